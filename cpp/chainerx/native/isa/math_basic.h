@@ -86,6 +86,17 @@ inline Batch<T> ProductError(const Batch<T>& a, const Batch<T>& b, const Batch<T
 }
 #endif
 
+// a * b + c, where these nearly cancel: what rounding leaves out of the product counts.
+template <typename T>
+inline Batch<T> ProductAndSum(const Batch<T>& a, const Batch<T>& b, const Batch<T>& c) {
+#if defined(__FMA__) || defined(__aarch64__)
+    return xsimd::fma(a, b, c);
+#else
+    const Batch<T> product = a * b;
+    return (product + c) + ProductError(a, b, product);
+#endif
+}
+
 template <typename T>
 inline Batch<T> Sign(const Batch<T>& x) {
     const Batch<T> zero(T(0));

@@ -259,13 +259,44 @@ inline ScaledF ScaleNormalForLog(const BatchF& x,
     return {k, xsimd::bitwise_cast<float>((moved & Bits(0x007fffffu)) + Bits(0x3f400000u))};
 #endif
 }
-inline ScaledF ScaleForLog(const BatchF& x) {
+// `scale(x, bias)` of normal numbers, where denormals count as their multiples by 2^23.
+template <typename F>
+inline ScaledF ScaleWithDenormals(const BatchF& x, const F& scale) {
 #if defined(CX_ISA_AVX512)
-    return ScaleNormalForLog(x);
+    return scale(x, BatchF(127.0f));
 #else
     const auto denormal = x < BatchF(0x1p-126f);
-    const BatchF scale = BatchF(1.0f) + ZeroUnless(denormal, BatchF(0x1p23f - 1.0f));
-    return ScaleNormalForLog(x * scale, BatchF(127.0f) + ZeroUnless(denormal, BatchF(23.0f)));
+    const BatchF factor = BatchF(1.0f) + ZeroUnless(denormal, BatchF(0x1p23f - 1.0f));
+    return scale(x * factor, BatchF(127.0f) + ZeroUnless(denormal, BatchF(23.0f)));
+#endif
+}
+inline ScaledF ScaleForLog(const BatchF& x) {
+    return ScaleWithDenormals(
+        x, [](const BatchF& y, const BatchF& bias) { return ScaleNormalForLog(y, bias); });
+}
+// The same with m between 1 and 2.
+inline ScaledF ScaleFromOneForLog(const BatchF& x) {
+    return ScaleWithDenormals(x, [](const BatchF& y, [[maybe_unused]] const BatchF& bias) {
+#if defined(CX_ISA_AVX512)
+        return ScaledF{BatchF(_mm512_getexp_ps(y)),
+                       BatchF(_mm512_getmant_ps(y, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_nan))};
+#else
+        using Bits = Batch<uint32_t>;
+        const Bits bits = xsimd::bitwise_cast<uint32_t>(y);
+        const BatchF k =
+            xsimd::bitwise_cast<float>((bits >> 23) | Bits(0x4b000000u)) - (BatchF(0x1p23f) + bias);
+        return ScaledF{
+            k, xsimd::bitwise_cast<float>((bits & Bits(0x007fffffu)) | Bits(0x3f800000u))};
+#endif
+    });
+}
+// y, which is k times a positive number, and something finite: where k is that of AVX-512 it is
+// right for all x.
+inline BatchF LogOrBorders([[maybe_unused]] const BatchF& x, const BatchF& y) {
+#if defined(CX_ISA_AVX512)
+    return y;
+#else
+    return LogBorders(x, y);
 #endif
 }
 // No division, which takes half of the time of all else: log(1 + f) = f - f^2/2 + f^3 P(f) with P
@@ -283,18 +314,14 @@ inline BatchF Log(const BatchF& x) {
     const BatchF p = LogCubic(f);
     const BatchF low = xsimd::fma(f * z, p, k * BatchF(0x1.7f7d1cp-20f));
     const BatchF rest = f + xsimd::fma(z, BatchF(-0.5f), low);
-    const BatchF y = xsimd::fma(k, BatchF(0x1.62e4p-1f), rest);
-#if defined(CX_ISA_AVX512)
-    return y;
-#else
-    return LogBorders(x, y);
-#endif
+    return LogOrBorders(x, xsimd::fma(k, BatchF(0x1.62e4p-1f), rest));
 }
 
 #if defined(__FMA__) || defined(__aarch64__)
-// Inverses of numbers between 3/4 and 3/2, by the upper four bits of the mantissa: 1 on both sides
-// of 1, and else one of the middle whose logarithm is a float up to a ten-thousandth of its last
-// place; of several, one by which powers of ten have whole logarithms.
+// Inverses of numbers m, by the upper four bits of the mantissa: 1 on both sides of 1 (of m up to
+// 2, 1 and 1/2), and else one of the middle whose logarithm, also as it is after k is added, is a
+// float up to a ten-thousandth of its last place; of several, one by which powers of ten have whole
+// logarithms.
 struct LogTable {
     alignas(64) float inverse[16];
     alignas(64) float log[16];  // of 1 / inverse
@@ -317,20 +344,25 @@ inline BatchF LookUp(const float* table, const BatchF& m) {
 #endif
 }
 // Logarithms by other bases b: what a number is of its neighbour in the table, 1 + r, has the
-// logarithm r / ln b + r^2 Q(r) with Q minimax. Constants in two parts: 1 / ln b and log_b(2).
+// logarithm r / ln b + r^2 Q(r) with Q minimax. Constants in two parts: 1 / ln b and log_b(2),
+// of which neither is negative, so that an infinite k stays one.
 struct LogBase {
     float high, low;
     float high2, low2;
     float q[4];
     LogTable table;
 };
-inline BatchF LogOfBase(const BatchF& x, const LogBase& base) {
-    const auto [k, m] = ScaleForLog(x);
+inline BatchF LogOfBase(const BatchF& x, const ScaledF& scaled, const LogBase& base) {
+    const auto& [k, m] = scaled;
     const BatchF r = xsimd::fms(m, LookUp(base.table.inverse, m), BatchF(1.0f));
-    const BatchF q = Poly(r, base.low, base.q[0], base.q[1], base.q[2], base.q[3]);
-    const BatchF part = xsimd::fma(r, BatchF(base.high), xsimd::fma(k, BatchF(base.low2), r * q));
+    // Horner's rule: with 16 lanes, the units that multiply are the limit.
+    BatchF q(base.q[3]);
+    for (const float c : {base.q[2], base.q[1], base.q[0], base.low})
+        q = xsimd::fma(q, r, BatchF(c));
+    const BatchF low = base.low2 == 0.0f ? r * q : xsimd::fma(k, BatchF(base.low2), r * q);
+    const BatchF part = xsimd::fma(r, BatchF(base.high), low);
     const BatchF whole = xsimd::fma(k, BatchF(base.high2), LookUp(base.table.log, m));
-    return LogBorders(x, whole + part);
+    return LogOrBorders(x, whole + part);
 }
 inline BatchF Log2(const BatchF& x) {
     static constexpr LogBase kBase = {
@@ -339,30 +371,30 @@ inline BatchF Log2(const BatchF& x) {
         1.0f,
         0.0f,
         {-0x1.715476p-1f, 0x1.ec74f2p-2f, -0x1.717c4ep-2f, 0x1.173ec4p-2f},
-        {{0x1.000000p+0f, 0x1.d38ee4p-1f, 0x1.bb54b2p-1f, 0x1.a34a98p-1f, 0x1.901e88p-1f,
-          0x1.7d3916p-1f, 0x1.6c81aap-1f, 0x1.5d0640p-1f, 0x1.4dbe80p+0f, 0x1.40f572p+0f,
-          0x1.346d88p+0f, 0x1.2a9caap+0f, 0x1.1fbd3ap+0f, 0x1.1505b6p+0f, 0x1.0d0686p+0f,
-          0x1.000000p+0f},
-         {0.0f, 0x1.0c48a8p-3f, 0x1.a97e1ep-3f, 0x1.271b72p-2f, 0x1.6c4038p-2f, 0x1.b3b88cp-2f,
-          0x1.f5f6ccp-2f, 0x1.1b0aaep-1f, -0x1.87c7f4p-2f, -0x1.4e12f4p-2f, -0x1.133d7ep-2f,
-          -0x1.c6eb24p-3f, -0x1.59544ap-3f, -0x1.d25d22p-4f, -0x1.254504p-4f, 0.0f}}};
-    return LogOfBase(x, kBase);
+        {{0x1.000000p+0f, 0x1.d40f6ap-1f, 0x1.bab976p-1f, 0x1.a418b6p-1f, 0x1.8f9758p-1f,
+          0x1.7d0532p-1f, 0x1.6c81aap-1f, 0x1.5c8c4ap-1f, 0x1.4e5cc8p-1f, 0x1.410876p-1f,
+          0x1.34c4fap-1f, 0x1.29b82ap-1f, 0x1.1fc530p-1f, 0x1.1596eep-1f, 0x1.0d22f2p-1f,
+          0x1.000000p-1f},
+         {0.0f, 0x1.091ceap-3f, 0x1.ad8968p-3f, 0x1.2445eap-2f, 0x1.6e33b0p-2f, 0x1.b481b0p-2f,
+          0x1.f5f6ccp-2f, 0x1.1c0cf8p-1f, 0x1.3abe08p-1f, 0x1.58cac4p-1f, 0x1.758ff2p-1f,
+          0x1.907b4ap-1f, 0x1.a9967ep-1f, 0x1.c4318ap-1f, 0x1.db095ap-1f, 1.0f}}};
+    return LogOfBase(x, ScaleFromOneForLog(x), kBase);
 }
 inline BatchF Log10(const BatchF& x) {
     static constexpr LogBase kBase = {
         0x1.bcb7b2p-2f,
         -0x1.5b235ep-27f,
-        0x1.344136p-2f,
-        -0x1.ec10cp-27f,
+        0x1.3441p-2f,
+        0x1.a84fbcp-21f,
         {-0x1.bcb7bp-3f, 0x1.287d12p-3f, -0x1.bce7acp-4f, 0x1.503ea4p-4f},
         {{0x1.000000p+0f, 0x1.d3c38ap-1f, 0x1.ba44e8p-1f, 0x1.a4e610p-1f, 0x1.8f736cp-1f,
-          0x1.7c9a0cp-1f, 0x1.6c0a5cp-1f, 0x1.5c0978p-1f, 0x1.4dbe4ep+0f, 0x1.3ee672p+0f,
-          0x1.35f012p+0f, 0x1.2a4deap+0f, 0x1.1efep+0f, 0x1.1657c4p+0f, 0x1.0c0fd2p+0f,
+          0x1.7c9a0cp-1f, 0x1.6c0a5cp-1f, 0x1.5c0978p-1f, 0x1.4dbe4ep+0f, 0x1.413152p+0f,
+          0x1.35f012p+0f, 0x1.2a4deap+0f, 0x1.1f7c76p+0f, 0x1.1657c4p+0f, 0x1.0c0fd2p+0f,
           0x1.000000p+0f},
          {0.0f, 0x1.417b3ap-5f, 0x1.046fecp-4f, 0x1.5c89d8p-4f, 0x1.b99368p-4f, 0x1.07c7dep-3f,
-          0x1.2f59b2p-3f, 0x1.575608p-3f, -0x1.d7bf52p-4f, -0x1.86d1aap-4f, -0x1.541c08p-4f,
-          -0x1.100e06p-4f, -0x1.9691e2p-5f, -0x1.29b2acp-5f, -0x1.4798f2p-6f, 0.0f}}};
-    return LogOfBase(x, kBase);
+          0x1.2f59b2p-3f, 0x1.575608p-3f, -0x1.d7bf52p-4f, -0x1.938fap-4f, -0x1.541c08p-4f,
+          -0x1.100e06p-4f, -0x1.9cb03ap-5f, -0x1.29b2acp-5f, -0x1.4798f2p-6f, 0.0f}}};
+    return LogOfBase(x, ScaleForLog(x), kBase);
 }
 #else  // without fused steps too little is left where they cancel
 inline BatchF Log2(const BatchF& x) { return xsimd::log2(x); }

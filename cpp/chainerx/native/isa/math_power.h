@@ -1,6 +1,8 @@
 // math:: powers and roots.
 #pragma once
 
+#include <limits>
+
 #include "chainerx/native/isa/batch.h"
 #include "chainerx/native/isa/math_basic.h"
 #include "chainerx/native/isa/math_explog.h"
@@ -232,34 +234,61 @@ inline BatchD InverseCbrtNear(const BatchD& a) {
     return xsimd::bitwise_cast<double>(xsimd::bitwise_cast<uint64_t>(y) << 32);
 }
 
-// With 1 - a r^3 = e, 1 / cbrt(a) is r / cbrt(1 - e), where a minimax polynomial is good to 2^-18;
-// a step of third order brings doubles to 2^-53. The last step is taken on the root itself, whose
-// cube is subtracted exactly.
-template <typename T>
-inline Batch<T> Cbrt(const Batch<T>& x) {
-    using B = Batch<T>;
-    constexpr bool kIsFloat = sizeof(T) == 4;
-    const B one(T(1));
-    const B third(T(0x1.5555555555555p-2));
-    const B magnitude = xsimd::abs(x);
-    // Away from denormals, and from where a cube that is rounded up is infinite.
-    const auto is_small = magnitude < B(kIsFloat ? T(0x1p-100) : T(0x1p-960));
-    const B a = magnitude * Where(is_small, B(kIsFloat ? T(0x1p24) : T(0x1p54)), B(T(0.125)));
-    B r = InverseCbrtNear(a);
-    B e = xsimd::fnma(a * r, r * r, one);
-    r = xsimd::fma(r * e, Poly(e, 0x1.5553dcp-2, 0x1.c9af1ep-3, 0x1.65bd76p-3), r);
-    if constexpr (!kIsFloat) {
-        e = xsimd::fnma(a * r, r * r, one);
-        r = xsimd::fma(r * e, xsimd::fma(e, B(T(0x1.c71c71c71c71cp-3)), third), r);
+// With 1 - a r^3 = e, cbrt(a) is a r^2 (1 - e)^(-2/3), of which the second factor is 1 + e P(e)
+// with P minimax for |e| < 0.1022. Of zero the first is zero.
+inline BatchF CbrtOfNormal(const BatchF& a) {
+    const BatchF r = InverseCbrtNear(a);
+    const BatchF root = a * (r * r);
+    const BatchF e = xsimd::fnma(root, r, BatchF(1.0f));
+    return xsimd::fma(
+        root * e,
+        Poly(e, 0x1.555558p-1f, 0x1.1c6f4ep-1f, 0x1.f9a106p-2f, 0x1.d5873ap-2f, 0x1.b8c87ep-2f),
+        root);
+}
+// Denormals, infinities and nan.
+inline xsimd::batch_bool<float> IsNeitherNormalNorZero(const BatchF& a) {
+#if defined(CX_ISA_AVX512)
+    constexpr int kNan = 0x81, kInfinity = 0x18, kDenormal = 0x20;
+    return xsimd::batch_bool<float>(_mm512_fpclass_ps_mask(a, kNan | kInfinity | kDenormal));
+#else
+    return ((a < BatchF(0x1p-126f)) & (a > BatchF(0.0f))) |
+           !(a < BatchF(std::numeric_limits<float>::infinity()));
+#endif
+}
+inline BatchF Cbrt(const BatchF& x) {
+    const BatchF a = xsimd::abs(x);
+    BatchF y = CbrtOfNormal(a);
+    if (xsimd::any(IsNeitherNormalNorZero(a))) [[unlikely]] {
+        const BatchF scaled = CbrtOfNormal(a * BatchF(0x1p24f)) * BatchF(0x1p-8f);
+        y = Where(a < BatchF(0x1p-126f), scaled, y);
+        y = Where(a < BatchF(std::numeric_limits<float>::infinity()), y, x);
     }
-    const B inverse_square = r * r;
-    const B root = a * inverse_square;
-    const B square = root * root;
-    const B rest = xsimd::fnma(xsimd::fms(root, root, square), root, xsimd::fnma(square, root, a));
-    const B back = Where(is_small, B(kIsFloat ? T(0x1p-8) : T(0x1p-18)), B(T(2)));
-    const B y = xsimd::fma(rest, inverse_square * third, root) * back;
-    const B infinity{T(__builtin_inf())};
-    return Where((magnitude > B(T(0))) & (magnitude < infinity), Copysign(y, x), x);
+    return Copysign(y, x);
+}
+
+// A minimax polynomial in e brings 1 / cbrt(a) = r / cbrt(1 - e) to 2^-18, a step of third order to
+// 2^-53. The last step is taken on the root itself, whose cube is subtracted exactly.
+inline BatchD Cbrt(const BatchD& x) {
+    const BatchD one(1.0);
+    const BatchD third(0x1.5555555555555p-2);
+    const BatchD magnitude = xsimd::abs(x);
+    // Away from denormals, and from where a cube that is rounded up is infinite.
+    const auto is_small = magnitude < BatchD(0x1p-960);
+    const BatchD a = magnitude * Where(is_small, BatchD(0x1p54), BatchD(0.125));
+    BatchD r = InverseCbrtNear(a);
+    BatchD e = xsimd::fnma(a * r, r * r, one);
+    r = xsimd::fma(r * e, Poly(e, 0x1.5553dcp-2, 0x1.c9af1ep-3, 0x1.65bd76p-3), r);
+    e = xsimd::fnma(a * r, r * r, one);
+    r = xsimd::fma(r * e, xsimd::fma(e, BatchD(0x1.c71c71c71c71cp-3), third), r);
+    const BatchD inverse_square = r * r;
+    const BatchD root = a * inverse_square;
+    const BatchD square = root * root;
+    const BatchD rest =
+        xsimd::fnma(xsimd::fms(root, root, square), root, xsimd::fnma(square, root, a));
+    const BatchD back = Where(is_small, BatchD(0x1p-18), BatchD(2.0));
+    const BatchD y = xsimd::fma(rest, inverse_square * third, root) * back;
+    const BatchD infinity{std::numeric_limits<double>::infinity()};
+    return Where((magnitude > BatchD(0.0)) & (magnitude < infinity), Copysign(y, x), x);
 }
 
 // An infinity wins over nan, as in C.

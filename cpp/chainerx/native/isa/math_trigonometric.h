@@ -54,20 +54,31 @@ inline Quadrant<double> ReduceByHalfPi(const BatchD& x) {
                          -0x1.f1976b7ed8fbcp-110, 0x1.8p52);
 }
 #if defined(__FMA__) || defined(__aarch64__)
-// Of floats, r is the difference of `first` and the exact product. What rounding leaves out of it
-// is exact, too, unless r is so small that it is left out here: r_low has the third part alone
-// then. All parts are positive, so that zero keeps its sign.
-inline Quadrant<float> ReduceByHalfPi(const BatchF& x) {
+// Of floats, r is the difference of `first` and the exact product. All parts of pi/2 are positive,
+// so that zero keeps its sign.
+inline constexpr float kHalfPiMiddle = 0x1.4442dp-24f;
+inline constexpr float kHalfPiLow = 0x1.846988p-48f;
+struct ReducedTurn {
+    Batch<uint32_t> bits;  // n, in the low ones
+    BatchF n;
+    BatchF first;
+    BatchF r;
+};
+inline ReducedTurn ReduceTurn(const BatchF& x) {
     const BatchF to_bits(0x1.8p23f);
-    const BatchF middle(0x1.4442dp-24f);
     const BatchF turns = xsimd::fma(x, BatchF(0x1.45f306p-1f), to_bits);
     const BatchF n = turns - to_bits;
     const BatchF first = xsimd::fnma(n, BatchF(0x1.921fb4p+0f), x);
-    const BatchF r = xsimd::fnma(n, middle, first);
-    const BatchF left_out = xsimd::fnma(n, middle, first - r);
+    return {xsimd::bitwise_cast<uint32_t>(turns), n, first,
+            xsimd::fnma(n, BatchF(kHalfPiMiddle), first)};
+}
+// What rounding leaves out of r is exact, too, unless r is so small that it is left out here: r_low
+// has the third part alone then.
+inline Quadrant<float> ReduceByHalfPi(const BatchF& x) {
+    const auto [bits, n, first, r] = ReduceTurn(x);
+    const BatchF left_out = xsimd::fnma(n, BatchF(kHalfPiMiddle), first - r);
     const BatchF counted = Where(xsimd::abs(r) > BatchF(0x1p-8f), left_out, BatchF(-0.0f));
-    return {xsimd::bitwise_cast<uint32_t>(turns), r,
-            xsimd::fnma(n, BatchF(0x1.846988p-48f), counted)};
+    return {bits, r, xsimd::fnma(n, BatchF(kHalfPiLow), counted)};
 }
 #endif
 
@@ -118,11 +129,10 @@ inline BatchD CosCoreShort(const BatchD& r) {
 }
 
 // Through a float, 2 or 0: AVX2 compares 64-bit integers slowly.
-template <typename T>
-inline xsimd::batch_bool<T> IsOdd(const Quadrant<T>& q) {
-    using Bits = typename Quadrant<T>::Bits;
+template <typename T, typename Bits>
+inline xsimd::batch_bool<T> IsOdd(const Batch<Bits>& n) {
     constexpr int kShift = sizeof(T) * 8 - 2;
-    return xsimd::bitwise_cast<T>((q.n & Batch<Bits>(1)) << kShift) > Batch<T>(T(0));
+    return xsimd::bitwise_cast<T>((n & Batch<Bits>(1)) << kShift) > Batch<T>(T(0));
 }
 // The sign bit of quadrants 2 and 3.
 template <typename T, typename Bits>
@@ -134,7 +144,7 @@ inline Batch<T> QuadrantSign(const Batch<Bits>& n) {
 struct Sine {
     template <typename T>
     static Batch<T> Pick(const Quadrant<T>& q, const Batch<T>& sine, const Batch<T>& cosine) {
-        return QuadrantSign<T>(q.n) ^ Where(IsOdd(q), cosine, sine);
+        return QuadrantSign<T>(q.n) ^ Where(IsOdd<T>(q.n), cosine, sine);
     }
     static double Huge(double x) { return __builtin_sin(x); }
 };
@@ -142,14 +152,14 @@ struct Cosine {
     template <typename T>
     static Batch<T> Pick(const Quadrant<T>& q, const Batch<T>& sine, const Batch<T>& cosine) {
         using Bits = typename Quadrant<T>::Bits;
-        return QuadrantSign<T>(q.n + Batch<Bits>(1)) ^ Where(IsOdd(q), sine, cosine);
+        return QuadrantSign<T>(q.n + Batch<Bits>(1)) ^ Where(IsOdd<T>(q.n), sine, cosine);
     }
     static double Huge(double x) { return __builtin_cos(x); }
 };
 struct Tangent {
     template <typename T>
     static Batch<T> Pick(const Quadrant<T>& q, const Batch<T>& sine, const Batch<T>& cosine) {
-        const auto odd = IsOdd(q);
+        const auto odd = IsOdd<T>(q.n);
         return Where(odd, Negate(cosine), sine) / Where(odd, sine, cosine);
     }
     static double Huge(double x) { return __builtin_tan(x); }
@@ -207,14 +217,16 @@ inline Batch<T> Cos(const Batch<T>& x) {
 }
 inline BatchD Tan(const BatchD& x) { return Where(x == BatchD(0.0), x, Circular<Tangent>(x)); }
 #if defined(__FMA__) || defined(__aarch64__)
-// One polynomial, and its inverse in odd quadrants, where sine and cosine would be two.
+// One polynomial, and its inverse in odd quadrants, where sine and cosine would be two. What r
+// leaves out counts beside a multiple of pi/2 alone, where r is exact but for the third part.
 inline BatchF Tan(const BatchF& x) {
-    const Quadrant<float> q = ReduceByHalfPi(x);
-    const BatchF z = q.r * q.r;
+    const ReducedTurn turn = ReduceTurn(x);
+    const BatchF r = xsimd::fnma(turn.n, BatchF(kHalfPiLow), turn.r);
+    const BatchF z = r * r;
     const BatchF tail = Poly(z, 0x1.555564p-2, 0x1.110caep-3, 0x1.bb02e6p-5, 0x1.5b2212p-6,
                              0x1.6b0b82p-7, -0x1.c66514p-13, 0x1.28a46cp-8);
-    const BatchF tan = q.r + xsimd::fma(q.r * z, tail, q.r_low);
-    const auto odd = IsOdd(q);
+    const BatchF tan = xsimd::fma(r * z, tail, r);
+    const auto odd = IsOdd<float>(turn.bits);
     const BatchF y = Where(odd, BatchF(-1.0f), tan) / Where(odd, tan, BatchF(1.0f));
     return CircularUnlessFar<Tangent>(x, y);
 }

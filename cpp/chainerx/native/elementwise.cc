@@ -10,7 +10,7 @@
 namespace chainerx::native {
 namespace {
 
-// Elements per block of a thread. A value does not depend on its block.
+// The least elements per block of a thread. A value does not depend on its block.
 constexpr int64_t kBlock = 32 * 1024;
 constexpr int64_t kHeavyBlock = 8 * 1024;
 // Elements of a 16-bit float that are converted at a time.

@@ -34,10 +34,11 @@ void Absolute(const void* x_data, void* out_data, int64_t n) {
     constexpr int64_t kWidth = Batch<T>::size;
     const T* x = static_cast<const T*>(x_data);
     T* out = static_cast<T*>(out_data);
+    const int64_t ahead = ElementsAhead<T>();
     int64_t i = 0;
     for (; i + kWidth <= n; i += kWidth) {
-        AskAhead(x + 2 * i);
-        AskAhead(x + 2 * i + kWidth);
+        __builtin_prefetch(x + 2 * i + ahead);
+        __builtin_prefetch(x + 2 * i + kWidth + ahead);
         AbsoluteOf(x + 2 * i).store_unaligned(out + i);
     }
     if (i == n) return;

@@ -34,7 +34,7 @@ struct Best {
 
 // Adjacent elements of which the extreme is found first, and its place among the last ones in the
 // end.
-constexpr int64_t kArgBlock = 4 * kReduceBlock;
+constexpr int64_t kArgBlock = 16 * kReduceBlock;
 
 template <typename E>
 const ArgBlockLoops& BlockLoopsOf() {

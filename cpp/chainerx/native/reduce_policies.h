@@ -29,6 +29,9 @@ struct SumInto {
 template <typename T>
 struct SumOf : SumInto<T, TotalAcc<T>> {
     static constexpr Built kBuilt = kBuiltForMost<T>;
+    // Of integers no order of sums rounds more than another.
+    static constexpr int64_t kLongest =
+        std::is_integral_v<TotalAcc<T>> ? 16 * kReduceBlock : kReduceBlock;
 };
 
 // Their parts, which the compiler keeps in vectors.

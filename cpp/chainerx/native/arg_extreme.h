@@ -2,6 +2,7 @@
 // the compiler vectorizes.
 #pragma once
 
+#include <cstdint>
 #include <type_traits>
 
 #include "chainerx/native/reduce_isa.h"
@@ -73,10 +74,15 @@ struct ExtremeTruth : Extreme<uint8_t, kLargest, false> {
 template <typename Item, typename F>
 int64_t FindFirst(const Item* x, int64_t n, const F& matches) {
     constexpr int64_t kStep = 64;  // a loop without an exit, which the compiler vectorizes
+    // As wide as an element, for AVX2 takes four times as long where words are made narrower.
+    using Word = std::conditional_t<
+        sizeof(Item) == 8, uint64_t,
+        std::conditional_t<sizeof(Item) == 4, uint32_t,
+                           std::conditional_t<sizeof(Item) == 2, uint16_t, uint8_t>>>;
     int64_t i = 0;
     for (; i + kStep <= n; i += kStep) {
-        uint32_t found = 0;
-        for (int64_t j = 0; j < kStep; ++j) found |= static_cast<uint32_t>(matches(x[i + j]));
+        Word found = 0;
+        for (int64_t j = 0; j < kStep; ++j) found |= Word{matches(x[i + j])};
         if (found != 0) break;
     }
     while (i < n && !matches(x[i])) ++i;

@@ -32,9 +32,10 @@ struct Best {
     }
 };
 
-// Adjacent elements of which the extreme is found first, and its place among the last ones in the
-// end.
-constexpr int64_t kArgBlock = 16 * kReduceBlock;
+// Adjacent elements whose extreme is found together with its place.
+constexpr int64_t kArgBlock = 4 * kReduceBlock;
+// Of which the extreme is found first, and its place among the last ones in the end.
+constexpr int64_t kLongArgBlock = 8 * kArgBlock;
 
 template <typename E>
 const ArgBlockLoops& BlockLoopsOf() {
@@ -42,7 +43,7 @@ const ArgBlockLoops& BlockLoopsOf() {
         .arg[static_cast<int>(kDtypeOf<typename E::Item>)][E::kFindsLargest][E::kSkipsNan];
 }
 
-// Of 0 < n <= kArgBlock elements.
+// Of 0 < n <= kLongArgBlock elements.
 template <typename E>
 typename E::Acc ExtremeOf(const typename E::Item* x, int64_t n) {
     typename E::Acc value;
@@ -116,7 +117,7 @@ Best<E> FindInRun(const char* data, const Nest& nest, int64_t begin, int64_t n) 
     }
     alignas(64) char buffer[kReduceBlock * sizeof(Item)];
     const int64_t end = begin + n;
-    const int64_t most = adjacent ? kArgBlock : kReduceBlock;
+    const int64_t most = adjacent ? kLongArgBlock : kReduceBlock;
     const auto fetch = [&](int64_t at) {
         return reinterpret_cast<const Item*>(
             FetchBlock(data, nest, sizeof(Item), at, std::min(most, end - at), buffer));

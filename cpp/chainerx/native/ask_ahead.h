@@ -13,9 +13,10 @@ extern bool asks_ahead;
 
 // For loops that only read: how many bytes ahead they ask for memory. Four kilobytes take a fifth
 // off the time of elements in the third-level cache of Intel's processors and AMD's Zen 5, and cost
-// some hundredths where they come from memory. AMD's Zen 4 takes a quarter more by it, and the same
-// time as without where what is asked for lies so near that it is on its way already (sums and
-// extremes of int64 in benchmarks/routines.py). Set with the instruction set.
+// some hundredths where they come from memory. AMD's Zen 4 takes a quarter more by it, and by AVX2
+// up to a half more also where less is asked for; what is read next costs nothing to ask for, where
+// a branch costs more than half by AVX2 (sums, extremes and argmax in benchmarks/routines.py). Set
+// with the instruction set.
 extern int64_t later_bytes;
 
 // Asks for what is read some time after x[k], once for each line of memory. Inlined in any case,

@@ -106,7 +106,7 @@ const Choice& Chosen() {
 #if defined(__x86_64__)
         asks_ahead = !__builtin_cpu_is("amd");
         // Zen to Zen 4
-        if (__builtin_cpu_is("amdfam17h") || __builtin_cpu_is("amdfam19h")) later_bytes = 512;
+        if (__builtin_cpu_is("amdfam17h") || __builtin_cpu_is("amdfam19h")) later_bytes = 0;
 #endif
         return new Choice{Choose()};
     });

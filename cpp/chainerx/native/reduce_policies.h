@@ -31,7 +31,7 @@ struct SumOf : SumInto<T, TotalAcc<T>> {
     static constexpr Built kBuilt = kBuiltForMost<T>;
     // Of integers no order of sums rounds more than another.
     static constexpr int64_t kLongest =
-        std::is_integral_v<TotalAcc<T>> ? 16 * kReduceBlock : kReduceBlock;
+        std::is_integral_v<TotalAcc<T>> ? 64 * kReduceBlock : kReduceBlock;
 };
 
 // Their parts, which the compiler keeps in vectors.
@@ -187,7 +187,7 @@ struct MaxOf {
     using Item = T;
     using Acc = ExtremeAcc<T>;
     using Center = NoCenter;
-    static constexpr int64_t kLongest = 16 * kReduceBlock;
+    static constexpr int64_t kLongest = 64 * kReduceBlock;
     static constexpr Built kBuilt = kBuiltForMost<T>;
     static Acc Identity() { return LowestOf<Acc>(); }
     static Acc Load(T x, NoCenter) { return Cast<Acc>(x); }
@@ -204,7 +204,7 @@ struct MinOf {
     using Item = T;
     using Acc = ExtremeAcc<T>;
     using Center = NoCenter;
-    static constexpr int64_t kLongest = 16 * kReduceBlock;
+    static constexpr int64_t kLongest = 64 * kReduceBlock;
     static constexpr Built kBuilt = kBuiltForMost<T>;
     static Acc Identity() { return HighestOf<Acc>(); }
     static Acc Load(T x, NoCenter) { return Cast<Acc>(x); }

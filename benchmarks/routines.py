@@ -214,6 +214,16 @@ INTEGERS = """
     xp.where(p > 3, p, q)
     p.astype('float32')
 """
+# The same of few bits
+NARROW_INTEGERS = """
+    p + q
+    ~p
+    p > q
+    p.sum()
+    p.max()
+    p.argmax()
+    p.astype('float32')
+"""
 # x: floats, i: places in it, m: booleans
 INDICES = """
     xp.take(x, i)
@@ -230,6 +240,7 @@ INDICES = """
     ~m
     m.sum()
     m.any()
+    m.max()
     m.mean()
     m.astype('float32')
     xp.lexsort((x, i))
@@ -284,6 +295,8 @@ def _groups(n):
     for dtype in ('int32', 'int64'):
         arguments = {'p': p.astype(dtype), 'q': q.astype(dtype), 'wide': wide.astype(dtype)}
         yield dtype, _lines(INTEGERS), arguments
+    for dtype in ('int8', 'uint8', 'int16'):
+        yield dtype, _lines(NARROW_INTEGERS), {'p': p.astype(dtype), 'q': q.astype(dtype)}
     yield '', _lines(INDICES), {'x': x, 'i': wide, 'm': x < 0.5}
     for dtype in ('float32', 'float64', 'int32', 'int64', 'bool'):
         items = x > 0.9 if dtype == 'bool' else wide.astype(dtype)

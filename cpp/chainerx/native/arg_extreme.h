@@ -17,7 +17,7 @@ struct Extreme {
     static constexpr bool kFindsLargest = kLargest;
     static constexpr bool kSkipsNan = kIgnoresNan;
     using Item = T;
-    using Acc = ComputeType<T>;
+    using Acc = std::conditional_t<std::is_integral_v<T>, T, ComputeType<T>>;
     using Center = NoCenter;
     using Index = ArgIndex<Acc>;
     static constexpr bool kIsTruth = false;  // the first that is the extreme of all may be taken
@@ -53,7 +53,11 @@ struct Extreme {
         return kIgnoresNan && IsNan(v) ? Identity() : v;
     }
     static bool Beats(Acc a, Acc b) { return kLargest ? a > b : a < b; }
-    static Acc Combine(Acc a, Acc b) { return Beats(b, a) | IsNan(b) ? b : a; }
+    static Acc Combine(Acc a, Acc b) {
+        if constexpr (std::is_integral_v<Acc>)
+            return Beats(b, a) ? b : a;  // there are vectors for it
+        return Beats(b, a) | IsNan(b) ? b : a;
+    }
     // Whether `v` takes the place of `best`, which came first; `found` is whether there is one.
     static bool Replaces(Acc v, Acc best, bool found) {
         if constexpr (kIgnoresNan) {

@@ -181,7 +181,7 @@ C HighestOf() {
     }
 }
 
-// A NaN wins over all, and stays.
+// A NaN wins over all, and stays. Of truth values one may tell.
 template <typename T>
 struct MaxOf {
     using Item = T;
@@ -197,7 +197,9 @@ struct MaxOf {
     }
 };
 template <typename T>
-using MaxPolicy = std::conditional_t<kIsComplexType<T>, NoPolicy, MaxOf<ExtremeItem<T>>>;
+using MaxPolicy = std::conditional_t<
+    kIsComplexType<T>, NoPolicy,
+    std::conditional_t<std::is_same_v<T, bool>, AnyPolicy<T>, MaxOf<ExtremeItem<T>>>>;
 
 template <typename T>
 struct MinOf {
@@ -214,7 +216,9 @@ struct MinOf {
     }
 };
 template <typename T>
-using MinPolicy = std::conditional_t<kIsComplexType<T>, NoPolicy, MinOf<ExtremeItem<T>>>;
+using MinPolicy = std::conditional_t<
+    kIsComplexType<T>, NoPolicy,
+    std::conditional_t<std::is_same_v<T, bool>, AllPolicy<T>, MinOf<ExtremeItem<T>>>>;
 
 // Of floats without the NaNs, which give way to all; NaN where there is nothing else.
 template <typename T>

@@ -41,6 +41,27 @@ inline Batch<T> ComplexProduct(const Batch<T>& a, const Batch<T>& b, const Batch
     return alike + (unlike ^ real_signs);
 }
 
+// By Smith's method, step by step as ComplexNumber has it.
+template <typename T>
+inline Batch<T> ComplexQuotient(const Batch<T>& a, const Batch<T>& b) {
+    using B = Batch<T>;
+    const B real = InOrder<RealPart>(b);
+    const B imag = InOrder<ImaginaryPart>(b);
+    const auto by_real = xsimd::abs(real) >= xsimd::abs(imag);
+    const B large = xsimd::select(by_real, real, imag);
+    const B small = xsimd::select(by_real, imag, real);
+    const B ratio = small / large;
+    const B scale = B(T(1)) / (large + small * ratio);
+    const B other = InOrder<OtherPart>(a) ^ SignsOf<T>(1);
+    const B first = xsimd::select(by_real, a, other);
+    const B second = xsimd::select(by_real, other, a);
+    const B y = (first + second * ratio) * scale;
+    const auto is_zero = by_real & (large == B(T(0)));
+    if (!xsimd::any(is_zero)) [[likely]]
+        return y;
+    return xsimd::select(is_zero, a / xsimd::abs(large), y);
+}
+
 }  // namespace
 }  // namespace CX_ISA
 }  // namespace chainerx::native

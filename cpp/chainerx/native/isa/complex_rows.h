@@ -15,13 +15,29 @@ template <typename Row>
 inline constexpr bool kIsProduct =
     std::is_same_v<Row, rows::Multiply> || std::is_same_v<Row, rows::Square>;
 template <typename Row>
+inline constexpr bool kIsQuotient =
+    std::is_same_v<Row, rows::Divide> || std::is_same_v<Row, rows::Reciprocal>;
+template <typename Row>
 inline constexpr bool kHasComplexLoop =
-    kIsProduct<Row> || std::is_same_v<Row, rows::Add> || std::is_same_v<Row, rows::Subtract>;
+    kIsProduct<Row> || kIsQuotient<Row> || std::is_same_v<Row, rows::Add> ||
+    std::is_same_v<Row, rows::Subtract>;
+
+// 1, without an imaginary part.
+template <typename T>
+inline Batch<T> ComplexOne() {
+    alignas(64) T one[Batch<T>::size];
+    for (int64_t i = 0; i < int64_t{Batch<T>::size}; ++i) one[i] = i % 2 == 0 ? T(1) : T(0);
+    return Batch<T>::load_aligned(one);
+}
 
 template <typename Row, typename T>
 inline Batch<T> ApplyToLanes(const Batch<T>& a, const Batch<T>& b, const Batch<T>& real_signs) {
     if constexpr (kIsProduct<Row>) {
         return ComplexProduct(a, b, real_signs);
+    } else if constexpr (std::is_same_v<Row, rows::Divide>) {
+        return ComplexQuotient(a, b);
+    } else if constexpr (std::is_same_v<Row, rows::Reciprocal>) {
+        return ComplexQuotient(ComplexOne<T>(), b);
     } else if constexpr (std::is_same_v<Row, rows::Add>) {
         return a + b;
     } else {

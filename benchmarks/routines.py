@@ -213,6 +213,7 @@ INTEGERS = """
     xp.searchsorted(xp.arange(100, dtype=p.dtype), p)
     xp.where(p > 3, p, q)
     p.astype('float32')
+    p.astype('bool')
 """
 # The same of few bits
 NARROW_INTEGERS = """
@@ -268,6 +269,7 @@ NUMBERS = """
     xp.dot(x, y)
     xp.sort(x)
     xp.isnan(x)
+    x.astype('bool')
     x.copy()
     xp.convolve(x, y[:9])
 """

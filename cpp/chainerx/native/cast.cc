@@ -8,6 +8,7 @@
 #include <emmintrin.h>
 #endif
 
+#include "chainerx/kernels/logic.h"
 #include "chainerx/kernels/memory.h"
 #include "chainerx/native/copy_runs.h"
 #include "chainerx/native/field.h"
@@ -63,18 +64,6 @@ void CastToInt64(const void* x_data, void* out_data, int64_t n) {
 #else
         out[i] = Cast<int64_t>(x[i]);
 #endif
-    }
-}
-
-// Whether an integer or a floating point number is not 0, in halves, for there are vectors of those
-// everywhere. The upper kIgnored bits don't count.
-template <int kIgnored>
-void CastToBool64(const void* x_data, void* out_data, int64_t n) {
-    const auto* x = static_cast<const uint64_t*>(x_data);
-    auto* out = static_cast<uint8_t*>(out_data);
-    for (int64_t i = 0; i < n; ++i) {
-        const uint64_t bits = x[i] << kIgnored;
-        out[i] = (static_cast<uint32_t>(bits) | static_cast<uint32_t>(bits >> 32)) != 0;
     }
 }
 
@@ -166,13 +155,21 @@ UnaryLoop LoopOf(Dtype from, Dtype to) {
     if (from == Dtype::kFloat64 && to == Dtype::kFloat16) return &Float64ToFloat16;
     if (from == Dtype::kInt64 && to == Dtype::kFloat64) return &CastToFloat64<int64_t>;
     if (from == Dtype::kUInt64 && to == Dtype::kFloat64) return &CastToFloat64<uint64_t>;
-    const bool has_64_bits = from == Dtype::kInt64 || from == Dtype::kUInt64;
-    if (has_64_bits && to == Dtype::kBool) return &CastToBool64<0>;
-    if (from == Dtype::kFloat64 && to == Dtype::kBool) return &CastToBool64<1>;  // not the sign
     return VisitDtype(from, [to]<typename From>() { return LoopFrom<From>(to); });
 }
 
+// Whose comparison with 0 has loops of each instruction set.
+bool IsComparedInVectors(Dtype dtype) {
+    const DtypeKind kind = GetKind(dtype);
+    return kind == DtypeKind::kInt || kind == DtypeKind::kUInt || dtype == Dtype::kFloat32 ||
+           dtype == Dtype::kFloat64;
+}
+
 void AsType(const Array& x, const Array& out) {
+    if (out.dtype() == Dtype::kBool && IsComparedInVectors(x.dtype())) {
+        CallOn<kernels::NotEqual>(out.device(), x, Scalar{0}, out);
+        return;
+    }
     const Array* const arrays[2] = {&out, &x};
     char* const values[2] = {nullptr, nullptr};
     Walk<2> walk{out.shape(), arrays, values, AxisOrder::kByStride};

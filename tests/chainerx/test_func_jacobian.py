@@ -162,6 +162,160 @@ def test_matrices_have_the_dtypes_of_arguments(dtype, other, f):
         )
 
 
+# ---- functions that look at values --------------------------------------------------------------
+
+
+def root(a):
+    """By Newton, until the step is small."""
+    y = chx.ones_like(a)
+    while float(abs(y * y - a).max()) > 1e-14 * float(a.max()):
+        y = (y + a / y) / 2
+    return y
+
+
+W = chx.array([1.0, -2.0, 3.0], dtype='float64')
+ASK = {
+    'if': lambda a: a * a if a.sum() > 0 else a,
+    'float': lambda a: float(a[0] > 0) * a**2,
+    'int': lambda a: a[int(chx.argmax(a))] * a,
+    'item': lambda a: a[0].item() * a**3,
+    'format': lambda a: float(f'{a[2]:.2f}') * a**2,
+    'text': lambda a: len(str(a)) * len(repr(a)) * a**2,
+    'list': lambda a: a.tolist()[1] * a**2,
+    'numpy': lambda a: float(chx.to_numpy(a).sum()) * a**2,
+    'as numpy': lambda a: float(np.asarray(a).sum()) * a**2,
+    'flat': lambda a: a.flat[0] * a,
+    'strides': lambda a: a.strides[0] * a**2,
+    'a mask': lambda a: a[a > 0] ** 2,
+    'a mask and an axis': lambda a: chx.outer(a, a)[1, a > 0],
+    'compress': lambda a: chx.compress(a > 0, a**2),
+    'nonzero': lambda a: a[chx.nonzero(a > 0)] ** 2,
+    'a changed copy': lambda a: a.at[a < 0].set(0.0) ** 2,
+    'a place in a constant': lambda a: (lambda w: (w.__setitem__(chx.argmax(a), 2.0), w * a**2)[1])(
+        chx.ones(3, 'float64')
+    ),
+    'max': lambda a: max(a) * a,
+    'Newton': lambda a: root(a + 3),
+    'two results': lambda a: (a**2, a[a > 0] ** 3),
+}
+
+
+def rows_of(f, x):
+    """The matrix by pulls alone."""
+    y, pull = func.vjp(f, x)
+    ys = y if isinstance(y, tuple) else (y,)
+    matrices = []
+    for k, part in enumerate(ys):
+        rows = []
+        for unit in chx.eye(part.size, dtype=part.dtype):
+            unit = unit.reshape(part.shape)
+            parts = tuple([unit if i == k else None for i in range(len(ys))])
+            rows.append(pull(parts if isinstance(y, tuple) else unit)[0])
+        matrices.append(chx.stack(rows).reshape((*part.shape, *x.shape)))
+    return tuple(matrices)
+
+
+@pytest.mark.filterwarnings('error::chainerx.func.BatchingWarning')
+@pytest.mark.parametrize('chunk_size', [None, 2])
+@pytest.mark.parametrize('name', ASK)
+def test_functions_that_ask_for_values(name, chunk_size):
+    f = ASK[name]
+    expected = rows_of(f, W)
+    for transform in (func.jacrev, func.jacfwd):
+        found = transform(f, chunk_size=chunk_size)(W)
+        for a, b in zip(found if isinstance(found, tuple) else (found,), expected, strict=True):
+            equal(a, b)
+    if name == 'two results':
+        return
+    total = rows_of(lambda a: rows_of(f, a)[0], W)[0]
+    for second in (func.hessian(f, chunk_size=chunk_size), func.jacrev(func.jacrev(f))):
+        found = second(W)
+        np.testing.assert_allclose(to_numpy(found), to_numpy(total), rtol=1e-12, atol=1e-15)
+    by_gradient = func.jacrev(func.grad(lambda a: chx.sum(f(a))))(W)
+    np.testing.assert_allclose(to_numpy(by_gradient), to_numpy(total.sum(0)), atol=1e-13)
+
+
+@BOTH
+def test_several_arguments_of_a_function_that_asks(jacobian):
+    def f(p, b):
+        return {'y': p['a'] * b if float(b.sum()) > 0 else b}, 'aux'
+
+    found, aux = jacobian(f, argnums=(0, 1), has_aux=True)({'a': X}, X * 2)
+    assert aux == 'aux'
+    equal(found['y'][0]['a'], chx.diag(X * 2))
+    equal(found['y'][1], chx.diag(X))
+    empty = jacobian(lambda a: a * a if float(a.sum()) > 0 else a * 3)(chx.ones((0, 2)))
+    assert empty.shape == (0, 2, 0, 2)
+    z = chx.array([1 + 2j, 3 - 1j])
+    equal(jacobian(lambda z: z * z if float(z.real[0]) > 0 else z)(z), chx.diag(2 * z))
+
+
+@BOTH
+def test_what_is_another_value_for_each_example_is_still_refused(jacobian):
+    with pytest.raises(TypeError, match='is not known while the function runs'):
+        func.vmap(jacobian(lambda a: a if a.sum() > 0 else -a))(chx.ones((3, 2)))
+    y = func.vmap(jacobian(lambda a: a * (1.0 if chx.ones(1) > 0 else 2.0)))(chx.ones((3, 2)))
+    assert y.tolist() == [[[1, 0], [0, 1]]] * 3
+
+
+@BOTH
+def test_numbers_that_are_arguments_keep_their_derivatives(jacobian):
+    """The library asks a batch for its number, too, and shall not get one."""
+    for f in (
+        lambda a: chx.array([a[0] * a[1], 2.0]),
+        lambda a: chx.full(2, a[0]) * a,
+        lambda a: chx.where(chx.array([True, False]), a[1], 3.0),
+        lambda a: chx.clip(chx.ones(2, 'float64') * 5, 0.0, a[1]),
+        lambda a: chx.maximum(a[0], 2.0) * chx.ones(2, 'float64'),
+    ):
+        equal(jacobian(f)(X), rows_of(f, X)[0])
+
+
+@BOTH
+def test_how_often_the_function_is_called(jacobian):
+    calls = []
+
+    def f(a):
+        calls.append(1)
+        return a * a
+
+    jacobian(f)(W)
+    assert len(calls) == (2 if jacobian is func.jacrev else 1)
+    calls.clear()
+    jacobian(lambda a: f(a) if a.sum() > 0 else a)(W)
+    assert len(calls) == 1  # the batch does not come so far
+
+
+@BOTH
+def test_other_reasons_to_go_one_by_one_are_told(jacobian):
+    def f(a):
+        if type(a) is not chx.ndarray:
+            raise KeyError('no batch')
+        return a * a
+
+    with pytest.warns(func.BatchingWarning, match=r"KeyError: 'no batch'.*one by one") as warned:
+        equal(jacobian(f)(X), chx.diag(2 * X))
+    assert warned[0].filename == __file__
+
+
+def test_hooks_see_one_row_at_a_time():
+    seen = []
+
+    def f(a):
+        y = a * 2
+        y.register_hook(lambda g: (seen.append(g.tolist()), g * 10)[1])
+        return y * a
+
+    equal(func.jacrev(f)(X), chx.diag(X * 22))
+    assert seen == [[1, 0], [0, 2]]
+    equal(func.jacfwd(f)(X), chx.diag(X * 4))
+    assert len(seen) == 2
+    found = func.hessian(lambda a: chx.sum(f(a)))(X)
+    equal(found, chx.eye(2, dtype='float64') * 22)
+    equal(func.jacfwd(func.grad(lambda a: chx.sum(f(a))))(X), found)
+    equal(func.jacrev(func.grad(lambda a: chx.sum(f(a))))(X), found)
+
+
 # ---- errors -------------------------------------------------------------------------------------
 
 

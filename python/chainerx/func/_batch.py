@@ -17,14 +17,19 @@ from chainerx.func import _tree
 
 
 class Level:
-    """One vmap that is running."""
+    """One vmap that is running.
 
-    __slots__ = ('active', 'number', 'randomness', 'size')
+    Where a function is called at one point for many directions, as for a matrix of derivatives, it
+    is `uniform`: examples are all equal, and their values are known.
+    """
 
-    def __init__(self, number: int, size: int, randomness: str) -> None:
+    __slots__ = ('active', 'number', 'randomness', 'size', 'uniform')
+
+    def __init__(self, number: int, size: int, randomness: str, uniform: bool) -> None:
         self.number = number
         self.size = size
         self.randomness = randomness
+        self.uniform = uniform
         self.active = True
 
 
@@ -101,12 +106,20 @@ class Batched:
             raise TypeError('iteration over a 0-dimensional chainerx.ndarray')
         return (self[i] for i in range(len(self)))  # type: ignore[index]
 
+    def __str__(self) -> str:
+        x = example(self)
+        return repr(self) if x is self else str(x)
+
     def __repr__(self) -> str:
+        x = example(self)
+        if x is not self:
+            return repr(x)
         return (
             f'<batch of {self.level.size} arrays of shape {self.shape}, dtype {self.dtype}, '
             f'at level {self.level.number} of vmap>'
         )
 
+    # Routines ask for these, too, before they know of batches: no answer, or derivatives are lost.
     def __bool__(self) -> bool:
         _refuse('the truth value', _CONTROL)
 
@@ -128,11 +141,23 @@ class Batched:
     def __array__(self, *_: tp.Any, **__: tp.Any) -> tp.Any:
         _refuse('the NumPy array', 'compute with chainerx')
 
-    def item(self) -> tp.Any:
-        _refuse('the number', _CONTROL)
+    def _known(self, what: str, instead: str) -> tp.Any:
+        """An example, if all are equal."""
+        x = example(self)
+        if x is self:
+            _refuse(what, instead)
+        return x
+
+    def __format__(self, spec: str) -> str:
+        return format(self._known('the text', 'print it as it is'), spec) if spec else str(self)
+
+    def item(self, *args: tp.Any) -> tp.Any:
+        """The number, if it is the same for all examples."""
+        return self._known('the number', _CONTROL).item(*args)
 
     def tolist(self) -> tp.Any:
-        _refuse('the list', _CONTROL)
+        """The numbers, if they are the same for all examples."""
+        return self._known('the list', _CONTROL).tolist()
 
     def __reduce__(self) -> tp.Any:
         _refuse('a copy outside', 'return it from the function')
@@ -342,6 +367,13 @@ def need_batch(op: str, x: tp.Any, level: Level) -> None:
         )
 
 
+def example(x: tp.Any) -> tp.Any:
+    """Of a batch whose examples are all equal, one of them; others are as they are."""
+    while type(x) is Batched and x.level.uniform and x.level.size:
+        x = x.array[0]
+    return x
+
+
 def is_array(x: tp.Any) -> bool:
     """Whether it is an array or a batch."""
     return type(x) is Batched or type(x) is chainerx.ndarray
@@ -438,8 +470,8 @@ def flatten_arrays(tree: tp.Any, what: str, *names: tp.Any) -> tuple[list[tp.Any
 
 
 @rule('to_numpy')
-def _to_numpy(level: Level, function: tp.Any, *_: tp.Any, **__: tp.Any) -> tp.NoReturn:
-    _refuse('the NumPy array', 'compute with chainerx')
+def _to_numpy(level: Level, function: tp.Any, x: tp.Any, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+    return function(x._known('the NumPy array', 'compute with chainerx'), *args, **kwargs)
 
 
 def _at(x: tp.Any, index: tp.Any) -> tp.Any:

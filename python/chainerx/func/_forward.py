@@ -113,7 +113,12 @@ def linearize(fun: Function, *primals: tp.Any, has_aux: bool = False) -> tp.Any:
         TypeError: If ``fun`` can't be called, or a primal or the result is not of arrays.
     """
     check_function('linearize', fun)
-    linearized = _Linearized('linearize', fun, primals, has_aux)
+    return linearize_of('linearize', fun, primals, has_aux)
+
+
+def linearize_of(op: str, fun: Function, primals: tuple[tp.Any, ...], has_aux: bool) -> tp.Any:
+    """`linearize`, whose errors say that they are of another function."""
+    linearized = _Linearized(op, fun, primals, has_aux)
 
     def push(*tangents: tp.Any) -> tp.Any:
         return linearized.push(tangents)

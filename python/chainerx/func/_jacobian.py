@@ -8,7 +8,7 @@ import typing as tp
 
 import chainerx
 from chainerx._core import functional
-from chainerx.func import _forward, _reverse, _tree, _vmap
+from chainerx.func import _forward, _loop, _reverse, _tree, _vmap
 from chainerx.func._calls import Split, check_function, check_pair
 
 Function = c.Callable[..., tp.Any]
@@ -87,6 +87,23 @@ def _at(structure: _tree.Structure, leaves: list[tp.Any], i: int, value: tp.Any)
     )
 
 
+def _stack(
+    trees: list[tp.Any], structure: _tree.Structure, like: list[tp.Any], axis: int
+) -> tp.Any:
+    """One tree of several, with one more axis; of none, with leaves of the shapes of `like`."""
+    if not trees:
+        at = [axis % (x.ndim + 1) for x in like]
+        shapes = [(*x.shape[:k], 0, *x.shape[k:]) for x, k in zip(like, at, strict=True)]
+        stacked = [
+            chainerx.zeros(shape, x.dtype, device=x.device)
+            for x, shape in zip(like, shapes, strict=True)
+        ]
+    else:
+        columns = zip(*[_tree.flatten(tree)[0] for tree in trees], strict=True)
+        stacked = [chainerx.stack(list(column), axis) for column in columns]
+    return _tree.unflatten(structure, stacked)
+
+
 def _with_imaginary(arguments: list[tp.Any], real: tp.Any, imaginary: tp.Any) -> tp.Any:
     """The gradients by real arguments, of both parts of the result."""
     parts, structure = _tree.flatten(real)
@@ -111,7 +128,8 @@ def jacrev(
     Args:
         fun (callable): Returns arrays: one, or tuples, lists and dicts of them; with ``has_aux`` a
             pair of that and of anything else. Random numbers that it draws from `chainerx.random`
-            are drawn once, and are the same for all rows.
+            are drawn once, and are the same for all rows. If it asks for what a batch does not have
+            (``if x > 0``, ``float(x)``, ``x.flat``, hooks), rows are computed one after the other.
         argnums (int or sequence of int): By which positional arguments, arrays of floats or trees.
         chunk_size (int): How many rows to compute at a time; None for all. Less memory, more time.
         has_aux (bool): Whether there is something else.
@@ -145,6 +163,8 @@ def _jacrev(
         numbers = _SameNumbers()
         result, pull, *aux = numbers(lambda: _reverse.vjp_of(op, with_aux, chosen, has_aux))
         ys, structure = _tree.flatten(result)
+        xs, form = _tree.flatten(chosen)
+        fallback = _loop.Fallback(op)
 
         def gradients_of(i: int, unit: complex) -> tp.Any:
             y = ys[i]
@@ -154,8 +174,16 @@ def _jacrev(
             def row(u: tp.Any) -> tp.Any:
                 return _reverse.vjp_of(op, function, chosen, False)[1](_at(structure, ys, i, u))
 
+            def each() -> tp.Any:
+                rows = [pull(_at(structure, ys, i, u)) for u in units]
+                return _stack(rows, form, xs, 0)
+
             units = _unit_vectors(y) * unit
-            return _vmap.with_same_numbers(row, units, 0, chunk_size, numbers)
+            if y.size == 0:
+                return each()
+            return fallback(
+                lambda: _vmap.with_same_numbers(row, units, 0, chunk_size, numbers), each
+            )
 
         def rows(i: int) -> tp.Any:
             y = ys[i]
@@ -188,7 +216,8 @@ def jacfwd(
     Good where arguments are fewer than results; `jacrev` is for the other case.
 
     Args:
-        fun (callable): As of `jacrev`. With ``has_aux`` it is called once more.
+        fun (callable): As of `jacrev`. It is called once more with ``has_aux``, and if it asks for
+            what a batch does not have; it may then draw random numbers twice.
         argnums (int or sequence of int): By which positional arguments, arrays of floats or trees.
         chunk_size (int): How many columns to compute at a time; None for all. Less memory, more
             time.
@@ -223,15 +252,31 @@ def _jacfwd(
         numbers = _SameNumbers()
         columns: list[list[tp.Any]] = []  # of each argument
         structure = _tree.NONE
-        for i, x in enumerate(primals):
+        fallback = _loop.Fallback(op)
+        linearize = functools.cache(
+            lambda: numbers(lambda: _forward.linearize_of(op, function, chosen, False))
+        )
 
-            def column(t: tp.Any, i: int = i) -> tp.Any:
+        def changes_of(i: int) -> tp.Any:
+            def column(t: tp.Any) -> tp.Any:
                 tangents = _at(form, primals, i, t)
                 return _forward.jvp_of(op, function, chosen, tangents, False)[1]
 
-            units = _unit_vectors(x)
-            changes = _vmap.with_same_numbers(column, units, -1, chunk_size, numbers)
-            leaves, structure = _tree.flatten(changes)
+            def each() -> tp.Any:
+                result, push = linearize()
+                ys, structure = _tree.flatten(result)
+                changes = [push(*_at(form, primals, i, t)) for t in units]
+                return _stack(changes, structure, ys, -1)
+
+            units = _unit_vectors(primals[i])
+            if primals[i].size == 0:
+                return each()
+            return fallback(
+                lambda: _vmap.with_same_numbers(column, units, -1, chunk_size, numbers), each
+            )
+
+        for i, x in enumerate(primals):
+            leaves, structure = _tree.flatten(changes_of(i))
             shaped = [chainerx.reshape(d, (*d.shape[:-1], *x.shape)) for d in leaves]
             columns.append([_in_dtype_of(x, d) for d in shaped])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections.abc as c
+import sys
 import typing as tp
 import warnings
 
@@ -10,6 +11,8 @@ import chainerx
 from chainerx import _functional
 from chainerx.func import _batch, _tree
 from chainerx.func._batch import Level
+
+_PACKAGE = __name__.rpartition('.')[0]
 
 # The routines without a rule, or with one for some of their arguments alone, and why. A test runs
 # the whole table of operations and compares.
@@ -80,6 +83,11 @@ def call(
     name: str, level: Level, function: c.Callable[..., tp.Any], args: tp.Any, kwargs: tp.Any
 ) -> tp.Any:
     """The routine for each example; the results, arrays or trees of them, are stacked."""
+    if level.uniform and level.size:
+        result = function(*_pick(args, level, 0), **_pick(kwargs, level, 0))
+        leaves = _tree.flatten(result)[0]
+        if not any(_batch.is_array(x) and x.dtype.kind in 'fcV' for x in leaves):
+            return result  # the same for all, and without derivatives
     reason = REASONS.get(name) or REASONS_OF_SOME.get(name)
     why = f' for this ({reason})' if reason else ''
     warnings.warn(
@@ -89,6 +97,49 @@ def call(
         stacklevel=4,
     )
     return each(name, level, function, args, kwargs)
+
+
+class Fallback:
+    """Calls a function for all directions at once, or if that fails, takes them one by one.
+
+    It says nothing of vmap, so it may ask for what batches do not have: values, memory, hooks.
+    """
+
+    def __init__(self, op: str) -> None:
+        self.op = op
+        self.failed = False
+
+    def __call__(self, at_once: c.Callable[[], tp.Any], each: c.Callable[[], tp.Any]) -> tp.Any:
+        """The first of the two that works."""
+        if self.failed:
+            return each()
+        try:
+            return at_once()
+        except MemoryError:
+            raise
+        except Exception as error:  # with no reference to what lives as long as its traceback
+            why = f'{type(error).__name__}: {error}'
+            is_refused = str(error).startswith('vmap: ')  # values, memory, hooks
+        result = each()  # its error is that of the function itself
+        self.failed = True
+        if not is_refused:
+            warnings.warn(
+                f'{self.op}: the function can not be called for all directions at once ({why}), so '
+                'they go one by one',
+                BatchingWarning,
+                stacklevel=_outside(),
+            )
+        return result
+
+
+def _outside() -> int:
+    """How many calls above that of `warn` the caller of chainerx.func is."""
+    frame: tp.Any = sys._getframe(1)
+    level = 1
+    while frame.f_back is not None and str(frame.f_globals.get('__name__')).startswith(_PACKAGE):
+        frame = frame.f_back
+        level += 1
+    return level
 
 
 def each(

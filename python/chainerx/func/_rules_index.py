@@ -10,6 +10,7 @@ from chainerx.func._batch import (
     Batched,
     Level,
     call,
+    example,
     full,
     is_array,
     is_batch,
@@ -112,6 +113,7 @@ def _translate(
     positions: list[tp.Any] = []
     for item in items:
         if is_array(item) and item.dtype.kind == 'b':
+            item = example(item)
             if is_batch(item, level):
                 refuse_mask()
             positions += list(chainerx.nonzero(item))

@@ -164,6 +164,7 @@ def _rot90(level: Level, function: tp.Any, m: tp.Any, k: int = 1, axes: tp.Any =
 def _compress(
     level: Level, function: tp.Any, condition: tp.Any, a: tp.Any, axis: tp.Any = None
 ) -> tp.Any:
+    condition = _batch.example(condition)
     if is_batch(condition, level):
         return _batch.by_examples('compress', level, function, (condition, a, axis), {})
     at = chainerx.nonzero(_array(condition, a))[0]

@@ -76,23 +76,31 @@ def check_chunk_size(op: str, chunk_size: int | None) -> None:
 def with_same_numbers(
     fun: Function, x: tp.Any, out_axes: tp.Any, chunk_size: int | None, numbers: tp.Any
 ) -> tp.Any:
-    """`fun` of each part of `x`, by way of `numbers`, so that each chunk draws the same ones."""
+    """`fun` of each part of `x`, by way of `numbers`, so that each chunk draws the same ones.
+
+    `x` are directions: what values `fun` asks for are the same for all of them.
+    """
 
     def function(y: tp.Any) -> tp.Any:
         return numbers(lambda: fun(y))
 
-    return _run_chunks(function, _Inputs((x,), {}, 0), out_axes, 'same', chunk_size)
+    return _run_chunks(function, _Inputs((x,), {}, 0), out_axes, 'same', chunk_size, uniform=True)
 
 
 def _run_chunks(
-    fun: Function, inputs: _Inputs, out_axes: tp.Any, randomness: str, chunk_size: int | None
+    fun: Function,
+    inputs: _Inputs,
+    out_axes: tp.Any,
+    randomness: str,
+    chunk_size: int | None,
+    uniform: bool = False,
 ) -> tp.Any:
     if chunk_size is None or inputs.size <= chunk_size:
-        return _run(fun, inputs, out_axes, randomness)
-    parts = [
-        _run(fun, inputs.part(start, min(start + chunk_size, inputs.size)), out_axes, randomness)
-        for start in range(0, inputs.size, chunk_size)
-    ]
+        return _run(fun, inputs, out_axes, randomness, uniform)
+    parts = []
+    for start in range(0, inputs.size, chunk_size):
+        part = inputs.part(start, min(start + chunk_size, inputs.size))
+        parts.append(_run(fun, part, out_axes, randomness, uniform))
     return _join(parts, out_axes)
 
 
@@ -153,10 +161,12 @@ class _Inputs:
         return tp.cast(tuple[tp.Any, tp.Any], _tree.unflatten(self.structure, values))
 
 
-def _run(fun: Function, inputs: _Inputs, out_axes: tp.Any, randomness: str) -> tp.Any:
+def _run(
+    fun: Function, inputs: _Inputs, out_axes: tp.Any, randomness: str, uniform: bool
+) -> tp.Any:
     levels = _batch.state.levels
     number = levels[-1].number + 1 if levels else 1
-    level = Level(number, inputs.size, randomness)
+    level = Level(number, inputs.size, randomness, uniform)
     args, kwargs = inputs.batches(level)
     _core._count_vmaps(1)
     try:

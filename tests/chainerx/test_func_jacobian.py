@@ -162,6 +162,62 @@ def test_matrices_have_the_dtypes_of_arguments(dtype, other, f):
         )
 
 
+COMPLEX = {
+    'real': lambda z: chx.abs(z) ** 2,
+    'holomorphic': lambda z: z * z[::-1] * (1 + 1j) + chx.exp(z),
+    'mixed': lambda z: chx.conj(z) * z * z[::-1],
+    'conjugate': chx.conj,
+    'imaginary': lambda z: chx.imag(z * z),
+    'a sum': lambda z: chx.sum(z * chx.conj(z)),
+    'integers': lambda z: chx.argsort(chx.abs(z)),
+    'asks': lambda z: chx.conj(z) * z if float(abs(z[0])) > 0 else z,
+}
+
+
+@pytest.mark.parametrize('name', COMPLEX)
+@pytest.mark.parametrize('dtype', ['complex64', 'complex128'])
+def test_by_complex_numbers(name, dtype):
+    f, z = COMPLEX[name], chx.array([1 + 2j, -0.5 + 1j], dtype)
+
+    def difference(direction):
+        """The change of the real part."""
+        by = []
+        for k in range(2):
+            t = np.zeros(2, 'complex128')
+            t[k] = 1e-6 * direction
+            w = to_numpy(z).astype('complex128')
+            high, low = (to_numpy(f(chx.array(w + h))) for h in (t, -t))
+            by.append((high - low).real / 2e-6)
+        return np.stack(by, -1)
+
+    expected = difference(1) - 1j * difference(1j)
+    for chunk_size in (None, 1):
+        backward = func.jacrev(f, chunk_size=chunk_size)(z)
+        forward = func.jacfwd(f, chunk_size=chunk_size)(z)
+        assert backward.dtype == forward.dtype == dtype
+        for found in (backward, forward):
+            np.testing.assert_allclose(to_numpy(found), expected, rtol=1e-5, atol=1e-5)
+    second = func.jacfwd(func.jacfwd(f))(z), func.jacrev(func.jacrev(f))(z), func.hessian(f)(z)
+    for found in second[1:]:
+        np.testing.assert_allclose(to_numpy(found), to_numpy(second[0]), rtol=1e-5, atol=1e-5)
+
+
+@BOTH
+def test_by_real_and_complex_numbers_at_once(jacobian):
+    def f(p):
+        return {'r': p['x'] * chx.abs(p['z']) ** 2, 'c': p['x'] * p['z'], 'n': (p['x'] > 0) * 1}
+
+    z = chx.array([1 + 2j, 3 - 1j])
+    found = jacobian(f)({'x': X, 'z': z})
+    equal(found['r']['x'], chx.diag(chx.abs(z) ** 2))
+    equal(found['r']['z'], chx.diag(2 * X * chx.conj(z)))
+    equal(found['c']['x'], chx.diag(z))
+    equal(found['c']['z'], chx.diag(X.astype('complex128')))
+    assert [d.dtype.name for d in found['n'].values()] == ['float64', 'complex128']
+    ys = func.vmap(jacobian(lambda z: chx.abs(z) ** 2))(chx.stack([z, 2 * z]))
+    equal(ys, chx.stack([chx.diag(2 * chx.conj(z)), chx.diag(4 * chx.conj(z))]))
+
+
 # ---- functions that look at values --------------------------------------------------------------
 
 

@@ -72,12 +72,15 @@ def _with_aux(op: str, fun: Function, transform: c.Callable[[Function], Function
 
 
 def _in_dtype_of(x: tp.Any, d: tp.Any) -> tp.Any:
-    """The derivative by `x`, as backward has it: in its dtype, or complex of its precision."""
-    if d.dtype.kind == 'c':
-        dtype = x.dtype if x.dtype.kind == 'c' else chainerx.promote_types(x.dtype, 'complex64')
-    else:
-        dtype = d.dtype if x.dtype.kind == 'c' else x.dtype
+    """The derivative by real `x`, as backward has it: in its dtype, or complex of its precision."""
+    dtype = chainerx.promote_types(x.dtype, 'complex64') if d.dtype.kind == 'c' else x.dtype
     return d.astype(dtype, copy=False)
+
+
+def _by_complex(x: tp.Any, along_real: tp.Any, along_imaginary: tp.Any) -> tp.Any:
+    """The derivative by complex `x`, as backward has it: of the real part of the result."""
+    a, b = [chainerx.real(d).astype(x.dtype, copy=False) for d in (along_real, along_imaginary)]
+    return a - 1j * b
 
 
 def _at(structure: _tree.Structure, leaves: list[tp.Any], i: int, value: tp.Any) -> tp.Any:
@@ -137,8 +140,9 @@ def jacrev(
     Returns:
         callable: Takes what ``fun`` takes. For each array of the result, in its form, there is one
         for each array of the argument, in its form, of the shape of the one and then of the other,
-        and of the dtype of the other (complex, if the one is). With ``has_aux``, a pair of that and
-        of aux. Differentiable, any order.
+        and of the dtype of the other (complex, if the one is). By complex numbers x + iy it is the
+        derivative by x minus i times that by y, of the real part of the result: f' of a holomorphic
+        function. With ``has_aux``, a pair of that and of aux. Differentiable, any order.
 
     Raises:
         TypeError: If ``fun`` can't be called.
@@ -257,7 +261,7 @@ def _jacfwd(
             lambda: numbers(lambda: _forward.linearize_of(op, function, chosen, False))
         )
 
-        def changes_of(i: int) -> tp.Any:
+        def changes_of(i: int, unit: complex) -> tp.Any:
             def column(t: tp.Any) -> tp.Any:
                 tangents = _at(form, primals, i, t)
                 return _forward.jvp_of(op, function, chosen, tangents, False)[1]
@@ -269,6 +273,8 @@ def _jacfwd(
                 return _stack(changes, structure, ys, -1)
 
             units = _unit_vectors(primals[i])
+            if unit != 1:
+                units = units * unit
             if primals[i].size == 0:
                 return each()
             return fallback(
@@ -276,9 +282,13 @@ def _jacfwd(
             )
 
         for i, x in enumerate(primals):
-            leaves, structure = _tree.flatten(changes_of(i))
-            shaped = [chainerx.reshape(d, (*d.shape[:-1], *x.shape)) for d in leaves]
-            columns.append([_in_dtype_of(x, d) for d in shaped])
+            leaves, structure = _tree.flatten(changes_of(i, 1))
+            if x.dtype.kind == 'c':
+                others = _tree.flatten(changes_of(i, 1j))[0]
+                found = [_by_complex(x, d, e) for d, e in zip(leaves, others, strict=True)]
+            else:
+                found = [_in_dtype_of(x, d) for d in leaves]
+            columns.append([chainerx.reshape(d, (*d.shape[:-1], *x.shape)) for d in found])
 
         def of_result(k: int) -> tp.Any:
             trees = _tree.unflatten(form, [column[k] for column in columns])

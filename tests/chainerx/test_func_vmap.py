@@ -240,6 +240,94 @@ def test_changed_copies_of_what_is_the_same_for_all(f):
     np.testing.assert_array_equal(to_numpy(y), e)
 
 
+UPDATES = ['set', 'add', 'subtract', 'multiply', 'divide', 'power', 'min', 'max']
+
+
+@pytest.mark.parametrize('name', UPDATES)
+def test_masks_of_each_example(name):
+    x = abs(array(5, 3, 4)) + 0.1
+    x = x.at[:, 0, 0].set(0.0)  # where derivatives of powers are infinite
+    masks = {
+        'all': chx.array(np.random.default_rng(1).integers(0, 2, (5, 3, 4)) > 0),
+        'none': chx.zeros((5, 3, 4), 'bool'),
+        'rows': chx.array(np.random.default_rng(2).integers(0, 2, (5, 3)) > 0),
+        'one': chx.array([True, False, True, True, False]),
+    }
+    masks['all'] = masks['all'].at[:, 0, 0].set(False)
+    v, w = chx.array([0.5, 2.0, 1.0, 3.0, -1.0], dtype='float64'), array(5, 4, seed=3)
+
+    def by(y, at, value):
+        return getattr(y.at[at], name)(value)
+
+    def written(y, at, value):
+        y = y.copy()
+        y[at] = value
+        return y
+
+    for f in (by, written) if name == 'set' else (by,):
+        for mask in masks.values():
+            check(lambda x, m, f=f: f(x, m, 2.0), x, mask)
+            if f is by:
+                check(lambda m: by(x[0], m, 3), mask)
+            check(f, x, mask, v)
+            check(lambda x, m, v, f=f: f(x, m, v.reshape(1)), x, mask, v)
+            check(lambda x, m, f=f: f(x, (..., m) if m.ndim == 2 else m, [2.0]), x, mask)
+        check(f, x, masks['rows'], w)
+        check(f, x, masks['one'], w)
+        columns = chx.array([[True, False, False, True]] * 5)
+        check(lambda x, m, f=f: f(x, (slice(None), m), 2.0), x, columns)
+    mask = masks['all']
+    for a, value in ((x, v), (x[0], v)):
+        g = func.grad(
+            lambda a, v: chx.sum(
+                func.vmap(by, (0 if a.ndim == 3 else None, 0, 0))(a, mask, v) ** 2
+            ),
+            (0, 1),
+        )(a, value)
+        e = func.grad(
+            lambda a, v: sum(
+                chx.sum(by(a[k] if a.ndim == 3 else a, mask[k], v[k]) ** 2) for k in range(5)
+            ),
+            (0, 1),
+        )(a, value)
+        for found, expected in zip(g, e, strict=True):
+            np.testing.assert_allclose(to_numpy(found), to_numpy(expected), rtol=1e-12)
+    # Masks of an outer vmap, and of both.
+    y = func.vmap(lambda m: func.vmap(lambda v: by(x[0], m, v))(v))(mask)
+    z = func.vmap(lambda v: func.vmap(lambda m: by(x[0], m, v))(mask))(v)
+    for k in range(5):
+        np.testing.assert_array_equal(to_numpy(y[:, k]), to_numpy(z[k]))
+    whole = chx.array([[1, 2, 3], [4, 5, 6]])
+    flags = chx.array([[True, False, True], [False, False, True]])
+    check(lambda x, m: by(x, m, 2), whole, flags)
+    if name in ('set', 'max'):
+        check(lambda x, m: by(x.astype('uint8'), m, 200), whole, flags)
+    with pytest.raises(chx.DtypeError, match=r'cannot write 2\.5 into an array of int64'):
+        func.vmap(lambda x, m: by(x, m, 2.5))(whole, flags)
+
+
+def test_masks_of_each_example_that_are_refused():
+    x, m = array(2, 3), chx.array([[True, False, True], [False, False, True]])
+    y = array(2, 3, 3)
+
+    def write(x, m, v):
+        x = x.copy()
+        x[m] = v
+        return x
+
+    for f, error, text in (
+        (lambda x, m: x.at[m].set(x[:2]), TypeError, r'at\[\].set: values of shape \(2,\) would'),
+        (lambda x, m: write(x, m, x[:2]), TypeError, r'setitem: values of shape \(2,\) would be'),
+        (lambda x, m: x.at[m].get(), TypeError, 'selects other numbers of elements'),
+        (lambda x, m: x.at[m].apply(chx.sin), TypeError, 'selects other numbers of elements'),
+        (lambda x, m: x.at[m[:2]].set(1.0), IndexError, r'of shape \(2,\) does not .* \(3,\)'),
+    ):
+        with pytest.raises(error, match=text):
+            func.vmap(f)(x, m)
+    with pytest.raises(TypeError, match='selects other numbers of elements'):
+        func.vmap(lambda y, m: y.at[0, m].set(1.0))(y, m)
+
+
 def test_writes_in_place():
     x, y = array(3, 2, 2), array(3, 2, seed=1)
 

@@ -177,9 +177,53 @@ def _without_ones(value: tp.Any, ndim: int) -> tp.Any:
     return chainerx.reshape(value, value.shape[extra:])
 
 
+def _mask_of_each(x: tp.Any, index: tp.Any) -> tuple[tp.Any, int] | None:
+    """A mask that is another one for each example, with as many axes as `x`, if it is all there is.
+
+    Also the number of axes behind it.
+    """
+    items, _ = _items(index)
+    masks = [example(i) for i in items if is_array(i) and i.dtype.kind == 'b']
+    if len(masks) != 1 or type(masks[0]) is not Batched:
+        return None
+    mask: tp.Any = masks[0]
+    items = _expand(x, items)
+    before = next(n for n, item in enumerate(items) if is_array(item))
+    if any(item != slice(None) for item in items[:before] + items[before + 1 :]):
+        return None
+    behind = x.ndim - before - mask.ndim
+    if mask.shape != x.shape[before : x.ndim - behind]:
+        raise IndexError(
+            f'getitem: a bool index of shape {mask.shape} does not match one of shape {x.shape}'
+        )
+    return chainerx.reshape(mask, (*(1,) * before, *mask.shape, *(1,) * behind)), behind
+
+
+def _for_any_mask(op: str, value: tp.Any, behind: int, x: tp.Any) -> tp.Any:
+    """Values that broadcast to any number of elements."""
+    if isinstance(value, (list, tuple)):
+        value = chainerx.asarray(value, device=x.device)
+    if not is_array(value):
+        return value
+    extra = value.ndim - behind
+    if extra > 0 and any(n != 1 for n in value.shape[:extra]):
+        raise TypeError(
+            f'vmap: {op}: values of shape {value.shape} would be one for each element that a mask '
+            'selects, of which each example has another number; give one value for all, or use '
+            'chainerx.where'
+        )
+    return _without_ones(value, behind)
+
+
 @rule('ndarray.__setitem__')
 def _setitem(level: Level, function: tp.Any, x: tp.Any, index: tp.Any, value: tp.Any) -> None:
     need_batch('setitem', x, level)
+    found = _mask_of_each(x, index)
+    if found is not None:
+        written = chainerx.zeros_like(x)
+        written[...] = _for_any_mask('setitem', value, found[1], x)
+        x[...] = chainerx.where(found[0], written, x)
+        return
     full_index, value = _place(level, x, index, value)
     x.array[full_index] = value
 
@@ -225,6 +269,14 @@ def _update(name: str) -> tp.Any:
     def batching(level: Level, _: tp.Any, x: tp.Any, index: tp.Any, values: tp.Any) -> tp.Any:
         if not is_batch(x, level):
             x = Batched(full(x, level), level)
+        found = _mask_of_each(x, index)
+        if found is not None:
+            mask, behind = found
+            values = _for_any_mask(f'at[].{name}', values, behind, x)
+            # Elements that stay have derivatives that are none of the update's, at whatever it is.
+            picked = chainerx.where(mask, x, chainerx.ones_like(x))
+            y = getattr(picked.at[...], name)(values)
+            return full(chainerx.where(mask, y, x.astype(y.dtype, copy=False)), level)
         full_index, values = _place(level, x, index, values)
         return getattr(x.array.at[full_index], name)(values)
 

@@ -404,7 +404,7 @@ ERRORS = {
     'integer result': (
         lambda: func.grad(lambda x: chx.sum(x > 0))(X),
         chx.DtypeError,
-        'returned dtype int64',
+        'returned dtype int64, expected a floating point one',
     ),
     'jvp shape': (
         lambda: func.jvp(cube, (X,), (array(1.0),)),
@@ -459,6 +459,24 @@ def test_graphs_end():
             func.grad(lambda x: func.grad(lambda y: {}['x'])(x))(X)
     pulls = [func.vjp(cube, X)[1] for _ in range(20)]
     assert [values(p(chx.ones((), 'float64'))) for p in pulls] == [([3, 12],)] * 20
+
+
+def test_too_many_graphs():
+    pulls = [func.vjp(cube, X)[1] for _ in range(62)]  # as docs/transforms.md says
+    for transform in (
+        func.grad(cube),
+        lambda x: func.vjp(cube, x),
+        lambda x: func.jvp(cube, (x,), (x,)),
+    ):
+        with pytest.raises(
+            chx.ChainerxError, match=r'^(grad|vjp|jvp): too many .* 62 .*vjp and linearize'
+        ):
+            transform(X)
+    pulls.pop()
+    with pytest.raises(chx.ChainerxError, match=r'^jvp: too many .* 62'):  # which takes one more
+        func.jvp(chx.linalg.det, (chx.eye(2),), (chx.eye(2),))
+    del pulls
+    func.grad(cube)(X)
 
 
 def test_nothing_stays():

@@ -145,6 +145,28 @@ class Call:
         return _tree.unflatten(self.aux_structure, leaves)
 
 
+_T = tp.TypeVar('_T')
+
+
+def in_graph(op: str, function: c.Callable[..., _T], *args: tp.Any) -> _T:
+    """Calls what needs a graph, of which few can be alive."""
+    try:
+        return function(*args)
+    except chainerx.ChainerxError as error:
+        if not str(error).startswith('too many backprop ids'):
+            raise
+        raise chainerx.ChainerxError(
+            f'{op}: too many derivatives are alive, at most 62 can be: one for each function that '
+            'vjp and linearize returned, as long as it is kept, for each level of nesting and each '
+            f'scope ({error})'
+        ) from error
+
+
+def record(kind: c.Callable[[tp.Any, list[tp.Any]], _T], call: Call) -> _T:
+    """The derivative of a call of the function."""
+    return in_graph(call.split.op, kind, call, call.split.lowered())
+
+
 def lower_like(
     call: Call, tree: tp.Any, what: str, structure: _tree.Structure, like: list[tp.Any]
 ) -> tuple[list[tp.Any], Level | None]:

@@ -7,7 +7,7 @@ import typing as tp
 
 from chainerx._core import functional
 from chainerx.func import _loop, _reverse, _tree
-from chainerx.func._calls import Call, Split, check_function, lower_like
+from chainerx.func._calls import Call, Split, check_function, in_graph, lower_like, record
 
 Function = c.Callable[..., tp.Any]
 
@@ -18,7 +18,7 @@ class _Linearized:
     def __init__(self, op: str, fun: Function, primals: tuple[tp.Any, ...], has_aux: bool) -> None:
         self.split = Split(op, primals, tuple(range(len(primals))))
         self.call = Call(self.split, fun, has_aux=has_aux)
-        self.pushforward = functional.Pushforward(self.call, self.split.lowered())
+        self.pushforward = record(functional.Pushforward, self.call)
         self.call.forget()
         self.structure = _tree.Structure(tuple, None, tuple(self.split.structures))
 
@@ -28,7 +28,7 @@ class _Linearized:
         if newer is not None:
             name = 'the function that linearize returned'
             return _loop.call(name, newer, self._push_leaves, (leaves,), {})
-        return self.call.result(self.pushforward(leaves))
+        return self.call.result(in_graph(self.split.op, self.pushforward, leaves))
 
     def _push_leaves(self, leaves: list[tp.Any]) -> tp.Any:
         return self.push(_tree.unflatten(self.structure, leaves))

@@ -10,7 +10,7 @@ import chainerx
 from chainerx import _collector
 from chainerx._core import functional
 from chainerx.func import _batch, _loop, _tree
-from chainerx.func._calls import Call, Split, check_function, lower_like
+from chainerx.func._calls import Call, Split, check_function, lower_like, record
 
 Function = c.Callable[..., tp.Any]
 Argnums = int | c.Sequence[int]
@@ -33,8 +33,8 @@ def value_and_grad(fun: Function, argnums: Argnums = 0, has_aux: bool = False) -
         Differentiable, any order, and a batch of examples for `vmap`.
 
     Raises:
-        DtypeError: If an argument to differentiate by is of integers; if it is real, and the value
-            complex.
+        DtypeError: If an argument to differentiate by, or the value, is of integers; if the one is
+            real, and the other complex.
         TypeError: If ``fun`` can't be called; by the result, if the value is no array, or
             ``argnums`` are no arrays.
         DimensionError: If the value has axes.
@@ -49,7 +49,7 @@ def _value_and_grad(op: str, fun: Function, argnums: Argnums, has_aux: bool) -> 
         split = Split(op, args, argnums)
         split.check_float()
         call = Call(split, fun, kwargs, has_aux=has_aux)
-        pullback = functional.Pullback(call, split.lowered())
+        pullback = record(functional.Pullback, call)
         if call.structure is not _tree.LEAF:
             raise TypeError(
                 f'{op}: the function returned the structure {call.structure}, expected one array'
@@ -61,7 +61,10 @@ def _value_and_grad(op: str, fun: Function, argnums: Argnums, has_aux: bool) -> 
                 'takes the derivatives of several elements'
             )
         if value.dtype.kind not in 'fc' and value.dtype.name != 'bfloat16':
-            raise chainerx.DtypeError(f'{op}: the function returned dtype {value.dtype}')
+            raise chainerx.DtypeError(
+                f'{op}: the function returned dtype {value.dtype}, expected a floating point one: '
+                'only such results have derivatives'
+            )
         if value.dtype.kind == 'c' and any(x.dtype.kind != 'c' for x in split.leaves):
             raise chainerx.DtypeError(
                 f'{op}: the function of an array of real numbers returned dtype {value.dtype}, '
@@ -92,8 +95,8 @@ def grad(fun: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function
         `value_and_grad`.
 
     Raises:
-        DtypeError: If an argument to differentiate by is of integers; if it is real, and the value
-            complex.
+        DtypeError: If an argument to differentiate by, or the value, is of integers; if the one is
+            real, and the other complex.
         DimensionError: If the value has axes.
     """
     check_function('grad', fun)
@@ -126,6 +129,8 @@ def vjp(fun: Function, *primals: tp.Any, has_aux: bool = False) -> tp.Any:
         in its form. It can be called several times, and is differentiable.
 
     Raises:
+        ChainerxError: If 62 derivatives are alive: functions from `vjp` and `linearize` that are
+            kept, and levels of nesting.
         TypeError: If ``fun`` can't be called, or a primal or the result is not of arrays; by the
             function, if cotangents do not have the form of the result.
         GradientError: By the function, if a cotangent has another shape or dtype than the result.
@@ -146,7 +151,7 @@ class _Pull:
     def __init__(self, op: str, fun: Function, primals: tuple[tp.Any, ...], has_aux: bool) -> None:
         split = Split(op, primals, tuple(range(len(primals))))
         self._call = Call(split, fun, has_aux=has_aux)
-        self._pullback = functional.Pullback(self._call, split.lowered())
+        self._pullback = record(functional.Pullback, self._call)
         self._call.forget()
         raw = self._pullback.outputs
         self._without_aux = [None] * (len(raw) - self._call.count)

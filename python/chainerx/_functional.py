@@ -108,7 +108,8 @@ def piecewise(
 
     Args:
         x (ndarray): Where; any shape, numbers.
-        condlist (sequence of ndarray): Conditions, of the shape of ``x`` or that broadcast to it.
+        condlist (sequence of ndarray): Conditions, of the shape of ``x`` or that broadcast to it;
+            lists of bools, too. One alone may be given as it is.
         funclist (sequence): For each a number, or a function that takes the elements where it
             holds; one more for those where none does, which are 0 else.
         *args: Further arguments of the functions.
@@ -125,11 +126,16 @@ def piecewise(
         y = by_examples('piecewise', piecewise, (x, condlist, funclist, *args), kw)
         if y is not NotImplemented:
             return tp.cast(_core.ndarray, y)
-    if not isinstance(condlist, (list, tuple)) or not all(
-        isinstance(c, _core.ndarray) for c in condlist
-    ):
-        condlist = [_core.asarray(condlist, device=x.device)]
-    conditions = [_core.broadcast_to(c.astype('bool', False), x.shape) for c in condlist]
+    condlist = _conditions(condlist, x)
+    conditions = []
+    for i, condition in enumerate(condlist):
+        try:
+            conditions.append(_core.broadcast_to(condition.astype('bool', False), x.shape))
+        except _core.DimensionError:
+            raise _core.DimensionError(
+                f'piecewise: condlist[{i}] has shape {condition.shape}, which does not broadcast '
+                f'to {x.shape}, the shape of x'
+            ) from None
     if len(funclist) == len(conditions) + 1:
         none = _core.ones(x.shape, 'bool', x.device)
         for c in conditions:
@@ -149,6 +155,17 @@ def piecewise(
         if picked.size:
             y = y.at[condition].set(function(picked, *args, **kw))
     return y
+
+
+def _conditions(condlist: tp.Any, x: _core.ndarray) -> list[_core.ndarray]:
+    """The items of ``condlist``; of one condition, that alone."""
+    if isinstance(condlist, (list, tuple)):
+        is_one = x.ndim > 0 and not any(
+            isinstance(c, (list, tuple, _core.ndarray)) or getattr(c, 'ndim', 0) for c in condlist
+        )
+    else:
+        is_one = getattr(condlist, 'ndim', 0) <= x.ndim
+    return [_core.asarray(c, device=x.device) for c in ([condlist] if is_one else condlist)]
 
 
 def mask_indices(

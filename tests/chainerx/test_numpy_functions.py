@@ -173,7 +173,7 @@ def test_piecewise():
     check(y.grad, [-2, 0, 0])
     with pytest.raises(ValueError, match='funclist'):
         chx.piecewise(x, [x < 0], [1, 2, 3])
-    with pytest.raises(chx.DimensionError):
+    with pytest.raises(chx.DimensionError, match=r'^piecewise: condlist\[0\] has shape \(2,\)'):
         chx.piecewise(x, [chx.zeros(2, 'bool')], [1])
 
 
@@ -182,6 +182,19 @@ def _piecewise(xp, x):
     yield xp.piecewise(x, [x < 0, x > 1], [lambda v, k: -v, 5, lambda v, k: v + k], k=3)
     yield xp.piecewise(x, [x < 9, x > 1], [1, 2])
     yield xp.piecewise(x, x < 0, [7, 8])
+    lists = [[True, False, True, False, False, True], [False, True] * 3]
+    for conditions in (
+        lists,
+        lists[0],
+        [xp.array(lists[0])],
+        xp.array(lists),
+        [*map(np.bool_, lists[0])],
+    ):
+        n = 2 if len(conditions) == 2 else 1
+        yield xp.piecewise(x, conditions, [1, 2][:n])
+        yield xp.piecewise(x, conditions, [lambda v: -v, 2, 3][: n + 1])
+    for conditions in (True, [True], [True, False], xp.array([False, True])):
+        yield xp.piecewise(xp.array(2.0), conditions, [5, 6])
 
 
 def test_mask_indices():

@@ -521,7 +521,7 @@ ERRORS = {
     'reshape': (
         lambda: func.vmap(lambda x: x.reshape(3))(X),
         chx.DimensionError,
-        r'shape \(2,\) to \(3,\)',
+        r'shape \(2,\) into \(3,\)',
     ),
     'index': (lambda: func.vmap(lambda x: x[0, 0])(X), IndexError, ''),
     'mask': (lambda: func.vmap(lambda x: x[x > 0])(X), TypeError, 'use chainerx.where'),
@@ -533,6 +533,72 @@ def test_errors(name):
     call, error, text = ERRORS[name]
     with pytest.raises(error, match=text or None):
         call()
+
+
+def add_in_place(x, y):
+    x = x.copy()
+    x += y
+    return x
+
+
+def set_item(x, index, value):
+    x = x.copy()
+    x[index] = value
+    return x
+
+
+@pytest.mark.parametrize(
+    'f',
+    [
+        lambda x: x + chx.ones(4),
+        lambda x: chx.maximum(x, chx.ones(4)),
+        lambda x: chx.where(x > 0, x, chx.ones(4)),
+        lambda x: add_in_place(x, chx.ones(4)),
+        lambda x: x[5],
+        lambda x: x[0, 0],
+        lambda x: x[x.astype('int64') + 7],
+        lambda x: chx.take(x, x.astype('int64') + 7),
+        lambda x: set_item(x, 5, 1.0),
+        lambda x: set_item(x, slice(2), chx.ones(3)),
+        lambda x: x.at[7].set(1.0),
+        lambda x: chx.concatenate([x, chx.ones((2, 2))]),
+        lambda x: chx.stack([x, chx.ones(4)]),
+        lambda x: chx.broadcast_to(x, (4,)),
+        lambda x: chx.linalg.solve(chx.outer(x, x), chx.ones(4)),
+        lambda x: chx.linear(x[None], chx.ones((2, 4))),
+        lambda x: chx.squeeze(x, 0),
+        lambda x: chx.sum(x, 1),
+        lambda x: x @ chx.ones(4),
+        lambda x: chx.sin(x, 5, 6, 7),
+    ],
+)
+def test_errors_are_those_of_an_example(f):
+    x = chx.ones((2, 3))
+    with pytest.raises((chx.ChainerxError, IndexError, TypeError)) as plain:
+        f(x[0])
+    for call in (
+        lambda: func.vmap(f)(x),
+        lambda: func.vmap(func.vmap(f))(x[None]),
+        lambda: func.vmap(func.jacrev(lambda y: f(y.as_grad_stopped())))(x),
+    ):
+        with pytest.raises(type(plain.value)) as found:
+            call()
+        assert str(found.value) == str(plain.value)
+
+
+def test_errors_of_later_examples():
+    x, i = chx.ones((3, 4)), chx.array([0, 1, 9])
+    with pytest.raises(IndexError, match=r'^getitem: index 9 is .* length 4$'):
+        func.vmap(lambda x, i: x[i])(x, i)
+    called = []
+
+    def by_hand(v):
+        called.append(1)
+        raise IndexError('of a function')
+
+    with pytest.raises(IndexError, match='of a function'):
+        func.vmap(lambda x: chx.apply_along_axis(by_hand, 0, x))(x)
+    assert len(called) == 1
 
 
 def test_a_batch_outside_of_its_function():

@@ -111,7 +111,7 @@ REFUSED = {
     'roll': (lambda x: chx.roll(V, x[0]), TypeError, 'expected integers'),
     'put': (lambda x: V.put(chx.array(0), x[0]), chx.ChainerxError, 'put would write'),
     'fill': (lambda x: V.copy().fill(x[0]), chx.ChainerxError, 'fill would write'),
-    'fill with a vector': (lambda x: x.copy().fill(x), TypeError, r'shape \(3,\), expected a num'),
+    'fill with a vector': (lambda x: x.copy().fill(x), TypeError, 'value must be a number'),
     'real': (lambda x: setattr(x, 'real', chx.ones((1, 3))), chx.DimensionError, 'into one of'),
     'imag': (lambda x: setattr(x, 'imag', x), TypeError, 'has none to set'),
     'array': (lambda x: np.multiply(np.ones(3), x), TypeError, 'one operand is a numpy.ndarray'),

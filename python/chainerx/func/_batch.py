@@ -251,8 +251,45 @@ def call(name: str, function: c.Callable[..., tp.Any], args: tp.Any, kwargs: tp.
         return WITHOUT_RULE[0](name, level, function, args, kwargs)
     if batching not in WRITING:
         args, kwargs = _without_out(name, function, args, kwargs)
-    result = batching(level, function, *args, **kwargs)
+    try:
+        result = batching(level, function, *args, **kwargs)
+    except _OF_ARGUMENTS as error:
+        plain = of_example(error, level, function, args, kwargs)
+        if plain is error:
+            raise
+        raise plain from None
     return wrap(result, level)
+
+
+_OF_ARGUMENTS = (chainerx.ChainerxError, IndexError, TypeError, ValueError)
+
+
+def of_example(
+    error: Exception, level: Level, function: tp.Any, args: tp.Any, kwargs: tp.Any
+) -> Exception:
+    """The error of a call with batches as that of one example, whose shapes the user knows."""
+    # Functions of the user's are not called again, and what depends on values names no shapes.
+    if str(error).startswith('vmap: ') or any(callable(x) for x in (*args, *kwargs.values())):
+        return error
+    for i in range(min(level.size, 16)):
+        try:
+            function(*pick(args, level, i, True), **pick(kwargs, level, i, True))
+        except _OF_ARGUMENTS as plain:
+            return plain
+    return error
+
+
+def pick(x: tp.Any, level: Level, i: int, copy: bool = False) -> tp.Any:
+    """The arguments of one example."""
+    if is_batch(x, level):
+        return x.array[i].copy() if copy else x.array[i]
+    if type(x) in (list, tuple):
+        return type(x)([pick(y, level, i, copy) for y in x])
+    if type(x) is dict:
+        return {k: pick(v, level, i, copy) for k, v in x.items()}
+    if type(x) is slice:
+        return slice(*[pick(y, level, i, copy) for y in (x.start, x.stop, x.step)])
+    return x
 
 
 def _without_out(name: str, function: tp.Any, args: tp.Any, kwargs: tp.Any) -> tp.Any:

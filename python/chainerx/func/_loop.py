@@ -84,7 +84,7 @@ def call(
 ) -> tp.Any:
     """The routine for each example; the results, arrays or trees of them, are stacked."""
     if level.uniform and level.size:
-        result = function(*_pick(args, level, 0), **_pick(kwargs, level, 0))
+        result = function(*_batch.pick(args, level, 0), **_batch.pick(kwargs, level, 0))
         leaves = _tree.flatten(result)[0]
         if not any(_batch.is_array(x) and x.dtype.kind in 'fcV' for x in leaves):
             return result  # the same for all, and without derivatives
@@ -154,7 +154,7 @@ def each(
     structure = None
     for i in range(level.size):
         leaves, structure = _tree.flatten(
-            function(*_pick(args, level, i), **_pick(kwargs, level, i))
+            function(*_batch.pick(args, level, i), **_batch.pick(kwargs, level, i))
         )
         rows.append(leaves)
     assert structure is not None
@@ -181,18 +181,6 @@ def each(
             )
         columns.append(_batch.Batched(chainerx.stack(list(column)), level))
     return _tree.unflatten(structure, columns)
-
-
-def _pick(x: tp.Any, level: Level, i: int) -> tp.Any:
-    if _batch.is_batch(x, level):
-        return x.array[i]
-    if type(x) in (list, tuple):
-        return type(x)([_pick(y, level, i) for y in x])
-    if type(x) is dict:
-        return {k: _pick(v, level, i) for k, v in x.items()}
-    if type(x) is slice:
-        return slice(*[_pick(y, level, i) for y in (x.start, x.stop, x.step)])
-    return x
 
 
 def _if_batches(

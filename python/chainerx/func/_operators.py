@@ -86,7 +86,13 @@ def _in_place(name: str) -> c.Callable[..., tp.Any]:
                     f'{name}: an array of shape {other.shape} into one of shape {self.shape}'
                 )
             value = _batch.lift(other, self.level, self.ndim)
-        self.array = function(self.array, value)
+        try:
+            self.array = function(self.array, value)
+        except (chainerx.ChainerxError, TypeError) as error:
+            plain = _batch.of_example(error, self.level, function, (self, other), {})
+            if plain is error:
+                raise
+            raise plain from None
         return self
 
     return method

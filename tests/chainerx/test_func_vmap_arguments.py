@@ -140,9 +140,10 @@ def test_what_is_refused(name):
 def test_what_runs_example_by_example(f):
     x = chx.array([[1.0, 5.0, 4.0], [3.0, 5.0, 4.0]], dtype='float64')[:, ::1]
     x = x.at[0, 0].set(3.0)
-    with pytest.warns(func.BatchingWarning):
+    with pytest.warns(func.BatchingWarning) as warned:
         y = func.vmap(f)(x)
     assert y.tolist() == [f(row).tolist() for row in x]
+    assert {w.filename for w in warned} == {__file__}
 
 
 def test_why_some_arguments_run_example_by_example():

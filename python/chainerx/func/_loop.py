@@ -12,7 +12,7 @@ from chainerx import _functional
 from chainerx.func import _batch, _tree
 from chainerx.func._batch import Level
 
-_PACKAGE = __name__.rpartition('.')[0]
+_PACKAGE = 'chainerx.'
 
 # The routines without a rule, or with one for some of their arguments alone, and why. A test runs
 # the whole table of operations and compares.
@@ -94,7 +94,7 @@ def call(
         f'vmap: {name} has no batching rule{why}, so it runs once for each of {level.size} '
         'examples',
         BatchingWarning,
-        stacklevel=4,
+        stacklevel=_outside(),
     )
     return each(name, level, function, args, kwargs)
 
@@ -133,7 +133,7 @@ class Fallback:
 
 
 def _outside() -> int:
-    """How many calls above that of `warn` the caller of chainerx.func is."""
+    """How many calls above that of `warn` the caller of the library is."""
     frame: tp.Any = sys._getframe(1)
     level = 1
     while frame.f_back is not None and str(frame.f_globals.get('__name__')).startswith(_PACKAGE):

@@ -3,6 +3,7 @@
 import gc
 import re
 import threading
+import warnings
 import weakref
 
 import chainerx as chx
@@ -310,6 +311,10 @@ def test_several_arguments_of_a_function_that_asks(jacobian):
 def test_what_is_another_value_for_each_example_is_still_refused(jacobian):
     with pytest.raises(TypeError, match='is not known while the function runs'):
         func.vmap(jacobian(lambda a: a if a.sum() > 0 else -a))(chx.ones((3, 2)))
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        with pytest.raises(TypeError, match='mask that is another one for each example'):
+            func.vmap(jacobian(lambda a: a[a > 0]))(chx.ones((3, 2)))
     y = func.vmap(jacobian(lambda a: a * (1.0 if chx.ones(1) > 0 else 2.0)))(chx.ones((3, 2)))
     assert y.tolist() == [[[1, 0], [0, 1]]] * 3
 
@@ -325,6 +330,24 @@ def test_numbers_that_are_arguments_keep_their_derivatives(jacobian):
         lambda a: chx.maximum(a[0], 2.0) * chx.ones(2, 'float64'),
     ):
         equal(jacobian(f)(X), rows_of(f, X)[0])
+
+
+@BOTH
+@pytest.mark.parametrize('has_aux', [False, True])
+def test_random_numbers_of_functions_that_ask(jacobian, has_aux):
+    def f(a):
+        kept = chx.dropout(a * np.random.normal(), 0.5)
+        y = kept * a if float(a.sum()) > 0 else kept
+        return (y, (kept, chx.random.normal(size=2))) if has_aux else y
+
+    x = chx.ones(50)
+    found = jacobian(f, has_aux=has_aux)(x)
+    if has_aux:
+        found, (kept, _) = found
+        equal(found, chx.diag(2 * kept))
+    else:
+        assert (found == chx.diag(chx.diag(found))).all()
+        assert len(set(chx.diag(found).tolist())) == 2
 
 
 @BOTH

@@ -58,15 +58,17 @@ def _without_aux(op: str, fun: Function) -> Function:
     return function
 
 
-def _with_aux(op: str, fun: Function, transform: c.Callable[[Function], Function]) -> Function:
+def _with_aux(
+    op: str, fun: Function, transform: c.Callable[[Function, _SameNumbers], Function]
+) -> Function:
     """A transform that calls the function as one of batches: aux is that of a call of its own."""
-    transformed = transform(_without_aux(op, fun))
+    without_aux = _without_aux(op, fun)
 
     @functools.wraps(fun)
     def function(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
         numbers = _SameNumbers()
         aux = numbers(lambda: check_pair(op, fun(*args, **kwargs))[1])
-        return numbers(lambda: transformed(*args, **kwargs)), aux
+        return transform(without_aux, numbers)(*args, **kwargs), aux
 
     return function
 
@@ -237,15 +239,20 @@ def jacfwd(
     """
     check_function('jacfwd', fun)
     _vmap.check_chunk_size('jacfwd', chunk_size)
-    return _jacfwd('jacfwd', fun, argnums, chunk_size, has_aux)
+
+    def transform(f: Function, numbers: _SameNumbers | None = None) -> Function:
+        return _jacfwd('jacfwd', f, argnums, chunk_size, numbers)
+
+    return _with_aux('jacfwd', fun, transform) if has_aux else transform(fun)
 
 
 def _jacfwd(
-    op: str, fun: Function, argnums: Argnums, chunk_size: int | None, has_aux: bool
+    op: str,
+    fun: Function,
+    argnums: Argnums,
+    chunk_size: int | None,
+    given: _SameNumbers | None,
 ) -> Function:
-    if has_aux:
-        return _with_aux(op, fun, lambda f: _jacfwd(op, f, argnums, chunk_size, False))
-
     @functools.wraps(fun)
     def matrices(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
         split = Split(op, args, argnums)
@@ -253,7 +260,7 @@ def _jacfwd(
         chosen = tuple([args[n] for n in split.argnums])
         function = _only(fun, args, kwargs, split)
         primals, form = _tree.flatten(chosen)
-        numbers = _SameNumbers()
+        numbers = given or _SameNumbers()
         columns: list[list[tp.Any]] = []  # of each argument
         structure = _tree.NONE
         fallback = _loop.Fallback(op)
@@ -324,8 +331,8 @@ def hessian(
     check_function('hessian', fun)
     _vmap.check_chunk_size('hessian', chunk_size)
 
-    def transform(f: Function) -> Function:
+    def transform(f: Function, numbers: _SameNumbers | None = None) -> Function:
         gradient = _jacrev('hessian', f, argnums, chunk_size, False)
-        return _jacfwd('hessian', gradient, argnums, chunk_size, False)
+        return _jacfwd('hessian', gradient, argnums, chunk_size, numbers)
 
     return _with_aux('hessian', fun, transform) if has_aux else transform(fun)

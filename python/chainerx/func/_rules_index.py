@@ -113,10 +113,10 @@ def _translate(
     positions: list[tp.Any] = []
     for item in items:
         if is_array(item) and item.dtype.kind == 'b':
-            item = example(item)
-            if is_batch(item, level):
+            mask = example(item)
+            if is_batch(item, level) and type(mask) is Batched:
                 refuse_mask()
-            positions += list(chainerx.nonzero(item))
+            positions += list(chainerx.nonzero(mask))
         else:
             positions.append(item)
     # An integer beside arrays is one of them.

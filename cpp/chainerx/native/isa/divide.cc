@@ -72,6 +72,17 @@ inline Words High(Words a, Words b) {
     const Words middle = Product32(a, b1) + (carry & 0xffffffffu);
     return Product32(a1, b1) + (carry >> 32) + (middle >> 32);
 }
+// Of 32 bits there are those of every other number.
+using Halves = uint32_t __attribute__((vector_size(sizeof(Words))));
+inline Halves High(Halves a, Halves b) {
+    const auto a_words = reinterpret_cast<Words>(a);
+    const auto b_words = reinterpret_cast<Words>(b);
+    const Words even = Product32(a_words, b_words) >> 32;
+    const Words odd = Product32(a_words >> 32, b_words >> 32) & 0xffffffff00000000u;
+    return reinterpret_cast<Halves>(even | odd);
+}
+template <typename U>
+using VectorOf = std::conditional_t<sizeof(U) == 8, Words, Halves>;
 #endif
 
 // What all quotients by one number have in common: High(x, factor) >> shift, or nearly so.
@@ -111,11 +122,18 @@ inline U IsPositive(U x) {
 }
 #if defined(CX_WIDE_PRODUCTS)
 using SignedWords = int64_t __attribute__((vector_size(sizeof(Words))));
+using SignedHalves = int32_t __attribute__((vector_size(sizeof(Words))));
 inline Words IsNegative(Words x) {
     return reinterpret_cast<Words>(reinterpret_cast<SignedWords>(x) < 0);
 }
+inline Halves IsNegative(Halves x) {
+    return reinterpret_cast<Halves>(reinterpret_cast<SignedHalves>(x) < 0);
+}
 inline Words IsPositive(Words x) {
     return reinterpret_cast<Words>(reinterpret_cast<SignedWords>(x) > 0);
+}
+inline Halves IsPositive(Halves x) {
+    return reinterpret_cast<Halves>(reinterpret_cast<SignedHalves>(x) > 0);
 }
 #endif
 
@@ -168,10 +186,10 @@ template <bool kRemainder, typename U, typename F>
 void Run(const U* x, U divisor, U* out, int64_t n, const F& quotient) {
     int64_t i = 0;
 #if defined(CX_WIDE_PRODUCTS)
-    if constexpr (sizeof(U) == 8) {
+    if constexpr (sizeof(U) >= 4) {
         constexpr int64_t kWidth = sizeof(Words) / sizeof(U);
         for (; i + kWidth <= n; i += kWidth) {
-            Words v;
+            VectorOf<U> v;
             __builtin_memcpy(&v, x + i, sizeof(v));
             v = Result<kRemainder>(v, divisor, quotient);
             __builtin_memcpy(out + i, &v, sizeof(v));

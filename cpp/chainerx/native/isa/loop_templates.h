@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "chainerx/kernels/dtype_rule.h"
 #include "chainerx/native/ask_ahead.h"
@@ -99,12 +100,57 @@ void RunTernary(const void* x1_data, int64_t step1, const void* x2_data, int64_t
     }
 }
 
-// Comparisons are exact, so the compiler's own vectorization of the scalar expression serves.
+// Comparisons are exact, so the compiler's own vectorization of the scalar expression serves. By
+// AVX2 it makes masks only, for it takes twice as long to make bytes of them.
+#if defined(CX_ISA_AVX2)
+constexpr int64_t kTruths = 32;
+// Makes bytes of masks, each all ones or all zeros.
+inline void StoreTruths(const uint32_t* masks, bool* out) {
+    const auto* m = reinterpret_cast<const __m256i*>(masks);
+    const __m256i first = _mm256_packs_epi32(m[0], m[1]);
+    const __m256i second = _mm256_packs_epi32(m[2], m[3]);
+    // Both halves have four bytes of each mask in turn.
+    const __m256i mixed = _mm256_packs_epi16(first, second);
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    const __m256i bytes = _mm256_permutevar8x32_epi32(mixed, order);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out),
+                        _mm256_and_si256(bytes, _mm256_set1_epi8(1)));
+}
+inline void StoreTruths(const uint64_t* masks, bool* out) {
+    const auto* m = reinterpret_cast<const __m256*>(masks);
+    const auto halves = [m](int64_t i) {
+        return _mm256_castps_si256(_mm256_shuffle_ps(m[i], m[i + 1], 0x88));
+    };
+    const __m256i first = _mm256_packs_epi32(halves(0), halves(2));
+    const __m256i second = _mm256_packs_epi32(halves(4), halves(6));
+    // One half has the first two of each four, the other one the last two.
+    const __m256i mixed = _mm256_and_si256(_mm256_packs_epi16(first, second), _mm256_set1_epi8(1));
+    const __m128i low = _mm256_castsi256_si128(mixed);
+    const __m128i high = _mm256_extracti128_si256(mixed, 1);
+    auto* to = reinterpret_cast<__m128i*>(out);
+    _mm_storeu_si128(to, _mm_unpacklo_epi16(low, high));
+    _mm_storeu_si128(to + 1, _mm_unpackhi_epi16(low, high));
+}
+#endif
+// out[i] = is_true(i) for n elements of type T.
+template <typename T, typename F>
+[[gnu::always_inline]] inline void RunTruths(bool* __restrict out, int64_t n, const F& is_true) {
+    int64_t i = 0;
+#if defined(CX_ISA_AVX2)
+    using Mask = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+    for (; i + kTruths <= n; i += kTruths) {
+        alignas(32) Mask masks[kTruths];
+        for (int64_t k = 0; k < kTruths; ++k) masks[k] = is_true(i + k) ? ~Mask{0} : Mask{0};
+        StoreTruths(masks, out + i);
+    }
+#endif
+    for (; i < n; ++i) out[i] = is_true(i);
+}
+
 template <typename Row, typename T>
 void RunPredicate(const void* x_data, void* out_data, int64_t n) {
     const T* x = static_cast<const T*>(x_data);
-    bool* __restrict out = static_cast<bool*>(out_data);
-    for (int64_t i = 0; i < n; ++i) out[i] = Row::Apply(x[i]);
+    RunTruths<T>(static_cast<bool*>(out_data), n, [x](int64_t i) { return Row::Apply(x[i]); });
 }
 
 template <typename Row, typename T>
@@ -112,15 +158,15 @@ void RunCompare(const void* x1_data, int64_t step1, const void* x2_data, int64_t
                 void* out_data, int64_t n) {
     const T* x1 = static_cast<const T*>(x1_data);
     const T* x2 = static_cast<const T*>(x2_data);
-    bool* __restrict out = static_cast<bool*>(out_data);
+    bool* out = static_cast<bool*>(out_data);
     if (step2 == 0) {
-        const T value2 = *x2;
-        for (int64_t i = 0; i < n; ++i) out[i] = Row::Apply(x1[i * step1], value2);
+        RunTruths<T>(out, n, [x1, step1, value2 = *x2](int64_t i) {
+            return Row::Apply(x1[i * step1], value2);
+        });
     } else if (step1 == 0) {
-        const T value1 = *x1;
-        for (int64_t i = 0; i < n; ++i) out[i] = Row::Apply(value1, x2[i]);
+        RunTruths<T>(out, n, [x2, value1 = *x1](int64_t i) { return Row::Apply(value1, x2[i]); });
     } else {
-        for (int64_t i = 0; i < n; ++i) out[i] = Row::Apply(x1[i], x2[i]);
+        RunTruths<T>(out, n, [x1, x2](int64_t i) { return Row::Apply(x1[i], x2[i]); });
     }
 }
 

@@ -18,21 +18,21 @@ namespace chainerx {
 namespace {
 
 // Weights in the dimensions of `x`: as they are, or those of axes alone.
-Array WeightsOf(const Array& weights, const Array& x, const Axes& axes) {
+Array WeightsOf(const Array& weights, const Array& x, const OptionalAxes& axes,
+                const Axes& sorted) {
     if (weights.shape() == x.shape()) return weights;
-    Shape shape;
-    Shape expected;
-    for (int8_t i = 0; i < x.ndim(); ++i) {
-        const bool is_axis = std::find(axes.begin(), axes.end(), i) != axes.end();
-        shape.push_back(is_axis ? x.shape()[i] : 1);
-        if (is_axis) expected.push_back(x.shape()[i]);
-    }
-    if (weights.shape() != expected) {
+    const internal::NamedAxes named = internal::NameAxes("average", axes, x);
+    if (weights.shape() != named.shape) {
         throw DimensionError{"average: weights.shape is ", weights.shape(),
                              ", expected that of a, ",     x.shape(),
-                             ", or that of its axes, ",    expected};
+                             ", or that of its axes, ",    named.shape};
     }
-    return Reshape(weights, shape);
+    Shape shape;
+    for (int8_t i = 0; i < x.ndim(); ++i) {
+        const bool is_axis = std::find(sorted.begin(), sorted.end(), i) != sorted.end();
+        shape.push_back(is_axis ? x.shape()[i] : 1);
+    }
+    return Reshape(internal::Permute(weights, named.order), shape);
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ std::pair<Array, Array> Average(const Array& x, const OptionalAxes& axes, const 
         Array sum = FullLike(y, n);
         return {std::move(y), std::move(sum)};
     }
-    const Array w = WeightsOf(*weights, x, sorted);
+    const Array w = WeightsOf(*weights, x, axes, sorted);
     const Dtype dtype = FloatResult(PromoteTypes(x.dtype(), w.dtype()));
     const Dtype wide = internal::WideDtype(dtype);
     const Array number = AsType(x, wide, false);

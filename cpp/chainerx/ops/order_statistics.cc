@@ -318,24 +318,12 @@ Array ToRowWeights(const char* op, const Array& x, const Array& weights, const O
     if (w.shape() == x.shape()) {
         return Reshape(internal::Permute(w, ReducedLast(sorted, x.ndim())), all);
     }
-    // In the order in which the caller names the axes.
-    Shape named;
-    Axes places;
-    for (const int8_t a : axes.value_or(Axes{})) {
-        const int8_t axis = NormalizeAxis(op, a, x.ndim());
-        named.push_back(x.shape()[axis]);
-        places.push_back(axis);
-    }
-    if (!axes || w.shape() != named) {
+    const internal::NamedAxes named = internal::NameAxes(op, axes, x);
+    if (!axes || w.shape() != named.shape) {
         throw DimensionError{op,        ": weights has shape ",  w.shape(), ", expected ",
                              x.shape(), " of a, or that of axis"};
     }
-    Axes order;
-    for (const int8_t a : sorted) {
-        order.push_back(
-            static_cast<int8_t>(std::find(places.begin(), places.end(), a) - places.begin()));
-    }
-    return BroadcastTo(Reshape(internal::Permute(w, order), {1, rows.n}), all);
+    return BroadcastTo(Reshape(internal::Permute(w, named.order), {1, rows.n}), all);
 }
 
 Array WeightedQuantiles(const char* op, const Array& x, const Probabilities& q,

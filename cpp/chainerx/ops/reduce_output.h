@@ -1,6 +1,8 @@
 // What the routines that reduce have in common: the result.
 #pragma once
 
+#include <algorithm>
+
 #include "chainerx/core/array.h"
 #include "chainerx/kernels/kernel.h"
 
@@ -24,6 +26,29 @@ inline Axes ReducedAxes(const char* op, const OptionalAxes& axes, int8_t ndim) {
         [[unlikely]]
         return {};
     return NormalizeAxes(op, axes, ndim);
+}
+
+// Of weights that have the dimensions of `axes` alone, in the order in which the caller names
+// these: their shape, and the permutation that makes the order ascending.
+struct NamedAxes {
+    Shape shape;
+    Axes order;
+};
+
+inline NamedAxes NameAxes(const char* op, const OptionalAxes& axes, const Array& x) {
+    const Axes sorted = NormalizeAxes(op, axes, x.ndim());
+    NamedAxes result;
+    Axes named;
+    for (const int8_t a : axes ? *axes : sorted) {
+        const int8_t axis = NormalizeAxis(op, a, x.ndim());
+        result.shape.push_back(x.shape()[axis]);
+        named.push_back(axis);
+    }
+    for (const int8_t a : sorted) {
+        result.order.push_back(
+            static_cast<int8_t>(std::find(named.begin(), named.end(), a) - named.begin()));
+    }
+    return result;
 }
 
 inline int64_t CountReduced(const Shape& shape, const Axes& axes) {

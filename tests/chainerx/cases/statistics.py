@@ -36,6 +36,8 @@ CASES = [
             call(f(2, 3), None, f(2, 3, lo=1, hi=2)),
             call(f(2, 3), 1, f(3, lo=1, hi=2)),
             call(f(2, 3, 2), (0, 2), f(2, 2, lo=1, hi=2)),
+            call(f(3, 2, 3), (2, 0), f(3, 3, lo=1, hi=2)),  # weights go by axis, as it is given
+            call(f(2, 3, 4), (-1, 0), f(4, 2, lo=1, hi=2)),
         ],
         dtypes=REAL,
         maybe=BOOL + COMPLEX,
@@ -45,6 +47,7 @@ CASES = [
             (call(f(2, 3), 2), 'DimensionError'),
             (call(f(2, 3), 1, f(2)), 'DimensionError', r'\(2,\).*\(3,\)'),
             (call(f(2, 3), None, f(3)), 'DimensionError'),
+            (call(f(2, 3, 4), (2, 0), f(2, 4)), 'DimensionError', r'\(2, 4\).*\(4, 2\)'),
         ],
         huge=False,
     ),

@@ -334,6 +334,32 @@ def test_interpolates_beside_what_is_not_finite(device):
     assert x.grad.tolist()[:5] == [0, 1, 1, 3, 3]
 
 
+@pytest.mark.parametrize(
+    'places', [[-1.0, 0, 2], [-np.inf, 0, 1], [-1, 0, np.inf], [-np.inf, -0.0, np.inf], [0, 0, 1]]
+)
+def test_interpolates_beside_places_that_are_not_finite(places, device):
+    """And at points, of which the sign of zero counts, as NumPy does."""
+    at = np.array([-np.inf, -5, -1, -0.5, -0.0, 0.0, 0.5, 1, 2, np.inf, np.nan])
+    x = chx.array(at, device=device)
+    graph = chx.array(at, device=device).require_grad()
+    xp = chx.array(places, 'float64', device=device)
+    for values in itertools.product([-np.inf, -1.0, -0.0, 0.0, 2.0, np.nan], repeat=3):
+        pairs = np.stack([values, values[::-1]], -1)
+        for fp in (np.array(values), pairs.view('complex128')[:, 0]):
+            with np.errstate(all='ignore'):
+                expected = np.interp(at, places, fp)
+            expected[-1] = complex(np.nan, np.nan) if fp.dtype == complex else np.nan
+            for y in (
+                chx.interp(x, xp, chx.array(fp, device=device)),
+                chx.interp(graph, xp, chx.array(fp, device=device)),
+            ):
+                # the parts of complex numbers are real, and their signs count
+                y, both = (to_numpy(y).view('float64'), expected.view('float64'))
+                np.testing.assert_array_equal(y, both, str(values))
+                valid = ~np.isnan(both)
+                np.testing.assert_array_equal(np.signbit(y)[valid], np.signbit(both)[valid])
+
+
 @pytest.mark.parametrize('dtype', ['float32', 'float64'])
 @pytest.mark.parametrize('n', [2, 3, 4, 17, 100, 1000, 20_000])
 def test_interpolates_in_tables(n, dtype, device):

@@ -1,6 +1,7 @@
 // Linear interpolation in a table. Places are found first, then the points around them fetched, and
 // the arithmetic is done in vectors, block by block.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -79,13 +80,12 @@ void FindPlaces(const Table<T>& t, const T* x, int64_t count, int64_t* places) {
     }
 }
 
-// What it is where nan comes out: beside a value that is not finite there is still what it is at
-// the points, and from the other side.
+// What it is where nan comes out: beside what is not finite there is still what it is from the
+// other side, and on a level line.
 template <typename T>
 T BesideInfinity(const Table<T>& t, int64_t i, T x) {
-    const T step = x - t.x[i];
-    if (step == 0 || t.y[i] == t.y[i + 1]) return t.y[i] + step * 0;
-    return t.y[i + 1] + t.SlopeOf(i) * (x - t.x[i + 1]);
+    const T y = t.y[i + 1] + t.SlopeOf(i) * (x - t.x[i + 1]);
+    return y != y && x == x && t.y[i] == t.y[i + 1] ? t.y[i] : y;
 }
 
 template <typename T>
@@ -106,10 +106,17 @@ void InterpBlock(const Table<T>& t, const T* __restrict x, int64_t count, T left
     const T last_value = t.y[t.n - 1];
     T y[kBlock];
     for (int64_t i = 0; i < count; ++i) y[i] = y0[i] + slope[i] * (x[i] - x0[i]);
-    bool has_nan = false;
-    for (int64_t i = 0; i < count; ++i) has_nan |= y[i] != y[i];
-    for (int64_t i = 0; i < count && has_nan; ++i) {
-        if (y[i] != y[i]) y[i] = BesideInfinity(t, places[i], x[i]);
+    // At points, infinity has become nan, and -0 has lost its sign.
+    const auto is_lost = [](T v) { return !(std::abs(v) > 0); };
+    bool any_lost = false;
+    for (int64_t i = 0; i < count; ++i) any_lost |= is_lost(y[i]);
+    for (int64_t i = 0; i < count && any_lost; ++i) {
+        if (!is_lost(y[i])) continue;
+        if (x[i] == x0[i]) {
+            y[i] = y0[i];
+        } else if (y[i] != y[i]) {
+            y[i] = BesideInfinity(t, places[i], x[i]);
+        }
     }
     for (int64_t i = 0; i < count; ++i) {
         T v = x[i] >= last ? last_value : y[i];

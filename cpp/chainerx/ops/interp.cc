@@ -1,9 +1,11 @@
 // Linear interpolation.
 #include <cmath>
+#include <complex>
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/sorting.h"
+#include "chainerx/ops/complex_parts.h"
 #include "chainerx/ops/composed.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
@@ -37,7 +39,10 @@ void CheckPoints(const Array& x, const Array& xp, const Array& fp) {
 }
 
 // At x, where something is known on both sides.
-Array Between(const Array& x, const Array& xp, const Array& fp) {
+Array Between(const Array& given, const Array& given_xp, const Array& fp) {
+    // Zeros are positive, so that equal numbers have a difference of one sign.
+    const Array x = given + 0;
+    const Array xp = given_xp + 0;
     const int64_t n = xp.shape()[0];
     const Array found = SearchSorted(internal::Detached(xp), internal::Detached(x), true);
     const Array before = Clip(found - 1, Scalar{0}, Scalar{n - 2});
@@ -49,16 +54,19 @@ Array Between(const Array& x, const Array& xp, const Array& fp) {
     // Where points coincide, the result is that of the last one.
     const Array is_step = Equal(internal::Detached(width), Scalar{0});
     const Array slope = (y1 - y0) / Where(is_step, Scalar{1}, width);
-    const Array step = x - x0;
-    const Array y = y0 + slope * step;
-    // Beside a value that is not finite there is still what it is at the points, and from the other
-    // side. No gradient is worth keeping there: it would be NaN everywhere else, too.
     using internal::Detached;
-    const Array at = Detached(step);
-    const Array first = Detached(y0) + at * 0;  // NaN of what is NaN
+    // Times the slope it is -0 at a point, and the sum of that and any y0 is y0.
+    const Array step = Where(Signbit(Detached(slope)), x - x0, -(x0 - x));
+    const Array y = y0 + slope * step;
+    // Beside a value that is not finite there is still what it is at the points, from the other
+    // side, and on a level line. No gradient is worth keeping there: it would be NaN everywhere
+    // else, too.
+    const Array at = Detached(x);
     const Array back = Detached(y1 + slope * (x - x1));
-    const Array is_first = LogicalOr(Equal(at, Scalar{0}), Equal(Detached(y0), Detached(y1)));
-    return Where(Isnan(Detached(y)), Where(is_first, first, back), y);
+    const Array is_level = LogicalAnd(Isnan(back), Equal(Detached(y0), Detached(y1)));
+    const Array level = Where(Isnan(at), at, Detached(y0));
+    const Array beside = Where(Equal(at, Detached(x0)), Detached(y0), Where(is_level, level, back));
+    return Where(Isnan(Detached(y)), beside, y);
 }
 
 // Whether one kernel does it all: no gradient, and a dtype that it has.
@@ -73,8 +81,19 @@ bool IsPlain(const Array& x, const Array& xp, const Array& fp, const std::option
            !internal::IsBackpropRequiredAny(xp) && !internal::IsBackpropRequiredAny(fp);
 }
 
+// The parts of complex numbers are apart.
 Array Inside(const Array& x, const Array& xp, const Array& fp, const std::optional<Scalar>& left,
              const std::optional<Scalar>& right) {
+    if (IsComplex(fp.dtype())) {
+        const auto part = [](const std::optional<Scalar>& s,
+                             bool is_real) -> std::optional<Scalar> {
+            if (!s) return std::nullopt;
+            const auto number = s->To<std::complex<double>>();
+            return Scalar{is_real ? number.real() : number.imag()};
+        };
+        return MakeComplex(Inside(x, xp, Real(fp), part(left, true), part(right, true)),
+                           Inside(x, xp, Imag(fp), part(left, false), part(right, false)));
+    }
     const int64_t n = xp.shape()[0];
     if (IsPlain(x, xp, fp, left, right)) {
         const auto number = [](const std::optional<Scalar>& s) {

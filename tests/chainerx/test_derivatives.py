@@ -290,6 +290,37 @@ def test_means_of_more_than_16_bits_can_count(dtype, eps):
         np.testing.assert_allclose(found, 30000 * slopes / n, rtol=2 * eps)
 
 
+@pytest.mark.parametrize('name', ['var', 'std'])
+@pytest.mark.parametrize('options', [{}, {'axis': 0}, {'axis': 1, 'ddof': 1}])
+def test_spread_of_complex_numbers(name, options):
+    """Along the conjugate, as that of their absolute value; nanvar is made of other operations."""
+    rng = np.random.default_rng(3)
+    x, direction, w = (
+        chx.array(rng.standard_normal((3, 4, 2)).view('complex128')[..., 0]) for _ in range(3)
+    )
+
+    def value(x, name=name):
+        return (getattr(chx, name)(x, **options) ** 2).sum()
+
+    def slope(x, name=name):
+        (g,) = chx.grad([value(x, name)], [x], enable_double_backprop=True)
+        return chx.real(g * w).sum()
+
+    for f in (value, slope):
+        leaf = chx.array(x).require_grad()
+        (g,) = chx.grad([f(leaf)], [leaf])
+        (g_nan,) = chx.grad([f(leaf, f'nan{name}')], [leaf])
+        np.testing.assert_allclose(chx.to_numpy(g), chx.to_numpy(g_nan), 1e-12, 1e-12)
+        step = 1e-6 * direction
+        up, down = (f((x + s).require_grad()).item() for s in (step, -step))
+        tangent = chx.real(g * direction).sum().item()
+        assert tangent == pytest.approx((up - down) / 2e-6, rel=1e-6)
+    _, forward = chx.func.jvp(value, (x,), (direction,))
+    assert forward.item() == pytest.approx(
+        chx.real(chx.func.grad(value)(x) * direction).sum().item(), rel=1e-12
+    )
+
+
 @pytest.mark.parametrize('name', ['std', 'nanstd'])
 @pytest.mark.parametrize('options', [{}, {'ddof': 1}, {'where': True}])
 def test_spread_of_equal_elements(name, options):

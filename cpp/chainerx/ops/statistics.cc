@@ -2,6 +2,7 @@
 #include "chainerx/autograd/record.h"
 #include "chainerx/kernels/reduction.h"
 #include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/complex_parts.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/explog.h"
 #include "chainerx/ops/logic.h"
@@ -20,21 +21,16 @@ constexpr OpInfo kLogSumExp{"logsumexp", &kernels::LogSumExp::kInfo, Batching::k
 
 using internal::ExpandReduced;
 
-// The spread of complex numbers is a real function, which has no complex derivative.
-void CheckSpreadGradient(const char* op, const Array& x) {
-    if (IsComplex(x.dtype()) && internal::IsBackpropRequiredAny(x)) {
-        throw DtypeError{op, ": has no gradient for complex numbers, the dtype is ", x.dtype()};
-    }
-}
-
-// The gradient of a spread, (x - mean) / n * slope. Narrow floats can't hold 1 / n, nor the mean.
+// The gradient of a spread, (x - mean) / n * slope; that of complex numbers, the sum of the spreads
+// of their parts, is its conjugate. Narrow floats can't hold 1 / n, nor the mean.
 Array SpreadGradient(const Array& x, const Axes& axes, const Array& slope) {
     const Dtype wide = internal::WideDtype(x.dtype());
     const Array from = AsType(x, wide, false);
     const int64_t n = internal::CountReduced(x.shape(), axes);
-    const Array factor = internal::DivideByCount(AsType(slope, wide, false), n);
+    const Array factor = internal::DivideByCount(AsType(slope, RealDtype(wide), false), n);
+    const Array step = Subtract(from, Mean(from, axes, true));
     return AsType(
-        Multiply(ExpandReduced(factor, x.shape(), axes), Subtract(from, Mean(from, axes, true))),
+        Multiply(ExpandReduced(factor, x.shape(), axes), IsComplex(x.dtype()) ? Conj(step) : step),
         x.dtype(), false);
 }
 
@@ -54,7 +50,6 @@ Array NanSum(const Array& x, const OptionalAxes& axes, bool keepdims) {
 }
 
 Array Var(const Array& x, const OptionalAxes& axes, bool keepdims) {
-    CheckSpreadGradient("var", x);
     const Axes sorted = NormalizeAxes("var", axes, x.ndim());
     Array y =
         internal::Reduce<kernels::Var>(x, sorted, keepdims, RealDtype(FloatResult(x.dtype())));
@@ -67,7 +62,6 @@ Array Var(const Array& x, const OptionalAxes& axes, bool keepdims) {
 }
 
 Array Std(const Array& x, const OptionalAxes& axes, bool keepdims) {
-    CheckSpreadGradient("std", x);
     const Axes sorted = NormalizeAxes("std", axes, x.ndim());
     Array y =
         internal::Reduce<kernels::Std>(x, sorted, keepdims, RealDtype(FloatResult(x.dtype())));

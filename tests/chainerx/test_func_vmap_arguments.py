@@ -45,6 +45,12 @@ def written(write):
 # ---- places and names ---------------------------------------------------------------------------
 
 ARGUMENTS = {
+    # lists have axes, too
+    'where': lambda x, i: chx.where([[True], [False]], x, 0),
+    'add where': lambda x, i: chx.add(x, x, where=np.array([[True], [False]])),
+    'sum where': lambda x, i: chx.sum(x, where=[True, False, True]),
+    'choose': lambda x, i: chx.choose([[0, 1, 1], [1, 0, 0]], [x, V]),
+    'select': lambda x, i: chx.select([[[True], [False]]], [x], V),
     'cumsum': lambda x, i: chx.cumsum(x, 0, None, None),
     'cumprod': lambda x, i: chx.cumprod(x, 0, None, None),
     'nancumsum': lambda x, i: chx.nancumsum(x, 0, None, None),

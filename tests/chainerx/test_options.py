@@ -132,6 +132,10 @@ def test_where(case, device):
             np.testing.assert_array_equal(
                 to_numpy(run(case, arrays, where=m)), np.where(mask, y, 0)
             )
+            for given in (mask, mask.tolist()):
+                np.testing.assert_array_equal(
+                    to_numpy(run(case, arrays, where=given)), np.where(mask, y, 0)
+                )
         assert not to_numpy(run(case, arrays, where=False)).any()
         with pytest.raises(chx.DtypeError, match='where'):
             run(case, arrays, where=chx.ones((6, 4), 'int32', device=device))
@@ -339,7 +343,18 @@ def test_totals_in_the_dtype_of_out(device):
         with pytest.raises(chx.DtypeError, match=f'{name}: dtype is float64'):
             getattr(chx, name)(x.astype('complex64'), dtype='float64')
     assert chx.var(chx.zeros(0, device=device), ddof=-1).item() == 0
+    for name in ('sum', 'nanprod', 'min', 'mean', 'nanvar'):
+        f, mask = getattr(chx, name), [False] * x.shape[-1]
+        mask[1] = True
+        initial = {'initial': 9} if name == 'min' else {}
+        expected = f(x, where=chx.array(mask, device=device), **initial).item()
+        assert f(x, where=mask, **initial).item() == expected
+        assert f(x, where=np.array(mask), **initial).item() == expected
     with pytest.raises(chx.DtypeError, match='where'):
         chx.sum(x, where=x)
+    with pytest.raises(chx.DtypeError, match='where'):
+        chx.sum(x, where=[1, 0, 1])
+    with pytest.raises(TypeError, match='where'):
+        chx.sum(x, where='yes')
     with pytest.raises(chx.DimensionError, match='where'):
         chx.sum(x, where=chx.ones((2, 3), bool, device=device))

@@ -268,18 +268,32 @@ OptionalAxes ToAxes(const char* op, const char* name, PyObject* o) {
     return axes;
 }
 
-Array ToIndices(const char* op, const char* name, PyObject* o, Device& device) {
+namespace {
+
+// `what` the elements are expected to be; an empty list has no dtype of its own, but `dtype`.
+Array ToArrayOf(const char* op, const char* name, const char* what, Dtype dtype, PyObject* o,
+                Device& device) {
     if (IsNdArray(o)) return Self(o);
     if (!PyList_Check(o) && !PyTuple_Check(o) && !PyLong_Check(o) &&
         !PyObject_TypeCheck(o, Numpy().ndarray) && !PyObject_TypeCheck(o, Numpy().generic)) {
-        throw TypeError{op, ": ", name, " must be integers or an array of them, got ", TypeName(o)};
+        throw TypeError{op,         ": ", name, " must be ", what, " or an array of them, got ",
+                        TypeName(o)};
     }
-    const Array indices = FromNumpy(o, std::nullopt, Sharing::kUnlessOddBools, device);
-    // An empty list has no dtype of its own.
-    if (indices.GetTotalSize() == 0 && !PyObject_TypeCheck(o, Numpy().ndarray)) {
-        return Empty(indices.shape(), Dtype::kInt64, device);
+    const Array x = FromNumpy(o, std::nullopt, Sharing::kUnlessOddBools, device);
+    if (x.GetTotalSize() == 0 && !PyObject_TypeCheck(o, Numpy().ndarray)) {
+        return Empty(x.shape(), dtype, device);
     }
-    return indices;
+    return x;
+}
+
+}  // namespace
+
+Array ToIndices(const char* op, const char* name, PyObject* o, Device& device) {
+    return ToArrayOf(op, name, "integers", Dtype::kInt64, o, device);
+}
+
+Array ToCondition(const char* op, const char* name, PyObject* o, Device& device) {
+    return ToArrayOf(op, name, "conditions", Dtype::kBool, o, device);
 }
 
 std::vector<Array> ToArrays(const char* op, const char* name, PyObject* o) {

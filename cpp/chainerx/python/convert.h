@@ -76,6 +76,8 @@ inline std::vector<ConstArrayRef> Refs(const std::vector<Array>& arrays) {
 }
 // An index, a list or NumPy array of them, or an ndarray as it is.
 Array ToIndices(const char* op, const char* name, PyObject* o, Device& device);
+// A condition, a list or NumPy array of them, or an ndarray as it is.
+Array ToCondition(const char* op, const char* name, PyObject* o, Device& device);
 PyObject* WrapList(const std::vector<Array>& arrays);
 PyObject* FromShape(const Shape& shape);
 PyObject* FromInts(const int64_t* values, int64_t n);

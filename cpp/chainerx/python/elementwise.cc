@@ -108,10 +108,12 @@ const Array* ToOut(const char* op, PyObject* o) {
 std::optional<Array> ToMask(const char* op, PyObject* o, Device& device) {
     if (o == nullptr || o == Py_True) return std::nullopt;
     if (IsNdArray(o)) return Self(o);
-    const auto scalar = TryScalar(o);
-    if (!scalar || scalar->kind() != DtypeKind::kBool) ThrowNotArray(op, "where", o);
-    if (scalar->To<bool>()) return std::nullopt;
-    return Zeros(Shape{}, Dtype::kBool, device);
+    if (const auto scalar = TryScalar(o)) {
+        if (scalar->kind() != DtypeKind::kBool) ThrowNotArray(op, "where", o);
+        if (scalar->To<bool>()) return std::nullopt;
+        return Zeros(Shape{}, Dtype::kBool, device);
+    }
+    return ToCondition(op, "where", o, device);
 }
 
 PyObject* CallWithOptions(const ElementwiseFn& f, PyObject* const* args, Py_ssize_t n,

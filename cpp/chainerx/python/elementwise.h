@@ -17,14 +17,15 @@
 #include "chainerx/ops/elementwise.h"
 #include "chainerx/python/bind.h"
 
-#define CX_OUT_OPTION ", out: ndarray | None = None, *, where: ndarray | bool = True"
+#define CX_OUT_OPTION ", out: ndarray | None = None, *, where: ArrayLike = True"
 #define CX_OPTIONS CX_OUT_OPTION ", dtype: DtypeLike | None = None"
 
 #define CX_OUT_ARG                                                                                 \
     "    out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of " \
     "dtype.\n        Neither it nor an operand may then be part of a graph.\n"
-#define CX_WHERE_ARG                                                                            \
-    "    where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are " \
+#define CX_WHERE_ARG                                                                          \
+    "    where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it " \
+    "there are "                                                                              \
     "zeros.\n"
 #define CX_DTYPE_ARG "    dtype: In which to compute; by default the promoted one.\n"
 // After the entries of the operands.

@@ -30,7 +30,7 @@
 // ---- parameters, and what the docstrings say of them
 
 #define CX_AXES "axis: Axis = None, keepdims: bool = False"
-#define CX_MASK "where: ndarray | bool = True"
+#define CX_MASK "where: ArrayLike = True"
 #define CX_REDUCTION_DTYPE "dtype: DtypeLike | None = None"
 #define CX_TOTAL_PARAMETERS                               \
     CX_AXES ", *, " CX_REDUCTION_DTYPE ", " CX_RESULT_OUT \
@@ -48,8 +48,9 @@
 #define CX_REDUCTION_DTYPE_ARG \
     "    dtype: To compute in, and of the result; that of ``out`` if there is one.\n"
 #define CX_MEAN_DTYPE_ARG "    dtype: To compute in, and of the result: a float or complex dtype.\n"
-#define CX_MASK_ARG                                                                         \
-    "    where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not " \
+#define CX_MASK_ARG                                                                             \
+    "    where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do " \
+    "not "                                                                                      \
     "count.\n"
 #define CX_TOTAL_ARGS                                                                           \
     CX_AXES_ARGS CX_REDUCTION_DTYPE_ARG CX_RESULT_OUT_ARG                                       \

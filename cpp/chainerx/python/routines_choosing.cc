@@ -12,22 +12,34 @@
 namespace chainerx::python {
 namespace {
 
-// a: choices, mode, out
-PyObject* CallChoose(const Array& x, PyObject* const* a) {
-    const std::vector<Array> arrays =
-        IsNdArray(a[0]) ? Unstack(Self(a[0])) : ToArrays("choose", "choices", a[0]);
+// Where lists go: to the device of the first array beside them.
+Device& DeviceOf(const Items& items, const Items& others) {
+    for (const Items* list : {&items, &others}) {
+        for (Py_ssize_t i = 0; i < list->size(); ++i) {
+            if (IsNdArray((*list)[i])) return Self((*list)[i]).device();
+        }
+    }
+    return GetDefaultDevice();
+}
+
+std::vector<Array> ToChoices(PyObject* o) {
+    return IsNdArray(o) ? Unstack(Self(o)) : ToArrays("choose", "choices", o);
+}
+
+// a: mode, out
+PyObject* CallChoose(const Array& x, const std::vector<Array>& arrays, PyObject* const* a) {
     const IndexBoundsMode mode =
-        a[1] != nullptr ? ToBoundsMode("choose", a[1]) : IndexBoundsMode::kRaise;
-    return Finish("choose", Choose(x, arrays, mode), a[2]);
+        a[0] != nullptr ? ToBoundsMode("choose", a[0]) : IndexBoundsMode::kRaise;
+    return Finish("choose", Choose(x, arrays, mode), a[1]);
 }
 
 CX_ROUTINE(
     choose,
-    "a: ndarray, choices: Sequence[ndarray] | ndarray, mode: str = 'raise', *, " CX_RESULT_OUT
+    "a: ArrayLike, choices: Sequence[ndarray] | ndarray, mode: str = 'raise', *, " CX_RESULT_OUT
     ") -> ndarray",
     "For each element of ``a``, the element of the array with that number.\n\n"
     "Args:\n"
-    "    a (ndarray): Integers or bool.\n"
+    "    a (ndarray or list): Integers or bool.\n"
     "    choices (sequence of ndarray): What is chosen from, broadcast with ``a``; or an "
     "array of\n"
     "        such. Dtypes are promoted.\n"
@@ -39,21 +51,23 @@ CX_ROUTINE(
     "    ValueError: For an index out of range, no choices, or an unknown mode.\n"
     "    DimensionError: If shapes do not broadcast.\n"
     "    DtypeError: If ``a`` is of another dtype.") {
-    return CallChoose(ToArray("choose", "a", a[0]), a + 1);
+    const std::vector<Array> arrays = ToChoices(a[1]);
+    Device& device = arrays.empty() ? GetDefaultDevice() : arrays.front().device();
+    return CallChoose(ToIndices("choose", "a", a[0], device), arrays, a + 2);
 }
 CX_METHOD(choose,
           "choices: Sequence[ndarray] | ndarray, mode: str = 'raise', *, " CX_RESULT_OUT
           ") -> ndarray",
           "See chainerx.choose().") {
-    return CallChoose(Self(self), a);
+    return CallChoose(Self(self), ToChoices(a[0]), a + 1);
 }
 
 CX_ROUTINE(select,
-           "condlist: Sequence[ndarray], choicelist: Sequence[ndarray | Scalar], "
+           "condlist: Sequence[ArrayLike], choicelist: Sequence[ndarray | Scalar], "
            "default: ndarray | Scalar = 0) -> ndarray",
            "Elements of the array whose condition is the first that holds.\n\n"
            "Args:\n"
-           "    condlist (sequence of ndarray): Conditions, of bool.\n"
+           "    condlist (sequence of ndarray): Conditions, of bool; lists will do.\n"
            "    choicelist (sequence of ndarray): As many arrays or numbers. Dtypes are "
            "promoted.\n"
            "    default (ndarray): What stands where none holds.\n"
@@ -63,12 +77,18 @@ CX_ROUTINE(select,
            "    ValueError: If there are no conditions, or the lists are not equally long.\n"
            "    DimensionError: If shapes do not broadcast.\n"
            "    DtypeError: If a condition is not of bool.") {
-    const std::vector<Array> conditions = ToArrays("select", "condlist", a[0]);
-    if (!PyList_Check(a[1]) && !PyTuple_Check(a[1])) {
-        throw TypeError{"select: choicelist must be a list or tuple, got ", Py_TYPE(a[1])->tp_name};
+    for (int i = 0; i < 2; ++i) {
+        if (PyList_Check(a[i]) || PyTuple_Check(a[i])) continue;
+        throw TypeError{"select: ", i == 0 ? "condlist" : "choicelist",
+                        " must be a list or tuple, got ", Py_TYPE(a[i])->tp_name};
     }
-    const Ref list = TrySequence(a[1]);
-    const Items items{list.get()};
+    const Items given{a[0]};
+    const Items items{a[1]};
+    Device& device = DeviceOf(items, given);
+    std::vector<Array> conditions;
+    for (Py_ssize_t i = 0; i < given.size(); ++i) {
+        conditions.push_back(ToCondition("select", "condlist", given[i], device));
+    }
     std::vector<ArrayOrScalar> choices;
     for (Py_ssize_t i = 0; i < items.size(); ++i) {
         choices.push_back(ToArrayOrScalar("select", "choicelist", items[i]));
@@ -78,41 +98,34 @@ CX_ROUTINE(select,
         a[2] != nullptr ? ToArrayOrScalar("select", "default", a[2]) : ArrayOrScalar{Scalar{0}}));
 }
 
-Array ToCondition(const char* op, const Array& x, PyObject* o) {
-    return ToIndices(op, "condition", o, x.device());
-}
-
 PyObject* CallCompress(PyObject* condition, const Array& x, PyObject* axis, PyObject* out) {
     return Finish("compress",
-                  Compress(ToCondition("compress", x, condition), x,
+                  Compress(ToCondition("compress", "condition", condition, x.device()), x,
                            ToOptionalAxis("compress", "axis", axis)),
                   out);
 }
 
-CX_ROUTINE(
-    compress,
-    "condition: ndarray | Sequence[bool], a: ndarray, axis: int | None = None, " CX_RESULT_OUT
-    ") -> ndarray",
-    "What a vector of conditions selects on an axis.\n\n"
-    "Args:\n"
-    "    condition: One dimension; not longer than the axis. Not 0 means that it holds.\n"
-    "    a (ndarray): Any dtype.\n"
-    "    axis (int): None selects from the flattened array.\n" CX_RESULT_OUT_ARG
-    "Returns:\n"
-    "    ndarray: Differentiable in ``a``, any order.\n"
-    "Raises:\n"
-    "    IndexError: If a condition behind the end of the axis holds.\n"
-    "    DimensionError: If ``condition`` has other dimensions, or there is no such axis.") {
+CX_ROUTINE(compress,
+           "condition: ArrayLike, a: ndarray, axis: int | None = None, " CX_RESULT_OUT
+           ") -> ndarray",
+           "What a vector of conditions selects on an axis.\n\n"
+           "Args:\n"
+           "    condition: One dimension; not longer than the axis. Not 0 means that it holds.\n"
+           "    a (ndarray): Any dtype.\n"
+           "    axis (int): None selects from the flattened array.\n" CX_RESULT_OUT_ARG
+           "Returns:\n"
+           "    ndarray: Differentiable in ``a``, any order.\n"
+           "Raises:\n"
+           "    IndexError: If a condition behind the end of the axis holds.\n"
+           "    DimensionError: If ``condition`` has other dimensions, or there is no such axis.") {
     return CallCompress(a[0], ToArray("compress", "a", a[1]), a[2], a[3]);
 }
-CX_METHOD(compress,
-          "condition: ndarray | Sequence[bool], axis: int | None = None, " CX_RESULT_OUT
-          ") -> ndarray",
+CX_METHOD(compress, "condition: ArrayLike, axis: int | None = None, " CX_RESULT_OUT ") -> ndarray",
           "See chainerx.compress().") {
     return CallCompress(a[0], Self(self), a[1], a[2]);
 }
 
-CX_ROUTINE(extract, "condition: ndarray, arr: ndarray) -> ndarray",
+CX_ROUTINE(extract, "condition: ArrayLike, arr: ndarray) -> ndarray",
            "The elements where a condition holds.\n\n"
            "Args:\n"
            "    condition (ndarray): Not 0 means that it holds; flattened.\n"
@@ -122,7 +135,7 @@ CX_ROUTINE(extract, "condition: ndarray, arr: ndarray) -> ndarray",
            "Raises:\n"
            "    IndexError: If the condition holds behind the last element.") {
     const Array& x = ToArray("extract", "arr", a[1]);
-    return Wrap(Extract(ToCondition("extract", x, a[0]), x));
+    return Wrap(Extract(ToCondition("extract", "condition", a[0], x.device()), x));
 }
 
 }  // namespace

@@ -162,10 +162,10 @@ CX_PREDICATE(signbit, Signbit, "Whether the sign of each element is negative.", 
 #undef CX_DOC
 
 CX_ROUTINE(where,
-           "condition: ndarray, x: ndarray | Scalar = ..., y: ndarray | Scalar = ...) -> ndarray",
+           "condition: ArrayLike, x: ndarray | Scalar = ..., y: ndarray | Scalar = ...) -> ndarray",
            "Elements of ``x`` where ``condition`` holds, of ``y`` elsewhere.\n\n"
            "Args:\n"
-           "    condition (ndarray): Any dtype; not 0 means that it holds.\n"
+           "    condition (ndarray or list): Any dtype; not 0 means that it holds.\n"
            "    x (ndarray or scalar): Broadcast with the others.\n"
            "    y (ndarray or scalar): Broadcast with the others.\n"
            "Returns:\n"
@@ -174,7 +174,10 @@ CX_ROUTINE(where,
            "    both, the tuple that :func:`nonzero` gives.\n"
            "Raises:\n    DimensionError: If the shapes do not broadcast.\n"
            "    ValueError: If only one of ``x`` and ``y`` is given.") {
-    const Array& condition = ToArray("where", "condition", a[0]);
+    const int known = a[1] != nullptr && IsNdArray(a[1]) ? 1 : 2;
+    const bool is_known = a[known] != nullptr && IsNdArray(a[known]);
+    const Array condition = ToCondition("where", "condition", a[0],
+                                        is_known ? Self(a[known]).device() : GetDefaultDevice());
     if (a[1] == nullptr || a[2] == nullptr) {
         if (a[1] != nullptr || a[2] != nullptr) {
             throw ValueError{"where: one of x and y is given, expected both or neither"};

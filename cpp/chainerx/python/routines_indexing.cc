@@ -118,12 +118,7 @@ CX_ROUTINE(
         }
         if (casting != "no") throw ValueError{"copyto: unknown casting '", casting, "'"};
     }
-    PyObject* where = a[3];
-    const bool is_sequence = where != nullptr && (PyList_Check(where) || PyTuple_Check(where) ||
-                                                  PyObject_TypeCheck(where, Numpy().ndarray));
-    const std::optional<Array> mask =
-        is_sequence ? FromNumpy(where, std::nullopt, Sharing::kUnlessOddBools, dst.device())
-                    : ToMask("copyto", where, dst.device());
+    const std::optional<Array> mask = ToMask("copyto", a[3], dst.device());
     if (mask && !IsBool(mask->dtype())) {
         throw DtypeError{"copyto: where has dtype ", mask->dtype(), ", expected bool"};
     }

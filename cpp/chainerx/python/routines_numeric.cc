@@ -156,7 +156,7 @@ CX_ROUTINE(
 }
 
 // ---- two results
-#define CX_PAIR_OPTIONS ", out: tuple | None = None, *, where: ndarray | bool = True"
+#define CX_PAIR_OPTIONS ", out: tuple | None = None, *, where: ArrayLike = True"
 #define CX_PAIR_ARGS                                                                 \
     "    out (tuple): Two arrays that the results are written to, or None in their " \
     "place.\n" CX_WHERE_ARG

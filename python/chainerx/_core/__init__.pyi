@@ -623,10 +623,10 @@ class ndarray:
     def _is_chained(self, backprop_id: BackpropId | None = None) -> builtins.bool:
         """Whether a recorded operation made the array."""
 
-    def all(self, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, where: ndarray | builtins.bool = True) -> ndarray:
+    def all(self, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, where: ArrayLike = True) -> ndarray:
         """See chainerx.all()."""
 
-    def any(self, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, where: ndarray | builtins.bool = True) -> ndarray:
+    def any(self, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, where: ArrayLike = True) -> ndarray:
         """See chainerx.any()."""
 
     def argmax(self, axis: builtins.int | None = None, out: ndarray | None = None, *, keepdims: builtins.bool = False) -> ndarray:
@@ -663,7 +663,7 @@ class ndarray:
     def clip(self, a_min: ndarray | Scalar | None = None, a_max: ndarray | Scalar | None = None, out: ndarray | None = None, *, min: ndarray | Scalar | None = None, max: ndarray | Scalar | None = None) -> ndarray:
         """Limits the values to a range; see chainerx.clip()."""
 
-    def compress(self, condition: ndarray | Sequence[builtins.bool], axis: builtins.int | None = None, out: ndarray | None = None) -> ndarray:
+    def compress(self, condition: ArrayLike, axis: builtins.int | None = None, out: ndarray | None = None) -> ndarray:
         """See chainerx.compress()."""
 
     def conj(self) -> ndarray:
@@ -719,13 +719,13 @@ class ndarray:
             DimensionError: If the array has not exactly one element, or as many axes.
             IndexError: If there is no such element."""
 
-    def max(self, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ndarray | builtins.bool = True) -> ndarray:
+    def max(self, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
         """See chainerx.max()."""
 
-    def mean(self, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ndarray | builtins.bool = True) -> ndarray:
+    def mean(self, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ArrayLike = True) -> ndarray:
         """See chainerx.mean()."""
 
-    def min(self, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ndarray | builtins.bool = True) -> ndarray:
+    def min(self, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
         """See chainerx.min()."""
 
     def nonzero(self) -> tuple[ndarray, ...]:
@@ -737,7 +737,7 @@ class ndarray:
         Raises:
             ChainerxError: If the array is in a graph, or read-only."""
 
-    def prod(self, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ndarray | builtins.bool = True) -> ndarray:
+    def prod(self, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
         """See chainerx.prod()."""
 
     def put(self, indices: ndarray | Sequence[builtins.int] | builtins.int, values: ndarray | Scalar, mode: str = 'raise') -> None:
@@ -798,10 +798,10 @@ class ndarray:
     def squeeze(self, axis: Axis = None) -> ndarray:
         """See chainerx.squeeze()."""
 
-    def std(self, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ndarray | builtins.bool = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ndarray | None = None) -> ndarray:
+    def std(self, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ArrayLike = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ndarray | None = None) -> ndarray:
         """See chainerx.std()."""
 
-    def sum(self, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ndarray | builtins.bool = True) -> ndarray:
+    def sum(self, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
         """See chainerx.sum()."""
 
     def swapaxes(self, axis1: builtins.int, axis2: builtins.int) -> ndarray:
@@ -825,7 +825,7 @@ class ndarray:
     def transpose(self, *axes: builtins.int | Sequence[builtins.int] | None) -> ndarray:
         """See chainerx.transpose(); axes are given one by one, or as a tuple."""
 
-    def var(self, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ndarray | builtins.bool = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ndarray | None = None) -> ndarray:
+    def var(self, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ArrayLike = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ndarray | None = None) -> ndarray:
         """See chainerx.var()."""
 
     def view(self, dtype: DtypeLike | None = None) -> ndarray:
@@ -943,14 +943,14 @@ def _set_protocols(array_ufunc: Any, array_function: Any) -> None:
 def _softmax_cross_entropy(x: ndarray, t: ndarray, ignore_label: builtins.int, mean: builtins.bool, label_smoothing: builtins.float = 0.0) -> ndarray:
     """Cross entropy of softmax(x) along axis 1 and the labels t, for chainer; or its mean over the labels that are not ignored."""
 
-def absolute(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def absolute(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Absolute value of each element, of complex numbers the distance from 0.
 
     Args:
         x (ndarray): Any shape, any dtype but bool.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape and dtype of ``x``, of complex numbers the real one. Differentiable, any order.
@@ -1009,7 +1009,7 @@ def adaptive_max_pool(x: ndarray, output_size: builtins.int | Sequence[builtins.
     Note:
         Part ``i`` of ``m`` of an axis of length ``n`` reaches from ``floor(i * n / m)`` to ``ceil((i + 1) * n / m)``."""
 
-def add(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def add(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Sum of two operands.
 
     Args:
@@ -1017,7 +1017,7 @@ def add(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, 
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
@@ -1037,7 +1037,7 @@ def add_at(a: ndarray, indices: Any, b: ndarray | Scalar) -> None:
         DtypeError: If the dtype of the values is of a higher kind than that of the array.
         ChainerxError: If the array is in a graph, or read-only."""
 
-def all(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, where: ndarray | builtins.bool = True) -> ndarray:
+def all(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, where: ArrayLike = True) -> ndarray:
     """Whether all elements over axes are true (not 0).
 
     Args:
@@ -1046,7 +1046,7 @@ def all(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: 
         keepdims (bool): Keep reduced axes with length 1.
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
             Neither it nor ``a`` may then be part of a graph.
-        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
     Returns:
         ndarray: bool. No gradient.
     Raises:
@@ -1075,7 +1075,7 @@ def angle(z: ndarray, deg: builtins.bool = False) -> ndarray:
     Returns:
         ndarray: A real float dtype. Differentiable where ``z`` is complex, any order."""
 
-def any(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, where: ndarray | builtins.bool = True) -> ndarray:
+def any(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, where: ArrayLike = True) -> ndarray:
     """Whether any element over axes is true (not 0).
 
     Args:
@@ -1084,7 +1084,7 @@ def any(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: 
         keepdims (bool): Keep reduced axes with length 1.
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
             Neither it nor ``a`` may then be part of a graph.
-        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
     Returns:
         ndarray: bool. No gradient.
     Raises:
@@ -1117,67 +1117,67 @@ def arange(start: builtins.float, stop: builtins.float | None = None, step: buil
         DimensionError: If `step` is 0.
         OverflowError: If the dtype does not hold an end."""
 
-def arccos(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def arccos(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Inverse cosine of each element.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def arccosh(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def arccosh(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Inverse hyperbolic cosine of each element.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def arcsin(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def arcsin(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Inverse sine of each element.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def arcsinh(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def arcsinh(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Inverse hyperbolic sine of each element.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def arctan(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def arctan(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Inverse tangent of each element.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def arctan2(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def arctan2(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Angle of the point with ordinate ``x1`` and abscissa ``x2``.
 
     Args:
@@ -1185,21 +1185,21 @@ def arctan2(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = No
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
 
-def arctanh(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def arctanh(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Inverse hyperbolic tangent of each element.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
@@ -1534,7 +1534,7 @@ def bincount(x: ndarray, weights: ndarray | None = None, minlength: builtins.int
         DimensionError: If ``x`` has not one dimension, or ``weights`` another shape.
         DtypeError: If ``x`` has no integers."""
 
-def bitwise_and(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def bitwise_and(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Bits that are set in both operands.
 
     Args:
@@ -1542,28 +1542,28 @@ def bitwise_and(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None 
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Not differentiable.
     Raises:
         DtypeError: If an operand is a float."""
 
-def bitwise_count(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def bitwise_count(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """How many bits of the absolute value are set.
 
     Args:
         x (ndarray): Any shape, bool or integers.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, uint8. Not differentiable.
     Raises:
         DtypeError: For floats."""
 
-def bitwise_or(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def bitwise_or(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Bits that are set in an operand.
 
     Args:
@@ -1571,14 +1571,14 @@ def bitwise_or(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None =
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Not differentiable.
     Raises:
         DtypeError: If an operand is a float."""
 
-def bitwise_xor(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def bitwise_xor(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Bits that are set in one of the operands only.
 
     Args:
@@ -1586,7 +1586,7 @@ def bitwise_xor(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None 
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Not differentiable.
@@ -1639,28 +1639,28 @@ def broadcast_to(array: ndarray, shape: ShapeLike) -> ndarray:
     Raises:
         DimensionError: If the shapes do not fit."""
 
-def cbrt(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def cbrt(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Cube root of each element.
 
     Args:
         x (ndarray): Any shape, any real dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
 
-def ceil(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def ceil(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The least whole number not below each element.
 
     Args:
         x (ndarray): Any shape, any real dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape and dtype of ``x``. Not differentiable.
@@ -1698,11 +1698,11 @@ def check_double_backward(func: Callable[[list[ndarray]], ndarray | Sequence[nda
         GradientCheckError: If one is farther away; names input, element and both values.
         ChainerxError: If no input has ``require_grad()``."""
 
-def choose(a: ndarray, choices: Sequence[ndarray] | ndarray, mode: str = 'raise', *, out: ndarray | None = None) -> ndarray:
+def choose(a: ArrayLike, choices: Sequence[ndarray] | ndarray, mode: str = 'raise', *, out: ndarray | None = None) -> ndarray:
     """For each element of ``a``, the element of the array with that number.
 
     Args:
-        a (ndarray): Integers or bool.
+        a (ndarray or list): Integers or bool.
         choices (sequence of ndarray): What is chosen from, broadcast with ``a``; or an array of
             such. Dtypes are promoted.
         mode (str): What an index out of range does: 'raise', 'wrap' around, or 'clip'.
@@ -1750,7 +1750,7 @@ def column_stack(arrays: Sequence[ndarray]) -> ndarray:
     Raises:
         DimensionError: If shapes do not fit, or there is no array."""
 
-def compress(condition: ndarray | Sequence[builtins.bool], a: ndarray, axis: builtins.int | None = None, out: ndarray | None = None) -> ndarray:
+def compress(condition: ArrayLike, a: ndarray, axis: builtins.int | None = None, out: ndarray | None = None) -> ndarray:
     """What a vector of conditions selects on an axis.
 
     Args:
@@ -1782,14 +1782,14 @@ def concatenate(arrays: Sequence[ndarray], axis: builtins.int | None = 0, out: n
         DimensionError: If shapes do not fit, or there is no array.
         ValueError: If there is no such ``casting``."""
 
-def conj(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def conj(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Numbers with the opposite imaginary part.
 
     Args:
         x (ndarray): Any shape and dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: A copy. Differentiable, any order.
@@ -1856,7 +1856,7 @@ def copy(a: ndarray, order: str | None = 'C') -> ndarray:
     Returns:
         ndarray: On the same device. Differentiable, any order."""
 
-def copysign(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def copysign(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``x1`` with the sign of ``x2``.
 
     Args:
@@ -1864,7 +1864,7 @@ def copysign(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = N
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Not differentiable.
@@ -1917,26 +1917,26 @@ def correlate(a: ndarray, v: ndarray, mode: str = 'valid') -> ndarray:
         DimensionError: If one has other dimensions.
         DtypeError: If one is of bool."""
 
-def cos(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def cos(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Cosine of each element.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def cosh(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def cosh(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Hyperbolic cosine of each element.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
@@ -2057,14 +2057,14 @@ def cumulative_sum(x: ndarray, *, axis: builtins.int | None = None, dtype: Dtype
         ValueError: If the axis is needed and not given.
         DimensionError: If there is no such axis."""
 
-def degrees(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def degrees(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Angles in radians as degrees.
 
     Args:
         x (ndarray): Any shape, any real dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
@@ -2167,7 +2167,7 @@ def digitize(x: ndarray, bins: ndarray | Sequence[builtins.float], right: builti
         DimensionError: If ``bins`` have not one dimension.
         DtypeError: For complex numbers."""
 
-def divide(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def divide(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """True quotient of two operands.
 
     Args:
@@ -2175,21 +2175,21 @@ def divide(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = Non
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable, any order.
     Raises:
         DtypeError: If an operand is bool."""
 
-def divmod(x1: ndarray | Scalar, x2: ndarray | Scalar, out: tuple | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> tuple[ndarray, ndarray]:
+def divmod(x1: ndarray | Scalar, x2: ndarray | Scalar, out: tuple | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> tuple[ndarray, ndarray]:
     """The results of floor_divide() and remainder().
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (tuple): Two arrays that the results are written to, or None in their place.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         tuple: Two arrays. The remainder is differentiable, any order.
@@ -2331,7 +2331,7 @@ def empty_like(a: ndarray, device: DeviceLike | None = None, *, dtype: DtypeLike
         DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory."""
 
-def equal(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
+def equal(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether elements are equal.
 
     Args:
@@ -2339,46 +2339,46 @@ def equal(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
         ndarray: bool. Not differentiable.
     Raises:
         DtypeError: If bool meets another dtype."""
 
-def erf(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def erf(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Error function of each element.
 
     Args:
         x (ndarray): Any shape, any real dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
 
-def exp(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def exp(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Exponential of each element.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def exp2(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def exp2(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Two to the power of each element.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
@@ -2394,19 +2394,19 @@ def expand_dims(a: ndarray, axis: builtins.int | Sequence[builtins.int]) -> ndar
     Raises:
         DimensionError: If there is no such place, or one is given twice."""
 
-def expm1(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def expm1(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``exp(x) - 1``, exact near 0.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def extract(condition: ndarray, arr: ndarray) -> ndarray:
+def extract(condition: ArrayLike, arr: ndarray) -> ndarray:
     """The elements where a condition holds.
 
     Args:
@@ -2433,14 +2433,14 @@ def eye(N: builtins.int, M: builtins.int | None = None, k: builtins.int = 0, dty
         DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory."""
 
-def fabs(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def fabs(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Absolute value of each element, in a float dtype.
 
     Args:
         x (ndarray): Any shape, any real dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
@@ -2460,14 +2460,14 @@ def fill_diagonal(a: ndarray, val: ndarray | Scalar, wrap: builtins.bool = False
         DtypeError: If the dtype of the values is of a higher kind than that of the array.
         ChainerxError: If the array is in a graph, or read-only."""
 
-def fix(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def fix(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Each element without its fraction.
 
     Args:
         x (ndarray): Any shape, any real dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape and dtype of ``x``. Not differentiable.
@@ -2533,7 +2533,7 @@ def flipud(m: ndarray) -> ndarray:
     Raises:
         DimensionError: If there are no dimensions."""
 
-def float_power(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def float_power(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``x1`` to the power of ``x2``, in double precision.
 
     Args:
@@ -2541,26 +2541,26 @@ def float_power(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None 
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, float64 or complex128. Differentiable, any order."""
 
-def floor(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def floor(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The greatest whole number not above each element.
 
     Args:
         x (ndarray): Any shape, any real dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape and dtype of ``x``. Not differentiable.
     Raises:
         DtypeError: If an operand is complex."""
 
-def floor_divide(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def floor_divide(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Floor of the quotient; an integer by 0 gives 0.
 
     Args:
@@ -2568,14 +2568,14 @@ def floor_divide(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Not differentiable.
     Raises:
         DtypeError: If an operand is bool."""
 
-def fmax(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def fmax(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The larger of two operands, the number if one is nan. Equal arrays share the gradient, an array that equals a scalar takes it.
 
     Args:
@@ -2583,14 +2583,14 @@ def fmax(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None,
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
 
-def fmin(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def fmin(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The smaller of two operands, the number if one is nan. Equal arrays share the gradient, an array that equals a scalar takes it.
 
     Args:
@@ -2598,14 +2598,14 @@ def fmin(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None,
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
 
-def fmod(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def fmod(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Remainder with the sign of ``x1``; an integer by 0 gives 0.
 
     Args:
@@ -2613,7 +2613,7 @@ def fmod(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None,
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
@@ -2633,13 +2633,13 @@ def force_backprop_mode(x: Context | BackpropId | Sequence[BackpropId] | None = 
         TypeError: If two of the arguments were given.
         ChainerxError: If an id is released."""
 
-def frexp(x: ndarray, out: tuple | None = None, *, where: ndarray | builtins.bool = True) -> tuple[ndarray, ndarray]:
+def frexp(x: ndarray, out: tuple | None = None, *, where: ArrayLike = True) -> tuple[ndarray, ndarray]:
     """Fractions from 1/2 up to 1 and powers of two, whose product is ``x``.
 
     Args:
         x (ndarray): Any shape, any real dtype; 0, infinities and nan have the power 0.
         out (tuple): Two arrays that the results are written to, or None in their place.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
         tuple: An array of the float dtype of ``x``, differentiable, and one of int32.
     Raises:
@@ -2723,7 +2723,7 @@ def gaussian_kl_divergence(mean: ndarray, ln_var: ndarray) -> ndarray:
         DimensionError: If the shapes do not broadcast.
         DtypeError: If one is bool or complex."""
 
-def gcd(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def gcd(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The greatest common divisor, not negative; of bool, or.
 
     Args:
@@ -2731,7 +2731,7 @@ def gcd(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, 
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Not differentiable.
@@ -2838,7 +2838,7 @@ def gradient(f: ndarray, *varargs: ndarray | Scalar, axis: Axis = None, edge_ord
         DimensionError: If distances do not fit, or there is no such axis.
         DtypeError: If ``f`` is of bool."""
 
-def greater(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
+def greater(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether ``x1`` is greater.
 
     Args:
@@ -2846,13 +2846,13 @@ def greater(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = No
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
         ndarray: bool. Not differentiable.
     Raises:
         DtypeError: If bool meets another dtype."""
 
-def greater_equal(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
+def greater_equal(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether ``x1`` is greater or equal.
 
     Args:
@@ -2860,7 +2860,7 @@ def greater_equal(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | Non
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
         ndarray: bool. Not differentiable.
     Raises:
@@ -2907,7 +2907,7 @@ def hanning(M: builtins.int, *, dtype: DtypeLike | None = None, device: DeviceLi
     Raises:
         ChainerxError: If ``M`` is too large, or there is no such device."""
 
-def heaviside(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def heaviside(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """0 where ``x1`` is negative, 1 where it is positive, ``x2`` where it is 0.
 
     Args:
@@ -2915,7 +2915,7 @@ def heaviside(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = 
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x2``, any order.
@@ -3045,7 +3045,7 @@ def huber_loss(x1: ndarray, x2: ndarray, delta: builtins.float) -> ndarray:
         DtypeError: If one is bool or complex.
     Source: Huber, 1964."""
 
-def hypot(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def hypot(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Length of the hypotenuse, without overflow.
 
     Args:
@@ -3053,21 +3053,21 @@ def hypot(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
 
-def i0(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def i0(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The modified Bessel function of the first kind, of order 0.
 
     Args:
         x (ndarray): Any shape, any real dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
@@ -3187,14 +3187,14 @@ def intersect1d(ar1: ndarray, ar2: ndarray, assume_unique: builtins.bool = False
     Returns:
         ndarray or tuple of ndarray: Sorted, of one dimension, in the promoted dtype; then the places in the flattened arrays. No gradient."""
 
-def invert(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def invert(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """All bits reversed; of bool, the opposite.
 
     Args:
         x (ndarray): Any shape, bool or integers.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape and dtype of ``x``. Not differentiable.
@@ -3244,14 +3244,14 @@ def iscomplexobj(x: ndarray) -> builtins.bool:
     Returns:
         bool: By the dtype alone."""
 
-def isfinite(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
+def isfinite(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether each element is neither infinite nor nan.
 
     Args:
         x (ndarray): Any shape, any dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
         ndarray: bool. Not differentiable."""
 
@@ -3271,49 +3271,49 @@ def isin(element: ndarray | Scalar, test_elements: ArrayLike, assume_unique: bui
     Note:
         NaN is among nothing."""
 
-def isinf(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
+def isinf(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether each element is infinite.
 
     Args:
         x (ndarray): Any shape, any dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
         ndarray: bool. Not differentiable."""
 
-def isnan(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
+def isnan(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether each element is nan.
 
     Args:
         x (ndarray): Any shape, any dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
         ndarray: bool. Not differentiable."""
 
-def isneginf(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
+def isneginf(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether each element is the negative infinity.
 
     Args:
         x (ndarray): Any shape, any real dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
         ndarray: bool. Not differentiable.
     Raises:
         DtypeError: If an operand is complex."""
 
-def isposinf(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
+def isposinf(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether each element is the positive infinity.
 
     Args:
         x (ndarray): Any shape, any real dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
         ndarray: bool. Not differentiable.
     Raises:
@@ -3387,7 +3387,7 @@ def layer_norm(x: ndarray, gamma: ndarray, beta: ndarray, eps: builtins.float = 
         ValueError: If ``eps`` is negative.
     Source: Ba et al., Layer Normalization, 2016."""
 
-def lcm(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def lcm(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The least common multiple, not negative; of bool, and.
 
     Args:
@@ -3395,14 +3395,14 @@ def lcm(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, 
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Not differentiable.
     Raises:
         DtypeError: If an operand is a float."""
 
-def ldexp(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
+def ldexp(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """``x1 * 2**x2``, rounded once.
 
     Args:
@@ -3410,7 +3410,7 @@ def ldexp(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
         ndarray: Broadcast shape, float dtype of ``x1``. Differentiable in ``x1``, any order.
     Raises:
@@ -3428,7 +3428,7 @@ def leaky_relu(x: ndarray, slope: builtins.float = 0.2) -> ndarray:
     Raises:
         DtypeError: If an operand is complex."""
 
-def left_shift(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def left_shift(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Bits of ``x1`` moved up by ``x2``.
 
     Args:
@@ -3436,14 +3436,14 @@ def left_shift(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None =
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, dtype of ``x1``, int64 for a scalar ``x1``. Not differentiable.
     Raises:
         DtypeError: If an operand is no integer."""
 
-def less(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
+def less(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether ``x1`` is less.
 
     Args:
@@ -3451,13 +3451,13 @@ def less(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None,
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
         ndarray: bool. Not differentiable.
     Raises:
         DtypeError: If bool meets another dtype."""
 
-def less_equal(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
+def less_equal(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether ``x1`` is less or equal.
 
     Args:
@@ -3465,7 +3465,7 @@ def less_equal(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None =
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
         ndarray: bool. Not differentiable.
     Raises:
@@ -3533,50 +3533,50 @@ def local_response_normalization(x: ndarray, n: builtins.int = 5, k: builtins.fl
         ValueError: If ``n`` is negative.
     Source: Krizhevsky et al., NIPS 2012."""
 
-def log(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def log(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Natural logarithm of each element.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def log10(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def log10(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Logarithm to the base 10.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def log1p(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def log1p(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``log(1 + x)``, exact near 0.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def log2(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def log2(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Logarithm to the base 2.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
@@ -3594,7 +3594,7 @@ def log_softmax(x: ndarray, axis: Axis = None) -> ndarray:
     Note:
         Evaluated as ``(x - max) - log(sum(exp(x - max)))``; no overflow."""
 
-def logaddexp(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def logaddexp(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``log(exp(x1) + exp(x2))`` without overflow.
 
     Args:
@@ -3602,14 +3602,14 @@ def logaddexp(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = 
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
 
-def logaddexp2(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def logaddexp2(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``log2(2**x1 + 2**x2)`` without overflow.
 
     Args:
@@ -3617,14 +3617,14 @@ def logaddexp2(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None =
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
 
-def logical_and(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
+def logical_and(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether both are not 0.
 
     Args:
@@ -3632,22 +3632,22 @@ def logical_and(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None 
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
         ndarray: bool. Not differentiable."""
 
-def logical_not(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
+def logical_not(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether each element is 0.
 
     Args:
         x (ndarray): Any shape, any dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
         ndarray: bool. Not differentiable."""
 
-def logical_or(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
+def logical_or(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether one is not 0.
 
     Args:
@@ -3655,11 +3655,11 @@ def logical_or(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None =
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
         ndarray: bool. Not differentiable."""
 
-def logical_xor(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
+def logical_xor(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether just one is not 0.
 
     Args:
@@ -3667,7 +3667,7 @@ def logical_xor(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None 
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
         ndarray: bool. Not differentiable."""
 
@@ -3759,7 +3759,7 @@ def matvec(x1: ndarray, x2: ndarray, out: ndarray | None = None, *, dtype: Dtype
     Raises:
         DimensionError: If shapes do not fit."""
 
-def max(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ndarray | builtins.bool = True) -> ndarray:
+def max(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
     """Largest element over axes.
 
     Args:
@@ -3769,7 +3769,7 @@ def max(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: 
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
             Neither it nor ``a`` may then be part of a graph.
         initial (scalar): One more to choose from, of no higher kind; needed with ``where``.
-        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
     Returns:
         ndarray: In the dtype of ``a``. Differentiable, any order. Equal extremes, or several NaN, share the gradient.
     Raises:
@@ -3817,7 +3817,7 @@ def max_unpool(x: ndarray, indices: ndarray, ksize: builtins.int | Sequence[buil
         DtypeError: If ``x`` is not of a float dtype, or ``indices`` are no integers.
         IndexError: If an index is out of its window."""
 
-def maximum(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def maximum(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The larger of two operands; nan wins. Equal arrays share the gradient, an array that equals a scalar takes it.
 
     Args:
@@ -3825,14 +3825,14 @@ def maximum(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = No
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
 
-def mean(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ndarray | builtins.bool = True) -> ndarray:
+def mean(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ArrayLike = True) -> ndarray:
     """Arithmetic mean over axes.
 
     Args:
@@ -3842,7 +3842,7 @@ def mean(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtyp
         dtype: To compute in, and of the result: a float or complex dtype.
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
             Neither it nor ``a`` may then be part of a graph.
-        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
     Returns:
         ndarray: In the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
     Raises:
@@ -3880,7 +3880,7 @@ def meshgrid(*xi: ndarray, copy: builtins.bool = False, sparse: builtins.bool = 
     Raises:
         ValueError: If ``indexing`` is neither."""
 
-def min(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ndarray | builtins.bool = True) -> ndarray:
+def min(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
     """Smallest element over axes.
 
     Args:
@@ -3890,7 +3890,7 @@ def min(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: 
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
             Neither it nor ``a`` may then be part of a graph.
         initial (scalar): One more to choose from, of no higher kind; needed with ``where``.
-        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
     Returns:
         ndarray: In the dtype of ``a``. Differentiable, any order. Equal extremes, or several NaN, share the gradient.
     Raises:
@@ -3901,7 +3901,7 @@ def min(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: 
     Note:
         A NaN is the extreme."""
 
-def minimum(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def minimum(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The smaller of two operands; nan wins. Equal arrays share the gradient, an array that equals a scalar takes it.
 
     Args:
@@ -3909,7 +3909,7 @@ def minimum(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = No
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
@@ -3926,13 +3926,13 @@ def mish(x: ndarray) -> ndarray:
     Raises:
         DtypeError: If an operand is complex."""
 
-def modf(x: ndarray, out: tuple | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> tuple[ndarray, ndarray]:
+def modf(x: ndarray, out: tuple | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> tuple[ndarray, ndarray]:
     """The part behind the point and the whole part, both with the sign of ``x``.
 
     Args:
         x (ndarray): Any shape, any real dtype.
         out (tuple): Two arrays that the results are written to, or None in their place.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         tuple: Two arrays of the float dtype of ``x``. The first is differentiable.
@@ -3951,7 +3951,7 @@ def moveaxis(a: ndarray, source: builtins.int | Sequence[builtins.int], destinat
     Raises:
         DimensionError: If an axis is not there or given twice, or the numbers differ."""
 
-def multiply(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def multiply(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Product of two operands; bool is allowed.
 
     Args:
@@ -3959,7 +3959,7 @@ def multiply(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = N
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order."""
@@ -4164,7 +4164,7 @@ def nancumsum(a: ndarray, axis: builtins.int | None = None, dtype: DtypeLike | N
     Raises:
         DimensionError: If the axis is out of range."""
 
-def nanmax(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ndarray | builtins.bool = True) -> ndarray:
+def nanmax(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
     """Largest element over axes that is no NaN.
 
     Args:
@@ -4174,7 +4174,7 @@ def nanmax(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, ou
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
             Neither it nor ``a`` may then be part of a graph.
         initial (scalar): One more to choose from, of no higher kind; needed with ``where``.
-        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
     Returns:
         ndarray: In the dtype of ``a``. Differentiable, any order. Equal extremes share the gradient.
     Raises:
@@ -4185,7 +4185,7 @@ def nanmax(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, ou
     Note:
         NaN where there is nothing else."""
 
-def nanmean(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ndarray | builtins.bool = True) -> ndarray:
+def nanmean(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ArrayLike = True) -> ndarray:
     """Arithmetic mean over axes of what is no NaN.
 
     Args:
@@ -4195,7 +4195,7 @@ def nanmean(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, d
         dtype: To compute in, and of the result: a float or complex dtype.
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
             Neither it nor ``a`` may then be part of a graph.
-        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
     Returns:
         ndarray: In the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
     Raises:
@@ -4220,7 +4220,7 @@ def nanmedian(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *,
     Note:
         NaN where there is no number."""
 
-def nanmin(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ndarray | builtins.bool = True) -> ndarray:
+def nanmin(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
     """Smallest element over axes that is no NaN.
 
     Args:
@@ -4230,7 +4230,7 @@ def nanmin(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, ou
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
             Neither it nor ``a`` may then be part of a graph.
         initial (scalar): One more to choose from, of no higher kind; needed with ``where``.
-        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
     Returns:
         ndarray: In the dtype of ``a``. Differentiable, any order. Equal extremes share the gradient.
     Raises:
@@ -4264,7 +4264,7 @@ def nanpercentile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 
         NaN where there is no number.
     Source: Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996."""
 
-def nanprod(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ndarray | builtins.bool = True) -> ndarray:
+def nanprod(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
     """Product over axes, NaN counted as 1.
 
     Args:
@@ -4275,7 +4275,7 @@ def nanprod(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, d
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
             Neither it nor ``a`` may then be part of a graph.
         initial (scalar): What the total begins with; of no higher kind than the result, which keeps its dtype.
-        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
     Returns:
         ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
     Raises:
@@ -4304,7 +4304,7 @@ def nanquantile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'l
         NaN where there is no number.
     Source: Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996."""
 
-def nanstd(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ndarray | builtins.bool = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ndarray | None = None) -> ndarray:
+def nanstd(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ArrayLike = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ndarray | None = None) -> ndarray:
     """Standard deviation over axes of what is no NaN: the root of nanvar(). The gradient of equal elements is 0.
 
     Args:
@@ -4314,7 +4314,7 @@ def nanstd(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dt
         dtype: To compute in, and of the result: a float or complex dtype.
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
             Neither it nor ``a`` may then be part of a graph.
-        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
         ddof (float): What is taken off the number of elements, by which is divided.
         correction (float): The same by the name of the array API standard.
         mean (ndarray): The mean, if it is known; with the reduced axes.
@@ -4323,7 +4323,7 @@ def nanstd(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dt
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
-def nansum(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ndarray | builtins.bool = True) -> ndarray:
+def nansum(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
     """Sum over axes, NaN counted as 0.
 
     Args:
@@ -4334,13 +4334,13 @@ def nansum(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dt
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
             Neither it nor ``a`` may then be part of a graph.
         initial (scalar): What the total begins with; of no higher kind than the result, which keeps its dtype.
-        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
     Returns:
         ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
-def nanvar(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ndarray | builtins.bool = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ndarray | None = None) -> ndarray:
+def nanvar(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ArrayLike = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ndarray | None = None) -> ndarray:
     """Variance over axes of what is no NaN.
 
     Args:
@@ -4350,7 +4350,7 @@ def nanvar(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dt
         dtype: To compute in, and of the result: a float or complex dtype.
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
             Neither it nor ``a`` may then be part of a graph.
-        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
         ddof (float): What is taken off the number of elements, by which is divided.
         correction (float): The same by the name of the array API standard.
         mean (ndarray): The mean, if it is known; with the reduced axes.
@@ -4359,21 +4359,21 @@ def nanvar(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dt
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
-def negative(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def negative(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Negative of each element.
 
     Args:
         x (ndarray): Any shape, any dtype but bool.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape and dtype of ``x``. Differentiable, any order.
     Raises:
         DtypeError: If an operand is bool."""
 
-def nextafter(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def nextafter(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The number next to ``x1`` on the side of ``x2``.
 
     Args:
@@ -4381,7 +4381,7 @@ def nextafter(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = 
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Not differentiable.
@@ -4411,7 +4411,7 @@ def nonzero(a: ndarray) -> tuple[ndarray, ...]:
     Raises:
         DimensionError: If ``a`` has no dimensions."""
 
-def not_equal(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
+def not_equal(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether elements differ.
 
     Args:
@@ -4419,7 +4419,7 @@ def not_equal(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = 
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
         ndarray: bool. Not differentiable.
     Raises:
@@ -4686,21 +4686,21 @@ def polyval(p: ndarray, x: ndarray | Scalar) -> ndarray:
         DimensionError: If ``p`` has not 1 dimension.
         DtypeError: If dtypes are bool."""
 
-def positive(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def positive(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """A copy of each element.
 
     Args:
         x (ndarray): Any shape, any dtype but bool.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape and dtype of ``x``. Differentiable, any order.
     Raises:
         DtypeError: If an operand is bool."""
 
-def power(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def power(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``x1`` to the power of ``x2``; a negative power of an integer is 0.
 
     Args:
@@ -4708,7 +4708,7 @@ def power(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
@@ -4724,7 +4724,7 @@ def prelu(x: ndarray, slope: ndarray) -> ndarray:
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order."""
 
-def prod(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ndarray | builtins.bool = True) -> ndarray:
+def prod(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
     """Product over axes.
 
     Args:
@@ -4735,7 +4735,7 @@ def prod(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtyp
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
             Neither it nor ``a`` may then be part of a graph.
         initial (scalar): What the total begins with; of no higher kind than the result, which keeps its dtype.
-        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
     Returns:
         ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
     Raises:
@@ -4823,14 +4823,14 @@ def quantile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'line
         NaN where there is a NaN, or nothing at all.
     Source: Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996."""
 
-def radians(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def radians(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Angles in degrees as radians.
 
     Args:
         x (ndarray): Any shape, any real dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
@@ -4884,14 +4884,14 @@ def real_if_close(a: ndarray, tol: builtins.float = 100) -> ndarray:
     Returns:
         ndarray: A view of the real parts, or ``a``. Differentiable."""
 
-def reciprocal(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def reciprocal(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """One over each element.
 
     Args:
         x (ndarray): Any shape, any dtype but bool.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
@@ -4908,7 +4908,7 @@ def relu(x: ndarray) -> ndarray:
     Raises:
         DtypeError: If an operand is complex."""
 
-def remainder(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def remainder(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Remainder with the sign of ``x2``; an integer by 0 gives 0.
 
     Args:
@@ -4916,7 +4916,7 @@ def remainder(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = 
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
@@ -4961,7 +4961,7 @@ def resize(a: ndarray, new_shape: ShapeLike) -> ndarray:
     Raises:
         DimensionError: If a size is negative."""
 
-def right_shift(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def right_shift(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Bits of ``x1`` moved down by ``x2``.
 
     Args:
@@ -4969,21 +4969,21 @@ def right_shift(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None 
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, dtype of ``x1``, int64 for a scalar ``x1``. Not differentiable.
     Raises:
         DtypeError: If an operand is no integer."""
 
-def rint(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def rint(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The nearest whole number, of two the even one; of complex numbers in both parts.
 
     Args:
         x (ndarray): Any shape, any dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Not differentiable."""
@@ -5131,11 +5131,11 @@ def searchsorted(a: ndarray, v: ArrayLike, side: str = 'left', sorter: ndarray |
         IndexError: If one of them is out of range.
         ValueError: If there is no such side."""
 
-def select(condlist: Sequence[ndarray], choicelist: Sequence[ndarray | Scalar], default: ndarray | Scalar = 0) -> ndarray:
+def select(condlist: Sequence[ArrayLike], choicelist: Sequence[ndarray | Scalar], default: ndarray | Scalar = 0) -> ndarray:
     """Elements of the array whose condition is the first that holds.
 
     Args:
-        condlist (sequence of ndarray): Conditions, of bool.
+        condlist (sequence of ndarray): Conditions, of bool; lists will do.
         choicelist (sequence of ndarray): As many arrays or numbers. Dtypes are promoted.
         default (ndarray): What stands where none holds.
     Returns:
@@ -5197,28 +5197,28 @@ def sigmoid_cross_entropy(x1: ndarray, x2: ndarray) -> ndarray:
         DimensionError: If the shapes differ.
         DtypeError: If ``x1`` is not real, or ``x2`` no integers."""
 
-def sign(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def sign(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """-1, 0 or 1 by the sign of each element; nan stays. Of complex numbers ``x / abs(x)``, or 0.
 
     Args:
         x (ndarray): Any shape, any dtype but bool.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape and dtype of ``x``. Not differentiable.
     Raises:
         DtypeError: If an operand is bool."""
 
-def signbit(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
+def signbit(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether the sign of each element is negative.
 
     Args:
         x (ndarray): Any shape, any dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
         ndarray: bool. Not differentiable."""
 
@@ -5232,14 +5232,14 @@ def silu(x: ndarray) -> ndarray:
     Raises:
         DtypeError: If an operand is complex."""
 
-def sin(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def sin(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Sine of each element.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
@@ -5252,14 +5252,14 @@ def sinc(x: ndarray) -> ndarray:
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def sinh(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def sinh(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Hyperbolic sine of each element.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
@@ -5346,14 +5346,14 @@ def sort_complex(a: ndarray) -> ndarray:
     Raises:
         DimensionError: If there is no axis."""
 
-def spacing(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def spacing(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The way to the next number away from 0, with the sign of each element; nan for infinities.
 
     Args:
         x (ndarray): Any shape, any real dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Not differentiable.
@@ -5374,26 +5374,26 @@ def split(ary: ndarray, indices_or_sections: Indices, axis: builtins.int = 0) ->
         DimensionError: If there are no such equal parts, or no such axis.
         ValueError: If their number is no integer."""
 
-def sqrt(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def sqrt(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Square root of each element.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def square(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def square(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Square of each element.
 
     Args:
         x (ndarray): Any shape, any dtype but bool.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape and dtype of ``x``. Differentiable, any order.
@@ -5439,7 +5439,7 @@ def stack(arrays: Sequence[ndarray], axis: builtins.int = 0, out: ndarray | None
         DimensionError: If shapes differ, or there is no array, or no such place.
         ValueError: If there is no such ``casting``."""
 
-def std(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ndarray | builtins.bool = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ndarray | None = None) -> ndarray:
+def std(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ArrayLike = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ndarray | None = None) -> ndarray:
     """Standard deviation over axes: the root of var(). The gradient of equal elements is 0.
 
     Args:
@@ -5449,7 +5449,7 @@ def std(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype
         dtype: To compute in, and of the result: a float or complex dtype.
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
             Neither it nor ``a`` may then be part of a graph.
-        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
         ddof (float): What is taken off the number of elements, by which is divided.
         correction (float): The same by the name of the array API standard.
         mean (ndarray): The mean, if it is known; with the reduced axes.
@@ -5458,7 +5458,7 @@ def std(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
-def subtract(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def subtract(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Difference of two operands.
 
     Args:
@@ -5466,14 +5466,14 @@ def subtract(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = N
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
     Raises:
         DtypeError: If an operand is bool."""
 
-def sum(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ndarray | builtins.bool = True) -> ndarray:
+def sum(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
     """Sum over axes.
 
     Args:
@@ -5484,7 +5484,7 @@ def sum(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
             Neither it nor ``a`` may then be part of a graph.
         initial (scalar): What the total begins with; of no higher kind than the result, which keeps its dtype.
-        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
     Returns:
         ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
     Raises:
@@ -5542,26 +5542,26 @@ def take_along_axis(arr: ndarray, indices: ndarray, axis: builtins.int | None = 
         DimensionError: If shapes do not fit, or there is no such axis.
         DtypeError: If ``indices`` are not integers."""
 
-def tan(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def tan(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Tangent of each element.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def tanh(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def tanh(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Hyperbolic tangent of each element.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
@@ -5770,14 +5770,14 @@ def triu_indices_from(arr: ndarray, k: builtins.int = 0) -> tuple[ndarray, ndarr
     Raises:
         DimensionError: If it has not 2 dimensions."""
 
-def trunc(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def trunc(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Each element without its fraction.
 
     Args:
         x (ndarray): Any shape, any real dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape and dtype of ``x``. Not differentiable.
@@ -5925,7 +5925,7 @@ def vander(x: ndarray, N: builtins.int | None = None, increasing: builtins.bool 
     Raises:
         DimensionError: If ``x`` has other dimensions, or ``N`` is negative."""
 
-def var(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ndarray | builtins.bool = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ndarray | None = None) -> ndarray:
+def var(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ArrayLike = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ndarray | None = None) -> ndarray:
     """Variance over axes, of the population unless ddof says otherwise, in two passes.
 
     Args:
@@ -5935,7 +5935,7 @@ def var(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype
         dtype: To compute in, and of the result: a float or complex dtype.
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
             Neither it nor ``a`` may then be part of a graph.
-        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
         ddof (float): What is taken off the number of elements, by which is divided.
         correction (float): The same by the name of the array API standard.
         mean (ndarray): The mean, if it is known; with the reduced axes.
@@ -6010,11 +6010,11 @@ def vstack(arrays: Sequence[ndarray], *, dtype: DtypeLike | None = None, casting
         DimensionError: If shapes do not fit, or there is no array.
         ValueError: If there is no such ``casting``."""
 
-def where(condition: ndarray, x: ndarray | Scalar = ..., y: ndarray | Scalar = ...) -> ndarray:
+def where(condition: ArrayLike, x: ndarray | Scalar = ..., y: ndarray | Scalar = ...) -> ndarray:
     """Elements of ``x`` where ``condition`` holds, of ``y`` elsewhere.
 
     Args:
-        condition (ndarray): Any dtype; not 0 means that it holds.
+        condition (ndarray or list): Any dtype; not 0 means that it holds.
         x (ndarray or scalar): Broadcast with the others.
         y (ndarray or scalar): Broadcast with the others.
     Returns:

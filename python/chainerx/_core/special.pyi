@@ -7,7 +7,7 @@ import numpy
 
 from chainerx._core import DtypeLike, Scalar, erf as erf, i0 as i0, logsumexp as logsumexp, ndarray, sigmoid
 
-def betainc(a: ndarray | Scalar, b: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def betainc(a: ndarray | Scalar, b: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The probability below ``x`` of a beta distribution: the regularized incomplete beta function.
 
     Args:
@@ -16,7 +16,7 @@ def betainc(a: ndarray | Scalar, b: ndarray | Scalar, x: ndarray | Scalar, out: 
         x (ndarray or scalar): From 0 to 1; nan for others. At least one of the three is an array.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order, and once in ``a`` and ``b``.
@@ -27,7 +27,7 @@ def betainc(a: ndarray | Scalar, b: ndarray | Scalar, x: ndarray | Scalar, out: 
         Relative errors are about 1e-13 where the result is at most 1/2, far out in the tails some units for each power of e, for exponents above 1e6 those of their differences.
     Source: DLMF 8.17.22, and a quadrature of the tail for exponents >= 20."""
 
-def betaincinv(a: ndarray | Scalar, b: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def betaincinv(a: ndarray | Scalar, b: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The inverse of betainc in ``x``.
 
     Args:
@@ -36,7 +36,7 @@ def betaincinv(a: ndarray | Scalar, b: ndarray | Scalar, y: ndarray | Scalar, ou
         y (ndarray or scalar): The probability; nan if it is none. At least one of the three is an array.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``y``, any order, and once in ``a`` and ``b``.
@@ -46,7 +46,7 @@ def betaincinv(a: ndarray | Scalar, b: ndarray | Scalar, y: ndarray | Scalar, ou
     Note:
         By Newton's method for the logarithms, until nothing changes."""
 
-def betaln(a: ndarray | Scalar, b: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def betaln(a: ndarray | Scalar, b: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Logarithm of the absolute value of the beta function.
 
     Args:
@@ -54,7 +54,7 @@ def betaln(a: ndarray | Scalar, b: ndarray | Scalar, out: ndarray | None = None,
         b (ndarray or scalar): Broadcast with ``a``. One of the two is an array.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in both, any order.
@@ -64,14 +64,14 @@ def betaln(a: ndarray | Scalar, b: ndarray | Scalar, out: ndarray | None = None,
         By three values of lgamma, or for large operands by Stirling's formula. Source: DLMF 5.12.1;
         Didonato and Morris, Algorithm 708, 1992."""
 
-def digamma(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def digamma(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The derivative of lgamma.
 
     Args:
         x (ndarray): Any shape, any real dtype. 0 gives an infinity, negative whole numbers nan.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
@@ -81,14 +81,14 @@ def digamma(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins
         For ``x > 0`` the error is at most 5 units in the last place; below, of the larger of the result and the two terms of which it is the sum.
     Source: DLMF 5.11.2, 5.5.4."""
 
-def entr(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def entr(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``-x * log(x)``, 0 at 0, -inf below: entropy.
 
     Args:
         x (ndarray): Any shape, any real dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
@@ -97,14 +97,14 @@ def entr(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bo
     Note:
         The derivative at 0 is infinite."""
 
-def erfc(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def erfc(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``1 - erf(x)``, exact where erf is near 1.
 
     Args:
         x (ndarray): Any shape, any real dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
@@ -113,14 +113,14 @@ def erfc(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bo
     Note:
         The error is at most 4 units in the last place."""
 
-def erfcinv(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def erfcinv(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The inverse of erfc.
 
     Args:
         x (ndarray): Any shape, any real dtype. 0 and 2 give infinities, what is beyond nan.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
@@ -130,14 +130,14 @@ def erfcinv(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins
         The error is at most 4 units in the last place.
     Source: Algorithm AS 241 (Wichura, 1988)."""
 
-def erfcx(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def erfcx(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``exp(x**2) * erfc(x)``, which neither over- nor underflows above 0.
 
     Args:
         x (ndarray): Any shape, any real dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
@@ -147,14 +147,14 @@ def erfcx(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.b
         The error is at most 4 units in the last place. Second derivatives lose digits far above 0.
     Source: Shepherd and Laframboise, Math. Comp. 36, 1981."""
 
-def erfinv(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def erfinv(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The inverse of erf.
 
     Args:
         x (ndarray): Any shape, any real dtype. -1 and 1 give infinities, what is beyond nan.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
@@ -164,7 +164,7 @@ def erfinv(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.
         The error is at most 4 units in the last place.
     Source: Algorithm AS 241 (Wichura, 1988)."""
 
-def gammainc(a: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def gammainc(a: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The probability below ``x`` of a gamma distribution with exponent ``a``: the regularized lower incomplete gamma function.
 
     Args:
@@ -172,7 +172,7 @@ def gammainc(a: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = Non
         x (ndarray or scalar): At least 0; nan for others. One of the two is an array.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order, and once in ``a``.
@@ -183,7 +183,7 @@ def gammainc(a: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = Non
         Relative errors are about 1e-13 where the result is at most 1/2, far out in the tails some units for each power of e, for exponents above 1e6 those of their differences.
     Source: DLMF 8.7.1, 8.9.2, and a quadrature of the tail for a >= 20."""
 
-def gammaincc(a: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def gammaincc(a: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The probability above ``x`` of a gamma distribution with exponent ``a``: the regularized upper incomplete gamma function.
 
     Args:
@@ -191,7 +191,7 @@ def gammaincc(a: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = No
         x (ndarray or scalar): At least 0; nan for others. One of the two is an array.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order, and once in ``a``.
@@ -202,7 +202,7 @@ def gammaincc(a: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = No
         Relative errors are about 1e-13 where the result is at most 1/2, far out in the tails some units for each power of e, for exponents above 1e6 those of their differences.
     Source: DLMF 8.7.3, 8.9.2, and a quadrature of the tail for a >= 20."""
 
-def gammainccinv(a: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def gammainccinv(a: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The inverse of gammaincc in ``x``.
 
     Args:
@@ -210,7 +210,7 @@ def gammainccinv(a: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None =
         y (ndarray or scalar): The probability above; nan if it is none. One of the two is an array.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``y``, any order, and once in ``a``.
@@ -220,7 +220,7 @@ def gammainccinv(a: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None =
     Note:
         By Newton's method for the logarithms, until nothing changes."""
 
-def gammaincinv(a: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def gammaincinv(a: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The inverse of gammainc in ``x``.
 
     Args:
@@ -228,7 +228,7 @@ def gammaincinv(a: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = 
         y (ndarray or scalar): The probability below; nan if it is none. One of the two is an array.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``y``, any order, and once in ``a``.
@@ -238,14 +238,14 @@ def gammaincinv(a: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = 
     Note:
         By Newton's method for the logarithms, until nothing changes."""
 
-def i0e(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def i0e(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``exp(-abs(x)) * i0(x)``, which does not overflow.
 
     Args:
         x (ndarray): Any shape, any real dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
@@ -255,14 +255,14 @@ def i0e(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.boo
         The error is at most 4 units in the last place.
     Source: DLMF 10.25.2, 10.40.1."""
 
-def i1(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def i1(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The modified Bessel function of the first kind, of order 1.
 
     Args:
         x (ndarray): Any shape, any real dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
@@ -273,14 +273,14 @@ def i1(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool
         second.
     Source: DLMF 10.25.2, 10.40.1."""
 
-def i1e(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def i1e(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``exp(-abs(x)) * i1(x)``, which does not overflow.
 
     Args:
         x (ndarray): Any shape, any real dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
@@ -290,7 +290,7 @@ def i1e(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.boo
         The error is at most 4 units in the last place.
     Source: DLMF 10.25.2, 10.40.1."""
 
-def kl_div(x: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def kl_div(x: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``rel_entr(x, y) - x + y``.
 
     Args:
@@ -298,7 +298,7 @@ def kl_div(x: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None,
         y (ndarray or scalar): Broadcast with ``x``. One of the two is an array.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in both, any order.
@@ -307,14 +307,14 @@ def kl_div(x: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None,
     Note:
         The Kullback-Leibler divergence of Poisson distributions with these means."""
 
-def lgamma(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def lgamma(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Logarithm of the absolute value of the gamma function.
 
     Args:
         x (ndarray): Any shape, any real dtype. 0 and negative whole numbers give inf.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
@@ -324,14 +324,14 @@ def lgamma(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.
         For ``x > 0`` the error is at most 5 units in the last place; below, of the larger of the result and 1.
     Source: DLMF 5.11.1, 5.5.3."""
 
-def log_expit(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def log_expit(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``log(expit(x))``, also where expit underflows.
 
     Args:
         x (ndarray): Any shape, any real dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
@@ -340,14 +340,14 @@ def log_expit(x: ndarray, out: ndarray | None = None, *, where: ndarray | builti
     Note:
         The derivative is ``expit(-x)``."""
 
-def log_ndtr(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def log_ndtr(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``log(ndtr(x))``, also where ndtr underflows.
 
     Args:
         x (ndarray): Any shape, any real dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
@@ -356,14 +356,14 @@ def log_ndtr(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtin
     Note:
         The error is at most 4 units in the last place."""
 
-def logit(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def logit(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``log(x / (1 - x))``, the inverse of expit.
 
     Args:
         x (ndarray): Any shape, any real dtype. 0 and 1 give infinities, what is beyond nan.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
@@ -385,14 +385,14 @@ def multigammaln(a: ndarray, d: builtins.int) -> ndarray:
         ValueError: If ``d`` is out of its range.
     Source: DLMF 35.3.4."""
 
-def ndtr(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def ndtr(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The distribution function of the normal distribution.
 
     Args:
         x (ndarray): Any shape, any real dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
@@ -401,14 +401,14 @@ def ndtr(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bo
     Note:
         The error is at most 4 units in the last place, also far below 0."""
 
-def ndtri(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def ndtri(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The inverse of ndtr: quantiles of the normal distribution.
 
     Args:
         x (ndarray): Any shape, any real dtype. 0 and 1 give infinities, what is beyond nan.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
@@ -418,7 +418,7 @@ def ndtri(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.b
         The error is at most 4 units in the last place.
     Source: Algorithm AS 241 (Wichura, 1988)."""
 
-def polygamma(n: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def polygamma(n: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The ``n``-th derivative of digamma.
 
     Args:
@@ -426,7 +426,7 @@ def polygamma(n: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = No
         x (ndarray or scalar): Broadcast with ``n``. One of the two is an array.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order.
@@ -437,7 +437,7 @@ def polygamma(n: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = No
         The relative error grows with ``n``, as that of the arguments does.
     Source: DLMF 25.11.12."""
 
-def rel_entr(x: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def rel_entr(x: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``x * log(x / y)``, 0 where ``x`` is 0 and ``y`` is not negative, else inf: relative entropy.
 
     Args:
@@ -445,7 +445,7 @@ def rel_entr(x: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = Non
         y (ndarray or scalar): Broadcast with ``x``. One of the two is an array.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in both, any order.
@@ -454,7 +454,7 @@ def rel_entr(x: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = Non
     Note:
         No quotient over- or underflows."""
 
-def xlog1py(x: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def xlog1py(x: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``x * log1p(y)``, and 0 where ``x`` is 0.
 
     Args:
@@ -462,7 +462,7 @@ def xlog1py(x: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None
         y (ndarray or scalar): Broadcast with ``x``. One of the two is an array.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in both, any order.
@@ -471,7 +471,7 @@ def xlog1py(x: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None
     Note:
         As xlogy, for ``y`` near 0."""
 
-def xlogy(x: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def xlogy(x: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``x * log(y)``, and 0 where ``x`` is 0.
 
     Args:
@@ -479,7 +479,7 @@ def xlogy(x: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None, 
         y (ndarray or scalar): Broadcast with ``x``. One of the two is an array.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in both, any order.
@@ -488,7 +488,7 @@ def xlogy(x: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None, 
     Note:
         The derivative in ``y`` where both are 0 is 0, that in ``x`` is -inf."""
 
-def zeta(x: ndarray | Scalar, q: ndarray | Scalar | None = None, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+def zeta(x: ndarray | Scalar, q: ndarray | Scalar | None = None, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Hurwitz's zeta function, the sum of ``(k + q)**-x`` over k >= 0; without ``q`` Riemann's.
 
     Args:
@@ -496,7 +496,7 @@ def zeta(x: ndarray | Scalar, q: ndarray | Scalar | None = None, out: ndarray | 
         q (ndarray or scalar): Broadcast with ``x``. 0 and negative whole numbers give inf, other negative numbers nan unless ``x`` is whole. One of the two is an array.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``q``, any order.

@@ -11,6 +11,8 @@ import inspect
 import threading
 import typing as tp
 
+import numpy as np
+
 import chainerx
 from chainerx import _core
 from chainerx.func import _tree
@@ -414,6 +416,13 @@ def example(x: tp.Any) -> tp.Any:
 def is_array(x: tp.Any) -> bool:
     """Whether it is an array or a batch."""
     return type(x) is Batched or type(x) is chainerx.ndarray
+
+
+def conditions(x: tp.Any, others: tp.Any) -> tp.Any:
+    """Of a list or NumPy array the array beside others, for its axes count; or `x` as it is."""
+    if not isinstance(x, (list, tuple, np.ndarray)):
+        return x
+    return chainerx.asarray(x, device=next(y.device for y in others if is_array(y)))
 
 
 def spread(x: tp.Any, n: int, at: int = 0) -> tp.Any:

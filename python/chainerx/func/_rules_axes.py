@@ -13,7 +13,17 @@ import typing as tp
 import chainerx
 from chainerx import _core
 from chainerx.func import _batch
-from chainerx.func._batch import Batched, Level, full, is_array, is_batch, lift, need_batch, rule
+from chainerx.func._batch import (
+    Batched,
+    Level,
+    conditions,
+    full,
+    is_array,
+    is_batch,
+    lift,
+    need_batch,
+    rule,
+)
 
 # Families of kernels whose rows are routines that compute element by element.
 FAMILIES = """
@@ -24,7 +34,7 @@ ELEMENTWISE = """
     absolute absolute_error clip clipped_relu conj copy copysign elu fabs fix gelu huber_loss hypot
     imag isfinite isinf isnan leaky_relu logaddexp logical_and logical_not logical_or logical_xor
     maximum minimum mish positive power real sign signbit silu softplus square
-    squared_error swish trunc where angle around bitwise_count degrees divmod float_power fmax
+    squared_error swish trunc angle around bitwise_count degrees divmod float_power fmax
     fmin frexp gaussian_kl_divergence heaviside isclose iscomplex isneginf isposinf isreal ldexp
     logaddexp2 modf nan_to_num nextafter radians round sinc spacing
     ndarray.as_grad_stopped ndarray.astype ndarray.to_device ndarray.view
@@ -49,6 +59,8 @@ def elementwise(level: Level, function: tp.Any, *args: tp.Any, **kwargs: tp.Any)
     if not kwargs:
         ndim = max([x.ndim for x in args if is_array(x)])
         return function(*[lift(x, level, ndim) for x in args])
+    if 'where' in kwargs:
+        kwargs['where'] = conditions(kwargs['where'], (*args, *kwargs.values()))
     out = kwargs.get('out')
     targets = [x for x in (out if type(out) is tuple else (out,)) if is_array(x)]
     for x in targets:
@@ -67,6 +79,14 @@ _batch.WRITING.add(elementwise)
 
 
 rule(*names_of_rows(), *ELEMENTWISE.split())(elementwise)
+
+
+@rule('where')
+def _where(
+    level: Level, function: tp.Any, condition: tp.Any, *args: tp.Any, **kw: tp.Any
+) -> tp.Any:
+    condition = conditions(condition, (*args, *kw.values()))
+    return elementwise(level, function, condition, *args, **kw)
 
 
 def _stacked(nested: tp.Any, device: tp.Any) -> tp.Any:
@@ -175,6 +195,8 @@ def _reduce(
 ) -> tp.Any:
     op = _name(function)
     a = kw.pop('x', a)
+    if 'where' in kw:
+        kw['where'] = conditions(kw['where'], (a,))
     for name in ('where', 'mean'):
         if is_array(kw.get(name)):
             if kw[name].ndim > a.ndim:

@@ -6,7 +6,7 @@ import typing as tp
 
 import chainerx
 from chainerx.func import _batch
-from chainerx.func._batch import Level, composed, full, is_array, is_batch, lift, rule
+from chainerx.func._batch import Level, composed, conditions, full, is_array, is_batch, lift, rule
 from chainerx.func._rules_axes import _flat, _name, axes_of, axis_of
 
 # ---- along an axis ------------------------------------------------------------------------------
@@ -256,6 +256,7 @@ def _choose(
     level: Level, function: tp.Any, a: tp.Any, choices: tp.Any, mode: tp.Any = 'raise'
 ) -> tp.Any:
     choices = list(choices)
+    a = conditions(a, choices)
     ndim = max([x.ndim for x in (a, *choices) if is_array(x)])
     return function(lift(a, level, ndim), [lift(x, level, ndim) for x in choices], mode)
 
@@ -264,6 +265,7 @@ def _choose(
 def _select(
     level: Level, function: tp.Any, condlist: tp.Any, choicelist: tp.Any, default: tp.Any = 0
 ) -> tp.Any:
+    condlist = [conditions(x, (*condlist, *choicelist, default)) for x in condlist]
     ndim = max([x.ndim for x in (*condlist, *choicelist, default) if is_array(x)])
     return function(
         [lift(x, level, ndim) for x in condlist],

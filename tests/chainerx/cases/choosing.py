@@ -25,6 +25,7 @@ CASES = [
             call(i(2, hi=0), [f(2)]),
             call(i(3, hi=1), f(2, 3)),
             call(i(0), [f(0), f(1)]),
+            call([0, 1, 1], [f(3), f(2, 3)]),
         ],
         dtypes=ALL,
         errors=[
@@ -46,6 +47,7 @@ CASES = [
             call([b(3)], [f(2, 1)], default=1),
             call((b(3), b(3)), [f(3), 1]),
             call([b(0)], [f(0)]),
+            call([[True, False, False], b(3)], [f(2, 3), 1]),
         ],
         dtypes=ALL,
         errors=[
@@ -54,6 +56,8 @@ CASES = [
             (call([i(3)], [f(3)]), 'DtypeError', 'condlist'),
             (call([b(3)], [f(2)]), 'DimensionError', '2'),
             (call([b(3)], ['x']), 'TypeError', 'choicelist'),
+            (call([1.5], [f(3)]), 'TypeError', 'condlist'),
+            (call([[1, 0, 0]], [f(3)]), 'DtypeError', 'condlist'),
             (call(b(3), [f(3)]), 'TypeError', 'condlist'),
             (call([b(3)], f(3)), 'TypeError', 'choicelist'),
         ],

@@ -164,9 +164,15 @@ CASES = [
             call(b(2, 3), 1, f(2, 3)),
             call(b(0, 3), f(0, 3), f(3)),
             call(b(67), f(67), f(67)),
+            call([[True], [False]], f(2, 3), f(3)),
+            call([1, 0, 2], f(3), 1),
         ],
         dtypes=ALL,
-        errors=[(call(b(2, 3), f(4), f(2, 3)), 'DimensionError')],
+        errors=[
+            (call(b(2, 3), f(4), f(2, 3)), 'DimensionError'),
+            (call([True, False], f(4), 0), 'DimensionError', '2'),
+            (call('x', f(4), 0), 'TypeError', 'condition'),
+        ],
         big=call(b(200, 301), f(200, 301), f(301)),
     ),
     Case(

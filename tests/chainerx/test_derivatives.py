@@ -157,6 +157,24 @@ def test_power_of_zero(exponent):
     assert second(0.0, exponent, 1, 1) == 0
 
 
+def test_exponents_of_the_number_0():
+    """As those of an array that holds it."""
+    x = chx.array([1.0, 2.0, 0.5])
+    for base in (0.0, chx.array(0.0)):
+        y = x.require_grad()
+        for _ in range(3):
+            (y,) = chx.grad(
+                [(base**x).sum() if y is x else y.sum()], [x], enable_double_backprop=True
+            )
+            assert y.tolist() == [0, 0, 0]
+    assert (
+        chx.func.hessian(lambda x: (0.0**x).sum())(chx.array([1.0, 2.0])).tolist() == [[0, 0]] * 2
+    )
+    z = chx.array([1 + 1j]).require_grad()
+    (0.0**z).backward()
+    assert z.grad.tolist() == [0]
+
+
 def test_power_with_exponent_0_of_what_has_no_reciprocal():
     for base in (0.0, 1e-42, INF, NAN):
         assert gradients(chx.power, [base, 0.0])[0] == 0, base

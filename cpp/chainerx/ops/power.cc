@@ -62,7 +62,9 @@ Array PowerByExponent(const Array& x1, const Array& y) {
 Array PowerByExponent(const Scalar& x1, const Array& y) {
     if (x1.kind() == DtypeKind::kComplex) return y * Scalar{std::log(x1.To<Complex128>())};
     const Scalar log = std::log(x1.To<double>());
-    return x1.To<double>() == 0 ? Where(y <= 1, 0, y * log) : y * log;
+    if (x1.To<double>() != 0) return y * log;
+    if (IsComplex(y.dtype())) return y * 0;
+    return y * AsType(Where(y <= 1, Scalar{0}, log), y.dtype(), false);
 }
 
 }  // namespace chainerx

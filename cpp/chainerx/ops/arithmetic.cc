@@ -34,6 +34,7 @@ namespace {
 
 constexpr OpInfo kComplexAbsolute{"absolute", &kernels::ComplexAbsolute::kInfo,
                                   Batching::kElementwise};
+constexpr OpInfo kComplexSign{"sign", &kernels::Sign::kInfo, Batching::kElementwise};
 
 Array AbsoluteValues(const Array& x) {
     if (!HasKernel<kernels::ComplexAbsolute>(x.device())) return Hypot(Real(x), Imag(x));
@@ -65,14 +66,23 @@ Array Shortcut(const GradSign&, const Array& x) {
     // Part by part: the quotient of complex numbers takes the inverse of the size, which may
     // overflow.
     const Array divisor = Where(size == 0, 1, size);
-    const Array y = MakeComplex(Real(number) / divisor, Imag(number) / divisor);
+    Array y = MakeComplex(Real(number) / divisor, Imag(number) / divisor);
     // As in NumPy, one infinite part is the direction, and two are none.
     const Array re_is_inf = Isinf(Real(number));
     const Array im_is_inf = Isinf(Imag(number));
     const Array direction = MakeComplex(Where(re_is_inf, Sign(Real(number)), 0),
                                         Where(im_is_inf, Sign(Imag(number)), 0));
-    const Array is_one = NotEqual(re_is_inf, im_is_inf);
-    return Where(is_one, direction, y);
+    y = Where(NotEqual(re_is_inf, im_is_inf), direction, y);
+    if (Record rec{kComplexSign, {x}, y}) {
+        // What turns it, over the distance from 0; at 0 it is taken for 0.
+        rec.Grad(0, [x = rec.Save(x), y = rec.SaveOutput(y)](const Array& gy) {
+            const Array along = Real(gy * y());
+            const Array distance = Absolute(x());
+            const Array is_zero = distance == 0;
+            return (gy - Conj(y()) * along) * Where(is_zero, 0, 1 / Where(is_zero, 1, distance));
+        });
+    }
+    return y;
 }
 
 // The exponents that NumPy's operator has its own ways for, with the same bits: the square root of

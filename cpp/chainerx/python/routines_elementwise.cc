@@ -33,7 +33,9 @@ CX_UNARY(reciprocal, Reciprocal, "One over each element.", "any dtype but bool",
 CX_UNARY(
     sign, Sign,
     "-1, 0 or 1 by the sign of each element; nan stays. Of complex numbers ``x / abs(x)``, or 0.",
-    "any dtype but bool", CX_SAME CX_NO_GRADIENT CX_RAISES_BOOL)
+    "any dtype but bool",
+    "Returns:\n    ndarray: Shape and dtype of ``x``. Differentiable for complex numbers, any "
+    "order, with\n    the gradient 0 at 0; not for others." CX_RAISES_BOOL)
 CX_COMPOSED(fabs, Fabs, "Absolute value of each element, in a float dtype.", "any real dtype",
             CX_FLOAT CX_GRADIENT CX_RAISES_COMPLEX)
 #undef CX_DOC

@@ -5207,8 +5207,8 @@ def sign(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dty
         where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
-        ndarray: Shape and dtype of ``x``. Not differentiable.
-    Raises:
+        ndarray: Shape and dtype of ``x``. Differentiable for complex numbers, any order, with
+        the gradient 0 at 0; not for others.Raises:
         DtypeError: If an operand is bool."""
 
 def signbit(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:

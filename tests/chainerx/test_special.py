@@ -94,6 +94,31 @@ def test_slope_of_log_ndtr(x, dtype):
     assert float(xs.grad) == pytest.approx(expected, rel=rtol, abs=1e-45)
 
 
+def derivatives(f, xs, dtype, n):
+    """The first n of them at each point."""
+    x = chx.array(np.asarray(xs), dtype).require_grad()
+    y, found = f(x), []
+    for _ in range(n):
+        (y,) = chx.grad([y.sum()], [x], enable_double_backprop=True)
+        found.append(to_numpy(y).astype('float64'))
+    return found
+
+
+@pytest.mark.parametrize('dtype', ['float32', 'float64'])
+def test_bend_of_log_ndtr(dtype):
+    """-h (x + h) of the slope h, which cancels on the left, and has no scale on the right."""
+    xs = np.array([-1e4, -30, -3.0, 0.0, 2.0, 9.0, 13.6, 40.0, 1e4, math.inf], dtype)
+    _, bend, third = derivatives(chx.special.log_ndtr, xs, dtype, 3)
+    x = xs[:7].astype('float64')
+    h = math.sqrt(2 / math.pi) / scipy.special.erfcx(x / -math.sqrt(2))
+    expected = -h * (x + h)
+    rtol = 1e-12 if dtype == 'float64' else 2e-6
+    np.testing.assert_allclose(bend[1:7], expected[1:7], rtol, 1e-38)
+    assert bend[0] == pytest.approx(-1, rel=1e-6)
+    assert np.abs(bend[7:]).max() == 0
+    assert np.abs(third[7:]).max() == 0
+
+
 def test_slopes_at_the_ends():
     for name, ends in (('erfinv', (-1, 1)), ('erfcinv', (0, 2)), ('ndtri', (0, 1))):
         x = chx.array(ends, 'float64').require_grad()

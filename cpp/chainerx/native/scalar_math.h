@@ -257,6 +257,8 @@ T Ndtr(T x) = delete;
 template <typename T>
 T LogNdtr(T x) = delete;
 template <typename T>
+T LogNdtrSlope(T x) = delete;
+template <typename T>
 T Ndtri(T x) = delete;
 template <typename T>
 T I0(T x) = delete;

@@ -19,7 +19,6 @@ namespace {
 
 constexpr double kHalfSqrtPi = 0.88622692545275801365;
 constexpr double kSqrtHalf = 0.70710678118654752440;
-constexpr double kSqrtHalfPi = 1.25331413731550025121;
 // The density of the normal distribution at 0, 1 / sqrt(2 pi).
 constexpr double kNormalPeak = 0.39894228040143267794;
 

@@ -194,6 +194,14 @@ struct ErfinvOf {
         return Where(Abs(x) < BatchD(0x1p-500), tiny, y);
     }
 };
+// The density over the probability, in which exp(-x^2 / 2) cancels out.
+template <typename T>
+struct LogNdtrSlopeOf {
+    static BatchD Apply(const BatchD& x) {
+        constexpr double kSqrtTwoOverPi = 0.79788456080286535588;
+        return BatchD(kSqrtTwoOverPi) / ErfcxOf<T>::Apply(x * BatchD(-kSqrtHalf));
+    }
+};
 template <typename T>
 struct ErfcinvOf {
     static BatchD Apply(const BatchD& x) {
@@ -240,6 +248,10 @@ inline Batch<T> Ndtr(const Batch<T>& x) {
 template <typename T>
 inline Batch<T> LogNdtr(const Batch<T>& x) {
     return InDouble<LogNdtrOf>(x);
+}
+template <typename T>
+inline Batch<T> LogNdtrSlope(const Batch<T>& x) {
+    return InDouble<LogNdtrSlopeOf>(x);
 }
 template <typename T>
 inline Batch<T> Ndtri(const Batch<T>& x) {

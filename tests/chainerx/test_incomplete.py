@@ -100,6 +100,46 @@ def test_both_probabilities_are_one():
     np.testing.assert_allclose(call('gammainc', a, x) + call('gammaincc', a, x), 1, rtol=1e-15)
 
 
+def derivatives(f, xs, n):
+    x = chx.array(xs, 'float64').require_grad()
+    y, found = f(x), []
+    for _ in range(n):
+        (y,) = chx.grad([y.sum()], [x], enable_double_backprop=True)
+        found.append(y.tolist())
+    return found
+
+
+def test_second_derivatives_at_the_ends():
+    """Of polynomials times exp(-x), and of polynomials."""
+    inf = np.inf
+    for a, expected in (
+        (1, [1, -1, 1]),
+        (2, [0, 1, -2]),
+        (3, [0, 0, 1]),
+        (4, [0, 0, 0]),
+        (1.5, [0, inf, -inf]),
+        (0.5, [inf, -inf, inf]),
+    ):
+        for by in (a, chx.array(float(a))):
+            found = derivatives(lambda x, a=by: chx.special.gammainc(a, x), [0.0], 3)
+            assert found == [[e] for e in expected]
+            found = derivatives(lambda x, a=by: chx.special.gammaincc(a, x), [0.0], 3)
+            assert found == [[-e] for e in expected]
+    for a, b, expected in (
+        (1, 1, [[1, 1], [0, 0], [0, 0]]),
+        (2, 1, [[0, 2], [2, 2], [0, 0]]),
+        (1, 2, [[2, 0], [-2, -2], [0, 0]]),
+        (3, 1, [[0, 3], [0, 6], [6, 6]]),
+        (2, 3, [[0, 0], [12, 0], [-48, 24]]),
+        (0.5, 0.5, [[inf, inf], [-inf, inf], [inf, inf]]),
+    ):
+        for by in ((a, b), (chx.array(float(a)), b), (a, chx.array(float(b)))):
+            found = derivatives(lambda x, by=by: chx.special.betainc(*by, x), [0.0, 1.0], 3)
+            assert found == expected
+    x = chx.array(0.0, 'float64')
+    assert chx.func.hessian(lambda x: chx.special.gammainc(2.0, x))(x).item() == 1
+
+
 def test_scalars_for_all_but_one():
     x = chx.array([0.25, 0.5], 'float32')
     for y in (

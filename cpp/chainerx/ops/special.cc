@@ -37,6 +37,41 @@ Array OverBessel(const Array& y, const Array& x) {
 // x1 / x2, and 0 where both are 0.
 Array ZeroRatio(const Array& x1, const Array& x2) {
     const Array is_zero = LogicalAnd(x1 == 0, x2 == 0);
+// y ((a - 1) / x - 1), the derivative of the density y. At 0 its first part is another density: the
+// quotient has no value there, nor have its derivatives.
+Array GammaDensityBend(const Array& a, const Array& x, const Array& y) {
+    const Array at_zero = LogicalAnd(x == 0, a >= 1);
+    const Array is_more = LogicalAnd(at_zero, a > 1);
+    const Array other = GammaDensity(Where(is_more, a - 1, 1), Where(at_zero, x, 0));
+    return Where(at_zero, Where(is_more, other, 0) - y, y * ((a - 1) / Where(at_zero, 1, x) - 1));
+}
+Array GammaDensityBend(const Scalar& a, const Array& x, const Array& y) {
+    return GammaDensityBend(internal::ArrayBeside(x, a), x, y);
+}
+
+// y ((a - 1) / x - (b - 1) / (1 - x)), the same at both ends of the range.
+Array BetaDensityBend(const Array& a, const Array& b, const Array& x, const Array& y) {
+    const Array at_zero = LogicalAnd(x == 0, a >= 1);
+    const Array at_one = LogicalAnd(x == 1, b >= 1);
+    const Array is_more = LogicalAnd(at_zero, a > 1);
+    const Array is_less = LogicalAnd(at_one, b > 1);
+    const Array scale = a + b - 1;
+    const Array first = scale * BetaDensity(Where(is_more, a - 1, 1), b, Where(at_zero, x, 0));
+    const Array last = scale * BetaDensity(a, Where(is_less, b - 1, 1), Where(at_one, x, 1));
+    const Array rise = Where(at_zero, 0, (a - 1) / Where(at_zero, 1, x));
+    const Array fall = Where(at_one, 0, (b - 1) / Where(at_one, 1, 1 - x));
+    return y * (rise - fall) + Where(is_more, first, 0) - Where(is_less, last, 0);
+}
+Array BetaDensityBend(const Scalar& a, const Array& b, const Array& x, const Array& y) {
+    return BetaDensityBend(internal::ArrayBeside(x, a), b, x, y);
+}
+Array BetaDensityBend(const Array& a, const Scalar& b, const Array& x, const Array& y) {
+    return BetaDensityBend(a, internal::ArrayBeside(x, b), x, y);
+}
+Array BetaDensityBend(const Scalar& a, const Scalar& b, const Array& x, const Array& y) {
+    return BetaDensityBend(internal::ArrayBeside(x, a), internal::ArrayBeside(x, b), x, y);
+}
+
     return x1 / Where(is_zero, 1, x2);
 }
 Array ZeroRatio(const Scalar& x1, const Array& x2) {

@@ -119,6 +119,52 @@ def test_bend_of_log_ndtr(dtype):
     assert np.abs(third[7:]).max() == 0
 
 
+BESSEL = [0, 1e-20, 1e-8, 1e-4, -1e-4, 0.01, 0.5, -1.0, 3.0, 7.9, 8.1, -20.0, 24.9, 25.1, 60.0]
+
+
+def _of_bessel(order, n, x):
+    """Derivative n of I of that order, a mean of others (DLMF 10.29.5)."""
+    k = np.arange(n + 1)
+    return (scipy.special.binom(n, k) * scipy.special.iv(order - n + 2 * k, x)).sum() / 2**n
+
+
+def _of_scaled_bessel(order, n, x):
+    """Of exp(-|x|) I, by what is left of the integral: at 0 without the jump."""
+    t, w = np.polynomial.legendre.leggauss(400)
+    angle = (t + 1) * math.pi / 2
+    part = 1 - np.cos(angle)
+    values = (-part) ** n * np.exp(-abs(x) * part) * (np.cos(angle) if order else 1)
+    odd = (n + order) % 2
+    return (w * values).sum() / 2 * (np.sign(x) if odd else 1)
+
+
+@pytest.mark.parametrize('dtype', ['float32', 'float64'])
+@pytest.mark.parametrize('name', ['i0', 'i1', 'i0e', 'i1e'])
+def test_derivatives_of_bessel_functions(name, dtype):
+    """To the third, relative to their size, which is small where terms would cancel."""
+    order = int(name[1])
+    reference = _of_scaled_bessel if name.endswith('e') else _of_bessel
+    xs = np.array(BESSEL, dtype)
+    for n, found in enumerate(derivatives(getattr(chx.special, name), xs, dtype, 3), 1):
+        expected = np.array([reference(order, n, float(x)) for x in xs])
+        np.testing.assert_allclose(found, expected, 1e-6 if dtype == 'float32' else 2e-12, 0)
+
+
+@pytest.mark.parametrize('dtype', ['float32', 'float64'])
+def test_derivatives_of_scaled_bessel_functions_far_away(dtype):
+    for x in (1e4, 1e8):
+        for order in (0, 1):
+            first, second, third = derivatives(
+                getattr(chx.special, f'i{order}e'), [x, -x], dtype, 3
+            )
+            y = 1 / math.sqrt(2 * math.pi * x)
+            assert first.tolist() == pytest.approx(
+                [-y / (2 * x), (-1) ** order * y / (2 * x)], rel=2e-4
+            )
+            assert abs(second).tolist() == pytest.approx([0.75 * y / x**2] * 2, rel=5e-4)
+            assert abs(third).tolist() == pytest.approx([15 / 8 * y / x**3] * 2, rel=1e-3)
+
+
 def test_slopes_at_the_ends():
     for name, ends in (('erfinv', (-1, 1)), ('erfcinv', (0, 2)), ('ndtri', (0, 1))):
         x = chx.array(ends, 'float64').require_grad()

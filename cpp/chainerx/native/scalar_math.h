@@ -269,6 +269,10 @@ T I1(T x) = delete;
 template <typename T>
 T I1e(T x) = delete;
 template <typename T>
+T BesselRatio(T x, T order) = delete;
+template <typename T>
+T BesselMoment(T x, T order) = delete;
+template <typename T>
 T Lgamma(T x) = delete;
 template <typename T>
 T Digamma(T x) = delete;

@@ -28,15 +28,15 @@ Array Refuse(const Array& gy, const char* operand, const char* order = "") {
                         gy.shape(), " is asked for"};
 }
 
-// I1(x) / x, which is 1/2 at 0; so are its kin.
-Array OverBessel(const Array& y, const Array& x) {
-    const Array is_zero = x == 0;
-    return Where(is_zero, 0.5, y / Where(is_zero, 1, x));
-}
-
 // x1 / x2, and 0 where both are 0.
 Array ZeroRatio(const Array& x1, const Array& x2) {
     const Array is_zero = LogicalAnd(x1 == 0, x2 == 0);
+    return x1 / Where(is_zero, 1, x2);
+}
+Array ZeroRatio(const Scalar& x1, const Array& x2) {
+    return ZeroRatio(internal::ArrayBeside(x2, x1), x2);
+}
+
 // y ((a - 1) / x - 1), the derivative of the density y. At 0 its first part is another density: the
 // quotient has no value there, nor have its derivatives.
 Array GammaDensityBend(const Array& a, const Array& x, const Array& y) {
@@ -70,12 +70,6 @@ Array BetaDensityBend(const Array& a, const Scalar& b, const Array& x, const Arr
 }
 Array BetaDensityBend(const Scalar& a, const Scalar& b, const Array& x, const Array& y) {
     return BetaDensityBend(internal::ArrayBeside(x, a), internal::ArrayBeside(x, b), x, y);
-}
-
-    return x1 / Where(is_zero, 1, x2);
-}
-Array ZeroRatio(const Scalar& x1, const Array& x2) {
-    return ZeroRatio(internal::ArrayBeside(x2, x1), x2);
 }
 
 // Of numbers in the place of arrays.

@@ -17,6 +17,7 @@ namespace {
 namespace math {
 
 inline constexpr double kFarBessel = 8.0;
+inline constexpr double kNoMore = 0x1p-54;  // a term that no longer changes the sum
 
 // I0(x) for 0 <= x <= 8.
 template <typename T>
@@ -139,6 +140,112 @@ struct I1eOf {
     }
 };
 
+// ---- for derivatives
+
+// The sum over k of (x^2 / 4)^k / (k! (n + k)!) / 2^n, terms of one sign.
+inline BatchD BesselRatioNear(const BatchD& a, int n) {
+    double first = 1;
+    for (int k = 1; k <= n; ++k) first /= 2 * k;
+    const BatchD y = a * a * BatchD(0.25);
+    BatchD term = BatchD(first);
+    BatchD sum = term;
+    for (int k = 1; xsimd::any(term > sum * BatchD(kNoMore)); ++k) {
+        term = term * y * BatchD(1.0 / (static_cast<double>(k) * (n + k)));
+        sum = sum + term;
+    }
+    return sum;
+}
+// sqrt(x) exp(-x) In(x) / x^n, by the recurrence from orders 0 and 1, which is stable for n < x.
+template <typename T>
+inline BatchD BesselRatioFar(const BatchD& a, int n) {
+    BatchD before = BesselFar0<T>(a);
+    if (n == 0) return before;
+    const BatchD inverse = BatchD(1.0) / a;
+    BatchD y = BesselFar1<T>(a) * inverse;
+    for (int k = 1; k < n; ++k) {
+        const BatchD next = (before - BatchD(2.0 * k) * y) * (inverse * inverse);
+        before = y;
+        y = next;
+    }
+    return y;
+}
+template <typename T>
+struct BesselRatioOf {
+    static BatchD Apply(const BatchD& x, int n) {
+        constexpr double kInRange = 1500;  // far beyond it exp(x / 2) is not
+        const BatchD a = Abs(x);
+        const BatchD from = BatchD(n <= 4 ? kFarBessel : 4.0 * n);
+        const auto is_near = a < from;
+        const BatchD near = BesselRatioNear(Where(is_near, a, BatchD(0.0)), n);
+        if (xsimd::all(is_near)) return near;
+        const BatchD b = Where(is_near, from, a);
+        const BatchD half = Exp(b * BatchD(0.5));
+        const BatchD far = half * (BesselRatioFar<T>(b, n) / xsimd::sqrt(b)) * half;
+        const BatchD beyond = Where(a < BatchD(kInRange), far, a * BatchD(__builtin_inf()));
+        return Where(is_near, near, beyond);
+    }
+};
+
+// The mean of t^n exp(-a t) for t = 1 - cos(angle). Kummer's function, transformed so that all
+// terms are positive (DLMF 13.4.1, 13.2.39).
+inline BatchD BesselMomentNear(const BatchD& a, int n) {
+    double first = 1;
+    for (int k = 0; k < n; ++k) first *= (2.0 * k + 1) / (k + 1);
+    BatchD term = BatchD(1.0);
+    BatchD sum = term;
+    for (int k = 0; xsimd::any(term > sum * BatchD(kNoMore)); ++k) {
+        term = term * a * BatchD((2.0 * k + 1) / ((n + 1.0 + k) * (k + 1.0)));
+        sum = sum + term;
+    }
+    return BatchD(first) * sum * Exp(a * BatchD(-2.0));
+}
+// By the powers of t / 2 in 1 / sqrt(1 - t / 2), integrated to infinity: positive, too.
+inline BatchD BesselMomentFar(const BatchD& a, int n) {
+    constexpr int kMostTerms = 40;
+    const BatchD inverse = BatchD(1.0) / a;
+    BatchD first = xsimd::sqrt(inverse) * BatchD(0.39894228040143267794);
+    for (int k = 0; k < n; ++k) first = first * (inverse * BatchD(k + 0.5));
+    BatchD term = BatchD(1.0);
+    BatchD sum = term;
+    for (int k = 0; k < kMostTerms && xsimd::any(term > sum * BatchD(kNoMore)); ++k) {
+        const BatchD ratio = inverse * BatchD((k + 0.5) * (n + k + 0.5) / (2.0 * (k + 1)));
+        term = Where(ratio < BatchD(1.0), term * ratio, BatchD(0.0));
+        sum = sum + term;
+    }
+    return first * sum;
+}
+template <typename T>
+struct BesselMomentOf {
+    static BatchD Apply(const BatchD& x, int n) {
+        const BatchD from = BatchD(25.0);
+        const BatchD a = Abs(x);
+        const auto is_near = a < from;
+        const BatchD near = BesselMomentNear(Where(is_near, a, BatchD(0.0)), n);
+        if (xsimd::all(is_near)) return near;
+        return Where(is_near, near, BesselMomentFar(Where(is_near, from, a), n));
+    }
+};
+
+// `order` is a whole number, the same in all lanes.
+template <template <typename> typename F>
+inline BatchD InDouble(const BatchD& x, const BatchD& order) {
+    return F<double>::Apply(x, static_cast<int>(order.get(0)));
+}
+template <template <typename> typename F>
+inline BatchF InDouble(const BatchF& x, const BatchF& order) {
+    const PairD wide = Widen(x);
+    const int n = static_cast<int>(order.get(0));
+    return Narrow({F<float>::Apply(wide.low, n), F<float>::Apply(wide.high, n)});
+}
+
+template <typename T>
+inline Batch<T> BesselRatio(const Batch<T>& x, const Batch<T>& order) {
+    return InDouble<BesselRatioOf>(x, order);
+}
+template <typename T>
+inline Batch<T> BesselMoment(const Batch<T>& x, const Batch<T>& order) {
+    return InDouble<BesselMomentOf>(x, order);
+}
 template <typename T>
 inline Batch<T> I0(const Batch<T>& x) {
     return InDouble<I0Of>(x);

@@ -355,6 +355,25 @@ def test_spread_of_complex_numbers(name, options):
     np.testing.assert_allclose(chx.to_numpy(g), chx.to_numpy(expected), 1e-12, 1e-12)
 
 
+@pytest.mark.parametrize('dtype', ['float32', 'complex128'])
+@pytest.mark.parametrize('order', ['nuc', 2, -2, 'fro', 1, np.inf])
+def test_norms_of_a_matrix_of_zeros(order, dtype):
+    """0, and other matrices beside it have their own."""
+    zeros = chx.zeros((2, 3), dtype)
+    assert not chx.func.grad(lambda x: chx.linalg.norm(x, order))(zeros).any()
+    x = chx.array([[1.0, 2.0, 0.5], [3.0, -1.0, 4.0]], dtype)
+    both = chx.stack([zeros, x]).require_grad()
+    y = chx.linalg.matrix_norm(both, ord=order)
+    (g,) = chx.grad([y.sum()], [both], enable_double_backprop=True)
+    expected = chx.func.grad(lambda x: chx.linalg.norm(x, order))(x)
+    np.testing.assert_allclose(chx.to_numpy(g[1]), chx.to_numpy(expected), rtol=1e-5)
+    assert y[0].item() == 0
+    assert not g[0].any()
+    if order in ('nuc', 2, -2):
+        (g2,) = chx.grad([chx.real(g * g).sum()], [both])
+        assert not g2[0].any()
+
+
 @pytest.mark.parametrize('name', ['std', 'nanstd'])
 @pytest.mark.parametrize('options', [{}, {'ddof': 1}, {'where': True}])
 def test_spread_of_equal_elements(name, options):

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/complex_parts.h"
@@ -11,6 +12,7 @@
 #include "chainerx/ops/explog.h"
 #include "chainerx/ops/factor.h"
 #include "chainerx/ops/indexing.h"
+#include "chainerx/ops/logic.h"
 #include "chainerx/ops/matrices.h"
 #include "chainerx/ops/operators.h"
 #include "chainerx/ops/reduction.h"
@@ -88,6 +90,22 @@ Array OfVectors(const char* op, const Array& x, double order, const OptionalAxes
     throw ValueError{op, ": ord is ", order, ", expected ", expected};
 }
 
+// By the singular values of matrices, which f reduces. That of a matrix of zeros, a corner, has the
+// derivative 0, and derivatives beyond it: in its place another one, whose values differ, is taken.
+template <typename F>
+Array OfSingularValues(const char* op, const Array& matrices, const F& f) {
+    if (!internal::IsBackpropRequiredAny(matrices) || matrices.GetTotalSize() == 0) {
+        return f(Svdvals(matrices, false, op));
+    }
+    const int64_t columns = internal::ColumnsOf(matrices);
+    const Dtype dtype = matrices.dtype();
+    const Array other = Eye(internal::RowsOf(matrices), columns, 0, dtype, matrices.device()) *
+                        Arange(1, columns + 1, 1, dtype, matrices.device());
+    const Array is_zero = All(internal::Detached(matrices) == 0, Axes{-2, -1}, true);
+    const Array y = f(Svdvals(Where(is_zero, other, matrices), false, op));
+    return Where(Reshape(is_zero, y.shape()), 0, y);
+}
+
 // Over axes `rows` and `columns`, neither negative.
 Array OfMatrices(const char* op, const Array& x, const NormOrder& order, int8_t rows,
                  int8_t columns, bool keepdims) {
@@ -103,10 +121,11 @@ Array OfMatrices(const char* op, const Array& x, const NormOrder& order, int8_t 
         y = order.number > 0 ? Largest(sums, both) : AMin(sums, both);
     } else if (order.kind == Kind::kNuclear || p == 2) {
         const Array matrices = Moveaxis(ToFloat(x), both, Axes{-2, -1});
-        const Array s = Svdvals(matrices, false, op);
-        y = order.kind == Kind::kNuclear ? Sum(s, Axes{-1})
-            : order.number > 0           ? Largest(s, Axes{-1})
-                                         : AMin(s, Axes{-1});
+        y = OfSingularValues(op, matrices, [&](const Array& s) {
+            return order.kind == Kind::kNuclear ? Sum(s, Axes{-1})
+                   : order.number > 0           ? Largest(s, Axes{-1})
+                                                : AMin(s, Axes{-1});
+        });
     } else {
         ThrowOrder(op, order, "None, 'fro', 'nuc', 1, -1, 2, -2, inf or -inf for matrices");
     }

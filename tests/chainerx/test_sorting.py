@@ -315,3 +315,14 @@ def test_integers_at_one_end_of_their_range(dtype, is_high, device):
         same(chx.sort(a, descending=True), np.sort(row)[::-1], 'descending')
         same(chx.argsort(a), np.argsort(row, kind='stable'), 'argsort')
         same(chx.unique(a), np.unique(row), 'unique')
+
+
+@pytest.mark.parametrize('shape', [(0,), (2, 0), (0, 3)])
+def test_partition_of_nothing(shape, device):
+    """Where there is no element, no place is out of range, as in NumPy."""
+    x = chx.zeros(shape, device=device)
+    for kth in (0, 5, -9, (1, 9)):
+        for axis in (0, -1):
+            assert chx.partition(x, kth, axis).shape == shape
+            assert chx.argpartition(x, kth, axis).shape == shape
+            x.partition(kth, axis)

@@ -72,6 +72,7 @@ std::vector<int64_t> CheckPlaces(const char* op, const Array& x, int8_t axis,
                                  const std::vector<int64_t>& kth) {
     const int64_t n = x.shape()[axis];
     std::vector<int64_t> places;
+    if (x.GetTotalSize() == 0) return places;  // where nothing is, nothing is out of range
     for (const int64_t k : kth) {
         if (k < -n || k >= n) {
             throw ValueError{

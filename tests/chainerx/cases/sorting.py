@@ -132,7 +132,7 @@ _KTH_ERRORS = [
     (call(f(2, 3), 0.5), 'TypeError'),
     (call(f(2, 3), 1, 2), 'DimensionError', '2'),
     (call(f(2, 3), 1, kind='quickselect'), 'ValueError', 'quickselect'),
-    (call(f(0), 0), 'ValueError'),
+    (call(f(0), 0.5), 'TypeError', 'kth'),
     (call(f(), 0, 1), 'DimensionError'),
 ]
 _TOPS = [

@@ -138,7 +138,8 @@ UniqueResult UniqueSlices(const Array& x, const UniqueOptions& options) {
         const Array before = Part(sorted, 0, n - 1);
         const Array behind = Part(sorted, 1, n);
         Array differs = NotEqual(before, behind);
-        if (options.equal_nan && HasNan(x.dtype())) {
+        // As NumPy has it, slices that hold NaN are all different, but single elements are not.
+        if (options.equal_nan && HasNan(x.dtype()) && x.ndim() == 1) {
             differs = LogicalAnd(differs, LogicalNot(LogicalAnd(Isnan(before), Isnan(behind))));
         }
         const Array is_new = IsNew(

@@ -46,6 +46,7 @@ def _float_rows(name, ref, calls, **kw):
     )
 
 
+_ODD_ROWS = c([[1, NAN, 1], [NAN, 1, NAN], [1, NAN, 1], [2, 1, 2], [2, 1, 2]])
 _ODD = c([NAN, 1, NAN, 0.0, -0.0, np.inf, 1, NAN])
 _SHAPES = [
     call(_few(9)),
@@ -124,6 +125,8 @@ CASES = [
         for n in range(4)
     ),
     _float_rows('unique', _unique, [call(_ODD), call(_ODD, equal_nan=False)]),
+    _float_rows('unique', _unique, [call(_ODD, axis=0), call(_ODD_ROWS, axis=0)]),
+    _float_rows('unique', _unique, [call(_ODD_ROWS, axis=1), call(c([[NAN, 1, NAN]]), axis=1)]),
     _float_rows(
         'unique',
         calls=[call(_ODD, *_ALL), call(_ODD, *_ALL, equal_nan=False)],

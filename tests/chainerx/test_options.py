@@ -334,6 +334,9 @@ def test_totals_in_the_dtype_of_out(device):
     assert chx.sum(x, out=chx.zeros((), 'float64', device=device)).item() == 2**24 + 2
     assert chx.sum(x.astype('int32'), out=chx.zeros((), device=device)).dtype == 'float32'
     assert chx.argmax(x, out=chx.zeros((), 'int64', device=device)).item() == 0
+    for name in ('argmax', 'argmin', 'nanargmax', 'nanargmin'):
+        with pytest.raises(chx.DtypeError, match=f'{name}: out has dtype float64, expected'):
+            getattr(chx, name)(x, out=chx.zeros((), 'float64', device=device))
     assert chx.all(x, out=chx.zeros((), 'int32', device=device)).item() == 1
     with pytest.raises(TypeError, match='ddof and correction'):
         chx.var(x, ddof=1, correction=1)

@@ -43,6 +43,10 @@ CX_REDUCTION_METHOD(any, Any, TRUTH, ReduceTruth)
 // a: axis, out, keepdims
 template <typename F>
 PyObject* PositionOf(const char* op, const Array& x, PyObject* const* a, const F& f) {
+    if (const Array* out = ToOut(op, a[1]); out != nullptr && IsDifferentiable(out->dtype())) {
+        throw DtypeError{op, ": out has dtype ", out->dtype(),
+                         ", expected an integer dtype for positions, int64"};
+    }
     return Finish(op, f(x, ToOptionalAxis(op, "axis", a[0]), ToKeepdims(op, a[2])), a[1]);
 }
 #define CX_POSITION_OF(Name)                                        \
@@ -50,18 +54,19 @@ PyObject* PositionOf(const char* op, const Array& x, PyObject* const* a, const F
         return keepdims ? Name(x, axis, keepdims) : Name(x, axis);  \
     }
 
-#define CX_POSITION(py, Name, which, note)                                                       \
-    CX_ROUTINE(py, "a: ndarray, " CX_POSITION_PARAMETERS ") -> ndarray",                         \
-               "Position of the first " which                                                    \
-               " element along an axis.\n\n"                                                     \
-               "Args:\n    a (ndarray): " CX_NO_COMPLEX CX_ALONG_AXIS_ARGS CX_RESULT_OUT_ARG     \
-               "    keepdims (bool): Keep reduced axes with length 1.\n"                         \
-               "Returns:\n    ndarray: int64. No gradient.\n"                                    \
-               "Raises:\n"                                                                       \
-               "    DimensionError: If the axis is out of range, or there is nothing to choose " \
-               "from.\n"                                                                         \
-               "    DtypeError: If ``a`` is complex.\nNote:\n    " note) {                       \
-        return PositionOf(#py, ToArray(#py, "a", a[0]), a + 1, CX_POSITION_OF(Name));            \
+#define CX_POSITION(py, Name, which, note)                                                      \
+    CX_ROUTINE(                                                                                 \
+        py, "a: ndarray, " CX_POSITION_PARAMETERS ") -> ndarray",                               \
+        "Position of the first " which                                                          \
+        " element along an axis.\n\n"                                                           \
+        "Args:\n    a (ndarray): " CX_NO_COMPLEX CX_ALONG_AXIS_ARGS CX_RESULT_OUT_ARG           \
+        "    keepdims (bool): Keep reduced axes with length 1.\n"                               \
+        "Returns:\n    ndarray: int64. No gradient.\n"                                          \
+        "Raises:\n"                                                                             \
+        "    DimensionError: If the axis is out of range, or there is nothing to choose "       \
+        "from.\n"                                                                               \
+        "    DtypeError: If ``a`` is complex, or ``out`` not of integers.\nNote:\n    " note) { \
+        return PositionOf(#py, ToArray(#py, "a", a[0]), a + 1, CX_POSITION_OF(Name));           \
     }
 #define CX_POSITION_METHOD(py, Name)                                                  \
     CX_METHOD(py, CX_POSITION_PARAMETERS ") -> ndarray", "See chainerx." #py "().") { \

@@ -61,8 +61,8 @@ CX_ROUTINE(
     "    return_inverse (bool): Also, for each element, which of them it is.\n"
     "    return_counts (bool): Also how often they are there.\n"
     "    axis (int): Different slices along this axis, instead of elements.\n"
-    "    equal_nan (bool): All NaN are one element; slices of several elements that hold NaN stay "
-    "apart.\n"
+    "    equal_nan (bool): All NaN are one element; slices of arrays of several dimensions that "
+    "hold NaN stay apart.\n"
     "    sorted (bool): Results are always sorted.\n"
     "Returns:\n"
     "    ndarray or tuple of ndarray: The values, in the dtype of ``ar``; then, each int64, "
@@ -137,9 +137,9 @@ CX_ROUTINE(
     "    test_elements (ndarray or numbers): Any shape and dtype; an array beside a scalar.\n"
     "    assume_unique (bool): It changes nothing.\n"
     "    invert (bool): Whether they are not.\n"
-    "    kind (str): 'sort' or 'table', which change nothing.\n"
+    "    kind (str): 'sort' or 'table', which change nothing; 'table' takes no floats.\n"
     "Returns:\n    ndarray: bool, the shape of ``element``. " CX_NO_GRADIENT
-    "\nRaises:\n    ValueError: If there is no such kind.\n"
+    "\nRaises:\n    ValueError: If there is no such kind, or it does not take the dtypes.\n"
     "Note:\n    NaN is among nothing.") {
     const bool is_number = IsNdArray(a[1]) && TryScalar(a[0]).has_value();
     const Array x = is_number ? ToElements("isin", "element", a[0], Self(a[1]).device())
@@ -150,8 +150,16 @@ CX_ROUTINE(
             throw ValueError{"isin: kind must be 'sort' or 'table', got '", kind, "'"};
         }
     }
-    return Wrap(
-        Isin(x, ToElements("isin", "test_elements", a[1], x.device()), ToBool(a[3], false)));
+    const Array test = ToElements("isin", "test_elements", a[1], x.device());
+    if (Given(a[4]) && ToString("isin", "kind", a[4]) == "table") {
+        for (const Array* given : {&x, &test}) {
+            if (!IsDifferentiable(given->dtype())) continue;
+            throw ValueError{"isin: kind is 'table' and ",
+                             given == &x ? "element" : "test_elements", " has dtype ",
+                             given->dtype(), ", expected bool or an integer dtype"};
+        }
+    }
+    return Wrap(Isin(x, test, ToBool(a[3], false)));
 }
 
 CX_ROUTINE(intersect1d,

@@ -26,11 +26,18 @@ int8_t ToMethodAxis(const char* op, PyObject* o) {
 }
 
 // All of NumPy's kinds give the same here.
-void CheckKind(const char* op, PyObject* kind) {
+void CheckKind(const char* op, PyObject* kind, PyObject* stable) {
     if (!Given(kind)) return;
     const std::string_view name = ToString(op, "kind", kind);
-    if (name == "quicksort" || name == "mergesort" || name == "heapsort" || name == "stable")
-        return;
+    if (name == "quicksort" || name == "mergesort" || name == "heapsort" || name == "stable") {
+        if (!Given(stable)) return;
+        throw ValueError{op,
+                         ": kind is '",
+                         name,
+                         "' and stable is ",
+                         ToBool(stable, false) ? "True" : "False",
+                         ", expected one of the two"};
+    }
     throw ValueError{op, ": kind must be 'quicksort', 'mergesort', 'heapsort' or 'stable', got '",
                      name, "'"};
 }
@@ -74,13 +81,13 @@ PyObject* CallSearchSorted(const Array& a, PyObject* const* rest) {
     "    axis (int): The axis, or None for the flattened array.\n"                             \
     "    kind (str): Any kind of NumPy's, which all give the same: equal elements keep their " \
     "order.\n"                                                                                 \
-    "    stable (bool): As ``kind``, it changes nothing.\n"                                    \
+    "    stable (bool): In the place of ``kind``; it changes nothing, either.\n"               \
     "    descending (bool): From large to small; equal elements keep their order, too.\n"
 #define CX_ORDER                                                                              \
     "Note:\n    NaN is above all numbers, -0.0 equals 0.0. Complex numbers go by their real " \
     "parts, then by their imaginary ones."
 #define CX_BAD_AXIS "    DimensionError: If there is no such axis.\n"
-#define CX_BAD_KIND "    ValueError: If there is no such kind.\n"
+#define CX_BAD_KIND "    ValueError: If there is no such kind, or ``stable`` is given, too.\n"
 
 CX_ROUTINE(sort, "a: ndarray, " CX_SORT_SIGNATURE "descending: bool = False) -> ndarray",
            "Sorted copy of an array.\n\n"
@@ -90,7 +97,7 @@ CX_ROUTINE(sort, "a: ndarray, " CX_SORT_SIGNATURE "descending: bool = False) -> 
            "    ndarray: Shape and dtype of ``a``; without an axis, of one dimension. "
            "Differentiable, any order.\n"
            "Raises:\n" CX_BAD_AXIS CX_BAD_KIND CX_ORDER) {
-    CheckKind("sort", a[2]);
+    CheckKind("sort", a[2], a[3]);
     return Wrap(Sort(ToArray("sort", "a", a[0]), ToSortAxis("sort", a[1]), ToBool(a[4], false)));
 }
 
@@ -115,7 +122,7 @@ CX_ROUTINE(argsort, "a: ndarray, " CX_SORT_SIGNATURE "descending: bool = False) 
            "    ndarray: int64, the shape of ``a``; without an axis, of one dimension. No "
            "gradient.\n"
            "Raises:\n" CX_BAD_AXIS CX_BAD_KIND CX_ORDER) {
-    CheckKind("argsort", a[2]);
+    CheckKind("argsort", a[2], a[3]);
     return Wrap(
         ArgSort(ToArray("argsort", "a", a[0]), ToSortAxis("argsort", a[1]), ToBool(a[4], false)));
 }
@@ -123,14 +130,14 @@ CX_ROUTINE(argsort, "a: ndarray, " CX_SORT_SIGNATURE "descending: bool = False) 
 CX_METHOD(sort, CX_SORT_SIGNATURE "descending: bool = False) -> None",
           "Sorts the array in place. See chainerx.sort().\n\n"
           "Raises:\n    ChainerxError: If the array is in a graph, or read-only.") {
-    CheckKind("sort", a[1]);
+    CheckKind("sort", a[1], a[2]);
     internal::SortInPlace(Self(self), ToMethodAxis("sort", a[0]), ToBool(a[3], false));
     return Py_NewRef(Py_None);
 }
 
 CX_METHOD(argsort, CX_SORT_SIGNATURE "descending: bool = False) -> ndarray",
           "See chainerx.argsort().") {
-    CheckKind("argsort", a[1]);
+    CheckKind("argsort", a[1], a[2]);
     return Wrap(ArgSort(Self(self), ToSortAxis("argsort", a[0]), ToBool(a[3], false)));
 }
 

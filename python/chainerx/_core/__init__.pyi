@@ -1217,7 +1217,7 @@ def argmax(a: ndarray, axis: builtins.int | None = None, out: ndarray | None = N
         ndarray: int64. No gradient.
     Raises:
         DimensionError: If the axis is out of range, or there is nothing to choose from.
-        DtypeError: If ``a`` is complex.
+        DtypeError: If ``a`` is complex, or ``out`` not of integers.
     Note:
         A NaN is the extreme."""
 
@@ -1234,7 +1234,7 @@ def argmin(a: ndarray, axis: builtins.int | None = None, out: ndarray | None = N
         ndarray: int64. No gradient.
     Raises:
         DimensionError: If the axis is out of range, or there is nothing to choose from.
-        DtypeError: If ``a`` is complex.
+        DtypeError: If ``a`` is complex, or ``out`` not of integers.
     Note:
         A NaN is the extreme."""
 
@@ -1261,13 +1261,13 @@ def argsort(a: ndarray, axis: builtins.int | None = -1, kind: str | None = None,
         a (ndarray): Any shape but (), any dtype.
         axis (int): The axis, or None for the flattened array.
         kind (str): Any kind of NumPy's, which all give the same: equal elements keep their order.
-        stable (bool): As ``kind``, it changes nothing.
+        stable (bool): In the place of ``kind``; it changes nothing, either.
         descending (bool): From large to small; equal elements keep their order, too.
     Returns:
         ndarray: int64, the shape of ``a``; without an axis, of one dimension. No gradient.
     Raises:
         DimensionError: If there is no such axis.
-        ValueError: If there is no such kind.
+        ValueError: If there is no such kind, or ``stable`` is given, too.
     Note:
         NaN is above all numbers, -0.0 equals 0.0. Complex numbers go by their real parts, then by their imaginary ones."""
 
@@ -3263,11 +3263,11 @@ def isin(element: ndarray | Scalar, test_elements: ArrayLike, assume_unique: bui
         test_elements (ndarray or numbers): Any shape and dtype; an array beside a scalar.
         assume_unique (bool): It changes nothing.
         invert (bool): Whether they are not.
-        kind (str): 'sort' or 'table', which change nothing.
+        kind (str): 'sort' or 'table', which change nothing; 'table' takes no floats.
     Returns:
         ndarray: bool, the shape of ``element``. No gradient.
     Raises:
-        ValueError: If there is no such kind.
+        ValueError: If there is no such kind, or it does not take the dtypes.
     Note:
         NaN is among nothing."""
 
@@ -4115,7 +4115,7 @@ def nanargmax(a: ndarray, axis: builtins.int | None = None, out: ndarray | None 
         ndarray: int64. No gradient.
     Raises:
         DimensionError: If the axis is out of range, or there is nothing to choose from.
-        DtypeError: If ``a`` is complex.
+        DtypeError: If ``a`` is complex, or ``out`` not of integers.
     Note:
         NaN is skipped; where there is nothing else, the position is 0."""
 
@@ -4132,7 +4132,7 @@ def nanargmin(a: ndarray, axis: builtins.int | None = None, out: ndarray | None 
         ndarray: int64. No gradient.
     Raises:
         DimensionError: If the axis is out of range, or there is nothing to choose from.
-        DtypeError: If ``a`` is complex.
+        DtypeError: If ``a`` is complex, or ``out`` not of integers.
     Note:
         NaN is skipped; where there is nothing else, the position is 0."""
 
@@ -5325,13 +5325,13 @@ def sort(a: ndarray, axis: builtins.int | None = -1, kind: str | None = None, *,
         a (ndarray): Any shape but (), any dtype.
         axis (int): The axis, or None for the flattened array.
         kind (str): Any kind of NumPy's, which all give the same: equal elements keep their order.
-        stable (bool): As ``kind``, it changes nothing.
+        stable (bool): In the place of ``kind``; it changes nothing, either.
         descending (bool): From large to small; equal elements keep their order, too.
     Returns:
         ndarray: Shape and dtype of ``a``; without an axis, of one dimension. Differentiable, any order.
     Raises:
         DimensionError: If there is no such axis.
-        ValueError: If there is no such kind.
+        ValueError: If there is no such kind, or ``stable`` is given, too.
     Note:
         NaN is above all numbers, -0.0 equals 0.0. Complex numbers go by their real parts, then by their imaginary ones."""
 
@@ -5802,7 +5802,7 @@ def unique(ar: ndarray, return_index: builtins.bool = False, return_inverse: bui
         return_inverse (bool): Also, for each element, which of them it is.
         return_counts (bool): Also how often they are there.
         axis (int): Different slices along this axis, instead of elements.
-        equal_nan (bool): All NaN are one element.
+        equal_nan (bool): All NaN are one element; slices of arrays of several dimensions that hold NaN stay apart.
         sorted (bool): Results are always sorted.
     Returns:
         ndarray or tuple of ndarray: The values, in the dtype of ``ar``; then, each int64, what else was asked for. No gradient.

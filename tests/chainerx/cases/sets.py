@@ -182,6 +182,12 @@ CASES = [
             (call(f(2), 'a'), 'TypeError'),
             (call(f(2), None), 'TypeError'),
             (call(f(2), f(2), kind='tree'), 'ValueError', 'tree'),
+            (call(f(2), c([1, 2], 'int64'), kind='table'), 'ValueError', 'element has dtype float'),
+            (
+                call(c([1, 2], 'int64'), f(2), kind='table'),
+                'ValueError',
+                'test_elements has dtype float',
+            ),
         ],
         huge=False,
     ),

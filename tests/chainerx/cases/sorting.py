@@ -111,6 +111,11 @@ _AXIS_ERRORS = [
     (call(f(), 1), 'DimensionError'),
     (call(f(2, 3), '0'), 'TypeError'),
     (call(f(2, 3), kind='bubble'), 'ValueError', 'bubble'),
+    (
+        call(f(2, 3), kind='stable', stable=True),
+        'ValueError',
+        "kind is 'stable' and stable is True",
+    ),
     (call(f(2, 3), kind=1), 'TypeError'),
 ]
 _NO_NUMBERS = [(call(f()), 'DimensionError'), (call(f(), 0), 'DimensionError')]

@@ -19,6 +19,13 @@ def _wrap(array: np.ndarray, device: tp.Any) -> _core.ndarray:
     return _core.array(array, copy=array.dtype == bool, device=device)
 
 
+def _dtype(op: str, dtype: tp.Any) -> np.dtype:
+    try:
+        return np.dtype(dtype)
+    except TypeError:
+        raise _core.DtypeError(f'{op}: dtype is {dtype!r}, expected the name of a dtype') from None
+
+
 def fromfile(
     file: tp.Any,
     dtype: tp.Any = float,
@@ -45,7 +52,7 @@ def fromfile(
     """
     if not isinstance(file, (str, bytes, os.PathLike)) and not hasattr(file, 'read'):
         raise TypeError(f'fromfile: file must be a path or a file, got {type(file).__name__}')
-    array = np.fromfile(file, dtype=dtype, count=count, sep=sep, offset=offset)
+    array = np.fromfile(file, dtype=_dtype('fromfile', dtype), count=count, sep=sep, offset=offset)
     return _wrap(array, device)
 
 
@@ -86,7 +93,7 @@ def fromiter(
     Raises:
         ValueError: If there are fewer elements.
     """
-    return _wrap(np.fromiter(iterable, dtype=dtype, count=count), device)
+    return _wrap(np.fromiter(iterable, dtype=_dtype('fromiter', dtype), count=count), device)
 
 
 def fromstring(
@@ -109,7 +116,9 @@ def fromstring(
     Raises:
         ValueError: If ``sep`` is '', or the text has something else.
     """
-    return _wrap(np.fromstring(string, dtype=dtype, count=count, sep=sep), device)
+    return _wrap(
+        np.fromstring(string, dtype=_dtype('fromstring', dtype), count=count, sep=sep), device
+    )
 
 
 def loadtxt(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import typing as tp
 
 import numpy as np
@@ -41,12 +42,19 @@ def size(a: tp.Any, axis: int | tuple[int, ...] | None = None) -> int:
         int: 1 for a number.
     Raises:
         DimensionError: If there is no such axis.
+        TypeError: If an axis is no integer.
     """
     lengths = shape(a)
     if axis is None:
         axis = tuple(range(len(lengths)))
     result = 1
-    for i in axis if isinstance(axis, tuple) else (axis,):
+    try:
+        axes = [operator.index(i) for i in (axis if isinstance(axis, tuple) else (axis,))]
+    except TypeError:
+        raise TypeError(
+            f'size: axis is {axis!r}, expected an integer or a tuple of integers'
+        ) from None
+    for i in axes:
         if not -len(lengths) <= i < len(lengths):
             raise _core.DimensionError(
                 f'size: axis {i} is out of range for {len(lengths)} dimensions'
@@ -79,8 +87,17 @@ def broadcast_shapes(*args: int | tuple[int, ...]) -> tuple[int, ...]:
         tuple of int: () for none.
     Raises:
         DimensionError: If they do not broadcast, or a length is negative.
+        TypeError: If a shape is none.
     """
-    shapes = [(s,) if isinstance(s, int) else tuple(s) for s in args]
+    shapes = []
+    for k, s in enumerate(args):
+        try:
+            single = isinstance(s, (int, np.integer))
+            shapes.append(tuple([operator.index(n) for n in ((s,) if single else s)]))
+        except TypeError:
+            raise TypeError(
+                f'broadcast_shapes: args[{k}] is {s!r}, expected a tuple of integers'
+            ) from None
     result: list[int] = [1] * max((len(s) for s in shapes), default=0)
     for s in shapes:
         for i, n in enumerate(s, len(result) - len(s)):

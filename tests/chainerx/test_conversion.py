@@ -311,3 +311,15 @@ def test_any_64_bits(origin, target):
     if target.startswith('float'):
         where = ~np.isnan(expected)
         np.testing.assert_array_equal(np.signbit(found[where]), np.signbit(expected[where]))
+
+
+def test_lists_of_different_lengths():
+    for nested, text in (
+        ([[1], [1, 2]], r'\[1\] has length 2, \[0\] has length 1'),
+        ([1, [2]], r'\[1\] has length 1, \[0\] is no list'),
+        ([[[1, 2]], [[1, 2], (3,)]], r'\[1\] has length 2, \[0\] has length 1'),
+        ([[[1], (2,)], [[1], (2, 3)]], r'\[1\]\[1\] has length 2, \[1\]\[0\] has length 1'),
+    ):
+        for name in ('array', 'asarray'):
+            with pytest.raises(ValueError, match=f'^{name}: the lists are inhomogeneous: {text}'):
+                getattr(chx, name)(nested)

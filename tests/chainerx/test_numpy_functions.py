@@ -450,3 +450,22 @@ def test_unravel_index_beyond_int64(device):
     x = chx.array([1, 2**64 - 1], dtype='uint64', device=device)
     with pytest.raises(ValueError, match='unravel_index: index 18446744073709551615 in indices'):
         chx.unravel_index(x, (2, 3))
+
+
+def test_errors_of_shapes_and_dtypes():
+    for call, text in (
+        (
+            lambda: chx.broadcast_shapes((1,), (2, 'a')),
+            r"broadcast_shapes: args\[1\] is \(2, 'a'\)",
+        ),
+        (lambda: chx.broadcast_shapes(2.5), r'broadcast_shapes: args\[0\] is 2\.5'),
+        (lambda: chx.size(chx.ones(2), 'a'), "size: axis is 'a'"),
+        (lambda: chx.size(chx.ones(2), (0, 1.5)), r'size: axis is \(0, 1\.5\)'),
+        (lambda: chx.fromiter([1], 'foo'), "fromiter: dtype is 'foo'"),
+        (lambda: chx.fromstring('1', 'foo', sep=' '), "fromstring: dtype is 'foo'"),
+        (lambda: chx.clip(chx.ones(2), min='a'), 'clip: min must be'),
+        (lambda: chx.clip(chx.ones(2), 0, 'a'), 'clip: a_max must be'),
+    ):
+        with pytest.raises(TypeError, match=text):
+            call()
+    assert chx.broadcast_shapes(np.array([2, 1]), [1, 3], 3) == (2, 3)

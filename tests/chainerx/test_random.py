@@ -161,8 +161,22 @@ def test_bad_arguments():
         chx.random.normal(scale=-1.0)
     with pytest.raises(chx.DtypeError, match='int32'):
         chx.random.uniform(size=2, dtype='int32')
-    with pytest.raises(chx.DimensionError):
-        chx.random.permutation(-1)
+    for call, text in (
+        (lambda: chx.random.permutation(-1), 'permutation: x is -1'),
+        (lambda: chx.random.bytes(-1), 'bytes: length is -1'),
+        (lambda: chx.random.random(-1), r'^random: size is \(-1,\)'),
+        (lambda: chx.random.choice(3, (2, -1)), r'choice: size is \(2, -1\)'),
+        (lambda: chx.random.multinomial(5, chx.array([])), r'multinomial: pvals has shape \(0,\)'),
+    ):
+        with pytest.raises(chx.DimensionError, match=text):
+            call()
+    p = chx.array([0.5, -0.5])
+    with pytest.raises(ValueError, match=r'choice: p\[1\] is -0.5'):
+        chx.random.choice(2, p=p)
+    with pytest.raises(ValueError, match=r'multinomial: pvals\[1\] is -0.5'):
+        chx.random.multinomial(5, p)
+    with pytest.raises(ValueError, match=f'seed: seed is {2**70}, expected'):
+        chx.random.seed(2**70)
     with pytest.raises(TypeError, match='state'):
         chx.random.set_state(3)
 

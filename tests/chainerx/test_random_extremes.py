@@ -92,5 +92,5 @@ def test_seeds_of_numpy(seed):
 
 @pytest.mark.parametrize('seed', [-1, np.int64(-1), np.int8(-3), 2**64])
 def test_seeds_out_of_range(seed):
-    with pytest.raises(ValueError, match='seed is out of range, expected 0 to'):
+    with pytest.raises(ValueError, match=r'seed is -?\d+, expected 0 to'):
         chx.random.Generator(seed)

@@ -282,7 +282,7 @@ def test_arguments_that_do_not_fit():
         rng.normal([1.0])
     with pytest.raises(chx.DimensionError, match='0-dimensional'):
         rng.dirichlet(chx.array(1.0))
-    with pytest.raises(chx.DimensionError, match='last axis'):
+    with pytest.raises(chx.DimensionError, match=r'p has shape \(3, 0\)'):
         rng.categorical(chx.zeros((3, 0)))
     with pytest.raises(ValueError, match='sum of p'):
         rng.categorical(chx.zeros((3, 2)))

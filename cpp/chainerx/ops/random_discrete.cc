@@ -62,18 +62,21 @@ struct Weights {
     Shape batch;
 };
 
-Weights ToWeights(const char* op, const Array& p, const std::optional<Shape>& size) {
-    if (p.ndim() == 0) throw DimensionError{op, ": p is 0-dimensional, expected (..., k)"};
+Weights ToWeights(const char* op, const char* name, const Array& p,
+                  const std::optional<Shape>& size) {
     const int8_t axis = p.ndim() - 1;
-    if (p.shape()[axis] == 0) throw DimensionError{op, ": p has no element along its last axis"};
-    CheckDomain(op, "p", p, kZeroOrAbove);
+    if (axis < 0 || p.shape()[axis] == 0) {
+        throw DimensionError{
+            op, ": ", name, " has shape ", p.shape(), ", expected (..., k) with k of at least 1"};
+    }
+    CheckDomain(op, name, p, kZeroOrAbove);
     Shape rows = p.shape();
     rows.resize(axis);
     const Shape batch = size.value_or(rows);
     if (!IsBroadcastable(rows, batch)) {
-        throw DimensionError{op,        ": size is ",
-                             batch,     ", which p of shape ",
-                             p.shape(), " without the last axis doesn't broadcast to"};
+        throw DimensionError{
+            op,   ": size is ", batch,     ", which ",
+            name, " of shape ", p.shape(), " without the last axis doesn't broadcast to"};
     }
     const Array wide = AsType(internal::Detached(p), Dtype::kFloat64, false);
     return {wide, batch};
@@ -251,16 +254,17 @@ Array Bernoulli(const Parameter& p, const Options& options) {
     return plan.Finish(plan.Uniform() < internal::Detached(plan.Get(0)));
 }
 
-Array Categorical(const Array& p, const Options& options) {
-    constexpr const char* kOp = "categorical";
-    const Weights weights = ToWeights(kOp, p, options.size);
+namespace {
+
+Array CategoricalFor(const char* op, const Array& p, const Options& options) {
+    const Weights weights = ToWeights(op, "p", p, options.size);
     const Array sums = CumSum(weights.values, p.ndim() - 1);
     const int64_t k = p.shape()[p.ndim() - 1];
-    CheckDomain(kOp, "sum of p", sums.At({ArrayIndex{Ellipsis{}}, k - 1}), kAboveZero);
+    CheckDomain(op, "sum of p", sums.At({ArrayIndex{Ellipsis{}}, k - 1}), kAboveZero);
     Options inner = options;
     inner.size = weights.batch;
     inner.device = &p.device();
-    const Plan plan{kOp, {}, inner, Kind::kCounts};
+    const Plan plan{op, {}, inner, Kind::kCounts};
     // As many rows as the last axes of the result have elements, as many axes as p has.
     const auto skipped = static_cast<int8_t>(weights.batch.ndim() - (p.ndim() - 1));
     Shape full;
@@ -278,6 +282,12 @@ Array Categorical(const Array& p, const Options& options) {
     return plan.Finish(out);
 }
 
+}  // namespace
+
+Array Categorical(const Array& p, const Options& options) {
+    return CategoricalFor("categorical", p, options);
+}
+
 Array Multinomial(const Parameter& n, const Array& p, const Options& options) {
     constexpr const char* kOp = "multinomial";
     const Shape of_n = n.is_array() ? n.array().shape() : Shape{};
@@ -285,14 +295,14 @@ Array Multinomial(const Parameter& n, const Array& p, const Options& options) {
     if (p.ndim() > 0) rows.resize(p.ndim() - 1);
     Options inner = options;
     if (!inner.size) inner.size = BroadcastShapes(kOp, of_n, rows);
-    const Weights weights = ToWeights(kOp, p, inner.size);
+    const Weights weights = ToWeights(kOp, "pvals", p, inner.size);
     if (inner.device == nullptr) inner.device = &p.device();
     CheckSameDevice(kOp, *inner.device, p.device());
     const Plan plan{kOp, {{"n", n, kCount}}, inner, Kind::kCounts};
     // One place after the other: of what is left, the share of its weight among those that are.
     const int8_t axis = p.ndim() - 1;
     const Array tails = Flip(CumSum(Flip(weights.values, Axes{axis}), axis), Axes{axis});
-    CheckDomain(kOp, "sum of p", tails.At({ArrayIndex{Ellipsis{}}, 0}), kAboveZero);
+    CheckDomain(kOp, "sum of pvals", tails.At({ArrayIndex{Ellipsis{}}, 0}), kAboveZero);
     const Array shares = Minimum(Where(tails > 0, weights.values / tails, 0), 1);
     Array left = AsContiguous(BroadcastTo(plan.Get(0, Dtype::kInt64), plan.shape()));
     std::vector<Array> counts;
@@ -357,7 +367,9 @@ Array ChosenPlaces(int64_t n, int8_t at, Device& device, const std::optional<Sha
                          static_cast<int>(at)};
     }
     if (count == 0) return Empty(shape, Dtype::kInt64, device);
-    if (replace && p) return Categorical(*p, Options{shape, Dtype::kInt64, &device, source});
+    if (replace && p) {
+        return CategoricalFor(kOp, *p, Options{shape, Dtype::kInt64, &device, source});
+    }
     if (replace) return Integers(0, n, shape, Dtype::kInt64, device, source);
     // In the numbers of a key no draw would differ from the one before.
     constexpr int64_t kMany = int64_t{1} << 24;

@@ -142,7 +142,7 @@ uint64_t ToUint64(const char* op, const char* name, PyObject* o) {
     const uint64_t value = PyLong_AsUnsignedLongLong(index.get());
     if (value == ~uint64_t{0} && PyErr_Occurred() != nullptr) {
         PyErr_Clear();
-        throw ValueError{op, ": ", name, " is out of range, expected 0 to 2**64 - 1"};
+        throw ValueError{op, ": ", name, " is ", Repr(index.get()), ", expected 0 to 2**64 - 1"};
     }
     return value;
 }

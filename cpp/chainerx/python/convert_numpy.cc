@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "chainerx/core/error.h"
@@ -29,6 +30,40 @@ PyObject* AsNumpyArray(PyObject* o, std::optional<Dtype> dtype) {
     if (!dtype) return PyObject_CallOneArg(function.get(), o);
     const Ref d = Check(FromDtype(*dtype));
     return PyObject_CallFunctionObjArgs(function.get(), o, d.get(), nullptr);
+}
+
+// Where the items of nested lists first differ in length, as "[1] has length 2, [0] has length 1";
+// nothing where they don't, or not among so many.
+std::string DescribeLengths(PyObject* o, const std::string& place, int& left) {
+    if (!(PyList_Check(o) || PyTuple_Check(o)) || left <= 0) return {};
+    const Items items{o};
+    const auto length = [&](Py_ssize_t i) {
+        const bool is_list = PyList_Check(items[i]) || PyTuple_Check(items[i]);
+        return is_list ? PySequence_Fast_GET_SIZE(items[i]) : Py_ssize_t{-1};
+    };
+    const auto describe = [&](Py_ssize_t i) {
+        const std::string item = StrCat(place, "[", int64_t{i}, "]");
+        return length(i) < 0 ? item + " is no list"
+                             : StrCat(item, " has length ", int64_t{length(i)});
+    };
+    for (Py_ssize_t i = 1; i < items.size(); ++i) {
+        if (length(i) != length(0)) return StrCat(describe(i), ", ", describe(0));
+    }
+    for (Py_ssize_t i = 0; i < items.size() && --left > 0; ++i) {
+        std::string found = DescribeLengths(items[i], StrCat(place, "[", int64_t{i}, "]"), left);
+        if (!found.empty()) return found;
+    }
+    return {};
+}
+
+// In the place of NumPy's error for lists of different lengths, one that says which.
+void CheckLengths(PyObject* o) {
+    if (PyErr_ExceptionMatches(PyExc_ValueError) == 0) return;
+    int left = 10'000;
+    const std::string found = DescribeLengths(o, "", left);
+    if (found.empty()) return;
+    PyErr_Clear();
+    throw ValueError{"the lists are inhomogeneous: ", found};
 }
 
 Dtype DtypeOf(PyObject* numpy_array) {
@@ -204,7 +239,10 @@ Array FromNumpy(PyObject* o, std::optional<Dtype> dtype, Sharing sharing, Device
         if (Array x = TryWrap(o, device); !x.is_null()) return Share(std::move(x), sharing);
     }
     PyObject* array = AsNumpyArray(o, dtype);
-    if (array == nullptr) throw PythonError{};
+    if (array == nullptr) {
+        CheckLengths(o);
+        throw PythonError{};
+    }
     const Ref owned{array};
     if (!IsNative(array)) {  // byte-swapped: NumPy converts
         const Ref d = Check(FromDtype(DtypeOf(array)));

@@ -193,7 +193,11 @@ random::Parameter ToParameter(const char* op, const char* name, PyObject* o, dou
 
 std::optional<Shape> ToSize(const char* op, PyObject* o) {
     if (!Given(o)) return std::nullopt;
-    return ToShape(op, "size", o);
+    const Shape size = ToShape(op, "size", o);
+    for (const int64_t n : size) {
+        if (n < 0) throw DimensionError{op, ": size is ", size, ", expected lengths of at least 0"};
+    }
+    return size;
 }
 
 random::Options ToDrawOptions(const char* op, PyObject* self, PyObject* const* a) {

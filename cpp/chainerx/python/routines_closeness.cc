@@ -74,53 +74,61 @@ CX_ROUTINE(array_equiv, "a1: ndarray, a2: ndarray) -> bool",
 
 // ---- clip
 
+struct Bound {
+    const char* name;
+    PyObject* value;
+
+    bool is_given() const { return Given(value); }
+    bool is_array() const { return value != nullptr && IsNdArray(value); }
+    const Array& array() const { return Self(value); }
+    Scalar number() const { return ToNumberBeside("clip", name, value); }
+    std::optional<Scalar> maybe() const {
+        return is_given() ? std::optional<Scalar>{number()} : std::nullopt;
+    }
+};
+
 // The bound of two names, of which one is given at most.
-PyObject* BoundOf(const char* name1, PyObject* bound1, const char* name2, PyObject* bound2) {
-    if (Given(bound1) && Given(bound2)) {
-        throw TypeError{"clip: ", name1, " and ", name2,
+Bound BoundOf(const Bound& first, const Bound& second) {
+    if (first.is_given() && second.is_given()) {
+        throw TypeError{"clip: ", first.name, " and ", second.name,
                         " are the same bound, expected one of them"};
     }
-    return Given(bound1) ? bound1 : bound2;
+    return first.is_given() ? first : second;
 }
 
-std::optional<Scalar> ToBound(const char* name, PyObject* o) {
-    return Given(o) ? std::optional<Scalar>{ToNumberBeside("clip", name, o)} : std::nullopt;
-}
-
-Array Clipped(const Array& a, PyObject* low, PyObject* high) {
-    if (!Given(low) && !Given(high)) return Copy(a);
-    const bool has_low = low != nullptr && IsNdArray(low);
-    const bool has_high = high != nullptr && IsNdArray(high);
-    if (!has_low && !has_high) return Clip(a, ToBound("a_min", low), ToBound("a_max", high));
-    if (!Given(low)) return Minimum(a, Self(high));
-    if (!Given(high)) return Maximum(a, Self(low));
-    if (!has_low) return Clamp(a, ToNumberBeside("clip", "a_min", low), Self(high));
-    if (!has_high) return Clamp(a, Self(low), ToNumberBeside("clip", "a_max", high));
-    return Clamp(a, Self(low), Self(high));
+Array Clipped(const Array& a, const Bound& low, const Bound& high) {
+    if (!low.is_given() && !high.is_given()) return Copy(a);
+    if (!low.is_array() && !high.is_array()) return Clip(a, low.maybe(), high.maybe());
+    if (!low.is_given()) return Minimum(a, high.array());
+    if (!high.is_given()) return Maximum(a, low.array());
+    if (!low.is_array()) return Clamp(a, low.number(), high.array());
+    if (!high.is_array()) return Clamp(a, low.array(), high.number());
+    return Clamp(a, low.array(), high.array());
 }
 
 // The routines below name other operands.
-void CheckBound(const Array& a, const char* name, PyObject* o) {
-    if (!Given(o)) return;
-    const Dtype dtype = IsNdArray(o) ? Self(o).dtype() : ToNumberBeside("clip", name, o).dtype();
+void CheckBound(const Array& a, const Bound& bound) {
+    if (!bound.is_given()) return;
+    const Dtype dtype = bound.is_array() ? bound.array().dtype() : bound.number().dtype();
     if (IsComplex(dtype)) {
-        throw DtypeError{"clip: ", name, " has dtype ", dtype, ", expected a real dtype"};
+        throw DtypeError{"clip: ", bound.name, " has dtype ", dtype, ", expected a real dtype"};
     }
     if (IsBool(dtype) != IsBool(a.dtype())) {
-        throw DtypeError{"clip: a has dtype ",        a.dtype(), ", ", name, " has dtype ", dtype,
-                         ": bool goes with bool only"};
+        throw DtypeError{
+            "clip: a has dtype ",        a.dtype(), ", ", bound.name, " has dtype ", dtype,
+            ": bool goes with bool only"};
     }
 }
 
 // a: a_min, a_max, out, min, max
 PyObject* ClipTo(const Array& x, PyObject* const* a) {
-    PyObject* low = BoundOf("a_min", a[0], "min", a[3]);
-    PyObject* high = BoundOf("a_max", a[1], "max", a[4]);
+    const Bound low = BoundOf({"a_min", a[0]}, {"min", a[3]});
+    const Bound high = BoundOf({"a_max", a[1]}, {"max", a[4]});
     if (IsComplex(x.dtype())) {
         throw DtypeError{"clip: a has dtype ", x.dtype(), ", expected a real dtype (not complex)"};
     }
-    CheckBound(x, "a_min", low);
-    CheckBound(x, "a_max", high);
+    CheckBound(x, low);
+    CheckBound(x, high);
     return Finish("clip", Clipped(x, low, high), a[2]);
 }
 

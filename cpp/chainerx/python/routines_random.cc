@@ -187,8 +187,9 @@ CX_DRAW(permutation,
         "    DeviceError: If an ndarray is on another device than ``device``.") {
     const random::Generator& generator = GeneratorOf(self);
     if (!IsNdArray(a[0])) {
-        return Wrap(
-            random::Permutation(ToInt("permutation", "x", a[0]), ToDevice(a[2]), generator));
+        const int64_t n = ToInt("permutation", "x", a[0]);
+        if (n < 0) throw DimensionError{"permutation: x is ", n, ", expected at least 0"};
+        return Wrap(random::Permutation(n, ToDevice(a[2]), generator));
     }
     const Array& x = Self(a[0]);
     if (Given(a[2])) CheckSameDevice("permutation", ToDevice(a[2]), x.device());
@@ -219,8 +220,10 @@ CX_DRAW(bytes, "length: int) -> builtins.bytes",
         "Args:\n    length (int): How many.\n"
         "Returns:\n    bytes: Independent, all alike.\n"
         "Raises:\n    DimensionError: If ``length`` is negative.") {
-    const Array y = random::Integers(0, 256, Shape{ToInt("bytes", "length", a[0])}, Dtype::kUInt8,
-                                     GetDefaultDevice(), GeneratorOf(self));
+    const int64_t length = ToInt("bytes", "length", a[0]);
+    if (length < 0) throw DimensionError{"bytes: length is ", length, ", expected at least 0"};
+    const Array y = random::Integers(0, 256, Shape{length}, Dtype::kUInt8, GetDefaultDevice(),
+                                     GeneratorOf(self));
     const std::vector<uint8_t> bytes = y.ToHost<uint8_t>();
     return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(bytes.data()),
                                      static_cast<Py_ssize_t>(bytes.size()));

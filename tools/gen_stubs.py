@@ -247,7 +247,7 @@ def stubs() -> dict[str, str]:
     linalg += 'ndarray\n\n' + _named_tuples(_core.linalg)
     fft = HEADER + 'from chainerx._core import Axis, DeviceLike, DtypeLike, ndarray\n\n'
     special = (
-        HEADER + 'from chainerx._core import DtypeLike, Scalar, erf as erf, i0 as i0, '
+        HEADER + 'from chainerx._core import ArrayLike, DtypeLike, Scalar, erf as erf, i0 as i0, '
         'logsumexp as logsumexp, ndarray, sigmoid\n\n'
     )
     aliases = _aliases('special alias')

@@ -92,8 +92,8 @@ def broadcast_shapes(*args: int | tuple[int, ...]) -> tuple[int, ...]:
     shapes = []
     for k, s in enumerate(args):
         try:
-            single = isinstance(s, (int, np.integer))
-            shapes.append(tuple([operator.index(n) for n in ((s,) if single else s)]))
+            lengths = (s,) if isinstance(s, (int, np.integer)) else s
+            shapes.append(tuple([operator.index(n) for n in lengths]))
         except TypeError:
             raise TypeError(
                 f'broadcast_shapes: args[{k}] is {s!r}, expected a tuple of integers'

@@ -222,7 +222,7 @@ def test_rules_agree_with_nodes():
                 continue
             seen.add(case.name)
             rule = _batch.RULES[case.name]
-            own = (_rules_axes._same_shapes, _rules_axes._triangle)
+            own = (_rules_axes._same_shapes, _rules_axes._triangle, _rules_axes._where)
             assert rule is _rules_axes.elementwise or rule in own, case.name
             break
     assert len(seen) >= 40, seen

@@ -178,8 +178,12 @@ CX_ROUTINE(where,
            "    ValueError: If only one of ``x`` and ``y`` is given.") {
     const int known = a[1] != nullptr && IsNdArray(a[1]) ? 1 : 2;
     const bool is_known = a[known] != nullptr && IsNdArray(a[known]);
-    const Array condition = ToCondition("where", "condition", a[0],
-                                        is_known ? Self(a[known]).device() : GetDefaultDevice());
+    std::optional<Array> list;
+    if (!IsNdArray(a[0])) {
+        Device& device = is_known ? Self(a[known]).device() : GetDefaultDevice();
+        list = ToCondition("where", "condition", a[0], device);
+    }
+    const Array& condition = list ? *list : Self(a[0]);
     if (a[1] == nullptr || a[2] == nullptr) {
         if (a[1] != nullptr || a[2] != nullptr) {
             throw ValueError{"where: one of x and y is given, expected both or neither"};

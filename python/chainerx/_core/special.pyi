@@ -5,7 +5,7 @@ from typing import Any, Literal, NamedTuple, overload
 
 import numpy
 
-from chainerx._core import DtypeLike, Scalar, erf as erf, i0 as i0, logsumexp as logsumexp, ndarray, sigmoid
+from chainerx._core import ArrayLike, DtypeLike, Scalar, erf as erf, i0 as i0, logsumexp as logsumexp, ndarray, sigmoid
 
 def betainc(a: ndarray | Scalar, b: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The probability below ``x`` of a beta distribution: the regularized incomplete beta function.

@@ -17,7 +17,6 @@ namespace {
 namespace math {
 
 inline constexpr double kFarBessel = 8.0;
-inline constexpr double kNoMore = 0x1p-54;  // a term that no longer changes the sum
 
 // I0(x) for 0 <= x <= 8.
 template <typename T>
@@ -142,18 +141,35 @@ struct I1eOf {
 
 // ---- for derivatives
 
+// The sum of 1 and terms of one sign, each of which is next(term, k) from the one before. Where one
+// no longer counts, a lane has its sum, whatever lanes beside it need.
+template <typename T, typename Next>
+inline BatchD SumOfTerms(const Next& next) {
+    constexpr int kTogether = 4;
+    const BatchD no_more{kForFloat<T> ? 0x1p-33 : 0x1p-56};
+    BatchD term{1.0};
+    BatchD sum{1.0};
+    for (int k = 0;; k += kTogether) {
+        const auto goes_on = term > sum * no_more;
+        if (!xsimd::any(goes_on)) return sum;
+        term = Where(goes_on, term, BatchD(0.0));
+        for (int j = k; j < k + kTogether; ++j) {
+            term = next(term, j);
+            sum = sum + term;
+        }
+    }
+}
+
 // The sum over k of (x^2 / 4)^k / (k! (n + k)!) / 2^n, terms of one sign.
+template <typename T>
 inline BatchD BesselRatioNear(const BatchD& a, int n) {
+    const BatchD y = a * a * BatchD(0.25);
+    if (n == 1) return BesselNear1<T>(a) * BatchD(0.5);
     double first = 1;
     for (int k = 1; k <= n; ++k) first /= 2 * k;
-    const BatchD y = a * a * BatchD(0.25);
-    BatchD term = BatchD(first);
-    BatchD sum = term;
-    for (int k = 1; xsimd::any(term > sum * BatchD(kNoMore)); ++k) {
-        term = term * y * BatchD(1.0 / (static_cast<double>(k) * (n + k)));
-        sum = sum + term;
-    }
-    return sum;
+    return BatchD(first) * SumOfTerms<T>([&](const BatchD& term, int k) {
+               return term * (y * BatchD(1.0 / ((k + 1.0) * (n + k + 1.0))));
+           });
 }
 // sqrt(x) exp(-x) In(x) / x^n, by the recurrence from orders 0 and 1, which is stable for n < x.
 template <typename T>
@@ -176,7 +192,7 @@ struct BesselRatioOf {
         const BatchD a = Abs(x);
         const BatchD from = BatchD(n <= 4 ? kFarBessel : 4.0 * n);
         const auto is_near = a < from;
-        const BatchD near = BesselRatioNear(Where(is_near, a, BatchD(0.0)), n);
+        const BatchD near = BesselRatioNear<T>(Where(is_near, a, BatchD(0.0)), n);
         if (xsimd::all(is_near)) return near;
         const BatchD b = Where(is_near, from, a);
         const BatchD half = Exp(b * BatchD(0.5));
@@ -188,41 +204,43 @@ struct BesselRatioOf {
 
 // The mean of t^n exp(-a t) for t = 1 - cos(angle). Kummer's function, transformed so that all
 // terms are positive (DLMF 13.4.1, 13.2.39).
+template <typename T>
 inline BatchD BesselMomentNear(const BatchD& a, int n) {
     double first = 1;
     for (int k = 0; k < n; ++k) first *= (2.0 * k + 1) / (k + 1);
-    BatchD term = BatchD(1.0);
-    BatchD sum = term;
-    for (int k = 0; xsimd::any(term > sum * BatchD(kNoMore)); ++k) {
-        term = term * a * BatchD((2.0 * k + 1) / ((n + 1.0 + k) * (k + 1.0)));
-        sum = sum + term;
-    }
+    const BatchD sum = SumOfTerms<T>([&](const BatchD& term, int k) {
+        return term * (a * BatchD((2.0 * k + 1) / ((n + 1.0 + k) * (k + 1.0))));
+    });
     return BatchD(first) * sum * Exp(a * BatchD(-2.0));
 }
 // By the powers of t / 2 in 1 / sqrt(1 - t / 2), integrated to infinity: positive, too.
+template <typename T>
 inline BatchD BesselMomentFar(const BatchD& a, int n) {
-    constexpr int kMostTerms = 40;
     const BatchD inverse = BatchD(1.0) / a;
     BatchD first = xsimd::sqrt(inverse) * BatchD(0.39894228040143267794);
     for (int k = 0; k < n; ++k) first = first * (inverse * BatchD(k + 0.5));
-    BatchD term = BatchD(1.0);
-    BatchD sum = term;
-    for (int k = 0; k < kMostTerms && xsimd::any(term > sum * BatchD(kNoMore)); ++k) {
-        const BatchD ratio = inverse * BatchD((k + 0.5) * (n + k + 0.5) / (2.0 * (k + 1)));
-        term = Where(ratio < BatchD(1.0), term * ratio, BatchD(0.0));
-        sum = sum + term;
-    }
-    return first * sum;
+    return first * SumOfTerms<T>([&](const BatchD& term, int k) {
+               const BatchD ratio = inverse * BatchD((k + 0.5) * (n + k + 0.5) / (2.0 * (k + 1)));
+               return Where(ratio < BatchD(1.0), term * ratio, BatchD(0.0));
+           });
 }
 template <typename T>
 struct BesselMomentOf {
     static BatchD Apply(const BatchD& x, int n) {
-        const BatchD from = BatchD(25.0);
+        const BatchD from = BatchD(kForFloat<T> ? 16.0 : 25.0);
         const BatchD a = Abs(x);
+        // Of order 1 the difference of i0e and i1e, which loses four bits at most.
+        const auto is_nearer = a < BatchD(n == 1 ? kFarBessel : 0.0);
+        const BatchD b = Where(is_nearer, a, BatchD(0.0));
+        const BatchD nearer =
+            (BesselNear0<T>(b) - b * BatchD(0.5) * BesselNear1<T>(b)) * Exp(Negate(b));
+        if (xsimd::all(is_nearer)) return nearer;
         const auto is_near = a < from;
-        const BatchD near = BesselMomentNear(Where(is_near, a, BatchD(0.0)), n);
+        const BatchD between = Where(is_near, a, BatchD(0.0));
+        const BatchD near = Where(is_nearer, nearer,
+                                  BesselMomentNear<T>(Where(is_nearer, BatchD(0.0), between), n));
         if (xsimd::all(is_near)) return near;
-        return Where(is_near, near, BesselMomentFar(Where(is_near, from, a), n));
+        return Where(is_near, near, BesselMomentFar<T>(Where(is_near, from, a), n));
     }
 };
 

@@ -96,12 +96,18 @@ int64_t FindTruth(const char* x, int64_t n) {
     return i;
 }
 
+template <typename E>
+bool IsFoundAtOnce(int64_t n) {
+    return n <= kArgBlock ||
+           (std::is_integral_v<typename E::Item> && n <= reduce_loops().longest_extreme);
+}
+
 // Among elements [begin, begin + n), n <= kPiece.
 template <typename E>
 Best<E> FindInRun(const char* data, const Nest& nest, int64_t begin, int64_t n) {
     using Item = typename E::Item;
     const bool adjacent = nest.ndim == 1 && nest.strides[0][0] == sizeof(Item);
-    if (adjacent && n <= kArgBlock) {
+    if (adjacent && IsFoundAtOnce<E>(n)) {
         if (const auto extreme = E::extreme_loop()) {
             const Item* x = reinterpret_cast<const Item*>(data) + begin;
             const int64_t place = extreme(x, n);

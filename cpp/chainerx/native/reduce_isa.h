@@ -50,6 +50,9 @@ struct ReduceIsaLoops {
     ExtremeLoop<uint32_t> extreme_uint32[2];
     ExtremeLoop<int64_t> extreme_int64[2];
     ExtremeLoop<uint64_t> extreme_uint64[2];
+    // Of up to how many integers these take less time than a search for the extreme and another one
+    // for its place.
+    int64_t longest_extreme;
 };
 
 // What finds a position among elements of one dtype (native/arg_extreme.h).

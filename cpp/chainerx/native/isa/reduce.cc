@@ -415,6 +415,12 @@ const chainerx::native::ReduceIsaLoops CX_UNIT_ENTRY = {
     CX_EXTREMES(int32_t),
     CX_EXTREMES(uint32_t),
     CX_EXTREMES(int64_t),
-    CX_EXTREMES(uint64_t)};
+    CX_EXTREMES(uint64_t),
 #undef CX_EXTREMES
+#if defined(CX_ISA_AVX512)
+    INT64_MAX
+#else
+    0
+#endif
+};
 }

@@ -27,10 +27,23 @@ constexpr BinaryLoop ComplexBinary() {
 template <typename Row, typename T>
 inline constexpr bool kIsWhole = std::is_integral_v<T> && ComputesIn(Row::kRule, kDtypeOf<T>);
 
+// What an operation on bits takes an integer for: unsigned ones are made wider on the way, and the
+// compiler takes them for what they are.
+template <typename Row, typename T>
+struct ItemOf {
+    using Type = T;
+};
+template <typename Row, typename T>
+    requires(Row::kRule == DtypeRule::kBits && std::is_unsigned_v<T> && !std::is_same_v<T, bool>)
+struct ItemOf<Row, T> {
+    using Type = std::make_signed_t<T>;
+};
+
 template <typename Row, typename T, bool kToBool>
 constexpr UnaryLoop WholeUnary() {
+    using Item = typename ItemOf<Row, T>::Type;
     if constexpr (kIsWhole<Row, T>)
-        return &ScalarUnary<Row, T, std::conditional_t<kToBool, bool, T>>;
+        return &ScalarUnary<Row, Item, std::conditional_t<kToBool, bool, Item>>;
     else
         return ComplexUnary<Row, T>();
 }

@@ -106,7 +106,7 @@ const Choice& Chosen() {
 #if defined(__x86_64__)
         asks_ahead = !__builtin_cpu_is("amd");
         // Zen to Zen 4
-        if (__builtin_cpu_is("amdfam17h") || __builtin_cpu_is("amdfam19h")) later_bytes = 0;
+        if (__builtin_cpu_is("amdfam17h") || __builtin_cpu_is("amdfam19h")) later_bytes = {512, 0};
 #endif
         return new Choice{Choose()};
     });
@@ -115,7 +115,7 @@ const Choice& Chosen() {
 }  // namespace
 
 bool asks_ahead = true;
-int64_t later_bytes = 4096;
+LaterBytes later_bytes = {4096, 4096};
 
 const char* IsaName() { return Chosen().isa >= 0 ? kNames[Chosen().isa] : "none"; }
 

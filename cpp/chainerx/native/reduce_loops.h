@@ -62,7 +62,9 @@ struct Loops {
         int64_t i = 0;
         for (; i + kLanes <= n; i += kLanes) {
             constexpr int64_t kLine = 64 / sizeof(Item);
-            for (int64_t j = 0; j < kLanes; j += kLine) AskForLater(x + i, j);
+            for (int64_t j = 0; j < kLanes; j += kLine) {
+                AskForLater<(kLongest > kReduceBlock)>(x + i, j);
+            }
             for (int64_t j = 0; j < kLanes; ++j) acc[j] = P::Combine(acc[j], P::Load(x[i + j], c));
         }
         for (int64_t j = 0; i < n; ++i, ++j) acc[j] = P::Combine(acc[j], P::Load(x[i], c));

@@ -122,8 +122,8 @@ struct BatchPolicy : P {
             x += kBatches * kSize;
 #pragma GCC unroll 16
             for (int64_t k = 0; k < kBatches; k += 2) {
-                AskForLater(x, k * kSize);
-                AskForLater(x, (k + 1) * kSize);
+                AskForLater<true>(x, k * kSize);
+                AskForLater<true>(x, (k + 1) * kSize);
                 const B v = B::load_unaligned(x + k * kSize);
                 const B w = B::load_unaligned(x + (k + 1) * kSize);
                 acc[k] = P::JoinNumbers(acc[k], v);
@@ -340,7 +340,7 @@ int64_t FindExtreme(const T* x, int64_t n) {
             first += Index(static_cast<ArgIndex<T>>(kBatches * kSize));
 #pragma GCC unroll 4
             for (int64_t k = 0; k < kBatches; ++k) {
-                AskForLater(x + i, k * kSize);
+                AskForLater<true>(x + i, k * kSize);
                 const B v = B::load_unaligned(x + i + k * kSize);
                 nan = nan | is_nan(v);
                 part[k].Take(v, first);

@@ -2,6 +2,6 @@
 
 #define CX_FAMILY arithmetic
 #define CX_FAMILY_DEF "chainerx/ops/arithmetic.def"
-#define CX_FAMILY_HEAVY false
+#define CX_FAMILY_COST kLight
 #define CX_FAMILY_WHOLE
 #include "chainerx/native/family.h"

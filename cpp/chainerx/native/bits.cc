@@ -10,7 +10,7 @@ namespace chainerx::native {
 namespace {
 
 const UnaryKernel kCount = [] {
-    UnaryKernel kernel{{}, false};
+    UnaryKernel kernel{{}, Cost::kLight};
     for (int i = 0; i < kNumDtypes; ++i) kernel.loops[i] = bits_loops().count[i];
     return kernel;
 }();

@@ -2,7 +2,7 @@
 
 #define CX_FAMILY bitwise
 #define CX_FAMILY_DEF "chainerx/ops/bitwise.def"
-#define CX_FAMILY_HEAVY false
+#define CX_FAMILY_COST kLight
 #define CX_FAMILY_WHOLE
 #include "chainerx/native/family.h"
 

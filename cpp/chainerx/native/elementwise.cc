@@ -10,9 +10,20 @@
 namespace chainerx::native {
 namespace {
 
-// The least elements per block of a thread. A value does not depend on its block.
+// Elements per block of a thread. A value does not depend on its block.
 constexpr int64_t kBlock = 32 * 1024;
 constexpr int64_t kHeavyBlock = 8 * 1024;
+constexpr BlockSizes BlockSizesOf(Cost cost) {
+    switch (cost) {
+        case Cost::kLight:
+            return kBlock;
+        case Cost::kHeavy:
+            return {kHeavyBlock, 4 * kHeavyBlock};
+        case Cost::kSlow:
+            return {kHeavyBlock, kHeavyBlock};
+    }
+    return kBlock;
+}
 // Elements of a 16-bit float that are converted at a time.
 constexpr int64_t kHalfTile = 1024;
 
@@ -29,12 +40,12 @@ void FromFloat32(Dtype dtype, const void* x, void* out, int64_t n) {
 
 // A kernel's call for N operands, the output first; all inputs have the same dtype.
 template <int N, typename F>
-void RunStrided(Walk<N>& walk, Dtype in_dtype, Dtype out_dtype, bool is_heavy, const F& loop) {
+void RunStrided(Walk<N>& walk, Dtype in_dtype, Dtype out_dtype, Cost cost, const F& loop) {
     const bool is_half = IsHalf(in_dtype);
     LoopTraits<N> traits{{}, N > 2, is_half ? kHalfTile : INT64_MAX};
     traits.item_size[0] = GetItemSize(out_dtype);
     for (int k = 1; k < N; ++k) traits.item_size[k] = GetItemSize(in_dtype);
-    const int64_t block = is_heavy ? kHeavyBlock : kBlock;
+    const BlockSizes block = BlockSizesOf(cost);
     if (!is_half) {
         RunTiles(walk, traits, block, loop);
         return;
@@ -63,7 +74,7 @@ __attribute__((noinline)) void RunUnaryGeneral(const UnaryKernel& kernel, const 
     const Array* const arrays[2] = {&out, &x};
     char* const values[2] = {nullptr, nullptr};
     Walk<2> walk{out.shape(), arrays, values, AxisOrder::kByStride};
-    RunStrided(walk, x.dtype(), out.dtype(), kernel.is_heavy,
+    RunStrided(walk, x.dtype(), out.dtype(), kernel.cost,
                [loop](char* const* p, const int64_t*, int64_t n) { loop(p[1], p[0], n); });
 }
 
@@ -89,7 +100,7 @@ __attribute__((noinline)) void RunBinaryGeneral(const BinaryKernel& kernel, cons
                                     x2.is_array() ? &x2.array() : nullptr};
     char* const values[3] = {nullptr, value1.bytes, value2.bytes};
     Walk<3> walk{out.shape(), arrays, values, AxisOrder::kByStride};
-    RunStrided(walk, dtype, out.dtype(), kernel.is_heavy,
+    RunStrided(walk, dtype, out.dtype(), kernel.cost,
                [loop](char* const* p, const int64_t* steps, int64_t n) {
                    loop(p[1], steps[1], p[2], steps[2], p[0], n);
                });
@@ -159,7 +170,7 @@ void RunTernary(const TernaryKernel& kernel, const Operand& x1, const Operand& x
         return;
     }
     Walk<4> walk{out.shape(), arrays, values, AxisOrder::kByStride};
-    RunStrided(walk, dtype, out.dtype(), kernel.is_heavy,
+    RunStrided(walk, dtype, out.dtype(), kernel.cost,
                [loop](char* const* p, const int64_t* steps, int64_t n) {
                    loop(p[1], steps[1], p[2], steps[2], p[3], steps[3], p[0], n);
                });

@@ -9,19 +9,23 @@
 
 namespace chainerx::native {
 
+// Of an element, which says how many make a block of a thread: a step or two; some tens of
+// instructions, worth more threads sooner; up to microseconds, between which signals are looked at.
+enum class Cost : uint8_t { kLight, kHeavy, kSlow };
+
 // The loops of one row for each dtype; null where the row's rule excludes it. Those of the 16-bit
 // floats are the ones of float32, around which the driver converts.
 struct UnaryKernel {
     UnaryLoop loops[kNumDtypes];
-    bool is_heavy;  // many instructions per element: worth more threads sooner
+    Cost cost;
 };
 struct BinaryKernel {
     BinaryLoop loops[kNumDtypes];
-    bool is_heavy;
+    Cost cost;
 };
 struct TernaryKernel {
     TernaryLoop loops[kNumDtypes];
-    bool is_heavy;
+    Cost cost;
 };
 
 // The inputs are of one dtype in which the row computes, and their shapes broadcast to that of

@@ -1,5 +1,5 @@
 // Makes the native kernels of a family out of its table. A family's unit defines CX_FAMILY (its
-// name), CX_FAMILY_DEF (the table) and CX_FAMILY_HEAVY, includes this once and is done.
+// name), CX_FAMILY_DEF (the table) and CX_FAMILY_COST, includes this once and is done.
 //
 // Floats have loops in each instruction set (native/isa/family.h). Complex numbers are computed
 // here, and so are integers and bool, unless CX_FAMILY_WHOLE says that they have such loops too
@@ -80,7 +80,7 @@ void SetWholeLoops(Kernel& kernel, const LoopsByDtype<Loop>& whole) {
 template <typename Row, bool kToBool>
 UnaryKernel MakeUnary(const UnaryLoops& loops, const LoopsByDtype<UnaryLoop>& whole) {
 #define CX_LOOP(Enum, Type, name, code, kind) ScalarUnaryOf<Row, Type, kToBool>(),
-    UnaryKernel kernel{{CX_DTYPE_LIST(CX_LOOP)}, CX_FAMILY_HEAVY};
+    UnaryKernel kernel{{CX_DTYPE_LIST(CX_LOOP)}, Cost::CX_FAMILY_COST};
 #undef CX_LOOP
     if (ComputesIn(Row::kRule, Dtype::kFloat32)) SetFloatLoops(kernel, loops);
     SetWholeLoops(kernel, whole);
@@ -89,7 +89,7 @@ UnaryKernel MakeUnary(const UnaryLoops& loops, const LoopsByDtype<UnaryLoop>& wh
 template <typename Row, bool kToBool>
 BinaryKernel MakeBinary(const BinaryLoops& loops, const LoopsByDtype<BinaryLoop>& whole) {
 #define CX_LOOP(Enum, Type, name, code, kind) ScalarBinaryOf<Row, Type, kToBool>(),
-    BinaryKernel kernel{{CX_DTYPE_LIST(CX_LOOP)}, CX_FAMILY_HEAVY};
+    BinaryKernel kernel{{CX_DTYPE_LIST(CX_LOOP)}, Cost::CX_FAMILY_COST};
 #undef CX_LOOP
     if (ComputesIn(Row::kRule, Dtype::kFloat32)) SetFloatLoops(kernel, loops);
     SetWholeLoops(kernel, whole);
@@ -100,7 +100,7 @@ template <typename Row>
 [[maybe_unused]] TernaryKernel MakeTernary(const TernaryLoops& loops,
                                            const LoopsByDtype<TernaryLoop>& whole) {
 #define CX_LOOP(Enum, Type, name, code, kind) ScalarTernaryOf<Row, Type>(),
-    TernaryKernel kernel{{CX_DTYPE_LIST(CX_LOOP)}, CX_FAMILY_HEAVY};
+    TernaryKernel kernel{{CX_DTYPE_LIST(CX_LOOP)}, Cost::CX_FAMILY_COST};
 #undef CX_LOOP
     if (ComputesIn(Row::kRule, Dtype::kFloat32)) SetFloatLoops(kernel, loops);
     SetWholeLoops(kernel, whole);

@@ -2,5 +2,5 @@
 
 #define CX_FAMILY hyperbolic
 #define CX_FAMILY_DEF "chainerx/ops/hyperbolic.def"
-#define CX_FAMILY_HEAVY true
+#define CX_FAMILY_COST kHeavy
 #include "chainerx/native/family.h"

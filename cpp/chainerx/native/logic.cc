@@ -2,6 +2,6 @@
 
 #define CX_FAMILY logic
 #define CX_FAMILY_DEF "chainerx/ops/logic.def"
-#define CX_FAMILY_HEAVY false
+#define CX_FAMILY_COST kLight
 #define CX_FAMILY_WHOLE
 #include "chainerx/native/family.h"

@@ -2,5 +2,5 @@
 
 #define CX_FAMILY special
 #define CX_FAMILY_DEF "chainerx/ops/special.def"
-#define CX_FAMILY_HEAVY true
+#define CX_FAMILY_COST kSlow
 #include "chainerx/native/family.h"

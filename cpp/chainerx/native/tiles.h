@@ -47,21 +47,28 @@ struct LoopTraits {
 // In the place of a loop: the input goes to the output as it is, without a buffer.
 struct CopyLoop {};
 
-// Up to sixteen times the least elements per block, as long as each thread has several: where a loop
-// begins anew, it waits until what lies ahead is on its way from the caches.
-inline int64_t BlockOf(int64_t total, int64_t least) {
-    const int64_t most = 16 * least;
-    const int64_t threads = GetNumThreads();
-    return threads == 1 ? most : std::clamp(total / (4 * threads), least, most);
-}
+// Elements per block of a thread: up to `most` as long as each thread has several blocks, for where
+// a loop begins anew, it waits until what lies ahead is on its way from the caches.
+struct BlockSizes {
+    int64_t least;
+    int64_t most;
+
+    constexpr BlockSizes(int64_t least) : BlockSizes{least, 16 * least} {}  // NOLINT: of short ones
+    constexpr BlockSizes(int64_t least, int64_t most) : least{least}, most{most} {}
+
+    int64_t Of(int64_t total) const {
+        const int64_t threads = GetNumThreads();
+        return threads == 1 ? most : std::clamp(total / (4 * threads), least, most);
+    }
+};
 
 template <int N>
 class Tiles {
  public:
     // Turns the walk as it needs it; it must have an axis.
-    Tiles(Walk<N>& walk, const LoopTraits<N>& traits, int64_t least_block, bool copies)
+    Tiles(Walk<N>& walk, const LoopTraits<N>& traits, BlockSizes sizes, bool copies)
         : walk_{walk}, traits_{traits}, turned_{Turn(walk, traits)} {
-        const int64_t block = BlockOf(walk.total, least_block);
+        const int64_t block = sizes.Of(walk.total);
         const int64_t run = walk.run_length();
         const bool has_rows = walk.ndim > 1;
         int64_t widest = 0;  // of the items that go through buffers
@@ -415,10 +422,10 @@ class Tiles {
 
 // Calls loop() on all elements of a walk, which may be empty.
 template <int N, typename F>
-void RunTiles(Walk<N>& walk, const LoopTraits<N>& traits, int64_t least_block, const F& loop) {
+void RunTiles(Walk<N>& walk, const LoopTraits<N>& traits, BlockSizes sizes, const F& loop) {
     if (walk.total == 0) return;
     walk.EnsureAxis();
-    Tiles<N>{walk, traits, least_block, std::is_same_v<F, CopyLoop>}.Run(loop);
+    Tiles<N>{walk, traits, sizes, std::is_same_v<F, CopyLoop>}.Run(loop);
 }
 
 }  // namespace chainerx::native

@@ -2,5 +2,5 @@
 
 #define CX_FAMILY trigonometric
 #define CX_FAMILY_DEF "chainerx/ops/trigonometric.def"
-#define CX_FAMILY_HEAVY true
+#define CX_FAMILY_COST kHeavy
 #include "chainerx/native/family.h"

@@ -177,9 +177,9 @@ void AsType(const Array& x, const Array& out) {
     const UnaryLoop loop = LoopOf(x.dtype(), out.dtype());
     if (loop == nullptr) {
         if (walk.total != 0 && TryCopyShortRuns(walk, x.GetItemSize())) return;
-        RunTiles(walk, traits, kBlock, CopyLoop{});
+        RunTiles(walk, traits, BlockSizes::OfLight(kBlock), CopyLoop{});
     } else {
-        RunTiles(walk, traits, kBlock,
+        RunTiles(walk, traits, BlockSizes::OfLight(kBlock),
                  [loop](char* const* p, const int64_t*, int64_t n) { loop(p[1], p[0], n); });
     }
 }

@@ -21,7 +21,7 @@ void RunLoop(const UnaryLoops& loops, const Array& x, const Array& out) {
     }
     Walk<2> walk{AxisOrder::kByStride, out, x};
     const LoopTraits<2> traits{{out.GetItemSize(), x.GetItemSize()}, false, INT64_MAX};
-    RunTiles(walk, traits, kBlock,
+    RunTiles(walk, traits, BlockSizes::OfLight(kBlock),
              [loop](char* const* p, const int64_t*, int64_t n) { loop(p[1], p[0], n); });
 }
 

@@ -16,13 +16,13 @@ constexpr int64_t kHeavyBlock = 8 * 1024;
 constexpr BlockSizes BlockSizesOf(Cost cost) {
     switch (cost) {
         case Cost::kLight:
-            return kBlock;
+            break;
         case Cost::kHeavy:
             return {kHeavyBlock, 4 * kHeavyBlock};
         case Cost::kSlow:
             return {kHeavyBlock, kHeavyBlock};
     }
-    return kBlock;
+    return BlockSizes::OfLight(kBlock);
 }
 // Elements of a 16-bit float that are converted at a time.
 constexpr int64_t kHalfTile = 1024;

@@ -92,9 +92,10 @@ void Where(const Array& condition, const Operand& x, const Operand& y, const Arr
     const int64_t size = out.GetItemSize();
     const LoopTraits<4> traits{{size, 1, size, size}, true, INT64_MAX};
     VisitItemSize(size, [&]<typename T>() {
-        RunTiles(walk, traits, kBlock, [](char* const* p, const int64_t* steps, int64_t n) {
-            WhereRun<T>(p[1], steps[1], p[2], steps[2], p[3], steps[3], p[0], n);
-        });
+        RunTiles(walk, traits, BlockSizes::OfLight(kBlock),
+                 [](char* const* p, const int64_t* steps, int64_t n) {
+                     WhereRun<T>(p[1], steps[1], p[2], steps[2], p[3], steps[3], p[0], n);
+                 });
     });
 }
 CX_NATIVE_KERNEL(Where)

@@ -344,8 +344,8 @@ inline BatchF LookUp(const float* table, const BatchF& m) {
 #endif
 }
 // Logarithms by other bases b: what a number is of its neighbour in the table, 1 + r, has the
-// logarithm r / ln b + r^2 Q(r) with Q minimax. Constants in two parts: 1 / ln b and log_b(2),
-// of which neither is negative, so that an infinite k stays one.
+// logarithm r / ln b + r^2 Q(r) with Q minimax. Constants in two parts: 1 / ln b and log_b(2).
+// Neither of the latter is negative, so that an infinite k stays one.
 struct LogBase {
     float high, low;
     float high2, low2;

@@ -24,6 +24,9 @@ class GetItem(BuiltinFunction):
     def _prepare(self) -> None:
         self.slices = _to_indices(self.slices)
 
+    def _check_in_debug_mode(self, in_data: tuple[tp.Any, ...]) -> None:
+        check_ellipses('get_item', self.slices)
+
 
 def get_item(x: tp.Any, slices: tp.Any) -> variable.Variable:
     """``x[slices]``, as NumPy has it.
@@ -31,7 +34,7 @@ def get_item(x: tp.Any, slices: tp.Any) -> variable.Variable:
     Args:
         x (Variable or array): Any shape and dtype.
         slices: Integers, slices, None, Ellipsis, arrays or lists of integers or of bool, ranges, or
-            a tuple of such.
+            a tuple of such. A list that has anything but ints is such a tuple.
 
     Returns:
         Variable: A view where only integers, slices, None and Ellipsis are used, else a copy.
@@ -44,24 +47,23 @@ def get_item(x: tp.Any, slices: tp.Any) -> variable.Variable:
 
 
 def _to_indices(slices: tp.Any) -> tuple[tp.Any, ...]:
-    if isinstance(slices, range):
-        slices = list(slices)
-    if isinstance(slices, list):
-        slices = _list_to_index(slices)
-    if not isinstance(slices, tuple):
-        slices = (slices,)
+    slices = _to_tuple(slices)
     if any(isinstance(s, variable.Variable | list | range | cuda.ndarray) for s in slices):
         slices = tuple(map(_to_index, slices))
     return slices
 
 
-def _list_to_index(slices: list[tp.Any]) -> tp.Any:
-    """A list is an array of indices, unless it has slices in it."""
-    return tuple(slices) if _has_slices(slices) else _to_array(slices)
+def _to_tuple(slices: tp.Any) -> tuple[tp.Any, ...]:
+    """A list of ints is one index, any other list a tuple of them, as in v7."""
+    if isinstance(slices, list) and not all(isinstance(s, int | np.bool_) for s in slices):
+        return tuple(slices)
+    return slices if isinstance(slices, tuple) else (slices,)
 
 
-def _has_slices(indices: list[tp.Any]) -> bool:
-    return any(isinstance(s, slice) or s is None or s is Ellipsis for s in indices)
+def check_ellipses(op: str, slices: tuple[tp.Any, ...]) -> None:
+    """What debug mode says instead of the IndexError of the array."""
+    if sum(s is Ellipsis for s in slices) > 1:
+        raise ValueError(f'{op}: slices has more than one Ellipsis')
 
 
 def _to_array(index: list[tp.Any]) -> np.ndarray:

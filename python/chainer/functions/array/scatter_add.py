@@ -6,17 +6,22 @@ import numbers
 import typing as tp
 
 import chainerx
+import numpy as np
 from chainerx._core import _scatter, engine
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction, _as_chainerx
 from chainer.functions._index_errors import of_indices
-from chainer.functions.array.get_item import _has_slices, _to_indices
+from chainer.functions.array.get_item import _to_indices, _to_tuple, check_ellipses
 from chainer.utils import type_check
 
 
 def _add(a: chainerx.ndarray, b: chainerx.ndarray, slices: tp.Any) -> chainerx.ndarray:
     slices = _to_indices(slices)
+    if len(slices) > a.ndim:
+        _check_number(a, slices)
+    if b.dtype != a.dtype:
+        b = b.astype(a.dtype)
     if all(map(_is_basic, slices)):
         y = a.copy()
         part = y[slices]
@@ -53,6 +58,11 @@ def _picks_rows(index: tp.Any) -> bool:
     return engine.kind(index) is not None and index.ndim == 1 and index.dtype.kind in 'iu'
 
 
+def _check_number(a: chainerx.ndarray, slices: tuple[tp.Any, ...]) -> None:
+    n = sum(s is not None and s is not Ellipsis for s in slices)
+    type_check.expect(type_check.make_variable(a.ndim, 'a.ndim') >= n)
+
+
 def _check_shape(shape: tuple[int, ...], b: chainerx.ndarray) -> None:
     if shape != b.shape:
         raise ValueError(f'scatter_add: a[slices] has shape {shape}, but b has {b.shape}')
@@ -78,10 +88,15 @@ class ScatterAdd(BuiltinFunction):
     def _prepare(self) -> None:
         self.slices = _kept(self.slices)
 
+    def _check_in_debug_mode(self, in_data: tuple[tp.Any, ...]) -> None:
+        check_ellipses('scatter_add', self.slices)
+
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('a', 'b'))
         a, b = in_types
-        type_check.expect(a.dtype == b.dtype)
+        found, wanted = type_check.eval(b.dtype), type_check.eval(a.dtype)
+        if not np.can_cast(found, wanted, 'same_kind'):
+            type_check.expect(a.dtype == b.dtype)
 
     @staticmethod
     def compose(a: chainerx.ndarray, b: chainerx.ndarray, *, slices: tp.Any) -> chainerx.ndarray:
@@ -94,13 +109,14 @@ def scatter_add(a: tp.Any, slices: tp.Any, b: tp.Any) -> variable.Variable:
     Args:
         a (Variable or array): Any shape and dtype.
         slices: What `get_item` takes.
-        b (Variable or array): The shape of ``a[slices]``, the dtype of ``a``.
+        b (Variable or array): The shape of ``a[slices]``; a dtype of the kind of that of ``a``,
+            or lower; it is converted.
 
     Returns:
-        Variable: Shape of ``a``. Differentiable in ``a`` and ``b``, any order.
+        Variable: Shape and dtype of ``a``. Differentiable in ``a`` and ``b``, any order.
 
     Raises:
-        InvalidType: If dtypes differ.
+        InvalidType: If ``b`` has floats and ``a`` integers, or there are too many indices.
         ValueError: If ``b`` is of another shape.
         IndexError: If an index is out of range.
     """
@@ -109,9 +125,7 @@ def scatter_add(a: tp.Any, slices: tp.Any, b: tp.Any) -> variable.Variable:
 
 def _kept(slices: tp.Any) -> tuple[tp.Any, ...]:
     """A tuple of the same indices, with lists of their own: those of the caller may change."""
-    if isinstance(slices, list) and _has_slices(slices):
-        slices = tuple(slices)
-    return tuple(map(_copied, slices if isinstance(slices, tuple) else (slices,)))
+    return tuple(map(_copied, _to_tuple(slices)))
 
 
 def _copied(index: tp.Any) -> tp.Any:

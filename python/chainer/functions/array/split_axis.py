@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections.abc as cabc
+import operator
 import typing as tp
 
 import chainerx
@@ -16,6 +18,10 @@ class SplitAxis(BuiltinFunction):
     def __init__(self, indices_or_sections: tp.Any, axis: int) -> None:
         self.indices, self.sections = _to_points(indices_or_sections)
         self.axis = axis
+
+    def _check_in_debug_mode(self, in_data: tuple[tp.Any, ...]) -> None:
+        if self.indices and list(self.indices) != sorted(self.indices):
+            raise ValueError(f'split_axis: indices are {self.indices}, expected them sorted')
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check.expect(in_types.size() == 1)
@@ -61,8 +67,9 @@ def split_axis(
 
     Raises:
         InvalidType: If there is no such axis, or its length does not fit.
-        TypeError: If ``indices_or_sections`` is neither.
-        ValueError: If the number of parts is not positive.
+        TypeError: If ``indices_or_sections`` is neither, or has other numbers.
+        ValueError: If the number of parts is not positive, or in debug mode, if where to cut is not
+            sorted.
     """
     indices, sections = _to_points(indices_or_sections)
     ys = SplitAxis.call(x, indices=indices, sections=sections, axis=axis)
@@ -71,15 +78,14 @@ def split_axis(
 
 def _to_points(indices_or_sections: tp.Any) -> tuple[tuple[int, ...] | None, int | None]:
     """Where to cut, or the number of parts."""
-    if isinstance(indices_or_sections, int):
-        if indices_or_sections <= 0:
-            raise ValueError(
-                f'split_axis: indices_or_sections is {indices_or_sections}, expected at least 1'
-            )
-        return None, indices_or_sections
-    is_vector = getattr(indices_or_sections, 'ndim', None) == 1
-    if isinstance(indices_or_sections, list | tuple) or is_vector:
-        return tuple(int(i) for i in indices_or_sections), None
+    ndim = getattr(indices_or_sections, 'ndim', None)
+    if isinstance(indices_or_sections, int) or ndim == 0:
+        sections = operator.index(indices_or_sections)
+        if sections <= 0:
+            raise ValueError(f'split_axis: indices_or_sections is {sections}, expected at least 1')
+        return None, sections
+    if isinstance(indices_or_sections, cabc.Sequence) or ndim == 1:
+        return tuple(operator.index(i) for i in indices_or_sections), None
     raise TypeError(
         f'split_axis: indices_or_sections is {indices_or_sections!r}, expected an int or a '
         'sequence of int'

@@ -1,5 +1,7 @@
 """Operators of Variable: with numbers, arrays of each kind, and what they refuse."""
 
+import collections.abc
+
 import chainer.functions as F
 import chainerx
 import numpy as np
@@ -176,3 +178,22 @@ def test_raw_arrays_are_constants_of_the_dtype_of_the_variable(dtype):
             assert y.dtype == np.float32
     x = Variable(A.astype('float64'))
     assert (x @ np.ones(3, 'float32')).dtype == np.float64
+
+
+def test_a_variable_is_iterated_by_its_items(make):
+    x = Variable(make(np.array([[1, 2], [3, 4]], 'float32')))
+    assert not isinstance(x, collections.abc.Iterable)
+    assert [row.array.tolist() for row in x] == [[1, 2], [3, 4]]
+    assert [row.array.tolist() for row in reversed(x)] == [[3, 4], [1, 2]]
+
+
+def test_a_variable_without_axes_has_no_items(make):
+    x = Variable(make(np.array(2, 'float32')))
+    assert (list(x), (*x,), set(x), list(zip(x, strict=True))) == ([], (), set(), [])
+    assert all(x)
+    assert not any(x)
+    assert 1 not in x
+    with pytest.raises(TypeError, match='len'):
+        len(x)
+    with pytest.raises(IndexError):
+        x[0]

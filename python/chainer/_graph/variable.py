@@ -232,9 +232,6 @@ class Variable(_Creator, engine.Variable):
 
     # ---- the array ----
 
-    def __iter__(self) -> tp.Iterator[tp.Any]:
-        return (self[i] for i in range(len(self)))
-
     def __pos__(self) -> tp.Any:
         return self
 

@@ -234,3 +234,12 @@ def test_where_with_a_condition_that_is_no_array(array, condition):
     gx, gy = gradients(lambda x, y: F.where(condition, x, y), x, y)
     assert (gx + gy).tolist() == [1, 1]
     assert (gx == np.broadcast_to(condition, 2)).all()
+
+
+def test_det_leaves_out_axes_of_length_1(array):
+    w = Variable(array(np.reshape([2, 1, 3, 4], (2, 2, 1, 1))))
+    y = F.det(w)
+    assert (y.shape, float(y.array)) == ((), pytest.approx(5))
+    (gw,) = chainer.grad([y], [w])
+    assert gw.shape == (2, 2, 1, 1)
+    np.testing.assert_allclose(np.ravel(values_of(gw)), [4, -3, -1, 2], rtol=1e-5)

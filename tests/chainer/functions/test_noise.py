@@ -322,3 +322,21 @@ def test_nothing_is_drawn_outside_of_training(make):
         assert hy.shape == (1, 3, 2)
         assert ys[0].shape == (3, 2)
     np.testing.assert_equal(np.random.get_state(legacy=False), before)
+
+
+def test_gumbel_softmax_of_one_class(make):
+    y = F.gumbel_softmax(make(np.array(0.5, 'float32')))
+    assert (y.shape, y.dtype, float(y.array)) == ((), np.float32, 1)
+
+
+def test_gumbel_softmax_is_differentiable_in_its_temperature(make):
+    log_pi = make(np.array([[0.5, -1, 2], [3, 0, 1]], 'float64'))
+    tau = chainer.Variable(make(np.array(0.7)))
+
+    def loss(tau):
+        np.random.seed(0)
+        return F.sum(F.gumbel_softmax(log_pi, tau)[:, 1])
+
+    loss(tau).backward()
+    expected = (float(loss(0.7 + 1e-6).array) - float(loss(0.7 - 1e-6).array)) / 2e-6
+    assert float(tau.grad) == pytest.approx(expected, rel=1e-6)

@@ -43,7 +43,8 @@ def det(a: tp.Any) -> variable.Variable:
     """The determinant of a matrix.
 
     Args:
-        a (Variable or array): (n, n), any float dtype; float16 is computed in float32.
+        a (Variable or array): (n, n), or with axes of length 1 behind; any float dtype; float16 is
+            computed in float32.
 
     Returns:
         Variable: 0-dimensional, the dtype of ``a``. Differentiable, any order; of a singular
@@ -53,5 +54,7 @@ def det(a: tp.Any) -> variable.Variable:
         InvalidType: If ``a`` is no square matrix of a float dtype.
     """
     a = variable.as_variable(a)
-    type_check.expect(type_check.make_variable(a.ndim, 'a.ndim') == 2)
-    return reshape(batch_det(reshape(a, (1, *a.shape))), ())
+    type_check.expect(type_check.make_variable(a.ndim, 'a.ndim') >= 2)
+    behind = a.shape[2:]
+    type_check.expect(type_check.make_variable(behind, 'a.shape[2:]') == (1,) * len(behind))
+    return reshape(batch_det(reshape(a, (1, *a.shape[:2]))), ())

@@ -10,17 +10,18 @@ from chainer import variable
 from chainer.functions.activation.softmax import softmax
 
 
-def gumbel_softmax(log_pi: tp.Any, tau: float = 0.1, axis: int = 1) -> variable.Variable:
+def gumbel_softmax(log_pi: tp.Any, tau: tp.Any = 0.1, axis: int = 1) -> variable.Variable:
     """``softmax((log_pi + g) / tau)``, where ``g`` are samples of the Gumbel distribution.
 
     Args:
         log_pi (Variable or array): The logarithms of the probabilities of the classes; any
-            shape with this axis, any float dtype.
-        tau (float): The temperature: the lower, the nearer to one class.
+            shape with this axis, any float dtype. A 0-dimensional one is that of a single class.
+        tau (float, Variable or array): The temperature: the lower, the nearer to one class; a
+            shape that broadcasts to that of ``log_pi``.
         axis (int): The axis of classes.
 
     Returns:
-        Variable: Shape and dtype of ``log_pi``. Differentiable, any order.
+        Variable: Shape and dtype of ``log_pi``. Differentiable in both, any order.
 
     Raises:
         InvalidType: If ``log_pi`` is not of a float dtype, or has no such axis.
@@ -28,5 +29,7 @@ def gumbel_softmax(log_pi: tp.Any, tau: float = 0.1, axis: int = 1) -> variable.
     Source: Jang et al., ICLR 2017.
     """
     log_pi = variable.as_variable(log_pi)
+    if log_pi.ndim == 0:
+        return variable.Variable(log_pi.device.send(np.ones((), log_pi.dtype)))
     noise = np.random.gumbel(size=log_pi.shape).astype(log_pi.dtype)
-    return softmax((log_pi + log_pi.device.send(noise)) * (1 / float(tau)), axis=axis)
+    return softmax((log_pi + log_pi.device.send(noise)) / tau, axis=axis)

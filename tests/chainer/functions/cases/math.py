@@ -325,7 +325,7 @@ CASES = [
          bad=_BAD_MATRICES),
     Case('det', ref=_det, cls='array.reshape.Reshape', label='Reshape', direct=False, tol=8, gtol=8,
          calls=[call(_good(3, 3)), call(_good(1, 1)), call(_good(0, 0))], big=call(_good(48, 48)),
-         bad=_BAD_MATRIX),
+         bad=[*_BAD_MATRIX[::2], (call(f(2, 2, 2)), InvalidType, 'shape')]),
     Case('batch_det', ref=_det, cls='math.det.BatchDet', label='det', tol=8, gtol=8,
          calls=[call(_good(2, 3, 3)), call(_good(0, 2, 2))], big=call(_good(3, 40, 40)),
          bad=_BAD_MATRICES),

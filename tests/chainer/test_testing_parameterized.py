@@ -215,6 +215,24 @@ def test_pytest_style(module):
     assert run_all(module) == (2, 0, 0, 0)
 
 
+def test_lists_of_values_for_several_names(module):
+    expected = [{'a': 1, 'b': 2}, {'a': [3], 'b': 4}]
+    for values in ([[1, 2], [[3], 4]], [(1, 2), [[3], 4]], ([1, 2], ([3], 4))):
+        assert testing.product({'a,b': values}) == expected
+        assert testing.from_pytest_parameterize('a,b', values) == expected
+    define(
+        module,
+        HEAD
+        + """
+    @testing.parameterize_pytest('a,b', [[1, 2], [3, 4]])
+    class TestA(unittest.TestCase):
+        def test_it(self):
+            assert self.a + 1 == self.b
+    """,
+    )
+    assert run_all(module) == (2, 0, 0, 0)
+
+
 @pytest.mark.parametrize(
     'sizes', [(2, 3, 2), (3, 4, 2), (2, 2, 2, 2), (5,), (3, 1), (4, 4, 4, 4, 4)]
 )

@@ -132,6 +132,29 @@ def test_unary_data(monkeypatch):
     assert failing_tests(bundle, UNARY_TESTS) == set()
 
 
+@pytest.mark.parametrize(
+    'argument', ['forward_options', 'backward_options', 'double_backward_options']
+)
+def test_unary_options_are_added_to_those_of_the_dtype(argument, monkeypatch):
+    def options(**kwargs):
+        cases = [
+            case.klass('test_forward_cpu')
+            for case in decorate_unary(F.exp, monkeypatch=monkeypatch, **kwargs).cases
+        ]
+        for case in cases:
+            case.setUp()
+        return [getattr(case, argument) for case in cases]
+
+    given = {'atol': 0.5, 'other': 1}
+    assert options(**{argument: given}) == [default | given for default in options()]
+    assert given == {'atol': 0.5, 'other': 1}
+
+
+def test_unary_differences_stay_in_float64_with_options(monkeypatch):
+    bundle = decorate_unary(F.exp, backward_options={'eps': 1e-6}, monkeypatch=monkeypatch)
+    assert failing_tests(bundle, UNARY_TESTS) == set()
+
+
 def test_unary_invalid():
     def sq(x):
         return x * x
@@ -242,6 +265,22 @@ def failing_targets(cls):
 def test_distribution(onebyone, is_variable):
     pytest.importorskip('scipy')
     cls = derive(UniformCase, scipy_onebyone=onebyone, is_variable=is_variable)
+    assert failing_targets(cls) == set()
+
+
+@pytest.mark.parametrize('onebyone', [False, True])
+@pytest.mark.parametrize('sample_shape', [(), (3,)])
+def test_distribution_without_a_batch(onebyone, sample_shape):
+    pytest.importorskip('scipy')
+
+    class Single(UniformCase):
+        def setUp_configure(self):
+            super().setUp_configure()
+            self.shape = ()
+            self.params = {'high': np.float32(1.5).reshape(())}
+            self.scipy_params = {'loc': 0.0, 'scale': 1.5}
+
+    cls = derive(Single, scipy_onebyone=onebyone, sample_shape=sample_shape)
     assert failing_targets(cls) == set()
 
 

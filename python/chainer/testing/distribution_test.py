@@ -134,7 +134,7 @@ class distribution_unittest(unittest.TestCase):
         split = []
         for x in points:
             lead = x.shape[: x.ndim - len(self.shape) - events]
-            x = x.reshape(*lead, -1, *x.shape[x.ndim - events :])
+            x = x.reshape((*lead, -1, *x.shape[x.ndim - events :]))
             split.append(np.moveaxis(x, len(lead), 0))
         values = [
             function(*(x[i] for x in split), **params)
@@ -143,8 +143,8 @@ class distribution_unittest(unittest.TestCase):
         result = np.stack([np.asarray(value) for value in values])
         if points:
             result = np.moveaxis(result, 0, len(lead))
-            return result.reshape(*lead, *self.shape, *result.shape[len(lead) + 1 :])
-        return result.reshape(*self.shape, *result.shape[1:])
+            return result.reshape((*lead, *self.shape, *result.shape[len(lead) + 1 :]))
+        return result.reshape((*self.shape, *result.shape[1:]))
 
     def _dist(self, is_gpu):
         return self.gpu_dist if is_gpu else self.cpu_dist

@@ -108,7 +108,9 @@ def _values_to_dicts(names: str, values: Iterable[tp.Any]) -> list[dict[str, tp.
     def to_dict(value):
         if len(keys) == 1:
             return {keys[0]: value}
-        assert isinstance(value, tuple), f'values of {names!r} must be tuples, not {type(value)}'
+        assert isinstance(value, (tuple, list)), (
+            f'values of {names!r} must be tuples or lists, not {type(value)}'
+        )
         assert len(value) == len(keys), f'{names!r} has {len(keys)} names for {value!r}'
         return dict(zip(keys, value, strict=True))
 
@@ -120,7 +122,7 @@ def from_pytest_parameterize(names: str, values: Iterable[tp.Any]) -> list[dict[
 
     Args:
         names (str): Separated by commas.
-        values (iterable): Tuples of values; or values, if there is one name.
+        values (iterable): Tuples or lists of values; or values, if there is one name.
 
     Returns:
         list of dict: One per element of ``values``.
@@ -136,7 +138,7 @@ def parameterize_pytest(names: str, values: Iterable[tp.Any]) -> tp.Any:
 
     Args:
         names (str): Separated by commas.
-        values (iterable): Tuples of values; or values, if there is one name.
+        values (iterable): Tuples or lists of values; or values, if there is one name.
 
     Returns:
         A class decorator.

@@ -88,7 +88,7 @@ def unary_math_function_unittest(
         is_linear (bool): Whether the second derivative is 0 everywhere; the test of double backward
             then takes the square of the function.
         forward_options, backward_options, double_backward_options (dicts): Arguments of
-            ``assert_allclose``, ``check_backward`` and ``check_double_backward`` instead of those
+            ``assert_allclose``, ``check_backward`` and ``check_double_backward``, added to those
             that the dtype gives.
 
     The tests run for the dtypes float16, float32 and float64 and the shapes (3, 2) and ().
@@ -122,11 +122,9 @@ def unary_math_function_unittest(
         else:
             forward = {'atol': 1e-4, 'rtol': 1e-4}
             backward = {'dtype': np.float64, 'atol': 1e-4, 'rtol': 1e-4}
-        self.forward_options = forward if forward_options is None else forward_options
-        self.backward_options = backward if backward_options is None else backward_options
-        self.double_backward_options = (
-            backward if double_backward_options is None else double_backward_options
-        )
+        self.forward_options = {**forward, **(forward_options or {})}
+        self.backward_options = {**backward, **(backward_options or {})}
+        self.double_backward_options = {**backward, **(double_backward_options or {})}
 
     def check_forward(self, device):
         y = call(chainer.Variable(device.send(self.x)))

@@ -214,8 +214,6 @@ class _CheckBackward:
             if not isinstance(p, array_types if is_immutable_params else chainer.Variable):
                 what = 'an array' if is_immutable_params else 'a Variable'
                 raise TypeError(f'params[{i}] must be {what}, not {type(p)}')
-            if getattr(p, 'array', p) is None:
-                raise ValueError(f'params[{i}] is not initialized')
         if no_gxs is None:
             no_gxs = [False] * len(self.xs)
         elif len(no_gxs) != len(self.xs):
@@ -273,6 +271,9 @@ class _CheckBackward:
             for p in params:
                 p.cleargrad()
             ys = self._call(xs, params)
+            for i, p in enumerate(params):
+                if p.array is None:
+                    raise ValueError(f'params[{i}] is not initialized by a call of the function')
             self.gys = _complete_grad_outputs(ys, self.gys)
             reached = []
             for y, gy in zip(ys, self.gys, strict=True):
@@ -346,14 +347,17 @@ class _CheckBackward:
 
     def _directional_numeric_gradients(self, directions) -> float:
         delta = np.zeros(())
-        (gradient,) = numerical_grad(
-            lambda: self._outputs_at(directions, float(delta)),
-            (delta,),
-            self.gys,
-            eps=self.eps,
-            detect_nondifferentiable=self.detect_nondifferentiable,
-            diff_rtol=self.rtol,
-        )
+        # What the function reads besides, parameters that are not named and statistics, keeps its
+        # dtype when the inputs are cast.
+        with chainer.using_config('type_check', False):
+            (gradient,) = numerical_grad(
+                lambda: self._outputs_at(directions, float(delta)),
+                (delta,),
+                self.gys,
+                eps=self.eps,
+                detect_nondifferentiable=self.detect_nondifferentiable,
+                diff_rtol=self.rtol,
+            )
         return float(gradient)
 
     def _directional_backward_gradients(self, directions) -> float:
@@ -449,13 +453,14 @@ def check_backward(
         x_data (arrays): Inputs. Those of integers, and None, are passed on and not checked.
         y_grad (arrays): Gradients of the outputs; None for an output to leave out. None in their
             place stands for 1, if the only output has the shape ``()``.
-        params (Variables): Parameters that ``func`` reads, checked as the inputs are.
+        params (Variables): Parameters that ``func`` reads, checked as the inputs are; its first
+            call may initialize them.
         eps (float): Distance to go.
         atol, rtol (float): Tolerance of the comparison, absolute and relative.
         no_grads (list of bools): True for an input that must get no gradient.
         dtype (dtype): Inputs, parameters and so the outputs are cast to it for the differences;
             float64 makes them much more accurate. The arrays that a chainerx parameter holds keep
-            their dtypes.
+            their dtypes, and so does what ``func`` reads besides; types are not checked meanwhile.
         detect_nondifferentiable (bool): Whether to raise NondifferentiableError at a point where
             the function is not smooth.
     Raises:
@@ -525,7 +530,8 @@ def check_double_backward(
 
     Args:
         func, x_data: As in ``check_backward``.
-        y_grad (arrays): Gradients of the outputs, which are inputs of the first gradients.
+        y_grad (arrays): Gradients of the outputs, which are inputs of the first gradients; any
+            float dtypes.
         x_grad_grad (arrays): Gradients of the gradients of the inputs; for inputs without a
             gradient None, or nothing.
         params: As in ``check_backward``.
@@ -555,10 +561,17 @@ def check_double_backward(
         targets = [x for x, no_gx in zip(inputs[:n_x], no_gxs, strict=True) if not no_gx]
         target_names = [name for name, no_gx in zip(names, no_gxs, strict=False) if not no_gx]
         ys = _check_variables(func(*inputs[:n_x]))
+        gys = inputs[n_x:]
+        if len(ys) == len(gys):
+            # Gradients of outputs are moved in a dtype that the function need not keep.
+            gys = [
+                gy if gy is None or gy.dtype == y.dtype else chainer.functions.cast(gy, y.dtype)
+                for y, gy in zip(ys, gys, strict=True)
+            ]
         _check_outputs_and_grad_outputs(
-            [y.array for y in ys], [None if gy is None else gy.array for gy in inputs[n_x:]]
+            [y.array for y in ys], [None if gy is None else gy.array for gy in gys]
         )
-        pairs = [(_alias(y), gy) for y, gy in zip(ys, inputs[n_x:], strict=True) if gy is not None]
+        pairs = [(_alias(y), gy) for y, gy in zip(ys, gys, strict=True) if gy is not None]
         outputs, grads = zip(*pairs, strict=True) if pairs else ((), ())
         gxs = chainer.grad(outputs, [*targets, *params], grads, enable_double_backprop=True)
         for name, gx in zip(

@@ -2,6 +2,7 @@
 
 import chainer
 import chainer.functions as F
+import chainer.links as L
 import chainerx
 import numpy as np
 import pytest
@@ -127,6 +128,34 @@ def test_numerical_grad_invalid(ys, gys, kwargs):
     with pytest.raises(AssertionError):
         numerical_grad(lambda: ys(x), (x,), gys, **kwargs)
     assert x.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize('detect', [False, True])
+def test_numerical_grad_of_python_numbers(detect):
+    x = np.array([0.5], 'f')
+    for gy in (1, np.ones((), 'f')):
+        for f, expected in (
+            (lambda: (0,), 0),
+            (lambda: (3.5,), 0),
+            (lambda: (float(x[0] * 2),), 2),
+        ):
+            (gx,) = numerical_grad(f, (x,), (gy,), detect_nondifferentiable=detect)
+            testing.assert_allclose(gx, [expected])
+    with pytest.raises(AssertionError, match=r'output 0 has shape \(\), its gradient \(2,\)'):
+        numerical_grad(lambda: (0,), (x,), (G1,), detect_nondifferentiable=detect)
+
+
+@pytest.mark.parametrize('detect', [False, True])
+@pytest.mark.parametrize('value', [np.inf, -np.inf, np.nan])
+def test_numerical_grad_at_what_is_not_finite(device, value, detect):
+    x, gy = device.send((np.array([value], 'f'), np.ones(1, 'f')))
+    gxs = [
+        numerical_grad(f, (x,), (gy,), detect_nondifferentiable=detect)[0]
+        for f in (lambda: (x * 2,), lambda: (gy,))
+    ]
+    testing.assert_allclose(gxs[0], [np.nan])
+    testing.assert_allclose(gxs[1], [0])
+    testing.assert_allclose(x, [value])
 
 
 def test_numerical_grad_of_integers():
@@ -446,6 +475,73 @@ def test_params(device):
                 dtype='d',
             )
         testing.assert_allclose(p.array, [3, 4, 5], atol=0, rtol=0)
+
+
+LINKS = {
+    'linear': (lambda: L.Linear(3, 2), (4, 3)),
+    'convolution': (lambda: L.Convolution2D(1, 2, 2), (2, 1, 3, 3)),
+    'batch statistics': (lambda: L.BatchNormalization(3), (4, 3)),
+    'steps': (lambda: L.NStepGRU(1, 3, 2, 0.0), (4, 3)),
+    'scale': (lambda: L.Scale(1, (3,)), (4, 3)),
+}
+
+
+@pytest.mark.parametrize('name', LINKS)
+def test_what_is_not_named_keeps_its_dtype(device, name):
+    """Parameters that the check does not know, and statistics, stay in float32."""
+    make, shape = LINKS[name]
+    link = make().to_device(device)
+    x = device.send(np.random.uniform(-1, 1, shape).astype('f'))
+
+    def forward(x):
+        with chainer.using_config('train', False):
+            return link(None, [x])[0] if name == 'steps' else link(x)
+
+    gy = device.send(np.random.uniform(-1, 1, forward(x).shape).astype('f'))
+    for params in ((), next(link.params())):
+        gradient_check.check_backward(forward, x, gy, params, dtype='d', atol=1e-4, rtol=1e-3)
+        gradient_check.check_double_backward(
+            lambda x: forward(x) ** 2, x, gy, x, params, dtype='d', atol=1e-3, rtol=1e-3
+        )
+    assert all(p.dtype == np.float32 for p in link.params())
+    # Types are checked as ever outside of the differences.
+    with pytest.raises(chainer.utils.type_check.InvalidType):
+        gradient_check.check_backward(lambda x: F.concat([x, gy]), x.astype('d'), gy)
+
+
+def test_params_that_the_first_call_initializes(device):
+    x, gy = send(device, np.array([X, GY]), np.array([X, -GY])[:, :2].copy())
+    for check in (
+        lambda link: gradient_check.check_backward(link, x, gy, (link.W, link.b), dtype='d'),
+        lambda link: gradient_check.check_double_backward(
+            lambda x: link(x) ** 2, x, gy, x, (link.W, link.b), dtype='d'
+        ),
+    ):
+        link = L.Linear(None, 2).to_device(device)
+        check(link)
+        assert link.W.shape == (2, 3)
+
+
+def test_second_gradients_of_outputs_of_another_dtype(device):
+    x, gy = send(device, X, GY)
+    for dtype in ('f2', 'f4', 'f8'):
+        tolerance = {'atol': 0.1, 'eps': 0.125} if dtype == 'f2' else {'atol': 1e-3}
+
+        def f(x, dtype=dtype):
+            return F.cast(x, dtype) ** 2
+
+        gradient_check.check_double_backward(f, x, gy.astype(dtype), x, dtype='d', **tolerance)
+        with pytest.raises(AssertionError, match='DIFFERS'):
+            gradient_check.check_double_backward(
+                lambda x: F.cast(Square('constant x').apply((x,))[0], dtype),  # noqa: B023
+                x,
+                gy.astype(dtype),
+                x,
+                dtype='d',
+                **tolerance,
+            )
+    # A gradient in another dtype than the output's is cast to it.
+    gradient_check.check_double_backward(lambda x: x * x, x, gy.astype('d'), x, dtype='d')
 
 
 def test_wrong_second_gradients_of_params(device):

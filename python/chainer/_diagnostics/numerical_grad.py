@@ -1,5 +1,6 @@
 """Gradients by differences of outputs, in float64."""
 
+import math
 import typing as tp
 from collections.abc import Callable, Sequence
 
@@ -52,8 +53,10 @@ def _writable(x):
     return x.as_grad_stopped() if isinstance(x, chainerx.ndarray) else x
 
 
-def _check_outputs(ys, grad_outputs) -> None:
+def _check_outputs(ys, grad_outputs) -> tuple:
+    """The outputs, Python's numbers among them as arrays."""
     assert isinstance(ys, (tuple, list)), f'f must return a tuple of arrays, not {type(ys)}'
+    ys = tuple(np.asarray(y) if isinstance(y, (int, float)) else y for y in ys)
     assert len(ys) == len(grad_outputs), (
         f'f returned {len(ys)} outputs, but there are {len(grad_outputs)} gradients of outputs'
     )
@@ -64,6 +67,7 @@ def _check_outputs(ys, grad_outputs) -> None:
         assert np.isscalar(gy) or y.shape == gy.shape, (
             f'output {i} has shape {y.shape}, its gradient {gy.shape}'
         )
+    return ys
 
 
 def _resolution(y) -> float:
@@ -136,11 +140,12 @@ def numerical_grad(
     """Gradients by central differences, element by element.
 
     The differences are those of outputs in float64, and are divided by the distance of the two
-    inputs as they were rounded, so that a coarse dtype of the inputs costs little.
+    inputs as they were rounded, so that a coarse dtype of the inputs costs little. Infinite inputs
+    and nan stay where they are: outputs that are finite there have gradient 0, others nan.
 
     Args:
         f (callable): Without arguments; reads ``inputs``, which are changed in place and restored,
-            and returns a tuple of arrays.
+            and returns a tuple of arrays or numbers.
         inputs (tuple of arrays): Arrays of floats.
         grad_outputs (tuple of arrays): Gradients of the outputs; None for an output to leave out.
         eps (float): Distance to go from the input to each side.
@@ -166,16 +171,15 @@ def numerical_grad(
     gys = tuple(None if gy is None else _to_float64(gy) for gy in grad_outputs)
 
     def evaluate(ys) -> tuple:
-        _check_outputs(ys, grad_outputs)
         # Copies, for an output may be an input, or a view of one.
         return tuple(
             None if gy is None else _to_float64(y).copy()
-            for y, gy in zip(ys, grad_outputs, strict=True)
+            for y, gy in zip(_check_outputs(ys, grad_outputs), grad_outputs, strict=True)
         )
 
     center = None
     if detect_nondifferentiable:
-        ys = f() if center_outputs is None else center_outputs
+        ys = _check_outputs(f() if center_outputs is None else center_outputs, grad_outputs)
         center = evaluate(ys)
         resolutions = [_resolution(y) for y in ys]
 
@@ -191,7 +195,7 @@ def numerical_grad(
 
         def at(delta):
             view[index] = start + delta
-            moved = float(_to_float64(view[index]))
+            moved = float(_to_float64(view[index])) if math.isfinite(start) else delta
             return moved, evaluate(f())
 
         def slope(low, high):

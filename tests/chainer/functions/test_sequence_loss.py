@@ -90,3 +90,26 @@ def test_argmax_crf1d_finds_the_best_labels(lengths, make):
         np.testing.assert_allclose(
             to_numpy(score.array)[i], _sequence_loss.score(cost, x, best), 1e-12
         )
+
+
+def test_crf_costs_may_have_a_dtype_of_their_own(make):
+    """Such as those that a gradient check leaves in float32, or that stay wide."""
+    rs = np.random.RandomState(5)
+    values = [rs.randn(3, 3), rs.randn(2, 3), rs.randn(1, 3)]
+    labels = [make([0, 2], 'int32'), make([1], 'int32')]
+    for wide, narrow in (('float64', 'float32'), ('float32', 'float64')):
+        cost = Variable(make(values[0], wide))
+        xs = [Variable(make(x, narrow)) for x in values[1:]]
+        loss = F.crf1d(cost, xs, labels)
+        score, _ = F.argmax_crf1d(cost, xs)
+        assert loss.dtype == score.dtype == np.float64
+        expected = F.crf1d(values[0], values[1:], [np.array([0, 2]), np.array([1])])
+        np.testing.assert_allclose(to_numpy(loss.array), expected.array, 1e-6)
+        (loss + F.sum(score)).backward()
+        assert [v.grad.dtype for v in (cost, *xs)] == [wide, narrow, narrow]
+    with pytest.raises(chainer.utils.type_check.InvalidType, match='in_types'):
+        F.crf1d(
+            make(values[0], 'float32'),
+            [make(values[1], 'float32'), make(values[2], 'float64')],
+            labels,
+        )

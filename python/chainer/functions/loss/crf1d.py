@@ -49,11 +49,13 @@ class CRF1d(BuiltinFunction):
 
     @staticmethod
     def compose(*inputs: chainerx.ndarray, reduce: str = 'mean') -> chainerx.ndarray:
+        n = len(inputs) // 2 + 1
+        inputs = (*_as_one_dtype(inputs[:n]), *inputs[n:])
         compute = _losses if len(inputs) == 3 else _losses_again
         try:
             losses = compute(*inputs)
         except IndexError as error:
-            raise _with_step(error, [len(y) for y in inputs[len(inputs) // 2 + 1 :]]) from None
+            raise _with_step(error, [len(y) for y in inputs[n:]]) from None
         return losses if reduce == 'no' else mean(losses, max(len(losses), 1))
 
 
@@ -75,14 +77,19 @@ class ArgMaxCRF1d(BuiltinFunction):
     def compose(
         cost: chainerx.ndarray, *xs: chainerx.ndarray, path: list[chainerx.ndarray] | None = None
     ) -> chainerx.ndarray:
-        return (_best if len(xs) == 1 else _best_again)(cost, *xs, path)
+        return (_best if len(xs) == 1 else _best_again)(*_as_one_dtype((cost, *xs)), path)
+
+
+def _as_one_dtype(arrays: tuple[chainerx.ndarray, ...]) -> list[chainerx.ndarray]:
+    dtype = chainerx.result_type(*arrays)
+    return [x.astype(dtype, copy=False) for x in arrays]
 
 
 def _expect_scores(cost: tp.Any, xs: list[tp.Any]) -> None:
     type_check.expect(cost.dtype.kind == 'f', cost.ndim == 2)
     type_check.expect(cost.shape[0] == cost.shape[1])
     for x in xs:
-        type_check.expect(x.dtype == cost.dtype, x.ndim == 2)
+        type_check.expect(x.dtype == xs[0].dtype, x.dtype.kind == 'f', x.ndim == 2)
         type_check.expect(x.shape[1] == cost.shape[0])
     for before, x in itertools.pairwise(xs):
         type_check.expect(x.shape[0] <= before.shape[0])
@@ -122,7 +129,7 @@ def crf1d(
         cost (Variable or array): (labels, labels), a float dtype: the score of going from a label
             (row) to the next (column).
         xs (sequence of Variable or array): The scores of each step, (sequences that go on, labels),
-            the dtype of ``cost``.
+            of one float dtype; with one that differs from ``cost``'s, the wider one is computed in.
         ys (sequence of Variable or array): The labels of each step, (sequences that go on,),
             integers.
         reduce (str): 'mean' over sequences, or 'no' for the losses themselves.
@@ -149,7 +156,7 @@ def argmax_crf1d(cost: tp.Any, xs: tp.Sequence[tp.Any]) -> tuple[variable.Variab
 
     Args:
         cost (Variable or array): As that of `crf1d`, (labels, labels), a float dtype.
-        xs (sequence of Variable or array): As those of `crf1d`, the same dtype.
+        xs (sequence of Variable or array): As those of `crf1d`.
 
     Returns:
         tuple: The scores of the sequences, a Variable (sequences,), and the labels of each step,

@@ -31,6 +31,9 @@ class FFT(BuiltinFunction):
     def compose(
         real: chainerx.ndarray, imag: chainerx.ndarray, *, method: str
     ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
+        if real.dtype != imag.dtype:  # only where types are not checked
+            dtype = chainerx.result_type(real, imag)
+            real, imag = real.astype(dtype), imag.astype(dtype)
         return _METHODS[method](real, imag)
 
 

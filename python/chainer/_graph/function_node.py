@@ -209,8 +209,6 @@ class FunctionNode(engine.FunctionNode):
         Returns:
             tuple of array: The outputs; one may be None.
         """
-        if not inputs:
-            raise TypeError(f'{self.label}: there are no inputs')
         if any(isinstance(x, cuda.ndarray) for x in inputs):
             return self.forward_gpu(inputs)
         return self.forward_cpu(inputs)
@@ -452,8 +450,6 @@ def check_unwritten(
 
 
 def _check_one_kind(function: FunctionNode, what: str, arrays: tuple[tp.Any, ...]) -> None:
-    if what == 'input' and not arrays:
-        raise TypeError(f'{function.label}: apply() needs at least one input')
     if not environment.is_arrays_compatible(arrays):
         types = ', '.join(str(type(x)) for x in arrays)
         raise TypeError(

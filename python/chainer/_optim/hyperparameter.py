@@ -18,6 +18,8 @@ class Interval(tp.NamedTuple):
     def __str__(self) -> str:
         if self == FINITE:
             return 'finite'
+        if self == BOUND:
+            return 'a number'
         return f'in {"(["[self.closed_low]}{self.low}, {self.high}{")]"[self.closed_high]}'
 
     def check(self, owner: str, name: str, value: tp.Any) -> None:
@@ -44,6 +46,9 @@ class Interval(tp.NamedTuple):
 _INF: tp.Final = float('inf')
 FINITE: tp.Final = Interval(-_INF, _INF, False, False)
 NON_NEGATIVE: tp.Final = Interval(0, _INF, True, False)
+# A bound that may be left open: infinity bounds nothing.
+BOUND: tp.Final = Interval(-_INF, _INF, True, True)
+NON_NEGATIVE_BOUND: tp.Final = Interval(0, _INF, True, True)
 POSITIVE: tp.Final = Interval(0, _INF, False, False)
 # What weighs an average: at 1 some rules would never learn, others divide by zero.
 FRACTION: tp.Final = Interval(0, 1, True, True)

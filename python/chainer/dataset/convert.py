@@ -136,19 +136,19 @@ def _concat_examples(batch: tp.Any, device: tp.Any = None, padding: tp.Any = Non
     first = batch[0]
     if isinstance(first, tuple):
         paddings = padding if isinstance(padding, tuple) else (padding,) * len(first)
-        if len(paddings) != len(first):
+        if len(paddings) < len(first):
             raise ValueError(
                 f'concat_examples: {len(paddings)} values of padding for tuples of {len(first)}'
             )
         for i, example in enumerate(batch):
-            if not isinstance(example, tuple) or len(example) != len(first):
+            if not isinstance(example, tuple | list) or len(example) != len(first):
                 raise ValueError(
                     f'concat_examples: example 0 is a tuple of {len(first)}, example {i} is not'
                 )
         columns = zip(*batch, strict=True)
         return tuple(
             to_device(device, _concat(list(column), fill, str(i)))
-            for i, (column, fill) in enumerate(zip(columns, paddings, strict=True))
+            for i, (column, fill) in enumerate(zip(columns, paddings, strict=False))
         )
     if isinstance(first, dict):
         result = {}

@@ -44,19 +44,14 @@ def get_dataset_directory(dataset_name: str, create_directory: bool = True) -> s
     """The folder of a dataset.
 
     Args:
-        dataset_name (str): Its name, such as ``'pfnet/chainer/mnist'``.
+        dataset_name (str): Its name, such as ``'pfnet/chainer/mnist'``, or the path of a folder
+            elsewhere.
         create_directory (bool): Whether the folder is made if it is not there.
 
     Returns:
         str: Its path.
-
-    Raises:
-        ValueError: If the name leads out of the folder of datasets.
     """
-    parts = dataset_name.split('/')
-    if os.path.isabs(dataset_name) or '..' in parts:
-        raise ValueError(f'get_dataset_directory: {dataset_name!r} leads out of the dataset root')
-    path = os.path.join(_root, *parts)
+    path = os.path.join(_root, dataset_name)
     if create_directory:
         os.makedirs(path, exist_ok=True)
     return path

@@ -91,9 +91,9 @@ class Parametric(distribution.Distribution):
 
 
 def _as_variables(owner: str, given: dict[str, tp.Any]) -> dict[str, variable.Variable]:
-    """Parameters as variables; Python's numbers take dtype and device of the arrays."""
+    """Parameters as variables; numbers and integers take the dtype of the arrays of floats."""
     arrays = [x for x in given.values() if hasattr(x, 'dtype')]
-    dtype = arrays[0].dtype if arrays else get_dtype()
+    dtype = next((x.dtype for x in arrays if x.dtype.kind not in 'biu'), get_dtype())
     device = backend.get_device_from_array(*arrays)
     found = {}
     for name, x in given.items():
@@ -104,6 +104,8 @@ def _as_variables(owner: str, given: dict[str, tp.Any]) -> dict[str, variable.Va
         elif x is None or not hasattr(x, 'dtype'):
             kind = type(x).__name__
             raise TypeError(f'{owner}: {name} is {kind}, expected a Variable, array or number')
+        if x.dtype.kind in 'biu':
+            x = F.cast(x, dtype)
         x = found[name] = variable.as_variable(x)
         if x.dtype.kind != 'f' or x.dtype != dtype:
             expected = 'floats' if x.dtype.kind != 'f' else f'{dtype} as that of others'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import typing as tp
 
-from chainer._optim.hyperparameter import NON_NEGATIVE
+from chainer._optim.hyperparameter import NON_NEGATIVE_BOUND
 from chainer.optimizer_hooks._gradient import changing, squared_norm
 from chainer.utils import force_array
 
@@ -21,7 +21,7 @@ class GradientClipping:
     timing = 'pre'
 
     def __init__(self, threshold: float) -> None:
-        NON_NEGATIVE.check(self.name, 'threshold', threshold)
+        NON_NEGATIVE_BOUND.check(self.name, 'threshold', threshold)
         self.threshold = threshold
 
     def __call__(self, opt: tp.Any) -> None:

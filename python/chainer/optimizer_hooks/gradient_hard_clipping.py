@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typing as tp
 
-from chainer._optim.hyperparameter import FINITE
+from chainer._optim.hyperparameter import BOUND
 from chainer.optimizer_hooks._gradient import changing
 from chainer.utils import force_array
 
@@ -21,8 +21,8 @@ class GradientHardClipping:
     timing = 'pre'
 
     def __init__(self, lower_bound: float, upper_bound: float) -> None:
-        FINITE.check(self.name, 'lower_bound', lower_bound)
-        FINITE.check(self.name, 'upper_bound', upper_bound)
+        BOUND.check(self.name, 'lower_bound', lower_bound)
+        BOUND.check(self.name, 'upper_bound', upper_bound)
         if lower_bound > upper_bound:
             raise ValueError(
                 f'{self.name}: lower_bound is {lower_bound}, larger than upper_bound {upper_bound}'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typing as tp
 
-from chainer._optim.hyperparameter import FINITE, NON_NEGATIVE
+from chainer._optim.hyperparameter import FINITE, NON_NEGATIVE, NON_NEGATIVE_BOUND
 from chainer.optimizer_hooks._gradient import changing, norm
 from chainer.utils import force_array
 
@@ -27,7 +27,7 @@ class GradientLARS:
     def __init__(
         self, threshold: float = 0.01, weight_decay: float = 0.0, eps: float = 1e-9
     ) -> None:
-        NON_NEGATIVE.check(self.name, 'threshold', threshold)
+        NON_NEGATIVE_BOUND.check(self.name, 'threshold', threshold)
         FINITE.check(self.name, 'weight_decay', weight_decay)
         NON_NEGATIVE.check(self.name, 'eps', eps)
         self.threshold = threshold

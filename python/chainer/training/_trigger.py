@@ -28,7 +28,7 @@ class IntervalTrigger:
     trigger, for example.
 
     Args:
-        period (int or float): How much. A part of an epoch is fine.
+        period (int or float): How much. A part of an epoch is fine; at infinity it never fires.
         unit (str): ``'epoch'`` or ``'iteration'``.
 
     Raises:
@@ -37,7 +37,7 @@ class IntervalTrigger:
 
     def __init__(self, period: float, unit: str) -> None:
         check_unit('IntervalTrigger', unit)
-        if not isinstance(period, numbers.Real) or not 0 < float(period) < float('inf'):
+        if not isinstance(period, numbers.Real) or not float(period) > 0:
             raise ValueError(f'IntervalTrigger: period must be a positive number, not {period!r}')
         self.period: float = period
         self.unit: str = unit

@@ -57,8 +57,8 @@ def test_examples_that_do_not_fit():
         dataset.concat_examples([(1, 2), {'a': 1}])
     with pytest.raises(ValueError, match="padding has no 'b'"):
         dataset.concat_examples([{'a': 1, 'b': 2}], padding={'a': 0})
-    with pytest.raises(ValueError, match='2 values of padding for tuples of 1'):
-        dataset.concat_examples([(np.arange(2),)], padding=(0, 0))
+    with pytest.raises(ValueError, match='1 values of padding for tuples of 2'):
+        dataset.concat_examples([(np.arange(2), 1)], padding=(0,))
     with pytest.raises(ValueError, match=r'\[1, 2\] dimensions'):
         dataset.concat_examples([np.arange(2), np.zeros((1, 2))], padding=0)
 

@@ -447,7 +447,7 @@ def test_what_triggers_refuse():
         (lambda: training.get_trigger((float('nan'), 'epoch')), ValueError, 'not nan'),
         (lambda: triggers.ManualScheduleTrigger([1], 'week'), ValueError, "Actual: 'week'"),
         (lambda: triggers.ManualScheduleTrigger(['1'], 'epoch'), TypeError, 'must be numbers'),
-        (lambda: triggers.TimeTrigger(0), ValueError, 'must be a positive number, not 0'),
+        (lambda: triggers.TimeTrigger(-1), ValueError, 'must be a positive number or 0, not -1'),
         (lambda: triggers.EarlyStoppingTrigger(mode='x'), ValueError, "not 'x'"),
         (lambda: triggers.EarlyStoppingTrigger(patience=0), ValueError, 'at least 1, not 0'),
         (lambda: triggers.EarlyStoppingTrigger(foo=1), TypeError, "'foo'"),

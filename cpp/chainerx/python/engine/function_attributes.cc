@@ -43,9 +43,21 @@ PyObject* CallOutputRef(PyObject* self, PyObject*, PyObject*) {
     }
 }
 
+// A function that was applied to no inputs: what was unchained has no outputs in the graph.
+bool IsSource(Region& region) {
+    for (const Slot* slot : region.outputs) {
+        if (slot != nullptr && slot->node != nullptr &&
+            !slot->cut.load(std::memory_order_relaxed)) {
+            return region.inputs.empty();
+        }
+    }
+    return false;
+}
+
 PyObject* Inputs(PyObject* self, void*) {
     Region* region = AsFunction(self)->region;
-    if (region == nullptr || region->inputs.empty()) Py_RETURN_NONE;
+    if (region == nullptr) Py_RETURN_NONE;
+    if (region->inputs.empty()) return IsSource(*region) ? PyTuple_New(0) : Py_NewRef(Py_None);
     try {
         if (region->input_views != nullptr) {
             return Py_NewRef(static_cast<PyObject*>(region->input_views));
@@ -112,7 +124,8 @@ PyObject* UnchainFunction(PyObject* self, PyObject*) {
 }
 
 PyGetSetDef g_getset[] = {
-    {"inputs", &Inputs, nullptr, "A tuple of VariableNodes; None before the function is applied.",
+    {"inputs", &Inputs, nullptr,
+     "A tuple of VariableNodes; None before the function is applied, and when it is unchained.",
      nullptr},
     {"outputs", &Outputs, nullptr,
      "A tuple of weak references to VariableNodes; None before the function is applied.", nullptr},

@@ -68,7 +68,7 @@ class Evaluator(extension.Extension):
             if not isinstance(link, Link):
                 raise TypeError(f'Evaluator: target {name!r} must be a link, not {link!r}')
         for name, one in self._iterators.items():
-            if getattr(one, 'repeat', False):
+            if _repeats_for_ever(one):
                 warnings.warn(
                     f'Evaluator: the iterator {name!r} repeats for ever; make it with repeat=False',
                     stacklevel=2,
@@ -133,7 +133,7 @@ class Evaluator(extension.Extension):
             ValueError: If it gives nothing.
         """
         iterator = self._iterators['main']
-        if getattr(iterator, 'repeat', False):
+        if _repeats_for_ever(iterator):
             raise RuntimeError(
                 'Evaluator: the iterator repeats for ever, so there is no end of the evaluation; '
                 'make it with repeat=False'
@@ -168,6 +168,13 @@ class Evaluator(extension.Extension):
         """Ends the iterators."""
         for iterator in self._iterators.values():
             iterator.finalize()
+
+
+def _repeats_for_ever(iterator: tp.Any) -> bool:
+    """Whether it is known to; a class of the user's may end whatever its ``repeat`` says."""
+    advance = getattr(type(iterator), '__next__', None)
+    is_ours = getattr(advance, '__module__', '').startswith('chainer.iterators.')
+    return is_ours and bool(getattr(iterator, 'repeat', False))
 
 
 def _named(kind: str, given: tp.Any) -> dict[str, tp.Any]:

@@ -15,15 +15,15 @@ class TimeTrigger:
     """Fires each time that a number of seconds of training has passed.
 
     Args:
-        period (float): How many seconds.
+        period (float): How many seconds; at 0 it fires in each iteration, at infinity never.
 
     Raises:
-        ValueError: If that is no positive number.
+        ValueError: If that is negative or NaN.
     """
 
     def __init__(self, period: float) -> None:
-        if not 0 < period < float('inf'):
-            raise ValueError(f'TimeTrigger: period must be a positive number, not {period!r}')
+        if not period >= 0:
+            raise ValueError(f'TimeTrigger: period must be a positive number or 0, not {period!r}')
         self._period = period
         self._next_time: float = period
 

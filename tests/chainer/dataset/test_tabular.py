@@ -1,5 +1,6 @@
 """Datasets in columns: views that read what is asked for."""
 
+import itertools
 import pickle
 
 import numpy as np
@@ -73,15 +74,56 @@ def test_functions_need_a_key_and_a_size():
     for data, kwargs, text in (
         (lambda i: i, {'size': 3}, 'key'),
         (('x', lambda i: i), {}, 'size'),
-        ((A, [1]), {}, 'rows'),
-        (A, {'size': 3}, 'rows'),
+        ((A, [1]), {}, 'same length'),
+        ((A, ('x', lambda i: i)), {'size': 3}, 'same length'),
         ({}, {}, 'no data'),
         ((), {}, 'no data'),
     ):
         with pytest.raises(ValueError, match=text):
             tabular.from_data(data, **kwargs)
+    assert len(tabular.from_data(A, size=3)) == 5  # of functions only
     with pytest.raises(ValueError, match='1 values'):
         tabular.from_data((('x', 'y'), lambda i: (i,)), size=2).fetch()
+
+
+@pytest.mark.parametrize(
+    ('keys', 'function', 'mode', 'example', 'columns'),
+    [
+        ('x', lambda i: i, None, 1, [0, 1, 2]),
+        ('x', lambda i: [i], None, [1], [[0], [1], [2]]),
+        ('x', lambda i: (i, -i), None, (1, -1), [(0, 0), (1, -1), (2, -2)]),
+        ('x', lambda i: (i,), tuple, (1,), ([0, 1, 2],)),
+        ('x', lambda i: {'x': i, 'z': 7}, dict, {'x': 1}, {'x': [0, 1, 2]}),
+        (('x',), lambda i: i, None, 1, [0, 1, 2]),
+        (('x',), lambda i: (i,), tuple, (1,), ([0, 1, 2],)),
+        (('x',), lambda i: {'x': i}, dict, {'x': 1}, {'x': [0, 1, 2]}),
+        (('x', 'y'), lambda i: (i, -i), tuple, (1, -1), ([0, 1, 2], [0, -1, -2])),
+        (
+            ('x', 'y'),
+            lambda i: {'y': -i, 'x': i},
+            dict,
+            {'x': 1, 'y': -1},
+            {'x': [0, 1, 2], 'y': [0, -1, -2]},
+        ),
+    ],
+)
+def test_modes_follow_from_what_functions_return(keys, function, mode, example, columns):
+    """Of the index, of a row, and in parts of other datasets, whose mode is their own."""
+    rows = tabular.from_data(('i', [0, 1, 2]))
+    for dataset in (tabular.from_data((keys, function), size=3), rows.transform(keys, function)):
+        assert dataset.mode is mode
+        assert dataset[1] == example
+        assert dataset.fetch() == columns
+    part = tabular.from_data({keys: function, 'last': [5, 6, 7]})
+    assert part.mode is dict
+    assert list(part[1]) == [*((keys,) if isinstance(keys, str) else keys), 'last']
+
+
+@pytest.mark.parametrize('empty', [lambda d: d.slice[:0], lambda d: d.slice[[]]])
+def test_modes_of_functions_without_rows(empty):
+    rows = empty(tabular.from_data(('i', [0, 1, 2])))
+    assert rows.transform('x', float).mode is None
+    assert rows.transform(('x', 'y'), float).fetch() == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -122,6 +164,21 @@ def test_bad_slices(index, error):
         make().slice[index]
 
 
+def test_slices_choose_what_they_choose_of_lists():
+    """Bounds beyond both ends, for steps of both signs, and the same of a slice."""
+    bounds = [None, *range(-7, 8)]
+    for size in range(5):
+        rows = list(range(size))
+        dataset = tabular.from_data(rows)
+        turned = dataset.slice[::-1]
+        for start, stop, step in itertools.product(bounds, bounds, [None, -3, -2, -1, 1, 2, 3]):
+            index = slice(start, stop, step)
+            part = dataset.slice[index]
+            assert part.fetch() == rows[index], (size, index)
+            assert len(part) == len(rows[index])
+            assert turned.slice[index].fetch() == rows[::-1][index], (size, index)
+
+
 def test_slices_of_slices():
     numbers = tabular.from_data(np.arange(10))
     turned = numbers.slice[::-1]
@@ -153,7 +210,11 @@ def test_modes_and_joins():
     assert dataset.astuple().asdict()[0] == {'x': 0, 'y': 10}
     assert plain(dataset.concat(dataset).fetch())['y'] == B + B
     assert dataset.join(tabular.from_data(('z', A)))[1] == {'x': 1, 'y': 11, 'z': 1}
-    assert tabular.from_data(A).join(tabular.from_data(B))[1] == (1, 11)
+    single = tabular.from_data(A)
+    for other in (tabular.from_data(B), tabular.from_data((B,))):
+        assert single.join(other)[1] == (1, 11)
+    assert single.join(tabular.from_data({'z': B})).mode is dict
+    assert tabular.from_data((A,)).join(tabular.from_data({'z': B})).mode is tuple
     for bad in (
         lambda: dataset.join(dataset),
         lambda: dataset.join(tabular.from_data(('z', [1]))),
@@ -161,6 +222,23 @@ def test_modes_and_joins():
     ):
         with pytest.raises(ValueError, match=r'keys|length'):
             bad()
+
+
+def test_columns_chosen_of_single_values_are_tuples():
+    dataset = tabular.from_data(('x', A))
+    assert dataset.slice[1:].mode is dataset.slice[1:, 'x'].mode is None
+    assert dataset.slice[1:, ('x',)][0] == (1,)
+    assert dataset.slice[1:, ('x', 'x')][0] == (1, 1)
+    assert dataset.slice[1:, ()][0] == ()
+
+
+def test_rows_of_one_dataset_of_several_keep_the_kind_of_column():
+    both = tabular.from_data({'x': A}).concat(tabular.from_data({'x': A + 5}))
+    for index, expected in ((slice(1, 4), [1, 2, 3]), ([9, 6], [9, 6])):
+        (column,) = both.get_examples(index, None)
+        assert isinstance(column, np.ndarray)
+        assert column.tolist() == expected
+    assert both.get_examples([4, 5], (0,)) == ([4, 5],)
 
 
 @pytest.mark.parametrize('batch', [False, True])
@@ -181,13 +259,52 @@ def test_transform(batch):
     assert list(pair.transform('t', lambda s, d: s * d).fetch()) == [100, 120, 140, 160, 180]
     with pytest.raises(ValueError, match='unique'):
         apply(('s', 's'), max)
+    bare = apply(('s',), lambda x, y: y)
+    assert bare.mode is None
+    assert list(bare.fetch()) == B
     for wrong, text in (
         (lambda x, y: (x,), '1 values'),
         (lambda x, y: {'s': x}, 'missing'),
-        (lambda x, y: x, 'expected values'),
+        (lambda x, y: 5, 'expected values'),
     ):
         with pytest.raises(ValueError, match=text):
             apply(('s', 'd'), wrong).fetch()
+
+
+@pytest.mark.parametrize('batch', [False, True])
+@pytest.mark.parametrize('pickled', [False, True])
+def test_what_transforms_return_stays_of_one_type(batch, pickled):
+    dataset = tabular.from_data({'x': A, 'y': np.array(B)})
+    apply = dataset.transform_batch if batch else dataset.transform
+    for keys in ('s', ('s',)):
+        changing = apply(keys, return_a_dict_at_3)
+        if pickled:
+            changing = pickle.loads(pickle.dumps(changing))
+        assert changing.mode is None
+        assert list(changing.slice[:3].fetch()) == [0, 1, 2]
+        with pytest.raises(ValueError, match='a dict, after a single value'):
+            changing.slice[[3]].fetch()
+    changing = apply(('s', 'd'), lambda x, y: (x, y) if np.any(x == 0) else {'s': x, 'd': y})
+    assert changing.mode is tuple
+    with pytest.raises(ValueError, match='a dict, after a tuple'):
+        _ = changing[1]
+
+
+def return_a_dict_at_3(x, y):
+    return {'s': x} if np.any(x == 3) else x
+
+
+@pytest.mark.parametrize('indices', [None, slice(1, 4), [0, 2, 4]])
+def test_transformed_batches_have_as_many_rows(indices):
+    for function in (
+        lambda x, y: (x[:-1], y[:-1]),
+        lambda x, y: (x, y[:-1]),
+        lambda x, y: (list(x) * 2, y),
+    ):
+        dataset = make().transform_batch(('s', 'd'), function)
+        n = 5 if indices is None else 3
+        with pytest.raises(ValueError, match=f'values for {n} rows'):
+            dataset.get_examples(indices, (0,))
 
 
 def test_convert():
@@ -199,6 +316,24 @@ def test_convert():
     changed = dataset.with_converter(lambda x, y: (list(y), list(x)))
     assert changed.convert(changed.fetch())[0] == B
     assert changed.slice[:2].convert(changed.slice[:2].fetch()) == ([10, 11], [0, 1])
+
+
+def test_views_keep_the_converter():
+    """Of several datasets, that of the first one."""
+    plain = make()
+    marked = plain.with_converter(lambda *columns, **named: (len(columns), list(named)))
+    other = tabular.from_data({'z': A})
+    for view, expected in (
+        (marked.join(other), (0, ['x', 'y', 'z'])),
+        (marked.concat(plain), (0, ['x', 'y'])),
+        (marked.transform(('a', 'b'), lambda x, y: (x, y)), (2, [])),
+        (marked.transform_batch('a', lambda x, y: y), (1, [])),
+        (marked.slice[:, ('y',)], (0, ['y'])),
+        (marked.astuple(), (2, [])),
+    ):
+        assert view.convert(view.fetch()) == expected
+    joined = other.join(marked)
+    assert sorted(joined.convert(joined.fetch())) == ['x', 'y', 'z']
 
 
 def test_delegates_and_copies():

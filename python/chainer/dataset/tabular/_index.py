@@ -41,8 +41,17 @@ def compose(rows: list[int] | slice, indices: Rows, size: int) -> list[int] | sl
 
 
 def _known(rows: range) -> slice:
+    if not rows:  # may begin at -1, which a slice takes for the last row
+        return slice(0, 0)
     # A range that goes down to the first row has the end -1, which a slice takes for the last row.
     return slice(rows.start, rows.stop if rows.stop >= 0 else None, rows.step)
+
+
+def count(indices: Rows, size: int) -> int:
+    """How many of ``size`` rows are asked for."""
+    if indices is None:
+        return size
+    return len(range(size)[indices] if isinstance(indices, slice) else indices)
 
 
 def to_keys(keys: tp.Any, known: tuple[str, ...]) -> tuple[int, ...]:

@@ -8,7 +8,8 @@ import typing as tp
 import numpy as np
 
 from chainer.dataset.tabular import _index
-from chainer.dataset.tabular.tabular_dataset import Columns, Mode, TabularDataset
+from chainer.dataset.tabular._results import Mode, Results
+from chainer.dataset.tabular.tabular_dataset import Columns, TabularDataset
 
 _numbers = itertools.count()
 
@@ -45,8 +46,7 @@ class _Computed(TabularDataset):
     """Columns of a function of the index."""
 
     def __init__(self, keys: tp.Any, function: tp.Callable[[int], tp.Any], size: int) -> None:
-        self._mode: Mode = None if isinstance(keys, str) else tuple
-        self._keys = (keys,) if isinstance(keys, str) else tuple(keys)
+        self._results = Results('from_data', keys)
         self._function = function
         self._size = size
 
@@ -55,11 +55,13 @@ class _Computed(TabularDataset):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        return self._keys
+        return self._results.keys
 
     @property
     def mode(self) -> Mode:
-        return self._mode
+        if self._size and not self._results.is_known:
+            self.get_examples([0], None)
+        return self._results.mode
 
     def get_examples(self, indices: _index.Rows, key_indices: tuple[int, ...] | None) -> Columns:
         rows: tp.Any = range(self._size)
@@ -67,16 +69,10 @@ class _Computed(TabularDataset):
             rows = rows[indices]
         elif indices is not None:
             rows = [rows[i] for i in indices]
-        places = range(len(self._keys)) if key_indices is None else key_indices
+        places = range(len(self.keys)) if key_indices is None else key_indices
         columns: tuple[list[tp.Any], ...] = tuple([] for _ in places)
         for i in rows:
-            values = self._function(i)
-            if self._mode is None:
-                values = (values,)
-            elif isinstance(values, dict):
-                values = tuple(values[key] for key in self._keys)
-            if len(values) != len(self._keys):
-                raise ValueError(f'from_data: {len(values)} values for the keys {self._keys}')
+            values = self._results.read(self._function(i))
             for column, place in zip(columns, places, strict=True):
                 column.append(values[place])
         return columns
@@ -88,10 +84,11 @@ def from_data(data: tp.Any, *, size: int | None = None) -> TabularDataset:
     Args:
         data: An array or a list; a pair of a key and one of those, or of a key (or several) and a
             function of the index; a tuple of such; or a dict of them by key.
-        size (int): The number of rows, needed where all are functions.
+        size (int): The number of rows of functions, needed where all are functions.
 
     Returns:
-        TabularDataset: Of single values, tuples or dicts, as ``data`` is.
+        TabularDataset: Of single values, tuples or dicts, as ``data`` is; of what it returns, if
+        ``data`` is a single function.
 
     Raises:
         ValueError: If lengths differ, a function has no key, or there are no data.
@@ -109,11 +106,8 @@ def from_data(data: tp.Any, *, size: int | None = None) -> TabularDataset:
         parts = [data]
     if not parts:
         raise ValueError('from_data: there are no data')
-    for _, column in parts:
-        if not callable(column):
-            if size is not None and len(column) != size:
-                raise ValueError(f'from_data: size is {size}, but a column has {len(column)} rows')
-            size = len(column)
+    if size is None:
+        size = next((len(column) for _, column in parts if not callable(column)), None)
     datasets = [_make(key, column, size) for key, column in parts]
     if mode is None:
         return datasets[0]

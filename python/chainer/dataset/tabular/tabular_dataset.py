@@ -9,9 +9,9 @@ import numpy as np
 from chainer.dataset import dataset_mixin
 from chainer.dataset.convert import concat_columns
 from chainer.dataset.tabular import _index
+from chainer.dataset.tabular._results import Mode, Results
 
 Columns: tp.TypeAlias = tuple[tp.Any, ...]
-Mode: tp.TypeAlias = 'type[tuple] | type[dict] | None'
 
 
 class TabularDataset(dataset_mixin.DatasetMixin):
@@ -125,7 +125,8 @@ class TabularDataset(dataset_mixin.DatasetMixin):
             *datasets: With other keys, and as many rows.
 
         Returns:
-            TabularDataset: A view.
+            TabularDataset: A view, with the `convert` of this dataset. Its `mode` is the first one
+            that is not None, or tuple.
 
         Raises:
             ValueError: If a key is there twice, or lengths differ.
@@ -141,7 +142,9 @@ class TabularDataset(dataset_mixin.DatasetMixin):
                 tuple or dict of values, or for a single key a value.
 
         Returns:
-            TabularDataset: A view.
+            TabularDataset: A view, with the `convert` of this dataset. What it reads is a
+            ValueError where values are missing, or the function once returns a tuple and once a
+            dict.
         """
         return _Transform(self, keys, transform)
 
@@ -152,10 +155,11 @@ class TabularDataset(dataset_mixin.DatasetMixin):
 
         Args:
             keys (str or tuple of str): Of the new columns.
-            transform_batch (callable): As in `transform`, of columns.
+            transform_batch (callable): As in `transform`, of columns. The new ones have as many
+                rows.
 
         Returns:
-            TabularDataset: A view.
+            TabularDataset: As of `transform`.
         """
         return _TransformBatch(self, keys, transform_batch)
 
@@ -174,12 +178,6 @@ class TabularDataset(dataset_mixin.DatasetMixin):
         if self.mode is tuple:
             return values
         return dict(zip(self.keys, values, strict=True)) if self.mode is dict else values[0]
-
-
-def _call(function: tp.Callable[..., tp.Any], dataset: TabularDataset, values: Columns) -> tp.Any:
-    if dataset.mode is dict:
-        return function(**dict(zip(dataset.keys, values, strict=True)))
-    return function(*values)
 
 
 class View(TabularDataset):
@@ -273,7 +271,10 @@ class _Slice(View):
 
     @property
     def mode(self) -> Mode:
-        return None if self._single else self.dataset.mode
+        if self._single:
+            return None
+        mode = self.dataset.mode
+        return tuple if mode is None and self._places is not None else mode
 
     def get_examples(self, indices: _index.Rows, key_indices: tuple[int, ...] | None) -> Columns:
         places = self._places
@@ -302,10 +303,8 @@ class _Join(View):
 
     @property
     def mode(self) -> Mode:
-        return self.dataset.mode or tuple
-
-    def convert(self, data: tp.Any) -> tp.Any:
-        return TabularDataset.convert(self, data)
+        modes = (dataset.mode for dataset in self._datasets)
+        return next((mode for mode in modes if mode is not None), tuple)
 
     def get_examples(self, indices: _index.Rows, key_indices: tuple[int, ...] | None) -> Columns:
         if key_indices is None:
@@ -347,6 +346,8 @@ class _Concat(View):
             if places:
                 here = [rows[i] - first for i in places]
                 found = dataset.get_examples(here, key_indices)
+                if len(places) == len(rows):  # columns of one dataset stay what they are
+                    return found
                 for column, values in zip(columns, found, strict=True):
                     for place, value in zip(places, values, strict=True):
                         column[place] = value
@@ -357,69 +358,55 @@ class _Concat(View):
 class _Computed(View):
     """Columns that a function gives; whether as tuple, dict or value shows when it is called."""
 
+    _owner: str
+
     def __init__(
         self, dataset: TabularDataset, keys: tp.Any, function: tp.Callable[..., tp.Any]
     ) -> None:
         super().__init__(dataset)
-        self._keys = (keys,) if isinstance(keys, str) else tuple(keys)
-        self._single = isinstance(keys, str)
-        if len(set(self._keys)) < len(self._keys):
-            raise ValueError(f'transform: keys must be unique: {self._keys}')
+        self._results = Results(self._owner, keys)
         self._function = function
-        self._mode: tp.Any = _unknown
 
     @property
     def keys(self) -> tuple[str, ...]:
-        return self._keys
+        return self._results.keys
 
     @property
     def mode(self) -> Mode:
-        if self._mode is _unknown:
-            if not len(self):
-                return None if self._single else tuple
+        if len(self) and not self._results.is_known:
             self.get_examples([0], None)
-        return self._mode
+        return self._results.mode
 
-    def convert(self, data: tp.Any) -> tp.Any:
-        return TabularDataset.convert(self, data)
-
-    def _results(self, values: Columns) -> Columns:
-        """What the function makes of values, in the order of the keys."""
-        result = _call(self._function, self.dataset, values)
-        mode: Mode = type(result) if isinstance(result, tuple | dict) else None
-        if mode is None and not self._single:
-            raise ValueError(f'transform: expected values of {self._keys}, not {type(result)}')
-        if mode is None or (self._single and mode is tuple and len(result) != 1):
-            mode, result = None, (result,)
-        elif isinstance(result, dict):
-            mode = dict
-            if missing := [key for key in self._keys if key not in result]:
-                raise ValueError(f'transform: keys {missing} are missing in {sorted(result)}')
-            result = tuple(result[key] for key in self._keys)
-        elif len(result) != len(self._keys):
-            raise ValueError(f'transform: {len(result)} values for the keys {self._keys}')
-        else:
-            mode = tuple
-        self._mode = mode
-        return tuple(result)
-
-
-_unknown = object()
+    def _call(self, values: Columns) -> Columns:
+        if self.dataset.mode is dict:
+            named = dict(zip(self.dataset.keys, values, strict=True))
+            return self._results.read(self._function(**named))
+        return self._results.read(self._function(*values))
 
 
 class _Transform(_Computed):
+    _owner = 'transform'
+
     def get_examples(self, indices: _index.Rows, key_indices: tuple[int, ...] | None) -> Columns:
         source = self.dataset.get_examples(indices, None)
-        places = range(len(self._keys)) if key_indices is None else key_indices
+        places = range(len(self.keys)) if key_indices is None else key_indices
         columns: tuple[list[tp.Any], ...] = tuple([] for _ in places)
         for values in zip(*source, strict=True):
-            results = self._results(values)
+            results = self._call(values)
             for column, place in zip(columns, places, strict=True):
                 column.append(results[place])
         return columns
 
 
 class _TransformBatch(_Computed):
+    _owner = 'transform_batch'
+
     def get_examples(self, indices: _index.Rows, key_indices: tuple[int, ...] | None) -> Columns:
-        results = self._results(self.dataset.get_examples(indices, None))
-        return results if key_indices is None else tuple(results[i] for i in key_indices)
+        columns = self._call(self.dataset.get_examples(indices, None))
+        size = _index.count(indices, len(self.dataset))
+        for key, column in zip(self.keys, columns, strict=True):
+            if len(column) != size:
+                raise ValueError(
+                    f'transform_batch: column {key!r} has {len(column)} values for {size} rows'
+                )
+        return columns if key_indices is None else tuple(columns[i] for i in key_indices)

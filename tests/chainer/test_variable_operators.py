@@ -1,6 +1,7 @@
 """Operators of Variable: with numbers, arrays of each kind, and what they refuse."""
 
 import collections.abc
+import operator
 
 import chainer.functions as F
 import chainerx
@@ -42,6 +43,31 @@ def test_operators(make, op):
             op(Variable(x), bad)
         with pytest.raises(TypeError):
             op(bad, Variable(x))
+
+
+@pytest.mark.parametrize('dtypes', [('float32', 'float64'), ('float64', 'float16'), ('f', 'int32')])
+@pytest.mark.parametrize('op', [*OPERATORS.values(), operator.matmul], ids=[*OPERATORS, 'matmul'])
+def test_a_bare_array_takes_the_dtype_of_the_variable(make, op, dtypes):
+    a, b = np.array([[1, 2], [3, 4]], dtypes[0]), np.array([[2, 1], [1, 3]], dtypes[1])
+    x, wide = Variable(make(a)), b.astype('float64')
+    for y, expected in ((op(x, make(b)), op(a, wide)), (op(make(b), x), op(wide, a))):
+        assert (type(y), y.dtype) == (Variable, a.dtype)
+        np.testing.assert_allclose(to_numpy(y.array), expected, rtol=1e-5)
+        if y.creator is not None:
+            x.cleargrad()
+            F.sum(y).backward()
+            assert x.grad.dtype == a.dtype
+
+
+@pytest.mark.parametrize('name', ['iadd', 'isub', 'imul', 'itruediv', 'ifloordiv', 'ipow'])
+def test_in_place_operators_keep_the_dtype_of_the_variable(make, name):
+    op = getattr(operator, name)
+    a, b = np.array([1, 2, 3], 'float32'), np.array([2, 1, 1.5])
+    x = y = Variable(make(a))
+    y = op(y, make(b))
+    assert y is not x
+    assert y.dtype == np.float32
+    np.testing.assert_allclose(to_numpy(y.array), op(a.astype('float64'), b), rtol=1e-6)
 
 
 @pytest.mark.parametrize('true', [True, np.True_])

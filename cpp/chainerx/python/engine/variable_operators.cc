@@ -44,8 +44,12 @@ bool IsBool(PyObject* o) {
 // A raw array is a constant of the variable's dtype.
 Ref CastConstant(VariableObject* v, PyObject* array) {
     const Kind kind = KindOf(array);
-    if (kind == Kind::kChainerx || kind != v->cell->kind) return Ref{Py_NewRef(array)};
+    if (kind != v->cell->kind) return Ref{Py_NewRef(array)};
     const Dtype dtype = RecordOf("operator", v).dtype();
+    if (kind == Kind::kChainerx) {
+        const Array& a = Self(array);
+        return a.dtype() == dtype ? Ref{Py_NewRef(array)} : Ref{Wrap(a.AsType(dtype))};
+    }
     const Ref wanted{FromDtype(dtype)};
     const Ref found = Check(PyObject_GetAttrString(array, "dtype"));
     const int same = PyObject_RichCompareBool(found.get(), wanted.get(), Py_EQ);

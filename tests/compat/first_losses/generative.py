@@ -1,0 +1,116 @@
+"""GANs, flows and an autoencoder."""
+
+import numpy as np
+
+from . import _layers as nn
+
+
+def sn_gan(s):
+    def normalized(name):
+        W = s[f'dis/{name}/W']
+        matrix = W.reshape(len(W), -1)
+        v = s[f'dis/{name}/W_u'].reshape(-1) @ matrix
+        v /= np.linalg.norm(v)
+        return W / np.linalg.norm(matrix @ v)
+
+    labels = s['fake_labels']
+    h = nn.linear(s, 'gen/l1', s['z']).reshape(-1, 5, 2, 2)
+    gamma, beta = (s[f'gen/b1/{name}/W'][labels][:, :, None, None] for name in ('gammas', 'betas'))
+    h = np.maximum(nn.standardize(h, (0, 2, 3), 2e-5) * gamma + beta, 0)
+    fake = np.tanh(nn.conv(s, 'gen/c2', h.repeat(2, axis=2).repeat(2, axis=3), pad=1))
+    h = nn.convolve(fake, normalized('c1'), s['dis/c1/b'], stride=2, pad=1)
+    h = nn.leaky_relu(h).sum(axis=(2, 3))
+    y = h @ normalized('l2').T + s['dis/l2/b']
+    y = y[:, 0] + (normalized('embed')[labels] * h).sum(axis=1)
+    return [-y.mean()]
+
+
+def dcgan(s):
+    random = np.random.RandomState()
+    random.set_state(s['random_state'])
+
+    def noisy(h):
+        return h + 0.2 * random.randn(*h.shape)
+
+    def dis(x):
+        h = nn.leaky_relu(noisy(nn.conv(s, 'dis/c0', noisy(x), pad=1)))
+        h = nn.batch_norm(s, 'dis/bn1', nn.conv(s, 'dis/c1', h, stride=2, pad=1))
+        return nn.linear(s, 'dis/l2', nn.leaky_relu(noisy(h)).reshape(len(x), -1))
+
+    real = dis(s['x'])
+    h = nn.batch_norm(s, 'gen/bn0', nn.linear(s, 'gen/l0', s['z'].reshape(5, -1)))
+    h = nn.deconv(s, 'gen/dc1', np.maximum(h, 0).reshape(5, 4, 2, 2), 2, 1)
+    h = np.maximum(nn.batch_norm(s, 'gen/bn1', h), 0)
+    fake = dis(nn.sigmoid(nn.deconv(s, 'gen/dc2', h, 1, 1)))
+    loss_dis = (nn.softplus(-real) + nn.softplus(fake)).mean()
+    return [nn.softplus(-fake).mean(), loss_dis]
+
+
+def wgan_gp(s):
+    def critic(x):
+        h = nn.layer_norm(s, 'critic/ln', nn.linear(s, 'critic/l1', x))
+        return nn.linear(s, 'critic/l2', nn.softplus(h))
+
+    fake = nn.linear(s, 'gen/l2', np.tanh(nn.linear(s, 'gen/l1', s['z'])))
+    between = s['eps'] * s['x'] + (1 - s['eps']) * fake
+    norms = np.linalg.norm(nn.slope(lambda x: critic(x).sum(), between), axis=1)
+    return [(critic(fake) - critic(s['x'])).mean() + 10 * ((norms - 1) ** 2).mean()]
+
+
+def vae(s):
+    x = s['x']
+    h = np.tanh(nn.linear(s, 'model/encoder/linear', x))
+    mu, ln_sigma = (nn.linear(s, f'model/encoder/{name}', h) for name in ('mu', 'ln_sigma'))
+    random = np.random.RandomState()
+    random.set_state(s['random_state'])
+    z = mu + np.exp(ln_sigma) * random.normal(size=(2, *mu.shape))
+    h = nn.linear(s, 'model/decoder/output', np.tanh(nn.linear(s, 'model/decoder/linear', z)))
+    reconstruction = (x * h - nn.softplus(h)).sum(axis=2).mean()
+    kl = (0.5 * (mu**2 + np.exp(2 * ln_sigma) - 1) - ln_sigma).sum(axis=1).mean()
+    return [0.8 * kl - reconstruction, reconstruction, kl]
+
+
+def autoregressive_flow(s):
+    x = s['x']
+    log_det = 0
+    for i in range(3):
+        masked = {
+            f'{part}/{key}': s[f'flow/{i}/{part}/{key}'] for part in _MADE for key in ('W', 'b')
+        }
+        for part in _MADE:
+            masked[f'{part}/W'] = masked[f'{part}/W'] * s[f'flow/{i}/{part}/mask']
+        h = nn.linear(masked, 'hidden', x)
+        h = np.where(h < 0, np.expm1(h), h)
+        alpha = np.tanh(nn.linear(masked, 'alpha', h))
+        x = (x - nn.linear(masked, 'mu', h)) * np.exp(-alpha)
+        log_det = log_det - alpha.sum(axis=1)
+    log_prob = log_det - 0.5 * (x**2).sum(axis=1) - 1.5 * np.log(2 * np.pi)
+    return [-log_prob.mean()]
+
+
+_MADE = 'hidden', 'mu', 'alpha'
+
+
+def glow(s):
+    x = s['x'].reshape(3, 2, 2, 2, 2).transpose(0, 2, 4, 1, 3)
+    x = x.reshape(3, 4, 2, 2)
+    log_det = 0
+    for i in range(2):
+        std = np.sqrt(x.var(axis=(0, 2, 3), keepdims=True)) + 1e-6
+        x = (x - x.mean(axis=(0, 2, 3), keepdims=True)) / std
+        name = f'model/steps/{i}/1'
+        if i == 0:
+            W = s[f'{name}/W'][:, :, 0, 0]
+        else:
+            upper = s[f'{name}/U'] * s[f'{name}/mask'].T
+            upper = upper + np.diag(s[f'{name}/sign'] * np.exp(s[f'{name}/log_s']))
+            W = (s[f'{name}/L'] * s[f'{name}/mask'] + np.eye(4)) @ upper
+        x = np.einsum('oi,bihw->bohw', W, x)
+        log_det += 4 * (np.log(abs(np.linalg.det(W))) - np.log(std).sum())
+        a, b = x[:, :2], x[:, 2:]
+        name = f'model/steps/{i}/2'
+        h = nn.conv(s, f'{name}/conv2', np.maximum(nn.conv(s, f'{name}/conv1', a, pad=1), 0))
+        scale = nn.sigmoid(h[:, :2] + 2)
+        x = np.concatenate([a, (b + h[:, 2:]) * scale], axis=1)
+        log_det += np.log(scale).sum() / 3
+    return [0.5 * (x**2 + np.log(2 * np.pi)).sum() / 3 - log_det]

@@ -1,0 +1,107 @@
+"""Programs on pictures."""
+
+import numpy as np
+
+from . import _layers as nn
+
+
+def resnet(s):
+    def block(name, x, stride):
+        h = nn.conv(s, f'{name}/conv1', x, stride, 1)
+        h = np.maximum(nn.batch_norm(s, f'{name}/bn1', h), 0)
+        h = nn.batch_norm(s, f'{name}/bn2', nn.conv(s, f'{name}/conv2', h, 1, 1))
+        if stride != 1:
+            x = nn.conv(s, f'{name}/shortcut', x, stride)
+        return np.maximum(h + x, 0)
+
+    name = 'model/predictor'
+    h = nn.batch_norm(s, f'{name}/bn1', nn.conv(s, f'{name}/conv1', s['x'], 1, 1))
+    h = block(f'{name}/blocks/0', np.maximum(h, 0), 1)
+    h = block(f'{name}/blocks/1', h, 2).mean(axis=(2, 3))
+    logit = nn.linear(s, f'{name}/fc', h)
+    return [nn.cross_entropies(logit, s['t']).mean(), (logit.argmax(axis=1) == s['t']).mean()]
+
+
+def pix2pix(s):
+    def halve(name, x):
+        return nn.conv(s, f'{name}/c', x, 2, 1)
+
+    def dis(y):
+        h = [halve('dis/c_in', s['x']), halve('dis/c_out', y)]
+        return nn.conv(s, 'dis/last', nn.leaky_relu(np.concatenate(h, axis=1)), 1, 1)
+
+    h0 = nn.leaky_relu(halve('gen/down0', s['x']))
+    h1 = nn.leaky_relu(nn.batch_norm(s, 'gen/down1/batchnorm', halve('gen/down1', h0)))
+    h = nn.batch_norm(s, 'gen/up1/batchnorm', nn.deconv(s, 'gen/up1/c', h1, 2, 1))
+    h = np.concatenate([np.maximum(h, 0), h0], axis=1)
+    out = np.tanh(nn.deconv(s, 'gen/up0/c', h, 2, 1))
+    fake, real = dis(out), dis(s['t'])
+    loss_gen = 10 * abs(out - s['t']).mean() + nn.softplus(-fake).mean()
+    return [loss_gen, nn.softplus(-real).mean() + nn.softplus(fake).mean()]
+
+
+def ssd(s):
+    def boxes(kind):
+        parts = [nn.conv(s, f'model/model/{kind}/{i}', h, pad=1) for i, h in enumerate(hs)]
+        return np.concatenate(
+            [h.transpose(0, 2, 3, 1).reshape(len(h), -1, h.shape[1]) for h in parts], axis=1
+        )
+
+    h = np.maximum(nn.conv(s, 'model/model/conv1', s['x'], 2, 1), 0)
+    first = nn.unit(h) * s['model/model/norm/W'][:, None, None]
+    pooled = h.reshape(len(h), 4, 2, 2, 2, 2).max(axis=(3, 5))
+    second = nn.conv(s, 'model/model/conv2', pooled, pad=2, dilate=2)
+    hs = first, np.maximum(second, 0)
+    labels = s['labels']
+    d = abs(boxes('loc') - s['locs'])
+    loc = np.where(d < 1, d**2 / 2, d - 0.5)[labels > 0].sum()
+    losses = nn.cross_entropies(boxes('conf').reshape(-1, 3), labels.reshape(-1))
+    conf = 0
+    for row, t in zip(losses.reshape(labels.shape), labels, strict=True):
+        negatives = np.sort(row[t == 0])[::-1]
+        conf += row[t > 0].sum() + negatives[: 3 * (t > 0).sum()].sum()
+    n = (labels > 0).sum()
+    return [(loc + conf) / n, loc / n, conf / n]
+
+
+def style(s):
+    def eye(x):
+        h = np.maximum(nn.conv(s, 'eye/conv1_1', x, pad=1), 0)
+        h = np.maximum(nn.conv(s, 'eye/conv1_2', h, pad=1), 0)
+        return h, np.maximum(nn.conv(s, 'eye/conv2_1', nn.average_pool(h), pad=1), 0)
+
+    def gram(y):
+        y = y.reshape(y.shape[1], -1)
+        return y @ y.T / y.size
+
+    mean = np.array([0.4, 0.5, 0.6]).reshape(3, 1, 1)
+    x = s['picture/x']
+    seen = eye(x)
+    loss = ((seen[1] - eye(s['content'] - mean)[1]) ** 2).mean()
+    for y, t in zip(seen, eye(s['style'] - mean), strict=True):
+        loss += 5 * ((gram(y) - gram(t)) ** 2).mean()
+    return [loss + 1e-2 * sum((np.diff(x, axis=axis) ** 2).sum() for axis in (2, 3))]
+
+
+def capsules(s):
+    def squash(v, axis):
+        square = (v**2).sum(axis=axis, keepdims=True)
+        return v * square / (1 + square) / np.sqrt(square + 1e-9)
+
+    x, t = s['x'], s['t']
+    h = nn.conv(s, 'model/conv2', np.maximum(nn.conv(s, 'model/conv1', x), 0), stride=2)
+    votes = [
+        nn.conv(s, f'model/Ws/{i}', squash(caps, 1)).reshape(len(x), 3, 4, -1)
+        for i, caps in enumerate(np.split(h, 3, axis=1))
+    ]
+    votes = np.concatenate(votes, axis=3)  # (batch, class, vector, capsule)
+    b = np.zeros((len(x), 3, votes.shape[3]))
+    for _ in range(3):
+        v = squash(np.einsum('bck,bcdk->bcd', nn.softmax(b), votes), 2)
+        b = b + np.einsum('bcd,bcdk->bck', v, votes)
+    norm = np.linalg.norm(v, axis=2)
+    right = t[:, None] == np.arange(3)
+    margin = np.where(right, np.maximum(0.9 - norm, 0), np.maximum(norm - 0.1, 0) * 0.5**0.5)
+    picture = nn.sigmoid(nn.linear(s, 'model/decoder', v[right]))
+    error = ((picture - x.reshape(len(x), -1)) ** 2).mean()
+    return [(margin**2).sum() / len(x) + 0.05 * error]

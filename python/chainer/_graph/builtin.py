@@ -37,6 +37,7 @@ from chainerx._core import engine
 from chainer import backend, configuration
 from chainer._graph import backprop, callbacks, declaration, variable
 from chainer._graph.function_node import FunctionNode, check_unwritten, variables_of
+from chainer.utils import type_check
 
 
 class BuiltinFunction(FunctionNode):
@@ -247,8 +248,30 @@ def materialize(
 
 
 def check_types(cls: tp.Any, params: tuple[tp.Any, ...], arrays: tuple[tp.Any, ...]) -> None:
-    """Raises `InvalidType` if the class does not accept the arrays."""
-    callbacks.check_function_types(materialize(cls, params, None, None), arrays)
+    """Raises `InvalidType` if the class does not accept the arrays.
+
+    chainerx arrays of several float dtypes are promoted, so they are checked as if they had been.
+    """
+    function = materialize(cls, params, None, None)
+    try:
+        callbacks.check_function_types(function, arrays)
+        return
+    except type_check.InvalidType:
+        promoted = _promoted(arrays)
+        if promoted is None:
+            raise
+    callbacks.check_function_types(function, promoted)
+
+
+def _promoted(arrays: tuple[tp.Any, ...]) -> tuple[tp.Any, ...] | None:
+    """Arrays that stand for chainerx arrays of several float dtypes, else None."""
+    floats = [x for x in arrays if isinstance(x, chainerx.ndarray) and x.dtype.kind == 'f']
+    if len({x.dtype for x in floats}) < 2:
+        return None
+    one = chainerx.zeros((), chainerx.result_type(*floats))
+    return tuple(
+        chainerx.broadcast_to(one, x.shape) if any(x is y for y in floats) else x for x in arrays
+    )
 
 
 engine.set_callbacks(materialize=materialize, check_types=check_types)

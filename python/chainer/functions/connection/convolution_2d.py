@@ -71,12 +71,12 @@ def check_types(in_types: tp.Any, ndim: int, groups: int) -> None:
     )
     type_check.expect(x.shape[1] == w.shape[1] * groups)
     if n_in == 3:
-        check_bias(in_types[2], x, w.shape[0])
+        check_bias(in_types[2], w.shape[0])
 
 
-def check_bias(b: tp.Any, x: tp.Any, outs: tp.Any) -> None:
+def check_bias(b: tp.Any, outs: tp.Any) -> None:
     """The type check of what is added to the channels of a result."""
-    type_check.expect(b.dtype == x.dtype, b.ndim == 1)
+    type_check.expect(b.dtype.kind == 'f', b.ndim == 1)
     type_check.expect(b.shape[0] == outs)
 
 
@@ -98,7 +98,7 @@ def convolution_2d(
     Args:
         x (Variable or array): (N, ins, H, W), a float dtype.
         W (Variable or array): (outs, ins / groups, kh, kw), a float dtype.
-        b (Variable or array): (outs,), of the dtype of ``x``; or None.
+        b (Variable or array): (outs,), a float dtype; or None.
         stride (int or pair of int): Steps of the window.
         pad (int or pair of int): Zeros around the images.
         cover_all (bool): Whether all pixels are seen, if need be by one more step.

@@ -38,7 +38,19 @@ class ConvolutionND(BuiltinFunction):
         dilate: tp.Any = 1,
         groups: int = 1,
     ) -> chainerx.ndarray:
+        if ndim == 0:
+            return over_one_axis(_conv, x, w, b, 1, 0, cover_all, 1, groups)
         return _conv(x, w, b, stride, pad, cover_all, dilate, groups)
+
+
+def over_one_axis(
+    convolve: tp.Callable[..., chainerx.ndarray],
+    x: chainerx.ndarray,
+    w: chainerx.ndarray,
+    *arguments: tp.Any,
+) -> chainerx.ndarray:
+    """A convolution over no axes: over one of length 1."""
+    return convolve(x[..., None], w[..., None], *arguments)[..., 0]
 
 
 def convolution_nd(
@@ -51,12 +63,12 @@ def convolution_nd(
     dilate: tp.Any = 1,
     groups: int = 1,
 ) -> variable.Variable:
-    """Convolution over 1 to 8 axes, or rather cross-correlation: `W` is not turned.
+    """Convolution over 0 to 8 axes, or rather cross-correlation: `W` is not turned.
 
     Args:
         x (Variable or array): (N, ins, d_1, ..., d_n), a float dtype.
         W (Variable or array): (outs, ins / groups, k_1, ..., k_n), a float dtype.
-        b (Variable or array): (outs,), of the dtype of ``x``; or None.
+        b (Variable or array): (outs,), a float dtype; or None.
         stride (int or tuple of int): Steps of the window.
         pad (int or tuple of int): Zeros at both ends of each axis.
         cover_all (bool): Whether all elements are seen, if need be by one more step.
@@ -112,7 +124,7 @@ def convolution_1d(
     Args:
         x (Variable or array): (N, ins, d), a float dtype.
         W (Variable or array): (outs, ins / groups, k), a float dtype.
-        b (Variable or array): (outs,), of the dtype of ``x``; or None.
+        b (Variable or array): (outs,), a float dtype; or None.
         stride (int or tuple of int): Steps of the window.
         pad (int or tuple of int): Zeros at both ends.
         cover_all (bool): Whether all elements are seen, if need be by one more step.
@@ -147,7 +159,7 @@ def convolution_3d(
     Args:
         x (Variable or array): (N, ins, d_1, d_2, d_3), a float dtype.
         W (Variable or array): (outs, ins / groups, k_1, k_2, k_3), a float dtype.
-        b (Variable or array): (outs,), of the dtype of ``x``; or None.
+        b (Variable or array): (outs,), a float dtype; or None.
         stride (int or tuple of int): Steps of the window.
         pad (int or tuple of int): Zeros at both ends of each axis.
         cover_all (bool): Whether all elements are seen, if need be by one more step.

@@ -102,7 +102,7 @@ def check_types(
             x.shape[i + 2] <= conv.get_conv_outsize(*size, cover_all=True, d=dilate[i]),
         )
     if n_in == 3:
-        check_bias(in_types[2], x, w.shape[1] * groups)
+        check_bias(in_types[2], w.shape[1] * groups)
 
 
 def deconvolution_2d(
@@ -122,7 +122,7 @@ def deconvolution_2d(
     Args:
         x (Variable or array): (N, ins, H, W), a float dtype.
         W (Variable or array): (ins, outs / groups, kh, kw), a float dtype.
-        b (Variable or array): (outs,), of the dtype of ``x``; or None.
+        b (Variable or array): (outs,), a float dtype; or None.
         stride (int or pair of int): Distance of the windows in the output.
         pad (int or pair of int): What is cut off around the output.
         outsize (pair of int): Height and width of the output: some of which `convolution_2d` would

@@ -10,7 +10,7 @@ from chainerx._core import _conv_transpose
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer.functions._windows import per_axis
-from chainer.functions.connection.convolution_nd import check_ndim
+from chainer.functions.connection.convolution_nd import check_ndim, over_one_axis
 from chainer.functions.connection.deconvolution_2d import check_types
 from chainer.utils import conv
 
@@ -50,7 +50,10 @@ class DeconvolutionND(BuiltinFunction):
         dilate: tp.Any = 1,
         groups: int = 1,
     ) -> tuple[chainerx.ndarray, tuple[int, ...], bool]:
-        y = _conv_transpose(x, w, b, stride, pad, outs, dilate, groups)
+        if ndim == 0:
+            y = over_one_axis(_conv_transpose, x, w, b, 1, 0, None, 1, groups)
+        else:
+            y = _conv_transpose(x, w, b, stride, pad, outs, dilate, groups)
         found = y.shape[2:]
         cover_all = outs is not None and any(
             conv.get_conv_outsize(n, k, s, p, d=d) != m
@@ -71,12 +74,12 @@ def deconvolution_nd(
     dilate: tp.Any = 1,
     groups: int = 1,
 ) -> variable.Variable:
-    """Transposed convolution over 1 to 8 axes: the gradient of `convolution_nd` in its input.
+    """Transposed convolution over 0 to 8 axes: the gradient of `convolution_nd` in its input.
 
     Args:
         x (Variable or array): (N, ins, d_1, ..., d_n), a float dtype.
         W (Variable or array): (ins, outs / groups, k_1, ..., k_n), a float dtype.
-        b (Variable or array): (outs,), of the dtype of ``x``; or None.
+        b (Variable or array): (outs,), a float dtype; or None.
         stride (int or tuple of int): Distance of the windows in the output.
         pad (int or tuple of int): What is cut off at both ends of each axis.
         outsize (tuple of int): The lengths of the axes of the output: some of which
@@ -124,7 +127,7 @@ def deconvolution_1d(
     Args:
         x (Variable or array): (N, ins, d), a float dtype.
         W (Variable or array): (ins, outs / groups, k), a float dtype.
-        b (Variable or array): (outs,), of the dtype of ``x``; or None.
+        b (Variable or array): (outs,), a float dtype; or None.
         stride (int or tuple of int): Distance of the windows in the output.
         pad (int or tuple of int): What is cut off at both ends.
         outsize (int or tuple of int): The length of the output, or None.
@@ -158,7 +161,7 @@ def deconvolution_3d(
     Args:
         x (Variable or array): (N, ins, d_1, d_2, d_3), a float dtype.
         W (Variable or array): (ins, outs / groups, k_1, k_2, k_3), a float dtype.
-        b (Variable or array): (outs,), of the dtype of ``x``; or None.
+        b (Variable or array): (outs,), a float dtype; or None.
         stride (int or tuple of int): Distance of the windows in the output.
         pad (int or tuple of int): What is cut off at both ends of each axis.
         outsize (tuple of int): The lengths of the axes of the output, or None.

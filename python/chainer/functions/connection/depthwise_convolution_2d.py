@@ -17,7 +17,7 @@ def depthwise_convolution_2d(
     Args:
         x (Variable or array): (N, ins, H, W), a float dtype.
         W (Variable or array): (multiplier, ins, kh, kw), a float dtype.
-        b (Variable or array): (ins * multiplier,), of the dtype of ``x``; or None.
+        b (Variable or array): (ins * multiplier,), a float dtype; or None.
         stride (int or pair of int): Steps of the window.
         pad (int or pair of int): Zeros around the images.
 

@@ -22,7 +22,7 @@ def dilated_convolution_2d(
     Args:
         x (Variable or array): (N, ins, H, W), a float dtype.
         W (Variable or array): (outs, ins, kh, kw), a float dtype.
-        b (Variable or array): (outs,), of the dtype of ``x``; or None.
+        b (Variable or array): (outs,), a float dtype; or None.
         stride (int or pair of int): Steps of the window.
         pad (int or pair of int): Zeros around the images.
         dilate (int or pair of int): Distance of the elements of the window.

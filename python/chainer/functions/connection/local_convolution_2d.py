@@ -63,7 +63,7 @@ class LocalConvolution2DFunction(BuiltinFunction):
         sx: int = 1,
     ) -> chainerx.ndarray:
         y = _recomputed(x, w, sy, sx)
-        return y if b is None else y + b
+        return y if b is None else (y + b).astype(x.dtype, copy=False)
 
 
 def _check_stride(sy: int, sx: int) -> None:

@@ -19,7 +19,7 @@ _REDUCE = ('half_squared_sum', 'no')
 def _compute(y: chainerx.ndarray, z: chainerx.ndarray, reduce: str) -> chainerx.ndarray:
     covariance = chainerx.matmul(centered(y).T, centered(z)) / len(y)
     loss = covariance if reduce == 'no' else half_squared_sum(covariance)
-    return loss.astype(y.dtype)
+    return loss.astype(chainerx.result_type(y, z))
 
 
 class CrossCovariance(BuiltinFunction):

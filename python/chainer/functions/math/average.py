@@ -41,13 +41,14 @@ def average(
     """The mean along axes, weighted or not.
 
     Args:
-        x (Variable or array): Any shape, any float dtype; with weights, it is converted to theirs.
+        x (Variable or array): Any shape, any float dtype; with weights, it is converted to theirs,
+            or over chainerx arrays promoted with them.
         axis (int or tuple of int): The axes to average along; None stands for all.
         weights (Variable or array): Of the length of the axis; of the shape of ``x`` if it is None.
         keepdims (bool): Whether the axes stay, with length 1.
 
     Returns:
-        Variable: The shape of ``x`` without the axes; its dtype, or that of the weights.
+        Variable: The shape of ``x`` without the axes; its dtype, or that of the product.
         Differentiable in ``x`` and ``weights``, any order.
 
     Raises:
@@ -67,7 +68,9 @@ def average(
         shape = [1] * x.ndim
         shape[axes[0]] = x.shape[axes[0]]
         weights = reshape(weights, tuple(shape))
-    weighted = sum(cast(x, weights.dtype) * broadcast_to(weights, x.shape), axes, keepdims)
+    if x.xp is not chainerx:  # which promotes
+        x = cast(x, weights.dtype)
+    weighted = sum(x * broadcast_to(weights, x.shape), axes, keepdims)
     # One number, whatever the shape of x.
     divisor = sum(weights, None)
     return weighted / broadcast_to(divisor, weighted.shape)

@@ -79,7 +79,7 @@ class SimplifiedDropconnect(BuiltinFunction):
         else:
             mask = _as_chainerx(mask)
         y = _product(x, w, mask, ratio)
-        return y if b is None else y + b, mask
+        return y if b is None else (y + b).astype(x.dtype, copy=False), mask
 
 
 def _draw_mask(shape: tuple[int, ...], ratio: float, device: chainerx.Device) -> chainerx.ndarray:

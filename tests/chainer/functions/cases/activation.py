@@ -59,7 +59,7 @@ _CHANNELS = [call(f(3, 4, avoid=(0,)), f(4)), call(f(2, 3, 4, avoid=(0,)), f(3, 
              call(f(0, 3), f(3))]  # fmt: skip
 _BAD_CHANNELS = [(call(f(3, 4), f(3)), InvalidType, 'shape'),
                  (call(f(3, 4), f(3, 4)), InvalidType, 'ndim'),
-                 (call(f(4), own('float16')), InvalidType, 'dtype')]  # fmt: skip
+                 (call(f(4), own('float16')), InvalidType, 'dtype', 'numpy')]  # fmt: skip
 _SLOPES = np.linspace(0.1, 0.3, 12).reshape(3, 4)
 
 CASES = [

@@ -32,7 +32,7 @@ CASES = [
          bad=[(call(f(4), _X, _X), InvalidType, 'query.ndim'),
               (call(_X, f(2, 3, 5), _X), InvalidType, 'key.shape'),
               (call(_X, _X, f(2, 5, 4)), InvalidType, 'value.shape'),
-              (call(_X, _X, own('float64', 2, 3, 4)) , InvalidType, 'dtype'),
+              (call(_X, _X, own('float64', 2, 3, 4)) , InvalidType, 'dtype', 'numpy'),
               (call(_X, _X, _X, i(3, 3)), InvalidType, 'attn_mask'),
               (call(f(3, 4), f(3, 4), f(3, 4), enable_gqa=True), InvalidType, 'ndim'),
               (call(_X, _X, _X, f(3, 2)), ValueError, 'attn_mask.shape'),

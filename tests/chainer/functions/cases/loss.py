@@ -137,7 +137,7 @@ _CRF = [f(3, 4), f(3, 4), f(1, 4)]
 _CRF_LABELS = [c([0, 1, 3], 'int32'), c([3, 3, 0], 'int32'), c([2], 'int32')]
 _CRF_BAD = [([f(3, 4), f(2, 4), f(3, 4)], InvalidType, 'shape'),
             ([f(3, 4), f(3, 3), f(1, 4)], InvalidType, 'shape'),
-            ([own('float16', 3, 4), f(3, 4), f(1, 4)], InvalidType, 'dtype'),
+            ([own('float16', 3, 4), f(3, 4), f(1, 4)], InvalidType, 'dtype', 'numpy'),
             ([f(3), f(3, 4), f(1, 4)], InvalidType, 'ndim'),
             ([], ValueError, 'xs has length 0')]  # fmt: skip
 _BINARY = c([[0, 1, -1], [1, 1, 0]], 'int32')
@@ -145,7 +145,7 @@ _LABELS = c([0, 2], 'int32')
 _SCORES = f(2, 3, avoid=(-1, 1))
 _PAIRS = c([0, 1, 0], 'int32')
 _BAD = [(call(f(3), f(1)), InvalidType, 'shape'),
-        (call(f(3), own('float16', 3)), InvalidType, 'dtype')]  # fmt: skip
+        (call(f(3), own('float16', 3)), InvalidType, 'dtype', 'numpy')]  # fmt: skip
 _T = c([0, 3, -1], 'int32')
 _IGNORED = c([-1, -1, -1], 'int32')
 _FAR = c([0, -100, 2], 'int32')  # an ignored label that is no index at all
@@ -244,7 +244,7 @@ CASES = [
          cls='loss.huber_loss.HuberLoss',
          attributes=[{'delta': 0.5, 'reduce': 'sum_along_second_axis'}, {}, {}, {'reduce': 'no'}],
          bad=[(call(f(3, 2), f(3, 1), 1.0), InvalidType, 'shape'),
-              (call(f(3), own('float16', 3), 1.0), InvalidType, 'dtype'),
+              (call(f(3), own('float16', 3), 1.0), InvalidType, 'dtype', 'numpy'),
               (call(f(3), f(3), 1.0), ValueError, 'axis'),
               (call(f(3), f(3), 1.0, reduce='mean'), ValueError, 'mean')]),
     Case('hinge', ref=hinge, diff=(0,),
@@ -277,7 +277,7 @@ CASES = [
          attributes=[{'margin': 0.2, 'reduce': 'mean'}, {'margin': 9}, {'reduce': 'no'}],
          big=call(f(30, 400), f(30, 400), f(30, 400)),
          bad=[(call(f(3, 4), f(3, 2), f(3, 4)), InvalidType, 'shape'),
-              (call(f(3, 4), f(3, 4), own('float16', 3, 4)), InvalidType, 'dtype'),
+              (call(f(3, 4), f(3, 4), own('float16', 3, 4)), InvalidType, 'dtype', 'numpy'),
               (call(f(3, 4), f(3, 4), f(3, 4), margin=0), ValueError, 'margin'),
               (call(f(3, 4), f(3, 4), f(3, 4), reduce='sum'), ValueError, 'sum')]),
     Case('cross_covariance', ref=cross_covariance, cls='loss.cross_covariance.CrossCovariance',
@@ -287,7 +287,7 @@ CASES = [
          attributes=[{'reduce': 'half_squared_sum'}, {'reduce': 'no'}],
          bad=[(call(f(4, 3), f(3, 2)), InvalidType, 'shape'),
               (call(f(3), f(3)), InvalidType, 'ndim'),
-              (call(f(4, 3), own('float16', 4, 2)), InvalidType, 'dtype'),
+              (call(f(4, 3), own('float16', 4, 2)), InvalidType, 'dtype', 'numpy'),
               (call(f(4, 3), f(4, 2), 'mean'), ValueError, 'mean')]),
     Case('decov', ref=decov, cls='loss.decov.DeCov', tol=4,
          calls=[call(f(5, 3)), call(f(5, 3), reduce='no'), call(f(1, 3))],

@@ -1,5 +1,6 @@
 """Recurrent actor-critic agents (A3C): states are kept over steps, and a local model is a copy."""
 
+import collections.abc
 import copy
 
 import chainer
@@ -8,6 +9,15 @@ import chainer.links as L
 import numpy as np
 
 N_IN, N_UNITS, N_ACTIONS, T_MAX, GAMMA, BETA = 3, 5, 2, 4, 0.9, 1e-2
+
+
+def unchain_backward(states):
+    """States are variables, None, or a nest of them."""
+    if isinstance(states, collections.abc.Iterable):
+        for state in states:
+            unchain_backward(state)
+    elif isinstance(states, chainer.Variable):
+        states.unchain_backward()
 
 
 class Model(chainer.Chain):
@@ -24,19 +34,17 @@ class Model(chainer.Chain):
         return self.pi(h), self.v(h)
 
     def get_state(self):
-        return self.lstm.c, self.lstm.h
+        return (), (None, (self.lstm.c, self.lstm.h))
 
-    def set_state(self, state):
-        c, h = state
+    def set_state(self, states):
+        _, (_, (c, h)) = states
         if c is None:
             self.lstm.reset_state()
         else:
             self.lstm.set_state(c, h)
 
     def unchain(self):
-        for state in self.get_state():
-            if state is not None:
-                state.unchain_backward()
+        unchain_backward(self.get_state())
 
     def reset_state(self):
         self.lstm.reset_state()

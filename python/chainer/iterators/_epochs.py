@@ -174,12 +174,22 @@ class EpochIterator(Iterator):
             else:
                 while True:
                     if self.order_sampler is not None:
-                        order = self.order_sampler(order, begin)
+                        order = self._new_order(order, begin, size)
                     indices += _cut(order, 0, min(end, size))
                     if end < size:
                         break
                     epoch, end = epoch + 1, end - size  # a dataset smaller than a minibatch
         return indices, Place(end, epoch, epoch != place.epoch, self._detail(place), order)
+
+    def _new_order(self, order: tp.Any, position: int, size: int) -> tp.Any:
+        order = self.order_sampler(order, position)
+        new_size = len(self.dataset) if order is None else len(order)
+        if new_size != size:
+            raise ValueError(
+                f'{type(self).__name__}: order_sampler returned an order of {new_size} examples '
+                f'after one of {size}'
+            )
+        return order
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Saves or loads where it is, and the order of the epoch.

@@ -25,7 +25,8 @@ class OrderSampler:
             current_position (int): How many examples of it were given.
 
         Returns:
-            array: Indices; None for the natural order.
+            array: Indices, of any number in the first epoch and as many in all later ones; None for
+            the natural order.
         """
         raise NotImplementedError(f'{type(self).__name__}.__call__ is not implemented')
 

@@ -108,6 +108,33 @@ def test_own_orders(make):
     assert drawn == [['abc'[i] for i in sampler.permutation(3)] for _ in range(3)]
 
 
+class Given(iterators.OrderSampler):
+    def __init__(self, *orders):
+        self.orders = list(orders)
+
+    def __call__(self, order, position):
+        return self.orders.pop(0)
+
+
+def test_orders_of_another_length_than_the_dataset(make):
+    """They choose some of the examples, or some more often."""
+    iterator = make('abcdef', 3, order_sampler=Given([5, 0], [1, 1], [2, 3], [4, 4]))
+    assert [iterator.next(), iterator.next()] == [['f', 'a', 'b'], ['b', 'c', 'd']]
+    assert look(iterator) == (3, True, 0, 3.0, 1.5)
+
+
+@pytest.mark.parametrize('other', [[0, 1, 2, 3], [0], [], None])
+def test_orders_of_another_length_than_the_one_before(make, other):
+    iterator = make('abcdef', 2, order_sampler=Given(np.arange(3), other, [2, 1, 0]))
+    assert iterator.next() == ['a', 'b']
+    before = look(iterator)
+    n = 6 if other is None else len(other)
+    with pytest.raises(ValueError, match=f'an order of {n} examples after one of 3'):
+        iterator.next()
+    assert look(iterator) == before
+    assert iterator.next() == ['c', 'c']  # the next order has the right length
+
+
 @pytest.mark.parametrize(
     'random', [np.random.RandomState, np.random.default_rng,
                lambda seed: np.random.Generator(np.random.MT19937(seed))]

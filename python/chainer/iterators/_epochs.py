@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import operator
+import os
 import threading
 import typing as tp
+import weakref
 
 import numpy as np
 
@@ -60,10 +63,30 @@ def get_named_example(dataset: tp.Any, index: tp.Any, owner: str) -> tp.Any:
         raise
 
 
+_locks: weakref.WeakSet[tp.Any] = weakref.WeakSet()
+
+
+def new_lock() -> tp.Any:
+    """A lock that a thread may take again, and that no other thread has in a forked process."""
+    lock = threading.RLock()
+    _locks.add(lock)
+    return lock
+
+
+def _free_locks() -> None:
+    for lock in _locks:
+        if not lock._is_owned():
+            lock._at_fork_reinit()
+
+
+os.register_at_fork(after_in_child=_free_locks)
+
+
 class EpochIterator(Iterator):
     """Base of iterators whose minibatches follow from a dataset's length and an order.
 
-    A subclass has ``__next__``.
+    A subclass has ``__next__``, in which it holds `_lock`: threads that share an iterator get each
+    minibatch once. Pickles and copies are at the same place, with workers of their own.
 
     Raises:
         TypeError: If ``batch_size`` is no integer.
@@ -71,6 +94,7 @@ class EpochIterator(Iterator):
     """
 
     _order_key = 'order'
+    _own: tuple[str, ...] = ('_lock',)  # what `_begin` makes, and copies do not share
     _place: Place
 
     def __init__(
@@ -91,14 +115,33 @@ class EpochIterator(Iterator):
         if sampler is None and (shuffle or shuffle is None):
             sampler = ShuffleOrderSampler()
         self.order_sampler = sampler
+        self._begin()
         self.reset()
+
+    def _begin(self) -> None:
+        self._lock = new_lock()
+
+    def __getstate__(self) -> dict[str, tp.Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in self._own}
+
+    def __setstate__(self, state: dict[str, tp.Any]) -> None:
+        self.__dict__.update(state)
+        self._begin()
+
+    def __copy__(self) -> tp.Self:
+        """Another one at the same place."""
+        other = object.__new__(type(self))
+        other.__setstate__(self.__getstate__())
+        other.order_sampler = copy.copy(self.order_sampler)
+        return other
 
     def reset(self) -> None:
         """Goes back to the start, with a new order."""
-        order = None
-        if self.order_sampler is not None:
-            order = self.order_sampler(np.arange(len(self.dataset)), 0)
-        self._place = Place(0, 0, False, -1.0, order)
+        with self._lock:
+            order = None
+            if self.order_sampler is not None:
+                order = self.order_sampler(np.arange(len(self.dataset)), 0)
+            self._place = Place(0, 0, False, -1.0, order)
 
     # ---- what a trainer reads ----
 
@@ -197,6 +240,10 @@ class EpochIterator(Iterator):
         Args:
             serializer (AbstractSerializer): Where to or from.
         """
+        with self._lock:
+            self._serialize(serializer)
+
+    def _serialize(self, serializer: AbstractSerializer) -> None:
         position, epoch, is_new, previous, order = self._place
         position = int(serializer('current_position', position))
         epoch = int(serializer('epoch', epoch))

@@ -14,6 +14,7 @@ import numpy as np
 
 from chainer.iterators import _slots
 from chainer.iterators._epochs import get_example
+from chainer.utils import _processes
 
 # Smaller arrays travel with the message that tells of them.
 _LEAST_SHARED: tp.Final = 1 << 13
@@ -66,15 +67,23 @@ class Answer(tp.NamedTuple):
     text: str
 
 
-def work(connection: tp.Any, others: list[tp.Any], dataset: tp.Any, most: int | None) -> None:
-    """Answers tasks until the connection ends.
+def work(
+    connection: tp.Any,
+    others: list[tp.Any],
+    dataset: tp.Any,
+    most: int | None,
+    by_main_thread: bool,
+) -> None:
+    """Answers tasks until the connection ends, or the program does.
 
     Args:
         connection: To the iterator.
         others: Ends of pipes that a forked process has, and that would keep them open.
         dataset: Has examples by index.
         most (int): How many bytes of an example may be shared; None for any number.
+        by_main_thread (bool): Whether the program's main thread has started this process.
     """
+    _processes.end_with_parent(by_main_thread)
     # Ctrl-C is for the program, which ends the workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for other in others:

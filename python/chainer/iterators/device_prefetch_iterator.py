@@ -9,7 +9,7 @@ import typing as tp
 from chainer import backend
 from chainer.dataset import convert
 from chainer.dataset.iterator import Iterator
-from chainer.iterators._epochs import EpochIterator
+from chainer.iterators._epochs import EpochIterator, new_lock
 from chainer.serializer import Serializer
 
 if tp.TYPE_CHECKING:
@@ -51,8 +51,23 @@ class DevicePrefetchIterator(Iterator):
         self._iterator = iterator
         self._device = backend.get_device(device)
         self._converter = converter
-        self._ready: convert.Converted | None = None
         self._here = iterator._place  # behind the minibatch that was given last
+        self._begin()
+
+    def _begin(self) -> None:
+        self._lock = new_lock()  # threads that share it get each minibatch once
+        self._ready: convert.Converted | None = None
+
+    def __getstate__(self) -> dict[str, tp.Any]:
+        iterator = copy.copy(self._iterator)
+        iterator._place = self._here
+        state = {**self.__dict__, '_iterator': iterator}
+        del state['_lock'], state['_ready']
+        return state
+
+    def __setstate__(self, state: dict[str, tp.Any]) -> None:
+        self.__dict__.update(state)
+        self._begin()
 
     def _get(self) -> convert.Converted:
         try:
@@ -73,12 +88,13 @@ class DevicePrefetchIterator(Iterator):
             StopIteration: As the other iterator.
             Exception: What dataset or converter raised.
         """
-        if self._ready is None:
-            batch = self._get()
-        else:
-            batch, self._ready = self._ready, None
-        self._here = self._iterator._place
-        return batch
+        with self._lock:
+            if self._ready is None:
+                batch = self._get()
+            else:
+                batch, self._ready = self._ready, None
+            self._here = self._iterator._place
+            return batch
 
     def prefetch(self) -> None:
         """Makes the next minibatch and begins to copy it, unless that needs a new random order.
@@ -86,26 +102,22 @@ class DevicePrefetchIterator(Iterator):
         What a dataset raises is raised where the minibatch is asked for.
         """
         iterator = self._iterator
-        if (
-            self._ready is not None
-            or iterator._is_over(self._here)
-            or iterator._needs_order(self._here)
-        ):
-            return
-        with contextlib.suppress(Exception):  # raised again when it is its turn
-            self._ready = self._get()
+        with self._lock:
+            if (
+                self._ready is not None
+                or iterator._is_over(self._here)
+                or iterator._needs_order(self._here)
+            ):
+                return
+            with contextlib.suppress(Exception):  # raised again when it is its turn
+                self._ready = self._get()
 
     def reset(self) -> None:
         """Goes back to the start, with a new order."""
-        self._ready = None
-        self._iterator.reset()
-        self._here = self._iterator._place
-
-    def __copy__(self) -> DevicePrefetchIterator:
-        """Another one at the same place."""
-        iterator = copy.copy(self._iterator)
-        iterator._place = self._here
-        return type(self)(iterator, self._device, self._converter)
+        with self._lock:
+            self._ready = None
+            self._iterator.reset()
+            self._here = self._iterator._place
 
     def finalize(self) -> None:
         """Gives up what the other iterator holds."""

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import collections
 import contextlib
-import copy
 import itertools
 import multiprocessing
 import multiprocessing.connection
+import multiprocessing.util
 import os
 import pickle
 import secrets
 import typing as tp
 import warnings
-import weakref
 import zlib
 from multiprocessing import resource_tracker
 
@@ -22,6 +21,7 @@ import numpy as np
 from chainer.iterators import _worker
 from chainer.iterators._epochs import EpochIterator, Place
 from chainer.iterators._slots import Slots, remove_memory
+from chainer.utils import _processes
 
 if tp.TYPE_CHECKING:
     from chainer.serializer import AbstractSerializer
@@ -47,7 +47,7 @@ class _Process:
         others = [self.connection, *siblings] if forks else []
         self.process = context.Process(
             target=_worker.work,
-            args=(end, others, dataset, most),
+            args=(end, others, dataset, most, _processes.is_main_thread()),
             name=f'MultiprocessIterator-{number}',
             daemon=True,
         )
@@ -92,14 +92,6 @@ class _Process:
         # An example takes as many of the buffers as it needs.
         return answer, [pickle.loads(data, buffers=buffers) for data, _ in answer.examples]
 
-    def end(self) -> None:
-        self.connection.close()
-        if self.process.is_alive():
-            self.process.terminate()
-        self.process.join()
-        for task in self.sent.values():
-            remove_memory(task.memory)
-
 
 class _Batch(tp.NamedTuple):
     """A minibatch on its way."""
@@ -109,10 +101,13 @@ class _Batch(tp.NamedTuple):
     tasks: list[int]
 
 
-def _end_all(processes: list[_Process], pid: int) -> None:
-    if pid == os.getpid():
-        for process in processes:
-            process.end()
+def _end_all(processes: list[_Process]) -> None:
+    for process in processes:
+        process.connection.close()
+    _processes.end(process.process for process in processes)
+    for process in processes:
+        for task in process.sent.values():
+            remove_memory(task.memory)
     processes.clear()
 
 
@@ -152,6 +147,8 @@ class MultiprocessIterator(EpochIterator):
             ``shuffle`` and ``order_sampler``.
     """
 
+    _own = '_lock', '_processes', '_batches', '_answers', '_numbers', '_pid', '_end'
+
     class TimeoutWarning(RuntimeWarning):
         """Examples take longer than ``dataset_timeout``."""
 
@@ -181,36 +178,37 @@ class MultiprocessIterator(EpochIterator):
         self.maxtasksperchild = maxtasksperchild
         _, key, position, *_ = np.random.get_state()  # looked at, not drawn from
         self._seed = zlib.crc32(np.append(key, np.uint32(position)).tobytes())
-        self._begin()
         super().__init__(dataset, batch_size, repeat, shuffle, order_sampler)
         self.shuffle = shuffle
 
     def _begin(self) -> None:
-        """Without processes: they are started when they are needed."""
+        super()._begin()
+        self._begin_without_processes()
+
+    def _begin_without_processes(self) -> None:
         self._processes: list[_Process] = []
         self._batches: collections.deque[_Batch] = collections.deque()
         self._answers: dict[int, tuple[_worker.Answer, list[tp.Any]]] = {}
         self._numbers = itertools.count()
         self._pid = os.getpid()
-        self._end = weakref.finalize(self, _end_all, self._processes, self._pid)
+        # Of multiprocessing, which would wait at exit for those that do not end.
+        self._end = multiprocessing.util.Finalize(
+            self, _end_all, (self._processes,), exitpriority=1
+        )
 
     def reset(self) -> None:
         """Goes back to the start, with a new order."""
-        self._drop()
-        super().reset()
+        with self._lock:
+            self._drop()
+            super().reset()
 
     def finalize(self) -> None:
-        """Ends the processes. Using the iterator again starts new ones."""
-        self._end()
-        self._begin()
+        """Ends the processes. Using the iterator again starts new ones.
 
-    def __copy__(self) -> MultiprocessIterator:
-        """Another one at the same place, with processes of its own."""
-        other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__)
-        other.order_sampler = copy.copy(self.order_sampler)
-        other._begin()
-        return other
+        One that does not end within some seconds, because it was stopped or hangs, is killed.
+        """
+        self._end()
+        self._begin_without_processes()
 
     def __next__(self) -> list[tp.Any]:
         """The next minibatch.
@@ -224,10 +222,14 @@ class MultiprocessIterator(EpochIterator):
             Exception: What the dataset raised, with a note that names process and index; the
                 iterator is as it was.
         """
+        with self._lock:
+            return self._next()
+
+    def _next(self) -> list[tp.Any]:
         if self._is_over(self._place):
             raise StopIteration
-        if self._pid != os.getpid():
-            self._begin()  # a forked process: the workers are its parent's
+        if self._pid != os.getpid():  # a forked process: the workers are its parent's
+            self._begin_without_processes()
         try:
             error = self._wait(self._fill())
         except BaseException:
@@ -298,7 +300,7 @@ class MultiprocessIterator(EpochIterator):
             for i, process in enumerate(self._processes):
                 is_idle = not process.sent and not process.waiting
                 if is_idle and process.n_made >= self.maxtasksperchild:
-                    process.end()
+                    _end_all([process])
                     self._processes[i] = self._new(i)
         for i in range(len(self._processes), self.n_processes):
             self._processes.append(self._new(i))
@@ -358,13 +360,8 @@ class MultiprocessIterator(EpochIterator):
             self._answers[answer.number] = answer, examples
         process.send()
 
-    def serialize(self, serializer: AbstractSerializer) -> None:
-        """Saves or loads where it is, the order of the epoch, and the seed of the processes.
-
-        Args:
-            serializer (AbstractSerializer): Where to or from.
-        """
-        super().serialize(serializer)
+    def _serialize(self, serializer: AbstractSerializer) -> None:
+        super()._serialize(serializer)
         with contextlib.suppress(KeyError):  # a snapshot of v7
             self._seed = int(serializer('seed', self._seed))
 

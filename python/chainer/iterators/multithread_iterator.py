@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import concurrent.futures
-import copy
 import typing as tp
 
 from chainer.iterators._epochs import EpochIterator, Place, get_named_example
@@ -31,6 +30,7 @@ class MultithreadIterator(EpochIterator):
     """
 
     _order_key = '_order'  # its name in snapshots of v7
+    _own = '_lock', '_pool', '_ahead'
 
     def __init__(
         self,
@@ -44,14 +44,18 @@ class MultithreadIterator(EpochIterator):
         if n_threads < 1:
             raise ValueError(f'MultithreadIterator: n_threads must be positive, not {n_threads}')
         self.n_threads = n_threads
+        super().__init__(dataset, batch_size, repeat, shuffle, order_sampler)
+
+    def _begin(self) -> None:
+        super()._begin()
         self._pool: concurrent.futures.ThreadPoolExecutor | None = None
         self._ahead: tuple[Place, list[tp.Any], Place] | None = None
-        super().__init__(dataset, batch_size, repeat, shuffle, order_sampler)
 
     def reset(self) -> None:
         """Goes back to the start, with a new order."""
-        self._drop()
-        super().reset()
+        with self._lock:
+            self._drop()
+            super().reset()
 
     def finalize(self) -> None:
         """Ends the threads; what they work on is waited for. Using it again starts new ones."""
@@ -59,14 +63,6 @@ class MultithreadIterator(EpochIterator):
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
-
-    def __copy__(self) -> MultithreadIterator:
-        """Another one at the same place, with threads of its own."""
-        other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__)
-        other._pool = other._ahead = None
-        other.order_sampler = copy.copy(self.order_sampler)
-        return other
 
     def __next__(self) -> list[tp.Any]:
         """The next minibatch.
@@ -77,6 +73,10 @@ class MultithreadIterator(EpochIterator):
         Raises:
             StopIteration: After the epoch without ``repeat``, and for an empty dataset.
         """
+        with self._lock:
+            return self._next()
+
+    def _next(self) -> list[tp.Any]:
         here = self._place
         if self._is_over(here):
             raise StopIteration

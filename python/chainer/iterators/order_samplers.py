@@ -40,7 +40,8 @@ class ShuffleOrderSampler(OrderSampler):
     """
 
     def __init__(self, random_state: tp.Any = None) -> None:
-        self._random = np.random if random_state is None else random_state
+        # NumPy's own is a module, which can't be pickled.
+        self._random = None if random_state is np.random else random_state
 
     def __call__(self, current_order: tp.Any, current_position: int) -> tp.Any:
         """Draws an order.
@@ -52,7 +53,8 @@ class ShuffleOrderSampler(OrderSampler):
         Returns:
             array: Indices.
         """
-        return self._random.permutation(len(current_order))
+        random = np.random if self._random is None else self._random
+        return random.permutation(len(current_order))
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Saves or loads the state of a generator of its own, which snapshots of v7 do not have.
@@ -60,7 +62,7 @@ class ShuffleOrderSampler(OrderSampler):
         Args:
             serializer (AbstractSerializer): Where to or from.
         """
-        if self._random is np.random:  # snapshots of trainers have it
+        if self._random is None:  # snapshots of trainers have it
             return
         if not isinstance(serializer, Deserializer):
             serializer('random_state', json.dumps(_state_of(self._random), default=_to_list))

@@ -45,9 +45,10 @@ class SerialIterator(EpochIterator):
         Raises:
             StopIteration: After the epoch without ``repeat``, and for an empty dataset.
         """
-        if self._is_over(self._place):
-            raise StopIteration
-        indices, place = self._advance(self._place)
-        batch = [get_named_example(self.dataset, i, 'SerialIterator') for i in indices]
-        self._place = place  # only now: where an example cannot be had, nothing has changed
-        return batch
+        with self._lock:
+            if self._is_over(self._place):
+                raise StopIteration
+            indices, place = self._advance(self._place)
+            batch = [get_named_example(self.dataset, i, 'SerialIterator') for i in indices]
+            self._place = place  # only now: where an example cannot be had, nothing has changed
+            return batch

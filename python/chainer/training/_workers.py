@@ -17,6 +17,7 @@ from chainer.serializer import Deserializer
 from chainer.serializers.npz import DictionarySerializer, NpzDeserializer
 from chainer.training import _convert, _random_states
 from chainer.training._state import serialize_optional
+from chainer.utils import _processes
 
 if tp.TYPE_CHECKING:
     from chainer.link import Link
@@ -136,6 +137,7 @@ class Worker:
                 self._converter,
                 states,
                 self._persistent,
+                _processes.is_main_thread(),
             ),
         )
         self._process.start()
@@ -230,9 +232,7 @@ def _end_process(process: tp.Any, pipe: tp.Any) -> None:
     with contextlib.suppress(OSError):
         pipe.send('stop')
     process.join(1)
-    if process.is_alive():
-        process.terminate()
-        process.join()
+    _processes.end([process])
     pipe.close()
 
 
@@ -292,8 +292,10 @@ def _work(
     converter: tp.Any,
     states: dict[str, tp.Any],
     persistent: dict[str, tp.Any],
+    by_main_thread: bool,
 ) -> None:
     """What a worker does."""
+    _processes.end_with_parent(by_main_thread)
     parents.close()  # so that the pipe ends when the first process does
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # which tells us to stop
     try:

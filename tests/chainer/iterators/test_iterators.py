@@ -1,7 +1,12 @@
 """Iterators: the same minibatches by all of them, now and after a snapshot, and no process left."""
 
 import copy
+import itertools
 import os
+import pickle
+import signal
+import threading
+import time
 
 import chainer
 import numpy as np
@@ -201,6 +206,77 @@ def test_copies_go_their_own_way(make):
     assert iterator.next() == [4, 5]
     if hasattr(other, 'finalize'):
         other.finalize()
+
+
+@pytest.mark.parametrize('repeat', [False, True])
+def test_threads_that_share_an_iterator_get_each_example_once(make, repeat):
+    class Dataset(chainer.dataset.DatasetMixin):
+        def __len__(self):
+            return 60
+
+        def get_example(self, i):
+            time.sleep(1e-4)  # another thread has its turn
+            return i
+
+    iterator = make(Dataset(), 5, repeat=repeat, shuffle=False)
+    taken = []
+
+    def take():
+        taken.extend(itertools.islice(iterator, 8) if repeat else iterator)
+
+    threads = [threading.Thread(target=take, daemon=True) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+        assert not thread.is_alive()
+    assert sorted(taken) == sorted([list(range(i, i + 5)) for i in range(0, 60, 5)] * (1 + repeat))
+    assert iterator.epoch == 1 + repeat
+
+
+def test_a_process_forked_while_a_thread_waits_for_an_example(make):
+    """It has no such thread, which would give the iterator free."""
+    waits, go_on = threading.Event(), threading.Event()
+
+    class Dataset(chainer.dataset.DatasetMixin):
+        def __len__(self):
+            return 2
+
+        def get_example(self, i):
+            waits.set()
+            go_on.wait(30)
+            return i
+
+    iterator = make(Dataset(), 1, shuffle=False)
+    if isinstance(iterator, iterators.MultiprocessIterator):
+        pytest.skip('its examples are made elsewhere')
+    thread = threading.Thread(target=iterator.next)
+    thread.start()
+    assert waits.wait(30)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        iterator.reset()
+        os._exit(0)
+    go_on.set()
+    thread.join()
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.parametrize(
+    'duplicate', [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))]
+)
+@pytest.mark.parametrize('shuffle', [None, False])
+def test_copies_and_pickles_are_at_the_same_place(make, duplicate, shuffle):
+    one = make(list(range(17)), 4, shuffle=shuffle)
+    for _ in range(3):
+        one.next()
+    other = duplicate(one)
+    state = np.random.get_state()
+    expected = [(one.next(), *look(one)) for _ in range(9)]
+    np.random.set_state(state)
+    assert [(other.next(), *look(other)) for _ in range(9)] == expected
+    other.finalize()
 
 
 def test_finalized_and_used_again(make):

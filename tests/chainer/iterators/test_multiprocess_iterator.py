@@ -1,12 +1,15 @@
 """`MultiprocessIterator`: examples in shared memory, processes that fail, end, are killed."""
 
 import collections
+import ctypes
 import errno
 import gc
 import itertools
 import os
 import random
 import signal
+import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -16,6 +19,7 @@ import numpy as np
 import pytest
 from chainer import iterators, serializers
 from chainer.iterators import _worker
+from chainer.utils import _processes
 
 
 def multiprocess(*args, **kwargs):
@@ -263,6 +267,82 @@ def test_no_process_is_left():
     del iterator
     gc.collect()
     wait_until(lambda: not any(is_running(pid) for pid in second))
+
+
+class Hanging(chainer.dataset.DatasetMixin):
+    """Its second half hangs, with a handler of the user for SIGTERM."""
+
+    def __len__(self):
+        return 8
+
+    def get_example(self, i):
+        if i >= 4:
+            signal.signal(signal.SIGTERM, lambda *_: None)
+            while True:
+                ctypes.PyDLL(None).pause()  # keeps the interpreter's lock
+        return i
+
+
+@pytest.mark.parametrize('how', ['stopped', 'hangs'])
+def test_processes_that_do_not_end_are_killed(how, monkeypatch):
+    monkeypatch.setattr(_processes, 'PATIENCE', 0.2)
+    iterator = multiprocess(Hanging() if how == 'hangs' else list(range(8)), 4, shuffle=False)
+    assert iterator.next() == [0, 1, 2, 3]
+    old = pids(iterator)
+    if how == 'stopped':
+        os.kill(old[0], signal.SIGSTOP)
+    iterator.finalize()
+    assert not any(is_running(pid) for pid in old)
+
+
+PROGRAM = """
+import os, signal, threading, time
+import chainer
+
+class Dataset(chainer.dataset.DatasetMixin):
+    def __len__(self):
+        return 8
+
+    def get_example(self, i):
+        if i >= 4:
+            time.sleep(1000)
+        return i
+
+def begin():
+    iterator.next()
+    pids = [p.process.pid for p in iterator._processes]
+    print(*pids, flush=True)
+    return pids
+
+iterator = chainer.iterators.MultiprocessIterator(
+    Dataset(), 4, shuffle=False, n_processes=2, n_prefetch=3)
+_processes.PATIENCE = 0.2
+"""
+
+
+def test_no_process_outlives_the_program():
+    """Be it killed, or at its exit, whatever the processes are about."""
+    stop = 'os.kill(begin()[0], signal.SIGSTOP)'
+    kill = 'os.kill(os.getpid(), signal.SIGKILL)'
+    ends = [
+        f'begin(); {kill}',
+        f'{stop}; {kill}',
+        f'thread = threading.Thread(target=begin); thread.start(); thread.join(); {kill}',
+        stop,
+    ]
+    imports = 'from chainer.utils import _processes'
+    programs = [
+        subprocess.Popen(
+            [sys.executable, '-c', f'{imports}\n{PROGRAM}\n{end}'],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for end in ends
+    ]
+    for program in programs:
+        workers = [int(pid) for pid in program.communicate(timeout=60)[0].split()]
+        assert len(workers) == 2
+        wait_until(lambda workers=workers: not any(is_running(pid) for pid in workers))
 
 
 def test_a_killed_process_is_an_error_and_no_hang():

@@ -1,0 +1,69 @@
+"""How processes end that a program has started: with it, and in any case."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+import typing as tp
+
+PATIENCE = 5.0  # seconds that processes have to end, together
+
+_PR_SET_PDEATHSIG: tp.Final = 1  # of <sys/prctl.h>
+
+
+def end(processes: tp.Iterable[tp.Any]) -> None:
+    """Terminates processes; kills those that were stopped, or hang where Python sees no signals.
+
+    Args:
+        processes (list of multiprocessing.Process): They have been started.
+    """
+    processes = list(processes)
+    for process in processes:
+        process.terminate()
+    deadline = time.monotonic() + PATIENCE
+    for process in processes:
+        process.join(max(deadline - time.monotonic(), 0.0))
+        if process.is_alive():
+            process.kill()
+            process.join()
+
+
+def is_main_thread() -> bool:
+    """Whether what this thread starts may say so to `end_with_parent`."""
+    return threading.current_thread() is threading.main_thread()
+
+
+def end_with_parent(started_by_main_thread: bool) -> None:
+    """Sees to it that this process ends when its parent does, even if that is killed.
+
+    A pipe to the parent tells only who reads from it, and stays open as long as any process has
+    inherited the other end.
+
+    Args:
+        started_by_main_thread (bool): Of the parent. Linux has a signal for this, but sends it when
+            the thread ends that has started the process.
+    """
+    if started_by_main_thread and _ask_for_signal():
+        return
+    watch = threading.Thread(target=_watch, args=(os.getppid(),), daemon=True)
+    watch.start()
+
+
+def _ask_for_signal() -> bool:
+    if sys.platform != 'linux':
+        return False
+    import ctypes
+
+    try:
+        return ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL) == 0
+    except (AttributeError, OSError):
+        return False
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)

@@ -84,7 +84,12 @@ Array Divisor(const Array& weight, const Array* aweights, double ddof) {
     return sum - Sum(weight * AsType(*aweights, weight.dtype(), false)) * ddof / sum;
 }
 
-Array Covariance(const char* op, const Array& given, const CovarianceOptions& o) {
+struct Covariances {
+    Array values;  // of the dtype in which they are computed
+    Dtype dtype;   // of the result
+};
+
+Covariances ComputeCovariances(const char* op, const Array& given, const CovarianceOptions& o) {
     CheckMatrix(op, "m", given);
     Array x = Variables(given, o.rowvar);
     if (o.y != nullptr) {
@@ -123,22 +128,23 @@ Array Covariance(const char* op, const Array& given, const CovarianceOptions& o)
     const Array products = Matmul(centered, Transpose(other));
     const Array y = weight.is_null() ? products / std::max(static_cast<double>(n) - ddof, 0.0)
                                      : products / Maximum(Divisor(weight, o.aweights, ddof), 0);
-    return AsType(y, dtype, false);
+    return {y, dtype};
 }
 
 }  // namespace
 
 Array Cov(const Array& x, const CovarianceOptions& options) {
-    return Squeeze(Covariance("cov", x, options));
+    const auto [values, dtype] = ComputeCovariances("cov", x, options);
+    return Squeeze(AsType(values, dtype, false));
 }
 
 Array Corrcoef(const Array& x, const CovarianceOptions& options) {
-    const Array c = Covariance("corrcoef", x, options);
+    const auto [c, dtype] = ComputeCovariances("corrcoef", x, options);
     const Array deviation = Sqrt(Real(Diagonal(c)));
     const auto n = deviation.shape()[0];
     const Array y = c / Reshape(deviation, {n, 1}) / Reshape(deviation, {1, n});
-    if (IsComplex(y.dtype())) return Squeeze(y);
-    return Squeeze(Clamp(y, -1, 1));  // which rounding may pass
+    // Rounding may pass 1.
+    return Squeeze(AsType(IsComplex(y.dtype()) ? y : Clamp(y, -1, 1), dtype, false));
 }
 
 }  // namespace chainerx

@@ -8,6 +8,7 @@
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/explog.h"
 #include "chainerx/ops/operators.h"
+#include "chainerx/ops/reduce_output.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/view.h"
 #include "chainerx/ops/where.h"
@@ -46,7 +47,11 @@ Array ToFloat(const Array& x) { return AsType(x, FloatResult(x.dtype()), false);
 Array GaussianKlDivergence(const Array& mean, const Array& ln_var) {
     CheckReal("gaussian_kl_divergence", "mean", mean);
     CheckReal("gaussian_kl_divergence", "ln_var", ln_var);
-    return (Square(mean) + Exp(ln_var) - ln_var - 1) * 0.5;
+    const Dtype dtype = FloatResult(PromoteTypes(mean.dtype(), ln_var.dtype()));
+    const Array m = AsType(mean, internal::WideDtype(dtype), false);
+    const Array v = AsType(ln_var, internal::WideDtype(dtype), false);
+    // exp(v) - 1 - v, which is v^2 / 2 near 0, where exp(v) has only its leading 1.
+    return AsType((Square(m) + (Expm1(v) - v)) * 0.5, dtype, false);
 }
 
 Array HuberLoss(const Array& x1, const Array& x2, double delta) {
@@ -77,13 +82,16 @@ Array SigmoidCrossEntropy(const Array& x1, const Array& x2) {
     if (x1.shape() != x2.shape()) {
         throw DimensionError{kOp, ": x1.shape is ", x1.shape(), ", but x2.shape is ", x2.shape()};
     }
-    // log(1 + exp(x1)) - x1 x2: neither term overflows before the loss does.
+    // log(1 + exp(x1)) - x1 x2, of which neither term overflows before the loss does. Of a label
+    // that is right, what is large is 0 here, and does not drown the small rest.
     const Array x = ToFloat(x1);
     const Array detached = internal::Detached(x);
     const KeptOperand kept{kOp, "x2", x2};
     const Array& labels = kept();
-    Array y = Where(labels == -1, Scalar{0.0},
-                    Softplus(detached) - detached * AsType(labels, x.dtype(), false));
+    const Array t = AsType(labels, x.dtype(), false);
+    Array y =
+        Where(labels == -1, Scalar{0.0},
+              Softplus(-Absolute(detached)) + (Maximum(detached, Scalar{0.0}) - detached * t));
     if (Record rec{kSigmoidCrossEntropy, {x}, y}) {
         rec.Grad(0, [x = rec.Save(x), kept](const Array& gy) {
             const Array p = Sigmoid(x());

@@ -15,6 +15,7 @@
 #include "chainerx/ops/logic.h"
 #include "chainerx/ops/matrices.h"
 #include "chainerx/ops/operators.h"
+#include "chainerx/ops/reduce_output.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/view.h"
 #include "chainerx/ops/where.h"
@@ -70,8 +71,8 @@ Array RootOfPowers(const Array& sizes, double order, const OptionalAxes& axes, b
     return Where(is_zero, 0, Power(Where(is_zero, 1, sum), Scalar{1 / order}));
 }
 
-Array OfVectors(const char* op, const Array& x, double order, const OptionalAxes& axes,
-                bool keepdims) {
+Array OfWideVectors(const char* op, const Array& x, double order, const OptionalAxes& axes,
+                    bool keepdims) {
     if (order == 2) return Euclidean(x, axes, keepdims);
     if (order == 0) {
         const Array counts = AsType(x != Scalar{0}, RealDtype(FloatResult(x.dtype())));
@@ -84,6 +85,12 @@ Array OfVectors(const char* op, const Array& x, double order, const OptionalAxes
     }
     if (order == 1) return Sum(sizes, axes, keepdims);
     return RootOfPowers(sizes, order, axes, keepdims);
+}
+
+Array OfVectors(const char* op, const Array& x, double order, const OptionalAxes& axes,
+                bool keepdims) {
+    return internal::InWide(
+        x, [&](const Array& wide) { return OfWideVectors(op, wide, order, axes, keepdims); });
 }
 
 [[noreturn]] CX_COLD void ThrowOrder(const char* op, const NormOrder& order, const char* expected) {
@@ -107,8 +114,8 @@ Array OfSingularValues(const char* op, const Array& matrices, const F& f) {
 }
 
 // Over axes `rows` and `columns`, neither negative.
-Array OfMatrices(const char* op, const Array& x, const NormOrder& order, int8_t rows,
-                 int8_t columns, bool keepdims) {
+Array OfWideMatrices(const char* op, const Array& x, const NormOrder& order, int8_t rows,
+                     int8_t columns, bool keepdims) {
     const Axes both{rows, columns};
     if (order.kind == Kind::kDefault || order.kind == Kind::kFrobenius) {
         return Euclidean(x, both, keepdims);
@@ -136,6 +143,13 @@ Array OfMatrices(const char* op, const Array& x, const NormOrder& order, int8_t 
     return Reshape(y, shape);
 }
 
+Array OfMatrices(const char* op, const Array& x, const NormOrder& order, int8_t rows,
+                 int8_t columns, bool keepdims) {
+    return internal::InWide(x, [&](const Array& wide) {
+        return OfWideMatrices(op, wide, order, rows, columns, keepdims);
+    });
+}
+
 }  // namespace
 
 std::string NormOrder::ToString() const {
@@ -154,7 +168,7 @@ std::string NormOrder::ToString() const {
 
 Array Norm(const Array& x, const NormOrder& order, const OptionalAxes& axes, bool keepdims) {
     if (!axes) {
-        if (order.kind == Kind::kDefault) return Euclidean(x, std::nullopt, keepdims);
+        if (order.kind == Kind::kDefault) return OfVectors("norm", x, 2, std::nullopt, keepdims);
         if (x.ndim() != 1 && x.ndim() != 2) {
             throw DimensionError{"norm: x has ", static_cast<int>(x.ndim()),
                                  " axes, expected 1 or 2 with ord ", order,

@@ -5,6 +5,7 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/kernels/kernel.h"
+#include "chainerx/ops/creation.h"
 
 namespace chainerx::internal {
 
@@ -17,6 +18,14 @@ inline Dtype TotalDtype(Dtype dtype) {
 // The dtype that holds counts and sums of what `dtype` holds.
 inline Dtype WideDtype(Dtype dtype) {
     return IsFloat(dtype) && GetItemSize(dtype) < 4 ? Dtype::kFloat32 : dtype;
+}
+
+// f(x) of floats of 16 bits, computed in float32: what lies between need not fit them.
+template <typename F>
+Array InWide(const Array& x, const F& f) {
+    const Dtype wide = WideDtype(x.dtype());
+    if (wide == x.dtype()) return f(x);
+    return AsType(f(AsType(x, wide)), x.dtype());
 }
 
 // The axes of a reduction. As in NumPy, an array of no axes may be reduced over 0 and -1, where the

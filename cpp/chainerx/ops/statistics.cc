@@ -55,7 +55,8 @@ Array Var(const Array& x, const OptionalAxes& axes, bool keepdims) {
         internal::Reduce<kernels::Var>(x, sorted, keepdims, RealDtype(FloatResult(x.dtype())));
     if (Record rec{kVar, {x}, y}) {
         rec.Grad(0, [sorted, x = rec.Save(x)](const Array& gy) {
-            return SpreadGradient(x(), sorted, Multiply(gy, 2.0));
+            const Dtype wide = RealDtype(internal::WideDtype(gy.dtype()));
+            return SpreadGradient(x(), sorted, Multiply(AsType(gy, wide, false), 2.0));
         });
     }
     return y;
@@ -67,12 +68,18 @@ Array Std(const Array& x, const OptionalAxes& axes, bool keepdims) {
         internal::Reduce<kernels::Std>(x, sorted, keepdims, RealDtype(FloatResult(x.dtype())));
     if (Record rec{kStd, {x}, y}) {
         rec.Grad(0, [sorted, x = rec.Save(x), y = rec.SaveOutput(y)](const Array& gy) {
+            // Neither a small deviation nor a quotient by it may fit narrow floats.
+            const Array from = x();
+            const Dtype wide = RealDtype(internal::WideDtype(FloatResult(from.dtype())));
+            const bool is_narrow = wide != RealDtype(from.dtype());
+            const Array spread =
+                is_narrow ? Reshape(Std(AsType(from, wide), sorted), gy.shape()) : y();
             // That of equal elements, a corner, is 0.
-            const Array spread = y();
             const Array is_zero = Equal(internal::Detached(spread), Scalar{0});
             return SpreadGradient(
-                x(), sorted,
-                Where(is_zero, Scalar{0}, Divide(gy, Where(is_zero, Scalar{1}, spread))));
+                from, sorted,
+                Where(is_zero, Scalar{0},
+                      Divide(AsType(gy, wide, false), Where(is_zero, Scalar{1}, spread))));
         });
     }
     return y;

@@ -67,7 +67,7 @@ CASES = [
         [f(2, 3), f(2, 3)],
         sig='mean, ln_var',
         dtypes=FLOATS,
-        maybe=INTS,
+        maybe=BOOL + INTS,
         out='float',
         elastic=True,
         tol=8,

@@ -59,6 +59,63 @@ def test_sizes(name, dtype, n):
         CHECKS[name](matrices(n, 3 * n).astype(dtype), tol)
 
 
+def deficient(kind, m, n, seed):
+    """A matrix whose rank is short by one, or one."""
+    a = matrices(m, n, seed=seed)
+    if kind == 'a column twice':
+        a[:, -1] = a[:, 0]
+    elif kind == 'a column of zeros':
+        a[:, 1] = 0
+    else:
+        a[:] = 1
+    return a
+
+
+@pytest.mark.parametrize('kind', ['a column twice', 'a column of zeros', 'ones'])
+@pytest.mark.parametrize('dtype', ['float32', 'complex64', 'float64'])
+def test_rounding_errors_are_not_inverted(kind, dtype):
+    """Of a rank that is short, what is left of the least singular values is no value."""
+    for m, n in ((3, 3), (5, 3), (3, 5), (9, 8), (30, 20), (64, 60)):
+        a = deficient(kind, m, n, m + n)
+        expected = np.linalg.pinv(a, rcond=1e-10)
+        x = chx.array(a.astype(dtype))
+        size = np.abs(expected).max()
+        tol = (3e-12 if dtype == 'float64' else 3e-3) * size
+        np.testing.assert_allclose(to_numpy(LA.pinv(x)), expected, atol=tol)
+        x.require_grad()
+        y = LA.pinv(x)
+        y.grad = chx.ones_like(y)
+        y.backward()
+        assert float(abs(x.grad).max()) < 100 * m * n * size**2
+        assert int(LA.matrix_rank(x)) == np.linalg.matrix_rank(a)
+
+
+def test_gradient_where_many_values_are_cut_off():
+    """Beside values that count, some that do not, equal ones and zeros among them."""
+    q1, q2 = (np.linalg.qr(matrices(n, n, seed=n))[0] for n in (6, 5))
+    a = q1[:, :5] * np.array([4.0, 3.0, 0.5, 0.5, 0.0]) @ q2
+    b = matrices(6, 2, seed=3)
+
+    def central(f, eps=1e-6):
+        out = np.empty_like(a)
+        for i in np.ndindex(a.shape):
+            step = np.zeros_like(a)
+            step[i] = eps
+            out[i] = (f(a + step) - f(a - step)) / (2 * eps)
+        return out
+
+    weights = matrices(5, 6, seed=1)
+    x = chx.array(a).require_grad()
+    (LA.pinv(x, 0.25) * chx.array(weights)).sum().backward()
+    expected = central(lambda v: (np.linalg.pinv(v, 0.25) * weights).sum())
+    np.testing.assert_allclose(to_numpy(x.grad), expected, atol=1e-7)
+
+    x = chx.array(a).require_grad()
+    LA.lstsq(x, chx.array(b), 0.25)[0].sum().backward()
+    expected = central(lambda v: np.linalg.lstsq(v, b, 0.25)[0].sum())
+    np.testing.assert_allclose(to_numpy(x.grad), expected, atol=1e-7)
+
+
 @pytest.mark.parametrize('name', ['svdvals', 'eigvalsh', 'pinv', 'qr'])
 @pytest.mark.parametrize('layout', ['transposed', 'reversed', 'strided', 'offset', 'broadcast'])
 def test_layouts(name, layout):

@@ -52,8 +52,8 @@ using Limit = std::variant<double, Array>;
 CX_API std::string ToString(const Limit& limit);
 
 // The pseudo-inverse, (..., n, m). Singular values up to rcond times the largest count as 0.
-// Without a limit, that of MatrixRank().
-CX_API Array Pinv(const Array& a, const std::optional<Limit>& rcond = Limit{1e-15},
+// Without a limit, that of MatrixRank(), or 1e-15 if that is larger.
+CX_API Array Pinv(const Array& a, const std::optional<Limit>& rcond = std::nullopt,
                   bool hermitian = false);
 
 // The x of least norm with least |a x - b|, for one matrix a (m, n), and b (m,) or (m, k). Singular

@@ -37,6 +37,7 @@ double Resolution(Dtype dtype) {
                                                : std::numeric_limits<double>::epsilon();
 }
 
+// What is below it, of the largest singular value, may be a rounding error.
 double DefaultCutoff(const Array& a) {
     return static_cast<double>(std::max(RowsOf(a), ColumnsOf(a))) * Resolution(a.dtype());
 }
@@ -81,8 +82,9 @@ Array InverseWhere(const Array& counts, const Array& x) {
     return Where(counts, Reciprocal(Where(counts, x, 1)), 0);
 }
 
-// p is the pseudo-inverse of a (Golub and Pereyra, 1973: where the rank stays).
-Array PinvGrad(const Array& a, const Array& p, const Array& gp) {
+// The gradient where nothing but zeros is cut off: p is the pseudo-inverse of a (Golub and Pereyra,
+// 1973: where the rank stays).
+Array WholePinvGrad(const Array& a, const Array& p, const Array& gp) {
     const Array ph = Adjoint(p);
     const Array g = Conjugate(gp);
     const Array gh = Adjoint(g);
@@ -91,6 +93,53 @@ Array PinvGrad(const Array& a, const Array& p, const Array& gp) {
     const Array outside = rows - Matmul(a, Matmul(p, rows));
     const Array beside = columns - Matmul(Matmul(columns, p), a);
     return Conjugate(outside + beside - Matmul(Matmul(ph, g), ph));
+}
+
+// The gradient where singular values beside 0 are cut off: of v f(s) u^H with f(s) = 1 / s for
+// those that count and 0 for others (Noferini, A formula for the Frechet derivative of a
+// generalized matrix function, 2017). The vectors that count turn towards the others as `a`
+// changes.
+Array CutPinvGrad(const Array& a, const Array& counts, const Array& gp) {
+    const auto [u, s, vh] = Svd(a, false);
+    const Array f = InverseWhere(counts, s);
+    const Array both = ToColumn(f) * ToRow(f);
+    const Array is_mixed = ToColumn(counts) != ToRow(counts);
+    const auto quotient = [&](const Array& x, const Array& y) {
+        return Where(is_mixed, x, 0) / Where(is_mixed, y, 1);
+    };
+    const Array even = quotient(ToColumn(f) - ToRow(f), ToColumn(s) - ToRow(s)) - both;
+    const Array odd =
+        Where(is_mixed, quotient(ToColumn(f) + ToRow(f), ToColumn(s) + ToRow(s)), both);
+    // Of the adjoint of the pseudo-inverse, which lies as `a` does.
+    const Array g = SwapLast(gp);
+    const Array rows = Matmul(Adjoint(u), g);
+    const Array inner = Matmul(rows, Adjoint(vh));
+    const Array inner_h = Adjoint(inner);
+    Array ga = Matmul(Matmul(u, even * (inner + inner_h) + odd * (inner - inner_h)) * 0.5, vh);
+    const Array squares = Square(f);
+    if (RowsOf(a) > ColumnsOf(a)) {
+        const Array columns = Matmul(g, Adjoint(vh));
+        ga = ga + Matmul((columns - Matmul(u, inner)) * ToRow(squares), vh);
+    } else if (RowsOf(a) < ColumnsOf(a)) {
+        ga = ga + Matmul(u * ToRow(squares), rows - Matmul(inner, vh));
+    }
+    return Conjugate(ga);
+}
+
+// What backward needs to know of singular values that are cut off.
+struct Cut {
+    Array counts;     // which ones are not
+    bool has_digits;  // whether one that is has more than rounding errors; waits for the device
+};
+
+Cut CutOf(const Array& a, const Array& s, const Array& counts) {
+    if (s.GetTotalSize() == 0) return {counts, false};
+    const Array noise = AMax(s, Axes{-1}, true) * DefaultCutoff(a);
+    return {counts, Any(LogicalAnd(LogicalNot(counts), s > noise)).Item<bool>()};
+}
+
+Array PinvGrad(const Array& a, const Array& p, const Cut& cut, const Array& gp) {
+    return cut.has_digits ? CutPinvGrad(a, cut.counts, gp) : WholePinvGrad(a, p, gp);
 }
 
 }  // namespace
@@ -104,12 +153,12 @@ Array Pinv(const Array& a, const std::optional<Limit>& rcond, bool hermitian) {
     if (hermitian) return Pinv(internal::HermitianOfLower("pinv", a), rcond);
     internal::CheckMatrices("pinv", a);
     const auto [u, s, vh] = internal::ComputeSvd("pinv", a, false, true);
-    const Array counts = IsLarge("pinv", "rcond", s, rcond ? *rcond : Limit{DefaultCutoff(a)});
+    const Limit limit = rcond ? *rcond : Limit{std::max(1e-15, DefaultCutoff(a))};
+    const Array counts = IsLarge("pinv", "rcond", s, limit);
     const Array p = Matmul(Adjoint(vh) * ToRow(InverseWhere(counts, s)), Adjoint(u));
     if (Record rec{kPinv, {a}, p}) {
-        rec.Grad(0, [a = rec.Save(a), p = rec.SaveOutput(p)](const Array& gp) {
-            return PinvGrad(a(), p(), gp);
-        });
+        rec.Grad(0, [a = rec.Save(a), p = rec.SaveOutput(p), cut = CutOf(a, s, counts)](
+                        const Array& gp) { return PinvGrad(a(), p(), cut, gp); });
     }
     return p;
 }
@@ -139,11 +188,12 @@ LstsqResult Lstsq(const Array& a, const Array& b, std::optional<double> rcond, c
     const Array scaled = ToColumn(InverseWhere(counts, s)) * Matmul(Adjoint(u), Detached(b2));
     Array x = Matmul(Adjoint(vh), scaled);
     if (Record rec{kLstsq, {a2, b2}, x}) {
-        rec.GradAll([a = rec.Save(a2), b = rec.Save(b2), cutoff](GradContext& context) {
+        rec.GradAll([a = rec.Save(a2), b = rec.Save(b2), cutoff,
+                     cut = CutOf(a2, s, counts)](GradContext& context) {
             const Array gx = context.output_grad();
             const Array p = Pinv(a(), cutoff);
             if (context.IsInputGradRequired(0)) {
-                context.SetInputGrad(0, PinvGrad(a(), p, Matmul(gx, SwapLast(b()))));
+                context.SetInputGrad(0, PinvGrad(a(), p, cut, Matmul(gx, SwapLast(b()))));
             }
             if (context.IsInputGradRequired(1)) context.SetInputGrad(1, Matmul(SwapLast(p), gx));
         });

@@ -174,26 +174,27 @@ CX_LINALG(
     "rtol: float | ndarray | None = None) -> ndarray",
     "Pseudo-inverses of matrices (Moore and Penrose)." CX_MATRICES
     "    rcond (float or ndarray): Singular values up to this times the largest one count as "
-    "0; 1e-15 by default. An array is broadcast to ``(...)``.\n"
+    "0; by default the resolution of the dtype times max(m, n), at least 1e-15. An array is "
+    "broadcast to ``(...)``.\n"
     "    hermitian (bool): Whether ``a`` is symmetric, or Hermitian; its lower triangle is "
     "read then.\n"
-    "    rtol (float or ndarray): Another name of ``rcond``. Where None is written out for it, "
-    "the limit is the resolution of the dtype times max(m, n), as in NumPy 2.\n"
-    "Returns:\n    ndarray: (..., n, m). Differentiable, any order, where the rank does not "
-    "change and nothing but zeros is cut off.\n" CX_DTYPE_ERROR
+    "    rtol (float or ndarray): Another name of ``rcond``.\n"
+    "Returns:\n    ndarray: (..., n, m). Differentiable, any order, where the number of singular "
+    "values that count does not change; where others than zeros are cut off, at second order as "
+    "svd() is.\n" CX_DTYPE_ERROR
     "    DimensionError: If ``a`` has fewer than two axes, or is ``hermitian`` and not "
     "square, or limits do not broadcast.\n    ValueError: If both ``rcond`` and ``rtol`` are "
     "given.\n" CX_NO_RESULT) {
+    // NumPy's default is 1e-15, for it computes float32, too, in float64: in float32 itself what is
+    // below its resolution is a rounding error, and so would be its inverse.
     const std::optional<linalg::Limit> rcond = ToLimit("pinv", "rcond", a[1]);
     const std::optional<linalg::Limit> rtol = ToLimit("pinv", "rtol", a[3]);
     if (rcond && rtol) {
         throw ValueError{"pinv: rcond is ", linalg::ToString(*rcond), " and rtol is ",
                          linalg::ToString(*rtol), "; expected one of them"};
     }
-    // A None that is given for rtol asks for the default of the array API standard, as in NumPy.
-    std::optional<linalg::Limit> limit = rcond ? rcond : rtol;
-    if (!limit && a[3] == nullptr) limit = linalg::Limit{1e-15};
-    return Wrap(linalg::Pinv(ToArray("pinv", "a", a[0]), limit, ToBool(a[2], false)));
+    return Wrap(
+        linalg::Pinv(ToArray("pinv", "a", a[0]), rcond ? rcond : rtol, ToBool(a[2], false)));
 }
 
 CX_LINALG(

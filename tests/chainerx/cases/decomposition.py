@@ -292,9 +292,11 @@ CASES = [
     _case(
         'pinv',
         np.linalg.pinv,
-        [call(distinct(4, 3), 0.6), call(distinct(2, 3, 4), 0.6)],  # 1 of 1, 1.5, 2 counts as 0
-        order=0,
-        diff=(),
+        [  # 1 of 1, 1.5, 2 counts as 0
+            call(distinct(4, 3), 0.6),
+            call(distinct(2, 3, 4), 0.6),
+            call(distinct(3, 3), 0.6),
+        ],
     ),
     *(
         _case(  # of rank 1, but for rounding
@@ -312,8 +314,6 @@ CASES = [
         lambda a: np.linalg.pinv(a, rtol=np.array([0.8, 0.6])),
         [call(distinct(2, 3, 4)), call(distinct(2, 4, 3))],
         fn=lambda a: chx.linalg.pinv(a, rtol=chx.array([0.8, 0.6], device=a.device)),
-        order=0,
-        diff=(),
     ),
     *(
         _case(
@@ -353,10 +353,8 @@ CASES = [
     _case(
         'lstsq',
         lambda *a: np.linalg.lstsq(*a)[0],
-        [call(distinct(4, 3), f(4, 2), 0.6)],
+        [call(distinct(4, 3), f(4, 2), 0.6), call(distinct(2, 3), f(2), 0.8)],
         fn=lambda *a: chx.linalg.lstsq(*a)[0],
-        order=0,
-        diff=(),
     ),
     _case(
         'lstsq',

@@ -222,7 +222,7 @@ Array RfftN(const Array& x, const FftAxes& a, const char* op) {
 Array IrfftN(const Array& x, const FftAxes& a, const char* op) {
     std::vector<FftAxis> axes = EachAxis(op, x, a);
     if (axes.empty()) ThrowNoAxes(op);
-    if (!a.shape || a.shape->back() == -1) axes.back().n.reset();  // x has half of the result
+    if (!a.shape) axes.back().n.reset();  // x has half of the result
     return FromHalf(op, ComplexN(op, x, axes, axes.size() - 1, true), axes.back(), true);
 }
 

@@ -35,7 +35,7 @@ CX_API Array Hfft(const Array& x, const FftAxis& a = {});
 
 // Over several axes: the last ones, or as many as `shape` has, or all.
 struct FftAxes {
-    std::optional<std::vector<int64_t>> shape{};  // -1 for all of an axis
+    std::optional<std::vector<int64_t>> shape{};  // -1 for the length of x
     std::optional<std::vector<int64_t>> axes{};
     FftNorm norm{FftNorm::kBackward};
 };

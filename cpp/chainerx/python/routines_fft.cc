@@ -93,7 +93,7 @@ CX_ALONG(ihfft, Ihfft, "The inverse of hfft.", CX_REAL, CX_ALL_NUMBERS,
 #define CX_DOC(what, default_axes, result, raises)                                               \
     what "\n\nArgs:\n    a (ndarray): Any shape and dtype.\n"                                    \
          "    s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 " \
-         "for all.\n"                                                                            \
+         "for as many as ``a`` has, as in NumPy.\n"                                              \
          "    axes (sequence of int): " default_axes                                             \
          "\n    norm (str): As of fft.\n" CX_RESULT_OUT_ARG "Returns:\n    ndarray: " result     \
          " Differentiable, any order.\n"                                                         \

@@ -110,6 +110,7 @@ def _over(name, sig=_OVER):
             call(f(4, 3), (2, 5), (0, 1), 'ortho'),
             call(f(2, 4, 3), (3, 4), (1, 2), norm='forward'),
             call(f(0, 3, 4), axes=(1, 2)),
+            *(call(f(4, 5), s, (0, 1)) for s in ((-1, 6), (3, -1), (-1, -1))),
         ],
         dtypes=ALL if not from_real else BOOL + REAL,
         out=lambda *d: (_real if half else _complex)(d[0]),

@@ -6,6 +6,8 @@
 
 #include "chainerx/core/error.h"
 #include "chainerx/ops/conv_recorded.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/operators.h"
 
 namespace chainerx {
 namespace {
@@ -15,21 +17,32 @@ constexpr const char* kConvTranspose = "conv_transpose";
 
 constexpr int64_t kMostLength = int64_t{1} << 61;  // of an axis: positions are computed with
 
-void CheckNumbers(const char* op, const char* name, const Array& x) {
-    if (IsBool(x.dtype()) || IsComplex(x.dtype())) {
+void CheckReal(const char* op, const char* name, const Array& x) {
+    if (IsComplex(x.dtype())) {
         throw DtypeError{op, ": ", name, " has dtype ", x.dtype(), ", expected real numbers"};
     }
+}
+
+bool AreTruths(const Array& x, const Array& w, const std::optional<Array>& b) {
+    return IsBool(x.dtype()) && IsBool(w.dtype()) && (!b.has_value() || IsBool(b->dtype()));
+}
+
+// Of truths: whether f(x, w, b) of their numbers counts any, as products of matrices of bool.
+template <typename F>
+Array OfTruths(const Array& x, const Array& w, const std::optional<Array>& b, const F& f) {
+    const auto number = [](const Array& a) { return AsType(a, Dtype::kInt32); };
+    return f(number(x), number(w), b.has_value() ? std::optional{number(*b)} : std::nullopt) != 0;
 }
 
 // All that does not depend on which axis of w has the channels of x.
 ConvGeometry CheckArguments(const char* op, const Array& x, const Array& w, const Array* b,
                             const PerAxis& stride, const AxisPads& pad, const PerAxis& dilate,
                             int64_t groups) {
-    CheckNumbers(op, "x", x);
-    CheckNumbers(op, "w", w);
+    CheckReal(op, "x", x);
+    CheckReal(op, "w", w);
     CheckSameDevice(op, x.device(), w.device());
     if (b != nullptr) {
-        CheckNumbers(op, "b", *b);
+        CheckReal(op, "b", *b);
         CheckSameDevice(op, x.device(), b->device());
     }
     if (x.ndim() < 3) {
@@ -163,6 +176,11 @@ const Array* Pointer(const std::optional<Array>& b) { return b.has_value() ? &*b
 
 Array Conv(const Array& x, const Array& w, const std::optional<Array>& b, const PerAxis& stride,
            const AxisPads& pad, bool cover_all, const PerAxis& dilate, int64_t groups) {
+    if (AreTruths(x, w, b)) {
+        return OfTruths(x, w, b, [&](const Array& xs, const Array& ws, const auto& bs) {
+            return Conv(xs, ws, bs, stride, pad, cover_all, dilate, groups);
+        });
+    }
     ConvGeometry geometry = CheckArguments(kConv, x, w, Pointer(b), stride, pad, dilate, groups);
     CheckChannels(kConv, x, w, groups, ChannelsOfGroups(kConv, x, w, groups));
     if (b.has_value()) CheckBias(kConv, *b, w, groups, w.shape()[0]);
@@ -180,6 +198,11 @@ Array Conv(const Array& x, const Array& w, const std::optional<Array>& b, const 
 Array ConvTranspose(const Array& x, const Array& w, const std::optional<Array>& b,
                     const PerAxis& stride, const AxisPads& pad,
                     const std::optional<PerAxis>& outsize, const PerAxis& dilate, int64_t groups) {
+    if (AreTruths(x, w, b)) {
+        return OfTruths(x, w, b, [&](const Array& xs, const Array& ws, const auto& bs) {
+            return ConvTranspose(xs, ws, bs, stride, pad, outsize, dilate, groups);
+        });
+    }
     ConvGeometry geometry =
         CheckArguments(kConvTranspose, x, w, Pointer(b), stride, pad, dilate, groups);
     CheckChannels(kConvTranspose, x, w, groups, w.shape()[0]);

@@ -12,6 +12,7 @@ namespace chainerx {
 
 // x (n, ins, ...), w (outs, ins / groups, ...), b (outs,). An output is as long as windows fit into
 // the padded input; with `cover_all` there is one more where some of the input would be left out.
+// Of bool: whether any product under a window is true.
 CX_API Array Conv(const Array& x, const Array& w, const std::optional<Array>& b = std::nullopt,
                   const PerAxis& stride = 1, const AxisPads& pad = 0, bool cover_all = false,
                   const PerAxis& dilate = 1, int64_t groups = 1);

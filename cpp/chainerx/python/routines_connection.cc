@@ -16,7 +16,7 @@ CX_ROUTINE(
     "dilate: int | Sequence[int] = 1, groups: int = 1) -> ndarray",
     "Convolution over 1 to 8 spatial axes, or rather cross-correlation: ``w`` is not turned.\n\n"
     "Args:\n"
-    "    x (ndarray): (n, ins, ...), any real dtype but bool.\n"
+    "    x (ndarray): (n, ins, ...), any real dtype.\n"
     "    w (ndarray): (outs, ins / groups, ...).\n"
     "    b (ndarray): (outs,), or None.\n"
     "    stride (int or tuple of int): Steps of the window, for all axes or for each.\n"
@@ -32,7 +32,7 @@ CX_ROUTINE(
     "where ``window = dilate * (w's length - 1) + 1``. Differentiable in all arrays, any order.\n"
     "Raises:\n"
     "    DimensionError: If shapes don't fit, or the window is longer than the padded input.\n"
-    "    DtypeError: If a dtype is bool or complex.") {
+    "    DtypeError: If a dtype is complex.") {
     std::optional<Array> b;
     if (Given(a[2])) b = ToArray("conv", "b", a[2]);
     const int64_t groups = a[7] == nullptr ? 1 : ToInt("conv", "groups", a[7]);
@@ -50,7 +50,7 @@ CX_ROUTINE(
     "Transposed convolution: the gradient of :func:`conv` in its input, as an operation of its "
     "own.\n\n"
     "Args:\n"
-    "    x (ndarray): (n, ins, ...), any real dtype but bool.\n"
+    "    x (ndarray): (n, ins, ...), any real dtype.\n"
     "    w (ndarray): (ins, outs / groups, ...).\n"
     "    b (ndarray): (outs,), or None.\n"
     "    stride (int or tuple of int): Distance of the windows in the output, for all axes or for "
@@ -67,7 +67,7 @@ CX_ROUTINE(
     "where ``window = dilate * (w's length - 1) + 1``. Differentiable in all arrays, any order.\n"
     "Raises:\n"
     "    DimensionError: If shapes don't fit.\n"
-    "    DtypeError: If a dtype is bool or complex.") {
+    "    DtypeError: If a dtype is complex.") {
     constexpr const char* kOp = "conv_transpose";
     std::optional<Array> b;
     if (Given(a[2])) b = ToArray(kOp, "b", a[2]);

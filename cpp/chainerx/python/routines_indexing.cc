@@ -97,11 +97,12 @@ CX_ROUTINE(
     "its dtype,\n"
     "        a number of no higher kind.\n"
     "    casting (str): 'no'.\n"
-    "    where (ndarray or bool): Of bool; where it is false, the elements of ``dst`` stay.\n"
+    "    where (ndarray or bool): Of bool; where it is false, the elements of ``dst`` stay. Of a "
+    "number counts whether it is 0.\n"
     "Raises:\n"
     "    DtypeError: If the dtypes differ, a number is of a higher kind, or ``where`` is no "
     "array of bool.\n"
-    "    TypeError: If ``where`` is no array and no bool.\n"
+    "    TypeError: If ``where`` is no array and no number.\n"
     "    OverflowError: If an integer does not fit.\n"
     "    DimensionError: If ``src`` or ``where`` does not broadcast.\n"
     "    NotImplementedError: If ``casting`` is not 'no'.\n"
@@ -117,6 +118,10 @@ CX_ROUTINE(
                                       "' is not implemented; cast src with astype()"};
         }
         if (casting != "no") throw ValueError{"copyto: unknown casting '", casting, "'"};
+    }
+    if (const auto number = a[3] != nullptr ? TryScalar(a[3]) : std::nullopt) {
+        CopyTo(dst, src, number->To<bool>());
+        return Py_NewRef(Py_None);
     }
     const std::optional<Array> mask = ToMask("copyto", a[3], dst.device());
     if (mask && !IsBool(mask->dtype())) {

@@ -91,11 +91,23 @@ CX_ROUTINE(dstack, "arrays: Sequence[ndarray]) -> ndarray",
     return Wrap(DStack(Refs(ToArrays("dstack", "arrays", a[0]))));
 }
 
+// A number of sections that is a float, or the one of an array without dimensions.
+std::optional<double> TryFloat(const char* op, PyObject* parts) {
+    const std::optional<Scalar> scalar = TryScalar(parts);
+    if (scalar && scalar->kind() == DtypeKind::kFloat) return scalar->To<double>();
+    if (!IsNdArray(parts) && PyObject_TypeCheck(parts, Numpy().ndarray) == 0) return std::nullopt;
+    const Ref ndim = Check(PyObject_GetAttrString(parts, "ndim"));
+    if (ToInt(op, "ndim", ndim.get()) != 0) return std::nullopt;
+    const Ref number = Check(PyObject_CallMethod(parts, "tolist", nullptr));
+    if (!PyFloat_Check(number.get())) return std::nullopt;
+    return PyFloat_AS_DOUBLE(number.get());
+}
+
 // Calls f with the number of sections, or with the indices where parts begin.
 template <typename F>
 PyObject* CallSplit(const char* op, PyObject* parts, F&& f) {
-    if (PyFloat_Check(parts)) {
-        const double v = PyFloat_AS_DOUBLE(parts);
+    if (const auto number = TryFloat(op, parts)) {
+        const double v = *number;
         if (!(v == std::nearbyint(v) && std::abs(v) < 0x1p62)) {
             throw ValueError{op, ": the number of sections must be an integer, got ", v};
         }

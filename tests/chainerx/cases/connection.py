@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from cases._table import REAL, Case, call, f
+from cases._table import BOOL, REAL, Case, call, f
 
 
 def per_axis(value, axes):
@@ -111,8 +111,9 @@ CASES = [
             call(f(2, 0, 3), f(3, 0, 2)),
             call(f(1, 1, 0), f(2, 1, 2), f(2), pad=1),
         ],
-        dtypes=REAL,
+        dtypes=BOOL + REAL,
         binary=True,
+        bools='yes',
         tol=8,
         errors=[
             (call(f(2, 3), f(2, 3)), 'DimensionError', r'x\.shape is \(2, 3\)'),
@@ -177,8 +178,9 @@ CASES = [
             call(f(2, 0, 3, 3), f(0, 3, 2, 2), f(3)),
             call(f(2, 0, 3), f(0, 3, 2)),
         ],
-        dtypes=REAL,
+        dtypes=BOOL + REAL,
         binary=True,
+        bools='yes',
         tol=8,
         errors=[
             (call(f(2, 3), f(3, 2)), 'DimensionError', r'x\.shape is \(2, 3\)'),

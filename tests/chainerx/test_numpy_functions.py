@@ -361,6 +361,35 @@ def test_interpolates_beside_places_that_are_not_finite(places, device):
 
 
 @pytest.mark.parametrize('dtype', ['float32', 'float64'])
+def test_interpolates_where_lines_are_longer_than_numbers(dtype, device):
+    """Between points, values, and slopes whose differences overflow; beside plain lines."""
+    most = float(np.finfo(dtype).max)
+    least = float(np.finfo(dtype).tiny)
+    places = np.array([-most, -1.0, 0.0, least, 0.75 * most, most], dtype)
+    values = np.array([most / 2, -most, most, 1.0, 2.0, -1.0], dtype)
+    whole = np.array([-most, most], dtype)
+    at = np.array([-most / 2, -0.25, 0.0, least / 2, most / 2, 0.9 * most, -most], dtype)
+    for xp, fp in ((places, values), (whole, np.array([1, 2], dtype)), (whole, whole / 2)):
+        x0, x1 = (xp.astype('longdouble')[i : len(xp) - 1 + i] for i in (0, 1))
+        y0, y1 = (fp.astype('longdouble')[i : len(xp) - 1 + i] for i in (0, 1))
+        i = np.clip(np.searchsorted(xp, at, 'right') - 1, 0, len(xp) - 2)
+        slope = ((y1 - y0) / (x1 - x0))[i]
+        part = (at.astype('longdouble') - x0[i]) / (x1 - x0)[i]
+        expected = (y0[i] * (1 - part) + y1[i] * part).astype(dtype)
+        table = [chx.array(a, device=device) for a in (xp, fp)]
+        y = chx.interp(chx.array(at, device=device), *table)
+        np.testing.assert_allclose(to_numpy(y), expected, 1e-6)
+        x = chx.array(at, device=device).require_grad()
+        y = chx.interp(x, *table)
+        np.testing.assert_allclose(to_numpy(y), expected, 1e-6)
+        (y / most).sum().backward()
+        inside = np.abs(slope) < most / 8
+        np.testing.assert_allclose(
+            to_numpy(x.grad)[inside], (slope / most)[inside].astype(dtype), 1e-4, least
+        )
+
+
+@pytest.mark.parametrize('dtype', ['float32', 'float64'])
 @pytest.mark.parametrize('n', [2, 3, 4, 17, 100, 1000, 20_000])
 def test_interpolates_in_tables(n, dtype, device):
     """Numbers in any order, below, at and above the points, some of which coincide."""

@@ -26,9 +26,16 @@ struct Table {
     const T* slopes;  // of all n - 1 lines, where they are worth it; or null
 
     // Where points coincide, the result is that of the last one.
-    T SlopeOf(int64_t i) const {
+    T PlainSlopeOf(int64_t i) const {
         const T width = x[i + 1] - x[i];
         return (y[i + 1] - y[i]) / (width == 0 ? T(1) : width);
+    }
+    // NaN, which OnHardLine() sees to, where a line is longer than numbers are.
+    T SlopeOf(int64_t i) const {
+        constexpr T kMost = std::numeric_limits<T>::max();
+        const T slope = PlainSlopeOf(i);
+        const bool fits = x[i + 1] - x[i] <= kMost && std::abs(slope) <= kMost;
+        return fits ? slope : std::numeric_limits<T>::quiet_NaN();
     }
 };
 
@@ -80,12 +87,24 @@ void FindPlaces(const Table<T>& t, const T* x, int64_t count, int64_t* places) {
     }
 }
 
-// What it is where nan comes out: beside what is not finite there is still what it is from the
-// other side, and on a level line.
+// What it is where nan comes out. Between finite points that are so far from each other that their
+// distance is not, parts of both are added. Beside what is not finite there is still what it is
+// from one side or the other, and on a level line.
 template <typename T>
-T BesideInfinity(const Table<T>& t, int64_t i, T x) {
-    const T y = t.y[i + 1] + t.SlopeOf(i) * (x - t.x[i + 1]);
-    return y != y && x == x && t.y[i] == t.y[i + 1] ? t.y[i] : y;
+T OnHardLine(const Table<T>& t, int64_t i, T x) {
+    const T x0 = t.x[i];
+    const T x1 = t.x[i + 1];
+    const T y0 = t.y[i];
+    const T y1 = t.y[i + 1];
+    const auto is_finite = [](T v) { return std::abs(v) <= std::numeric_limits<T>::max(); };
+    const T slope = t.PlainSlopeOf(i);
+    if (is_finite(x0) && is_finite(x1) && is_finite(y0) && is_finite(y1) && x0 != x1) {
+        const T part = (x / 4 - x0 / 4) / (x1 / 4 - x0 / 4);
+        return y0 * (1 - part) + y1 * part;
+    }
+    T y = y0 + slope * (x - x0);
+    if (y != y) y = y1 + slope * (x - x1);
+    return y != y && x == x && y0 == y1 ? y0 : y;
 }
 
 template <typename T>
@@ -115,7 +134,7 @@ void InterpBlock(const Table<T>& t, const T* __restrict x, int64_t count, T left
         if (x[i] == x0[i]) {
             y[i] = y0[i];
         } else if (y[i] != y[i]) {
-            y[i] = BesideInfinity(t, places[i], x[i]);
+            y[i] = OnHardLine(t, places[i], x[i]);
         }
     }
     for (int64_t i = 0; i < count; ++i) {

@@ -38,6 +38,24 @@ void CheckPoints(const Array& x, const Array& xp, const Array& fp) {
     }
 }
 
+// Between which finite points the line is longer, or steeper, than numbers are.
+Array IsFar(const Array& x0, const Array& x1, const Array& y0, const Array& y1) {
+    const Array width = x1 - x0;
+    const Array slope = (y1 - y0) / Where(width == Scalar{0}, Scalar{1}, width);
+    const Array fits = LogicalAnd(Isfinite(width), Isfinite(slope));
+    const Array is_known =
+        LogicalAnd(LogicalAnd(Isfinite(x0), Isfinite(x1)), LogicalAnd(Isfinite(y0), Isfinite(y1)));
+    return LogicalAnd(LogicalAnd(LogicalNot(fits), is_known), width != Scalar{0});
+}
+
+// Parts of both values where the line is far, else 0: nothing that is not finite may come near the
+// gradient of other lines.
+Array OnFarLine(const Array& is_far, const Array& x, const Array& x0, const Array& x1,
+                const Array& y0, const Array& y1) {
+    const Array part = Where(is_far, x / 4 - x0 / 4, 0) / Where(is_far, x1 / 4 - x0 / 4, 1);
+    return Where(is_far, y0, 0) * (1 - part) + Where(is_far, y1, 0) * part;
+}
+
 // At x, where something is known on both sides.
 Array Between(const Array& given, const Array& given_xp, const Array& fp) {
     // Zeros are positive, so that equal numbers have a difference of one sign.
@@ -49,15 +67,17 @@ Array Between(const Array& given, const Array& given_xp, const Array& fp) {
     const Array x0 = Take(xp, before, int8_t{0});
     const Array y0 = Take(fp, before, int8_t{0});
     const Array x1 = Take(xp, before + 1, int8_t{0});
-    const Array width = x1 - x0;
     const Array y1 = Take(fp, before + 1, int8_t{0});
-    // Where points coincide, the result is that of the last one.
-    const Array is_step = Equal(internal::Detached(width), Scalar{0});
-    const Array slope = (y1 - y0) / Where(is_step, Scalar{1}, width);
     using internal::Detached;
+    const Array is_far = IsFar(Detached(x0), Detached(x1), Detached(y0), Detached(y1));
+    const Array width = x1 - x0;
+    // Where points coincide, the result is that of the last one.
+    const Array is_step = LogicalOr(is_far, Equal(Detached(width), Scalar{0}));
+    const Array slope = Where(is_far, 0, y1 - y0) / Where(is_step, Scalar{1}, width);
     // Times the slope it is -0 at a point, and the sum of that and any y0 is y0.
     const Array step = Where(Signbit(Detached(slope)), x - x0, -(x0 - x));
-    const Array y = y0 + slope * step;
+    const Array y =
+        Where(is_far, OnFarLine(is_far, x, x0, x1, y0, y1), y0 + slope * Where(is_far, 0, step));
     // Beside a value that is not finite there is still what it is at the points, from the other
     // side, and on a level line. No gradient is worth keeping there: it would be NaN everywhere
     // else, too.

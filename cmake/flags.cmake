@@ -42,3 +42,11 @@ endif()
 if(CHAINERX_MOLD)
     target_link_options(chainerx_flags INTERFACE -fuse-ld=mold)
 endif()
+
+# Another version of libstdc++ may be in the process, while ours is linked statically (-static-libstdc++,
+# or a compiler that has no shared one): neither may resolve the symbols of the other.
+function(chainerx_keep_std_inside target)
+    set(map "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/local_std.map")
+    target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL "-Wl,--version-script=${map}")
+    set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${map}")
+endfunction()

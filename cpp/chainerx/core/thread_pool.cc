@@ -1,7 +1,6 @@
 #include "chainerx/core/thread_pool.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #ifdef __linux__
 #include <linux/futex.h>
@@ -14,7 +13,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <exception>
-#include <fstream>
 #include <memory>
 #include <new>
 #include <string>
@@ -24,6 +22,7 @@
 #include <vector>
 
 #include "chainerx/core/blocking.h"
+#include "chainerx/core/cpu_count.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/interrupt.h"
 #include "chainerx/core/memory_stats.h"
@@ -70,72 +69,10 @@ uint32_t AwaitChange(const std::atomic<uint32_t>& word, uint32_t old, bool spin)
     return value;
 }
 
-int CountAffinityCpus() {
-#ifdef __linux__
-    // The mask of a machine with more than CPU_SETSIZE CPUs doesn't fit a plain cpu_set_t.
-    constexpr int kMaxCpus = 8192;
-    if (cpu_set_t* set = CPU_ALLOC(kMaxCpus)) {
-        const size_t size = CPU_ALLOC_SIZE(kMaxCpus);
-        CPU_ZERO_S(size, set);
-        const int count = sched_getaffinity(0, size, set) == 0 ? CPU_COUNT_S(size, set) : 0;
-        CPU_FREE(set);
-        if (count > 0) {
-            return count;
-        }
-    }
-#endif
-    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
-
-// CPUs that the cgroup (version 2) of this process or one above it grants, rounded up.
-int CountCgroupCpus() {
-    double cpus = kMaxThreads;
-    std::ifstream file{"/proc/self/cgroup"};
-    for (std::string line; std::getline(file, line);) {
-        if (line.rfind("0::/", 0) != 0) {
-            continue;
-        }
-        for (std::string path = line.substr(3);; path.resize(path.find_last_of('/'))) {
-            std::ifstream limit{"/sys/fs/cgroup" + path + "/cpu.max"};
-            double quota{};
-            double period{};
-            if (limit >> quota >> period && quota > 0 &&
-                period > 0) {  // "max" in place of a quota: no limit
-                cpus = std::min(cpus, quota / period);
-            }
-            if (path.empty()) {
-                break;
-            }
-        }
-    }
-    // Inside a container the path above is often not visible, and version 1 keeps two files.
-    std::ifstream quota_file{"/sys/fs/cgroup/cpu/cpu.cfs_quota_us"};
-    std::ifstream period_file{"/sys/fs/cgroup/cpu/cpu.cfs_period_us"};
-    double quota{};
-    double period{};
-    if (quota_file >> quota && period_file >> period && quota > 0 && period > 0) {
-        cpus = std::min(cpus, quota / period);
-    }
-    return std::max(1, static_cast<int>(cpus + 0.999));
-}
-
-// An atomic, not a static local: a fork while another thread initializes it would leave its guard
-// locked in the child.
-std::atomic<int> g_cpus{0};
-
-int CountCpus() {
-    int count = g_cpus.load(std::memory_order_relaxed);
-    if (count == 0) {
-        count = std::min({CountAffinityCpus(), CountCgroupCpus(), kMaxThreads});
-        g_cpus.store(count, std::memory_order_relaxed);
-    }
-    return count;
-}
-
 int DefaultNumThreads() {
     const char* text = std::getenv("CHAINERX_NUM_THREADS");
     if (text == nullptr || *text == '\0') {
-        return CountCpus();
+        return internal::CountCpus(kMaxThreads);
     }
     char* end = nullptr;
     const long value = std::strtol(text, &end, 10);
@@ -326,7 +263,7 @@ void Pool::Run(int64_t n_blocks, internal::BlockFunction function, const void* c
                int n_threads) {
     const int n_workers = Grow(static_cast<int>(std::min<int64_t>(n_threads, n_blocks)) - 1);
     // More threads than CPUs: a spinning worker would keep another from its work.
-    spin_.store(n_workers < CountCpus(), std::memory_order_relaxed);
+    spin_.store(n_workers < internal::CountCpus(kMaxThreads), std::memory_order_relaxed);
 
     function_ = function;
     context_ = context;

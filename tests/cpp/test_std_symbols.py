@@ -1,0 +1,85 @@
+"""No library exports what is std::, though libstdc++ may be linked into it."""
+
+import ctypes
+import pathlib
+import re
+import subprocess
+
+import chainerx
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+# As libchainerx and _core are linked, and plainly.
+PROJECT = """
+cmake_minimum_required(VERSION 3.26)
+project(static_std LANGUAGES CXX)
+include({flags})
+add_library(objects OBJECT static_std.cc)
+target_link_libraries(objects PUBLIC chainerx_flags)
+foreach(name inside outside)
+    add_library(${{name}} SHARED $<TARGET_OBJECTS:objects>)
+    target_link_libraries(${{name}} PRIVATE chainerx_flags)
+    target_link_options(${{name}} PRIVATE -static-libstdc++)
+endforeach()
+chainerx_keep_std_inside(inside)
+"""
+# Templates of which this file has copies, and numbers that a facet reads.
+SOURCE = """
+#include <memory>
+#include <sstream>
+#include <string>
+#include <unordered_map>
+
+struct Key { std::string text; };
+struct Hash { size_t operator()(const Key& k) const { return std::hash<std::string>{}(k.text); } };
+struct Equal { bool operator()(const Key& a, const Key& b) const { return a.text == b.text; } };
+
+extern "C" __attribute__((visibility("default"))) double Parse(const char* text) {
+    const auto numbers = std::make_shared<std::unordered_map<Key, double, Hash, Equal>>();
+    std::istringstream stream{text};
+    stream >> (*numbers)[Key{text}];
+    return numbers->at(Key{text});
+}
+"""
+
+
+def exported(library):
+    """Mangled names; those of unique symbols, of which the process has one for all libraries."""
+    lines = subprocess.run(
+        ['nm', '-D', '--defined-only', str(library)], check=True, capture_output=True, text=True
+    ).stdout.splitlines()
+    symbols = [line.split()[1:3] for line in lines]
+    return {name for _, name in symbols}, {name for kind, name in symbols if kind == 'u'}
+
+
+def of_std(names):
+    """Functions, data, type information and guards: in std::, std::string and the like."""
+    return {n for n in names if re.match(r'_Z(T[A-Z]|GV|Z)*N?[KV]*(S[tabsiod]|9__gnu_cxx)', n)}
+
+
+def test_binaries_keep_std_inside():
+    package = pathlib.Path(chainerx.__file__).parent
+    for library in (*package.glob('lib/libchainerx.so*'), *package.glob('_core.*.so')):
+        names, unique = exported(library)
+        assert names
+        assert of_std(names) == set(), library
+        assert of_std(unique) == set(), library
+
+
+def test_a_static_libstdcxx_stays_inside(tmp_path):
+    (tmp_path / 'CMakeLists.txt').write_text(
+        PROJECT.format(flags=(ROOT / 'cmake' / 'flags.cmake').as_posix())
+    )
+    (tmp_path / 'static_std.cc').write_text(SOURCE)
+    for command in (['-S', '.', '-B', 'build'], ['--build', 'build']):
+        subprocess.run(['cmake', *command], cwd=tmp_path, check=True, capture_output=True)
+    plain, _ = exported(tmp_path / 'build' / 'liboutside.so')
+    assert len(of_std(plain)) > 1000  # so that there is something to keep
+    names, unique = exported(tmp_path / 'build' / 'libinside.so')
+    assert 'Parse' in names
+    assert of_std(names) == set()
+    assert unique == set()
+    # Beside the libstdc++ that this process has.
+    parse = ctypes.CDLL(str(tmp_path / 'build' / 'libinside.so')).Parse
+    parse.restype, parse.argtypes = ctypes.c_double, [ctypes.c_char_p]
+    assert parse(b'2.5') == 2.5

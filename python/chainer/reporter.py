@@ -209,8 +209,11 @@ class Summary:
 
     def __init__(self) -> None:
         self._x: tp.Any = 0.0
-        self._x2: tp.Any = 0.0
         self._n: tp.Any = 0
+        # Of squares of distances from the mean, so far: the difference of a mean of squares and the
+        # square of a mean is lost where numbers are large.
+        self._mean: tp.Any = 0.0
+        self._m2: tp.Any = 0.0
 
     def add(self, value: tp.Any, weight: tp.Any = 1) -> None:
         """Takes in a value.
@@ -218,22 +221,32 @@ class Summary:
         Args:
             value: A number, an array of any kind, or a Variable.
             weight: How often it counts: a number or an array of one.
+
+        Source: West, Communications of the ACM 22(9), 1979.
         """
         if type(value) is not float:
             value = _to_number(value)
         if type(value) in (float, np.float64) and type(self._x) is float and type(weight) is int:
             # What trainings add up in each iteration, in floats of Python, which are the quickest.
             number = float(value)
-            self._x = self._x + weight * number
-            self._x2 = self._x2 + weight * number * number
-            self._n = self._n + weight
+            distance = number - self._mean
+            before = self._n
+            self._x += weight * number
+            self._n += weight
+            n = self._n or 1
+            self._mean = self._x / n
+            self._m2 += weight * distance * distance * before / n
             return
         weight = _to_number(weight)
         with _device_context(value):
             # Not in place: the first array that comes in is not ours.
+            distance = value - self._mean
+            before = self._n
             self._x = self._x + weight * value
-            self._x2 = self._x2 + weight * value * value
             self._n = self._n + weight
+            n = _replace_0(self._n)
+            self._mean = self._x / n
+            self._m2 = self._m2 + weight * distance * distance * (before / n)
 
     def compute_mean(self) -> tp.Any:
         """The mean.
@@ -255,22 +268,41 @@ class Summary:
         mean = self.compute_mean()
         xp = backend.get_array_module(mean)
         with _device_context(self._x):
-            # Rounding may make the difference negative.
-            variance = xp.maximum(self._x2 / self._n - mean * mean, 0.0)
-            return mean, xp.sqrt(variance)
+            return mean, xp.sqrt(self._m2 / self._n)
 
     def serialize(self, serializer: serializer_module.AbstractSerializer) -> None:
-        """Saves or loads the sums.
+        """Saves or loads the sums, those that Chainer v7 has among them.
 
         Args:
             serializer (AbstractSerializer): Where to or from.
         """
+        x2 = self._m2 + self._x * self._mean
         try:
-            sums = [serializer(name, getattr(self, name)) for name in ('_x', '_x2', '_n')]
+            x, x2, n = (
+                serializer(*sum_) for sum_ in (('_x', self._x), ('_x2', x2), ('_n', self._n))
+            )
         except KeyError:
             warnings.warn('The previous statistics are not saved.', stacklevel=2)
-        else:
-            self._x, self._x2, self._n = sums
+            return
+        if not isinstance(serializer, serializer_module.Deserializer):
+            serializer('_m2', self._m2)
+            return
+        self._x, self._n = x, n
+        self._mean = x / _replace_0(n)
+        m2 = None
+        with contextlib.suppress(KeyError):  # in snapshots of v7
+            m2 = serializer('_m2', None)
+        if m2 is None:
+            m2 = backend.get_array_module(x).maximum(x2 - x * self._mean, 0.0)
+        self._m2 = float(m2) if type(x) is float else backend.get_device_from_array(x).send(m2)
+
+
+def _replace_0(n: tp.Any) -> tp.Any:
+    """A sum of weights to divide by, which may all have been 0 so far."""
+    if isinstance(n, int | float):
+        return n or 1
+    xp = backend.get_array_module(n)
+    return xp.where(n == 0, xp.ones_like(n), n)
 
 
 def _device_context(array: tp.Any) -> tp.ContextManager[tp.Any]:

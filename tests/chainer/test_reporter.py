@@ -201,17 +201,50 @@ def test_summary_of_weights_that_are_arrays():
 
 
 @pytest.mark.parametrize('make', [float, np.float64, np.array, chainerx.array])
-def test_summary_of_equal_values_has_no_negative_variance(make):
-    negative = 0
-    for value in (0.1, 0.7, 1.1, 1e3 / 3):
-        for n in range(1, 20):
-            summary = chainer.Summary()
-            for _ in range(n):
-                summary.add(make(value))
-            mean, std = summary.make_statistics()
-            negative += float(summary._x2 / n - mean * mean) < 0  # seven 0.7s are
-            assert 0 <= float(std) < 1e-7 * value, (value, n)
-    assert negative > 5
+def test_summary_of_equal_values(make):
+    for value, weights in ((0.1, [3]), (0.7, [1, 5, 6]), (1e3 / 3, [1] * 19)):
+        summary = chainer.Summary()
+        for weight in weights:
+            summary.add(make(value), weight)
+            _, std = summary.make_statistics()
+            assert 0 <= float(std) < 1e-15 * value, (value, weight)
+
+
+@pytest.mark.parametrize('xp', XP)
+@pytest.mark.parametrize('ndim', [0, 1])
+@pytest.mark.parametrize('dtype', ['f', 'd'])
+def test_summary_of_numbers_that_differ_little(xp, ndim, dtype):
+    """Squares, or those of the distances from the first number, would lose what they differ in."""
+    n = {'f': 2**20, 'd': 10**9}[dtype]
+    for offsets in ([0, 1, 2], [-n, *[0, 1, 2] * 20], [2, 1, 0, -n]):
+        values = np.array([n + offset for offset in offsets], dtype)
+        summary = chainer.Summary()
+        for value in values:
+            summary.add(xp.array(value if ndim == 0 else np.array([value, 1], dtype)))
+        mean, std = chainer.backend.CpuDevice().send(summary.make_statistics())
+        expected = values.astype('d').mean(), values.astype('d').std()
+        rtol = 1e-5 if ndim and dtype == 'f' else 1e-7
+        np.testing.assert_allclose([np.ravel(mean)[0], np.ravel(std)[0]], expected, rtol=rtol)
+
+
+def test_summary_of_floats_with_weights():
+    summary, other = chainer.Summary(), chainer.Summary()
+    for value, weight in ((5.0, 0), (1e9, 2), (1e9 + 1, 0), (1e9 + 2, 1), (1e9 + 3, 3)):
+        summary.add(value, weight)
+        other.add(value, np.float64(weight))
+    expected = [1e9, 1e9, 1e9 + 2, 1e9 + 3, 1e9 + 3, 1e9 + 3]
+    for one in (summary, other):
+        mean, std = one.make_statistics()
+        np.testing.assert_allclose([mean, std], [np.mean(expected), np.std(expected)], rtol=1e-7)
+
+
+@pytest.mark.parametrize('xp', XP)
+def test_summary_of_weights_of_each_element(xp):
+    summary = chainer.Summary()
+    for value, weight in (([1, 7], [0, 1]), ([2, 5], [1, 0]), ([4, 9], [1, 1])):
+        summary.add(xp.array(np.array(value, 'd')), xp.array(np.array(weight, 'd')))
+    mean, std = chainer.backend.CpuDevice().send(summary.make_statistics())
+    assert (mean.tolist(), std.tolist()) == ([3, 8], [1, 1])
 
 
 def test_summary_keeps_no_graph():
@@ -305,12 +338,51 @@ def test_serialize_summary():
     summary.add(2.5)
     saved: dict = {}
     Save(saved).save(summary)
-    assert saved == {'_x': 3.5, '_x2': 7.25, '_n': 2}
+    assert saved == {'_x': 3.5, '_x2': 7.25, '_n': 2, '_m2': 1.125}  # the last is not in v7
     loaded = chainer.Summary()
     Load(saved).load(loaded)
     assert loaded.make_statistics() == summary.make_statistics()
     loaded.add(4)
     assert loaded.compute_mean() == 2.5
+
+
+@pytest.mark.parametrize('format', ['npz', 'hdf5'])
+@pytest.mark.parametrize('make', [float, np.array, chainerx.array])
+def test_a_saved_summary_goes_on_with_the_same_bits(format, make, tmp_path):
+    if format == 'hdf5':
+        pytest.importorskip('h5py')
+    save, load = (getattr(chainer.serializers, f'{verb}_{format}') for verb in ('save', 'load'))
+    summaries = chainer.DictSummary(), chainer.DictSummary()
+    values = [1e9, 1e9 + 1, 1e9 + 2.7, 1e9 - 3.3]
+    for value in values:
+        summaries[0].add({'a': make(value)})
+    for value in values[:2]:
+        summaries[1].add({'a': make(value)})
+    save(tmp_path / 'x', summaries[1])
+    loaded = chainer.DictSummary()
+    load(tmp_path / 'x', loaded)
+    for value in values[2:]:
+        loaded.add({'a': make(value)})
+    expected = summaries[0].make_statistics()
+    assert {k: float(v) for k, v in loaded.make_statistics().items()} == {
+        k: float(v) for k, v in expected.items()
+    }
+
+
+def test_load_a_summary_of_v7():
+    """It has the sum of the squares."""
+    saved = {'_x': 10.0, '_x2': 42.0, '_n': 3}
+    for loader in (
+        Load(saved),
+        chainer.serializers.NpzDeserializer(
+            {key: np.asarray(value) for key, value in saved.items()}, strict=False
+        ),
+    ):
+        summary = chainer.Summary()
+        loader.load(summary)
+        summary.add(6.0)
+        mean, std = summary.make_statistics()
+        assert (mean, std) == (4, pytest.approx(np.sqrt((42 + 36) / 4 - 16)))
 
 
 def test_load_a_summary_that_was_not_saved():

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.filterwarnings('ignore:.* is deprecated')
 # Parameters of another precision do not change that of the data, which comes first.
 LIKE_THE_FIRST = {
     *('linear', 'rectified_linear', 'simplified_dropconnect', 'scatter_add', 'r2_score'),
+    'transpose_sequence',
     *('convolution_nd', 'convolution_1d', 'convolution_2d', 'convolution_3d'),
     *('deconvolution_nd', 'deconvolution_1d', 'deconvolution_2d', 'deconvolution_3d'),
     *('depthwise_convolution_2d', 'dilated_convolution_2d', 'local_convolution_2d'),

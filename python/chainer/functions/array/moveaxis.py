@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import typing as tp
 
 import chainerx
@@ -55,6 +56,8 @@ def moveaxis(x: tp.Any, source: tp.Any, destination: tp.Any) -> variable.Variabl
 def _to_axes(name: str, axes: tp.Any) -> tuple[int, ...]:
     if isinstance(axes, int):
         return (axes,)
-    if not isinstance(axes, tuple | list) or not all(isinstance(a, int) for a in axes):
-        raise TypeError(f'moveaxis: {name} is {axes!r}, expected an int or a tuple of int')
-    return tuple(axes)
+    try:
+        return tuple(map(operator.index, axes))
+    except TypeError:
+        text = f'moveaxis: {name} is {axes!r}, expected an int or a tuple of int'
+        raise TypeError(text) from None

@@ -28,6 +28,7 @@ class PadSequence(BuiltinFunction):
     def compose(*xs: chainerx.ndarray, length: int | None, padding: float) -> chainerx.ndarray:
         if length is None:
             length = max(len(x) for x in xs)
+        padding = xs[0].dtype.type(padding).item()
         rest = [(0, 0)] * (xs[0].ndim - 1)
         return chainerx.stack(
             [chainerx.pad(x, [(0, length - len(x)), *rest], 'constant', padding) for x in xs]

@@ -81,7 +81,7 @@ def _check(output_shape: tp.Any, mode: str) -> tuple[int, int]:
         raise type(error)(
             f'resize_images: output_shape is {output_shape!r}, expected a height and a width'
         ) from None
-    if not all(isinstance(m, int | np.integer) for m in (height, width)):
+    if not all(m == int(m) for m in (height, width)):
         raise TypeError(f'resize_images: output_shape is {output_shape!r}, expected integers')
     if height <= 0 or width <= 0:
         raise ValueError(

@@ -66,16 +66,18 @@ class TransposeSequence(BuiltinFunction):
             previous, x = in_types[i - 1], in_types[i]
             type_check.expect(
                 previous.shape[0] >= x.shape[0],
-                previous.dtype == x.dtype,
                 previous.shape[1:] == x.shape[1:],
             )
+            kinds = [type_check.eval(a.dtype.kind) for a in (previous, x)]
+            if kinds != ['f', 'f']:
+                type_check.expect(previous.dtype == x.dtype)
 
     @staticmethod
     def compose(*xs: chainerx.ndarray) -> tuple[chainerx.ndarray, ...]:
         lengths = tuple(map(len, xs))
         if not lengths[0]:
             return ()
-        x = xs[0] if len(xs) == 1 else chainerx.concatenate(xs, 0)
+        x = xs[0] if len(xs) == 1 else chainerx.concatenate(xs, 0).astype(xs[0].dtype, copy=False)
         if len(xs) > 1 and lengths[0] > 1:
             x = _by_time(x, lengths)
         counts = (np.arange(lengths[0])[:, None] < np.array(lengths)).sum(1)
@@ -86,12 +88,12 @@ def transpose_sequence(xs: tp.Sequence[tp.Any]) -> tuple[variable.Variable, ...]
     """For each time the elements of all sequences that are long enough.
 
     Args:
-        xs (sequence of Variable or array): Of one dtype, of falling length; the same shapes, but
-            for the length of the first axis.
+        xs (sequence of Variable or array): Of one dtype or of floats, of falling length; the same
+            shapes, but for the length of the first axis.
 
     Returns:
         tuple of Variable: As many as the first is long, each of the shape (sequences that are
-        long enough, ...). Differentiable in all of them, any order.
+        long enough, ...), in the dtype of the first. Differentiable in all of them, any order.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit, or lengths rise.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
+import numpy as np
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
@@ -51,10 +52,10 @@ def _check(kh: int, kw: int, dy: int, dx: int) -> None:
 
 
 def _pair(name: str, value: tp.Any) -> tuple[int, int]:
-    pair = (value, value) if isinstance(value, int) else tuple(value)
-    if len(pair) != 2 or not all(isinstance(n, int) for n in pair):
+    pair = (value, value) if isinstance(value, int | np.integer) else tuple(value)
+    if len(pair) != 2 or not all(isinstance(n, int | np.integer) for n in pair):
         raise TypeError(f'shift: {name} is {value!r}, expected an int or a pair of them')
-    return tp.cast(tuple[int, int], pair)
+    return int(pair[0]), int(pair[1])
 
 
 def shift(x: tp.Any, ksize: tp.Any = 3, dilate: tp.Any = 1) -> variable.Variable:

@@ -40,14 +40,14 @@ class HuberLoss(BuiltinFunction):
 
 
 def huber_loss(
-    x: tp.Any, t: tp.Any, delta: float, reduce: str = 'sum_along_second_axis'
+    x: tp.Any, t: tp.Any, delta: tp.Any, reduce: str = 'sum_along_second_axis'
 ) -> variable.Variable:
     """Half the squared difference where it is at most ``delta``, linear beyond.
 
     Args:
         x (Variable or array): Any shape, any float dtype.
         t (Variable or array): Same shape and dtype.
-        delta (float): Where the linear part begins.
+        delta (float or array of one element): Where the linear part begins.
         reduce (str): 'sum_along_second_axis', or 'no' for the losses themselves.
 
     Returns:
@@ -61,4 +61,4 @@ def huber_loss(
     Source: Huber, 1964.
     """
     check_reduce('huber_loss', reduce, _REDUCE)
-    return HuberLoss.call(x, t, delta=delta, reduce=reduce)
+    return HuberLoss.call(x, t, delta=float(delta), reduce=reduce)

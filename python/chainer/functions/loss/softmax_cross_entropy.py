@@ -88,6 +88,7 @@ class SoftmaxCrossEntropy(BuiltinFunction):
         return loss, x.as_grad_stopped()
 
 
+_NO_LABEL = -(2**31)  # no class has it
 _NO_SMOOTHING = 0.0  # the very object that is the default
 _CHECKED = ('class_weight', 'reduce', 'soft_target_loss', 'label_smoothing')
 
@@ -191,7 +192,7 @@ def softmax_cross_entropy(
     normalize: bool = True,
     cache_score: bool = True,
     class_weight: tp.Any = None,
-    ignore_label: int = -1,
+    ignore_label: int | None = -1,
     reduce: str = 'mean',
     enable_double_backprop: bool = False,
     soft_target_loss: str = 'cross-entropy',
@@ -207,7 +208,7 @@ def softmax_cross_entropy(
             divided by the number of rows.
         cache_score (bool): Whether ``y.creator.y`` is the softmax; costs nothing.
         class_weight (array): (classes,), floats: factors of the losses, by label.
-        ignore_label (int): Elements with this label have loss 0.
+        ignore_label (int): Elements with this label have loss 0; None for none of them.
         reduce (str): 'mean', or 'no' for the losses themselves.
         enable_double_backprop (bool): Without effect: it always is.
         soft_target_loss (str): What is computed for distributions: 'cross-entropy' or
@@ -239,7 +240,7 @@ def softmax_cross_entropy(
         normalize=normalize,
         cache_score=cache_score,
         class_weight=class_weight,
-        ignore_label=ignore_label,
+        ignore_label=_NO_LABEL if ignore_label is None else ignore_label,
         reduce=reduce,
         soft_target_loss=soft_target_loss,
         label_smoothing=label_smoothing,

@@ -30,7 +30,7 @@ def gaussian_kl_divergence(mean: tp.Any, ln_var: tp.Any, reduce: str = 'sum') ->
         ValueError: For an unknown ``reduce``.
     """
     check_reduce('gaussian_kl_divergence', reduce, _REDUCE)
-    mean = variable.as_variable(mean)
+    # Bare arrays stay so: operators convert them.
     loss = (mean * mean + exp(ln_var) - ln_var - 1) * 0.5
     return reduce_variable(loss, reduce)
 
@@ -52,7 +52,7 @@ def bernoulli_nll(x: tp.Any, y: tp.Any, reduce: str = 'sum') -> variable.Variabl
         ValueError: For an unknown ``reduce``.
     """
     check_reduce('bernoulli_nll', reduce, _REDUCE)
-    return reduce_variable(softplus(y) - variable.as_variable(x) * y, reduce)
+    return reduce_variable(softplus(y) - x * y, reduce)
 
 
 def gaussian_nll(x: tp.Any, mean: tp.Any, ln_var: tp.Any, reduce: str = 'sum') -> variable.Variable:
@@ -73,8 +73,7 @@ def gaussian_nll(x: tp.Any, mean: tp.Any, ln_var: tp.Any, reduce: str = 'sum') -
         ValueError: For an unknown ``reduce``.
     """
     check_reduce('gaussian_nll', reduce, _REDUCE)
-    difference = variable.as_variable(x) - mean
-    ln_var = variable.as_variable(ln_var)
+    difference = x - mean
     power = difference * difference * exp(-ln_var) * -0.5
     loss = (ln_var + math.log(2 * math.pi)) * 0.5 - power
     return reduce_variable(loss, reduce)

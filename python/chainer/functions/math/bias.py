@@ -24,7 +24,7 @@ def bias(x: tp.Any, y: tp.Any, axis: int = 1) -> variable.Variable:
         InvalidType: If shapes or dtypes do not fit.
         ValueError: If ``axis`` is negative, or ``y`` has too many axes.
     """
-    return variable.as_variable(x) + broadcast_to(align('bias', x, y, axis), x.shape)
+    return tp.cast(variable.Variable, x + broadcast_to(align('bias', x, y, axis), x.shape))
 
 
 def align(op: str, x: tp.Any, y: tp.Any, axis: int) -> variable.Variable:

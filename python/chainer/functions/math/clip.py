@@ -18,7 +18,13 @@ class Clip(FloatUnary):
     compose = routine(chainerx.clip, x_min=..., x_max=...)
 
     def _prepare(self) -> None:
+        self.x_min, self.x_max = _number(self.x_min), _number(self.x_max)
         _check_limits(self.x_min, self.x_max)
+
+
+def _number(limit: tp.Any) -> float | None:
+    """Of an array of one element, too."""
+    return limit.item() if hasattr(limit, 'item') else limit
 
 
 def _check_limits(x_min: float | None, x_max: float | None) -> None:
@@ -28,12 +34,12 @@ def _check_limits(x_min: float | None, x_max: float | None) -> None:
         raise ValueError(f'clip: x_min is {x_min}, expected at most x_max, {x_max}')
 
 
-def clip(x: tp.Any, x_min: float | None, x_max: float | None) -> variable.Variable:
+def clip(x: tp.Any, x_min: tp.Any, x_max: tp.Any) -> variable.Variable:
     """Elements below ``x_min`` and above ``x_max`` become these.
 
     Args:
         x (Variable or array): Any shape, any float dtype.
-        x_min, x_max (float): The limits; None for no limit on one side.
+        x_min, x_max (float or array of one element): The limits; None for no limit on one side.
 
     Returns:
         Variable: Shape and dtype of ``x``. Differentiable, any order: the gradient is that of the
@@ -43,5 +49,6 @@ def clip(x: tp.Any, x_min: float | None, x_max: float | None) -> variable.Variab
         InvalidType: If the dtype is not a float.
         ValueError: If there is no limit, or ``x_min`` is above ``x_max``.
     """
+    x_min, x_max = _number(x_min), _number(x_max)
     _check_limits(x_min, x_max)
     return Clip.call(x, x_min=x_min, x_max=x_max)

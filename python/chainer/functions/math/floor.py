@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
+import numpy as np
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
@@ -22,7 +23,7 @@ def floor(x: tp.Any) -> variable.Variable:
     """The largest integer that is not above, elementwise.
 
     Args:
-        x (Variable or array): Any shape, any dtype; integers stay what they are.
+        x (Variable, array or NumPy scalar): Any shape, any dtype; integers stay what they are.
 
     Returns:
         Variable: Shape and dtype of ``x``. Not differentiable, and without a creator:
@@ -31,4 +32,6 @@ def floor(x: tp.Any) -> variable.Variable:
     Raises:
         TypeError: If ``x`` is no array.
     """
+    if isinstance(x, np.generic):
+        x = np.asarray(x)
     return _Floor.call(x)

@@ -24,4 +24,4 @@ def scale(x: tp.Any, y: tp.Any, axis: int = 1) -> variable.Variable:
         InvalidType: If shapes or dtypes do not fit.
         ValueError: If ``axis`` is negative, or ``y`` has too many axes.
     """
-    return variable.as_variable(x) * broadcast_to(align('scale', x, y, axis), x.shape)
+    return tp.cast(variable.Variable, x * broadcast_to(align('scale', x, y, axis), x.shape))

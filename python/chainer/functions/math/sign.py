@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
+import numpy as np
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
@@ -22,7 +23,7 @@ def sign(x: tp.Any) -> variable.Variable:
     """-1, 0 or 1 as the element is below, at or above 0.
 
     Args:
-        x (Variable or array): Any shape, any real dtype.
+        x (Variable, array or number): Any shape, any real dtype.
 
     Returns:
         Variable: Shape and dtype of ``x``. Not differentiable, and without a creator:
@@ -31,4 +32,6 @@ def sign(x: tp.Any) -> variable.Variable:
     Raises:
         DtypeError: If the dtype is bool or complex.
     """
+    if isinstance(x, np.generic | float | int | list):
+        x = np.asarray(x)
     return _Sign.call(x)

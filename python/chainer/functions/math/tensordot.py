@@ -6,6 +6,7 @@ import collections.abc
 import typing as tp
 
 import chainerx
+import numpy as np
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
@@ -20,7 +21,9 @@ def _split_axes(axes: Axes, a_ndim: int, b_ndim: int) -> tuple[list[int], list[i
     if isinstance(axes, collections.abc.Sequence):
         if len(axes) != 2:
             raise ValueError(f'tensordot: axes is {axes!r}, expected an int or a pair')
-        a_axes, b_axes = ([side] if isinstance(side, int) else list(side) for side in axes)
+        a_axes, b_axes = (
+            [int(side)] if isinstance(side, int | np.integer) else list(side) for side in axes
+        )
     else:
         if axes > min(a_ndim, b_ndim):
             raise ValueError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import typing as tp
 
 import chainerx
@@ -60,6 +61,8 @@ def normalize(x: tp.Any, eps: float = 1e-5, axis: tp.Any = 1) -> variable.Variab
         TypeError: If ``axis`` is something else.
         ValueError: If it names one axis twice.
     """
-    if isinstance(axis, np.integer):
-        axis = int(axis)
+    if isinstance(axis, tuple):
+        axis = tuple(map(operator.index, axis))
+    elif axis is not None:
+        axis = operator.index(axis)
     return NormalizeL2.call(x, eps=eps, axis=to_axes('normalize', axis))

@@ -90,7 +90,8 @@ def to_outsize(outsize: tp.Any) -> tuple[int, int]:
     Raises:
         TypeError: If these are no positive integers.
     """
-    pair = tuple(outsize) if hasattr(outsize, '__getitem__') else (outsize, outsize)
+    one = isinstance(outsize, np.number) or not hasattr(outsize, '__getitem__')
+    pair = (outsize, outsize) if one else tuple(outsize)
     for n in pair:
         if not isinstance(n, int | np.integer) or n <= 0:
             raise TypeError(f'outsize is {outsize!r}, expected a positive int or a pair of them')

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import typing as tp
 
 from chainer._base import environment
 from chainer.functions.activation.maxout import maxout
+from chainer.initializer import Initializer
 from chainer.link import Chain
 from chainer.links.connection.linear import Linear
 from chainer.variable import Variable
@@ -18,10 +20,10 @@ class Maxout(Chain):
         in_size: Features of the input. None: taken from the first input.
         out_size: Features of the output.
         pool_size: Number of layers.
-        initialW: Initializer of the weights, or an array of as many elements; `LeCunNormal` by
-            default.
-        initial_bias: Initializer of the biases, or an array of as many elements; None for no
-            biases.
+        initialW: Initializer of the weights, `LeCunNormal` by default; or an array of shape
+            (out_size, pool_size, in_size); or a function that fills such an array.
+        initial_bias: Initializer of the biases, None for no biases; or an array of shape
+            (out_size, pool_size); or a function that fills such an array.
 
     Attributes:
         linear (Linear): All layers: those of an output stand next to each other.
@@ -29,7 +31,7 @@ class Maxout(Chain):
         pool_size (int): As given.
 
     Raises:
-        ValueError: If ``pool_size`` is below 1.
+        ValueError: If ``pool_size`` is below 1, or an array has another number of axes.
 
     Source: Goodfellow et al., ICML 2013.
     """
@@ -45,21 +47,30 @@ class Maxout(Chain):
         if pool_size < 1:
             raise ValueError(f'Maxout: pool_size is {pool_size}, expected at least 1')
         super().__init__()
-        outs = out_size * pool_size
-        if _is_array(initialW):
-            initialW = initialW.reshape(outs, -1)
-        if _is_array(initial_bias):
-            initial_bias = initial_bias.reshape(outs)
         self.out_size = out_size
         self.pool_size = pool_size
         with self.init_scope():
             self.linear = Linear(
                 in_size,
-                outs,
+                out_size * pool_size,
                 nobias=initial_bias is None,
-                initialW=initialW,
-                initial_bias=initial_bias,
+                initialW=self._of_all_layers(initialW, 'initialW', 3),
+                initial_bias=self._of_all_layers(initial_bias, 'initial_bias', 2),
             )
+
+    def _of_all_layers(self, initializer: tp.Any, name: str, ndim: int) -> tp.Any:
+        """What makes the same values with outputs and layers in one axis."""
+        shape = (self.out_size, self.pool_size)
+        if isinstance(initializer, environment.get_array_types()) and initializer.ndim > 0:
+            if initializer.ndim != ndim:
+                raise ValueError(
+                    f'Maxout: {name} has shape {initializer.shape}, expected {ndim} axes, of which '
+                    f'the first are out_size and pool_size'
+                )
+            return initializer.reshape(-1, *initializer.shape[2:])
+        if callable(initializer) and not isinstance(initializer, Initializer):
+            return functools.partial(_fill, initializer, shape)
+        return initializer
 
     def forward(self, x: tp.Any) -> Variable:
         """Apply the layers.
@@ -73,5 +84,8 @@ class Maxout(Chain):
         return maxout(self.linear(x), self.pool_size)
 
 
-def _is_array(x: tp.Any) -> bool:
-    return isinstance(x, environment.get_array_types()) and x.ndim > 0
+def _fill(
+    initializer: tp.Callable[[tp.Any], tp.Any], shape: tuple[int, ...], array: tp.Any
+) -> None:
+    """Calls a function of the user's for an array whose first axis is that of ``shape``."""
+    initializer(array.reshape(*shape, *array.shape[1:]))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import typing as tp
+import warnings
 
 import numpy as np
 
+from chainer import backend
 from chainer._base import environment
 from chainer.configuration import config
 from chainer.functions.normalization.decorrelated_batch_normalization import (
@@ -13,6 +15,7 @@ from chainer.functions.normalization.decorrelated_batch_normalization import (
     fixed_decorrelated_batch_normalization,
 )
 from chainer.link import Link
+from chainer.serializer import Deserializer
 from chainer.utils import argument
 from chainer.variable import Variable
 
@@ -63,6 +66,11 @@ class DecorrelatedBatchNormalization(Link):
         self.eps = eps
         self.groups = groups
 
+    def serialize(self, serializer: tp.Any) -> None:
+        if isinstance(serializer, Deserializer):
+            serializer = _ForAllGroups(serializer)
+        super().serialize(serializer)
+
     def forward(self, x: tp.Any, **kwargs: tp.Any) -> Variable:
         """Whiten.
 
@@ -97,3 +105,24 @@ class DecorrelatedBatchNormalization(Link):
     def start_finetuning(self) -> None:
         """Make the next batch with ``finetune=True`` the first one of those that count."""
         self.N = 0
+
+
+class _ForAllGroups(Deserializer):
+    """Loads the statistics of snapshots from before v6, which are of one group, for each group."""
+
+    def __init__(self, deserializer: Deserializer) -> None:
+        self._deserializer = deserializer
+
+    def __call__(self, key: str, value: tp.Any) -> tp.Any:
+        if isinstance(value, environment.get_array_types()):
+            stored = self._deserializer(key, None)
+            if stored is not None and stored.shape == value.shape[1:]:
+                if len(value) > 1:
+                    warnings.warn(
+                        f'DecorrelatedBatchNormalization: {key} is that of one group, from before '
+                        'v6, where another algorithm learned it; now all groups have it',
+                        stacklevel=2,
+                    )
+                repeated = np.repeat(stored[np.newaxis], len(value), axis=0)
+                return backend.get_device_from_array(value).send(repeated.astype(value.dtype))
+        return self._deserializer(key, value)

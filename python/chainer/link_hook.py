@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections.abc
 import threading
 import typing as tp
 
@@ -9,19 +10,52 @@ if tp.TYPE_CHECKING:
     from chainer.link import Link
 
 
-class _Hooks(threading.local):
-    def __init__(self) -> None:
-        self.by_name: dict[str, LinkHook] = {}
-
-
-_hooks = _Hooks()
-
 # One item per hook entered in any thread. While it is empty, no link looks any further.
 _entered: list[None] = []
 
 
-def _get_link_hooks() -> dict[str, LinkHook]:
-    """Hooks entered with ``with`` in this thread, in order, by name."""
+class _HooksByName(collections.abc.MutableMapping[str, 'LinkHook']):
+    """The hooks of a thread; some programs put theirs in by hand."""
+
+    def __init__(self) -> None:
+        self._hooks: dict[str, LinkHook] = {}
+
+    def __getitem__(self, name: str) -> LinkHook:
+        return self._hooks[name]
+
+    def __setitem__(self, name: str, hook: LinkHook) -> None:
+        if name not in self._hooks:
+            _entered.append(None)
+        self._hooks[name] = hook
+
+    def __delitem__(self, name: str) -> None:
+        del self._hooks[name]
+        _entered.pop()
+
+    def __iter__(self) -> tp.Iterator[str]:
+        return iter(self._hooks)
+
+    def __len__(self) -> int:
+        return len(self._hooks)
+
+    def __repr__(self) -> str:
+        return repr(self._hooks)
+
+    def copy(self) -> dict[str, LinkHook]:
+        """The same hooks, which no link looks at."""
+        return self._hooks.copy()
+
+
+class _Hooks(threading.local):
+    def __init__(self) -> None:
+        self.by_name = _HooksByName()
+
+
+_hooks = _Hooks()
+
+
+def _get_link_hooks() -> _HooksByName:
+    """Hooks entered with ``with`` in this thread, in order, by name; may be written to."""
     return _hooks.by_name
 
 
@@ -72,12 +106,10 @@ class LinkHook:
             raise KeyError(f'hook {self.name} already exists')
         self.added(None)
         hooks[self.name] = self
-        _entered.append(None)
         return self
 
     def __exit__(self, *_: object) -> None:
         del _hooks.by_name[self.name]
-        _entered.pop()
         self.deleted(None)
 
     def added(self, link: Link | None) -> None:

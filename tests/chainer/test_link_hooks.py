@@ -597,4 +597,6 @@ def test_parameters_during_a_forward(make):
 
     link = Look(4, 3).add_hook(make())
     link(np.zeros((2, 4), 'f'))
-    assert link.seen == [link.b]
+    weight, bias = link.seen
+    assert bias is link.b
+    assert not isinstance(weight, chainer.Parameter)  # what the hook has computed

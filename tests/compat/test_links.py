@@ -6,7 +6,8 @@ import pickle
 import chainer
 import numpy as np
 import pytest
-from chainer import initializers
+from chainer import functions as F
+from chainer import initializers, link_hook
 from chainer import links as L
 
 DEVICES = ['@numpy', 'native:0']
@@ -79,3 +80,117 @@ def test_snapshots_of_decorrelation_with_statistics_of_one_group(device):
     # What does not fit at all is an error, and nothing is changed.
     with pytest.raises(ValueError, match='avg_mean'):
         chainer.serializers.load_npz(file, L.DecorrelatedBatchNormalization(6, 2))
+
+
+@pytest.fixture(params=DEVICES)
+def model(request):
+    """A model of which one weight is a variable that a program has computed from it."""
+    model = chainer.Sequential(L.Linear(2, 3), F.tanh, L.Linear(3, 1)).to_device(request.param)
+    model.optimizer = chainer.optimizers.SGD(1).setup(model)
+    first = model[0]
+    # Past the registration of parameters, as learned optimizers do it.
+    super(chainer.Link, first).__setattr__('W', first.W * 0.5)
+    return model
+
+
+def test_variables_in_the_place_of_parameters_are_walked_over(model):
+    assert [path for path, _ in model.namedparams()] == ['/0/W', '/0/b', '/1/W', '/1/b']
+    assert any(p is model[0].W for p in model.params())
+    assert len(list(model.params(include_uninit=False))) == 4
+    assert model.count_params() == 13
+    assert model.update_enabled
+    model.disable_update()
+    assert not model.update_enabled
+
+
+def test_variables_in_the_place_of_parameters_get_gradients(model):
+    loss = F.sum(model(model.xp.ones((1, 2), 'f')) ** 2)
+    model.cleargrads()
+    loss.backward(retain_grad=True)
+    assert model[0].W.grad is not None
+    model.cleargrads()
+    assert model[0].W.grad is None
+    assert model[2].W.grad is None
+    model.addgrads(model)
+    before = numpy(model[0].W.array).copy()
+    model.optimizer.update()
+    np.testing.assert_array_equal(numpy(model[0].W.array), before)
+
+
+@pytest.mark.parametrize('mode', ['share', 'copy', 'init'])
+def test_variables_in_the_place_of_parameters_are_copied(model, mode):
+    copied = model.copy(mode)
+    np.testing.assert_array_equal(numpy(copied[0].W.array), numpy(model[0].W.array))
+    assert copied[0].W is not model[0].W
+    model[0].W.array[...] = 2
+    copied.copyparams(model)
+    np.testing.assert_array_equal(numpy(copied[0].W.array), 2)
+
+
+def test_variables_in_the_place_of_parameters_are_saved(model):
+    file = io.BytesIO()
+    chainer.serializers.save_npz(file, model)
+    file.seek(0)
+    other = chainer.Sequential(L.Linear(2, 3), F.tanh, L.Linear(3, 1))
+    chainer.serializers.load_npz(file, other)
+    np.testing.assert_array_equal(other[0].W.array, numpy(model[0].W.array))
+    other[0].W.array[...] = 3
+    file = io.BytesIO()
+    chainer.serializers.save_npz(file, other)
+    file.seek(0)
+    chainer.serializers.load_npz(file, model)
+    np.testing.assert_array_equal(numpy(model[0].W.array), 3)
+    saved = chainer.serializers.DictionarySerializer()
+    model.optimizer.serialize(saved)
+    assert '0/b/t' in saved.target
+    assert '0/W/t' not in saved.target
+
+
+def test_zerograds_calls_that_of_each_parameter():
+    class Quiet(chainer.Parameter):
+        calls = 0
+
+        def zerograd(self):
+            self.calls += 1
+
+    link = L.Linear(2, 3)
+    with link.init_scope():
+        link.scale = Quiet(1.0, (2,))
+    with pytest.warns(DeprecationWarning, match='zerograds') as warned:
+        link.zerograds()
+    assert len(warned) == 1
+    assert link.scale.calls == 1
+    np.testing.assert_array_equal(link.W.grad, 0)
+
+
+def test_link_hooks_that_are_put_in_by_hand():
+    class Count(chainer.LinkHook):
+        name = 'count'
+        n = 0
+
+        def forward_postprocess(self, args):
+            self.n += 1
+
+    model, x = chainer.Sequential(L.Linear(2, 3), F.tanh, L.Linear(3, 1)), np.ones((1, 2), 'f')
+    hook, hooks = Count(), chainer._get_link_hooks()
+    hooks['mine'] = hook
+    try:
+        hooks['mine'] = hook
+        model(x)
+        with pytest.raises(KeyError):
+            del hooks['other']
+        assert list(hooks.items()) == [('mine', hook)]
+        with Count():
+            assert list(hooks) == ['mine', 'count']
+    finally:
+        del hooks['mine']
+    assert hook.n == 3
+    hooks.update(a=hook, b=hook)
+    assert hooks.pop('a') is hook
+    model(x)
+    assert hook.n == 6
+    hooks.clear()
+    model(x)
+    assert hook.n == 6
+    assert not hooks
+    assert not link_hook._entered  # links look no further

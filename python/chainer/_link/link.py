@@ -155,7 +155,7 @@ class Link(device_resident.DeviceResident):
     ) -> tp.Any:
         self.__check_init_done()
         # A hook of the link's own takes the place of an entered one of the same name.
-        hooks = list((link_hook._get_link_hooks() | self.local_link_hooks).values())
+        hooks = list({**link_hook._get_link_hooks(), **self.local_link_hooks}.values())
         started = []
         try:
             before = link_hook._ForwardPreprocessCallbackArgs(self, 'forward', args, kwargs)
@@ -272,10 +272,15 @@ class Link(device_resident.DeviceResident):
     def _named_children(self) -> Iterable[tuple[str, Link]]:
         return ()
 
-    def _own_params(self) -> list[tuple[str, Parameter]]:
-        # A hook may have put something else in the place of a parameter for the time of a forward.
+    def _own_params(self, include_uninit: bool = True) -> list[tuple[str, Parameter]]:
+        # Hooks put other variables in the place of a parameter, and so do programs that compute
+        # parameters, as learned optimizers do. Nothing but variables counts.
         values = ((name, self.__dict__[name]) for name in sorted(self._params))
-        return [(name, value) for name, value in values if isinstance(value, Parameter)]
+        return [
+            (name, tp.cast(Parameter, value))
+            for name, value in values
+            if isinstance(value, Variable) and (include_uninit or value.array is not None)
+        ]
 
     def params(self, include_uninit: bool = True) -> Iterator[Parameter]:
         """Iterate over all parameters, those of descendants too; a shared one comes again.
@@ -291,12 +296,12 @@ class Link(device_resident.DeviceResident):
             params = []
             self._collect_params(params, include_uninit)
         elif not include_uninit:
-            params = [param for param in params if param.is_initialized]
+            params = [param for param in params if param.array is not None]
         return iter(params)
 
     def _collect_params(self, params: list[Parameter], include_uninit: bool) -> None:
         # The engine does the same, and keeps what it has found (engine/walk.cc).
-        params += [p for _, p in self._own_params() if include_uninit or p.is_initialized]
+        params += [p for _, p in self._own_params(include_uninit)]
 
     def namedparams(self, include_uninit: bool = True) -> Iterator[tuple[str, Parameter]]:
         """Iterate over all parameters with their paths.
@@ -307,9 +312,8 @@ class Link(device_resident.DeviceResident):
         Yields:
             tuple: Path, such as ``/l1/W``, and Parameter.
         """
-        for name, param in self._own_params():
-            if include_uninit or param.is_initialized:
-                yield '/' + name, param
+        for name, param in self._own_params(include_uninit):
+            yield '/' + name, param
         for name, child in self._named_children():
             for path, param in child.namedparams(include_uninit):
                 yield f'/{name}{path}', param
@@ -371,6 +375,8 @@ class Link(device_resident.DeviceResident):
             ret = copy.deepcopy(self)
             if mode == 'init':
                 for param in ret.params(include_uninit=False):
+                    if not isinstance(param, Parameter):
+                        continue
                     if param.initializer is None or callable(param.initializer):
                         param._grad_initializer = initializers.NaN()  # as that of a new one
                         param.initialize(param.shape)
@@ -409,7 +415,7 @@ class Link(device_resident.DeviceResident):
         _check_link(link, 'copy parameters')
         self._check_fit(link, 'copyparams', copy_persistent)
         for name, param in self._own_params():
-            param.copydata(link._find(name, Parameter, 'parameter'))
+            param.copydata(link._find(name, Variable, 'parameter'))
         if copy_persistent:
             array_types = environment.get_array_types()
             attributes = self.__dict__
@@ -436,14 +442,14 @@ class Link(device_resident.DeviceResident):
         _check_link(link, 'add gradients')
         self._check_fit(link, 'addgrads', False)
         for name, param in self._own_params():
-            param.addgrad(link._find(name, Parameter, 'parameter'))
+            param.addgrad(link._find(name, Variable, 'parameter'))
         for name, child in self._named_children():
             child.addgrads(link._find_child(name))
 
     def _check_fit(self, link: Link, action: str, persistent: bool) -> None:
         """Looks for arrays of other shapes, before the first one is changed."""
         pairs = [
-            (name, link._find(name, Parameter, 'parameter').array, param.array)
+            (name, link._find(name, Variable, 'parameter').array, param.array)
             for name, param in self._own_params()
         ]
         if persistent:
@@ -491,7 +497,10 @@ class Link(device_resident.DeviceResident):
             stacklevel=2,
         )
         for param in self.params():
-            param._fill_grad_with_zeros()
+            if type(param).zerograd is Variable.zerograd:
+                param._fill_grad_with_zeros()  # without its warning
+            else:
+                param.zerograd()
 
     def enable_update(self) -> None:
         """Let optimizers update the parameters again."""
@@ -503,15 +512,14 @@ class Link(device_resident.DeviceResident):
 
     def __set_update(self, enabled: bool) -> None:
         for param in self.params():
-            if (rule := param.update_rule) is not None:
+            if (rule := _rule_of(param)) is not None:
                 rule.enabled = enabled
 
     @property
     def update_enabled(self) -> bool:
         """Whether an optimizer would update at least one parameter."""
-        return any(
-            param.update_rule is not None and param.update_rule.enabled for param in self.params()
-        )
+        rules = map(_rule_of, self.params())
+        return any(rule is not None and rule.enabled for rule in rules)
 
     def serialize(self, serializer: tp.Any) -> None:
         """Save to a serializer, or load from a deserializer, parameters and persistent values.
@@ -523,9 +531,8 @@ class Link(device_resident.DeviceResident):
         """
         attributes = self.__dict__
         for name, param in self._own_params():
-            initialized = param.is_initialized
-            data = serializer(name, param.array if initialized else None)
-            if not initialized and data is not None:
+            data = serializer(name, param.array)
+            if param.array is None and data is not None:
                 param.initialize(np.shape(data))
                 backend.copyto(param.array, data if hasattr(data, 'dtype') else np.asarray(data))
         for name in sorted(self._persistent):
@@ -547,7 +554,7 @@ class Link(device_resident.DeviceResident):
         """Count the elements of all parameters; warns of each that is not initialized."""
         size = 0
         for path, param in self.namedparams():
-            if param.is_initialized:
+            if param.array is not None:
                 size += param.size
             else:
                 warnings.warn(
@@ -593,6 +600,11 @@ class Link(device_resident.DeviceResident):
         if name not in hooks:
             raise KeyError(f'Hook {name} does not exist')
         hooks.pop(name).deleted(self)
+
+
+def _rule_of(param: tp.Any) -> tp.Any:
+    """The update rule; None for a variable that stands in the place of a parameter."""
+    return getattr(param, 'update_rule', None)
 
 
 def _collect_params_of(link: Link, params: list[Parameter], include_uninit: bool) -> None:

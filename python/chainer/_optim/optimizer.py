@@ -185,7 +185,7 @@ class Optimizer:
         self._check_set_up()
         t, epoch = serializer('t', self.t), serializer('epoch', self.epoch)
         for path, param in self.target.namedparams():
-            rule = param.update_rule
+            rule = getattr(param, 'update_rule', None)
             if rule is None:
                 continue
             if type(rule).serialize is UpdateRule.serialize:
@@ -334,7 +334,7 @@ class GradientMethod(Optimizer):
         """
         self._use_fp32_update = flag
         if self.target is not None:
-            for param in self.target.params():
+            for param in _distinct(self.target.params()):
                 if param.update_rule is not None:
                     param.update_rule.use_fp32_update(flag)
 
@@ -505,8 +505,11 @@ def _is_among(param: tp.Any, params: dict[int, weakref.ref[tp.Any]]) -> bool:
 
 
 def _distinct(params: collections.abc.Iterable[tp.Any]) -> list[tp.Any]:
-    """Each parameter once: one that is registered in two places makes one step."""
-    return list({id(param): param for param in params}.values())
+    """Each parameter once: one that is registered in two places makes one step.
+
+    Without the variables that stand in the place of one: no step is theirs.
+    """
+    return [p for p in {id(p): p for p in params}.values() if hasattr(p, 'update_rule')]
 
 
 def make_deprecation_message(module_name: str) -> str:

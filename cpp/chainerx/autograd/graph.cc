@@ -8,6 +8,7 @@
 #include "chainerx/autograd/engine_ops.h"
 #include "chainerx/autograd/region.h"
 #include "chainerx/core/error.h"
+#include "chainerx/core/fork_mutex.h"
 #include "chainerx/core/leak_tracker.h"
 #include "chainerx/core/pool.h"
 #include "chainerx/core/thread_state.h"
@@ -185,6 +186,13 @@ void Slot::DropExpired() {
     generation = now;
 }
 
+Array AliasOf(ArrayBody& body) {
+    body.buffer->Ref();
+    Array a = MakeArray(body.shape, body.strides, body.dtype, *body.device, body.buffer, body.data);
+    a.body()->read_only = body.read_only;
+    return a;
+}
+
 void TakePlace(ArrayBody& body) {
     const std::lock_guard guard{body.slot->lock};
     if (body.slot->body == nullptr) body.slot->body = &body;
@@ -195,6 +203,33 @@ Slot* MakeLeafSlot(ArrayBody& body) {
     return body.slot;
 }
 
+namespace {
+
+// Held where a slot, or a body that it shows, may go while the other one does: only nodes that
+// saved a body without keeping its slot leave that open.
+ForkMutex g_loose_mutex;
+
+}  // namespace
+
+void ForgetSaved(ArrayBody& body) {
+    std::unique_lock<ForkMutex> loose{g_loose_mutex, std::defer_lock};
+    if (body.loosely_saved.load(std::memory_order_relaxed)) loose.lock();
+    if (body.slot == nullptr) return;
+    const std::lock_guard guard{body.slot->lock};
+    body.slot->saved.store(nullptr, std::memory_order_relaxed);
+}
+
+void Slot::LeaveSaved() {
+    const std::lock_guard loose{g_loose_mutex};
+    if (ArrayBody* s = saved.load(std::memory_order_relaxed)) s->slot = nullptr;
+}
+
+Array SavedData(Slot& slot) {
+    const std::lock_guard guard{slot.lock};
+    ArrayBody* s = slot.saved.load(std::memory_order_relaxed);
+    return s != nullptr ? AliasOf(*s) : Array{};
+}
+
 void DetachSlot(ArrayBody& body) {
     Slot* slot = std::exchange(body.slot, nullptr);
     GradEntry grad{};
@@ -203,12 +238,17 @@ void DetachSlot(ArrayBody& body) {
         const std::lock_guard guard{slot->lock};
         if (slot->body == &body || slot->body == nullptr) {
             slot->body = nullptr;
+            if (body.IsSaved() && slot->saved.load(std::memory_order_relaxed) == nullptr) {
+                slot->saved.store(&body, std::memory_order_relaxed);
+                body.slot = slot;
+            }
             // Nobody can ask for the gradients any more, and they may hold the graph that
             // holds this slot.
             std::swap(grad, slot->grad);
             if (slot->more != nullptr) more.swap(slot->more->grads);
         }
     }
+    body.UnrefMemory();  // first, for the slot must be there if that was the last one
     slot->Unref();
     if (!grad.grad.is_null()) DropGrad(std::move(grad.grad));
     for (GradEntry& e : more) {

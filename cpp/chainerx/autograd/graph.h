@@ -77,9 +77,11 @@ struct CX_API Slot {
     std::atomic<uint64_t> live;         // ids in whose graphs the array is
     std::atomic<uint64_t> required{0};  // ids for which require_grad() was called
     std::atomic<uint32_t> generation;   // of the context, when `live` was last known to be valid
-    SpinLock lock;                      // guards body, grads and hooks
+    SpinLock lock;                      // guards body, saved, grads and hooks
     ArrayBody* body;                    // not owned; null after its last handle went
-    GradEntry grad{};                   // the usual, only one
+    // Not owned: after that, what gradient functions have saved of it. See DetachSlot().
+    std::atomic<ArrayBody*> saved{nullptr};
+    GradEntry grad{};  // the usual, only one
     std::unique_ptr<SlotMore> more;
     RunClaim claim;
     // Objects of a layer above, not owned, which clear these when they go: the variable that is at
@@ -95,6 +97,12 @@ struct CX_API Slot {
           generation{body.device->context()->generation()},
           body{&body},
           shape{body.shape} {}
+    Slot(const Slot&) = delete;
+    Slot& operator=(const Slot&) = delete;
+    ~Slot() {
+        if (saved.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+            LeaveSaved();
+    }
 
     Context* context() const { return device->context(); }
     inline void Ref();
@@ -131,6 +139,7 @@ struct CX_API Slot {
 
  private:
     void DestroyLeaf();
+    CX_API CX_COLD void LeaveSaved();
 };
 
 struct Edge {
@@ -293,8 +302,13 @@ class NodeVisit {
     Node* node_;
 };
 
+// The data of `body` again, as an array of its own.
+Array AliasOf(ArrayBody& body);
 // The body becomes that of its slot if it shares the slot with one that has gone.
 CX_API void TakePlace(ArrayBody& body);
+// The data at a place whose array has gone, as far as a gradient function has saved it, as a new
+// array outside of all graphs. Null if none has.
+CX_API Array SavedData(Slot& slot);
 // Makes the leaf slot of a body that has none.
 CX_API Slot* MakeLeafSlot(ArrayBody& body);
 

@@ -10,6 +10,7 @@
 
 namespace chainerx {
 
+using internal::AliasOf;
 using internal::ArrayBody;
 using internal::Edge;
 using internal::Node;
@@ -104,26 +105,28 @@ void Record::Begin(const OpInfo& op, std::span<const ConstArrayRef> inputs,
         TellTaps(node, inputs, outputs);
 }
 
+int32_t Record::PlaceOf(const Array& x) const {
+    const uint32_t n = node_->n_inputs;
+    for (uint32_t i = 0; i < std::min(n, kKnownInputs); ++i) {
+        if (inputs_[i] == x.body()) return static_cast<int32_t>(i);
+    }
+    if (x.body()->slot != nullptr) {
+        for (uint32_t i = 0; i < n; ++i) {
+            if (node_->edges()[i].slot == x.body()->slot) return static_cast<int32_t>(i);
+        }
+    }
+    return Saved::kNeither;
+}
+
 Saved Record::Save(const Array& x) {
     Saved s;
     s.body_ = x.body();
     s.body_->RefMemory();
     s.node_ = node_;
     s.version_ = x.buffer()->version();
-    const uint32_t n = node_->n_inputs;
-    for (uint32_t i = 0; i < std::min(n, kKnownInputs); ++i) {
-        if (inputs_[i] == x.body()) {
-            s.place_ = static_cast<int32_t>(i);
-            return s;
-        }
-    }
-    if (x.body()->slot != nullptr) {
-        for (uint32_t i = 0; i < n; ++i) {
-            if (node_->edges()[i].slot == x.body()->slot) {
-                s.place_ = static_cast<int32_t>(i);
-                break;
-            }
-        }
+    s.place_ = PlaceOf(x);
+    if (s.place_ < 0 || node_->edges()[s.place_].slot == nullptr) {
+        s.body_->loosely_saved.store(true, std::memory_order_relaxed);
     }
     return s;
 }
@@ -134,8 +137,11 @@ Saved Record::SaveOutput(const Array& y) {
     s.body_->RefMemory();
     s.node_ = node_;
     s.version_ = y.buffer()->version();
-    if (const Slot* slot = y.body()->slot)
-        s.place_ = Saved::kOutput - static_cast<int32_t>(slot->index);
+    const Slot* slot = y.body()->slot;
+    if (slot != nullptr) s.place_ = Saved::kOutput - static_cast<int32_t>(slot->index);
+    if (slot == nullptr || slot->node != node_) {
+        s.body_->loosely_saved.store(true, std::memory_order_relaxed);
+    }
     return s;
 }
 
@@ -143,17 +149,8 @@ namespace {
 
 constexpr OpInfo kIdentity{"identity", nullptr, Batching::kElementwise};
 
-// The data of `body` again, as an array of its own.
-Array Alias(ArrayBody* body) {
-    body->buffer->Ref();
-    Array a = internal::MakeArray(body->shape, body->strides, body->dtype, *body->device,
-                                  body->buffer, body->data);
-    a.body()->read_only = body->read_only;
-    return a;
-}
-
 Array AliasOn(ArrayBody* body, Slot* slot) {
-    Array a = Alias(body);
+    Array a = AliasOf(*body);
     slot->Ref();
     a.body()->slot = slot;
     slot->lock.lock();
@@ -184,12 +181,12 @@ Array Saved::operator()() const {
     if (alive && body_->slot == slot) {
         if (slot == nullptr || edge == nullptr || !IsWider(slot, edge)) return held;
     }
-    if (slot == nullptr) return Alias(body_);
+    if (slot == nullptr) return AliasOf(*body_);
     Array a = AliasOn(body_, slot);
     // require_grad() after the recording, or a narrower mode during it: only what was recorded
     // counts.
     if (edge != nullptr && IsWider(slot, edge)) {
-        const Array narrow = Alias(body_);
+        const Array narrow = AliasOf(*body_);
         const ConstArrayRef in{a};
         Record rec{kIdentity, std::span{&in, 1}, std::span{&narrow, 1}, edge->mask};
         if (rec) rec.Grad(0, [](const Array& gy) { return gy; });

@@ -195,6 +195,9 @@ class CX_API Record {
     void Begin(const OpInfo& op, std::span<const ConstArrayRef> inputs,
                std::span<const Array> outputs, uint64_t allowed_ids);
 
+    // Which input it is; kNeither if none.
+    int32_t PlaceOf(const Array& x) const;
+
     // Of the first inputs, for Save() to know them.
     static constexpr uint32_t kKnownInputs = 3;
 

@@ -3,8 +3,16 @@
 namespace chainerx {
 
 void internal::ArrayBody::DropStrong() {
-    if (slot != nullptr) DetachSlot(*this);
-    UnrefMemory();
+    if (slot != nullptr) {
+        DetachSlot(*this);
+    } else {
+        UnrefMemory();
+    }
+}
+
+void internal::ArrayBody::DropMemory() {
+    if (slot != nullptr) ForgetSaved(*this);
+    Destroy();
 }
 
 void internal::ArrayBody::ThrowNoBuffer() {

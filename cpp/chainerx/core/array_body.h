@@ -30,7 +30,11 @@ struct ArrayBody {
     Dtype dtype;
     bool contiguous;        // C order
     bool read_only{false};  // elements share memory, or it is a view of such an array
-    Slot* slot{nullptr};    // null while no graph knows the array
+    // Saved by a closure whose node does not keep the slot. Atomic, for several threads may save.
+    std::atomic<bool> loosely_saved{false};
+    // Null while no graph knows the array. Once no handle is left, not owned: the place that shows
+    // what closures saved.
+    Slot* slot{nullptr};
     void* python{nullptr};  // the one Python object of this body, not owned; guarded by the GIL
     Device* device;
     Buffer* buffer;  // owned
@@ -88,6 +92,9 @@ struct ArrayBody {
     // The caller's handle is the only one, and no closure has saved the body.
     bool IsSole() const { return counts.load(std::memory_order_acquire) == kStrong + kMemory; }
 
+    // By whoever has dropped the last handle, but not yet its memory count.
+    bool IsSaved() const { return counts.load(std::memory_order_relaxed) >= 2 * kMemory; }
+
     void Ref() { counts.fetch_add(kStrong, std::memory_order_relaxed); }
 
     void Unref() {
@@ -112,13 +119,14 @@ struct ArrayBody {
 
     void RefMemory() { counts.fetch_add(kMemory, std::memory_order_relaxed); }
     void UnrefMemory() {
-        if (counts.fetch_sub(kMemory, std::memory_order_acq_rel) < 2 * kMemory) Destroy();
+        if (counts.fetch_sub(kMemory, std::memory_order_acq_rel) < 2 * kMemory) DropMemory();
     }
 
  private:
     static uint32_t StrongOf(uint64_t counts) { return static_cast<uint32_t>(counts); }
 
     CX_API void DropStrong();
+    CX_API void DropMemory();
     [[noreturn]] CX_API CX_COLD static void ThrowNoBuffer();
 
     void Destroy() {
@@ -130,7 +138,10 @@ struct ArrayBody {
 
 static_assert(sizeof(ArrayBody) <= 256, "four pool grains; every operation allocates one");
 
-// autograd/graph.cc: takes the body off its slot.
+// autograd/graph.cc: takes a body without handles off its slot, with the memory count of the
+// handles.
 void DetachSlot(ArrayBody& body);
+// The slot shows no longer what closures saved of the body, for none is left.
+void ForgetSaved(ArrayBody& body);
 
 }  // namespace chainerx::internal

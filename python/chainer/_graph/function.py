@@ -109,23 +109,12 @@ class FunctionAdapter(FunctionNode):
         if not configuration.config.enable_backprop:
             return tuple(None if gx is None else variable.as_variable(gx) for gx in arrays)
         # In the graph, so that a second derivative does not silently lack a part.
-        sources = [self._input(i, grad_outputs) for i in range(n_inputs)]
-        sources += [g for g in grad_outputs if g is not None]
+        given_grads = [g for g in grad_outputs if g is not None]
+        sources = [variable.input_of(self, i, given_grads[0].xp) for i in range(n_inputs)]
+        sources += given_grads
         found = tuple(gx for gx in arrays if gx is not None)
         recorded = iter(engine.connect(_OldStyleGradient(self), tuple(sources), found))
         return tuple(None if gx is None else next(recorded) for gx in arrays)
-
-    def _input(self, i: int, grad_outputs: tuple[tp.Any, ...]) -> variable.Variable:
-        """The variable at an input, for its place in the graph; its array may be another."""
-        node = tp.cast(tuple, self.inputs)[i]
-        if node is None:
-            return variable.Variable(None)
-        found = node.get_variable_or_none()
-        if found is None:
-            xp = next(g.xp for g in grad_outputs if g is not None)
-            any_array = xp.broadcast_to(xp.zeros((), node.dtype), node.shape)
-            found = engine.retained(self, i, any_array, False)
-        return found
 
 
 class _OldStyleGradient(FunctionNode):

@@ -406,9 +406,7 @@ class Variable(_Creator, engine.Variable):
             raise ValueError(
                 f'Variable.set_creator_node: {creator_node.label} has no inputs; apply it first'
             )
-        inputs = tuple(
-            Variable(None) if x is None else x.get_variable() for x in creator_node.inputs
-        )
+        inputs = tuple(input_of(creator_node, i, self.xp) for i in range(len(creator_node.inputs)))
         engine.pin(creator_node)  # of what it has computed it stays the creator
         (new,) = engine.connect(creator_node, inputs, (self.array,), False)
         self._adopt(new)
@@ -472,6 +470,18 @@ class Variable(_Creator, engine.Variable):
 def _add(a: tp.Any, b: tp.Any) -> tp.Any:
     total = a + b
     return np.asarray(total) if isinstance(total, np.generic) else total  # of arrays without axes
+
+
+def input_of(function: FunctionNode, i: int, xp: tp.Any) -> Variable:
+    """The variable at an input, for its place in the graph; its array may be another."""
+    node = tp.cast(tuple, function.inputs)[i]
+    if node is None:
+        return Variable(None)
+    found = node.get_variable_or_none()
+    if found is None:
+        any_array = xp.broadcast_to(xp.zeros((), node.dtype), node.shape)
+        found = engine.retained(function, i, any_array, False)
+    return found
 
 
 def _set_loss_scale(output: Variable, scale: float) -> None:

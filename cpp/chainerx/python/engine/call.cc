@@ -51,7 +51,7 @@ const Array& Composed(const char* name, PyObject* o) {
 
 // What a composition in Python returns.
 inline void AddTo(Results& results, const char* name, PyObject* result) {
-    if (!PyTuple_CheckExact(result)) {
+    if (!PyTuple_Check(result)) {
         results.Add(Composed(name, result));
         return;
     }
@@ -285,7 +285,7 @@ PyObject* RunNative(PyObject*, PyObject* const* args, Py_ssize_t n) {
             result = Check(PyObject_CallOneArg(args[2], tuple.get()));
         }
         if (result.get() == g_callbacks.fallback) return result.Release();
-        if (!PyTuple_CheckExact(result.get())) {
+        if (!PyTuple_Check(result.get())) {
             throw TypeError{op.name,
                             ".forward_chainerx: output must be a tuple of chainerx arrays or "
                             "chainer.Fallback, actual: ",

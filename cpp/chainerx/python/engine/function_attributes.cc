@@ -36,7 +36,7 @@ PyObject* CallOutputRef(PyObject* self, PyObject*, PyObject*) {
     Slot* slot = ref->index < outputs.size() ? outputs[ref->index] : nullptr;
     if (slot == nullptr) Py_RETURN_NONE;
     try {
-        return NodeOf(slot);
+        return NodeOf(slot, static_cast<Kind>(ref->region->kind));
     } catch (...) {
         TranslateException();
         return nullptr;
@@ -67,7 +67,9 @@ PyObject* Inputs(PyObject* self, void*) {
         Ref tuple = Check(PyTuple_New(n));
         for (uint32_t i = 0; i < n; ++i) {
             Slot* slot = i < region->inputs.size() ? region->inputs[i] : nullptr;
-            PyTuple_SET_ITEM(tuple.get(), i, slot != nullptr ? NodeOf(slot) : Py_NewRef(Py_None));
+            const auto kind = static_cast<Kind>(region->kind);
+            PyTuple_SET_ITEM(tuple.get(), i,
+                             slot != nullptr ? NodeOf(slot, kind) : Py_NewRef(Py_None));
         }
         const bool stays = AsFunction(self)->seen && region->view == self;
         if (stays && !region->inputs.empty() && region->input_views == nullptr) {

@@ -20,13 +20,14 @@ struct NodeObject {
     PyObject_HEAD PyObject* weakrefs;
     Slot* slot;      // owned
     PyObject* name;  // null: that of the variable
+    Kind kind;       // of arrays at that place
 };
 
 PyTypeObject* g_node_type = nullptr;
 
 NodeObject* AsNode(PyObject* o) { return reinterpret_cast<NodeObject*>(o); }
 
-PyObject* NewNode(Slot* slot) {
+PyObject* NewNode(Slot* slot, Kind kind) {
     const Hold<Slot> hold{slot};
     auto* type = reinterpret_cast<PyTypeObject*>(g_callbacks.node_class);
     if (type == nullptr) throw ChainerxError{"VariableNode: chainer was not imported"};
@@ -34,6 +35,7 @@ PyObject* NewNode(Slot* slot) {
     if (o == nullptr) throw PythonError{};
     slot->Ref();
     AsNode(o)->slot = slot;
+    AsNode(o)->kind = kind;
     return o;
 }
 
@@ -46,7 +48,8 @@ PyObject* New(PyTypeObject*, PyObject* args, PyObject* keywords) {
         return nullptr;
     }
     try {
-        PyObject* o = NewNode(SlotOf("VariableNode", AsVariable(variable)));
+        VariableObject* v = AsVariable(variable);
+        PyObject* o = NewNode(SlotOf("VariableNode", v), v->cell->kind);
         if (Given(name)) AsNode(o)->name = Py_NewRef(name);
         return o;
     } catch (...) {
@@ -73,52 +76,50 @@ void Dealloc(PyObject* self) {
     Py_DECREF(type);
 }
 
-template <PyObject* (*kGet)(Slot*)>
+template <PyObject* (*kGet)(NodeObject*)>
 PyObject* Get(PyObject* self, void*) {
     try {
-        return kGet(AsNode(self)->slot);
+        return kGet(AsNode(self));
     } catch (...) {
         TranslateException();
         return nullptr;
     }
 }
 
-PyObject* VariableOrNone(Slot* slot) {
-    auto* v = reinterpret_cast<PyObject*>(LivingVariable(slot));
+PyObject* VariableOrNone(NodeObject* n) {
+    auto* v = reinterpret_cast<PyObject*>(LivingVariable(n->slot));
     return Py_NewRef(v != nullptr ? v : Py_None);
 }
 
-// Of the creator if there is one: else arrays of one kind only are in use at a leaf.
-Kind KindAt(Slot* slot) {
-    if (slot->variable != nullptr) return static_cast<VariableObject*>(slot->variable)->cell->kind;
-    if (slot->node != nullptr && slot->node->region != nullptr) {
-        return static_cast<Kind>(slot->node->region->kind);
-    }
-    return Kind::kChainerx;
+// The variable may be over another kind by now.
+Kind KindAt(NodeObject* n) {
+    const auto* v = static_cast<VariableObject*>(n->slot->variable);
+    return v != nullptr ? v->cell->kind : n->kind;
 }
 
-PyObject* GetVariable(Slot* slot) {
-    PyObject* v = VariableAt(slot, KindAt(slot), nullptr);
-    if (v == nullptr) {
-        throw ChainerxError{"VariableNode.get_variable: the array of this node, of shape ",
-                            slot->shape, ", is gone; only data that a function retained is kept"};
-    }
+PyObject* GetVariable(NodeObject* n) {
+    PyObject* v = VariableAt(n->slot, KindAt(n), nullptr);
+    if (v != nullptr) return v;
+    // One without data still shows where it stands.
+    const bool requires_grad = (n->slot->live.load() & GraphBit()) != 0;
+    v = NewUnrecordedVariable(Py_None, n->kind, requires_grad);
+    AsVariable(v)->node = Py_NewRef(reinterpret_cast<PyObject*>(n));
     return v;
 }
 
-PyObject* Data(Slot* slot) {
-    const Ref v{VariableAt(slot, KindAt(slot), nullptr)};
+PyObject* Data(NodeObject* n) {
+    const Ref v{VariableAt(n->slot, KindAt(n), nullptr)};
     if (!v) Py_RETURN_NONE;
     return ArrayOf(AsVariable(v.get()));
 }
 
-PyObject* Grad(Slot* slot, bool as_variable) {
-    const Ref v{Py_XNewRef(reinterpret_cast<PyObject*>(LivingVariable(slot)))};
+PyObject* Grad(NodeObject* n, bool as_variable) {
+    const Ref v{Py_XNewRef(reinterpret_cast<PyObject*>(LivingVariable(n->slot)))};
     if (v) return PyObject_GetAttrString(v.get(), as_variable ? "grad_var" : "grad");
-    Array g = slot->GetGrad(GraphBit());
+    Array g = n->slot->GetGrad(GraphBit());
     if (g.is_null()) Py_RETURN_NONE;
-    if (!as_variable) return ToKind(g, KindAt(slot));
-    return NewVariable(std::move(g), KindAt(slot), true);
+    if (!as_variable) return ToKind(g, KindAt(n));
+    return NewVariable(std::move(g), KindAt(n), true);
 }
 
 PyObject* Name(PyObject* self, void*) {
@@ -134,24 +135,27 @@ int SetName(PyObject* self, PyObject* name, void*) {
 }
 
 PyGetSetDef g_getset[] = {
-    {"shape", &Get<[](Slot* s) { return FromShape(s->shape); }>, nullptr, "Dimensions.", nullptr},
-    {"dtype", &Get<[](Slot* s) { return FromDtype(s->dtype); }>, nullptr, "Element type.", nullptr},
-    {"rank", &Get<[](Slot* s) { return PyLong_FromLongLong(internal::VisibleRank(s)); }>, nullptr,
-     "The number of functions on the longest path to a leaf.", nullptr},
+    {"shape", &Get<[](NodeObject* n) { return FromShape(n->slot->shape); }>, nullptr, "Dimensions.",
+     nullptr},
+    {"dtype", &Get<[](NodeObject* n) { return FromDtype(n->slot->dtype); }>, nullptr,
+     "Element type.", nullptr},
+    {"rank",
+     &Get<[](NodeObject* n) { return PyLong_FromLongLong(internal::VisibleRank(n->slot)); }>,
+     nullptr, "The number of functions on the longest path to a leaf.", nullptr},
     {"requires_grad",
-     &Get<[](Slot* s) { return PyBool_FromLong((s->live.load() & GraphBit()) != 0); }>, nullptr,
-     "Whether gradients flow through here.", nullptr},
-    {"_creator_node", &Get<&CreatorOf>, nullptr, "The FunctionNode that made it, or None.",
-     nullptr},
+     &Get<[](NodeObject* n) { return PyBool_FromLong((n->slot->live.load() & GraphBit()) != 0); }>,
+     nullptr, "Whether gradients flow through here.", nullptr},
+    {"_creator_node", &Get<[](NodeObject* n) { return CreatorOf(n->slot); }>, nullptr,
+     "The FunctionNode that made it, or None.", nullptr},
     {"data", &Get<&Data>, nullptr, "The array, or None if nobody keeps it.", nullptr},
-    {"grad", &Get<[](Slot* s) { return Grad(s, false); }>, nullptr, "The gradient array, or None.",
-     nullptr},
-    {"grad_var", &Get<[](Slot* s) { return Grad(s, true); }>, nullptr, "The gradient, or None.",
-     nullptr},
+    {"grad", &Get<[](NodeObject* n) { return Grad(n, false); }>, nullptr,
+     "The gradient array, or None.", nullptr},
+    {"grad_var", &Get<[](NodeObject* n) { return Grad(n, true); }>, nullptr,
+     "The gradient, or None.", nullptr},
     {"name", &Name, &SetName, "The name of the variable.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-template <PyObject* (*kGet)(Slot*)>
+template <PyObject* (*kGet)(NodeObject*)>
 PyObject* Method(PyObject* self, PyObject*) {
     return Get<kGet>(self, nullptr);
 }
@@ -163,7 +167,8 @@ PyObject* Unchain(PyObject* self, PyObject*) {
 
 PyMethodDef g_methods[] = {{"get_variable", &Method<&GetVariable>, METH_NOARGS,
                             "get_variable($self)\n--\n\nThe variable at this place; a new one if "
-                            "nobody holds the old one any more."},
+                            "nobody holds the old one any more, without data unless a function "
+                            "has kept it."},
                            {"get_variable_or_none", &Method<&VariableOrNone>, METH_NOARGS,
                             "get_variable_or_none($self)\n--\n\nThe variable at this place; None "
                             "if nobody holds it any more."},
@@ -186,10 +191,12 @@ PyMemberDef g_members[] = {
 
 }  // namespace
 
-PyObject* NodeOf(Slot* slot) {
+Slot* SlotOfNode(PyObject* node) { return AsNode(node)->slot; }
+
+PyObject* NodeOf(Slot* slot, Kind kind) {
     if (slot->view != nullptr) return Py_NewRef(static_cast<PyObject*>(slot->view));
     const Hold<Slot> hold{slot};
-    Ref node{NewNode(slot)};
+    Ref node{NewNode(slot, kind)};
     if (slot->view != nullptr) return Py_NewRef(static_cast<PyObject*>(slot->view));  // meanwhile
     slot->view = node.get();
     return node.Release();

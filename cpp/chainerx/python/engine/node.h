@@ -3,11 +3,14 @@
 
 #include "chainerx/autograd/graph.h"
 #include "chainerx/python/bind.h"
+#include "chainerx/python/engine/variable.h"
 
 namespace chainerx::python::engine {
 
-// The one view of a slot. New reference.
-PyObject* NodeOf(internal::Slot* slot);
+// The one view of a slot, whose arrays are of that kind. New reference.
+PyObject* NodeOf(internal::Slot* slot, Kind kind);
+// What it is the view of.
+internal::Slot* SlotOfNode(PyObject* node);
 
 // The variable's gradient as an attribute of its node, and so on.
 void InitNode(PyObject* module);

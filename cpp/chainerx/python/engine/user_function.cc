@@ -46,14 +46,23 @@ class RecordScope {
     uint64_t mask_;
 };
 
+// In debug mode, the line on which the function was applied; else nothing.
+CX_COLD std::string WhereApplied(PyObject* f) {
+    const Ref text = Check(PyObject_CallMethod(f, "_where_applied", nullptr));
+    const char* utf8 = PyUnicode_AsUTF8(text.get());
+    if (utf8 == nullptr) throw PythonError{};
+    return utf8;
+}
+
 [[noreturn]] CX_COLD void ThrowBadGradient(PyObject* f, const char* what, int input, Slot* slot,
                                            const Array* gx) {
     const std::string place = StrCat(ClassName(f), ".backward: the gradient of input ", input, " ");
-    if (gx == nullptr) throw TypeError{place, what};
+    const std::string where = WhereApplied(f);
+    if (gx == nullptr) throw TypeError{place, what, where};
     if (gx->shape() != slot->shape) {
-        throw ValueError{place, "has shape ", gx->shape(), ", the input ", slot->shape};
+        throw ValueError{place, "has shape ", gx->shape(), ", the input ", slot->shape, where};
     }
-    throw TypeError{place, "has dtype ", gx->dtype(), ", the input ", slot->dtype};
+    throw TypeError{place, "has dtype ", gx->dtype(), ", the input ", slot->dtype, where};
 }
 
 // Which inputs and outputs of the function are those of its node: all that chainerx can hold.
@@ -87,8 +96,11 @@ std::vector<int> Targets(Region* region, const GradContext& context, const Place
     std::string expected = StrCat(n_inputs);
     if (n_targets != n_inputs) expected += StrCat(" or ", n_targets);
     throw ValueError{ClassName(f),
-                     ".backward: number of gradients returned from backward is incorrect: ", n,
-                     " != expected ", expected};
+                     ".backward: number of gradients returned from backward is incorrect: ",
+                     n,
+                     " != expected ",
+                     expected,
+                     WhereApplied(f)};
 }
 
 [[noreturn]] CX_COLD void ThrowStale(PyObject* f) {
@@ -133,7 +145,7 @@ void CallBackward(Region* region, GradContext& context, const Places& places) {
                                                         no_grads.get(), nullptr));
     if (!PyTuple_Check(result.get()) && !PyList_Check(result.get())) {
         throw TypeError{ClassName(f.get()), ".backward: returned ", Py_TYPE(result.get())->tp_name,
-                        ", expected a tuple of Variables or None"};
+                        ", expected a tuple of Variables or None", WhereApplied(f.get())};
     }
     const Items gxs{result.get()};
     const auto n = static_cast<size_t>(gxs.size());
@@ -167,6 +179,20 @@ void CallBackward(Region* region, GradContext& context, const Places& places) {
         }
         context.SetInputGrad(targets[i],
                              record || gx.body()->slot == nullptr ? gx : gx.AsGradStopped());
+    }
+}
+
+// What a function has retained of its inputs or outputs belongs to its node, too, so that whoever
+// walks through the graph finds it when the variables are gone. `places` are those of `arrays`, and
+// `entries` begin with a place.
+template <typename Save>
+void SaveRetained(PyObject* entries, const std::vector<int>& places,
+                  const std::vector<Array>& arrays, std::vector<Saved>& saved, Save&& save) {
+    const Items items{entries};
+    for (Py_ssize_t i = 0; i < items.size(); ++i) {
+        const int64_t place = ToInt("connect", "retained", Items{items[i]}[0]);
+        const auto found = std::ranges::find(places, place);
+        if (found != places.end()) saved.push_back(save(arrays[found - places.begin()]));
     }
 }
 
@@ -236,8 +262,17 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
                     region->rank = std::max(region->rank, internal::VisibleRank(slot));
             }
             const internal::RegionScope scope{region};
+            static PyObject* inputs_name = PyUnicode_InternFromString("_retained_inputs");
+            static PyObject* outputs_name = PyUnicode_InternFromString("_retained_outputs");
+            const Ref kept_inputs = Check(PyObject_GetAttr(f, inputs_name));
+            const Ref kept_outputs = Check(PyObject_GetAttr(f, outputs_name));
             if (Record rec{op, Refs(inputs), records}) {
-                rec.GradAll([region, places](GradContext& context) {
+                std::vector<Saved> kept;
+                SaveRetained(kept_inputs.get(), places.inputs, inputs, kept,
+                             [&](const Array& x) { return rec.Save(x); });
+                SaveRetained(kept_outputs.get(), places.outputs, records, kept,
+                             [&](const Array& y) { return rec.SaveOutput(y); });
+                rec.GradAll([region, places, kept = std::move(kept)](GradContext& context) {
                     CallBackward(region, context, places);
                 });
             } else {

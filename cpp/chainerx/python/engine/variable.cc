@@ -428,7 +428,8 @@ PyObject* VariableAt(Slot* slot, Kind kind, PyObject* array) {
         const bool alive = slot->body != nullptr && slot->body->TryRef();
         if (alive) record = Array{slot->body};
         slot->lock.unlock();
-        if (!alive) return nullptr;
+        if (!alive) record = internal::SavedData(*slot);
+        if (record.is_null()) return nullptr;
     }
     if (record.body()->slot == nullptr) {
         slot->Ref();

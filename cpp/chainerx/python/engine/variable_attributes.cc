@@ -199,20 +199,33 @@ void SetLossScale(VariableObject* v, PyObject* value) {
     Py_XSETREF(v->loss_scale, Given(value) ? Py_NewRef(value) : nullptr);
 }
 
+// The place of a variable that VariableNode.get_variable() has made without data; null for others.
+Slot* PlaceWithoutData(const VariableObject* v) {
+    const bool is_one = v->cell->object == Py_None && v->body == nullptr && v->node != nullptr;
+    return is_one ? SlotOfNode(v->node) : nullptr;
+}
+
+Slot* PlaceOf(const VariableObject* v) {
+    Slot* slot = CurrentSlot(v);
+    return slot != nullptr ? slot : PlaceWithoutData(v);
+}
+
 // The variable keeps it, as the node's id and weak references to it are to stay valid.
 PyObject* GetNode(VariableObject* v) {
-    Ref node{NodeOf(SlotOf("Variable.node", v))};
+    Slot* slot = PlaceWithoutData(v);
+    if (slot == nullptr) slot = SlotOf("Variable.node", v);
+    Ref node{NodeOf(slot, v->cell->kind)};
     if (v->node != node.get()) Py_XSETREF(v->node, Py_NewRef(node.get()));
     return node.Release();
 }
 
 PyObject* GetCreator(VariableObject* v) {
-    Slot* slot = CurrentSlot(v);
+    Slot* slot = PlaceOf(v);
     return slot != nullptr ? CreatorOf(slot) : Py_NewRef(Py_None);
 }
 
 PyObject* GetRank(VariableObject* v) {
-    const Slot* slot = CurrentSlot(v);
+    const Slot* slot = PlaceOf(v);
     return PyLong_FromLongLong(slot != nullptr ? internal::VisibleRank(slot) : 0);
 }
 
@@ -265,7 +278,7 @@ PyObject* ClearGrad(PyObject* self, PyObject*) {
 }
 
 PyObject* Unchain(PyObject* self, PyObject*) {
-    if (Slot* slot = CurrentSlot(AsVariable(self))) Cut(slot);
+    if (Slot* slot = PlaceOf(AsVariable(self))) Cut(slot);
     Py_RETURN_NONE;
 }
 

@@ -38,7 +38,7 @@ def check_forward(
             if found:
                 raise NotFiniteError(
                     f'{what} is detected on forward computation of {function.label}: output {i}, '
-                    f'{_describe(y)}\n{_inputs(in_data)}{_where(function.stack)}'
+                    f'{_describe(y)}\n{_inputs(in_data)}{where(function.stack)}'
                 )
 
 
@@ -52,7 +52,7 @@ def check_backward(function: FunctionNode, index: int, grad: tp.Any) -> None:
         if _has(test, grad):
             raise NotFiniteError(
                 f'{what} is detected on backward computation of {function.label}: gradient of '
-                f'input {index}, {_describe(grad)}{_where(function.stack)}'
+                f'input {index}, {_describe(grad)}{where(function.stack)}'
             )
 
 
@@ -77,7 +77,7 @@ def _inputs(in_data: tuple[tp.Any, ...]) -> str:
     return '\n'.join(f'  input {i}: {_describe(x)}' for i, x in enumerate(in_data))
 
 
-def _where(stack: tp.Any) -> str:
+def where(stack: tp.Any) -> str:
     """The innermost line of the call that is not ours."""
     for frame in reversed(stack or traceback.extract_stack()):
         if not frame.filename.startswith(_PACKAGES):

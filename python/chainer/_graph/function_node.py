@@ -149,7 +149,7 @@ class FunctionNode(engine.FunctionNode):
         if hooks is None:
             hooks = self._begin(in_data)
         outputs = self.forward(in_data)
-        if type(outputs) is not tuple:
+        if not isinstance(outputs, tuple):
             raise TypeError(
                 f'forward output must be a tuple ({self.label})\nActual: {type(outputs)}'
             )
@@ -164,7 +164,7 @@ class FunctionNode(engine.FunctionNode):
             hook.forward_postprocess(self, in_data)
         if configuration.config.debug:
             _check_nan(self, in_data, outputs)
-        return outputs
+        return tuple(outputs)  # of a namedtuple, too
 
     def _connect(
         self,
@@ -354,6 +354,10 @@ class FunctionNode(engine.FunctionNode):
     def output_layouts(self) -> tuple[None, ...] | None:
         """The memory layouts of the outputs: None, which is C order."""
         return None if self.outputs is None else (None,) * len(self.outputs)
+
+    def _where_applied(self) -> str:
+        """For errors in backward: in debug mode, the user's line that applied the function."""
+        return '' if self.stack is None else debug.where(self.stack)
 
     # ---- hooks ----
 

@@ -564,10 +564,10 @@ def check_double_backward(
         gys = inputs[n_x:]
         if len(ys) == len(gys):
             # Gradients of outputs are moved in a dtype that the function need not keep.
-            gys = [
+            gys = tuple(
                 gy if gy is None or gy.dtype == y.dtype else chainer.functions.cast(gy, y.dtype)
                 for y, gy in zip(ys, gys, strict=True)
-            ]
+            )
         _check_outputs_and_grad_outputs(
             [y.array for y in ys], [None if gy is None else gy.array for gy in gys]
         )

@@ -108,14 +108,6 @@ def test_arguments():
         Variable(A, volatile=True)
     with pytest.raises(ValueError, match='layout'):
         Variable(A, layout=1)
-    with pytest.raises(TypeError, match='name'):
-        Variable(A, name=3)
-    for x in (Variable(A, name='n'), chainer.Parameter(A, name='n')):
-        with pytest.raises(TypeError, match='name is int, expected a str or None'):
-            x.name = 3
-        assert x.name == 'n'
-        x.name = None
-        assert x.name is None
 
 
 def test_connected_array_needs_a_gradient():

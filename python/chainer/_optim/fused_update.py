@@ -63,7 +63,12 @@ def repeat(optimizer: tp.Any) -> bool:
 def update(optimizer: tp.Any, params: list[tp.Any]) -> bool:
     """One step for all parameters. False, and nothing done, if it can't be one call."""
     if all(map(_is_plain, params)):
-        params = [p for p in params if p.update_rule is not None and p.update_rule.enabled]
+        # A rule of another kind, a test's mock for example, says itself whether it is enabled.
+        params = [
+            p
+            for p in params
+            if p.update_rule is not None and getattr(p.update_rule, 'enabled', True)
+        ]
         if not params:
             return True
         rules = [p.update_rule for p in params]
@@ -80,19 +85,26 @@ def update(optimizer: tp.Any, params: list[tp.Any]) -> bool:
     return False
 
 
+_DIFFERENT_RULES: tp.Final = (
+    'the rules of parameters differ in kind, hyperparameters or number of updates'
+)
+
+
 def _find_obstacle(params: list[tp.Any], rules: list[tp.Any]) -> str | None:
     """Why this can't be one call: '' if that is nothing to speak of."""
     first = rules[0]
-    if first.fused is None:
-        return f'{type(first).__name__} has no routine for all parameters at once'
     cls = type(first)
+    if getattr(cls, 'fused', None) is None:
+        return f'{cls.__name__} has no routine for all parameters at once'
+    if any(type(rule) is not cls for rule in rules):
+        return _DIFFERENT_RULES
     if any(getattr(cls, name, None) is not part for name, part in cls._made_of.items()):
         return f'{cls.__name__} has been changed'
     if any(rule._state is None for rule in rules):
         return ''  # the first update makes the states
     key = first.fused_key()
     if any(rule.fused_key() != key for rule in rules):
-        return 'the rules of parameters differ in kind, hyperparameters or number of updates'
+        return _DIFFERENT_RULES
     if len(set(map(id, rules))) != len(rules):
         return 'parameters share a rule'
     if any(rule._hookable for rule in rules):

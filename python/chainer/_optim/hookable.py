@@ -55,7 +55,6 @@ class _Hookable:
                 f'add_hook: the hook, a {type(hook).__name__}, has no name; give it an attribute '
                 'name, or pass one'
             )
-        name = str(name)
         if name in self._pre_update_hooks or name in self._post_update_hooks:
             raise KeyError(f'hook "{name}" already exists')
         self._of(timing)[name] = hook

@@ -188,7 +188,7 @@ class Optimizer:
             rule = getattr(param, 'update_rule', None)
             if rule is None:
                 continue
-            if type(rule).serialize is UpdateRule.serialize:
+            if getattr(type(rule), 'serialize', None) is UpdateRule.serialize:
                 rule._serialize(serializer[path], param)
             else:
                 rule.serialize(serializer[path])
@@ -198,8 +198,9 @@ class Optimizer:
                 scale = float(serializer('loss_scale', float(tp.cast(float, scale))))
                 ever = bool(serializer('loss_scaling_isnan_ever', ever))
         if isinstance(serializer, Deserializer):
-            self.t, self.epoch = int(t), int(epoch)
             self._loss_scale, self._loss_scaling_isnan_ever = scale, ever
+            t, epoch = int(t), int(epoch)
+        self.t, self.epoch = t, epoch
 
     # ---- loss scaling ----
 
@@ -423,8 +424,10 @@ class GradientMethod(Optimizer):
                 self.target.zerograds()
         if self._loss_scale is None:
             loss.backward()
-        else:
+        elif isinstance(loss, Variable):
             loss._backward_scaled(self._loss_scale)
+        else:
+            loss.backward(loss_scale=self._loss_scale)
 
     def _update_params(self, params: list[tp.Any]) -> None:
         if fused_update.update(self, params):
@@ -496,7 +499,7 @@ def _check_loss(loss: tp.Any, lossfun: tp.Any, owner: str) -> None:
 
 def _is_built_in(rule: UpdateRule | None) -> bool:
     """Whether what the rule does is one of the formulas of `chainer.optimizers`."""
-    return getattr(rule, 'fused', None) is not None
+    return getattr(type(rule), 'fused', None) is not None
 
 
 def _is_among(param: tp.Any, params: dict[int, weakref.ref[tp.Any]]) -> bool:

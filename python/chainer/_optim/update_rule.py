@@ -281,9 +281,10 @@ class UpdateRule:
     def _serialize(self, serializer: AbstractSerializer, param: tp.Any) -> None:
         """The same; if the parameter is known, what is loaded must fit it."""
         if not isinstance(serializer, Deserializer):
-            serializer('t', self.t)
-            for key, value in (self._state or {}).items():
-                serializer(key, value)
+            self.t = serializer('t', self.t)
+            state = self._state or {}
+            for key, value in state.items():
+                state[key] = serializer(key, value)
             if self._fp32_param is not None:
                 serializer(_FP32_KEY, self._fp32_param.array)
             return

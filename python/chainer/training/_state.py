@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typing as tp
 
-from chainer.serializer import AbstractSerializer, Deserializer
+from chainer.serializer import AbstractSerializer, Deserializer, Serializer
 
 
 def serialize_optional(serializer: AbstractSerializer, key: str, value: tp.Any) -> tp.Any:
@@ -42,7 +42,8 @@ def serialize_new(serializer: AbstractSerializer, key: str, part: tp.Any) -> Non
     Args:
         serializer (AbstractSerializer): Where to or from.
         key (str): Name of the part.
-        part: Has a method ``serialize``; as it was, where the snapshot has nothing of it.
+        part: Has a method ``serialize``; as it was, where the snapshot has nothing of it, and where
+            there is no telling whether the serializer saves or loads.
     """
     inner = serializer[key]
     if isinstance(serializer, Deserializer):
@@ -51,6 +52,8 @@ def serialize_new(serializer: AbstractSerializer, key: str, part: tp.Any) -> Non
                 return
         except KeyError:
             return
-    else:
+    elif isinstance(serializer, Serializer):
         inner('saved', True)
+    else:
+        return
     part.serialize(inner)

@@ -25,6 +25,9 @@ if tp.TYPE_CHECKING:
 class _ExtensionEntry:
     """An extension, and how this trainer calls it."""
 
+    # What only extensions of this package have is asked for so that mocks, which have every
+    # attribute, do without.
+
     def __init__(
         self, extension: tp.Any, priority: int, trigger: tp.Any, call_before_training: bool
     ) -> None:
@@ -36,7 +39,21 @@ class _ExtensionEntry:
     @property
     def loads_trainer(self) -> bool:
         """Whether it may load a snapshot of the trainer when it is initialized."""
-        return bool(getattr(self.extension, 'autoload', False))
+        return getattr(self.extension, 'autoload', False) is True
+
+    @property
+    def saves_trainer(self) -> bool:
+        """Whether it takes a snapshot of the trainer after Ctrl-C."""
+        return getattr(self.extension, 'saves_trainer', False) is True
+
+    @property
+    def watch_calls(self) -> tp.Any:
+        """A method that puts calls of its own in the place of others' calls; None if it has none.
+
+        So an extension that wants to know what others do costs nothing where there is none.
+        """
+        watches = hasattr(type(self.extension), '_watch_calls')
+        return self.extension._watch_calls if watches else None
 
     def call(self, method: str, *args: tp.Any) -> None:
         """Calls a method of the extension, if it has it."""
@@ -81,7 +98,7 @@ class Trainer:
             self.reporter.add_observer(name, optimizer.target)
             self.reporter.add_observers(name, optimizer.target.namedlinks(skipself=True))
         self._done = False
-        self._extensions: dict[str, _ExtensionEntry] = {}
+        self._extensions: dict[tp.Any, _ExtensionEntry] = {}
         self._start_at: float | None = None
         self._snapshot_elapsed_time = 0.0
         self._final_elapsed_time: float | None = None
@@ -110,7 +127,7 @@ class Trainer:
     def extend(
         self,
         extension: tp.Any,
-        name: str | None = None,
+        name: tp.Hashable = None,
         trigger: tp.Any = None,
         priority: int | None = None,
         *,
@@ -122,7 +139,8 @@ class Trainer:
         Args:
             extension (callable): It takes a trainer; an `Extension` or anything else.
             name (str): Default: its ``name``, its ``default_name``, or the name of the function. A
-                name that is taken gets ``_1``, ``_2``, ... after it.
+                name that is taken gets ``_1``, ``_2``, ... after it. One that is no str is kept;
+                snapshots have its str.
             trigger: When it is called; default: its ``trigger``, else each iteration. What
                 `get_trigger` takes.
             priority (int): Default: its ``priority``, else `PRIORITY_READER`.
@@ -138,8 +156,6 @@ class Trainer:
             name = name or getattr(extension, attribute, None)
         if not name:
             raise TypeError(f'name is not given for the extension {extension!r}')
-        if not isinstance(name, str):
-            raise TypeError(f'Trainer.extend: the name of an extension is a str, not {name!r}')
         if name == 'training':
             raise ValueError('the name "training" is prohibited as an extension name')
         if not callable(extension):
@@ -152,7 +168,8 @@ class Trainer:
             priority = extension_module.PRIORITY_READER
         entry = _ExtensionEntry(extension, priority, get_trigger(trigger), call_before_training)
 
-        unique, count = name, 0
+        unique: tp.Any = name
+        count = 0
         while unique in self._extensions:
             count += 1
             unique = f'{name}_{count}'
@@ -160,7 +177,7 @@ class Trainer:
             extension.name = unique
         self._extensions[unique] = entry
 
-    def get_extension(self, name: str) -> tp.Any:
+    def get_extension(self, name: tp.Hashable) -> tp.Any:
         """An extension by its name.
 
         Args:
@@ -174,7 +191,7 @@ class Trainer:
         """
         if name in self._extensions:
             return self._extensions[name].extension
-        names = ', '.join(self._extensions) or 'none'
+        names = ', '.join(map(str, self._extensions)) or 'none'
         raise ValueError(f'extension {name} not found; there are: {names}')
 
     def run(self, show_loop_exception_msg: bool = True) -> None:
@@ -196,9 +213,8 @@ class Trainer:
         if self._done:
             raise RuntimeError('cannot run training loop multiple times')
         self._make_out()
-        entries = sorted(self._extensions.values(), key=lambda entry: -entry.priority)
-        calls = [(entry.trigger, entry.extension) for entry in entries]
-        savers = [e.extension for e in entries if getattr(e.extension, 'saves_trainer', False)]
+        entries = sorted(self._extensions.values(), key=lambda e: e.priority, reverse=True)
+        savers = [entry.extension for entry in entries if entry.saves_trainer]
         if self._final_elapsed_time is not None:  # it has been interrupted or has failed
             self._snapshot_elapsed_time = self._final_elapsed_time
         try:
@@ -209,7 +225,7 @@ class Trainer:
                     entry.call('initialize', self)
             self._call_before_training(entries)
             with Interrupt(bool(savers)) as interrupt:
-                self._loop(calls, interrupt)
+                self._loop(entries, interrupt)
                 if interrupt.requested:
                     for extension in savers:
                         extension.on_interrupt(self)
@@ -233,11 +249,11 @@ class Trainer:
                 entry.extension(self)
         self.observation = loaded or self.observation
 
-    def _loop(self, calls: list[tuple[tp.Any, tp.Any]], interrupt: Interrupt) -> None:
+    def _loop(self, entries: list[_ExtensionEntry], interrupt: Interrupt) -> None:
         stop_trigger, reporter = self.stop_trigger, self.reporter
-        for _, extension in calls:
-            # One that wants to know what others do calls them itself: no cost where there is none.
-            if (watch := getattr(extension, '_watch_calls', None)) is not None:
+        calls = [(entry.trigger, entry.extension) for entry in entries]
+        for entry in entries:
+            if (watch := entry.watch_calls) is not None:
                 calls = watch(calls)
         # After Ctrl-C the stop trigger is not asked: it is when training goes on.
         while not interrupt.requested and not stop_trigger(self):
@@ -316,9 +332,9 @@ class Trainer:
         extensions, triggers = serializer['extensions'], serializer['extension_triggers']
         for name, entry in self._extensions.items():
             if hasattr(entry.extension, 'serialize'):
-                entry.extension.serialize(extensions[name])
+                entry.extension.serialize(extensions[str(name)])
             if hasattr(entry.trigger, 'serialize'):
-                entry.trigger.serialize(triggers[name])
+                entry.trigger.serialize(triggers[str(name)])
         # The stop trigger is asked about the last iteration when training goes on.
         observed = reporter_module.DictSummary()
         if isinstance(serializer, Serializer):

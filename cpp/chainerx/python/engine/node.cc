@@ -60,6 +60,7 @@ PyObject* New(PyTypeObject*, PyObject* args, PyObject* keywords) {
 
 int Traverse(PyObject* self, visitproc visit, void* arg) {
     Py_VISIT(Py_TYPE(self));
+    Py_VISIT(AsNode(self)->name);
     return VisitSlot(self, AsNode(self)->slot, visit, arg);
 }
 

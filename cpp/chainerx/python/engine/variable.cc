@@ -129,7 +129,6 @@ PyObject* New(PyTypeObject* type, PyObject*, PyObject*) {
 
 void Initialize(VariableObject* v, PyObject* data, PyObject* name, PyObject* grad,
                 bool requires_grad) {
-    CheckName(name);
     // Called again it makes another variable of it. What goes may run code of the user's, so that
     // the variable is always whole.
     if (v->body != nullptr || v->cell->object != Py_None) {
@@ -202,6 +201,7 @@ int Clear(PyObject* self) {
     Py_CLEAR(v->grad_var);
     Py_CLEAR(v->node);
     Py_CLEAR(v->loss_scale);
+    Py_CLEAR(v->name);
     if (v->cell != nullptr && v->cell->refs == 1) {
         const Ref object{std::exchange(v->cell->object, Py_NewRef(Py_None))};
     }
@@ -217,6 +217,7 @@ int Traverse(PyObject* self, visitproc visit, void* arg) {
     Py_VISIT(v->grad_var);
     Py_VISIT(v->node);
     Py_VISIT(v->loss_scale);
+    Py_VISIT(v->name);
     if (v->cell != nullptr && v->cell->refs == 1) Py_VISIT(v->cell->object);
     return VisitGraph(self, v->body, visit, arg);
 }
@@ -311,12 +312,6 @@ PyMemberDef g_members[] = {
     {nullptr, 0, 0, 0, nullptr}};
 
 }  // namespace
-
-void CheckName(PyObject* name) {
-    if (name != nullptr && name != Py_None && !PyUnicode_Check(name)) {
-        throw TypeError{"Variable: name is ", Py_TYPE(name)->tp_name, ", expected a str or None"};
-    }
-}
 
 Kind KindOf(PyObject* o) {
     if (PyObject_TypeCheck(o, Numpy().ndarray)) return Kind::kNumpy;

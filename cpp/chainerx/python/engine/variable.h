@@ -53,9 +53,6 @@ inline VariableObject* AsVariable(PyObject* o) { return reinterpret_cast<Variabl
 // The id of the graph of all variables.
 inline uint64_t GraphBit() { return 1; }
 
-// TypeError unless the object is a str, None or null.
-void CheckName(PyObject* name);
-
 // What kind of array the object is; kNone if none.
 Kind KindOf(PyObject* o);
 const char* NameOf(Kind kind);

@@ -125,7 +125,6 @@ void SetArray(VariableObject* v, PyObject* value) {
 PyObject* GetName(VariableObject* v) { return Py_NewRef(v->name != nullptr ? v->name : Py_None); }
 
 void SetName(VariableObject* v, PyObject* value) {
-    CheckName(value);
     Py_XSETREF(v->name, Given(value) ? Py_NewRef(value) : nullptr);
 }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import typing as tp
 
-from chainer import reporter
 from chainer.training import extension
 from chainer.training._state import serialize_new, serialize_number
 from chainer.training._trigger import get_trigger
@@ -59,8 +58,7 @@ class MicroAverage(extension.Extension):
         if self._denominator != 0:
             result = float(self._numerator) / float(self._denominator)
         self._numerator = self._denominator = 0
-        with reporter.report_scope(observation):
-            reporter.report({self._result_key: result})
+        observation[self._result_key] = result
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Saves or loads the sums.

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import numbers
 import typing as tp
+
+from chainerx._core import engine
 
 from chainer import variable
 from chainer.functions.activation.softplus import softplus
@@ -11,6 +14,12 @@ from chainer.functions.loss._reduction import check_reduce, reduce_variable
 from chainer.functions.math.exponential import exp
 
 _REDUCE = ('sum', 'mean', 'no')
+
+
+def _operand(x: tp.Any) -> tp.Any:
+    """Bare arrays and numbers stay so, for operators convert them to the dtype of a variable."""
+    is_bare = isinstance(x, numbers.Number) or engine.kind(x) is not None
+    return x if is_bare else variable.as_variable(x)
 
 
 def gaussian_kl_divergence(mean: tp.Any, ln_var: tp.Any, reduce: str = 'sum') -> variable.Variable:
@@ -30,7 +39,7 @@ def gaussian_kl_divergence(mean: tp.Any, ln_var: tp.Any, reduce: str = 'sum') ->
         ValueError: For an unknown ``reduce``.
     """
     check_reduce('gaussian_kl_divergence', reduce, _REDUCE)
-    # Bare arrays stay so: operators convert them.
+    mean = _operand(mean)
     loss = (mean * mean + exp(ln_var) - ln_var - 1) * 0.5
     return reduce_variable(loss, reduce)
 
@@ -52,7 +61,7 @@ def bernoulli_nll(x: tp.Any, y: tp.Any, reduce: str = 'sum') -> variable.Variabl
         ValueError: For an unknown ``reduce``.
     """
     check_reduce('bernoulli_nll', reduce, _REDUCE)
-    return reduce_variable(softplus(y) - x * y, reduce)
+    return reduce_variable(softplus(y) - _operand(x) * y, reduce)
 
 
 def gaussian_nll(x: tp.Any, mean: tp.Any, ln_var: tp.Any, reduce: str = 'sum') -> variable.Variable:
@@ -73,7 +82,7 @@ def gaussian_nll(x: tp.Any, mean: tp.Any, ln_var: tp.Any, reduce: str = 'sum') -
         ValueError: For an unknown ``reduce``.
     """
     check_reduce('gaussian_nll', reduce, _REDUCE)
-    difference = x - mean
+    difference = _operand(x) - mean
     power = difference * difference * exp(-ln_var) * -0.5
     loss = (ln_var + math.log(2 * math.pi)) * 0.5 - power
     return reduce_variable(loss, reduce)

@@ -17,6 +17,9 @@ class Clip(FloatUnary):
     check_uses_attributes = False
     compose = routine(chainerx.clip, x_min=..., x_max=...)
 
+    x_min: tp.Any
+    x_max: tp.Any
+
     def _prepare(self) -> None:
         self.x_min, self.x_max = _number(self.x_min), _number(self.x_max)
         _check_limits(self.x_min, self.x_max)

@@ -61,8 +61,8 @@ def normalize(x: tp.Any, eps: float = 1e-5, axis: tp.Any = 1) -> variable.Variab
         TypeError: If ``axis`` is something else.
         ValueError: If it names one axis twice.
     """
-    if isinstance(axis, tuple):
-        axis = tuple(map(operator.index, axis))
-    elif axis is not None:
+    if isinstance(axis, np.ndarray | np.integer):
         axis = operator.index(axis)
+    elif isinstance(axis, tuple):
+        axis = tuple(int(a) if isinstance(a, np.integer) else a for a in axis)
     return NormalizeL2.call(x, eps=eps, axis=to_axes('normalize', axis))

@@ -29,21 +29,20 @@ def dcgan(s):
     random = np.random.RandomState()
     random.set_state(s['random_state'])
 
-    def noisy(h):
-        return h + 0.2 * random.randn(*h.shape)
+    def shaken(h):
+        return h + 0.2 * random.standard_normal(h.shape)
 
-    def dis(x):
-        h = nn.leaky_relu(noisy(nn.conv(s, 'dis/c0', noisy(x), pad=1)))
-        h = nn.batch_norm(s, 'dis/bn1', nn.conv(s, 'dis/c1', h, stride=2, pad=1))
-        return nn.linear(s, 'dis/l2', nn.leaky_relu(noisy(h)).reshape(len(x), -1))
+    def judge(x):
+        h = nn.leaky_relu(shaken(nn.conv(s, 'judge/fine', shaken(x), pad=1)))
+        h = nn.batch_norm(s, 'judge/norm', nn.conv(s, 'judge/coarse', h, stride=2, pad=1))
+        return nn.linear(s, 'judge/verdict', nn.leaky_relu(shaken(h)).reshape(len(x), -1))
 
-    real = dis(s['x'])
-    h = nn.batch_norm(s, 'gen/bn0', nn.linear(s, 'gen/l0', s['z'].reshape(5, -1)))
-    h = nn.deconv(s, 'gen/dc1', np.maximum(h, 0).reshape(5, 4, 2, 2), 2, 1)
-    h = np.maximum(nn.batch_norm(s, 'gen/bn1', h), 0)
-    fake = dis(nn.sigmoid(nn.deconv(s, 'gen/dc2', h, 1, 1)))
-    loss_dis = (nn.softplus(-real) + nn.softplus(fake)).mean()
-    return [nn.softplus(-fake).mean(), loss_dis]
+    real = judge(s['x'])
+    h = nn.batch_norm(s, 'painter/1', nn.linear(s, 'painter/0', s['z']))
+    h = nn.deconv(s, 'painter/2', np.maximum(h, 0).reshape(5, 4, 2, 2), 2, 1)
+    h = np.maximum(nn.batch_norm(s, 'painter/3', h), 0)
+    fake = judge(nn.sigmoid(nn.deconv(s, 'painter/4', h, 1, 1)))
+    return [nn.softplus(-fake).mean(), (nn.softplus(-real) + nn.softplus(fake)).mean()]
 
 
 def wgan_gp(s):
@@ -59,15 +58,15 @@ def wgan_gp(s):
 
 def vae(s):
     x = s['x']
-    h = np.tanh(nn.linear(s, 'model/encoder/linear', x))
-    mu, ln_sigma = (nn.linear(s, f'model/encoder/{name}', h) for name in ('mu', 'ln_sigma'))
+    h = nn.linear(s, 'model/code', np.tanh(nn.linear(s, 'model/look', x)))
+    mu, ln_sigma = np.split(h, 2, axis=1)
     random = np.random.RandomState()
     random.set_state(s['random_state'])
     z = mu + np.exp(ln_sigma) * random.normal(size=(2, *mu.shape))
-    h = nn.linear(s, 'model/decoder/output', np.tanh(nn.linear(s, 'model/decoder/linear', z)))
-    reconstruction = (x * h - nn.softplus(h)).sum(axis=2).mean()
+    h = nn.linear(s, 'model/pixels', np.tanh(nn.linear(s, 'model/draw', z)))
+    fit = (x * h - nn.softplus(h)).sum(axis=2).mean()
     kl = (0.5 * (mu**2 + np.exp(2 * ln_sigma) - 1) - ln_sigma).sum(axis=1).mean()
-    return [0.8 * kl - reconstruction, reconstruction, kl]
+    return [0.8 * kl - fit, fit, kl]
 
 
 def autoregressive_flow(s):

@@ -24,20 +24,20 @@ def resnet(s):
 
 def pix2pix(s):
     def halve(name, x):
-        return nn.conv(s, f'{name}/c', x, 2, 1)
+        return nn.conv(s, f'{name}/conv', x, 2, 1)
 
-    def dis(y):
-        h = [halve('dis/c_in', s['x']), halve('dis/c_out', y)]
-        return nn.conv(s, 'dis/last', nn.leaky_relu(np.concatenate(h, axis=1)), 1, 1)
+    def judge(image):
+        h = [halve('judge/see_labels', s['x']), halve('judge/see_image', image)]
+        return nn.conv(s, 'judge/verdict', nn.leaky_relu(np.concatenate(h, axis=1)), 1, 1)
 
-    h0 = nn.leaky_relu(halve('gen/down0', s['x']))
-    h1 = nn.leaky_relu(nn.batch_norm(s, 'gen/down1/batchnorm', halve('gen/down1', h0)))
-    h = nn.batch_norm(s, 'gen/up1/batchnorm', nn.deconv(s, 'gen/up1/c', h1, 2, 1))
-    h = np.concatenate([np.maximum(h, 0), h0], axis=1)
-    out = np.tanh(nn.deconv(s, 'gen/up0/c', h, 2, 1))
-    fake, real = dis(out), dis(s['t'])
-    loss_gen = 10 * abs(out - s['t']).mean() + nn.softplus(-fake).mean()
-    return [loss_gen, nn.softplus(-real).mean() + nn.softplus(fake).mean()]
+    large = nn.leaky_relu(halve('colorist/large', s['x']))
+    h = nn.batch_norm(s, 'colorist/small/norm', halve('colorist/small', large))
+    h = nn.deconv(s, 'colorist/back/conv', nn.leaky_relu(h), 2, 1)
+    h = nn.leaky_relu(nn.batch_norm(s, 'colorist/back/norm', h))
+    made = np.tanh(nn.deconv(s, 'colorist/paint', np.concatenate([h, large], axis=1), 2, 1))
+    of_made, of_image = judge(made), judge(s['t'])
+    deceive = 10 * abs(made - s['t']).mean() + nn.softplus(-of_made).mean()
+    return [deceive, nn.softplus(-of_image).mean() + nn.softplus(of_made).mean()]
 
 
 def ssd(s):

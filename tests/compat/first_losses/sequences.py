@@ -64,14 +64,14 @@ def seq2seq(s):
 
 def language_model(s):
     words = s['words']
-    states = {name: (np.zeros((4, 5)), np.zeros((4, 5))) for name in ('l1', 'l2')}
+    states = [(np.zeros((4, 5)), np.zeros((4, 5)))] * 2
     places = np.arange(4) * 10
     for t in range(3):
-        h = s['model/predictor/embed/W'][words[places + t]]
-        for name in states:
-            states[name] = nn.lstm(s, f'model/predictor/{name}', *states[name], h)
-            h = states[name][1]
-        logit = nn.linear(s, 'model/predictor/l3', h)
+        h = s['model/predictor/words/W'][words[places + t]]
+        for i, state in enumerate(states):
+            states[i] = nn.lstm(s, f'model/predictor/layers/{i}', *state, h)
+            h = states[i][1]
+        logit = nn.linear(s, 'model/predictor/out', h)
         loss = nn.cross_entropies(logit, words[places + t + 1]).mean()
     return [loss]  # what is reported is the loss of the last step
 
@@ -105,8 +105,8 @@ def word_vectors(s):
     center = s['words'][s['places']['skipgram']].repeat(4)
     samples = np.random.RandomState(0).randint(0, 7, (20, 3))
     samples[:, 0] = center
-    x = s['skipgram/embed/W'][around['skipgram'].reshape(-1)]
-    score = np.einsum('nd,nkd->nk', x, s['skipgram/loss_func/W'][samples])
+    x = s['skipgram/vectors/W'][around['skipgram'].reshape(-1)]
+    score = np.einsum('nd,nkd->nk', x, s['skipgram/guess/W'][samples])
     skipgram = nn.softplus(score * [-1, 1, 1]).sum()
 
     paths, rows = {}, itertools.count()
@@ -120,11 +120,11 @@ def word_vectors(s):
             paths[node] = path
 
     walk(s['tree'], [])
-    x = s['bow/embed/W'][around['bow']].mean(axis=1)
+    x = s['bow/vectors/W'][around['bow']].mean(axis=1)
     bow = 0
     for h, word in zip(x, s['words'][s['places']['bow']], strict=True):
         for row, sign in paths[word]:
-            bow += nn.softplus(-sign * (s['bow/loss_func/W'][row] @ h))
+            bow += nn.softplus(-sign * (s['bow/guess/W'][row] @ h))
     return [skipgram, bow]
 
 

@@ -1,4 +1,4 @@
-"""A recurrent language model: truncated backpropagation through time, own iterator and updater."""
+"""A language model of stacked LSTMs that goes on from step to step, cut off every few words."""
 
 import chainer
 import chainer.functions as F
@@ -7,116 +7,107 @@ import numpy as np
 from chainer import training
 from chainer.training import extensions
 
-N_VOCAB, N_UNITS, BPTT = 7, 5, 3
+N_WORDS, N_HIDDEN, N_STEPS = 7, 5, 3
 
 
-class ParallelSequentialIterator(chainer.dataset.Iterator):
-    """Reads a text at several places at once; a minibatch has a word of each, and the next one."""
+class Columns(chainer.dataset.Iterator):
+    """Reads a text in columns side by side: each step gives a word and the next one of each."""
 
-    def __init__(self, dataset, batch_size, repeat=True):
-        self.dataset = dataset
-        self.batch_size = batch_size
-        self.repeat = repeat
-        self.epoch, self.iteration = 0, 0
+    def __init__(self, text, n_columns, laps=None):
+        self.text, self.laps = text, laps
+        self.starts = np.arange(n_columns) * len(text) // n_columns
+        self.step = self.epoch = 0
         self.is_new_epoch = False
-        self.offsets = [i * len(dataset) // batch_size for i in range(batch_size)]
-
-    def __next__(self):
-        length = len(self.dataset)
-        if not self.repeat and self.iteration * self.batch_size >= length:
-            raise StopIteration
-        words = self.get_words()
-        self.iteration += 1
-        epoch = self.iteration * self.batch_size // length
-        self.is_new_epoch = self.epoch < epoch
-        self.epoch = epoch
-        return list(zip(words, self.get_words()))
 
     @property
     def epoch_detail(self):
-        return self.iteration * self.batch_size / len(self.dataset)
+        return self.step * len(self.starts) / len(self.text)
 
-    def get_words(self):
-        return [self.dataset[(o + self.iteration) % len(self.dataset)] for o in self.offsets]
+    def __next__(self):
+        if self.laps is not None and self.epoch_detail >= self.laps:
+            raise StopIteration
+        here = (self.starts + self.step) % len(self.text)
+        behind = (here + 1) % len(self.text)
+        self.step += 1
+        before, self.epoch = self.epoch, int(self.epoch_detail)
+        self.is_new_epoch = self.epoch > before
+        return list(zip(self.text[here], self.text[behind]))
 
     def serialize(self, serializer):
-        self.iteration = serializer('iteration', self.iteration)
+        self.step = serializer('step', self.step)
         self.epoch = serializer('epoch', self.epoch)
 
 
-class RNN(chainer.Chain):
-    def __init__(self, dropout=0.0):
+class Layers(chainer.ChainList):
+    def reset(self):
+        for layer in self:
+            layer.reset_state()
+
+    def forward(self, h):
+        for layer in self:
+            h = layer(F.dropout(h, 0.0))
+        return h
+
+
+class NextWord(chainer.Chain):
+    def __init__(self):
         super().__init__()
-        self.dropout = dropout
         with self.init_scope():
-            self.embed = L.EmbedID(N_VOCAB, N_UNITS)
-            self.l1 = L.LSTM(N_UNITS, N_UNITS)
-            self.l2 = L.LSTM(N_UNITS, N_UNITS)
-            self.l3 = L.Linear(N_UNITS, N_VOCAB)
-        for param in self.params():
+            self.words = L.EmbedID(N_WORDS, N_HIDDEN)
+            self.layers = Layers(*(L.LSTM(N_HIDDEN, N_HIDDEN) for _ in range(2)))
+            self.out = L.Linear(N_HIDDEN, N_WORDS)
+        for _, param in sorted(self.namedparams()):
             param.array[...] = np.random.uniform(-0.3, 0.3, param.shape)
 
-    def reset_state(self):
-        self.l1.reset_state()
-        self.l2.reset_state()
-
     def forward(self, x):
-        h = self.embed(x)
-        h = self.l1(F.dropout(h, self.dropout))
-        h = self.l2(F.dropout(h, self.dropout))
-        return self.l3(F.dropout(h, self.dropout))
+        return self.out(self.layers(self.words(x)))
 
 
-class BPTTUpdater(training.updaters.StandardUpdater):
-    def __init__(self, iterator, optimizer, device):
-        super().__init__(iterator, optimizer, device=device)
+class TruncatedUpdater(training.updaters.StandardUpdater):
+    """Adds up the losses of some steps, and cuts the graph behind them."""
 
     def update_core(self):
-        loss = 0
-        iterator = self.get_iterator('main')
         optimizer = self.get_optimizer('main')
-        for _ in range(BPTT):
-            x, t = self.converter(iterator.__next__(), self.device)
-            loss += optimizer.target(chainer.Variable(x), chainer.Variable(t))
+        total = 0
+        for batch in (self.get_iterator('main').next() for _ in range(N_STEPS)):
+            x, t = map(chainer.Variable, self.converter(batch, self.device))
+            total += optimizer.target(x, t)
         optimizer.target.cleargrads()
-        loss.backward()
-        loss.unchain_backward()
+        total.backward()
+        total.unchain_backward()
         optimizer.update()
 
 
-def compute_perplexity(result):
-    result['perplexity'] = np.exp(result['main/loss'])
-    if 'validation/main/loss' in result:
-        result['val_perplexity'] = np.exp(result['validation/main/loss'])
+def add_perplexities(entry):
+    for key in [key for key in entry if key.endswith('main/loss')]:
+        entry[key.replace('loss', 'perplexity')] = np.exp(entry[key])
 
 
 def train(device, start, iterations=4):
-    words = np.random.randint(N_VOCAB, size=40).astype(np.int32)
-    iterator = ParallelSequentialIterator(words, 4)
-    rnn = RNN()
-    model = L.Classifier(rnn)
+    text = np.random.randint(N_WORDS, size=40).astype(np.int32)
+    model = L.Classifier(NextWord())
     model.compute_accuracy = False
     model.to_device(device)
-    optimizer = chainer.optimizers.SGD(lr=1.0)
-    optimizer.setup(model)
+    optimizer = chainer.optimizers.SGD(lr=1.0).setup(model)
     optimizer.add_hook(chainer.optimizer_hooks.GradientClipping(5))
-    start(model=model, words=words)
-    trainer = training.Trainer(
-        BPTTUpdater(iterator, optimizer, device), (iterations, 'iteration'), chainer.config.out
+    start(model=model, words=text)
+    updater = TruncatedUpdater(Columns(text, 4), optimizer, device=device)
+    trainer = training.Trainer(updater, (iterations, 'iteration'), chainer.config.out)
+
+    # Its own states, and the weights of the model that learns.
+    reader = model.copy()
+    reader.predictor = model.predictor.copy()
+    reader.predictor.layers = model.predictor.layers.copy()
+    evaluator = extensions.Evaluator(
+        Columns(text[:8], 1, laps=1),
+        reader,
+        device=device,
+        eval_hook=lambda _: reader.predictor.layers.reset(),
     )
-    eval_model = model.copy()
-    eval_rnn = eval_model.predictor
-    trainer.extend(
-        extensions.Evaluator(
-            ParallelSequentialIterator(words[:8], 1, repeat=False),
-            eval_model,
-            device=device,
-            eval_hook=lambda _: eval_rnn.reset_state(),
-        ),
-        trigger=(2, 'iteration'),
-    )
-    trainer.extend(extensions.LogReport(postprocess=compute_perplexity, trigger=(2, 'iteration')))
-    trainer.extend(extensions.snapshot_object(model, 'model_iter_{.updater.iteration}'))
+    trainer.extend(evaluator, trigger=(2, 'iteration'))
+    log = extensions.LogReport(postprocess=add_perplexities, trigger=(2, 'iteration'))
+    trainer.extend(log)
+    trainer.extend(extensions.snapshot_object(model, 'model_{.updater.iteration}'))
     losses = []
     trainer.extend(
         lambda t: losses.append([float(t.observation['main/loss'].array)]),
@@ -124,5 +115,5 @@ def train(device, start, iterations=4):
         trigger=(1, 'iteration'),
     )
     trainer.run()
-    log = trainer.get_extension('LogReport').log
-    return [*losses, *[[entry['perplexity'], entry['val_perplexity']] for entry in log]]
+    keys = 'main/perplexity', 'validation/main/perplexity'
+    return [*losses, *[[entry[key] for key in keys] for entry in log.log]]

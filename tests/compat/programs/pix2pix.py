@@ -1,4 +1,4 @@
-"""Image to image with a U-Net, a critic of pairs, and an updater of its own."""
+"""From label maps to images with a U-shaped net and a judge of pairs; an updater of its own."""
 
 import chainer
 import chainer.functions as F
@@ -6,113 +6,117 @@ import chainer.links as L
 import numpy as np
 from chainer import training
 
-N_IN, N_OUT = 2, 1
+N_LABELS, N_COLORS, WEIGHT_OF_DISTANCE = 2, 1, 10.0
 
 
-class CBR(chainer.Chain):
-    """Convolution, batch normalization, activation; `sample` halves or doubles the size."""
+class Halve(chainer.Chain):
+    """Half the height and width."""
 
-    def __init__(self, n_in, n_out, bn=True, sample='down', activation=F.relu):
+    layer = L.Convolution2D
+
+    def __init__(self, ins, outs, norm=True):
         super().__init__()
-        self.bn, self.activation = bn, activation
-        w = chainer.initializers.Normal(0.2)
-        layer = L.Convolution2D if sample == 'down' else L.Deconvolution2D
         with self.init_scope():
-            self.c = layer(n_in, n_out, 4, 2, 1, nobias=bn, initialW=w)
-            if bn:
-                self.batchnorm = L.BatchNormalization(n_out)
+            self.conv = self.layer(
+                ins, outs, 4, 2, 1, nobias=norm, initialW=chainer.initializers.Normal(0.2)
+            )
+            self.norm = L.BatchNormalization(outs) if norm else None
 
     def forward(self, x):
-        h = self.c(x)
-        if self.bn:
-            h = self.batchnorm(h)
-        return h if self.activation is None else self.activation(h)
+        h = self.conv(x)
+        return F.leaky_relu(h if self.norm is None else self.norm(h))
 
 
-class UNet(chainer.Chain):
+class Double(Halve):
+    """Twice the height and width."""
+
+    layer = L.Deconvolution2D
+
+
+class Colorist(chainer.Chain):
     def __init__(self):
         super().__init__()
         with self.init_scope():
-            self.down0 = CBR(N_IN, 3, bn=False, activation=F.leaky_relu)
-            self.down1 = CBR(3, 4, activation=F.leaky_relu)
-            self.up1 = CBR(4, 3, sample='up')
-            self.up0 = CBR(6, N_OUT, bn=False, sample='up', activation=F.tanh)
+            self.large = Halve(N_LABELS, 3, norm=False)
+            self.small = Halve(3, 4)
+            self.back = Double(4, 3)
+            self.paint = L.Deconvolution2D(6, N_COLORS, 4, 2, 1)
 
     def forward(self, x):
-        h0 = self.down0(x)
-        h1 = self.down1(h0)
-        h = self.up1(h1)
-        return self.up0(F.concat([h, h0]))
+        large = self.large(x)
+        back = self.back(self.small(large))
+        return F.tanh(self.paint(F.concat([back, large])))
 
 
-class Discriminator(chainer.Chain):
+class Judge(chainer.Chain):
+    """Says at each place whether image and label map belong together."""
+
     def __init__(self):
         super().__init__()
         with self.init_scope():
-            self.c_in = CBR(N_IN, 2, bn=False, activation=F.leaky_relu)
-            self.c_out = CBR(N_OUT, 2, bn=False, activation=F.leaky_relu)
-            self.last = L.Convolution2D(4, 1, 3, 1, 1)
+            self.see_labels = Halve(N_LABELS, 2, norm=False)
+            self.see_image = Halve(N_COLORS, 2, norm=False)
+            self.verdict = L.Convolution2D(4, 1, 3, 1, 1)
 
-    def forward(self, x, y):
-        return self.last(F.concat([self.c_in(x), self.c_out(y)]))
+    def forward(self, labels, image):
+        return self.verdict(F.concat([self.see_labels(labels), self.see_image(image)]))
 
 
-class FacadeUpdater(training.StandardUpdater):
-    lam = 10.0
+def report(model, loss):
+    chainer.report({'loss': loss}, model)
+    return loss
 
-    def __init__(self, *args, **kwargs):
-        self.gen, self.dis = kwargs.pop('models')
-        super().__init__(*args, **kwargs)
 
-    def loss_gen(self, gen, out, t, y_fake):
-        batch, _, w, h = y_fake.shape
-        l1 = self.lam * F.mean_absolute_error(out, t)
-        adversarial = F.sum(F.softplus(-y_fake)) / batch / w / h
-        loss = l1 + adversarial
-        chainer.report({'loss': loss}, gen)
-        return loss
-
-    def loss_dis(self, dis, y_real, y_fake):
-        batch, _, w, h = y_fake.shape
-        loss = (F.sum(F.softplus(-y_real)) + F.sum(F.softplus(y_fake))) / batch / w / h
-        chainer.report({'loss': loss}, dis)
-        return loss
+class PairUpdater(training.StandardUpdater):
+    def __init__(self, iterator, colorist, judge, **kwargs):
+        super().__init__(iterator, **kwargs)
+        self.colorist, self.judge = colorist, judge
 
     def update_core(self):
-        xp = self.gen.xp
-        batch = self.get_iterator('main').next()
-        x_in = xp.asarray(np.stack([x for x, _ in batch]).astype('f'))
-        t = xp.asarray(np.stack([y for _, y in batch]).astype('f'))
-        x_in = chainer.Variable(x_in)
-        out = self.gen(x_in)
-        y_fake = self.dis(x_in, out)
-        y_real = self.dis(x_in, t)
-        self.get_optimizer('gen').update(self.loss_gen, self.gen, out, t, y_fake)
-        x_in.unchain_backward()
-        out.unchain_backward()
-        self.get_optimizer('dis').update(self.loss_dis, self.dis, y_real, y_fake)
+        columns = zip(*self.get_iterator('main').next())
+        labels, image = (
+            self.colorist.xp.asarray(np.stack(column).astype(np.float32)) for column in columns
+        )
+        labels = chainer.Variable(labels)
+        made = self.colorist(labels)
+        of_made, of_image = self.judge(labels, made), self.judge(labels, image)
+        self.get_optimizer('colorist').update(self.deceive, made, image, of_made)
+        for source in (labels, made):
+            source.unchain_backward()
+        self.get_optimizer('judge').update(self.tell_apart, of_made, of_image)
+
+    def deceive(self, made, image, of_made):
+        distance = F.mean_absolute_error(made, image)
+        aim = WEIGHT_OF_DISTANCE * distance + F.mean(F.softplus(-of_made))
+        return report(self.colorist, aim)
+
+    def tell_apart(self, of_made, of_image):
+        return report(self.judge, F.mean(F.softplus(of_made)) + F.mean(F.softplus(-of_image)))
 
 
 def train(device, start, iterations=3):
-    masks = np.random.randint(0, 2, (8, N_IN, 8, 8))
-    images = np.random.uniform(-1, 1, (8, N_OUT, 8, 8))
-    gen, dis = UNet(), Discriminator()
+    label_maps = np.random.randint(0, 2, (8, N_LABELS, 8, 8))
+    images = np.random.uniform(-1, 1, (8, N_COLORS, 8, 8))
+    models = {'colorist': Colorist(), 'judge': Judge()}
     optimizers = {}
-    for name, model in (('gen', gen), ('dis', dis)):
+    for name, model in models.items():
         model.to_device(device)
         optimizers[name] = chainer.optimizers.Adam(0.002, 0.5).setup(model)
-        optimizers[name].add_hook(chainer.optimizer.WeightDecay(0.00001), 'hook_dec')
-    start(gen=gen, dis=dis, x=masks[:2], t=images[:2])
-    iterator = chainer.iterators.SerialIterator(list(zip(masks, images)), 2, shuffle=False)
-    updater = FacadeUpdater(
-        models=(gen, dis), iterator={'main': iterator}, optimizer=optimizers, device=device
+        optimizers[name].add_hook(chainer.optimizer.WeightDecay(0.00001), 'decay')
+    start(x=label_maps[:2], t=images[:2], **models)
+    pairs = list(zip(label_maps, images))
+    updater = PairUpdater(
+        iterator={'main': chainer.iterators.SerialIterator(pairs, 2, shuffle=False)},
+        optimizer=optimizers,
+        device=device,
+        **models,
     )
     trainer = training.Trainer(updater, (iterations, 'iteration'), out=chainer.config.out)
     trainer.extend(training.extensions.LogReport(trigger=(1, 'iteration')))
     trainer.extend(
-        training.extensions.snapshot_object(gen, 'gen_{.updater.iteration}.npz'),
+        training.extensions.snapshot_object(models['colorist'], '{.updater.iteration}.npz'),
         trigger=(iterations, 'iteration'),
     )
     trainer.run()
     log = trainer.get_extension('LogReport').log
-    return [[entry['gen/loss'], entry['dis/loss']] for entry in log]
+    return [[entry[f'{name}/loss'] for name in models] for entry in log]

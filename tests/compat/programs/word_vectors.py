@@ -1,4 +1,4 @@
-"""word2vec: skip-gram and continuous bag of words, negative sampling and hierarchical softmax."""
+"""Vectors of words from their neighbours: negative sampling, and a tree of words."""
 
 import collections
 
@@ -7,137 +7,112 @@ import chainer.functions as F
 import chainer.initializers as I
 import chainer.links as L
 import numpy as np
-from chainer import reporter, training
+from chainer import training
 from chainer.training import extensions
 
-N_VOCAB, N_UNITS, N_NEGATIVE, WINDOW = 7, 4, 2, 2
+N_WORDS, N_UNITS, N_NOISE = 7, 4, 2
+NEIGHBOURS = np.array([-2, -1, 1, 2])
 
 
-class ContinuousBoW(chainer.Chain):
-    def __init__(self, loss_func):
+class WordVectors(chainer.Chain):
+    """Guesses a word from the mean of its neighbours' vectors, or from each of them alone."""
+
+    def __init__(self, guess, alone):
         super().__init__()
+        self.alone = alone
         with self.init_scope():
-            self.embed = L.EmbedID(N_VOCAB, N_UNITS, initialW=I.Uniform(1.0 / N_UNITS))
-            self.loss_func = loss_func
+            self.vectors = L.EmbedID(N_WORDS, N_UNITS, initialW=I.Uniform(1 / N_UNITS))
+            self.guess = guess
 
-    def forward(self, x, contexts):
-        h = F.average(self.embed(contexts), axis=1)
-        loss = self.loss_func(h, x)
-        reporter.report({'loss': loss}, self)
-        return loss
-
-
-class SkipGram(ContinuousBoW):
-    def forward(self, x, contexts):
-        e = self.embed(contexts)
-        batch, n_context, units = e.shape
-        x = F.broadcast_to(x[:, None], (batch, n_context))
-        loss = self.loss_func(
-            F.reshape(e, (batch * n_context, units)), F.reshape(x, (batch * n_context,))
-        )
-        reporter.report({'loss': loss}, self)
-        return loss
-
-
-class FixedNegativeSampling(L.NegativeSampling):
-    """Draws its samples with a generator of its own, the same on all devices."""
-
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
-        self.random = np.random.RandomState(0)
-
-    def forward(self, x, t, reduce='sum', **kwargs):
-        samples = self.random.randint(0, N_VOCAB, (len(t), self.sample_size + 1)).astype('i')
-        samples = self.xp.asarray(samples)
-        samples[:, 0] = chainer.as_array(t)
-        return F.negative_sampling(x, t, self.W, lambda _: samples, self.sample_size, reduce=reduce)
-
-
-class WindowIterator(chainer.dataset.Iterator):
-    """Minibatches of words of a text, each with the words around it."""
-
-    def __init__(self, dataset, window, batch_size, repeat=True):
-        self.dataset = np.array(dataset, np.int32)
-        self.window, self.batch_size, self._repeat = window, batch_size, repeat
-        self.order = np.random.permutation(len(dataset) - window * 2).astype(np.int32) + window
-        self.current_position, self.epoch = 0, 0
-        self.is_new_epoch = False
-
-    def __next__(self):
-        if not self._repeat and self.epoch > 0:
-            raise StopIteration
-        i = self.current_position
-        position = self.order[i : i + self.batch_size]
-        offset = np.concatenate([np.arange(-self.window, 0), np.arange(1, self.window + 1)])
-        contexts = self.dataset.take(position[:, None] + offset[None, :])
-        center = self.dataset.take(position)
-        self.is_new_epoch = i + self.batch_size >= len(self.order)
-        if self.is_new_epoch:
-            np.random.shuffle(self.order)
-            self.epoch += 1
-            self.current_position = 0
+    def forward(self, words, around):
+        h = self.vectors(around)
+        if self.alone:
+            words = F.flatten(F.broadcast_to(words[:, None], around.shape))
+            h = F.reshape(h, (-1, N_UNITS))
         else:
-            self.current_position = i + self.batch_size
-        return center, contexts
+            h = F.average(h, axis=1)
+        loss = self.guess(h, words)
+        chainer.report({'loss': loss}, self)
+        return loss
+
+
+class SeededNegativeSampling(L.NegativeSampling):
+    """Draws its noise with a generator of its own, the same on all devices."""
+
+    def __init__(self, counts):
+        super().__init__(N_UNITS, [counts[i] for i in range(N_WORDS)], N_NOISE)
+        self.random = np.random.RandomState(0)
+        self.W.array[...] = I.generate_array(I.Normal(0.5), self.W.shape, np)
+
+    def forward(self, x, t):
+        drawn = self.random.randint(0, N_WORDS, (len(t), N_NOISE + 1)).astype(np.int32)
+        drawn = self.xp.asarray(drawn)
+        drawn[:, 0] = chainer.as_array(t)
+        return F.negative_sampling(x, t, self.W, lambda _: drawn, N_NOISE)
+
+
+class Shuffled(chainer.dataset.Iterator):
+    """Gives places in a text in a new order each time; the converter looks up the words."""
+
+    def __init__(self, places, batch_size, endless=True):
+        self.places, self.batch_size, self.endless = np.array(places), batch_size, endless
+        self.epoch, self.taken = 0, 0
+        self.is_new_epoch = False
+        np.random.shuffle(self.places)
 
     @property
     def epoch_detail(self):
-        return self.epoch + self.current_position / len(self.order)
+        return self.epoch + self.taken / len(self.places)
+
+    def __next__(self):
+        if self.epoch and not self.endless:
+            raise StopIteration
+        batch = self.places[self.taken : self.taken + self.batch_size].copy()
+        self.taken += len(batch)
+        self.is_new_epoch = self.taken == len(self.places)
+        if self.is_new_epoch:
+            self.epoch, self.taken = self.epoch + 1, 0
+            np.random.shuffle(self.places)
+        return batch
 
     def serialize(self, serializer):
-        self.current_position = serializer('current_position', self.current_position)
-        self.epoch = serializer('epoch', self.epoch)
-        if self.order is not None:
-            serializer('order', self.order)
+        for key in ('epoch', 'taken', 'places'):
+            setattr(self, key, serializer(key, getattr(self, key)))
 
 
-@chainer.dataset.converter()
-def convert(batch, device):
-    center, contexts = batch
-    return device.send(center), device.send(contexts)
+def looking_up(text):
+    @chainer.dataset.converter()
+    def convert(places, device):
+        return device.send((text[places], text[places[:, None] + NEIGHBOURS]))
 
-
-def make_model(name, counts):
-    if name == 'skipgram':
-        loss_func = FixedNegativeSampling(N_UNITS, [counts[i] for i in range(N_VOCAB)], N_NEGATIVE)
-        loss_func.W.array[...] = I.generate_array(I.Normal(0.5), loss_func.W.shape, np)
-        return SkipGram(loss_func)
-    tree = L.BinaryHierarchicalSoftmax.create_huffman_tree(counts)
-    return ContinuousBoW(L.BinaryHierarchicalSoftmax(N_UNITS, tree))
+    return convert
 
 
 def train(device, start, iterations=3):
-    words = np.random.choice(N_VOCAB, 30, p=np.arange(1, 8) / 28.0).astype(np.int32)
-    words[:N_VOCAB] = np.arange(N_VOCAB)
-    counts = dict(collections.Counter(words.tolist()))
-    losses = {}
-    models = {name: make_model(name, counts) for name in ('skipgram', 'bow')}
-    iterators = {name: WindowIterator(words, WINDOW, 5) for name in models}
-    start(
-        **models,
-        words=words,
-        tree=L.BinaryHierarchicalSoftmax.create_huffman_tree(counts),
-        places={name: iterator.order[:5].copy() for name, iterator in iterators.items()},
-    )
+    text = np.random.choice(N_WORDS, 30, p=np.arange(1, 8) / 28).astype(np.int32)
+    text[:N_WORDS] = np.arange(N_WORDS)
+    counts = dict(collections.Counter(text.tolist()))
+    tree = L.BinaryHierarchicalSoftmax.create_huffman_tree(counts)
+    models = {
+        'skipgram': WordVectors(SeededNegativeSampling(counts), alone=True),
+        'bow': WordVectors(L.BinaryHierarchicalSoftmax(N_UNITS, tree), alone=False),
+    }
+    places = range(2, len(text) - 2)
+    batches = {name: Shuffled(places, 5) for name in models}
+    first = {name: iterator.places[:5].copy() for name, iterator in batches.items()}
+    start(words=text, tree=tree, places=first, **models)
+    columns = []
     for name, model in models.items():
         model.to_device(device)
         optimizer = chainer.optimizers.Adam(0.05).setup(model)
-        updater = training.updaters.StandardUpdater(
-            iterators[name], optimizer, converter=convert, device=device
-        )
+        options = {'converter': looking_up(text), 'device': device}
+        updater = training.updaters.StandardUpdater(batches[name], optimizer, **options)
         trainer = training.Trainer(updater, (iterations, 'iteration'), out=chainer.config.out)
-        trainer.extend(
-            extensions.Evaluator(
-                WindowIterator(words, WINDOW, 10, repeat=False),
-                model,
-                converter=convert,
-                device=device,
-            ),
-            trigger=(iterations, 'iteration'),
-        )
+        evaluator = extensions.Evaluator(Shuffled(places, 10, endless=False), model, **options)
+        trainer.extend(evaluator, trigger=(iterations, 'iteration'))
         trainer.extend(extensions.LogReport(trigger=(1, 'iteration')))
         trainer.run()
         log = trainer.get_extension('LogReport').log
-        losses[name] = [entry['main/loss'] for entry in log]
-        losses[name].append(log[-1]['validation/main/loss'])
-    return list(zip(*losses.values()))
+        losses = [entry['main/loss'] for entry in log]
+        columns.append([*losses, log[-1]['validation/main/loss']])
+    return list(zip(*columns))

@@ -15,8 +15,8 @@ class Opened:
     Threads use it one at a time.
 
     Args:
-        opener (callable): Opens it; None if it can't be opened again. Pickled with this.
-        opened: What it has opened already.
+        opener (callable): Opens it, also what was pickled; None if it can't be opened again.
+        opened: What it has opened already; pickled where there is no opener.
     """
 
     def __init__(self, opener: tp.Callable[[], tp.Any] | None, opened: tp.Any = None) -> None:
@@ -33,8 +33,8 @@ class Opened:
     @contextlib.contextmanager
     def use(self) -> tp.Iterator[tp.Any]:
         """What is open, for one thread."""
-        if self._pid != os.getpid() and self._opener is not None:
-            self._set(None)
+        if self._pid != os.getpid():
+            self._set(self._opened if self._opener is None else None)
         with self._lock:
             yield self._opened
 
@@ -43,10 +43,8 @@ class Opened:
         self._opened.close()
 
     def __getstate__(self) -> tp.Any:
-        if self._opener is None:
-            raise TypeError('only what has a path can be pickled, for it is opened anew')
-        return self._opener
+        return self._opener, self._opened if self._opener is None else None
 
-    def __setstate__(self, opener: tp.Any) -> None:
-        self._opener = opener
-        self._set(None)
+    def __setstate__(self, state: tp.Any) -> None:
+        self._opener, opened = state
+        self._set(opened)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import io
 import os
 import pickle
 import typing as tp
@@ -54,13 +55,12 @@ class PickleDataset(DatasetMixin):
     trust have written.
 
     Args:
-        reader: A file, open for reading bytes, that can seek; closed with the dataset.
+        reader: A file, open for reading bytes, that can seek; closed with the dataset. The dataset
+            can be pickled where that has a path, or can be pickled itself, as `io.BytesIO`.
     """
 
     def __init__(self, reader: tp.Any) -> None:
-        name = getattr(reader, 'name', None)
-        opener = functools.partial(open, name, 'rb') if isinstance(name, str) else None
-        self._file = Opened(opener, reader)
+        self._file = Opened(_opener_of(reader), reader)
         self._begins = []
         reader.seek(0, os.SEEK_END)
         end = reader.tell()
@@ -96,6 +96,13 @@ class PickleDataset(DatasetMixin):
 
     def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
         self.close()
+
+
+def _opener_of(reader: tp.Any) -> tp.Callable[[], tp.Any] | None:
+    name = getattr(reader, 'name', None)
+    # Others, as of compressed files, may have the name of one whose bytes are not theirs.
+    is_file = isinstance(getattr(reader, 'raw', reader), io.FileIO)
+    return functools.partial(open, name, 'rb') if is_file and isinstance(name, str) else None
 
 
 def open_pickle_dataset(path: str) -> PickleDataset:

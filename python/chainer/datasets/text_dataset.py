@@ -18,8 +18,8 @@ class TextDataset(DatasetMixin):
     Only where lines begin is kept in memory. Lines keep their ends.
 
     Args:
-        paths (str or list of str): One file, whose lines are the examples, or several, whose
-            examples are tuples of a line of each.
+        paths (str or list of str): One file, whose lines are the examples, in a list or not; or
+            several, whose examples are tuples of a line of each.
         encoding (str): Of the files, as for `open`; a list has one for each.
         errors (str): What to do with what can't be decoded, as for `open`, or a list.
         newline (str): Where lines end, as for `open`, or a list.
@@ -38,8 +38,8 @@ class TextDataset(DatasetMixin):
         newline: tp.Any = None,
         filter_func: tp.Callable[..., bool] | None = None,
     ) -> None:
-        self._is_single = isinstance(paths, str | os.PathLike)
-        paths = [paths] if self._is_single else list(paths)
+        paths = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+        self._is_single = len(paths) == 1
         if not paths:
             raise ValueError('TextDataset: at least one text file must be specified')
         options = {}

@@ -1,6 +1,10 @@
 """Datasets made of others: what they give, and what they refuse."""
 
+import copy
+import gzip
+import io
 import multiprocessing
+import os
 import pickle
 import re
 
@@ -155,7 +159,7 @@ def texts(tmp_path, monkeypatch):
 
 TEXTS = {  # arguments, lines: as v7 gives them
     'one file': (('a',), {}, ['one\n', 'two \n', '\n', 'three']),
-    'one in a list': ((['a'],), {}, [('one\n',), ('two \n',), ('\n',), ('three',)]),
+    'one in a list': ((['a'],), {'encoding': ['utf-8']}, ['one\n', 'two \n', '\n', 'three']),
     'two files': (
         (['a', 'b'],),
         {},
@@ -248,6 +252,24 @@ def test_pickles(tmp_path):
         dataset[0]
     for f in (D.open_pickle_dataset, D.PickleDataset):
         assert re.search(r'pickle is a program', f.__doc__)
+
+
+def test_pickles_of_what_has_no_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    memory = io.BytesIO()
+    for example in ('a', len, [3]):
+        D.PickleDatasetWriter(memory).write(example)
+    dataset = D.PickleDataset(memory)
+    for copied in (copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))):
+        assert copied(dataset)[:] == ['a', len, [3]]
+    with gzip.open('compressed', 'wb') as file:
+        file.write(memory.getvalue())
+    dataset = D.PickleDataset(gzip.open('compressed'))  # noqa: SIM115  # the dataset closes it
+    child = os.fork()
+    if child == 0:  # the name is that of the compressed bytes
+        os._exit(0 if dataset[1:] == [len, [3]] else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    dataset.close()
 
 
 def test_broken_pickles(tmp_path):

@@ -332,11 +332,8 @@ def test_what_shifts_refuse(tmp_path):
         (lambda: extensions.InverseShift('lr', -1, 1), 'does not support negative gamma'),
         (lambda: extensions.StepShift('lr', 0.1, 0), 'step must be positive, not 0'),
         (lambda: extensions.PolynomialShift('lr', 1, 0), 'max_count must be positive'),
-        (lambda: extensions.PolynomialShift('lr', -1, 2), 'does not support negative rate'),
         (lambda: extensions.LinearShift('lr', (1,), (1, 2)), 'value_range must be a pair'),
-        (lambda: extensions.LinearShift('lr', (1, 2), (2, 1)), 'time_range goes backwards'),
-        (lambda: extensions.MultistepShift('lr', 0.1, [3, 2], 1), 'step_value must ascend'),
-        (lambda: extensions.WarmupShift('lr', 0.1, 0, 1), 'warmup_iter must be positive'),
+        (lambda: extensions.WarmupShift('lr', 0.1, -1, 1), 'warmup_iter must not be negative'),
         (lambda: extensions.CosineShift('lr', 3, warmup=3), 'warmup must be at least 0'),
     ]:
         with pytest.raises(ValueError, match=text):

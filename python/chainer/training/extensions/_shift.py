@@ -39,12 +39,11 @@ class Shift(extension.Extension):
             trainer (Trainer): Who calls.
 
         Raises:
-            AttributeError: If the optimizer has no such attribute.
+            AttributeError: If no first value was given, and the optimizer has none.
         """
         optimizer = self._get_optimizer(trainer)
-        old = getattr(optimizer, self._attr)
         if self._init is None:
-            self._init = old
+            self._init = getattr(optimizer, self._attr)
         if self._last_value is not None:
             self._set(optimizer, self._last_value)
         else:

@@ -21,7 +21,7 @@ class LinearShift(Shift):
         optimizer (Optimizer): Default: the main one of the updater.
 
     Raises:
-        ValueError: If a range is no pair, or time would run backwards.
+        ValueError: If a range is no pair.
     """
 
     def __init__(
@@ -35,9 +35,8 @@ class LinearShift(Shift):
         for name, pair in (('value_range', value_range), ('time_range', time_range)):
             if len(pair) != 2:
                 raise ValueError(f'LinearShift: {name} must be a pair, not {pair!r}')
-        if time_range[1] < time_range[0]:
-            raise ValueError(f'LinearShift: time_range goes backwards: {time_range!r}')
         self._value_range = value_range
+        self._init = value_range[0]
         self._time_range = time_range
 
     def _first_value(self) -> float:

@@ -17,12 +17,10 @@ class MultistepShift(_RecomputedShift):
     Args:
         attr (str): Name of the attribute, such as ``'lr'``.
         gamma (float): The factor.
-        step_value (sequence of int): After how many calls, in ascending order.
+        step_value (sequence of int): After how many calls. Each is a step of its own: one that is
+            not larger than the one before follows with the next call.
         init (float): The first value.
         optimizer (Optimizer): Default: the main one of the updater.
-
-    Raises:
-        ValueError: If ``gamma`` is negative, or ``step_value`` does not ascend.
     """
 
     def __init__(
@@ -34,12 +32,8 @@ class MultistepShift(_RecomputedShift):
         optimizer: Optimizer | None = None,
     ) -> None:
         super().__init__(attr, optimizer)
-        if gamma < 0:
-            raise ValueError(f'MultistepShift does not support negative gamma: {gamma}')
         self._gamma = gamma
         self._step_value = list(step_value)
-        if self._step_value != sorted(self._step_value):
-            raise ValueError(f'MultistepShift: step_value must ascend: {step_value!r}')
         self._init = init
 
     def value_at(self, t: int) -> float:
@@ -51,7 +45,13 @@ class MultistepShift(_RecomputedShift):
         return self._gamma ** self._steps(t) * tp.cast(float, self._init)
 
     def _steps(self, t: int) -> int:
-        return sum(step <= t for step in self._step_value)
+        count, taken = 0, 0.0
+        for step in self._step_value:
+            taken = max(step, taken + 1)
+            if taken > t:
+                break
+            count += 1
+        return count
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Saves or loads how often it was called.

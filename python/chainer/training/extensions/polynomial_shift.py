@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import typing as tp
 
 from chainer.training.extensions._shift import Shift
@@ -17,14 +18,15 @@ class PolynomialShift(Shift):
 
     Args:
         attr (str): Name of the attribute, such as ``'lr'``.
-        rate (float): The exponent.
+        rate (float): The exponent. With a negative one the value grows, beyond all bounds but
+            ``target``.
         max_count (int): After how many calls it is 0.
         init (float): The first value; default: what the attribute is.
         target (float): Where it stops.
         optimizer (Optimizer): Default: the main one of the updater.
 
     Raises:
-        ValueError: If ``max_count`` is not positive, or ``rate`` is negative.
+        ValueError: If ``max_count`` is not positive.
     """
 
     invoke_before_training = True
@@ -41,8 +43,6 @@ class PolynomialShift(Shift):
         super().__init__(attr, optimizer)
         if max_count <= 0:
             raise ValueError(f'PolynomialShift: max_count must be positive, not {max_count}')
-        if rate < 0:
-            raise ValueError(f'PolynomialShift does not support negative rate: {rate}')
         self._rate = rate
         self._max_count = max_count
         self._init = init
@@ -54,4 +54,6 @@ class PolynomialShift(Shift):
         Args:
             t (int): The number of calls.
         """
-        return tp.cast(float, self._init) * max(1 - t / self._max_count, 0.0) ** self._rate
+        left = max(1 - t / self._max_count, 0.0)
+        factor = left**self._rate if left or self._rate >= 0 else math.inf
+        return tp.cast(float, self._init) * factor

@@ -22,7 +22,7 @@ class StepShift(Shift):
         optimizer (Optimizer): Default: the main one of the updater.
 
     Raises:
-        ValueError: If ``gamma`` is negative, or ``step`` is not positive.
+        ValueError: If ``step`` is not positive.
     """
 
     def __init__(
@@ -35,8 +35,6 @@ class StepShift(Shift):
         optimizer: Optimizer | None = None,
     ) -> None:
         super().__init__(attr, optimizer)
-        if gamma < 0:
-            raise ValueError(f'StepShift does not support negative gamma: {gamma}')
         if step <= 0:
             raise ValueError(f'StepShift: step must be positive, not {step}')
         self._gamma = gamma

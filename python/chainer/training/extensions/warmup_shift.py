@@ -19,12 +19,13 @@ class WarmupShift(_RecomputedShift):
     Args:
         attr (str): Name of the attribute, such as ``'lr'``.
         warmup_start (float): The first value.
-        warmup_iter (int): How many calls it takes.
+        warmup_iter (int): How many calls it takes. With 0, the first value stays until another
+            extension sets one.
         init (float): The value that it arrives at.
         optimizer (Optimizer): Default: the main one of the updater.
 
     Raises:
-        ValueError: If ``warmup_iter`` is not positive.
+        ValueError: If ``warmup_iter`` is negative.
     """
 
     def __init__(
@@ -36,8 +37,8 @@ class WarmupShift(_RecomputedShift):
         optimizer: Optimizer | None = None,
     ) -> None:
         super().__init__(attr, optimizer)
-        if warmup_iter <= 0:
-            raise ValueError(f'WarmupShift: warmup_iter must be positive, not {warmup_iter}')
+        if warmup_iter < 0:
+            raise ValueError(f'WarmupShift: warmup_iter must not be negative: {warmup_iter}')
         self._warmup_start = warmup_start
         self._warmup_iter = warmup_iter
         self._init = init
@@ -52,8 +53,9 @@ class WarmupShift(_RecomputedShift):
             t (int): The number of calls.
         """
         init = tp.cast(float, self._init)
-        done = min(t / self._warmup_iter, 1)
-        return init if done == 1 else self._warmup_start + (init - self._warmup_start) * done
+        if t >= self._warmup_iter:
+            return init
+        return self._warmup_start + (init - self._warmup_start) * (t / self._warmup_iter)
 
     def initialize(self, trainer: Trainer) -> None:
         """Sets the first value, or that of a training that is resumed within the warm-up.

@@ -10,24 +10,24 @@ def noisy_dqn(s):
     random.set_state(s['random_state'])
 
     def noisy(name, x):
-        mu, sigma = s[f'{name}/mu/W'], s[f'{name}/sigma/W']
-        r = random.normal(size=sum(mu.shape))
+        center, spread = s[f'{name}/center/W'], s[f'{name}/spread/W']
+        r = random.normal(size=sum(center.shape))
         r = np.sign(r) * np.sqrt(abs(r))
-        e_in, e_out = r[: mu.shape[1]], r[mu.shape[1] :]
-        b = s[f'{name}/mu/b'] + s[f'{name}/sigma/b'] * e_out
-        return x @ (mu + sigma * np.outer(e_out, e_in)).T + b
+        e_in, e_out = r[: center.shape[1]], r[center.shape[1] :]
+        b = s[f'{name}/center/b'] + s[f'{name}/spread/b'] * e_out
+        return x @ (center + spread * np.outer(e_out, e_in)).T + b
 
-    def q(name, x):
-        h = np.maximum(noisy(f'{name}/hidden', x), 0)
-        advantage = noisy(f'{name}/advantage', h)
-        return noisy(f'{name}/value', h) + advantage - advantage.mean(axis=1, keepdims=True)
+    def values(name, x):
+        h = np.maximum(noisy(f'{name}/look', x), 0)
+        actions = noisy(f'{name}/actions', h)
+        return noisy(f'{name}/state', h) + actions - actions.mean(axis=1, keepdims=True)
 
-    state, action, reward, next_state, done = s['batch']
+    state, action, reward, then, end = s['batch']
     rows = np.arange(len(action))
-    y = q('q', state)[rows, action]
-    best = q('q', next_state).argmax(axis=1)
-    t = reward + 0.9 * (1 - done) * q('target', next_state)[rows, best]
-    d = abs(y - t)
+    chosen = values('values', state)[rows, action]
+    best = values('values', then).argmax(axis=1)
+    aim = reward + 0.9 * (1 - end) * values('slow', then)[rows, best]
+    d = abs(chosen - aim)
     return [np.where(d < 1, d**2 / 2, d - 0.5).mean()]
 
 

@@ -42,15 +42,15 @@ def pix2pix(s):
 
 def ssd(s):
     def boxes(kind):
-        parts = [nn.conv(s, f'model/model/{kind}/{i}', h, pad=1) for i, h in enumerate(hs)]
+        parts = [nn.conv(s, f'model/detector/{kind}/{i}', h, pad=1) for i, h in enumerate(hs)]
         return np.concatenate(
             [h.transpose(0, 2, 3, 1).reshape(len(h), -1, h.shape[1]) for h in parts], axis=1
         )
 
-    h = np.maximum(nn.conv(s, 'model/model/conv1', s['x'], 2, 1), 0)
-    first = nn.unit(h) * s['model/model/norm/W'][:, None, None]
+    h = np.maximum(nn.conv(s, 'model/detector/conv1', s['x'], 2, 1), 0)
+    first = nn.unit(h) * s['model/detector/norm/W'][:, None, None]
     pooled = h.reshape(len(h), 4, 2, 2, 2, 2).max(axis=(3, 5))
-    second = nn.conv(s, 'model/model/conv2', pooled, pad=2, dilate=2)
+    second = nn.conv(s, 'model/detector/conv2', pooled, pad=2, dilate=2)
     hs = first, np.maximum(second, 0)
     labels = s['labels']
     d = abs(boxes('loc') - s['locs'])

@@ -7,29 +7,29 @@ from . import _layers as nn
 
 def graph_network(s):
     losses = []
-    name = 'model/predictor'
+    name = 'model/guess'
     width = s['atoms'].shape[1]
-    for atoms, adj, t in zip(s['atoms'], s['adj'], s['t'], strict=True):
-        x = np.where(atoms[:, None] == 0, 0, s[f'{name}/embed/W'][atoms])
+    for atoms, bonds, t in zip(s['atoms'], s['bonds'], s['t'], strict=True):
+        x = np.where(atoms[:, None] == 0, 0, s[f'{name}/elements/W'][atoms])
         state = np.zeros((width, 4))
-        gru = f'{name}/update_layer/update_layer'
+        gru = f'{name}/gated/remember'
         for _ in range(2):
-            m = nn.linear(s, f'{name}/update_layer/messages', x).reshape(width, 4, 2)
-            x = np.concatenate([x, sum(adj[k] @ m[:, :, k] for k in range(2))], axis=1)
+            said = sum(bonds[k] @ nn.linear(s, f'{name}/gated/say/{k}', x) for k in range(2))
+            x = np.concatenate([x, said], axis=1)
             r, z = (
                 nn.sigmoid(nn.linear(s, f'{gru}/W_{g}', x) + nn.linear(s, f'{gru}/U_{g}', state))
                 for g in 'rz'
             )
             new = nn.linear(s, f'{gru}/W', x) + nn.linear(s, f'{gru}/U', r * state)
             x = state = (1 - z) * state + z * np.tanh(new)
-        both = adj.sum(axis=0)
+        both = bonds.sum(axis=0)
         both /= np.maximum(both.sum(axis=1, keepdims=True), 1)
-        x = x + np.maximum(nn.linear(s, f'{name}/gcn/linear', both @ x), 0)
-        q_star, c, h = np.zeros((1, 8)), np.zeros((1, 4)), np.zeros((1, 4))
+        x = x + np.maximum(nn.linear(s, f'{name}/mean/linear', both @ x), 0)
+        found, c, h = np.zeros((1, 8)), np.zeros((1, 4)), np.zeros((1, 4))
         for _ in range(2):
-            c, h = nn.lstm(s, f'{name}/readout/lstm', c, h, q_star)
-            q_star = np.concatenate([h, nn.softmax(h @ x.T) @ x], axis=1)
-        losses.append(nn.linear(s, f'{name}/mlp', q_star)[0] - t)
+            c, h = nn.lstm(s, f'{name}/readout/ask', c, h, found)
+            found = np.concatenate([h, nn.softmax(h @ x.T) @ x], axis=1)
+        losses.append(nn.linear(s, f'{name}/out', found)[0] - t)
     return [np.square(losses).mean(), np.abs(losses).mean()]
 
 

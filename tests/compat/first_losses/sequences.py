@@ -49,16 +49,16 @@ def transformer(s):
 def seq2seq(s):
     losses = []
     for x, y in zip(s['xs'], s['ys'], strict=True):
-        source = s['model/embed_x/W'][x[::-1]]
-        target = s['model/embed_y/W'][np.r_[1, y]]
+        source = s['model/heard/W'][x[::-1]]
+        target = s['model/said/W'][np.r_[1, y]]
         for layer in range(2):
             zeros = np.zeros(6)
-            c, h, source = nn.n_step_lstm(s, f'model/encoder/{layer}', zeros, zeros, source)
-            _, _, target = nn.n_step_lstm(s, f'model/decoder/{layer}', c, h, target)
+            c, h, source = nn.n_step_lstm(s, f'model/listen/{layer}', zeros, zeros, source)
+            _, _, target = nn.n_step_lstm(s, f'model/speak/{layer}', c, h, target)
         context = nn.softmax(target @ source.T) @ source
         h = np.concatenate([context, target], axis=1)
-        h = np.tanh(nn.linear(s, 'model/attention/out', h))
-        losses.append(nn.cross_entropies(nn.linear(s, 'model/W', h), np.r_[y, 1]))
+        h = np.tanh(nn.linear(s, 'model/focus/mix', h))
+        losses.append(nn.cross_entropies(nn.linear(s, 'model/word', h), np.r_[y, 1]))
     return [np.concatenate(losses).sum() / len(losses), np.exp(np.concatenate(losses).mean())]
 
 

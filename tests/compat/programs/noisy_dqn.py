@@ -12,64 +12,52 @@ from chainer.backends import cuda
 N_STATES, N_ACTIONS = 4, 3
 
 
-class FactorizedNoisyLinear(chainer.Chain):
-    """Weights with noise of rank 1, of learned size."""
+class NoisyLinear(chainer.Chain):
+    """A layer with noise of rank 1 on its weights; how much of it, is learned."""
 
-    def __init__(self, mu_link, sigma_scale=0.4):
+    def __init__(self, plain, share=0.4):
         super().__init__()
-        self._kernel = None
-        self.out_size, in_size = mu_link.W.shape
-        scale = in_size**-0.5
+        outs, ins = plain.W.shape
+        bound = ins**-0.5
+        size = chainer.initializers.Constant(share * bound)
         with self.init_scope():
-            self.mu = L.Linear(
-                in_size, self.out_size, initialW=chainer.initializers.Uniform(scale=scale)
-            )
-            self.sigma = L.Linear(
-                in_size,
-                self.out_size,
-                initialW=chainer.initializers.Constant(sigma_scale * scale),
-                initial_bias=chainer.initializers.Constant(sigma_scale * scale),
-            )
-        device_id = mu_link._device_id
-        if device_id is not None:
-            self.to_gpu(device_id)
+            self.center = L.Linear(ins, outs, initialW=chainer.initializers.Uniform(bound))
+            self.spread = L.Linear(ins, outs, initialW=size, initial_bias=size)
+        if plain._device_id is not None:
+            self.to_gpu(plain._device_id)
 
-    def noise(self, size):
-        r = self.xp.asarray(np.random.normal(size=size).astype(np.float32))
+    def draw(self, n):
+        r = self.xp.asarray(np.random.normal(size=n).astype(np.float32))
         return self.xp.copysign(self.xp.sqrt(self.xp.abs(r)), r)
 
     def forward(self, x):
+        center, spread = self.center, self.spread
         with cuda.get_device_from_id(self._device_id):
-            in_size = self.sigma.W.shape[1]
-            eps = self.noise(in_size + self.out_size)
-            eps_in, eps_out = eps[:in_size], eps[in_size:]
-            W = self.mu.W + self.sigma.W * self.xp.outer(eps_out, eps_in)
-            b = self.mu.b + self.sigma.b * eps_out
-            return F.linear(x, W, b)
+            outs, ins = spread.W.shape
+            noise = self.draw(ins + outs)
+            W = center.W + spread.W * self.xp.outer(noise[ins:], noise[:ins])
+            return F.linear(x, W, center.b + spread.b * noise[ins:])
 
 
-def to_factorized_noisy(chain):
-    """Replaces the linear layers of a chain."""
-    for name, link in list(chain.namedlinks()):
-        if isinstance(link, L.Linear):
-            setattr(chain, name.lstrip('/'), FactorizedNoisyLinear(link))
+class Values(chainer.Chain):
+    """The value of each action: that of the state, and what the action adds to the mean of all."""
 
-
-class DuelingQ(chainer.Chain):
     def __init__(self):
         super().__init__()
         with self.init_scope():
-            self.hidden = L.Linear(N_STATES, 8)
-            self.advantage = L.Linear(8, N_ACTIONS)
-            self.value = L.Linear(8, 1)
+            self.look = L.Linear(N_STATES, 8)
+            self.actions = L.Linear(8, N_ACTIONS)
+            self.state = L.Linear(8, 1)
+
+    def make_noisy(self):
+        for path, link in list(self.namedlinks(skipself=True)):
+            setattr(self, path[1:], NoisyLinear(link))
 
     def forward(self, x):
-        h = F.relu(self.hidden(x))
-        advantage = self.advantage(h)
-        mean = F.sum(advantage, axis=1, keepdims=True) / N_ACTIONS
-        advantage, mean = F.broadcast(advantage, mean)
-        value, advantage = F.broadcast(self.value(h), advantage - mean)
-        return value + advantage
+        h = F.relu(self.look(x))
+        actions = self.actions(h)
+        actions -= F.broadcast_to(F.mean(actions, axis=1, keepdims=True), actions.shape)
+        return sum(F.broadcast(self.state(h), actions))
 
 
 class Corridor:
@@ -91,74 +79,65 @@ class Corridor:
         return self.observe(), float(end), end or self.steps == 8
 
 
-Transition = collections.namedtuple('Transition', 'state action reward next_state done')
+Step = collections.namedtuple('Step', 'state action reward then end')
 
 
-class Agent:
-    def __init__(self, q, optimizer, gamma=0.9, target_update=2):
-        self.q, self.optimizer, self.gamma = q, optimizer, gamma
-        self.target_q = q.copy(mode='copy')
-        self.target_update = target_update
+class Player:
+    """Plays by the values of a network, and improves them from steps that it remembers."""
+
+    discount, period = 0.9, 2
+
+    def __init__(self, values, optimizer):
+        self.values, self.optimizer = values, optimizer
+        self.slow = values.copy(mode='copy')
         self.memory = collections.deque(maxlen=100)
-        self.updates = 0
 
-    @property
-    def xp(self):
-        return self.q.xp
-
-    def act(self, state):
+    def choose(self, state):
         with chainer.no_backprop_mode(), chainer.using_config('train', False):
-            q = self.q(self.xp.asarray(state[None]))
-        return int(self.xp.argmax(q.array, axis=1)[0])
+            values = self.values(self.values.xp.asarray(state[None]))
+        return int(values.xp.argmax(values.array, axis=1)[0])
 
-    def batch(self, transitions):
-        stack = [np.stack(column) for column in zip(*transitions)]
-        dtypes = np.float32, np.int32, np.float32, np.float32, np.float32
-        return [self.xp.asarray(x.astype(t)) for x, t in zip(stack, dtypes)]
+    def columns(self, steps):
+        dtypes = Step(np.float32, np.int32, np.float32, np.float32, np.float32)
+        xp = self.values.xp
+        return Step(*(xp.asarray(np.stack(x).astype(d)) for x, d in zip(zip(*steps), dtypes)))
 
-    def loss(self, state, action, reward, next_state, done):
-        y = F.select_item(self.q(state), action)
+    def improve(self, steps):
+        s = self.columns(steps)
+        chosen = F.select_item(self.values(s.state), s.action)
         with chainer.no_backprop_mode():
-            best = F.argmax(self.q(next_state), axis=1)
-            target = F.select_item(self.target_q(next_state), best)
-            t = reward + self.gamma * (1 - done) * target.array
-        return F.sum(F.huber_loss(F.reshape(y, (-1, 1)), F.reshape(t, (-1, 1)), 1.0)) / len(y)
-
-    def update(self, transitions):
-        loss = self.loss(*self.batch(transitions))
-        self.q.cleargrads()
+            best = F.argmax(self.values(s.then), axis=1)
+            later = F.select_item(self.slow(s.then), best).array
+        aim = s.reward + self.discount * (1 - s.end) * later
+        loss = F.sum(F.huber_loss(chosen[:, None], aim[:, None], 1.0)) / len(steps)
+        self.values.cleargrads()
         loss.backward()
         self.optimizer.update()
-        self.updates += 1
-        if self.updates % self.target_update == 0:
-            self.target_q.copyparams(self.q)
+        if self.optimizer.t % self.period == 0:
+            self.slow.copyparams(self.values)
         return float(loss.array)
 
 
 def train(device, start, iterations=4):
-    q = DuelingQ()
-    to_factorized_noisy(q)
-    q.to_device(device)
+    values = Values()
+    values.make_noisy()
+    values.to_device(device)
     optimizer = chainer.optimizers.RMSpropGraves(lr=0.01, alpha=0.95, momentum=0.0, eps=1e-2)
-    optimizer.setup(q)
-    agent = Agent(q, optimizer)
-    environment = Corridor()
+    player = Player(values, optimizer.setup(values))
+    corridor = Corridor()
     draw = random.Random(0)
     losses = []
-    state = environment.reset()
+    state = corridor.reset()
     while len(losses) < iterations:
-        action = agent.act(state)
-        next_state, reward, done = environment.step(action)
-        agent.memory.append(Transition(state, action, reward, next_state, done))
-        state = environment.reset() if done else next_state
-        if len(agent.memory) >= 10:
-            transitions = draw.sample(list(agent.memory), 5)
+        action = player.choose(state)
+        then, reward, end = corridor.step(action)
+        player.memory.append(Step(state, action, reward, then, end))
+        state = corridor.reset() if end else then
+        if len(player.memory) >= 10:
+            steps = draw.sample(list(player.memory), 5)
             if not losses:
-                start(
-                    q=q,
-                    target=agent.target_q,
-                    batch=agent.batch(transitions),
-                    random_state=np.random.get_state(),
-                )
-            losses.append([agent.update(transitions)])
+                batch = list(player.columns(steps))
+                numbers = np.random.get_state()
+                start(values=values, slow=player.slow, batch=batch, random_state=numbers)
+            losses.append([player.improve(steps)])
     return losses

@@ -6,77 +6,69 @@ import chainer.links as L
 import numpy as np
 from chainer.training import extensions
 
-UNK, EOS, N_SOURCE, N_TARGET, N_UNITS, N_LAYERS = 0, 1, 10, 8, 6, 2
+EOS, N_SOURCE, N_TARGET, N_UNITS, N_LAYERS = 1, 10, 8, 6, 2
 
 
-def sequence_embed(embed, xs):
-    lengths = [len(x) for x in xs]
-    sections = np.cumsum(lengths[:-1])
-    return F.split_axis(embed(F.concat(xs, axis=0)), sections, 0)
+class Words(L.EmbedID):
+    """Looks up the words of several sequences at once."""
+
+    def forward(self, sequences):
+        ends = np.cumsum([len(x) for x in sequences])
+        return F.split_axis(super().forward(F.concat(sequences, axis=0)), ends[:-1], 0)
 
 
-class Attention(chainer.Chain):
+class Focus(chainer.Chain):
+    """Mixes into each state what it finds in the memory of its sequence."""
+
     def __init__(self):
         super().__init__()
         with self.init_scope():
-            self.out = L.Linear(2 * N_UNITS, N_UNITS)
+            self.mix = L.Linear(2 * N_UNITS, N_UNITS)
 
     def forward(self, states, memories):
-        results = []
-        for state, memory in zip(states, memories):
-            weight = F.softmax(F.matmul(state, memory, transb=True), axis=1)
-            context = F.matmul(weight, memory)
-            results.append(F.tanh(self.out(F.concat([context, state], axis=1))))
-        return results
+        found = [
+            F.matmul(F.softmax(F.matmul(state, memory, transb=True), axis=1), memory)
+            for state, memory in zip(states, memories)
+        ]
+        return F.tanh(self.mix(F.concat([F.concat(found, axis=0), F.concat(states, axis=0)])))
 
 
-class Seq2seq(chainer.Chain):
+class Translator(chainer.Chain):
     def __init__(self):
         super().__init__()
         with self.init_scope():
-            self.embed_x = L.EmbedID(N_SOURCE, N_UNITS)
-            self.embed_y = L.EmbedID(N_TARGET, N_UNITS)
-            self.encoder = L.NStepLSTM(N_LAYERS, N_UNITS, N_UNITS, 0.0)
-            self.decoder = L.NStepLSTM(N_LAYERS, N_UNITS, N_UNITS, 0.0)
-            self.attention = Attention()
-            self.W = L.Linear(N_UNITS, N_TARGET)
+            self.heard = Words(N_SOURCE, N_UNITS)
+            self.said = Words(N_TARGET, N_UNITS)
+            self.listen = L.NStepLSTM(N_LAYERS, N_UNITS, N_UNITS, 0.0)
+            self.speak = L.NStepLSTM(N_LAYERS, N_UNITS, N_UNITS, 0.0)
+            self.focus = Focus()
+            self.word = L.Linear(N_UNITS, N_TARGET)
+
+    def start(self, xs):
+        return self.listen(None, None, self.heard([x[::-1] for x in xs]))
 
     def forward(self, xs, ys):
-        xs = [x[::-1] for x in xs]
-        eos = self.xp.array([EOS], np.int32)
-        ys_in = [F.concat([eos, y], axis=0) for y in ys]
-        ys_out = [F.concat([y, eos], axis=0) for y in ys]
-        hx, cx, memories = self.encoder(None, None, sequence_embed(self.embed_x, xs))
-        _, _, states = self.decoder(hx, cx, sequence_embed(self.embed_y, ys_in))
-        batch = len(xs)
-        logit = self.W(F.concat(self.attention(states, memories), axis=0))
-        target = F.concat(ys_out, axis=0)
-        loss = F.sum(F.softmax_cross_entropy(logit, target, reduce='no')) / batch
-        n_words = logit.shape[0]
-        perplexity = self.xp.exp(loss.array * batch / n_words)
-        chainer.report({'loss': loss, 'perp': perplexity}, self)
+        h, c, memories = self.start(xs)
+        end = self.xp.array([EOS], np.int32)
+        _, _, states = self.speak(h, c, self.said([F.concat([end, y], axis=0) for y in ys]))
+        scores = self.word(self.focus(states, memories))
+        words = F.concat([word for y in ys for word in (y, end)], axis=0)
+        total = F.sum(F.softmax_cross_entropy(scores, words, reduce='no'))
+        loss = total / len(xs)
+        chainer.report({'loss': loss, 'perp': self.xp.exp(total.array / len(words))}, self)
         return loss
 
-    def translate(self, xs, max_length=5):
-        batch = len(xs)
+    def translate(self, xs, most=5):
         with chainer.no_backprop_mode(), chainer.using_config('train', False):
-            h, c, memories = self.encoder(
-                None, None, sequence_embed(self.embed_x, [x[::-1] for x in xs])
-            )
-            ys = self.xp.full(batch, EOS, np.int32)
-            result = []
-            for _ in range(max_length):
-                eys = F.split_axis(self.embed_y(ys), batch, 0)
-                h, c, states = self.decoder(h, c, eys)
-                logit = self.W(F.concat(self.attention(states, memories), axis=0))
-                ys = self.xp.argmax(logit.array, axis=1).astype(np.int32)
-                result.append(ys)
-        result = chainer.get_device('@numpy').send(self.xp.stack(result).T)
-        outs = []
-        for y in result:
-            ends = np.argwhere(y == EOS)
-            outs.append(y[: ends[0, 0]] if len(ends) > 0 else y)
-        return outs
+            h, c, memories = self.start(xs)
+            steps = [self.xp.full(len(xs), EOS, np.int32)]
+            for _ in range(most):
+                before = [steps[-1][i : i + 1] for i in range(len(xs))]
+                h, c, states = self.speak(h, c, self.said(before))
+                scores = self.word(self.focus(states, memories))
+                steps.append(self.xp.argmax(scores.array, axis=1).astype(np.int32))
+        rows = chainer.get_device('@numpy').send(self.xp.stack(steps[1:]).T).tolist()
+        return [row[: row.index(EOS)] if EOS in row else row for row in rows]
 
 
 @chainer.dataset.converter()
@@ -93,7 +85,7 @@ def convert(batch, device):
     return {'xs': send([x for x, _ in batch]), 'ys': send([y for _, y in batch])}
 
 
-class CountTranslated(chainer.training.Extension):
+class WordsSaid(chainer.training.Extension):
     trigger = 2, 'iteration'
     priority = chainer.training.PRIORITY_WRITER
 
@@ -114,7 +106,7 @@ def train(device, start, iterations=4):
         )
         for _ in range(12)
     ]
-    model = Seq2seq()
+    model = Translator()
     model.to_device(device)
     start(model=model, xs=[x for x, _ in data[:4]], ys=[y for _, y in data[:4]])
     optimizer = chainer.optimizers.Adam(0.02)
@@ -124,7 +116,7 @@ def train(device, start, iterations=4):
         iterator, optimizer, converter=convert, device=device
     )
     trainer = chainer.training.Trainer(updater, (iterations, 'iteration'), chainer.config.out)
-    trainer.extend(CountTranslated(model, data[4:8], device))
+    trainer.extend(WordsSaid(model, data[4:8], device))
     log = extensions.LogReport(trigger=(1, 'iteration'))
     trainer.extend(log)
     trainer.run()

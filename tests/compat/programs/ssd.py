@@ -34,85 +34,76 @@ class Detector(chainer.Chain):
         return F.concat(locs, axis=1), F.concat(confs, axis=1)
 
 
-def multibox_loss(mb_locs, mb_confs, gt_mb_locs, gt_mb_labels, k):
-    mb_locs = chainer.as_variable(mb_locs)
-    mb_confs = chainer.as_variable(mb_confs)
-    xp = chainer.backend.get_array_module(gt_mb_labels)
-    positive = gt_mb_labels > 0
-    n_positive = positive.sum()
-    loc_loss = F.huber_loss(mb_locs, gt_mb_locs, 1, reduce='no')
-    loc_loss = F.sum(loc_loss, axis=-1)
-    loc_loss *= positive.astype(loc_loss.dtype)
-    loc_loss = F.sum(loc_loss) / n_positive
-    conf_loss = F.softmax_cross_entropy(
-        F.reshape(mb_confs, (-1, mb_confs.shape[-1])), gt_mb_labels.reshape(-1), reduce='no'
-    )
-    conf_loss = F.reshape(conf_loss, gt_mb_labels.shape)
-    hard = hard_negative(conf_loss.array, positive, k)
-    conf_loss *= xp.logical_or(positive, hard).astype(conf_loss.dtype)
-    return loc_loss, F.sum(conf_loss) / n_positive
+def hardest(losses, positive):
+    """Where no object is, the boxes of the largest losses: K for each box that has one."""
+    rank = xp_of(losses).argsort(xp_of(losses).argsort(losses * (positive - 1), axis=1), axis=1)
+    return rank < K * positive.sum(axis=1)[:, None]
 
 
-def hard_negative(x, positive, k):
-    xp = chainer.backend.get_array_module(x)
-    rank = (x * (positive.astype(x.dtype) - 1)).argsort(axis=1).argsort(axis=1)
-    return rank < (positive.sum(axis=1) * k)[:, xp.newaxis]
+def xp_of(x):
+    return chainer.backend.get_array_module(x)
 
 
-class TrainChain(chainer.Chain):
-    def __init__(self, model, alpha=1.0):
+class Training(chainer.Chain):
+    """The losses of places and of classes, for each box that has an object."""
+
+    def __init__(self, detector):
         super().__init__()
         with self.init_scope():
-            self.model = model
-        self.alpha = alpha
+            self.detector = detector
 
-    def forward(self, images, gt_locs, gt_labels):
-        loc_loss, conf_loss = multibox_loss(*self.model(images), gt_locs, gt_labels, K)
-        loss = loc_loss * self.alpha + conf_loss
-        chainer.reporter.report({'loss': loss, 'loc': loc_loss, 'conf': conf_loss}, self)
+    def forward(self, images, places, classes):
+        found, scores = self.detector(images)
+        positive = (classes > 0).astype(found.dtype)
+        n = positive.sum()
+        of_places = F.sum(F.huber_loss(found, places, 1, reduce='no'), axis=-1)
+        of_places *= positive
+        of_classes = F.softmax_cross_entropy(
+            F.reshape(scores, (-1, N_CLASSES + 1)), classes.reshape(-1), reduce='no'
+        )
+        of_classes = F.reshape(of_classes, classes.shape)
+        counted = xp_of(classes).logical_or(classes > 0, hardest(of_classes.array, positive))
+        of_classes *= counted.astype(of_classes.dtype)
+        parts = {'loc': F.sum(of_places) / n, 'conf': F.sum(of_classes) / n}
+        loss = parts['loc'] + parts['conf']
+        chainer.reporter.report({'loss': loss, **parts}, self)
         return loss
 
 
-class GradientScaling:
-    """A hook of an update rule: biases learn faster."""
+class Faster:
+    """A hook of an update rule, which multiplies gradients in place."""
 
-    name = 'GradientScaling'
+    name = 'faster'
     call_for_each_param = True
     timing = 'pre'
 
-    def __init__(self, rate):
-        self.rate = rate
-
     def __call__(self, rule, param):
-        grad = param.grad
         with chainer.using_device(param.device):
-            grad[...] = grad * self.rate
+            param.grad[...] = param.grad * 2
 
 
 def train(device, start, iterations=3):
     n_boxes = 16 + 4
     images = np.random.uniform(-1, 1, (3, 1, 8, 8)).astype(np.float32)
-    locs = np.random.normal(size=(3, n_boxes, 4)).astype(np.float32)
-    labels = (np.random.uniform(size=(3, n_boxes)) < 0.15) * np.random.randint(
-        1, N_CLASSES + 1, (3, n_boxes)
-    )
-    batch = [device.send(x) for x in (images, locs, labels.astype(np.int32))]
-    model = TrainChain(Detector())
+    places = np.random.normal(size=(3, n_boxes, 4)).astype(np.float32)
+    classes = np.random.randint(1, N_CLASSES + 1, (3, n_boxes)).astype(np.int32)
+    classes[np.random.uniform(size=classes.shape) > 0.15] = 0
+    batch = [device.send(x) for x in (images, places, classes)]
+    model = Training(Detector())
     model.to_device(device)
-    start(model=model, x=images, locs=locs, labels=labels)
+    start(model=model, x=images, locs=places, labels=classes)
     optimizer = chainer.optimizers.MomentumSGD(0.05)
     optimizer.setup(model)
     for param in model.params():
-        if param.name == 'b':
-            param.update_rule.add_hook(GradientScaling(2))
-        else:
-            param.update_rule.add_hook(chainer.optimizer.WeightDecay(0.0005))
+        hook = Faster() if param.name == 'b' else chainer.optimizer.WeightDecay(0.0005)
+        param.update_rule.add_hook(hook)
     losses = []
     for _ in range(iterations):
-        observer = chainer.Reporter()
-        observer.add_observer('', model)
-        with observer:
+        reporter = chainer.Reporter()
+        reporter.add_observer('', model)
+        with reporter:
             optimizer.update(model, *batch)
-        seen = observer.observation
-        losses.append([float(seen[key].array) for key in ('/loss', '/loc', '/conf')])
+        losses.append(
+            [float(reporter.observation[f'/{key}'].array) for key in ('loss', 'loc', 'conf')]
+        )
     return losses

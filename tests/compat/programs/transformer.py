@@ -10,7 +10,7 @@ from chainer.training import extensions
 N_VOCAB, N_UNITS, N_HEADS, PAD, BOS = 9, 8, 2, -1, 1
 
 
-def seq_func(func, x):
+def on_rows(func, x):
     """Applies a function of rows to all steps of sequences (batch, length, units)."""
     batch, length, units = x.shape
     return F.reshape(func(F.reshape(x, (batch * length, units))), (batch, length, -1))
@@ -31,14 +31,14 @@ class MultiHeadAttention(chainer.Chain):
 
     def forward(self, x, z, mask):
         xp = self.xp
-        query = self.split(seq_func(self.query, x))
-        key, value = F.split_axis(seq_func(self.key_value, z), 2, axis=2)
+        query = self.split(on_rows(self.query, x))
+        key, value = F.split_axis(on_rows(self.key_value, z), 2, axis=2)
         score = F.matmul(query, self.split(key), transb=True) * (N_UNITS // N_HEADS) ** -0.5
         mask = xp.concatenate([mask] * N_HEADS, axis=0)
         score = F.where(mask, score, xp.full(score.shape, -1e9, dtype=score.dtype))
         weight = F.softmax(score, axis=2)
         heads = F.split_axis(F.matmul(weight, self.split(value)), N_HEADS, axis=0)
-        return seq_func(self.out, F.concat(heads, axis=2))
+        return on_rows(self.out, F.concat(heads, axis=2))
 
 
 class Layer(chainer.Chain):
@@ -56,11 +56,11 @@ class Layer(chainer.Chain):
             self.ln3 = L.LayerNormalization(N_UNITS, eps=1e-6)
 
     def forward(self, x, mask, source=None, source_mask=None):
-        x = seq_func(self.ln1, x + self.self_attention(x, x, mask))
+        x = on_rows(self.ln1, x + self.self_attention(x, x, mask))
         if self.with_source:
-            x = seq_func(self.ln2, x + self.source_attention(x, source, source_mask))
-        h = seq_func(lambda h: self.w2(F.leaky_relu(self.w1(h), 0.1)), x)
-        return seq_func(self.ln3, x + h)
+            x = on_rows(self.ln2, x + self.source_attention(x, source, source_mask))
+        h = on_rows(lambda h: self.w2(F.leaky_relu(self.w1(h), 0.1)), x)
+        return on_rows(self.ln3, x + h)
 
 
 class Transformer(chainer.Chain):

@@ -164,7 +164,7 @@ class Distribution:
         Returns:
             Variable: Of the shape of ``x`` without that of the event. Differentiable, any order.
         """
-        return F.log(self.cdf(x))
+        return _log_of_part(self.cdf(x), self.survival_function(x))
 
     def survival_function(self, x: tp.Any) -> variable.Variable:
         """The probability of what is above ``x``.
@@ -188,7 +188,7 @@ class Distribution:
         Returns:
             Variable: Of the shape of ``x`` without that of the event. Differentiable, any order.
         """
-        return F.log(self.survival_function(x))
+        return _log_of_part(self.survival_function(x), self.cdf(x))
 
     def perplexity(self, x: tp.Any) -> variable.Variable:
         """``1 / prob(x)``: among how many equally likely values ``x`` would be as likely.
@@ -221,6 +221,16 @@ class Distribution:
 
     def _lacks(self, name: str) -> NotImplementedError:
         return NotImplementedError(f'{type(self).__name__} has no {name}')
+
+
+def _log_of_part(part: variable.Variable, rest: variable.Variable) -> variable.Variable:
+    """The logarithm of a probability by the smaller one of it and the rest: that has all digits."""
+    part, rest = variable.as_variable(part), variable.as_variable(rest)
+    is_small = ~(part.array > 0.5)
+    # The other side must stay finite, for its gradient.
+    near_0 = F.where(is_small, part, part.xp.ones_like(part.array))
+    near_1 = F.where(is_small, rest.xp.zeros_like(rest.array), rest)
+    return F.where(is_small, F.log(near_0), F.log1p(-near_1))
 
 
 _Divergence = Callable[[tp.Any, tp.Any], variable.Variable]

@@ -28,6 +28,26 @@ def _bernoulli_log_prob(logit: tp.Any, x: tp.Any, binary_check: bool = False) ->
     return _if_binary(x, log_prob) if binary_check else log_prob
 
 
+def _step(
+    x: variable.Variable, below: float, between: variable.Variable, above: float
+) -> variable.Variable:
+    """``below`` 0, ``between`` 0 and 1, from 1 on ``above``."""
+    value = utils.choose(x.array >= 0, utils.choose(x.array < 1, between, above), below)
+    return utils.or_nan(x, value)
+
+
+def _is_between(x: variable.Variable) -> variable.Variable:
+    """1 from 0 to below 1, 0 elsewhere."""
+    return utils.constant(((x.array >= 0) & (x.array < 1)).astype(x.dtype))
+
+
+def _sigmoid(logit: variable.Variable) -> variable.Variable:
+    """The sigmoid function by its smaller side, whose slope has all digits."""
+    negative = logit.array < 0
+    small = F.sigmoid(F.where(negative, logit, -logit))
+    return F.where(negative, small, 1 - small)
+
+
 class Bernoulli(Parametric):
     """Bernoulli distributions: 1 or 0.
 
@@ -66,12 +86,12 @@ class Bernoulli(Parametric):
     def p(self) -> variable.Variable:
         """The probability of 1."""
         p = self._given_p
-        return F.sigmoid(self.logit) if p is None else p
+        return _sigmoid(self.logit) if p is None else p
 
     @property
     def _q(self) -> variable.Variable:
         p = self._given_p
-        return F.sigmoid(-self.logit) if p is None else 1 - p
+        return _sigmoid(-self.logit) if p is None else 1 - p
 
     @property
     def support(self) -> str:
@@ -94,8 +114,21 @@ class Bernoulli(Parametric):
 
     def cdf(self, x: tp.Any) -> variable.Variable:
         x = self._point(x)
-        value = utils.choose(x.array >= 0, utils.choose(x.array < 1, self._q, 1), 0)
-        return utils.or_nan(x, value)
+        return _step(x, 0, self._q, 1)
+
+    def survival_function(self, x: tp.Any) -> variable.Variable:
+        x = self._point(x)
+        return _step(x, 1, self.p, 0)
+
+    def log_cdf(self, x: tp.Any) -> variable.Variable:
+        x = self._point(x)
+        one = _is_between(x)
+        return _step(x, -math.inf, self._weigh(one * 0, one), 0)
+
+    def log_survival_function(self, x: tp.Any) -> variable.Variable:
+        x = self._point(x)
+        one = _is_between(x)
+        return _step(x, 0, self._weigh(one, one * 0), -math.inf)
 
     def icdf(self, x: tp.Any) -> variable.Variable:
         level = utils.level(self._point(x))

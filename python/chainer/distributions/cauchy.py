@@ -6,10 +6,46 @@ import math
 import typing as tp
 import warnings
 
+import numpy as np
+
+from chainer import distribution, variable
 from chainer import functions as F
-from chainer import variable
+from chainer.distributions import utils
 from chainer.distributions._draws import Source
 from chainer.distributions._location_scale import LocationScale
+
+
+def _reach(z: variable.Variable) -> float:
+    """Beyond it ``1 + z**2`` is ``z**2``."""
+    return float(2 / math.sqrt(np.finfo(z.dtype).eps))
+
+
+def _log1p_square(z: variable.Variable) -> variable.Variable:
+    """``log(1 + z**2)``, also where the square overflows."""
+    far = abs(z.array) > _reach(z)
+    near = F.log1p(F.square(utils.choose(~far, z, 0)))
+    return F.where(far, 2 * F.log(abs(utils.choose(far, z, 1))), near)
+
+
+def _cauchy_cdf(z: variable.Variable) -> variable.Variable:
+    """The standard distribution up to ``z``: an angle, which is small on the left."""
+    return F.arctan2(z.xp.ones_like(z.array), -z) * (1 / math.pi)
+
+
+def _cauchy_log_cdf(z: variable.Variable) -> variable.Variable:
+    """The logarithm of `_cauchy_cdf`; far out on the left, where the slope of that is 0, by z."""
+    far = z.array < -_reach(z)
+    z_near = utils.choose(~far, z, 0)
+    near = distribution._log_of_part(_cauchy_cdf(z_near), _cauchy_cdf(-z_near))
+    return F.where(far, -F.log(-utils.choose(far, z, -math.pi)) - math.log(math.pi), near)
+
+
+def _cauchy_icdf(p: variable.Variable) -> variable.Variable:
+    """Quantiles of the standard distribution, by the distance of ``p`` from 0, 1/2 or 1."""
+    low, high = p.array < 0.25, p.array > 0.75
+    middle = F.tan((utils.choose(~(low | high), p, 0.5) - 0.5) * math.pi)
+    tail = 1 / F.tan(F.where(low, p, utils.choose(high, 1 - p, 0.5)) * math.pi)
+    return F.where(low, -tail, F.where(high, tail, middle))
 
 
 class Cauchy(LocationScale):
@@ -32,18 +68,19 @@ class Cauchy(LocationScale):
 
     @staticmethod
     def _standard_log_prob(z: variable.Variable) -> variable.Variable:
-        return -F.log1p(F.square(z)) - math.log(math.pi)
+        return -_log1p_square(z) - math.log(math.pi)
 
-    @staticmethod
-    def _standard_cdf(z: variable.Variable) -> variable.Variable:
-        return F.arctan(z) * (1 / math.pi) + 0.5
-
-    @staticmethod
-    def _standard_icdf(p: variable.Variable) -> variable.Variable:
-        return F.tan((p - 0.5) * math.pi)
+    _standard_cdf = staticmethod(_cauchy_cdf)
+    _standard_icdf = staticmethod(_cauchy_icdf)
 
     def survival_function(self, x: tp.Any) -> variable.Variable:
-        return self._standard_cdf(-self._z(x))
+        return _cauchy_cdf(-self._z(x))
+
+    def log_cdf(self, x: tp.Any) -> variable.Variable:
+        return _cauchy_log_cdf(self._z(x))
+
+    def log_survival_function(self, x: tp.Any) -> variable.Variable:
+        return _cauchy_log_cdf(-self._z(x))
 
     def _undefined(self, what: str) -> variable.Variable:
         warnings.warn(f'{what} of a Cauchy distribution is undefined', RuntimeWarning, stacklevel=3)

@@ -43,7 +43,10 @@ class Exponential(Parametric):
         return self.lam * utils.choose(~(x.array < 0), x, 0)
 
     def cdf(self, x: tp.Any) -> variable.Variable:
-        return -F.expm1(-self._negative_log_survival(x))
+        return utils.one_minus_exp(-self._negative_log_survival(x))
+
+    def log_cdf(self, x: tp.Any) -> variable.Variable:
+        return utils.log1mexp(-self._negative_log_survival(x))
 
     def survival_function(self, x: tp.Any) -> variable.Variable:
         return F.exp(-self._negative_log_survival(x))

@@ -50,7 +50,10 @@ class Geometric(Parametric):
         return F.exp(self.log_survival_function(x))
 
     def cdf(self, x: tp.Any) -> variable.Variable:
-        return -F.expm1(self.log_survival_function(x))
+        return utils.one_minus_exp(self.log_survival_function(x))
+
+    def log_cdf(self, x: tp.Any) -> variable.Variable:
+        return utils.log1mexp(self.log_survival_function(x))
 
     def icdf(self, x: tp.Any) -> variable.Variable:
         with configuration.using_config('enable_backprop', False):  # a step has no slope

@@ -5,11 +5,19 @@ from __future__ import annotations
 import math
 import typing as tp
 
+import numpy as np
+
 from chainer import distribution, variable
 from chainer import functions as F
+from chainer.distributions import utils
 from chainer.distributions._draws import Source
 from chainer.distributions._location_scale import LocationScale
 from chainer.distributions.utils import EULER
+
+
+def _fall(z: variable.Variable) -> variable.Variable:
+    """``exp(-z)`` up to where the exponential of its negative is 0: above, 0 meets infinity."""
+    return F.exp(-utils.choose(~(z.array < -10), z, -10))
 
 
 class Gumbel(LocationScale):
@@ -37,7 +45,7 @@ class Gumbel(LocationScale):
 
     @staticmethod
     def _standard_cdf(z: variable.Variable) -> variable.Variable:
-        return F.exp(-F.exp(-z))
+        return F.exp(-_fall(z))
 
     @staticmethod
     def _standard_icdf(p: variable.Variable) -> variable.Variable:
@@ -47,7 +55,13 @@ class Gumbel(LocationScale):
         return -F.exp(-self._z(x))
 
     def survival_function(self, x: tp.Any) -> variable.Variable:
-        return -F.expm1(-F.exp(-self._z(x)))
+        return utils.one_minus_exp(-_fall(self._z(x)))
+
+    def log_survival_function(self, x: tp.Any) -> variable.Variable:
+        z = self._z(x)
+        # What is above is exp(-z) there, to all digits.
+        far = z.array > -math.log(np.finfo(z.dtype).eps)
+        return F.where(far, -z, utils.log1mexp(-_fall(utils.choose(~far, z, 0))))
 
 
 @distribution.register_kl(Gumbel, Gumbel)

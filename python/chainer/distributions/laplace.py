@@ -7,6 +7,7 @@ import typing as tp
 
 from chainer import distribution, variable
 from chainer import functions as F
+from chainer.distributions import utils
 from chainer.distributions._draws import Source
 from chainer.distributions._location_scale import LocationScale
 
@@ -14,8 +15,16 @@ from chainer.distributions._location_scale import LocationScale
 def _laplace_cdf(x: tp.Any) -> variable.Variable:
     """The standard distribution up to ``x``."""
     x = variable.as_variable(x)
-    tail = F.exp(-abs(x)) * 0.5
-    return F.where(x.array < 0, tail, 1 - tail)
+    left = x.array < 0
+    tail = F.exp(F.where(left, x, -x)) * 0.5
+    return F.where(left, tail, 1 - tail)
+
+
+def _laplace_log_cdf(x: variable.Variable) -> variable.Variable:
+    """The logarithm of `_laplace_cdf`."""
+    left = x.array < 0
+    right = F.log1p(F.exp(-utils.choose(~left, x, 0)) * -0.5)
+    return F.where(left, x - math.log(2), right)
 
 
 def _laplace_icdf(x: tp.Any) -> variable.Variable:
@@ -54,6 +63,12 @@ class Laplace(LocationScale):
 
     def survival_function(self, x: tp.Any) -> variable.Variable:
         return _laplace_cdf(-self._z(x))
+
+    def log_cdf(self, x: tp.Any) -> variable.Variable:
+        return _laplace_log_cdf(self._z(x))
+
+    def log_survival_function(self, x: tp.Any) -> variable.Variable:
+        return _laplace_log_cdf(-self._z(x))
 
     @property
     def median(self) -> variable.Variable:

@@ -60,6 +60,14 @@ class LogNormal(Parametric):
         inside, log_x = self._log(x)
         return utils.choose(inside, self._normal.survival_function(log_x), 1)
 
+    def log_cdf(self, x: tp.Any) -> variable.Variable:
+        inside, log_x = self._log(x)
+        return utils.choose(inside, self._normal.log_cdf(log_x), -math.inf)
+
+    def log_survival_function(self, x: tp.Any) -> variable.Variable:
+        inside, log_x = self._log(x)
+        return utils.choose(inside, self._normal.log_survival_function(log_x), 0)
+
     def icdf(self, x: tp.Any) -> variable.Variable:
         return F.exp(self._normal.icdf(self._point(x)))
 

@@ -42,7 +42,8 @@ class Pareto(Parametric):
         """Where ``x`` is at least ``scale``, and ``log(x / scale)`` there."""
         x = self._point(x)
         inside = ~(x.array < self.scale.array)
-        return inside, F.log(utils.choose(inside, x / self.scale, 1))
+        excess = utils.choose(inside, x - self.scale, 0)
+        return inside, F.log1p(excess / self.scale)
 
     def log_prob(self, x: tp.Any) -> variable.Variable:
         inside, ratio = self._log_ratio(x)
@@ -50,7 +51,10 @@ class Pareto(Parametric):
         return utils.choose(inside, value, -math.inf)
 
     def cdf(self, x: tp.Any) -> variable.Variable:
-        return -F.expm1(self.log_survival_function(x))
+        return utils.one_minus_exp(self.log_survival_function(x))
+
+    def log_cdf(self, x: tp.Any) -> variable.Variable:
+        return utils.log1mexp(self.log_survival_function(x))
 
     def survival_function(self, x: tp.Any) -> variable.Variable:
         return F.exp(self.log_survival_function(x))

@@ -90,6 +90,9 @@ class Uniform(Parametric):
     def cdf(self, x: tp.Any) -> variable.Variable:
         return F.clip((self._point(x) - self.low) / self.scale, 0.0, 1.0)
 
+    def survival_function(self, x: tp.Any) -> variable.Variable:
+        return F.clip((self.high - self._point(x)) / self.scale, 0.0, 1.0)
+
     def icdf(self, x: tp.Any) -> variable.Variable:
         return self.low + self.scale * utils.level(self._point(x))
 

@@ -70,6 +70,25 @@ def log1m(p: variable.Variable) -> variable.Variable:
     return F.log1p(-p)
 
 
+def log1mexp(t: variable.Variable) -> variable.Variable:
+    """``log(1 - exp(t))`` for ``t <= 0``.
+
+    Source: Maechler, Accurately computing log(1 - exp(-|a|)), 2012.
+    """
+    near = t.array > -math.log(2)
+    return F.where(
+        near,
+        F.log(-F.expm1(choose(near, t, -1))),
+        F.log1p(-F.exp(choose(~near, t, -1))),
+    )
+
+
+def one_minus_exp(t: variable.Variable) -> variable.Variable:
+    """``1 - exp(t)`` for ``t <= 0``; its slope has all digits, too, which expm1's loses."""
+    near = t.array > -math.log(2)
+    return F.where(near, -F.expm1(choose(near, t, 0)), 1 - F.exp(choose(~near, t, -1)))
+
+
 def xlog1my(x: variable.Variable, y: variable.Variable) -> variable.Variable:
     """``x * log(1 - y)``, and 0 where ``x`` is 0."""
     zero = (x.array == 0) & (y.array == 1)

@@ -334,5 +334,41 @@ template <typename T>
 T Betaincinv(T x1, T x2, T x3) = delete;
 template <typename T>
 T BetaDensity(T x1, T x2, T x3) = delete;
+template <typename T>
+T LogGammaDensity(T x1, T x2) = delete;
+template <typename T>
+T LogGammainc(T x1, T x2) = delete;
+template <typename T>
+T LogGammaincc(T x1, T x2) = delete;
+template <typename T>
+T GammaincRate(T x1, T x2) = delete;
+template <typename T>
+T GammainccRate(T x1, T x2) = delete;
+template <typename T>
+T LogGammaincSlope(T x1, T x2) = delete;
+template <typename T>
+T LogGammainccSlope(T x1, T x2) = delete;
+template <typename T>
+T BetaincSlopeB(T x1, T x2, T x3) = delete;
+template <typename T>
+T LogBetaDensity(T x1, T x2, T x3) = delete;
+template <typename T>
+T LogBetainc(T x1, T x2, T x3) = delete;
+template <typename T>
+T LogBetaincc(T x1, T x2, T x3) = delete;
+template <typename T>
+T BetaincRate(T x1, T x2, T x3) = delete;
+template <typename T>
+T BetainccRate(T x1, T x2, T x3) = delete;
+template <typename T>
+T LogBetaincSlope(T x1, T x2, T x3) = delete;
+template <typename T>
+T LogBetaincSlopeB(T x1, T x2, T x3) = delete;
+template <typename T>
+T LogBetainccSlope(T x1, T x2, T x3) = delete;
+template <typename T>
+T LogBetainccSlopeB(T x1, T x2, T x3) = delete;
+template <typename T>
+T Betaincc(T x1, T x2, T x3) = delete;
 
 }  // namespace chainerx::native::math

@@ -129,6 +129,11 @@ CX_LOGARITHMIC(
     betaln, Betaln, nullptr, "a", "b", "Logarithm of the absolute value of the beta function.",
     "By three values of lgamma, or for large operands by Stirling's formula. Source: DLMF "
     "5.12.1;\n    Didonato and Morris, Algorithm 708, 1992.")
+CX_LOGARITHMIC(
+    log_gamma_density, LogGammaDensity, &internal::OpLogGammaDensity, "a", "x",
+    "``(a - 1) * log(x) - x - lgamma(a)``: the logarithm of the density of a gamma distribution.",
+    "What is as large as ``a`` does not cancel. Source: DLMF 5.11.1; Loader, Fast and accurate\n"
+    "    computation of binomial probabilities, 2000.")
 #undef CX_LOGARITHMIC
 
 CX_SPECIAL(multigammaln, "a: ndarray, d: int) -> ndarray",
@@ -185,6 +190,15 @@ CX_BINARY(
     "upper incomplete gamma function.",
     "The exponent, >= 0; nan for others.", "At least 0; nan for others.",
     CX_TAILS "Source: DLMF 8.7.3, 8.9.2, and a quadrature of the tail for a >= 20.")
+#define CX_LOG                                                                              \
+    "Also where the probability underflows. Where it is near 1, the logarithm has the relative " \
+    "error of\n    the other probability.\n"
+CX_BINARY(log_gammainc, LogGammainc, "a", "x", "``log(gammainc(a, x))``.",
+          "The exponent, >= 0; nan for others.", "At least 0; nan for others.",
+          CX_LOG "Source: as gammainc.")
+CX_BINARY(log_gammaincc, LogGammaincc, "a", "x", "``log(gammaincc(a, x))``.",
+          "The exponent, >= 0; nan for others.", "At least 0; nan for others.",
+          CX_LOG "Source: as gammaincc.")
 CX_BINARY(gammaincinv, Gammaincinv, "a", "y", "The inverse of gammainc in ``x``.",
           "The exponent, > 0; nan for others.", "The probability below; nan if it is none.",
           "By Newton's method for the logarithms, until nothing changes.")
@@ -193,7 +207,12 @@ CX_BINARY(gammainccinv, Gammainccinv, "a", "y", "The inverse of gammaincc in ``x
           "By Newton's method for the logarithms, until nothing changes.")
 #undef CX_BINARY
 
-#define CX_TERNARY(py, Name, third, doc, range, note)                                             \
+#define CX_ORDERS                                                                         \
+    "any order, and once in ``a`` and ``b``.\nRaises:\n    DtypeError: If an operand is " \
+    "complex.\n    ChainerxError: At backward, if ``a`` or ``b`` asks for a second gradient.\n"
+#define CX_TERNARY(py, Name, third, doc, range, note) \
+    CX_TERNARY_OF(py, Name, third, doc, range, CX_ORDERS, note)
+#define CX_TERNARY_OF(py, Name, third, doc, range, orders, note)                                  \
     CX_ELEMENTWISE(                                                                               \
         kSpecial, py, 3, "a: ndarray | Scalar, b: ndarray | Scalar, " third ": ndarray | Scalar", \
         CX_OPTIONS, &internal::Op##Name,                                                          \
@@ -202,10 +221,7 @@ CX_BINARY(gammainccinv, Gammainccinv, "a", "y", "The inverse of gammaincc in ``x
         "    b (ndarray or scalar): The other one.\n    " third " (ndarray or scalar): " range    \
         " At least one of the three is an array.\n" CX_OPTION_ARGS                                \
         "Returns:\n    ndarray: Broadcast shape, promoted float dtype; float32 for integers. "    \
-        "Differentiable in ``" third                                                              \
-        "``, any order, and once in ``a`` and ``b``.\n"                                           \
-        "Raises:\n    DtypeError: If an operand is complex.\n    ChainerxError: At backward, "    \
-        "if ``a`` or ``b`` asks for a second gradient.\nNote:\n    " note) {                      \
+        "Differentiable in ``" third "``, " orders "Note:\n    " note) {                          \
         return CallTernary(                                                                       \
             #py, a,                                                                               \
             [](const auto& x1, const auto& x2, const auto& x3) { return Name(x1, x2, x3); },      \
@@ -217,10 +233,28 @@ CX_TERNARY(betainc, Betainc, "x",
            "function.",
            "From 0 to 1; nan for others.",
            CX_TAILS "Source: DLMF 8.17.22, and a quadrature of the tail for exponents >= 20.")
+CX_TERNARY(betaincc, Betaincc, "x",
+           "The probability above ``x`` of a beta distribution: 1 less betainc, with all digits.",
+           "From 0 to 1; nan for others.", CX_TAILS "Source: as betainc.")
+CX_TERNARY(log_betainc, LogBetainc, "x", "``log(betainc(a, b, x))``.",
+           "From 0 to 1; nan for others.", CX_LOG "Source: as betainc.")
+CX_TERNARY(log_betaincc, LogBetaincc, "x", "``log(betaincc(a, b, x))``.",
+           "From 0 to 1; nan for others.", CX_LOG "Source: as betainc.")
+CX_TERNARY_OF(
+    log_beta_density, LogBetaDensity, "x", "The logarithm of the density of a beta distribution.",
+    "From 0 to 1; nan for others.",
+    "any order, and in ``a`` and ``b``.\nRaises:\n    DtypeError: If an operand is "
+    "complex.\n",
+    "``(a - 1) * log(x) + (b - 1) * log1p(-x) - betaln(a, b)``, of which what is as large "
+    "as an\n    exponent does not cancel. Source: Loader, Fast and accurate computation of "
+    "binomial\n    probabilities, 2000.")
 CX_TERNARY(betaincinv, Betaincinv, "y", "The inverse of betainc in ``x``.",
            "The probability; nan if it is none.",
            "By Newton's method for the logarithms, until nothing changes.")
 #undef CX_TERNARY
+#undef CX_TERNARY_OF
+#undef CX_ORDERS
+#undef CX_LOG
 #undef CX_TAILS
 #undef CX_ONCE
 #undef CX_ORDER

@@ -27,6 +27,26 @@ def betainc(a: ndarray | Scalar, b: ndarray | Scalar, x: ndarray | Scalar, out: 
         Relative errors are about 1e-13 where the result is at most 1/2, far out in the tails some units for each power of e, for exponents above 1e6 those of their differences.
     Source: DLMF 8.17.22, and a quadrature of the tail for exponents >= 20."""
 
+def betaincc(a: ndarray | Scalar, b: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+    """The probability above ``x`` of a beta distribution: 1 less betainc, with all digits.
+
+    Args:
+        a (ndarray or scalar): An exponent, > 0; nan for those below 0.
+        b (ndarray or scalar): The other one.
+        x (ndarray or scalar): From 0 to 1; nan for others. At least one of the three is an array.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
+    Returns:
+        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order, and once in ``a`` and ``b``.
+    Raises:
+        DtypeError: If an operand is complex.
+        ChainerxError: At backward, if ``a`` or ``b`` asks for a second gradient.
+    Note:
+        Relative errors are about 1e-13 where the result is at most 1/2, far out in the tails some units for each power of e, for exponents above 1e6 those of their differences.
+    Source: as betainc."""
+
 def betaincinv(a: ndarray | Scalar, b: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The inverse of betainc in ``x``.
 
@@ -324,6 +344,68 @@ def lgamma(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, d
         For ``x > 0`` the error is at most 5 units in the last place; below, of the larger of the result and 1.
     Source: DLMF 5.11.1, 5.5.3."""
 
+def log_beta_density(a: ndarray | Scalar, b: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+    """The logarithm of the density of a beta distribution.
+
+    Args:
+        a (ndarray or scalar): An exponent, > 0; nan for those below 0.
+        b (ndarray or scalar): The other one.
+        x (ndarray or scalar): From 0 to 1; nan for others. At least one of the three is an array.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
+    Returns:
+        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order, and in ``a`` and ``b``.
+    Raises:
+        DtypeError: If an operand is complex.
+    Note:
+        ``(a - 1) * log(x) + (b - 1) * log1p(-x) - betaln(a, b)``, of which what is as large as an
+        exponent does not cancel. Source: Loader, Fast and accurate computation of binomial
+        probabilities, 2000."""
+
+def log_betainc(a: ndarray | Scalar, b: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+    """``log(betainc(a, b, x))``.
+
+    Args:
+        a (ndarray or scalar): An exponent, > 0; nan for those below 0.
+        b (ndarray or scalar): The other one.
+        x (ndarray or scalar): From 0 to 1; nan for others. At least one of the three is an array.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
+    Returns:
+        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order, and once in ``a`` and ``b``.
+    Raises:
+        DtypeError: If an operand is complex.
+        ChainerxError: At backward, if ``a`` or ``b`` asks for a second gradient.
+    Note:
+        Also where the probability underflows. Where it is near 1, the logarithm has the relative error of
+        the other probability.
+    Source: as betainc."""
+
+def log_betaincc(a: ndarray | Scalar, b: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+    """``log(betaincc(a, b, x))``.
+
+    Args:
+        a (ndarray or scalar): An exponent, > 0; nan for those below 0.
+        b (ndarray or scalar): The other one.
+        x (ndarray or scalar): From 0 to 1; nan for others. At least one of the three is an array.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
+    Returns:
+        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order, and once in ``a`` and ``b``.
+    Raises:
+        DtypeError: If an operand is complex.
+        ChainerxError: At backward, if ``a`` or ``b`` asks for a second gradient.
+    Note:
+        Also where the probability underflows. Where it is near 1, the logarithm has the relative error of
+        the other probability.
+    Source: as betainc."""
+
 def log_expit(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``log(expit(x))``, also where expit underflows.
 
@@ -339,6 +421,64 @@ def log_expit(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True
         DtypeError: If ``x`` is complex.
     Note:
         The derivative is ``expit(-x)``."""
+
+def log_gamma_density(a: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+    """``(a - 1) * log(x) - x - lgamma(a)``: the logarithm of the density of a gamma distribution.
+
+    Args:
+        a (ndarray or scalar): Any shape, any real dtype.
+        x (ndarray or scalar): Broadcast with ``a``. One of the two is an array.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
+    Returns:
+        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in both, any order.
+    Raises:
+        DtypeError: If an operand is complex.
+    Note:
+        What is as large as ``a`` does not cancel. Source: DLMF 5.11.1; Loader, Fast and accurate
+        computation of binomial probabilities, 2000."""
+
+def log_gammainc(a: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+    """``log(gammainc(a, x))``.
+
+    Args:
+        a (ndarray or scalar): The exponent, >= 0; nan for others.
+        x (ndarray or scalar): At least 0; nan for others. One of the two is an array.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
+    Returns:
+        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order, and once in ``a``.
+    Raises:
+        DtypeError: If an operand is complex.
+        ChainerxError: At backward, if ``a`` asks for a second gradient.
+    Note:
+        Also where the probability underflows. Where it is near 1, the logarithm has the relative error of
+        the other probability.
+    Source: as gammainc."""
+
+def log_gammaincc(a: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+    """``log(gammaincc(a, x))``.
+
+    Args:
+        a (ndarray or scalar): The exponent, >= 0; nan for others.
+        x (ndarray or scalar): At least 0; nan for others. One of the two is an array.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
+    Returns:
+        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order, and once in ``a``.
+    Raises:
+        DtypeError: If an operand is complex.
+        ChainerxError: At backward, if ``a`` asks for a second gradient.
+    Note:
+        Also where the probability underflows. Where it is near 1, the logarithm has the relative error of
+        the other probability.
+    Source: as gammaincc."""
 
 def log_ndtr(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``log(ndtr(x))``, also where ndtr underflows.

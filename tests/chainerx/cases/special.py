@@ -58,19 +58,19 @@ _POLYGAMMA |= {
 }
 
 
-def _incomplete(name, n, border, last='x'):
+def _incomplete(name, n, border, last='x', ref=None, diff=None):
     """A point between 0 and 1, which all take, and exponents before it."""
     exponents = [f(2, 3, lo=0.4, hi=5) for _ in range(n - 1)]
     return _special(
         name,
-        None,
+        ref,
         [*exponents, f(2, 3, lo=0.1, hi=0.9)],
         border,
         sig=f'{", ".join("ab"[: n - 1])}, {last}{OPTIONS}',
         dtypes=REAL,
         maybe=BOOL,
         unchecked=('float16', 'bfloat16'),  # of parameters that are rounded
-        diff=(n - 1,),
+        diff=diff or (n - 1,),
     )
 
 
@@ -86,6 +86,35 @@ _GAMMAINV = {
 _BETAINC = {(2.0, 3.0, 0.0): 0.0, (2.0, 3.0, 1.0): 1.0, (2.0, 3.0, 1.5): NAN}
 _BETAINC |= {(-1.0, 3.0, 0.5): NAN, (2.0, NAN, 0.5): NAN, (0.0, 2.0, 0.5): 1.0}
 _BETAINV = {(2.0, 3.0, 0.0): 0.0, (2.0, 3.0, 1.0): 1.0, (2.0, 3.0, -1.0): NAN, (NAN, 1.0, 0.5): NAN}
+
+_BETAINCC = {(2.0, 3.0, 0.0): 1.0, (2.0, 3.0, 1.0): 0.0, (-1.0, 3.0, 0.5): NAN}
+
+
+def _log_of(function):
+    return lambda *xs: np.log(function(*xs))
+
+
+# The logarithm, and values at borders.
+_LOGS = [
+    ('log_gammainc', 2, sp.gammainc, {(2.0, 0.0): -INF, (2.0, INF): -0.0, (-1.0, 1.0): NAN}),
+    ('log_gammaincc', 2, sp.gammaincc, {(2.0, 0.0): -0.0, (2.0, INF): -INF, (1.0, NAN): NAN}),
+    ('log_betainc', 3, sp.betainc, {(2.0, 3.0, 0.0): -INF, (2.0, 3.0, 1.0): -0.0}),
+    ('log_betaincc', 3, sp.betaincc, {(2.0, 3.0, 0.0): -0.0, (2.0, 3.0, 1.0): -INF}),
+]
+_LOG_GAMMA_DENSITY = {(1.0, 0.0): 0.0, (0.5, 0.0): INF, (2.0, 0.0): -INF, (2.0, INF): -INF}
+_LOG_BETA_DENSITY = {(1.0, 3.0, 0.0): np.log(3), (0.5, 1.0, 0.0): INF, (1.0, 2.0, 1.0): -INF}
+_LOG_GAMMA_DENSITY |= {(NAN, 1.0): NAN, (1.0, -1.0): NAN}
+_LOG_BETA_DENSITY |= {(1.0, 1.0, NAN): NAN, (1.0, 1.0, 2.0): NAN}
+
+
+def _log_gamma_density(a, x):
+    return sp.xlogy(a - 1, x) - x - sp.gammaln(a)
+
+
+def _log_beta_density(a, b, x):
+    value = sp.xlogy(a - 1, x) + sp.xlog1py(b - 1, -x) - sp.betaln(a, b)
+    return np.where((a > 0) & (b > 0) & (x >= 0) & (x <= 1), value, NAN)
+
 
 _XLOGY = {(0.0, 0.0): 0.0, (0.0, NAN): NAN, (0.0, INF): 0.0, (2.0, INF): INF}
 _ENTROPY = {(-1.0, 1.0): INF, (1.0, -1.0): INF, (1.0, 0.0): INF, (NAN, 1.0): NAN, (0.0, NAN): NAN}
@@ -201,5 +230,9 @@ CASES = [
     *(_incomplete(name, 2, _GAMMAINC[name]) for name in ('gammainc', 'gammaincc')),
     *(_incomplete(name, 2, _GAMMAINV[name], 'y') for name in ('gammaincinv', 'gammainccinv')),
     _incomplete('betainc', 3, _BETAINC),
+    _incomplete('betaincc', 3, _BETAINCC),
     _incomplete('betaincinv', 3, _BETAINV, 'y'),
+    *(_incomplete(name, n, border, ref=_log_of(p)) for name, n, p, border in _LOGS),
+    _incomplete('log_gamma_density', 2, _LOG_GAMMA_DENSITY, ref=_log_gamma_density, diff=(0, 1)),
+    _incomplete('log_beta_density', 3, _LOG_BETA_DENSITY, ref=_log_beta_density, diff=(0, 1, 2)),
 ]

@@ -1,4 +1,4 @@
-"""Probabilities of the gamma and beta distributions, and where they are reached.
+"""Densities and probabilities of the gamma and beta distributions, and where they are reached.
 
 Differentiable in the point, any order, and once in the exponents; a second time is an error.
 """
@@ -12,7 +12,9 @@ from chainer import functions as F
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 
-_NAMES = ('gammainc', 'gammaincc', 'gammaincinv', 'betainc', 'betaincinv')
+_GAMMA = ('gammainc', 'gammaincc', 'gammaincinv', 'log_gammainc', 'log_gammaincc')
+_BETA = ('betainc', 'betaincc', 'betaincinv', 'log_betainc', 'log_betaincc')
+_NAMES = (*_GAMMA, *_BETA, 'log_gamma_density', 'log_beta_density')
 _ROUTINES = {name: getattr(special, name) for name in _NAMES}
 
 

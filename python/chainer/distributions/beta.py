@@ -40,15 +40,23 @@ class Beta(Parametric):
         x = self._point(x)
         inside = ~((x.array < 0) | (x.array > 1))
         x = utils.choose(inside, x, 0.5)
-        value = utils.xlogy(self.a - 1, x) + utils.xlogy(self.b - 1, 1 - x)
-        return utils.choose(inside, value - utils.lbeta(self.a, self.b), -math.inf)
+        value = _incomplete.call('log_beta_density', self.a, self.b, x)
+        return utils.choose(inside, value, -math.inf)
 
     def cdf(self, x: tp.Any) -> variable.Variable:
-        return _incomplete.call('betainc', self.a, self.b, F.clip(self._point(x), 0.0, 1.0))
+        return self._tail('betainc', x)
 
     def survival_function(self, x: tp.Any) -> variable.Variable:
-        x = F.clip(self._point(x), 0.0, 1.0)
-        return _incomplete.call('betainc', self.b, self.a, 1 - x)
+        return self._tail('betaincc', x)
+
+    def log_cdf(self, x: tp.Any) -> variable.Variable:
+        return self._tail('log_betainc', x)
+
+    def log_survival_function(self, x: tp.Any) -> variable.Variable:
+        return self._tail('log_betaincc', x)
+
+    def _tail(self, name: str, x: tp.Any) -> variable.Variable:
+        return _incomplete.call(name, self.a, self.b, F.clip(self._point(x), 0.0, 1.0))
 
     def icdf(self, x: tp.Any) -> variable.Variable:
         return _incomplete.call('betaincinv', self.a, self.b, utils.level(self._point(x)))
@@ -56,12 +64,8 @@ class Beta(Parametric):
     @property
     def entropy(self) -> variable.Variable:
         a, b = self.a, self.b
-        return (
-            utils.lbeta(a, b)
-            - (a - 1) * F.digamma(a)
-            - (b - 1) * F.digamma(b)
-            + (a + b - 2) * F.digamma(a + b)
-        )
+        total = utils.gamma_entropy(a + b) + F.digamma(a + b)
+        return utils.gamma_entropy(a) + utils.gamma_entropy(b) - total
 
     @property
     def mean(self) -> variable.Variable:

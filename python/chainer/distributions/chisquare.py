@@ -35,12 +35,11 @@ class Chisquare(Parametric):
         return self._leaf(self._source.chisquare(self.k, self._shape(n)))
 
     def log_prob(self, x: tp.Any) -> variable.Variable:
-        half = self.k * 0.5
         x = self._point(x)
         inside = ~(x.array < 0)
-        x = utils.choose(inside, x, 1)
-        value = utils.xlogy(half - 1, x) - x * 0.5 - F.lgamma(half) - half * math.log(2)
-        return utils.choose(inside, value, -math.inf)
+        half_x = utils.choose(inside, x, 1) * 0.5
+        value = _incomplete.call('log_gamma_density', self.k * 0.5, half_x)
+        return utils.choose(inside, value - math.log(2), -math.inf)
 
     def cdf(self, x: tp.Any) -> variable.Variable:
         return _incomplete.of_gamma('gammainc', self.k * 0.5, self._point(x) * 0.5)
@@ -48,14 +47,19 @@ class Chisquare(Parametric):
     def survival_function(self, x: tp.Any) -> variable.Variable:
         return _incomplete.of_gamma('gammaincc', self.k * 0.5, self._point(x) * 0.5)
 
+    def log_cdf(self, x: tp.Any) -> variable.Variable:
+        return _incomplete.of_gamma('log_gammainc', self.k * 0.5, self._point(x) * 0.5)
+
+    def log_survival_function(self, x: tp.Any) -> variable.Variable:
+        return _incomplete.of_gamma('log_gammaincc', self.k * 0.5, self._point(x) * 0.5)
+
     def icdf(self, x: tp.Any) -> variable.Variable:
         level = utils.level(self._point(x))
         return _incomplete.call('gammaincinv', self.k * 0.5, level) * 2
 
     @property
     def entropy(self) -> variable.Variable:
-        half = self.k * 0.5
-        return half + math.log(2) + F.lgamma(half) + (1 - half) * F.digamma(half)
+        return utils.gamma_entropy(self.k * 0.5) + math.log(2)
 
     @property
     def mean(self) -> variable.Variable:

@@ -62,9 +62,9 @@ class Dirichlet(Parametric):
 
     @property
     def entropy(self) -> variable.Variable:
-        alpha, alpha0 = self.alpha, self.alpha0
-        inner = F.sum((alpha - 1) * F.digamma(alpha), axis=-1)
-        return self._log_normalizer + (alpha0 - self.event_shape[0]) * F.digamma(alpha0) - inner
+        alpha0 = self.alpha0
+        total = utils.gamma_entropy(alpha0) + (self.event_shape[0] - 1) * F.digamma(alpha0)
+        return F.sum(utils.gamma_entropy(self.alpha), axis=-1) - total
 
     @property
     def mean(self) -> variable.Variable:

@@ -40,9 +40,8 @@ class Gamma(Parametric):
         x = self._point(x)
         inside = ~(x.array < 0)
         x = utils.choose(inside, x, 1)
-        value = utils.xlogy(self.k - 1, x) - x / self.theta
-        constant = F.lgamma(self.k) + self.k * F.log(self.theta)
-        return utils.choose(inside, value - constant, -math.inf)
+        value = _incomplete.call('log_gamma_density', self.k, x / self.theta)
+        return utils.choose(inside, value - F.log(self.theta), -math.inf)
 
     def cdf(self, x: tp.Any) -> variable.Variable:
         return _incomplete.of_gamma('gammainc', self.k, self._point(x) / self.theta)
@@ -50,14 +49,19 @@ class Gamma(Parametric):
     def survival_function(self, x: tp.Any) -> variable.Variable:
         return _incomplete.of_gamma('gammaincc', self.k, self._point(x) / self.theta)
 
+    def log_cdf(self, x: tp.Any) -> variable.Variable:
+        return _incomplete.of_gamma('log_gammainc', self.k, self._point(x) / self.theta)
+
+    def log_survival_function(self, x: tp.Any) -> variable.Variable:
+        return _incomplete.of_gamma('log_gammaincc', self.k, self._point(x) / self.theta)
+
     def icdf(self, x: tp.Any) -> variable.Variable:
         level = utils.level(self._point(x))
         return _incomplete.call('gammaincinv', self.k, level) * self.theta
 
     @property
     def entropy(self) -> variable.Variable:
-        k = self.k
-        return k + F.log(self.theta) + F.lgamma(k) + (1 - k) * F.digamma(k)
+        return utils.gamma_entropy(self.k) + F.log(self.theta)
 
     @property
     def mean(self) -> variable.Variable:

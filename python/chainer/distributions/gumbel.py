@@ -41,7 +41,10 @@ class Gumbel(LocationScale):
 
     @staticmethod
     def _standard_log_prob(z: variable.Variable) -> variable.Variable:
-        return -(z + F.exp(-z))
+        # Beyond, where the density vanishes, its slope would be 0 times infinity.
+        inside = ~(z.array < -math.log(np.finfo(z.dtype).max))
+        z = utils.choose(inside, z, 0)
+        return utils.choose(inside, -(z + F.exp(-z)), -math.inf)
 
     @staticmethod
     def _standard_cdf(z: variable.Variable) -> variable.Variable:

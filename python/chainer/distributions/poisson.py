@@ -39,8 +39,8 @@ class Poisson(Parametric):
     def log_prob(self, x: tp.Any) -> variable.Variable:
         x = self._point(x)
         inside = ~(x.array < 0)
-        x = utils.choose(inside, x, 0)
-        value = utils.xlogy(x, self.lam) - F.lgamma(x + 1) - self.lam
+        # That of the time of the next event, at the mean.
+        value = _incomplete.call('log_gamma_density', utils.choose(inside, x, 0) + 1, self.lam)
         return utils.choose(inside, value, -math.inf)
 
     def cdf(self, x: tp.Any) -> variable.Variable:
@@ -48,6 +48,12 @@ class Poisson(Parametric):
 
     def survival_function(self, x: tp.Any) -> variable.Variable:
         return self._tail('gammainc', x, 1)
+
+    def log_cdf(self, x: tp.Any) -> variable.Variable:
+        return self._tail('log_gammaincc', x, -math.inf)
+
+    def log_survival_function(self, x: tp.Any) -> variable.Variable:
+        return self._tail('log_gammainc', x, 0)
 
     def _tail(self, name: str, x: tp.Any, below: float) -> variable.Variable:
         """By the gamma distribution of the time until the next event; ``below`` 0, constant."""

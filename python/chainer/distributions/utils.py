@@ -65,6 +65,30 @@ def lbeta(a: variable.Variable, b: variable.Variable) -> variable.Variable:
     return _LogBeta.call(a, b)
 
 
+# Of the powers of 1 / k, by Bernoulli numbers.
+_ENTROPY_SERIES = (
+    *(-1 / 3, -1 / 12, -1 / 90, 1 / 120, 1 / 210, -1 / 252, -1 / 210, 1 / 240),
+    *(5 / 594, -1 / 132, -691 / 30030, 691 / 32760),
+)
+
+
+def gamma_entropy(k: variable.Variable) -> variable.Variable:
+    """The entropy of the gamma distribution of exponent ``k``.
+
+    ``k + lgamma(k) + (1 - k) * digamma(k)``, of which for large ``k`` only logarithms stay: by
+    the series of both (DLMF 5.11.1, 5.11.2).
+    """
+    large = k.array > 16
+    near, far = choose(~large, k, 1), choose(large, k, 16)
+    by_functions = near + F.lgamma(near) + (1 - near) * F.digamma(near)
+    inverse = 1 / far
+    rest = inverse * 0
+    for factor in reversed(_ENTROPY_SERIES):
+        rest = (rest + factor) * inverse
+    by_series = 0.5 * F.log(far) + 0.5 * (math.log(2 * math.pi) + 1) + rest
+    return F.where(large, by_series, by_functions)
+
+
 def log1m(p: variable.Variable) -> variable.Variable:
     """``log(1 - p)``."""
     return F.log1p(-p)

@@ -208,6 +208,38 @@ def test_distribution_unittest(target):
 
 
 @pytest.mark.parametrize('dtype', ['float32', 'float64'])
+def test_entropy_of_any_parameters(dtype, make):
+    """Of large ones, what is as large as they are cancels."""
+    values = np.array([0.125, 0.5, 15.875, 16.125, 300, 1e6, 2.0**90])
+    k = chainer.Variable(make(values, dtype))
+    ones, one = k.xp.ones_like(k.array), make(1, dtype)
+    # By mpmath in 80 digits.
+    expected = np.array(
+        [
+            -5.195512722830077,
+            0.09060992991398835,
+            2.779980621346053,
+            2.7881291136700606,
+            4.269717733085244,
+            8.326693478853393,
+            32.61056165840221,
+        ]
+    )
+    rtol = 64 * np.finfo(dtype).eps
+    for dist, known in (
+        (D.Gamma(k, ones), expected),
+        (D.Chisquare(2 * k), expected + np.log(2)),
+        (D.Beta(k[:6], one), 1 - 1 / values[:6] - np.log(values[:6])),
+        (D.Beta(k[5], k[5]), -6.528537766617507),
+        (D.Dirichlet(k[1:3]), stats.dirichlet(values[1:3]).entropy()),
+    ):
+        entropy = dist.entropy
+        np.testing.assert_allclose(to_numpy(entropy), known, rtol=rtol, atol=rtol)
+        F.sum(entropy).backward()
+    assert np.isfinite(to_numpy(k.grad)).all()
+
+
+@pytest.mark.parametrize('dtype', ['float32', 'float64'])
 def test_beta_of_large_parameters(dtype):
     """Values of lgamma would cancel."""
     a, b = np.array([1e8, 1e5, 3.0], dtype), np.array([0.5, 1e5, 1e6], dtype)

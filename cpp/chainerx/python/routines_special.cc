@@ -190,7 +190,7 @@ CX_BINARY(
     "upper incomplete gamma function.",
     "The exponent, >= 0; nan for others.", "At least 0; nan for others.",
     CX_TAILS "Source: DLMF 8.7.3, 8.9.2, and a quadrature of the tail for a >= 20.")
-#define CX_LOG                                                                              \
+#define CX_LOG                                                                                   \
     "Also where the probability underflows. Where it is near 1, the logarithm has the relative " \
     "error of\n    the other probability.\n"
 CX_BINARY(log_gammainc, LogGammainc, "a", "x", "``log(gammainc(a, x))``.",

@@ -2,6 +2,7 @@
 
 import math
 
+import chainer
 import chainer.functions as F
 import numpy as np
 import pytest
@@ -149,3 +150,21 @@ def test_transpose_sequence_of_two_dtypes(make):
     assert [y.dtype for y in ys] == [np.float32] * 3
     F.sum(F.concat(ys, 0)).backward()
     assert [x.grad.dtype for x in xs] == ['float32', 'float64']
+
+
+@pytest.mark.parametrize('groups', [1, 2])
+@pytest.mark.parametrize('transposed', [False, True])
+def test_convolutions_over_no_axes_are_products(make, transposed, groups):
+    x = np.arange(8, dtype='float64').reshape(2, 4)
+    w = np.arange(24 / groups).reshape((4, 6 // groups) if transposed else (6, 4 // groups))
+    xs = [Variable(make(v)) for v in (x, w, np.ones(6))]
+    function = F.deconvolution_nd if transposed else F.convolution_nd
+    y = function(*xs, groups=groups)
+    parts = zip(np.split(x, groups, 1), np.split(w, groups), strict=True)
+    expected = np.hstack([a @ (b if transposed else b.T) for a, b in parts]) + 1
+    assert y.array.tolist() == expected.tolist()
+    gradients = chainer.grad([F.sum(y * y)], xs, enable_double_backprop=True)
+    assert gradients[0].shape == x.shape
+    second = chainer.grad([F.sum(gradients[2])], [xs[0]])[0]
+    assert second.array.tolist() == (2 * chainer.grad([F.sum(y)], [xs[0]])[0].array).tolist()
+    assert gradients[2].array.tolist() == (2 * expected.sum(0)).tolist()

@@ -152,3 +152,22 @@ def test_no_regions_give_a_gradient_of_zeros(f):
     assert y.shape == (0, 3, 2, 2)
     F.sum(y).backward()
     np.testing.assert_array_equal(x.grad, np.zeros_like(X))
+
+
+@on_each_kind
+@pytest.mark.parametrize(
+    ('unpool', 'names'),
+    [
+        (lambda x: F.unpooling_2d(x, 2, cover_all=False), ('outh', 'outw')),
+        (lambda x: F.upsampling_2d(x, np.zeros(X.shape, np.int32), 2), ('outh', 'outw')),
+        (lambda x: F.unpooling_nd(x, 2), ('outs',)),
+        (lambda x: Unpooling2D(2).apply((x,))[0], ('outh', 'outw')),
+    ],
+)
+def test_functions_know_the_size_of_what_they_made(make, unpool, names):
+    """Code that writes graphs down reads them from the function."""
+    y = unpool(Variable(make(X)))
+    sizes = [getattr(y.creator, name) for name in names]
+    assert tuple(np.ravel(sizes)) == y.shape[2:]
+    y.grad = y.array
+    y.backward()

@@ -15,8 +15,10 @@ class Unpooling2D(Pooling2D):
     """See `unpooling_2d`.
 
     Attributes:
-        outh, outw: Size of the output; None if it follows from that of the input.
+        outh, outw: Size of the output, before a call None where it follows from that of the input.
     """
+
+    saved = ('outh', 'outw')
 
     def __init__(
         self,
@@ -43,9 +45,10 @@ class Unpooling2D(Pooling2D):
         return_indices: bool,
         outh: int | None,
         outw: int | None,
-    ) -> chainerx.ndarray:
+    ) -> tuple[chainerx.ndarray, int, int]:
         outsize = None if outh is None or outw is None else (outh, outw)
-        return chainerx.unpool(x, (kh, kw), (sy, sx), (ph, pw), outsize, cover_all)
+        y = chainerx.unpool(x, (kh, kw), (sy, sx), (ph, pw), outsize, cover_all)
+        return y, y.shape[2], y.shape[3]
 
 
 def to_outsize(op: str, outsize: tp.Any) -> tuple[int | None, int | None]:

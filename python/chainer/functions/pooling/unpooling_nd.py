@@ -15,8 +15,10 @@ class UnpoolingND(_PoolingND):
     """See `unpooling_nd`.
 
     Attributes:
-        outs: Size of the output; None if it follows from that of the input.
+        outs: Size of the output, before a call None where it follows from that of the input.
     """
+
+    saved = ('outs',)
 
     def __init__(
         self,
@@ -41,8 +43,9 @@ class UnpoolingND(_PoolingND):
         cover_all: bool,
         return_indices: bool,
         outs: tuple[int, ...] | None,
-    ) -> chainerx.ndarray:
-        return chainerx.unpool(x, ksize, stride, pad, outs, cover_all)
+    ) -> tuple[chainerx.ndarray, tuple[int, ...]]:
+        y = chainerx.unpool(x, ksize, stride, pad, outs, cover_all)
+        return y, y.shape[2:]
 
 
 def _to_outs(op: str, outsize: tp.Any, n: int) -> tuple[int, ...] | None:

@@ -19,10 +19,11 @@ class Upsampling2D(Pooling2D):
 
     Attributes:
         indexes: The places within the windows.
-        outh, outw: Size of the output; None if it follows from that of the input.
+        outh, outw: Size of the output, before a call None where it follows from that of the input.
     """
 
     check_uses_attributes = True
+    saved = ('outh', 'outw')
 
     def __init__(
         self,
@@ -57,10 +58,11 @@ class Upsampling2D(Pooling2D):
         indexes: tp.Any,
         outh: int | None,
         outw: int | None,
-    ) -> chainerx.ndarray:
+    ) -> tuple[chainerx.ndarray, int, int]:
         outsize = None if outh is None or outw is None else (outh, outw)
         places = _as_chainerx(indexes)
-        return chainerx.max_unpool(x, places, (kh, kw), (sy, sx), (ph, pw), outsize, cover_all)
+        y = chainerx.max_unpool(x, places, (kh, kw), (sy, sx), (ph, pw), outsize, cover_all)
+        return y, y.shape[2], y.shape[3]
 
 
 def upsampling_2d(

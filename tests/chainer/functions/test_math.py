@@ -243,3 +243,14 @@ def test_det_leaves_out_axes_of_length_1(array):
     (gw,) = chainer.grad([y], [w])
     assert gw.shape == (2, 2, 1, 1)
     np.testing.assert_allclose(np.ravel(values_of(gw)), [4, -3, -1, 2], rtol=1e-5)
+
+
+def test_norms_pass_nan_on(array):
+    x = array([[np.nan, 1], [3, 4]])
+    y = values_of(F.normalize(x))
+    assert np.isnan(y[0]).all()
+    np.testing.assert_allclose(y[1], [0.6, 0.8], rtol=1e-4)
+    apart = array(np.zeros(2), 'int32')
+    g, _ = gradients(lambda a, b: F.contrastive(a, b, apart, 9), x, array([[0, 0], [0, 0]]))
+    assert np.isnan(g[0]).all()
+    assert not np.isnan(g[1]).any()

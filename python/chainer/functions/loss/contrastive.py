@@ -39,7 +39,7 @@ def _gradient(
     difference = x0 - x1
     squared = chainerx.square(difference).sum(axis=1)
     # The distance has no derivative at 0, where it is taken for 0.
-    apart = squared > 0
+    apart = squared != 0
     distance = chainerx.sqrt(chainerx.where(apart, squared, 1))
     pushed = chainerx.where(apart, -chainerx.relu(margin - distance) / distance, 0)
     if reduce == 'mean':

@@ -76,7 +76,8 @@ def _length(x: chainerx.ndarray, norm: int, axes: tuple[int, ...]) -> chainerx.n
         return chainerx.absolute(x).sum(axes)
     squares = chainerx.square(x).sum(axes)
     # The root has no slope at 0.
-    return chainerx.where(squares > 0, chainerx.sqrt(chainerx.where(squares > 0, squares, 1)), 0)
+    some = squares != 0  # also where it is NaN, which is passed on
+    return chainerx.where(some, chainerx.sqrt(chainerx.where(some, squares, 1)), 0)
 
 
 def _check_norm(norm: int) -> None:

@@ -21,7 +21,7 @@ def _compute(x: chainerx.ndarray, eps: float, axis: tuple[int, ...] | None) -> c
     wide = x.astype('float32') if x.dtype == np.float16 else x
     squared = chainerx.square(wide).sum(axis, keepdims=True)
     # The root has no derivative at 0, where its gradient is taken for 0.
-    some = squared > 0
+    some = squared != 0  # also where it is NaN, which is passed on
     norm = chainerx.where(some, chainerx.sqrt(chainerx.where(some, squared, 1)), 0)
     return (wide / (norm + eps)).astype(x.dtype)
 

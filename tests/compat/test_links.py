@@ -7,7 +7,7 @@ import chainer
 import numpy as np
 import pytest
 from chainer import functions as F
-from chainer import initializers, link_hook
+from chainer import initializers, link_hook, link_hooks
 from chainer import links as L
 
 DEVICES = ['@numpy', 'native:0']
@@ -194,3 +194,47 @@ def test_link_hooks_that_are_put_in_by_hand():
     assert hook.n == 6
     assert not hooks
     assert not link_hook._entered  # links look no further
+
+
+@pytest.mark.parametrize('options', [{}, {'minimize_cache_size': False, 'verbosity_level': 0}])
+def test_chains_with_a_static_graph_have_a_schedule_manager(options):
+    decorate = chainer.static_graph(**options) if options else chainer.static_graph
+
+    class Net(chainer.Chain):
+        def __init__(self):
+            super().__init__()
+            with self.init_scope():
+                self.l = L.Linear(2, 3)
+
+        @decorate
+        def forward(self, x):
+            return F.relu(self.l(x))
+
+    net = Net()
+    assert not hasattr(net, 'schedule_manager')
+    with chainer.using_config('use_static_graph', False):
+        net(np.ones((1, 2), 'f'))
+    assert not hasattr(net, 'schedule_manager')
+    net(np.ones((1, 2), 'f'))
+    manager = net.schedule_manager
+    manager.end_forward()
+    net(np.ones((1, 2), 'f'))
+    assert net.schedule_manager is manager
+    assert manager.minimize_cache_size is options.get('minimize_cache_size', True)
+
+
+@pytest.mark.parametrize('device', DEVICES)
+def test_spectral_normalization_shows_both_vectors(device):
+    link = L.Linear(3, 4).to_device(device)
+    hook = link_hooks.SpectralNormalization(n_power_iteration=50)
+    link.add_hook(hook)
+    for train in (False, True):
+        with chainer.using_config('train', train):
+            link(link.xp.ones((2, 3), 'f'))
+        assert hook.original_weight is link.W
+        assert link.device.is_array_supported(hook.v)
+        _, sigma, rows = np.linalg.svd(numpy(link.W.array))
+        np.testing.assert_allclose(abs(rows[0] @ numpy(hook.v)), 1, rtol=1e-4)
+    np.testing.assert_allclose(
+        numpy(link.W_u) @ numpy(link.W.array) @ numpy(hook.v), sigma[0], rtol=1e-4
+    )

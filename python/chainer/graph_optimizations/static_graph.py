@@ -6,6 +6,24 @@ import collections.abc as c
 import functools
 import typing as tp
 
+from chainer.configuration import config
+
+
+class ScheduleManager:
+    """What a chain with a static graph has as ``schedule_manager`` once it was called.
+
+    Args:
+        minimize_cache_size (bool): Kept.
+        verbosity_level (int): Kept.
+    """
+
+    def __init__(self, minimize_cache_size: bool = True, verbosity_level: int = 0) -> None:
+        self.minimize_cache_size = minimize_cache_size
+        self.verbosity_level = verbosity_level
+
+    def end_forward(self) -> None:
+        """In Chainer v7: tells that the next call begins another forward. Nothing is to be told."""
+
 
 def static_graph(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
     """Decorator of a method whose graph is the same in each call.
@@ -14,7 +32,8 @@ def static_graph(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
     call, since that costs little more; so it may also do what v7 forbade.
 
     Args:
-        *args: The method, where there are no arguments.
+        *args: The method, where there are no arguments. Its object gets an attribute
+            ``schedule_manager``, as in v7, a `ScheduleManager`.
         **kwargs: ``minimize_cache_size`` and ``verbosity_level``, which are of no effect.
 
     Returns:
@@ -23,25 +42,39 @@ def static_graph(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
     Raises:
         TypeError: For other arguments, or something to decorate that can't be called.
     """
-    return decorate('static_graph', ('minimize_cache_size', 'verbosity_level'), args, kwargs)
+
+    options = dict(kwargs)
+
+    def with_manager(method: c.Callable[..., tp.Any]) -> c.Callable[..., tp.Any]:
+        @functools.wraps(method)
+        def run(*inputs: tp.Any, **named: tp.Any) -> tp.Any:
+            chain = inputs[0] if inputs else None
+            known = hasattr(chain, 'schedule_manager') or not hasattr(chain, '__dict__')
+            if config.use_static_graph and not known:
+                tp.cast(tp.Any, chain).schedule_manager = ScheduleManager(**options)
+            return method(*inputs, **named)
+
+        return run
+
+    return decorate(
+        'static_graph', ('minimize_cache_size', 'verbosity_level'), args, kwargs, with_manager
+    )
 
 
 def decorate(
-    name: str, options: tuple[str, ...], args: tuple[tp.Any, ...], kwargs: dict[str, tp.Any]
+    name: str,
+    options: tuple[str, ...],
+    args: tuple[tp.Any, ...],
+    kwargs: dict[str, tp.Any],
+    wrap: c.Callable[[c.Callable[..., tp.Any]], c.Callable[..., tp.Any]],
 ) -> tp.Any:
-    """What a decorator returns that is used with arguments or without, and changes nothing."""
+    """What a decorator returns that is used with arguments or without."""
     for key in kwargs:
         if key not in options:
             text = f'{name}: unknown argument {key!r}, expected one of {", ".join(options)}'
             raise TypeError(text)
     if kwargs and not args:
-        return lambda function: decorate(name, options, (function,), {})
+        return lambda function: decorate(name, options, (function,), {}, wrap)
     if len(args) != 1 or not callable(args[0]):
         raise TypeError(f'{name}: expected a function to decorate, not {args}')
-    function: c.Callable[..., tp.Any] = args[0]
-
-    @functools.wraps(function)
-    def run(*inputs: tp.Any, **named: tp.Any) -> tp.Any:
-        return function(*inputs, **named)
-
-    return run
+    return wrap(args[0])

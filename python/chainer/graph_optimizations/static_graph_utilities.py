@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import typing as tp
 
 from chainer.graph_optimizations.static_graph import decorate
@@ -22,7 +23,15 @@ def static_code(*dec_args: tp.Any, **dec_kwargs: tp.Any) -> tp.Any:
     Raises:
         TypeError: For other arguments, or something to decorate that can't be called.
     """
-    return decorate('static_code', ('func_name',), dec_args, dec_kwargs)
+
+    def as_it_stands(function: tp.Callable[..., tp.Any]) -> tp.Callable[..., tp.Any]:
+        @functools.wraps(function)
+        def run(*inputs: tp.Any, **named: tp.Any) -> tp.Any:
+            return function(*inputs, **named)
+
+        return run
+
+    return decorate('static_code', ('func_name',), dec_args, dec_kwargs, as_it_stands)
 
 
 def static_forward_optimizations(func: tp.Any, inputs: tuple[tp.Any, ...]) -> tp.Any:

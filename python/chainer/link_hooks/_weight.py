@@ -45,6 +45,7 @@ class WeightHook(link_hook.LinkHook):
             if not weight.is_initialized:
                 size = getattr(link, '_in_size_of', _channels)(*args.args, **args.kwargs)
                 link._initialize_params(size)
+            self.original_weight = weight
             used = self.normalize_weight(link)
         # A stack, for such a link, and because one hook may serve several links.
         self._originals.append(weight)

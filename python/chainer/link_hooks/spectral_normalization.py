@@ -55,6 +55,11 @@ class SpectralNormalization(WeightHook):
         factor: The weight is scaled so that its largest singular value is this; 1 by default.
         weight_name: Which parameter.
         name: Of the hook.
+
+    Attributes:
+        v (array): The guess of the right singular vector in the last forward.
+        original_weight (Parameter): What was normalized in the last forward.
+
     Source: Miyato et al., Spectral Normalization for Generative Adversarial Networks, ICLR 2018.
     """
 
@@ -149,6 +154,7 @@ class SpectralNormalization(WeightHook):
             if config.train:
                 backend.copyto(getattr(link, self.vector_name), u)
                 link.__dict__[self._right_name] = v
+        self.v = v
         sigma: tp.Any = calculate_max_singular_value(matrix, u, v)
         if self.factor is not None:
             sigma = sigma / self.factor

@@ -170,6 +170,8 @@ class UpdateRule:
         """
         if isinstance(param.array, chainerx.ndarray):
             self.update_core_chainerx(param)
+        elif param.array is None and isinstance(param.device, backend.ChainerxDevice):
+            self.update_core_chainerx(param)
         elif cuda.available and isinstance(param.array, cuda.ndarray):
             self.update_core_gpu(param)
         else:
@@ -201,6 +203,9 @@ class UpdateRule:
             RuntimeError: If ``chainer.config.chainerx_fallback`` forbids that.
         """
         array = param.array
+        if array is None:
+            self.update_core_cpu(param)
+            return
         fallback.note(
             type(self).__name__,
             f'{array.shape} {array.dtype}',
@@ -255,8 +260,7 @@ class UpdateRule:
                     f'{type(self).__name__}: parameter {param.name!r} is of dtype {array.dtype}; '
                     'only floats are updated by gradients'
                 )
-            self._state = self._initial_states(param)
-            return
+            state = self._state = self._initial_states(param)
         for key, value in state.items():
             if type(value) is type(array) and _same_place(value, array):
                 pass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import typing as tp
 import warnings
 
@@ -16,6 +17,10 @@ if tp.TYPE_CHECKING:
 
 _LEGACY_METHODS = ('to_cpu', 'to_gpu', 'to_intel64')
 _FINAL_METHODS = ('to_device', 'to_chx', 'from_chx')
+
+
+# The thread and the object whose device `xp` is asking for.
+_asked: set[tuple[int, int]] = set()
 
 
 class DeviceResident:
@@ -55,7 +60,17 @@ class DeviceResident:
     @property
     def xp(self) -> tp.Any:
         """Array module of the device: `numpy`, `cupy` or `chainerx`."""
-        return self._device.xp
+        if type(self).device is DeviceResident.device:
+            return self._device.xp
+        # A class of the user's says itself where it is, and may ask for the module to find out.
+        key = (threading.get_ident(), id(self))
+        if key in _asked:
+            return self._device.xp
+        _asked.add(key)
+        try:
+            return self.device.xp
+        finally:
+            _asked.remove(key)
 
     def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
         """Let a visitor see this object, and then, in subclasses, all that it holds.

@@ -67,7 +67,7 @@ class World:
                     self.objects.append(node)
                     self.refs.append((id(y), id(node)))
                 if self.module is chainerx and self.rng.random() < 0.4:
-                    array = y.chx_array
+                    array = y._record
                     self.objects += [array, array * 2]
                     for x in self.objects[-2:]:
                         self.creators[id(x)] = self.creators[id(y)]

@@ -180,7 +180,7 @@ class Keeping(chainer.Link):
         (lambda x, y: F.sum(y).chx_array, True),
         (lambda x, y: F.relu(y).creator.outputs, True),
         (lambda x, y: y.creator.outputs, False),
-        (lambda x, y: x.chx_array, True),
+        (lambda x, y: x._record, True),
     ],
     ids=['array', 'computed', 'above', 'outputs above', 'outputs', 'gradient'],
 )

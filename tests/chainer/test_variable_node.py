@@ -123,7 +123,7 @@ def test_a_new_variable_at_an_old_place():
 
     x = Variable(chainerx.array(A))
     y = x * 2
-    array = y.chx_array
+    array = y._record
     node = y.node
     del y
     gc.collect()

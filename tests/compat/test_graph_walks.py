@@ -236,3 +236,27 @@ def test_in_debug_mode_errors_of_backward_say_where_the_function_was_applied(dev
         late = loss()
     with pytest.raises((ValueError, TypeError), match=r'(?s)Bad\.backward.*called at .*# here'):
         late.backward()
+
+
+def test_the_chainerx_array_of_a_variable_is_a_view_with_a_gradient_of_its_own():
+    x = chainer.Variable(chainerx.array(A))
+    view = x.chx_array
+    assert view is not x.chx_array
+    assert view.is_backprop_required()
+    view.require_grad()
+    (view * 3).sum().backward()
+    np.testing.assert_array_equal(numpy(view.grad), np.full_like(A, 3))
+    np.testing.assert_array_equal(numpy(x.grad), np.full_like(A, 3))
+    view.cleargrad()
+    assert x.grad is not None
+    x.cleargrad()
+    (x * 2).chx_array.sum().backward()
+    np.testing.assert_array_equal(numpy(x.grad), np.full_like(A, 2))
+    assert view.grad is None
+    constant = chainer.Variable(chainerx.array(A), requires_grad=False)
+    array = constant.chx_array
+    assert not array.is_backprop_required()
+    array += 1
+    np.testing.assert_array_equal(numpy(constant.array), A + 1)
+    with pytest.raises(ValueError, match='to_chx'):
+        chainer.Variable(A).chx_array  # noqa: B018

@@ -9,6 +9,7 @@ import pytest
 from chainer import functions as F
 from chainer import initializers, link_hook, link_hooks
 from chainer import links as L
+from chainer.backends import cuda
 
 DEVICES = ['@numpy', 'native:0']
 
@@ -238,3 +239,63 @@ def test_spectral_normalization_shows_both_vectors(device):
     np.testing.assert_allclose(
         numpy(link.W_u) @ numpy(link.W.array) @ numpy(hook.v), sigma[0], rtol=1e-4
     )
+
+
+@pytest.mark.parametrize('device', DEVICES)
+def test_the_number_of_a_device_as_noisy_networks_use_it(device):
+    link = L.Linear(2, 3).to_device(device)
+    with pytest.warns(DeprecationWarning, match='_device_id'):
+        assert link._device_id is None
+    with (
+        pytest.warns(DeprecationWarning, match='_device_id'),
+        cuda.get_device_from_id(link._device_id),
+    ):
+        y = link(link.xp.ones((1, 2), 'f'))
+    assert y.device == link.device
+
+
+@pytest.mark.parametrize('device', DEVICES)
+def test_links_that_say_themselves_where_they_are(device):
+    class Wrapper(chainer.Chain):
+        """Is where the link inside is, which nobody has told it."""
+
+        def __init__(self, inner):
+            super().__init__()
+            self.__dict__['inner'] = inner
+
+        @property
+        def device(self):
+            return chainer.get_device(self.inner.device)
+
+    inner = L.Linear(2, 3).to_device(device)
+    wrapper = Wrapper(inner)
+    assert wrapper.device == inner.device
+    assert wrapper.xp is inner.xp
+
+    class ByArray(L.Linear):
+        @property
+        def device(self):
+            return chainer.backend.get_device_from_array(self.W.array)
+
+        @property
+        def xp(self):
+            return self.device.xp
+
+    link = ByArray(2, 3)
+    link.to_device(device)
+    assert link.device == chainer.get_device(device)
+    assert link(link.xp.ones((1, 2), 'f')).xp is link.xp
+    link.to_chx()
+    link.from_chx()
+    assert link.xp is np
+
+    class ByModule(L.Linear):
+        """Asks for the module, which in the end is asked for the device."""
+
+        @property
+        def device(self):
+            return chainer.get_device('@numpy' if super().xp is np else 'native:0')
+
+    link = ByModule(2, 3).to_device(device)
+    assert link.device == chainer.get_device(device)
+    assert link.xp is link.W.xp

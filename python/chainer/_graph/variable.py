@@ -242,7 +242,7 @@ class Variable(_Creator, engine.Variable):
 
     @property
     def chx_array(self) -> chainerx.ndarray:
-        """The chainerx array that is part of the graph.
+        """A view of the chainerx array that is part of the graph, with a gradient of its own.
 
         Raises:
             ValueError: If the variable holds another kind of array.
@@ -251,7 +251,7 @@ class Variable(_Creator, engine.Variable):
             raise ValueError(
                 f'Variable.chx_array: the variable holds a {self._kind} array; use to_chx()'
             )
-        return self._record
+        return self._record.view()
 
     @property
     def xp(self) -> tp.Any:

@@ -124,6 +124,18 @@ class Link(device_resident.DeviceResident):
         finally:
             self._within_init_scope = outer
 
+    @property
+    def _device_id(self) -> int | None:
+        """For programs from before v6: the number of the CuPy device; None elsewhere."""
+        warnings.warn(
+            'Link._device_id is left only for backward compatibility and likely to be removed. '
+            'Use Link.device instead.',
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        device = self.device
+        return device.device.id if isinstance(device, backend.GpuDevice) else None
+
     def __call__(self, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
         try:
             if self._local_link_hooks or _entered:

@@ -168,11 +168,12 @@ class UpdateRule:
         Args:
             param (Parameter): Which.
         """
-        if isinstance(param.array, chainerx.ndarray):
+        array = param.array
+        if isinstance(array, chainerx.ndarray) or (
+            array is None and isinstance(param.device, backend.ChainerxDevice)
+        ):
             self.update_core_chainerx(param)
-        elif param.array is None and isinstance(param.device, backend.ChainerxDevice):
-            self.update_core_chainerx(param)
-        elif cuda.available and isinstance(param.array, cuda.ndarray):
+        elif cuda.available and isinstance(array, cuda.ndarray):
             self.update_core_gpu(param)
         else:
             self.update_core_cpu(param)

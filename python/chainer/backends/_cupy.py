@@ -15,14 +15,17 @@ _resolution_error: BaseException | None = None
 
 
 class _Absent:
-    """Stands in for the module ``cupy``."""
+    """Stands in for the modules ``cupy`` and ``cupyx``."""
+
+    def __init__(self, module: str) -> None:
+        self.__module = module
 
     def __getattr__(self, name: str) -> tp.NoReturn:
         reason = f'{type(_resolution_error).__name__}: {_resolution_error}'
-        raise AttributeError(f'cupy.{name}: CuPy cannot be used. {reason}', name=name)
+        raise AttributeError(f'{self.__module}.{name}: CuPy cannot be used. {reason}', name=name)
 
 
-cupy: tp.Any = _Absent()
+cupy: tp.Any = _Absent('cupy')
 
 try:
     import cupy  # type: ignore[import-not-found, no-redef]
@@ -91,8 +94,13 @@ if not available:
 
 
 cudnn: tp.Any = None
+cupyx: tp.Any = _Absent('cupyx')
 if available:
     engine.set_cupy(cupy)
+    try:
+        import cupyx  # type: ignore[import-not-found, no-redef]  # noqa: F401
+    except ImportError as e:
+        _resolution_error = e
     try:
         from cupy import cudnn  # type: ignore[no-redef]  # noqa: F401
 

@@ -29,6 +29,7 @@ from chainer.backends._cupy import (  # noqa: F401  (this is where users find th
     cudnn,
     cudnn_enabled,
     cupy,
+    cupyx,
     ndarray,
 )
 from chainer.backends._modules import get_array_module as _get_array_module

@@ -49,6 +49,8 @@ def test_errors_without_cupy(call):
 def test_the_module_without_cupy():
     with pytest.raises(AttributeError, match=r'^cupy\.zeros: CuPy cannot be used\. Mod'):
         cuda.cupy.zeros(2)
+    with pytest.raises(AttributeError, match=r'^cupyx\.scatter_add: CuPy cannot be used\. Mod'):
+        cuda.cupyx.scatter_add()
 
 
 @without_cupy

@@ -56,7 +56,7 @@ def bare(device):
 
 def with_trainer(device, folder):
     data, model, optimizer, iterator = make(device)
-    updater = training.StandardUpdater(iterator, optimizer)
+    updater = training.StandardUpdater(iterator, optimizer, device=model.device)
     stop = training.triggers.ManualScheduleTrigger([], 'epoch')
     trainer = training.Trainer(updater, stop, out=folder)
     # What is evaluated is work of its own; here it is what an Evaluator costs besides.

@@ -47,7 +47,20 @@ class Reporter:
 
     def __init__(self) -> None:
         self._observer_names: dict[int, str] = {}
+        self._observers: dict[int, tp.Any] = {}  # they live as long as their ids are known
         self.observation: dict[str, tp.Any] = {}
+
+    def __getstate__(self) -> dict[str, tp.Any]:
+        names = [(observer, self._observer_names[i]) for i, observer in self._observers.items()]
+        state = {**self.__dict__, '_observer_names': names}
+        del state['_observers']
+        return state
+
+    def __setstate__(self, state: dict[str, tp.Any]) -> None:
+        names = state.pop('_observer_names')
+        self.__dict__.update(state, _observer_names={}, _observers={})
+        for observer, name in names:  # copies, whose ids are others
+            self.add_observer(name, observer)
 
     def __enter__(self) -> Reporter:
         """Makes the reporter the current one."""
@@ -76,6 +89,7 @@ class Reporter:
             observer: Any object.
         """
         self._observer_names[id(observer)] = name
+        self._observers[id(observer)] = observer
 
     def add_observers(self, prefix: str, observers: tp.Iterable[tuple[str, tp.Any]]) -> None:
         """Names objects whose values may be reported.
@@ -85,7 +99,7 @@ class Reporter:
             observers (iterable of tuple): Pairs of name and object.
         """
         for name, observer in observers:
-            self._observer_names[id(observer)] = prefix + name
+            self.add_observer(prefix + name, observer)
 
     def report(self, values: dict[str, tp.Any], observer: tp.Any = None) -> None:
         """Takes values into `observation`.

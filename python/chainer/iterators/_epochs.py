@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import operator
 import os
@@ -13,6 +14,7 @@ import numpy as np
 
 from chainer.dataset import Iterator
 from chainer.iterators.order_samplers import ShuffleOrderSampler
+from chainer.serializer import Deserializer
 
 if tp.TYPE_CHECKING:
     from chainer.serializer import AbstractSerializer
@@ -249,15 +251,32 @@ class EpochIterator(Iterator):
         epoch = int(serializer('epoch', epoch))
         is_new = bool(serializer('is_new_epoch', is_new))
         if order is not None:
-            # A copy: what is loaded is written into it, and what is made ahead has the old one.
-            loaded = serializer(self._order_key, np.array(order))
+            loaded = self._serialize_order(serializer, order)
             if not np.array_equal(loaded, order):
                 order = loaded
-        previous = float(serializer('previous_epoch_detail', previous))
+        if isinstance(serializer, Deserializer):
+            previous = self._guess_previous(Place(position, epoch, is_new, previous, order))
+        with contextlib.suppress(KeyError):
+            previous = float(serializer('previous_epoch_detail', previous))
         serialize = getattr(self.order_sampler, 'serialize', None)
         if serialize is not None:
             serialize(serializer['order_sampler'])
         self._place = Place(position, epoch, is_new, previous, order)
+
+    def _serialize_order(self, serializer: AbstractSerializer, order: tp.Any) -> tp.Any:
+        # A copy: what is loaded is written into it, and what is made ahead has the old one.
+        order = np.array(order)
+        if isinstance(serializer, Deserializer):
+            for key in ('order', '_order'):  # one of them, by iterator and version
+                with contextlib.suppress(KeyError):
+                    if serializer(key, None) is not None:
+                        return serializer(key, order)
+        return serializer(self._order_key, order)
+
+    def _guess_previous(self, place: Place) -> float:
+        """`previous_epoch_detail`, where a snapshot of an early version does not say it."""
+        now = self._detail(place)
+        return max(now - self.batch_size / max(self._size(place), 1), 0.0) if now > 0 else -1.0
 
 
 def _cut(order: tp.Any, begin: int, end: int) -> list[int]:

@@ -153,8 +153,8 @@ class Trainer:
         """
         extension_module.refuse('Trainer.extend', kwargs)
         for attribute in ('name', 'default_name', '__name__'):
-            name = name or getattr(extension, attribute, None)
-        if not name:
+            name = getattr(extension, attribute, None) if name is None else name
+        if name is None or name == '':
             raise TypeError(f'name is not given for the extension {extension!r}')
         if name == 'training':
             raise ValueError('the name "training" is prohibited as an extension name')

@@ -187,6 +187,28 @@ def test_snapshots_of_v7(make, tmp_path):
     assert look(iterator) == (6, True, 0, 6.0, 5.5)
 
 
+@pytest.mark.parametrize('key', ['order', '_order'])
+@pytest.mark.parametrize('strict', [False, True])
+def test_snapshots_of_early_versions(make, key, strict):
+    """Their names of the order; the place before the last minibatch follows from its size."""
+    for place, previous in (((2, 3), 3.0), ((0, 1), 0.5), ((1, 0), 0.0), ((0, 0), None)):
+        iterator = make(list(range(4)), 2)
+        saved = {'current_position': place[0], 'epoch': place[1], 'is_new_epoch': False}
+        saved = {name: np.asarray(value) for name, value in {**saved, key: [3, 0, 2, 1]}.items()}
+        serializers.NpzDeserializer(saved, strict=strict).load(iterator)
+        assert iterator.previous_epoch_detail == previous
+        order = [3, 0, 2, 1]
+        assert iterator.next() == order[place[0] : place[0] + 2]
+        iterator.finalize()
+
+
+def test_snapshots_without_order(make):
+    saved = {'current_position': 2, 'epoch': 3, 'is_new_epoch': False}
+    loader = serializers.NpzDeserializer({k: np.asarray(v) for k, v in saved.items()})
+    with pytest.raises(KeyError, match='order'):
+        loader.load(make(list(range(4)), 2))
+
+
 def test_set_back_by_hand(make):
     """As old programs do instead of calling reset."""
     iterator = make(list(range(4)), 2, repeat=False, shuffle=False)

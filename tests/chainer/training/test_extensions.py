@@ -185,8 +185,9 @@ def test_what_evaluators_refuse():
         extensions.Evaluator(empty, model)()
     with pytest.raises(TypeError, match="target 'main' must be a link"):
         extensions.Evaluator(empty, 5)
-    with pytest.raises(KeyError, match="the dict of targets must have 'main'"):
-        extensions.Evaluator(empty, {'a': model})
+    for arguments, kind in (((empty, {'a': model}), 'target'), (({'a': empty}, model), 'iterator')):
+        with pytest.raises(KeyError, match=f"the dict of {kind}s must have 'main'; it has "):
+            extensions.Evaluator(*arguments)()
 
 
 def test_evaluator_shows_progress(capsys):

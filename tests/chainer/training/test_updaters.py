@@ -51,14 +51,41 @@ def test_devices(device):
     assert optimizer.t == updater.iteration == 1
 
 
-def test_input_device_follows_the_model():
-    model = make_model().to_device('native:0')
+@pytest.mark.parametrize('place', ['@numpy', 'native:0'])
+@pytest.mark.parametrize('is_converter', [False, True])
+def test_without_device_nothing_is_moved(place, is_converter):
+    """Converters get None, and what they return is what the model gets."""
+    device = chainer.get_device(place)
+    model = make_model().to_device(device)
     optimizer = chainer.optimizers.SGD(0.1).setup(model)
-    updater = training.StandardUpdater(iterator_of(), optimizer)
-    assert updater.device is None
+    seen = []
+
+    def convert(batch, device_of_updater):
+        seen.append(device_of_updater)
+        return chainer.dataset.concat_examples(batch, device)
+
+    converter = chainer.dataset.converter()(convert) if is_converter else convert
+    updater = training.StandardUpdater(iterator_of(), optimizer, converter)
+    assert updater.device is updater.input_device is None
     updater.update()
+    assert seen == [None]
+    assert model.device == device
     other = training.StandardUpdater(iterator_of(), optimizer, input_device='@numpy')
+    assert other.device is None
     assert other.input_device.name == '@numpy'
+
+
+def test_iterators_of_other_updates_have_names_of_their_own():
+    class Updater(training.StandardUpdater):
+        def update(self):
+            self.iteration += 1
+            self.got = [self.get_iterator(name).next() for name in ('a', 'b')]
+
+    updater = Updater({'a': iterator_of(), 'b': iterator_of()}, {})
+    updater.update()
+    assert len(updater.got) == 2
+    with pytest.raises(KeyError, match="iterator: the dict must have 'main'; it has a"):
+        training.StandardUpdater({'a': iterator_of()}, chainer.optimizers.SGD())
 
 
 def test_several_optimizers_and_iterators():
@@ -100,7 +127,7 @@ def test_optimizers_of_a_gan_have_names_of_their_own(place, device, tmp_path):
 
         def update_core(self):
             batch = self.get_iterator('main').next()
-            x = chainer.Variable(self.converter([x for x, _ in batch], self.input_device))
+            x = chainer.Variable(self.converter([x for x, _ in batch], self.gen.device))
             y, y_made = self.dis(x), self.dis(self.gen(x))
             loss = F.sum(F.softplus(-y)) + F.sum(F.softplus(y_made))
             chainer.report({'loss': loss}, self.dis)
@@ -112,7 +139,7 @@ def test_optimizers_of_a_gan_have_names_of_their_own(place, device, tmp_path):
     updater = GanUpdater(
         models=models.values(), iterator=iterator_of(), optimizer=optimizers, device=device
     )
-    assert updater.input_device == chainer.get_device(device or place)
+    assert updater.input_device == (device and chainer.get_device(device))
     trainer = training.Trainer(updater, (2, 'epoch'), out=str(tmp_path))
     trainer.extend(training.extensions.LogReport())
     trainer.extend(training.extensions.observe_lr('gen'), trigger=(1, 'iteration'))
@@ -125,18 +152,6 @@ def test_optimizers_of_a_gan_have_names_of_their_own(place, device, tmp_path):
         chainer.serializers.load_npz(path, other, path=f'updater/model:{name}/')
         for p, q in zip(params_of(model), params_of(other), strict=True):
             np.testing.assert_array_equal(p, q)
-
-
-def test_models_in_different_places_decide_no_device():
-    models = {'a': make_model(), 'b': make_model()}
-    optimizers = {k: chainer.optimizers.SGD().setup(m) for k, m in models.items()}
-    models['b'].to_device('native:0')
-
-    class Updater(training.StandardUpdater):
-        def update_core(self):
-            pass
-
-    assert Updater(iterator_of(), optimizers).input_device is None
 
 
 def test_losses_of_dicts_single_arrays_and_functions():

@@ -27,7 +27,8 @@ class Evaluator(extension.Extension):
     Args:
         iterator: Of the data, with ``repeat=False``; or a dict of iterators, of which ``'main'`` is
             that.
-        target: The link that reports, or a dict of links with ``'main'``.
+        target: The link that reports, or a dict of links with ``'main'``. A subclass with another
+            `evaluate` names both as it likes; with ``eval_func``, links need no ``'main'``.
         converter (callable): Makes arrays of the list of examples of a minibatch.
         device: Where arrays are brought; what `chainer.get_device` takes. None leaves them.
         eval_hook (callable): Called with the evaluator before each evaluation.
@@ -42,7 +43,6 @@ class Evaluator(extension.Extension):
 
     Raises:
         TypeError: If a target is no link.
-        KeyError: For a dict without ``'main'``.
     """
 
     trigger = (1, 'epoch')
@@ -62,8 +62,8 @@ class Evaluator(extension.Extension):
     ) -> None:
         self._progress_bar: bool = kwargs.pop('progress_bar', False)
         extension.refuse('Evaluator', kwargs)
-        self._iterators: dict[str, Iterator] = _named('iterator', iterator)
-        self._targets: dict[str, Link] = _named('target', target)
+        self._iterators: dict[str, Iterator] = _named(iterator)
+        self._targets: dict[str, Link] = _named(target)
         for name, link in self._targets.items():
             if not hasattr(link, 'namedlinks'):  # a test's mock will do
                 raise TypeError(f'Evaluator: target {name!r} must be a link, not {link!r}')
@@ -129,10 +129,11 @@ class Evaluator(extension.Extension):
             dict: The means by name.
 
         Raises:
+            KeyError: For a dict without ``'main'``.
             RuntimeError: If the iterator repeats for ever.
             ValueError: If it gives nothing.
         """
-        iterator = self._iterators['main']
+        iterator = _get_main('iterator', self._iterators)
         if _repeats_for_ever(iterator):
             raise RuntimeError(
                 'Evaluator: the iterator repeats for ever, so there is no end of the evaluation; '
@@ -144,7 +145,7 @@ class Evaluator(extension.Extension):
             iterator.reset()
         else:
             iterator = copy.copy(iterator)
-        eval_func: tp.Any = self.eval_func or self._targets['main']
+        eval_func: tp.Any = self.eval_func or _get_main('target', self._targets)
         summary = reporter.DictSummary()
         progress = _EvaluationBar(iterator, self.name, self._area) if self._progress_bar else None
         count = 0
@@ -177,11 +178,14 @@ def _repeats_for_ever(iterator: tp.Any) -> bool:
     return is_ours and bool(getattr(iterator, 'repeat', False))
 
 
-def _named(kind: str, given: tp.Any) -> dict[str, tp.Any]:
-    by_name = dict(given) if isinstance(given, dict) else {'main': given}
-    if 'main' not in by_name:
-        raise KeyError(f"Evaluator: the dict of {kind}s must have 'main'; it has {list(by_name)}")
-    return by_name
+def _named(given: tp.Any) -> dict[str, tp.Any]:
+    return dict(given) if isinstance(given, dict) else {'main': given}
+
+
+def _get_main(kind: str, by_name: dict[str, tp.Any]) -> tp.Any:
+    if 'main' in by_name:
+        return by_name['main']
+    raise KeyError(f"Evaluator: the dict of {kind}s must have 'main'; it has {list(by_name)}")
 
 
 class _EvaluationBar(util.ProgressBar):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import typing as tp
+import warnings
 
 if tp.TYPE_CHECKING:
     from chainer.serializer import AbstractSerializer
@@ -44,4 +45,12 @@ class OnceTrigger:
         Args:
             serializer (AbstractSerializer): Where to or from.
         """
-        self._flag_first = bool(serializer('_flag_first', self._flag_first))
+        try:
+            self._flag_first = bool(serializer('_flag_first', self._flag_first))
+        except KeyError:
+            warnings.warn(
+                'OnceTrigger: the snapshot does not say whether it has fired, so it is taken to '
+                'have done so',
+                stacklevel=2,
+            )
+            self._flag_first = False

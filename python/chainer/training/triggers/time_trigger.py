@@ -47,4 +47,5 @@ class TimeTrigger:
         Args:
             serializer (AbstractSerializer): Where to or from.
         """
-        self._next_time = serialize_number(serializer, 'next_time', self._next_time)
+        loaded = serialize_number(serializer, 'next_time', self._next_time)
+        self._next_time = self._next_time if loaded is None else loaded

@@ -31,8 +31,8 @@ class StandardUpdater(Updater):
         loss_scale (float): What losses are multiplied with, so that gradients of 16 bits do not
             vanish.
         auto_new_epoch (bool): Whether ``new_epoch`` of the optimizer is called after each epoch.
-        **kwargs: ``input_device``: where arrays are brought; default: ``device``, and without one
-            the place of the model, if it has one place.
+        **kwargs: ``input_device``: where arrays are brought; default: ``device``. Without both, the
+            converter gets None and leaves them where they are.
 
     Attributes:
         converter (callable): As given.
@@ -59,8 +59,8 @@ class StandardUpdater(Updater):
         refuse('StandardUpdater', kwargs)
         self._iterators: dict[str, Iterator] = _named('iterator', iterator, ('next', '__next__'))
         self._optimizers: dict[str, Optimizer] = _named('optimizer', optimizer, ('update',))
-        _get_main('iterator', self._iterators)
-        if type(self).update_core is StandardUpdater.update_core:
+        if not self._is_overridden():  # others name them as they like
+            _get_main('iterator', self._iterators)
             self._get_main_optimizer()
         self.converter = converter
         self.loss_func = loss_func
@@ -73,8 +73,6 @@ class StandardUpdater(Updater):
             for one in self._optimizers.values():
                 if one.target is not None:
                     one.target.to_device(self._device)
-        elif self._input_device is None:
-            self._input_device = self._device_of_model()
         if self._input_device is None:
             self._input_device = self._device
         for one in self._optimizers.values():
@@ -83,11 +81,9 @@ class StandardUpdater(Updater):
             if auto_new_epoch:
                 one.use_auto_new_epoch = True
 
-    def _device_of_model(self) -> backend.Device | None:
-        main = self._optimizers.get('main')
-        optimizers = self._optimizers.values() if main is None else [main]
-        devices = [getattr(one.target, 'device', None) for one in optimizers]
-        return devices[0] if devices and all(d == devices[0] for d in devices) else None
+    def _is_overridden(self) -> bool:
+        own, base = type(self), StandardUpdater
+        return own.update is not base.update or own.update_core is not base.update_core
 
     def _get_main_optimizer(self) -> Optimizer:
         return tp.cast('Optimizer', _get_main('optimizer', self._optimizers))
@@ -99,7 +95,7 @@ class StandardUpdater(Updater):
 
     @property
     def input_device(self) -> backend.Device | None:
-        """Where arrays are brought."""
+        """Where arrays are brought; None if they are left where they are."""
         return self._input_device
 
     @property

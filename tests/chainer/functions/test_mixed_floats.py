@@ -19,6 +19,7 @@ LIKE_THE_FIRST = {
     *('convolution_nd', 'convolution_1d', 'convolution_2d', 'convolution_3d'),
     *('deconvolution_nd', 'deconvolution_1d', 'deconvolution_2d', 'deconvolution_3d'),
     *('depthwise_convolution_2d', 'dilated_convolution_2d', 'local_convolution_2d'),
+    'deformable_convolution_2d_sampler',
     *('batch_normalization', 'fixed_batch_normalization', 'batch_renormalization'),
     *('fixed_batch_renormalization', 'fixed_decorrelated_batch_normalization'),
     *('layer_normalization', 'group_normalization', 'rms_norm'),

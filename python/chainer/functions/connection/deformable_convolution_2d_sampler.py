@@ -70,7 +70,8 @@ class DeformableConvolution2DSampler(BuiltinFunction):
         type_check._argname(in_types, ('x', 'offset', 'W', 'b')[:n_in])
         x, offset, w = in_types[:3]
         type_check.expect(x.dtype.kind == 'f', x.ndim == 4, offset.ndim == 4, w.ndim == 4)
-        type_check.expect(*[other.dtype == x.dtype for other in in_types[1:]])
+        type_check.expect(w.dtype.kind == 'f')
+        type_check.expect(*[other.dtype == x.dtype for other in (offset, *in_types[3:])])
         kh, kw = (type_check.eval(w.shape[i]) for i in (2, 3))
         type_check.expect(
             w.shape[1] == x.shape[1],
@@ -97,7 +98,8 @@ class DeformableConvolution2DSampler(BuiltinFunction):
         if 0 in x.shape[2:] and offset.size != 0:
             raise ValueError(f'{_NAME}: x has shape {x.shape}, there is nothing to sample')
         y = _computed_again(x, offset, w, stride, pad)
-        return y if b is None else y + b.reshape(1, len(b), 1, 1)
+        y = y if b is None else y + b.reshape(1, len(b), 1, 1)
+        return y.astype(x.dtype, copy=False)
 
 
 def _check_steps(stride: tp.Any, pad: tp.Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -119,14 +121,15 @@ def deformable_convolution_2d_sampler(
         x (Variable or array): (N, channels, H, W), a float dtype.
         offset (Variable or array): (N, 2 * kh * kw, out_h, out_w), the same dtype: how far each
             tap is moved across, and then how far each is moved down, in pixels.
-        W (Variable or array): (outs, channels, kh, kw), the same dtype.
+        W (Variable or array): (outs, channels, kh, kw), a float dtype.
         b (Variable or array): (outs,), the same dtype, or None.
         stride (int or pair of ints): The step from place to place, down and across.
         pad (int or pair of ints): Width of the zeros around images, of which there are as many as
             offsets need.
 
     Returns:
-        Variable: (N, outs, out_h, out_w). Differentiable in all of them, any order.
+        Variable: (N, outs, out_h, out_w) in the dtype of ``x``. Differentiable in all of them, any
+        order.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.

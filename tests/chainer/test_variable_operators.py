@@ -1,6 +1,8 @@
 """Operators of Variable: with numbers, arrays of each kind, and what they refuse."""
 
 import collections.abc
+import decimal
+import fractions
 import operator
 
 import chainer.functions as F
@@ -223,3 +225,24 @@ def test_a_variable_without_axes_has_no_items(make):
         len(x)
     with pytest.raises(IndexError):
         x[0]
+
+
+def test_other_numbers_are_constants(make):
+    x = Variable(make(A))
+    half, three = fractions.Fraction(1, 2), decimal.Decimal(3)
+    for y, expected in (
+        (x + half, A + 0.5), (half - x, 0.5 - A), (x * three, A * 3), (three / x, 3 / A),
+        (x**half, A**0.5), (three**x, 3**A), (x // three, A // 3),
+    ):  # fmt: skip
+        assert y.dtype == np.float32
+        np.testing.assert_allclose(to_numpy(y.array), expected, rtol=1e-6)
+
+
+def test_unsigned_integers_minus_a_number_wrap_around(make):
+    x = Variable(make(np.array([1, 2, 200], 'uint8')))
+    for two in (2, np.int64(2)):
+        y = x - two
+        assert y.dtype == np.uint8
+        assert_equal(y, [255, 0, 198])
+    with pytest.raises(OverflowError):
+        Variable(make(np.array([1], 'int8'))) - 1000

@@ -41,6 +41,22 @@ bool IsBool(PyObject* o) {
     return PyBool_Check(o) || std::string_view{Py_TYPE(o)->tp_name}.starts_with("numpy.bool");
 }
 
+// Fraction, Decimal and the like as a float; null for what is no number.
+Ref OtherNumber(PyObject* o) {
+    const Ref numbers = Check(PyImport_ImportModule("numbers"));
+    const Ref number = Check(PyObject_GetAttrString(numbers.get(), "Number"));
+    const int is_number = PyObject_IsInstance(o, number.get());
+    if (is_number < 0) throw PythonError{};
+    return is_number == 0 ? Ref{} : Check(PyNumber_Float(o));
+}
+
+PyObject* CallWithNumber(const Functions& f, bool left, PyObject* v, PyObject* number) {
+    PyObject* args[] = {v, number};
+    PyObject* function = left ? f.constant : f.from_constant;
+    if (IsEntry(function)) return CallEntry(ToEntry(function), args, 2);
+    return PyObject_Vectorcall(function, args, 2, nullptr);
+}
+
 // A raw array is a constant of the variable's dtype.
 Ref CastConstant(VariableObject* v, PyObject* array) {
     const Kind kind = KindOf(array);
@@ -71,12 +87,13 @@ PyObject* Binary(const Functions& f, PyObject* l, PyObject* r) {
             // chainerx multiplies numbers by a bool, but does nothing else with both.
             const Ref number = IsBool(other) && &f != &g_multiply ? Check(PyNumber_Long(other))
                                                                   : Ref{Py_NewRef(other)};
-            PyObject* args[] = {v, number.get()};
-            PyObject* with_number = left ? f.constant : f.from_constant;
-            if (IsEntry(with_number)) return CallEntry(ToEntry(with_number), args, 2);
-            return PyObject_Vectorcall(with_number, args, 2, nullptr);
+            return CallWithNumber(f, left, v, number.get());
         }
-        if (KindOf(other) == Kind::kNone) Py_RETURN_NOTIMPLEMENTED;
+        if (KindOf(other) == Kind::kNone) {
+            const Ref number = OtherNumber(other);
+            if (!number) Py_RETURN_NOTIMPLEMENTED;
+            return CallWithNumber(f, left, v, number.get());
+        }
         const Ref constant = CastConstant(AsVariable(v), other);
         PyObject* args[] = {left ? v : constant.get(), left ? constant.get() : v};
         return CallEntry(f.variables, args, 2);

@@ -206,7 +206,13 @@ class _FloorDivideFromConstant(_Constant):
 
 
 def _sub_constant(x: variable.Variable, value: tp.Any) -> variable.Variable:
-    return AddConstant.call(x, value=-value)
+    try:
+        return AddConstant.call(x, value=-value)
+    except OverflowError:
+        if x.dtype.kind != 'u':
+            raise
+        # As v7: the negative of a number, in unsigned integers, is what it is modulo their range.
+        return AddConstant.call(x, value=-value % 2 ** (8 * x.dtype.itemsize))
 
 
 def _div_constant(x: variable.Variable, value: tp.Any) -> variable.Variable:

@@ -179,9 +179,9 @@ if not _typing.TYPE_CHECKING:  # else any name would be good
             module, _, attribute = _LAZY[name].partition(':')
             found = importlib.import_module(module)
             return getattr(found, attribute) if attribute else found
-        raise AttributeError(
-            f"module 'chainerx' has no attribute '{name}'", name=name, obj=_sys.modules[__name__]
-        )
+        from chainerx._absent import explain
+
+        raise AttributeError(explain(name), name=name, obj=_sys.modules[__name__])
 
 
 # The package is only located here, not imported: the library opens it at the first product.

@@ -1,0 +1,69 @@
+"""What programs ask `xp` for that CuPy or NumPy have and chainerx has not: what does it here."""
+
+from __future__ import annotations
+
+_CUDA_SOURCE = (
+    "it is CuPy's, and compiles CUDA source for its arrays; compose routines of chainerx, which "
+    'run on every device, or branch on chainer.backends.cuda.cupy'
+)
+_POOL = "it is CuPy's; memory_stats() and free_memory_cache() are about the memory of chainerx"
+_ERRORS = (
+    'floating point errors are not signalled; isfinite() finds them, as does '
+    "chainer.using_config('debug', True)"
+)
+_TEXT = 'NumPy writes the text of arrays: numpy.printoptions() says how'
+_MATRICES = 'arrays of two axes are the matrices, x1 @ x2 is their product'
+_POLYNOMIALS = 'arrays of coefficients are the polynomials: poly(), polyval(), roots()'
+_LOOPS = 'chainerx.vectorize() calls a function for each element, chainerx.func.vmap() for arrays'
+_DTYPES = 'there is no such dtype; docs/dtypes.md lists those of arrays'
+
+_INSTEAD = {
+    'ElementwiseKernel': _CUDA_SOURCE,
+    'ReductionKernel': _CUDA_SOURCE,
+    'RawKernel': _CUDA_SOURCE,
+    'RawModule': _CUDA_SOURCE,
+    'fuse': "it is CuPy's, and joins CUDA kernels; call the function without it",
+    'memoize': "it is CuPy's; functools.lru_cache() keeps results",
+    'cuda': "it is CuPy's; chainer.backends.cuda and chainer.get_device() choose devices",
+    'asnumpy': 'chainerx.to_numpy(x) gives the values of an array to NumPy',
+    'get_array_module': 'chainer.backend.get_array_module(x) tells the module of an array',
+    'scatter_add': 'chainerx.add_at(a, indices, b) adds in place, x.at[indices].add(b) does not',
+    'get_default_memory_pool': _POOL,
+    'get_default_pinned_memory_pool': _POOL,
+    'errstate': _ERRORS,
+    'seterr': _ERRORS,
+    'geterr': _ERRORS,
+    'set_printoptions': _TEXT,
+    'get_printoptions': _TEXT,
+    'printoptions': _TEXT,
+    'array_repr': _TEXT,
+    'array_str': _TEXT,
+    'array2string': _TEXT,
+    'matrix': _MATRICES,
+    'asmatrix': _MATRICES,
+    'bmat': _MATRICES,
+    'poly1d': _POLYNOMIALS,
+    'polynomial': _POLYNOMIALS,
+    'frompyfunc': _LOOPS,
+    'nditer': _LOOPS,
+    'longdouble': _DTYPES,
+    'float128': _DTYPES,
+    'object_': _DTYPES,
+    'str_': _DTYPES,
+    'datetime64': _DTYPES,
+    'timedelta64': _DTYPES,
+    'ma': 'there are no masked arrays; reductions take `where`, nansum() and kin leave NaN out',
+    'memmap': 'chainerx.asarray(numpy.memmap(...)) shares its memory on a native device',
+}
+
+
+def explain(name: str) -> str:
+    """The message of the AttributeError for a name that the module does not have.
+
+    Args:
+        name (str): What was asked for.
+    Returns:
+        str: With what there is in its place, where programs are known to ask for it.
+    """
+    message = f"module 'chainerx' has no attribute '{name}'"
+    return f'{message}: {_INSTEAD[name]}' if name in _INSTEAD else message

@@ -36,7 +36,7 @@ Scalar = builtins.bool | builtins.int | builtins.float | complex
 Axis = builtins.int | Sequence[builtins.int] | None
 ShapeLike = builtins.int | Sequence[builtins.int]
 Indices = builtins.int | Sequence[builtins.int] | ndarray | numpy.ndarray
-ArrayLike = Any
+ArrayLike = ndarray | numpy.ndarray | numpy.generic | Scalar | Sequence[Any]
 DtypeLike = Any
 DeviceLike = str | Device
 
@@ -66,19 +66,19 @@ SPECIAL = {
 # What functions return whose results depend on the value of an argument.
 OVERLOADS = {
     'svd': (
-        '(a: ndarray, full_matrices: bool = True, compute_uv: Literal[True] = True, '
+        '(a: ArrayLike, full_matrices: bool = True, compute_uv: Literal[True] = True, '
         'hermitian: bool = False) -> SVDResult',
-        '(a: ndarray, full_matrices: bool = True, *, compute_uv: Literal[False], '
+        '(a: ArrayLike, full_matrices: bool = True, *, compute_uv: Literal[False], '
         'hermitian: bool = False) -> ndarray',
-        '(a: ndarray, full_matrices: bool, compute_uv: Literal[False], '
+        '(a: ArrayLike, full_matrices: bool, compute_uv: Literal[False], '
         'hermitian: bool = False) -> ndarray',
-        '(a: ndarray, full_matrices: bool = True, compute_uv: bool = True, '
+        '(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, '
         'hermitian: bool = False) -> SVDResult | ndarray',
     ),
     'qr': (
-        "(a: ndarray, mode: Literal['reduced', 'complete', 'raw'] = 'reduced') -> QRResult",
-        "(a: ndarray, mode: Literal['r']) -> ndarray",
-        '(a: ndarray, mode: str = ...) -> QRResult | ndarray',
+        "(a: ArrayLike, mode: Literal['reduced', 'complete', 'raw'] = 'reduced') -> QRResult",
+        "(a: ArrayLike, mode: Literal['r']) -> ndarray",
+        '(a: ArrayLike, mode: str = ...) -> QRResult | ndarray',
     ),
 }
 
@@ -96,8 +96,29 @@ def _qualify(annotation: str) -> str:
     return re.sub(r'(?<![\w.])(bool|int|float)(?!\w)', r'builtins.\1', annotation)
 
 
+def _array_likes(parameters: str) -> str:
+    """What calls convert, by cpp/chainerx/python/array_likes.h, may be a number or a list."""
+
+    def annotation(match: re.Match[str]) -> str:
+        name, types = match.groups()
+        if name == 'out' or types.startswith(('Callable', 'list', 'Sequence[Sequence')):
+            return match.group()
+        # A number is one of the forms of an ArrayLike.
+        types = re.sub(r'(?<![\w.])ndarray\b', 'ArrayLike', types)
+        types = re.sub(r'\b(?:int|float|complex) \| ArrayLike\b', 'ArrayLike', types)
+        types = re.sub(r'\bArrayLike \| (?:Scalar|int)\b', 'ArrayLike', types)
+        return f'{name}: {types}'
+
+    # An annotation ends before a default, or the comma of the next parameter.
+    parameters = re.sub(
+        r'(\w+): ((?:[^,=\[]|\[(?:[^\[\]]|\[[^\]]*\])*\])+)', annotation, parameters
+    )
+    return re.sub(r'\bExistingArray\b', 'ndarray', parameters)
+
+
 def _signature(text: str, self_: bool) -> str:
     parameters, result = text[1:].rsplit(') -> ', 1)
+    parameters = _array_likes(parameters)
     if self_:
         parameters = 'self, ' + parameters if parameters else 'self'
     return f'({_qualify(parameters)}) -> {_qualify(result)}'
@@ -239,13 +260,19 @@ def stubs() -> dict[str, str]:
         + _functions('routine')
         + _aliases('alias')
     )
-    sub = HEADER + 'from chainerx._core import Axis, DeviceLike, DtypeLike, ShapeLike, ndarray\n\n'
-    linalg = HEADER + 'from chainerx._core import Axis, DtypeLike, LinAlgError as LinAlgError\n'
+    sub = (
+        HEADER + 'from chainerx._core import ArrayLike, Axis, DeviceLike, DtypeLike, ShapeLike\n'
+        'from chainerx._core import ndarray\n\n'
+    )
+    linalg = (
+        HEADER
+        + 'from chainerx._core import ArrayLike, Axis, DtypeLike, LinAlgError as LinAlgError\n'
+    )
     linalg += 'from chainerx._core import ' + ''.join(
         f'{name} as {name}, ' for name in ('matmul', 'matrix_transpose', 'tensordot', 'vecdot')
     )
     linalg += 'ndarray\n\n' + _named_tuples(_core.linalg)
-    fft = HEADER + 'from chainerx._core import Axis, DeviceLike, DtypeLike, ndarray\n\n'
+    fft = HEADER + 'from chainerx._core import ArrayLike, Axis, DeviceLike, DtypeLike, ndarray\n\n'
     special = (
         HEADER + 'from chainerx._core import ArrayLike, DtypeLike, Scalar, erf as erf, i0 as i0, '
         'logsumexp as logsumexp, ndarray, sigmoid\n\n'

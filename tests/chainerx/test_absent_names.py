@@ -23,7 +23,7 @@ def test_the_error_says_what_is_here(name):
 
 
 def test_kernels_of_cupy():
-    with pytest.raises(AttributeError, match='compiles CUDA source.*compose routines of chainerx'):
+    with pytest.raises(AttributeError, match=r'compiles CUDA source.*compose routines of chainerx'):
         chx.ElementwiseKernel('T x', 'T y', 'y = x', 'copy')
     x = chx.ones(2)
     assert x.at[[0, 0]].add(1).tolist() == [3, 1]

@@ -52,7 +52,7 @@ def mentions(text, name):
     aliases |= {'amax': 'max', 'amin': 'min', 'fabs': 'abs', 'bitwise_not': 'invert'}
     aliases |= {'psi': 'digamma', 'gammaln': 'lgamma', 'permute_dims': 'transpose'}
     aliases |= {'concat': 'concatenate', 'row_stack': 'vstack'}
-    aliases |= {'around': 'round'}
+    aliases |= {'around': 'round', 'conjugate': 'conj'}
     text = text.lower().replace('_', '')
     name = name.rpartition('.')[2]
     names = (name, aliases.get(name, name))

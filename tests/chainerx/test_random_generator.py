@@ -279,7 +279,7 @@ def test_arguments_that_do_not_fit():
     with pytest.raises(chx.DeviceError):
         rng.normal(chx.ones(3, device='native:1'), chx.ones(3))
     with pytest.raises(TypeError, match='loc'):
-        rng.normal([1.0])
+        rng.normal(['a'])
     with pytest.raises(chx.DimensionError, match='0-dimensional'):
         rng.dirichlet(chx.array(1.0))
     with pytest.raises(chx.DimensionError, match=r'p has shape \(3, 0\)'):

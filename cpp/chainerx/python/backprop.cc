@@ -32,15 +32,16 @@ std::optional<double> ToLossScale(const char* op, PyObject* o) {
     "    loss_scale (float): The gradients that the outputs lack are this instead of 1, and " \
     "results are\n        divided by it.\n"
 
-CX_ROUTINE(backward,
-           "outputs: ndarray | Sequence[ndarray], backprop_id: BackpropId | None = None, "
-           "enable_double_backprop: bool = False, loss_scale: float | None = None) -> None",
-           "Backpropagates from arrays to all that they were computed from.\n\n"
-           "The gradients of leaves with ``require_grad()`` are added to what they have.\n\n"
-           "Args:\n"
-           "    outputs (ndarray or list of ndarrays): Where to start, from their ``grad``, or "
-           "ones if unset.\n" CX_ARGS_BACKWARD CX_ARG_LOSS_SCALE
-           "Raises:\n    GradientError: If a gradient does not fit its array. All is as before.") {
+CX_ROUTINE(
+    backward,
+    "outputs: ExistingArray | Sequence[ExistingArray], backprop_id: BackpropId | None = None, "
+    "enable_double_backprop: bool = False, loss_scale: float | None = None) -> None",
+    "Backpropagates from arrays to all that they were computed from.\n\n"
+    "The gradients of leaves with ``require_grad()`` are added to what they have.\n\n"
+    "Args:\n"
+    "    outputs (ndarray or list of ndarrays): Where to start, from their ``grad``, or "
+    "ones if unset.\n" CX_ARGS_BACKWARD CX_ARG_LOSS_SCALE
+    "Raises:\n    GradientError: If a gradient does not fit its array. All is as before.") {
     const std::vector<Array> ys = OneOrMore("backward", "outputs", a[0]);
     Backward(Refs(ys), ToId("backward", a[1]), ToTwice(a[2]), ToLossScale("backward", a[3]));
     Py_RETURN_NONE;
@@ -62,10 +63,11 @@ std::vector<std::optional<Array>> ToGradOutputs(PyObject* o) {
 }
 
 CX_ROUTINE(grad,
-           "outputs: ndarray | Sequence[ndarray], inputs: ndarray | Sequence[ndarray], "
+           "outputs: ExistingArray | Sequence[ExistingArray], inputs: ExistingArray | "
+           "Sequence[ExistingArray], "
            "backprop_id: BackpropId | None = None, enable_double_backprop: bool = False, "
            "set_grad: bool = False, retain_grad: bool = False, "
-           "grad_outputs: Sequence[ndarray | None] | None = None, "
+           "grad_outputs: Sequence[ExistingArray | None] | None = None, "
            "loss_scale: float | None = None) -> list[Any]",
            "The gradients of some arrays by others, without touching any ``grad``.\n\n"
            "Args:\n"
@@ -125,7 +127,8 @@ std::vector<Array> ToEps(const char* op, PyObject* eps, const std::vector<Array>
 
 CX_ROUTINE(check_backward,
            "func: Callable[[list[ndarray]], ndarray | Sequence[ndarray]], "
-           "inputs: ndarray | Sequence[ndarray], grad_outputs: ndarray | Sequence[ndarray], "
+           "inputs: ExistingArray | Sequence[ExistingArray], grad_outputs: ExistingArray | "
+           "Sequence[ExistingArray], "
            "eps: float | Sequence[ndarray], atol: float = 1e-5, rtol: float = 1e-4, "
            "backprop_id: BackpropId | None = None) -> None",
            "Compares the gradients of a function with differences of its results.\n\n"
@@ -143,21 +146,23 @@ CX_ROUTINE(check_backward,
     Py_RETURN_NONE;
 }
 
-CX_ROUTINE(check_double_backward,
-           "func: Callable[[list[ndarray]], ndarray | Sequence[ndarray]], "
-           "inputs: ndarray | Sequence[ndarray], grad_outputs: ndarray | Sequence[ndarray], "
-           "grad_grad_inputs: ndarray | Sequence[ndarray], eps: float | Sequence[ndarray], "
-           "atol: float = 1e-5, rtol: float = 1e-4, backprop_id: BackpropId | None = None) -> None",
-           "Compares the second gradients of a function with differences of its first ones.\n\n"
-           "Args:\n"
-           "    func (callable): From a list of arrays to an array or several.\n"
-           "    inputs (list of ndarrays): Where. Second gradients are checked by those with "
-           "``require_grad()``.\n"
-           "    grad_outputs (list of ndarrays): Weights of the results; second gradients are "
-           "checked by\n        those with ``require_grad()``, too.\n"
-           "    grad_grad_inputs (list of ndarrays): Weights of the first gradients.\n"
-           "    eps (float or list of ndarrays): How far to go from the inputs, and from the "
-           "grad_outputs.\n" CX_ARGS_CHECK) {
+CX_ROUTINE(
+    check_double_backward,
+    "func: Callable[[list[ndarray]], ndarray | Sequence[ndarray]], "
+    "inputs: ExistingArray | Sequence[ExistingArray], grad_outputs: ExistingArray | "
+    "Sequence[ExistingArray], "
+    "grad_grad_inputs: ExistingArray | Sequence[ExistingArray], eps: float | Sequence[ndarray], "
+    "atol: float = 1e-5, rtol: float = 1e-4, backprop_id: BackpropId | None = None) -> None",
+    "Compares the second gradients of a function with differences of its first ones.\n\n"
+    "Args:\n"
+    "    func (callable): From a list of arrays to an array or several.\n"
+    "    inputs (list of ndarrays): Where. Second gradients are checked by those with "
+    "``require_grad()``.\n"
+    "    grad_outputs (list of ndarrays): Weights of the results; second gradients are "
+    "checked by\n        those with ``require_grad()``, too.\n"
+    "    grad_grad_inputs (list of ndarrays): Weights of the first gradients.\n"
+    "    eps (float or list of ndarrays): How far to go from the inputs, and from the "
+    "grad_outputs.\n" CX_ARGS_CHECK) {
     constexpr const char* kOp = "check_double_backward";
     const std::vector<Array> xs = OneOrMore(kOp, "inputs", a[1]);
     const std::vector<Array> gys = OneOrMore(kOp, "grad_outputs", a[2]);

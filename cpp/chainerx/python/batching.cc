@@ -1,4 +1,5 @@
 #include "chainerx/python/batching.h"
+#include "chainerx/python/array_likes.h"
 
 #include <nanobind/nanobind.h>
 
@@ -21,7 +22,7 @@ PyObject* g_at = nullptr;       // (x, index) -> x.at[index]
 
 // In an argument, or in the lists and tuples of it.
 bool HasBatch(PyObject* o, int depth = 0) {
-    if (reinterpret_cast<PyObject*>(Py_TYPE(o)) == g_batched) return true;
+    if (IsBatch(o)) return true;
     constexpr int kDeepest = 3;
     if (depth == kDeepest || !(PyList_Check(o) || PyTuple_Check(o))) return false;
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); ++i) {
@@ -55,18 +56,29 @@ bool IsOfArguments() {
 
 }  // namespace
 
-PyObject* FailOrBatch(const ArgSpec& spec, PyObject* self, PyObject* const* args, Py_ssize_t n,
-                      PyObject* keywords) noexcept {
+bool IsBatch(PyObject* o) { return reinterpret_cast<PyObject*>(Py_TYPE(o)) == g_batched; }
+
+PyObject* FailOrConvert(const ArgSpec& spec, PyObject* self, PyObject* const* args, Py_ssize_t n,
+                        PyObject* keywords) noexcept {
     TranslateException(spec.name());
-    if (g_batched == nullptr) return nullptr;
+    if (!IsOfArguments()) return nullptr;
     const Py_ssize_t n_all = n + (keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords));
-    bool found = false;
-    for (Py_ssize_t i = 0; i < n_all && !found; ++i) found = HasBatch(args[i]);
-    if (!found || !IsOfArguments()) return nullptr;
-    PyErr_Clear();
+    bool has_batch = false;
+    for (Py_ssize_t i = 0; i < n_all && g_batched != nullptr && !has_batch; ++i) {
+        has_batch = HasBatch(args[i]);
+    }
+    const bool is_of_type = PyErr_ExceptionMatches(PyExc_TypeError) != 0;
+    if (!has_batch && !is_of_type) return nullptr;
+    SavedError error;
     try {
-        const Ref positional = ToTuple(args, n);
-        const Ref named = ToDict(args + n, keywords);
+        ArrayLikes likes{spec, self, args, n, keywords};
+        if (!likes.Convert() && !has_batch) {
+            error.Restore();
+            return nullptr;
+        }
+        if (!has_batch) return spec.entry()(self, likes.args(), n, keywords);
+        const Ref positional = ToTuple(likes.args(), n);
+        const Ref named = ToDict(likes.args() + n, keywords);
         return PyObject_CallFunction(g_call, "isOOO", spec.kind(), spec.name(),
                                      self == nullptr ? Py_None : self, positional.get(),
                                      named.get());

@@ -10,7 +10,9 @@
 
 namespace chainerx::python {
 
-// The same for x[index], where an error is being handled.
+bool IsBatch(PyObject* o);
+
+// As FailOrConvert, for x[index], where an error is being handled.
 CX_COLD PyObject* FailOrBatchItem(PyObject* self, PyObject* index) noexcept;
 // For x.at[index], where `given` was refused: if there is a batch in it, what takes its place.
 // Throws the error that is being handled if there is none.

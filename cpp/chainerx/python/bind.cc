@@ -16,6 +16,7 @@ Alias* Alias::first = nullptr;
 Binding::Binding(Kind kind, ArgSpec& spec, const char* doc, Entry entry)
     : kind{kind}, spec{spec}, doc{doc}, entry{entry}, next{first} {
     spec.kind_ = kind;
+    spec.entry_ = entry;
     first = this;
 }
 
@@ -116,6 +117,37 @@ const char* WhyNot(PyObject* key) {
 
 }  // namespace
 
+int ArgSpec::PlaceOf(PyObject* keyword) const {
+    int i = 0;
+    while (i < count_ && names_[i] != keyword) ++i;
+    if (i == count_) {  // not interned by the caller
+        i = 0;
+        while (i < count_ && PyUnicode_Compare(names_[i], keyword) != 0) ++i;
+    }
+    if (const char* other = i == count_ ? Find(kSynonyms, keyword) : nullptr) {
+        i = 0;
+        while (i < count_ && PyUnicode_CompareWithASCIIString(names_[i], other) != 0) ++i;
+    }
+    return i;
+}
+
+int ArgSpec::PlaceOf(Py_ssize_t i) const {
+    if (i < n_positional_) return static_cast<int>(i);
+    return has_varargs_ ? n_positional_ : count_;
+}
+
+const char* ArgSpec::ParameterAt(int place) const { return PyUnicode_AsUTF8(names_[place]); }
+
+std::string_view ArgSpec::AnnotationOf(int place) const {
+    for (std::string_view p : SplitParameters(signature_)) {
+        if (p == "*" || place-- > 0) continue;
+        p = p.substr(0, p.find('='));
+        const size_t colon = p.find(':');
+        return colon == std::string_view::npos ? std::string_view{} : Trim(p.substr(colon + 1));
+    }
+    return {};
+}
+
 PyObject* ArgSpec::Bind(PyObject* const* args, Py_ssize_t n, PyObject* keywords,
                         PyObject** out) const {
     PyObject* rest = nullptr;
@@ -142,16 +174,7 @@ PyObject* ArgSpec::Bind(PyObject* const* args, Py_ssize_t n, PyObject* keywords,
     const Py_ssize_t n_keywords = keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords);
     for (Py_ssize_t k = 0; k < n_keywords; ++k) {
         PyObject* key = PyTuple_GET_ITEM(keywords, k);
-        int i = 0;
-        while (i < count_ && names_[i] != key) ++i;
-        if (i == count_) {  // not interned by the caller
-            i = 0;
-            while (i < count_ && PyUnicode_Compare(names_[i], key) != 0) ++i;
-        }
-        if (const char* other = i == count_ ? Find(kSynonyms, key) : nullptr) {
-            i = 0;
-            while (i < count_ && PyUnicode_CompareWithASCIIString(names_[i], other) != 0) ++i;
-        }
+        const int i = PlaceOf(key);
         if (i == count_ || (has_varargs_ && i == n_positional_)) {
             PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'%s", name_,
                          key, WhyNot(key));

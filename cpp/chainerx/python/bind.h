@@ -9,10 +9,15 @@
 // gave none. "*dims" takes the remaining positional arguments as a tuple; what follows a "*" of its
 // own is keyword-only. From the same text come __text_signature__, the docstring and the stub.
 // A body parses, calls one routine, wraps. It throws; the entry translates to Python exceptions.
+//
+// What is annotated as ndarray may be a number or a list, too: python/array_likes.h. It is an
+// ExistingArray where only an array will do, since it is written to or known by its graph.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+
+#include <string_view>
 
 #include "chainerx/core/array.h"
 
@@ -28,6 +33,8 @@ void TranslateException(const char* op = nullptr) noexcept;
 inline constexpr int kMaxArgs = 16;
 inline constexpr PyObject* kNoArgs[kMaxArgs] = {};
 
+using Entry = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
+
 // A parsed signature.
 class ArgSpec {
  public:
@@ -36,7 +43,14 @@ class ArgSpec {
     const char* name() const { return name_; }
     const char* signature() const { return signature_; }
     int kind() const { return kind_; }  // of its binding
+    Entry entry() const { return entry_; }
     int count() const { return count_; }
+    // Where the positional argument `i` goes, and one of a name; count() if there is no such place.
+    int PlaceOf(Py_ssize_t i) const;
+    int PlaceOf(PyObject* keyword) const;
+    // "ndarray | Scalar" of the parameter at `place`, without its default.
+    CX_COLD std::string_view AnnotationOf(int place) const;
+    const char* ParameterAt(int place) const;
 
     // Interns the names; called once when the module is made.
     void Init();
@@ -59,6 +73,7 @@ class ArgSpec {
     const char* name_;
     const char* signature_;
     int kind_{0};
+    Entry entry_{nullptr};
     int count_{0};
     int n_positional_{0};
     int n_required_{0};  // how many parameters there are up to the last one without a default
@@ -66,8 +81,6 @@ class ArgSpec {
     PyObject* names_[kMaxArgs]{};
     bool required_[kMaxArgs]{};
 };
-
-using Entry = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
 
 // A node in the list of all bindings.
 struct Binding {
@@ -105,10 +118,11 @@ struct Alias {
     static Alias* first;
 };
 
-// Inside of vmap, an argument may stand for a batch of arrays, which no routine takes. So a call
-// that fails looks whether that is why, and the other ones cost nothing: python/batching.h.
-CX_COLD PyObject* FailOrBatch(const ArgSpec& spec, PyObject* self, PyObject* const* args,
-                              Py_ssize_t n, PyObject* keywords) noexcept;
+// An argument may be a number or a list in the place of an array, or, inside of vmap, stand for a
+// batch of arrays, none of which a routine takes. So a call that fails looks whether that is why,
+// and the other ones cost nothing: python/array_likes.h, python/batching.h.
+CX_COLD PyObject* FailOrConvert(const ArgSpec& spec, PyObject* self, PyObject* const* args,
+                                Py_ssize_t n, PyObject* keywords) noexcept;
 // Random numbers may be other ones for each example, though no argument says so. Null if they are
 // drawn as usual, or with a Python exception.
 CX_COLD PyObject* DrawBatch(const ArgSpec& spec, PyObject* self, PyObject* const* args,
@@ -135,7 +149,7 @@ PyObject* CallBound(const ArgSpec& spec, PyObject* self, PyObject* const* args, 
         } release{spec.Bind(args, n, keywords, bound)};
         return kImpl(self, bound);
     } catch (...) {
-        return FailOrBatch(spec, self, args, n, keywords);
+        return FailOrConvert(spec, self, args, n, keywords);
     }
 }
 

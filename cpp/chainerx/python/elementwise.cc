@@ -152,7 +152,7 @@ PyObject* TryWithOptions(const ElementwiseFn& f, PyObject* const* args, Py_ssize
     try {
         return CallWithOptions(f, args, n, keywords);
     } catch (...) {
-        return FailOrBatch(f.spec, nullptr, args, n, keywords);
+        return FailOrConvert(f.spec, nullptr, args, n, keywords);
     }
 }
 

@@ -66,7 +66,7 @@ PyObject* CallElementwise(const ElementwiseFn& f, PyObject* const* args, Py_ssiz
     try {
         return kCompute(args);
     } catch (...) {
-        return FailOrBatch(f.spec, nullptr, args, kOperands, nullptr);
+        return FailOrConvert(f.spec, nullptr, args, kOperands, nullptr);
     }
 }
 

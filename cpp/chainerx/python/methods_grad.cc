@@ -42,7 +42,7 @@ CX_METHOD(get_grad, "backprop_id: BackpropId | None = None) -> ndarray | None",
     return g ? Wrap(std::move(*g)) : None();
 }
 
-CX_METHOD(set_grad, "grad: ndarray | None, backprop_id: BackpropId | None = None) -> None",
+CX_METHOD(set_grad, "grad: ExistingArray | None, backprop_id: BackpropId | None = None) -> None",
           "Sets the gradient; None clears it.\n\n"
           "Raises:\n    GradientError: If shape, dtype or device differ from the array's.") {
     const std::optional<BackpropId> id = ToId("set_grad", a[1]);

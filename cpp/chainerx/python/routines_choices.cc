@@ -180,7 +180,7 @@ CX_DRAW(choice,
     return Wrap(random::Choice(ToInt(kOp, "a", a[0]), size, replace, p, device, GeneratorOf(self)));
 }
 
-CX_DRAW(shuffle, "x: ndarray, axis: int = 0) -> None",
+CX_DRAW(shuffle, "x: ExistingArray, axis: int = 0) -> None",
         "Puts the slices along an axis in a random order, in place.\n\n"
         "Args:\n    x (ndarray): At least one dimension; in no graph.\n    axis (int): Of ``x``.\n"
         "Raises:\n    DimensionError: If there is no such axis.\n"

@@ -6,6 +6,7 @@
 #include "chainerx/core/error.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/store.h"
+#include "chainerx/python/array_likes.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/elementwise.h"
 #include "chainerx/python/ndarray.h"
@@ -43,6 +44,15 @@ EinsumLabels ToLabels(PyObject* o) {
     return labels;
 }
 
+Array ToOperand(PyObject* args, Py_ssize_t i) {
+    PyObject* const o = PyTuple_GET_ITEM(args, i);
+    if (IsNdArray(o)) [[likely]]
+        return Self(o);
+    ArraysBeside beside;
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(args); ++k) beside.See(PyTuple_GET_ITEM(args, k));
+    return beside.Make("einsum", "operands", o);
+}
+
 // "ij,jk", a, b; or a, [0, 1], b, [1, 2], with the output behind.
 Call ToCall(PyObject* args) {
     const Py_ssize_t n = PyTuple_GET_SIZE(args);
@@ -52,12 +62,12 @@ Call ToCall(PyObject* args) {
     if (PyUnicode_Check(first)) {
         call.subscripts = EinsumSubscripts{ToString("einsum", "subscripts", first)};
         for (Py_ssize_t i = 1; i < n; ++i) {
-            call.operands.push_back(ToArray("einsum", "operands", PyTuple_GET_ITEM(args, i)));
+            call.operands.push_back(ToOperand(args, i));
         }
         return call;
     }
     for (Py_ssize_t i = 0; i + 1 < n; i += 2) {
-        call.operands.push_back(ToArray("einsum", "operands", PyTuple_GET_ITEM(args, i)));
+        call.operands.push_back(ToOperand(args, i));
         call.subscripts.inputs.push_back(ToLabels(PyTuple_GET_ITEM(args, i + 1)));
     }
     if (n % 2 == 1) call.subscripts.output = ToLabels(PyTuple_GET_ITEM(args, n - 1));

@@ -88,7 +88,7 @@ CX_ROUTINE(nonzero, "a: ndarray) -> tuple[ndarray, ...]",
 
 CX_ROUTINE(
     copyto,
-    "dst: ndarray, src: ndarray | Scalar, casting: str = 'no', where: ArrayLike = True) "
+    "dst: ExistingArray, src: ndarray | Scalar, casting: str = 'no', where: ArrayLike = True) "
     "-> None",
     "Copies elements into an array, in place.\n\n"
     "Args:\n"

@@ -28,8 +28,9 @@ PyObject* WrapAll(const Normalized& all) {
 
 CX_ROUTINE(
     batch_norm,
-    "x: ndarray, gamma: ndarray, beta: ndarray, running_mean: ndarray | None, "
-    "running_var: ndarray | None, eps: float = 2e-05, decay: float = 0.9, axis: Axis = None) -> "
+    "x: ndarray, gamma: ndarray, beta: ndarray, running_mean: ExistingArray | None, "
+    "running_var: ExistingArray | None, eps: float = 2e-05, decay: float = 0.9, axis: Axis = None) "
+    "-> "
     "ndarray",
     "Batch normalization, ``(x - mean) / sqrt(var + eps) * gamma + beta``, with the mean and\n"
     "the variance of ``x`` over ``axis``.\n\n"
@@ -64,8 +65,8 @@ CX_ROUTINE(
 }
 
 CX_ROUTINE(_batch_norm,
-           "x: ndarray, gamma: ndarray, beta: ndarray, running_mean: ndarray | None, "
-           "running_var: ndarray | None, eps: float, decay: float, axis: Axis) -> "
+           "x: ndarray, gamma: ndarray, beta: ndarray, running_mean: ExistingArray | None, "
+           "running_var: ExistingArray | None, eps: float, decay: float, axis: Axis) -> "
            "tuple[ndarray, ndarray, ndarray]",
            "Same as :func:`batch_norm`, and the mean and ``1 / sqrt(var + eps)``, for chainer.") {
     constexpr const char* kOp = "batch_norm";

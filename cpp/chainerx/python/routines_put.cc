@@ -25,7 +25,7 @@ void CallPut(const Array& x, PyObject* ind, PyObject* v, PyObject* mode) {
 
 CX_ROUTINE(
     put,
-    "a: ndarray, ind: ndarray | Sequence[int] | int, v: ndarray | Scalar, "
+    "a: ExistingArray, ind: ndarray | Sequence[int] | int, v: ndarray | Scalar, "
     "mode: str = 'raise') -> None",
     "Writes to elements of the flattened array, in place.\n\n"
     "Args:\n"
@@ -52,7 +52,7 @@ CX_METHOD(put,
 }
 
 CX_ROUTINE(
-    place, "arr: ndarray, mask: ndarray, vals: ndarray | Scalar) -> None",
+    place, "arr: ExistingArray, mask: ndarray, vals: ndarray | Scalar) -> None",
     "Writes values one after the other to where a mask is true, in place.\n\n"
     "Args:\n"
     "    arr (ndarray): Where to; in no graph.\n"
@@ -69,7 +69,7 @@ CX_ROUTINE(
 }
 
 CX_ROUTINE(
-    putmask, "a: ndarray, mask: ndarray, values: ndarray | Scalar) -> None",
+    putmask, "a: ExistingArray, mask: ndarray, values: ndarray | Scalar) -> None",
     "Writes the values that have the places where a mask is true, in place.\n\n"
     "Args:\n"
     "    a (ndarray): Where to; in no graph.\n"
@@ -85,7 +85,7 @@ CX_ROUTINE(
     return Py_NewRef(Py_None);
 }
 
-CX_ROUTINE(fill_diagonal, "a: ndarray, val: ndarray | Scalar, wrap: bool = False) -> None",
+CX_ROUTINE(fill_diagonal, "a: ExistingArray, val: ndarray | Scalar, wrap: bool = False) -> None",
            "Writes to the elements with equal indices, in place.\n\n"
            "Args:\n"
            "    a (ndarray): 2 dimensions, or more of one length; in no graph.\n"
@@ -100,7 +100,7 @@ CX_ROUTINE(fill_diagonal, "a: ndarray, val: ndarray | Scalar, wrap: bool = False
     return Py_NewRef(Py_None);
 }
 
-CX_ROUTINE(add_at, "a: ndarray, indices: Any, b: ndarray | Scalar) -> None",
+CX_ROUTINE(add_at, "a: ExistingArray, indices: Any, b: ndarray | Scalar) -> None",
            "``a[indices] += b`` in place, where all values that go to one element count; "
            "``numpy.add.at``.\n\n"
            "Args:\n"
@@ -138,7 +138,7 @@ CX_ROUTINE(take_along_axis, "arr: ndarray, indices: ndarray, axis: int | None = 
 
 CX_ROUTINE(
     put_along_axis,
-    "arr: ndarray, indices: ndarray, values: ndarray | Scalar, axis: int | None = -1) -> "
+    "arr: ExistingArray, indices: ndarray, values: ndarray | Scalar, axis: int | None = -1) -> "
     "None",
     "Writes to elements along an axis, picked for each place of the others, in place.\n\n"
     "Args:\n"

@@ -4,6 +4,7 @@
 #include "chainerx/core/error.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
+#include "chainerx/python/array_likes.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/ndarray.h"
 #include "chainerx/python/values.h"
@@ -22,30 +23,43 @@ CX_ROUTINE(column_stack, "arrays: Sequence[ndarray]) -> ndarray",
     return Wrap(ColumnStack(Refs(ToArrays("column_stack", "arrays", a[0]))));
 }
 
+void SeeBlocks(PyObject* o, ArraysBeside& beside, int depth = 0) {
+    beside.See(o);
+    if (!PyList_Check(o) || depth == kMaxNdim) return;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(o); ++i) {
+        SeeBlocks(PyList_GET_ITEM(o, i), beside, depth + 1);
+    }
+}
+
 // Lists nested deeper than an array has axes are a mistake, and could exhaust the stack.
-Blocks ToBlocks(PyObject* o, int depth) {
-    if (!PyList_Check(o)) return {ToArray("block", "arrays", o), {}};
+Blocks ToBlocks(PyObject* o, int depth, PyObject* all) {
+    if (!PyList_Check(o)) {
+        if (IsNdArray(o)) return {Self(o), {}};
+        ArraysBeside beside;
+        SeeBlocks(all, beside);
+        return {beside.Make("block", "arrays", o), {}};
+    }
     if (depth == kMaxNdim) internal::ThrowTooManyDims(depth + 1);
     Blocks blocks;
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(o); ++i) {
-        blocks.parts.push_back(ToBlocks(PyList_GET_ITEM(o, i), depth + 1));
+        blocks.parts.push_back(ToBlocks(PyList_GET_ITEM(o, i), depth + 1, all));
     }
     return blocks;
 }
 
-CX_ROUTINE(
-    block, "arrays: Any) -> ndarray",
-    "Puts an array together from blocks.\n\n"
-    "Args:\n"
-    "    arrays: Nested lists of ndarrays, all equally deep. The innermost lists are joined along "
-    "the last\n"
-    "        axis, those around them along the one before, and so on. Dtypes are promoted.\n"
-    "Returns:\n"
-    "    ndarray: A copy. Differentiable, any order.\n"
-    "Raises:\n"
-    "    ValueError: If a list is empty, or lists are not equally deep.\n"
-    "    DimensionError: If shapes do not fit.") {
-    return Wrap(Block(ToBlocks(a[0], 0)));
+CX_ROUTINE(block, "arrays: Any) -> ndarray",
+           "Puts an array together from blocks.\n\n"
+           "Args:\n"
+           "    arrays: Nested lists of ndarrays or numbers, all equally deep. The innermost lists "
+           "are joined along "
+           "the last\n"
+           "        axis, those around them along the one before, and so on. Dtypes are promoted.\n"
+           "Returns:\n"
+           "    ndarray: A copy. Differentiable, any order.\n"
+           "Raises:\n"
+           "    ValueError: If a list is empty, or lists are not equally deep.\n"
+           "    DimensionError: If shapes do not fit.") {
+    return Wrap(Block(ToBlocks(a[0], 0, a[0])));
 }
 
 CX_ROUTINE(

@@ -13,14 +13,13 @@
 namespace chainerx::python {
 namespace {
 
-// The shape in reshape(6, 2) or reshape((6, 2)). Bound by hand, because a tuple for "*newshape"
+// The shape in reshape(6, 2) or reshape((6, 2)). Bound by hand, because a tuple for "*more"
 // would cost as much as the rest of the call.
 Shape NewShape(PyObject* const* args, Py_ssize_t n) {
-    if (n == 1) return ToShape("reshape", "newshape", args[0]);
-    if (n == 0) throw TypeError{"reshape() missing required argument: 'newshape'"};
+    if (n == 1) return ToShape("reshape", "shape", args[0]);
+    if (n == 0) throw TypeError{"reshape() missing required argument: 'shape'"};
     Shape shape;
-    for (Py_ssize_t i = 0; i < n; ++i)
-        shape.push_back(ToIntNotBool("reshape", "newshape", args[i]));
+    for (Py_ssize_t i = 0; i < n; ++i) shape.push_back(ToIntNotBool("reshape", "shape", args[i]));
     return shape;
 }
 
@@ -40,12 +39,12 @@ CX_COLD Array ReshapeWithKeywords(const Array& x, PyObject* const* args, Py_ssiz
         } else if (name != "newshape" && name != "shape") {
             throw TypeError{"reshape() got an unexpected keyword argument '", name, "'"};
         } else if (shape) {
-            throw TypeError{"reshape() got multiple values for argument 'newshape'"};
+            throw TypeError{"reshape() got multiple values for argument 'shape'"};
         } else {
-            shape = ToShape("reshape", "newshape", value);
+            shape = ToShape("reshape", "shape", value);
         }
     }
-    if (!shape) throw TypeError{"reshape() missing required argument: 'newshape'"};
+    if (!shape) throw TypeError{"reshape() missing required argument: 'shape'"};
     const Array y = Reshape(x, *shape, order);
     if (!copy) return y;
     if (y.buffer() == x.buffer()) return *copy ? Copy(y) : y;
@@ -66,7 +65,7 @@ PyObject* ReshapeMethod(PyObject* self, PyObject* const* args, Py_ssize_t n, PyO
 }
 
 ArgSpec g_reshape_spec{"reshape",
-                       "a: ndarray, *newshape: int | Sequence[int], order: str = 'C', "
+                       "a: ndarray, shape: int | Sequence[int], *more: int, order: str = 'C', "
                        "copy: bool | None = None) -> ndarray"};
 
 PyObject* ReshapeRoutine(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
@@ -76,13 +75,13 @@ PyObject* ReshapeRoutine(PyObject*, PyObject* const* args, Py_ssize_t n, PyObjec
         if (keywords != nullptr) return Wrap(ReshapeWithKeywords(x, args + 1, n - 1, keywords));
         return Wrap(Reshape(x, NewShape(args + 1, n - 1)));
     } catch (...) {
-        return FailOrBatch(g_reshape_spec, nullptr, args, n, keywords);
+        return FailOrConvert(g_reshape_spec, nullptr, args, n, keywords);
     }
 }
 
 ArgSpec g_reshape_method_spec{
     "reshape",
-    "*newshape: int | Sequence[int], order: str = 'C', copy: bool | None = None) -> ndarray"};
+    "*shape: int | Sequence[int], order: str = 'C', copy: bool | None = None) -> ndarray"};
 const Binding g_reshape_method{Binding::kMethod, g_reshape_method_spec, "See chainerx.reshape().",
                                &ReshapeMethod};
 const Binding g_reshape{
@@ -90,8 +89,8 @@ const Binding g_reshape{
     "The same elements in another shape.\n\n"
     "Args:\n"
     "    a (ndarray): Any shape and dtype.\n"
-    "    *newshape (int or tuple of int): A tuple, or integers; one of them may be -1. Also by the "
-    "keywords\n        ``newshape`` and ``shape``.\n"
+    "    shape (int or tuple of int): One length may be -1. ``newshape`` is another name of it.\n"
+    "    *more (int): The lengths of further axes, where ``shape`` is an integer.\n"
     "    order (str): In which elements are read and placed: 'C', 'F' or 'A', as of ravel.\n"
     "    copy (bool): Whether the result is a copy; None makes one where the layout needs it.\n"
     "Returns:\n"

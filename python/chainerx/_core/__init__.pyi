@@ -20,6 +20,7 @@ class GradientCheckError(ChainerxError, builtins.AssertionError): ...
 class LinAlgError(ChainerxError, numpy.linalg.LinAlgError): ...
 class NotImplementedError(ChainerxError, builtins.NotImplementedError): ...
 class OverflowError(ChainerxError, builtins.OverflowError, builtins.ValueError): ...
+class AxisError(DimensionError, builtins.IndexError): ...
 
 __version__: str
 
@@ -464,7 +465,7 @@ Scalar = builtins.bool | builtins.int | builtins.float | complex
 Axis = builtins.int | Sequence[builtins.int] | None
 ShapeLike = builtins.int | Sequence[builtins.int]
 Indices = builtins.int | Sequence[builtins.int] | ndarray | numpy.ndarray
-ArrayLike = Any
+ArrayLike = ndarray | numpy.ndarray | numpy.generic | Scalar | Sequence[Any]
 DtypeLike = Any
 DeviceLike = str | Device
 
@@ -654,13 +655,13 @@ class ndarray:
     def backward(self, backprop_id: BackpropId | None = None, enable_double_backprop: builtins.bool = False, loss_scale: builtins.float | None = None) -> None:
         """Backpropagates from this array; see chainerx.backward()."""
 
-    def choose(self, choices: Sequence[ndarray] | ndarray, mode: str = 'raise', *, out: ndarray | None = None) -> ndarray:
+    def choose(self, choices: Sequence[ArrayLike] | ArrayLike, mode: str = 'raise', *, out: ndarray | None = None) -> ndarray:
         """See chainerx.choose()."""
 
     def cleargrad(self, backprop_id: BackpropId | None = None) -> None:
         """Unsets the gradient."""
 
-    def clip(self, a_min: ndarray | Scalar | None = None, a_max: ndarray | Scalar | None = None, out: ndarray | None = None, *, min: ndarray | Scalar | None = None, max: ndarray | Scalar | None = None) -> ndarray:
+    def clip(self, min: ArrayLike | None = None, max: ArrayLike | None = None, out: ndarray | None = None, *, a_min: ArrayLike | None = None, a_max: ArrayLike | None = None) -> ndarray:
         """Limits the values to a range; see chainerx.clip()."""
 
     def compress(self, condition: ArrayLike, axis: builtins.int | None = None, out: ndarray | None = None) -> ndarray:
@@ -684,10 +685,10 @@ class ndarray:
     def diagonal(self, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1) -> ndarray:
         """See chainerx.diagonal()."""
 
-    def dot(self, b: ndarray, out: ndarray | None = None) -> ndarray:
+    def dot(self, b: ArrayLike, out: ndarray | None = None) -> ndarray:
         """Same as :func:`chainerx.dot`."""
 
-    def fill(self, value: builtins.float | ndarray) -> None:
+    def fill(self, value: ArrayLike) -> None:
         """Sets all elements to a number, or to the element of an array of no axes, in place.
 
         Raises:
@@ -740,7 +741,7 @@ class ndarray:
     def prod(self, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
         """See chainerx.prod()."""
 
-    def put(self, indices: ndarray | Sequence[builtins.int] | builtins.int, values: ndarray | Scalar, mode: str = 'raise') -> None:
+    def put(self, indices: ArrayLike | Sequence[builtins.int] | builtins.int, values: ArrayLike, mode: str = 'raise') -> None:
         """See chainerx.put()."""
 
     def ravel(self, order: str = 'C') -> ndarray:
@@ -774,13 +775,13 @@ class ndarray:
         Raises:
             DtypeError: If the dtype is neither floating point nor complex."""
 
-    def reshape(self, *newshape: builtins.int | Sequence[builtins.int], order: str = 'C', copy: builtins.bool | None = None) -> ndarray:
+    def reshape(self, *shape: builtins.int | Sequence[builtins.int], order: str = 'C', copy: builtins.bool | None = None) -> ndarray:
         """See chainerx.reshape()."""
 
     def round(self, decimals: builtins.int = 0, out: ndarray | None = None) -> ndarray:
         """See chainerx.round()."""
 
-    def searchsorted(self, v: ArrayLike, side: str = 'left', sorter: ndarray | Sequence[builtins.int] | None = None) -> ndarray:
+    def searchsorted(self, v: ArrayLike, side: str = 'left', sorter: ArrayLike | Sequence[builtins.int] | None = None) -> ndarray:
         """See chainerx.searchsorted()."""
 
     def set_grad(self, grad: ndarray | None, backprop_id: BackpropId | None = None) -> None:
@@ -798,7 +799,7 @@ class ndarray:
     def squeeze(self, axis: Axis = None) -> ndarray:
         """See chainerx.squeeze()."""
 
-    def std(self, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ArrayLike = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ndarray | None = None) -> ndarray:
+    def std(self, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ArrayLike = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ArrayLike | None = None) -> ndarray:
         """See chainerx.std()."""
 
     def sum(self, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
@@ -807,11 +808,18 @@ class ndarray:
     def swapaxes(self, axis1: builtins.int, axis2: builtins.int) -> ndarray:
         """See chainerx.swapaxes()."""
 
-    def take(self, indices: ndarray | Sequence[builtins.int] | builtins.int, axis: builtins.int | None = None, mode: str | None = None, *, out: ndarray | None = None) -> ndarray:
+    def take(self, indices: ArrayLike | Sequence[builtins.int] | builtins.int, axis: builtins.int | None = None, mode: str | None = None, *, out: ndarray | None = None) -> ndarray:
         """See chainerx.take()."""
 
-    def to_device(self, device: DeviceLike, index: builtins.int | None = None) -> ndarray:
-        """The array on another device, given as for chainerx.get_device(); a view if it is there already. Differentiable."""
+    def to_device(self, device: DeviceLike, index: builtins.int | None = None, *, stream: None = None) -> ndarray:
+        """The array on another device, given as for chainerx.get_device(); a view if it is there already. Differentiable.
+
+        Args:
+            device (str or Device): The device, or the name of its backend.
+            index (int): Which device of that backend.
+            stream: Of the array API standard: None, for devices order copies themselves.
+        Raises:
+            ValueError: If a stream is given."""
 
     def tobytes(self, order: str = 'C') -> bytes:
         """The elements in C order, as bytes; in Fortran order for 'F'."""
@@ -825,7 +833,7 @@ class ndarray:
     def transpose(self, *axes: builtins.int | Sequence[builtins.int] | None) -> ndarray:
         """See chainerx.transpose(); axes are given one by one, or as a tuple."""
 
-    def var(self, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ArrayLike = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ndarray | None = None) -> ndarray:
+    def var(self, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ArrayLike = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ArrayLike | None = None) -> ndarray:
         """See chainerx.var()."""
 
     def view(self, dtype: DtypeLike | None = None) -> ndarray:
@@ -856,46 +864,46 @@ class UniqueInverseResult(NamedTuple):
     values: ndarray
     inverse_indices: ndarray
 
-def _argmax_crf1d(cost: ndarray, xs: list[ndarray]) -> list[ndarray]:
+def _argmax_crf1d(cost: ArrayLike, xs: list[ndarray]) -> list[ndarray]:
     """The score of the best label sequences, followed by the labels, step by step."""
 
-def _batch_norm(x: ndarray, gamma: ndarray, beta: ndarray, running_mean: ndarray | None, running_var: ndarray | None, eps: builtins.float, decay: builtins.float, axis: Axis) -> tuple[ndarray, ndarray, ndarray]:
+def _batch_norm(x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, running_mean: ndarray | None, running_var: ndarray | None, eps: builtins.float, decay: builtins.float, axis: Axis) -> tuple[ndarray, ndarray, ndarray]:
     """Same as :func:`batch_norm`, and the mean and ``1 / sqrt(var + eps)``, for chainer."""
 
-def _connectionist_temporal_classification(x: ndarray, t: ndarray, input_length: ndarray, label_length: ndarray, blank_symbol: builtins.int) -> ndarray:
+def _connectionist_temporal_classification(x: ArrayLike, t: ArrayLike, input_length: ArrayLike, label_length: ArrayLike, blank_symbol: builtins.int) -> ndarray:
     """Connectionist temporal classification of (steps, rows, classes) by (rows, labels)."""
 
-def _conv(x: ndarray, w: ndarray, b: ndarray | None, stride: builtins.int | Sequence[builtins.int], pad: builtins.int | Sequence[builtins.int], cover_all: builtins.bool, dilate: builtins.int | Sequence[builtins.int], groups: builtins.int) -> ndarray:
+def _conv(x: ArrayLike, w: ArrayLike, b: ArrayLike | None, stride: builtins.int | Sequence[builtins.int], pad: builtins.int | Sequence[builtins.int], cover_all: builtins.bool, dilate: builtins.int | Sequence[builtins.int], groups: builtins.int) -> ndarray:
     """The same in the dtype of ``x``, for chainer."""
 
-def _conv_transpose(x: ndarray, w: ndarray, b: ndarray | None, stride: builtins.int | Sequence[builtins.int], pad: builtins.int | Sequence[builtins.int], outsize: Sequence[builtins.int] | None, dilate: builtins.int | Sequence[builtins.int], groups: builtins.int) -> ndarray:
+def _conv_transpose(x: ArrayLike, w: ArrayLike, b: ArrayLike | None, stride: builtins.int | Sequence[builtins.int], pad: builtins.int | Sequence[builtins.int], outsize: Sequence[builtins.int] | None, dilate: builtins.int | Sequence[builtins.int], groups: builtins.int) -> ndarray:
     """The same in the dtype of ``x``, for chainer."""
 
-def _crf1d(cost: ndarray, xs: list[ndarray], ys: list[ndarray]) -> ndarray:
+def _crf1d(cost: ArrayLike, xs: list[ndarray], ys: list[ndarray]) -> ndarray:
     """Minus the log-likelihood of label sequences, step by step."""
 
-def _diagonal(x: ndarray, offset: builtins.int, axis1: builtins.int, axis2: builtins.int) -> ndarray:
+def _diagonal(x: ArrayLike, offset: builtins.int, axis1: builtins.int, axis2: builtins.int) -> ndarray:
     """A view of the diagonal along two axes, as the last dimension, for chainer."""
 
-def _embed_id(ids: ndarray, w: ndarray, ignore_label: builtins.int) -> ndarray:
+def _embed_id(ids: ArrayLike, w: ArrayLike, ignore_label: builtins.int) -> ndarray:
     """Rows of ``w``, zeros where ``ids`` has ``ignore_label``, for chainer."""
 
-def _extents_meet(a: ndarray, b: ndarray) -> builtins.bool:
+def _extents_meet(a: ArrayLike, b: ArrayLike) -> builtins.bool:
     """Whether the memory from the first to the last element of one meets that of the other; for may_share_memory()."""
 
-def _fft(real: ndarray, imag: ndarray) -> tuple[ndarray, ndarray]:
+def _fft(real: ArrayLike, imag: ArrayLike) -> tuple[ndarray, ndarray]:
     """The discrete Fourier transform along the last axis, for chainer."""
 
-def _group_norm(x: ndarray, gamma: ndarray, beta: ndarray, groups: builtins.int, eps: builtins.float) -> tuple[ndarray, ndarray, ndarray]:
+def _group_norm(x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, groups: builtins.int, eps: builtins.float) -> tuple[ndarray, ndarray, ndarray]:
     """Same as :func:`group_norm`, and the mean and ``1 / sqrt(var + eps)`` of all groups, for chainer."""
 
-def _ifft(real: ndarray, imag: ndarray) -> tuple[ndarray, ndarray]:
+def _ifft(real: ArrayLike, imag: ArrayLike) -> tuple[ndarray, ndarray]:
     """The inverse of the discrete Fourier transform along the last axis, for chainer."""
 
-def _layer_norm(x: ndarray, gamma: ndarray, beta: ndarray, eps: builtins.float) -> ndarray:
+def _layer_norm(x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, eps: builtins.float) -> ndarray:
     """Same as :func:`layer_norm`, but it keeps no statistics for backward; for chainer."""
 
-def _max(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+def _max(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
     """As max(), with the gradient that chainer has.
 
     Args:
@@ -905,10 +913,10 @@ def _max(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndar
     Returns:
         ndarray: In the dtype of ``a``. Differentiable, any order. Of equal extremes, or several NaN, each one gets the full gradient."""
 
-def _max_pool_kept(x: ndarray, ksize: Any, stride: Any, pad: Any, cover_all: builtins.bool, indices: builtins.bool) -> Any:
+def _max_pool_kept(x: ArrayLike, ksize: Any, stride: Any, pad: Any, cover_all: builtins.bool, indices: builtins.bool) -> Any:
     """max_pool, with the indices that backward keeps; None if nothing needs them."""
 
-def _min(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+def _min(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
     """As min(), with the gradient that chainer has.
 
     Args:
@@ -918,7 +926,7 @@ def _min(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndar
     Returns:
         ndarray: In the dtype of ``a``. Differentiable, any order. Of equal extremes, or several NaN, each one gets the full gradient."""
 
-def _relu(x: ndarray) -> ndarray:
+def _relu(x: ArrayLike) -> ndarray:
     """``max(x, 0)``. The derivative at 0 is 0, as chainer has it.
 
     Args:
@@ -928,10 +936,10 @@ def _relu(x: ndarray) -> ndarray:
     Raises:
         DtypeError: If an operand is complex."""
 
-def _scatter(values: ndarray, indices: ndarray, length: builtins.int) -> ndarray:
+def _scatter(values: ArrayLike, indices: ArrayLike, length: builtins.int) -> ndarray:
     """Rows of zeros, ``length`` of them, to which those of ``values`` are added; for chainer."""
 
-def _select_item(x: ndarray, t: ndarray) -> ndarray:
+def _select_item(x: ArrayLike, t: ArrayLike) -> ndarray:
     """``x[i, t[i]]`` for each row ``i``, for chainer."""
 
 def _set_openblas_path(path: str) -> None:
@@ -940,10 +948,10 @@ def _set_openblas_path(path: str) -> None:
 def _set_protocols(array_ufunc: Any, array_function: Any) -> None:
     """Gives the type of arrays what NumPy calls for its functions."""
 
-def _softmax_cross_entropy(x: ndarray, t: ndarray, ignore_label: builtins.int, mean: builtins.bool, label_smoothing: builtins.float = 0.0) -> ndarray:
+def _softmax_cross_entropy(x: ArrayLike, t: ArrayLike, ignore_label: builtins.int, mean: builtins.bool, label_smoothing: builtins.float = 0.0) -> ndarray:
     """Cross entropy of softmax(x) along axis 1 and the labels t, for chainer; or its mean over the labels that are not ignored."""
 
-def absolute(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def absolute(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Absolute value of each element, of complex numbers the distance from 0.
 
     Args:
@@ -957,7 +965,7 @@ def absolute(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True,
     Raises:
         DtypeError: If an operand is bool."""
 
-def absolute_error(x1: ndarray, x2: ndarray) -> ndarray:
+def absolute_error(x1: ArrayLike, x2: ArrayLike) -> ndarray:
     """``|x1 - x2|``.
 
     Args:
@@ -968,7 +976,7 @@ def absolute_error(x1: ndarray, x2: ndarray) -> ndarray:
     Raises:
         DtypeError: If an operand is bool."""
 
-def accuracy(y: ndarray, t: ndarray, ignore_label: builtins.int | None = None) -> ndarray:
+def accuracy(y: ArrayLike, t: ArrayLike, ignore_label: builtins.int | None = None) -> ndarray:
     """The share of correct predictions ``argmax(y, 1) == t``.
 
     Args:
@@ -981,7 +989,7 @@ def accuracy(y: ndarray, t: ndarray, ignore_label: builtins.int | None = None) -
         DimensionError: If the shapes do not fit.
         DtypeError: If ``y`` is not float, or ``t`` no integers."""
 
-def adaptive_average_pool(x: ndarray, output_size: builtins.int | Sequence[builtins.int]) -> ndarray:
+def adaptive_average_pool(x: ArrayLike, output_size: builtins.int | Sequence[builtins.int]) -> ndarray:
     """The means of parts that the spatial axes are divided into.
 
     Args:
@@ -995,7 +1003,7 @@ def adaptive_average_pool(x: ndarray, output_size: builtins.int | Sequence[built
     Note:
         Part ``i`` of ``m`` of an axis of length ``n`` reaches from ``floor(i * n / m)`` to ``ceil((i + 1) * n / m)``."""
 
-def adaptive_max_pool(x: ndarray, output_size: builtins.int | Sequence[builtins.int]) -> ndarray:
+def adaptive_max_pool(x: ArrayLike, output_size: builtins.int | Sequence[builtins.int]) -> ndarray:
     """The maxima of parts that the spatial axes are divided into.
 
     Args:
@@ -1009,7 +1017,7 @@ def adaptive_max_pool(x: ndarray, output_size: builtins.int | Sequence[builtins.
     Note:
         Part ``i`` of ``m`` of an axis of length ``n`` reaches from ``floor(i * n / m)`` to ``ceil((i + 1) * n / m)``."""
 
-def add(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def add(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Sum of two operands.
 
     Args:
@@ -1024,7 +1032,7 @@ def add(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, 
     Raises:
         DtypeError: If an operand is bool."""
 
-def add_at(a: ndarray, indices: Any, b: ndarray | Scalar) -> None:
+def add_at(a: ndarray, indices: Any, b: ArrayLike) -> None:
     """``a[indices] += b`` in place, where all values that go to one element count; ``numpy.add.at``.
 
     Args:
@@ -1037,7 +1045,7 @@ def add_at(a: ndarray, indices: Any, b: ndarray | Scalar) -> None:
         DtypeError: If the dtype of the values is of a higher kind than that of the array.
         ChainerxError: If the array is in a graph, or read-only."""
 
-def all(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, where: ArrayLike = True) -> ndarray:
+def all(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, where: ArrayLike = True) -> ndarray:
     """Whether all elements over axes are true (not 0).
 
     Args:
@@ -1052,7 +1060,7 @@ def all(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: 
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
-def allclose(a: ndarray | Scalar, b: ndarray | Scalar, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> builtins.bool:
+def allclose(a: ArrayLike, b: ArrayLike, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> builtins.bool:
     """Whether isclose() holds for all elements. Waits for the device.
 
     Args:
@@ -1066,7 +1074,7 @@ def allclose(a: ndarray | Scalar, b: ndarray | Scalar, rtol: builtins.float = 1e
     Raises:
         DimensionError: If the shapes do not broadcast."""
 
-def angle(z: ndarray, deg: builtins.bool = False) -> ndarray:
+def angle(z: ArrayLike, deg: builtins.bool = False) -> ndarray:
     """The argument of complex numbers, from -pi to pi; 0 or pi of real ones.
 
     Args:
@@ -1075,7 +1083,7 @@ def angle(z: ndarray, deg: builtins.bool = False) -> ndarray:
     Returns:
         ndarray: A real float dtype. Differentiable where ``z`` is complex, any order."""
 
-def any(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, where: ArrayLike = True) -> ndarray:
+def any(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, where: ArrayLike = True) -> ndarray:
     """Whether any element over axes is true (not 0).
 
     Args:
@@ -1090,7 +1098,7 @@ def any(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: 
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
-def append(arr: ndarray, values: ndarray, axis: builtins.int | None = None) -> ndarray:
+def append(arr: ArrayLike, values: ArrayLike, axis: builtins.int | None = None) -> ndarray:
     """Joins an array and others behind it.
 
     Args:
@@ -1117,7 +1125,7 @@ def arange(start: builtins.float, stop: builtins.float | None = None, step: buil
         DimensionError: If `step` is 0.
         OverflowError: If the dtype does not hold an end."""
 
-def arccos(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def arccos(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Inverse cosine of each element.
 
     Args:
@@ -1129,7 +1137,7 @@ def arccos(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, d
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def arccosh(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def arccosh(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Inverse hyperbolic cosine of each element.
 
     Args:
@@ -1141,7 +1149,7 @@ def arccosh(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, 
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def arcsin(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def arcsin(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Inverse sine of each element.
 
     Args:
@@ -1153,7 +1161,7 @@ def arcsin(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, d
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def arcsinh(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def arcsinh(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Inverse hyperbolic sine of each element.
 
     Args:
@@ -1165,7 +1173,7 @@ def arcsinh(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, 
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def arctan(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def arctan(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Inverse tangent of each element.
 
     Args:
@@ -1177,7 +1185,7 @@ def arctan(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, d
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def arctan2(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def arctan2(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Angle of the point with ordinate ``x1`` and abscissa ``x2``.
 
     Args:
@@ -1192,7 +1200,7 @@ def arctan2(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = No
     Raises:
         DtypeError: If an operand is complex."""
 
-def arctanh(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def arctanh(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Inverse hyperbolic tangent of each element.
 
     Args:
@@ -1204,7 +1212,7 @@ def arctanh(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, 
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def argmax(a: ndarray, axis: builtins.int | None = None, out: ndarray | None = None, *, keepdims: builtins.bool = False) -> ndarray:
+def argmax(a: ArrayLike, axis: builtins.int | None = None, out: ndarray | None = None, *, keepdims: builtins.bool = False) -> ndarray:
     """Position of the first largest element along an axis.
 
     Args:
@@ -1221,7 +1229,7 @@ def argmax(a: ndarray, axis: builtins.int | None = None, out: ndarray | None = N
     Note:
         A NaN is the extreme."""
 
-def argmin(a: ndarray, axis: builtins.int | None = None, out: ndarray | None = None, *, keepdims: builtins.bool = False) -> ndarray:
+def argmin(a: ArrayLike, axis: builtins.int | None = None, out: ndarray | None = None, *, keepdims: builtins.bool = False) -> ndarray:
     """Position of the first smallest element along an axis.
 
     Args:
@@ -1238,7 +1246,7 @@ def argmin(a: ndarray, axis: builtins.int | None = None, out: ndarray | None = N
     Note:
         A NaN is the extreme."""
 
-def argpartition(a: ndarray, kth: builtins.int | Sequence[builtins.int], axis: builtins.int | None = -1, kind: str = 'introselect') -> ndarray:
+def argpartition(a: ArrayLike, kth: builtins.int | Sequence[builtins.int], axis: builtins.int | None = -1, kind: str = 'introselect') -> ndarray:
     """Places of the elements of an array in part of its order: at the places ``kth`` stands what stands there in a sorted array, what is below before it, what is above behind it.
 
     Args:
@@ -1254,7 +1262,7 @@ def argpartition(a: ndarray, kth: builtins.int | Sequence[builtins.int], axis: b
     Note:
         NaN is above all numbers, -0.0 equals 0.0. Complex numbers go by their real parts, then by their imaginary ones."""
 
-def argsort(a: ndarray, axis: builtins.int | None = -1, kind: str | None = None, *, stable: builtins.bool | None = None, descending: builtins.bool = False) -> ndarray:
+def argsort(a: ArrayLike, axis: builtins.int | None = -1, kind: str | None = None, *, stable: builtins.bool | None = None, descending: builtins.bool = False) -> ndarray:
     """Places of the elements of a sorted array.
 
     Args:
@@ -1271,7 +1279,7 @@ def argsort(a: ndarray, axis: builtins.int | None = -1, kind: str | None = None,
     Note:
         NaN is above all numbers, -0.0 equals 0.0. Complex numbers go by their real parts, then by their imaginary ones."""
 
-def argwhere(a: ndarray) -> ndarray:
+def argwhere(a: ArrayLike) -> ndarray:
     """The places of the elements that are not 0, one per row.
 
     Args:
@@ -1294,7 +1302,7 @@ def array(object: Any, dtype: DtypeLike | None = None, copy: builtins.bool = Tru
     Raises:
         DimensionError: If ``ndmin`` is more than 10."""
 
-def array_equal(a1: ndarray, a2: ndarray, equal_nan: builtins.bool = False) -> builtins.bool:
+def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: builtins.bool = False) -> builtins.bool:
     """Whether two arrays have the same shape and equal elements. Waits for the device.
 
     Args:
@@ -1304,7 +1312,7 @@ def array_equal(a1: ndarray, a2: ndarray, equal_nan: builtins.bool = False) -> b
     Returns:
         bool: False for other shapes."""
 
-def array_equiv(a1: ndarray, a2: ndarray) -> builtins.bool:
+def array_equiv(a1: ArrayLike, a2: ArrayLike) -> builtins.bool:
     """Whether two arrays, broadcast, have equal elements. Waits for the device.
 
     Args:
@@ -1313,7 +1321,7 @@ def array_equiv(a1: ndarray, a2: ndarray) -> builtins.bool:
     Returns:
         bool: False for shapes that do not broadcast."""
 
-def array_split(ary: ndarray, indices_or_sections: Indices, axis: builtins.int = 0) -> list[ndarray]:
+def array_split(ary: ArrayLike, indices_or_sections: Indices, axis: builtins.int = 0) -> list[ndarray]:
     """Parts of an array along an axis, which need not be equal.
 
     Args:
@@ -1327,7 +1335,7 @@ def array_split(ary: ndarray, indices_or_sections: Indices, axis: builtins.int =
         DimensionError: If the number is not positive, or there is no such axis.
         ValueError: If it is no integer."""
 
-def as_strided(x: ndarray, shape: ShapeLike, strides: ShapeLike, storage_offset: builtins.int | None = None) -> ndarray:
+def as_strided(x: ArrayLike, shape: ShapeLike, strides: ShapeLike, storage_offset: builtins.int | None = None) -> ndarray:
     """A view of the memory of an array, with any shape and strides.
 
     Args:
@@ -1396,7 +1404,7 @@ def asfortranarray(a: Any, dtype: DtypeLike | None = None, device: DeviceLike | 
     Raises:
         DtypeError: If ChainerX has no such dtype."""
 
-def atleast_1d(*arys: ndarray) -> Any:
+def atleast_1d(*arys: ArrayLike) -> Any:
     """Arrays with at least 1 dimension.
 
     Args:
@@ -1404,7 +1412,7 @@ def atleast_1d(*arys: ndarray) -> Any:
     Returns:
         ndarray or tuple of ndarray: Of shape (1,) for those of shape (), else as they are. Views. Differentiable, any order."""
 
-def atleast_2d(*arys: ndarray) -> Any:
+def atleast_2d(*arys: ArrayLike) -> Any:
     """Arrays with at least 2 dimensions.
 
     Args:
@@ -1412,7 +1420,7 @@ def atleast_2d(*arys: ndarray) -> Any:
     Returns:
         ndarray or tuple of ndarray: New axes, of length 1, come first. Views. Differentiable, any order."""
 
-def atleast_3d(*arys: ndarray) -> Any:
+def atleast_3d(*arys: ArrayLike) -> Any:
     """Arrays with at least 3 dimensions.
 
     Args:
@@ -1420,7 +1428,7 @@ def atleast_3d(*arys: ndarray) -> Any:
     Returns:
         ndarray or tuple of ndarray: (1, N, 1) for shape (N,), (M, N, 1) for (M, N). Views. Differentiable, any order."""
 
-def average(a: ndarray, axis: Axis = None, weights: ndarray | None = None, returned: builtins.bool = False, *, keepdims: builtins.bool = False) -> ndarray | tuple[ndarray, ndarray]:
+def average(a: ArrayLike, axis: Axis = None, weights: ArrayLike | None = None, returned: builtins.bool = False, *, keepdims: builtins.bool = False) -> ndarray | tuple[ndarray, ndarray]:
     """The weighted mean over axes.
 
     Args:
@@ -1436,7 +1444,7 @@ def average(a: ndarray, axis: Axis = None, weights: ndarray | None = None, retur
     Note:
         Where the weights add up to 0, the mean is NaN or infinite."""
 
-def average_pool(x: ndarray, ksize: builtins.int | Sequence[builtins.int], stride: builtins.int | Sequence[builtins.int] | None = None, pad: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]] = 0, pad_mode: str = 'ignore', cover_all: builtins.bool = False) -> ndarray:
+def average_pool(x: ArrayLike, ksize: builtins.int | Sequence[builtins.int], stride: builtins.int | Sequence[builtins.int] | None = None, pad: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]] = 0, pad_mode: str = 'ignore', cover_all: builtins.bool = False) -> ndarray:
     """The mean of each window that slides over the spatial axes.
 
     Args:
@@ -1494,7 +1502,7 @@ def bartlett(M: builtins.int, *, dtype: DtypeLike | None = None, device: DeviceL
     Raises:
         ChainerxError: If ``M`` is too large, or there is no such device."""
 
-def batch_norm(x: ndarray, gamma: ndarray, beta: ndarray, running_mean: ndarray | None, running_var: ndarray | None, eps: builtins.float = 2e-05, decay: builtins.float = 0.9, axis: Axis = None) -> ndarray:
+def batch_norm(x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, running_mean: ndarray | None, running_var: ndarray | None, eps: builtins.float = 2e-05, decay: builtins.float = 0.9, axis: Axis = None) -> ndarray:
     """Batch normalization, ``(x - mean) / sqrt(var + eps) * gamma + beta``, with the mean and
     the variance of ``x`` over ``axis``.
 
@@ -1520,7 +1528,7 @@ def batch_norm(x: ndarray, gamma: ndarray, beta: ndarray, running_mean: ndarray 
         of ``x`` or ``gamma``, backward refuses to go on, for it reads these again.
     Source: Ioffe and Szegedy, ICML 2015."""
 
-def bincount(x: ndarray, weights: ndarray | None = None, minlength: builtins.int = 0) -> ndarray:
+def bincount(x: ArrayLike, weights: ArrayLike | None = None, minlength: builtins.int = 0) -> ndarray:
     """How often the integers 0, 1, 2, ... are there.
 
     Args:
@@ -1534,7 +1542,7 @@ def bincount(x: ndarray, weights: ndarray | None = None, minlength: builtins.int
         DimensionError: If ``x`` has not one dimension, or ``weights`` another shape.
         DtypeError: If ``x`` has no integers."""
 
-def bitwise_and(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def bitwise_and(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Bits that are set in both operands.
 
     Args:
@@ -1549,7 +1557,7 @@ def bitwise_and(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None 
     Raises:
         DtypeError: If an operand is a float."""
 
-def bitwise_count(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def bitwise_count(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """How many bits of the absolute value are set.
 
     Args:
@@ -1563,7 +1571,7 @@ def bitwise_count(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = 
     Raises:
         DtypeError: For floats."""
 
-def bitwise_or(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def bitwise_or(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Bits that are set in an operand.
 
     Args:
@@ -1578,7 +1586,7 @@ def bitwise_or(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None =
     Raises:
         DtypeError: If an operand is a float."""
 
-def bitwise_xor(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def bitwise_xor(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Bits that are set in one of the operands only.
 
     Args:
@@ -1609,7 +1617,7 @@ def block(arrays: Any) -> ndarray:
     """Puts an array together from blocks.
 
     Args:
-        arrays: Nested lists of ndarrays, all equally deep. The innermost lists are joined along the last
+        arrays: Nested lists of ndarrays or numbers, all equally deep. The innermost lists are joined along the last
             axis, those around them along the one before, and so on. Dtypes are promoted.
     Returns:
         ndarray: A copy. Differentiable, any order.
@@ -1617,18 +1625,18 @@ def block(arrays: Any) -> ndarray:
         ValueError: If a list is empty, or lists are not equally deep.
         DimensionError: If shapes do not fit."""
 
-def broadcast_arrays(*args: ndarray) -> list[ndarray]:
+def broadcast_arrays(*args: ArrayLike) -> tuple[ndarray, ...]:
     """Arrays in the shape that they broadcast to.
 
     Args:
         *args (ndarray): One or more, of any dtypes.
     Returns:
-        list of ndarray: Views. Differentiable, any order.
+        tuple of ndarray: Views. Differentiable, any order.
     Raises:
         DimensionError: If the shapes do not fit.
         TypeError: If there is none."""
 
-def broadcast_to(array: ndarray, shape: ShapeLike) -> ndarray:
+def broadcast_to(array: ArrayLike, shape: ShapeLike) -> ndarray:
     """The array in a larger shape, in which axes are repeated.
 
     Args:
@@ -1639,7 +1647,7 @@ def broadcast_to(array: ndarray, shape: ShapeLike) -> ndarray:
     Raises:
         DimensionError: If the shapes do not fit."""
 
-def cbrt(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def cbrt(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Cube root of each element.
 
     Args:
@@ -1653,7 +1661,7 @@ def cbrt(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dty
     Raises:
         DtypeError: If an operand is complex."""
 
-def ceil(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def ceil(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The least whole number not below each element.
 
     Args:
@@ -1667,7 +1675,7 @@ def ceil(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dty
     Raises:
         DtypeError: If an operand is complex."""
 
-def check_backward(func: Callable[[list[ndarray]], ndarray | Sequence[ndarray]], inputs: ndarray | Sequence[ndarray], grad_outputs: ndarray | Sequence[ndarray], eps: builtins.float | Sequence[ndarray], atol: builtins.float = 1e-5, rtol: builtins.float = 1e-4, backprop_id: BackpropId | None = None) -> None:
+def check_backward(func: Callable[[list[ndarray]], ndarray | Sequence[ndarray]], inputs: ndarray | Sequence[ndarray], grad_outputs: ndarray | Sequence[ndarray], eps: builtins.float | Sequence[ArrayLike], atol: builtins.float = 1e-5, rtol: builtins.float = 1e-4, backprop_id: BackpropId | None = None) -> None:
     """Compares the gradients of a function with differences of its results.
 
     Args:
@@ -1682,7 +1690,7 @@ def check_backward(func: Callable[[list[ndarray]], ndarray | Sequence[ndarray]],
         GradientCheckError: If one is farther away; names input, element and both values.
         ChainerxError: If no input has ``require_grad()``."""
 
-def check_double_backward(func: Callable[[list[ndarray]], ndarray | Sequence[ndarray]], inputs: ndarray | Sequence[ndarray], grad_outputs: ndarray | Sequence[ndarray], grad_grad_inputs: ndarray | Sequence[ndarray], eps: builtins.float | Sequence[ndarray], atol: builtins.float = 1e-5, rtol: builtins.float = 1e-4, backprop_id: BackpropId | None = None) -> None:
+def check_double_backward(func: Callable[[list[ndarray]], ndarray | Sequence[ndarray]], inputs: ndarray | Sequence[ndarray], grad_outputs: ndarray | Sequence[ndarray], grad_grad_inputs: ndarray | Sequence[ndarray], eps: builtins.float | Sequence[ArrayLike], atol: builtins.float = 1e-5, rtol: builtins.float = 1e-4, backprop_id: BackpropId | None = None) -> None:
     """Compares the second gradients of a function with differences of its first ones.
 
     Args:
@@ -1698,7 +1706,7 @@ def check_double_backward(func: Callable[[list[ndarray]], ndarray | Sequence[nda
         GradientCheckError: If one is farther away; names input, element and both values.
         ChainerxError: If no input has ``require_grad()``."""
 
-def choose(a: ArrayLike, choices: Sequence[ndarray] | ndarray, mode: str = 'raise', *, out: ndarray | None = None) -> ndarray:
+def choose(a: ArrayLike, choices: Sequence[ArrayLike] | ArrayLike, mode: str = 'raise', *, out: ndarray | None = None) -> ndarray:
     """For each element of ``a``, the element of the array with that number.
 
     Args:
@@ -1715,21 +1723,21 @@ def choose(a: ArrayLike, choices: Sequence[ndarray] | ndarray, mode: str = 'rais
         DimensionError: If shapes do not broadcast.
         DtypeError: If ``a`` is of another dtype."""
 
-def clip(a: ndarray, a_min: ndarray | Scalar | None = None, a_max: ndarray | Scalar | None = None, out: ndarray | None = None, *, min: ndarray | Scalar | None = None, max: ndarray | Scalar | None = None) -> ndarray:
+def clip(a: ArrayLike, min: ArrayLike | None = None, max: ArrayLike | None = None, out: ndarray | None = None, *, a_min: ArrayLike | None = None, a_max: ArrayLike | None = None) -> ndarray:
     """Limits the values to a range.
 
     Args:
         a (ndarray): Any shape, any real dtype.
-        a_min (ndarray or scalar): Lower bound, or None.
-        a_max (ndarray or scalar): Upper bound, or None. Wins where the bounds cross.
+        min (ndarray or scalar): Lower bound, or None.
+        max (ndarray or scalar): Upper bound, or None. Wins where the bounds cross.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
-        min (ndarray or scalar): The lower bound by its other name.
-        max (ndarray or scalar): The upper bound by its other name.
+        a_min (ndarray or scalar): The lower bound by its other name.
+        a_max (ndarray or scalar): The upper bound by its other name.
     Returns:
         ndarray: Broadcast shape. Differentiable in all arrays, any order."""
 
-def clipped_relu(x: ndarray, z: builtins.float = 20.0) -> ndarray:
+def clipped_relu(x: ArrayLike, z: builtins.float = 20.0) -> ndarray:
     """``min(max(x, 0), z)``.
 
     Args:
@@ -1740,7 +1748,7 @@ def clipped_relu(x: ndarray, z: builtins.float = 20.0) -> ndarray:
     Raises:
         DtypeError: If an operand is complex."""
 
-def column_stack(arrays: Sequence[ndarray]) -> ndarray:
+def column_stack(arrays: Sequence[ArrayLike]) -> ndarray:
     """Joins arrays along axis 1; 1-d ones are columns.
 
     Args:
@@ -1750,7 +1758,7 @@ def column_stack(arrays: Sequence[ndarray]) -> ndarray:
     Raises:
         DimensionError: If shapes do not fit, or there is no array."""
 
-def compress(condition: ArrayLike, a: ndarray, axis: builtins.int | None = None, out: ndarray | None = None) -> ndarray:
+def compress(condition: ArrayLike, a: ArrayLike, axis: builtins.int | None = None, out: ndarray | None = None) -> ndarray:
     """What a vector of conditions selects on an axis.
 
     Args:
@@ -1765,7 +1773,7 @@ def compress(condition: ArrayLike, a: ndarray, axis: builtins.int | None = None,
         IndexError: If a condition behind the end of the axis holds.
         DimensionError: If ``condition`` has other dimensions, or there is no such axis."""
 
-def concatenate(arrays: Sequence[ndarray], axis: builtins.int | None = 0, out: ndarray | None = None, *, dtype: DtypeLike | None = None, casting: str = 'same_kind') -> ndarray:
+def concatenate(arrays: Sequence[ArrayLike], axis: builtins.int | None = 0, out: ndarray | None = None, *, dtype: DtypeLike | None = None, casting: str = 'same_kind') -> ndarray:
     """Joins arrays along an existing axis.
 
     Args:
@@ -1782,7 +1790,7 @@ def concatenate(arrays: Sequence[ndarray], axis: builtins.int | None = 0, out: n
         DimensionError: If shapes do not fit, or there is no array.
         ValueError: If there is no such ``casting``."""
 
-def conj(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def conj(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Numbers with the opposite imaginary part.
 
     Args:
@@ -1796,7 +1804,7 @@ def conj(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dty
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
-def conv(x: ndarray, w: ndarray, b: ndarray | None = None, stride: builtins.int | Sequence[builtins.int] = 1, pad: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]] = 0, cover_all: builtins.bool = False, dilate: builtins.int | Sequence[builtins.int] = 1, groups: builtins.int = 1) -> ndarray:
+def conv(x: ArrayLike, w: ArrayLike, b: ArrayLike | None = None, stride: builtins.int | Sequence[builtins.int] = 1, pad: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]] = 0, cover_all: builtins.bool = False, dilate: builtins.int | Sequence[builtins.int] = 1, groups: builtins.int = 1) -> ndarray:
     """Convolution over 1 to 8 spatial axes, or rather cross-correlation: ``w`` is not turned.
 
     Args:
@@ -1814,7 +1822,7 @@ def conv(x: ndarray, w: ndarray, b: ndarray | None = None, stride: builtins.int 
         DimensionError: If shapes don't fit, or the window is longer than the padded input.
         DtypeError: If a dtype is bool or complex."""
 
-def conv_transpose(x: ndarray, w: ndarray, b: ndarray | None = None, stride: builtins.int | Sequence[builtins.int] = 1, pad: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]] = 0, outsize: builtins.int | Sequence[builtins.int] | None = None, dilate: builtins.int | Sequence[builtins.int] = 1, groups: builtins.int = 1) -> ndarray:
+def conv_transpose(x: ArrayLike, w: ArrayLike, b: ArrayLike | None = None, stride: builtins.int | Sequence[builtins.int] = 1, pad: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]] = 0, outsize: builtins.int | Sequence[builtins.int] | None = None, dilate: builtins.int | Sequence[builtins.int] = 1, groups: builtins.int = 1) -> ndarray:
     """Transposed convolution: the gradient of :func:`conv` in its input, as an operation of its own.
 
     Args:
@@ -1832,7 +1840,7 @@ def conv_transpose(x: ndarray, w: ndarray, b: ndarray | None = None, stride: bui
         DimensionError: If shapes don't fit.
         DtypeError: If a dtype is bool or complex."""
 
-def convolve(a: ndarray, v: ndarray, mode: str = 'full') -> ndarray:
+def convolve(a: ArrayLike, v: ArrayLike, mode: str = 'full') -> ndarray:
     """The convolution of two vectors.
 
     Args:
@@ -1847,7 +1855,7 @@ def convolve(a: ndarray, v: ndarray, mode: str = 'full') -> ndarray:
         DimensionError: If one has other dimensions.
         DtypeError: If one is of bool."""
 
-def copy(a: ndarray, order: str | None = 'C') -> ndarray:
+def copy(a: ArrayLike, order: str | None = 'C') -> ndarray:
     """A copy.
 
     Args:
@@ -1856,7 +1864,7 @@ def copy(a: ndarray, order: str | None = 'C') -> ndarray:
     Returns:
         ndarray: On the same device. Differentiable, any order."""
 
-def copysign(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def copysign(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``x1`` with the sign of ``x2``.
 
     Args:
@@ -1871,7 +1879,7 @@ def copysign(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = N
     Raises:
         DtypeError: If an operand is complex."""
 
-def copyto(dst: ndarray, src: ndarray | Scalar, casting: str = 'no', where: ArrayLike = True) -> None:
+def copyto(dst: ndarray, src: ArrayLike, casting: str = 'no', where: ArrayLike = True) -> None:
     """Copies elements into an array, in place.
 
     Args:
@@ -1888,7 +1896,7 @@ def copyto(dst: ndarray, src: ndarray | Scalar, casting: str = 'no', where: Arra
         NotImplementedError: If ``casting`` is not 'no'.
         ChainerxError: If ``dst`` is in a graph."""
 
-def corrcoef(x: ndarray, y: ndarray | None = None, rowvar: builtins.bool = True, *, dtype: DtypeLike | None = None) -> ndarray:
+def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: builtins.bool = True, *, dtype: DtypeLike | None = None) -> ndarray:
     """Correlations of variables: covariances over both standard deviations.
 
     Args:
@@ -1902,7 +1910,7 @@ def corrcoef(x: ndarray, y: ndarray | None = None, rowvar: builtins.bool = True,
         DimensionError: If there are more dimensions, or numbers of observations differ.
         DtypeError: If ``dtype`` is none that holds means, or real for complex variables."""
 
-def correlate(a: ndarray, v: ndarray, mode: str = 'valid') -> ndarray:
+def correlate(a: ArrayLike, v: ArrayLike, mode: str = 'valid') -> ndarray:
     """The cross-correlation of two vectors: ``sum(a[n + k] * conj(v[n]))``.
 
     Args:
@@ -1917,7 +1925,7 @@ def correlate(a: ndarray, v: ndarray, mode: str = 'valid') -> ndarray:
         DimensionError: If one has other dimensions.
         DtypeError: If one is of bool."""
 
-def cos(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def cos(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Cosine of each element.
 
     Args:
@@ -1929,7 +1937,7 @@ def cos(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtyp
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def cosh(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def cosh(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Hyperbolic cosine of each element.
 
     Args:
@@ -1941,7 +1949,7 @@ def cosh(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dty
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def count_nonzero(a: ndarray, axis: Axis = None, *, keepdims: builtins.bool = False) -> ndarray:
+def count_nonzero(a: ArrayLike, axis: Axis = None, *, keepdims: builtins.bool = False) -> ndarray:
     """Number of elements over axes that are not 0.
 
     Args:
@@ -1953,7 +1961,7 @@ def count_nonzero(a: ndarray, axis: Axis = None, *, keepdims: builtins.bool = Fa
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
-def cov(m: ndarray, y: ndarray | None = None, rowvar: builtins.bool = True, bias: builtins.bool = False, ddof: builtins.int | None = None, fweights: ndarray | None = None, aweights: ndarray | None = None, *, dtype: DtypeLike | None = None) -> ndarray:
+def cov(m: ArrayLike, y: ArrayLike | None = None, rowvar: builtins.bool = True, bias: builtins.bool = False, ddof: builtins.int | None = None, fweights: ArrayLike | None = None, aweights: ArrayLike | None = None, *, dtype: DtypeLike | None = None) -> ndarray:
     """Covariances of variables.
 
     Args:
@@ -1971,7 +1979,7 @@ def cov(m: ndarray, y: ndarray | None = None, rowvar: builtins.bool = True, bias
         DimensionError: If there are more dimensions, or numbers of observations differ.
         DtypeError: If ``fweights`` are no integers, or ``dtype`` is none that holds means, or real for complex variables."""
 
-def crelu(x: ndarray, axis: builtins.int = 1) -> ndarray:
+def crelu(x: ArrayLike, axis: builtins.int = 1) -> ndarray:
     """``relu(x)`` and ``relu(-x)``, joined along an axis (Shang et al., ICML 2016).
 
     Args:
@@ -1982,7 +1990,7 @@ def crelu(x: ndarray, axis: builtins.int = 1) -> ndarray:
     Raises:
         DimensionError: If there is no such axis."""
 
-def cross(a: ndarray, b: ndarray, axisa: builtins.int = -1, axisb: builtins.int = -1, axisc: builtins.int = -1, axis: builtins.int | None = None) -> ndarray:
+def cross(a: ArrayLike, b: ArrayLike, axisa: builtins.int = -1, axisb: builtins.int = -1, axisc: builtins.int = -1, axis: builtins.int | None = None) -> ndarray:
     """Cross products of vectors in three dimensions.
 
     Args:
@@ -1997,7 +2005,7 @@ def cross(a: ndarray, b: ndarray, axisa: builtins.int = -1, axisb: builtins.int 
         DimensionError: If an axis has another length.
         DtypeError: For bool."""
 
-def cumprod(a: ndarray, axis: builtins.int | None = None, dtype: DtypeLike | None = None, out: ndarray | None = None) -> ndarray:
+def cumprod(a: ArrayLike, axis: builtins.int | None = None, dtype: DtypeLike | None = None, out: ndarray | None = None) -> ndarray:
     """Running products along an axis.
 
     Args:
@@ -2011,7 +2019,7 @@ def cumprod(a: ndarray, axis: builtins.int | None = None, dtype: DtypeLike | Non
     Raises:
         DimensionError: If the axis is out of range."""
 
-def cumsum(a: ndarray, axis: builtins.int | None = None, dtype: DtypeLike | None = None, out: ndarray | None = None) -> ndarray:
+def cumsum(a: ArrayLike, axis: builtins.int | None = None, dtype: DtypeLike | None = None, out: ndarray | None = None) -> ndarray:
     """Running sums along an axis.
 
     Args:
@@ -2025,7 +2033,7 @@ def cumsum(a: ndarray, axis: builtins.int | None = None, dtype: DtypeLike | None
     Raises:
         DimensionError: If the axis is out of range."""
 
-def cumulative_prod(x: ndarray, *, axis: builtins.int | None = None, dtype: DtypeLike | None = None, include_initial: builtins.bool = False, out: ndarray | None = None) -> ndarray:
+def cumulative_prod(x: ArrayLike, *, axis: builtins.int | None = None, dtype: DtypeLike | None = None, include_initial: builtins.bool = False, out: ndarray | None = None) -> ndarray:
     """Running products along an axis; the array API's name and parameters.
 
     Args:
@@ -2041,7 +2049,7 @@ def cumulative_prod(x: ndarray, *, axis: builtins.int | None = None, dtype: Dtyp
         ValueError: If the axis is needed and not given.
         DimensionError: If there is no such axis."""
 
-def cumulative_sum(x: ndarray, *, axis: builtins.int | None = None, dtype: DtypeLike | None = None, include_initial: builtins.bool = False, out: ndarray | None = None) -> ndarray:
+def cumulative_sum(x: ArrayLike, *, axis: builtins.int | None = None, dtype: DtypeLike | None = None, include_initial: builtins.bool = False, out: ndarray | None = None) -> ndarray:
     """Running totals along an axis; the array API's name and parameters.
 
     Args:
@@ -2057,7 +2065,7 @@ def cumulative_sum(x: ndarray, *, axis: builtins.int | None = None, dtype: Dtype
         ValueError: If the axis is needed and not given.
         DimensionError: If there is no such axis."""
 
-def degrees(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def degrees(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Angles in radians as degrees.
 
     Args:
@@ -2071,7 +2079,7 @@ def degrees(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, 
     Raises:
         DtypeError: If an operand is complex."""
 
-def delete(arr: ndarray, obj: Any, axis: builtins.int | None = None) -> ndarray:
+def delete(arr: ArrayLike, obj: Any, axis: builtins.int | None = None) -> ndarray:
     """A copy without some places of an axis.
 
     Args:
@@ -2085,7 +2093,7 @@ def delete(arr: ndarray, obj: Any, axis: builtins.int | None = None) -> ndarray:
         DimensionError: If there is no such axis, or a bool array is of another length.
         DtypeError: If ``obj`` is an array of numbers that are not integers."""
 
-def diag(v: ndarray, k: builtins.int = 0) -> ndarray:
+def diag(v: ArrayLike, k: builtins.int = 0) -> ndarray:
     """A diagonal of a matrix, or a matrix with a diagonal.
 
     Args:
@@ -2108,7 +2116,7 @@ def diag_indices(n: builtins.int, ndim: builtins.int = 2, device: DeviceLike | N
     Raises:
         DimensionError: If ``n`` or ``ndim`` is negative."""
 
-def diag_indices_from(arr: ndarray) -> tuple[ndarray, ...]:
+def diag_indices_from(arr: ArrayLike) -> tuple[ndarray, ...]:
     """The index of the main diagonal of an array.
 
     Args:
@@ -2118,7 +2126,7 @@ def diag_indices_from(arr: ndarray) -> tuple[ndarray, ...]:
     Raises:
         DimensionError: If it has other dimensions."""
 
-def diagflat(v: ndarray, k: builtins.int = 0) -> ndarray:
+def diagflat(v: ArrayLike, k: builtins.int = 0) -> ndarray:
     """A matrix with the flattened array as a diagonal.
 
     Args:
@@ -2127,7 +2135,7 @@ def diagflat(v: ndarray, k: builtins.int = 0) -> ndarray:
     Returns:
         ndarray: 2-d, 0 elsewhere. Differentiable, any order."""
 
-def diagonal(a: ndarray, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1) -> ndarray:
+def diagonal(a: ArrayLike, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1) -> ndarray:
     """The diagonals of matrices along two axes.
 
     Args:
@@ -2139,7 +2147,7 @@ def diagonal(a: ndarray, offset: builtins.int = 0, axis1: builtins.int = 0, axis
     Raises:
         DimensionError: If there are no two such axes."""
 
-def diff(a: ndarray, n: builtins.int = 1, axis: builtins.int = -1, prepend: ndarray | Scalar | None = None, append: ndarray | Scalar | None = None) -> ndarray:
+def diff(a: ArrayLike, n: builtins.int = 1, axis: builtins.int = -1, prepend: ArrayLike | None = None, append: ArrayLike | None = None) -> ndarray:
     """Differences of neighbours along an axis.
 
     Args:
@@ -2153,7 +2161,7 @@ def diff(a: ndarray, n: builtins.int = 1, axis: builtins.int = -1, prepend: ndar
         ValueError: If ``n`` is negative.
         DimensionError: If shapes do not fit, or there is no such axis."""
 
-def digitize(x: ndarray, bins: ndarray | Sequence[builtins.float], right: builtins.bool = False) -> ndarray:
+def digitize(x: ArrayLike, bins: ArrayLike | Sequence[builtins.float], right: builtins.bool = False) -> ndarray:
     """Between which edges numbers lie.
 
     Args:
@@ -2167,7 +2175,7 @@ def digitize(x: ndarray, bins: ndarray | Sequence[builtins.float], right: builti
         DimensionError: If ``bins`` have not one dimension.
         DtypeError: For complex numbers."""
 
-def divide(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def divide(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """True quotient of two operands.
 
     Args:
@@ -2182,7 +2190,7 @@ def divide(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = Non
     Raises:
         DtypeError: If an operand is bool."""
 
-def divmod(x1: ndarray | Scalar, x2: ndarray | Scalar, out: tuple | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> tuple[ndarray, ndarray]:
+def divmod(x1: ArrayLike, x2: ArrayLike, out: tuple | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> tuple[ndarray, ndarray]:
     """The results of floor_divide() and remainder().
 
     Args:
@@ -2196,7 +2204,7 @@ def divmod(x1: ndarray | Scalar, x2: ndarray | Scalar, out: tuple | None = None,
     Raises:
         DtypeError: If an operand is bool."""
 
-def dot(a: ndarray, b: ndarray, out: ndarray | None = None) -> ndarray:
+def dot(a: ArrayLike, b: ArrayLike, out: ndarray | None = None) -> ndarray:
     """Dot product, as numpy.dot.
 
     Args:
@@ -2209,7 +2217,7 @@ def dot(a: ndarray, b: ndarray, out: ndarray | None = None) -> ndarray:
     Raises:
         DimensionError: If the lengths differ."""
 
-def dropout(x: ndarray, ratio: builtins.float = 0.5, key: builtins.int | None = None) -> ndarray:
+def dropout(x: ArrayLike, ratio: builtins.float = 0.5, key: builtins.int | None = None) -> ndarray:
     """Each element is 0 with some probability, and scaled to keep the mean otherwise.
 
     Args:
@@ -2225,7 +2233,7 @@ def dropout(x: ndarray, ratio: builtins.float = 0.5, key: builtins.int | None = 
         Backward keeps no mask: it draws the numbers again.
     Source: Srivastava et al., JMLR 2014."""
 
-def dsplit(ary: ndarray, indices_or_sections: Indices) -> list[ndarray]:
+def dsplit(ary: ArrayLike, indices_or_sections: Indices) -> list[ndarray]:
     """Parts of an array along axis 2.
 
     Args:
@@ -2238,7 +2246,7 @@ def dsplit(ary: ndarray, indices_or_sections: Indices) -> list[ndarray]:
         DimensionError: If there are no such equal parts, or fewer dimensions.
         ValueError: If their number is no integer."""
 
-def dstack(arrays: Sequence[ndarray]) -> ndarray:
+def dstack(arrays: Sequence[ArrayLike]) -> ndarray:
     """Joins arrays along axis 2, which :func:`atleast_3d` adds to those that lack it.
 
     Args:
@@ -2248,7 +2256,7 @@ def dstack(arrays: Sequence[ndarray]) -> ndarray:
     Raises:
         DimensionError: If shapes do not fit, or there is no array."""
 
-def ediff1d(ary: ndarray, to_end: ndarray | Scalar | None = None, to_begin: ndarray | Scalar | None = None) -> ndarray:
+def ediff1d(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None) -> ndarray:
     """Differences of neighbours in the flattened array.
 
     Args:
@@ -2290,7 +2298,7 @@ def einsum_path(*operands: Any, optimize: Any = 'greedy') -> tuple[list[Any], st
         ValueError: If subscripts or a path are malformed.
         DimensionError: If they do not fit the arrays."""
 
-def elu(x: ndarray, alpha: builtins.float = 1.0) -> ndarray:
+def elu(x: ArrayLike, alpha: builtins.float = 1.0) -> ndarray:
     """``x`` where positive, ``alpha * (exp(x) - 1)`` elsewhere.
 
     Args:
@@ -2316,7 +2324,7 @@ def empty(shape: ShapeLike, dtype: DtypeLike | None = None, device: DeviceLike |
         DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory."""
 
-def empty_like(a: ndarray, device: DeviceLike | None = None, *, dtype: DtypeLike | None = None, shape: ShapeLike | None = None) -> ndarray:
+def empty_like(a: ArrayLike, device: DeviceLike | None = None, *, dtype: DtypeLike | None = None, shape: ShapeLike | None = None) -> ndarray:
     """An uninitialized array of the shape and dtype of another, on the default device.
 
     Args:
@@ -2331,7 +2339,7 @@ def empty_like(a: ndarray, device: DeviceLike | None = None, *, dtype: DtypeLike
         DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory."""
 
-def equal(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
+def equal(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether elements are equal.
 
     Args:
@@ -2345,7 +2353,7 @@ def equal(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None
     Raises:
         DtypeError: If bool meets another dtype."""
 
-def erf(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def erf(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Error function of each element.
 
     Args:
@@ -2359,7 +2367,7 @@ def erf(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtyp
     Raises:
         DtypeError: If an operand is complex."""
 
-def exp(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def exp(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Exponential of each element.
 
     Args:
@@ -2371,7 +2379,7 @@ def exp(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtyp
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def exp2(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def exp2(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Two to the power of each element.
 
     Args:
@@ -2383,7 +2391,7 @@ def exp2(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dty
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def expand_dims(a: ndarray, axis: builtins.int | Sequence[builtins.int]) -> ndarray:
+def expand_dims(a: ArrayLike, axis: builtins.int | Sequence[builtins.int]) -> ndarray:
     """The array with new axes of length 1.
 
     Args:
@@ -2394,7 +2402,7 @@ def expand_dims(a: ndarray, axis: builtins.int | Sequence[builtins.int]) -> ndar
     Raises:
         DimensionError: If there is no such place, or one is given twice."""
 
-def expm1(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def expm1(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``exp(x) - 1``, exact near 0.
 
     Args:
@@ -2406,7 +2414,7 @@ def expm1(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dt
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def extract(condition: ArrayLike, arr: ndarray) -> ndarray:
+def extract(condition: ArrayLike, arr: ArrayLike) -> ndarray:
     """The elements where a condition holds.
 
     Args:
@@ -2433,7 +2441,7 @@ def eye(N: builtins.int, M: builtins.int | None = None, k: builtins.int = 0, dty
         DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory."""
 
-def fabs(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def fabs(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Absolute value of each element, in a float dtype.
 
     Args:
@@ -2447,7 +2455,7 @@ def fabs(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dty
     Raises:
         DtypeError: If an operand is complex."""
 
-def fill_diagonal(a: ndarray, val: ndarray | Scalar, wrap: builtins.bool = False) -> None:
+def fill_diagonal(a: ndarray, val: ArrayLike, wrap: builtins.bool = False) -> None:
     """Writes to the elements with equal indices, in place.
 
     Args:
@@ -2460,7 +2468,7 @@ def fill_diagonal(a: ndarray, val: ndarray | Scalar, wrap: builtins.bool = False
         DtypeError: If the dtype of the values is of a higher kind than that of the array.
         ChainerxError: If the array is in a graph, or read-only."""
 
-def fix(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def fix(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Each element without its fraction.
 
     Args:
@@ -2474,7 +2482,7 @@ def fix(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtyp
     Raises:
         DtypeError: If an operand is complex."""
 
-def fixed_batch_norm(x: ndarray, gamma: ndarray, beta: ndarray, mean: ndarray, var: ndarray, eps: builtins.float = 2e-05, axis: Axis = None) -> ndarray:
+def fixed_batch_norm(x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, mean: ArrayLike, var: ArrayLike, eps: builtins.float = 2e-05, axis: Axis = None) -> ndarray:
     """Batch normalization with statistics that are given.
 
     Args:
@@ -2492,7 +2500,7 @@ def fixed_batch_norm(x: ndarray, gamma: ndarray, beta: ndarray, mean: ndarray, v
         DtypeError: If an array is of no real float dtype.
         ValueError: If ``eps`` is negative."""
 
-def flatnonzero(a: ndarray) -> ndarray:
+def flatnonzero(a: ArrayLike) -> ndarray:
     """The places of the elements that are not 0 in the flattened array.
 
     Args:
@@ -2500,7 +2508,7 @@ def flatnonzero(a: ndarray) -> ndarray:
     Returns:
         ndarray: int64, 1-d. Not differentiable."""
 
-def flip(m: ndarray, axes: Axis = None, *, axis: Axis = None) -> ndarray:
+def flip(m: ArrayLike, axes: Axis = None, *, axis: Axis = None) -> ndarray:
     """The array with axes reversed.
 
     Args:
@@ -2513,7 +2521,7 @@ def flip(m: ndarray, axes: Axis = None, *, axis: Axis = None) -> ndarray:
         DimensionError: If an axis is not there, or given twice.
         TypeError: If both ``axes`` and ``axis`` are given."""
 
-def fliplr(m: ndarray) -> ndarray:
+def fliplr(m: ArrayLike) -> ndarray:
     """The array with axis 1 reversed.
 
     Args:
@@ -2523,7 +2531,7 @@ def fliplr(m: ndarray) -> ndarray:
     Raises:
         DimensionError: If there is no axis 1."""
 
-def flipud(m: ndarray) -> ndarray:
+def flipud(m: ArrayLike) -> ndarray:
     """The array with axis 0 reversed.
 
     Args:
@@ -2533,7 +2541,7 @@ def flipud(m: ndarray) -> ndarray:
     Raises:
         DimensionError: If there are no dimensions."""
 
-def float_power(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def float_power(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``x1`` to the power of ``x2``, in double precision.
 
     Args:
@@ -2546,7 +2554,7 @@ def float_power(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None 
     Returns:
         ndarray: Broadcast shape, float64 or complex128. Differentiable, any order."""
 
-def floor(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def floor(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The greatest whole number not above each element.
 
     Args:
@@ -2560,7 +2568,7 @@ def floor(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dt
     Raises:
         DtypeError: If an operand is complex."""
 
-def floor_divide(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def floor_divide(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Floor of the quotient; an integer by 0 gives 0.
 
     Args:
@@ -2575,7 +2583,7 @@ def floor_divide(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None
     Raises:
         DtypeError: If an operand is bool."""
 
-def fmax(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def fmax(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The larger of two operands, the number if one is nan. Equal arrays share the gradient, an array that equals a scalar takes it.
 
     Args:
@@ -2590,7 +2598,7 @@ def fmax(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None,
     Raises:
         DtypeError: If an operand is complex."""
 
-def fmin(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def fmin(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The smaller of two operands, the number if one is nan. Equal arrays share the gradient, an array that equals a scalar takes it.
 
     Args:
@@ -2605,7 +2613,7 @@ def fmin(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None,
     Raises:
         DtypeError: If an operand is complex."""
 
-def fmod(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def fmod(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Remainder with the sign of ``x1``; an integer by 0 gives 0.
 
     Args:
@@ -2633,7 +2641,7 @@ def force_backprop_mode(x: Context | BackpropId | Sequence[BackpropId] | None = 
         TypeError: If two of the arguments were given.
         ChainerxError: If an id is released."""
 
-def frexp(x: ndarray, out: tuple | None = None, *, where: ArrayLike = True) -> tuple[ndarray, ndarray]:
+def frexp(x: ArrayLike, out: tuple | None = None, *, where: ArrayLike = True) -> tuple[ndarray, ndarray]:
     """Fractions from 1/2 up to 1 and powers of two, whose product is ``x``.
 
     Args:
@@ -2676,7 +2684,7 @@ def frombuffer(buffer: Any, dtype: DtypeLike | None = None, count: builtins.int 
         TypeError: If it is no buffer.
         ValueError: If bools have bytes other than 0 and 1, or the buffer holds Python objects."""
 
-def full(shape: ShapeLike, fill_value: builtins.float | ndarray, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def full(shape: ShapeLike, fill_value: ArrayLike, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """An array of one value.
 
     Args:
@@ -2693,7 +2701,7 @@ def full(shape: ShapeLike, fill_value: builtins.float | ndarray, dtype: DtypeLik
         MemoryError: If there is not so much memory.
         OverflowError: If the dtype does not hold the value."""
 
-def full_like(a: ndarray, fill_value: builtins.float | ndarray, device: DeviceLike | None = None, *, dtype: DtypeLike | None = None, shape: ShapeLike | None = None) -> ndarray:
+def full_like(a: ArrayLike, fill_value: ArrayLike, device: DeviceLike | None = None, *, dtype: DtypeLike | None = None, shape: ShapeLike | None = None) -> ndarray:
     """An array of one value with the shape and dtype of another, on the default device.
 
     Args:
@@ -2710,7 +2718,7 @@ def full_like(a: ndarray, fill_value: builtins.float | ndarray, device: DeviceLi
         MemoryError: If there is not so much memory.
         OverflowError: If the dtype does not hold the value."""
 
-def gaussian_kl_divergence(mean: ndarray, ln_var: ndarray) -> ndarray:
+def gaussian_kl_divergence(mean: ArrayLike, ln_var: ArrayLike) -> ndarray:
     """KL divergence of a normal distribution from the standard one, elementwise:
     ``(mean ** 2 + exp(ln_var) - ln_var - 1) / 2``.
 
@@ -2723,7 +2731,7 @@ def gaussian_kl_divergence(mean: ndarray, ln_var: ndarray) -> ndarray:
         DimensionError: If the shapes do not broadcast.
         DtypeError: If one is bool or complex."""
 
-def gcd(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def gcd(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The greatest common divisor, not negative; of bool, or.
 
     Args:
@@ -2738,7 +2746,7 @@ def gcd(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, 
     Raises:
         DtypeError: If an operand is a float."""
 
-def gelu(x: ndarray, approximate: str = 'none') -> ndarray:
+def gelu(x: ArrayLike, approximate: str = 'none') -> ndarray:
     """``x * N(x)`` with the distribution function N of normal numbers.
 
     Args:
@@ -2751,7 +2759,7 @@ def gelu(x: ndarray, approximate: str = 'none') -> ndarray:
         ValueError: If there is no such approximation.
     Source: Hendrycks and Gimpel, 2016."""
 
-def geomspace(start: complex | ndarray, stop: complex | ndarray, num: builtins.int = 50, endpoint: builtins.bool = True, dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, axis: builtins.int = 0) -> ndarray:
+def geomspace(start: ArrayLike, stop: ArrayLike, num: builtins.int = 50, endpoint: builtins.bool = True, dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, axis: builtins.int = 0) -> ndarray:
     """Values from ``start`` to ``stop``, by equal factors.
 
     Args:
@@ -2778,7 +2786,7 @@ def get_num_threads() -> builtins.int:
     Returns:
         int: At first ``$CHAINERX_NUM_THREADS``, else the CPUs that this process may run on."""
 
-def global_average_pool(x: ndarray) -> ndarray:
+def global_average_pool(x: ArrayLike) -> ndarray:
     """The mean of each channel.
 
     Args:
@@ -2789,7 +2797,7 @@ def global_average_pool(x: ndarray) -> ndarray:
         DimensionError: If there is no spatial axis, or an empty one.
         DtypeError: If ``x`` is not of a float dtype."""
 
-def global_max_pool(x: ndarray) -> ndarray:
+def global_max_pool(x: ArrayLike) -> ndarray:
     """The maximum of each channel.
 
     Args:
@@ -2821,7 +2829,7 @@ def grad(outputs: ndarray | Sequence[ndarray], inputs: ndarray | Sequence[ndarra
     Raises:
         GradientError: If ``grad_outputs`` do not fit the outputs."""
 
-def gradient(f: ndarray, *varargs: ndarray | Scalar, axis: Axis = None, edge_order: builtins.int = 1) -> Any:
+def gradient(f: ArrayLike, *varargs: ArrayLike, axis: Axis = None, edge_order: builtins.int = 1) -> Any:
     """The derivative of a function of which there are samples, by central differences.
 
     Args:
@@ -2838,7 +2846,7 @@ def gradient(f: ndarray, *varargs: ndarray | Scalar, axis: Axis = None, edge_ord
         DimensionError: If distances do not fit, or there is no such axis.
         DtypeError: If ``f`` is of bool."""
 
-def greater(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
+def greater(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether ``x1`` is greater.
 
     Args:
@@ -2852,7 +2860,7 @@ def greater(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = No
     Raises:
         DtypeError: If bool meets another dtype."""
 
-def greater_equal(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
+def greater_equal(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether ``x1`` is greater or equal.
 
     Args:
@@ -2866,7 +2874,7 @@ def greater_equal(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | Non
     Raises:
         DtypeError: If bool meets another dtype."""
 
-def group_norm(x: ndarray, groups: builtins.int, gamma: ndarray, beta: ndarray, eps: builtins.float = 1e-05) -> ndarray:
+def group_norm(x: ArrayLike, groups: builtins.int, gamma: ArrayLike, beta: ArrayLike, eps: builtins.float = 1e-05) -> ndarray:
     """Group normalization: the channels of a group are normalized together, image by image.
 
     Args:
@@ -2907,7 +2915,7 @@ def hanning(M: builtins.int, *, dtype: DtypeLike | None = None, device: DeviceLi
     Raises:
         ChainerxError: If ``M`` is too large, or there is no such device."""
 
-def heaviside(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def heaviside(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """0 where ``x1`` is negative, 1 where it is positive, ``x2`` where it is 0.
 
     Args:
@@ -2922,7 +2930,7 @@ def heaviside(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = 
     Raises:
         DtypeError: If an operand is complex."""
 
-def hinge(x1: ndarray, x2: ndarray, norm: builtins.float = 1.0) -> ndarray:
+def hinge(x1: ArrayLike, x2: ArrayLike, norm: builtins.float = 1.0) -> ndarray:
     """Hinge loss of one class against the rest.
 
     Args:
@@ -2936,7 +2944,7 @@ def hinge(x1: ndarray, x2: ndarray, norm: builtins.float = 1.0) -> ndarray:
         DimensionError: If the shapes do not fit.
         DtypeError: If ``x1`` is not real, or ``x2`` no integers."""
 
-def histogram(a: ndarray, bins: builtins.int | str | ndarray | Sequence[builtins.float] = 10, range: tuple[builtins.float, builtins.float] | None = None, density: builtins.bool | None = None, weights: ndarray | None = None) -> tuple[ndarray, ndarray]:
+def histogram(a: ArrayLike, bins: builtins.int | str | ArrayLike | Sequence[builtins.float] = 10, range: tuple[builtins.float, builtins.float] | None = None, density: builtins.bool | None = None, weights: ArrayLike | None = None) -> tuple[ndarray, ndarray]:
     """How many elements lie between edges.
 
     Args:
@@ -2955,7 +2963,7 @@ def histogram(a: ndarray, bins: builtins.int | str | ndarray | Sequence[builtins
     Note:
         What equals an edge belongs to the bin that begins with it, what equals the last one to the last bin."""
 
-def histogram2d(x: ndarray, y: ndarray, bins: Any = 10, range: Any = None, density: builtins.bool | None = None, weights: ndarray | None = None) -> tuple[ndarray, ndarray, ndarray]:
+def histogram2d(x: ArrayLike, y: ArrayLike, bins: Any = 10, range: Any = None, density: builtins.bool | None = None, weights: ArrayLike | None = None) -> tuple[ndarray, ndarray, ndarray]:
     """How many points lie between edges of two dimensions.
 
     Args:
@@ -2972,7 +2980,7 @@ def histogram2d(x: ndarray, y: ndarray, bins: Any = 10, range: Any = None, densi
         DimensionError: If shapes do not fit.
         DtypeError: For complex numbers."""
 
-def histogram_bin_edges(a: ndarray, bins: builtins.int | str | ndarray | Sequence[builtins.float] = 10, range: tuple[builtins.float, builtins.float] | None = None, weights: ndarray | None = None) -> ndarray:
+def histogram_bin_edges(a: ArrayLike, bins: builtins.int | str | ArrayLike | Sequence[builtins.float] = 10, range: tuple[builtins.float, builtins.float] | None = None, weights: ArrayLike | None = None) -> ndarray:
     """The edges that histogram() uses.
 
     Args:
@@ -2988,7 +2996,7 @@ def histogram_bin_edges(a: ndarray, bins: builtins.int | str | ndarray | Sequenc
         TypeError: For a rule with weights.
         DimensionError: If edges have not one dimension, or ``weights`` another shape."""
 
-def histogramdd(sample: ndarray | Sequence[ndarray], bins: Any = 10, range: Any = None, density: builtins.bool | None = None, weights: ndarray | None = None) -> tuple[ndarray, tuple[ndarray, ...]]:
+def histogramdd(sample: ArrayLike | Sequence[ArrayLike], bins: Any = 10, range: Any = None, density: builtins.bool | None = None, weights: ArrayLike | None = None) -> tuple[ndarray, tuple[ndarray, ...]]:
     """How many points lie between edges of several dimensions.
 
     Args:
@@ -3004,7 +3012,7 @@ def histogramdd(sample: ndarray | Sequence[ndarray], bins: Any = 10, range: Any 
         DimensionError: If shapes do not fit.
         DtypeError: For complex numbers."""
 
-def hsplit(ary: ndarray, indices_or_sections: Indices) -> list[ndarray]:
+def hsplit(ary: ArrayLike, indices_or_sections: Indices) -> list[ndarray]:
     """Parts of an array along axis 1, or 0 if there is only one.
 
     Args:
@@ -3017,7 +3025,7 @@ def hsplit(ary: ndarray, indices_or_sections: Indices) -> list[ndarray]:
         DimensionError: If there are no such equal parts, or fewer dimensions.
         ValueError: If their number is no integer."""
 
-def hstack(arrays: Sequence[ndarray], *, dtype: DtypeLike | None = None, casting: str = 'same_kind') -> ndarray:
+def hstack(arrays: Sequence[ArrayLike], *, dtype: DtypeLike | None = None, casting: str = 'same_kind') -> ndarray:
     """Joins arrays side by side: along axis 1, or 0 if they have only one.
 
     Args:
@@ -3031,7 +3039,7 @@ def hstack(arrays: Sequence[ndarray], *, dtype: DtypeLike | None = None, casting
         DimensionError: If shapes do not fit, or there is no array.
         ValueError: If there is no such ``casting``."""
 
-def huber_loss(x1: ndarray, x2: ndarray, delta: builtins.float) -> ndarray:
+def huber_loss(x1: ArrayLike, x2: ArrayLike, delta: builtins.float) -> ndarray:
     """Half the squared error where ``abs(x1 - x2) <= delta``, linear beyond.
 
     Args:
@@ -3045,7 +3053,7 @@ def huber_loss(x1: ndarray, x2: ndarray, delta: builtins.float) -> ndarray:
         DtypeError: If one is bool or complex.
     Source: Huber, 1964."""
 
-def hypot(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def hypot(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Length of the hypotenuse, without overflow.
 
     Args:
@@ -3060,7 +3068,7 @@ def hypot(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None
     Raises:
         DtypeError: If an operand is complex."""
 
-def i0(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def i0(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The modified Bessel function of the first kind, of order 0.
 
     Args:
@@ -3091,7 +3099,7 @@ def identity(n: builtins.int, dtype: DtypeLike | None = None, device: DeviceLike
         DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory."""
 
-def imag(x: ndarray) -> ndarray:
+def imag(x: ArrayLike) -> ndarray:
     """The imaginary part.
 
     Args:
@@ -3115,7 +3123,7 @@ def indices(dimensions: Sequence[builtins.int], dtype: DtypeLike | None = None, 
     Raises:
         DimensionError: If a size is negative."""
 
-def inner(a: ndarray, b: ndarray) -> ndarray:
+def inner(a: ArrayLike, b: ArrayLike) -> ndarray:
     """Sums of products over the last axes.
 
     Args:
@@ -3126,7 +3134,7 @@ def inner(a: ndarray, b: ndarray) -> ndarray:
     Raises:
         DimensionError: If the last axes have different lengths."""
 
-def insert(arr: ndarray, obj: Any, values: ndarray | Scalar, axis: builtins.int | None = None) -> ndarray:
+def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: builtins.int | None = None) -> ndarray:
     """A copy with values inserted before given places.
 
     Args:
@@ -3143,7 +3151,7 @@ def insert(arr: ndarray, obj: Any, values: ndarray | Scalar, axis: builtins.int 
         DimensionError: If values do not fit, or there is no such axis.
         DtypeError: If the dtype of the values is of a higher kind than that of ``arr``."""
 
-def instance_norm(x: ndarray, gamma: ndarray | None = None, beta: ndarray | None = None, eps: builtins.float = 1e-05) -> ndarray:
+def instance_norm(x: ArrayLike, gamma: ArrayLike | None = None, beta: ArrayLike | None = None, eps: builtins.float = 1e-05) -> ndarray:
     """Instance normalization: each channel of each image is normalized by itself.
 
     Args:
@@ -3159,7 +3167,7 @@ def instance_norm(x: ndarray, gamma: ndarray | None = None, beta: ndarray | None
         ValueError: If ``eps`` is negative.
     Source: Ulyanov et al., Instance Normalization, 2016."""
 
-def interp(x: ndarray | Scalar, xp: ndarray, fp: ndarray, left: Scalar | None = None, right: Scalar | None = None, period: builtins.float | None = None) -> ndarray:
+def interp(x: ArrayLike, xp: ArrayLike, fp: ArrayLike, left: Scalar | None = None, right: Scalar | None = None, period: builtins.float | None = None) -> ndarray:
     """Linear interpolation between points.
 
     Args:
@@ -3176,7 +3184,7 @@ def interp(x: ndarray | Scalar, xp: ndarray, fp: ndarray, left: Scalar | None = 
         DimensionError: If ``xp`` and ``fp`` have not one length and dimension.
         DtypeError: If ``x`` or ``xp`` is complex."""
 
-def intersect1d(ar1: ndarray, ar2: ndarray, assume_unique: builtins.bool = False, return_indices: builtins.bool = False) -> ndarray | tuple[ndarray, ndarray, ndarray]:
+def intersect1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: builtins.bool = False, return_indices: builtins.bool = False) -> ndarray | tuple[ndarray, ndarray, ndarray]:
     """The elements that two arrays have both.
 
     Args:
@@ -3187,7 +3195,7 @@ def intersect1d(ar1: ndarray, ar2: ndarray, assume_unique: builtins.bool = False
     Returns:
         ndarray or tuple of ndarray: Sorted, of one dimension, in the promoted dtype; then the places in the flattened arrays. No gradient."""
 
-def invert(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def invert(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """All bits reversed; of bool, the opposite.
 
     Args:
@@ -3214,7 +3222,7 @@ def is_backprop_required(x: Context | BackpropId | None = None, *, context: Cont
         TypeError: If two of the arguments were given.
         ChainerxError: If an id is released."""
 
-def isclose(a: ndarray | Scalar, b: ndarray | Scalar, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> ndarray:
+def isclose(a: ArrayLike, b: ArrayLike, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> ndarray:
     """``abs(a - b) <= atol + rtol * abs(b)``; infinities are close to themselves alone.
 
     Args:
@@ -3228,7 +3236,7 @@ def isclose(a: ndarray | Scalar, b: ndarray | Scalar, rtol: builtins.float = 1e-
     Raises:
         DimensionError: If the shapes do not broadcast."""
 
-def iscomplex(x: ndarray) -> ndarray:
+def iscomplex(x: ArrayLike) -> ndarray:
     """Whether the imaginary part of each element is not 0.
 
     Args:
@@ -3236,7 +3244,7 @@ def iscomplex(x: ndarray) -> ndarray:
     Returns:
         ndarray: bool. Not differentiable."""
 
-def iscomplexobj(x: ndarray) -> builtins.bool:
+def iscomplexobj(x: ArrayLike) -> builtins.bool:
     """Whether an array is of a complex dtype.
 
     Args:
@@ -3244,7 +3252,7 @@ def iscomplexobj(x: ndarray) -> builtins.bool:
     Returns:
         bool: By the dtype alone."""
 
-def isfinite(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
+def isfinite(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether each element is neither infinite nor nan.
 
     Args:
@@ -3255,7 +3263,7 @@ def isfinite(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True)
     Returns:
         ndarray: bool. Not differentiable."""
 
-def isin(element: ndarray | Scalar, test_elements: ArrayLike, assume_unique: builtins.bool = False, invert: builtins.bool = False, *, kind: str | None = None) -> ndarray:
+def isin(element: ArrayLike, test_elements: ArrayLike, assume_unique: builtins.bool = False, invert: builtins.bool = False, *, kind: str | None = None) -> ndarray:
     """Whether elements are among others.
 
     Args:
@@ -3271,7 +3279,7 @@ def isin(element: ndarray | Scalar, test_elements: ArrayLike, assume_unique: bui
     Note:
         NaN is among nothing."""
 
-def isinf(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
+def isinf(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether each element is infinite.
 
     Args:
@@ -3282,7 +3290,7 @@ def isinf(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True) ->
     Returns:
         ndarray: bool. Not differentiable."""
 
-def isnan(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
+def isnan(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether each element is nan.
 
     Args:
@@ -3293,7 +3301,7 @@ def isnan(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True) ->
     Returns:
         ndarray: bool. Not differentiable."""
 
-def isneginf(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
+def isneginf(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether each element is the negative infinity.
 
     Args:
@@ -3306,7 +3314,7 @@ def isneginf(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True)
     Raises:
         DtypeError: If an operand is complex."""
 
-def isposinf(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
+def isposinf(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether each element is the positive infinity.
 
     Args:
@@ -3319,7 +3327,7 @@ def isposinf(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True)
     Raises:
         DtypeError: If an operand is complex."""
 
-def isreal(x: ndarray) -> ndarray:
+def isreal(x: ArrayLike) -> ndarray:
     """Whether the imaginary part of each element is 0.
 
     Args:
@@ -3327,7 +3335,7 @@ def isreal(x: ndarray) -> ndarray:
     Returns:
         ndarray: bool. Not differentiable."""
 
-def isrealobj(x: ndarray) -> builtins.bool:
+def isrealobj(x: ArrayLike) -> builtins.bool:
     """Whether an array is of no complex dtype.
 
     Args:
@@ -3335,7 +3343,7 @@ def isrealobj(x: ndarray) -> builtins.bool:
     Returns:
         bool: By the dtype alone."""
 
-def ix_(*args: ndarray) -> tuple[ndarray, ...]:
+def ix_(*args: ArrayLike) -> tuple[ndarray, ...]:
     """Vectors as an index of all their combinations: ``x[ix_(rows, columns)]``.
 
     Args:
@@ -3359,7 +3367,7 @@ def kaiser(M: builtins.int, beta: builtins.float, *, dtype: DtypeLike | None = N
     Raises:
         ChainerxError: If ``M`` is too large, or there is no such device."""
 
-def kron(a: ndarray, b: ndarray) -> ndarray:
+def kron(a: ArrayLike, b: ArrayLike) -> ndarray:
     """Kronecker's product: each element of ``a`` times all of ``b``.
 
     Args:
@@ -3369,7 +3377,7 @@ def kron(a: ndarray, b: ndarray) -> ndarray:
     Raises:
         DimensionError: If there are too many axes."""
 
-def layer_norm(x: ndarray, gamma: ndarray, beta: ndarray, eps: builtins.float = 1e-05, axis: Axis = None) -> ndarray:
+def layer_norm(x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, eps: builtins.float = 1e-05, axis: Axis = None) -> ndarray:
     """Layer normalization, ``(x - mean) / sqrt(var + eps) * gamma + beta``, with the mean and
     the variance over ``axis``, for each place of the other axes.
 
@@ -3387,7 +3395,7 @@ def layer_norm(x: ndarray, gamma: ndarray, beta: ndarray, eps: builtins.float = 
         ValueError: If ``eps`` is negative.
     Source: Ba et al., Layer Normalization, 2016."""
 
-def lcm(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def lcm(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The least common multiple, not negative; of bool, and.
 
     Args:
@@ -3402,7 +3410,7 @@ def lcm(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, 
     Raises:
         DtypeError: If an operand is a float."""
 
-def ldexp(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
+def ldexp(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """``x1 * 2**x2``, rounded once.
 
     Args:
@@ -3417,7 +3425,7 @@ def ldexp(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None
         DtypeError: If ``x1`` is complex, or ``x2`` is no integer.
         DimensionError: If the shapes do not broadcast."""
 
-def leaky_relu(x: ndarray, slope: builtins.float = 0.2) -> ndarray:
+def leaky_relu(x: ArrayLike, slope: builtins.float = 0.2) -> ndarray:
     """``x`` where not negative, ``slope * x`` elsewhere.
 
     Args:
@@ -3428,7 +3436,7 @@ def leaky_relu(x: ndarray, slope: builtins.float = 0.2) -> ndarray:
     Raises:
         DtypeError: If an operand is complex."""
 
-def left_shift(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def left_shift(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Bits of ``x1`` moved up by ``x2``.
 
     Args:
@@ -3443,7 +3451,7 @@ def left_shift(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None =
     Raises:
         DtypeError: If an operand is no integer."""
 
-def less(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
+def less(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether ``x1`` is less.
 
     Args:
@@ -3457,7 +3465,7 @@ def less(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None,
     Raises:
         DtypeError: If bool meets another dtype."""
 
-def less_equal(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
+def less_equal(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether ``x1`` is less or equal.
 
     Args:
@@ -3471,7 +3479,7 @@ def less_equal(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None =
     Raises:
         DtypeError: If bool meets another dtype."""
 
-def lexsort(keys: ndarray | Sequence[ndarray], axis: builtins.int = -1) -> ndarray:
+def lexsort(keys: ArrayLike | Sequence[ArrayLike], axis: builtins.int = -1) -> ndarray:
     """Places of the elements of arrays that are sorted together.
 
     Args:
@@ -3483,7 +3491,7 @@ def lexsort(keys: ndarray | Sequence[ndarray], axis: builtins.int = -1) -> ndarr
         ValueError: If there are no keys.
         DimensionError: If their shapes differ, or there is no such axis."""
 
-def linear(x: ndarray, w: ndarray, b: ndarray | None = None, n_batch_axes: builtins.int = 1) -> ndarray:
+def linear(x: ArrayLike, w: ArrayLike, b: ArrayLike | None = None, n_batch_axes: builtins.int = 1) -> ndarray:
     """A fully connected layer, ``x @ w.T + b``.
 
     Args:
@@ -3496,7 +3504,7 @@ def linear(x: ndarray, w: ndarray, b: ndarray | None = None, n_batch_axes: built
     Raises:
         DimensionError: If shapes don't fit."""
 
-def linspace(start: complex | ndarray, stop: complex | ndarray, num: builtins.int = 50, endpoint: builtins.bool = True, dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, retstep: builtins.bool = False, axis: builtins.int = 0) -> Any:
+def linspace(start: ArrayLike, stop: ArrayLike, num: builtins.int = 50, endpoint: builtins.bool = True, dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, retstep: builtins.bool = False, axis: builtins.int = 0) -> Any:
     """Evenly spaced values from `start` to `stop`.
 
     Args:
@@ -3515,7 +3523,7 @@ def linspace(start: complex | ndarray, stop: complex | ndarray, num: builtins.in
         DimensionError: If arrays do not broadcast, or there is no such axis.
         DeviceError: If arrays are on another device than ``device``."""
 
-def local_response_normalization(x: ndarray, n: builtins.int = 5, k: builtins.float = 2, alpha: builtins.float = 0.0001, beta: builtins.float = 0.75) -> ndarray:
+def local_response_normalization(x: ArrayLike, n: builtins.int = 5, k: builtins.float = 2, alpha: builtins.float = 0.0001, beta: builtins.float = 0.75) -> ndarray:
     """Division by the activity of channels nearby,
     ``x / (k + alpha * sum(x ** 2)) ** beta``.
 
@@ -3533,7 +3541,7 @@ def local_response_normalization(x: ndarray, n: builtins.int = 5, k: builtins.fl
         ValueError: If ``n`` is negative.
     Source: Krizhevsky et al., NIPS 2012."""
 
-def log(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def log(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Natural logarithm of each element.
 
     Args:
@@ -3545,7 +3553,7 @@ def log(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtyp
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def log10(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def log10(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Logarithm to the base 10.
 
     Args:
@@ -3557,7 +3565,7 @@ def log10(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dt
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def log1p(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def log1p(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``log(1 + x)``, exact near 0.
 
     Args:
@@ -3569,7 +3577,7 @@ def log1p(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dt
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def log2(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def log2(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Logarithm to the base 2.
 
     Args:
@@ -3581,7 +3589,7 @@ def log2(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dty
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def log_softmax(x: ndarray, axis: Axis = None) -> ndarray:
+def log_softmax(x: ArrayLike, axis: Axis = None) -> ndarray:
     """Logarithm of :func:`softmax`.
 
     Args:
@@ -3594,7 +3602,7 @@ def log_softmax(x: ndarray, axis: Axis = None) -> ndarray:
     Note:
         Evaluated as ``(x - max) - log(sum(exp(x - max)))``; no overflow."""
 
-def logaddexp(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def logaddexp(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``log(exp(x1) + exp(x2))`` without overflow.
 
     Args:
@@ -3609,7 +3617,7 @@ def logaddexp(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = 
     Raises:
         DtypeError: If an operand is complex."""
 
-def logaddexp2(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def logaddexp2(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``log2(2**x1 + 2**x2)`` without overflow.
 
     Args:
@@ -3624,7 +3632,7 @@ def logaddexp2(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None =
     Raises:
         DtypeError: If an operand is complex."""
 
-def logical_and(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
+def logical_and(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether both are not 0.
 
     Args:
@@ -3636,7 +3644,7 @@ def logical_and(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None 
     Returns:
         ndarray: bool. Not differentiable."""
 
-def logical_not(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
+def logical_not(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether each element is 0.
 
     Args:
@@ -3647,7 +3655,7 @@ def logical_not(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = Tr
     Returns:
         ndarray: bool. Not differentiable."""
 
-def logical_or(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
+def logical_or(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether one is not 0.
 
     Args:
@@ -3659,7 +3667,7 @@ def logical_or(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None =
     Returns:
         ndarray: bool. Not differentiable."""
 
-def logical_xor(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
+def logical_xor(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether just one is not 0.
 
     Args:
@@ -3671,7 +3679,7 @@ def logical_xor(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None 
     Returns:
         ndarray: bool. Not differentiable."""
 
-def logspace(start: complex | ndarray, stop: complex | ndarray, num: builtins.int = 50, endpoint: builtins.bool = True, base: complex | ndarray = 10.0, dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, axis: builtins.int = 0) -> ndarray:
+def logspace(start: ArrayLike, stop: ArrayLike, num: builtins.int = 50, endpoint: builtins.bool = True, base: ArrayLike = 10.0, dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, axis: builtins.int = 0) -> ndarray:
     """Values from ``base**start`` to ``base**stop``, by equal factors.
 
     Args:
@@ -3691,7 +3699,7 @@ def logspace(start: complex | ndarray, stop: complex | ndarray, num: builtins.in
         DtypeError: If ends are complex, and ``dtype`` is not.
         DeviceError: If arrays are on another device than ``device``."""
 
-def logsumexp(x: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+def logsumexp(x: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
     """Logarithm of the sum of exponentials over axes, without overflow.
 
     Args:
@@ -3704,7 +3712,7 @@ def logsumexp(x: ndarray, axis: Axis = None, keepdims: builtins.bool = False) ->
         DimensionError: If an axis is out of range or repeated.
         DtypeError: If ``x`` is complex."""
 
-def lstm(c: ndarray, x: ndarray) -> tuple[ndarray, ndarray]:
+def lstm(c: ArrayLike, x: ArrayLike) -> tuple[ndarray, ndarray]:
     """A step of a long short-term memory.
 
     With gates ``a``, ``i``, ``f``, ``o`` taken from ``x``, it is ``c' = tanh(a) * sigmoid(i) + sigmoid(f) * c``, ``h = sigmoid(o) * tanh(c')``.
@@ -3719,7 +3727,7 @@ def lstm(c: ndarray, x: ndarray) -> tuple[ndarray, ndarray]:
         DtypeError: If a dtype is no real float.
     Source: Hochreiter and Schmidhuber, Neural Computation 1997."""
 
-def matmul(x1: ndarray, x2: ndarray, out: ndarray | None = None, *, dtype: DtypeLike | None = None) -> ndarray:
+def matmul(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, dtype: DtypeLike | None = None) -> ndarray:
     """Matrix product over the last two axes, as numpy.matmul; also the operator ``@``.
 
     Args:
@@ -3735,7 +3743,7 @@ def matmul(x1: ndarray, x2: ndarray, out: ndarray | None = None, *, dtype: Dtype
     Note:
         float16 and bfloat16 are summed in float32. The result doesn't depend on the number of threads."""
 
-def matrix_transpose(x: ndarray) -> ndarray:
+def matrix_transpose(x: ArrayLike) -> ndarray:
     """Each matrix of the last two axes transposed.
 
     Args:
@@ -3745,7 +3753,7 @@ def matrix_transpose(x: ndarray) -> ndarray:
     Raises:
         DimensionError: If there are fewer than two axes."""
 
-def matvec(x1: ndarray, x2: ndarray, out: ndarray | None = None, *, dtype: DtypeLike | None = None) -> ndarray:
+def matvec(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, dtype: DtypeLike | None = None) -> ndarray:
     """Products of matrices with vectors.
 
     Args:
@@ -3759,7 +3767,7 @@ def matvec(x1: ndarray, x2: ndarray, out: ndarray | None = None, *, dtype: Dtype
     Raises:
         DimensionError: If shapes do not fit."""
 
-def max(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
+def max(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
     """Largest element over axes.
 
     Args:
@@ -3780,7 +3788,7 @@ def max(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: 
     Note:
         A NaN is the extreme."""
 
-def max_pool(x: ndarray, ksize: builtins.int | Sequence[builtins.int], stride: builtins.int | Sequence[builtins.int] | None = None, pad: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]] = 0, cover_all: builtins.bool = False, return_indices: builtins.bool = False) -> Any:
+def max_pool(x: ArrayLike, ksize: builtins.int | Sequence[builtins.int], stride: builtins.int | Sequence[builtins.int] | None = None, pad: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]] = 0, cover_all: builtins.bool = False, return_indices: builtins.bool = False) -> Any:
     """The maximum of each window that slides over the spatial axes.
 
     Args:
@@ -3799,7 +3807,7 @@ def max_pool(x: ndarray, ksize: builtins.int | Sequence[builtins.int], stride: b
         The indices are int64: the numbers of the maxima within their windows, in C order.
         NaN is the maximum. Of equal elements the first one gets the gradient. A window that is all padding gives -inf, or the smallest integer, and index 0."""
 
-def max_unpool(x: ndarray, indices: ndarray, ksize: builtins.int | Sequence[builtins.int], stride: builtins.int | Sequence[builtins.int] | None = None, pad: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]] = 0, outsize: builtins.int | Sequence[builtins.int] | None = None, cover_all: builtins.bool = False) -> ndarray:
+def max_unpool(x: ArrayLike, indices: ArrayLike, ksize: builtins.int | Sequence[builtins.int], stride: builtins.int | Sequence[builtins.int] | None = None, pad: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]] = 0, outsize: builtins.int | Sequence[builtins.int] | None = None, cover_all: builtins.bool = False) -> ndarray:
     """Each element in one place of its window, zeros elsewhere.
 
     Args:
@@ -3817,7 +3825,7 @@ def max_unpool(x: ndarray, indices: ndarray, ksize: builtins.int | Sequence[buil
         DtypeError: If ``x`` is not of a float dtype, or ``indices`` are no integers.
         IndexError: If an index is out of its window."""
 
-def maximum(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def maximum(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The larger of two operands; nan wins. Equal arrays share the gradient, an array that equals a scalar takes it.
 
     Args:
@@ -3832,7 +3840,7 @@ def maximum(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = No
     Raises:
         DtypeError: If an operand is complex."""
 
-def mean(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ArrayLike = True) -> ndarray:
+def mean(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ArrayLike = True) -> ndarray:
     """Arithmetic mean over axes.
 
     Args:
@@ -3850,7 +3858,7 @@ def mean(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtyp
     Note:
         The mean of nothing is NaN."""
 
-def median(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None) -> ndarray:
+def median(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None) -> ndarray:
     """Median over axes.
 
     Args:
@@ -3867,7 +3875,7 @@ def median(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, ou
     Note:
         NaN where there is a NaN, or nothing at all."""
 
-def meshgrid(*xi: ndarray, copy: builtins.bool = False, sparse: builtins.bool = False, indexing: str = 'xy') -> list[ndarray]:
+def meshgrid(*xi: ArrayLike, copy: builtins.bool = False, sparse: builtins.bool = False, indexing: str = 'xy') -> tuple[ndarray, ...]:
     """The coordinates of a grid.
 
     Args:
@@ -3876,11 +3884,11 @@ def meshgrid(*xi: ndarray, copy: builtins.bool = False, sparse: builtins.bool = 
         sparse (bool): Whether each has length 1 along the axes of the others, instead of being broadcast.
         indexing (str): 'xy', where the second axis is that of the first array, or 'ij'.
     Returns:
-        list of ndarray: Views of these in the shape of the grid, or copies. Differentiable, any order.
+        tuple of ndarray: Views of these in the shape of the grid, or copies. Differentiable, any order.
     Raises:
         ValueError: If ``indexing`` is neither."""
 
-def min(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
+def min(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
     """Smallest element over axes.
 
     Args:
@@ -3901,7 +3909,7 @@ def min(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: 
     Note:
         A NaN is the extreme."""
 
-def minimum(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def minimum(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The smaller of two operands; nan wins. Equal arrays share the gradient, an array that equals a scalar takes it.
 
     Args:
@@ -3916,7 +3924,7 @@ def minimum(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = No
     Raises:
         DtypeError: If an operand is complex."""
 
-def mish(x: ndarray) -> ndarray:
+def mish(x: ArrayLike) -> ndarray:
     """``x * tanh(log(1 + exp(x)))`` (Misra, 2019).
 
     Args:
@@ -3926,7 +3934,7 @@ def mish(x: ndarray) -> ndarray:
     Raises:
         DtypeError: If an operand is complex."""
 
-def modf(x: ndarray, out: tuple | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> tuple[ndarray, ndarray]:
+def modf(x: ArrayLike, out: tuple | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> tuple[ndarray, ndarray]:
     """The part behind the point and the whole part, both with the sign of ``x``.
 
     Args:
@@ -3939,7 +3947,7 @@ def modf(x: ndarray, out: tuple | None = None, *, where: ArrayLike = True, dtype
     Raises:
         DtypeError: If ``x`` is complex, or ``dtype`` no real float one."""
 
-def moveaxis(a: ndarray, source: builtins.int | Sequence[builtins.int], destination: builtins.int | Sequence[builtins.int]) -> ndarray:
+def moveaxis(a: ArrayLike, source: builtins.int | Sequence[builtins.int], destination: builtins.int | Sequence[builtins.int]) -> ndarray:
     """The array with axes moved to other places, the others in their order.
 
     Args:
@@ -3951,7 +3959,7 @@ def moveaxis(a: ndarray, source: builtins.int | Sequence[builtins.int], destinat
     Raises:
         DimensionError: If an axis is not there or given twice, or the numbers differ."""
 
-def multiply(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def multiply(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Product of two operands; bool is allowed.
 
     Args:
@@ -3964,7 +3972,7 @@ def multiply(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = N
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order."""
 
-def n_step_bigru(n_layers: builtins.int, hx: ndarray, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ndarray]) -> tuple[ndarray, list[ndarray]]:
+def n_step_bigru(n_layers: builtins.int, hx: ArrayLike, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ArrayLike]) -> tuple[ndarray, list[ndarray]]:
     """Stacked gated recurrent units over sequences, in both directions.
 
     The second direction of a layer begins with the last step; the layer above sees the outputs of both, side by side.
@@ -3986,7 +3994,7 @@ def n_step_bigru(n_layers: builtins.int, hx: ndarray, ws: Sequence[Sequence[ndar
         DtypeError: If a dtype is no real float.
     Source: Cho et al., EMNLP 2014."""
 
-def n_step_bilstm(n_layers: builtins.int, hx: ndarray, cx: ndarray, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ndarray]) -> tuple[ndarray, ndarray, list[ndarray]]:
+def n_step_bilstm(n_layers: builtins.int, hx: ArrayLike, cx: ArrayLike, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ArrayLike]) -> tuple[ndarray, ndarray, list[ndarray]]:
     """Stacked long short-term memories over sequences, in both directions.
 
     The second direction of a layer begins with the last step; the layer above sees the outputs of both, side by side.
@@ -4009,7 +4017,7 @@ def n_step_bilstm(n_layers: builtins.int, hx: ndarray, cx: ndarray, ws: Sequence
         DtypeError: If a dtype is no real float.
     Source: Hochreiter and Schmidhuber, Neural Computation 1997."""
 
-def n_step_birnn(n_layers: builtins.int, hx: ndarray, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ndarray], activation: str = 'tanh') -> tuple[ndarray, list[ndarray]]:
+def n_step_birnn(n_layers: builtins.int, hx: ArrayLike, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ArrayLike], activation: str = 'tanh') -> tuple[ndarray, list[ndarray]]:
     """Stacked simple recurrent layers over sequences, in both directions.
 
     The second direction of a layer begins with the last step; the layer above sees the outputs of both, side by side.
@@ -4032,7 +4040,7 @@ def n_step_birnn(n_layers: builtins.int, hx: ndarray, ws: Sequence[Sequence[ndar
         DtypeError: If a dtype is no real float.
         ValueError: If there is no such activation."""
 
-def n_step_gru(n_layers: builtins.int, hx: ndarray, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ndarray]) -> tuple[ndarray, list[ndarray]]:
+def n_step_gru(n_layers: builtins.int, hx: ArrayLike, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ArrayLike]) -> tuple[ndarray, list[ndarray]]:
     """Stacked gated recurrent units over sequences.
 
     With ``r = sigmoid(wr x + ur h + b1 + b4)``, ``z = sigmoid(wz x + uz h + b2 + b5)`` and ``n = tanh(wn x + b3 + r * (un h + b6))``, a step is ``h = (1 - z) * n + z * h``.
@@ -4050,7 +4058,7 @@ def n_step_gru(n_layers: builtins.int, hx: ndarray, ws: Sequence[Sequence[ndarra
         DtypeError: If a dtype is no real float.
     Source: Cho et al., EMNLP 2014."""
 
-def n_step_lstm(n_layers: builtins.int, hx: ndarray, cx: ndarray, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ndarray]) -> tuple[ndarray, ndarray, list[ndarray]]:
+def n_step_lstm(n_layers: builtins.int, hx: ArrayLike, cx: ArrayLike, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ArrayLike]) -> tuple[ndarray, ndarray, list[ndarray]]:
     """Stacked long short-term memories over sequences.
 
     With gates ``i``, ``f``, ``a``, ``o``, each ``w x + u h + b1 + b2``, a step is ``c = sigmoid(f) * c + sigmoid(i) * tanh(a)``, ``h = sigmoid(o) * tanh(c)``.
@@ -4069,7 +4077,7 @@ def n_step_lstm(n_layers: builtins.int, hx: ndarray, cx: ndarray, ws: Sequence[S
         DtypeError: If a dtype is no real float.
     Source: Hochreiter and Schmidhuber, Neural Computation 1997."""
 
-def n_step_rnn(n_layers: builtins.int, hx: ndarray, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ndarray], activation: str = 'tanh') -> tuple[ndarray, list[ndarray]]:
+def n_step_rnn(n_layers: builtins.int, hx: ArrayLike, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ArrayLike], activation: str = 'tanh') -> tuple[ndarray, list[ndarray]]:
     """Stacked simple recurrent layers over sequences.
 
     A step is ``h = f(w x + u h + b1 + b2)``.
@@ -4088,7 +4096,7 @@ def n_step_rnn(n_layers: builtins.int, hx: ndarray, ws: Sequence[Sequence[ndarra
         DtypeError: If a dtype is no real float.
         ValueError: If there is no such activation."""
 
-def nan_to_num(x: ndarray, copy: builtins.bool = True, nan: Scalar = 0.0, posinf: Scalar | None = None, neginf: Scalar | None = None) -> ndarray:
+def nan_to_num(x: ArrayLike, copy: builtins.bool = True, nan: Scalar = 0.0, posinf: Scalar | None = None, neginf: Scalar | None = None) -> ndarray:
     """Numbers in the place of nan and infinities.
 
     Args:
@@ -4102,7 +4110,7 @@ def nan_to_num(x: ndarray, copy: builtins.bool = True, nan: Scalar = 0.0, posinf
     Raises:
         ChainerxError: If ``x`` is to be written to and part of a graph."""
 
-def nanargmax(a: ndarray, axis: builtins.int | None = None, out: ndarray | None = None, *, keepdims: builtins.bool = False) -> ndarray:
+def nanargmax(a: ArrayLike, axis: builtins.int | None = None, out: ndarray | None = None, *, keepdims: builtins.bool = False) -> ndarray:
     """Position of the first largest element along an axis.
 
     Args:
@@ -4119,7 +4127,7 @@ def nanargmax(a: ndarray, axis: builtins.int | None = None, out: ndarray | None 
     Note:
         NaN is skipped; where there is nothing else, the position is 0."""
 
-def nanargmin(a: ndarray, axis: builtins.int | None = None, out: ndarray | None = None, *, keepdims: builtins.bool = False) -> ndarray:
+def nanargmin(a: ArrayLike, axis: builtins.int | None = None, out: ndarray | None = None, *, keepdims: builtins.bool = False) -> ndarray:
     """Position of the first smallest element along an axis.
 
     Args:
@@ -4136,7 +4144,7 @@ def nanargmin(a: ndarray, axis: builtins.int | None = None, out: ndarray | None 
     Note:
         NaN is skipped; where there is nothing else, the position is 0."""
 
-def nancumprod(a: ndarray, axis: builtins.int | None = None, dtype: DtypeLike | None = None, out: ndarray | None = None) -> ndarray:
+def nancumprod(a: ArrayLike, axis: builtins.int | None = None, dtype: DtypeLike | None = None, out: ndarray | None = None) -> ndarray:
     """Running products along an axis, NaN counted as 1.
 
     Args:
@@ -4150,7 +4158,7 @@ def nancumprod(a: ndarray, axis: builtins.int | None = None, dtype: DtypeLike | 
     Raises:
         DimensionError: If the axis is out of range."""
 
-def nancumsum(a: ndarray, axis: builtins.int | None = None, dtype: DtypeLike | None = None, out: ndarray | None = None) -> ndarray:
+def nancumsum(a: ArrayLike, axis: builtins.int | None = None, dtype: DtypeLike | None = None, out: ndarray | None = None) -> ndarray:
     """Running sums along an axis, NaN counted as 0.
 
     Args:
@@ -4164,7 +4172,7 @@ def nancumsum(a: ndarray, axis: builtins.int | None = None, dtype: DtypeLike | N
     Raises:
         DimensionError: If the axis is out of range."""
 
-def nanmax(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
+def nanmax(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
     """Largest element over axes that is no NaN.
 
     Args:
@@ -4185,7 +4193,7 @@ def nanmax(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, ou
     Note:
         NaN where there is nothing else."""
 
-def nanmean(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ArrayLike = True) -> ndarray:
+def nanmean(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ArrayLike = True) -> ndarray:
     """Arithmetic mean over axes of what is no NaN.
 
     Args:
@@ -4203,7 +4211,7 @@ def nanmean(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, d
     Note:
         The mean of nothing is NaN."""
 
-def nanmedian(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None) -> ndarray:
+def nanmedian(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None) -> ndarray:
     """Median over axes, without NaN.
 
     Args:
@@ -4220,7 +4228,7 @@ def nanmedian(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *,
     Note:
         NaN where there is no number."""
 
-def nanmin(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
+def nanmin(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
     """Smallest element over axes that is no NaN.
 
     Args:
@@ -4241,7 +4249,7 @@ def nanmin(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, ou
     Note:
         NaN where there is nothing else."""
 
-def nanpercentile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'linear', keepdims: builtins.bool = False, weights: ndarray | None = None, out: ndarray | None = None) -> ndarray:
+def nanpercentile(a: ArrayLike, q: ArrayLike, axis: Axis = None, *, method: str = 'linear', keepdims: builtins.bool = False, weights: ArrayLike | None = None, out: ndarray | None = None) -> ndarray:
     """Percentiles over axes, without NaN.
 
     Args:
@@ -4264,7 +4272,7 @@ def nanpercentile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 
         NaN where there is no number.
     Source: Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996."""
 
-def nanprod(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
+def nanprod(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
     """Product over axes, NaN counted as 1.
 
     Args:
@@ -4281,7 +4289,7 @@ def nanprod(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, d
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
-def nanquantile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'linear', keepdims: builtins.bool = False, weights: ndarray | None = None, out: ndarray | None = None) -> ndarray:
+def nanquantile(a: ArrayLike, q: ArrayLike, axis: Axis = None, *, method: str = 'linear', keepdims: builtins.bool = False, weights: ArrayLike | None = None, out: ndarray | None = None) -> ndarray:
     """Quantiles over axes, without NaN.
 
     Args:
@@ -4304,7 +4312,7 @@ def nanquantile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'l
         NaN where there is no number.
     Source: Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996."""
 
-def nanstd(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ArrayLike = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ndarray | None = None) -> ndarray:
+def nanstd(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ArrayLike = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ArrayLike | None = None) -> ndarray:
     """Standard deviation over axes of what is no NaN: the root of nanvar(). The gradient of equal elements is 0.
 
     Args:
@@ -4323,7 +4331,7 @@ def nanstd(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dt
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
-def nansum(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
+def nansum(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
     """Sum over axes, NaN counted as 0.
 
     Args:
@@ -4340,7 +4348,7 @@ def nansum(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dt
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
-def nanvar(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ArrayLike = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ndarray | None = None) -> ndarray:
+def nanvar(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ArrayLike = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ArrayLike | None = None) -> ndarray:
     """Variance over axes of what is no NaN.
 
     Args:
@@ -4359,7 +4367,7 @@ def nanvar(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dt
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
-def negative(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def negative(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Negative of each element.
 
     Args:
@@ -4373,7 +4381,7 @@ def negative(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True,
     Raises:
         DtypeError: If an operand is bool."""
 
-def nextafter(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def nextafter(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The number next to ``x1`` on the side of ``x2``.
 
     Args:
@@ -4401,7 +4409,7 @@ def no_backprop_mode(x: Context | BackpropId | Sequence[BackpropId] | None = Non
         TypeError: If two of the arguments were given.
         ChainerxError: If an id is released."""
 
-def nonzero(a: ndarray) -> tuple[ndarray, ...]:
+def nonzero(a: ArrayLike) -> tuple[ndarray, ...]:
     """The places of the elements that are not 0.
 
     Args:
@@ -4411,7 +4419,7 @@ def nonzero(a: ndarray) -> tuple[ndarray, ...]:
     Raises:
         DimensionError: If ``a`` has no dimensions."""
 
-def not_equal(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
+def not_equal(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether elements differ.
 
     Args:
@@ -4440,7 +4448,7 @@ def ones(shape: ShapeLike, dtype: DtypeLike | None = None, device: DeviceLike | 
         DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory."""
 
-def ones_like(a: ndarray, device: DeviceLike | None = None, *, dtype: DtypeLike | None = None, shape: ShapeLike | None = None) -> ndarray:
+def ones_like(a: ArrayLike, device: DeviceLike | None = None, *, dtype: DtypeLike | None = None, shape: ShapeLike | None = None) -> ndarray:
     """An array of ones with the shape and dtype of another, on the default device.
 
     Args:
@@ -4455,7 +4463,7 @@ def ones_like(a: ndarray, device: DeviceLike | None = None, *, dtype: DtypeLike 
         DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory."""
 
-def outer(a: ndarray, b: ndarray, out: ndarray | None = None) -> ndarray:
+def outer(a: ArrayLike, b: ArrayLike, out: ndarray | None = None) -> ndarray:
     """The products of all elements.
 
     Args:
@@ -4466,7 +4474,7 @@ def outer(a: ndarray, b: ndarray, out: ndarray | None = None) -> ndarray:
     Returns:
         ndarray: (a.size, b.size). Differentiable, any order."""
 
-def packbits(a: ndarray, axis: builtins.int | None = None, bitorder: str = 'big') -> ndarray:
+def packbits(a: ArrayLike, axis: builtins.int | None = None, bitorder: str = 'big') -> ndarray:
     """Eight elements in each byte, a bit for whether they are not 0.
 
     Args:
@@ -4480,7 +4488,7 @@ def packbits(a: ndarray, axis: builtins.int | None = None, bitorder: str = 'big'
         DtypeError: If ``a`` is of floats.
         ValueError: If ``bitorder`` is another."""
 
-def pad(array: ndarray, pad_width: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]], mode: str | Callable[..., None] = 'constant', constant_values: Any = 0, stat_length: Any = None, end_values: Any = 0, reflect_type: str = 'even') -> ndarray:
+def pad(array: ArrayLike, pad_width: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]], mode: str | Callable[..., None] = 'constant', constant_values: Any = 0, stat_length: Any = None, end_values: Any = 0, reflect_type: str = 'even') -> ndarray:
     """The array with elements added before and after each axis.
 
     Args:
@@ -4504,7 +4512,7 @@ def pad(array: ndarray, pad_width: builtins.int | Sequence[builtins.int] | Seque
         ValueError: If there is no such mode, or an option belongs to another one.
         DtypeError: If the mode is not for the dtype."""
 
-def partition(a: ndarray, kth: builtins.int | Sequence[builtins.int], axis: builtins.int | None = -1, kind: str = 'introselect') -> ndarray:
+def partition(a: ArrayLike, kth: builtins.int | Sequence[builtins.int], axis: builtins.int | None = -1, kind: str = 'introselect') -> ndarray:
     """Copy of an array in part of its order: at the places ``kth`` stands what stands there in a sorted array, what is below before it, what is above behind it.
 
     Args:
@@ -4520,7 +4528,7 @@ def partition(a: ndarray, kth: builtins.int | Sequence[builtins.int], axis: buil
     Note:
         NaN is above all numbers, -0.0 equals 0.0. Complex numbers go by their real parts, then by their imaginary ones."""
 
-def percentile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'linear', keepdims: builtins.bool = False, weights: ndarray | None = None, out: ndarray | None = None) -> ndarray:
+def percentile(a: ArrayLike, q: ArrayLike, axis: Axis = None, *, method: str = 'linear', keepdims: builtins.bool = False, weights: ArrayLike | None = None, out: ndarray | None = None) -> ndarray:
     """Percentiles over axes.
 
     Args:
@@ -4543,7 +4551,7 @@ def percentile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'li
         NaN where there is a NaN, or nothing at all.
     Source: Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996."""
 
-def place(arr: ndarray, mask: ndarray, vals: ndarray | Scalar) -> None:
+def place(arr: ndarray, mask: ArrayLike, vals: ArrayLike) -> None:
     """Writes values one after the other to where a mask is true, in place.
 
     Args:
@@ -4557,7 +4565,7 @@ def place(arr: ndarray, mask: ndarray, vals: ndarray | Scalar) -> None:
         DtypeError: If the dtype of the values is of a higher kind than that of the array.
         ChainerxError: If the array is in a graph, or read-only."""
 
-def poly(seq_of_zeros: ndarray) -> ndarray:
+def poly(seq_of_zeros: ArrayLike) -> ndarray:
     """The polynomial with given zeros, or the characteristic one of a matrix.
 
     Args:
@@ -4571,7 +4579,7 @@ def poly(seq_of_zeros: ndarray) -> ndarray:
         DimensionError: If it is neither.
         DtypeError: If it is bool."""
 
-def polyadd(a1: ndarray | Scalar, a2: ndarray | Scalar) -> ndarray:
+def polyadd(a1: ArrayLike, a2: ArrayLike) -> ndarray:
     """The sum of two polynomials.
 
     Args:
@@ -4583,7 +4591,7 @@ def polyadd(a1: ndarray | Scalar, a2: ndarray | Scalar) -> ndarray:
         DimensionError: If one has more than 1 dimension, or they are on several devices.
         DtypeError: If one is bool."""
 
-def polyder(p: ndarray, m: builtins.int = 1) -> ndarray:
+def polyder(p: ArrayLike, m: builtins.int = 1) -> ndarray:
     """The derivative of a polynomial.
 
     Args:
@@ -4596,7 +4604,7 @@ def polyder(p: ndarray, m: builtins.int = 1) -> ndarray:
         DtypeError: If one is bool.
         ValueError: If ``m`` is negative."""
 
-def polydiv(u: ndarray | Scalar, v: ndarray | Scalar) -> tuple[ndarray, ndarray]:
+def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[ndarray, ndarray]:
     """The quotient of two polynomials, and what remains.
 
     Args:
@@ -4611,7 +4619,7 @@ def polydiv(u: ndarray | Scalar, v: ndarray | Scalar) -> tuple[ndarray, ndarray]
         DtypeError: If one is bool.
         ValueError: If one is empty."""
 
-def polyfit(x: ndarray, y: ndarray, deg: builtins.int, rcond: builtins.float | None = None, full: builtins.bool = False, w: ndarray | Sequence[builtins.float] | None = None, cov: builtins.bool | str = False) -> Any:
+def polyfit(x: ArrayLike, y: ArrayLike, deg: builtins.int, rcond: builtins.float | None = None, full: builtins.bool = False, w: ArrayLike | Sequence[builtins.float] | None = None, cov: builtins.bool | str = False) -> Any:
     """The polynomial that is nearest to points, by least squares.
 
     Args:
@@ -4634,7 +4642,7 @@ def polyfit(x: ndarray, y: ndarray, deg: builtins.int, rcond: builtins.float | N
         DtypeError: If one is of another dtype.
         ValueError: If ``deg`` is negative, there are no points, or too few for a covariance."""
 
-def polyint(p: ndarray, m: builtins.int = 1, k: ndarray | Scalar | None = None) -> ndarray:
+def polyint(p: ArrayLike, m: builtins.int = 1, k: ArrayLike | None = None) -> ndarray:
     """The integral of a polynomial.
 
     Args:
@@ -4649,7 +4657,7 @@ def polyint(p: ndarray, m: builtins.int = 1, k: ndarray | Scalar | None = None) 
         DimensionError: If there are too few constants.
         ValueError: If ``m`` is negative."""
 
-def polymul(a1: ndarray | Scalar, a2: ndarray | Scalar) -> ndarray:
+def polymul(a1: ArrayLike, a2: ArrayLike) -> ndarray:
     """The product of two polynomials.
 
     Args:
@@ -4662,7 +4670,7 @@ def polymul(a1: ndarray | Scalar, a2: ndarray | Scalar) -> ndarray:
         DimensionError: If one has more than 1 dimension, or they are on several devices.
         DtypeError: If one is bool."""
 
-def polysub(a1: ndarray | Scalar, a2: ndarray | Scalar) -> ndarray:
+def polysub(a1: ArrayLike, a2: ArrayLike) -> ndarray:
     """The difference of two polynomials.
 
     Args:
@@ -4674,7 +4682,7 @@ def polysub(a1: ndarray | Scalar, a2: ndarray | Scalar) -> ndarray:
         DimensionError: If one has more than 1 dimension, or they are on several devices.
         DtypeError: If one is bool."""
 
-def polyval(p: ndarray, x: ndarray | Scalar) -> ndarray:
+def polyval(p: ArrayLike, x: ArrayLike) -> ndarray:
     """A polynomial at given places: ``p[0] * x**(n - 1) + ... + p[n - 1]``.
 
     Args:
@@ -4686,7 +4694,7 @@ def polyval(p: ndarray, x: ndarray | Scalar) -> ndarray:
         DimensionError: If ``p`` has not 1 dimension.
         DtypeError: If dtypes are bool."""
 
-def positive(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def positive(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """A copy of each element.
 
     Args:
@@ -4700,7 +4708,7 @@ def positive(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True,
     Raises:
         DtypeError: If an operand is bool."""
 
-def power(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def power(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``x1`` to the power of ``x2``; a negative power of an integer is 0.
 
     Args:
@@ -4715,7 +4723,7 @@ def power(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None
     Raises:
         DtypeError: If an operand is bool."""
 
-def prelu(x: ndarray, slope: ndarray) -> ndarray:
+def prelu(x: ArrayLike, slope: ArrayLike) -> ndarray:
     """``x`` where not negative, ``slope * x`` elsewhere (He et al., ICCV 2015).
 
     Args:
@@ -4724,7 +4732,7 @@ def prelu(x: ndarray, slope: ndarray) -> ndarray:
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order."""
 
-def prod(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
+def prod(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
     """Product over axes.
 
     Args:
@@ -4741,7 +4749,7 @@ def prod(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtyp
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
-def ptp(a: ndarray, axis: Axis = None, out: ndarray | None = None, keepdims: builtins.bool = False) -> ndarray:
+def ptp(a: ArrayLike, axis: Axis = None, out: ndarray | None = None, keepdims: builtins.bool = False) -> ndarray:
     """The largest element less the smallest one, over axes.
 
     Args:
@@ -4757,7 +4765,7 @@ def ptp(a: ndarray, axis: Axis = None, out: ndarray | None = None, keepdims: bui
         DimensionError: If there is nothing to choose from.
         DtypeError: If ``a`` is bool or complex."""
 
-def put(a: ndarray, ind: ndarray | Sequence[builtins.int] | builtins.int, v: ndarray | Scalar, mode: str = 'raise') -> None:
+def put(a: ndarray, ind: ArrayLike | Sequence[builtins.int] | builtins.int, v: ArrayLike, mode: str = 'raise') -> None:
     """Writes to elements of the flattened array, in place.
 
     Args:
@@ -4773,7 +4781,7 @@ def put(a: ndarray, ind: ndarray | Sequence[builtins.int] | builtins.int, v: nda
         DtypeError: If the dtype of the values is of a higher kind than that of the array.
         ChainerxError: If the array is in a graph, or read-only."""
 
-def put_along_axis(arr: ndarray, indices: ndarray, values: ndarray | Scalar, axis: builtins.int | None = -1) -> None:
+def put_along_axis(arr: ndarray, indices: ArrayLike, values: ArrayLike, axis: builtins.int | None = -1) -> None:
     """Writes to elements along an axis, picked for each place of the others, in place.
 
     Args:
@@ -4787,7 +4795,7 @@ def put_along_axis(arr: ndarray, indices: ndarray, values: ndarray | Scalar, axi
         DtypeError: If the dtype of the values is of a higher kind than that of the array.
         ChainerxError: If the array is in a graph, or read-only."""
 
-def putmask(a: ndarray, mask: ndarray, values: ndarray | Scalar) -> None:
+def putmask(a: ndarray, mask: ArrayLike, values: ArrayLike) -> None:
     """Writes the values that have the places where a mask is true, in place.
 
     Args:
@@ -4800,7 +4808,7 @@ def putmask(a: ndarray, mask: ndarray, values: ndarray | Scalar) -> None:
         DtypeError: If the dtype of the values is of a higher kind than that of the array.
         ChainerxError: If the array is in a graph, or read-only."""
 
-def quantile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'linear', keepdims: builtins.bool = False, weights: ndarray | None = None, out: ndarray | None = None) -> ndarray:
+def quantile(a: ArrayLike, q: ArrayLike, axis: Axis = None, *, method: str = 'linear', keepdims: builtins.bool = False, weights: ArrayLike | None = None, out: ndarray | None = None) -> ndarray:
     """Quantiles over axes.
 
     Args:
@@ -4823,7 +4831,7 @@ def quantile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'line
         NaN where there is a NaN, or nothing at all.
     Source: Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996."""
 
-def radians(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def radians(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Angles in degrees as radians.
 
     Args:
@@ -4837,7 +4845,7 @@ def radians(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, 
     Raises:
         DtypeError: If an operand is complex."""
 
-def ravel(a: ndarray, order: str = 'C') -> ndarray:
+def ravel(a: ArrayLike, order: str = 'C') -> ndarray:
     """The elements in one dimension.
 
     Args:
@@ -4849,7 +4857,7 @@ def ravel(a: ndarray, order: str = 'C') -> ndarray:
     Raises:
         ValueError: If there is no such order."""
 
-def ravel_multi_index(multi_index: Sequence[ndarray], dims: Sequence[builtins.int], mode: str | Sequence[str] = 'raise', order: str = 'C') -> ndarray:
+def ravel_multi_index(multi_index: Sequence[ArrayLike], dims: Sequence[builtins.int], mode: str | Sequence[str] = 'raise', order: str = 'C') -> ndarray:
     """Flat indices, from indices along each axis.
 
     Args:
@@ -4865,7 +4873,7 @@ def ravel_multi_index(multi_index: Sequence[ndarray], dims: Sequence[builtins.in
         DimensionError: If shapes do not broadcast, or the numbers of axes differ.
         DtypeError: If they are not integers."""
 
-def real(x: ndarray) -> ndarray:
+def real(x: ArrayLike) -> ndarray:
     """The real part.
 
     Args:
@@ -4875,7 +4883,7 @@ def real(x: ndarray) -> ndarray:
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
-def real_if_close(a: ndarray, tol: builtins.float = 100) -> ndarray:
+def real_if_close(a: ArrayLike, tol: builtins.float = 100) -> ndarray:
     """The real parts of complex numbers whose imaginary parts are all near 0. Waits for the device.
 
     Args:
@@ -4884,7 +4892,7 @@ def real_if_close(a: ndarray, tol: builtins.float = 100) -> ndarray:
     Returns:
         ndarray: A view of the real parts, or ``a``. Differentiable."""
 
-def reciprocal(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def reciprocal(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """One over each element.
 
     Args:
@@ -4898,7 +4906,7 @@ def reciprocal(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = Tru
     Raises:
         DtypeError: If an operand is bool."""
 
-def relu(x: ndarray) -> ndarray:
+def relu(x: ArrayLike) -> ndarray:
     """``max(x, 0)``. The derivative at 0 is 1.
 
     Args:
@@ -4908,7 +4916,7 @@ def relu(x: ndarray) -> ndarray:
     Raises:
         DtypeError: If an operand is complex."""
 
-def remainder(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def remainder(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Remainder with the sign of ``x2``; an integer by 0 gives 0.
 
     Args:
@@ -4923,7 +4931,7 @@ def remainder(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = 
     Raises:
         DtypeError: If an operand is bool."""
 
-def repeat(a: ndarray, repeats: Indices, axis: builtins.int | None = None) -> ndarray:
+def repeat(a: ArrayLike, repeats: Indices, axis: builtins.int | None = None) -> ndarray:
     """Each element along an axis several times.
 
     Args:
@@ -4935,13 +4943,13 @@ def repeat(a: ndarray, repeats: Indices, axis: builtins.int | None = None) -> nd
     Raises:
         DimensionError: If a number is negative, their count does not fit, or there is no such axis."""
 
-def reshape(a: ndarray, *newshape: builtins.int | Sequence[builtins.int], order: str = 'C', copy: builtins.bool | None = None) -> ndarray:
+def reshape(a: ArrayLike, shape: builtins.int | Sequence[builtins.int], *more: builtins.int, order: str = 'C', copy: builtins.bool | None = None) -> ndarray:
     """The same elements in another shape.
 
     Args:
         a (ndarray): Any shape and dtype.
-        *newshape (int or tuple of int): A tuple, or integers; one of them may be -1. Also by the keywords
-            ``newshape`` and ``shape``.
+        shape (int or tuple of int): One length may be -1. ``newshape`` is another name of it.
+        *more (int): The lengths of further axes, where ``shape`` is an integer.
         order (str): In which elements are read and placed: 'C', 'F' or 'A', as of ravel.
         copy (bool): Whether the result is a copy; None makes one where the layout needs it.
     Returns:
@@ -4950,7 +4958,7 @@ def reshape(a: ndarray, *newshape: builtins.int | Sequence[builtins.int], order:
         DimensionError: If the sizes differ.
         ValueError: If ``copy`` is False, and there is no such view; or no such order."""
 
-def resize(a: ndarray, new_shape: ShapeLike) -> ndarray:
+def resize(a: ArrayLike, new_shape: ShapeLike) -> ndarray:
     """The elements again and again in C order, as many as a shape takes.
 
     Args:
@@ -4961,7 +4969,7 @@ def resize(a: ndarray, new_shape: ShapeLike) -> ndarray:
     Raises:
         DimensionError: If a size is negative."""
 
-def right_shift(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def right_shift(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Bits of ``x1`` moved down by ``x2``.
 
     Args:
@@ -4976,7 +4984,7 @@ def right_shift(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None 
     Raises:
         DtypeError: If an operand is no integer."""
 
-def rint(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def rint(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The nearest whole number, of two the even one; of complex numbers in both parts.
 
     Args:
@@ -4988,7 +4996,7 @@ def rint(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dty
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Not differentiable."""
 
-def rms_norm(x: ndarray, gamma: ndarray | None = None, eps: builtins.float = 1e-06, axis: Axis = None) -> ndarray:
+def rms_norm(x: ArrayLike, gamma: ArrayLike | None = None, eps: builtins.float = 1e-06, axis: Axis = None) -> ndarray:
     """Normalization by the root mean square, ``x / sqrt(mean(x ** 2) + eps) * gamma``.
 
     Args:
@@ -5004,7 +5012,7 @@ def rms_norm(x: ndarray, gamma: ndarray | None = None, eps: builtins.float = 1e-
         ValueError: If ``eps`` is negative.
     Source: Zhang and Sennrich, NeurIPS 2019."""
 
-def roll(a: ndarray, shift: builtins.int | Sequence[builtins.int] | ndarray, axis: Axis = None) -> ndarray:
+def roll(a: ArrayLike, shift: builtins.int | Sequence[builtins.int] | ArrayLike, axis: Axis = None) -> ndarray:
     """The elements moved along axes; those that fall off come back at the other end.
 
     Args:
@@ -5016,7 +5024,7 @@ def roll(a: ndarray, shift: builtins.int | Sequence[builtins.int] | ndarray, axi
     Raises:
         DimensionError: If there is no such axis, or the numbers of shifts and axes differ."""
 
-def rollaxis(a: ndarray, axis: builtins.int, start: builtins.int = 0) -> ndarray:
+def rollaxis(a: ArrayLike, axis: builtins.int, start: builtins.int = 0) -> ndarray:
     """The array with one axis moved to before another.
 
     Args:
@@ -5028,7 +5036,7 @@ def rollaxis(a: ndarray, axis: builtins.int, start: builtins.int = 0) -> ndarray
     Raises:
         DimensionError: If there is no such axis."""
 
-def roots(p: ndarray) -> ndarray:
+def roots(p: ArrayLike) -> ndarray:
     """The zeros of a polynomial: the eigenvalues of its companion matrix.
 
     Args:
@@ -5041,7 +5049,7 @@ def roots(p: ndarray) -> ndarray:
         DtypeError: If it is of another dtype.
         LinAlgError: If it is not finite."""
 
-def rot90(m: ndarray, k: builtins.int = 1, axes: Sequence[builtins.int] = (0, 1)) -> ndarray:
+def rot90(m: ArrayLike, k: builtins.int = 1, axes: Sequence[builtins.int] = (0, 1)) -> ndarray:
     """The array turned by 90 degrees in the plane of two axes.
 
     Args:
@@ -5053,7 +5061,7 @@ def rot90(m: ndarray, k: builtins.int = 1, axes: Sequence[builtins.int] = (0, 1)
     Raises:
         DimensionError: If there are no two such axes."""
 
-def rotary_embedding(x: ndarray, positions: ndarray | None = None, base: builtins.float = 10000.0, interleaved: builtins.bool = False, offset: builtins.int = 0) -> ndarray:
+def rotary_embedding(x: ArrayLike, positions: ArrayLike | None = None, base: builtins.float = 10000.0, interleaved: builtins.bool = False, offset: builtins.int = 0) -> ndarray:
     """Rotary position embedding: pairs of numbers turned by angles that grow with the position.
 
     Pair ``i`` of a row, ``(a, b)``, becomes ``(a cos t - b sin t, b cos t + a sin t)`` with
@@ -5077,7 +5085,7 @@ def rotary_embedding(x: ndarray, positions: ndarray | None = None, base: builtin
         Angles are computed in float64.
     Source: Su et al., RoFormer, arXiv:2104.09864, 2021."""
 
-def round(a: ndarray, decimals: builtins.int = 0, out: ndarray | None = None) -> ndarray:
+def round(a: ArrayLike, decimals: builtins.int = 0, out: ndarray | None = None) -> ndarray:
     """Rounds to decimals; of two equally near values to the one whose last digit is even.
 
     Args:
@@ -5088,7 +5096,7 @@ def round(a: ndarray, decimals: builtins.int = 0, out: ndarray | None = None) ->
     Returns:
         ndarray: Shape and dtype of ``a``; float32 for bool. Not differentiable."""
 
-def scaled_dot_product_attention(query: ndarray, key: ndarray, value: ndarray, attn_mask: ndarray | None = None, dropout_p: builtins.float = 0.0, is_causal: builtins.bool = False, scale: builtins.float | None = None, enable_gqa: builtins.bool = False, dropout_key: builtins.int | None = None) -> ndarray:
+def scaled_dot_product_attention(query: ArrayLike, key: ArrayLike, value: ArrayLike, attn_mask: ArrayLike | None = None, dropout_p: builtins.float = 0.0, is_causal: builtins.bool = False, scale: builtins.float | None = None, enable_gqa: builtins.bool = False, dropout_key: builtins.int | None = None) -> ndarray:
     """Attention: ``softmax(scale * query @ key.T + attn_mask) @ value``, over the last two axes.
 
     Args:
@@ -5115,7 +5123,7 @@ def scaled_dot_product_attention(query: ndarray, key: ndarray, value: ndarray, a
         Heads may be views of one matrix, ``x.reshape(n, length, heads, -1).swapaxes(1, 2)``: nothing is copied, and the result is laid out as ``query``, so going back is a view.
     Source: Vaswani et al., NIPS 2017; Dao et al., NeurIPS 2022."""
 
-def searchsorted(a: ndarray, v: ArrayLike, side: str = 'left', sorter: ndarray | Sequence[builtins.int] | None = None) -> ndarray:
+def searchsorted(a: ArrayLike, v: ArrayLike, side: str = 'left', sorter: ArrayLike | Sequence[builtins.int] | None = None) -> ndarray:
     """Where elements would be inserted into a sorted array.
 
     Args:
@@ -5131,7 +5139,7 @@ def searchsorted(a: ndarray, v: ArrayLike, side: str = 'left', sorter: ndarray |
         IndexError: If one of them is out of range.
         ValueError: If there is no such side."""
 
-def select(condlist: Sequence[ArrayLike], choicelist: Sequence[ndarray | Scalar], default: ndarray | Scalar = 0) -> ndarray:
+def select(condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], default: ArrayLike = 0) -> ndarray:
     """Elements of the array whose condition is the first that holds.
 
     Args:
@@ -5155,7 +5163,7 @@ def set_num_threads(n: builtins.int) -> None:
     Raises:
         ValueError: For any other number."""
 
-def setdiff1d(ar1: ndarray, ar2: ndarray, assume_unique: builtins.bool = False) -> ndarray:
+def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: builtins.bool = False) -> ndarray:
     """The elements of one array that another one has not.
 
     Args:
@@ -5165,7 +5173,7 @@ def setdiff1d(ar1: ndarray, ar2: ndarray, assume_unique: builtins.bool = False) 
     Returns:
         ndarray: Sorted, of one dimension, in the dtype of ``ar1``. No gradient."""
 
-def setxor1d(ar1: ndarray, ar2: ndarray, assume_unique: builtins.bool = False) -> ndarray:
+def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: builtins.bool = False) -> ndarray:
     """The elements that only one of two arrays has.
 
     Args:
@@ -5175,7 +5183,7 @@ def setxor1d(ar1: ndarray, ar2: ndarray, assume_unique: builtins.bool = False) -
     Returns:
         ndarray: Sorted, of one dimension, in the promoted dtype. No gradient."""
 
-def sigmoid(x: ndarray) -> ndarray:
+def sigmoid(x: ArrayLike) -> ndarray:
     """``1 / (1 + exp(-x))``.
 
     Args:
@@ -5185,7 +5193,7 @@ def sigmoid(x: ndarray) -> ndarray:
     Raises:
         DtypeError: If an operand is complex."""
 
-def sigmoid_cross_entropy(x1: ndarray, x2: ndarray) -> ndarray:
+def sigmoid_cross_entropy(x1: ArrayLike, x2: ArrayLike) -> ndarray:
     """Cross entropy of sigmoid(x1) and the labels x2, elementwise.
 
     Args:
@@ -5197,7 +5205,7 @@ def sigmoid_cross_entropy(x1: ndarray, x2: ndarray) -> ndarray:
         DimensionError: If the shapes differ.
         DtypeError: If ``x1`` is not real, or ``x2`` no integers."""
 
-def sign(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def sign(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """-1, 0 or 1 by the sign of each element; nan stays. Of complex numbers ``x / abs(x)``, or 0.
 
     Args:
@@ -5211,7 +5219,7 @@ def sign(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dty
         the gradient 0 at 0; not for others.Raises:
         DtypeError: If an operand is bool."""
 
-def signbit(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
+def signbit(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether the sign of each element is negative.
 
     Args:
@@ -5222,7 +5230,7 @@ def signbit(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True) 
     Returns:
         ndarray: bool. Not differentiable."""
 
-def silu(x: ndarray) -> ndarray:
+def silu(x: ArrayLike) -> ndarray:
     """``x * sigmoid(x)`` (Elfwing et al., 2017; swish with beta 1).
 
     Args:
@@ -5232,7 +5240,7 @@ def silu(x: ndarray) -> ndarray:
     Raises:
         DtypeError: If an operand is complex."""
 
-def sin(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def sin(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Sine of each element.
 
     Args:
@@ -5244,7 +5252,7 @@ def sin(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtyp
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def sinc(x: ndarray) -> ndarray:
+def sinc(x: ArrayLike) -> ndarray:
     """``sin(pi * x) / (pi * x)``, and 1 at 0.
 
     Args:
@@ -5252,7 +5260,7 @@ def sinc(x: ndarray) -> ndarray:
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def sinh(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def sinh(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Hyperbolic sine of each element.
 
     Args:
@@ -5264,7 +5272,7 @@ def sinh(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dty
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def slstm(c1: ndarray, c2: ndarray, x1: ndarray, x2: ndarray) -> tuple[ndarray, ndarray]:
+def slstm(c1: ArrayLike, c2: ArrayLike, x1: ArrayLike, x2: ArrayLike) -> tuple[ndarray, ndarray]:
     """A step of a long short-term memory that joins two others.
 
     With gates ``a``, ``i``, ``f``, ``o`` taken from each ``x``, it is ``c = tanh(a1) * sigmoid(i1) + sigmoid(f1) * c1 + tanh(a2) * sigmoid(i2) + sigmoid(f2) * c2``, ``h = sigmoid(o1 + o2) * tanh(c)``.
@@ -5281,7 +5289,7 @@ def slstm(c1: ndarray, c2: ndarray, x1: ndarray, x2: ndarray) -> tuple[ndarray, 
         DtypeError: If a dtype is no real float.
     Source: Zhu et al., ICML 2015."""
 
-def softmax(x: ndarray, axis: Axis = None) -> ndarray:
+def softmax(x: ArrayLike, axis: Axis = None) -> ndarray:
     """Normalized exponential, ``exp(x) / sum(exp(x))`` along an axis, or several together.
 
     Args:
@@ -5292,7 +5300,7 @@ def softmax(x: ndarray, axis: Axis = None) -> ndarray:
     Raises:
         DimensionError: If ``x`` has no such axis."""
 
-def softmax_cross_entropy(x1: ndarray, x2: ndarray, label_smoothing: builtins.float = 0.0) -> ndarray:
+def softmax_cross_entropy(x1: ArrayLike, x2: ArrayLike, label_smoothing: builtins.float = 0.0) -> ndarray:
     """Cross entropy of softmax(x1) and the labels x2, per row.
 
     Args:
@@ -5307,7 +5315,7 @@ def softmax_cross_entropy(x1: ndarray, x2: ndarray, label_smoothing: builtins.fl
         DtypeError: If ``x1`` is not real, or ``x2`` no integers.
         ValueError: If ``label_smoothing`` is below 0, above 1, or nan."""
 
-def softplus(x: ndarray, beta: builtins.float = 1.0) -> ndarray:
+def softplus(x: ArrayLike, beta: builtins.float = 1.0) -> ndarray:
     """Smooth rectifier, ``log(1 + exp(beta * x)) / beta`` (Dugas et al., NIPS 2000).
 
     Args:
@@ -5318,7 +5326,7 @@ def softplus(x: ndarray, beta: builtins.float = 1.0) -> ndarray:
     Raises:
         DtypeError: If an operand is complex."""
 
-def sort(a: ndarray, axis: builtins.int | None = -1, kind: str | None = None, *, stable: builtins.bool | None = None, descending: builtins.bool = False) -> ndarray:
+def sort(a: ArrayLike, axis: builtins.int | None = -1, kind: str | None = None, *, stable: builtins.bool | None = None, descending: builtins.bool = False) -> ndarray:
     """Sorted copy of an array.
 
     Args:
@@ -5335,7 +5343,7 @@ def sort(a: ndarray, axis: builtins.int | None = -1, kind: str | None = None, *,
     Note:
         NaN is above all numbers, -0.0 equals 0.0. Complex numbers go by their real parts, then by their imaginary ones."""
 
-def sort_complex(a: ndarray) -> ndarray:
+def sort_complex(a: ArrayLike) -> ndarray:
     """Sorted copy of an array along the last axis, as complex numbers: by their real parts, then by
     their imaginary ones.
 
@@ -5346,7 +5354,7 @@ def sort_complex(a: ndarray) -> ndarray:
     Raises:
         DimensionError: If there is no axis."""
 
-def spacing(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def spacing(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The way to the next number away from 0, with the sign of each element; nan for infinities.
 
     Args:
@@ -5360,7 +5368,7 @@ def spacing(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, 
     Raises:
         DtypeError: If an operand is complex."""
 
-def split(ary: ndarray, indices_or_sections: Indices, axis: builtins.int = 0) -> list[ndarray]:
+def split(ary: ArrayLike, indices_or_sections: Indices, axis: builtins.int = 0) -> list[ndarray]:
     """Parts of an array along an axis.
 
     Args:
@@ -5374,7 +5382,7 @@ def split(ary: ndarray, indices_or_sections: Indices, axis: builtins.int = 0) ->
         DimensionError: If there are no such equal parts, or no such axis.
         ValueError: If their number is no integer."""
 
-def sqrt(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def sqrt(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Square root of each element.
 
     Args:
@@ -5386,7 +5394,7 @@ def sqrt(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dty
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def square(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def square(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Square of each element.
 
     Args:
@@ -5400,7 +5408,7 @@ def square(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, d
     Raises:
         DtypeError: If an operand is bool."""
 
-def squared_error(x1: ndarray, x2: ndarray) -> ndarray:
+def squared_error(x1: ArrayLike, x2: ArrayLike) -> ndarray:
     """``(x1 - x2) ** 2``.
 
     Args:
@@ -5411,7 +5419,7 @@ def squared_error(x1: ndarray, x2: ndarray) -> ndarray:
     Raises:
         DtypeError: If an operand is bool."""
 
-def squeeze(a: ndarray, axis: Axis = None) -> ndarray:
+def squeeze(a: ArrayLike, axis: Axis = None) -> ndarray:
     """The array without axes of length 1.
 
     Args:
@@ -5422,7 +5430,7 @@ def squeeze(a: ndarray, axis: Axis = None) -> ndarray:
     Raises:
         DimensionError: If an axis is longer, or not there."""
 
-def stack(arrays: Sequence[ndarray], axis: builtins.int = 0, out: ndarray | None = None, *, dtype: DtypeLike | None = None, casting: str = 'same_kind') -> ndarray:
+def stack(arrays: Sequence[ArrayLike], axis: builtins.int = 0, out: ndarray | None = None, *, dtype: DtypeLike | None = None, casting: str = 'same_kind') -> ndarray:
     """Joins arrays along a new axis.
 
     Args:
@@ -5439,7 +5447,7 @@ def stack(arrays: Sequence[ndarray], axis: builtins.int = 0, out: ndarray | None
         DimensionError: If shapes differ, or there is no array, or no such place.
         ValueError: If there is no such ``casting``."""
 
-def std(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ArrayLike = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ndarray | None = None) -> ndarray:
+def std(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ArrayLike = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ArrayLike | None = None) -> ndarray:
     """Standard deviation over axes: the root of var(). The gradient of equal elements is 0.
 
     Args:
@@ -5458,7 +5466,7 @@ def std(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
-def subtract(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def subtract(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Difference of two operands.
 
     Args:
@@ -5473,7 +5481,7 @@ def subtract(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = N
     Raises:
         DtypeError: If an operand is bool."""
 
-def sum(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
+def sum(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
     """Sum over axes.
 
     Args:
@@ -5490,7 +5498,7 @@ def sum(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
-def swapaxes(a: ndarray, axis1: builtins.int, axis2: builtins.int) -> ndarray:
+def swapaxes(a: ArrayLike, axis1: builtins.int, axis2: builtins.int) -> ndarray:
     """The array with two axes exchanged.
 
     Args:
@@ -5501,7 +5509,7 @@ def swapaxes(a: ndarray, axis1: builtins.int, axis2: builtins.int) -> ndarray:
     Raises:
         DimensionError: If there is no such axis."""
 
-def swish(x: ndarray, beta: ndarray) -> ndarray:
+def swish(x: ArrayLike, beta: ArrayLike) -> ndarray:
     """``x * sigmoid(beta * x)`` (Ramachandran et al., 2017).
 
     Args:
@@ -5510,7 +5518,7 @@ def swish(x: ndarray, beta: ndarray) -> ndarray:
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order."""
 
-def take(a: ndarray, indices: ndarray | Sequence[builtins.int] | builtins.int, axis: builtins.int | None = None, mode: str | None = None, *, out: ndarray | None = None) -> ndarray:
+def take(a: ArrayLike, indices: ArrayLike | Sequence[builtins.int] | builtins.int, axis: builtins.int | None = None, mode: str | None = None, *, out: ndarray | None = None) -> ndarray:
     """Elements along an axis, picked by integers.
 
     Args:
@@ -5528,7 +5536,7 @@ def take(a: ndarray, indices: ndarray | Sequence[builtins.int] | builtins.int, a
         DimensionError: If there is no such axis.
         ValueError: If there is no such mode."""
 
-def take_along_axis(arr: ndarray, indices: ndarray, axis: builtins.int | None = -1) -> ndarray:
+def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: builtins.int | None = -1) -> ndarray:
     """Elements along an axis, picked for each place of the others: what ``argsort`` gave.
 
     Args:
@@ -5542,7 +5550,7 @@ def take_along_axis(arr: ndarray, indices: ndarray, axis: builtins.int | None = 
         DimensionError: If shapes do not fit, or there is no such axis.
         DtypeError: If ``indices`` are not integers."""
 
-def tan(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def tan(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Tangent of each element.
 
     Args:
@@ -5554,7 +5562,7 @@ def tan(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtyp
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def tanh(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def tanh(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Hyperbolic tangent of each element.
 
     Args:
@@ -5566,7 +5574,7 @@ def tanh(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dty
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def tensordot(a: ndarray, b: ndarray, axes: Any = 2) -> ndarray:
+def tensordot(a: ArrayLike, b: ArrayLike, axes: Any = 2) -> ndarray:
     """Sums of products over pairs of axes.
 
     Args:
@@ -5579,7 +5587,7 @@ def tensordot(a: ndarray, b: ndarray, axes: Any = 2) -> ndarray:
         DimensionError: If axes are not there, or differ in number or length.
         ValueError: If ``axes`` has more, or less, than two items."""
 
-def tile(A: ndarray, reps: builtins.int | Sequence[builtins.int]) -> ndarray:
+def tile(A: ArrayLike, reps: builtins.int | Sequence[builtins.int]) -> ndarray:
     """The array beside itself, so many times along each axis.
 
     Args:
@@ -5590,7 +5598,7 @@ def tile(A: ndarray, reps: builtins.int | Sequence[builtins.int]) -> ndarray:
     Raises:
         DimensionError: If one is negative."""
 
-def to_numpy(array: ndarray, copy: builtins.bool = True) -> numpy.ndarray:
+def to_numpy(array: ArrayLike, copy: builtins.bool = True) -> numpy.ndarray:
     """The values as a NumPy array.
 
     Args:
@@ -5599,7 +5607,7 @@ def to_numpy(array: ndarray, copy: builtins.bool = True) -> numpy.ndarray:
     Returns:
         numpy.ndarray: Of the same shape and dtype."""
 
-def topk(x: ndarray, k: builtins.int, axis: builtins.int = -1, largest: builtins.bool = True, sorted: builtins.bool = True) -> tuple[ndarray, ndarray]:
+def topk(x: ArrayLike, k: builtins.int, axis: builtins.int = -1, largest: builtins.bool = True, sorted: builtins.bool = True) -> tuple[ndarray, ndarray]:
     """The largest, or smallest, elements along an axis.
 
     Args:
@@ -5617,7 +5625,7 @@ def topk(x: ndarray, k: builtins.int, axis: builtins.int = -1, largest: builtins
     Note:
         NaN is the largest. Of equal elements, the first ones are taken."""
 
-def trace(a: ndarray, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1, dtype: DtypeLike | None = None, out: ndarray | None = None) -> ndarray:
+def trace(a: ArrayLike, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1, dtype: DtypeLike | None = None, out: ndarray | None = None) -> ndarray:
     """The sums of the diagonals of matrices along two axes.
 
     Args:
@@ -5632,7 +5640,7 @@ def trace(a: ndarray, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: 
     Raises:
         DimensionError: If there are no two such axes."""
 
-def transpose(a: ndarray, axes: Axis = None) -> ndarray:
+def transpose(a: ArrayLike, axes: Axis = None) -> ndarray:
     """The array with its axes in another order.
 
     Args:
@@ -5643,7 +5651,7 @@ def transpose(a: ndarray, axes: Axis = None) -> ndarray:
     Raises:
         DimensionError: If ``axes`` is not a permutation."""
 
-def trapezoid(y: ndarray, x: ndarray | None = None, dx: ndarray | Scalar = 1.0, axis: builtins.int = -1) -> ndarray:
+def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axis: builtins.int = -1) -> ndarray:
     """The integral along an axis, by the trapezoidal rule.
 
     Args:
@@ -5657,7 +5665,7 @@ def trapezoid(y: ndarray, x: ndarray | None = None, dx: ndarray | Scalar = 1.0, 
         DimensionError: If shapes do not broadcast, or there is no such axis.
         DtypeError: If ``y`` is of bool."""
 
-def tree_lstm(*args: ndarray) -> tuple[ndarray, ndarray]:
+def tree_lstm(*args: ArrayLike) -> tuple[ndarray, ndarray]:
     """A step of a long short-term memory of a node in a tree.
 
     With gates ``a``, ``i``, ``o``, ``f1``, ... taken from ``x``, it is ``c = tanh(a) * sigmoid(i) + sigmoid(f1) * c1 + ...``, ``h = sigmoid(o) * tanh(c)``.
@@ -5687,7 +5695,7 @@ def tri(N: builtins.int, M: builtins.int | None = None, k: builtins.int = 0, dty
         DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory."""
 
-def tril(m: ndarray, k: builtins.int = 0) -> ndarray:
+def tril(m: ArrayLike, k: builtins.int = 0) -> ndarray:
     """A copy with zeros above a diagonal of the last two axes.
 
     Args:
@@ -5711,7 +5719,7 @@ def tril_indices(n: builtins.int, k: builtins.int = 0, m: builtins.int | None = 
     Raises:
         DimensionError: If a size is negative."""
 
-def tril_indices_from(arr: ndarray, k: builtins.int = 0) -> tuple[ndarray, ndarray]:
+def tril_indices_from(arr: ArrayLike, k: builtins.int = 0) -> tuple[ndarray, ndarray]:
     """The index of what lies on and below a diagonal of a matrix that is there.
 
     Args:
@@ -5722,7 +5730,7 @@ def tril_indices_from(arr: ndarray, k: builtins.int = 0) -> tuple[ndarray, ndarr
     Raises:
         DimensionError: If it has not 2 dimensions."""
 
-def trim_zeros(filt: ndarray, trim: str = 'fb', axis: Axis = None) -> ndarray:
+def trim_zeros(filt: ArrayLike, trim: str = 'fb', axis: Axis = None) -> ndarray:
     """The array without the zeros around it.
 
     Args:
@@ -5735,7 +5743,7 @@ def trim_zeros(filt: ndarray, trim: str = 'fb', axis: Axis = None) -> ndarray:
         ValueError: If ``trim`` is anything else.
         DimensionError: If there is no such axis, or none at all."""
 
-def triu(m: ndarray, k: builtins.int = 0) -> ndarray:
+def triu(m: ArrayLike, k: builtins.int = 0) -> ndarray:
     """A copy with zeros below a diagonal of the last two axes.
 
     Args:
@@ -5759,7 +5767,7 @@ def triu_indices(n: builtins.int, k: builtins.int = 0, m: builtins.int | None = 
     Raises:
         DimensionError: If a size is negative."""
 
-def triu_indices_from(arr: ndarray, k: builtins.int = 0) -> tuple[ndarray, ndarray]:
+def triu_indices_from(arr: ArrayLike, k: builtins.int = 0) -> tuple[ndarray, ndarray]:
     """The index of what lies on and above a diagonal of a matrix that is there.
 
     Args:
@@ -5770,7 +5778,7 @@ def triu_indices_from(arr: ndarray, k: builtins.int = 0) -> tuple[ndarray, ndarr
     Raises:
         DimensionError: If it has not 2 dimensions."""
 
-def trunc(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def trunc(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Each element without its fraction.
 
     Args:
@@ -5784,7 +5792,7 @@ def trunc(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dt
     Raises:
         DtypeError: If an operand is complex."""
 
-def union1d(ar1: ndarray, ar2: ndarray) -> ndarray:
+def union1d(ar1: ArrayLike, ar2: ArrayLike) -> ndarray:
     """The elements that one array or the other has.
 
     Args:
@@ -5793,7 +5801,7 @@ def union1d(ar1: ndarray, ar2: ndarray) -> ndarray:
     Returns:
         ndarray: Sorted, of one dimension, in the promoted dtype. No gradient."""
 
-def unique(ar: ndarray, return_index: builtins.bool = False, return_inverse: builtins.bool = False, return_counts: builtins.bool = False, axis: builtins.int | None = None, *, equal_nan: builtins.bool = True, sorted: builtins.bool = True) -> ndarray | tuple[ndarray, ...]:
+def unique(ar: ArrayLike, return_index: builtins.bool = False, return_inverse: builtins.bool = False, return_counts: builtins.bool = False, axis: builtins.int | None = None, *, equal_nan: builtins.bool = True, sorted: builtins.bool = True) -> ndarray | tuple[ndarray, ...]:
     """The different elements, sorted.
 
     Args:
@@ -5811,7 +5819,7 @@ def unique(ar: ndarray, return_index: builtins.bool = False, return_inverse: bui
     Note:
         Places are those in the flattened array, or on the axis; the inverse has the shape of ``ar``, or the length of the axis."""
 
-def unique_all(x: ndarray) -> UniqueAllResult:
+def unique_all(x: ArrayLike) -> UniqueAllResult:
     """The different elements, where they are, and how often.
 
     Args:
@@ -5819,7 +5827,7 @@ def unique_all(x: ndarray) -> UniqueAllResult:
     Returns:
         UniqueAllResult: A tuple: values, indices, inverse_indices, counts; as of :func:`unique`, but no NaN equals another. No gradient."""
 
-def unique_counts(x: ndarray) -> UniqueCountsResult:
+def unique_counts(x: ArrayLike) -> UniqueCountsResult:
     """The different elements, and how often they are there.
 
     Args:
@@ -5827,7 +5835,7 @@ def unique_counts(x: ndarray) -> UniqueCountsResult:
     Returns:
         UniqueCountsResult: A tuple: values, counts; as of :func:`unique`, but no NaN equals another. No gradient."""
 
-def unique_inverse(x: ndarray) -> UniqueInverseResult:
+def unique_inverse(x: ArrayLike) -> UniqueInverseResult:
     """The different elements, and which of them each element is.
 
     Args:
@@ -5835,7 +5843,7 @@ def unique_inverse(x: ndarray) -> UniqueInverseResult:
     Returns:
         UniqueInverseResult: A tuple: values, inverse_indices; as of :func:`unique`, but no NaN equals another. No gradient."""
 
-def unique_values(x: ndarray) -> ndarray:
+def unique_values(x: ArrayLike) -> ndarray:
     """The different elements, sorted.
 
     Args:
@@ -5843,7 +5851,7 @@ def unique_values(x: ndarray) -> ndarray:
     Returns:
         ndarray: As of :func:`unique`, but no NaN equals another. No gradient."""
 
-def unpackbits(a: ndarray, axis: builtins.int | None = None, count: builtins.int | None = None, bitorder: str = 'big') -> ndarray:
+def unpackbits(a: ArrayLike, axis: builtins.int | None = None, count: builtins.int | None = None, bitorder: str = 'big') -> ndarray:
     """The bits of bytes, one an element: the inverse of packbits.
 
     Args:
@@ -5858,7 +5866,7 @@ def unpackbits(a: ndarray, axis: builtins.int | None = None, count: builtins.int
         DtypeError: If ``a`` is of another dtype.
         ValueError: If ``bitorder`` is another, or there are not so many bits."""
 
-def unpool(x: ndarray, ksize: builtins.int | Sequence[builtins.int], stride: builtins.int | Sequence[builtins.int] | None = None, pad: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]] = 0, outsize: builtins.int | Sequence[builtins.int] | None = None, cover_all: builtins.bool = False) -> ndarray:
+def unpool(x: ArrayLike, ksize: builtins.int | Sequence[builtins.int], stride: builtins.int | Sequence[builtins.int] | None = None, pad: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]] = 0, outsize: builtins.int | Sequence[builtins.int] | None = None, cover_all: builtins.bool = False) -> ndarray:
     """Each element in all places of its window: the gradient of sums of windows.
 
     Args:
@@ -5874,7 +5882,7 @@ def unpool(x: ndarray, ksize: builtins.int | Sequence[builtins.int], stride: bui
         DimensionError: If ``outsize`` does not fit to the shape of ``x``, the stride is below 1, or there are not as many numbers as spatial axes.
         DtypeError: If ``x`` is not of a float dtype."""
 
-def unravel_index(indices: ndarray | Sequence[builtins.int] | builtins.int, shape: ShapeLike, order: str = 'C') -> tuple[ndarray, ...]:
+def unravel_index(indices: ArrayLike | Sequence[builtins.int] | builtins.int, shape: ShapeLike, order: str = 'C') -> tuple[ndarray, ...]:
     """Indices along each axis, from flat ones.
 
     Args:
@@ -5887,7 +5895,7 @@ def unravel_index(indices: ndarray | Sequence[builtins.int] | builtins.int, shap
         ValueError: For an index out of range, or an unknown ``order``.
         DtypeError: If they are not integers."""
 
-def unstack(x: ndarray, axis: builtins.int = 0) -> tuple[ndarray, ...]:
+def unstack(x: ArrayLike, axis: builtins.int = 0) -> tuple[ndarray, ...]:
     """The parts of an array along an axis, without it.
 
     Args:
@@ -5898,7 +5906,7 @@ def unstack(x: ndarray, axis: builtins.int = 0) -> tuple[ndarray, ...]:
     Raises:
         DimensionError: If there is no such axis."""
 
-def unwrap(p: ndarray, discont: builtins.float | None = None, axis: builtins.int = -1, *, period: builtins.float = 6.283185307179586) -> ndarray:
+def unwrap(p: ArrayLike, discont: builtins.float | None = None, axis: builtins.int = -1, *, period: builtins.float = 6.283185307179586) -> ndarray:
     """Adds multiples of a period, so that no step is too long.
 
     Args:
@@ -5913,7 +5921,7 @@ def unwrap(p: ndarray, discont: builtins.float | None = None, axis: builtins.int
         DimensionError: If there is no such axis.
         DtypeError: If ``p`` is of bool or complex."""
 
-def vander(x: ndarray, N: builtins.int | None = None, increasing: builtins.bool = False) -> ndarray:
+def vander(x: ArrayLike, N: builtins.int | None = None, increasing: builtins.bool = False) -> ndarray:
     """The powers of each element of a vector, in rows.
 
     Args:
@@ -5925,7 +5933,7 @@ def vander(x: ndarray, N: builtins.int | None = None, increasing: builtins.bool 
     Raises:
         DimensionError: If ``x`` has other dimensions, or ``N`` is negative."""
 
-def var(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ArrayLike = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ndarray | None = None) -> ndarray:
+def var(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ArrayLike = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ArrayLike | None = None) -> ndarray:
     """Variance over axes, of the population unless ddof says otherwise, in two passes.
 
     Args:
@@ -5944,7 +5952,7 @@ def var(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
-def vdot(a: ndarray, b: ndarray) -> ndarray:
+def vdot(a: ArrayLike, b: ArrayLike) -> ndarray:
     """The product of the flattened arrays, the first one conjugate.
 
     Args:
@@ -5955,7 +5963,7 @@ def vdot(a: ndarray, b: ndarray) -> ndarray:
     Raises:
         DimensionError: If the arrays have different sizes."""
 
-def vecdot(x1: ndarray, x2: ndarray, axis: builtins.int = -1, *, out: ndarray | None = None, dtype: DtypeLike | None = None) -> ndarray:
+def vecdot(x1: ArrayLike, x2: ArrayLike, axis: builtins.int = -1, *, out: ndarray | None = None, dtype: DtypeLike | None = None) -> ndarray:
     """Products of vectors, the first ones conjugate.
 
     Args:
@@ -5969,7 +5977,7 @@ def vecdot(x1: ndarray, x2: ndarray, axis: builtins.int = -1, *, out: ndarray | 
     Raises:
         DimensionError: If shapes do not fit."""
 
-def vecmat(x1: ndarray, x2: ndarray, out: ndarray | None = None, *, dtype: DtypeLike | None = None) -> ndarray:
+def vecmat(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, dtype: DtypeLike | None = None) -> ndarray:
     """Products of conjugate vectors with matrices.
 
     Args:
@@ -5983,7 +5991,7 @@ def vecmat(x1: ndarray, x2: ndarray, out: ndarray | None = None, *, dtype: Dtype
     Raises:
         DimensionError: If shapes do not fit."""
 
-def vsplit(ary: ndarray, indices_or_sections: Indices) -> list[ndarray]:
+def vsplit(ary: ArrayLike, indices_or_sections: Indices) -> list[ndarray]:
     """Parts of an array along axis 0.
 
     Args:
@@ -5996,7 +6004,7 @@ def vsplit(ary: ndarray, indices_or_sections: Indices) -> list[ndarray]:
         DimensionError: If there are no such equal parts, or fewer dimensions.
         ValueError: If their number is no integer."""
 
-def vstack(arrays: Sequence[ndarray], *, dtype: DtypeLike | None = None, casting: str = 'same_kind') -> ndarray:
+def vstack(arrays: Sequence[ArrayLike], *, dtype: DtypeLike | None = None, casting: str = 'same_kind') -> ndarray:
     """Joins arrays along axis 0.
 
     Args:
@@ -6010,7 +6018,7 @@ def vstack(arrays: Sequence[ndarray], *, dtype: DtypeLike | None = None, casting
         DimensionError: If shapes do not fit, or there is no array.
         ValueError: If there is no such ``casting``."""
 
-def where(condition: ArrayLike, x: ndarray | Scalar = ..., y: ndarray | Scalar = ...) -> ndarray:
+def where(condition: ArrayLike, x: ArrayLike = ..., y: ArrayLike = ...) -> ndarray:
     """Elements of ``x`` where ``condition`` holds, of ``y`` elsewhere.
 
     Args:
@@ -6039,7 +6047,7 @@ def zeros(shape: ShapeLike, dtype: DtypeLike | None = None, *, device: DeviceLik
         DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory."""
 
-def zeros_like(a: ndarray, device: DeviceLike | None = None, *, dtype: DtypeLike | None = None, shape: ShapeLike | None = None) -> ndarray:
+def zeros_like(a: ArrayLike, device: DeviceLike | None = None, *, dtype: DtypeLike | None = None, shape: ShapeLike | None = None) -> ndarray:
     """An array of zeros with the shape and dtype of another, on the default device.
 
     Args:

@@ -5,9 +5,9 @@ from typing import Any, Literal, NamedTuple, overload
 
 import numpy
 
-from chainerx._core import Axis, DeviceLike, DtypeLike, ndarray
+from chainerx._core import ArrayLike, Axis, DeviceLike, DtypeLike, ndarray
 
-def fft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
+def fft(a: ArrayLike, n: builtins.int | None = None, axis: builtins.int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The discrete Fourier transform.
 
     Args:
@@ -25,7 +25,7 @@ def fft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, norm
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
-def fft2(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = (-2, -1), norm: str | None = None, out: ndarray | None = None) -> ndarray:
+def fft2(a: ArrayLike, s: Sequence[builtins.int] | None = None, axes: Axis = (-2, -1), norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The discrete Fourier transform over two axes.
 
     Args:
@@ -57,7 +57,7 @@ def fftfreq(n: builtins.int, d: builtins.float = 1.0, dtype: DtypeLike | None = 
         DimensionError: If ``n`` is not positive.
         DtypeError: If ``dtype`` is no real float."""
 
-def fftn(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = None, norm: str | None = None, out: ndarray | None = None) -> ndarray:
+def fftn(a: ArrayLike, s: Sequence[builtins.int] | None = None, axes: Axis = None, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The discrete Fourier transform over axes.
 
     Args:
@@ -75,7 +75,7 @@ def fftn(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = None,
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
-def fftshift(x: ndarray, axes: Axis = None) -> ndarray:
+def fftshift(x: ArrayLike, axes: Axis = None) -> ndarray:
     """Moves frequency 0 to the middle.
 
     Args:
@@ -86,7 +86,7 @@ def fftshift(x: ndarray, axes: Axis = None) -> ndarray:
     Raises:
         DimensionError: If an axis is not there."""
 
-def hfft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
+def hfft(a: ArrayLike, n: builtins.int | None = None, axis: builtins.int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The transform of numbers whose other half are conjugates.
 
     Args:
@@ -104,7 +104,7 @@ def hfft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, nor
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
-def ifft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
+def ifft(a: ArrayLike, n: builtins.int | None = None, axis: builtins.int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The inverse of fft.
 
     Args:
@@ -122,7 +122,7 @@ def ifft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, nor
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
-def ifft2(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = (-2, -1), norm: str | None = None, out: ndarray | None = None) -> ndarray:
+def ifft2(a: ArrayLike, s: Sequence[builtins.int] | None = None, axes: Axis = (-2, -1), norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The inverse of fft2.
 
     Args:
@@ -140,7 +140,7 @@ def ifft2(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = (-2,
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
-def ifftn(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = None, norm: str | None = None, out: ndarray | None = None) -> ndarray:
+def ifftn(a: ArrayLike, s: Sequence[builtins.int] | None = None, axes: Axis = None, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The inverse of fftn.
 
     Args:
@@ -158,7 +158,7 @@ def ifftn(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = None
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
-def ifftshift(x: ndarray, axes: Axis = None) -> ndarray:
+def ifftshift(x: ArrayLike, axes: Axis = None) -> ndarray:
     """The inverse of fftshift.
 
     Args:
@@ -169,7 +169,7 @@ def ifftshift(x: ndarray, axes: Axis = None) -> ndarray:
     Raises:
         DimensionError: If an axis is not there."""
 
-def ihfft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
+def ihfft(a: ArrayLike, n: builtins.int | None = None, axis: builtins.int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The inverse of hfft.
 
     Args:
@@ -188,7 +188,7 @@ def ihfft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, no
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
-def irfft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
+def irfft(a: ArrayLike, n: builtins.int | None = None, axis: builtins.int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The inverse of rfft.
 
     Args:
@@ -206,7 +206,7 @@ def irfft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, no
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
-def irfft2(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = (-2, -1), norm: str | None = None, out: ndarray | None = None) -> ndarray:
+def irfft2(a: ArrayLike, s: Sequence[builtins.int] | None = None, axes: Axis = (-2, -1), norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The inverse of rfft2.
 
     Args:
@@ -224,7 +224,7 @@ def irfft2(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = (-2
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
-def irfftn(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = None, norm: str | None = None, out: ndarray | None = None) -> ndarray:
+def irfftn(a: ArrayLike, s: Sequence[builtins.int] | None = None, axes: Axis = None, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The inverse of rfftn.
 
     Args:
@@ -242,7 +242,7 @@ def irfftn(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = Non
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
-def rfft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
+def rfft(a: ArrayLike, n: builtins.int | None = None, axis: builtins.int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The first half of fft for real numbers.
 
     Args:
@@ -261,7 +261,7 @@ def rfft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, nor
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
-def rfft2(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = (-2, -1), norm: str | None = None, out: ndarray | None = None) -> ndarray:
+def rfft2(a: ArrayLike, s: Sequence[builtins.int] | None = None, axes: Axis = (-2, -1), norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The first half of fft2 for real numbers.
 
     Args:
@@ -294,7 +294,7 @@ def rfftfreq(n: builtins.int, d: builtins.float = 1.0, dtype: DtypeLike | None =
         DimensionError: If ``n`` is not positive.
         DtypeError: If ``dtype`` is no real float."""
 
-def rfftn(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = None, norm: str | None = None, out: ndarray | None = None) -> ndarray:
+def rfftn(a: ArrayLike, s: Sequence[builtins.int] | None = None, axes: Axis = None, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The first half of fftn for real numbers.
 
     Args:

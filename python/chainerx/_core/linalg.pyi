@@ -5,7 +5,7 @@ from typing import Any, Literal, NamedTuple, overload
 
 import numpy
 
-from chainerx._core import Axis, DtypeLike, LinAlgError as LinAlgError
+from chainerx._core import ArrayLike, Axis, DtypeLike, LinAlgError as LinAlgError
 from chainerx._core import matmul as matmul, matrix_transpose as matrix_transpose, tensordot as tensordot, vecdot as vecdot, ndarray
 
 class EigResult(NamedTuple):
@@ -37,7 +37,7 @@ class SlogdetResult(NamedTuple):
 def _is_lapack_available() -> builtins.bool:
     """Whether the library that serves as BLAS has LAPACK, which decompositions need."""
 
-def cholesky(a: ndarray, *, upper: builtins.bool = False) -> ndarray:
+def cholesky(a: ArrayLike, *, upper: builtins.bool = False) -> ndarray:
     """Cholesky's factors: lower triangles ``l`` with ``a = l @ l^H``, or upper ones ``u`` with ``a = u^H @ u``, where ``^H`` is the conjugated transpose.
 
     Args:
@@ -50,7 +50,7 @@ def cholesky(a: ndarray, *, upper: builtins.bool = False) -> ndarray:
         DimensionError: If matrices are not square.
         LinAlgError: If a matrix is not positive definite."""
 
-def cond(x: ndarray, p: builtins.float | str | None = None) -> ndarray:
+def cond(x: ArrayLike, p: builtins.float | str | None = None) -> ndarray:
     """Condition numbers: norms of matrices times those of their inverses.
 
     Args:
@@ -64,7 +64,7 @@ def cond(x: ndarray, p: builtins.float | str | None = None) -> ndarray:
         ValueError: If there is no such norm.
         LinAlgError: As svd; as inv of singular matrices, for other ``p``."""
 
-def cross(x1: ndarray, x2: ndarray, *, axis: builtins.int = -1) -> ndarray:
+def cross(x1: ArrayLike, x2: ArrayLike, *, axis: builtins.int = -1) -> ndarray:
     """Cross products of vectors in three dimensions.
 
     Args:
@@ -76,7 +76,7 @@ def cross(x1: ndarray, x2: ndarray, *, axis: builtins.int = -1) -> ndarray:
         DimensionError: If the axis has another length.
         DtypeError: For bool."""
 
-def det(a: ndarray) -> ndarray:
+def det(a: ArrayLike) -> ndarray:
     """Determinants of matrices.
 
     Args:
@@ -87,7 +87,7 @@ def det(a: ndarray) -> ndarray:
         DtypeError: For other dtypes.
         DimensionError: If matrices are not square."""
 
-def diagonal(x: ndarray, *, offset: builtins.int = 0) -> ndarray:
+def diagonal(x: ArrayLike, *, offset: builtins.int = 0) -> ndarray:
     """Diagonals of matrices.
 
     Args:
@@ -98,7 +98,7 @@ def diagonal(x: ndarray, *, offset: builtins.int = 0) -> ndarray:
     Raises:
         DimensionError: If there are fewer than two axes."""
 
-def eig(a: ndarray) -> EigResult:
+def eig(a: ArrayLike) -> EigResult:
     """Eigenvalues and eigenvectors of square matrices.
 
     Args:
@@ -112,7 +112,7 @@ def eig(a: ndarray) -> EigResult:
     Note:
         Not differentiable: backward is a GradientError."""
 
-def eigh(a: ndarray, UPLO: str = 'L') -> EighResult:
+def eigh(a: ArrayLike, UPLO: str = 'L') -> EighResult:
     """Eigenvalues and eigenvectors of symmetric, or Hermitian, matrices.
 
     Args:
@@ -132,7 +132,7 @@ def eigh(a: ndarray, UPLO: str = 'L') -> EighResult:
         Gradients are those of losses that do not depend on it, such as those of ``abs(v)`` or of projections ``v @ v^H``.
         Of others they depend on what LAPACK chose, and mean nothing; that is not checked."""
 
-def eigvals(a: ndarray) -> ndarray:
+def eigvals(a: ArrayLike) -> ndarray:
     """Eigenvalues of square matrices.
 
     Args:
@@ -144,7 +144,7 @@ def eigvals(a: ndarray) -> ndarray:
         DimensionError: If matrices are not square.
         LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK."""
 
-def eigvalsh(a: ndarray, UPLO: str = 'L') -> ndarray:
+def eigvalsh(a: ArrayLike, UPLO: str = 'L') -> ndarray:
     """Eigenvalues of symmetric, or Hermitian, matrices, ascending.
 
     Args:
@@ -158,7 +158,7 @@ def eigvalsh(a: ndarray, UPLO: str = 'L') -> ndarray:
         ValueError: If ``UPLO`` is neither of the two.
         LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK."""
 
-def inv(a: ndarray) -> ndarray:
+def inv(a: ArrayLike) -> ndarray:
     """Inverses of matrices.
 
     Args:
@@ -172,7 +172,7 @@ def inv(a: ndarray) -> ndarray:
     Note:
         :func:`solve` is faster and more precise than a product with the inverse."""
 
-def lstsq(a: ndarray, b: ndarray, rcond: builtins.float | None = None) -> tuple[ndarray, ndarray, builtins.int, ndarray]:
+def lstsq(a: ArrayLike, b: ArrayLike, rcond: builtins.float | None = None) -> tuple[ndarray, ndarray, builtins.int, ndarray]:
     """Least squares: the ``x`` of least norm with least ``norm(a @ x - b)``.
 
     Args:
@@ -188,7 +188,7 @@ def lstsq(a: ndarray, b: ndarray, rcond: builtins.float | None = None) -> tuple[
     Note:
         The solution and the residuals are differentiable in both arrays, any order. The rank is a number, and the singular values are not connected to ``a``: gradients of those are in svdvals()."""
 
-def matrix_norm(x: ndarray, *, ord: builtins.float | str = 'fro', keepdims: builtins.bool = False) -> ndarray:
+def matrix_norm(x: ArrayLike, *, ord: builtins.float | str = 'fro', keepdims: builtins.bool = False) -> ndarray:
     """Norms of matrices.
 
     Args:
@@ -203,7 +203,7 @@ def matrix_norm(x: ndarray, *, ord: builtins.float | str = 'fro', keepdims: buil
         DtypeError: For ``'nuc'``, 2 and -2 of float16, bfloat16 and complex numbers.
         LinAlgError: For these, as svd."""
 
-def matrix_power(a: ndarray, n: builtins.int) -> ndarray:
+def matrix_power(a: ArrayLike, n: builtins.int) -> ndarray:
     """Powers of square matrices.
 
     Args:
@@ -216,7 +216,7 @@ def matrix_power(a: ndarray, n: builtins.int) -> ndarray:
         DtypeError: If ``n`` is negative, for other dtypes.
         LinAlgError: If ``n`` is negative and a matrix singular."""
 
-def matrix_rank(A: ndarray, tol: builtins.float | ndarray | None = None, hermitian: builtins.bool = False, *, rtol: builtins.float | ndarray | None = None) -> ndarray:
+def matrix_rank(A: ArrayLike, tol: ArrayLike | None = None, hermitian: builtins.bool = False, *, rtol: ArrayLike | None = None) -> ndarray:
     """Ranks of matrices: how many singular values are not small.
 
     Args:
@@ -232,7 +232,7 @@ def matrix_rank(A: ndarray, tol: builtins.float | ndarray | None = None, hermiti
         ValueError: If both ``tol`` and ``rtol`` are given.
         LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK."""
 
-def multi_dot(arrays: Sequence[ndarray], *, out: ndarray | None = None) -> ndarray:
+def multi_dot(arrays: Sequence[ArrayLike], *, out: ndarray | None = None) -> ndarray:
     """The matrix product of several arrays, in the order of the least work.
 
     Args:
@@ -245,7 +245,7 @@ def multi_dot(arrays: Sequence[ndarray], *, out: ndarray | None = None) -> ndarr
         DimensionError: If shapes do not fit.
         ValueError: If there are fewer than two."""
 
-def norm(x: ndarray, ord: builtins.float | str | None = None, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+def norm(x: ArrayLike, ord: builtins.float | str | None = None, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
     """Norms of vectors, or of matrices.
 
     Args:
@@ -263,7 +263,7 @@ def norm(x: ndarray, ord: builtins.float | str | None = None, axis: Axis = None,
     Note:
         The gradient of the Euclidean norm of zeros is 0."""
 
-def outer(x1: ndarray, x2: ndarray) -> ndarray:
+def outer(x1: ArrayLike, x2: ArrayLike) -> ndarray:
     """The products of all elements of two vectors.
 
     Args:
@@ -273,7 +273,7 @@ def outer(x1: ndarray, x2: ndarray) -> ndarray:
     Raises:
         DimensionError: For another number of axes."""
 
-def pinv(a: ndarray, rcond: builtins.float | ndarray | None = None, hermitian: builtins.bool = False, *, rtol: builtins.float | ndarray | None = None) -> ndarray:
+def pinv(a: ArrayLike, rcond: ArrayLike | None = None, hermitian: builtins.bool = False, *, rtol: ArrayLike | None = None) -> ndarray:
     """Pseudo-inverses of matrices (Moore and Penrose).
 
     Args:
@@ -290,7 +290,7 @@ def pinv(a: ndarray, rcond: builtins.float | ndarray | None = None, hermitian: b
         LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK."""
 
 @overload
-def qr(a: ndarray, mode: Literal['reduced', 'complete', 'raw'] = 'reduced') -> QRResult:
+def qr(a: ArrayLike, mode: Literal['reduced', 'complete', 'raw'] = 'reduced') -> QRResult:
     """Orthogonal columns and an upper triangle with a real diagonal: ``a = Q @ R``.
 
     Args:
@@ -306,11 +306,11 @@ def qr(a: ndarray, mode: Literal['reduced', 'complete', 'raw'] = 'reduced') -> Q
     Note:
         ``'raw'`` has no gradient, nor has ``'complete'`` with more rows than columns, where the columns that complete a basis may be any: backward is a GradientError."""
 @overload
-def qr(a: ndarray, mode: Literal['r']) -> ndarray: ...
+def qr(a: ArrayLike, mode: Literal['r']) -> ndarray: ...
 @overload
-def qr(a: ndarray, mode: str = ...) -> QRResult | ndarray: ...
+def qr(a: ArrayLike, mode: str = ...) -> QRResult | ndarray: ...
 
-def slogdet(a: ndarray) -> SlogdetResult:
+def slogdet(a: ArrayLike) -> SlogdetResult:
     """Sign and logarithm of determinants, which may be out of the range of floats.
 
     Args:
@@ -322,7 +322,7 @@ def slogdet(a: ndarray) -> SlogdetResult:
         DtypeError: For other dtypes.
         DimensionError: If matrices are not square."""
 
-def solve(a: ndarray, b: ndarray) -> ndarray:
+def solve(a: ArrayLike, b: ArrayLike) -> ndarray:
     """The solution ``x`` of ``a @ x = b``.
 
     Args:
@@ -336,7 +336,7 @@ def solve(a: ndarray, b: ndarray) -> ndarray:
         LinAlgError: If a matrix is singular."""
 
 @overload
-def svd(a: ndarray, full_matrices: builtins.bool = True, compute_uv: Literal[True] = True, hermitian: builtins.bool = False) -> SVDResult:
+def svd(a: ArrayLike, full_matrices: builtins.bool = True, compute_uv: Literal[True] = True, hermitian: builtins.bool = False) -> SVDResult:
     """Singular values, and the vectors that belong to them: ``a = U @ diag(S) @ Vh``.
 
     Args:
@@ -356,13 +356,13 @@ def svd(a: ndarray, full_matrices: builtins.bool = True, compute_uv: Literal[Tru
         Gradients are those of losses that do not depend on it, such as those of ``abs(v)`` or of projections ``v @ v^H``.
         Of others they depend on what LAPACK chose, and mean nothing; that is not checked."""
 @overload
-def svd(a: ndarray, full_matrices: builtins.bool = True, *, compute_uv: Literal[False], hermitian: builtins.bool = False) -> ndarray: ...
+def svd(a: ArrayLike, full_matrices: builtins.bool = True, *, compute_uv: Literal[False], hermitian: builtins.bool = False) -> ndarray: ...
 @overload
-def svd(a: ndarray, full_matrices: builtins.bool, compute_uv: Literal[False], hermitian: builtins.bool = False) -> ndarray: ...
+def svd(a: ArrayLike, full_matrices: builtins.bool, compute_uv: Literal[False], hermitian: builtins.bool = False) -> ndarray: ...
 @overload
-def svd(a: ndarray, full_matrices: builtins.bool = True, compute_uv: builtins.bool = True, hermitian: builtins.bool = False) -> SVDResult | ndarray: ...
+def svd(a: ArrayLike, full_matrices: builtins.bool = True, compute_uv: builtins.bool = True, hermitian: builtins.bool = False) -> SVDResult | ndarray: ...
 
-def svdvals(x: ndarray) -> ndarray:
+def svdvals(x: ArrayLike) -> ndarray:
     """Singular values, in descending order.
 
     Args:
@@ -374,7 +374,7 @@ def svdvals(x: ndarray) -> ndarray:
         DimensionError: If ``x`` has fewer than two axes.
         LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK."""
 
-def tensorinv(a: ndarray, ind: builtins.int = 2) -> ndarray:
+def tensorinv(a: ArrayLike, ind: builtins.int = 2) -> ndarray:
     """The inverse for tensordot: ``tensordot(tensorinv(a), a, ind)`` is an identity.
 
     Args:
@@ -388,7 +388,7 @@ def tensorinv(a: ndarray, ind: builtins.int = 2) -> ndarray:
         ValueError: If ``ind`` is not positive, or larger than the number of axes.
         LinAlgError: If there is no inverse."""
 
-def tensorsolve(a: ndarray, b: ndarray, axes: Axis = None) -> ndarray:
+def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Axis = None) -> ndarray:
     """The solution ``x`` of ``tensordot(a, x, x.ndim) = b``.
 
     Args:
@@ -402,7 +402,7 @@ def tensorsolve(a: ndarray, b: ndarray, axes: Axis = None) -> ndarray:
         DtypeError: For other dtypes.
         LinAlgError: If there is no solution, or more than one."""
 
-def trace(x: ndarray, *, offset: builtins.int = 0, dtype: DtypeLike | None = None) -> ndarray:
+def trace(x: ArrayLike, *, offset: builtins.int = 0, dtype: DtypeLike | None = None) -> ndarray:
     """Sums of diagonals of matrices.
 
     Args:
@@ -414,7 +414,7 @@ def trace(x: ndarray, *, offset: builtins.int = 0, dtype: DtypeLike | None = Non
     Raises:
         DimensionError: If there are fewer than two axes."""
 
-def vector_norm(x: ndarray, *, axis: Axis = None, ord: builtins.float = 2, keepdims: builtins.bool = False) -> ndarray:
+def vector_norm(x: ArrayLike, *, axis: Axis = None, ord: builtins.float = 2, keepdims: builtins.bool = False) -> ndarray:
     """Norms of vectors.
 
     Args:

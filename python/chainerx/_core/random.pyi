@@ -5,7 +5,8 @@ from typing import Any, Literal, NamedTuple, overload
 
 import numpy
 
-from chainerx._core import Axis, DeviceLike, DtypeLike, ShapeLike, ndarray
+from chainerx._core import ArrayLike, Axis, DeviceLike, DtypeLike, ShapeLike
+from chainerx._core import ndarray
 
 class Generator:
     """A random number generator: Philox4x32-10 (Salmon et al., SC 2011), on any device.
@@ -26,7 +27,7 @@ class Generator:
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the state; what is made of it goes on from there on its own."""
 
-    def bernoulli(self, p: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def bernoulli(self, p: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """True with a probability.
 
         Args:
@@ -39,7 +40,7 @@ class Generator:
         Raises:
             ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-    def beta(self, a: builtins.float | ndarray, b: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def beta(self, a: ArrayLike, b: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Numbers from a beta distribution: the share of one of two gamma numbers.
 
         Args:
@@ -53,7 +54,7 @@ class Generator:
         Raises:
             ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-    def binomial(self, n: builtins.int | ndarray, p: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def binomial(self, n: ArrayLike, p: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Numbers of successes, from a binomial distribution.
 
         Args:
@@ -78,7 +79,7 @@ class Generator:
         Raises:
             DimensionError: If ``length`` is negative."""
 
-    def categorical(self, p: ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def categorical(self, p: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Places along the last axis of ``p``, with the probabilities that stand there.
 
         Args:
@@ -92,7 +93,7 @@ class Generator:
             DimensionError: If ``p`` has no place, or the shapes don't fit.
             ValueError: If a weight is out of range, or all are 0, when the device computes."""
 
-    def cauchy(self, loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def cauchy(self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Numbers from a Cauchy distribution.
 
         Args:
@@ -106,7 +107,7 @@ class Generator:
         Raises:
             ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-    def chisquare(self, df: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def chisquare(self, df: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Numbers from a chi-square distribution.
 
         Args:
@@ -119,7 +120,7 @@ class Generator:
         Raises:
             ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-    def choice(self, a: ndarray | builtins.int, size: ShapeLike | None = None, replace: builtins.bool = True, p: ndarray | None = None, axis: builtins.int = 0, device: DeviceLike | None = None) -> ndarray:
+    def choice(self, a: ArrayLike, size: ShapeLike | None = None, replace: builtins.bool = True, p: ArrayLike | None = None, axis: builtins.int = 0, device: DeviceLike | None = None) -> ndarray:
         """Elements, or slices along an axis, taken at random.
 
         Args:
@@ -136,7 +137,7 @@ class Generator:
             ValueError: If there are not as many without replacement, or a weight is out of range.
             DeviceError: If an ndarray is on another device than ``device``."""
 
-    def dirichlet(self, alpha: ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def dirichlet(self, alpha: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Shares that add up to 1, from a Dirichlet distribution.
 
         Args:
@@ -150,7 +151,7 @@ class Generator:
             DimensionError: If ``alpha`` is 0-dimensional.
             ValueError: If an element is out of range, when the device computes."""
 
-    def exponential(self, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def exponential(self, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Numbers from an exponential distribution.
 
         Args:
@@ -163,7 +164,7 @@ class Generator:
         Raises:
             ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-    def f(self, dfnum: builtins.float | ndarray, dfden: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def f(self, dfnum: ArrayLike, dfden: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Numbers from an F distribution: ratios of chi-square numbers over their degrees.
 
         Args:
@@ -177,7 +178,7 @@ class Generator:
         Raises:
             ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-    def gamma(self, shape: builtins.float | ndarray, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def gamma(self, shape: ArrayLike, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Numbers from a gamma distribution.
 
         Args:
@@ -192,7 +193,7 @@ class Generator:
             ValueError: If a parameter is out of its range; an element of an array when its device computes.
         Source: Marsaglia, Tsang, ACM TOMS 2000; gradients: Figurnov, Mohamed, Mnih, NeurIPS 2018."""
 
-    def geometric(self, p: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def geometric(self, p: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Numbers of trials up to the first success.
 
         Args:
@@ -211,7 +212,7 @@ class Generator:
         Returns:
             tuple of int: The seed and the number of draws since: what :func:`set_state` takes."""
 
-    def gumbel(self, loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def gumbel(self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Numbers from a Gumbel distribution, of largest values.
 
         Args:
@@ -225,7 +226,7 @@ class Generator:
         Raises:
             ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-    def hypergeometric(self, ngood: builtins.int | ndarray, nbad: builtins.int | ndarray, nsample: builtins.int | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def hypergeometric(self, ngood: ArrayLike, nbad: ArrayLike, nsample: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Numbers of good ones among those that are drawn without replacement.
 
         Args:
@@ -241,7 +242,7 @@ class Generator:
             ValueError: If a parameter is out of its range; an element of an array when its device computes.
         Source: Stadlober, Journal of Computational and Applied Mathematics, 1990."""
 
-    def integers(self, low: builtins.int | ndarray, high: builtins.int | ndarray | None = None, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, endpoint: builtins.bool = False) -> ndarray:
+    def integers(self, low: ArrayLike, high: ArrayLike | None = None, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, endpoint: builtins.bool = False) -> ndarray:
         """Integers evenly distributed in ``low <= x < high``, or ``0 <= x < low`` without high.
 
         Args:
@@ -260,7 +261,7 @@ class Generator:
             numbers are equally likely. Others take 64: likely alike but for range / 2**64. Arrays
             of bounds take 64, unless they have one element."""
 
-    def laplace(self, loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def laplace(self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Numbers from a Laplace distribution.
 
         Args:
@@ -274,7 +275,7 @@ class Generator:
         Raises:
             ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-    def logistic(self, loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def logistic(self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Numbers from a logistic distribution.
 
         Args:
@@ -288,7 +289,7 @@ class Generator:
         Raises:
             ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-    def lognormal(self, mean: builtins.float | ndarray = 0.0, sigma: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def lognormal(self, mean: ArrayLike = 0.0, sigma: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Numbers whose logarithms are normal.
 
         Args:
@@ -302,7 +303,7 @@ class Generator:
         Raises:
             ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-    def logseries(self, p: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def logseries(self, p: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Numbers from the logarithmic series distribution: ``k`` at least 1, with probability of the order of ``p**k / k``.
 
         Args:
@@ -316,7 +317,7 @@ class Generator:
             ValueError: If a parameter is out of its range; an element of an array when its device computes.
         Source: Kemp, Applied Statistics, 1981."""
 
-    def multinomial(self, n: builtins.int | ndarray, pvals: ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def multinomial(self, n: ArrayLike, pvals: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """How often each place comes in ``n`` draws of :func:`categorical`.
 
         Args:
@@ -331,7 +332,7 @@ class Generator:
             DimensionError: If ``pvals`` has no place, or the shapes don't fit.
             ValueError: If a parameter is out of its range, or all weights are 0, when the device computes."""
 
-    def multivariate_hypergeometric(self, colors: ndarray, nsample: builtins.int, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def multivariate_hypergeometric(self, colors: ArrayLike, nsample: builtins.int, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """How many of each kind are among those that are drawn without replacement.
 
         Args:
@@ -347,7 +348,7 @@ class Generator:
             DtypeError: If its dtype is no integer one.
             ValueError: If a number is out of its range; those of ``colors`` when the device computes."""
 
-    def multivariate_normal(self, mean: ndarray, cov: ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def multivariate_normal(self, mean: ArrayLike, cov: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Vectors from a normal distribution.
 
         Args:
@@ -364,7 +365,7 @@ class Generator:
         Note:
             Normal numbers times the Cholesky factor of ``cov``."""
 
-    def negative_binomial(self, n: builtins.float | ndarray, p: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def negative_binomial(self, n: ArrayLike, p: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Numbers of failures before ``n`` successes.
 
         Args:
@@ -378,7 +379,7 @@ class Generator:
         Raises:
             ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-    def noncentral_chisquare(self, df: builtins.float | ndarray, nonc: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def noncentral_chisquare(self, df: ArrayLike, nonc: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Numbers from a noncentral chi-square distribution: sums of squares of normal numbers whose squared means add up to ``nonc``.
 
         Args:
@@ -392,7 +393,7 @@ class Generator:
         Raises:
             ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-    def noncentral_f(self, dfnum: builtins.float | ndarray, dfden: builtins.float | ndarray, nonc: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def noncentral_f(self, dfnum: ArrayLike, dfden: ArrayLike, nonc: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Numbers from a noncentral F distribution: ratios of noncentral chi-square numbers to others, over their degrees.
 
         Args:
@@ -407,7 +408,7 @@ class Generator:
         Raises:
             ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-    def normal(self, loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, key: builtins.int | None = None) -> ndarray:
+    def normal(self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, key: builtins.int | None = None) -> ndarray:
         """Numbers from a normal distribution.
 
         Args:
@@ -423,7 +424,7 @@ class Generator:
             ValueError: If a parameter is out of its range.
         Source: Box, Muller, 1958, on Philox4x32-10 (Salmon et al., SC 2011)."""
 
-    def pareto(self, a: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def pareto(self, a: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Numbers from a Pareto distribution that begins at 0 (Lomax's): density ``a (1 + x)**(-a - 1)``.
 
         Args:
@@ -436,7 +437,7 @@ class Generator:
         Raises:
             ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-    def permutation(self, x: ndarray | builtins.int, axis: builtins.int = 0, device: DeviceLike | None = None) -> ndarray:
+    def permutation(self, x: ArrayLike, axis: builtins.int = 0, device: DeviceLike | None = None) -> ndarray:
         """A random order.
 
         Args:
@@ -449,7 +450,7 @@ class Generator:
             DimensionError: If ``x`` is 0-dimensional, or a negative length; or if it has no such axis.
             DeviceError: If an ndarray is on another device than ``device``."""
 
-    def permuted(self, x: ndarray, axis: builtins.int | None = None, out: ndarray | None = None) -> ndarray:
+    def permuted(self, x: ArrayLike, axis: builtins.int | None = None, out: ndarray | None = None) -> ndarray:
         """Elements in a random order, along an axis in another one for each of the others.
 
         Args:
@@ -461,7 +462,7 @@ class Generator:
         Raises:
             DimensionError: If there is no such axis."""
 
-    def poisson(self, lam: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def poisson(self, lam: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Numbers of events, from a Poisson distribution.
 
         Args:
@@ -475,7 +476,7 @@ class Generator:
             ValueError: If a parameter is out of its range; an element of an array when its device computes.
         Source: Hörmann, Insurance: Mathematics and Economics, 1993."""
 
-    def power(self, a: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def power(self, a: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Numbers in 0 to 1 of density ``a x**(a - 1)``.
 
         Args:
@@ -500,7 +501,7 @@ class Generator:
         Returns:
             ndarray: Independent numbers."""
 
-    def rayleigh(self, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def rayleigh(self, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Numbers from a Rayleigh distribution: lengths of vectors of two normal numbers.
 
         Args:
@@ -564,7 +565,7 @@ class Generator:
         Returns:
             ndarray: Independent numbers."""
 
-    def standard_gamma(self, shape: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, out: ndarray | None = None) -> ndarray:
+    def standard_gamma(self, shape: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, out: ndarray | None = None) -> ndarray:
         """Numbers from a gamma distribution of scale 1.
 
         Args:
@@ -592,7 +593,7 @@ class Generator:
         Returns:
             ndarray: Independent numbers."""
 
-    def standard_t(self, df: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def standard_t(self, df: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Numbers from Student's t distribution.
 
         Args:
@@ -605,7 +606,7 @@ class Generator:
         Raises:
             ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-    def triangular(self, left: builtins.float | ndarray, mode: builtins.float | ndarray, right: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def triangular(self, left: ArrayLike, mode: ArrayLike, right: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Numbers whose density is a triangle.
 
         Args:
@@ -620,7 +621,7 @@ class Generator:
         Raises:
             ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-    def truncated_normal(self, low: builtins.float | ndarray, high: builtins.float | ndarray, loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def truncated_normal(self, low: ArrayLike, high: ArrayLike, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Numbers from a normal distribution that lie between two bounds.
 
         Args:
@@ -636,7 +637,7 @@ class Generator:
         Raises:
             ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-    def uniform(self, low: builtins.float | ndarray = 0.0, high: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, key: builtins.int | None = None) -> ndarray:
+    def uniform(self, low: ArrayLike = 0.0, high: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, key: builtins.int | None = None) -> ndarray:
         """Numbers evenly distributed from ``low`` to ``high``.
 
         Args:
@@ -651,7 +652,7 @@ class Generator:
         Raises:
             ValueError: If a parameter is not finite."""
 
-    def vonmises(self, mu: builtins.float | ndarray, kappa: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def vonmises(self, mu: ArrayLike, kappa: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Angles from -pi to pi, from a von Mises distribution.
 
         Args:
@@ -666,7 +667,7 @@ class Generator:
             ValueError: If a parameter is out of its range; an element of an array when its device computes.
         Source: Best, Fisher, Applied Statistics, 1979."""
 
-    def wald(self, mean: builtins.float | ndarray, scale: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def wald(self, mean: ArrayLike, scale: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Numbers from an inverse Gaussian distribution.
 
         Args:
@@ -681,7 +682,7 @@ class Generator:
             ValueError: If a parameter is out of its range; an element of an array when its device computes.
         Source: Michael, Schucany, Haas, The American Statistician, 1976."""
 
-    def weibull(self, a: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def weibull(self, a: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Numbers from a Weibull distribution of scale 1.
 
         Args:
@@ -694,7 +695,7 @@ class Generator:
         Raises:
             ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-    def zipf(self, a: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def zipf(self, a: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Ranks from Zipf's distribution: ``k`` at least 1, with probability of the order of ``k**-a``.
 
         Args:
@@ -710,7 +711,7 @@ class Generator:
             Ranks beyond int64, which are likely where ``a`` is near 1, are drawn again.
         Source: Devroye, Non-Uniform Random Variate Generation, 1986."""
 
-def bernoulli(p: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def bernoulli(p: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """True with a probability.
 
     Args:
@@ -723,7 +724,7 @@ def bernoulli(p: builtins.float | ndarray, size: ShapeLike | None = None, dtype:
     Raises:
         ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-def beta(a: builtins.float | ndarray, b: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def beta(a: ArrayLike, b: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Numbers from a beta distribution: the share of one of two gamma numbers.
 
     Args:
@@ -737,7 +738,7 @@ def beta(a: builtins.float | ndarray, b: builtins.float | ndarray, size: ShapeLi
     Raises:
         ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-def binomial(n: builtins.int | ndarray, p: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def binomial(n: ArrayLike, p: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Numbers of successes, from a binomial distribution.
 
     Args:
@@ -762,7 +763,7 @@ def bytes(length: builtins.int) -> builtins.bytes:
     Raises:
         DimensionError: If ``length`` is negative."""
 
-def categorical(p: ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def categorical(p: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Places along the last axis of ``p``, with the probabilities that stand there.
 
     Args:
@@ -776,7 +777,7 @@ def categorical(p: ndarray, size: ShapeLike | None = None, dtype: DtypeLike | No
         DimensionError: If ``p`` has no place, or the shapes don't fit.
         ValueError: If a weight is out of range, or all are 0, when the device computes."""
 
-def cauchy(loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def cauchy(loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Numbers from a Cauchy distribution.
 
     Args:
@@ -790,7 +791,7 @@ def cauchy(loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray 
     Raises:
         ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-def chisquare(df: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def chisquare(df: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Numbers from a chi-square distribution.
 
     Args:
@@ -803,7 +804,7 @@ def chisquare(df: builtins.float | ndarray, size: ShapeLike | None = None, dtype
     Raises:
         ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-def choice(a: ndarray | builtins.int, size: ShapeLike | None = None, replace: builtins.bool = True, p: ndarray | None = None, axis: builtins.int = 0, device: DeviceLike | None = None) -> ndarray:
+def choice(a: ArrayLike, size: ShapeLike | None = None, replace: builtins.bool = True, p: ArrayLike | None = None, axis: builtins.int = 0, device: DeviceLike | None = None) -> ndarray:
     """Elements, or slices along an axis, taken at random.
 
     Args:
@@ -830,7 +831,7 @@ def default_rng(seed: builtins.int | Generator | None = None) -> Generator:
     Raises:
         ValueError: If the seed is out of range."""
 
-def dirichlet(alpha: ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def dirichlet(alpha: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Shares that add up to 1, from a Dirichlet distribution.
 
     Args:
@@ -844,7 +845,7 @@ def dirichlet(alpha: ndarray, size: ShapeLike | None = None, dtype: DtypeLike | 
         DimensionError: If ``alpha`` is 0-dimensional.
         ValueError: If an element is out of range, when the device computes."""
 
-def exponential(scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def exponential(scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Numbers from an exponential distribution.
 
     Args:
@@ -857,7 +858,7 @@ def exponential(scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = 
     Raises:
         ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-def f(dfnum: builtins.float | ndarray, dfden: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def f(dfnum: ArrayLike, dfden: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Numbers from an F distribution: ratios of chi-square numbers over their degrees.
 
     Args:
@@ -871,7 +872,7 @@ def f(dfnum: builtins.float | ndarray, dfden: builtins.float | ndarray, size: Sh
     Raises:
         ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-def gamma(shape: builtins.float | ndarray, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def gamma(shape: ArrayLike, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Numbers from a gamma distribution.
 
     Args:
@@ -886,7 +887,7 @@ def gamma(shape: builtins.float | ndarray, scale: builtins.float | ndarray = 1.0
         ValueError: If a parameter is out of its range; an element of an array when its device computes.
     Source: Marsaglia, Tsang, ACM TOMS 2000; gradients: Figurnov, Mohamed, Mnih, NeurIPS 2018."""
 
-def geometric(p: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def geometric(p: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Numbers of trials up to the first success.
 
     Args:
@@ -905,7 +906,7 @@ def get_state() -> tuple[builtins.int, builtins.int]:
     Returns:
         tuple of int: The seed and the number of draws since: what :func:`set_state` takes."""
 
-def gumbel(loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def gumbel(loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Numbers from a Gumbel distribution, of largest values.
 
     Args:
@@ -919,7 +920,7 @@ def gumbel(loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray 
     Raises:
         ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-def hypergeometric(ngood: builtins.int | ndarray, nbad: builtins.int | ndarray, nsample: builtins.int | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def hypergeometric(ngood: ArrayLike, nbad: ArrayLike, nsample: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Numbers of good ones among those that are drawn without replacement.
 
     Args:
@@ -935,7 +936,7 @@ def hypergeometric(ngood: builtins.int | ndarray, nbad: builtins.int | ndarray, 
         ValueError: If a parameter is out of its range; an element of an array when its device computes.
     Source: Stadlober, Journal of Computational and Applied Mathematics, 1990."""
 
-def integers(low: builtins.int | ndarray, high: builtins.int | ndarray | None = None, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, endpoint: builtins.bool = False) -> ndarray:
+def integers(low: ArrayLike, high: ArrayLike | None = None, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, endpoint: builtins.bool = False) -> ndarray:
     """Integers evenly distributed in ``low <= x < high``, or ``0 <= x < low`` without high.
 
     Args:
@@ -954,7 +955,7 @@ def integers(low: builtins.int | ndarray, high: builtins.int | ndarray | None = 
         numbers are equally likely. Others take 64: likely alike but for range / 2**64. Arrays
         of bounds take 64, unless they have one element."""
 
-def laplace(loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def laplace(loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Numbers from a Laplace distribution.
 
     Args:
@@ -968,7 +969,7 @@ def laplace(loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray
     Raises:
         ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-def logistic(loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def logistic(loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Numbers from a logistic distribution.
 
     Args:
@@ -982,7 +983,7 @@ def logistic(loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarra
     Raises:
         ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-def lognormal(mean: builtins.float | ndarray = 0.0, sigma: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def lognormal(mean: ArrayLike = 0.0, sigma: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Numbers whose logarithms are normal.
 
     Args:
@@ -996,7 +997,7 @@ def lognormal(mean: builtins.float | ndarray = 0.0, sigma: builtins.float | ndar
     Raises:
         ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-def logseries(p: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def logseries(p: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Numbers from the logarithmic series distribution: ``k`` at least 1, with probability of the order of ``p**k / k``.
 
     Args:
@@ -1010,7 +1011,7 @@ def logseries(p: builtins.float | ndarray, size: ShapeLike | None = None, dtype:
         ValueError: If a parameter is out of its range; an element of an array when its device computes.
     Source: Kemp, Applied Statistics, 1981."""
 
-def multinomial(n: builtins.int | ndarray, pvals: ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def multinomial(n: ArrayLike, pvals: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """How often each place comes in ``n`` draws of :func:`categorical`.
 
     Args:
@@ -1025,7 +1026,7 @@ def multinomial(n: builtins.int | ndarray, pvals: ndarray, size: ShapeLike | Non
         DimensionError: If ``pvals`` has no place, or the shapes don't fit.
         ValueError: If a parameter is out of its range, or all weights are 0, when the device computes."""
 
-def multivariate_hypergeometric(colors: ndarray, nsample: builtins.int, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def multivariate_hypergeometric(colors: ArrayLike, nsample: builtins.int, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """How many of each kind are among those that are drawn without replacement.
 
     Args:
@@ -1041,7 +1042,7 @@ def multivariate_hypergeometric(colors: ndarray, nsample: builtins.int, size: Sh
         DtypeError: If its dtype is no integer one.
         ValueError: If a number is out of its range; those of ``colors`` when the device computes."""
 
-def multivariate_normal(mean: ndarray, cov: ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def multivariate_normal(mean: ArrayLike, cov: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Vectors from a normal distribution.
 
     Args:
@@ -1058,7 +1059,7 @@ def multivariate_normal(mean: ndarray, cov: ndarray, size: ShapeLike | None = No
     Note:
         Normal numbers times the Cholesky factor of ``cov``."""
 
-def negative_binomial(n: builtins.float | ndarray, p: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def negative_binomial(n: ArrayLike, p: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Numbers of failures before ``n`` successes.
 
     Args:
@@ -1072,7 +1073,7 @@ def negative_binomial(n: builtins.float | ndarray, p: builtins.float | ndarray, 
     Raises:
         ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-def noncentral_chisquare(df: builtins.float | ndarray, nonc: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def noncentral_chisquare(df: ArrayLike, nonc: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Numbers from a noncentral chi-square distribution: sums of squares of normal numbers whose squared means add up to ``nonc``.
 
     Args:
@@ -1086,7 +1087,7 @@ def noncentral_chisquare(df: builtins.float | ndarray, nonc: builtins.float | nd
     Raises:
         ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-def noncentral_f(dfnum: builtins.float | ndarray, dfden: builtins.float | ndarray, nonc: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def noncentral_f(dfnum: ArrayLike, dfden: ArrayLike, nonc: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Numbers from a noncentral F distribution: ratios of noncentral chi-square numbers to others, over their degrees.
 
     Args:
@@ -1101,7 +1102,7 @@ def noncentral_f(dfnum: builtins.float | ndarray, dfden: builtins.float | ndarra
     Raises:
         ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-def normal(loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, key: builtins.int | None = None) -> ndarray:
+def normal(loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, key: builtins.int | None = None) -> ndarray:
     """Numbers from a normal distribution.
 
     Args:
@@ -1117,7 +1118,7 @@ def normal(loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray 
         ValueError: If a parameter is out of its range.
     Source: Box, Muller, 1958, on Philox4x32-10 (Salmon et al., SC 2011)."""
 
-def pareto(a: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def pareto(a: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Numbers from a Pareto distribution that begins at 0 (Lomax's): density ``a (1 + x)**(-a - 1)``.
 
     Args:
@@ -1130,7 +1131,7 @@ def pareto(a: builtins.float | ndarray, size: ShapeLike | None = None, dtype: Dt
     Raises:
         ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-def permutation(x: ndarray | builtins.int, axis: builtins.int = 0, device: DeviceLike | None = None) -> ndarray:
+def permutation(x: ArrayLike, axis: builtins.int = 0, device: DeviceLike | None = None) -> ndarray:
     """A random order.
 
     Args:
@@ -1143,7 +1144,7 @@ def permutation(x: ndarray | builtins.int, axis: builtins.int = 0, device: Devic
         DimensionError: If ``x`` is 0-dimensional, or a negative length; or if it has no such axis.
         DeviceError: If an ndarray is on another device than ``device``."""
 
-def permuted(x: ndarray, axis: builtins.int | None = None, out: ndarray | None = None) -> ndarray:
+def permuted(x: ArrayLike, axis: builtins.int | None = None, out: ndarray | None = None) -> ndarray:
     """Elements in a random order, along an axis in another one for each of the others.
 
     Args:
@@ -1155,7 +1156,7 @@ def permuted(x: ndarray, axis: builtins.int | None = None, out: ndarray | None =
     Raises:
         DimensionError: If there is no such axis."""
 
-def poisson(lam: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def poisson(lam: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Numbers of events, from a Poisson distribution.
 
     Args:
@@ -1169,7 +1170,7 @@ def poisson(lam: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, 
         ValueError: If a parameter is out of its range; an element of an array when its device computes.
     Source: Hörmann, Insurance: Mathematics and Economics, 1993."""
 
-def power(a: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def power(a: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Numbers in 0 to 1 of density ``a x**(a - 1)``.
 
     Args:
@@ -1192,7 +1193,7 @@ def rand(*dims: builtins.int, dtype: DtypeLike | None = None, device: DeviceLike
     Returns:
         ndarray: Independent numbers."""
 
-def randint(low: builtins.int | ndarray, high: builtins.int | ndarray | None = None, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def randint(low: ArrayLike, high: ArrayLike | None = None, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Integers evenly distributed in ``low <= x < high``, or ``0 <= x < low`` without high.
 
     Args:
@@ -1232,7 +1233,7 @@ def random(size: ShapeLike | None = None, dtype: DtypeLike | None = None, device
     Returns:
         ndarray: Independent numbers."""
 
-def rayleigh(scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def rayleigh(scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Numbers from a Rayleigh distribution: lengths of vectors of two normal numbers.
 
     Args:
@@ -1296,7 +1297,7 @@ def standard_exponential(size: ShapeLike | None = None, dtype: DtypeLike | None 
     Returns:
         ndarray: Independent numbers."""
 
-def standard_gamma(shape: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, out: ndarray | None = None) -> ndarray:
+def standard_gamma(shape: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, out: ndarray | None = None) -> ndarray:
     """Numbers from a gamma distribution of scale 1.
 
     Args:
@@ -1324,7 +1325,7 @@ def standard_normal(size: ShapeLike | None = None, dtype: DtypeLike | None = Non
     Returns:
         ndarray: Independent numbers."""
 
-def standard_t(df: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def standard_t(df: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Numbers from Student's t distribution.
 
     Args:
@@ -1337,7 +1338,7 @@ def standard_t(df: builtins.float | ndarray, size: ShapeLike | None = None, dtyp
     Raises:
         ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-def triangular(left: builtins.float | ndarray, mode: builtins.float | ndarray, right: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def triangular(left: ArrayLike, mode: ArrayLike, right: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Numbers whose density is a triangle.
 
     Args:
@@ -1352,7 +1353,7 @@ def triangular(left: builtins.float | ndarray, mode: builtins.float | ndarray, r
     Raises:
         ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-def truncated_normal(low: builtins.float | ndarray, high: builtins.float | ndarray, loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def truncated_normal(low: ArrayLike, high: ArrayLike, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Numbers from a normal distribution that lie between two bounds.
 
     Args:
@@ -1368,7 +1369,7 @@ def truncated_normal(low: builtins.float | ndarray, high: builtins.float | ndarr
     Raises:
         ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-def uniform(low: builtins.float | ndarray = 0.0, high: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, key: builtins.int | None = None) -> ndarray:
+def uniform(low: ArrayLike = 0.0, high: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, key: builtins.int | None = None) -> ndarray:
     """Numbers evenly distributed from ``low`` to ``high``.
 
     Args:
@@ -1383,7 +1384,7 @@ def uniform(low: builtins.float | ndarray = 0.0, high: builtins.float | ndarray 
     Raises:
         ValueError: If a parameter is not finite."""
 
-def vonmises(mu: builtins.float | ndarray, kappa: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def vonmises(mu: ArrayLike, kappa: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Angles from -pi to pi, from a von Mises distribution.
 
     Args:
@@ -1398,7 +1399,7 @@ def vonmises(mu: builtins.float | ndarray, kappa: builtins.float | ndarray, size
         ValueError: If a parameter is out of its range; an element of an array when its device computes.
     Source: Best, Fisher, Applied Statistics, 1979."""
 
-def wald(mean: builtins.float | ndarray, scale: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def wald(mean: ArrayLike, scale: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Numbers from an inverse Gaussian distribution.
 
     Args:
@@ -1413,7 +1414,7 @@ def wald(mean: builtins.float | ndarray, scale: builtins.float | ndarray, size: 
         ValueError: If a parameter is out of its range; an element of an array when its device computes.
     Source: Michael, Schucany, Haas, The American Statistician, 1976."""
 
-def weibull(a: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def weibull(a: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Numbers from a Weibull distribution of scale 1.
 
     Args:
@@ -1426,7 +1427,7 @@ def weibull(a: builtins.float | ndarray, size: ShapeLike | None = None, dtype: D
     Raises:
         ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-def zipf(a: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def zipf(a: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Ranks from Zipf's distribution: ``k`` at least 1, with probability of the order of ``k**-a``.
 
     Args:

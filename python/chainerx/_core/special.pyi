@@ -7,7 +7,7 @@ import numpy
 
 from chainerx._core import ArrayLike, DtypeLike, Scalar, erf as erf, i0 as i0, logsumexp as logsumexp, ndarray, sigmoid
 
-def betainc(a: ndarray | Scalar, b: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The probability below ``x`` of a beta distribution: the regularized incomplete beta function.
 
     Args:
@@ -27,7 +27,7 @@ def betainc(a: ndarray | Scalar, b: ndarray | Scalar, x: ndarray | Scalar, out: 
         Relative errors are about 1e-13 where the result is at most 1/2, far out in the tails some units for each power of e, for exponents above 1e6 those of their differences.
     Source: DLMF 8.17.22, and a quadrature of the tail for exponents >= 20."""
 
-def betaincc(a: ndarray | Scalar, b: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def betaincc(a: ArrayLike, b: ArrayLike, x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The probability above ``x`` of a beta distribution: 1 less betainc, with all digits.
 
     Args:
@@ -47,7 +47,7 @@ def betaincc(a: ndarray | Scalar, b: ndarray | Scalar, x: ndarray | Scalar, out:
         Relative errors are about 1e-13 where the result is at most 1/2, far out in the tails some units for each power of e, for exponents above 1e6 those of their differences.
     Source: as betainc."""
 
-def betaincinv(a: ndarray | Scalar, b: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def betaincinv(a: ArrayLike, b: ArrayLike, y: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The inverse of betainc in ``x``.
 
     Args:
@@ -66,7 +66,7 @@ def betaincinv(a: ndarray | Scalar, b: ndarray | Scalar, y: ndarray | Scalar, ou
     Note:
         By Newton's method for the logarithms, until nothing changes."""
 
-def betaln(a: ndarray | Scalar, b: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def betaln(a: ArrayLike, b: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Logarithm of the absolute value of the beta function.
 
     Args:
@@ -84,7 +84,7 @@ def betaln(a: ndarray | Scalar, b: ndarray | Scalar, out: ndarray | None = None,
         By three values of lgamma, or for large operands by Stirling's formula. Source: DLMF 5.12.1;
         Didonato and Morris, Algorithm 708, 1992."""
 
-def digamma(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def digamma(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The derivative of lgamma.
 
     Args:
@@ -101,7 +101,7 @@ def digamma(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, 
         For ``x > 0`` the error is at most 5 units in the last place; below, of the larger of the result and the two terms of which it is the sum.
     Source: DLMF 5.11.2, 5.5.4."""
 
-def entr(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def entr(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``-x * log(x)``, 0 at 0, -inf below: entropy.
 
     Args:
@@ -117,7 +117,7 @@ def entr(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dty
     Note:
         The derivative at 0 is infinite."""
 
-def erfc(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def erfc(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``1 - erf(x)``, exact where erf is near 1.
 
     Args:
@@ -133,7 +133,7 @@ def erfc(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dty
     Note:
         The error is at most 4 units in the last place."""
 
-def erfcinv(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def erfcinv(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The inverse of erfc.
 
     Args:
@@ -150,7 +150,7 @@ def erfcinv(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, 
         The error is at most 4 units in the last place.
     Source: Algorithm AS 241 (Wichura, 1988)."""
 
-def erfcx(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def erfcx(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``exp(x**2) * erfc(x)``, which neither over- nor underflows above 0.
 
     Args:
@@ -167,7 +167,7 @@ def erfcx(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dt
         The error is at most 4 units in the last place. Second derivatives lose digits far above 0.
     Source: Shepherd and Laframboise, Math. Comp. 36, 1981."""
 
-def erfinv(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def erfinv(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The inverse of erf.
 
     Args:
@@ -184,7 +184,7 @@ def erfinv(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, d
         The error is at most 4 units in the last place.
     Source: Algorithm AS 241 (Wichura, 1988)."""
 
-def gammainc(a: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def gammainc(a: ArrayLike, x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The probability below ``x`` of a gamma distribution with exponent ``a``: the regularized lower incomplete gamma function.
 
     Args:
@@ -203,7 +203,7 @@ def gammainc(a: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = Non
         Relative errors are about 1e-13 where the result is at most 1/2, far out in the tails some units for each power of e, for exponents above 1e6 those of their differences.
     Source: DLMF 8.7.1, 8.9.2, and a quadrature of the tail for a >= 20."""
 
-def gammaincc(a: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def gammaincc(a: ArrayLike, x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The probability above ``x`` of a gamma distribution with exponent ``a``: the regularized upper incomplete gamma function.
 
     Args:
@@ -222,7 +222,7 @@ def gammaincc(a: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = No
         Relative errors are about 1e-13 where the result is at most 1/2, far out in the tails some units for each power of e, for exponents above 1e6 those of their differences.
     Source: DLMF 8.7.3, 8.9.2, and a quadrature of the tail for a >= 20."""
 
-def gammainccinv(a: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def gammainccinv(a: ArrayLike, y: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The inverse of gammaincc in ``x``.
 
     Args:
@@ -240,7 +240,7 @@ def gammainccinv(a: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None =
     Note:
         By Newton's method for the logarithms, until nothing changes."""
 
-def gammaincinv(a: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def gammaincinv(a: ArrayLike, y: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The inverse of gammainc in ``x``.
 
     Args:
@@ -258,7 +258,7 @@ def gammaincinv(a: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = 
     Note:
         By Newton's method for the logarithms, until nothing changes."""
 
-def i0e(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def i0e(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``exp(-abs(x)) * i0(x)``, which does not overflow.
 
     Args:
@@ -275,7 +275,7 @@ def i0e(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtyp
         The error is at most 4 units in the last place.
     Source: DLMF 10.25.2, 10.40.1."""
 
-def i1(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def i1(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The modified Bessel function of the first kind, of order 1.
 
     Args:
@@ -293,7 +293,7 @@ def i1(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype
         second.
     Source: DLMF 10.25.2, 10.40.1."""
 
-def i1e(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def i1e(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``exp(-abs(x)) * i1(x)``, which does not overflow.
 
     Args:
@@ -310,7 +310,7 @@ def i1e(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtyp
         The error is at most 4 units in the last place.
     Source: DLMF 10.25.2, 10.40.1."""
 
-def kl_div(x: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def kl_div(x: ArrayLike, y: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``rel_entr(x, y) - x + y``.
 
     Args:
@@ -327,7 +327,7 @@ def kl_div(x: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None,
     Note:
         The Kullback-Leibler divergence of Poisson distributions with these means."""
 
-def lgamma(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def lgamma(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Logarithm of the absolute value of the gamma function.
 
     Args:
@@ -344,7 +344,7 @@ def lgamma(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, d
         For ``x > 0`` the error is at most 5 units in the last place; below, of the larger of the result and 1.
     Source: DLMF 5.11.1, 5.5.3."""
 
-def log_beta_density(a: ndarray | Scalar, b: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def log_beta_density(a: ArrayLike, b: ArrayLike, x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The logarithm of the density of a beta distribution.
 
     Args:
@@ -364,7 +364,7 @@ def log_beta_density(a: ndarray | Scalar, b: ndarray | Scalar, x: ndarray | Scal
         exponent does not cancel. Source: Loader, Fast and accurate computation of binomial
         probabilities, 2000."""
 
-def log_betainc(a: ndarray | Scalar, b: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def log_betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``log(betainc(a, b, x))``.
 
     Args:
@@ -385,7 +385,7 @@ def log_betainc(a: ndarray | Scalar, b: ndarray | Scalar, x: ndarray | Scalar, o
         the other probability.
     Source: as betainc."""
 
-def log_betaincc(a: ndarray | Scalar, b: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def log_betaincc(a: ArrayLike, b: ArrayLike, x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``log(betaincc(a, b, x))``.
 
     Args:
@@ -406,7 +406,7 @@ def log_betaincc(a: ndarray | Scalar, b: ndarray | Scalar, x: ndarray | Scalar, 
         the other probability.
     Source: as betainc."""
 
-def log_expit(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def log_expit(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``log(expit(x))``, also where expit underflows.
 
     Args:
@@ -422,7 +422,7 @@ def log_expit(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True
     Note:
         The derivative is ``expit(-x)``."""
 
-def log_gamma_density(a: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def log_gamma_density(a: ArrayLike, x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``(a - 1) * log(x) - x - lgamma(a)``: the logarithm of the density of a gamma distribution.
 
     Args:
@@ -440,7 +440,7 @@ def log_gamma_density(a: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | N
         What is as large as ``a`` does not cancel. Source: DLMF 5.11.1; Loader, Fast and accurate
         computation of binomial probabilities, 2000."""
 
-def log_gammainc(a: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def log_gammainc(a: ArrayLike, x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``log(gammainc(a, x))``.
 
     Args:
@@ -460,7 +460,7 @@ def log_gammainc(a: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None =
         the other probability.
     Source: as gammainc."""
 
-def log_gammaincc(a: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def log_gammaincc(a: ArrayLike, x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``log(gammaincc(a, x))``.
 
     Args:
@@ -480,7 +480,7 @@ def log_gammaincc(a: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None 
         the other probability.
     Source: as gammaincc."""
 
-def log_ndtr(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def log_ndtr(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``log(ndtr(x))``, also where ndtr underflows.
 
     Args:
@@ -496,7 +496,7 @@ def log_ndtr(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True,
     Note:
         The error is at most 4 units in the last place."""
 
-def logit(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def logit(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``log(x / (1 - x))``, the inverse of expit.
 
     Args:
@@ -512,7 +512,7 @@ def logit(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dt
     Note:
         Near 1/2, where it is 0, no digits are lost."""
 
-def multigammaln(a: ndarray, d: builtins.int) -> ndarray:
+def multigammaln(a: ArrayLike, d: builtins.int) -> ndarray:
     """Logarithm of the multivariate gamma function, that of ``d`` x ``d`` matrices.
 
     Args:
@@ -525,7 +525,7 @@ def multigammaln(a: ndarray, d: builtins.int) -> ndarray:
         ValueError: If ``d`` is out of its range.
     Source: DLMF 35.3.4."""
 
-def ndtr(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def ndtr(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The distribution function of the normal distribution.
 
     Args:
@@ -541,7 +541,7 @@ def ndtr(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dty
     Note:
         The error is at most 4 units in the last place, also far below 0."""
 
-def ndtri(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def ndtri(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The inverse of ndtr: quantiles of the normal distribution.
 
     Args:
@@ -558,7 +558,7 @@ def ndtri(x: ndarray, out: ndarray | None = None, *, where: ArrayLike = True, dt
         The error is at most 4 units in the last place.
     Source: Algorithm AS 241 (Wichura, 1988)."""
 
-def polygamma(n: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def polygamma(n: ArrayLike, x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """The ``n``-th derivative of digamma.
 
     Args:
@@ -577,7 +577,7 @@ def polygamma(n: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = No
         The relative error grows with ``n``, as that of the arguments does.
     Source: DLMF 25.11.12."""
 
-def rel_entr(x: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def rel_entr(x: ArrayLike, y: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``x * log(x / y)``, 0 where ``x`` is 0 and ``y`` is not negative, else inf: relative entropy.
 
     Args:
@@ -594,7 +594,7 @@ def rel_entr(x: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = Non
     Note:
         No quotient over- or underflows."""
 
-def xlog1py(x: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def xlog1py(x: ArrayLike, y: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``x * log1p(y)``, and 0 where ``x`` is 0.
 
     Args:
@@ -611,7 +611,7 @@ def xlog1py(x: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None
     Note:
         As xlogy, for ``y`` near 0."""
 
-def xlogy(x: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def xlogy(x: ArrayLike, y: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``x * log(y)``, and 0 where ``x`` is 0.
 
     Args:
@@ -628,7 +628,7 @@ def xlogy(x: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None, 
     Note:
         The derivative in ``y`` where both are 0 is 0, that in ``x`` is -inf."""
 
-def zeta(x: ndarray | Scalar, q: ndarray | Scalar | None = None, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
+def zeta(x: ArrayLike, q: ArrayLike | None = None, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Hurwitz's zeta function, the sum of ``(k + q)**-x`` over k >= 0; without ``q`` Riemann's.
 
     Args:

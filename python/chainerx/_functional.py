@@ -49,7 +49,7 @@ def apply_along_axis(
         name = type(axis).__name__
         raise TypeError(f'apply_along_axis: axis must be an integer, got {name}')
     if not -ndim <= axis < ndim:
-        raise _core.DimensionError(
+        raise _core.AxisError(
             f'apply_along_axis: axis {axis} is out of range for {ndim} dimensions'
         )
     x = _core.moveaxis(arr, axis, -1)

@@ -41,7 +41,7 @@ def size(a: tp.Any, axis: int | tuple[int, ...] | None = None) -> int:
     Returns:
         int: 1 for a number.
     Raises:
-        DimensionError: If there is no such axis.
+        AxisError: If there is no such axis.
         TypeError: If an axis is no integer.
     """
     lengths = shape(a)
@@ -56,9 +56,7 @@ def size(a: tp.Any, axis: int | tuple[int, ...] | None = None) -> int:
         ) from None
     for i in axes:
         if not -len(lengths) <= i < len(lengths):
-            raise _core.DimensionError(
-                f'size: axis {i} is out of range for {len(lengths)} dimensions'
-            )
+            raise _core.AxisError(f'size: axis {i} is out of range for {len(lengths)} dimensions')
         result *= lengths[i]
     return result
 

@@ -1,5 +1,7 @@
 #include "chainerx/core/dims.h"
 
+#include "chainerx/core/axis_error.h"
+
 namespace chainerx {
 
 void internal::ThrowTooManyDims(int64_t ndim) {
@@ -32,8 +34,7 @@ bool IsContiguous(const Shape& shape, const Strides& strides, int64_t item_size)
 
 int8_t NormalizeAxis(const char* op, int64_t axis, int8_t ndim) {
     if (axis < -ndim || axis >= ndim) {
-        throw DimensionError{op,           ": axis ", axis, " is out of range for ", int64_t{ndim},
-                             " dimensions"};
+        throw AxisError{op, ": axis ", axis, " is out of range for ", int64_t{ndim}, " dimensions"};
     }
     return static_cast<int8_t>(axis < 0 ? axis + ndim : axis);
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "chainerx/autograd/record.h"
+#include "chainerx/core/axis_error.h"
 #include "chainerx/core/error.h"
 #include "chainerx/ops/reduce_output.h"
 #include "chainerx/ops/view.h"
@@ -104,8 +105,8 @@ Array Rollaxis(const Array& x, int8_t axis, int8_t start) {
     const int8_t a = NormalizeAxis("rollaxis", axis, x.ndim());
     const int8_t ndim = x.ndim();
     if (start < -ndim || start > ndim) {
-        throw DimensionError{"rollaxis: start ", int64_t{start}, " is out of range for ",
-                             int64_t{ndim}, " dimensions"};
+        throw AxisError{"rollaxis: start ", int64_t{start}, " is out of range for ", int64_t{ndim},
+                        " dimensions"};
     }
     int8_t to = start < 0 ? start + ndim : start;
     if (to > a) --to;

@@ -4,6 +4,7 @@
 #include <complex>
 #include <limits>
 
+#include "chainerx/core/axis_error.h"
 #include "chainerx/core/context.h"
 #include "chainerx/core/error.h"
 #include "chainerx/python/ref.h"
@@ -137,6 +138,14 @@ Scalar ToWideInt(const char* op, const char* name, PyObject* o, long less) {
     throw ValueError{op, ": ", name, " is ", Repr(o), ", beyond what any integer dtype holds"};
 }
 
+int64_t ToDiagonal(const char* op, const char* name, PyObject* o) {
+    if (o == nullptr) return 0;
+    int overflow = 0;
+    const int64_t k = PyLong_AsLongLongAndOverflow(ToIndex(op, name, o).get(), &overflow);
+    if (overflow == 0) return k;
+    return overflow > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
+}
+
 uint64_t ToUint64(const char* op, const char* name, PyObject* o) {
     const Ref index = ToIndex(op, name, o);
     const uint64_t value = PyLong_AsUnsignedLongLong(index.get());
@@ -245,7 +254,7 @@ int8_t ToAxis(const char* op, const char* name, PyObject* o) {
     const int64_t a = ToIntNotBool(op, name, o);
     // Beyond any rank, but what the routine says about it names the number.
     if (a < INT8_MIN || a > INT8_MAX) {
-        throw DimensionError{op, ": ", name, " ", a, " is out of range"};
+        throw AxisError{op, ": ", name, " ", a, " is out of range"};
     }
     return static_cast<int8_t>(a);
 }
@@ -260,7 +269,7 @@ OptionalAxes ToAxes(const char* op, const char* name, PyObject* o) {
     Axes axes;
     const auto add = [&](int64_t a) {
         if (a < INT8_MIN || a > INT8_MAX) {
-            throw DimensionError{op, ": ", name, " ", a, " is out of range"};
+            throw AxisError{op, ": ", name, " ", a, " is out of range"};
         }
         axes.push_back(static_cast<int8_t>(a));
     };

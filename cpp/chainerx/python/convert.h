@@ -34,6 +34,8 @@ Scalar ToOperand(const char* op, const char* name, PyObject* o);
 // An integer (anything with __index__).
 int64_t ToInt(const char* op, const char* name, PyObject* o);
 int64_t ToIntNotBool(const char* op, const char* name, PyObject* o);  // for shapes and axes
+// Which diagonal, 0 if none is given. One beyond 64 bits is beyond any matrix.
+int64_t ToDiagonal(const char* op, const char* name, PyObject* o);
 uint64_t ToUint64(const char* op, const char* name, PyObject* o);
 // Of 64 bits, with a sign or, where that is too short, without; `less` is subtracted before.
 Scalar ToWideInt(const char* op, const char* name, PyObject* o, long less = 0);

@@ -7,6 +7,7 @@
 #include <new>
 #include <string_view>
 
+#include "chainerx/core/axis_error.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/kernel_error.h"
 
@@ -14,6 +15,7 @@ namespace chainerx::python {
 namespace {
 
 PyObject* g_base = nullptr;
+PyObject* g_AxisError = nullptr;
 PyObject* g_LinAlgError = nullptr;  // what KernelErrors of matrices become
 #define CX_CLASS(Name) PyObject* g_##Name = nullptr;
 CX_ERROR_LIST(CX_CLASS)
@@ -74,6 +76,11 @@ void InitErrors(PyObject* module) {
                               "invalid name.");
     g_DimensionError =
         MakeClass(module, "DimensionError", "Shapes, axes or sizes don't fit.", PyExc_ValueError);
+    g_AxisError = NewClass(
+        module, "AxisError",
+        nanobind::make_tuple(nanobind::handle{g_DimensionError}, nanobind::handle{PyExc_IndexError})
+            .ptr(),
+        "An axis is not there.");
     g_DtypeError = MakeClass(module, "DtypeError", "An operation is not defined for a dtype.",
                              PyExc_TypeError);
     g_OverflowError = MakeClass(module, "OverflowError", "A number is beyond the range of a dtype.",
@@ -110,6 +117,8 @@ void TranslateException(const char* op) noexcept {
     } catch (const KernelCheckError& e) {
         // It may be of an earlier operation, which it names, and not of the one that waited.
         SetError(ClassOf(e.error()), e.what(), nullptr);
+    } catch (const AxisError& e) {
+        SetError(g_AxisError, e.what(), op);
     }
 #define CX_CATCH(Name)                    \
     catch (const Name& e) {               \

@@ -174,9 +174,7 @@ Array CallBinary(const ElementwiseOp& op, const Array& x1, const Scalar& x2) {
 
 Array CallBinary(const ElementwiseOp& op, const Scalar& x1, const Array& x2) {
     if (op.to_bool) return CompareScalar(op, x1, x2);
-    // A shifted scalar is an int64: its own dtype is weak, and that of the count says nothing.
-    Dtype dtype = Promoted(op, "x2", x2.dtype(), x1);
-    if (op.rule == DtypeRule::kShift) dtype = Dtype::kInt64;
+    const Dtype dtype = Promoted(op, "x2", x2.dtype(), x1);
     Array holder;
     const Array& in2 = As(x2, dtype, holder);
     Array y = EmptyResult(x2, dtype);

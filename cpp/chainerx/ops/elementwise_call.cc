@@ -115,9 +115,7 @@ Dtype Promoted(const ElementwiseOp& op, const char* name, Dtype dtype, const Sca
         return kDefaultInt;
     }
     if (scalar.kind() < DtypeKind::kFloat) {
-        // A shifted scalar is no number of the dtype of its count.
-        const bool is_shifted = op.rule == DtypeRule::kShift && name[1] == '2';
-        if (IsInt(d)) CheckIntFits(op.name, is_shifted ? Dtype::kInt64 : d, scalar);
+        if (IsInt(d)) CheckIntFits(op.name, d, scalar);
         return d;
     }
     const Dtype promoted = ResultType(dtype, scalar);

@@ -85,6 +85,10 @@ inline T Exp2(const T& x) {
 template <typename T>
 inline T Expm1(const T& x) {
     using R = typename T::value_type;
+    if (!std::isfinite(x.real()) || !std::isfinite(x.imag())) {
+        const T y = std::exp(x);
+        return {y.real() - 1, y.imag()};
+    }
     const R sine = std::sin(x.imag() / 2);
     return {std::expm1(x.real()) * std::cos(x.imag()) - 2 * sine * sine,
             std::exp(x.real()) * std::sin(x.imag())};

@@ -65,8 +65,10 @@ Array Shortcut(const GradSign&, const Array& x) {
     const Array size = Absolute(number);
     // Part by part: the quotient of complex numbers takes the inverse of the size, which may
     // overflow.
-    const Array divisor = Where(size == 0, 1, size);
+    const Array is_zero = size == 0;
+    const Array divisor = Where(is_zero, 1, size);
     Array y = MakeComplex(Real(number) / divisor, Imag(number) / divisor);
+    y = Where(is_zero, 0, y);  // without the signs of zeros
     // As in NumPy, one infinite part is the direction, and two are none.
     const Array re_is_inf = Isinf(Real(number));
     const Array im_is_inf = Isinf(Imag(number));

@@ -42,6 +42,13 @@ int Consumes(const IndexItem& item) {
     return tag == ArrayIndex::Tag::kSingle || tag == ArrayIndex::Tag::kSlice ? 1 : 0;
 }
 
+// Whether a bool index selects among elements of a shape: its lengths are equal, or 0 and it
+// selects none.
+bool FitsMask(const Shape& mask, const Shape& part) {
+    return std::equal(mask.begin(), mask.end(), part.begin(), part.end(),
+                      [](int64_t m, int64_t n) { return m == n || m == 0; });
+}
+
 Plan MakePlan(const Array& x, const std::vector<IndexItem>& items) {
     int used = 0;
     for (const IndexItem& item : items) used += Consumes(item);
@@ -70,14 +77,15 @@ Plan MakePlan(const Array& x, const std::vector<IndexItem>& items) {
     };
     for (const IndexItem& item : items) {
         if (!item.array.is_null() && IsBool(item.array.dtype())) {
-            const Array& mask = item.array;
+            Array mask = item.array;
             CheckSameDevice("getitem", x.device(), mask.device());
             const Shape part{x.shape().begin() + axis, x.shape().begin() + axis + mask.ndim()};
-            if (mask.shape() != part) {
+            if (!FitsMask(mask.shape(), part)) {
                 throw IndexError{
                     "getitem: a bool index of shape ", mask.shape(), " does not match ", part,
                     " of an array of shape ",          x.shape()};
             }
+            if (mask.shape() != part) mask = Zeros(part, Dtype::kBool, mask.device());
             add({KeptOperand{"getitem", "the bool index", mask}}, mask.ndim());
         } else if (!item.array.is_null()) {
             if (!IsInt(item.array.dtype())) {

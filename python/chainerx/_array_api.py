@@ -42,10 +42,10 @@ class _Info:
         found = {name: np.dtype(name) for name in _NAMES.split()}
         return {n: d for n, d in found.items() if kind is None or isdtype(d, kind)}
 
-    def devices(self) -> list[_core.Device]:
+    def devices(self) -> tuple[_core.Device, ...]:
         """All devices of the default device's backend."""
         backend = _core.get_default_device().backend
-        return [backend.get_device(i) for i in range(backend.get_device_count())]
+        return tuple([backend.get_device(i) for i in range(backend.get_device_count())])
 
 
 def __array_namespace_info__() -> _Info:

@@ -37,13 +37,46 @@ def _kind(dtype: np.dtype[tp.Any]) -> str:
     return 'f' if dtype.name == 'bfloat16' else dtype.kind
 
 
-def finfo(dtype: tp.Any) -> tp.Any:
+class FloatLimits:
+    """What :func:`finfo` returns: what :class:`numpy.finfo` has, in numbers of Python."""
+
+    bits: int
+    dtype: np.dtype[tp.Any]
+    eps: float
+    epsneg: float
+    iexp: int
+    machep: int
+    max: float
+    maxexp: int
+    min: float
+    minexp: int
+    negep: int
+    nexp: int
+    nmant: int
+    precision: int
+    resolution: float
+    smallest_normal: float
+    smallest_subnormal: float
+    tiny: float
+
+    def __init__(self, found: tp.Any, dtype: np.dtype[tp.Any]) -> None:
+        for name, kind in self.__annotations__.items():
+            value = getattr(found, name)
+            setattr(self, name, float(value) if kind == 'float' else value)
+        self.dtype = dtype
+
+    def __repr__(self) -> str:
+        return f'FloatLimits({", ".join(f"{k}={v!r}" for k, v in vars(self).items())})'
+
+
+def finfo(dtype: tp.Any) -> FloatLimits:
     """Limits of a floating point dtype, as :func:`numpy.finfo`.
 
     Args:
         dtype: A dtype, or an array of it. Of a complex one, those of its parts.
     Returns:
-        numpy.finfo: ``eps``, ``max``, ``min``, ``smallest_normal``, ``bits``, ``dtype`` and so on.
+        FloatLimits: ``eps``, ``max``, ``min``, ``smallest_normal`` and so on as floats of Python;
+        ``bits``, ``dtype``.
     Raises:
         DtypeError: If it is not floating or complex; a ValueError, too.
     """
@@ -53,8 +86,9 @@ def finfo(dtype: tp.Any) -> tp.Any:
     if d.name == 'bfloat16':
         import ml_dtypes
 
-        return ml_dtypes.finfo(d)
-    return np.finfo(d)
+        return FloatLimits(ml_dtypes.finfo(d), d)
+    found = np.finfo(d)
+    return FloatLimits(found, found.dtype)
 
 
 def iinfo(type: tp.Any) -> np.iinfo:

@@ -37,10 +37,10 @@ class _Grid:
             return axes[0]
         dtype = _dtypes.result_type(*axes) if axes else np.dtype('int32')
         axes = [x.astype(dtype) for x in axes]
-        grids = _core.meshgrid(*axes, indexing='ij', sparse=self._is_sparse) if axes else []
+        grids = _core.meshgrid(*axes, indexing='ij', sparse=self._is_sparse)
         if self._is_sparse:
-            return tuple(grids)
-        return _core.stack(list(grids)) if grids else _core.empty(0, dtype)
+            return grids
+        return _core.stack(grids) if grids else _core.empty(0, dtype)
 
     def __repr__(self) -> str:
         return f'chainerx.{self._name}'

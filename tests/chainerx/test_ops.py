@@ -146,8 +146,8 @@ OPTIONS = {
     'casting',
     'weights',
     'mean',
-    'min',
-    'max',
+    'a_min',  # of clip, as a_max
+    'a_max',
     'keepdims',
 }
 

@@ -69,7 +69,7 @@ def test_repeat_by_arrays_of_counts(device):
 
 
 def test_meshgrid_of_nothing():
-    assert chx.meshgrid() == []
+    assert chx.meshgrid() == ()
     with pytest.raises(ValueError, match='indexing'):
         chx.meshgrid(indexing='xyz')
 

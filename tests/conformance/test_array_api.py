@@ -4,6 +4,7 @@ A row is an expression of the standard's namespace `xp` and of the arrays below.
 those that differ or fail, each with its reason; it may only shrink.
 """
 
+import inspect
 import pathlib
 import warnings
 
@@ -123,7 +124,18 @@ OTHERS = """
     f.__array_namespace__(api_version='2025.12').pi; xp.isin(i, j); xp.isin(i, 3); xp.isin(3, j)
     xp.searchsorted(q, 2.0)
     abs(xp.linalg.eigvals(t)); type(xp.meshgrid(q, q)).__name__
-    type(xp.broadcast_arrays(f, g)).__name__
+    type(xp.broadcast_arrays(f, g)).__name__; 3 << xp.asarray([1, 2], dtype=xp.int8)
+    100 >> xp.asarray([1, 9], dtype=xp.uint8); xp.bitwise_left_shift(i, 2);
+    f[xp.zeros((0,), dtype=xp.bool)]; f[xp.zeros((3, 0), dtype=xp.bool)]; f.to_device(f.device)
+    type(xp.finfo(xp.float32).eps).__name__; xp.finfo(xp.float64).max; xp.finfo(xp.complex64).bits
+    xp.finfo(f.dtype).smallest_normal; xp.eye(2, k=2**63, dtype=xp.float64)
+    xp.eye(2, k=-(2**70), dtype=xp.float64)
+    xp.reshape(f, shape=(4, 3)); xp.clip(f, min=0.0, max=1.0); xp.clip(f, 0.0, 1.0); xp.clip(i, 2)
+    f.to_device(f.device, stream=None); type(xp.__array_namespace_info__().devices()).__name__
+    xp.asarray(1.5).dtype == default('real floating')
+    xp.asarray([1]).dtype == default('integral')
+    xp.eye(2).dtype == default('real floating')
+    xp.sum(xp.astype(j, xp.int8)).dtype == default('integral')
 """
 
 
@@ -150,9 +162,12 @@ GAPS = dict(
 
 
 def evaluate(expression, xp, names):
+    def default(kind):
+        return xp.__array_namespace_info__().default_dtypes()[kind]
+
     with warnings.catch_warnings():
         warnings.simplefilter('ignore')
-        return eval(expression, {'xp': xp, **names})
+        return eval(expression, {'xp': xp, 'default': default, **names})
 
 
 @pytest.fixture(scope='module')
@@ -184,7 +199,7 @@ def same(ours, theirs):
         assert x.shape == y.shape, (x.shape, y.shape)
         np.testing.assert_allclose(x, y, rtol=1e-6 if y.dtype == 'f4' else 1e-12, atol=1e-14)
         return True
-    if theirs is None or isinstance(theirs, (bool, int, float, complex)):
+    if theirs is None or isinstance(theirs, (bool, int, float, complex, str)):
         assert ours == theirs, (ours, theirs)
         return True
     assert name_of(np.dtype(ours)) == name_of(theirs)
@@ -206,6 +221,118 @@ def test_as_array_api_strict(expression, arrays):
 def test_the_list_names_rows():
     assert set(GAPS) <= set(ROWS)
     assert all(reason.strip() for reason in GAPS.values())
+
+
+COMPLEX_EXPM1 = [  # the standard's special cases, a row each
+    (complex(np.inf, 0), complex(np.inf, 0)),
+    (complex(-np.inf, 0), complex(-1, 0)),
+    (complex(-np.inf, 1), complex(-1, 0)),
+    (complex(np.inf, 1), complex(np.inf, np.inf)),
+    (complex(np.inf, 2), complex(-np.inf, np.inf)),
+    (complex(-np.inf, np.inf), complex(-1, 0)),
+    (complex(np.inf, np.inf), complex(np.inf, np.nan)),
+    (complex(-np.inf, np.nan), complex(-1, 0)),
+    (complex(np.inf, np.nan), complex(np.inf, np.nan)),
+    (complex(np.nan, 0), complex(np.nan, 0)),
+    (complex(np.nan, 1), complex(np.nan, np.nan)),
+    (complex(0, np.inf), complex(np.nan, np.nan)),
+    (complex(1, np.nan), complex(np.nan, np.nan)),
+]
+
+
+@pytest.mark.parametrize('dtype', ['complex64', 'complex128'])
+def test_complex_expm1_at_infinities_and_nan(dtype):
+    for x, expected in COMPLEX_EXPM1:
+        for z, parts in ((x, expected), (np.conj(x), np.conj(expected))):
+            y = chx.expm1(chx.array(z, dtype)).item()
+            found = [y.real, y.imag]
+            parts = [np.real(parts), np.imag(parts)]
+            if not np.isfinite(x.imag):  # the signs are open
+                found, parts = np.abs(found), np.abs(parts)
+            np.testing.assert_equal(found, parts, str(z))
+
+
+def test_the_sign_of_zero_is_zero():
+    for x in (complex(-0.0, 0.0), complex(0.0, -0.0), complex(-0.0, -0.0), -0.0):
+        y = chx.sign(chx.array(x)).item()
+        assert y == 0
+        assert not np.signbit([np.real(y), np.imag(y)]).any()
+    y = chx.sign(chx.array(complex(-0.0, 3.0))).item()
+    assert y == 1j
+    assert np.signbit(y.real)
+
+
+def test_signatures():
+    """Parameters that may be given by name have the standard's names and places."""
+    P = inspect.Parameter
+
+    def check(name, theirs, ours):
+        ours = list(inspect.signature(ours).parameters.values())
+        names = [p.name for p in ours]
+        for place, p in enumerate(inspect.signature(theirs).parameters.values()):
+            if p.kind is P.KEYWORD_ONLY:
+                assert p.name in names, f'{name} has no {p.name}'
+            elif p.kind is P.POSITIONAL_OR_KEYWORD and p.name != 'self':
+                assert names[place : place + 1] == [p.name], f'{name}: {names}'
+            elif p.kind is not P.VAR_KEYWORD and p.name != 'self':
+                assert ours[place].kind is not P.KEYWORD_ONLY, f'{name}: {names}'
+
+    for prefix in ('', 'linalg', 'fft'):
+        theirs = getattr(strict, prefix) if prefix else strict
+        ours = getattr(chx, prefix) if prefix else chx
+        for name in theirs.__all__:
+            if inspect.isfunction(getattr(theirs, name)) and not name.endswith('strict_flags'):
+                check(name, getattr(theirs, name), getattr(ours, name))
+    stream = inspect.signature(chx.ndarray.to_device).parameters['stream']
+    assert (stream.kind, stream.default) == (P.KEYWORD_ONLY, None)
+
+
+def test_an_axis_that_is_not_there_is_an_index_error():
+    x = chx.ones((2, 3))
+    for f in (
+        lambda: chx.expand_dims(x, axis=5),
+        lambda: chx.expand_dims(x, axis=-4),
+        lambda: chx.sum(x, axis=2),
+        lambda: chx.flip(x, axis=1000),
+        lambda: chx.size(x, 2),
+        lambda: chx.func.vmap(lambda a: chx.expand_dims(a, 3))(x),
+    ):
+        for error in (IndexError, ValueError, chx.DimensionError, chx.AxisError):
+            with pytest.raises(error, match=r'axis|axes'):
+                f()
+
+
+def test_to_device_orders_copies_itself():
+    with pytest.raises(ValueError, match='stream is a int, expected None'):
+        chx.ones(2).to_device('native:1', stream=1)
+
+
+def test_a_shifted_number_has_the_dtype_of_the_counts():
+    for dtype in ('int8', 'uint8', 'int64', 'uint64'):
+        n = np.array([0, 1, 6], dtype)
+        x = chx.array(n)
+        for y, expected in [(2 << x, 2 << n), (100 >> x, 100 >> n), (chx.left_shift(1, x), 1 << n)]:
+            assert y.dtype == dtype
+            np.testing.assert_array_equal(chx.to_numpy(y), expected)
+    with pytest.raises(OverflowError, match='200 does not fit in int8'):
+        200 >> chx.array([1], 'int8')
+
+
+def test_masks_with_an_axis_of_length_0():
+    x = chx.array(np.arange(24.0).reshape(2, 3, 4), 'float64').require_grad()
+    for shape in ((0,), (2, 0), (0, 3), (0, 0), (2, 3, 0)):
+        mask = np.zeros(shape, bool)
+        y = x[chx.array(mask)]
+        assert y.shape == chx.to_numpy(x)[mask].shape
+    chx.sum(y).backward()
+    assert not chx.to_numpy(x.grad).any()
+    assert x[:, chx.zeros((0,), bool)].shape == (2, 0, 4)
+    z = chx.zeros((2, 3))
+    z[chx.zeros((0,), bool)] = 5
+    assert not chx.to_numpy(z).any()
+    for shape in ((0, 2), (3, 0)):
+        with pytest.raises(IndexError, match='bool index'):
+            x[chx.zeros(shape, bool)]
 
 
 def test_namespace_info():

@@ -23,9 +23,19 @@ CX_METHOD(
     return Wrap(InOrder("astype", AsType(Self(self), dtype, ToBool(a[1], true)), a[3]));
 }
 
-CX_METHOD(to_device, "device: DeviceLike, index: int | None = None) -> ndarray",
+CX_METHOD(to_device,
+          "device: DeviceLike, index: int | None = None, *, stream: None = None) -> ndarray",
           "The array on another device, given as for chainerx.get_device(); a view if it is there "
-          "already. Differentiable.") {
+          "already. Differentiable.\n\n"
+          "Args:\n"
+          "    device (str or Device): The device, or the name of its backend.\n"
+          "    index (int): Which device of that backend.\n"
+          "    stream: Of the array API standard: None, for devices order copies themselves.\n"
+          "Raises:\n    ValueError: If a stream is given.") {
+    if (Given(a[2])) {
+        throw ValueError{"to_device: stream is a ", Py_TYPE(a[2])->tp_name,
+                         ", expected None: devices order copies themselves"};
+    }
     if (!Given(a[1])) return Wrap(Self(self).ToDevice(ToDevice(a[0])));
     const std::string_view backend = ToString("to_device", "device", a[0]);
     const auto index = static_cast<int>(ToInt("to_device", "index", a[1]));

@@ -18,7 +18,7 @@ namespace {
 
 // `a` begins with the offset.
 Array CallDiagonal(const char* op, const Array& x, PyObject* const* a) {
-    return Diagonal(x, a[0] != nullptr ? ToInt(op, "offset", a[0]) : 0,
+    return Diagonal(x, ToDiagonal(op, "offset", a[0]),
                     a[1] != nullptr ? ToAxis(op, "axis1", a[1]) : int8_t{0},
                     a[2] != nullptr ? ToAxis(op, "axis2", a[2]) : int8_t{1});
 }

@@ -120,10 +120,10 @@ void CheckBound(const Array& a, const Bound& bound) {
     }
 }
 
-// a: a_min, a_max, out, min, max
+// a: min, max, out, a_min, a_max
 PyObject* ClipTo(const Array& x, PyObject* const* a) {
-    const Bound low = BoundOf({"a_min", a[0]}, {"min", a[3]});
-    const Bound high = BoundOf({"a_max", a[1]}, {"max", a[4]});
+    const Bound low = BoundOf({"a_min", a[3]}, {"min", a[0]});
+    const Bound high = BoundOf({"a_max", a[4]}, {"max", a[1]});
     if (IsComplex(x.dtype())) {
         throw DtypeError{"clip: a has dtype ", x.dtype(), ", expected a real dtype (not complex)"};
     }
@@ -133,20 +133,20 @@ PyObject* ClipTo(const Array& x, PyObject* const* a) {
 }
 
 #define CX_BOUND "ndarray | Scalar | None = None"
-#define CX_CLIP_PARAMETERS                  \
-    "a_min: " CX_BOUND ", a_max: " CX_BOUND \
-    ", out: ndarray | None = None, "        \
-    "*, min: " CX_BOUND ", max: " CX_BOUND ") -> ndarray"
+#define CX_CLIP_PARAMETERS              \
+    "min: " CX_BOUND ", max: " CX_BOUND \
+    ", out: ndarray | None = None, "    \
+    "*, a_min: " CX_BOUND ", a_max: " CX_BOUND ") -> ndarray"
 
 CX_ROUTINE(
     clip, "a: ndarray, " CX_CLIP_PARAMETERS,
     "Limits the values to a range.\n\n"
     "Args:\n"
     "    a (ndarray): Any shape, any real dtype.\n"
-    "    a_min (ndarray or scalar): Lower bound, or None.\n"
-    "    a_max (ndarray or scalar): Upper bound, or None. Wins where the bounds cross.\n" CX_OUT_ARG
-    "    min (ndarray or scalar): The lower bound by its other name.\n"
-    "    max (ndarray or scalar): The upper bound by its other name.\n"
+    "    min (ndarray or scalar): Lower bound, or None.\n"
+    "    max (ndarray or scalar): Upper bound, or None. Wins where the bounds cross.\n" CX_OUT_ARG
+    "    a_min (ndarray or scalar): The lower bound by its other name.\n"
+    "    a_max (ndarray or scalar): The upper bound by its other name.\n"
     "Returns:\n    ndarray: Broadcast shape. Differentiable in all arrays, any order.") {
     return ClipTo(ToArray("clip", "a", a[0]), a + 1);
 }

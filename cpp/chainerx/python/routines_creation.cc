@@ -414,9 +414,8 @@ CX_ROUTINE(
     "Ones on diagonal k of a matrix of shape (N, M), zeros elsewhere.\n\nArgs:\n" CX_ARGS_MATRIX
         CX_ARG_DTYPE("float64") CX_ARG_DEVICE CX_NEW CX_RAISES_SHAPE) {
     const int64_t n = ToInt("eye", "N", a[0]);
-    return Wrap(Eye(n, Given(a[1]) ? ToInt("eye", "M", a[1]) : n,
-                    a[2] != nullptr ? ToInt("eye", "k", a[2]) : 0, ToDtypeOr(a[3], Dtype::kFloat64),
-                    ToDevice(a[4])));
+    return Wrap(Eye(n, Given(a[1]) ? ToInt("eye", "M", a[1]) : n, ToDiagonal("eye", "k", a[2]),
+                    ToDtypeOr(a[3], Dtype::kFloat64), ToDevice(a[4])));
 }
 
 CX_ROUTINE(tri,
@@ -426,9 +425,8 @@ CX_ROUTINE(tri,
            "above.\n\nArgs:\n" CX_ARGS_MATRIX CX_ARG_DTYPE("float32")
                CX_ARG_DEVICE CX_NEW CX_RAISES_SHAPE) {
     const int64_t n = ToInt("tri", "N", a[0]);
-    return Wrap(Tri(n, Given(a[1]) ? ToInt("tri", "M", a[1]) : n,
-                    a[2] != nullptr ? ToInt("tri", "k", a[2]) : 0, ToDtypeOr(a[3], kDefaultFloat),
-                    ToDevice(a[4])));
+    return Wrap(Tri(n, Given(a[1]) ? ToInt("tri", "M", a[1]) : n, ToDiagonal("tri", "k", a[2]),
+                    ToDtypeOr(a[3], kDefaultFloat), ToDevice(a[4])));
 }
 
 CX_ROUTINE(frombuffer,
@@ -457,7 +455,7 @@ CX_ROUTINE(frombuffer,
                            ToDevice(a[4])));
 }
 
-CX_ROUTINE(_extents_meet, "a: ndarray, b: ndarray) -> bool",
+CX_ROUTINE(_extents_meet, "a: ExistingArray, b: ExistingArray) -> bool",
            "Whether the memory from the first to the last element of one meets that of the other; "
            "for may_share_memory().") {
     const Array& x = ToArray("may_share_memory", "a", a[0]);

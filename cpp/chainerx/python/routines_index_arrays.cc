@@ -104,37 +104,37 @@ CX_ROUTINE(diag_indices_from, "arr: ndarray) -> tuple[ndarray, ...]",
     return WrapTuple(DiagIndicesFrom(ToArray("diag_indices_from", "arr", a[0])));
 }
 
-#define CX_TRIANGLE_INDICES(py, Name, where)                                                      \
-    CX_ROUTINE(py,                                                                                \
-               "n: int, k: int = 0, m: int | None = None, device: DeviceLike | None = None) -> "  \
-               "tuple[ndarray, ndarray]",                                                         \
-               "The index of what lies on and " where                                             \
-               " a diagonal of a matrix.\n\n"                                                     \
-               "Args:\n"                                                                          \
-               "    n (int): The number of rows.\n"                                               \
-               "    k (int): Which diagonal: 0 is the main one, those above it are positive.\n"   \
-               "    m (int): The number of columns. Default: that of rows.\n" CX_ARG_DEVICE       \
-               "Returns:\n"                                                                       \
-               "    tuple of ndarray: int64, rows and columns, in C order.\n"                     \
-               "Raises:\n"                                                                        \
-               "    DimensionError: If a size is negative.") {                                    \
-        std::optional<int64_t> m;                                                                 \
-        if (Given(a[2])) m = ToInt(#py, "m", a[2]);                                               \
-        return WrapTuple(Name(ToInt(#py, "n", a[0]), a[1] != nullptr ? ToInt(#py, "k", a[1]) : 0, \
-                              m, ToDevice(a[3])));                                                \
-    }                                                                                             \
-    CX_ROUTINE(py##_from, "arr: ndarray, k: int = 0) -> tuple[ndarray, ndarray]",                 \
-               "The index of what lies on and " where                                             \
-               " a diagonal of a matrix that is there.\n\n"                                       \
-               "Args:\n"                                                                          \
-               "    arr (ndarray): 2 dimensions, any dtype.\n"                                    \
-               "    k (int): Which diagonal: 0 is the main one, those above it are positive.\n"   \
-               "Returns:\n"                                                                       \
-               "    tuple of ndarray: int64, rows and columns, on the device of ``arr``.\n"       \
-               "Raises:\n"                                                                        \
-               "    DimensionError: If it has not 2 dimensions.") {                               \
-        return WrapTuple(Name##From(ToArray(#py "_from", "arr", a[0]),                            \
-                                    a[1] != nullptr ? ToInt(#py "_from", "k", a[1]) : 0));        \
+#define CX_TRIANGLE_INDICES(py, Name, where)                                                     \
+    CX_ROUTINE(py,                                                                               \
+               "n: int, k: int = 0, m: int | None = None, device: DeviceLike | None = None) -> " \
+               "tuple[ndarray, ndarray]",                                                        \
+               "The index of what lies on and " where                                            \
+               " a diagonal of a matrix.\n\n"                                                    \
+               "Args:\n"                                                                         \
+               "    n (int): The number of rows.\n"                                              \
+               "    k (int): Which diagonal: 0 is the main one, those above it are positive.\n"  \
+               "    m (int): The number of columns. Default: that of rows.\n" CX_ARG_DEVICE      \
+               "Returns:\n"                                                                      \
+               "    tuple of ndarray: int64, rows and columns, in C order.\n"                    \
+               "Raises:\n"                                                                       \
+               "    DimensionError: If a size is negative.") {                                   \
+        std::optional<int64_t> m;                                                                \
+        if (Given(a[2])) m = ToInt(#py, "m", a[2]);                                              \
+        return WrapTuple(                                                                        \
+            Name(ToInt(#py, "n", a[0]), ToDiagonal(#py, "k", a[1]), m, ToDevice(a[3])));         \
+    }                                                                                            \
+    CX_ROUTINE(py##_from, "arr: ndarray, k: int = 0) -> tuple[ndarray, ndarray]",                \
+               "The index of what lies on and " where                                            \
+               " a diagonal of a matrix that is there.\n\n"                                      \
+               "Args:\n"                                                                         \
+               "    arr (ndarray): 2 dimensions, any dtype.\n"                                   \
+               "    k (int): Which diagonal: 0 is the main one, those above it are positive.\n"  \
+               "Returns:\n"                                                                      \
+               "    tuple of ndarray: int64, rows and columns, on the device of ``arr``.\n"      \
+               "Raises:\n"                                                                       \
+               "    DimensionError: If it has not 2 dimensions.") {                              \
+        return WrapTuple(                                                                        \
+            Name##From(ToArray(#py "_from", "arr", a[0]), ToDiagonal(#py "_from", "k", a[1])));  \
     }
 CX_TRIANGLE_INDICES(tril_indices, TrilIndices, "below")
 CX_TRIANGLE_INDICES(triu_indices, TriuIndices, "above")

@@ -10,6 +10,7 @@
 #include "chainerx/python/convert.h"
 #include "chainerx/python/elementwise.h"
 #include "chainerx/python/ndarray.h"
+#include "chainerx/python/values.h"
 
 namespace chainerx::python {
 namespace {
@@ -277,17 +278,17 @@ CX_ROUTINE(broadcast_to, "array: ndarray, shape: ShapeLike) -> ndarray",
                             ToShape("broadcast_to", "shape", a[1])));
 }
 
-CX_ROUTINE(broadcast_arrays, "*args: ndarray) -> list[ndarray]",
+CX_ROUTINE(broadcast_arrays, "*args: ndarray) -> tuple[ndarray, ...]",
            "Arrays in the shape that they broadcast to.\n\n"
            "Args:\n"
            "    *args (ndarray): One or more, of any dtypes.\n"
            "Returns:\n"
-           "    list of ndarray: Views. Differentiable, any order.\n"
+           "    tuple of ndarray: Views. Differentiable, any order.\n"
            "Raises:\n"
            "    DimensionError: If the shapes do not fit.\n"
            "    TypeError: If there is none.") {
     if (PyTuple_GET_SIZE(a[0]) == 0) throw TypeError{"broadcast_arrays: no arrays were given"};
-    return WrapList(BroadcastArrays(ToArrays("broadcast_arrays", "args", a[0])));
+    return WrapTuple(BroadcastArrays(ToArrays("broadcast_arrays", "args", a[0])));
 }
 
 CX_ROUTINE(
@@ -300,7 +301,7 @@ CX_ROUTINE(
     "    ndarray: The diagonal, a view; or a new matrix, 0 elsewhere. Differentiable, any order.\n"
     "Raises:\n"
     "    DimensionError: If ``v`` has neither 1 nor 2 dimensions.") {
-    return Wrap(Diag(ToArray("diag", "v", a[0]), a[1] != nullptr ? ToInt("diag", "k", a[1]) : 0));
+    return Wrap(Diag(ToArray("diag", "v", a[0]), ToDiagonal("diag", "k", a[1])));
 }
 
 CX_ROUTINE(_diagonal, "x: ndarray, offset: int, axis1: int, axis2: int) -> ndarray",
@@ -320,8 +321,7 @@ CX_ROUTINE(diagflat, "v: ndarray, k: int = 0) -> ndarray",
            "    k (int): Which diagonal: 0 is the main one, those above it are positive.\n"
            "Returns:\n"
            "    ndarray: 2-d, 0 elsewhere. Differentiable, any order.") {
-    return Wrap(DiagFlat(ToArray("diagflat", "v", a[0]),
-                         a[1] != nullptr ? ToInt("diagflat", "k", a[1]) : 0));
+    return Wrap(DiagFlat(ToArray("diagflat", "v", a[0]), ToDiagonal("diagflat", "k", a[1])));
 }
 
 CX_ROUTINE(
@@ -334,7 +334,7 @@ CX_ROUTINE(
     "    ndarray: Differentiable, any order.\n"
     "Raises:\n"
     "    DimensionError: If there are no dimensions.") {
-    return Wrap(Tril(ToArray("tril", "m", a[0]), a[1] != nullptr ? ToInt("tril", "k", a[1]) : 0));
+    return Wrap(Tril(ToArray("tril", "m", a[0]), ToDiagonal("tril", "k", a[1])));
 }
 
 CX_ROUTINE(
@@ -347,13 +347,13 @@ CX_ROUTINE(
     "    ndarray: Differentiable, any order.\n"
     "Raises:\n"
     "    DimensionError: If there are no dimensions.") {
-    return Wrap(Triu(ToArray("triu", "m", a[0]), a[1] != nullptr ? ToInt("triu", "k", a[1]) : 0));
+    return Wrap(Triu(ToArray("triu", "m", a[0]), ToDiagonal("triu", "k", a[1])));
 }
 
 CX_ROUTINE(
     meshgrid,
     "*xi: ndarray, copy: bool = False, sparse: bool = False, indexing: str = 'xy') -> "
-    "list[ndarray]",
+    "tuple[ndarray, ...]",
     "The coordinates of a grid.\n\n"
     "Args:\n"
     "    *xi (ndarray): The coordinates along each axis, flattened; of any dtypes.\n"
@@ -364,7 +364,7 @@ CX_ROUTINE(
     "broadcast.\n"
     "    indexing (str): 'xy', where the second axis is that of the first array, or 'ij'.\n"
     "Returns:\n"
-    "    list of ndarray: Views of these in the shape of the grid, or copies. Differentiable, any "
+    "    tuple of ndarray: Views of these in the shape of the grid, or copies. Differentiable, any "
     "order.\n"
     "Raises:\n"
     "    ValueError: If ``indexing`` is neither.") {
@@ -380,7 +380,7 @@ CX_ROUTINE(
     if (ToBool(a[1], false)) {
         for (Array& x : grid) x = Copy(x);
     }
-    return WrapList(grid);
+    return WrapTuple(grid);
 }
 
 }  // namespace

@@ -179,7 +179,7 @@ CX_LINALG(diagonal, "x: ndarray, *, offset: int = 0) -> ndarray",
           "Returns:\n    ndarray: The first axes, then the diagonal. A view. " CX_DIFFERENTIABLE
           "Raises:\n    DimensionError: If there are fewer than two axes.") {
     return Wrap(
-        linalg::Diagonal(ToArray("diagonal", "x", a[0]), ToIntOr("diagonal", "offset", a[1], 0)));
+        linalg::Diagonal(ToArray("diagonal", "x", a[0]), ToDiagonal("diagonal", "offset", a[1])));
 }
 
 CX_LINALG(trace, "x: ndarray, *, offset: int = 0, dtype: DtypeLike | None = None) -> ndarray",
@@ -189,7 +189,7 @@ CX_LINALG(trace, "x: ndarray, *, offset: int = 0, dtype: DtypeLike | None = None
           "    dtype (dtype): In which it is summed; by default that of sum.\n"
           "Returns:\n    ndarray: (...). " CX_DIFFERENTIABLE
           "Raises:\n    DimensionError: If there are fewer than two axes.") {
-    return Wrap(linalg::Trace(ToArray("trace", "x", a[0]), ToIntOr("trace", "offset", a[1], 0),
+    return Wrap(linalg::Trace(ToArray("trace", "x", a[0]), ToDiagonal("trace", "offset", a[1]),
                               ToOptionalDtype(a[2])));
 }
 

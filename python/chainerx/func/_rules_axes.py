@@ -335,7 +335,7 @@ def _moveaxis(
 def _rollaxis(level: Level, function: tp.Any, a: tp.Any, axis: int, start: int = 0) -> tp.Any:
     n = a.ndim
     if not -n <= start <= n:
-        raise chainerx.DimensionError(f'rollaxis: start {start} is out of range for {n} axes')
+        raise chainerx.AxisError(f'rollaxis: start {start} is out of range for {n} axes')
     start = start + n if start < 0 else start
     return function(a.array, axis_of('rollaxis', axis, n) + n + 1, start + 1)
 
@@ -380,12 +380,10 @@ def _at_least_of(level: Level, function: tp.Any, x: tp.Any) -> tp.Any:
 
 
 @rule('reshape')
-def _reshape(level: Level, function: tp.Any, a: tp.Any, *newshape: tp.Any, **kw: tp.Any) -> tp.Any:
+def _reshape(level: Level, function: tp.Any, a: tp.Any, *lengths: tp.Any, **kw: tp.Any) -> tp.Any:
     options = {key: kw.pop(key) for key in ('copy', 'order') if key in kw}
-    newshape = (*newshape, *kw.values())
-    shape = (
-        newshape[0] if len(newshape) == 1 and isinstance(newshape[0], (tuple, list)) else newshape
-    )
+    lengths = (*lengths, *kw.values())
+    shape = lengths[0] if len(lengths) == 1 and isinstance(lengths[0], (tuple, list)) else lengths
     shape = tuple([operator.index(n) for n in shape])
     if shape.count(-1) == 1:
         rest = _size(n for n in shape if n != -1)
@@ -438,7 +436,7 @@ def _broadcast_arrays(level: Level, function: tp.Any, *args: tp.Any) -> tp.Any:
     results = iter(function(*full_size, *[x for x in args if not is_batch(x, level)]))
     batches = [next(results) for _ in full_size]
     rest = list(results)
-    return [batches.pop(0) if is_batch(x, level) else rest.pop(0) for x in args]
+    return tuple([batches.pop(0) if is_batch(x, level) else rest.pop(0) for x in args])
 
 
 @rule('tile')

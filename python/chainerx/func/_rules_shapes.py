@@ -109,7 +109,7 @@ def _meshgrid(
         along[order.index(i)] = x.size
         grid = chainerx.reshape(x, tuple(along))
         grids.append((grid if sparse else chainerx.broadcast_to(grid, shape)).copy())
-    return grids
+    return tuple(grids)
 
 
 @composed('ix_')

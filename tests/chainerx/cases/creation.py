@@ -387,7 +387,7 @@ CASES = [
         ],
         dtypes=ALL,
         out='first',
-        multi=list,
+        multi=tuple,
         errors=[(call(f(2), f(3), indexing='zz'), 'ValueError', 'zz')],
     ),
     Case(

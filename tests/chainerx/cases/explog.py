@@ -50,9 +50,10 @@ def _complex(name, ref):
     )
 
 
-def _clip(a, a_min=None, a_max=None, **kw):
-    low = kw.get('min') if a_min is None else a_min
-    return np.clip(a, low, kw.get('max') if a_max is None else a_max)
+def _clip(a, low=None, high=None, **names):
+    for name, bound in names.items():
+        low, high = (bound, high) if 'min' in name else (low, bound)
+    return np.clip(a, low, high)
 
 
 CASES = [
@@ -184,7 +185,7 @@ CASES = [
     Case(
         'clip',
         _clip,
-        sig='a, a_min=None, a_max=None',
+        sig='a, min=None, max=None',
         dtypes=REAL,
         calls=[
             call(f(2, 3, avoid=(0, 1)), 0, 1),
@@ -204,14 +205,16 @@ CASES = [
             call(f(3, 2), None, f(2)),
             call(f(2, 3), min=0),
             call(f(2, 3), max=f(3)),
-            call(f(2, 3), None, 1, min=0),
+            call(f(2, 3), None, max=1),
+            call(f(2, 3), a_min=0, a_max=f(3)),
+            call(f(2, 3), a_min=-1, max=1),
             call(f(2, 3)),
             call(f(2, 3), None, None),
         ],
         big=call(f(50021), 0, 1),
         errors=[
-            (call(f(2, 3), 0, 1, min=0), 'TypeError', 'a_min and min'),
-            (call(f(2, 3), 0, 1, max=f(3)), 'TypeError', 'a_max and max'),
+            (call(f(2, 3), 0, 1, a_min=0), 'TypeError', 'a_min and min'),
+            (call(f(2, 3), max=1, a_max=f(3)), 'TypeError', 'a_max and max'),
         ],
     ),
     *(

@@ -28,7 +28,8 @@ def recomputed(
         _: None,
         *params: tp.Any,
     ) -> tuple[chainerx.ndarray | None, ...]:
-        needed = tuple(n and x.dtype.kind == 'f' for n, x in zip(needed, inputs, strict=True))
+        # Not of kind 'f', which bfloat16 is not.
+        needed = tuple(n and x.dtype.kind not in 'biu' for n, x in zip(needed, inputs, strict=True))
         if any(x.is_backprop_required(chainerx.anygraph) for x in (gy, *inputs)):
             # In the graphs that are there, so that the result can be differentiated. Views, since
             # the inputs themselves are not to become leaves.

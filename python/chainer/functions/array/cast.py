@@ -24,7 +24,7 @@ class Cast(BuiltinFunction):
 
     @staticmethod
     def compose(x: chainerx.ndarray, *, type: tp.Any) -> chainerx.ndarray:
-        if np.dtype(type).kind not in 'fc':
+        if np.dtype(type).kind in 'biu':
             x = x.as_grad_stopped()  # the creator stays, the gradient ends here
         return x[...] if x.dtype == type else x.astype(type)
 

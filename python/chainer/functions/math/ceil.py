@@ -16,7 +16,7 @@ class _Ceil(BuiltinFunction):
 
     @staticmethod
     def compose(x: chainerx.ndarray) -> chainerx.ndarray:
-        return chainerx.ceil(x) if x.dtype.kind == 'f' else x.copy()
+        return x.copy() if x.dtype.kind in 'biu' else chainerx.ceil(x)
 
 
 def ceil(x: tp.Any) -> variable.Variable:

@@ -16,7 +16,7 @@ class _Fix(BuiltinFunction):
 
     @staticmethod
     def compose(x: chainerx.ndarray) -> chainerx.ndarray:
-        return chainerx.fix(x) if x.dtype.kind == 'f' else x.copy()
+        return x.copy() if x.dtype.kind in 'biu' else chainerx.fix(x)
 
 
 def fix(x: tp.Any) -> variable.Variable:

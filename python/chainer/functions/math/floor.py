@@ -16,7 +16,7 @@ class _Floor(BuiltinFunction):
 
     @staticmethod
     def compose(x: chainerx.ndarray) -> chainerx.ndarray:
-        return chainerx.floor(x) if x.dtype.kind == 'f' else x.copy()
+        return x.copy() if x.dtype.kind in 'biu' else chainerx.floor(x)
 
 
 def floor(x: tp.Any) -> variable.Variable:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
-import numpy as np
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
+from chainer.functions._precision import widened
 from chainer.utils import type_check
 
 
@@ -35,16 +35,12 @@ class R2_score(BuiltinFunction):
     ) -> chainerx.ndarray:
         dtype = pred.dtype
         # Sums of squares soon leave the range of float16.
-        pred, true = (_wide(x.as_grad_stopped()) for x in (pred, true))
+        pred, true = (widened(x.as_grad_stopped()) for x in (pred, true))
         rest = chainerx.square(true - pred).sum(0)
         total = chainerx.square(true - true.mean(0)).sum(0)
         varies = total != 0
         score = chainerx.where(varies, 1 - rest / chainerx.where(varies, total, 1), 0)
         return (score if multioutput == 'raw_values' else score.mean()).astype(dtype)
-
-
-def _wide(x: chainerx.ndarray) -> chainerx.ndarray:
-    return x.astype('float32') if x.dtype == np.float16 else x
 
 
 def _check(sample_weight: None, multioutput: str) -> None:

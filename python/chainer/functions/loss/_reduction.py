@@ -5,9 +5,9 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
-import numpy as np
 
 from chainer import variable
+from chainer.functions._precision import narrowed, widened
 from chainer.functions.math import average
 from chainer.functions.math import sum as sum_
 
@@ -19,17 +19,13 @@ def check_reduce(op: str, reduce: str, allowed: tuple[str, ...] = ('mean', 'no')
 
 
 def mean(losses: chainerx.ndarray, count: tp.Any) -> chainerx.ndarray:
-    """The sum over ``count``, a number or an array; counts and sums soon leave the range of
-    float16.
-    """
-    if losses.dtype != np.float16:
-        return losses.sum() / count
-    return (losses.astype('float32').sum() / count).astype('float16')
+    """The sum over ``count``, a number or an array; both soon leave the range of float16."""
+    return narrowed(widened(losses).sum() / count, losses)
 
 
 def centered(x: chainerx.ndarray) -> chainerx.ndarray:
-    """The rows of a matrix less their mean; float16 becomes float32, for sums."""
-    x = x.astype('float32') if x.dtype == np.float16 else x
+    """The rows of a matrix less their mean, in the precision of sums."""
+    x = widened(x)
     return x - x.mean(0)
 
 

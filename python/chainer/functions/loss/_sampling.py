@@ -7,18 +7,22 @@ import typing as tp
 import chainerx
 
 from chainer.functions._index_errors import of_indices
+from chainer.functions._precision import widened
 from chainer.utils import type_check
 
 
 def scores_of(
     op: str, name: str, x: chainerx.ndarray, w: chainerx.ndarray, classes: chainerx.ndarray
 ) -> chainerx.ndarray:
-    """The products of each row of x with the rows of w that its classes, (rows, n), name."""
+    """The products of each row of x with the rows of w that its classes, (rows, n), name.
+
+    Those of half precision are float32, for the losses that follow; ``x`` has to be that.
+    """
     try:
         weights = chainerx.take(w, classes, 0)
     except IndexError as error:
         raise of_indices(error, f'{op}: {name} has {{0}}, W has {{1}} rows') from None
-    return chainerx.matmul(weights, chainerx.expand_dims(x, 2)).squeeze(2)
+    return chainerx.matmul(widened(weights), chainerx.expand_dims(x, 2)).squeeze(2)
 
 
 def expect_rows_and_classes(x: tp.Any, t: tp.Any, w: tp.Any) -> None:

@@ -9,6 +9,7 @@ import chainerx
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer._graph.gradients import recomputed
+from chainer.functions._precision import widened
 from chainer.functions.loss._reduction import check_reduce, mean
 from chainer.functions.loss._sampling import expect_rows_and_classes, scores_of
 from chainer.utils import type_check
@@ -17,6 +18,7 @@ from chainer.utils import type_check
 def _losses(
     x: chainerx.ndarray, t: chainerx.ndarray, w: chainerx.ndarray, samples: chainerx.ndarray
 ) -> chainerx.ndarray:
+    x = widened(x)
     right = scores_of('black_out', 't', x, w, chainerx.expand_dims(t, 1))
     wrong = scores_of('black_out', 'samples', x, w, samples)
     log_p = chainerx.log_softmax(chainerx.concatenate([right, wrong], 1), axis=1)
@@ -54,7 +56,8 @@ class BlackOut(BuiltinFunction):
         reduce: str = 'mean',
     ) -> chainerx.ndarray:
         losses = _losses_again(x, t, w, samples)
-        return losses if reduce == 'no' else mean(losses, max(len(losses), 1))
+        loss = losses if reduce == 'no' else mean(losses, max(len(losses), 1))
+        return loss.astype(chainerx.result_type(x, w))
 
 
 def black_out(

@@ -10,6 +10,7 @@ from chainerx._core import engine
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer._graph.declaration import routine
+from chainer.functions._precision import narrowed, widened
 from chainer.functions.loss._reduction import check_reduce, mean
 from chainer.utils import type_check
 
@@ -21,10 +22,10 @@ def _compute(
     margin: float,
     reduce: str,
 ) -> chainerx.ndarray:
-    squared = chainerx.squared_error(x0, x1).sum(axis=1)
+    squared = chainerx.squared_error(widened(x0), widened(x1)).sum(axis=1)
     rest = chainerx.square(chainerx.relu(margin - chainerx.sqrt(squared)))
     losses = chainerx.where(y == 1, squared, rest) * 0.5
-    return losses if reduce == 'no' else mean(losses, max(len(y), 1))
+    return narrowed(losses if reduce == 'no' else mean(losses, max(len(y), 1)), x0)
 
 
 def _gradient(
@@ -36,7 +37,7 @@ def _gradient(
     reduce: str,
 ) -> tuple[chainerx.ndarray | None, ...]:
     x0, x1, y = inputs
-    difference = x0 - x1
+    difference, gy = widened(x0) - widened(x1), widened(gy)
     squared = chainerx.square(difference).sum(axis=1)
     # The distance has no derivative at 0, where it is taken for 0.
     apart = squared != 0
@@ -45,6 +46,7 @@ def _gradient(
     if reduce == 'mean':
         gy = gy / max(len(y), 1)
     gx = difference * chainerx.expand_dims(gy * chainerx.where(y == 1, 1, pushed), 1)
+    gx = narrowed(gx, x0)
     return gx, -gx if needed[1] else None, None
 
 

@@ -13,21 +13,22 @@ from chainer import variable
 from chainer._graph import callbacks
 from chainer._graph.builtin import BuiltinFunction
 from chainer._graph.gradients import recomputed
+from chainer.functions._precision import narrowed, widened
 from chainer.functions.loss._reduction import check_reduce, mean
 from chainer.utils import type_check
 
 
 def _losses(cost: chainerx.ndarray, *rest: chainerx.ndarray) -> chainerx.ndarray:
     n = len(rest) // 2
-    return _crf1d(cost, list(rest[:n]), list(rest[n:]))
+    return _crf1d(widened(cost), [widened(x) for x in rest[:n]], list(rest[n:]))
 
 
 def _best(cost: chainerx.ndarray, *rest: tp.Any) -> chainerx.ndarray:
     *xs, path = rest
-    score, *labels = _argmax_crf1d(cost, xs)
+    score, *labels = _argmax_crf1d(widened(cost), [widened(x) for x in xs])
     if path == []:
         path[:] = labels
-    return score
+    return narrowed(score, cost)
 
 
 # Keep neither the sums of their steps nor what was chosen. With one step there is nothing to keep.
@@ -56,7 +57,8 @@ class CRF1d(BuiltinFunction):
             losses = compute(*inputs)
         except IndexError as error:
             raise _with_step(error, [len(y) for y in inputs[n:]]) from None
-        return losses if reduce == 'no' else mean(losses, max(len(losses), 1))
+        loss = losses if reduce == 'no' else mean(losses, max(len(losses), 1))
+        return narrowed(loss, inputs[0])
 
 
 class ArgMaxCRF1d(BuiltinFunction):

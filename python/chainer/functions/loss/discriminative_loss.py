@@ -8,6 +8,7 @@ import chainerx
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
+from chainer.functions._precision import widened
 from chainer.utils import type_check
 
 
@@ -49,6 +50,7 @@ class DiscriminativeMarginBasedClusteringLoss(BuiltinFunction):
         beta: float = 1.0,
         gamma: float = 0.001,
     ) -> tuple[chainerx.ndarray, chainerx.ndarray, chainerx.ndarray]:
+        dtype, embeddings = embeddings.dtype, widened(embeddings)
         n, dim = embeddings.shape[:2]
         pixels = labels.size // max(n, 1)
         points = embeddings.reshape(n, dim, pixels).transpose(0, 2, 1)
@@ -65,9 +67,9 @@ class DiscriminativeMarginBasedClusteringLoss(BuiltinFunction):
         near = chainerx.square(chainerx.maximum(2 * delta_d - _length(between, norm, (3,)), 0))
         others = 1 - chainerx.eye(dim, dtype=points.dtype, device=points.device)
         return (
-            alpha * spread.sum() / dim,
-            beta * (near * others).sum() / max(n * dim * (dim - 1), 1),
-            gamma * _length(centres, norm, (0, 2)).sum() / max(n * dim, 1),
+            (alpha * spread.sum() / dim).astype(dtype),
+            (beta * (near * others).sum() / max(n * dim * (dim - 1), 1)).astype(dtype),
+            (gamma * _length(centres, norm, (0, 2)).sum() / max(n * dim, 1)).astype(dtype),
         )
 
 

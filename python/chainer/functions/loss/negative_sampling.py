@@ -6,11 +6,11 @@ import collections.abc as c
 import typing as tp
 
 import chainerx
-import numpy as np
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction, _as_chainerx
 from chainer._graph.gradients import recomputed
+from chainer.functions._precision import widened
 from chainer.functions.loss._reduction import check_reduce
 from chainer.functions.loss._sampling import expect_rows_and_classes, scores_of
 from chainer.utils import type_check
@@ -23,7 +23,7 @@ _REDUCE: tp.Final = ('sum', 'no')
 def _losses(
     x: chainerx.ndarray, t: chainerx.ndarray, w: chainerx.ndarray, samples: chainerx.ndarray
 ) -> chainerx.ndarray:
-    counted = t != -1
+    x, counted = widened(x), t != -1
     classes = chainerx.expand_dims(chainerx.where(counted, t, 0), 1)
     right = scores_of(_NAME, 't', x, w, classes)
     wrong = scores_of(_NAME, 'samples', x, w, samples[:, 1:])
@@ -71,11 +71,7 @@ class NegativeSamplingFunction(BuiltinFunction):
                 f'integers of shape {(len(x), sample_size + 1)}'
             )
         losses = _losses_again(x, t, w, samples)
-        if reduce == 'no':
-            return losses
-        if losses.dtype == np.float16:  # whose range sums soon leave
-            return losses.astype('float32').sum().astype('float16')
-        return losses.sum()
+        return (losses if reduce == 'no' else losses.sum()).astype(chainerx.result_type(x, w))
 
 
 def _draw(sampler: Sampler, rows: int, sample_size: int) -> tp.Any:

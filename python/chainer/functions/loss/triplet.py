@@ -10,6 +10,7 @@ from chainerx._core import engine
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer._graph.declaration import routine
+from chainer.functions._precision import narrowed, widened
 from chainer.functions.loss._reduction import check_reduce, mean
 from chainer.functions.loss.contrastive import check_margin
 from chainer.utils import type_check
@@ -22,8 +23,9 @@ def _compute(
     margin: float,
     reduce: str,
 ) -> chainerx.ndarray:
-    losses = chainerx.relu(_excess(anchor, positive, negative) + margin)
-    return losses if reduce == 'no' else mean(losses, max(len(anchor), 1))
+    wide = (widened(x) for x in (anchor, positive, negative))
+    losses = chainerx.relu(_excess(*wide) + margin)
+    return narrowed(losses if reduce == 'no' else mean(losses, max(len(anchor), 1)), anchor)
 
 
 def _excess(
@@ -41,15 +43,15 @@ def _gradient(
     margin: float,
     reduce: str,
 ) -> tuple[chainerx.ndarray | None, ...]:
-    anchor, positive, negative = inputs
+    (anchor, positive, negative), gy = map(widened, inputs), widened(gy)
     if reduce == 'mean':
         gy = gy / max(len(anchor), 1)
-    excess = _excess(*(x.as_grad_stopped() for x in inputs))
+    excess = _excess(*(x.as_grad_stopped() for x in (anchor, positive, negative)))
     scale = chainerx.expand_dims(chainerx.where(excess + margin >= 0, gy * 2, 0), 1)
-    return (
-        (negative - positive) * scale if needed[0] else None,
-        (positive - anchor) * scale if needed[1] else None,
-        (anchor - negative) * scale if needed[2] else None,
+    pairs = ((negative, positive), (positive, anchor), (anchor, negative))
+    return tuple(
+        narrowed((x0 - x1) * scale, inputs[0]) if wanted else None
+        for (x0, x1), wanted in zip(pairs, needed, strict=True)
     )
 
 

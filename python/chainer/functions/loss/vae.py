@@ -6,20 +6,42 @@ import math
 import numbers
 import typing as tp
 
+import numpy as np
 from chainerx._core import engine
 
 from chainer import variable
 from chainer.functions.activation.softplus import softplus
+from chainer.functions.array.cast import cast
 from chainer.functions.loss._reduction import check_reduce, reduce_variable
 from chainer.functions.math.exponential import exp
+from chainer.functions.math.exponential_m1 import expm1
 
 _REDUCE = ('sum', 'mean', 'no')
 
 
-def _operand(x: tp.Any) -> tp.Any:
-    """Bare arrays and numbers stay so, for operators convert them to the dtype of a variable."""
-    is_bare = isinstance(x, numbers.Number) or engine.kind(x) is not None
-    return x if is_bare else variable.as_variable(x)
+def _operands(*xs: tp.Any) -> tuple[tp.Any, tp.Sequence[tp.Any]]:
+    """The operands of a loss; float16 and bfloat16, where they are of one of these, in float32.
+
+    Bare arrays and numbers stay so, for operators convert them to the dtype of a variable.
+
+    Returns:
+        tuple: The dtype that the loss has to be cast to, None where it has it, and the operands.
+    """
+    operands = [x if _is_bare(x) else variable.as_variable(x) for x in xs]
+    dtypes = {x.dtype for x in operands if not isinstance(x, numbers.Number)}
+    if len(dtypes) != 1 or (dtype := dtypes.pop()).itemsize != 2:
+        return None, operands
+    # Squares and exponentials soon leave their range.
+    return dtype, [x if isinstance(x, numbers.Number) else cast(x, np.float32) for x in operands]
+
+
+def _is_bare(x: tp.Any) -> bool:
+    return isinstance(x, numbers.Number) or engine.kind(x) is not None
+
+
+def _reduced(loss: variable.Variable, reduce: str, dtype: tp.Any) -> variable.Variable:
+    loss = reduce_variable(loss, reduce)
+    return loss if dtype is None else cast(loss, dtype)
 
 
 def gaussian_kl_divergence(mean: tp.Any, ln_var: tp.Any, reduce: str = 'sum') -> variable.Variable:
@@ -39,9 +61,10 @@ def gaussian_kl_divergence(mean: tp.Any, ln_var: tp.Any, reduce: str = 'sum') ->
         ValueError: For an unknown ``reduce``.
     """
     check_reduce('gaussian_kl_divergence', reduce, _REDUCE)
-    mean = _operand(mean)
-    loss = (mean * mean + exp(ln_var) - ln_var - 1) * 0.5
-    return reduce_variable(loss, reduce)
+    dtype, (mean, ln_var) = _operands(mean, ln_var)
+    # expm1, for what is near the standard one has the square of ln_var left.
+    loss = (mean * mean + (expm1(ln_var) - ln_var)) * 0.5
+    return _reduced(loss, reduce, dtype)
 
 
 def bernoulli_nll(x: tp.Any, y: tp.Any, reduce: str = 'sum') -> variable.Variable:
@@ -61,7 +84,8 @@ def bernoulli_nll(x: tp.Any, y: tp.Any, reduce: str = 'sum') -> variable.Variabl
         ValueError: For an unknown ``reduce``.
     """
     check_reduce('bernoulli_nll', reduce, _REDUCE)
-    return reduce_variable(softplus(y) - _operand(x) * y, reduce)
+    dtype, (x, y) = _operands(x, y)
+    return _reduced(softplus(y) - x * y, reduce, dtype)
 
 
 def gaussian_nll(x: tp.Any, mean: tp.Any, ln_var: tp.Any, reduce: str = 'sum') -> variable.Variable:
@@ -82,7 +106,8 @@ def gaussian_nll(x: tp.Any, mean: tp.Any, ln_var: tp.Any, reduce: str = 'sum') -
         ValueError: For an unknown ``reduce``.
     """
     check_reduce('gaussian_nll', reduce, _REDUCE)
-    difference = _operand(x) - mean
+    dtype, (x, mean, ln_var) = _operands(x, mean, ln_var)
+    difference = x - mean
     power = difference * difference * exp(-ln_var) * -0.5
     loss = (ln_var + math.log(2 * math.pi)) * 0.5 - power
-    return reduce_variable(loss, reduce)
+    return _reduced(loss, reduce, dtype)

@@ -6,6 +6,7 @@ import math
 import typing as tp
 
 import chainerx
+import numpy as np
 from chainerx._core import engine
 
 from chainer import variable
@@ -63,17 +64,22 @@ def average(
     if axes is not None and len(axes) != 1:
         raise ValueError(f'average: axis is {axes}, expected one axis with weights')
     x, weights = variable.as_variable(x), variable.as_variable(weights)
+    promotes = x.xp is chainerx
+    dtype = chainerx.promote_types(x.dtype, weights.dtype) if promotes else weights.dtype
+    if dtype.itemsize == 2:  # whose range products and their sums soon leave
+        weights = cast(weights, np.float32)
     if axes is not None:
         type_check.expect(type_check.Variable(weights.size, 'weights.size') == x.shape[axes[0]])
         shape = [1] * x.ndim
         shape[axes[0]] = x.shape[axes[0]]
         weights = reshape(weights, tuple(shape))
-    if x.xp is not chainerx:  # which promotes
+    if not promotes:
         x = cast(x, weights.dtype)
     weighted = sum(x * broadcast_to(weights, x.shape), axes, keepdims)
     # One number, whatever the shape of x.
     divisor = sum(weights, None)
-    return weighted / broadcast_to(divisor, weighted.shape)
+    mean = weighted / broadcast_to(divisor, weighted.shape)
+    return mean if mean.dtype == dtype else cast(mean, dtype)
 
 
 engine.set_method('mean', Mean.call, average)

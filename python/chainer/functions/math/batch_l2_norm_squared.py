@@ -8,6 +8,7 @@ import chainerx
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
+from chainer.functions._precision import narrowed, widened
 from chainer.utils import type_check
 
 
@@ -20,7 +21,7 @@ class BatchL2NormSquared(BuiltinFunction):
 
     @staticmethod
     def compose(x: chainerx.ndarray) -> chainerx.ndarray:
-        return chainerx.square(x).sum(tuple(range(1, x.ndim)))
+        return narrowed(chainerx.square(widened(x)).sum(tuple(range(1, x.ndim))), x)
 
 
 def batch_l2_norm_squared(x: tp.Any) -> variable.Variable:

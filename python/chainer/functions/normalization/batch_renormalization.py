@@ -6,10 +6,10 @@ import typing as tp
 import warnings
 
 import chainerx
-import numpy as np
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
+from chainer.functions._precision import widened
 from chainer.functions.normalization import _channels, batch_normalization
 from chainer.utils import type_check
 
@@ -60,8 +60,7 @@ class BatchRenormalizationFunction(BuiltinFunction):
         old_var = _running(op, 'running_var', running_var, gamma)
         axis = _channels.default_axes(x.ndim, gamma.ndim)
         # r and d are constants for the gradient.
-        wide = x.as_grad_stopped()
-        wide = wide.astype('float32') if x.dtype == np.float16 else wide
+        wide = widened(x.as_grad_stopped())
         mean, std = wide.mean(axis), chainerx.sqrt(wide.var(axis) + eps)
         old_std = chainerx.sqrt(old_var.astype(std.dtype) + eps)
         r = chainerx.clip(std / old_std, 1 / rmax, rmax)

@@ -6,13 +6,13 @@ import math
 import typing as tp
 
 import chainerx
-import numpy as np
 
 from chainer import configuration, variable
 from chainer._graph import builtin
 from chainer._graph.builtin import BuiltinFunction
 from chainer._graph.declaration import routine
 from chainer._graph.gradients import recomputed
+from chainer.functions._precision import widened
 from chainer.functions.normalization import _channels
 from chainer.functions.normalization._matrix_root import inverse_root
 from chainer.utils import argument, type_check
@@ -28,10 +28,6 @@ def _to_groups(x: chainerx.ndarray, groups: int) -> chainerx.ndarray:
 def _from_groups(y: chainerx.ndarray, shape: tuple[int, ...]) -> chainerx.ndarray:
     order = (1, 0, *range(2, len(shape)))
     return y.reshape(shape[1], shape[0], *shape[2:]).transpose(order)
-
-
-def _wide(x: chainerx.ndarray) -> chainerx.ndarray:
-    return x.astype('float32') if x.dtype == np.float16 else x
 
 
 def _check_groups(op: str, groups: int) -> None:
@@ -79,7 +75,7 @@ class DecorrelatedBatchNormalization(BuiltinFunction):
             builtin.check_types(DecorrelatedBatchNormalization, attributes, (x,))
         if x.size == 0:
             return x.copy()
-        z = _to_groups(_wide(x), groups)
+        z = _to_groups(widened(x), groups)
         m = z.shape[2]
         mean = z.mean(2, keepdims=True)
         centered = z - mean
@@ -107,7 +103,7 @@ def _project(
 ) -> chainerx.ndarray:
     if x.size == 0:
         return x.copy()
-    z = _to_groups(_wide(x), groups)
+    z = _to_groups(widened(x), groups)
     y = projection.astype(z.dtype) @ (z - mean.astype(z.dtype)[:, :, None])
     return _from_groups(y, x.shape).astype(x.dtype)
 

@@ -12,13 +12,14 @@ from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer._graph.declaration import routine
 from chainer._graph.gradients import recomputed
+from chainer.functions._precision import widened
 from chainer.functions.math._reduction import expect_axis, to_axes
 from chainer.utils import type_check
 
 
 def _compute(x: chainerx.ndarray, eps: float, axis: tuple[int, ...] | None) -> chainerx.ndarray:
     # Squares soon leave the range of float16.
-    wide = x.astype('float32') if x.dtype == np.float16 else x
+    wide = widened(x)
     squared = chainerx.square(wide).sum(axis, keepdims=True)
     # The root has no derivative at 0, where its gradient is taken for 0.
     some = squared != 0  # also where it is NaN, which is passed on

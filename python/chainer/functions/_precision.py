@@ -14,11 +14,13 @@ def widened(x: chainerx.ndarray) -> chainerx.ndarray:
     return x.astype('float32') if x.dtype.itemsize == 2 else x
 
 
-def narrowed(y: chainerx.ndarray, like: chainerx.ndarray) -> chainerx.ndarray:
-    """A result of `widened` in the dtype of the operand that it was.
+def narrowed(y: chainerx.ndarray, *operands: chainerx.ndarray) -> chainerx.ndarray:
+    """What was computed of operands that are `widened`, in the dtype that these promote to.
 
     Args:
         y (chainerx.ndarray): Any shape.
-        like (chainerx.ndarray): The operand.
+        operands (chainerx.ndarray): One or more, of float dtypes.
     """
-    return y.astype(like.dtype) if like.dtype.itemsize == 2 else y
+    if any(x.dtype.itemsize != 2 for x in operands):
+        return y
+    return y.astype(chainerx.result_type(*operands))

@@ -25,7 +25,7 @@ def _compute(
     squared = chainerx.squared_error(widened(x0), widened(x1)).sum(axis=1)
     rest = chainerx.square(chainerx.relu(margin - chainerx.sqrt(squared)))
     losses = chainerx.where(y == 1, squared, rest) * 0.5
-    return narrowed(losses if reduce == 'no' else mean(losses, max(len(y), 1)), x0)
+    return narrowed(losses if reduce == 'no' else mean(losses, max(len(y), 1)), x0, x1)
 
 
 def _gradient(
@@ -46,8 +46,7 @@ def _gradient(
     if reduce == 'mean':
         gy = gy / max(len(y), 1)
     gx = difference * chainerx.expand_dims(gy * chainerx.where(y == 1, 1, pushed), 1)
-    gx = narrowed(gx, x0)
-    return gx, -gx if needed[1] else None, None
+    return narrowed(gx, x0), narrowed(-gx, x1) if needed[1] else None, None
 
 
 class Contrastive(BuiltinFunction):

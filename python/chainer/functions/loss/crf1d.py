@@ -28,7 +28,7 @@ def _best(cost: chainerx.ndarray, *rest: tp.Any) -> chainerx.ndarray:
     score, *labels = _argmax_crf1d(widened(cost), [widened(x) for x in xs])
     if path == []:
         path[:] = labels
-    return narrowed(score, cost)
+    return narrowed(score, cost, xs[0])
 
 
 # Keep neither the sums of their steps nor what was chosen. With one step there is nothing to keep.
@@ -58,7 +58,7 @@ class CRF1d(BuiltinFunction):
         except IndexError as error:
             raise _with_step(error, [len(y) for y in inputs[n:]]) from None
         loss = losses if reduce == 'no' else mean(losses, max(len(losses), 1))
-        return narrowed(loss, inputs[0])
+        return narrowed(loss, *inputs[:2])
 
 
 class ArgMaxCRF1d(BuiltinFunction):

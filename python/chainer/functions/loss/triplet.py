@@ -23,9 +23,9 @@ def _compute(
     margin: float,
     reduce: str,
 ) -> chainerx.ndarray:
-    wide = (widened(x) for x in (anchor, positive, negative))
-    losses = chainerx.relu(_excess(*wide) + margin)
-    return narrowed(losses if reduce == 'no' else mean(losses, max(len(anchor), 1)), anchor)
+    inputs = anchor, positive, negative
+    losses = chainerx.relu(_excess(*map(widened, inputs)) + margin)
+    return narrowed(losses if reduce == 'no' else mean(losses, max(len(anchor), 1)), *inputs)
 
 
 def _excess(
@@ -50,8 +50,8 @@ def _gradient(
     scale = chainerx.expand_dims(chainerx.where(excess + margin >= 0, gy * 2, 0), 1)
     pairs = ((negative, positive), (positive, anchor), (anchor, negative))
     return tuple(
-        narrowed((x0 - x1) * scale, inputs[0]) if wanted else None
-        for (x0, x1), wanted in zip(pairs, needed, strict=True)
+        narrowed((x0 - x1) * scale, x) if wanted else None
+        for (x0, x1), x, wanted in zip(pairs, inputs, needed, strict=True)
     )
 
 

@@ -33,10 +33,10 @@ def replaced(path: Path, sync: bool = True) -> tp.Iterator[str]:
     # Not by `tempfile`, whose files only their owner may read: the process's umask decides.
     temporary = os.path.join(folder, f'.{os.urandom(8).hex()}.tmp')
     try:
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-    except OSError as error:  # names what was asked for
-        raise OSError(error.errno, error.strerror, os.fsdecode(path)) from None
-    try:
+        try:
+            os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        except OSError as error:  # names what was asked for
+            raise OSError(error.errno, error.strerror, os.fsdecode(path)) from None
         yield temporary
         if sync:
             _sync(temporary)

@@ -1,8 +1,9 @@
-"""Reading npz archives, which may be damaged or hostile."""
+"""Writing npz archives, and reading those that may be damaged or hostile."""
 
 from __future__ import annotations
 
 import contextlib
+import io
 import typing as tp
 import zipfile
 import zlib
@@ -24,6 +25,37 @@ _ERRORS: tp.Final = (
 )
 # More than this deflate can't shrink anything.
 _MAX_DEFLATE: tp.Final = 1040
+
+
+class _Writer(zipfile.ZipFile):
+    """An archive that is not written to its end when it is freed."""
+
+    # Called without arguments, it does nothing, and that in C: signals are handled in methods of
+    # Python, and a KeyboardInterrupt of a finalizer is printed and lost.
+    __del__ = tp.cast(tp.Any, tuple)
+
+
+def write(
+    stream: tp.BinaryIO, arrays: tp.Mapping[str, np.ndarray | None], compression: bool
+) -> None:
+    """Writes an npz file."""
+    method = zipfile.ZIP_DEFLATED if compression else zipfile.ZIP_STORED
+    archive, member = _Writer(stream, 'w', method), None
+    try:
+        for key, array in arrays.items():
+            member = archive.open(f'{key}.npy', 'w', force_zip64=True)
+            if array is None:
+                member.write(_npy.NONE)
+            else:
+                np.lib.format.write_array(member, array, allow_pickle=False)
+            member.close()
+        archive.close()
+    except BaseException:
+        # Closed as usual, now or when it is freed, it would go on writing: after Ctrl-C within a
+        # member that raises another error, or prints one.
+        if member is not None:
+            io.BufferedIOBase.close(tp.cast(tp.Any, member))
+        raise
 
 
 @contextlib.contextmanager

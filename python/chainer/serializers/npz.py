@@ -60,18 +60,10 @@ def save_npz(file: _file.PathOrFile, obj: tp.Any, compression: bool = True) -> N
     """
     values = obj if isinstance(obj, dict) else serialize(obj)
     arrays = {key: None if is_none(x) else _values.to_numpy(key, x) for key, x in values.items()}
-    import zipfile  # not above, for the import of chainer should be quick
+    from chainer.serializers import _archive  # not above: the import of chainer should be quick
 
-    from chainer.serializers import _npy
-
-    method = zipfile.ZIP_DEFLATED if compression else zipfile.ZIP_STORED
-    with _file.writing(file) as stream, zipfile.ZipFile(stream, 'w', method) as archive:
-        for key, array in arrays.items():
-            with archive.open(f'{key}.npy', 'w', force_zip64=True) as member:
-                if array is None:
-                    member.write(_npy.NONE)
-                else:
-                    np.lib.format.write_array(member, array, allow_pickle=False)
+    with _file.writing(file) as stream:
+        _archive.write(stream, arrays, compression)
 
 
 def is_none(value: tp.Any) -> bool:

@@ -1,7 +1,10 @@
 """The classes of the npz format, as users' code drives them."""
 
 import io
+import itertools
+import os
 import pickle
+import sys
 import zipfile
 
 import chainer
@@ -22,6 +25,47 @@ class Object:
 
 
 # ---- saving ----
+
+
+def interrupt_at(event, function):
+    """Calls a function, with Ctrl-C before its n-th line; whether it had so many."""
+    count = itertools.count(1)
+
+    def trace(frame, what, argument):
+        if what == 'line' and next(count) == event:
+            raise KeyboardInterrupt
+        return trace
+
+    old = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        function()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(old)
+    return False
+
+
+@pytest.mark.parametrize('compression', [False, True])
+def test_ctrl_c_anywhere_while_saving(compression, tmp_path, monkeypatch, capfd):
+    """It comes out as it is, with the old file or the new one, and nothing else is said."""
+    monkeypatch.setattr(os, 'fsync', lambda descriptor: None)
+    unraisable = []
+    monkeypatch.setattr(sys, 'unraisablehook', unraisable.append)
+    path, file = str(tmp_path / 'x'), io.BytesIO()
+    serializers.save_npz(path, {'old': np.zeros(1)})
+    values = {'a': np.arange(3), 'none': None}
+    for event in itertools.count(1):
+        target = file if event % 2 else path
+        if not interrupt_at(event, lambda t=target: serializers.save_npz(t, values, compression)):
+            break
+        assert os.listdir(tmp_path) == ['x']
+        with np.load(path) as saved:
+            assert sorted(saved) in (['old'], ['a', 'none'])
+    assert event > 200  # as many lines as there are
+    assert unraisable == []
+    assert capfd.readouterr().err == ''
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import csv
 import json
 import os
 import re
+import sys
 import typing as tp
-import zipfile
 
 TEXT = 'Makes a page of HTML, with curves and tables, from the log of a training.'
 
@@ -110,9 +110,11 @@ def _parameters(folder: str) -> tuple[list[tp.Any], str]:
 
     found = [m for name in os.listdir(folder) if (m := re.fullmatch(r'snapshot_iter_(\d+)', name))]
     for match in sorted(found, key=lambda m: -int(m[1])):
+        path = os.path.join(folder, match[0])
         try:
-            parameters = facts.parameters_of_snapshot(os.path.join(folder, match[0]))
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+            parameters = facts.parameters_of_snapshot(path)
+        except Exception as error:  # zipfile, zlib and NumPy have many for what is damaged
+            print(f'report: {path!r} cannot be read: {error}', file=sys.stderr)
             continue  # an older one may be whole
         return parameters, f'of the snapshot {match[0]}, values that persist included'
     return [], ''

@@ -334,6 +334,12 @@ def test_git_commit(tmp_path):
 # ---- the command ----
 
 
+def flipped(archive):
+    """A snapshot with other bytes where the compressed data of a model begin."""
+    begin = archive.index(b'updater/model:main/predictor/W.npy') + 60
+    return archive[:begin] + b'\xff' * 8 + archive[begin + 8 :]
+
+
 @pytest.mark.parametrize('name', ['log', 'log.jsonl', 'log.csv'])
 def test_command(tmp_path, capsys, name):
     trainer = make_trainer(tmp_path)
@@ -345,9 +351,14 @@ def test_command(tmp_path, capsys, name):
     if name != 'log':  # a training that was killed
         with open(tmp_path / name, 'a') as stream:
             stream.write('{"epo' if name == 'log.jsonl' else '3')
-    (tmp_path / 'snapshot_iter_99').write_text('broken')
+    whole = (tmp_path / 'snapshot_iter_10').read_bytes()
+    damaged = {'99': b'broken', '98': b'', '97': whole[: len(whole) // 2], '96': flipped(whole)}
+    for number, content in damaged.items():
+        (tmp_path / f'snapshot_iter_{number}').write_bytes(content)
     assert _command.main(['report', str(tmp_path), '--log', name]) == 0
-    assert capsys.readouterr().out == f'{tmp_path}/report.html\n'
+    said = capsys.readouterr()
+    assert said.out == f'{tmp_path}/report.html\n'
+    assert re.findall(r"_iter_(\d+)' cannot be read: .", said.err) == list(damaged)
     text = read(tmp_path)
     assert 'aria-label="main/loss"' in text
     assert 'of the snapshot snapshot_iter_10' in text

@@ -61,6 +61,12 @@ def replace(net, optimizer):
     net.b.c.W.update_rule.t = p.update_rule.t
 
 
+def set_t(net, t):
+    for param in net.params():
+        if param.update_rule is not None:
+            param.update_rule.t = t
+
+
 def another_target(net, optimizer):
     optimizer.target = Chain(inner=net.a if optimizer.target is net else net.b)
     optimizer.target.inner.name = None
@@ -94,6 +100,8 @@ EDITS = {
     'rule hook': lambda net, o: first(net).update_rule.add_hook(count_up, f'h{o.t}'),
     'optimizer hook': lambda net, o: o.add_hook(chainer.optimizer_hooks.WeightDecay(0.1), f'{o.t}'),
     't': lambda net, o: setattr(net.a.W.update_rule, 't', net.a.W.update_rule.t + 1),
+    't of all': lambda net, o: set_t(net, 40),
+    't from 0': lambda net, o: set_t(net, 0),
     'optimizer t': lambda net, o: setattr(o, 't', o.t + 5),
     'state': lambda net, o: net.a.W.update_rule.state.update(
         {k: v * 2 for k, v in net.a.W.update_rule.state.items()}

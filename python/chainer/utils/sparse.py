@@ -97,6 +97,9 @@ def get_order(row: tp.Any, col: tp.Any) -> str:
 
     Returns:
         ``'C'`` (by row), ``'F'`` (by column) or ``'other'``.
+
+    Raises:
+        ValueError: If shapes differ, or only one of them is padding where the other is an index.
     """
     if _is_c_order(row, col):
         return 'C'
@@ -107,6 +110,8 @@ def _is_c_order(row: tp.Any, col: tp.Any) -> bool:
     row, col = backend.CpuDevice().send((row, col))
     if row.shape != col.shape:
         raise ValueError(f'shape of row and col must be the same. Actual: {row.shape}, {col.shape}')
+    if ((row < 0) != (col < 0)).any():
+        raise ValueError('row and col must be padded at the same places')
     for r, c in zip(np.atleast_2d(row), np.atleast_2d(col), strict=True):
         r, c = r[r >= 0], c[r >= 0]
         later = (r[1:] > r[:-1]) | ((r[1:] == r[:-1]) & (c[1:] >= c[:-1]))

@@ -46,6 +46,19 @@ def test_values_at_one_place_add_up():
     np.testing.assert_array_equal(x.to_dense(), [[0, 3], [0, 0]])
 
 
+@pytest.mark.parametrize('xp', [np, chainerx])
+@pytest.mark.parametrize(
+    ('row', 'col'),
+    [([0, 1, -1], [0, -1, 1]), ([0, 1, -1], [0, 1, 2]), ([0, 1, 2], [-1, 1, 2])],
+)
+def test_rows_and_columns_are_padded_together(xp, row, col):
+    row, col = xp.array(row), xp.array(col)
+    with pytest.raises(ValueError, match='padded at the same places'):
+        utils.get_order(row, col)
+    with pytest.raises(ValueError, match='padded at the same places'):
+        utils.CooMatrix(xp.ones(3, 'f'), row, col, (3, 3))
+
+
 @pytest.mark.parametrize(
     ('row', 'col', 'order'),
     [

@@ -20,6 +20,8 @@ def check_reduce(op: str, reduce: str, allowed: tuple[str, ...] = ('mean', 'no')
 
 def mean(losses: chainerx.ndarray, count: tp.Any) -> chainerx.ndarray:
     """The sum over ``count``, a number or an array; both soon leave the range of float16."""
+    if losses.dtype.itemsize != 2:
+        return losses.sum() / count
     return narrowed(widened(losses).sum() / count, losses)
 
 

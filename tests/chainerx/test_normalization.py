@@ -112,6 +112,34 @@ def test_first_elements_unlike_the_others(shape):
     np.testing.assert_allclose(to_numpy(var), expected[5], rtol=1e-6)
 
 
+@pytest.mark.parametrize('places', ['all over', 'at the head'])
+@pytest.mark.parametrize('n', [8, 33, 64, 1000, 4096, 9000])
+def test_numbers_that_give_a_bad_guess_of_the_mean(n, places, device):
+    """Those from which a guess is made lie far from all others: sums are made once more."""
+    x = 1e6 + (np.arange(n) + np.arange(3)[:, None]) % 7.0
+    x[:, [0, n // 3, n // 2, n - 1] if places == 'all over' else slice(4)] = 1e6 + 300
+    mean, var = x.mean(1), x.var(1)
+    expected = (x - mean[:, None]) / np.sqrt(var[:, None] + 1e-5)
+    rows = chx.array(x.astype('float32'), device=device)
+
+    def normalize(x, axis):
+        ones, zeros = (f(3, device=device) for f in (chx.ones, chx.zeros))
+        found = zeros.copy(), zeros.copy()
+        y = chx.batch_norm(x, ones, zeros, *found, eps=1e-5, decay=0.0, axis=axis)
+        np.testing.assert_allclose(to_numpy(found[0]), mean, rtol=1e-7)
+        np.testing.assert_allclose(to_numpy(found[1]), var * n / (n - 1), rtol=5e-6)
+        return y
+
+    one, zero = chx.ones(n, device=device), chx.zeros(n, device=device)
+    for y in (
+        chx.layer_norm(rows, one, zero, 1e-5),
+        normalize(rows.T, 0).T,
+        normalize(rows.T.copy(), 0).T,
+        normalize(rows[None], (0, 2))[0],
+    ):
+        np.testing.assert_allclose(to_numpy(y), expected, rtol=2e-6, atol=5e-6)
+
+
 # (n, channels, s) and groups; without s, layers.
 ROWS = {
     'short': ((301, 133), None),

@@ -1,5 +1,7 @@
 """What the rows of `cases/pooling.py` can't say."""
 
+import itertools
+
 import chainerx as chx
 import numpy as np
 import pytest
@@ -117,6 +119,95 @@ def test_windows_of_padding_give_the_smallest(dtype, no_kernels):
         y = to_numpy(chx.max_pool(x, 1, 1, 1)).ravel()
         smallest = False if dtype == 'bool' else np.iinfo(dtype).min
         assert y.tolist() == [smallest, 1, 1, smallest]
+
+
+# Length, ksize, stride, padding at both ends: some windows see nothing.
+OUTSIDE = {
+    'behind': (3, 2, 2, (1, 1)),
+    'both': (3, 2, 1, (4, 4)),
+    'before': (5, 1, 2, (3, 0)),
+    'far behind': (40, 3, 2, (0, 9)),
+    'all': (1, 2, 5, (3, 3)),
+}
+
+
+def seen_by_windows(values, size, stride, pad):
+    """What is inside of each window, with cover_all, as (channels, elements)."""
+    channels, *lengths = values.shape
+    ranges = []
+    for n in lengths:
+        starts = [o * stride - pad[0] for o in range(-(-(n + sum(pad) - size) // stride) + 1)]
+        ranges.append([np.arange(max(s, 0), max(min(s + size, n), 0)) for s in starts])
+    return [
+        values[(slice(None), *np.ix_(*window))].reshape(channels, -1)
+        for window in itertools.product(*ranges)
+    ], tuple(map(len, ranges))
+
+
+def leave_behind(shape, dtype, device):
+    """Memory that is allocated next has these numbers in it."""
+    arrays = [chx.full(shape, 77, dtype, device=device) for _ in range(8)]
+    chx.get_device(device).synchronize()
+    del arrays
+
+
+@pytest.mark.parametrize('name', OUTSIDE)
+@pytest.mark.parametrize('axes', [1, 2, 3])
+@pytest.mark.parametrize('dtype', ['float32', 'float16', 'int32'])
+def test_windows_that_see_nothing(name, axes, dtype, no_kernels):
+    """Their maxima are the smallest number, their means 0, whatever was in the memory before."""
+    length, size, stride, pad = OUTSIDE[name]
+    if length**axes > 2000:
+        length = 9
+    is_float = dtype.startswith('float')
+    smallest = -np.inf if is_float else np.iinfo(dtype).min
+    values = np.random.default_rng(0).integers(1, 9, (2, *[length] * axes)).astype(dtype)
+    seen, outs = seen_by_windows(values, size, stride, pad)
+
+    def ignore(v):
+        return v.mean(1) if v.size else np.zeros(2)
+
+    def zero(v):
+        return v.sum(1) / size**axes
+
+    poolings = [(chx.max_pool, (), lambda v: v.max(1, initial=smallest), lambda v: v.size > 0)]
+    if is_float:
+        poolings += [
+            (chx.average_pool, ('ignore',), ignore, lambda v: v.size > 0),
+            (chx.average_pool, ('zero',), zero, lambda v: v.shape[1] / size**axes),
+        ]
+    for device, (op, mode, reduce, share) in itertools.product(('native:0', no_kernels), poolings):
+        x = chx.array(values[None], device=device)
+        if is_float:
+            x.require_grad()
+        leave_behind((1, 2, *outs), dtype, device)
+        y = op(x, size, stride, (pad,) * axes, *mode, cover_all=True)
+        expected = np.stack([reduce(v) for v in seen], 1).reshape(1, 2, *outs)
+        np.testing.assert_allclose(to_numpy(y), expected, rtol=1e-3, err_msg=device)
+        if is_float:
+            y.grad = chx.ones_like(y, device=device)
+            leave_behind(x.shape, dtype, device)
+            y.backward()
+            np.testing.assert_allclose(
+                to_numpy(x.grad).astype('float64').sum(), 2 * sum(map(share, seen)), rtol=1e-2
+            )
+
+
+@pytest.mark.parametrize('op', ['max_pool', 'average_pool', 'conv'])
+def test_no_window_is_left_to_cover_all(op, device):
+    """A last window that begins behind the end, and there is none before it."""
+
+    def call(length, stride):
+        x = chx.ones((1, 1, length), device=device)
+        if op == 'conv':
+            return chx.conv(x, chx.ones((1, 1, 3), device=device), None, stride, 0, True)
+        return getattr(chx, op)(x, 3, stride, 0, cover_all=True)
+
+    for length, stride in ((1, 2), (2, 1), (1, 1)):
+        with pytest.raises(chx.DimensionError, match=rf'3.* {length}'):
+            call(length, stride)
+    assert call(2, 2).shape == call(1, 3).shape == (1, 1, 1)
+    assert call(4, 2).shape == (1, 1, 2)
 
 
 def test_indices_name_the_maxima():

@@ -192,6 +192,9 @@ ROWS = [
     Row('sum_to', lambda x: F.sum_to(x, (4, 1)), wide(1)),
     Row('batch_l2_norm_squared', F.batch_l2_norm_squared, wide(1)),
     Row('max', F.max, vectors(1)),
+    Row('inv', F.inv, lambda n: [(3, 3)]),
+    Row('det', F.det, lambda n: [(3, 3)]),
+    Row('einsum', lambda x, w: F.einsum('ij,kj->ik', x, w), wide(2)),
     Row('matmul', lambda x, w: F.matmul(x, w, transb=True), wide(2)),
     Row('linear', F.linear, wide(2)),
     Row(

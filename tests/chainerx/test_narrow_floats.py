@@ -59,6 +59,8 @@ ROUTINES = {
     'weighted average': lambda x: chx.average(x, weights=chx.arange(1, x.size + 1) % 5),
     'cov': rows(chx.cov),
     'corrcoef': rows(chx.corrcoef),
+    'cumprod': rows(chx.cumprod, axis=1),
+    'logaddexp': lambda x: chx.logaddexp(x, x[::-1]),
     'dot': lambda x: chx.dot(x / 8, x[::-1] / 8),
     **{
         f'norm {order}': lambda x, order=order: LA.norm(x, order)

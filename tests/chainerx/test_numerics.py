@@ -1,5 +1,7 @@
 """Accuracy where it is hard: extremes, long sums, whole ranges, values at any position."""
 
+import math
+
 import chainerx as chx
 import numpy as np
 import pytest
@@ -178,6 +180,24 @@ def test_logsumexp_of_extremes():
     ):
         assert float(chx.logsumexp(chx.array(values))) == pytest.approx(expected)
     assert np.isnan(float(chx.logsumexp(chx.array([np.nan, 1.0]))))
+
+
+@pytest.mark.parametrize('dtype', ['float16', 'bfloat16', 'float32', 'float64'])
+def test_small_losses(dtype, device):
+    """Of a label that is right, and of a normal distribution that is nearly the standard one."""
+    x = np.array([-40, -9, -2, 0, 3, 9, 40]).astype(np_dtype(dtype))
+    label = (x > 0).astype('int32')
+    expected = np.logaddexp(0, np.where(label, -1, 1) * x.astype('float64'))
+    y = chx.sigmoid_cross_entropy(chx.array(x, device=device), chx.array(label, device=device))
+    limits = chx.finfo(dtype)
+    rtol, atol = 4 * float(limits.eps), float(limits.smallest_subnormal)
+    np.testing.assert_allclose(to_numpy(y).astype('float64'), expected, rtol, atol)
+
+    v = np.array([-1e-2, -1e-4, 0, 1e-4, 1e-2]).astype(np_dtype(dtype))
+    y = chx.gaussian_kl_divergence(chx.zeros(5, dtype, device=device), chx.array(v, device=device))
+    expected = sum(v.astype('float64') ** k / (2 * math.factorial(k)) for k in range(2, 9))
+    atol += 1e-2 * np.finfo('float64' if dtype == 'float64' else 'float32').eps  # of expm1(v) - v
+    np.testing.assert_allclose(to_numpy(y).astype('float64'), expected, rtol, atol)
 
 
 @pytest.mark.parametrize('count', [3, 40, 1000])

@@ -33,7 +33,7 @@ def noisy_dqn(s):
 
 def categorical_dqn(s):
     def q(x):
-        h = nn.linear(s, 'q/l2', np.tanh(nn.linear(s, 'q/l1', x)))
+        h = nn.linear(s, 'model/net/1', np.tanh(nn.linear(s, 'model/net/0', x)))
         return nn.softmax(h.reshape(-1, 2, 5), axis=2)
 
     z = np.linspace(-1, 2, 5)
@@ -52,15 +52,16 @@ def actor_critic(s):
     c = h = np.zeros((1, 5))
     values, log_probs = [], []
     for x in s['seen']:
-        x = np.maximum(nn.linear(s, 'model/head', x[None]), 0)
-        c, h = nn.lstm(s, 'model/lstm', c, h, x)
-        values.append(nn.linear(s, 'model/v', h)[0, 0])
-        log_probs.append(nn.log_softmax(nn.linear(s, 'model/pi', h))[0])
-    ret = values[-1]
+        x = np.maximum(nn.linear(s, 'model/see', x[None]), 0)
+        c, h = nn.lstm(s, 'model/remember', c, h, x)
+        values.append(nn.linear(s, 'model/judge', h)[0, 0])
+        log_probs.append(nn.log_softmax(nn.linear(s, 'model/choose', h))[0])
+    future = values[-1]
     loss = 0
-    for i, (action, goal) in reversed(list(enumerate(s['actions']))):
-        ret = (1.0 if action == goal else -0.5) + 0.9 * ret
-        entropy = -(np.exp(log_probs[i]) * log_probs[i]).sum()
-        advantage = ret - values[i]
-        loss += advantage**2 / 4 - log_probs[i][action] * advantage - 1e-2 * entropy
+    for reward, value, log_prob in list(zip(s['rewards'], values, log_probs, strict=False))[::-1]:
+        future = reward + 0.9 * future
+        action = s['goal'] if reward > 0 else 1 - s['goal']
+        entropy = -(np.exp(log_prob) * log_prob).sum()
+        surprise = future - value
+        loss += surprise**2 / 4 - log_prob[action] * surprise - 1e-2 * entropy
     return [loss]

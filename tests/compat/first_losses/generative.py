@@ -7,21 +7,20 @@ from . import _layers as nn
 
 def sn_gan(s):
     def normalized(name):
-        W = s[f'dis/{name}/W']
+        W = s[f'critic/{name}/W']
         matrix = W.reshape(len(W), -1)
-        v = s[f'dis/{name}/W_u'].reshape(-1) @ matrix
+        v = s[f'critic/{name}/W_u'].reshape(-1) @ matrix
         v /= np.linalg.norm(v)
         return W / np.linalg.norm(matrix @ v)
 
-    labels = s['fake_labels']
-    h = nn.linear(s, 'gen/l1', s['z']).reshape(-1, 5, 2, 2)
-    gamma, beta = (s[f'gen/b1/{name}/W'][labels][:, :, None, None] for name in ('gammas', 'betas'))
-    h = np.maximum(nn.standardize(h, (0, 2, 3), 2e-5) * gamma + beta, 0)
-    fake = np.tanh(nn.conv(s, 'gen/c2', h.repeat(2, axis=2).repeat(2, axis=3), pad=1))
-    h = nn.convolve(fake, normalized('c1'), s['dis/c1/b'], stride=2, pad=1)
+    h = nn.standardize(nn.linear(s, 'maker/seed', s['z']).reshape(-1, 5, 2, 2), (0, 2, 3), 2e-5)
+    affine = s['maker/norm/affine/W'][s['classes']].reshape(-1, 2, 5, 1, 1)
+    h = np.maximum(h * affine[:, 0] + affine[:, 1], 0).repeat(2, axis=2).repeat(2, axis=3)
+    fake = np.tanh(nn.conv(s, 'maker/draw', h, pad=1))
+    h = nn.convolve(fake, normalized('look'), s['critic/look/b'], stride=2, pad=1)
     h = nn.leaky_relu(h).sum(axis=(2, 3))
-    y = h @ normalized('l2').T + s['dis/l2/b']
-    y = y[:, 0] + (normalized('embed')[labels] * h).sum(axis=1)
+    y = h @ normalized('real')[0] + s['critic/real/b']
+    y += (normalized('fit')[s['classes']] * h).sum(axis=1)
     return [-y.mean()]
 
 
@@ -91,25 +90,22 @@ _MADE = 'hidden', 'mu', 'alpha'
 
 
 def glow(s):
-    x = s['x'].reshape(3, 2, 2, 2, 2).transpose(0, 2, 4, 1, 3)
-    x = x.reshape(3, 4, 2, 2)
+    x = s['x'].reshape(3, 2, 2, 2, 2).transpose(0, 2, 4, 1, 3).reshape(3, 4, 2, 2)
     log_det = 0
-    for i in range(2):
+    for i in (0, 3):
         std = np.sqrt(x.var(axis=(0, 2, 3), keepdims=True)) + 1e-6
         x = (x - x.mean(axis=(0, 2, 3), keepdims=True)) / std
-        name = f'model/steps/{i}/1'
         if i == 0:
-            W = s[f'{name}/W'][:, :, 0, 0]
+            W = s['flow/1/kernel'][:, :, 0, 0]
         else:
-            upper = s[f'{name}/U'] * s[f'{name}/mask'].T
-            upper = upper + np.diag(s[f'{name}/sign'] * np.exp(s[f'{name}/log_s']))
-            W = (s[f'{name}/L'] * s[f'{name}/mask'] + np.eye(4)) @ upper
+            halves, diagonal = s['flow/4/halves'], s['flow/4/signs'] * np.exp(s['flow/4/sizes'])
+            W = (np.tril(halves, -1) + np.eye(4)) @ (np.triu(halves, 1) + np.diag(diagonal))
         x = np.einsum('oi,bihw->bohw', W, x)
         log_det += 4 * (np.log(abs(np.linalg.det(W))) - np.log(std).sum())
-        a, b = x[:, :2], x[:, 2:]
-        name = f'model/steps/{i}/2'
-        h = nn.conv(s, f'{name}/conv2', np.maximum(nn.conv(s, f'{name}/conv1', a, pad=1), 0))
-        scale = nn.sigmoid(h[:, :2] + 2)
-        x = np.concatenate([a, (b + h[:, 2:]) * scale], axis=1)
-        log_det += np.log(scale).sum() / 3
+        kept, changed = x[:, :2], x[:, 2:]
+        name = f'flow/{i + 2}'
+        h = nn.conv(s, f'{name}/tell', np.maximum(nn.conv(s, f'{name}/read', kept, pad=1), 0))
+        gain = nn.sigmoid(h[:, :2] + 2)
+        x = np.concatenate([kept, (changed + h[:, 2:]) * gain], axis=1)
+        log_det += np.log(gain).sum() / 3
     return [0.5 * (x**2 + np.log(2 * np.pi)).sum() / 3 - log_det]

@@ -66,42 +66,41 @@ def ssd(s):
 
 def style(s):
     def eye(x):
-        h = np.maximum(nn.conv(s, 'eye/conv1_1', x, pad=1), 0)
-        h = np.maximum(nn.conv(s, 'eye/conv1_2', h, pad=1), 0)
-        return h, np.maximum(nn.conv(s, 'eye/conv2_1', nn.average_pool(h), pad=1), 0)
+        near = np.maximum(nn.conv(s, 'eye/0', x, pad=1), 0)
+        near = np.maximum(nn.conv(s, 'eye/1', near, pad=1), 0)
+        return near, np.maximum(nn.conv(s, 'eye/2', nn.average_pool(near), pad=1), 0)
 
-    def gram(y):
+    def texture(y):
         y = y.reshape(y.shape[1], -1)
         return y @ y.T / y.size
 
-    mean = np.array([0.4, 0.5, 0.6]).reshape(3, 1, 1)
-    x = s['picture/x']
-    seen = eye(x)
-    loss = ((seen[1] - eye(s['content'] - mean)[1]) ** 2).mean()
-    for y, t in zip(seen, eye(s['style'] - mean), strict=True):
-        loss += 5 * ((gram(y) - gram(t)) ** 2).mean()
-    return [loss + 1e-2 * sum((np.diff(x, axis=axis) ** 2).sum() for axis in (2, 3))]
+    paint = s['canvas/paint']
+    seen = eye(paint)
+    loss = ((seen[1] - eye(s['scene'])[1]) ** 2).mean()
+    for y, t in zip(seen, eye(s['style']), strict=True):
+        loss += 5 * ((texture(y) - texture(t)) ** 2).mean()
+    return [loss + 1e-2 * sum((np.diff(paint, axis=axis) ** 2).sum() for axis in (2, 3))]
 
 
 def capsules(s):
-    def squash(v, axis):
-        square = (v**2).sum(axis=axis, keepdims=True)
-        return v * square / (1 + square) / np.sqrt(square + 1e-9)
+    def shorten(v):
+        length = np.linalg.norm(v, axis=-1, keepdims=True)
+        return v * length / (1 + length**2)
 
     x, t = s['x'], s['t']
-    h = nn.conv(s, 'model/conv2', np.maximum(nn.conv(s, 'model/conv1', x), 0), stride=2)
-    votes = [
-        nn.conv(s, f'model/Ws/{i}', squash(caps, 1)).reshape(len(x), 3, 4, -1)
-        for i, caps in enumerate(np.split(h, 3, axis=1))
-    ]
-    votes = np.concatenate(votes, axis=3)  # (batch, class, vector, capsule)
-    b = np.zeros((len(x), 3, votes.shape[3]))
+    h = nn.conv(s, 'model/parts', np.maximum(nn.conv(s, 'model/edges', x), 0), stride=2)
+    parts = shorten(h.reshape(len(x), 3, 2, -1).transpose(0, 1, 3, 2))
+    votes = np.tensordot(parts, s['model/routing/transform'][0], 1)
+    for i in range(3):
+        votes[:, i] = np.tensordot(parts[:, i], s['model/routing/transform'][i], 1)
+    votes = votes.reshape(len(x), -1, 3, 4)
+    agreement = np.zeros(votes.shape[:3])
     for _ in range(3):
-        v = squash(np.einsum('bck,bcdk->bcd', nn.softmax(b), votes), 2)
-        b = b + np.einsum('bcd,bcdk->bck', v, votes)
-    norm = np.linalg.norm(v, axis=2)
-    right = t[:, None] == np.arange(3)
-    margin = np.where(right, np.maximum(0.9 - norm, 0), np.maximum(norm - 0.1, 0) * 0.5**0.5)
-    picture = nn.sigmoid(nn.linear(s, 'model/decoder', v[right]))
-    error = ((picture - x.reshape(len(x), -1)) ** 2).mean()
+        wholes = shorten((nn.softmax(agreement, 2)[..., None] * votes).sum(axis=1))
+        agreement = agreement + (votes * wholes[:, None]).sum(axis=3)
+    length = np.linalg.norm(wholes, axis=2)
+    here = t[:, None] == np.arange(3)
+    margin = np.where(here, np.maximum(0.9 - length, 0), np.maximum(length - 0.1, 0) * 0.5**0.5)
+    painted = nn.sigmoid(nn.linear(s, 'model/repaint', wholes[here]))
+    error = ((painted - x.reshape(len(x), -1)) ** 2).mean()
     return [(margin**2).sum() / len(x) + 0.05 * error]

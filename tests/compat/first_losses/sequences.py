@@ -77,24 +77,25 @@ def language_model(s):
 
 
 def bert_classifier(s):
-    def bert(name, x):
-        return nn.linear(s, f'model/bert/{name}', x)
+    encoder = 'model/predictor/0'
 
-    ids, mask = s['ids'], s['mask']
-    h = s['model/bert/words/W'][ids] + s['model/bert/positions/W']
-    h = nn.layer_norm(s, 'model/bert/ln0', h)
-    query, key, value = (bert(f'attention/{name}', h) for name in ('query', 'key', 'value'))
+    def linear(name, x):
+        return nn.linear(s, f'{encoder}/{name}', x)
+
+    def norm(i, x):
+        return nn.layer_norm(s, f'{encoder}/norms/{i}', x)
+
+    h = norm(0, s[f'{encoder}/words/W'][s['ids']] + s[f'{encoder}/places'])
     heads = []
-    for part in (slice(0, 3), slice(3, 6)):
-        score = query[..., part] @ key[..., part].transpose(0, 2, 1) / 3**0.5
-        score = np.where(mask[:, None] > 0, score, -np.inf)
-        heads.append(nn.softmax(score, axis=2) @ value[..., part])
-    h = nn.layer_norm(
-        s, 'model/bert/ln1', h + bert('attention/output', np.concatenate(heads, axis=2))
-    )
-    wide = bert('intermediate', h)
-    h = nn.layer_norm(s, 'model/bert/ln2', h + bert('output', wide * nn.sigmoid(1.702 * wide)))
-    logit = nn.linear(s, 'model/output', np.tanh(bert('pooler', h[:, 0])))
+    for query, key, value in (
+        linear('mixer/look', h).reshape(4, 5, 3, 2, 3).transpose(3, 2, 0, 1, 4)
+    ):
+        score = np.where(s['mask'][:, None] > 0, query @ key.transpose(0, 2, 1) / 3**0.5, -np.inf)
+        heads.append(nn.softmax(score, axis=2) @ value)
+    h = norm(1, h + linear('mixer/join', np.concatenate(heads, axis=2)))
+    wide = linear('wide', h)
+    h = norm(2, h + linear('narrow', wide * nn.sigmoid(1.702 * wide)))
+    logit = nn.linear(s, 'model/predictor/1', np.tanh(h[:, 0]))
     return [nn.cross_entropies(logit, s['labels']).mean()]
 
 

@@ -1,101 +1,85 @@
-"""A categorical DQN: values are distributions over atoms; targets are projected on the atoms."""
+"""A categorical DQN: what an action is worth is a distribution over a grid of values."""
 
 import chainer
 import chainer.functions as F
 import chainer.links as L
 import numpy as np
 
-N_STATES, N_ACTIONS, N_ATOMS, V_MIN, V_MAX, GAMMA = 3, 2, 5, -1.0, 2.0, 0.9
+N_STATES, N_ACTIONS, N_VALUES, LOW, HIGH, DISCOUNT = 3, 2, 5, -1.0, 2.0, 0.9
 
 
-class DistributionalQ(chainer.Chain):
+class ValueDistributions(chainer.Chain):
     def __init__(self):
         super().__init__()
-        self.z_values = np.linspace(V_MIN, V_MAX, N_ATOMS, dtype=np.float32)
-        self.register_persistent('z_values')
+        self.grid = np.linspace(LOW, HIGH, N_VALUES, dtype=np.float32)
+        self.register_persistent('grid')
+        init = chainer.initializers.LeCunNormal()
         with self.init_scope():
-            self.l1 = L.Linear(N_STATES, 6, initialW=chainer.initializers.LeCunNormal())
-            self.l2 = L.Linear(6, N_ACTIONS * N_ATOMS)
+            self.net = chainer.Sequential(
+                L.Linear(N_STATES, 6, initialW=init), F.tanh, L.Linear(6, N_ACTIONS * N_VALUES)
+            )
 
-    def forward(self, x):
-        h = F.reshape(self.l2(F.tanh(self.l1(x))), (-1, N_ACTIONS, N_ATOMS))
-        return F.softmax(h, axis=2)
+    def forward(self, state):
+        """Probabilities (batch, action, value)."""
+        return F.softmax(F.reshape(self.net(state), (-1, N_ACTIONS, N_VALUES)), axis=2)
 
-    def greedy(self, x):
+    def best(self, state):
+        """The actions that are worth the most, in the mean."""
         with chainer.no_backprop_mode():
-            q = F.sum(F.scale(self(x), self.z_values, axis=2), axis=2)
-        return q.array.argmax(axis=1).astype(np.int32)
+            worth = F.sum(F.scale(self(state), self.grid, axis=2), axis=2)
+        return worth.array.argmax(axis=1).astype(np.int32)
 
 
-def project(xp, y, y_probs, z):
-    """The distribution on atoms z of a distribution on points y, by linear interpolation."""
-    batch = len(y)
-    delta = (V_MAX - V_MIN) / (N_ATOMS - 1)
-    y = xp.clip(y, V_MIN, V_MAX)
-    place = (y - V_MIN) / delta
-    low = xp.clip(xp.floor(place), 0, N_ATOMS - 1)
-    high = xp.clip(xp.ceil(place), 0, N_ATOMS - 1)
-    rows = xp.broadcast_to(xp.arange(batch)[:, None], y.shape)
-    result = F.scatter_add(
-        xp.zeros((batch, N_ATOMS), dtype=np.float32),
-        (rows, low.astype(np.int32)),
-        y_probs * (1 + low - place),
-    )
-    result = F.scatter_add(result, (rows, high.astype(np.int32)), y_probs * (place - low))
-    return result.array
+def onto_grid(values, probs):
+    """Moves each probability to the two points of the grid that its value lies between."""
+    xp = chainer.backend.get_array_module(values)
+    place = (xp.clip(values, LOW, HIGH) - LOW) * ((N_VALUES - 1) / (HIGH - LOW))
+    left = xp.clip(xp.floor(place), 0, N_VALUES - 2)
+    share = place - left
+    row = xp.broadcast_to(xp.arange(len(place))[:, None], place.shape)
+    total = xp.zeros_like(probs)
+    for step, part in enumerate((1 - share, share)):
+        total = F.scatter_add(total, (row, left.astype(np.int32) + step), probs * part)
+    return total.array
 
 
-class Agent:
-    def __init__(self, device):
-        self.device = device
-        self.q = DistributionalQ().to_device(device)
-        self.target_q = self.q.copy()
-        self.target_q.to_device(device)
-        self.optimizer = chainer.optimizers.Adam(1e-2, eps=1e-3)
-        self.optimizer.setup(self.q)
-
-    def compute_loss(self, state, action, reward, next_state, terminal):
-        xp = self.q.xp
-        z = self.q.z_values
-        with chainer.using_config('train', False), chainer.no_backprop_mode():
-            best = self.q.greedy(next_state)
-            next_probs = self.target_q(next_state).array[xp.arange(len(best)), best]
-        y = reward[:, None] + GAMMA * (1 - terminal[:, None]) * z[None]
-        t = project(xp, y, next_probs, z)
-        probs = F.get_item(self.q(state), (xp.arange(len(action)), action))
-        eltwise = -t * F.log(F.clip(probs, 1e-10, 1.0))
-        priorities = F.sum(eltwise, axis=1)
-        return F.mean(priorities), priorities.array
-
-    def update(self, *batch):
-        loss, priorities = self.compute_loss(*batch)
-        self.q.cleargrads()
-        loss.backward()
-        self.optimizer.update()
-        return float(loss.array), chainer.get_device('@numpy').send(priorities)
+def losses_of(model, slow_model, state, action, reward, after, end):
+    """One for each step."""
+    every = model.xp.arange(len(action))
+    with chainer.using_config('train', False), chainer.no_backprop_mode():
+        probs = slow_model(after).array[every, model.best(after)]
+    values = reward[:, None] + DISCOUNT * (1 - end)[:, None] * model.grid
+    chosen = F.get_item(model(state), (every, action))
+    return -F.sum(onto_grid(values, probs) * F.log(F.clip(chosen, 1e-10, 1.0)), axis=1)
 
 
 def train(device, start, iterations=3):
-    agent = Agent(device)
+    model = ValueDistributions()
+    model.to_device(device)
+    slow_model = model.copy(mode='share')
+    assert slow_model.net[0].W.array is model.net[0].W.array
+    slow_model = model.copy(mode='copy')
+    optimizer = chainer.optimizers.Adam(1e-2, eps=1e-3).setup(model)
+
     n = 12
-    states = np.eye(N_STATES, dtype=np.float32)
+    one_hot = np.eye(N_STATES, dtype=np.float32)
     place = np.random.randint(N_STATES, size=n)
     action = np.random.randint(N_ACTIONS, size=n).astype(np.int32)
-    after = (place + action * 2 - 1) % N_STATES
+    after = (place + np.where(action == 1, 1, -1)) % N_STATES
     reward = (after == 0).astype(np.float32)
-    columns = states[place], action, reward, states[after], reward
-    weights = np.ones(n)
-    losses = []
-    for iteration in range(iterations):
-        chosen = np.random.choice(n, 4, replace=False, p=weights / weights.sum())
-        batch = [device.send(column[chosen]) for column in columns]
-        if iteration == 0:
-            start(q=agent.q, batch=batch)
-        loss, priorities = agent.update(*batch)
-        # Equal rows have priorities that differ in the last bits only: rounded, they draw alike.
-        weights[chosen] = np.round(priorities, 3) + 0.1
-        if iteration % 2 == 1:
-            agent.target_q.copyparams(agent.q)
-        losses.append([loss])
-    losses.append([float(agent.q.greedy(device.send(states)).sum())])
-    return losses
+    memory = one_hot[place], action, reward, one_hot[after], reward
+    priorities = np.ones(n)
+    rows = []
+    for i in range(iterations):
+        drawn = np.random.choice(n, 4, replace=False, p=priorities / priorities.sum())
+        batch = [device.send(column[drawn]) for column in memory]
+        if i == 0:
+            start(model=model, batch=batch)
+        losses = losses_of(model, slow_model, *batch)
+        optimizer.update(F.mean, losses)
+        # Equal steps have losses that differ in the last bits only: rounded, they draw alike.
+        priorities[drawn] = np.round(chainer.get_device('@numpy').send(losses.array), 3) + 0.1
+        if i % 2 == 1:
+            slow_model.copyparams(model)
+        rows.append([float(F.mean(losses).array)])
+    return [*rows, [float(model.best(device.send(one_hot)).sum())]]

@@ -1,103 +1,94 @@
-"""A picture that is optimized: content and style as a frozen network sees them, total variation."""
+"""A picture that is painted by gradients: a frozen network tells how well it matches."""
 
 import chainer
 import chainer.functions as F
 import chainer.links as L
 import numpy as np
+from chainer import training
+
+SIZE = 6
 
 
-class Eye(chainer.Chain):
-    """A network that is not trained."""
+class Eye(chainer.ChainList):
+    """A network that is not trained; it returns what it sees from near and from far."""
 
+    def __init__(self):
+        sizes = ((3, 4), (4, 4), (4, 6))
+        super().__init__(*[L.Convolution2D(ins, outs, 3, pad=1) for ins, outs in sizes])
+        self.disable_update()
+
+    def forward(self, x):
+        first, second, third = self.children()
+        near = F.relu(second(F.relu(first(x))))
+        return near, F.relu(third(F.average_pooling_2d(near, 2)))
+
+
+def texture(seen):
+    """Which channels occur together, wherever that is."""
+    batch, channels = seen.shape[:2]
+    rows = F.reshape(seen, (batch, channels, -1))
+    return F.batch_matmul(rows, rows, transb=True) / np.float32(rows[0].size)
+
+
+class Canvas(chainer.Link):
     def __init__(self):
         super().__init__()
         with self.init_scope():
-            self.conv1_1 = L.Convolution2D(3, 4, 3, stride=1, pad=1)
-            self.conv1_2 = L.Convolution2D(4, 4, 3, stride=1, pad=1)
-            self.conv2_1 = L.Convolution2D(4, 6, 3, stride=1, pad=1)
-        self.mean = np.array([0.4, 0.5, 0.6], np.float32)
+            self.paint = chainer.Parameter(chainer.initializers.Uniform(0.5), (1, 3, SIZE, SIZE))
 
-    def preprocess(self, image):
-        return self.xp.asarray((image - self.mean[:, None, None]).astype(np.float32))
-
-    def forward(self, x):
-        layer1 = F.relu(self.conv1_2(F.relu(self.conv1_1(x))))
-        layer2 = F.relu(self.conv2_1(F.average_pooling_2d(layer1, 2, stride=2)))
-        return [layer1, layer2]
+    def roughness(self):
+        x = self.paint
+        kernel = self.xp.array([1, -1], dtype=np.float32)
+        total = 0
+        for shape in ((1, 1, 2, 1), (1, 1, 1, 2)):
+            steps = F.convolution_2d(F.reshape(x, (3, 1, SIZE, SIZE)), kernel.reshape(shape))
+            total += F.sum(steps**2)
+        return total
 
 
-class Picture(chainer.Link):
-    def __init__(self, shape):
-        super().__init__()
-        with self.init_scope():
-            self.x = chainer.Parameter(chainer.initializers.Uniform(0.5), shape)
+class PaintingUpdater(training.updaters.StandardUpdater):
+    """An update needs no minibatch; the iterator is there since an updater has one."""
 
-    def forward(self):
-        return self.x
-
-
-def gram_matrix(y):
-    batch, channels, height, width = y.shape
-    features = F.reshape(y, (batch, channels, height * width))
-    return F.batch_matmul(features, features, transb=True) / np.float32(channels * height * width)
-
-
-def total_variation(x):
-    xp = chainer.backend.get_array_module(x.array)
-    channels = x.shape[1]
-    wh = xp.array(
-        np.tile([[[[1], [-1]]]], (channels, channels, 1, 1))
-        * np.eye(channels).reshape(channels, channels, 1, 1),
-        dtype=np.float32,
-    )
-    ww = wh.transpose(0, 1, 3, 2)
-    return F.sum(F.convolution_2d(x, W=wh) ** 2) + F.sum(F.convolution_2d(x, W=ww) ** 2)
-
-
-@chainer.training.make_extension(trigger=(1, 'iteration'))
-def clip(trainer):
-    image = trainer.updater.get_optimizer('main').target.x
-    xp = image.xp
-    image.array[...] = xp.clip(image.array, -0.6, 0.6)
-
-
-class StyleUpdater(chainer.training.StandardUpdater):
-    def __init__(self, optimizer, eye, content, styles, device):
-        iterator = chainer.iterators.SerialIterator(np.zeros((1, 1)), 1)
-        super().__init__(iterator, optimizer, device=device)
-        self.eye, self.content, self.styles = eye, content, styles
+    def __init__(self, canvas, eye, scene, textures, device):
+        optimizer = chainer.optimizers.Adam(alpha=0.1).setup(canvas)
+        nothing = chainer.iterators.SerialIterator([None], 1)
+        super().__init__(nothing, optimizer, device=device)
+        self.eye, self.scene, self.textures = eye, scene, textures
 
     def update_core(self):
         optimizer = self.get_optimizer('main')
-        link = optimizer.target
-        layers = self.eye(link())
-        loss = F.mean_squared_error(layers[1], self.content)
-        for layer, style in zip(layers, self.styles):
-            loss += 5 * F.mean_squared_error(gram_matrix(layer), style)
-        loss += 1e-2 * total_variation(link.x)
-        link.cleargrads()
-        self.eye.cleargrads()
+        canvas = optimizer.target
+        near, far = self.eye(canvas.paint)
+        loss = F.mean_squared_error(far, self.scene) + 1e-2 * canvas.roughness()
+        for seen, wanted in zip((near, far), self.textures):
+            loss += 5 * F.mean_squared_error(texture(seen), wanted)
+        for link in (canvas, self.eye):
+            link.cleargrads()
         loss.backward()
         optimizer.update()
         chainer.report({'loss': loss})
 
 
+@training.make_extension(trigger=(1, 'iteration'))
+def keep_in_range(trainer):
+    paint = trainer.updater.get_optimizer('main').target.paint
+    paint.array[...] = paint.xp.clip(paint.array, -0.6, 0.6)
+
+
 def train(device, start, iterations=4):
-    content = np.random.uniform(size=(1, 3, 6, 6))
-    style = np.random.uniform(size=(1, 3, 6, 6))
-    eye = Eye()
-    eye.disable_update()
-    eye.to_device(device)
-    picture = Picture((1, 3, 6, 6)).to_device(device)
-    start(eye=eye, picture=picture, content=content, style=style)
-    with chainer.using_config('enable_backprop', False), chainer.using_config('train', False):
-        layers = eye(eye.preprocess(content))
-        content_feature = layers[1]
-        style_grams = [gram_matrix(y) for y in eye(eye.preprocess(style))]
-    optimizer = chainer.optimizers.Adam(alpha=0.1).setup(picture)
-    updater = StyleUpdater(optimizer, eye, content_feature, style_grams, device)
-    trainer = chainer.training.Trainer(updater, (iterations, 'iteration'), chainer.config.out)
-    trainer.extend(clip)
-    trainer.extend(chainer.training.extensions.LogReport(trigger=(1, 'iteration')))
+    scene, style = np.random.uniform(-0.5, 0.5, (2, 1, 3, SIZE, SIZE))
+    eye, canvas = Eye(), Canvas()
+    for link in (eye, canvas):
+        link.to_device(device)
+    start(eye=eye, canvas=canvas, scene=scene, style=style)
+    with chainer.using_config('enable_backprop', False):
+        scene, style = (eye.xp.asarray(x.astype('f')) for x in (scene, style))
+        wanted = [texture(seen) for seen in eye(style)]
+        updater = PaintingUpdater(canvas, eye, eye(scene)[1], wanted, device)
+    frozen = eye[0].W.array.copy()
+    trainer = training.Trainer(updater, (iterations, 'iteration'), chainer.config.out)
+    trainer.extend(keep_in_range)
+    trainer.extend(training.extensions.LogReport(trigger=(1, 'iteration')))
     trainer.run()
+    assert float(abs(eye[0].W.array - frozen).max()) == 0
     return [[entry['loss']] for entry in trainer.get_extension('LogReport').log]

@@ -2,6 +2,8 @@
 
 import copy
 import ctypes
+import pickle
+import threading
 
 import chainer
 import chainer.links as L
@@ -235,3 +237,35 @@ def test_ahead_of_use_on_a_device_that_computes_later(async_toy, build_backend, 
     np.testing.assert_allclose(
         chainerx.to_numpy(model.predictor.W.array), expected.predictor.W.array, rtol=1e-5
     )
+
+
+@pytest.mark.parametrize('copied', [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_pickles_are_at_the_same_place(make, copied):
+    """Behind the minibatch that was given last, whatever was made ahead."""
+    iterator = make(shuffle=False)
+    iterator.next()
+    iterator.prefetch()
+    other = copied(iterator)
+    for _ in range(4):
+        expected = arrays_of(iterator.next())
+        assert arrays_of(other.next()) == expected
+        assert look(other) == look(iterator)
+    other.finalize()
+
+
+def test_threads_that_share_one_get_each_minibatch_once(make):
+    iterator = make(batch_size=1, shuffle=False, repeat=False)
+    seen = []
+
+    def take():
+        for batch in iterator:
+            iterator.prefetch()
+            seen.append(arrays_of(batch)[0])
+
+    threads = [threading.Thread(target=take, daemon=True) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+        assert not thread.is_alive()
+    assert sorted(seen) == sorted([x.tolist()] for x in X)

@@ -168,3 +168,9 @@ def test_convolutions_over_no_axes_are_products(make, transposed, groups):
     second = chainer.grad([F.sum(gradients[2])], [xs[0]])[0]
     assert second.array.tolist() == (2 * chainer.grad([F.sum(y)], [xs[0]])[0].array).tolist()
     assert gradients[2].array.tolist() == (2 * expected.sum(0)).tolist()
+
+
+def test_nothing_is_identical_to_nothing():
+    """As the states of an optimizer that has made no step."""
+    assert F.identity(*[]) == ()
+    assert F.transpose_sequence([]) == ()

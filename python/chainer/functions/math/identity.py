@@ -24,14 +24,14 @@ def identity(*inputs: tp.Any) -> variable.Variable | tuple[variable.Variable, ..
     """Its inputs, as another place in the graph.
 
     Args:
-        *inputs (Variable or array): One or more, of any shapes and dtypes.
+        *inputs (Variable or array): Of any shapes and dtypes.
 
     Returns:
         Variable or tuple of Variable: The same shapes and dtypes, over the same memory.
         Differentiable, any order.
 
     Raises:
-        TypeError: If there is no input, or one is no array.
+        TypeError: If one is no array.
     """
-    outputs = Identity.call(*inputs)
+    outputs = Identity.call(*inputs) if inputs else ()
     return outputs[0] if len(inputs) == 1 else outputs

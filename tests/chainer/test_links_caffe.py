@@ -71,7 +71,7 @@ def test_a_copy_calls_its_own_layers(v7, read):
 
 
 def write(path, **layer):
-    net = _schema.net_parameter()()
+    net = _schema.messages.NetParameter()
     made = net.layer.add(name='l', bottom=['x'], top=['y'])
     blobs = layer.pop('blobs', ())
     made.type = layer.pop('type')
@@ -91,11 +91,8 @@ def write(path, **layer):
         ({'type': 'Convolution', 'blobs': [((2, 1, 3, 3), 17)]}, r'17 elements.*\(2, 1, 3, 3\)'),
         ({'type': 'Convolution'}, '0 blobs, expected at least 1'),
         ({'type': 'InnerProduct', 'blobs': [((2, 3), 6), ((3,), 3)]}, 'bias has 3 elements'),
-        ({'type': 'InnerProduct', 'inner_product_param': {'axis': 2}}, 'axis is 2, expected 1'),
-        ({'type': 'LRN', 'lrn_param': {'norm_region': 1}}, 'WITHIN_CHANNEL'),
-        ({'type': 'Pooling', 'pooling_param': {'pool': 2}}, 'pool is 2'),
         ({'type': 'Eltwise', 'eltwise_param': {'operation': 7}}, 'operation is 7'),
-        ({'type': 'Reshape', 'reshape_param': {'axis': 1}}, 'axis'),
+        ({'type': 'BatchNorm', 'blobs': [((2,), 2)]}, '1 blobs, expected at least 2'),
     ],
 )
 def test_what_is_not_understood_is_named(layer, text, tmp_path):
@@ -103,6 +100,33 @@ def test_what_is_not_understood_is_named(layer, text, tmp_path):
     path = write(tmp_path / 'x.caffemodel', **layer)
     with pytest.raises(ValueError, match=rf"^CaffeFunction: layer 'l': .*{text}"):
         CaffeFunction(path)
+
+
+@pytest.mark.parametrize(
+    ('layer', 'text'),
+    [
+        ({'type': 'InnerProduct', 'inner_product_param': {'axis': 2}}, 'axis 2'),
+        ({'type': 'LRN', 'lrn_param': {'norm_region': 1}}, 'norm_region WITHIN_CHANNEL'),
+        ({'type': 'Pooling', 'pooling_param': {'pool': 2}}, 'pool 2, neither MAX nor AVE,'),
+        ({'type': 'SoftmaxWithLoss', 'softmax_param': {'axis': 0}}, 'axis 0'),
+        ({'type': 'Reshape', 'reshape_param': {'axis': 1}}, 'to reshape a part of the axes'),
+    ],
+)
+def test_settings_that_are_not_supported(layer, text, tmp_path):
+    pytest.importorskip('google.protobuf')
+    path = write(tmp_path / 'x.caffemodel', **layer)
+    with pytest.raises(RuntimeError, match=f"^CaffeFunction: layer 'l': {text} is not supported"):
+        CaffeFunction(path)
+
+
+@pytest.mark.parametrize(('blobs', 'scale'), [([], 1), [[((1,), 1)], 0.5]])
+def test_statistics_of_batch_normalization(blobs, scale, tmp_path):
+    """Sums with the number of batches, or without it means."""
+    pytest.importorskip('google.protobuf')
+    path = write(tmp_path / 'x', type='BatchNorm', blobs=[((2,), 2), ((2,), 2), *blobs])
+    link = CaffeFunction(path)['l']
+    np.testing.assert_allclose(link.avg_mean, [0.5 / scale] * 2)
+    np.testing.assert_allclose(link.avg_var, [0.5 / scale] * 2)
 
 
 def test_files_that_are_no_models(tmp_path):
@@ -122,14 +146,14 @@ def test_without_protobuf(monkeypatch, tmp_path):
     """It is no dependency."""
     for name in ('google', 'google.protobuf'):
         monkeypatch.setitem(sys.modules, name, None)
-    _schema.net_parameter.cache_clear()
+    _schema._pool.cache_clear()
     with pytest.raises(ImportError, match='pip install protobuf'):
         CaffeFunction(str(tmp_path / 'x.caffemodel'))
 
 
 def test_global_pooling_reshape_and_slopes(tmp_path):
     pytest.importorskip('google.protobuf')
-    net = _schema.net_parameter()()
+    net = _schema.messages.NetParameter()
     for name, kind, bottom, top in (
         ('g', 'Pooling', 'x', 'g'), ('r', 'Reshape', 'x', 'r'), ('a', 'ReLU', 'x', 'a'),
     ):  # fmt: skip

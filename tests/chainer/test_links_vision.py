@@ -133,7 +133,7 @@ def add(net, name, kind, *blobs):
 
 def test_weights_of_caffe(nets, tmp_path):
     pytest.importorskip('google.protobuf')
-    source, net = nets['GoogLeNet'], _schema.net_parameter()()
+    source, net = nets['GoogLeNet'], _schema.messages.NetParameter()
     for name, theirs in googlenet._CAFFE.items():
         kind = 'Convolution' if source[name].W.ndim == 4 else 'InnerProduct'
         add(net, theirs, kind, source[name].W.array, source[name].b.array)
@@ -158,7 +158,7 @@ def test_normalizations_of_caffe(monkeypatch, tmp_path):
     pytest.importorskip('google.protobuf')
     monkeypatch.setattr(resnet, '_DEPTHS', {50: (2, 1, 1, 1)})
     rs = np.random.RandomState(0)
-    source, net = resnet.ResNetLayers(None, 50), _schema.net_parameter()()
+    source, net = resnet.ResNetLayers(None, 50), _schema.messages.NetParameter()
     parts = [('conv1', '_conv1', source.conv1, source.bn1)]
     for block in ('res2', 'res3', 'res4', 'res5'):
         for place in source[block]._forward:

@@ -44,11 +44,20 @@ Softmax: axis 2 int32=1
 Reshape: shape 1 BlobShape, axis 2 int32, num_axes 3 int32=-1
 """
 _PACKED: tp.Final = ('float', 'double', 'int64')
+# The types of layers in the older format, where each is a number, from 0.
+_OLD_NAMES: tp.Final = """
+NONE ACCURACY BNLL CONCAT CONVOLUTION DATA DROPOUT EUCLIDEAN_LOSS FLATTEN HDF5_DATA HDF5_OUTPUT \
+    IM2COL IMAGE_DATA INFOGAIN_LOSS INNER_PRODUCT LRN MULTINOMIAL_LOGISTIC_LOSS POOLING RELU \
+    SIGMOID SOFTMAX SOFTMAX_LOSS SPLIT TANH WINDOW_DATA ELTWISE POWER SIGMOID_CROSS_ENTROPY_LOSS \
+    HINGE_LOSS MEMORY_DATA ARGMAX THRESHOLD DUMMY_DATA SLICE MVN ABSVAL SILENCE CONTRASTIVE_LOSS \
+    EXP DECONVOLUTION
+"""
+OLD_TYPES: tp.Final = {name: number for number, name in enumerate(_OLD_NAMES.split())}
 
 
 @functools.cache
-def net_parameter() -> tp.Any:
-    """The class of the outermost message.
+def _pool() -> tuple[tp.Any, tp.Any]:
+    """All messages, and the module that makes classes of them.
 
     Raises:
         ImportError: If there is no protobuf.
@@ -70,7 +79,27 @@ def net_parameter() -> tp.Any:
             _add_field(message, *field.split())
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
-    return message_factory.GetMessageClass(pool.FindMessageTypeByName('chainer.caffe.NetParameter'))
+    return pool, message_factory
+
+
+class _Messages:
+    """The classes of messages by the names that Caffe gives them: ``ConvolutionParameter``."""
+
+    def __getattr__(self, name: str) -> tp.Any:
+        short = name.removesuffix('Parameter')
+        known = {line.partition(': ')[0] for line in _MESSAGES.strip().split('\n')}
+        found = name if name in known else short if short in known else None
+        if found is None:
+            raise AttributeError(f'caffe_pb.{name}: CaffeFunction reads no such message', name=name)
+        pool, factory = _pool()
+        cls = factory.GetMessageClass(pool.FindMessageTypeByName(f'chainer.caffe.{found}'))
+        if found == 'V1LayerParameter':
+            for old, number in OLD_TYPES.items():
+                setattr(cls, old, number)
+        return cls
+
+
+messages = _Messages()
 
 
 def _add_field(message: tp.Any, name: str, number: str, kind: str) -> None:

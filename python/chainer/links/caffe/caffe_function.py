@@ -10,7 +10,6 @@ import warnings
 
 import numpy as np
 
-from chainer import configuration, variable
 from chainer.functions.activation.leaky_relu import leaky_relu
 from chainer.functions.activation.relu import relu
 from chainer.functions.activation.sigmoid import sigmoid
@@ -19,7 +18,6 @@ from chainer.functions.array.concat import concat
 from chainer.functions.array.reshape import reshape
 from chainer.functions.array.split_axis import split_axis
 from chainer.functions.loss.softmax_cross_entropy import softmax_cross_entropy
-from chainer.functions.math.maximum import maximum
 from chainer.functions.noise.dropout import dropout
 from chainer.functions.normalization.local_response_normalization import (
     local_response_normalization,
@@ -27,7 +25,8 @@ from chainer.functions.normalization.local_response_normalization import (
 from chainer.functions.pooling.average_pooling_2d import average_pooling_2d
 from chainer.functions.pooling.max_pooling_nd import max_pooling_2d
 from chainer.link import Chain
-from chainer.links.caffe import _schema
+from chainer.links.caffe import _extending, _schema
+from chainer.links.caffe._schema import messages as caffe_pb
 from chainer.links.connection.convolution_2d import Convolution2D
 from chainer.links.connection.deconvolution_2d import Deconvolution2D
 from chainer.links.connection.linear import Linear
@@ -36,23 +35,31 @@ from chainer.links.normalization.batch_normalization import BatchNormalization
 from chainer.utils import argument
 
 Pair: tp.TypeAlias = tuple[int, int]
-# Of the older format.
+# Subclasses that read layers of their own import these from here.
+_layer = _extending.layer
+_type_to_method = _extending.type_to_method
+_oldname_to_method = _extending.oldname_to_method
+_get_num, _get_channels = _extending.get_num, _extending.get_channels
+_get_height, _get_width = _extending.get_height, _extending.get_width
+_get_ksize, _get_stride, _get_pad = (
+    _extending.get_ksize,
+    _extending.get_stride,
+    _extending.get_pad,
+)
+_SingleArgumentFunction = _extending.SingleArgumentFunction
+_SingleArgumentFunctionTestMode = _extending.SingleArgumentFunctionTestMode
+_ListArgumentFcuntion = _extending.ListArgumentFunction
+_CallChildLink = _extending.CallChildLink
+_EltwiseFunction = _extending.EltwiseFunction
+# Of the older format: the types that have another name there but for its case.
+_OLD_NAMES: tp.Final = {'INNER_PRODUCT': 'InnerProduct', 'SOFTMAX_LOSS': 'SoftmaxWithLoss'}
+_TYPES: tp.Final = (
+    *('Concat', 'Convolution', 'Data', 'Dropout', 'LRN', 'Pooling', 'ReLU', 'Sigmoid', 'Softmax'),
+    *('Split', 'Eltwise', 'Slice', 'Deconvolution'),
+)
 _OLD_TYPES: tp.Final = {
-    3: 'Concat',
-    4: 'Convolution',
-    5: 'Data',
-    6: 'Dropout',
-    14: 'InnerProduct',
-    15: 'LRN',
-    17: 'Pooling',
-    18: 'ReLU',
-    19: 'Sigmoid',
-    20: 'Softmax',
-    21: 'SoftmaxWithLoss',
-    22: 'Split',
-    25: 'Eltwise',
-    33: 'Slice',
-    39: 'Deconvolution',
+    _schema.OLD_TYPES[old]: new
+    for old, new in (*_OLD_NAMES.items(), *((name.upper(), name) for name in _TYPES))
 }
 
 
@@ -72,7 +79,7 @@ class CaffeFunction(Chain):
 
     def __init__(self, model_path: str) -> None:
         super().__init__()
-        net = _schema.net_parameter()()
+        net = caffe_pb.NetParameter()
         with open(model_path, 'rb') as file:
             try:
                 net.MergeFromString(file.read())
@@ -86,8 +93,7 @@ class CaffeFunction(Chain):
         self.split_map: dict[str, str] = {}
         self.layers: list[tuple[str, list[str], list[str]]] = []
         for layer in net.layer or net.layers:
-            kind = layer.type if net.layer else _OLD_TYPES.get(layer.type)
-            setup = getattr(self, f'_setup_{kind}', None)
+            setup = self._find_setup(layer.type)
             if setup is None:
                 warnings.warn(
                     f'Skip the layer "{layer.name}", since CaffeFunction does not support it (type '
@@ -97,8 +103,20 @@ class CaffeFunction(Chain):
                 continue
             try:
                 setup(layer)
-            except (ValueError, IndexError) as error:
-                raise ValueError(f'CaffeFunction: layer {layer.name!r}: {error}') from None
+            except (ValueError, IndexError, RuntimeError) as error:
+                cls = RuntimeError if isinstance(error, RuntimeError) else ValueError
+                raise cls(f'CaffeFunction: layer {layer.name!r}: {error}') from None
+
+    def _find_setup(self, kind: str | int) -> c.Callable[[tp.Any], None] | None:
+        """The method for a type, or for a number of the older format."""
+        if isinstance(kind, str):
+            registered = _type_to_method.get(kind)
+        else:
+            registered = _oldname_to_method.get(kind)
+        if registered is not None:
+            return functools.partial(registered, self)
+        name = kind if isinstance(kind, str) else _OLD_TYPES.get(kind)
+        return getattr(self, f'_setup_{name}', None)
 
     def forward(
         self,
@@ -133,7 +151,7 @@ class CaffeFunction(Chain):
             function = self.forwards[name]
             xs = [found[blob] for blob in bottom]
             # A copy of the chain calls its own children.
-            if isinstance(function, _CallChild):
+            if isinstance(function, _CallChildLink):
                 results = function.call_in(self, xs)
             else:
                 results = function(*xs)
@@ -149,6 +167,10 @@ class CaffeFunction(Chain):
 
     def _add(self, layer: tp.Any, function: c.Callable[..., tp.Any]) -> None:
         self.forwards[layer.name] = function
+        self._add_layer(layer)
+
+    def _add_layer(self, layer: tp.Any) -> None:
+        """What is in `forwards` already has its inputs and outputs from now on."""
         bottom = [self.split_map.get(blob, blob) for blob in layer.bottom]
         for blob in layer.top:  # a new value of this name
             self.split_map.pop(blob, None)
@@ -157,7 +179,7 @@ class CaffeFunction(Chain):
     def _add_link(self, layer: tp.Any, link: tp.Any) -> None:
         with self.init_scope():
             setattr(self, layer.name, link)
-        self._add(layer, _CallChild(self, layer.name))
+        self._add(layer, _CallChildLink(self, layer.name))
 
     def _setup_Data(self, layer: tp.Any) -> None:
         pass  # what it gives is an input
@@ -196,9 +218,10 @@ class CaffeFunction(Chain):
 
     def _setup_InnerProduct(self, layer: tp.Any) -> None:
         param = layer.inner_product_param
-        _check(param.axis == 1, f'axis is {param.axis}, expected 1')
+        _check_support(param.axis == 1, f'axis {param.axis}')
         w = _blob(layer, 0)
-        _check(w.ndim >= 2, f'its weights have shape {w.shape}, expected two axes')
+        if w.ndim < 2:
+            raise ValueError(f'its weights have shape {w.shape}, expected two axes')
         rows, columns = w.shape[-2:]
         w = w.reshape(rows, columns)
         link = Linear(columns, rows, nobias=not param.bias_term, initialW=w)
@@ -207,7 +230,7 @@ class CaffeFunction(Chain):
 
     def _setup_BatchNorm(self, layer: tp.Any) -> None:
         param = layer.batch_norm_param
-        mean, var, count = (_blob(layer, i).ravel() for i in range(3))
+        mean, var = (_blob(layer, i).ravel() for i in range(2))
         link = BatchNormalization(
             mean.size,
             decay=param.moving_average_fraction,
@@ -215,12 +238,13 @@ class CaffeFunction(Chain):
             use_gamma=False,
             use_beta=False,
         )
-        scale = count[0] or 1
+        # They are sums, unless nobody says of how many.
+        scale = (_blob(layer, 2).ravel()[0] if len(layer.blobs) > 2 else 1) or 1
         link.avg_mean[...] = mean / scale
         link.avg_var[...] = var / scale
         with self.init_scope():
             setattr(self, layer.name, link)
-        self._add(layer, _CallChild(self, layer.name, always_in_use=param.use_global_stats))
+        self._add(layer, _CallChildLink(self, layer.name, always_in_use=param.use_global_stats))
 
     def _setup_Scale(self, layer: tp.Any) -> None:
         param = layer.scale_param
@@ -247,10 +271,9 @@ class CaffeFunction(Chain):
 
     def _setup_Eltwise(self, layer: tp.Any) -> None:
         param = layer.eltwise_param
-        coeffs = list(param.coeff) or [1.0] * len(layer.bottom)
-        _check(param.operation in (0, 1, 2), f'operation is {param.operation}, expected 0 to 2')
-        combine = (_product, functools.partial(_sum, coeffs), _largest)[param.operation]
-        self._add(layer, combine)
+        if param.operation not in (0, 1, 2):
+            raise ValueError(f'operation is {param.operation}, expected 0 to 2')
+        self._add(layer, _EltwiseFunction(param.operation, list(param.coeff)))
 
     def _setup_Dropout(self, layer: tp.Any) -> None:
         ratio = layer.dropout_param.dropout_ratio
@@ -258,14 +281,14 @@ class CaffeFunction(Chain):
 
     def _setup_LRN(self, layer: tp.Any) -> None:
         param = layer.lrn_param
-        _check(param.norm_region == 0, 'norm_region is WITHIN_CHANNEL, expected ACROSS_CHANNELS')
+        _check_support(param.norm_region == 0, 'norm_region WITHIN_CHANNEL')
         n, k, beta = param.local_size, param.k, param.beta
         alpha = param.alpha / n
         self._add(layer, lambda x: local_response_normalization(x, n, k, alpha, beta))
 
     def _setup_Pooling(self, layer: tp.Any) -> None:
         param = layer.pooling_param
-        _check(param.pool in (0, 1), f'pool is {param.pool}, expected 0 or 1: MAX or AVE')
+        _check_support(param.pool in (0, 1), f'pool {param.pool}, neither MAX nor AVE,')
         pool = (max_pooling_2d, average_pooling_2d)[param.pool]
         if param.global_pooling:
             self._add(layer, lambda x: pool(x, x.shape[2:]))
@@ -287,12 +310,12 @@ class CaffeFunction(Chain):
 
     def _setup_SoftmaxWithLoss(self, layer: tp.Any) -> None:
         axis = layer.softmax_param.axis
-        _check(axis == 1, f'axis is {axis}, expected 1')
+        _check_support(axis == 1, f'axis {axis}')
         self._add(layer, softmax_cross_entropy)
 
     def _setup_Reshape(self, layer: tp.Any) -> None:
         param = layer.reshape_param
-        _check((param.axis, param.num_axes) == (0, -1), 'axis and num_axes, expected 0 and -1')
+        _check_support((param.axis, param.num_axes) == (0, -1), 'to reshape a part of the axes')
         dims = tuple(param.shape.dim)
         # 0 stands for what the input has.
         self._add(
@@ -301,27 +324,9 @@ class CaffeFunction(Chain):
         )
 
 
-class _CallChild:
-    """Calls a child by its name."""
-
-    def __init__(self, chain: Chain, name: str, always_in_use: bool = False) -> None:
-        self.chain = chain
-        self.name = name
-        self.always_in_use = always_in_use
-
-    def __call__(self, *xs: tp.Any) -> tp.Any:
-        return self.call_in(self.chain, xs)
-
-    def call_in(self, chain: Chain, xs: c.Sequence[tp.Any]) -> tp.Any:
-        if not self.always_in_use:
-            return chain[self.name](*xs)
-        with configuration.using_config('train', False):
-            return chain[self.name](*xs)
-
-
-def _check(is_so: bool, text: str) -> None:
+def _check_support(is_so: bool, text: str) -> None:
     if not is_so:
-        raise ValueError(text)
+        raise RuntimeError(f'{text} is not supported')
 
 
 def _blob(layer: tp.Any, i: int, ndim: int | None = None) -> np.ndarray:
@@ -381,16 +386,3 @@ def _pad(param: tp.Any) -> Pair:
 
 def _axis(param: tp.Any, old_name: str) -> int:
     return int(getattr(param, old_name) if param.HasField(old_name) else param.axis)
-
-
-def _product(*xs: tp.Any) -> tp.Any:
-    return functools.reduce(lambda x, y: x * y, xs)
-
-
-def _sum(coeffs: list[float], *xs: tp.Any) -> tp.Any:
-    terms = [x if k == 1 else variable.as_variable(x) * k for k, x in zip(coeffs, xs, strict=True)]
-    return functools.reduce(lambda x, y: x + y, terms)
-
-
-def _largest(*xs: tp.Any) -> tp.Any:
-    return functools.reduce(maximum, xs)

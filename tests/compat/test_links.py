@@ -299,3 +299,19 @@ def test_links_that_say_themselves_where_they_are(device):
     link = ByModule(2, 3).to_device(device)
     assert link.device == chainer.get_device(device)
     assert link.xp is link.W.xp
+
+
+@pytest.mark.parametrize('module', ['resnet', 'vgg', 'googlenet'])
+@pytest.mark.parametrize('dtype', [np.float16, np.float32, np.float64, chainer.mixed16])
+def test_images_are_prepared_in_the_configured_dtype(module, dtype):
+    pytest.importorskip('PIL')
+    prepare = getattr(L.model.vision, module).prepare
+    image = np.arange(60, dtype=np.uint8).reshape(3, 4, 5)
+    with chainer.using_config('dtype', np.float64):
+        exact = prepare(image, size=None)
+    mean = {'resnet': 103.063, 'vgg': 103.939, 'googlenet': 104.0}[module]
+    np.testing.assert_allclose(exact[0], image[2] - mean, rtol=1e-12)
+    with chainer.using_config('dtype', dtype):
+        x = prepare(image, size=None)
+    assert x.dtype == (np.float16 if dtype is chainer.mixed16 else dtype)
+    np.testing.assert_allclose(x, exact, rtol=2e-3)

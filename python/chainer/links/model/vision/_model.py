@@ -9,6 +9,7 @@ import typing as tp
 import numpy as np
 
 from chainer import backend, configuration, function
+from chainer._base import environment
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math.sum import sum as sum_
 from chainer.link import Chain
@@ -203,7 +204,7 @@ def prepare_image(
         mean: Of blue, green and red, which is taken off.
 
     Returns:
-        Array of float32, (3, H, W), blue first.
+        Array of `chainer.config.dtype`, (3, H, W), blue first.
     """
     try:
         from PIL import Image as _image  # nothing else needs it, and it takes its time
@@ -231,7 +232,8 @@ def prepare_image(
     image = image.convert('RGB')
     if size:
         image = image.resize(size)
-    pixels = np.asarray(image, np.float32)[:, :, ::-1] - np.array(mean, np.float32)
+    dtype = environment.get_dtype()
+    pixels = np.asarray(image, dtype)[:, :, ::-1] - np.array(mean, dtype)
     return np.ascontiguousarray(pixels.transpose(2, 0, 1))
 
 

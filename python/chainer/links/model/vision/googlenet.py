@@ -181,8 +181,8 @@ def prepare(image: tp.Any, size: tuple[int, int] | None = (224, 224)) -> np.ndar
         size (pair of ints): Width and height to which it is resized; None to leave it.
 
     Returns:
-        numpy.ndarray: float32, (3, H, W), blue first, less the mean of the images that the model
-        was made for.
+        numpy.ndarray: Of `chainer.config.dtype`, (3, H, W), blue first, less the mean of the images
+        that the model was made for.
 
     Raises:
         ImportError: If there is no Pillow.

@@ -33,20 +33,37 @@ def read_image(file: tp.Any, dtype: tp.Any, name: str) -> np.ndarray:
         ValueError: If it is no image.
     """
     try:
-        from PIL import Image
-    except ImportError:
-        raise ImportError(
-            'images are read by the package Pillow, which is missing: pip install pillow'
-        ) from None
-    try:
-        with Image.open(file) as image:
-            array = np.asarray(image, dtype=dtype)
+        return _postprocess_image(_read_image_as_array(file, dtype))
     except FileNotFoundError:
         raise
     except OSError as error:
         raise ValueError(f'{name} is no image that can be read: {error}') from error
-    # Grey ones have no axis for channels.
-    return array[None] if array.ndim == 2 else array.transpose(2, 0, 1)
+
+
+# Libraries import the next three, which have these names in v7.
+
+
+def _check_pillow_availability() -> None:
+    try:
+        import PIL  # noqa: F401
+    except ImportError:
+        raise ImportError(
+            'images are read by the package Pillow, which is missing: pip install pillow'
+        ) from None
+
+
+def _read_image_as_array(path: tp.Any, dtype: tp.Any) -> np.ndarray:
+    """The pixels, of shape (height, width, channels), or (height, width) where they are grey."""
+    _check_pillow_availability()
+    from PIL import Image
+
+    with Image.open(path) as image:
+        return np.asarray(image, dtype=dtype)
+
+
+def _postprocess_image(image: np.ndarray) -> np.ndarray:
+    """The same with the axis of channels first."""
+    return image[None] if image.ndim == 2 else image.transpose(2, 0, 1)
 
 
 def _lines(path: str) -> list[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import typing as tp
 
 from chainer.functions.rnn._n_step import ListsOfArrays, NStep
+from chainer.functions.rnn._steps import lstm_step as _lstm  # noqa: F401
+from chainer.functions.rnn._steps import stack_weight as _stack_weight  # noqa: F401
 
 
 class NStepLSTM(NStep):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import typing as tp
 
 from chainer.functions.rnn._n_step import ListsOfArrays, NStep
+from chainer.functions.rnn._steps import dropout_sequence as _dropout_sequence  # noqa: F401
+from chainer.functions.rnn._steps import one_directional_loop as _one_directional_loop  # noqa: F401
 
 
 class NStepRNNTanh(NStep):

@@ -260,3 +260,26 @@ def test_the_chainerx_array_of_a_variable_is_a_view_with_a_gradient_of_its_own()
     np.testing.assert_array_equal(numpy(constant.array), A + 1)
     with pytest.raises(ValueError, match='to_chx'):
         chainer.Variable(A).chx_array  # noqa: B018
+
+
+def test_a_node_that_was_looked_at_keeps_the_name_of_its_variable(device):
+    x = chainer.Variable(device.send(A), name='x')
+    h = F.exp(x)
+    h.name = 'h'
+    y = F.sum(h)
+    (node,) = y.creator.inputs
+    assert node.name == 'h'
+    del h
+    assert node.name == 'h'
+    assert node.get_variable().name == 'h'
+    node.name = 'other'
+    assert node.get_variable().name == 'other'
+    assert x.node.name == 'x'
+
+
+def test_data_of_a_node_is_not_for_programs_to_set(device):
+    """Those that did so to save memory go on."""
+    y = F.exp(chainer.Variable(device.send(A)))
+    y.node.data = None
+    np.testing.assert_allclose(numpy(y.node.data), np.exp(A), rtol=1e-6)
+    F.sum(y).backward()

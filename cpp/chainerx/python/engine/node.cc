@@ -99,12 +99,14 @@ Kind KindAt(NodeObject* n) {
 }
 
 PyObject* GetVariable(NodeObject* n) {
+    const bool is_new = LivingVariable(n->slot) == nullptr;
     PyObject* v = VariableAt(n->slot, KindAt(n), nullptr);
-    if (v != nullptr) return v;
-    // One without data still shows where it stands.
-    const bool requires_grad = (n->slot->live.load() & GraphBit()) != 0;
-    v = NewUnrecordedVariable(Py_None, n->kind, requires_grad);
-    AsVariable(v)->node = Py_NewRef(reinterpret_cast<PyObject*>(n));
+    if (v == nullptr) {  // one without data still shows where it stands
+        const bool requires_grad = (n->slot->live.load() & GraphBit()) != 0;
+        v = NewUnrecordedVariable(Py_None, n->kind, requires_grad);
+        AsVariable(v)->node = Py_NewRef(reinterpret_cast<PyObject*>(n));
+    }
+    if (is_new && n->name != nullptr) Py_XSETREF(AsVariable(v)->name, Py_NewRef(n->name));
     return v;
 }
 
@@ -130,6 +132,9 @@ PyObject* Name(PyObject* self, void*) {
     return Py_NewRef(v != nullptr && v->name != nullptr ? v->name : Py_None);
 }
 
+// Nodes own no data: functions keep what they need.
+int SetData(PyObject*, PyObject*, void*) { return 0; }
+
 int SetName(PyObject* self, PyObject* name, void*) {
     Py_XSETREF(AsNode(self)->name, Given(name) ? Py_NewRef(name) : nullptr);
     return 0;
@@ -148,7 +153,7 @@ PyGetSetDef g_getset[] = {
      nullptr, "Whether gradients flow through here.", nullptr},
     {"_creator_node", &Get<[](NodeObject* n) { return CreatorOf(n->slot); }>, nullptr,
      "The FunctionNode that made it, or None.", nullptr},
-    {"data", &Get<&Data>, nullptr, "The array, or None if nobody keeps it.", nullptr},
+    {"data", &Get<&Data>, &SetData, "The array, or None if nobody keeps it.", nullptr},
     {"grad", &Get<[](NodeObject* n) { return Grad(n, false); }>, nullptr,
      "The gradient array, or None.", nullptr},
     {"grad_var", &Get<[](NodeObject* n) { return Grad(n, true); }>, nullptr,
@@ -193,6 +198,11 @@ PyMemberDef g_members[] = {
 }  // namespace
 
 Slot* SlotOfNode(PyObject* node) { return AsNode(node)->slot; }
+
+void KeepName(const Slot* slot, PyObject* name) {
+    auto* n = static_cast<NodeObject*>(slot->view);
+    if (n != nullptr && n->name == nullptr) n->name = Py_NewRef(name);
+}
 
 PyObject* NodeOf(Slot* slot, Kind kind) {
     if (slot->view != nullptr) return Py_NewRef(static_cast<PyObject*>(slot->view));

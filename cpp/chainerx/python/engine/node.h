@@ -11,6 +11,8 @@ namespace chainerx::python::engine {
 PyObject* NodeOf(internal::Slot* slot, Kind kind);
 // What it is the view of.
 internal::Slot* SlotOfNode(PyObject* node);
+// The view, if there is one, keeps the name of a variable that goes, unless it has its own.
+void KeepName(const internal::Slot* slot, PyObject* name);
 
 // The variable's gradient as an attribute of its node, and so on.
 void InitNode(PyObject* module);

@@ -39,10 +39,15 @@ void MakeLeaf(ArrayBody& body, bool requires_grad) {
     }
 }
 
+// Whether it is what its slot shows as the variable.
+bool IsAtItsPlace(const VariableObject* v) {
+    const Slot* slot = CurrentSlot(v);
+    return slot != nullptr && slot->variable == v;
+}
+
 // The slot forgets the variable.
 void Forget(VariableObject* v) {
-    Slot* slot = CurrentSlot(v);
-    if (slot != nullptr && slot->variable == v) slot->variable = nullptr;
+    if (IsAtItsPlace(v)) CurrentSlot(v)->variable = nullptr;
 }
 
 Array TakeRecord(VariableObject* v) {
@@ -226,6 +231,7 @@ void Dealloc(PyObject* self) {
     VariableObject* v = AsVariable(self);
     PyObject_GC_UnTrack(self);
     Py_TRASHCAN_BEGIN(self, Dealloc);
+    if (v->name != nullptr && IsAtItsPlace(v)) KeepName(CurrentSlot(v), v->name);
     Forget(v);  // first: nobody may find it there any more
     if (v->weakrefs != nullptr) PyObject_ClearWeakRefs(self);
     Py_CLEAR(v->dict);

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import itertools
 import typing as tp
 
 import chainerx
@@ -265,12 +266,14 @@ def check_types(cls: tp.Any, params: tuple[tp.Any, ...], arrays: tuple[tp.Any, .
 
 def _promoted(arrays: tuple[tp.Any, ...]) -> tuple[tp.Any, ...] | None:
     """Arrays that stand for chainerx arrays of several float dtypes, else None."""
-    floats = [x for x in arrays if isinstance(x, chainerx.ndarray) and x.dtype.kind == 'f']
+    are_floats = [isinstance(x, chainerx.ndarray) and x.dtype.kind == 'f' for x in arrays]
+    floats = list(itertools.compress(arrays, are_floats))
     if len({x.dtype for x in floats}) < 2:
         return None
     one = chainerx.zeros((), chainerx.result_type(*floats))
     return tuple(
-        chainerx.broadcast_to(one, x.shape) if any(x is y for y in floats) else x for x in arrays
+        chainerx.broadcast_to(one, x.shape) if is_float else x
+        for x, is_float in zip(arrays, are_floats, strict=True)
     )
 
 

@@ -7,6 +7,7 @@ import itertools
 import typing as tp
 
 from chainerx import _core
+from chainerx._array_likes import as_array
 from chainerx._shapes import broadcast_shapes
 
 if tp.TYPE_CHECKING:
@@ -16,12 +17,6 @@ if tp.TYPE_CHECKING:
 # What chainerx.func runs in the place of a function, if batches are among the arguments: once for
 # each example. Called with the name, the function, args and kwargs; NotImplemented without batches.
 BY_EXAMPLES: list[Callable[..., tp.Any]] = []
-
-
-def _array(op: str, name: str, x: tp.Any) -> _core.ndarray:
-    if not isinstance(x, _core.ndarray):
-        raise TypeError(f'{op}: {name} must be a chainerx.ndarray, got {type(x).__name__}')
-    return x
 
 
 def apply_along_axis(
@@ -44,7 +39,8 @@ def apply_along_axis(
         DimensionError: If there is no such axis, or results have several shapes.
         TypeError: If ``axis`` is no integer.
     """
-    ndim = _array('apply_along_axis', 'arr', arr).ndim
+    arr = as_array('apply_along_axis', 'arr', arr)
+    ndim = arr.ndim
     if not hasattr(axis, '__index__'):
         name = type(axis).__name__
         raise TypeError(f'apply_along_axis: axis must be an integer, got {name}')
@@ -83,7 +79,7 @@ def apply_over_axes(
         TypeError: If ``a`` is no ndarray.
         ValueError: If the function returns another number of dimensions.
     """
-    y = _array('apply_over_axes', 'a', a)
+    y = as_array('apply_over_axes', 'a', a)
     for axis in (axes,) if isinstance(axes, int) else axes:
         at = axis + a.ndim if axis < 0 else axis
         result = func(y, at)
@@ -121,7 +117,7 @@ def piecewise(
         ValueError: If the lists do not fit.
         DimensionError: If conditions do not broadcast.
     """
-    x = _array('piecewise', 'x', x)
+    x = as_array('piecewise', 'x', x)
     for by_examples in BY_EXAMPLES:
         y = by_examples('piecewise', piecewise, (x, condlist, funclist, *args), kw)
         if y is not NotImplemented:

@@ -7,6 +7,7 @@ import typing as tp
 import numpy as np
 
 from chainerx import _core, _dtypes
+from chainerx._array_likes import as_array
 
 if tp.TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,9 +119,8 @@ def ndenumerate(arr: _core.ndarray) -> Iterator[tuple[tuple[int, ...], tp.Any]]:
     Returns:
         iterator: Pairs of a tuple of int and a number, in C order.
     Raises:
-        TypeError: If it is no ndarray.
+        TypeError: If it is no array, number or list.
     """
-    if not isinstance(arr, _core.ndarray):
-        raise TypeError(f'ndenumerate: arr must be a chainerx.ndarray, got {type(arr).__name__}')
+    arr = as_array('ndenumerate', 'arr', arr)
     values = arr.reshape(-1).tolist()
     return zip(np.ndindex(arr.shape), values, strict=True)

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from chainerx import _core
+from chainerx._array_likes import as_array
 
 if tp.TYPE_CHECKING:
     from collections.abc import Callable
@@ -223,9 +224,7 @@ def savetxt(fname: tp.Any, X: _core.ndarray, *args: tp.Any, **kwargs: tp.Any) ->
 
 
 def _to_numpy(op: str, name: str, x: tp.Any) -> np.ndarray:
-    if not isinstance(x, _core.ndarray):
-        raise TypeError(f'{op}: {name} must be a chainerx.ndarray, got {type(x).__name__}')
-    return _core.to_numpy(x, copy=False)
+    return _core.to_numpy(as_array(op, name, x), copy=False)
 
 
 def save(file: tp.Any, arr: _core.ndarray) -> None:
@@ -237,7 +236,7 @@ def save(file: tp.Any, arr: _core.ndarray) -> None:
             bytes, which :func:`load` reads back.
     Raises:
         OSError: If the file can't be written.
-        TypeError: If ``arr`` is no ndarray.
+        TypeError: If ``arr`` is no array, number or list.
     """
     np.save(file, _to_numpy('save', 'arr', arr), allow_pickle=False)
 
@@ -262,7 +261,7 @@ def savez(file: tp.Any, *args: _core.ndarray, **kwds: _core.ndarray) -> None:
         **kwds (ndarray): Under these names.
     Raises:
         OSError: If the file can't be written.
-        TypeError: If one is no ndarray.
+        TypeError: If one is no array, number or list.
         ValueError: If two have one name.
     """
     _save_many('savez', np.savez, file, args, kwds)
@@ -277,7 +276,7 @@ def savez_compressed(file: tp.Any, *args: _core.ndarray, **kwds: _core.ndarray) 
         **kwds (ndarray): Under these names.
     Raises:
         OSError: If the file can't be written.
-        TypeError: If one is no ndarray.
+        TypeError: If one is no array, number or list.
         ValueError: If two have one name.
     """
     _save_many('savez_compressed', np.savez_compressed, file, args, kwds)

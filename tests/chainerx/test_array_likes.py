@@ -335,6 +335,22 @@ def test_several_arrays():
     assert sorted(chx.random.permutation([3, 1, 2]).tolist()) == [1, 2, 3]
 
 
+def test_routines_in_python(tmp_path):
+    assert chx.apply_along_axis(chx.sum, 0, [[1, 2], [3, 4]]).tolist() == [4, 6]
+    assert chx.apply_over_axes(chx.sum, [[1, 2], [3, 4]], 0).tolist() == [[4, 6]]
+    assert chx.piecewise([1.0, -2.0], [[True, False]], [5.0, 7.0]).tolist() == [5, 7]
+    assert chx.piecewise(2.0, [True], [5.0]).dtype == 'float32'
+    assert list(chx.ndenumerate([5, 6])) == [((0,), 5), ((1,), 6)]
+    chx.save(tmp_path / 'x.npy', [1.0, 2.0])
+    assert chx.load(tmp_path / 'x.npy').tolist() == [1, 2]
+    chx.savez(tmp_path / 'x.npz', 0.5, y=[1])
+    assert chx.load(tmp_path / 'x.npz')['arr_0'].dtype == 'float32'
+    with pytest.raises(TypeError, match=r'piecewise: x must be a chainerx.ndarray, got NoneType'):
+        chx.piecewise(None, [True], [5.0])
+    with pytest.raises(TypeError, match=r'save: arr must be a chainerx.ndarray, got ndarray'):
+        chx.save(tmp_path / 'z.npy', np.ones(2))
+
+
 # ---- graphs and batches -------------------------------------------------------------------------
 
 

@@ -38,7 +38,7 @@ def test_npz(save, tmp_path, device):
     with pytest.raises(ValueError, match='arr_0'):
         save(tmp_path / 'a', x, arr_0=x)
     with pytest.raises(TypeError, match='arr_1 must be'):
-        save(tmp_path / 'a', x, [1])
+        save(tmp_path / 'a', x, ['a'])
 
 
 def test_files_of_others(tmp_path):
@@ -68,7 +68,7 @@ def test_text(dtype, tmp_path):
     with pytest.raises(ValueError, match='D array'):
         chx.savetxt(tmp_path / 'a.txt', x[None])
     with pytest.raises(TypeError, match='X must be'):
-        chx.savetxt(tmp_path / 'a.txt', [1])
+        chx.savetxt(tmp_path / 'a.txt', ['a'])
 
 
 def test_text_with_gaps():

@@ -95,7 +95,7 @@ def test_iterators():
     assert list(chx.ndindex(2, 1)) == [(0, 0), (1, 0)]
     assert chx.s_[1:3, ...] == np.s_[1:3, ...]
     with pytest.raises(TypeError, match='ndenumerate'):
-        chx.ndenumerate([1])
+        chx.ndenumerate(['a'])
 
 
 def test_apply_over_axes():
@@ -107,7 +107,7 @@ def test_apply_over_axes():
     with pytest.raises(ValueError, match='1 dimensions for 3'):
         chx.apply_over_axes(lambda a, axis: a[0, 0], x, 0)
     with pytest.raises(TypeError, match='a must be'):
-        chx.apply_over_axes(chx.sum, [1], 0)
+        chx.apply_over_axes(chx.sum, ['a'], 0)
 
 
 KINDS = 'generic number integer signedinteger unsignedinteger inexact floating complexfloating'

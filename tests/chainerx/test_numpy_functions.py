@@ -160,7 +160,7 @@ def test_apply_along_axis():
     with pytest.raises(chx.DimensionError, match='3'):
         chx.apply_along_axis(chx.sum, 3, x)
     with pytest.raises(TypeError, match='arr'):
-        chx.apply_along_axis(chx.sum, 0, [1])
+        chx.apply_along_axis(chx.sum, 0, ['a'])
 
 
 def test_piecewise():

@@ -166,7 +166,8 @@ CX_ROUTINE(expand_dims, "a: ndarray, axis: int | Sequence[int]) -> ndarray",
            "Returns:\n"
            "    ndarray: A view. Differentiable, any order.\n"
            "Raises:\n"
-           "    DimensionError: If there is no such place, or one is given twice.") {
+           "    AxisError: If there is no such place.\n"
+           "    DimensionError: If one is given twice.") {
     const Array& x = ToArray("expand_dims", "a", a[0]);
     const OptionalAxes axes = ToAxes("expand_dims", "axis", a[1]);
     if (!axes) throw TypeError{"expand_dims: axis must be an integer, got NoneType"};

@@ -888,7 +888,7 @@ def _diagonal(x: ArrayLike, offset: builtins.int, axis1: builtins.int, axis2: bu
 def _embed_id(ids: ArrayLike, w: ArrayLike, ignore_label: builtins.int) -> ndarray:
     """Rows of ``w``, zeros where ``ids`` has ``ignore_label``, for chainer."""
 
-def _extents_meet(a: ArrayLike, b: ArrayLike) -> builtins.bool:
+def _extents_meet(a: ndarray, b: ndarray) -> builtins.bool:
     """Whether the memory from the first to the last element of one meets that of the other; for may_share_memory()."""
 
 def _fft(real: ArrayLike, imag: ArrayLike) -> tuple[ndarray, ndarray]:
@@ -1808,7 +1808,7 @@ def conv(x: ArrayLike, w: ArrayLike, b: ArrayLike | None = None, stride: builtin
     """Convolution over 1 to 8 spatial axes, or rather cross-correlation: ``w`` is not turned.
 
     Args:
-        x (ndarray): (n, ins, ...), any real dtype but bool.
+        x (ndarray): (n, ins, ...), any real dtype.
         w (ndarray): (outs, ins / groups, ...).
         b (ndarray): (outs,), or None.
         stride (int or tuple of int): Steps of the window, for all axes or for each.
@@ -1820,13 +1820,13 @@ def conv(x: ArrayLike, w: ArrayLike, b: ArrayLike | None = None, stride: builtin
         ndarray: (n, outs, ...), each axis of length ``(length + pads - window) // stride + 1``, where ``window = dilate * (w's length - 1) + 1``. Differentiable in all arrays, any order.
     Raises:
         DimensionError: If shapes don't fit, or the window is longer than the padded input.
-        DtypeError: If a dtype is bool or complex."""
+        DtypeError: If a dtype is complex."""
 
 def conv_transpose(x: ArrayLike, w: ArrayLike, b: ArrayLike | None = None, stride: builtins.int | Sequence[builtins.int] = 1, pad: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]] = 0, outsize: builtins.int | Sequence[builtins.int] | None = None, dilate: builtins.int | Sequence[builtins.int] = 1, groups: builtins.int = 1) -> ndarray:
     """Transposed convolution: the gradient of :func:`conv` in its input, as an operation of its own.
 
     Args:
-        x (ndarray): (n, ins, ...), any real dtype but bool.
+        x (ndarray): (n, ins, ...), any real dtype.
         w (ndarray): (ins, outs / groups, ...).
         b (ndarray): (outs,), or None.
         stride (int or tuple of int): Distance of the windows in the output, for all axes or for each.
@@ -1838,7 +1838,7 @@ def conv_transpose(x: ArrayLike, w: ArrayLike, b: ArrayLike | None = None, strid
         ndarray: (n, outs, ...), each axis of length ``stride * (length - 1) + window - pads``, where ``window = dilate * (w's length - 1) + 1``. Differentiable in all arrays, any order.
     Raises:
         DimensionError: If shapes don't fit.
-        DtypeError: If a dtype is bool or complex."""
+        DtypeError: If a dtype is complex."""
 
 def convolve(a: ArrayLike, v: ArrayLike, mode: str = 'full') -> ndarray:
     """The convolution of two vectors.
@@ -1887,10 +1887,10 @@ def copyto(dst: ndarray, src: ArrayLike, casting: str = 'no', where: ArrayLike =
         src (ndarray or scalar): What; broadcast to the shape of ``dst``. An array is of its dtype,
             a number of no higher kind.
         casting (str): 'no'.
-        where (ndarray or bool): Of bool; where it is false, the elements of ``dst`` stay.
+        where (ndarray or bool): Of bool; where it is false, the elements of ``dst`` stay. Of a number counts whether it is 0.
     Raises:
         DtypeError: If the dtypes differ, a number is of a higher kind, or ``where`` is no array of bool.
-        TypeError: If ``where`` is no array and no bool.
+        TypeError: If ``where`` is no array and no number.
         OverflowError: If an integer does not fit.
         DimensionError: If ``src`` or ``where`` does not broadcast.
         NotImplementedError: If ``casting`` is not 'no'.
@@ -2400,7 +2400,8 @@ def expand_dims(a: ArrayLike, axis: builtins.int | Sequence[builtins.int]) -> nd
     Returns:
         ndarray: A view. Differentiable, any order.
     Raises:
-        DimensionError: If there is no such place, or one is given twice."""
+        AxisError: If there is no such place.
+        DimensionError: If one is given twice."""
 
 def expm1(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``exp(x) - 1``, exact near 0.

@@ -30,7 +30,7 @@ def fft2(a: ArrayLike, s: Sequence[builtins.int] | None = None, axes: Axis = (-2
 
     Args:
         a (ndarray): Any shape and dtype.
-        s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for all.
+        s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for as many as ``a`` has, as in NumPy.
         axes (sequence of int): The last two.
         norm (str): As of fft.
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
@@ -62,7 +62,7 @@ def fftn(a: ArrayLike, s: Sequence[builtins.int] | None = None, axes: Axis = Non
 
     Args:
         a (ndarray): Any shape and dtype.
-        s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for all.
+        s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for as many as ``a`` has, as in NumPy.
         axes (sequence of int): All, or as many of the last ones as ``s`` has.
         norm (str): As of fft.
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
@@ -127,7 +127,7 @@ def ifft2(a: ArrayLike, s: Sequence[builtins.int] | None = None, axes: Axis = (-
 
     Args:
         a (ndarray): Any shape and dtype.
-        s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for all.
+        s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for as many as ``a`` has, as in NumPy.
         axes (sequence of int): The last two.
         norm (str): As of fft.
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
@@ -145,7 +145,7 @@ def ifftn(a: ArrayLike, s: Sequence[builtins.int] | None = None, axes: Axis = No
 
     Args:
         a (ndarray): Any shape and dtype.
-        s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for all.
+        s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for as many as ``a`` has, as in NumPy.
         axes (sequence of int): All, or as many of the last ones as ``s`` has.
         norm (str): As of fft.
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
@@ -211,7 +211,7 @@ def irfft2(a: ArrayLike, s: Sequence[builtins.int] | None = None, axes: Axis = (
 
     Args:
         a (ndarray): Any shape and dtype.
-        s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for all.
+        s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for as many as ``a`` has, as in NumPy.
         axes (sequence of int): The last two.
         norm (str): As of fft.
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
@@ -229,7 +229,7 @@ def irfftn(a: ArrayLike, s: Sequence[builtins.int] | None = None, axes: Axis = N
 
     Args:
         a (ndarray): Any shape and dtype.
-        s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for all.
+        s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for as many as ``a`` has, as in NumPy.
         axes (sequence of int): All, or as many of the last ones as ``s`` has.
         norm (str): As of fft.
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
@@ -266,7 +266,7 @@ def rfft2(a: ArrayLike, s: Sequence[builtins.int] | None = None, axes: Axis = (-
 
     Args:
         a (ndarray): Any shape and dtype.
-        s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for all.
+        s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for as many as ``a`` has, as in NumPy.
         axes (sequence of int): The last two.
         norm (str): As of fft.
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
@@ -299,7 +299,7 @@ def rfftn(a: ArrayLike, s: Sequence[builtins.int] | None = None, axes: Axis = No
 
     Args:
         a (ndarray): Any shape and dtype.
-        s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for all.
+        s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for as many as ``a`` has, as in NumPy.
         axes (sequence of int): All, or as many of the last ones as ``s`` has.
         norm (str): As of fft.
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.

@@ -278,11 +278,11 @@ def pinv(a: ArrayLike, rcond: ArrayLike | None = None, hermitian: builtins.bool 
 
     Args:
         a (ndarray): (..., m, n), float32, float64, complex64 or complex128.
-        rcond (float or ndarray): Singular values up to this times the largest one count as 0; 1e-15 by default. An array is broadcast to ``(...)``.
+        rcond (float or ndarray): Singular values up to this times the largest one count as 0; by default the resolution of the dtype times max(m, n), at least 1e-15. An array is broadcast to ``(...)``.
         hermitian (bool): Whether ``a`` is symmetric, or Hermitian; its lower triangle is read then.
-        rtol (float or ndarray): Another name of ``rcond``. Where None is written out for it, the limit is the resolution of the dtype times max(m, n), as in NumPy 2.
+        rtol (float or ndarray): Another name of ``rcond``.
     Returns:
-        ndarray: (..., n, m). Differentiable, any order, where the rank does not change and nothing but zeros is cut off.
+        ndarray: (..., n, m). Differentiable, any order, where the number of singular values that count does not change; where others than zeros are cut off, at second order as svd() is.
     Raises:
         DtypeError: For other dtypes.
         DimensionError: If ``a`` has fewer than two axes, or is ``hermitian`` and not square, or limits do not broadcast.

@@ -5,11 +5,10 @@ import ctypes
 import errno
 import gc
 import itertools
+import multiprocessing
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 import warnings
@@ -295,54 +294,45 @@ def test_processes_that_do_not_end_are_killed(how, monkeypatch):
     assert not any(is_running(pid) for pid in old)
 
 
-PROGRAM = """
-import os, signal, threading, time
-import chainer
-
-class Dataset(chainer.dataset.DatasetMixin):
-    def __len__(self):
-        return 8
-
+class Sleeping(Numbers):
     def get_example(self, i):
         if i >= 4:
             time.sleep(1000)
         return i
 
-def begin():
-    iterator.next()
-    pids = [p.process.pid for p in iterator._processes]
-    print(*pids, flush=True)
-    return pids
 
-iterator = chainer.iterators.MultiprocessIterator(
-    Dataset(), 4, shuffle=False, n_processes=2, n_prefetch=3)
-_processes.PATIENCE = 0.2
-"""
+def run_program(connection, in_thread, stops, is_killed):
+    _processes.PATIENCE = 0.2
+    iterator = multiprocess(Sleeping(), 4, shuffle=False, n_prefetch=3)
+    run_program.iterator = iterator  # it is there until the end
+    if in_thread:
+        thread = threading.Thread(target=iterator.next)
+        thread.start()
+        thread.join()
+    else:
+        iterator.next()
+    connection.send(pids(iterator))
+    if stops:
+        os.kill(pids(iterator)[0], signal.SIGSTOP)
+    if is_killed:
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
-def test_no_process_outlives_the_program():
-    """Be it killed, or at its exit, whatever the processes are about."""
-    stop = 'os.kill(begin()[0], signal.SIGSTOP)'
-    kill = 'os.kill(os.getpid(), signal.SIGKILL)'
-    ends = [
-        f'begin(); {kill}',
-        f'{stop}; {kill}',
-        f'thread = threading.Thread(target=begin); thread.start(); thread.join(); {kill}',
-        stop,
-    ]
-    imports = 'from chainer.utils import _processes'
-    programs = [
-        subprocess.Popen(
-            [sys.executable, '-c', f'{imports}\n{PROGRAM}\n{end}'],
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for end in ends
-    ]
-    for program in programs:
-        workers = [int(pid) for pid in program.communicate(timeout=60)[0].split()]
-        assert len(workers) == 2
-        wait_until(lambda workers=workers: not any(is_running(pid) for pid in workers))
+@pytest.mark.parametrize(
+    ('in_thread', 'stops', 'is_killed'),
+    [(False, False, True), (False, True, True), (True, False, True), (False, True, False)],
+)
+def test_no_process_outlives_the_program(in_thread, stops, is_killed):
+    """Whatever it is about: that hangs, was stopped, or was started by a thread that has ended."""
+    context = multiprocessing.get_context('fork')
+    receiver, sender = context.Pipe(duplex=False)
+    program = context.Process(target=run_program, args=(sender, in_thread, stops, is_killed))
+    program.start()
+    workers = receiver.recv()
+    program.join(30)
+    assert program.exitcode == (-signal.SIGKILL if is_killed else 0)
+    assert len(workers) == 2
+    wait_until(lambda: not any(is_running(pid) for pid in workers))
 
 
 def test_a_killed_process_is_an_error_and_no_hang():

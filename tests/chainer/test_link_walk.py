@@ -107,9 +107,12 @@ def test_what_takes_the_place_of_a_parameter():
     net = Net()
     params = list(net.params())
     p = net.p
-    net.p = chainer.Variable(np.zeros(4, 'f'))  # as a hook does for the time of a forward
-    assert [q for q in params if q is not p] == list(net.params())
+    other = net.p = chainer.Variable(np.zeros(4, 'f'))  # as a hook does for a forward
+    expected = [other if q is p else q for q in params]
+    assert all(a is b for a, b in zip(expected, net.params(), strict=True))
+    other.grad = np.ones(4, 'f')
     net.cleargrads()
+    assert other.grad is None
     net.p = p
     assert_right(net)
 

@@ -294,6 +294,20 @@ def test_scalars_and_broadcast(case, make):
     )
 
 
+@pytest.mark.parametrize('case', SCALARS, ids=str)
+def test_a_bare_array_takes_the_dtype_of_the_parameters(case, make):
+    dist = dist_of(case, make, 'float32')
+    narrow, wide = (make(case.points[0], dtype) for dtype in ('float32', 'float64'))
+    for name in ('log_prob', 'prob', 'cdf', 'survival_function'):
+        try:
+            expected = getattr(dist, name)(narrow)
+        except NotImplementedError:
+            continue
+        found = getattr(dist, name)(wide)
+        assert found.dtype == np.float32
+        np.testing.assert_array_equal(to_numpy(found), to_numpy(expected))
+
+
 def spread(sample):
     """Means and standard deviations of many samples."""
     x = to_numpy(sample).astype('float64')
@@ -493,8 +507,13 @@ def test_bad_arguments(case, make):
     with pytest.raises(TypeError, match=f'{case.cls}: the dtype of {name} is complex64, expected'):
         cls(**params_of(case, make) | {name: make([1, 2, 3], 'complex64')})
     for other in others:
-        with pytest.raises(TypeError, match=f'{case.cls}: the dtype of {other} is float16, expect'):
-            cls(**params_of(case, make) | {other: make(case.params[other], 'float16')})
+        mixed = params_of(case, make) | {other: make(case.params[other], 'float16')}
+        if isinstance(mixed[other], chainerx.ndarray):
+            assert {p.dtype for p in cls(**mixed).params.values()} == {np.dtype('float64')}
+        else:
+            text = f'{case.cls}: the dtype of {other} is float16, expect'
+            with pytest.raises(TypeError, match=text):
+                cls(**mixed)
         with pytest.raises(ValueError, match=rf'{case.cls}.*\(3,\).*\(2,\)'):
             cls(**params_of(case, make) | {other: make([0.5, 0.5], 'float64')})
     with pytest.raises(TypeError):

@@ -6,6 +6,7 @@ import numbers
 import operator
 import typing as tp
 
+import chainerx
 import numpy as np
 
 from chainer import backend, configuration, distribution, variable
@@ -78,11 +79,13 @@ class Parametric(distribution.Distribution):
         return variable.Variable(values, requires_grad=values.dtype.kind == 'f')
 
     def _point(self, x: tp.Any) -> variable.Variable:
-        """Where a function is evaluated; whole numbers become floats."""
-        if isinstance(x, numbers.Real) and not hasattr(x, 'dtype'):
-            x = self._first.device.send(np.asarray(x).astype(self._first.dtype))
-        x = variable.as_variable(x)
-        return x if x.dtype.kind == 'f' else F.cast(x, self._first.dtype)
+        """Where it is evaluated: in the dtype of the parameters, but for variables of floats."""
+        dtype = self._first.dtype
+        if isinstance(x, numbers.Real):
+            x = self._first.device.send(np.asarray(x).astype(dtype))
+        given = variable.as_variable(x)
+        stays = given.dtype == dtype or (given is x and given.dtype.kind == 'f')
+        return given if stays else F.cast(given, dtype)
 
     def _full(self, value: float) -> variable.Variable:
         """An array of the shape of the batch."""
@@ -91,10 +94,15 @@ class Parametric(distribution.Distribution):
 
 
 def _as_variables(owner: str, given: dict[str, tp.Any]) -> dict[str, variable.Variable]:
-    """Parameters as variables; numbers and integers take the dtype of the arrays of floats."""
+    """Parameters as variables; numbers and integers take the dtype of the arrays of floats.
+
+    chainerx arrays of several float dtypes are promoted, as by the functions that take them.
+    """
     arrays = [x for x in given.values() if hasattr(x, 'dtype')]
-    dtype = next((x.dtype for x in arrays if x.dtype.kind not in 'biu'), get_dtype())
+    dtypes = [x.dtype for x in arrays if x.dtype.kind not in 'biu'] or [get_dtype()]
     device = backend.get_device_from_array(*arrays)
+    promotes = device.xp is chainerx
+    dtype = np.dtype(chainerx.result_type(*dtypes)) if promotes else dtypes[0]
     found = {}
     for name, x in given.items():
         if isinstance(x, numbers.Real) and not hasattr(x, 'dtype'):
@@ -104,7 +112,7 @@ def _as_variables(owner: str, given: dict[str, tp.Any]) -> dict[str, variable.Va
         elif x is None or not hasattr(x, 'dtype'):
             kind = type(x).__name__
             raise TypeError(f'{owner}: {name} is {kind}, expected a Variable, array or number')
-        if x.dtype.kind in 'biu':
+        if x.dtype.kind in 'biu' or (promotes and x.dtype.kind == 'f' and x.dtype != dtype):
             x = F.cast(x, dtype)
         x = found[name] = variable.as_variable(x)
         if x.dtype.kind != 'f' or x.dtype != dtype:

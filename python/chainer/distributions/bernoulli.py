@@ -24,6 +24,8 @@ def _if_binary(x: variable.Variable, log_prob: variable.Variable) -> variable.Va
 def _bernoulli_log_prob(logit: tp.Any, x: tp.Any, binary_check: bool = False) -> variable.Variable:
     """The logarithm of the probability, by the logit."""
     logit, x = variable.as_variable(logit), variable.as_variable(x)
+    if x.dtype != logit.dtype:
+        x = F.cast(x, logit.dtype)
     log_prob = _weigh_logit(logit, x, 1 - x)
     return _if_binary(x, log_prob) if binary_check else log_prob
 

@@ -109,3 +109,12 @@ def test_split_axis_takes_any_integers(x, where, lengths):
 def test_split_axis_refuses_what_are_no_integers(x, where):
     with pytest.raises(TypeError):
         F.split_axis(x, where, 0)
+
+
+@pytest.mark.parametrize(('shape', 'expected'), [((0,), (0, 5)), ((0, 5), (0,)), ((4, 0), (0,))])
+def test_an_empty_mask_picks_nothing(x, shape, expected):
+    """An axis of length 0 in a mask stands for any, as in NumPy."""
+    y = x[np.zeros(shape, bool)]
+    assert y.shape == expected
+    F.sum(y).backward()
+    assert not picked(Variable(x.grad)).any()

@@ -111,6 +111,17 @@ class Worker:
         self._at_exit: tp.Any = None
         self._is_stale = False
 
+    def __getstate__(self) -> dict[str, tp.Any]:
+        """For copies and pickles, which start processes of their own."""
+        self._ask_for_state()
+        own = {'_process': None, '_pipe': None, '_at_exit': None, '_is_stale': False}
+        return {**self.__dict__, **own}
+
+    def _ask_for_state(self) -> None:
+        if self._process is not None and not self._is_stale:
+            self.send('save')
+            self._keep(*self.receive())
+
     def start(self, model: Link, exchange: Exchange) -> None:
         """Starts the process, unless it runs and nothing was loaded since."""
         import multiprocessing.util
@@ -216,9 +227,7 @@ class Worker:
             # It begins anew with that at the next update, unless loading fails further on.
             self._is_stale = self._process is not None
             return
-        if self._process is not None and not self._is_stale:
-            self.send('save')
-            self._keep(*self.receive())
+        self._ask_for_state()
         self._iterator.serialize(serializer['iterator'])
         serializer('random_names', json.dumps(list(self._random_states)))
         for name, value in self._random_states.items():

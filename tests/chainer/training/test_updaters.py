@@ -1,8 +1,10 @@
 """Updaters: one device, several devices, several processes."""
 
+import copy
 import multiprocessing
 import os
 import pathlib
+import pickle
 import signal
 import subprocess
 import sys
@@ -468,6 +470,26 @@ def test_snapshots_from_before_persistent_values_were_saved(tmp_path):
     chainer.serializers.load_npz(tmp_path / 'old.npz', trainer)
     trainer.run()
     assert trainer.updater.iteration == 4
+
+
+@pytest.mark.parametrize('duplicate', [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_copies_have_processes_of_their_own(duplicate):
+    """Which go on from where those of the other are, with their random numbers."""
+    np.random.seed(3)
+    updater = make_processes(['@numpy'] * 2, shuffle=True, model=Noisy())
+    for _ in range(3):
+        updater.update()
+    other = duplicate(updater)
+    state = np.random.get_state()
+    for one in (updater, other):
+        np.random.set_state(state)
+        for _ in range(3):
+            one.update()
+        one.finalize()
+    params = [params_of(one.get_optimizer('main').target) for one in (updater, other)]
+    for x, y in zip(*params, strict=True):
+        assert x.tobytes() == y.tobytes()
+    assert multiprocessing.active_children() == []
 
 
 def test_an_error_in_a_worker():

@@ -77,6 +77,9 @@ class MultiprocessParallelUpdater(StandardUpdater):
         ]
         self._exchange: _workers.Exchange | None = None
 
+    def __getstate__(self) -> dict[str, tp.Any]:
+        return {**self.__dict__, '_exchange': None}  # memory that its processes share
+
     @staticmethod
     def available() -> bool:
         """Whether it can be used here: always."""

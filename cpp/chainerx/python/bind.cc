@@ -117,13 +117,9 @@ const char* WhyNot(PyObject* key) {
 
 }  // namespace
 
-int ArgSpec::PlaceOf(PyObject* keyword) const {
+int ArgSpec::PlaceOfOther(PyObject* keyword) const {
     int i = 0;
-    while (i < count_ && names_[i] != keyword) ++i;
-    if (i == count_) {  // not interned by the caller
-        i = 0;
-        while (i < count_ && PyUnicode_Compare(names_[i], keyword) != 0) ++i;
-    }
+    while (i < count_ && PyUnicode_Compare(names_[i], keyword) != 0) ++i;
     if (const char* other = i == count_ ? Find(kSynonyms, keyword) : nullptr) {
         i = 0;
         while (i < count_ && PyUnicode_CompareWithASCIIString(names_[i], other) != 0) ++i;

@@ -47,7 +47,11 @@ class ArgSpec {
     int count() const { return count_; }
     // Where the positional argument `i` goes, and one of a name; count() if there is no such place.
     int PlaceOf(Py_ssize_t i) const;
-    int PlaceOf(PyObject* keyword) const;
+    int PlaceOf(PyObject* keyword) const {
+        int i = 0;
+        while (i < count_ && names_[i] != keyword) ++i;
+        return i < count_ ? i : PlaceOfOther(keyword);
+    }
     // "ndarray | Scalar" of the parameter at `place`, without its default.
     CX_COLD std::string_view AnnotationOf(int place) const;
     const char* ParameterAt(int place) const;
@@ -69,6 +73,9 @@ class ArgSpec {
 
  private:
     friend struct Binding;
+
+    // Of a name that the caller has not interned, and one of NumPy's.
+    CX_COLD int PlaceOfOther(PyObject* keyword) const;
 
     const char* name_;
     const char* signature_;

@@ -164,7 +164,7 @@ class FunctionNode(engine.FunctionNode):
             hook.forward_postprocess(self, in_data)
         if configuration.config.debug:
             _check_nan(self, in_data, outputs)
-        return tuple(outputs)  # of a namedtuple, too
+        return outputs if type(outputs) is tuple else tuple(outputs)  # of a namedtuple
 
     def _connect(
         self,

@@ -477,8 +477,8 @@ def input_of(function: FunctionNode, i: int, xp: tp.Any) -> Variable:
     node = tp.cast(tuple, function.inputs)[i]
     if node is None:
         return Variable(None)
-    found = node.get_variable_or_none()
-    if found is None:
+    found = node.get_variable()
+    if found.array is None:
         any_array = xp.broadcast_to(xp.zeros((), node.dtype), node.shape)
         found = engine.retained(function, i, any_array, False)
     return found

@@ -182,12 +182,16 @@ void CallBackward(Region* region, GradContext& context, const Places& places) {
     }
 }
 
-// What a function has retained of its inputs or outputs belongs to its node, too, so that whoever
-// walks through the graph finds it when the variables are gone. `places` are those of `arrays`, and
-// `entries` begin with a place.
+// What a function has retained of its inputs or outputs, under a name in its dict, belongs to its
+// node, too, so that whoever walks through the graph finds it when the variables are gone. `places`
+// are those of `arrays`; what was retained begins with a place.
 template <typename Save>
-void SaveRetained(PyObject* entries, const std::vector<int>& places,
+void SaveRetained(PyObject* f, PyObject* name, const std::vector<int>& places,
                   const std::vector<Array>& arrays, std::vector<Saved>& saved, Save&& save) {
+    PyObject* dict = AsFunction(f)->dict;
+    PyObject* entries = dict != nullptr ? PyDict_GetItemWithError(dict, name) : nullptr;
+    if (entries == nullptr || !PyTuple_CheckExact(entries) || PyTuple_GET_SIZE(entries) == 0)
+        return;
     const Items items{entries};
     for (Py_ssize_t i = 0; i < items.size(); ++i) {
         const int64_t place = ToInt("connect", "retained", Items{items[i]}[0]);
@@ -264,13 +268,11 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
             const internal::RegionScope scope{region};
             static PyObject* inputs_name = PyUnicode_InternFromString("_retained_inputs");
             static PyObject* outputs_name = PyUnicode_InternFromString("_retained_outputs");
-            const Ref kept_inputs = Check(PyObject_GetAttr(f, inputs_name));
-            const Ref kept_outputs = Check(PyObject_GetAttr(f, outputs_name));
             if (Record rec{op, Refs(inputs), records}) {
                 std::vector<Saved> kept;
-                SaveRetained(kept_inputs.get(), places.inputs, inputs, kept,
+                SaveRetained(f, inputs_name, places.inputs, inputs, kept,
                              [&](const Array& x) { return rec.Save(x); });
-                SaveRetained(kept_outputs.get(), places.outputs, records, kept,
+                SaveRetained(f, outputs_name, places.outputs, records, kept,
                              [&](const Array& y) { return rec.SaveOutput(y); });
                 rec.GradAll([region, places, kept = std::move(kept)](GradContext& context) {
                     CallBackward(region, context, places);

@@ -95,7 +95,7 @@ class Model {
     void AddLayer(const cx::Shape& shape) {
         const double ins = static_cast<double>(shape.GetTotalSize() / shape[0]);
         const double scale = std::sqrt(2.0 / ins);
-        AddParameter(cx::random::Normal(0, scale, shape, cx::Dtype::kFloat32));
+        AddParameter(cx::random::Normal(0, scale, {.size = shape, .dtype = cx::Dtype::kFloat32}));
         AddParameter(cx::Zeros({shape[0]}));
     }
     const cx::Array& weight(size_t layer) const { return parameters_[2 * layer]; }

@@ -6,6 +6,7 @@
 int main(int argc, char** argv) {
     chainerx::Context context;
     chainerx::SetGlobalDefaultContext(&context);
+    chainerx::random::Uniform({1});  // the state of the default generator stays on the device
     int n_run = 0;
     int n_failed = 0;
     std::vector<cxtest::Test>& tests = cxtest::Tests();

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "chainerx/autograd/record.h"
+#include "chainerx/core/error.h"
 #include "chainerx/kernels/random.h"
 #include "chainerx/ops/activation.h"
 #include "chainerx/ops/creation.h"
@@ -11,7 +12,6 @@
 #include "chainerx/ops/logic.h"
 #include "chainerx/ops/operators.h"
 #include "chainerx/ops/power.h"
-#include "chainerx/ops/random.h"
 #include "chainerx/ops/random_plan.h"
 #include "chainerx/ops/special.h"
 #include "chainerx/ops/trigonometric.h"
@@ -51,8 +51,14 @@ Array Normal(const Parameter& loc, const Parameter& scale, const Options& option
 Array Uniform(const Parameter& low, const Parameter& high, const Options& options) {
     const Plan plan{"uniform", {{"low", low, kAnyFinite}, {"high", high, kAnyFinite}}, options};
     if (!low.is_array() && !high.is_array()) {
-        return Uniform(low.number(), high.number(), plan.shape(), plan.dtype(), plan.device(),
-                       options.source);
+        const double width = high.number() - low.number();
+        if (!std::isfinite(width)) {
+            throw ValueError{"uniform: high - low is ", width, ", expected a finite number"};
+        }
+        Array out = EmptyUnchecked(plan.shape(), plan.dtype(), plan.device());
+        CallOn<kernels::RandomUniform>(plan.device(), plan.state(), low.number(), high.number(),
+                                       out);
+        return out;
     }
     const Dtype compute = plan.compute_dtype();
     const Array from = plan.Get(0, compute);

@@ -50,12 +50,6 @@ Array BinomialOf(const Plan& plan, const Array& n, const Array& p) {
     return out;
 }
 
-void CheckInts(const char* name, const Array& x) {
-    if (IsInt(x.dtype())) return;
-    throw DtypeError{"integers: ", name, " has dtype ", GetDtypeName(x.dtype()),
-                     ", expected an integer one"};
-}
-
 // Weights (..., k) with the axes in front of it that `batch` has, contiguous float64.
 struct Weights {
     Array values;
@@ -97,35 +91,7 @@ Array WeightedOrder(const Array& p, int64_t count, const Source& source) {
     return ArgSort(Where(rates > 0, plan.Exponential() / rates, Domain::kInfinity));
 }
 
-Array IntegersBetween(const Array& low, const Array& high, const Options& options, bool closed) {
-    constexpr const char* kOp = "integers";
-    CheckInts("low", low);
-    CheckInts("high", high);
-    const Parameter first{low};
-    const Parameter last{high};
-    const Plan plan{
-        kOp, {{"low", first, kAnyFinite}, {"high", last, kAnyFinite}}, options, Kind::kCounts};
-    if (!IsInt(plan.dtype())) {
-        throw DtypeError{kOp, ": dtype is ", GetDtypeName(plan.dtype()),
-                         ", expected an integer dtype"};
-    }
-    const auto spread = [&plan](int i, const Array& x) {
-        return plan.GetSpread(i, x.dtype() == Dtype::kUInt64 ? Dtype::kUInt64 : Dtype::kInt64);
-    };
-    Array out = EmptyUnchecked(plan.shape(), plan.dtype(), plan.device());
-    CallOn<kernels::RandomBetween>(plan.device(), plan.state(), spread(0, low), spread(1, high),
-                                   closed, out);
-    return out;
-}
-
 }  // namespace
-
-Array Integers(const Array& low, const Array& high, const Options& options) {
-    return IntegersBetween(low, high, options, false);
-}
-Array IntegersUpTo(const Array& low, const Array& last, const Options& options) {
-    return IntegersBetween(low, last, options, true);
-}
 
 Array Poisson(const Parameter& mean, const Options& options) {
     const Plan plan{"poisson", {{"lam", mean, kMean}}, options, Kind::kCounts};
@@ -325,7 +291,7 @@ Array DistinctPlaces(int64_t n, int64_t count, Device& device, const Source& sou
     std::unordered_set<int64_t> known;
     while (static_cast<int64_t>(places.size()) < count) {
         const int64_t lacking = count - static_cast<int64_t>(places.size());
-        const Array drawn = Integers(0, n, Shape{lacking}, Dtype::kInt64, device, source);
+        const Array drawn = Integers(0, n, Options{Shape{lacking}, {}, &device, source});
         for (const int64_t place : drawn.ToHost<int64_t>()) {
             if (!known.insert(place).second) continue;
             places.push_back(place);
@@ -370,7 +336,7 @@ Array ChosenPlaces(int64_t n, int8_t at, Device& device, const std::optional<Sha
     if (replace && p) {
         return CategoricalFor(kOp, *p, Options{shape, Dtype::kInt64, &device, source});
     }
-    if (replace) return Integers(0, n, shape, Dtype::kInt64, device, source);
+    if (replace) return Integers(0, n, Options{shape, {}, &device, source});
     // In the numbers of a key no draw would differ from the one before.
     constexpr int64_t kMany = int64_t{1} << 24;
     if (!p && n >= kMany && count <= n / 64 && !source.is_key()) {

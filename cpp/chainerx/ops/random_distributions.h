@@ -1,4 +1,8 @@
-// Arrays of numbers from many distributions. Parameters are numbers or arrays that broadcast.
+// Arrays of numbers from many distributions. Parameters are numbers or arrays that broadcast:
+//
+//     Normal(1, 2, {.size = Shape{3, 4}, .dtype = Dtype::kFloat32})
+//     Normal(means, deviations)
+//     Normal({3, 4})  // the shape alone, where Python has defaults for all parameters
 //
 // Unless said otherwise, an Options without size takes the shape that the parameters have together,
 // without dtype the float dtype of those that are arrays, float64 if there is none, and without
@@ -14,10 +18,12 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/macro.h"
+#include "chainerx/core/scalar.h"
 #include "chainerx/ops/random_generator.h"
 
 namespace chainerx::random {
@@ -45,6 +51,16 @@ class Parameter {
     double number_{0};
 };
 
+// Numbers of a shape by the distribution with these parameters, by default. One that is written out
+// in braces is no parameter.
+#define CX_STANDARD(Name, ...)                                                                  \
+    inline Array Name(const Shape& size, const Options& options = {}) {                         \
+        return Name(__VA_ARGS__, Options{size, options.dtype, options.device, options.source}); \
+    }                                                                                           \
+    inline Array Name(std::initializer_list<int64_t> size, const Options& options = {}) {       \
+        return Name(Shape{size}, options);                                                      \
+    }
+
 // Of a location and a scale, with gradients of any order.
 CX_API Array Normal(const Parameter& loc, const Parameter& scale, const Options& options = {});
 CX_API Array Uniform(const Parameter& low, const Parameter& high, const Options& options = {});
@@ -53,6 +69,13 @@ CX_API Array Logistic(const Parameter& loc, const Parameter& scale, const Option
 CX_API Array Gumbel(const Parameter& loc, const Parameter& scale, const Options& options = {});
 CX_API Array Cauchy(const Parameter& loc, const Parameter& scale, const Options& options = {});
 CX_API Array LogNormal(const Parameter& mean, const Parameter& sigma, const Options& options = {});
+CX_STANDARD(Normal, 0, 1)
+CX_STANDARD(Uniform, 0, 1)
+CX_STANDARD(Laplace, 0, 1)
+CX_STANDARD(Logistic, 0, 1)
+CX_STANDARD(Gumbel, 0, 1)
+CX_STANDARD(Cauchy, 0, 1)
+CX_STANDARD(LogNormal, 0, 1)
 // Normal ones between low and high, which are at first order differentiable, too.
 CX_API Array TruncatedNormal(const Parameter& low, const Parameter& high, const Parameter& loc,
                              const Parameter& scale, const Options& options = {});
@@ -68,10 +91,12 @@ CX_API Array Power(const Parameter& a, const Options& options = {});
 CX_API Array Rayleigh(const Parameter& scale, const Options& options = {});
 CX_API Array Triangular(const Parameter& left, const Parameter& mode, const Parameter& right,
                         const Options& options = {});
+CX_STANDARD(Exponential, 1)
+CX_STANDARD(Rayleigh, 1)
 
 // Of gamma variables.
 CX_API Array StandardGamma(const Parameter& shape, const Options& options = {});
-CX_API Array Gamma(const Parameter& shape, const Parameter& scale, const Options& options = {});
+CX_API Array Gamma(const Parameter& shape, const Parameter& scale = 1, const Options& options = {});
 CX_API Array Beta(const Parameter& a, const Parameter& b, const Options& options = {});
 CX_API Array ChiSquare(const Parameter& df, const Options& options = {});
 CX_API Array F(const Parameter& dfnum, const Parameter& dfden, const Options& options = {});
@@ -93,10 +118,16 @@ CX_API Array VonMises(const Parameter& mu, const Parameter& kappa, const Options
 CX_API Array Wald(const Parameter& mean, const Parameter& scale, const Options& options = {});
 
 // Integers: int64, unless another integer or float dtype is asked for.
-// low <= x < high, of integer arrays and an integer dtype; IntegersUpTo draws the end, too.
+// low <= x < high, of an integer dtype that holds both ends; IntegersUpTo draws the end, too, which
+// may be the last of 64 bits, signed or not.
+CX_API Array Integers(int64_t low, int64_t high, const Options& options = {});
+CX_API Array IntegersUpTo(const Scalar& low, const Scalar& last, const Options& options = {});
+// The same of integer arrays.
 CX_API Array Integers(const Array& low, const Array& high, const Options& options = {});
 CX_API Array IntegersUpTo(const Array& low, const Array& last, const Options& options = {});
 CX_API Array Poisson(const Parameter& mean, const Options& options = {});
+CX_STANDARD(Poisson, 1)
+#undef CX_STANDARD
 CX_API Array Binomial(const Parameter& n, const Parameter& p, const Options& options = {});
 CX_API Array NegativeBinomial(const Parameter& n, const Parameter& p, const Options& options = {});
 CX_API Array Geometric(const Parameter& p, const Options& options = {});

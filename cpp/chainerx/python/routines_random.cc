@@ -94,8 +94,7 @@ CX_RANDOM(rand,
           "Args:\n    dims (int): Shape.\n    dtype: A real float dtype; None is float64.\n"
           "    device: Default: the default device.\n"
           "Returns:\n    ndarray: Independent numbers.") {
-    return Wrap(
-        random::Uniform(random::Parameter{0}, random::Parameter{1}, ToListedOptions("rand", a)));
+    return Wrap(random::Uniform(0, 1, ToListedOptions("rand", a)));
 }
 
 CX_RANDOM(randn,
@@ -105,8 +104,7 @@ CX_RANDOM(randn,
           "Args:\n    dims (int): Shape.\n    dtype: A real float dtype; None is float64.\n"
           "    device: Default: the default device.\n"
           "Returns:\n    ndarray: Independent numbers.") {
-    return Wrap(
-        random::Normal(random::Parameter{0}, random::Parameter{1}, ToListedOptions("randn", a)));
+    return Wrap(random::Normal(0, 1, ToListedOptions("randn", a)));
 }
 
 // An integer as an array of no dimensions beside an array.
@@ -129,21 +127,16 @@ PyObject* DrawIntegers(const char* op, PyObject* self, PyObject* const* a, bool 
         return Wrap(closed ? random::IntegersUpTo(from, to, options)
                            : random::Integers(from, to, options));
     }
-    const Shape shape = options.size.value_or(Shape{});
-    const Dtype dtype = options.dtype.value_or(Dtype::kInt64);
-    Device& device = options.device != nullptr ? *options.device : GetDefaultDevice();
     const Scalar from = both ? ToWideInt(op, "low", a[0]) : Scalar{0};
     if (!closed) {
         const Scalar to = ToWideInt(op, high_name, high, 1);
         if (from.kind() == DtypeKind::kInt && to.kind() == DtypeKind::kInt &&
             to.To<int64_t>() < INT64_MAX) {
-            return Wrap(random::Integers(from.To<int64_t>(), to.To<int64_t>() + 1, shape, dtype,
-                                         device, options.source));
+            return Wrap(random::Integers(from.To<int64_t>(), to.To<int64_t>() + 1, options));
         }
-        return Wrap(random::IntegersUpTo(from, to, shape, dtype, device, options.source));
+        return Wrap(random::IntegersUpTo(from, to, options));
     }
-    return Wrap(random::IntegersUpTo(from, ToWideInt(op, high_name, high), shape, dtype, device,
-                                     options.source));
+    return Wrap(random::IntegersUpTo(from, ToWideInt(op, high_name, high), options));
 }
 
 #define CX_INTEGERS_SIGNATURE                                                                \
@@ -222,8 +215,8 @@ CX_DRAW(bytes, "length: int) -> builtins.bytes",
         "Raises:\n    DimensionError: If ``length`` is negative.") {
     const int64_t length = ToInt("bytes", "length", a[0]);
     if (length < 0) throw DimensionError{"bytes: length is ", length, ", expected at least 0"};
-    const Array y = random::Integers(0, 256, Shape{length}, Dtype::kUInt8, GetDefaultDevice(),
-                                     GeneratorOf(self));
+    const Array y = random::Integers(
+        0, 256, {.size = Shape{length}, .dtype = Dtype::kUInt8, .source = GeneratorOf(self)});
     const std::vector<uint8_t> bytes = y.ToHost<uint8_t>();
     return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(bytes.data()),
                                      static_cast<Py_ssize_t>(bytes.size()));

@@ -80,7 +80,7 @@ PyObject* DrawKeyFunction(PyObject*, PyObject*) {
 }
 
 Array DrawNumbers(const Array& x) {
-    return random::Uniform(0, 1, x.shape(), Dtype::kFloat32, x.device(), DrawKey());
+    return random::UnitNumbers(x.shape(), Dtype::kFloat32, x.device(), DrawKey());
 }
 
 // dropout_mask(x, ratio): 0 with that probability, else what keeps the mean.

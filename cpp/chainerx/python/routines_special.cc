@@ -90,7 +90,7 @@ CX_SPECIAL_ALIAS(psi, digamma)
         kSpecial, py, 2, first ": ndarray | Scalar, " second ": ndarray | Scalar", CX_OPTIONS,       \
         &internal::Op##Name,                                                                         \
         doc "\n\nArgs:\n    " first " (ndarray or scalar): " range1 "\n    " second                  \
-            " (ndarray or scalar): " range2 " One of the two is an array.\n" CX_OPTION_ARGS          \
+            " (ndarray or scalar): " range2 "\n" CX_OPTION_ARGS          \
             "Returns:\n    ndarray: Broadcast shape, promoted float dtype; float32 for "             \
             "integers. Differentiable in ``" second                                                  \
             "``, any order" CX_ONCE(first) ".\n"                                                     \
@@ -106,7 +106,7 @@ CX_SPECIAL_ALIAS(psi, digamma)
                    doc "\n\nArgs:\n    " first                                                   \
                        " (ndarray or scalar): Any shape, any real "                              \
                        "dtype.\n    " second " (ndarray or scalar): Broadcast with ``" first     \
-                       "``. One of the two is an array.\n" CX_OPTION_ARGS                        \
+                       "``.\n" CX_OPTION_ARGS                                                    \
                        "Returns:\n    ndarray: Broadcast shape, promoted float dtype; float32 "  \
                        "for integers. Differentiable in both, any order.\n"                      \
                        "Raises:\n    DtypeError: If an operand is complex.\nNote:\n    " note) { \
@@ -161,7 +161,7 @@ CX_ELEMENTWISE(
     "Args:\n"
     "    x (ndarray or scalar): The exponent; 1 gives inf, less nan, but for Riemann's function.\n"
     "    q (ndarray or scalar): Broadcast with ``x``. 0 and negative whole numbers give inf, other "
-    "negative numbers nan unless ``x`` is whole. One of the two is an array.\n" CX_OPTION_ARGS
+    "negative numbers nan unless ``x`` is whole.\n" CX_OPTION_ARGS
     "Returns:\n    ndarray: Broadcast shape, promoted float dtype; float32 for integers. "
     "Differentiable in ``q``, any order.\n"
     "Raises:\n    DtypeError: If an operand is complex.\n    ChainerxError: At backward, if ``x`` "
@@ -219,7 +219,7 @@ CX_BINARY(gammainccinv, Gammainccinv, "a", "y", "The inverse of gammaincc in ``x
         doc                                                                                       \
         "\n\nArgs:\n    a (ndarray or scalar): An exponent, > 0; nan for those below 0.\n"        \
         "    b (ndarray or scalar): The other one.\n    " third " (ndarray or scalar): " range    \
-        " At least one of the three is an array.\n" CX_OPTION_ARGS                                \
+        "\n" CX_OPTION_ARGS                                                                       \
         "Returns:\n    ndarray: Broadcast shape, promoted float dtype; float32 for integers. "    \
         "Differentiable in ``" third "``, " orders "Note:\n    " note) {                          \
         return CallTernary(                                                                       \

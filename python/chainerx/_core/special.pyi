@@ -13,7 +13,7 @@ def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike, out: ndarray | None = None
     Args:
         a (ndarray or scalar): An exponent, > 0; nan for those below 0.
         b (ndarray or scalar): The other one.
-        x (ndarray or scalar): From 0 to 1; nan for others. At least one of the three is an array.
+        x (ndarray or scalar): From 0 to 1; nan for others.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
@@ -33,7 +33,7 @@ def betaincc(a: ArrayLike, b: ArrayLike, x: ArrayLike, out: ndarray | None = Non
     Args:
         a (ndarray or scalar): An exponent, > 0; nan for those below 0.
         b (ndarray or scalar): The other one.
-        x (ndarray or scalar): From 0 to 1; nan for others. At least one of the three is an array.
+        x (ndarray or scalar): From 0 to 1; nan for others.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
@@ -53,7 +53,7 @@ def betaincinv(a: ArrayLike, b: ArrayLike, y: ArrayLike, out: ndarray | None = N
     Args:
         a (ndarray or scalar): An exponent, > 0; nan for those below 0.
         b (ndarray or scalar): The other one.
-        y (ndarray or scalar): The probability; nan if it is none. At least one of the three is an array.
+        y (ndarray or scalar): The probability; nan if it is none.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
@@ -71,7 +71,7 @@ def betaln(a: ArrayLike, b: ArrayLike, out: ndarray | None = None, *, where: Arr
 
     Args:
         a (ndarray or scalar): Any shape, any real dtype.
-        b (ndarray or scalar): Broadcast with ``a``. One of the two is an array.
+        b (ndarray or scalar): Broadcast with ``a``.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
@@ -189,7 +189,7 @@ def gammainc(a: ArrayLike, x: ArrayLike, out: ndarray | None = None, *, where: A
 
     Args:
         a (ndarray or scalar): The exponent, >= 0; nan for others.
-        x (ndarray or scalar): At least 0; nan for others. One of the two is an array.
+        x (ndarray or scalar): At least 0; nan for others.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
@@ -208,7 +208,7 @@ def gammaincc(a: ArrayLike, x: ArrayLike, out: ndarray | None = None, *, where: 
 
     Args:
         a (ndarray or scalar): The exponent, >= 0; nan for others.
-        x (ndarray or scalar): At least 0; nan for others. One of the two is an array.
+        x (ndarray or scalar): At least 0; nan for others.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
@@ -227,7 +227,7 @@ def gammainccinv(a: ArrayLike, y: ArrayLike, out: ndarray | None = None, *, wher
 
     Args:
         a (ndarray or scalar): The exponent, > 0; nan for others.
-        y (ndarray or scalar): The probability above; nan if it is none. One of the two is an array.
+        y (ndarray or scalar): The probability above; nan if it is none.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
@@ -245,7 +245,7 @@ def gammaincinv(a: ArrayLike, y: ArrayLike, out: ndarray | None = None, *, where
 
     Args:
         a (ndarray or scalar): The exponent, > 0; nan for others.
-        y (ndarray or scalar): The probability below; nan if it is none. One of the two is an array.
+        y (ndarray or scalar): The probability below; nan if it is none.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
@@ -315,7 +315,7 @@ def kl_div(x: ArrayLike, y: ArrayLike, out: ndarray | None = None, *, where: Arr
 
     Args:
         x (ndarray or scalar): Any shape, any real dtype.
-        y (ndarray or scalar): Broadcast with ``x``. One of the two is an array.
+        y (ndarray or scalar): Broadcast with ``x``.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
@@ -350,7 +350,7 @@ def log_beta_density(a: ArrayLike, b: ArrayLike, x: ArrayLike, out: ndarray | No
     Args:
         a (ndarray or scalar): An exponent, > 0; nan for those below 0.
         b (ndarray or scalar): The other one.
-        x (ndarray or scalar): From 0 to 1; nan for others. At least one of the three is an array.
+        x (ndarray or scalar): From 0 to 1; nan for others.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
@@ -370,7 +370,7 @@ def log_betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike, out: ndarray | None = 
     Args:
         a (ndarray or scalar): An exponent, > 0; nan for those below 0.
         b (ndarray or scalar): The other one.
-        x (ndarray or scalar): From 0 to 1; nan for others. At least one of the three is an array.
+        x (ndarray or scalar): From 0 to 1; nan for others.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
@@ -391,7 +391,7 @@ def log_betaincc(a: ArrayLike, b: ArrayLike, x: ArrayLike, out: ndarray | None =
     Args:
         a (ndarray or scalar): An exponent, > 0; nan for those below 0.
         b (ndarray or scalar): The other one.
-        x (ndarray or scalar): From 0 to 1; nan for others. At least one of the three is an array.
+        x (ndarray or scalar): From 0 to 1; nan for others.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
@@ -427,7 +427,7 @@ def log_gamma_density(a: ArrayLike, x: ArrayLike, out: ndarray | None = None, *,
 
     Args:
         a (ndarray or scalar): Any shape, any real dtype.
-        x (ndarray or scalar): Broadcast with ``a``. One of the two is an array.
+        x (ndarray or scalar): Broadcast with ``a``.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
@@ -445,7 +445,7 @@ def log_gammainc(a: ArrayLike, x: ArrayLike, out: ndarray | None = None, *, wher
 
     Args:
         a (ndarray or scalar): The exponent, >= 0; nan for others.
-        x (ndarray or scalar): At least 0; nan for others. One of the two is an array.
+        x (ndarray or scalar): At least 0; nan for others.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
@@ -465,7 +465,7 @@ def log_gammaincc(a: ArrayLike, x: ArrayLike, out: ndarray | None = None, *, whe
 
     Args:
         a (ndarray or scalar): The exponent, >= 0; nan for others.
-        x (ndarray or scalar): At least 0; nan for others. One of the two is an array.
+        x (ndarray or scalar): At least 0; nan for others.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
@@ -563,7 +563,7 @@ def polygamma(n: ArrayLike, x: ArrayLike, out: ndarray | None = None, *, where: 
 
     Args:
         n (ndarray or scalar): The order, a whole number from 0 on; nan for others.
-        x (ndarray or scalar): Broadcast with ``n``. One of the two is an array.
+        x (ndarray or scalar): Broadcast with ``n``.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
@@ -582,7 +582,7 @@ def rel_entr(x: ArrayLike, y: ArrayLike, out: ndarray | None = None, *, where: A
 
     Args:
         x (ndarray or scalar): Any shape, any real dtype.
-        y (ndarray or scalar): Broadcast with ``x``. One of the two is an array.
+        y (ndarray or scalar): Broadcast with ``x``.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
@@ -599,7 +599,7 @@ def xlog1py(x: ArrayLike, y: ArrayLike, out: ndarray | None = None, *, where: Ar
 
     Args:
         x (ndarray or scalar): Any shape, any real dtype.
-        y (ndarray or scalar): Broadcast with ``x``. One of the two is an array.
+        y (ndarray or scalar): Broadcast with ``x``.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
@@ -616,7 +616,7 @@ def xlogy(x: ArrayLike, y: ArrayLike, out: ndarray | None = None, *, where: Arra
 
     Args:
         x (ndarray or scalar): Any shape, any real dtype.
-        y (ndarray or scalar): Broadcast with ``x``. One of the two is an array.
+        y (ndarray or scalar): Broadcast with ``x``.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
@@ -633,7 +633,7 @@ def zeta(x: ArrayLike, q: ArrayLike | None = None, out: ndarray | None = None, *
 
     Args:
         x (ndarray or scalar): The exponent; 1 gives inf, less nan, but for Riemann's function.
-        q (ndarray or scalar): Broadcast with ``x``. 0 and negative whole numbers give inf, other negative numbers nan unless ``x`` is whole. One of the two is an array.
+        q (ndarray or scalar): Broadcast with ``x``. 0 and negative whole numbers give inf, other negative numbers nan unless ``x`` is whole.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.

@@ -13,7 +13,7 @@ def coo(row, col, shape, data=None):
 
 
 @pytest.mark.parametrize(
-    ('row', 'col', 'name'), [([0, 5], [0, 1], 'row'), ([0, 1], [0, 7], 'col'), ([0], [-1], 'col')]
+    ('row', 'col', 'name'), [([0, 5], [0, 1], 'row'), ([0, 1], [0, 7], 'col'), ([0], [-2], 'col')]
 )
 def test_indices_out_of_range(row, col, name):
     with pytest.raises(ValueError, match=f'sparse_matmul: {name} has indices from .* has 2 of'):

@@ -12,9 +12,7 @@ def coo(row, col, shape, data=None):
     return CooMatrix(data, np.array(row, 'i'), np.array(col, 'i'), shape)
 
 
-@pytest.mark.parametrize(
-    ('row', 'col', 'name'), [([0, 5], [0, 1], 'row'), ([0, 1], [0, 7], 'col'), ([0], [-2], 'col')]
-)
+@pytest.mark.parametrize(('row', 'col', 'name'), [([0, 5], [0, 1], 'row'), ([0, 1], [0, 7], 'col')])
 def test_indices_out_of_range(row, col, name):
     with pytest.raises(ValueError, match=f'sparse_matmul: {name} has indices from .* has 2 of'):
         F.sparse_matmul(coo(row, col, (2, 2)), np.ones((2, 2), 'f'))

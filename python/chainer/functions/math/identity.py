@@ -33,5 +33,7 @@ def identity(*inputs: tp.Any) -> variable.Variable | tuple[variable.Variable, ..
     Raises:
         TypeError: If one is no array.
     """
-    outputs = Identity.call(*inputs) if inputs else ()
+    if not inputs:
+        return ()
+    outputs = Identity.call(*inputs)
     return outputs[0] if len(inputs) == 1 else outputs

@@ -25,17 +25,11 @@ struct Table {
     int64_t n;        // at least 2
     const T* slopes;  // of all n - 1 lines, where they are worth it; or null
 
+    T WidthOf(int64_t i) const { return x[i + 1] - x[i]; }
     // Where points coincide, the result is that of the last one.
-    T PlainSlopeOf(int64_t i) const {
-        const T width = x[i + 1] - x[i];
-        return (y[i + 1] - y[i]) / (width == 0 ? T(1) : width);
-    }
-    // NaN, which OnHardLine() sees to, where a line is longer than numbers are.
     T SlopeOf(int64_t i) const {
-        constexpr T kMost = std::numeric_limits<T>::max();
-        const T slope = PlainSlopeOf(i);
-        const bool fits = x[i + 1] - x[i] <= kMost && std::abs(slope) <= kMost;
-        return fits ? slope : std::numeric_limits<T>::quiet_NaN();
+        const T width = WidthOf(i);
+        return (y[i + 1] - y[i]) / (width == 0 ? T(1) : width);
     }
 };
 
@@ -87,18 +81,22 @@ void FindPlaces(const Table<T>& t, const T* x, int64_t count, int64_t* places) {
     }
 }
 
-// What it is where nan comes out. Between finite points that are so far from each other that their
-// distance is not, parts of both are added. Beside what is not finite there is still what it is
-// from one side or the other, and on a level line.
+template <typename T>
+bool IsFinite(T v) {
+    return std::abs(v) <= std::numeric_limits<T>::max();
+}
+
+// What it is where nan or infinity comes out. Between finite points that are so far from each other
+// that their distance is not, parts of both are added. Beside what is not finite there is still
+// what it is from one side or the other, and on a level line.
 template <typename T>
 T OnHardLine(const Table<T>& t, int64_t i, T x) {
     const T x0 = t.x[i];
     const T x1 = t.x[i + 1];
     const T y0 = t.y[i];
     const T y1 = t.y[i + 1];
-    const auto is_finite = [](T v) { return std::abs(v) <= std::numeric_limits<T>::max(); };
-    const T slope = t.PlainSlopeOf(i);
-    if (is_finite(x0) && is_finite(x1) && is_finite(y0) && is_finite(y1) && x0 != x1) {
+    const T slope = t.SlopeOf(i);
+    if (IsFinite(x0) && IsFinite(x1) && IsFinite(y0) && IsFinite(y1) && x0 != x1) {
         const T part = (x / 4 - x0 / 4) / (x1 / 4 - x0 / 4);
         return y0 * (1 - part) + y1 * part;
     }
@@ -125,15 +123,15 @@ void InterpBlock(const Table<T>& t, const T* __restrict x, int64_t count, T left
     const T last_value = t.y[t.n - 1];
     T y[kBlock];
     for (int64_t i = 0; i < count; ++i) y[i] = y0[i] + slope[i] * (x[i] - x0[i]);
-    // At points, infinity has become nan, and -0 has lost its sign.
-    const auto is_lost = [](T v) { return !(std::abs(v) > 0); };
+    // At points, infinity has become nan, and -0 has lost its sign. A steep line is infinite.
+    const auto is_lost = [](T v) { return !(std::abs(v) > 0) || !IsFinite(v); };
     bool any_lost = false;
     for (int64_t i = 0; i < count; ++i) any_lost |= is_lost(y[i]);
     for (int64_t i = 0; i < count && any_lost; ++i) {
         if (!is_lost(y[i])) continue;
         if (x[i] == x0[i]) {
             y[i] = y0[i];
-        } else if (y[i] != y[i]) {
+        } else if (!IsFinite(y[i])) {
             y[i] = OnHardLine(t, places[i], x[i]);
         }
     }
@@ -151,9 +149,15 @@ void Interp(const Array& x, const Array& xp, const Array& fp, const std::optiona
         const auto data = [](const Array& a) { return reinterpret_cast<T*>(a.raw_data()); };
         Table<T> table{data(xp), data(fp), xp.GetTotalSize(), nullptr};
         std::unique_ptr<T[]> slopes;
-        if (table.n <= size / 2) {  // divisions take as long as all the rest
+        // Between points that are so far from each other the slope of a line is nan, so that
+        // nothing is computed with it.
+        const bool is_wide = !IsFinite(table.x[table.n - 1] - table.x[0]);
+        if (table.n <= size / 2 || is_wide) {  // divisions take as long as all the rest
             slopes = std::make_unique_for_overwrite<T[]>(static_cast<size_t>(table.n - 1));
             for (int64_t i = 0; i + 1 < table.n; ++i) slopes[i] = table.SlopeOf(i);
+            for (int64_t i = 0; is_wide && i + 1 < table.n; ++i) {
+                if (!IsFinite(table.WidthOf(i))) slopes[i] = std::numeric_limits<T>::quiet_NaN();
+            }
             table.slopes = slopes.get();
         }
         const T below = left ? static_cast<T>(*left) : table.y[0];

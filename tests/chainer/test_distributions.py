@@ -473,6 +473,20 @@ def test_outside(case, make):
                 np.testing.assert_allclose(survival, 1 - expected, atol=1e-15)
 
 
+@pytest.mark.parametrize('case', [c for c in CASES if c.outside and 'cdf' not in c.lacks], ids=str)
+def test_logarithms_outside(case, make):
+    dist = dist_of(case, make)
+    for value in case.outside:
+        x = make(np.full(3, value, 'float64'))
+        below = peer_of(case).cdf(to_numpy(x))
+        with np.errstate(divide='ignore'):
+            expected = np.log(below), np.log(1 - below)
+        for log_p, e in zip(
+            (dist.log_cdf(x), dist.log_survival_function(x)), expected, strict=True
+        ):
+            np.testing.assert_allclose(to_numpy(log_p), e, atol=1e-15)
+
+
 @pytest.mark.parametrize('case', [c for c in CASES if c.cls != 'Categorical'], ids=str)
 def test_nan(case, make):
     dist = dist_of(case, make)

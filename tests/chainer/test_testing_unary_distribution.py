@@ -114,6 +114,25 @@ def test_unary_of_a_class(monkeypatch):
     assert failing_tests(bundle, [*UNARY_TESTS, 'test_label']) == set()
 
 
+class CubeWithConstantSlope(Cube):
+    def backward(self, indexes, grad_outputs):
+        (x,) = self.get_retained_inputs()
+        x = chainer.as_variable(x.array)  # no gradient goes through it
+        return (grad_outputs[0] * x * x * 3,)
+
+
+def test_options_of_one_order_are_not_those_of_the_other(monkeypatch):
+    def failing(**options):
+        bundle = decorate_unary(
+            CubeWithConstantSlope, cube, 'cube', monkeypatch=monkeypatch, **options
+        )
+        return failing_tests(bundle, UNARY_TESTS)
+
+    wrong = {'test_double_backward_cpu', 'test_double_backward_chainerx'}
+    assert failing(backward_options={'atol': 100}) == wrong
+    assert failing(double_backward_options={'atol': 100}) == set()
+
+
 def test_unary_linear(monkeypatch):
     bundle = decorate_unary(
         lambda x: x * 3, lambda x, dtype: x * dtype(3), is_linear=True, monkeypatch=monkeypatch

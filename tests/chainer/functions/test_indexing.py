@@ -80,6 +80,13 @@ def test_scatter_add_counts_indices(x, slices):
         F.scatter_add(x, slices, x[0, 0])
 
 
+def test_scatter_add_counts_only_what_takes_an_axis(x):
+    """New axes and an ellipsis take none, however many there are."""
+    y = F.scatter_add(x, (None, 0, ..., 1, None), x[:1, :1] * 0 + 7)
+    assert (y.array != x.array).sum() == 1
+    assert y.array[0, 1] == x.array[0, 1] + 7
+
+
 def test_scatter_add_converts_what_is_added(make):
     a = Variable(make(np.zeros(3, 'float32')))
     b = Variable(make(np.array([1, 2], 'float64')))

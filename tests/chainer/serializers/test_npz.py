@@ -198,6 +198,13 @@ def test_none_loads_as_an_array():
     assert loaded.shape == ()
 
 
+def test_what_is_loaded_of_a_dictionary_is_another_array():
+    value = np.ones(3)
+    loaded = serializers.NpzDeserializer({'x': value})('x', None)
+    loaded[:] = 2
+    assert value.tolist() == [1, 1, 1]
+
+
 def test_ignored_names():
     called = []
 

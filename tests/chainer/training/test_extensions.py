@@ -174,6 +174,25 @@ def test_evaluator_of_dicts_hooks_and_functions(device):
     assert sorted(evaluator.get_all_targets()) == ['main', 'other']
 
 
+class Once(chainer.dataset.Iterator):
+    """Of a user's, without reset."""
+
+    begun = 0
+
+    def __next__(self):
+        if self.begun == len(DATA):
+            raise StopIteration
+        self.begun += 5
+        return DATA[self.begun - 5 : self.begun]
+
+
+def test_an_iterator_without_reset_serves_every_evaluation():
+    iterator = Once()
+    evaluator = extensions.Evaluator(iterator, make_model())
+    assert evaluator() == evaluator()
+    assert iterator.begun == 0
+
+
 def test_what_evaluators_refuse():
     model = make_model()
     with pytest.warns(UserWarning, match="iterator 'main' repeats for ever"):

@@ -43,6 +43,7 @@ AS_V7 = {
         lambda: extensions.PolynomialShift('lr', -1, 4, init=1.0, target=3.0),
         [1, 4 / 3, 2, 3, 3, 3],
     ),
+    'rate 0': (lambda: extensions.PolynomialShift('lr', 0, 2), [1, 1, 1, 1]),
     'no warm-up': (lambda: extensions.WarmupShift('lr', 0.1, 0, 1.0), [0.1, 0.1, 0.1]),
     'alternating steps': (lambda: extensions.StepShift('lr', -0.5, 2), [1, 1, -0.5, -0.5, 0.25]),
     'alternating': (

@@ -123,7 +123,7 @@ def test_what_is_wrong_is_found(check):
         'chx.get_default_device().foo',
         'chx.no_backprop_mode(backprop_id=1)',
         'chx.zeros(2).sum(axes=1)',
-        'chx.softmax([1.0])',
+        'chx.softmax(None)',
         'chx.backward()',
         'chx.testing.foo',
         'chx.linalg.svd(chx.eye(2), compute_uv=False).S',

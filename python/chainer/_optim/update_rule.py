@@ -254,7 +254,7 @@ class UpdateRule:
     def _prepare_states(self, param: tp.Any) -> None:
         """Makes the states if there are none, and brings them to the device of the parameter."""
         array = param.array
-        state = self._state
+        state: tp.Any = self._state
         if state is None:
             if array.dtype.kind not in 'fcV':
                 raise TypeError(
@@ -287,14 +287,15 @@ class UpdateRule:
         """The same; if the parameter is known, what is loaded must fit it."""
         if not isinstance(serializer, Deserializer):
             self.t = serializer('t', self.t)
-            state = self._state or {}
-            for key, value in state.items():
-                state[key] = serializer(key, value)
+            states = self._state or {}
+            for key, value in states.items():
+                states[key] = serializer(key, value)
             if self._fp32_param is not None:
                 serializer(_FP32_KEY, self._fp32_param.array)
             return
         t = serializer('t', self.t)
         t = int(t) if isinstance(t, np.ndarray | np.generic) else t
+        state: dict[str, tp.Any] | None
         try:
             state = self._load_states(serializer, param)
         except KeyError:

@@ -18,6 +18,11 @@ def test_indices_out_of_range(row, col, name):
         F.sparse_matmul(coo(row, col, (2, 2)), np.ones((2, 2), 'f'))
 
 
+def test_padding_of_rows_or_columns_alone():
+    with pytest.raises(ValueError, match='padded at the same places'):
+        F.sparse_matmul(coo([0], [-1], (2, 2)), np.ones((2, 2), 'f'))
+
+
 def test_one_of_a_batch_does_not_reach_into_the_next():
     a = coo([[0], [0]], [[2], [0]], (2, 2))
     with pytest.raises(ValueError, match='col has indices from 0 to 2'):

@@ -420,6 +420,23 @@ def test_decorrelated_is_decorrelated(device):
         link(device.send(x), train=True)
 
 
+@pytest.mark.parametrize(('n', 'channels', 'groups'), [(2, 4, 1), (3, 8, 2), (4, 4, 1), (5, 16, 1)])
+def test_gradient_of_decorrelation_with_fewer_rows_than_channels(device, n, channels, groups):
+    """Roots of variances that are `eps` alone take nothing away from the others."""
+    grads = []
+    for dtype in ('float64', 'float32'):
+        x = Variable(device.send(random(n, channels).astype(dtype)))
+        y = F.decorrelated_batch_normalization(x, groups=groups)
+        y.grad = device.send(random(n, channels, seed=1).astype(dtype))
+        y.backward(enable_double_backprop=True)
+        (ggx,) = chainer.grad(
+            [x.grad_var], [x], [Variable(device.send(random(n, channels, seed=2).astype(dtype)))]
+        )
+        grads.append([to_numpy(x.grad), to_numpy(ggx.array)])
+    for wide, narrow, tolerance in zip(*grads, (5e-4, 0.1), strict=True):
+        assert np.abs(narrow - wide).max() < tolerance * np.abs(wide).max()
+
+
 def test_nan_passes_decorrelation(device):
     x = random(10, 4)
     x[3, 0] = np.nan

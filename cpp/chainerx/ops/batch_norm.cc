@@ -21,6 +21,7 @@
 #include "chainerx/ops/normalization_plan.h"
 #include "chainerx/ops/normalization_terms.h"
 #include "chainerx/ops/operators.h"
+#include "chainerx/ops/random_generator.h"
 #include "chainerx/ops/reduce_output.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/view.h"
@@ -52,6 +53,8 @@ class Running {
         internal::CheckNormalized(kBatchNorm.name, name, array_, x.device());
         internal::CheckParamShape(kBatchNorm.name, name, array_, x.shape(), reduced);
         internal::CheckInPlaceOutput(kBatchNorm.name, array_);
+        // A function that is called again for its derivatives has moved it at its first call.
+        if (!random::DrawScope::Moves(array_)) array_ = Array{};
     }
 
     bool is_null() const { return array_.is_null(); }

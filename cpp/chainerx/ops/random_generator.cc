@@ -196,6 +196,35 @@ DrawScope::DrawScope(const Draws& draws)
 }
 DrawScope::~DrawScope() { t_scope = outer_; }
 
+template <typename F>
+DrawScope* DrawScope::ForScopes(const F& f) {
+    DrawScope* scope = t_scope;
+    for (; scope != nullptr && scope->again_ == nullptr; scope = scope->outer_) f(*scope);
+    return scope;
+}
+
+bool DrawScope::Repeats() {
+    return ForScopes([](DrawScope&) {}) != nullptr;
+}
+
+bool DrawScope::Moves(const Array& x) {
+    const DrawScope* repeats = ForScopes(
+        [&](DrawScope& records) { records.recorded_.moved.push_back(internal::Detached(x)); });
+    return repeats == nullptr || std::ranges::none_of(repeats->again_->moved, [&](const Array& y) {
+               return y.raw_data() == x.raw_data();
+           });
+}
+
+Array DrawScope::AsAtFirst(const Array& x) {
+    if (t_scope == nullptr) return x;
+    DrawScope* repeats = ForScopes([](DrawScope&) {});
+    const bool is_known = repeats != nullptr && repeats->read_ < repeats->again_->read.size();
+    const Array found =
+        is_known ? repeats->again_->read[repeats->read_++] : Copy(internal::Detached(x));
+    ForScopes([&](DrawScope& records) { records.recorded_.read.push_back(found); });
+    return found;
+}
+
 int DrawScope::Find(const Generator& generator) const {
     for (size_t i = 0; i < repeated_.size(); ++i) {
         if (again_->all[i].generator.impl_ == generator.impl_) return static_cast<int>(i);

@@ -70,12 +70,17 @@ struct Draws {
     CX_API OfOne& Of(const Generator& generator);  // made if there is none
 
     std::vector<OfOne> all;
+    std::vector<Array> read;   // what AsAtFirst gave, in order
+    std::vector<Array> moved;  // kept, so that no other array has their memory
 };
 
 // For the thread that makes one: records what is drawn during its life, or repeats what was. A
 // generator that draws again stays as it is for all others, and gives each draw the numbers that it
 // had, whoever else drew in between. They lie inside one another: an outer one sees what an inner
 // one does not repeat.
+//
+// What a function moves besides its results, such as running statistics, it moves once: not where a
+// scope repeats.
 class CX_API DrawScope {
  public:
     DrawScope();
@@ -88,6 +93,14 @@ class CX_API DrawScope {
     // Of one that records.
     Draws& draws() { return recorded_; }
 
+    // Whether a scope of this thread repeats.
+    static bool Repeats();
+    // Whether a function is to move an array: not if it has done so at its first call.
+    static bool Moves(const Array& x);
+    // What an array is, or was at the first call where a scope repeats; one that records keeps a
+    // copy. For what a function reads before it moves it.
+    static Array AsAtFirst(const Array& x);
+
  private:
     friend class Generator;
 
@@ -97,6 +110,9 @@ class CX_API DrawScope {
         std::optional<State> set;  // since the last draw
     };
 
+    // f(scope) for each of this thread that records, up to the one that repeats; null if none does.
+    template <typename F>
+    static DrawScope* ForScopes(const F& f);
     int Find(const Generator& generator) const;  // -1 if it is not repeated
     State GetState(int i) const;
     Array Draw(int i, Device& device);
@@ -105,6 +121,7 @@ class CX_API DrawScope {
     Draws recorded_;
     const Draws* again_{nullptr};  // null in one that records
     std::vector<Repeated> repeated_;
+    size_t read_{0};  // of again_
 };
 
 // A generator, by default that of the process, or a key: the numbers then depend on it alone.

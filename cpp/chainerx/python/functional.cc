@@ -138,6 +138,15 @@ void InitFunctional(PyObject* module) {
         .def("__call__", &SameDraws::operator(), nb::arg("f"),
              "f(). From generators that the first call drew from, the same numbers.");
     m.def(
+        "is_repeated", [] { return random::DrawScope::Repeats(); },
+        "Whether a function runs again, for its derivatives.");
+    m.def(
+        "moves", [](const Array& x) { return random::DrawScope::Moves(x); }, nb::arg("x"),
+        "Whether a function is to move an array: not if it has done so at its first call.");
+    m.def(
+        "as_at_first", [](const Array& x) { return random::DrawScope::AsAtFirst(x); }, nb::arg("x"),
+        "What the array was at the first call, of a function that runs again; else what it is.");
+    m.def(
         "checkpoint",
         [](nb::handle f, const nb::list& inputs) { return ToList(CallCheckpoint(f, inputs)); },
         nb::arg("f"), nb::arg("inputs"), "f(inputs), which backward computes again.");

@@ -5,8 +5,10 @@ from __future__ import annotations
 import typing as tp
 
 import numpy as np
+from chainerx._core import functional
 
 from chainer import backend, functions
+from chainer._graph.repeated import as_at_first, moves
 from chainer.configuration import config
 from chainer.link import Link
 from chainer.link_hooks._weight import WeightHook
@@ -92,7 +94,7 @@ class SpectralNormalization(WeightHook):
         for name in [self.vector_name, *(['gamma'] if self.use_gamma else [])]:
             if hasattr(link, name):
                 delattr(link, name)
-        link.__dict__.pop(self._right_name, None)
+        vars(link).pop(self._right_name, None)
 
     @property
     def _right_name(self) -> str:
@@ -145,15 +147,21 @@ class SpectralNormalization(WeightHook):
         """
         self._prepare_parameters(link)
         matrix = self._matrix(link)
-        u = getattr(link, self.vector_name)
-        if config.in_recomputing and self._right_name in link.__dict__:
-            # The forward that is repeated has moved `u` on already.
-            v = link.__dict__[self._right_name]
+        moving = getattr(link, self.vector_name)
+        if (
+            config.in_recomputing
+            and not functional.is_repeated()
+            and self._right_name in vars(link)
+        ):
+            # It is the user who repeats the last forward, which has moved `u` on already.
+            u, v = moving, vars(link)[self._right_name]
         else:
-            u, v = update_approximate_vectors(matrix, u, self.n_power_iteration, self.eps)
-            if config.train:
-                backend.copyto(getattr(link, self.vector_name), u)
-                link.__dict__[self._right_name] = v
+            u, v = update_approximate_vectors(
+                matrix, as_at_first(moving), self.n_power_iteration, self.eps
+            )
+            if config.train and moves(moving):
+                backend.copyto(moving, u)
+                vars(link)[self._right_name] = v
         self.v = v
         sigma: tp.Any = calculate_max_singular_value(matrix, u, v)
         if self.factor is not None:

@@ -49,5 +49,18 @@ class SameDraws:
     def __call__(self, f: object) -> object:
         """f(). From generators that the first call drew from, the same numbers."""
 
+def is_repeated() -> bool:
+    """Whether a function runs again, for its derivatives."""
+
+def moves(x: chainerx.ndarray) -> bool:
+    """
+    Whether a function is to move an array: not if it has done so at its first call.
+    """
+
+def as_at_first(x: chainerx.ndarray) -> chainerx.ndarray:
+    """
+    What the array was at the first call, of a function that runs again; else what it is.
+    """
+
 def checkpoint(f: object, inputs: list) -> list:
     """f(inputs), which backward computes again."""

@@ -25,7 +25,7 @@ class Level:
     is `uniform`: examples are all equal, and their values are known.
     """
 
-    __slots__ = ('active', 'number', 'randomness', 'size', 'uniform')
+    __slots__ = ('active', 'afterwards', 'number', 'randomness', 'size', 'uniform')
 
     def __init__(self, number: int, size: int, randomness: str, uniform: bool) -> None:
         self.number = number
@@ -33,6 +33,7 @@ class Level:
         self.randomness = randomness
         self.uniform = uniform
         self.active = True
+        self.afterwards: list[c.Callable[[], tp.Any]] = []  # once the function has returned
 
 
 class _State(threading.local):
@@ -282,9 +283,11 @@ def of_example(
 
 
 def pick(x: tp.Any, level: Level, i: int, copy: bool = False) -> tp.Any:
-    """The arguments of one example."""
+    """The arguments of one example; with `copy`, of their own, which a call may write to."""
     if is_batch(x, level):
         return x.array[i].copy() if copy else x.array[i]
+    if copy and is_array(x):
+        return x.copy()
     if type(x) in (list, tuple):
         return type(x)([pick(y, level, i, copy) for y in x])
     if type(x) is dict:

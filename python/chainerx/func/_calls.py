@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import collections.abc as c
+import threading
 import typing as tp
+import warnings
 
 import chainerx
-from chainerx.func import _batch, _tree
+from chainerx._core import functional
+from chainerx.func import _batch, _loop, _tree
 from chainerx.func._batch import Level
 
 
@@ -54,7 +57,7 @@ class Split:
     def check_float(self) -> None:
         """Raises unless there are gradients by all of the arrays."""
         for leaf in self.leaves:
-            if leaf.dtype.kind not in 'fc' and leaf.dtype.name != 'bfloat16':
+            if not _is_float(leaf):
                 raise chainerx.DtypeError(
                     f'{self.op}: an argument to differentiate by has dtype {leaf.dtype}, only '
                     'floating point and complex arrays have gradients'
@@ -80,12 +83,25 @@ class Split:
         return tuple([_tree.unflatten(structure, leaves) for structure in self.structures])
 
 
+def _is_float(x: tp.Any) -> bool:
+    return x.dtype.kind in 'fc' or x.dtype.name == 'bfloat16'
+
+
 def _check_argnum(op: str, n: tp.Any, args: tuple[tp.Any, ...]) -> int:
     if not isinstance(n, int) or isinstance(n, bool):
         raise TypeError(f'{op}: argnums has {n!r}, expected integers')
     if not -len(args) <= n < len(args):
         raise ValueError(f'{op}: argnums has {n}, but there are {len(args)} positional arguments')
     return n % len(args)
+
+
+class _Taken(threading.local):
+    """How many derivatives this thread has begun to take."""
+
+    count = 0
+
+
+_taken = _Taken()
 
 
 def _forgotten(*_: tp.Any) -> tp.NoReturn:
@@ -119,6 +135,7 @@ class Call:
     def __call__(self, raw: list[tp.Any]) -> list[tp.Any]:
         """From plain arrays to plain arrays: those of the result, and then those of aux."""
         split = self.split
+        taken = _taken.count
         result = self.function(*split.with_leaves(raw), **self.kwargs)
         aux: list[tp.Any] = []
         if self.has_aux:
@@ -131,7 +148,24 @@ class Call:
         self.results = leaves
         self.aux_leaves = aux
         arrays = [*leaves, *[x for x in aux if _batch.is_array(x)]] if aux else leaves
-        return _batch.lower_all(arrays, split.levels)
+        outputs = _batch.lower_all(arrays, split.levels)
+        # That a derivative, such as the one of a linear function, is constant is no mistake.
+        if taken == _taken.count:
+            self._warn_if_cut(outputs[: self.count])
+        return outputs
+
+    def _warn_if_cut(self, outputs: list[tp.Any]) -> None:
+        if any(y.is_backprop_required(chainerx.anygraph) for y in outputs):
+            return
+        is_cut = any(map(_is_float, self.split.leaves)) and any(map(_is_float, outputs))
+        if is_cut and not functional.is_repeated():
+            warnings.warn(
+                f'{self.split.op}: the result of the function hangs on no argument, so all '
+                'derivatives are zeros; is the graph cut, as by `.array` of a Variable whose '
+                'function took an array, by to_numpy or by as_grad_stopped?',
+                UserWarning,
+                stacklevel=_loop._outside(),
+            )
 
     def result(self, raw: list[tp.Any]) -> tp.Any:
         """The result, of these plain arrays."""
@@ -164,6 +198,7 @@ def in_graph(op: str, function: c.Callable[..., _T], *args: tp.Any) -> _T:
 
 def record(kind: c.Callable[[tp.Any, list[tp.Any]], _T], call: Call) -> _T:
     """The derivative of a call of the function."""
+    _taken.count += 1
     return in_graph(call.split.op, kind, call, call.split.lowered())
 
 

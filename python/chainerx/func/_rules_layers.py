@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
+from chainerx._core import functional
 from chainerx.func import _batch
 from chainerx.func._batch import Level, composed, full, is_batch, lift, rule
 from chainerx.func._rules_axes import _inner, axes_of
@@ -166,18 +167,34 @@ def _batch_norm(
             raise chainerx.DimensionError(
                 f'{op}: {name}.shape is {v.shape}, expected {kept} by x.shape {x.shape}'
             )
-        written = op == 'batch_norm' and name in names
-        if v is not None and written and not is_batch(v, level):
+        moves = op == 'batch_norm' and name in names and v is not None
+        if moves and not is_batch(v, level) and not level.uniform:
             raise chainerx.ChainerxError(
                 f'{op}: {name} would become another one for each example of a vmap; expected None '
                 'or a batch'
             )
+    running = {}
     for name in names[:2]:
         v = named.get(name)
-        if v is not None:
+        if v is None:
+            continue
+        if op == 'batch_norm' and not is_batch(v, level):
+            running[name], named[name] = v, None
+        else:
             named[name] = _kept(full(v, level), kept, level)
+    if running and not functional.is_repeated():
+        # Examples are one call of the user's: they move what is the same for all once, when the
+        # function has succeeded for all.
+        one = [_batch.pick(v, level, 0).as_grad_stopped() for v in (x, gamma, beta)]
+        others = {k: named[k] for k in ('eps', 'decay', 'axis') if k in named}
+        level.afterwards.append(lambda: _move(function, one, {**running, **others}))
     weights = [_kept(full(v, level), kept, level) for v in (gamma, beta)]
     return function(full(x, level), *weights, **named)
+
+
+def _move(batch_norm: tp.Any, arrays: list[tp.Any], named: dict[str, tp.Any]) -> None:
+    with chainerx.no_backprop_mode():
+        batch_norm(*arrays, **named)
 
 
 def _kept(v: tp.Any, kept: tuple[int, ...], level: Level) -> tp.Any:

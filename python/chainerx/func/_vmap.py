@@ -82,7 +82,13 @@ def with_same_numbers(
     """
 
     def function(y: tp.Any) -> tp.Any:
-        return numbers(lambda: fun(y))
+        def call() -> tp.Any:
+            result = fun(y)
+            for do in _batch.state.levels[-1].afterwards:
+                do()
+            return result
+
+        return numbers(call)
 
     return _run_chunks(function, _Inputs((x,), {}, 0), out_axes, 'same', chunk_size, uniform=True)
 

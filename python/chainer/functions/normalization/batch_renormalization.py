@@ -6,6 +6,7 @@ import typing as tp
 import warnings
 
 import chainerx
+from chainerx._core import functional
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
@@ -56,8 +57,9 @@ class BatchRenormalizationFunction(BuiltinFunction):
         update_statistics: bool = True,
     ) -> tuple[chainerx.ndarray, chainerx.ndarray, chainerx.ndarray]:
         op = 'batch_renormalization'
-        old_mean = _running(op, 'running_mean', running_mean, gamma)
-        old_var = _running(op, 'running_var', running_var, gamma)
+        to_mean = _running(op, 'running_mean', running_mean, gamma)
+        to_var = _running(op, 'running_var', running_var, gamma)
+        old_mean, old_var = functional.as_at_first(to_mean), functional.as_at_first(to_var)
         axis = _channels.default_axes(x.ndim, gamma.ndim)
         # r and d are constants for the gradient.
         wide = widened(x.as_grad_stopped())
@@ -65,9 +67,8 @@ class BatchRenormalizationFunction(BuiltinFunction):
         old_std = chainerx.sqrt(old_var.astype(std.dtype) + eps)
         r = chainerx.clip(std / old_std, 1 / rmax, rmax)
         d = chainerx.clip((mean - old_mean) / old_std, -dmax, dmax)
-        updated = update_statistics and x.size != 0
-        to_mean, to_var = (old_mean, old_var) if updated else (None, None)
-        y = chainerx.batch_norm(x, gamma * r, beta + gamma * d, to_mean, to_var, eps, decay, axis)
+        running = (to_mean, to_var) if update_statistics and x.size != 0 else (None, None)
+        y = chainerx.batch_norm(x, gamma * r, beta + gamma * d, *running, eps, decay, axis)
         return y, r, std
 
 

@@ -6,6 +6,7 @@ import math
 import typing as tp
 
 import chainerx
+from chainerx._core import functional
 
 from chainer import configuration, variable
 from chainer._graph import builtin
@@ -79,12 +80,14 @@ class DecorrelatedBatchNormalization(BuiltinFunction):
         m = z.shape[2]
         mean = z.mean(2, keepdims=True)
         centered = z - mean
-        covariance = centered @ centered.transpose(0, 2, 1) / m
-        identity = chainerx.eye(z.shape[1], dtype=z.dtype, device=z.device)
+        # In float64, for the gradient has products of four roots: of fewer elements than channels
+        # they are as large as eps ** -2, and what is left of them is as small as x.
+        covariance = (centered @ centered.transpose(0, 2, 1) / m).astype('float64')
+        identity = chainerx.eye(z.shape[1], dtype='float64', device=z.device)
         projection = inverse_root(covariance + eps * identity)
         _move(running_mean, 'running_mean', decay, mean[:, :, 0])
         _move(running_projection, 'running_projection', decay, projection * (m / max(m - 1, 1)))
-        return _from_groups(projection @ centered, x.shape).astype(x.dtype)
+        return _from_groups(projection.astype(z.dtype) @ centered, x.shape).astype(x.dtype)
 
 
 def _move(array: tp.Any, name: str, decay: float, statistic: chainerx.ndarray) -> None:
@@ -94,6 +97,8 @@ def _move(array: tp.Any, name: str, decay: float, statistic: chainerx.ndarray) -
         return
     if running.shape != statistic.shape:
         raise ValueError(f'{op}: {name}.shape is {running.shape}, expected {statistic.shape}')
+    if not functional.moves(running):
+        return
     old = running.astype(statistic.dtype)
     running[...] = (old * decay + (1 - decay) * statistic.as_grad_stopped()).astype(running.dtype)
 

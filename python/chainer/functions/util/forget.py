@@ -9,6 +9,7 @@ import typing as tp
 
 import chainerx
 import numpy as np
+from chainerx._core import functional
 
 from chainer import configuration, variable
 from chainer.function_node import FunctionNode
@@ -21,7 +22,8 @@ class Forget(FunctionNode):
         if not callable(func):
             raise TypeError(f'forget: func is a {type(func).__name__}, expected a callable')
         self.func = func
-        self._random: RandomStates | None = None  # where func draws
+        self._random: RandomStates | None = None  # where func draws from NumPy or Python
+        self._same = functional.SameDraws()  # of chainerx, and running statistics
 
     def apply(self, inputs: tp.Sequence[tp.Any]) -> tuple[variable.Variable, ...]:
         """See `FunctionNode.apply`; chainerx arrays stay what they are."""
@@ -36,7 +38,8 @@ class Forget(FunctionNode):
         self.retain_inputs(tuple(range(len(inputs))))
         before = RandomStates()
         with configuration.using_config('enable_backprop', False):
-            outputs = tuple(y.array for y in self._call([_leaf(x) for x in inputs]))
+            ys = self._same(lambda: self._call([_leaf(x) for x in inputs]))
+            outputs = tuple(y.array for y in ys)
         if RandomStates() != before:  # else nothing is kept: they are some thousand bytes
             self._random = before
         return outputs
@@ -55,7 +58,7 @@ class Forget(FunctionNode):
             configuration.using_config('in_recomputing', True),
             configuration.using_config('enable_backprop', True),
         ):
-            ys = self._call(xs)
+            ys = self._same(lambda: self._call(xs))
         variable.backward(list(ys), list(grad_outputs))
         return tuple(xs[i].grad_var for i in target_input_indexes)
 
@@ -72,17 +75,15 @@ class Forget(FunctionNode):
 
 
 class RandomStates:
-    """What the global generators of NumPy, chainerx and Python were, and are again inside."""
+    """What the global generators of NumPy and Python were, and are again inside."""
 
     def __init__(self) -> None:
         self._numpy = np.random.get_state(legacy=False)
-        self._chainerx = chainerx.random.get_state()
         self._python = random.getstate()
 
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, RandomStates)
-            and self._chainerx == other._chainerx
             and self._python == other._python
             # Arrays and numbers, whatever the kind of the generator.
             and pickle.dumps(self._numpy) == pickle.dumps(other._numpy)
@@ -92,7 +93,6 @@ class RandomStates:
 
     def _set(self) -> None:
         np.random.set_state(self._numpy)
-        chainerx.random.set_state(self._chainerx)
         random.setstate(self._python)
 
     def __enter__(self) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from chainer import backend, initializers
 from chainer._base import environment
+from chainer._graph.repeated import is_repeated
 from chainer.configuration import config
 from chainer.functions.normalization import _channels
 from chainer.functions.normalization.batch_normalization import (
@@ -171,7 +172,7 @@ class BatchNormalization(Link):
 
     def _running(self, finetune: bool) -> tuple[tp.Any, tp.Any, float]:
         """The statistics that this forward moves, and how much of them stays."""
-        if config.in_recomputing:  # it has been counted
+        if is_repeated():  # it has been counted
             return None, None, self.decay
         if not finetune:
             return self.avg_mean, self.avg_var, self.decay

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typing as tp
 
-from chainer.configuration import config
+from chainer._graph.repeated import is_repeated
 from chainer.functions.normalization.batch_renormalization import batch_renormalization
 from chainer.links.normalization.batch_normalization import BatchNormalization
 from chainer.variable import Variable
@@ -91,5 +91,5 @@ class BatchRenormalization(BatchNormalization):
             self.avg_mean,
             self.avg_var,
             decay,
-            update_statistics=not config.in_recomputing,
+            update_statistics=not is_repeated(),
         )

@@ -9,6 +9,7 @@ import numpy as np
 
 from chainer import backend
 from chainer._base import environment
+from chainer._graph.repeated import is_repeated
 from chainer.configuration import config
 from chainer.functions.normalization.decorrelated_batch_normalization import (
     decorrelated_batch_normalization,
@@ -88,7 +89,7 @@ class DecorrelatedBatchNormalization(Link):
                 x, self.avg_mean, self.avg_projection, self.groups
             )
         decay, mean, projection = self.decay, self.avg_mean, self.avg_projection
-        if config.in_recomputing:  # it has been counted
+        if is_repeated():  # it has been counted
             mean = projection = None
         elif finetune:
             self.N += 1

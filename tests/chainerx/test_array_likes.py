@@ -279,6 +279,8 @@ def test_a_number_beside_an_array_is_weak():
     assert chx.dot(chx.ones(2, 'int8'), 2).dtype == 'int8'
     assert chx.dot(chx.ones(2, 'int8'), 0.5).dtype == 'float32'
     assert chx.stack([x.sum(), 0.0]).dtype == 'float16'
+    assert chx.einsum('ij,->', x, np.float64(2)).dtype == 'float16'
+    assert chx.block([x[0], np.float64(2)]).dtype == 'float16'
     assert chx.concatenate([x[0], [1.0]]).dtype == 'float64'  # as chainerx.array([1.0])
     assert chx.outer(chx.ones(2, bool), 3).tolist() == [[3], [3]]
     with pytest.raises(OverflowError, match='300 does not fit in int8'):

@@ -90,6 +90,15 @@ def test_rounding_errors_are_not_inverted(kind, dtype):
         assert int(LA.matrix_rank(x)) == np.linalg.matrix_rank(a)
 
 
+def test_least_squares_without_a_cut():
+    """rcond 0 lets values count that the default takes for rounding errors."""
+    a, b = np.diag([1.0, 2.0**-60]), np.ones(2)
+    for rcond, rank, expected in ((0.0, 2, [1, 2.0**60]), (None, 1, [1, 0]), (-1.0, 1, [1, 0])):
+        x, _, found, _ = LA.lstsq(chx.array(a), chx.array(b), rcond)
+        assert found == rank
+        np.testing.assert_allclose(to_numpy(x), expected, rtol=1e-12)
+
+
 def test_gradient_where_many_values_are_cut_off():
     """Beside values that count, some that do not, equal ones and zeros among them."""
     q1, q2 = (np.linalg.qr(matrices(n, n, seed=n))[0] for n in (6, 5))

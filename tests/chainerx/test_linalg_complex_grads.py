@@ -62,6 +62,8 @@ LOSSES = {
     'r': (lambda a: LA.qr(a, 'r'), SHAPES),
     'q': (lambda a: LA.qr(a)[0], SHAPES),
     'pinv': (LA.pinv, SHAPES),
+    'pinv with a cut': (lambda a: LA.pinv(a, 0.4), SHAPES),
+    'lstsq with a cut': (lambda a: LA.lstsq(a, RIGHT, 0.4)[0], [(4, 4), (4, 3), (4, 6)]),
     'lstsq in a': (lambda a: LA.lstsq(a, RIGHT)[0], [(4, 4), (4, 3), (4, 6)]),
     'lstsq in b': (lambda b: LA.lstsq(chx.array(draw(5, 3)), b)[:2], [(5,), (5, 2)]),
     'residuals': (lambda a: LA.lstsq(a, RIGHT)[1], [(4, 3)]),

@@ -113,6 +113,20 @@ def results_of(function, x, dtype):
     return [to_numpy(v).astype('float64') for v in (y.as_grad_stopped(), x.grad)]
 
 
+@pytest.mark.parametrize('name', ['var', 'std', 'nanvar', 'nanstd'])
+def test_large_gradients_of_spreads(name):
+    """Twice of them does not fit float16; shares do."""
+    x = chx.array(np.arange(64) / 64, 'float16').require_grad()
+    y = getattr(chx, name)(x)
+    y.grad = chx.full_like(y, 4e4)
+    y.backward()
+    values = to_numpy(x.as_grad_stopped()).astype('float64')
+    expected = (values - values.mean()) / 32 * 4e4
+    if name.endswith('std'):
+        expected /= 2 * values.std()
+    np.testing.assert_allclose(to_numpy(x.grad), expected, rtol=2e-3, atol=0.5)
+
+
 @pytest.mark.parametrize('dtype', ['float16', 'bfloat16'])
 @pytest.mark.parametrize('name', ROUTINES)
 def test_as_near_as_in_float64(name, dtype):

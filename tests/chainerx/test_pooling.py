@@ -193,6 +193,27 @@ def test_windows_that_see_nothing(name, axes, dtype, no_kernels):
             )
 
 
+@pytest.mark.parametrize('lengths', [(6, 3), (6, 2, 3), (2, 6, 3)])
+def test_windows_as_wide_as_what_they_slide_over(lengths, device):
+    """Padded along the axis before only."""
+    values = np.random.default_rng(0).normal(size=(2, 3, *lengths)).astype('float32')
+    slides = [n == 6 for n in lengths]
+    size = [2 if slide else n for n, slide in zip(lengths, slides, strict=True)]
+    rows = np.moveaxis(values, 2 + slides.index(True), 2).reshape(2, 3, 6, -1)
+    windows = [rows[:, :, max(i - 1, 0) : i + 1].reshape(2, 3, -1) for i in (0, 2, 4, 6)]
+    x = chx.array(values, device=device).require_grad()
+    pad = tuple(map(int, slides))
+    largest = chx.max_pool(x, size, size, pad)
+    mean = chx.average_pool(x, size, size, pad, 'ignore')
+    for y, reduce in ((largest, np.max), (mean, np.mean)):
+        expected = np.stack([reduce(w, -1) for w in windows], -1)
+        np.testing.assert_allclose(to_numpy(y).reshape(2, 3, 4), expected, rtol=1e-5, atol=1e-6)
+    mean.sum().backward()
+    shares = [1 / windows[i // 2].shape[2] for i in (1, 2, 3, 4, 5, 6)]
+    found = np.moveaxis(to_numpy(x.grad), 2 + slides.index(True), 2).reshape(2, 3, 6, -1)
+    np.testing.assert_allclose(found[0, 0, :, 0], shares, rtol=1e-5)
+
+
 @pytest.mark.parametrize('op', ['max_pool', 'average_pool', 'conv'])
 def test_no_window_is_left_to_cover_all(op, device):
     """A last window that begins behind the end, and there is none before it."""

@@ -11,6 +11,7 @@ import functools
 import itertools
 import operator
 import threading
+import types
 import typing as tp
 
 from chainer._base import environment
@@ -62,6 +63,11 @@ class get_function_check_context:
 
     def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
         _thread_local.current_function = self._outer
+
+
+def _naming(label: str) -> get_function_check_context:
+    """The context for checks before there is a function object."""
+    return get_function_check_context(types.SimpleNamespace(label=label))
 
 
 class TypeInfo:

@@ -70,6 +70,34 @@ def test_mistakes_are_named(call, error, match):
         call()
 
 
+ROWS = X[0, 0]
+
+
+@pytest.mark.parametrize(
+    ('label', 'call', 'condition'),
+    [
+        ('Broadcast', F.broadcast, 'in_types.size > 0\nActual: 0 <= 0'),
+        ('Concat', lambda: F.concat([]), 'in_types.size > 0\nActual: 0 <= 0'),
+        ('PadSequence', lambda: F.pad_sequence([]), 'in_types.size > 0\nActual: 0 <= 0'),
+        ('Gaussian', lambda: F.gaussian(ROWS, ROWS, eps=ROWS[0]), 'Actual: (5,) != (5, 5)'),
+        ('Maxout', lambda: F.maxout(ROWS, 2), 'x.shape[1] % pool_size == 0\nActual: 1 != 0'),
+        ('Permutate', lambda: F.permutate(ROWS, np.arange(5), 2), 'x.ndim > 2\nActual: 2 <= 2'),
+        ('RReLU', lambda: F.rrelu(ROWS, r=ROWS[0]), 'x.shape == r.shape\nActual: (5, 5) != (5,)'),
+        ('ScatterAdd', lambda: F.scatter_add(ROWS, (0, 0, 0), X), 'a.ndim >= 3\nActual: 2 < 3'),
+        ('Where', lambda: F.where(ROWS, ROWS, ROWS), 'condition.dtype == '),
+        ('Where', lambda: F.where(ROWS[0, :2] > 0, ROWS, ROWS), 'condition.shape = (2,)\n'),
+        ('average', lambda: F.average(ROWS, 1, ROWS[0, :2]), 'weights.size == 5\nActual: 2 != 5'),
+        ('det', lambda: F.det(ROWS[0]), 'a.ndim >= 2\nActual: 1 < 2'),
+        ('det', lambda: F.det(X), 'a.shape[2:] == (1, 1)\nActual: (5, 5) != (1, 1)'),
+    ],
+)
+def test_errors_of_types_name_the_function(label, call, condition):
+    with pytest.raises(InvalidType) as caught:
+        call()
+    assert f'Invalid operation is performed in: {label} (Forward)\n' in str(caught.value)
+    assert condition in str(caught.value)
+
+
 SIZES = 0, 1, 2, (1 << 16) - 1, 1 << 16, (1 << 23) - 1, 1 << 23, (1 << 23) + 1, 1 << 32, 1 << 39
 
 

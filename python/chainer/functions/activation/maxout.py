@@ -35,7 +35,9 @@ def maxout(x: tp.Any, pool_size: int, axis: int = 1) -> variable.Variable:
     n = shape[axis]
     if n % pool_size:
         length = type_check.make_variable(n, f'x.shape[{axis}]')
-        type_check.expect(length % type_check.make_variable(pool_size, 'pool_size') == 0)
+        size = type_check.make_variable(pool_size, 'pool_size')
+        with type_check._naming('Maxout'):
+            type_check.expect(length % size == 0)
     axis %= len(shape)
     pooled = reshape(x, (*shape[:axis], n // pool_size, pool_size, *shape[axis + 1 :]))
     return minmax.max(pooled, axis=axis + 1)

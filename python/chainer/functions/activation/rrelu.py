@@ -98,10 +98,11 @@ def rrelu(
     _check_range(l, u)
     if r is not None and configuration.config.type_check:
         name = type_check.make_variable
-        type_check.expect(
-            name(x.shape, 'x.shape') == name(r.shape, 'r.shape'),
-            name(x.dtype, 'x.dtype') == name(r.dtype, 'r.dtype'),
-        )
+        with type_check._naming('RReLU'):
+            type_check.expect(
+                name(x.shape, 'x.shape') == name(r.shape, 'r.shape'),
+                name(x.dtype, 'x.dtype') == name(r.dtype, 'r.dtype'),
+            )
     if not return_r:
         return RReLU.call(x, lower=l, upper=u, r=r)
     f = RReLU(l, u, r)

@@ -57,7 +57,8 @@ def broadcast(*args: tp.Any) -> tp.Any:
     if len(args) == 1:
         return variable.as_variable(args[0])
     if not args:
-        type_check.expect(type_check.make_variable(0, 'in_types.size') > 0)
+        with type_check._naming('Broadcast'):
+            type_check.expect(type_check.make_variable(0, 'in_types.size') > 0)
     return Broadcast.call(*args)
 
 

@@ -68,5 +68,7 @@ def to_sequence(op: str, xs: tp.Any) -> tp.Sequence[tp.Any]:
     if not isinstance(xs, list | tuple):
         xs = tuple(xs)
     if not xs:
-        type_check.expect(type_check.make_variable(0, 'in_types.size') > 0)
+        label = ''.join(map(str.capitalize, op.split('_')))
+        with type_check._naming(label):
+            type_check.expect(type_check.make_variable(0, 'in_types.size') > 0)
     return xs

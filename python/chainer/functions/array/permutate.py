@@ -89,5 +89,6 @@ def permutate(x: tp.Any, indices: tp.Any, axis: int = 0, inv: bool = False) -> v
         )
     if not -x.ndim <= axis < x.ndim:
         ndim = type_check.make_variable(x.ndim, 'x.ndim')
-        type_check.expect(ndim > axis if axis >= 0 else ndim >= -axis)
+        with type_check._naming('Permutate'):
+            type_check.expect(ndim > axis if axis >= 0 else ndim >= -axis)
     return Permutate.call(x, indices=indices, axis=axis, inv=inv)

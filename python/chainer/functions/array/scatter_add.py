@@ -60,7 +60,8 @@ def _picks_rows(index: tp.Any) -> bool:
 
 def _check_number(a: chainerx.ndarray, slices: tuple[tp.Any, ...]) -> None:
     n = sum(s is not None and s is not Ellipsis for s in slices)
-    type_check.expect(type_check.make_variable(a.ndim, 'a.ndim') >= n)
+    with type_check._naming('ScatterAdd'):
+        type_check.expect(type_check.make_variable(a.ndim, 'a.ndim') >= n)
 
 
 def _check_shape(shape: tuple[int, ...], b: chainerx.ndarray) -> None:

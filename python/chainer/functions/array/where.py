@@ -29,11 +29,12 @@ class Where(BuiltinFunction):
             return chainerx.where(_as_chainerx(condition), x, y)
         except chainerx.DimensionError:
             name = type_check.make_variable
-            type_check.expect_broadcast_shapes(
-                name(condition.shape, 'condition.shape'),
-                name(x.shape, 'x.shape'),
-                name(y.shape, 'y.shape'),
-            )
+            with type_check._naming('Where'):
+                type_check.expect_broadcast_shapes(
+                    name(condition.shape, 'condition.shape'),
+                    name(x.shape, 'x.shape'),
+                    name(y.shape, 'y.shape'),
+                )
             raise
 
 
@@ -57,5 +58,6 @@ def where(condition: tp.Any, x: tp.Any, y: tp.Any) -> variable.Variable:
         condition = np.asarray(condition)
     if condition.dtype != bool:
         dtype = type_check.make_variable(condition.dtype, 'condition.dtype')
-        type_check.expect(dtype == np.bool_)
+        with type_check._naming('Where'):
+            type_check.expect(dtype == np.bool_)
     return Where.call(x, y, condition=condition)

@@ -69,7 +69,10 @@ def average(
     if dtype.itemsize == 2:  # whose range products and their sums soon leave
         weights = cast(weights, np.float32)
     if axes is not None:
-        type_check.expect(type_check.Variable(weights.size, 'weights.size') == x.shape[axes[0]])
+        if weights.size != x.shape[axes[0]]:
+            length = type_check.Variable(weights.size, 'weights.size')
+            with type_check._naming('average'):
+                type_check.expect(length == x.shape[axes[0]])
         shape = [1] * x.ndim
         shape[axes[0]] = x.shape[axes[0]]
         weights = reshape(weights, tuple(shape))

@@ -54,7 +54,10 @@ def det(a: tp.Any) -> variable.Variable:
         InvalidType: If ``a`` is no square matrix of a float dtype.
     """
     a = variable.as_variable(a)
-    type_check.expect(type_check.make_variable(a.ndim, 'a.ndim') >= 2)
     behind = a.shape[2:]
-    type_check.expect(type_check.make_variable(behind, 'a.shape[2:]') == (1,) * len(behind))
+    if a.ndim < 2 or any(n != 1 for n in behind):
+        name = type_check.make_variable
+        ones = (1,) * len(behind)
+        with type_check._naming('det'):
+            type_check.expect(name(a.ndim, 'a.ndim') >= 2, name(behind, 'a.shape[2:]') == ones)
     return reshape(batch_det(reshape(a, (1, *a.shape[:2]))), ())

@@ -71,7 +71,9 @@ def gaussian(
     argument.assert_kwargs_empty(removed)
     if eps is not None and eps.shape != mean.shape:
         shape = type_check.make_variable(eps.shape, 'eps.shape')
-        type_check.expect(shape == type_check.make_variable(mean.shape, 'mean.shape'))
+        expected = type_check.make_variable(mean.shape, 'mean.shape')
+        with type_check._naming('Gaussian'):
+            type_check.expect(shape == expected)
     if not return_eps:
         return Gaussian.call(mean, ln_var, eps=eps)
     f = Gaussian(eps)

@@ -119,7 +119,7 @@ def test_settings_that_are_not_supported(layer, text, tmp_path):
         CaffeFunction(path)
 
 
-@pytest.mark.parametrize(('blobs', 'scale'), [([], 1), [[((1,), 1)], 0.5]])
+@pytest.mark.parametrize(('blobs', 'scale'), [([], 1), ([((1,), 1)], 0.5)])
 def test_statistics_of_batch_normalization(blobs, scale, tmp_path):
     """Sums with the number of batches, or without it means."""
     pytest.importorskip('google.protobuf')

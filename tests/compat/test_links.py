@@ -50,6 +50,12 @@ def test_functions_initialize_maxout_by_output_and_layer():
     assert shapes == [(6, 4), (6,)]
 
 
+def test_an_array_without_axes_fills_maxout():
+    link = L.Maxout(4, 3, 2, initialW=np.array(0.5), initial_bias=np.array(0.25))
+    assert {*link.linear.W.array.flat} == {0.5}
+    assert {*link.linear.b.array.flat} == {0.25}
+
+
 @pytest.mark.parametrize(('name', 'shape'), [('initialW', (6, 4)), ('initial_bias', (6,))])
 def test_arrays_for_maxout_have_axes_of_outputs_and_layers(name, shape):
     with pytest.raises(ValueError, match=rf'Maxout: {name} has shape \({shape[0]},.*expected'):

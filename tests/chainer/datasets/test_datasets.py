@@ -5,6 +5,7 @@ import gzip
 import io
 import multiprocessing
 import os
+import pathlib
 import pickle
 import re
 
@@ -165,6 +166,7 @@ TEXTS = {  # arguments, lines: as v7 gives them
         {},
         [('one\n', 'eins\n'), ('two \n', 'zwei\n'), ('\n', '\n'), ('three', 'drei\n')],
     ),
+    'path': ((pathlib.Path('wide'),), {'encoding': 'utf-16'}, ['ä\n', 'ö']),
     'filter': (('a',), {'filter_func': lambda line: 'o' in line}, ['one\n', 'two \n']),
     'filter of two': (
         (['a', 'b'],),

@@ -150,7 +150,10 @@ def test_odd_names_and_values_in_logs(tmp_path):
 
 
 def test_a_value_that_is_no_real_number_is_named(tmp_path):
-    for reader in (extensions.LogReport(trigger=EVERY), extensions.PlotReport(['z'], 'z', EVERY)):
+    readers = [extensions.LogReport(trigger=EVERY)]
+    if extensions.PlotReport.available():
+        readers.append(extensions.PlotReport(['z'], 'z', EVERY))
+    for reader in readers:
         trainer = make_trainer(tmp_path, (1, 'iteration'), extensions=[reader])
         trainer.extend(lambda t: t.observation.update(z=1j), 'new', priority=1000)
         with pytest.raises(TypeError, match=rf"{type(reader).__name__}: 'z' is no real number: 1j"):

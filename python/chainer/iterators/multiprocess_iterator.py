@@ -218,7 +218,7 @@ class MultiprocessIterator(EpochIterator):
 
         Raises:
             StopIteration: After the epoch without ``repeat``, and for an empty dataset.
-            RuntimeError: If a process has ended.
+            RuntimeError: If a process has ended, or another thread has called `finalize`.
             Exception: What the dataset raised, with a note that names process and index; the
                 iterator is as it was.
         """
@@ -230,11 +230,18 @@ class MultiprocessIterator(EpochIterator):
             raise StopIteration
         if self._pid != os.getpid():  # a forked process: the workers are its parent's
             self._begin_without_processes()
+        end = self._end
         try:
             error = self._wait(self._fill())
-        except BaseException:
+        except BaseException as found:
+            is_ended = not end.still_active()
             # Ctrl-C may have come in the middle of a message.
             self.finalize()
+            if is_ended and isinstance(found, Exception):
+                raise RuntimeError(
+                    'MultiprocessIterator: finalize() was called in another thread, which has '
+                    'ended the processes before the minibatch was made'
+                ) from found
             raise
         if error is not None:
             self._drop()

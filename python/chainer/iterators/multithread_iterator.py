@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import os
 import typing as tp
 
 from chainer.iterators._epochs import EpochIterator, Place, get_named_example
@@ -30,7 +31,7 @@ class MultithreadIterator(EpochIterator):
     """
 
     _order_key = '_order'  # its name in snapshots of v7
-    _own = '_lock', '_pool', '_ahead'
+    _own = '_lock', '_pool', '_ahead', '_pid'
 
     def __init__(
         self,
@@ -48,8 +49,12 @@ class MultithreadIterator(EpochIterator):
 
     def _begin(self) -> None:
         super()._begin()
+        self._begin_without_threads()
+
+    def _begin_without_threads(self) -> None:
         self._pool: concurrent.futures.ThreadPoolExecutor | None = None
         self._ahead: tuple[Place, list[tp.Any], Place] | None = None
+        self._pid = os.getpid()
 
     def reset(self) -> None:
         """Goes back to the start, with a new order."""
@@ -59,10 +64,11 @@ class MultithreadIterator(EpochIterator):
 
     def finalize(self) -> None:
         """Ends the threads; what they work on is waited for. Using it again starts new ones."""
-        self._drop()
-        if self._pool is not None:
-            self._pool.shutdown()
-            self._pool = None
+        with self._lock:
+            self._drop()
+            if self._pool is not None:
+                self._pool.shutdown()
+                self._pool = None
 
     def __next__(self) -> list[tp.Any]:
         """The next minibatch.
@@ -80,6 +86,8 @@ class MultithreadIterator(EpochIterator):
         here = self._place
         if self._is_over(here):
             raise StopIteration
+        if self._pid != os.getpid():  # a forked process: the threads are its parent's
+            self._begin_without_threads()
         if self._ahead is None or not self._ahead[0].is_same(here):
             self._drop()
             self._ahead = self._start(here)

@@ -285,6 +285,48 @@ def test_a_process_forked_while_a_thread_waits_for_an_example(make):
     assert os.waitpid(child, 0)[1] == 0
 
 
+def test_a_forked_process_goes_on(make):
+    """It has no workers, which are its parent's."""
+    iterator = make(list(range(8)), 2, shuffle=False)
+    assert iterator.next() == [0, 1]  # the next one is on its way
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        found = [iterator.next() for _ in range(2)]
+        iterator.finalize()
+        os._exit(found != [[2, 3], [4, 5]])
+    assert os.waitpid(child, 0)[1] == 0
+    assert iterator.next() == [2, 3]
+
+
+def test_a_thread_that_waits_while_another_one_finalizes(make):
+    waits, go_on = threading.Event(), threading.Event()
+
+    class Dataset(chainer.dataset.DatasetMixin):
+        def __len__(self):
+            return 4
+
+        def get_example(self, i):
+            waits.set()
+            go_on.wait(30)
+            return i
+
+    iterator = make(Dataset(), 1, shuffle=False)
+    if isinstance(iterator, iterators.MultiprocessIterator):
+        pytest.skip('it does not wait: see its own test')
+    found = []
+    threads = [threading.Thread(target=lambda: found.extend(iterator.next() for _ in range(4)))]
+    threads[0].start()
+    assert waits.wait(30)
+    threads.append(threading.Thread(target=iterator.finalize))
+    threads[1].start()
+    go_on.set()
+    for thread in threads:
+        thread.join(30)
+        assert not thread.is_alive()
+    assert found == [[0], [1], [2], [3]]
+
+
 @pytest.mark.parametrize(
     'duplicate', [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))]
 )

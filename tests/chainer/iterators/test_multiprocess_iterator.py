@@ -435,6 +435,33 @@ def test_an_iterator_in_a_forked_process():
         assert [iterator.next() for _ in range(3)] == [[2, 3], [4, 5], [6, 7]]
 
 
+def test_a_thread_that_waits_while_another_one_finalizes():
+    waits = multiprocessing.Event()
+
+    class Dataset(chainer.dataset.DatasetMixin):
+        def __len__(self):
+            return 4
+
+        def get_example(self, i):
+            waits.set()
+            time.sleep(30)
+
+    with multiprocess(Dataset(), 1) as iterator:
+        found = []
+
+        def wait():
+            with pytest.raises(RuntimeError, match='finalize') as error:
+                iterator.next()
+            found.append(error)
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        assert waits.wait(30)
+        iterator.finalize()
+        thread.join(30)
+        assert found
+
+
 def test_large_minibatches():
     """More indices than go into a pipe at a time."""
     with multiprocess(np.arange(20_000), 9_000, shuffle=False, n_prefetch=2) as iterator:

@@ -121,9 +121,10 @@ class DevicePrefetchIterator(Iterator):
 
     def finalize(self) -> None:
         """Gives up what the other iterator holds."""
-        self._ready = None
-        self._iterator._place = self._here
-        self._iterator.finalize()
+        self._iterator.finalize()  # first, for another thread may wait for its processes
+        with self._lock:
+            self._ready = None
+            self._iterator._place = self._here
 
     # ---- what a trainer reads ----
 

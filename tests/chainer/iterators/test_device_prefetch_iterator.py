@@ -269,3 +269,27 @@ def test_threads_that_share_one_get_each_minibatch_once(make):
         thread.join(30)
         assert not thread.is_alive()
     assert sorted(seen) == sorted([x.tolist()] for x in X)
+
+
+def test_a_thread_that_converts_while_another_one_finalizes():
+    waits, go_on = threading.Event(), threading.Event()
+
+    def convert(batch, device):
+        waits.set()
+        go_on.wait(30)
+        return batch
+
+    inner = iterators.SerialIterator(list(range(4)), 1, shuffle=False)
+    iterator = iterators.DevicePrefetchIterator(inner, '@numpy', convert)
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(iterator.next().arrays))]
+    threads[0].start()
+    assert waits.wait(30)
+    threads.append(threading.Thread(target=iterator.finalize))
+    threads[1].start()
+    threads[1].join(0.2)  # time for what must not happen
+    go_on.set()
+    for thread in threads:
+        thread.join(30)
+    found.append(iterator.next().arrays)
+    assert found == [[0], [1]]

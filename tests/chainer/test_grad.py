@@ -88,7 +88,7 @@ def test_grad_errors(make):
     with pytest.raises(ValueError, match='shape'):
         chainer.grad([y], [x], [Variable(make(A))])
     with pytest.raises(TypeError, match='dtype'):
-        chainer.grad([y], [x], [Variable(make(np.ones((), 'd')))])
+        chainer.grad([y], [x], [Variable(make(np.ones((), 'i')))])
     with pytest.raises(TypeError, match='different kinds'):
         chainer.grad([F.sum(Variable(A)), F.sum(Variable(chainerx.array(A)))], [x])
 
@@ -149,9 +149,23 @@ def test_gradients_of_inputs_from_elsewhere(make, double):
     assert [float(g.array[0]) for g in (gx, gy)] == [216, 108]
     gw, gxx = chainer.grad([gx], [w, x])
     assert [float(g.array[0]) for g in (gw, gxx)] == [40, 8]
-    for bad, error in ((np.ones(2, 'f'), ValueError), (np.ones(1, 'd'), TypeError)):
+    for bad, error in ((np.ones(2, 'f'), ValueError), (np.ones(1, 'i'), TypeError)):
         with pytest.raises(error, match=r'grad: grad_inputs\[0\] has'):
             chainer.grad([z], [x], None, [make(bad)])
+
+
+@pytest.mark.parametrize('dtype', ['float16', 'float64'])
+def test_given_gradients_of_another_float_dtype(make, dtype):
+    x = Variable(make(A))
+    gy = Variable(make(2 * A.astype(dtype)))
+    (gx,) = chainer.grad([x * x], [x], [gy], enable_double_backprop=True)
+    assert gx.dtype == x.dtype
+    assert_equal(gx, 4 * A * A)
+    (ggy,) = chainer.grad([gx], [gy])
+    assert ggy.dtype == np.dtype(dtype)
+    assert_equal(ggy, 2 * A.astype(dtype))
+    chainer.backward([x * x], [gy])
+    assert_equal(x.grad, 4 * A * A)
 
 
 # ---- chainer.backward ----
@@ -217,7 +231,7 @@ def test_given_gradients_leave_those_of_outputs_alone(make):
     chainer.backward([y], [None])
     assert_equal(y.grad, 5 * A)
     assert_equal(x.grad, 8 * A)
-    for bad, error in ((A[:1], ValueError), (A.astype('d'), TypeError)):
+    for bad, error in ((A[:1], ValueError), (A.astype('i'), TypeError)):
         with pytest.raises(error, match=r'grad_outputs\[0\] has'):
             chainer.backward([y], [make(bad)])
     other = A if isinstance(x.array, chainerx.ndarray) else chainerx.array(A)

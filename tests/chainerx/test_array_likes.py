@@ -399,7 +399,7 @@ class Text(str):
 @pytest.mark.parametrize(
     'garbage',
     [None, 'abc', b'abc', {}, {1}, object(), ['a'], [None], [{}], Text('1'), range(3)],
-    ids=repr,
+    ids=lambda garbage: type(garbage).__name__,
 )
 def test_garbage(garbage):
     kind = type(garbage).__name__

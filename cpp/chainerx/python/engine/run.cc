@@ -128,7 +128,8 @@ VariableObject* ToVariable(const char* op, const char* name, PyObject* o) {
     return AsVariable(o);
 }
 
-// The gradient that the user gives for a variable.
+// The gradient that the user gives for a variable; another float dtype becomes that of the
+// variable.
 Array GivenGrad(const char* op, const char* name, Py_ssize_t i, PyObject* given,
                 VariableObject* v) {
     VariableObject* gradient = ToVariable(op, name, given);
@@ -150,12 +151,12 @@ Array GivenGrad(const char* op, const char* name, Py_ssize_t i, PyObject* given,
         throw ValueError{op,       ": ", name, "[", i, "] has shape ", g.shape(), ", the variable ",
                          x.shape()};
     }
-    if (g.dtype() != x.dtype()) {
+    if (g.dtype() != x.dtype() && !(IsFloat(g.dtype()) && IsFloat(x.dtype()))) {
         throw TypeError{op,       ": ", name, "[", i, "] has dtype ", g.dtype(), ", the variable ",
                         x.dtype()};
     }
     CheckSameDevice(op, x.device(), g.device());
-    return g;
+    return g.AsType(x.dtype(), false);
 }
 
 // A tuple of as many gradients as there are variables; null for None, which stands for none.

@@ -6,6 +6,7 @@ import operator
 import pickle
 import subprocess
 import sys
+import threading
 import weakref
 
 import chainerx as chx
@@ -323,3 +324,25 @@ def test_lists_of_different_lengths():
         for name in ('array', 'asarray'):
             with pytest.raises(ValueError, match=f'^{name}: the lists are inhomogeneous: {text}'):
                 getattr(chx, name)(nested)
+
+
+def test_a_list_that_holds_itself():
+    """Where the lists differ is looked for by recursion, here on a stack that would not do."""
+    nested = []
+    nested.append(nested)
+    found = []
+
+    def convert():
+        for function in (chx.array, chx.exp):
+            with pytest.raises(ValueError, match='dimension') as error:
+                function(nested)
+            found.append(error)
+
+    size = threading.stack_size(1 << 19)
+    try:
+        thread = threading.Thread(target=convert)
+        thread.start()
+    finally:
+        threading.stack_size(size)
+    thread.join()
+    assert len(found) == 2

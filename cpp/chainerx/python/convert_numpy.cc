@@ -33,9 +33,9 @@ PyObject* AsNumpyArray(PyObject* o, std::optional<Dtype> dtype) {
 }
 
 // Where the items of nested lists first differ in length, as "[1] has length 2, [0] has length 1";
-// nothing where they don't, or not among so many.
-std::string DescribeLengths(PyObject* o, const std::string& place, int& left) {
-    if (!(PyList_Check(o) || PyTuple_Check(o)) || left <= 0) return {};
+// nothing where they don't, or not among so many, or not so deep: a list may hold itself.
+std::string DescribeLengths(PyObject* o, const std::string& place, int depth, int& left) {
+    if (!(PyList_Check(o) || PyTuple_Check(o)) || depth > kMaxNdim || left <= 0) return {};
     const Items items{o};
     const auto length = [&](Py_ssize_t i) {
         const bool is_list = PyList_Check(items[i]) || PyTuple_Check(items[i]);
@@ -50,7 +50,8 @@ std::string DescribeLengths(PyObject* o, const std::string& place, int& left) {
         if (length(i) != length(0)) return StrCat(describe(i), ", ", describe(0));
     }
     for (Py_ssize_t i = 0; i < items.size() && --left > 0; ++i) {
-        std::string found = DescribeLengths(items[i], StrCat(place, "[", int64_t{i}, "]"), left);
+        const std::string item = StrCat(place, "[", int64_t{i}, "]");
+        std::string found = DescribeLengths(items[i], item, depth + 1, left);
         if (!found.empty()) return found;
     }
     return {};
@@ -60,7 +61,7 @@ std::string DescribeLengths(PyObject* o, const std::string& place, int& left) {
 void CheckLengths(PyObject* o) {
     if (PyErr_ExceptionMatches(PyExc_ValueError) == 0) return;
     int left = 10'000;
-    const std::string found = DescribeLengths(o, "", left);
+    const std::string found = DescribeLengths(o, "", 0, left);
     if (found.empty()) return;
     PyErr_Clear();
     throw ValueError{"the lists are inhomogeneous: ", found};

@@ -603,3 +603,17 @@ def test_the_seeds_matmul(make, transb):
     report = chainer.fallback_report(reset=True)
     native_only = not isinstance(x.array, chainerx.ndarray) or not transb
     assert (report == []) is native_only
+
+
+@pytest.mark.parametrize('entries', [((),), (7,), ([1],)])
+def test_what_is_retained_and_written_by_the_user(entries):
+    class Double(FunctionNode):
+        def __setattr__(self, name, value):
+            super().__setattr__(name, entries if name == '_retained_inputs' else value)
+
+        def forward(self, inputs):
+            self.retain_inputs((0,))
+            return (inputs[0] * 2,)
+
+    with pytest.raises(TypeError, match='Double: _retained_inputs holds'):
+        Double().apply((Variable(np.ones(2, 'f')),))

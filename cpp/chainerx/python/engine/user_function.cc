@@ -184,7 +184,7 @@ void CallBackward(Region* region, GradContext& context, const Places& places) {
 
 // What a function has retained of its inputs or outputs, under a name in its dict, belongs to its
 // node, too, so that whoever walks through the graph finds it when the variables are gone. `places`
-// are those of `arrays`; what was retained begins with a place.
+// are those of `arrays`; what was retained begins with a place, unless code of the user's wrote it.
 template <typename Save>
 void SaveRetained(PyObject* f, PyObject* name, const std::vector<int>& places,
                   const std::vector<Array>& arrays, std::vector<Saved>& saved, Save&& save) {
@@ -194,7 +194,17 @@ void SaveRetained(PyObject* f, PyObject* name, const std::vector<int>& places,
         return;
     const Items items{entries};
     for (Py_ssize_t i = 0; i < items.size(); ++i) {
-        const int64_t place = ToInt("connect", "retained", Items{items[i]}[0]);
+        PyObject* entry = items[i];
+        if (!PyTuple_Check(entry) || PyTuple_GET_SIZE(entry) == 0) {
+            throw TypeError{ClassName(f),
+                            ": ",
+                            PyUnicode_AsUTF8(name),
+                            " holds ",
+                            Py_TYPE(entry)->tp_name,
+                            ", expected what retain_inputs() and "
+                            "retain_outputs() put there"};
+        }
+        const int64_t place = ToInt("connect", "retained", PyTuple_GET_ITEM(entry, 0));
         const auto found = std::ranges::find(places, place);
         if (found != places.end()) saved.push_back(save(arrays[found - places.begin()]));
     }

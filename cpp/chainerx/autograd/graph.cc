@@ -205,16 +205,19 @@ Slot* MakeLeafSlot(ArrayBody& body) {
 
 namespace {
 
-// Held where a slot, or a body that it shows, may go while the other one does: only nodes that
-// saved a body without keeping its slot leave that open.
+// Held where a slot, or a body that it shows, may go while the other one does, for only nodes that
+// saved a body without keeping its slot leave that open; and where the body is looked at.
 ForkMutex g_loose_mutex;
 
 }  // namespace
 
 void ForgetSaved(ArrayBody& body) {
-    std::unique_lock<ForkMutex> loose{g_loose_mutex, std::defer_lock};
-    if (body.loosely_saved.load(std::memory_order_relaxed)) loose.lock();
-    if (body.slot == nullptr) return;
+    if (body.loosely_saved.load(std::memory_order_relaxed)) {
+        const std::lock_guard loose{g_loose_mutex};
+        // Not under the lock of the slot, which may go as soon as it shows nothing.
+        if (body.slot != nullptr) body.slot->saved.store(nullptr, std::memory_order_release);
+        return;
+    }
     const std::lock_guard guard{body.slot->lock};
     body.slot->saved.store(nullptr, std::memory_order_relaxed);
 }
@@ -225,6 +228,7 @@ void Slot::LeaveSaved() {
 }
 
 Array SavedData(Slot& slot) {
+    const std::lock_guard loose{g_loose_mutex};
     const std::lock_guard guard{slot.lock};
     ArrayBody* s = slot.saved.load(std::memory_order_relaxed);
     return s != nullptr ? AliasOf(*s) : Array{};

@@ -34,4 +34,5 @@ def as_at_first(array: tp.Any) -> tp.Any:
     """
     if isinstance(array, cuda.ndarray):
         return array
-    return engine.to_kind(functional.as_at_first(engine.side(array)), engine.kind(array))
+    kind = tp.cast(str, engine.kind(array))
+    return engine.to_kind(functional.as_at_first(engine.side(array)), kind)

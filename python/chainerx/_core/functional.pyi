@@ -49,15 +49,15 @@ class SameDraws:
     def __call__(self, f: object) -> object:
         """f(). From generators that the first call drew from, the same numbers."""
 
-def is_repeated() -> bool:
+def is_repeated() -> builtins.bool:
     """Whether a function runs again, for its derivatives."""
 
-def moves(x: chainerx.ndarray) -> bool:
+def moves(x: ndarray) -> builtins.bool:
     """
     Whether a function is to move an array: not if it has done so at its first call.
     """
 
-def as_at_first(x: chainerx.ndarray) -> chainerx.ndarray:
+def as_at_first(x: ndarray) -> ndarray:
     """
     What the array was at the first call, of a function that runs again; else what it is.
     """

@@ -186,7 +186,7 @@ def _batch_norm(
         # Examples are one call of the user's: they move what is the same for all once, when the
         # function has succeeded for all.
         one = [_batch.pick(v, level, 0).as_grad_stopped() for v in (x, gamma, beta)]
-        others = {k: named[k] for k in ('eps', 'decay', 'axis') if k in named}
+        others: dict[str, tp.Any] = {k: named[k] for k in ('eps', 'decay', 'axis') if k in named}
         level.afterwards.append(lambda: _move(function, one, {**running, **others}))
     weights = [_kept(full(v, level), kept, level) for v in (gamma, beta)]
     return function(full(x, level), *weights, **named)

@@ -67,8 +67,11 @@ class BatchRenormalizationFunction(BuiltinFunction):
         old_std = chainerx.sqrt(old_var.astype(std.dtype) + eps)
         r = chainerx.clip(std / old_std, 1 / rmax, rmax)
         d = chainerx.clip((mean - old_mean) / old_std, -dmax, dmax)
-        running = (to_mean, to_var) if update_statistics and x.size != 0 else (None, None)
-        y = chainerx.batch_norm(x, gamma * r, beta + gamma * d, *running, eps, decay, axis)
+        moves = update_statistics and x.size != 0
+        moved_mean, moved_var = (to_mean, to_var) if moves else (None, None)
+        y = chainerx.batch_norm(
+            x, gamma * r, beta + gamma * d, moved_mean, moved_var, eps, decay, axis
+        )
         return y, r, std
 
 

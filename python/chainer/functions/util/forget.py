@@ -38,7 +38,7 @@ class Forget(FunctionNode):
         self.retain_inputs(tuple(range(len(inputs))))
         before = RandomStates()
         with configuration.using_config('enable_backprop', False):
-            ys = self._same(lambda: self._call([_leaf(x) for x in inputs]))
+            ys = self._call([_leaf(x) for x in inputs])
             outputs = tuple(y.array for y in ys)
         if RandomStates() != before:  # else nothing is kept: they are some thousand bytes
             self._random = before
@@ -58,12 +58,12 @@ class Forget(FunctionNode):
             configuration.using_config('in_recomputing', True),
             configuration.using_config('enable_backprop', True),
         ):
-            ys = self._same(lambda: self._call(xs))
+            ys = self._call(xs)
         variable.backward(list(ys), list(grad_outputs))
         return tuple(xs[i].grad_var for i in target_input_indexes)
 
     def _call(self, xs: list[variable.Variable]) -> tuple[variable.Variable, ...]:
-        ys = self.func(*xs)
+        ys: tp.Any = self._same(lambda: self.func(*xs))
         ys = ys if isinstance(ys, tuple) else (ys,)
         for n, y in enumerate(ys):
             if not isinstance(y, variable.Variable):

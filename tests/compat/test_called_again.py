@@ -44,7 +44,7 @@ class OfLink:
         self.kwargs = kwargs
 
     def __call__(self, x):
-        return self.link(chainer.Variable(x), **self.kwargs).array
+        return self.link(chainer.Variable(x), **self.kwargs).chx_array
 
     def state(self):
         cpu = chainer.get_device('@numpy')

@@ -113,7 +113,7 @@ CASES = [
             (call(f(2, 3), f(4, 3), f(4, 3), dropout_p=-0.5), 'ValueError', 'dropout_p is -0.5'),
             (call(f(2, 3), f(4, 3), f(4, 3), dropout_p=float('nan')), 'ValueError', 'dropout_p'),
             (call(f(2, 3), f(4, 3), f(4, 3), scale='x'), 'TypeError', 'scale'),
-            (call(f(2, 3), f(4, 3), [1.0]), 'TypeError', 'value'),
+            (call(f(2, 3), f(4, 3), 'x'), 'TypeError', 'value'),
         ],
     ),
 ]

@@ -150,7 +150,7 @@ CASES = [
             (call(f(1, 2, 3), f(2, 2, 2), pad=(1, (1, 1))), 'TypeError'),
             (call(f(1, 2, 3), f(2, 2, 2), stride=1.5), 'TypeError'),
             (call(f(1, 2, 3), f(2, 2, 2), stride=None), 'TypeError'),
-            (call(f(1, 2, 3), f(2, 2, 2), 3), 'TypeError'),
+            (call(f(1, 2, 3), f(2, 2, 2), 'x'), 'TypeError'),
         ],
         big=call(f(5, 8, 33, 35), f(12, 4, 3, 3), f(12), stride=2, pad=1, groups=2),
     ),

@@ -29,7 +29,7 @@ def _binary(name, ref, errors=()):
             (call(f(3), f(2, 2)), 'DimensionError', 'a2 has shape'),
             (call(f(3), b(2)), 'DtypeError', 'a2'),
             (call(f(3), 'x'), 'TypeError', 'a2'),
-            (call(1, 2), 'TypeError'),
+            (call('x', 2), 'TypeError'),
             *errors,
         ],
     )

@@ -55,7 +55,7 @@ CASES = [
             (call([[f(2)], []]), 'ValueError', 'empty'),
             (call([f(2), [f(2)]]), 'ValueError', 'deep'),
             (call([[f(2), f(3)], [f(4)]]), 'DimensionError'),
-            (call((f(2),)), 'TypeError'),
+            (call('x'), 'TypeError'),
             (call([[[[[[[[[[[f()]]]]]]]]]]]), 'DimensionError'),
         ],
     ),

@@ -306,7 +306,7 @@ CASES = [
             (call((f(2), f(3))), 'DimensionError', r'\(3,\)'),
             (call((f(2), f(2)), 1), 'DimensionError', '1'),
             (call(f()), 'DimensionError'),
-            (call([1, 2]), 'TypeError'),
+            (call(['x', 2]), 'TypeError'),
         ],
         huge=False,
     ),

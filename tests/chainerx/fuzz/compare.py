@@ -104,6 +104,8 @@ def check(draft):
         return 'returned'
     if their_error is not None:
         return 'returned, not in NumPy'
+    if not draft.blocks and is_overflow(result, expected):
+        return 'returned'  # numbers alone are float32 here, whose squares may be infinite
     if draft.name in UNORDERED:
         expected = np.sort(expected)
     # Numbers beyond 2^10 are computed in float32 here, in float64 or float16 there.
@@ -149,6 +151,11 @@ def has_out(draft):
 
 def finite(values):
     return bool(np.isfinite(values.astype('f4')).all())
+
+
+def is_overflow(x, expected):
+    is_narrow = isinstance(x, chx.ndarray) and x.dtype in (np.float32, np.complex64)
+    return is_narrow and not finite(chx.to_numpy(x)) and np.isfinite(expected).all()
 
 
 def is_integer(x):

@@ -80,14 +80,31 @@ class DecorrelatedBatchNormalization(BuiltinFunction):
         m = z.shape[2]
         mean = z.mean(2, keepdims=True)
         centered = z - mean
-        # In float64, for the gradient has products of four roots: of fewer elements than channels
-        # they are as large as eps ** -2, and what is left of them is as small as x.
-        covariance = (centered @ centered.transpose(0, 2, 1) / m).astype('float64')
-        identity = chainerx.eye(z.shape[1], dtype='float64', device=z.device)
-        projection = inverse_root(covariance + eps * identity)
+        projections: list[tp.Any] = []
+        y = _decorrelated(centered, eps, projections)
         _move(running_mean, 'running_mean', decay, mean[:, :, 0])
-        _move(running_projection, 'running_projection', decay, projection * (m / max(m - 1, 1)))
-        return _from_groups(projection.astype(z.dtype) @ centered, x.shape).astype(x.dtype)
+        projection = projections[0] * (m / max(m - 1, 1))
+        projections[0] = None  # the list is kept for backward
+        _move(running_projection, 'running_projection', decay, projection)
+        return _from_groups(y, x.shape).astype(x.dtype)
+
+
+def _decorrelate(
+    centered: chainerx.ndarray, eps: float, projections: list[tp.Any]
+) -> chainerx.ndarray:
+    """Groups whose covariance is the identity; appends what they are multiplied with, once."""
+    # In float64, for the gradient has products of four roots: of fewer elements than channels they
+    # are as large as eps ** -2, and what is left of them is as small as x.
+    covariance = (centered @ centered.transpose(0, 2, 1) / centered.shape[2]).astype('float64')
+    identity = chainerx.eye(centered.shape[1], dtype='float64', device=centered.device)
+    projection = inverse_root(covariance + eps * identity)
+    if not projections:
+        projections.append(projection.as_grad_stopped())
+    return projection.astype(centered.dtype) @ centered
+
+
+# Keeps no matrices of float64: backward computes them again.
+_decorrelated = recomputed('decorrelate', _decorrelate, n_params=2)
 
 
 def _move(array: tp.Any, name: str, decay: float, statistic: chainerx.ndarray) -> None:

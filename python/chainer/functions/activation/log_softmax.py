@@ -8,7 +8,7 @@ import chainerx
 
 from chainer import variable
 from chainer._graph.declaration import routine
-from chainer.functions._of_arrays import log_softmax as _log_softmax  # noqa: F401
+from chainer.functions._of_arrays import log_softmax as _log_softmax  # noqa: F401  (for libraries)
 from chainer.functions.activation._unary import AlongAxis
 
 

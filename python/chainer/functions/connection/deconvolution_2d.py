@@ -9,7 +9,7 @@ from chainerx._core import _conv_transpose
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
-from chainer.functions._of_arrays import pair as _pair  # noqa: F401
+from chainer.functions._of_arrays import pair as _pair  # noqa: F401  (for libraries)
 from chainer.functions._windows import per_axis
 from chainer.functions.connection.convolution_2d import REMOVED, REMOVED_IN_CLASS, check_bias
 from chainer.utils import argument, conv, type_check

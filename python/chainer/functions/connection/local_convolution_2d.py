@@ -9,7 +9,7 @@ import chainerx
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer._graph.gradients import recomputed
-from chainer.functions._of_arrays import pair as _pair  # noqa: F401
+from chainer.functions._of_arrays import pair as _pair  # noqa: F401  (for libraries)
 from chainer.functions._windows import per_axis, windows
 from chainer.utils import type_check
 

@@ -12,7 +12,7 @@ from chainerx._core import _connectionist_temporal_classification
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer.functions._index_errors import of_labels
-from chainer.functions._of_arrays import logsumexp as _logsumexp  # noqa: F401
+from chainer.functions._of_arrays import logsumexp as _logsumexp  # noqa: F401  (for libraries)
 from chainer.functions.array.stack import stack
 from chainer.functions.loss._reduction import check_reduce, mean
 from chainer.utils import type_check

@@ -13,10 +13,10 @@ from chainer._graph import callbacks
 from chainer._graph.builtin import BuiltinFunction, _as_chainerx, _to_numpy
 from chainer._graph.gradients import recomputed
 from chainer.functions._index_errors import of_labels
-from chainer.functions._of_arrays import broadcast_to as _broadcast_to  # noqa: F401
-from chainer.functions._of_arrays import check_class_weight_option as _check_class_weight_option  # noqa: F401
-from chainer.functions._of_arrays import check_input_values as _check_input_values  # noqa: F401
-from chainer.functions._of_arrays import check_reduce_option as _check_reduce_option  # noqa: F401
+from chainer.functions._of_arrays import broadcast_to as _broadcast_to  # noqa: F401  (for libraries)
+from chainer.functions._of_arrays import check_class_weight_option as _check_class_weight_option  # noqa: F401  (for libraries)
+from chainer.functions._of_arrays import check_input_values as _check_input_values  # noqa: F401  (for libraries)
+from chainer.functions._of_arrays import check_reduce_option as _check_reduce_option  # noqa: F401  (for libraries)
 from chainer.functions.loss._reduction import check_reduce, mean
 from chainer.utils import type_check
 

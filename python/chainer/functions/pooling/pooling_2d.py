@@ -5,7 +5,7 @@ from __future__ import annotations
 import typing as tp
 
 from chainer._graph.builtin import BuiltinFunction
-from chainer.functions._of_arrays import pair as _pair  # noqa: F401
+from chainer.functions._of_arrays import pair as _pair  # noqa: F401  (for libraries)
 from chainer.functions.pooling._sizes import to_geometry
 from chainer.utils import type_check
 

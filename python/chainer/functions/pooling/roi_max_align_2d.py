@@ -7,7 +7,7 @@ import typing as tp
 import chainerx
 
 from chainer import variable
-from chainer.functions._of_arrays import pair as _pair  # noqa: F401
+from chainer.functions._of_arrays import pair as _pair  # noqa: F401  (for libraries)
 from chainer.functions.pooling._regions import (
     RegionPooling,
     align_regions,

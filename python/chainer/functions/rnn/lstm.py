@@ -9,12 +9,12 @@ from chainerx._core import engine
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer._graph.declaration import routine
-from chainer.functions._of_arrays import grad_grad_sigmoid as _grad_grad_sigmoid  # noqa: F401
-from chainer.functions._of_arrays import grad_grad_tanh as _grad_grad_tanh  # noqa: F401
-from chainer.functions._of_arrays import grad_sigmoid as _grad_sigmoid  # noqa: F401
-from chainer.functions._of_arrays import grad_tanh as _grad_tanh  # noqa: F401
-from chainer.functions._of_arrays import interleaved_gates as _extract_gates  # noqa: F401
-from chainer.functions._of_arrays import sigmoid as _sigmoid  # noqa: F401
+from chainer.functions._of_arrays import grad_grad_sigmoid as _grad_grad_sigmoid  # noqa: F401  (for libraries)
+from chainer.functions._of_arrays import grad_grad_tanh as _grad_grad_tanh  # noqa: F401  (for libraries)
+from chainer.functions._of_arrays import grad_sigmoid as _grad_sigmoid  # noqa: F401  (for libraries)
+from chainer.functions._of_arrays import grad_tanh as _grad_tanh  # noqa: F401  (for libraries)
+from chainer.functions._of_arrays import interleaved_gates as _extract_gates  # noqa: F401  (for libraries)
+from chainer.functions._of_arrays import sigmoid as _sigmoid  # noqa: F401  (for libraries)
 from chainer.utils import type_check
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typing as tp
 
 from chainer.functions.rnn._n_step import ListsOfArrays, NStep
-from chainer.functions.rnn._steps import gru_step as _gru  # noqa: F401
+from chainer.functions.rnn._steps import gru_step as _gru  # noqa: F401  (for libraries)
 
 
 class NStepGRU(NStep):

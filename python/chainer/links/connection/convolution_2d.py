@@ -5,7 +5,7 @@ from __future__ import annotations
 import typing as tp
 from collections.abc import Iterator
 
-from chainer.functions._of_arrays import pair as _pair  # noqa: F401
+from chainer.functions._of_arrays import pair as _pair  # noqa: F401  (for libraries)
 from chainer.functions._windows import per_axis
 from chainer.functions.connection.convolution_2d import REMOVED, convolution_2d
 from chainer.link import Link

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typing as tp
 
-from chainer.functions._of_arrays import pair as _pair  # noqa: F401
+from chainer.functions._of_arrays import pair as _pair  # noqa: F401  (for libraries)
 from chainer.functions._windows import per_axis
 from chainer.functions.connection.convolution_2d import REMOVED
 from chainer.functions.connection.deconvolution_2d import deconvolution_2d

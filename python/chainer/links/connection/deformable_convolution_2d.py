@@ -5,7 +5,7 @@ from __future__ import annotations
 import typing as tp
 
 from chainer import initializers
-from chainer.functions._of_arrays import pair as _pair  # noqa: F401
+from chainer.functions._of_arrays import pair as _pair  # noqa: F401  (for libraries)
 from chainer.functions._windows import per_axis
 from chainer.functions.connection.deformable_convolution_2d_sampler import (
     deformable_convolution_2d_sampler,

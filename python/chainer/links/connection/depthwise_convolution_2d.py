@@ -6,7 +6,7 @@ import math
 import typing as tp
 
 from chainer import initializers
-from chainer.functions._of_arrays import pair as _pair  # noqa: F401
+from chainer.functions._of_arrays import pair as _pair  # noqa: F401  (for libraries)
 from chainer.functions._windows import per_axis
 from chainer.functions.connection.depthwise_convolution_2d import depthwise_convolution_2d
 from chainer.link import Link

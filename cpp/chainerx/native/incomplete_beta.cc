@@ -17,6 +17,21 @@ double OffMean(double a, double b, double x, double y) {
     return x <= y ? std::fma(a + b, x, -a) : -std::fma(a + b, y, -b);
 }
 
+// What x^a y^b / Beta(a, b) is for large a and b, b the smaller one: sqrt(scale) exp(exponent).
+struct Hump {
+    double scale;
+    double exponent;
+};
+
+Hump HumpOf(double a, double b, double x, double y) {
+    const double sum = a + b;
+    const double off = OffMean(a, b, x, y);
+    const double depth =
+        a * HumpDepth(off / a, x * (sum / a)) + b * HumpDepth(-off / b, y * (sum / b));
+    const double rest = StirlingRest(sum) - StirlingRest(a) - StirlingRest(b);
+    return {b / kTwoPi * (a / sum), rest - depth};
+}
+
 // x^a y^b / Beta(a, b) for y = 1 - x, neither 0.
 double BetaFactor(double a, double b, double x, double y) {
     if (a < b) {
@@ -25,11 +40,8 @@ double BetaFactor(double a, double b, double x, double y) {
     }
     const double sum = a + b;
     if (b >= kLargeExponent) {
-        const double off = OffMean(a, b, x, y);
-        const double depth =
-            a * HumpDepth(off / a, x * (sum / a)) + b * HumpDepth(-off / b, y * (sum / b));
-        const double rest = StirlingRest(sum) - StirlingRest(a) - StirlingRest(b);
-        return std::sqrt(b / kTwoPi * (a / sum)) * std::exp(rest - depth);
+        const auto [scale, exponent] = HumpOf(a, b, x, y);
+        return std::sqrt(scale) * std::exp(exponent);
     }
     if (a >= kLargeExponent) {
         const double log_x = x > 0.5 ? std::log1p(-y) : std::log(x);
@@ -51,11 +63,8 @@ double LogBetaFactor(double a, double b, double x, double y) {
     }
     const double sum = a + b;
     if (b >= kLargeExponent) {
-        const double off = OffMean(a, b, x, y);
-        const double depth =
-            a * HumpDepth(off / a, x * (sum / a)) + b * HumpDepth(-off / b, y * (sum / b));
-        const double rest = StirlingRest(sum) - StirlingRest(a) - StirlingRest(b);
-        return 0.5 * std::log(b / kTwoPi * (a / sum)) + rest - depth;
+        const auto [scale, exponent] = HumpOf(a, b, x, y);
+        return 0.5 * std::log(scale) + exponent;
     }
     const double log_x = x > 0.5 ? std::log1p(-y) : std::log(x);
     const double log_y = y > 0.5 ? std::log1p(-x) : std::log(y);

@@ -128,8 +128,7 @@ class Link(device_resident.DeviceResident):
     def _device_id(self) -> int | None:
         """For programs from before v6: the number of the CuPy device; None elsewhere."""
         warnings.warn(
-            'Link._device_id is left only for backward compatibility and likely to be removed. '
-            'Use Link.device instead.',
+            'Link._device_id is of the time before devices were objects; take Link.device',
             DeprecationWarning,
             stacklevel=2,
         )

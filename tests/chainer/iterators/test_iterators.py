@@ -256,31 +256,37 @@ def test_threads_that_share_an_iterator_get_each_example_once(make, repeat):
     assert iterator.epoch == 1 + repeat
 
 
+class WaitingDataset(chainer.dataset.DatasetMixin):
+    """Tells that somebody waits for an example, which there is when it may go on."""
+
+    def __init__(self, n):
+        self.n = n
+        self.waits, self.go_on = threading.Event(), threading.Event()
+
+    def __len__(self):
+        return self.n
+
+    def get_example(self, i):
+        self.waits.set()
+        self.go_on.wait(30)
+        return i
+
+
 def test_a_process_forked_while_a_thread_waits_for_an_example(make):
     """It has no such thread, which would give the iterator free."""
-    waits, go_on = threading.Event(), threading.Event()
-
-    class Dataset(chainer.dataset.DatasetMixin):
-        def __len__(self):
-            return 2
-
-        def get_example(self, i):
-            waits.set()
-            go_on.wait(30)
-            return i
-
-    iterator = make(Dataset(), 1, shuffle=False)
+    dataset = WaitingDataset(2)
+    iterator = make(dataset, 1, shuffle=False)
     if isinstance(iterator, iterators.MultiprocessIterator):
         pytest.skip('its examples are made elsewhere')
     thread = threading.Thread(target=iterator.next)
     thread.start()
-    assert waits.wait(30)
+    assert dataset.waits.wait(30)
     child = os.fork()
     if child == 0:
         signal.alarm(20)
         iterator.reset()
         os._exit(0)
-    go_on.set()
+    dataset.go_on.set()
     thread.join()
     assert os.waitpid(child, 0)[1] == 0
 
@@ -300,27 +306,17 @@ def test_a_forked_process_goes_on(make):
 
 
 def test_a_thread_that_waits_while_another_one_finalizes(make):
-    waits, go_on = threading.Event(), threading.Event()
-
-    class Dataset(chainer.dataset.DatasetMixin):
-        def __len__(self):
-            return 4
-
-        def get_example(self, i):
-            waits.set()
-            go_on.wait(30)
-            return i
-
-    iterator = make(Dataset(), 1, shuffle=False)
+    dataset = WaitingDataset(4)
+    iterator = make(dataset, 1, shuffle=False)
     if isinstance(iterator, iterators.MultiprocessIterator):
         pytest.skip('it does not wait: see its own test')
     found = []
     threads = [threading.Thread(target=lambda: found.extend(iterator.next() for _ in range(4)))]
     threads[0].start()
-    assert waits.wait(30)
+    assert dataset.waits.wait(30)
     threads.append(threading.Thread(target=iterator.finalize))
     threads[1].start()
-    go_on.set()
+    dataset.go_on.set()
     for thread in threads:
         thread.join(30)
         assert not thread.is_alive()

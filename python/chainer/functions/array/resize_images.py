@@ -72,6 +72,11 @@ def _resize(
     return take(low) * (1 - weights) + take(np.minimum(low + 1, max(n - 1, 0))) * weights
 
 
+def _is_whole(m: tp.Any) -> bool:
+    is_whole_float = isinstance(m, float | np.floating) and m.is_integer()
+    return is_whole_float or isinstance(m, int | np.integer)
+
+
 def _check(output_shape: tp.Any, mode: str) -> tuple[int, int]:
     if mode not in ('nearest', 'bilinear'):
         raise ValueError(f"resize_images: mode is {mode!r}, expected 'bilinear' or 'nearest'")
@@ -81,7 +86,7 @@ def _check(output_shape: tp.Any, mode: str) -> tuple[int, int]:
         raise type(error)(
             f'resize_images: output_shape is {output_shape!r}, expected a height and a width'
         ) from None
-    if not all(m == int(m) for m in (height, width)):
+    if not all(map(_is_whole, (height, width))):
         raise TypeError(f'resize_images: output_shape is {output_shape!r}, expected integers')
     if height <= 0 or width <= 0:
         raise ValueError(

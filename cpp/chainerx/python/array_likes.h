@@ -11,7 +11,6 @@
 
 #include <optional>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "chainerx/core/array.h"
@@ -21,28 +20,6 @@
 #include "chainerx/python/ref.h"
 
 namespace chainerx::python {
-
-// The error that is set, taken away until it is put back.
-class SavedError {
- public:
-    SavedError() { PyErr_Fetch(&type_, &value_, &traceback_); }
-    ~SavedError() {
-        Py_XDECREF(type_);
-        Py_XDECREF(value_);
-        Py_XDECREF(traceback_);
-    }
-    SavedError(const SavedError&) = delete;
-    SavedError& operator=(const SavedError&) = delete;
-    void Restore() {
-        PyErr_Restore(std::exchange(type_, nullptr), std::exchange(value_, nullptr),
-                      std::exchange(traceback_, nullptr));
-    }
-
- private:
-    PyObject* type_{nullptr};
-    PyObject* value_{nullptr};
-    PyObject* traceback_{nullptr};
-};
 
 // What numbers and lists are beside: the arrays of one call.
 class ArraysBeside {

@@ -273,12 +273,9 @@ void Release(void* owner) {
         auto* managed = static_cast<Managed*>(o);
         if (managed->deleter == nullptr) return;
         // An error may be on its way, which the deleter would take for its own.
-        PyObject* type = nullptr;
-        PyObject* value = nullptr;
-        PyObject* traceback = nullptr;
-        PyErr_Fetch(&type, &value, &traceback);
+        SavedError error;
         managed->deleter(managed);
-        PyErr_Restore(type, value, traceback);
+        error.Restore();
     });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "chainerx/python/bind.h"
 
@@ -63,5 +64,27 @@ inline Ref Check(PyObject* o) {
     if (o == nullptr) throw PythonError{};
     return Ref{o};
 }
+
+// The error that is set, taken away until it is put back; else it is dropped.
+class SavedError {
+ public:
+    SavedError() { PyErr_Fetch(&type_, &value_, &traceback_); }
+    ~SavedError() {
+        Py_XDECREF(type_);
+        Py_XDECREF(value_);
+        Py_XDECREF(traceback_);
+    }
+    SavedError(const SavedError&) = delete;
+    SavedError& operator=(const SavedError&) = delete;
+    void Restore() {
+        PyErr_Restore(std::exchange(type_, nullptr), std::exchange(value_, nullptr),
+                      std::exchange(traceback_, nullptr));
+    }
+
+ private:
+    PyObject* type_{nullptr};
+    PyObject* value_{nullptr};
+    PyObject* traceback_{nullptr};
+};
 
 }  // namespace chainerx::python

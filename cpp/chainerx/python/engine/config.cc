@@ -363,8 +363,7 @@ BackpropConfig::BackpropConfig(bool enabled)
 BackpropConfig::~BackpropConfig() {
     if (!changed_) return;
     state_.enable_backprop = !state_.enable_backprop;
-    PyObject *type, *value, *traceback;
-    PyErr_Fetch(&type, &value, &traceback);
+    SavedError error;
     PyObject* name = GetNames().enable_backprop;
     if (const Ref values{LocalValues(g_config)}) {
         if (old_) {
@@ -373,7 +372,7 @@ BackpropConfig::~BackpropConfig() {
             PyDict_DelItem(values.get(), name);
         }
     }
-    PyErr_Restore(type, value, traceback);
+    error.Restore();
 }
 
 void InitConfig(PyObject* module) {

@@ -1,8 +1,8 @@
 // The part of vmap in C++: how calls with batches find their way to python/chainerx/func.
 //
 // A batch, an instance of the class `Batched` there, is no ndarray, so a routine that gets one
-// fails to parse its arguments. Only then does anybody look for batches among them (FailOrBatch, in
-// bind.h); what is called without them takes no instruction more than without vmap.
+// fails to parse its arguments. Only then does anybody look for batches among them (FailOrConvert,
+// in bind.h); what is called without them takes no instruction more than without vmap.
 #pragma once
 
 #include "chainerx/python/bind.h"

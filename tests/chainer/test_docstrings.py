@@ -14,6 +14,7 @@ import types
 
 import chainer
 import pytest
+from chainer._base.docstrings import documented_like
 
 MODULES = [
     'chainer',
@@ -230,3 +231,69 @@ def test_everything_has_a_docstring_and_a_signature():
     for name, value in found.items():
         assert value.__doc__, name
         inspect.signature(value)
+
+
+def test_documented_like():
+    def original(x, y, z=1):
+        """The original.
+
+        Args:
+            x (int): The first,
+                which has two lines.
+            y (int): The second.
+            z (int): The third.
+
+        Returns:
+            int: One.
+
+        Raises:
+            TypeError: For one reason.
+            ValueError: For another.
+
+        Source: A paper.
+        """
+
+    @documented_like(original)
+    def twin(w, y, x):
+        """The twin.
+
+        It has another parameter.
+
+        Args:
+            w (int): The fourth.
+            y (int): Its own.
+
+        Raises:
+            ValueError: For a reason of its own.
+        """
+
+    @documented_like(original)
+    def without():
+        pass
+
+    expected = """
+        The twin.
+
+        It has another parameter.
+
+        Args:
+            w (int): The fourth.
+            y (int): Its own.
+            x (int): The first,
+                which has two lines.
+
+        Returns:
+            int: One.
+
+        Raises:
+            TypeError: For one reason.
+            ValueError: For a reason of its own.
+
+        Source: A paper.
+    """
+    found = sections(twin.__doc__)
+    assert {k: v.strip() for k, v in found.items()} == {
+        k: v.strip() for k, v in sections(expected).items()
+    }
+    assert list(found) == list(sections(expected)), 'in this order'
+    assert without.__doc__ is None

@@ -8,6 +8,7 @@ import chainerx
 from chainerx._core import _conv
 
 from chainer import variable
+from chainer._base.docstrings import documented_like
 from chainer._graph.builtin import BuiltinFunction
 from chainer.functions._windows import per_axis
 from chainer.functions.connection.convolution_2d import check_types
@@ -109,6 +110,7 @@ def check_ndim(op: str, x: tp.Any, ndim: int) -> None:
         )
 
 
+@documented_like(convolution_nd)
 def convolution_1d(
     x: tp.Any,
     W: tp.Any,
@@ -121,29 +123,14 @@ def convolution_1d(
 ) -> variable.Variable:
     """Convolution over one axis; see `convolution_nd`.
 
-    Args:
-        x (Variable or array): (N, ins, d), a float dtype.
-        W (Variable or array): (outs, ins / groups, k), a float dtype.
-        b (Variable or array): (outs,), a float dtype; or None.
-        stride (int or tuple of int): Steps of the window.
-        pad (int or tuple of int): Zeros at both ends.
-        cover_all (bool): Whether all elements are seen, if need be by one more step.
-        dilate (int or tuple of int): Distance of the elements of the window.
-        groups (int): Outputs of a group see the inputs of that group alone.
-
-    Returns:
-        Variable: (N, outs, l). Differentiable in all of them, any order.
-
     Raises:
-        InvalidType: If dtypes or shapes do not fit.
-        TypeError: If what is given for the axes is neither an int nor a sequence of them.
-        ValueError: If ``x`` has another number of axes, or the window is longer than the padded
-            one.
+        ValueError: If ``x`` has another number of axes, or the window is longer than a padded one.
     """
     check_ndim('convolution_1d', x, 1)
     return convolution_nd(x, W, b, stride, pad, cover_all, dilate, groups)
 
 
+@documented_like(convolution_nd)
 def convolution_3d(
     x: tp.Any,
     W: tp.Any,
@@ -156,22 +143,7 @@ def convolution_3d(
 ) -> variable.Variable:
     """Convolution over three axes; see `convolution_nd`.
 
-    Args:
-        x (Variable or array): (N, ins, d_1, d_2, d_3), a float dtype.
-        W (Variable or array): (outs, ins / groups, k_1, k_2, k_3), a float dtype.
-        b (Variable or array): (outs,), a float dtype; or None.
-        stride (int or tuple of int): Steps of the window.
-        pad (int or tuple of int): Zeros at both ends of each axis.
-        cover_all (bool): Whether all elements are seen, if need be by one more step.
-        dilate (int or tuple of int): Distance of the elements of the window.
-        groups (int): Outputs of a group see the inputs of that group alone.
-
-    Returns:
-        Variable: (N, outs, l_1, l_2, l_3). Differentiable in all of them, any order.
-
     Raises:
-        InvalidType: If dtypes or shapes do not fit.
-        TypeError: If what is given for the axes is neither an int nor a sequence of them.
         ValueError: If ``x`` has another number of axes, or the window is longer than a padded one.
     """
     check_ndim('convolution_3d', x, 3)

@@ -8,6 +8,7 @@ import chainerx
 from chainerx._core import _conv_transpose
 
 from chainer import variable
+from chainer._base.docstrings import documented_like
 from chainer._graph.builtin import BuiltinFunction
 from chainer.functions._windows import per_axis
 from chainer.functions.connection.convolution_nd import check_ndim, over_one_axis
@@ -112,6 +113,7 @@ def deconvolution_nd(
     )
 
 
+@documented_like(deconvolution_nd)
 def deconvolution_1d(
     x: tp.Any,
     W: tp.Any,
@@ -124,28 +126,14 @@ def deconvolution_1d(
 ) -> variable.Variable:
     """Transposed convolution over one axis; see `deconvolution_nd`.
 
-    Args:
-        x (Variable or array): (N, ins, d), a float dtype.
-        W (Variable or array): (ins, outs / groups, k), a float dtype.
-        b (Variable or array): (outs,), a float dtype; or None.
-        stride (int or tuple of int): Distance of the windows in the output.
-        pad (int or tuple of int): What is cut off at both ends.
-        outsize (int or tuple of int): The length of the output, or None.
-        dilate (int or tuple of int): Distance of the elements of the window.
-        groups (int): As that of `convolution_1d`.
-
-    Returns:
-        Variable: (N, outs, l). Differentiable in all of them, any order.
-
     Raises:
-        InvalidType: If dtypes or shapes do not fit.
-        TypeError: If what is given for the axes is neither an int nor a sequence of them.
         ValueError: If ``x`` has another number of axes, or nothing is left of the output.
     """
     check_ndim('deconvolution_1d', x, 1)
     return deconvolution_nd(x, W, b, stride, pad, outsize, dilate, groups)
 
 
+@documented_like(deconvolution_nd)
 def deconvolution_3d(
     x: tp.Any,
     W: tp.Any,
@@ -158,22 +146,7 @@ def deconvolution_3d(
 ) -> variable.Variable:
     """Transposed convolution over three axes; see `deconvolution_nd`.
 
-    Args:
-        x (Variable or array): (N, ins, d_1, d_2, d_3), a float dtype.
-        W (Variable or array): (ins, outs / groups, k_1, k_2, k_3), a float dtype.
-        b (Variable or array): (outs,), a float dtype; or None.
-        stride (int or tuple of int): Distance of the windows in the output.
-        pad (int or tuple of int): What is cut off at both ends of each axis.
-        outsize (tuple of int): The lengths of the axes of the output, or None.
-        dilate (int or tuple of int): Distance of the elements of the window.
-        groups (int): As that of `convolution_3d`.
-
-    Returns:
-        Variable: (N, outs, l_1, l_2, l_3). Differentiable in all of them, any order.
-
     Raises:
-        InvalidType: If dtypes or shapes do not fit.
-        TypeError: If what is given for the axes is neither an int nor a sequence of them.
         ValueError: If ``x`` has another number of axes, or nothing is left of the output.
     """
     check_ndim('deconvolution_3d', x, 3)

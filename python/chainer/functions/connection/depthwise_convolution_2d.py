@@ -5,30 +5,24 @@ from __future__ import annotations
 import typing as tp
 
 from chainer import variable
+from chainer._base.docstrings import documented_like
 from chainer.functions.array import reshape, transpose
 from chainer.functions.connection.convolution_2d import convolution_2d
 
 
+@documented_like(convolution_2d)
 def depthwise_convolution_2d(
     x: tp.Any, W: tp.Any, b: tp.Any = None, stride: tp.Any = 1, pad: tp.Any = 0
 ) -> variable.Variable:
     """Convolution in which each channel is seen alone, by several windows.
 
     Args:
-        x (Variable or array): (N, ins, H, W), a float dtype.
         W (Variable or array): (multiplier, ins, kh, kw), a float dtype.
         b (Variable or array): (ins * multiplier,), a float dtype; or None.
-        stride (int or pair of int): Steps of the window.
-        pad (int or pair of int): Zeros around the images.
 
     Returns:
         Variable: (N, ins * multiplier, out_h, out_w): all of the first channel, then all of the
         second. Differentiable in all of them, any order.
-
-    Raises:
-        InvalidType: If dtypes or shapes do not fit.
-        TypeError: If what is given for the axes is neither an int nor a sequence of them.
-        ValueError: If the window is larger than the padded images.
 
     Source: Chollet, CVPR 2017.
     """

@@ -5,9 +5,11 @@ from __future__ import annotations
 import typing as tp
 
 from chainer import variable
+from chainer._base.docstrings import documented_like
 from chainer.functions.connection.convolution_2d import convolution_2d
 
 
+@documented_like(convolution_2d)
 def dilated_convolution_2d(
     x: tp.Any,
     W: tp.Any,
@@ -20,21 +22,7 @@ def dilated_convolution_2d(
     """As `convolution_2d`, which has this parameter as well.
 
     Args:
-        x (Variable or array): (N, ins, H, W), a float dtype.
         W (Variable or array): (outs, ins, kh, kw), a float dtype.
-        b (Variable or array): (outs,), a float dtype; or None.
-        stride (int or pair of int): Steps of the window.
-        pad (int or pair of int): Zeros around the images.
-        dilate (int or pair of int): Distance of the elements of the window.
-        cover_all (bool): Whether all pixels are seen, if need be by one more step.
-
-    Returns:
-        Variable: (N, outs, out_h, out_w). Differentiable in all of them, any order.
-
-    Raises:
-        InvalidType: If dtypes or shapes do not fit.
-        TypeError: If what is given for the axes is neither an int nor a sequence of them.
-        ValueError: If the window is larger than the padded images.
 
     Source: Yu and Koltun, ICLR 2016.
     """

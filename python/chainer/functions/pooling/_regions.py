@@ -10,6 +10,7 @@ import chainerx
 import numpy as np
 
 from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.declaration import routine
 from chainer._graph.gradients import linear
 from chainer.utils import type_check
 
@@ -43,45 +44,61 @@ class RegionPooling(BuiltinFunction):
         type_check.expect(rois.shape[1] == 4, rois.shape[0] == indices.shape[0])
 
 
-def align_regions(
-    op: str,
-    x: chainerx.ndarray,
-    rois: chainerx.ndarray,
-    roi_indices: chainerx.ndarray,
-    size: tuple[int, int],
-    scale: float,
-    ratios: tuple[int | None, int | None],
-    *,
-    average: bool,
-) -> chainerx.ndarray:
-    """Means or maxima of points between the pixels of each part of each region."""
+class RegionAlign(RegionPooling):
+    """Base of those that look at points between the pixels.
 
-    def pool(image: chainerx.ndarray, region: list[float]) -> chainerx.ndarray:
-        top, left, bottom, right = region
-        return align(image, ((top, bottom), (left, right)), size, ratios, average=average)
+    Attributes:
+        sampling_ratio: How many points of each part, down and across.
+    """
 
-    return for_regions(op, x, rois, roi_indices, scale, size, pool)
+    def __init__(
+        self, outsize: tp.Any, spatial_scale: float, sampling_ratio: tp.Any = None
+    ) -> None:
+        super().__init__(outsize, spatial_scale)
+        self.sampling_ratio = to_ratios(sampling_ratio)
 
 
-def pool_regions(
-    op: str,
-    x: chainerx.ndarray,
-    rois: chainerx.ndarray,
-    roi_indices: chainerx.ndarray,
-    size: tuple[int, int],
-    scale: float,
-    *,
-    average: bool,
-) -> chainerx.ndarray:
-    """Means or maxima of the pixels of each part of each region."""
+def pool_regions(op: str, *, average: bool) -> routine:
+    """The composition of ``op``: means or maxima of the pixels of each part of each region."""
     empty = 0.0 if average else -float('inf')
 
-    def pool(image: chainerx.ndarray, region: list[float]) -> chainerx.ndarray:
-        top, left, bottom, right = (round(v) for v in region)
-        spans = (top, max(bottom, top + 1)), (left, max(right, left + 1))
-        return pool_bins(image, spans, size, average, empty)
+    def compose(
+        x: chainerx.ndarray,
+        rois: chainerx.ndarray,
+        roi_indices: chainerx.ndarray,
+        outh: int,
+        outw: int,
+        scale: float,
+    ) -> chainerx.ndarray:
+        def pool(image: chainerx.ndarray, region: list[float]) -> chainerx.ndarray:
+            top, left, bottom, right = (round(v) for v in region)
+            spans = (top, max(bottom, top + 1)), (left, max(right, left + 1))
+            return pool_bins(image, spans, (outh, outw), average, empty)
 
-    return for_regions(op, x, rois, roi_indices, scale, size, pool)
+        return for_regions(op, x, rois, roi_indices, scale, (outh, outw), pool)
+
+    return routine(compose, outh=..., outw=..., spatial_scale=...)
+
+
+def align_regions(op: str, *, average: bool) -> routine:
+    """The composition of ``op``: means or maxima of points of each part of each region."""
+
+    def compose(
+        x: chainerx.ndarray,
+        rois: chainerx.ndarray,
+        roi_indices: chainerx.ndarray,
+        outh: int,
+        outw: int,
+        scale: float,
+        ratios: tuple[int | None, int | None],
+    ) -> chainerx.ndarray:
+        def pool(image: chainerx.ndarray, region: list[float]) -> chainerx.ndarray:
+            top, left, bottom, right = region
+            return align(image, ((top, bottom), (left, right)), (outh, outw), ratios, average)
+
+        return for_regions(op, x, rois, roi_indices, scale, (outh, outw), pool)
+
+    return routine(compose, outh=..., outw=..., spatial_scale=..., sampling_ratio=...)
 
 
 def to_outsize(outsize: tp.Any) -> tuple[int, int]:

@@ -7,7 +7,9 @@ import typing as tp
 import chainerx
 
 from chainer import variable
+from chainer._base.docstrings import documented_like
 from chainer.functions.pooling._sizes import to_geometry
+from chainer.functions.pooling.average_pooling_nd import average_pooling_nd
 from chainer.functions.pooling.pooling_2d import Pooling2D
 
 
@@ -30,6 +32,7 @@ class AveragePooling2D(Pooling2D):
         return chainerx.average_pool(x, (kh, kw), (sy, sx), (ph, pw), 'zero', cover_all)
 
 
+@documented_like(average_pooling_nd)
 def average_pooling_2d(
     x: tp.Any, ksize: tp.Any, stride: tp.Any = None, pad: tp.Any = 0
 ) -> variable.Variable:
@@ -37,18 +40,6 @@ def average_pooling_2d(
 
     Args:
         x (Variable or array): (N, C, H, W), a float dtype.
-        ksize (int or pair of int): The size of the window, of both axes or of each.
-        stride (int or pair of int): Its steps; None is ``ksize``.
-        pad (int or pair of int): How many zeros are added at both ends of each axis.
-
-    Returns:
-        Variable: (N, C, ...). Differentiable, any order.
-
-    Raises:
-        InvalidType: If ``x`` is no such array.
-        TypeError: If ``ksize``, ``stride`` or ``pad`` is neither an int nor a pair of them.
-        ValueError: If one of these has another number of numbers.
-        DimensionError: If the window is larger than the padded input, or the stride below 1.
     """
     (kh, kw), (sy, sx), (ph, pw) = to_geometry('average_pooling_2d', 2, ksize, stride, pad)
     return AveragePooling2D.call(

@@ -7,6 +7,7 @@ import typing as tp
 import chainerx
 
 from chainer import variable
+from chainer._base.docstrings import documented_like
 from chainer.functions.pooling._sizes import count_spatial, to_geometry
 from chainer.functions.pooling.pooling_nd import _PoolingND
 
@@ -66,7 +67,7 @@ def average_pooling_nd(
     Raises:
         InvalidType: If ``x`` is not of a float dtype.
         TypeError: If ``ksize``, ``stride`` or ``pad`` is neither an int nor a tuple of them.
-        ValueError: If these have not as many numbers as there are axes, there is no axis, or
+        ValueError: If the number of axes of ``x`` is 0, or does not fit to these or to the name; or
             ``pad_value`` is something else.
         DimensionError: If the window is larger than the padded input, or the stride below 1.
     """
@@ -97,49 +98,17 @@ def _average_pooling(
     )
 
 
+@documented_like(average_pooling_nd)
 def average_pooling_1d(
     x: tp.Any, ksize: tp.Any, stride: tp.Any = None, pad: tp.Any = 0, pad_value: tp.Any = 0
 ) -> variable.Variable:
-    """`average_pooling_nd` of one axis.
-
-    Args:
-        x (Variable or array): (N, C, d), a float dtype.
-        ksize (int or tuple of int): The size of the window.
-        stride (int or tuple of int): Its steps; None is ``ksize``.
-        pad (int or tuple of int): What is added at both ends.
-        pad_value (int or None): 0 counts what is added as zeros; None leaves it out of the means.
-
-    Returns:
-        Variable: (N, C, ...). Differentiable, any order.
-
-    Raises:
-        InvalidType: If ``x`` is not of a float dtype.
-        TypeError: If ``ksize``, ``stride`` or ``pad`` is neither an int nor a tuple of them.
-        ValueError: If there is another number of axes or of numbers, or another ``pad_value``.
-        DimensionError: If the window is larger than the padded input, or the stride below 1.
-    """
+    """`average_pooling_nd` of one axis."""
     return _average_pooling('average_pooling_1d', 1, x, ksize, stride, pad, pad_value)
 
 
+@documented_like(average_pooling_nd)
 def average_pooling_3d(
     x: tp.Any, ksize: tp.Any, stride: tp.Any = None, pad: tp.Any = 0, pad_value: tp.Any = 0
 ) -> variable.Variable:
-    """`average_pooling_nd` of three axes.
-
-    Args:
-        x (Variable or array): (N, C, d1, d2, d3), a float dtype.
-        ksize (int or tuple of int): The size of the window, of all axes or of each.
-        stride (int or tuple of int): Its steps; None is ``ksize``.
-        pad (int or tuple of int): What is added at both ends of each axis.
-        pad_value (int or None): 0 counts what is added as zeros; None leaves it out of the means.
-
-    Returns:
-        Variable: (N, C, ...). Differentiable, any order.
-
-    Raises:
-        InvalidType: If ``x`` is not of a float dtype.
-        TypeError: If ``ksize``, ``stride`` or ``pad`` is neither an int nor a tuple of them.
-        ValueError: If there is another number of axes or of numbers, or another ``pad_value``.
-        DimensionError: If the window is larger than the padded input, or the stride below 1.
-    """
+    """`average_pooling_nd` of three axes."""
     return _average_pooling('average_pooling_3d', 3, x, ksize, stride, pad, pad_value)

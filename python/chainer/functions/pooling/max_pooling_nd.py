@@ -8,6 +8,7 @@ import chainerx
 from chainerx._core import _max_pool_kept
 
 from chainer import configuration
+from chainer._base.docstrings import documented_like
 from chainer.functions.pooling._sizes import count_spatial, to_geometry
 from chainer.functions.pooling.pooling_nd import _PoolingND
 
@@ -64,7 +65,7 @@ def max_pooling_nd(
     Raises:
         InvalidType: If ``x`` is not of a float dtype.
         TypeError: If ``ksize``, ``stride`` or ``pad`` is neither an int nor a tuple of them.
-        ValueError: If these have not as many numbers as there are axes, or there is no axis.
+        ValueError: If the number of axes of ``x`` is 0, or does not fit to these or to the name.
         DimensionError: If the window is larger than the padded input, or the stride below 1.
 
     Note:
@@ -100,6 +101,7 @@ def _max_pooling(
     )
 
 
+@documented_like(max_pooling_nd)
 def max_pooling_1d(
     x: tp.Any,
     ksize: tp.Any,
@@ -108,30 +110,11 @@ def max_pooling_1d(
     cover_all: bool = True,
     return_indices: bool = False,
 ) -> tp.Any:
-    """`max_pooling_nd` of one axis.
-
-    Args:
-        x (Variable or array): (N, C, d), a float dtype.
-        ksize (int or tuple of int): The size of the window.
-        stride (int or tuple of int): Its steps; None is ``ksize``.
-        pad (int or tuple of int): What is added at both ends; never the maximum.
-        cover_all (bool): Whether there is one more window where some of the input would be left
-            out.
-        return_indices (bool): Whether the indices are returned, too.
-
-    Returns:
-        Variable, or a tuple of it and an array: (N, C, ...), as `max_pooling_nd`. Differentiable,
-            any order.
-
-    Raises:
-        InvalidType: If ``x`` is not of a float dtype.
-        TypeError: If ``ksize``, ``stride`` or ``pad`` is neither an int nor a tuple of them.
-        ValueError: If there is another number of axes or of numbers.
-        DimensionError: If the window is larger than the padded input, or the stride below 1.
-    """
+    """`max_pooling_nd` of one axis."""
     return _max_pooling('max_pooling_1d', 1, x, ksize, stride, pad, cover_all, return_indices)
 
 
+@documented_like(max_pooling_nd)
 def max_pooling_2d(
     x: tp.Any,
     ksize: tp.Any,
@@ -140,30 +123,11 @@ def max_pooling_2d(
     cover_all: bool = True,
     return_indices: bool = False,
 ) -> tp.Any:
-    """`max_pooling_nd` of images.
-
-    Args:
-        x (Variable or array): (N, C, H, W), a float dtype.
-        ksize (int or pair of int): The size of the window, of both axes or of each.
-        stride (int or pair of int): Its steps; None is ``ksize``.
-        pad (int or pair of int): What is added at both ends of each axis; never the maximum.
-        cover_all (bool): Whether there is one more window where some of the input would be left
-            out.
-        return_indices (bool): Whether the indices are returned, too.
-
-    Returns:
-        Variable, or a tuple of it and an array: (N, C, ...), as `max_pooling_nd`. Differentiable,
-            any order.
-
-    Raises:
-        InvalidType: If ``x`` is not of a float dtype.
-        TypeError: If ``ksize``, ``stride`` or ``pad`` is neither an int nor a tuple of them.
-        ValueError: If there is another number of axes or of numbers.
-        DimensionError: If the window is larger than the padded input, or the stride below 1.
-    """
+    """`max_pooling_nd` of images."""
     return _max_pooling('max_pooling_2d', 2, x, ksize, stride, pad, cover_all, return_indices)
 
 
+@documented_like(max_pooling_nd)
 def max_pooling_3d(
     x: tp.Any,
     ksize: tp.Any,
@@ -172,25 +136,5 @@ def max_pooling_3d(
     cover_all: bool = True,
     return_indices: bool = False,
 ) -> tp.Any:
-    """`max_pooling_nd` of three axes.
-
-    Args:
-        x (Variable or array): (N, C, d1, d2, d3), a float dtype.
-        ksize (int or tuple of int): The size of the window, of all axes or of each.
-        stride (int or tuple of int): Its steps; None is ``ksize``.
-        pad (int or tuple of int): What is added at both ends of each axis; never the maximum.
-        cover_all (bool): Whether there is one more window where some of the input would be left
-            out.
-        return_indices (bool): Whether the indices are returned, too.
-
-    Returns:
-        Variable, or a tuple of it and an array: (N, C, ...), as `max_pooling_nd`. Differentiable,
-            any order.
-
-    Raises:
-        InvalidType: If ``x`` is not of a float dtype.
-        TypeError: If ``ksize``, ``stride`` or ``pad`` is neither an int nor a tuple of them.
-        ValueError: If there is another number of axes or of numbers.
-        DimensionError: If the window is larger than the padded input, or the stride below 1.
-    """
+    """`max_pooling_nd` of three axes."""
     return _max_pooling('max_pooling_3d', 3, x, ksize, stride, pad, cover_all, return_indices)

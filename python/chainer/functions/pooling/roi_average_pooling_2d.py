@@ -4,33 +4,15 @@ from __future__ import annotations
 
 import typing as tp
 
-import chainerx
-
 from chainer import variable
 from chainer.functions._of_arrays import pair as _pair  # noqa: F401  (for libraries)
-from chainer.functions.pooling._regions import (
-    RegionPooling,
-    pool_regions,
-    to_outsize,
-    to_scale,
-)
+from chainer.functions.pooling._regions import RegionPooling, pool_regions, to_outsize, to_scale
 
 
 class ROIAveragePooling2D(RegionPooling):
     """See `roi_average_pooling_2d`."""
 
-    @staticmethod
-    def compose(
-        x: chainerx.ndarray,
-        rois: chainerx.ndarray,
-        roi_indices: chainerx.ndarray,
-        *,
-        outh: int,
-        outw: int,
-        spatial_scale: float,
-    ) -> chainerx.ndarray:
-        size, op = (outh, outw), 'roi_average_pooling_2d'
-        return pool_regions(op, x, rois, roi_indices, size, spatial_scale, average=True)
+    compose = pool_regions('roi_average_pooling_2d', average=True)
 
 
 def roi_average_pooling_2d(

@@ -4,35 +4,20 @@ from __future__ import annotations
 
 import typing as tp
 
-import chainerx
-
 from chainer import variable
+from chainer._base.docstrings import documented_like
 from chainer.functions._of_arrays import pair as _pair  # noqa: F401  (for libraries)
-from chainer.functions.pooling._regions import (
-    RegionPooling,
-    pool_regions,
-    to_outsize,
-    to_scale,
-)
+from chainer.functions.pooling._regions import RegionPooling, pool_regions, to_outsize, to_scale
+from chainer.functions.pooling.roi_average_pooling_2d import roi_average_pooling_2d
 
 
 class ROIMaxPooling2D(RegionPooling):
     """See `roi_max_pooling_2d`."""
 
-    @staticmethod
-    def compose(
-        x: chainerx.ndarray,
-        rois: chainerx.ndarray,
-        roi_indices: chainerx.ndarray,
-        *,
-        outh: int,
-        outw: int,
-        spatial_scale: float,
-    ) -> chainerx.ndarray:
-        size, op = (outh, outw), 'roi_max_pooling_2d'
-        return pool_regions(op, x, rois, roi_indices, size, spatial_scale, average=False)
+    compose = pool_regions('roi_max_pooling_2d', average=False)
 
 
+@documented_like(roi_average_pooling_2d)
 def roi_max_pooling_2d(
     x: tp.Any,
     rois: tp.Any,
@@ -42,25 +27,9 @@ def roi_max_pooling_2d(
 ) -> variable.Variable:
     """Maxima of regions of images, which are divided into as many parts each.
 
-    Args:
-        x (Variable or array): (N, C, H, W), a float dtype.
-        rois (Variable or array): (R, 4), the dtype of ``x``: top, left, bottom and right of each
-            region.
-        roi_indices (Variable or array): (R,), int32: the images that they are of.
-        outsize (int or pair of int): How many parts, down and across.
-        spatial_scale (float): What the numbers in ``rois`` are multiplied by.
-
     Returns:
         Variable: (R, C, *outsize): the maximum of pixels in each part. Differentiable in ``x``,
             any order.
-
-    Raises:
-        InvalidType: If dtypes or shapes do not fit.
-        TypeError: If another argument is not positive, or no number.
-        IndexError: If there is no such image.
-        ValueError: If a region is not finite.
-
-    Source: Girshick, ICCV 2015.
     """
     outh, outw = to_outsize(outsize)
     return ROIMaxPooling2D.call(

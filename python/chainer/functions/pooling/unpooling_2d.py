@@ -7,8 +7,10 @@ import typing as tp
 import chainerx
 
 from chainer import variable
+from chainer._base.docstrings import documented_like
 from chainer.functions.pooling._sizes import to_geometry, to_tuple
 from chainer.functions.pooling.pooling_2d import Pooling2D
+from chainer.functions.pooling.unpooling_nd import unpooling_nd
 
 
 class Unpooling2D(Pooling2D):
@@ -59,6 +61,7 @@ def to_outsize(op: str, outsize: tp.Any) -> tuple[int | None, int | None]:
     return height, width
 
 
+@documented_like(unpooling_nd)
 def unpooling_2d(
     x: tp.Any,
     ksize: tp.Any,
@@ -71,21 +74,6 @@ def unpooling_2d(
 
     Args:
         x (Variable or array): (N, C, H, W), a float dtype.
-        ksize (int or pair of int): The size of the window, of both axes or of each.
-        stride (int or pair of int): Its steps; None is ``ksize``.
-        pad (int or pair of int): What is cut off at both ends of each axis.
-        outsize (pair of int): Height and width of the result; None is the smallest of those that
-            a pooling makes the size of ``x`` of.
-        cover_all (bool): Whether that pooling is one with ``cover_all``.
-
-    Returns:
-        Variable: (N, C, ...). Differentiable, any order.
-
-    Raises:
-        InvalidType: If ``x`` is no such array.
-        TypeError: If an argument is neither an int nor a pair of them.
-        ValueError: If one has another number of numbers.
-        DimensionError: If ``outsize`` does not fit to the shape of ``x``, or the stride is below 1.
 
     Source: Dosovitskiy et al., CVPR 2015.
     """

@@ -7,6 +7,7 @@ import typing as tp
 import chainerx
 
 from chainer import variable
+from chainer._base.docstrings import documented_like
 from chainer.functions.pooling._sizes import count_spatial, to_geometry, to_tuple
 from chainer.functions.pooling.pooling_nd import _PoolingND
 
@@ -77,7 +78,7 @@ def unpooling_nd(
     Raises:
         InvalidType: If ``x`` is not of a float dtype.
         TypeError: If an argument is neither an int nor a tuple of them.
-        ValueError: If one has not as many numbers as there are axes, or there is no axis.
+        ValueError: If the number of axes of ``x`` is 0, or does not fit to one or to the name.
         DimensionError: If ``outsize`` does not fit to the shape of ``x``, or the stride is below 1.
     """
     return _unpooling('unpooling_nd', None, x, ksize, stride, pad, outsize, cover_all)
@@ -107,6 +108,7 @@ def _unpooling(
     )
 
 
+@documented_like(unpooling_nd)
 def unpooling_1d(
     x: tp.Any,
     ksize: tp.Any,
@@ -115,28 +117,11 @@ def unpooling_1d(
     outsize: tp.Any = None,
     cover_all: bool = True,
 ) -> variable.Variable:
-    """`unpooling_nd` of one axis.
-
-    Args:
-        x (Variable or array): (N, C, d), a float dtype.
-        ksize (int or tuple of int): The size of the window.
-        stride (int or tuple of int): Its steps; None is ``ksize``.
-        pad (int or tuple of int): What is cut off at both ends.
-        outsize (tuple of int): The length of the result; None as in `unpooling_nd`.
-        cover_all (bool): Whether the pooling that this undoes is one with ``cover_all``.
-
-    Returns:
-        Variable: (N, C, ...). Differentiable, any order.
-
-    Raises:
-        InvalidType: If ``x`` is not of a float dtype.
-        TypeError: If an argument is neither an int nor a tuple of them.
-        ValueError: If there is another number of axes or of numbers.
-        DimensionError: If ``outsize`` does not fit to the shape of ``x``, or the stride is below 1.
-    """
+    """`unpooling_nd` of one axis."""
     return _unpooling('unpooling_1d', 1, x, ksize, stride, pad, outsize, cover_all)
 
 
+@documented_like(unpooling_nd)
 def unpooling_3d(
     x: tp.Any,
     ksize: tp.Any,
@@ -145,24 +130,5 @@ def unpooling_3d(
     outsize: tp.Any = None,
     cover_all: bool = True,
 ) -> variable.Variable:
-    """`unpooling_nd` of three axes.
-
-    Args:
-        x (Variable or array): (N, C, d1, d2, d3), a float dtype.
-        ksize (int or tuple of int): The size of the window, of all axes or of each.
-        stride (int or tuple of int): Its steps; None is ``ksize``.
-        pad (int or tuple of int): What is cut off at both ends of each axis.
-        outsize (tuple of int): The lengths of these axes of the result; None as in
-            `unpooling_nd`.
-        cover_all (bool): Whether the pooling that this undoes is one with ``cover_all``.
-
-    Returns:
-        Variable: (N, C, ...). Differentiable, any order.
-
-    Raises:
-        InvalidType: If ``x`` is not of a float dtype.
-        TypeError: If an argument is neither an int nor a tuple of them.
-        ValueError: If there is another number of axes or of numbers.
-        DimensionError: If ``outsize`` does not fit to the shape of ``x``, or the stride is below 1.
-    """
+    """`unpooling_nd` of three axes."""
     return _unpooling('unpooling_3d', 3, x, ksize, stride, pad, outsize, cover_all)

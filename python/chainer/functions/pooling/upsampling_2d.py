@@ -7,10 +7,11 @@ import typing as tp
 import chainerx
 
 from chainer import variable
+from chainer._base.docstrings import documented_like
 from chainer._graph.builtin import _as_chainerx
 from chainer.functions.pooling._sizes import to_geometry
 from chainer.functions.pooling.pooling_2d import Pooling2D
-from chainer.functions.pooling.unpooling_2d import to_outsize
+from chainer.functions.pooling.unpooling_2d import to_outsize, unpooling_2d
 from chainer.utils import type_check
 
 
@@ -65,6 +66,7 @@ class Upsampling2D(Pooling2D):
         return y, y.shape[2], y.shape[3]
 
 
+@documented_like(unpooling_2d)
 def upsampling_2d(
     x: tp.Any,
     indexes: tp.Any,
@@ -77,24 +79,11 @@ def upsampling_2d(
     """Puts each element of images to one place of its window; zeros elsewhere.
 
     Args:
-        x (Variable or array): (N, C, H, W), a float dtype.
         indexes (array): The places within the windows, as `max_pooling_2d` returns them:
             integers of the shape of ``x``.
-        ksize (int or pair of int): The size of the window, of both axes or of each.
-        stride (int or pair of int): Its steps; None is ``ksize``.
-        pad (int or pair of int): What is cut off at both ends of each axis.
-        outsize (pair of int): Height and width of the result; None is the smallest of those that
-            a pooling makes the size of ``x`` of.
-        cover_all (bool): Whether that pooling is one with ``cover_all``.
-
-    Returns:
-        Variable: (N, C, ...). Differentiable, any order.
 
     Raises:
         InvalidType: If ``x`` is no such array, or ``indexes`` has another shape.
-        TypeError: If an argument is neither an int nor a pair of them.
-        ValueError: If one has another number of numbers.
-        DimensionError: If ``outsize`` does not fit to the shape of ``x``, or the stride is below 1.
         DtypeError: If ``indexes`` are no integers.
         IndexError: If one of them is out of its window.
     """

@@ -150,7 +150,7 @@ MISSED = f"""
   before.
 - **log10, tanh, arcsinh of float32, up to 1.1 on some processors**: NumPy's on AVX-512 allow
   themselves 4 units in the last place; the bounds of ours are in
-  tests/chainerx/test_elementwise_accuracy.py.
+  tests/chainerx/elementwise/test_elementwise_accuracy.py.
 - **One query and 4096 keys, forward**: what follows the scores is computed in whole registers, of
   which one query fills one lane.
 - **complex64 to bool; by AVX2, powers of int64, histograms, isin**: not looked into further.

@@ -51,8 +51,9 @@ def test_unknown_and_missing_sets_are_errors():
 def test_table(name, request):
     if name not in available()[:-1]:
         pytest.skip('not here, or what all other tests run on')
-    names = ['ops', 'elementwise_accuracy', 'derivatives', 'integer_loops', 'linalg']
-    files = [f'test_{name}.py' for name in names]
+    names = ['elementwise_accuracy', 'derivatives', 'integer_loops']
+    files = [f'elementwise/test_{name}.py' for name in names]
+    files += ['test_ops.py', 'linalg/test_linalg.py']
     options = ['-q', '-x', '-p', 'no:cacheprovider', '-p', 'no:randomly']
     if not request.config.getoption('--whole-table', default=False):
         # What is built for each set, which loops over complex numbers are not.

@@ -1,4 +1,4 @@
-// chainerx.special. The limits of error are those that tests/chainerx/test_special.py holds.
+// chainerx.special. The limits of error are those that tests/chainerx/elementwise/test_special.py holds.
 #include "chainerx/ops/special.h"
 
 #include "chainerx/python/binary.h"

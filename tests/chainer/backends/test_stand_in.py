@@ -14,8 +14,18 @@ import chainer
 import pytest
 
 HERE = Path(__file__).parent
+ROOMS = [
+    'functions',
+    'graph',
+    'engine',
+    'links',
+    'optim',
+    'testing',
+    'distributions',
+    'diagnostics',
+]
 TESTS_ON_DEVICES = [
-    str(HERE.parent / path) for path in ('functions', *sorted(HERE.parent.glob('test_*.py')))
+    str(HERE.parent / path) for path in (*ROOMS, *sorted(HERE.parent.glob('test_*.py')))
 ]
 
 

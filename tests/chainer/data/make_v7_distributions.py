@@ -19,7 +19,7 @@ PATH = pathlib.Path(__file__).with_name('v7_distributions.npz')
 if (_parent := str(PATH.parents[1])) not in sys.path:
     sys.path.append(_parent)
 
-from distribution_cases import CASES  # noqa: E402
+from distributions.distribution_cases import CASES  # noqa: E402
 
 FUNCTIONS = ('log_prob', 'prob', 'cdf', 'log_cdf', 'survival_function', 'log_survival_function')
 PROPERTIES = ('entropy', 'mean', 'mode', 'stddev', 'variance', 'covariance')

@@ -20,9 +20,9 @@ import numpy as np
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1] / 'chainerx'), str(HERE.parent)]
 
-import link_cases  # noqa: E402
-from link_cases import GONE, MODELS, NEW  # noqa: E402
-from link_cases._table import draw, make, run, values_of  # noqa: E402
+from links import cases as link_cases  # noqa: E402
+from links.cases import GONE, MODELS, NEW  # noqa: E402
+from links.cases._table import draw, make, run, values_of  # noqa: E402
 
 ROWS = [row for row in link_cases.ROWS if row.name not in NEW]
 SNAPSHOT, RESULTS = 'v7_links.npz', 'v7_links_results.npz'

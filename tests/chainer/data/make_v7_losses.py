@@ -14,7 +14,7 @@ import numpy as np
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent)]
 
-from links_losses import LINKS, run  # noqa: E402
+from links.links_losses import LINKS, run  # noqa: E402
 
 
 def main():

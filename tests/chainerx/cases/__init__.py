@@ -1,9 +1,8 @@
 """The table of all ops, one file per family; a family's rows are its list `CASES`."""
 
 import importlib
-import pkgutil
+import pathlib
 
 CASES = []
-for _module in sorted(m.name for m in pkgutil.iter_modules(__path__)):
-    if not _module.startswith('_'):
-        CASES += importlib.import_module(f'{__name__}.{_module}').CASES
+for _path in sorted(pathlib.Path(__file__).parent.glob('*/[!_]*.py')):
+    CASES += importlib.import_module(f'{__name__}.{_path.parent.name}.{_path.stem}').CASES

@@ -1,0 +1,17 @@
+"""A row per link, for `test_link_rows.py` and `serializers/test_v7_links.py`."""
+
+from links.cases import activation, attention, connection, loss, model, normalization, rnn
+
+ROWS = [
+    *activation.ROWS, *attention.ROWS, *connection.ROWS, *loss.ROWS, *model.ROWS,
+    *normalization.ROWS, *rnn.ROWS,
+]  # fmt: skip
+# Too large to be kept; test_links_vision.py compares their values with those of Chainer v7.
+MODELS = {
+    'GoogLeNet', 'ResNet50Layers', 'ResNet101Layers', 'ResNet152Layers', 'VGG16Layers',
+    'VGG19Layers',
+}  # fmt: skip
+# Names of links that Chainer v7 does not have.
+NEW = {'MultiHeadAttention', 'RMSNorm', 'TransformerEncoder', 'TransformerEncoderLayer'}
+# Those without a row: what they need has ended.
+GONE = {'TheanoFunction'}

@@ -296,4 +296,5 @@ def test_documented_like():
         k: v.strip() for k, v in sections(expected).items()
     }
     assert list(found) == list(sections(expected)), 'in this order'
+    assert '\nSource: A paper.' in twin.__doc__
     assert without.__doc__ is None

@@ -8,7 +8,7 @@ import typing as tp
 
 _T = tp.TypeVar('_T')
 
-_HEADING: tp.Final = re.compile(r'^(Args|Attributes|Returns|Raises|Note|Source):\n?', re.M)
+_HEADING: tp.Final = re.compile(r'^(Args|Attributes|Returns|Raises|Note|Source):', re.M)
 # An entry of a section: the names before '(' or ':', and the lines that are indented more.
 _ENTRY: tp.Final = re.compile(r'^    (\w[\w, ]*?)(?= \(|:).*(?:\n     .*)*', re.M)
 
@@ -34,9 +34,7 @@ def documented_like(twin: tp.Any) -> tp.Callable[[_T], _T]:
             merged = {**others, **own, 'Raises': _merged_raises(own, others)}
             merged['Args'] = _merged_args(target, own, others)
             target.__doc__ = '\n\n'.join(
-                f'{heading}:\n{text}' if heading else text
-                for heading, text in merged.items()
-                if text
+                f'{heading}:{text}' if heading else text for heading, text in merged.items() if text
             )
         return target
 
@@ -57,9 +55,11 @@ def _entries(sections: dict[str, str], heading: str) -> dict[str, str]:
 
 
 def _merged_raises(own: dict[str, str], others: dict[str, str]) -> str:
-    return '\n'.join({**_entries(others, 'Raises'), **_entries(own, 'Raises')}.values())
+    entries = {**_entries(others, 'Raises'), **_entries(own, 'Raises')}
+    return ''.join(f'\n{entry}' for entry in entries.values())
 
 
 def _merged_args(target: tp.Any, own: dict[str, str], others: dict[str, str]) -> str:
     entries = {**_entries(others, 'Args'), **_entries(own, 'Args')}
-    return '\n'.join(entries[p] for p in inspect.signature(target).parameters if p in entries)
+    names = [name for name in inspect.signature(target).parameters if name in entries]
+    return ''.join(f'\n{entries[name]}' for name in names)

@@ -5,8 +5,49 @@ from __future__ import annotations
 import typing as tp
 
 from chainer import initializers
+from chainer.link import Link
 from chainer.utils import type_check
 from chainer.variable import Parameter, Variable
+
+
+class ConvolutionLink(Link):
+    """Base of links with a bias, and a weight whose shape may wait for the first input."""
+
+    out_channels: int
+    b: Parameter | None
+
+    def _add_params(
+        self, in_channels: int | None, nobias: bool, initialW: tp.Any, initial_bias: tp.Any
+    ) -> None:
+        """The last step of constructors: `_initialize_params` needs what they set."""
+        with self.init_scope():
+            self.W = weight(initialW)
+            if in_channels is not None:
+                self._initialize_params(in_channels)
+            self.b = None if nobias else bias(initial_bias, self.out_channels)
+
+    def _initialize_params(self, in_channels: int) -> None:
+        raise NotImplementedError
+
+    def _n_axes(self) -> int:
+        """The number of spatial axes."""
+        return 2
+
+    def _convolve(self, x: tp.Any) -> Variable:
+        raise NotImplementedError
+
+    def forward(self, x: tp.Any) -> Variable:
+        """Apply the layer.
+
+        Args:
+            x (Variable or array): (N, in_channels, H, W), or (N, in_channels, d_1, ..., d_n).
+
+        Returns:
+            Variable: (N, out_channels, out_h, out_w), or (N, out_channels, l_1, ..., l_n).
+        """
+        if self.W.array is None:
+            self._initialize_params(channels(x, self._n_axes() + 2))
+        return self._convolve(x)
 
 
 def bias(initializer: tp.Any, shape: tp.Any = None) -> Parameter:

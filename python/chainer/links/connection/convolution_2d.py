@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from chainer.functions._of_arrays import pair as _pair  # noqa: F401  (for libraries)
 from chainer.functions._windows import per_axis
 from chainer.functions.connection.convolution_2d import REMOVED, convolution_2d
-from chainer.link import Link
 from chainer.links.connection import _convolution
 from chainer.utils import argument
 from chainer.variable import Variable
 
 
-class Convolution2D(Link):
+class Convolution2D(_convolution.ConvolutionLink):
     """Convolution of images; see `chainer.functions.convolution_2d`.
 
     Args:
@@ -66,11 +65,7 @@ class Convolution2D(Link):
         self.in_channels = in_channels
         self.out_channels = out_channels
         self.groups = groups
-        with self.init_scope():
-            self.W = _convolution.weight(initialW)
-            if in_channels is not None:
-                self._initialize_params(in_channels)
-            self.b = None if nobias else _convolution.bias(initial_bias, out_channels)
+        self._add_params(in_channels, nobias, initialW, initial_bias)
 
     def _initialize_params(self, in_channels: int) -> None:
         _convolution.check_groups('Convolution2D', in_channels, self.out_channels, self.groups)
@@ -129,17 +124,7 @@ class Convolution2D(Link):
         yield 'dilate', self.dilate
         yield 'groups', self.groups
 
-    def forward(self, x: tp.Any) -> Variable:
-        """Apply the layer.
-
-        Args:
-            x (Variable or array): (N, in_channels, H, W).
-
-        Returns:
-            Variable: (N, out_channels, out_h, out_w).
-        """
-        if self.W.array is None:
-            self._initialize_params(_convolution.channels(x, 4))
+    def _convolve(self, x: tp.Any) -> Variable:
         return convolution_2d(
             x,
             self.W,

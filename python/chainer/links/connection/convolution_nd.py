@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import typing as tp
 
+from chainer._base.docstrings import documented_like
 from chainer.functions.connection.convolution_nd import convolution_nd
-from chainer.link import Link
 from chainer.links.connection import _convolution
 from chainer.utils import conv_nd
 from chainer.variable import Variable
 
 
-class ConvolutionND(Link):
+class ConvolutionND(_convolution.ConvolutionLink):
     """Convolution over `ndim` axes; see `chainer.functions.convolution_nd`.
 
     Args:
@@ -59,11 +59,7 @@ class ConvolutionND(Link):
         self.cover_all = cover_all
         self.dilate = conv_nd.as_tuple(dilate, ndim)
         self.groups = groups
-        with self.init_scope():
-            self.W = _convolution.weight(initialW)
-            if in_channels is not None:
-                self._initialize_params(in_channels)
-            self.b = None if nobias else _convolution.bias(initial_bias, out_channels)
+        self._add_params(in_channels, nobias, initialW, initial_bias)
 
     def _initialize_params(self, in_channels: int) -> None:
         _convolution.check_groups('ConvolutionND', in_channels, self.out_channels, self.groups)
@@ -113,17 +109,10 @@ class ConvolutionND(Link):
         )
         return link
 
-    def forward(self, x: tp.Any) -> Variable:
-        """Apply the layer.
+    def _n_axes(self) -> int:
+        return len(self.ksize)
 
-        Args:
-            x (Variable or array): (N, in_channels, d_1, ..., d_n).
-
-        Returns:
-            Variable: (N, out_channels, l_1, ..., l_n).
-        """
-        if self.W.array is None:
-            self._initialize_params(_convolution.channels(x, len(self.ksize) + 2))
+    def _convolve(self, x: tp.Any) -> Variable:
         return convolution_nd(
             x,
             self.W,
@@ -136,22 +125,15 @@ class ConvolutionND(Link):
         )
 
 
-class Convolution1D(ConvolutionND):
-    """Convolution over one axis: `ConvolutionND` with `ndim` 1.
+@documented_like(ConvolutionND)
+class _ConvolutionOfNdim(ConvolutionND):
+    """Base of those whose number of spatial axes, `_ndim`, is in their name.
 
     Args:
         in_channels: Channels of the input. None: taken from the first input.
-        out_channels: Channels of the output.
-        ksize: Length of the window, an int or a tuple of one.
-        stride: Steps of the window, an int or a tuple of one.
-        pad: Zeros at both ends, an int or a tuple of one.
-        nobias: Whether there is no `b`.
-        initialW: Initializer of `W`; `LeCunNormal` by default.
-        initial_bias: Initializer of `b`; 0 by default.
-        cover_all: Whether all elements are seen, if need be by one more step.
-        dilate: Distance of the elements of the window, an int or a tuple of one.
-        groups: Outputs of a group see the inputs of that group alone.
     """
+
+    _ndim: tp.ClassVar[int]
 
     def __init__(
         self,
@@ -168,7 +150,7 @@ class Convolution1D(ConvolutionND):
         groups: int = 1,
     ) -> None:
         super().__init__(
-            1,
+            self._ndim,
             in_channels,
             out_channels,
             ksize,
@@ -183,48 +165,15 @@ class Convolution1D(ConvolutionND):
         )
 
 
-class Convolution3D(ConvolutionND):
-    """Convolution over three axes: `ConvolutionND` with `ndim` 3.
+@documented_like(_ConvolutionOfNdim)
+class Convolution1D(_ConvolutionOfNdim):
+    """Convolution over one axis: `ConvolutionND` with `ndim` 1."""
 
-    Args:
-        in_channels: Channels of the input. None: taken from the first input.
-        out_channels: Channels of the output.
-        ksize: Lengths of the window, an int or a tuple of three.
-        stride: Steps of the window, an int or a tuple.
-        pad: Zeros at both ends of each axis, an int or a tuple.
-        nobias: Whether there is no `b`.
-        initialW: Initializer of `W`; `LeCunNormal` by default.
-        initial_bias: Initializer of `b`; 0 by default.
-        cover_all: Whether all elements are seen, if need be by one more step.
-        dilate: Distance of the elements of the window, an int or a tuple.
-        groups: Outputs of a group see the inputs of that group alone.
-    """
+    _ndim = 1
 
-    def __init__(
-        self,
-        in_channels: int | None,
-        out_channels: int,
-        ksize: tp.Any,
-        stride: tp.Any = 1,
-        pad: tp.Any = 0,
-        nobias: bool = False,
-        initialW: tp.Any = None,
-        initial_bias: tp.Any = None,
-        cover_all: bool = False,
-        dilate: tp.Any = 1,
-        groups: int = 1,
-    ) -> None:
-        super().__init__(
-            3,
-            in_channels,
-            out_channels,
-            ksize,
-            stride,
-            pad,
-            nobias,
-            initialW,
-            initial_bias,
-            cover_all,
-            dilate,
-            groups,
-        )
+
+@documented_like(_ConvolutionOfNdim)
+class Convolution3D(_ConvolutionOfNdim):
+    """Convolution over three axes: `ConvolutionND` with `ndim` 3."""
+
+    _ndim = 3

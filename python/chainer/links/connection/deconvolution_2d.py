@@ -4,32 +4,25 @@ from __future__ import annotations
 
 import typing as tp
 
+from chainer._base.docstrings import documented_like
 from chainer.functions._of_arrays import pair as _pair  # noqa: F401  (for libraries)
 from chainer.functions._windows import per_axis
 from chainer.functions.connection.convolution_2d import REMOVED
 from chainer.functions.connection.deconvolution_2d import deconvolution_2d
-from chainer.link import Link
 from chainer.links.connection import _convolution
+from chainer.links.connection.convolution_2d import Convolution2D
 from chainer.utils import argument
 from chainer.variable import Variable
 
 
-class Deconvolution2D(Link):
+@documented_like(Convolution2D)
+class Deconvolution2D(_convolution.ConvolutionLink):
     """Transposed convolution of images; see `chainer.functions.deconvolution_2d`.
 
     Args:
-        in_channels: Channels of the input. None, or left out (the arguments behind it move up):
-            taken from the first input.
-        out_channels: Channels of the output.
-        ksize: Height and width of the window, an int or a pair.
         stride: Distance of the windows in the output, an int or a pair.
         pad: What is cut off around the output, an int or a pair.
-        nobias: Whether there is no `b`.
         outsize: Height and width of the output, or None.
-        initialW: Initializer of `W`; `LeCunNormal` by default.
-        initial_bias: Initializer of `b`; 0 by default.
-        dilate: Distance of the elements of the window, an int or a pair.
-        groups: Outputs of a group see the inputs of that group alone.
 
     Attributes:
         W (Parameter): Weight, ``(in_channels, out_channels / groups, kh, kw)``.
@@ -65,28 +58,14 @@ class Deconvolution2D(Link):
         self.outsize = (None, None) if outsize is None else outsize
         self.out_channels = out_channels
         self.groups = groups
-        with self.init_scope():
-            self.W = _convolution.weight(initialW)
-            if in_channels is not None:
-                self._initialize_params(in_channels)
-            self.b = None if nobias else _convolution.bias(initial_bias, out_channels)
+        self._add_params(in_channels, nobias, initialW, initial_bias)
 
     def _initialize_params(self, in_channels: int) -> None:
         _convolution.check_groups('Deconvolution2D', in_channels, self.out_channels, self.groups)
         kh, kw = per_axis('Deconvolution2D', 'ksize', self.ksize, 2)
         self.W.initialize((in_channels, self.out_channels // self.groups, kh, kw))
 
-    def forward(self, x: tp.Any) -> Variable:
-        """Apply the layer.
-
-        Args:
-            x (Variable or array): (N, in_channels, H, W).
-
-        Returns:
-            Variable: (N, out_channels, out_h, out_w).
-        """
-        if self.W.array is None:
-            self._initialize_params(_convolution.channels(x, 4))
+    def _convolve(self, x: tp.Any) -> Variable:
         return deconvolution_2d(
             x,
             self.W,

@@ -4,30 +4,22 @@ from __future__ import annotations
 
 import typing as tp
 
+from chainer._base.docstrings import documented_like
 from chainer.functions.connection.deconvolution_nd import deconvolution_nd
-from chainer.link import Link
 from chainer.links.connection import _convolution
+from chainer.links.connection.convolution_nd import ConvolutionND
 from chainer.utils import conv_nd
 from chainer.variable import Variable
 
 
-class DeconvolutionND(Link):
+@documented_like(ConvolutionND)
+class DeconvolutionND(_convolution.ConvolutionLink):
     """Transposed convolution over `ndim` axes; see `chainer.functions.deconvolution_nd`.
 
     Args:
-        ndim: The number of spatial axes, 1 to 8.
-        in_channels: Channels of the input. None, or left out (the arguments behind it move up):
-            taken from the first input.
-        out_channels: Channels of the output.
-        ksize: Lengths of the window, an int or a tuple.
         stride: Distance of the windows in the output, an int or a tuple.
         pad: What is cut off at both ends of each axis, an int or a tuple.
-        nobias: Whether there is no `b`.
         outsize: Lengths of the axes of the output, or None.
-        initialW: Initializer of `W`; `LeCunNormal` by default.
-        initial_bias: Initializer of `b`; 0 by default.
-        dilate: Distance of the elements of the window, an int or a tuple.
-        groups: Outputs of a group see the inputs of that group alone.
 
     Attributes:
         W (Parameter): Weight, ``(in_channels, out_channels / groups, *ksize)``.
@@ -59,27 +51,16 @@ class DeconvolutionND(Link):
         self.outsize = outsize
         self.dilate = conv_nd.as_tuple(dilate, ndim)
         self.groups = groups
-        with self.init_scope():
-            self.W = _convolution.weight(initialW)
-            if in_channels is not None:
-                self._initialize_params(in_channels)
-            self.b = None if nobias else _convolution.bias(initial_bias, out_channels)
+        self._add_params(in_channels, nobias, initialW, initial_bias)
 
     def _initialize_params(self, in_channels: int) -> None:
         _convolution.check_groups('DeconvolutionND', in_channels, self.out_channels, self.groups)
         self.W.initialize((in_channels, self.out_channels // self.groups, *self.ksize))
 
-    def forward(self, x: tp.Any) -> Variable:
-        """Apply the layer.
+    def _n_axes(self) -> int:
+        return len(self.ksize)
 
-        Args:
-            x (Variable or array): (N, in_channels, d_1, ..., d_n).
-
-        Returns:
-            Variable: (N, out_channels, l_1, ..., l_n).
-        """
-        if self.W.array is None:
-            self._initialize_params(_convolution.channels(x, len(self.ksize) + 2))
+    def _convolve(self, x: tp.Any) -> Variable:
         return deconvolution_nd(
             x,
             self.W,
@@ -92,22 +73,15 @@ class DeconvolutionND(Link):
         )
 
 
-class Deconvolution1D(DeconvolutionND):
-    """Transposed convolution over one axis: `DeconvolutionND` with `ndim` 1.
+@documented_like(DeconvolutionND)
+class _DeconvolutionOfNdim(DeconvolutionND):
+    """Base of those whose number of spatial axes, `_ndim`, is in their name.
 
     Args:
         in_channels: Channels of the input. None: taken from the first input.
-        out_channels: Channels of the output.
-        ksize: Length of the window, an int or a tuple of one.
-        stride: Distance of the windows in the output, an int or a tuple of one.
-        pad: What is cut off at both ends, an int or a tuple of one.
-        nobias: Whether there is no `b`.
-        outsize: Length of the output, or None.
-        initialW: Initializer of `W`; `LeCunNormal` by default.
-        initial_bias: Initializer of `b`; 0 by default.
-        dilate: Distance of the elements of the window, an int or a tuple of one.
-        groups: Outputs of a group see the inputs of that group alone.
     """
+
+    _ndim: tp.ClassVar[int]
 
     def __init__(
         self,
@@ -124,7 +98,7 @@ class Deconvolution1D(DeconvolutionND):
         groups: int = 1,
     ) -> None:
         super().__init__(
-            1,
+            self._ndim,
             in_channels,
             out_channels,
             ksize,
@@ -139,48 +113,15 @@ class Deconvolution1D(DeconvolutionND):
         )
 
 
-class Deconvolution3D(DeconvolutionND):
-    """Transposed convolution over three axes: `DeconvolutionND` with `ndim` 3.
+@documented_like(_DeconvolutionOfNdim)
+class Deconvolution1D(_DeconvolutionOfNdim):
+    """Transposed convolution over one axis: `DeconvolutionND` with `ndim` 1."""
 
-    Args:
-        in_channels: Channels of the input. None: taken from the first input.
-        out_channels: Channels of the output.
-        ksize: Lengths of the window, an int or a tuple of three.
-        stride: Distance of the windows in the output, an int or a tuple.
-        pad: What is cut off at both ends of each axis, an int or a tuple.
-        nobias: Whether there is no `b`.
-        outsize: Lengths of the axes of the output, or None.
-        initialW: Initializer of `W`; `LeCunNormal` by default.
-        initial_bias: Initializer of `b`; 0 by default.
-        dilate: Distance of the elements of the window, an int or a tuple.
-        groups: Outputs of a group see the inputs of that group alone.
-    """
+    _ndim = 1
 
-    def __init__(
-        self,
-        in_channels: int | None,
-        out_channels: int,
-        ksize: tp.Any,
-        stride: tp.Any = 1,
-        pad: tp.Any = 0,
-        nobias: bool = False,
-        outsize: tp.Any = None,
-        initialW: tp.Any = None,
-        initial_bias: tp.Any = None,
-        dilate: tp.Any = 1,
-        groups: int = 1,
-    ) -> None:
-        super().__init__(
-            3,
-            in_channels,
-            out_channels,
-            ksize,
-            stride,
-            pad,
-            nobias,
-            outsize,
-            initialW,
-            initial_bias,
-            dilate,
-            groups,
-        )
+
+@documented_like(_DeconvolutionOfNdim)
+class Deconvolution3D(_DeconvolutionOfNdim):
+    """Transposed convolution over three axes: `DeconvolutionND` with `ndim` 3."""
+
+    _ndim = 3

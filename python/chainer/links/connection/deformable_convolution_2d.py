@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import typing as tp
 
-from chainer import initializers
+from chainer._base.docstrings import documented_like
 from chainer.functions._of_arrays import pair as _pair  # noqa: F401  (for libraries)
 from chainer.functions._windows import per_axis
 from chainer.functions.connection.deformable_convolution_2d_sampler import (
     deformable_convolution_2d_sampler,
 )
 from chainer.link import Chain, Link
+from chainer.links.connection import _convolution
 from chainer.links.connection.convolution_2d import Convolution2D
-from chainer.variable import Parameter, Variable
+from chainer.variable import Variable
 
 
+@documented_like(Convolution2D)
 class DeformableConvolution2D(Chain):
     """A convolution whose taps are moved by what another convolution says.
 
     Args:
         in_channels: Channels of the input. None: taken from the first input.
-        out_channels: Channels of the output.
-        ksize: Size of the window, an int or a pair.
-        stride: Its step, likewise.
-        pad: Zeros around the input, likewise.
         offset_nobias: Whether the convolution that gives offsets has no bias.
         offset_initialW: Initializer of its weights; `LeCunNormal` by default.
         offset_initial_bias: Initializer of its bias; 0 by default.
@@ -88,18 +86,13 @@ class DeformableConvolution2D(Chain):
         return self.deform_conv(x, self.offset_conv(x))
 
 
+@documented_like(Convolution2D)
 class DeformableConvolution2DSampler(Link):
     """See `chainer.functions.deformable_convolution_2d_sampler`.
 
     Args:
         in_channels: Channels of the input. None: taken from the first input.
-        out_channels: Channels of the output.
-        ksize: Size of the window, an int or a pair.
-        stride: Its step, likewise.
-        pad: Zeros around the input, likewise.
-        nobias: Whether there is no `b`.
         initialW: Initializer of `W`; 0 by default.
-        initial_bias: Initializer of `b`; 0 by default.
 
     Attributes:
         W (Parameter): ``(out_channels, in_channels, kh, kw)``.
@@ -123,10 +116,9 @@ class DeformableConvolution2DSampler(Link):
         self.pad = per_axis('DeformableConvolution2DSampler', 'pad', pad, 2)
         self.out_channels = out_channels
         self.initialW = 0 if initialW is None else initialW
-        bias = initializers._get_initializer(0 if initial_bias is None else initial_bias)
         with self.init_scope():
-            self.W = Parameter(initializers._get_initializer(self.initialW))
-            self.b = None if nobias else Parameter(bias)
+            self.W = _convolution.weight(self.initialW)
+            self.b = None if nobias else _convolution.bias(initial_bias)
         if in_channels is not None:
             self._initialize_params(in_channels)
 

@@ -6,26 +6,24 @@ import math
 import typing as tp
 
 from chainer import initializers
+from chainer._base.docstrings import documented_like
 from chainer.functions._of_arrays import pair as _pair  # noqa: F401  (for libraries)
 from chainer.functions._windows import per_axis
 from chainer.functions.connection.depthwise_convolution_2d import depthwise_convolution_2d
 from chainer.link import Link
 from chainer.links.connection import _convolution
+from chainer.links.connection.convolution_2d import Convolution2D
 from chainer.variable import Variable
 
 
+@documented_like(Convolution2D)
 class DepthwiseConvolution2D(Link):
     """Convolution of each channel by itself; see `chainer.functions.depthwise_convolution_2d`.
 
     Args:
         in_channels: Channels of the input. None: taken from the first input.
         channel_multiplier: Outputs of each channel.
-        ksize: Height and width of the window, an int or a pair.
-        stride: Steps of the window, an int or a pair.
-        pad: Zeros around the images, an int or a pair.
-        nobias: Whether there is no `b`.
         initialW: Initializer of `W`; `HeNormal` of scale ``1 / sqrt(2)`` by default.
-        initial_bias: Initializer of `b`; 0 by default.
 
     Attributes:
         W (Parameter): Weight, ``(channel_multiplier, in_channels, kh, kw)``.

@@ -4,28 +4,18 @@ from __future__ import annotations
 
 import typing as tp
 
+from chainer._base.docstrings import documented_like
 from chainer.functions._of_arrays import pair as _pair  # noqa: F401  (for libraries)
 from chainer.functions._windows import per_axis
 from chainer.functions.connection.dilated_convolution_2d import dilated_convolution_2d
-from chainer.link import Link
 from chainer.links.connection import _convolution
+from chainer.links.connection.convolution_2d import Convolution2D
 from chainer.variable import Variable
 
 
-class DilatedConvolution2D(Link):
+@documented_like(Convolution2D)
+class DilatedConvolution2D(_convolution.ConvolutionLink):
     """As `Convolution2D`, which has `dilate`, too.
-
-    Args:
-        in_channels: Channels of the input. None, or left out (the arguments behind it move up):
-            taken from the first input.
-        out_channels: Channels of the output.
-        ksize: Height and width of the window, an int or a pair.
-        stride: Steps of the window, an int or a pair.
-        pad: Zeros around the images, an int or a pair.
-        dilate: Distance of the elements of the window, an int or a pair.
-        nobias: Whether there is no `b`.
-        initialW: Initializer of `W`; `LeCunNormal` by default.
-        initial_bias: Initializer of `b`; 0 by default.
 
     Attributes:
         W (Parameter): Weight, ``(out_channels, in_channels, kh, kw)``.
@@ -52,25 +42,11 @@ class DilatedConvolution2D(Link):
         self.pad = per_axis('DilatedConvolution2D', 'pad', pad, 2)
         self.dilate = per_axis('DilatedConvolution2D', 'dilate', dilate, 2)
         self.out_channels = out_channels
-        with self.init_scope():
-            self.W = _convolution.weight(initialW)
-            if in_channels is not None:
-                self._initialize_params(in_channels)
-            self.b = None if nobias else _convolution.bias(initial_bias, out_channels)
+        self._add_params(in_channels, nobias, initialW, initial_bias)
 
     def _initialize_params(self, in_channels: int) -> None:
         kh, kw = per_axis('DilatedConvolution2D', 'ksize', self.ksize, 2)
         self.W.initialize((self.out_channels, in_channels, kh, kw))
 
-    def forward(self, x: tp.Any) -> Variable:
-        """Apply the layer.
-
-        Args:
-            x (Variable or array): (N, in_channels, H, W).
-
-        Returns:
-            Variable: (N, out_channels, out_h, out_w).
-        """
-        if self.W.array is None:
-            self._initialize_params(_convolution.channels(x, 4))
+    def _convolve(self, x: tp.Any) -> Variable:
         return dilated_convolution_2d(x, self.W, self.b, self.stride, self.pad, self.dilate)

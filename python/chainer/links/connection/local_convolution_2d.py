@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import typing as tp
 
+from chainer._base.docstrings import documented_like
 from chainer.functions._of_arrays import pair as _pair  # noqa: F401  (for libraries)
 from chainer.functions._windows import per_axis
 from chainer.functions.connection.local_convolution_2d import local_convolution_2d
 from chainer.link import Link
 from chainer.links.connection import _convolution
+from chainer.links.connection.convolution_2d import Convolution2D
 from chainer.utils import conv
 from chainer.variable import Variable
 
 
+@documented_like(Convolution2D)
 class LocalConvolution2D(Link):
     """Convolution without shared weights; see `chainer.functions.local_convolution_2d`.
 
     Args:
         in_channels: Channels of the input. None: taken from the first input.
-        out_channels: Channels of the output.
         in_size: Height and width of the input, an int or a pair. None: taken from the first input.
-        ksize: Height and width of the window, an int or a pair.
-        stride: Steps of the window, an int or a pair.
-        nobias: Whether there is no `b`.
-        initialW: Initializer of `W`; `LeCunNormal` by default.
-        initial_bias: Initializer of `b`; 0 by default.
 
     Attributes:
         W (Parameter): Weight, ``(out_channels, out_h, out_w, in_channels, kh, kw)``.

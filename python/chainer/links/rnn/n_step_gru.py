@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typing as tp
 
+from chainer._base.docstrings import documented_like
 from chainer.functions.rnn import n_step_gru as functions
 from chainer.functions.rnn.n_step_gru import n_step_bigru, n_step_gru
 from chainer.links.rnn.n_step_rnn import NStepRNNBase
@@ -16,19 +17,9 @@ class NStepGRUBase(NStepRNNBase):
     n_cells = 1
 
 
+@documented_like(NStepRNNBase)
 class NStepGRU(NStepGRUBase):
-    """Stacked gated recurrent units.
-
-    See `chainer.functions.n_step_gru`; its attributes are those of `NStepRNNBase`.
-
-    Args:
-        n_layers (int): The number of layers.
-        in_size (int): Features of the inputs.
-        out_size (int): Units of each layer and direction.
-        dropout (float): Ratio of the dropout between layers.
-        initialW: Initializer of the weights; `LeCunNormal` by default.
-        initial_bias: Initializer of the biases; 0 by default.
-    """
+    """Stacked gated recurrent units; see `chainer.functions.n_step_gru`."""
 
     use_bi_direction = False
     _function = functions.NStepGRU
@@ -37,19 +28,9 @@ class NStepGRU(NStepGRUBase):
         return n_step_gru(*args)
 
 
+@documented_like(NStepRNNBase)
 class NStepBiGRU(NStepGRUBase):
-    """Stacked gated recurrent units, in both directions.
-
-    See `chainer.functions.n_step_bigru`; its attributes are those of `NStepRNNBase`.
-
-    Args:
-        n_layers (int): The number of layers.
-        in_size (int): Features of the inputs.
-        out_size (int): Units of each layer and direction.
-        dropout (float): Ratio of the dropout between layers.
-        initialW: Initializer of the weights; `LeCunNormal` by default.
-        initial_bias: Initializer of the biases; 0 by default.
-    """
+    """Stacked gated recurrent units, in both directions; see `chainer.functions.n_step_bigru`."""
 
     use_bi_direction = True
     _function = functions.NStepBiGRU

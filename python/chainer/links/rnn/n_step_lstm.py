@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typing as tp
 
+from chainer._base.docstrings import documented_like
 from chainer.functions.rnn import n_step_lstm as functions
 from chainer.functions.rnn.n_step_lstm import n_step_bilstm, n_step_lstm
 from chainer.links.rnn.n_step_rnn import NStepRNNBase
@@ -38,19 +39,9 @@ class NStepLSTMBase(NStepRNNBase):
         return self._call((hx, cx), xs, removed)
 
 
+@documented_like(NStepRNNBase)
 class NStepLSTM(NStepLSTMBase):
-    """Stacked long short-term memories.
-
-    See `chainer.functions.n_step_lstm`; its attributes are those of `NStepRNNBase`.
-
-    Args:
-        n_layers (int): The number of layers.
-        in_size (int): Features of the inputs.
-        out_size (int): Units of each layer and direction.
-        dropout (float): Ratio of the dropout between layers.
-        initialW: Initializer of the weights; `LeCunNormal` by default.
-        initial_bias: Initializer of the biases; 0 by default.
-    """
+    """Stacked long short-term memories; see `chainer.functions.n_step_lstm`."""
 
     use_bi_direction = False
     _function = functions.NStepLSTM
@@ -59,19 +50,9 @@ class NStepLSTM(NStepLSTMBase):
         return n_step_lstm(*args)
 
 
+@documented_like(NStepRNNBase)
 class NStepBiLSTM(NStepLSTMBase):
-    """Stacked long short-term memories, in both directions.
-
-    See `chainer.functions.n_step_bilstm`; its attributes are those of `NStepRNNBase`.
-
-    Args:
-        n_layers (int): The number of layers.
-        in_size (int): Features of the inputs.
-        out_size (int): Units of each layer and direction.
-        dropout (float): Ratio of the dropout between layers.
-        initialW: Initializer of the weights; `LeCunNormal` by default.
-        initial_bias: Initializer of the biases; 0 by default.
-    """
+    """Stacked long short-term memories, in both directions; see `chainer.functions.n_step_bilstm`."""
 
     use_bi_direction = True
     _function = functions.NStepBiLSTM

@@ -11,6 +11,7 @@ import numpy as np
 from chainerx._core import engine
 
 from chainer import initializers, variable
+from chainer._base.docstrings import documented_like
 from chainer.functions.array.permutate import permutate
 from chainer.functions.array.transpose_sequence import transpose_sequence
 from chainer.functions.rnn import n_step_rnn as functions
@@ -63,10 +64,10 @@ class NStepRNNBase(ChainList):
     """What all of them have in common; subclasses say the cell.
 
     Args:
-        n_layers: The number of layers.
-        in_size: Features of the inputs.
-        out_size: Units of each layer and direction.
-        dropout: Ratio of the dropout between layers.
+        n_layers (int): The number of layers.
+        in_size (int): Features of the inputs.
+        out_size (int): Units of each layer and direction.
+        dropout (float): Ratio of the dropout between layers.
         initialW: Initializer of the weights; `LeCunNormal` by default.
         initial_bias: Initializer of the biases; 0 by default.
 
@@ -272,19 +273,9 @@ def _activated(
     return function(*args, activation=activation)
 
 
+@documented_like(NStepRNNBase)
 class NStepRNNTanh(NStepRNNBase):
-    """Stacked simple recurrent layers with tanh.
-
-    See `chainer.functions.n_step_rnn`; its attributes are those of `NStepRNNBase`.
-
-    Args:
-        n_layers (int): The number of layers.
-        in_size (int): Features of the inputs.
-        out_size (int): Units of each layer and direction.
-        dropout (float): Ratio of the dropout between layers.
-        initialW: Initializer of the weights; `LeCunNormal` by default.
-        initial_bias: Initializer of the biases; 0 by default.
-    """
+    """Stacked simple recurrent layers with tanh; see `chainer.functions.n_step_rnn`."""
 
     n_weights = 2
     n_cells = 1
@@ -295,19 +286,9 @@ class NStepRNNTanh(NStepRNNBase):
         return _activated(n_step_rnn, args, 'tanh')
 
 
+@documented_like(NStepRNNBase)
 class NStepRNNReLU(NStepRNNBase):
-    """Stacked simple recurrent layers with rectifiers.
-
-    See `chainer.functions.n_step_rnn`; its attributes are those of `NStepRNNBase`.
-
-    Args:
-        n_layers (int): The number of layers.
-        in_size (int): Features of the inputs.
-        out_size (int): Units of each layer and direction.
-        dropout (float): Ratio of the dropout between layers.
-        initialW: Initializer of the weights; `LeCunNormal` by default.
-        initial_bias: Initializer of the biases; 0 by default.
-    """
+    """Stacked simple recurrent layers with rectifiers; see `chainer.functions.n_step_rnn`."""
 
     n_weights = 2
     n_cells = 1
@@ -318,19 +299,9 @@ class NStepRNNReLU(NStepRNNBase):
         return _activated(n_step_rnn, args, 'relu')
 
 
+@documented_like(NStepRNNBase)
 class NStepBiRNNTanh(NStepRNNBase):
-    """Stacked simple recurrent layers with tanh, in both directions.
-
-    See `chainer.functions.n_step_birnn`; its attributes are those of `NStepRNNBase`.
-
-    Args:
-        n_layers (int): The number of layers.
-        in_size (int): Features of the inputs.
-        out_size (int): Units of each layer and direction.
-        dropout (float): Ratio of the dropout between layers.
-        initialW: Initializer of the weights; `LeCunNormal` by default.
-        initial_bias: Initializer of the biases; 0 by default.
-    """
+    """Stacked simple recurrent layers with tanh, in both directions; see `chainer.functions.n_step_birnn`."""
 
     n_weights = 2
     n_cells = 1
@@ -341,19 +312,9 @@ class NStepBiRNNTanh(NStepRNNBase):
         return _activated(n_step_birnn, args, 'tanh')
 
 
+@documented_like(NStepRNNBase)
 class NStepBiRNNReLU(NStepRNNBase):
-    """Stacked simple recurrent layers with rectifiers, in both directions.
-
-    See `chainer.functions.n_step_birnn`; its attributes are those of `NStepRNNBase`.
-
-    Args:
-        n_layers (int): The number of layers.
-        in_size (int): Features of the inputs.
-        out_size (int): Units of each layer and direction.
-        dropout (float): Ratio of the dropout between layers.
-        initialW: Initializer of the weights; `LeCunNormal` by default.
-        initial_bias: Initializer of the biases; 0 by default.
-    """
+    """Stacked simple recurrent layers with rectifiers, in both directions; see `chainer.functions.n_step_birnn`."""
 
     n_weights = 2
     n_cells = 1

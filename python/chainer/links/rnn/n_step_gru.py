@@ -30,7 +30,7 @@ class NStepGRU(NStepGRUBase):
 
 @documented_like(NStepRNNBase)
 class NStepBiGRU(NStepGRUBase):
-    """Stacked gated recurrent units, in both directions; see `chainer.functions.n_step_bigru`."""
+    """Stacked gated recurrent units; see `chainer.functions.n_step_bigru`."""
 
     use_bi_direction = True
     _function = functions.NStepBiGRU

@@ -52,7 +52,7 @@ class NStepLSTM(NStepLSTMBase):
 
 @documented_like(NStepRNNBase)
 class NStepBiLSTM(NStepLSTMBase):
-    """Stacked long short-term memories, in both directions; see `chainer.functions.n_step_bilstm`."""
+    """Stacked long short-term memories; see `chainer.functions.n_step_bilstm`."""
 
     use_bi_direction = True
     _function = functions.NStepBiLSTM

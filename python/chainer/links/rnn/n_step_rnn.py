@@ -288,7 +288,7 @@ class NStepRNNTanh(NStepRNNBase):
 
 @documented_like(NStepRNNBase)
 class NStepRNNReLU(NStepRNNBase):
-    """Stacked simple recurrent layers with rectifiers; see `chainer.functions.n_step_rnn`."""
+    """Stacked simple recurrent layers with ReLU; see `chainer.functions.n_step_rnn`."""
 
     n_weights = 2
     n_cells = 1
@@ -301,7 +301,7 @@ class NStepRNNReLU(NStepRNNBase):
 
 @documented_like(NStepRNNBase)
 class NStepBiRNNTanh(NStepRNNBase):
-    """Stacked simple recurrent layers with tanh, in both directions; see `chainer.functions.n_step_birnn`."""
+    """Stacked simple recurrent layers with tanh; see `chainer.functions.n_step_birnn`."""
 
     n_weights = 2
     n_cells = 1
@@ -314,7 +314,7 @@ class NStepBiRNNTanh(NStepRNNBase):
 
 @documented_like(NStepRNNBase)
 class NStepBiRNNReLU(NStepRNNBase):
-    """Stacked simple recurrent layers with rectifiers, in both directions; see `chainer.functions.n_step_birnn`."""
+    """Stacked simple recurrent layers with ReLU; see `chainer.functions.n_step_birnn`."""
 
     n_weights = 2
     n_cells = 1

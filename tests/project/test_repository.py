@@ -202,6 +202,9 @@ def test_every_folder_has_a_short_readme():
     folders = {f for f in tops if any(name.startswith(f + '/') for name in files)}
     folders |= {'/'.join(name.split('/')[:3]) for name in files if re.match(r'cpp/\w+/\w+/', name)}
     folders |= {'/'.join(name.split('/')[:2]) for name in files if re.match(r'python/\w+/', name)}
+    folders |= {
+        name.rpartition('/')[0] for name in files if re.match(r'tests/.*/test_\w+\.py', name)
+    }
     faults = []
     for folder in sorted(folders):
         readme = ROOT / folder / 'README.md'

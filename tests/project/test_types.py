@@ -169,6 +169,9 @@ def test_what_is_wrong_of_chainer_is_found(check):
         'F.relu()',
         'F.softmax([1.0], axes=1)',
         'chainer.optimizers.SGD(rate=0.1)',
+        'chainer.optimizers.Adam("0.1")',
+        'chainer.optimizers.AdaBound(amsgrad=True)',
+        'chainer.optimizers.SGD().lr.no_such_method()',
         'chainer.Variable(1, requires_gradient=True)',
         'L.Linear(3, 2).no_such_method()',
     ]

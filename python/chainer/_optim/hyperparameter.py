@@ -97,19 +97,6 @@ class Hyperparameter:
         return values | own
 
 
-def defaults(owner: str, /, **values: tuple[tp.Any, Interval] | bool) -> Hyperparameter:
-    """The hyperparameters of a kind of optimizer: defaults and what is allowed; flags, too."""
-    result = Hyperparameter()
-    limits: dict[str, Interval] = {}
-    for name, value in values.items():
-        if isinstance(value, tuple):
-            value, limits[name] = value
-        setattr(result, name, value)
-    # An attribute of the root: all sets that descend from it are checked as well.
-    result._limits = owner, limits
-    return result
-
-
 class HyperparameterProxy:
     """An attribute of an optimizer that stands for one of its hyperparameters.
 

@@ -290,6 +290,9 @@ class GradientMethod(Optimizer):
 
     # Between what hyperparameters may be, by name.
     _limits: tp.ClassVar[dict[str, Interval] | None] = None
+    # Of the optimizers of `chainer.optimizers`: the hyperparameters by default, the class of rules.
+    _defaults: tp.ClassVar[Hyperparameter]
+    _rule_class: tp.ClassVar[type[UpdateRule] | None] = None
     _plan: tp.Any = None
 
     def __init__(self) -> None:
@@ -325,6 +328,8 @@ class GradientMethod(Optimizer):
 
     def create_update_rule(self) -> UpdateRule:
         """Makes a rule for one parameter. Overridden."""
+        if self._rule_class is not None:
+            return self._rule_class(self.hyperparam)
         raise NotImplementedError(f'{type(self).__name__}.create_update_rule is not implemented')
 
     def use_fp32_update(self, flag: bool = True) -> None:

@@ -12,13 +12,18 @@ import numpy as np
 from chainer import variable
 from chainer.backends.cuda import get_array_module
 
+if tp.TYPE_CHECKING:
+    from types import ModuleType
+
+    from chainer._typing import AnyArray, Axis, NdArray, VariableLike
+
 
 def pair(x: tp.Any) -> tp.Any:
     """A pair as it is, a number twice."""
     return x if hasattr(x, '__getitem__') else (x, x)
 
 
-def log_softmax(x: tp.Any, axis: int = 1) -> tp.Any:
+def log_softmax(x: AnyArray, axis: int = 1) -> AnyArray:
     """``log(exp(x) / sum(exp(x)))`` along an axis, without overflow."""
     xp = get_array_module(x)
     x = x - x.max(axis=axis, keepdims=True)
@@ -28,38 +33,38 @@ def log_softmax(x: tp.Any, axis: int = 1) -> tp.Any:
 # Gates of recurrent networks.
 
 
-def sigmoid(x: tp.Any, xp: tp.Any = np) -> tp.Any:
+def sigmoid(x: AnyArray, xp: ModuleType = np) -> AnyArray:
     """``1 / (1 + exp(-x))``, without overflow."""
     return get_array_module(x).tanh(x * 0.5) * 0.5 + 0.5
 
 
-def grad_sigmoid(y: tp.Any) -> tp.Any:
+def grad_sigmoid(y: AnyArray) -> AnyArray:
     """The derivative of `sigmoid` where it is ``y``."""
     return y * (1 - y)
 
 
-def grad_grad_sigmoid(y: tp.Any) -> tp.Any:
+def grad_grad_sigmoid(y: AnyArray) -> AnyArray:
     """The second derivative of `sigmoid` where it is ``y``."""
     return y * (1 - y) * (1 - 2 * y)
 
 
-def grad_tanh(y: tp.Any) -> tp.Any:
+def grad_tanh(y: AnyArray) -> AnyArray:
     """The derivative of ``tanh`` where it is ``y``."""
     return 1 - y * y
 
 
-def grad_grad_tanh(y: tp.Any, gy: tp.Any) -> tp.Any:
+def grad_grad_tanh(y: AnyArray, gy: AnyArray) -> AnyArray:
     """The derivative of ``gy * grad_tanh`` in what ``tanh`` is of, over ``grad_tanh``."""
     return -2 * y * gy
 
 
-def interleaved_gates(x: tp.Any) -> list[tp.Any]:
+def interleaved_gates(x: AnyArray) -> list[AnyArray]:
     """Four gates that alternate along axis 1."""
     x = x.reshape((x.shape[0], x.shape[1] // 4, 4, *x.shape[2:]))
     return [x[:, :, i] for i in range(4)]
 
 
-def adjacent_gates(x: tp.Any, n_split: int = 5) -> list[tp.Any]:
+def adjacent_gates(x: AnyArray, n_split: int = 5) -> list[AnyArray]:
     """Gates that follow each other along axis 1."""
     x = x.reshape((x.shape[0], n_split, x.shape[1] // n_split, *x.shape[2:]))
     return [x[:, i] for i in range(n_split)]
@@ -68,7 +73,7 @@ def adjacent_gates(x: tp.Any, n_split: int = 5) -> list[tp.Any]:
 # Losses.
 
 
-def check_class_weight_option(class_weight: tp.Any) -> None:
+def check_class_weight_option(class_weight: VariableLike | None) -> None:
     """ValueError unless it is None or a float array with one axis."""
     if class_weight is None:
         return
@@ -80,24 +85,24 @@ def check_class_weight_option(class_weight: tp.Any) -> None:
         raise ValueError(f'class_weight has dtype {class_weight.dtype}, expected a float')
 
 
-def check_reduce_option(reduce: tp.Any) -> None:
+def check_reduce_option(reduce: str) -> None:
     """ValueError unless it is one of those of `softmax_cross_entropy`."""
     if reduce not in ('mean', 'no'):
         raise ValueError(f"reduce is {reduce!r}, expected 'mean' or 'no'")
 
 
-def check_input_values(x: tp.Any, t: tp.Any, ignore_label: int) -> None:
+def check_input_values(x: NdArray, t: NdArray, ignore_label: int) -> None:
     """ValueError if a label is neither that of a class nor ignored."""
     if not (((t >= 0) & (t < x.shape[1])) | (t == ignore_label)).all():
         raise ValueError(f'labels have to be in [0, {x.shape[1]}), or {ignore_label}')
 
 
-def broadcast_to(array: tp.Any, shape: tuple[int, ...]) -> tp.Any:
+def broadcast_to(array: AnyArray, shape: tuple[int, ...]) -> AnyArray:
     """The function of NumPy of that name, for arrays of any kind."""
     return get_array_module(array).broadcast_to(array, shape)
 
 
-def logsumexp(a: tp.Any, xp: tp.Any, axis: tp.Any = None) -> tp.Any:
+def logsumexp(a: AnyArray, xp: ModuleType, axis: Axis | None = None) -> AnyArray:
     """``log(sum(exp(a)))``, without overflow."""
     most = a.max(axis=axis, keepdims=True)
     total = xp.log(xp.exp(a - most).sum(axis=axis, keepdims=True)) + most

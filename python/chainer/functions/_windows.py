@@ -7,8 +7,11 @@ import typing as tp
 import chainerx
 import numpy as np
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import PerAxis
 
-def per_axis(op: str, name: str, value: tp.Any, axes: int) -> tuple[int, ...]:
+
+def per_axis(op: str, name: str, value: PerAxis, axes: int) -> tuple[int, ...]:
     """A number for each spatial axis.
 
     Args:

@@ -8,6 +8,9 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer.functions import _elementwise
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes
+
 
 class FloatUnary(_elementwise.FloatUnary):
     """A function of one array of floats."""
@@ -19,7 +22,7 @@ class FloatUnary(_elementwise.FloatUnary):
 class AlongAxis(BuiltinFunction):
     """A function of one array of floats along an axis, or several together."""
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x',))
         (x,) = in_types
         type_check.expect(x.dtype.kind == 'f')

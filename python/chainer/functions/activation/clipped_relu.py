@@ -10,6 +10,9 @@ from chainer import variable
 from chainer._graph.declaration import routine
 from chainer.functions.activation._unary import FloatUnary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class ClippedReLU(FloatUnary):
     """See `clipped_relu`."""
@@ -26,7 +29,7 @@ def _check(z: float) -> None:
         raise TypeError(f'clipped_relu: z is {z!r}, expected a float')
 
 
-def clipped_relu(x: tp.Any, z: float = 20.0) -> variable.Variable:
+def clipped_relu(x: VariableLike, z: float = 20.0) -> variable.Variable:
     """``min(max(x, 0), z)``, elementwise.
 
     Args:
@@ -44,7 +47,7 @@ def clipped_relu(x: tp.Any, z: float = 20.0) -> variable.Variable:
     return ClippedReLU.call(x, cap=z)
 
 
-def relu6(x: tp.Any) -> variable.Variable:
+def relu6(x: VariableLike) -> variable.Variable:
     """``min(max(x, 0), 6)``, elementwise; see `clipped_relu`.
 
     Args:

@@ -10,6 +10,9 @@ from chainer import variable
 from chainer._graph.declaration import routine
 from chainer.functions.activation._unary import AlongAxis
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class CReLU(AlongAxis):
     """See `crelu`."""
@@ -17,7 +20,7 @@ class CReLU(AlongAxis):
     compose = routine(chainerx.crelu, axis=1)
 
 
-def crelu(x: tp.Any, axis: int = 1) -> variable.Variable:
+def crelu(x: VariableLike, axis: int = 1) -> variable.Variable:
     """``relu(x)`` and ``relu(-x)``, joined along an axis.
 
     Args:

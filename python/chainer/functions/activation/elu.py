@@ -10,6 +10,9 @@ from chainer import variable
 from chainer._graph.declaration import routine
 from chainer.functions.activation._unary import FloatUnary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class ELU(FloatUnary):
     """See `elu`."""
@@ -17,7 +20,7 @@ class ELU(FloatUnary):
     compose = routine(chainerx.elu, alpha=1.0)
 
 
-def elu(x: tp.Any, alpha: float = 1.0) -> variable.Variable:
+def elu(x: VariableLike, alpha: float = 1.0) -> variable.Variable:
     """``x`` where positive, ``alpha * (exp(x) - 1)`` elsewhere.
 
     Args:

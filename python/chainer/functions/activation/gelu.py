@@ -10,6 +10,9 @@ from chainer import variable
 from chainer._graph.declaration import routine
 from chainer.functions.activation._unary import FloatUnary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class GELU(FloatUnary):
     """See `gelu`."""
@@ -25,7 +28,7 @@ def _check(approximate: str) -> None:
         raise ValueError(f"gelu: approximate is {approximate!r}, expected 'none' or 'tanh'")
 
 
-def gelu(x: tp.Any, approximate: str = 'none') -> variable.Variable:
+def gelu(x: VariableLike, approximate: str = 'none') -> variable.Variable:
     """``x * N(x)``, elementwise, with the distribution function N of normal numbers.
 
     Args:

@@ -10,13 +10,16 @@ from chainerx._core import engine
 from chainer import variable
 from chainer.functions.activation._unary import FloatUnary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 def _compute(x: chainerx.ndarray) -> chainerx.ndarray:
     return chainerx.clipped_relu(x * 0.2 + 0.5, 1.0)
 
 
 def _gradient(
-    gy: chainerx.ndarray, needed: tp.Any, inputs: tuple[chainerx.ndarray, ...], y: None
+    gy: chainerx.ndarray, needed: tuple[bool, ...], inputs: tuple[chainerx.ndarray, ...], y: None
 ) -> tuple[chainerx.ndarray, ...]:
     return (chainerx.where(chainerx.absolute(inputs[0]) < 2.5, gy * 0.2, 0),)
 
@@ -27,7 +30,7 @@ class HardSigmoid(FloatUnary):
     compose = staticmethod(engine.WithGradient('hard_sigmoid', _compute, _gradient))
 
 
-def hard_sigmoid(x: tp.Any) -> variable.Variable:
+def hard_sigmoid(x: VariableLike) -> variable.Variable:
     """``min(max(0.2 * x + 0.5, 0), 1)``, elementwise.
 
     Args:

@@ -10,11 +10,14 @@ from chainerx._core import engine
 from chainer import variable
 from chainer.functions.activation._unary import FloatUnary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 # Unlike chainerx.leaky_relu, it has derivative ``slope`` at 0, as v7.
 def _gradient(
     gy: chainerx.ndarray,
-    needed: tp.Any,
+    needed: tuple[bool, ...],
     inputs: tuple[chainerx.ndarray, ...],
     y: chainerx.ndarray | None,
     slope: float,
@@ -36,7 +39,7 @@ class LeakyReLU(FloatUnary):
         return _rising(x, slope) if slope >= 0 else _falling(x, slope)
 
 
-def leaky_relu(x: tp.Any, slope: float = 0.2) -> variable.Variable:
+def leaky_relu(x: VariableLike, slope: float = 0.2) -> variable.Variable:
     """``x`` where positive, ``slope * x`` elsewhere.
 
     Args:

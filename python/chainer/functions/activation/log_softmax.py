@@ -11,6 +11,9 @@ from chainer._graph.declaration import routine
 from chainer.functions._of_arrays import log_softmax as _log_softmax  # noqa: F401  (for libraries)
 from chainer.functions.activation._unary import AlongAxis
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class LogSoftmax(AlongAxis):
     """See `log_softmax`."""
@@ -18,7 +21,7 @@ class LogSoftmax(AlongAxis):
     compose = routine(chainerx.log_softmax, axis=1)
 
 
-def log_softmax(x: tp.Any, axis: int | tuple[int, ...] = 1) -> variable.Variable:
+def log_softmax(x: VariableLike, axis: int | tuple[int, ...] = 1) -> variable.Variable:
     """The logarithm of `softmax`, ``x - log(sum(exp(x)))`` along an axis.
 
     Args:

@@ -9,8 +9,11 @@ from chainer.functions.array.reshape import reshape
 from chainer.functions.math import minmax
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
 
-def maxout(x: tp.Any, pool_size: int, axis: int = 1) -> variable.Variable:
+
+def maxout(x: VariableLike, pool_size: int, axis: int = 1) -> variable.Variable:
     """The greatest of each ``pool_size`` neighbours along an axis.
 
     Args:

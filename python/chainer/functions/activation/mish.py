@@ -9,6 +9,9 @@ import chainerx
 from chainer import variable
 from chainer.functions.activation._unary import FloatUnary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class Mish(FloatUnary):
     """See `mish`."""
@@ -16,7 +19,7 @@ class Mish(FloatUnary):
     compose = staticmethod(chainerx.mish)
 
 
-def mish(x: tp.Any) -> variable.Variable:
+def mish(x: VariableLike) -> variable.Variable:
     """``x * tanh(log(1 + exp(x)))``, elementwise.
 
     Args:

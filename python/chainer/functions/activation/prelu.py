@@ -11,11 +11,14 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer.functions.activation.swish import as_channels
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class PReLUFunction(BuiltinFunction):
     """See `prelu`."""
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x', 'W'))
         x, w = in_types
         type_check.expect(x.dtype.kind == 'f', w.dtype == x.dtype, x.ndim >= w.ndim + 1)
@@ -26,7 +29,7 @@ class PReLUFunction(BuiltinFunction):
         return chainerx.prelu(x, as_channels(w, x))
 
 
-def prelu(x: tp.Any, W: tp.Any) -> variable.Variable:
+def prelu(x: VariableLike, W: VariableLike) -> variable.Variable:
     """``x`` where not negative, ``W * x`` elsewhere.
 
     Args:

@@ -10,6 +10,9 @@ from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class ReLU(BuiltinFunction):
     """See `relu`."""
@@ -18,12 +21,12 @@ class ReLU(BuiltinFunction):
     # Unlike chainerx.relu, it keeps y instead of x; the derivative at 0 differs for that.
     compose = staticmethod(_relu)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
 
 
-def relu(x: tp.Any) -> variable.Variable:
+def relu(x: VariableLike) -> variable.Variable:
     """The rectifier, ``max(x, 0)``, elementwise.
 
     Args:

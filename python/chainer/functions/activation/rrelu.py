@@ -11,9 +11,16 @@ from chainer import configuration
 from chainer._graph.builtin import BuiltinFunction, _as_chainerx
 from chainer.utils import argument, type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, NdArray, VariableLike
+
 
 def _gradient(
-    gy: chainerx.ndarray, needed: tp.Any, inputs: tp.Any, y: chainerx.ndarray, r: chainerx.ndarray
+    gy: chainerx.ndarray,
+    needed: tuple[bool, ...],
+    inputs: None,
+    y: chainerx.ndarray,
+    r: chainerx.ndarray,
 ) -> tuple[chainerx.ndarray, ...]:
     return (chainerx.where(y >= 0, gy, gy * r),)
 
@@ -37,14 +44,18 @@ class RReLU(BuiltinFunction):
     # Not repeated for inputs that have passed, and slopes differ from call to call.
     check_uses_attributes = False
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == 'f')
 
     @staticmethod
     def compose(
-        x: chainerx.ndarray, *, lower: float = 1.0 / 8, upper: float = 1.0 / 3, r: tp.Any = None
+        x: chainerx.ndarray,
+        *,
+        lower: float = 1.0 / 8,
+        upper: float = 1.0 / 3,
+        r: chainerx.ndarray | None = None,
     ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
-        rectify: tp.Any = _rectify
+        rectify: tp.Callable[..., chainerx.ndarray] = _rectify
         if not configuration.config.train:
             r = chainerx.full(x.shape, (lower + upper) / 2, x.dtype, x.device)
         elif r is not None:
@@ -62,13 +73,13 @@ def _check_range(lower: float, upper: float) -> None:
 
 
 def rrelu(
-    x: tp.Any,
+    x: VariableLike,
     l: float = 1.0 / 8,  # noqa: E741
     u: float = 1.0 / 3,
     *,
-    r: tp.Any = None,
+    r: NdArray | None = None,
     return_r: bool | None = None,
-    **removed: tp.Any,
+    **removed: object,
 ) -> tp.Any:
     """``x`` where not negative, ``r * x`` elsewhere, with slopes ``l <= r < u`` at random.
 

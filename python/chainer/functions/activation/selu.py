@@ -7,9 +7,12 @@ import typing as tp
 from chainer import variable
 from chainer.functions.activation.elu import elu
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 def selu(
-    x: tp.Any, alpha: float = 1.6732632423543772, scale: float = 1.0507009873554805
+    x: VariableLike, alpha: float = 1.6732632423543772, scale: float = 1.0507009873554805
 ) -> variable.Variable:
     """``scale * x`` where positive, ``scale * alpha * (exp(x) - 1)`` elsewhere.
 

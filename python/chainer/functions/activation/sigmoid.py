@@ -9,6 +9,9 @@ import chainerx
 from chainer import variable
 from chainer.functions.activation._unary import FloatUnary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class Sigmoid(FloatUnary):
     """See `sigmoid`."""
@@ -16,7 +19,7 @@ class Sigmoid(FloatUnary):
     compose = staticmethod(chainerx.sigmoid)
 
 
-def sigmoid(x: tp.Any) -> variable.Variable:
+def sigmoid(x: VariableLike) -> variable.Variable:
     """The logistic function, ``1 / (1 + exp(-x))``, elementwise.
 
     Args:

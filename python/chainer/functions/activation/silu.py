@@ -9,6 +9,9 @@ import chainerx
 from chainer import variable
 from chainer.functions.activation._unary import FloatUnary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class SiLU(FloatUnary):
     """See `silu`."""
@@ -16,7 +19,7 @@ class SiLU(FloatUnary):
     compose = staticmethod(chainerx.silu)
 
 
-def silu(x: tp.Any) -> variable.Variable:
+def silu(x: VariableLike) -> variable.Variable:
     """``x * sigmoid(x)``, elementwise: `swish` with a ``beta`` of 1.
 
     Args:

@@ -10,6 +10,9 @@ from chainer import variable
 from chainer._graph.declaration import routine
 from chainer.functions.activation._unary import AlongAxis
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class Softmax(AlongAxis):
     """See `softmax`."""
@@ -17,7 +20,7 @@ class Softmax(AlongAxis):
     compose = routine(chainerx.softmax, axis=1)
 
 
-def softmax(x: tp.Any, axis: int | tuple[int, ...] = 1) -> variable.Variable:
+def softmax(x: VariableLike, axis: int | tuple[int, ...] = 1) -> variable.Variable:
     """Normalized exponentials, ``exp(x) / sum(exp(x))`` along an axis.
 
     Args:

@@ -10,6 +10,9 @@ from chainer import variable
 from chainer._graph.declaration import routine
 from chainer.functions.activation._unary import FloatUnary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class Softplus(FloatUnary):
     """See `softplus`."""
@@ -22,7 +25,7 @@ class Softplus(FloatUnary):
         return 1.0 / self.beta
 
 
-def softplus(x: tp.Any, beta: float = 1.0) -> variable.Variable:
+def softplus(x: VariableLike, beta: float = 1.0) -> variable.Variable:
     """The smooth rectifier, ``log(1 + exp(beta * x)) / beta``, elementwise.
 
     Args:

@@ -10,11 +10,14 @@ from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class Swish(BuiltinFunction):
     """See `swish`."""
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x', 'beta'))
         x, beta = in_types
         type_check.expect(x.dtype.kind == 'f', beta.dtype == x.dtype, beta.ndim <= x.ndim - 1)
@@ -30,7 +33,7 @@ def as_channels(w: chainerx.ndarray, x: chainerx.ndarray) -> chainerx.ndarray:
     return w.reshape((1, *w.shape, *(1,) * (x.ndim - 1 - w.ndim))) if x.ndim else w
 
 
-def swish(x: tp.Any, beta: tp.Any) -> variable.Variable:
+def swish(x: VariableLike, beta: VariableLike) -> variable.Variable:
     """``x * sigmoid(beta * x)``.
 
     Args:

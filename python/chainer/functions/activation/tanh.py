@@ -9,6 +9,9 @@ import chainerx
 from chainer import variable
 from chainer.functions.activation._unary import FloatUnary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class Tanh(FloatUnary):
     """See `tanh`."""
@@ -16,7 +19,7 @@ class Tanh(FloatUnary):
     compose = staticmethod(chainerx.tanh)
 
 
-def tanh(x: tp.Any) -> variable.Variable:
+def tanh(x: VariableLike) -> variable.Variable:
     """The hyperbolic tangent, elementwise.
 
     Args:

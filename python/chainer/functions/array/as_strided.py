@@ -10,6 +10,9 @@ from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer._graph.declaration import routine
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class AsStrided(BuiltinFunction):
     """See `as_strided`."""
@@ -18,7 +21,10 @@ class AsStrided(BuiltinFunction):
 
 
 def as_strided(
-    x: tp.Any, shape: tp.Any, strides: tp.Any, storage_offset: int | None = None
+    x: VariableLike,
+    shape: tp.Sequence[int],
+    strides: tp.Sequence[int],
+    storage_offset: int | None = None,
 ) -> variable.Variable:
     """A view of the memory of an array, with any shape and strides.
 

@@ -11,11 +11,14 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer._graph.declaration import routine
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class Broadcast(BuiltinFunction):
     """See `broadcast`."""
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check.expect(in_types.size() > 0)
         type_check.expect_broadcast_shapes(*[x.shape for x in in_types])
 
@@ -30,7 +33,7 @@ class BroadcastTo(BuiltinFunction):
     argument_names: tp.ClassVar = {'_shape': 'shape'}
     compose = routine(chainerx.broadcast_to, _shape=...)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check.expect(in_types.size() == 1)
         (x,) = in_types
         ndim = type_check.make_variable(len(self._shape), 'len(shape)')
@@ -41,7 +44,7 @@ class BroadcastTo(BuiltinFunction):
                 type_check.expect(x.shape[i] == self._shape[i])
 
 
-def broadcast(*args: tp.Any) -> tp.Any:
+def broadcast(*args: VariableLike) -> tp.Any:
     """Arrays in their common shape.
 
     Args:
@@ -62,7 +65,7 @@ def broadcast(*args: tp.Any) -> tp.Any:
     return Broadcast.call(*args)
 
 
-def broadcast_to(x: tp.Any, shape: tp.Any) -> variable.Variable:
+def broadcast_to(x: VariableLike, shape: tp.Sequence[int]) -> variable.Variable:
     """An array in a shape that it broadcasts to.
 
     Args:

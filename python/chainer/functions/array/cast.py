@@ -12,6 +12,9 @@ from chainer._base.mixed16 import mixed16
 from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import DTypeLike, InTypes, VariableLike
+
 
 class Cast(BuiltinFunction):
     """See `cast`; the attribute ``type`` is the dtype."""
@@ -19,17 +22,17 @@ class Cast(BuiltinFunction):
     argument_names: tp.ClassVar = {'type': 'typ'}
     check_uses_attributes = False
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x',))
 
     @staticmethod
-    def compose(x: chainerx.ndarray, *, type: tp.Any) -> chainerx.ndarray:
+    def compose(x: chainerx.ndarray, *, type: np.dtype) -> chainerx.ndarray:
         if np.dtype(type).kind in 'biu':
             x = x.as_grad_stopped()  # the creator stays, the gradient ends here
         return x[...] if x.dtype == type else x.astype(type)
 
 
-def cast(x: tp.Any, typ: tp.Any) -> variable.Variable:
+def cast(x: VariableLike, typ: DTypeLike) -> variable.Variable:
     """The values in another dtype.
 
     Args:

@@ -10,11 +10,14 @@ from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class Concat(BuiltinFunction):
     """See `concat`."""
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check.expect(in_types.size() > 0)
         ndim = type_check.eval(in_types[0].ndim)
         if self.axis >= 0:
@@ -34,7 +37,7 @@ class Concat(BuiltinFunction):
         return chainerx.concatenate(xs, axis)
 
 
-def concat(xs: tp.Iterable[tp.Any], axis: int = 1) -> variable.Variable:
+def concat(xs: tp.Iterable[VariableLike], axis: int = 1) -> variable.Variable:
     """Joins arrays along an axis that they have.
 
     Args:
@@ -56,7 +59,7 @@ def concat(xs: tp.Iterable[tp.Any], axis: int = 1) -> variable.Variable:
     return Concat.call(*xs, axis=axis)
 
 
-def to_sequence(op: str, xs: tp.Any) -> tp.Sequence[tp.Any]:
+def to_sequence(op: str, xs: tp.Iterable[VariableLike]) -> tp.Sequence[VariableLike]:
     """What an iterable has.
 
     Raises:

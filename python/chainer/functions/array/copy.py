@@ -10,8 +10,11 @@ from chainer import backend, variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer.function_node import FunctionNode
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Arrays, DeviceSpec, Gradients, VariableLike
 
-def _side_device(device: tp.Any) -> chainerx.Device:
+
+def _side_device(device: backend.Device | None) -> chainerx.Device:
     """Where chainerx computes on arrays of a device."""
     if isinstance(device, backend.ChainerxDevice):
         return device.device
@@ -25,11 +28,13 @@ class Copy(BuiltinFunction):
 
     check_uses_attributes = False
 
-    def __init__(self, in_device: tp.Any, out_device: tp.Any) -> None:
+    def __init__(self, in_device: backend.Device | None, out_device: backend.Device) -> None:
         self.out_device = out_device
 
     @staticmethod
-    def compose(x: chainerx.ndarray, *, out_device: tp.Any = None) -> chainerx.ndarray:
+    def compose(
+        x: chainerx.ndarray, *, out_device: backend.Device | None = None
+    ) -> chainerx.ndarray:
         device = _side_device(out_device)
         # As in v7, there is no copy where there is nothing to move.
         return x[...] if device is x.device else x.to_device(device)
@@ -38,33 +43,31 @@ class Copy(BuiltinFunction):
 class _CopyToKind(FunctionNode):
     """Between chainerx arrays and those of NumPy or CuPy on the same device: it shares memory."""
 
-    def __init__(self, out_device: tp.Any) -> None:
+    def __init__(self, out_device: backend.Device) -> None:
         self.out_device = out_device
 
     @property
     def label(self) -> str:
         return 'Copy'
 
-    def apply(self, inputs: tp.Sequence[tp.Any]) -> tuple[variable.Variable, ...]:
+    def apply(self, inputs: tp.Sequence[variable.Variable]) -> tuple[variable.Variable, ...]:
         """See `FunctionNode.apply`."""
         (x,) = inputs
         in_data = self._compute((x.array,))
         return self._connect((x,), (x.array,), in_data, in_data)
 
-    def forward(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         (x,) = inputs
         if isinstance(x, chainerx.ndarray):
             x = x.as_grad_stopped()
         return (self.out_device.send(x),)
 
-    def backward(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[tp.Any, ...]
-    ) -> tp.Any:
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: Gradients) -> Gradients:
         # The engine takes it to the kind of the input.
         return grad_outputs
 
 
-def copy(x: tp.Any, dst: tp.Any) -> variable.Variable:
+def copy(x: VariableLike, dst: DeviceSpec) -> variable.Variable:
     """An array on another device, which gradients flow back from.
 
     Args:
@@ -81,7 +84,7 @@ def copy(x: tp.Any, dst: tp.Any) -> variable.Variable:
         RuntimeError: If CuPy is asked for and can't be used.
     """
     if isinstance(dst, int):
-        device: tp.Any = backend.get_device('@numpy' if dst < 0 else dst)
+        device: backend.Device = backend.get_device('@numpy' if dst < 0 else dst)
     else:
         device = backend.get_device(dst)
     x = variable.as_variable(x)

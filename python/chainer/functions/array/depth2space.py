@@ -11,6 +11,9 @@ from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class Depth2Space(BuiltinFunction):
     """See `depth2space`."""
@@ -18,7 +21,7 @@ class Depth2Space(BuiltinFunction):
     def _prepare(self) -> None:
         check_block('depth2space', self.r)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x',))
         (x,) = in_types
         type_check.expect(x.dtype.kind == 'f', x.ndim == 4)
@@ -40,7 +43,7 @@ def check_block(op: str, r: int) -> None:
         raise ValueError(f'{op}: r is {r}, expected a positive number')
 
 
-def depth2space(X: tp.Any, r: int) -> variable.Variable:
+def depth2space(X: VariableLike, r: int) -> variable.Variable:
     """Moves channels into space: each becomes one pixel of a block of ``r`` by ``r``.
 
     Channel ``(i * r + j) * C + c`` goes to row ``i`` and column ``j`` of the blocks of channel

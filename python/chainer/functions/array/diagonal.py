@@ -11,11 +11,14 @@ from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class Diagonal(BuiltinFunction):
     """See `diagonal`."""
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x',))
         (x,) = in_types
         for axis in (self.axis1, self.axis2):
@@ -26,7 +29,7 @@ class Diagonal(BuiltinFunction):
         return _diagonal(x, offset, axis1, axis2)
 
 
-def diagonal(x: tp.Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> variable.Variable:
+def diagonal(x: VariableLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> variable.Variable:
     """A diagonal of the matrices along two axes.
 
     Args:

@@ -11,11 +11,14 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer.functions.array.concat import to_sequence
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class Dstack(BuiltinFunction):
     """See `dstack`."""
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check.expect(in_types.size() > 0)
         first = in_types[0]
         ndim = type_check.eval(first.ndim)
@@ -30,7 +33,7 @@ class Dstack(BuiltinFunction):
         return chainerx.dstack(xs)
 
 
-def dstack(xs: tp.Iterable[tp.Any]) -> variable.Variable:
+def dstack(xs: tp.Iterable[VariableLike]) -> variable.Variable:
     """Joins arrays along the third axis, which is added if need be.
 
     Args:

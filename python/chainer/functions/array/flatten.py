@@ -7,8 +7,11 @@ import typing as tp
 from chainer import variable
 from chainer.functions.array.reshape import reshape
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
 
-def flatten(x: tp.Any) -> variable.Variable:
+
+def flatten(x: VariableLike) -> variable.Variable:
     """The elements of an array along one axis, in C order.
 
     Args:

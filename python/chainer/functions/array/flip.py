@@ -11,19 +11,22 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer._graph.declaration import routine
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class Flip(BuiltinFunction):
     """See `flip`."""
 
     compose = routine(chainerx.flip, axis=...)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x',))
         (x,) = in_types
         type_check.expect(x.ndim > self.axis if self.axis >= 0 else x.ndim >= -self.axis)
 
 
-def flip(x: tp.Any, axis: int) -> variable.Variable:
+def flip(x: VariableLike, axis: int) -> variable.Variable:
     """The elements in reverse order along an axis.
 
     Args:

@@ -10,18 +10,21 @@ from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class FlipUD(BuiltinFunction):
     """See `flipud`."""
 
     compose = staticmethod(chainerx.flipud)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('a',))
         type_check.expect(in_types[0].ndim >= 1)
 
 
-def flipud(a: tp.Any) -> variable.Variable:
+def flipud(a: VariableLike) -> variable.Variable:
     """The elements in reverse order along the first axis.
 
     Args:

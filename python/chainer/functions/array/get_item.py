@@ -13,22 +13,25 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer._graph.declaration import routine
 from chainer.backends import cuda
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Arrays, Index, VariableLike
+
 
 class GetItem(BuiltinFunction):
     """See `get_item`; ``slices`` is a tuple."""
 
-    slices: tuple[tp.Any, ...]
+    slices: tuple[Index, ...]
 
     compose = routine(operator.getitem, slices=...)
 
     def _prepare(self) -> None:
         self.slices = _to_indices(self.slices)
 
-    def _check_in_debug_mode(self, in_data: tuple[tp.Any, ...]) -> None:
+    def _check_in_debug_mode(self, in_data: Arrays) -> None:
         check_ellipses('get_item', self.slices)
 
 
-def get_item(x: tp.Any, slices: tp.Any) -> variable.Variable:
+def get_item(x: VariableLike, slices: Index | tuple[Index, ...]) -> variable.Variable:
     """``x[slices]``, as NumPy has it.
 
     Args:
@@ -46,32 +49,32 @@ def get_item(x: tp.Any, slices: tp.Any) -> variable.Variable:
     return GetItem.call(x, slices=_to_indices(slices))
 
 
-def _to_indices(slices: tp.Any) -> tuple[tp.Any, ...]:
+def _to_indices(slices: Index | tuple[Index, ...]) -> tuple[Index, ...]:
     slices = _to_tuple(slices)
     if any(isinstance(s, variable.Variable | list | range | cuda.ndarray) for s in slices):
         slices = tuple(map(_to_index, slices))
     return slices
 
 
-def _to_tuple(slices: tp.Any) -> tuple[tp.Any, ...]:
+def _to_tuple(slices: Index | tuple[Index, ...]) -> tuple[Index, ...]:
     """A list of ints is one index, any other list a tuple of them, as in v7."""
     if isinstance(slices, list) and not all(isinstance(s, int | np.bool_) for s in slices):
         return tuple(slices)
     return slices if isinstance(slices, tuple) else (slices,)
 
 
-def check_ellipses(op: str, slices: tuple[tp.Any, ...]) -> None:
+def check_ellipses(op: str, slices: tuple[Index, ...]) -> None:
     """What debug mode says instead of the IndexError of the array."""
     if sum(s is Ellipsis for s in slices) > 1:
         raise ValueError(f'{op}: slices has more than one Ellipsis')
 
 
-def _to_array(index: list[tp.Any]) -> np.ndarray:
+def _to_array(index: list[int]) -> np.ndarray:
     array = np.asarray(index)
     return array if array.size else array.astype(np.intp)  # an empty list has no dtype
 
 
-def _to_index(index: tp.Any) -> tp.Any:
+def _to_index(index: Index) -> Index:
     """A variable or list as an array; what chainerx does not know as an array that it does."""
     if isinstance(index, range):
         index = list(index)

@@ -12,12 +12,15 @@ from chainer.functions._of_arrays import pair as _pair  # noqa: F401  (for libra
 from chainer.functions._windows import per_axis, windows
 from chainer.utils import conv, type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, PerAxis, VariableLike
+
 
 class Im2Col(BuiltinFunction):
     """See `im2col`."""
 
     def __init__(
-        self, ksize: tp.Any, stride: tp.Any, pad: tp.Any, cover_all: bool, dilate: tp.Any
+        self, ksize: PerAxis, stride: PerAxis, pad: PerAxis, cover_all: bool, dilate: PerAxis
     ) -> None:
         self.kh, self.kw = per_axis('im2col', 'ksize', ksize, 2)
         self.sy, self.sx = per_axis('im2col', 'stride', stride, 2)
@@ -28,7 +31,7 @@ class Im2Col(BuiltinFunction):
 
     check_uses_attributes = False
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x',))
         (x,) = in_types
         type_check.expect(x.dtype.kind == 'f', x.ndim == 4)
@@ -75,12 +78,12 @@ def _check(kh: int, kw: int, sy: int, sx: int, ph: int, pw: int, dy: int, dx: in
 
 
 def im2col(
-    x: tp.Any,
-    ksize: tp.Any,
-    stride: tp.Any = 1,
-    pad: tp.Any = 0,
+    x: VariableLike,
+    ksize: PerAxis,
+    stride: PerAxis = 1,
+    pad: PerAxis = 0,
     cover_all: bool = False,
-    dilate: tp.Any = 1,
+    dilate: PerAxis = 1,
 ) -> variable.Variable:
     """The patches that the window of a convolution sees, as channels.
 

@@ -12,6 +12,9 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer._graph.declaration import routine
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Axis, InTypes, VariableLike
+
 
 class Moveaxis(BuiltinFunction):
     """See `moveaxis`; both attributes are tuples."""
@@ -25,14 +28,14 @@ class Moveaxis(BuiltinFunction):
         self.source = _to_axes('source', self.source)
         self.destination = _to_axes('destination', self.destination)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x',))
         (x,) = in_types
         for axis in (*self.source, *self.destination):
             type_check.expect(x.ndim > axis if axis >= 0 else x.ndim >= -axis)
 
 
-def moveaxis(x: tp.Any, source: tp.Any, destination: tp.Any) -> variable.Variable:
+def moveaxis(x: VariableLike, source: Axis, destination: Axis) -> variable.Variable:
     """Moves axes to other places; the others keep their order.
 
     Args:
@@ -53,7 +56,7 @@ def moveaxis(x: tp.Any, source: tp.Any, destination: tp.Any) -> variable.Variabl
     )
 
 
-def _to_axes(name: str, axes: tp.Any) -> tuple[int, ...]:
+def _to_axes(name: str, axes: Axis) -> tuple[int, ...]:
     if isinstance(axes, int):
         return (axes,)
     try:

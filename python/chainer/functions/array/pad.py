@@ -11,6 +11,9 @@ from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class Pad(BuiltinFunction):
     """See `pad`.
@@ -21,7 +24,12 @@ class Pad(BuiltinFunction):
 
     check_uses_attributes = False
 
-    def __init__(self, pad_width: tp.Any, mode: str, **keywords: tp.Any) -> None:
+    def __init__(
+        self,
+        pad_width: int | tp.Sequence[int] | tp.Sequence[tp.Sequence[int]] | np.ndarray,
+        mode: str,
+        **keywords: tp.Any,
+    ) -> None:
         _check(mode, keywords)
         self.pad_width = pad_width
         self.mode = mode
@@ -33,7 +41,7 @@ class Pad(BuiltinFunction):
         width = np.asarray(self.pad_width)
         return np.broadcast_to(width, (2,)) if width.ndim == 0 else width
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
 
@@ -41,7 +49,7 @@ class Pad(BuiltinFunction):
     def compose(
         x: chainerx.ndarray,
         *,
-        pad_width: tp.Any,
+        pad_width: int | tp.Sequence[int] | tp.Sequence[tp.Sequence[int]],
         mode: str,
         keywords: dict[str, tp.Any],
     ) -> chainerx.ndarray:
@@ -71,7 +79,12 @@ def _check(mode: str, keywords: tp.Iterable[str]) -> None:
         raise ValueError(f'pad: mode {mode!r} takes no {sorted(unknown)[0]!r}')
 
 
-def pad(x: tp.Any, pad_width: tp.Any, mode: str, **keywords: tp.Any) -> variable.Variable:
+def pad(
+    x: VariableLike,
+    pad_width: int | tp.Sequence[int] | tp.Sequence[tp.Sequence[int]] | np.ndarray,
+    mode: str,
+    **keywords: tp.Any,
+) -> variable.Variable:
     """An array with elements added before and after each axis.
 
     Args:

@@ -11,11 +11,14 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer.functions.array.concat import to_sequence
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class PadSequence(BuiltinFunction):
     """See `pad_sequence`."""
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check.expect(in_types.size() > 0)
         first = in_types[0]
         type_check.expect(first.ndim > 0)
@@ -36,7 +39,7 @@ class PadSequence(BuiltinFunction):
 
 
 def pad_sequence(
-    xs: tp.Iterable[tp.Any], length: int | None = None, padding: float = 0
+    xs: tp.Iterable[VariableLike], length: int | None = None, padding: float = 0
 ) -> variable.Variable:
     """Arrays of several lengths, stacked and padded at their ends.
 

@@ -13,6 +13,9 @@ from chainer._graph.builtin import BuiltinFunction, _as_chainerx, _to_numpy
 from chainer.functions._index_errors import of_indices
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Arrays, InTypes, NdArray, VariableLike
+
 
 def _place(x: chainerx.ndarray, indices: chainerx.ndarray, axis: int) -> chainerx.ndarray:
     n = len(indices)
@@ -22,8 +25,8 @@ def _place(x: chainerx.ndarray, indices: chainerx.ndarray, axis: int) -> chainer
 
 def _gradient(
     gy: chainerx.ndarray,
-    needed: tp.Any,
-    inputs: tp.Any,
+    needed: tuple[bool, ...],
+    inputs: None,
     y: None,
     indices: chainerx.ndarray,
     axis: int,
@@ -40,16 +43,16 @@ class Permutate(BuiltinFunction):
 
     check_uses_attributes = False
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x',))
 
-    def _check_in_debug_mode(self, in_data: tuple[tp.Any, ...]) -> None:
+    def _check_in_debug_mode(self, in_data: Arrays) -> None:
         indices = np.sort(_to_numpy(self.indices))
         if (indices != np.arange(len(indices))).any():
             raise ValueError('permutate: indices are no permutation of 0 to n - 1')
 
     @staticmethod
-    def compose(x: chainerx.ndarray, *, indices: tp.Any, axis: int, inv: bool) -> chainerx.ndarray:
+    def compose(x: chainerx.ndarray, *, indices: NdArray, axis: int, inv: bool) -> chainerx.ndarray:
         indices = _as_chainerx(indices)
         try:
             return _take_inverse(x, indices, axis) if inv else chainerx.take(x, indices, axis)
@@ -58,7 +61,9 @@ class Permutate(BuiltinFunction):
             raise of_indices(error, text) from None
 
 
-def permutate(x: tp.Any, indices: tp.Any, axis: int = 0, inv: bool = False) -> variable.Variable:
+def permutate(
+    x: VariableLike, indices: VariableLike, axis: int = 0, inv: bool = False
+) -> variable.Variable:
     """An array in another order along an axis.
 
     Args:

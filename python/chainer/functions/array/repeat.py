@@ -11,6 +11,9 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer.functions.array.tile import to_counts
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class Repeat(BuiltinFunction):
     """See `repeat`; ``repeats`` is a tuple."""
@@ -23,7 +26,7 @@ class Repeat(BuiltinFunction):
         self.repeats = to_counts('repeat', 'repeats', self.repeats)
         _check_axis(self.axis)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check.expect(in_types.size() == 1)
 
     @staticmethod
@@ -33,12 +36,14 @@ class Repeat(BuiltinFunction):
         return chainerx.repeat(x, repeats[0] if len(repeats) == 1 else repeats, axis)
 
 
-def _check_axis(axis: tp.Any) -> None:
+def _check_axis(axis: int | None) -> None:
     if axis is not None and not isinstance(axis, int):
         raise TypeError(f'repeat: axis is {axis!r}, expected None or an int')
 
 
-def repeat(x: tp.Any, repeats: int | tuple[int, ...], axis: int | None = None) -> variable.Variable:
+def repeat(
+    x: VariableLike, repeats: int | tuple[int, ...], axis: int | None = None
+) -> variable.Variable:
     """The elements, each several times.
 
     Args:

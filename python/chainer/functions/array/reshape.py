@@ -13,13 +13,16 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer._graph.declaration import routine
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, ShapeSpec, VariableLike
+
 
 class Reshape(BuiltinFunction):
     """See `reshape`; ``shape`` is a tuple."""
 
     compose = routine(chainerx.reshape, shape=...)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x',))
         size = type_check.prod(in_types[0].shape)
         if -1 not in self.shape:
@@ -30,7 +33,7 @@ class Reshape(BuiltinFunction):
             type_check.expect(size % type_check.make_variable(known, f'known_size(={known})') == 0)
 
 
-def reshape(x: tp.Any, shape: tp.Any) -> variable.Variable:
+def reshape(x: VariableLike, shape: ShapeSpec) -> variable.Variable:
     """The elements of an array, in C order, in another shape.
 
     Args:

@@ -12,6 +12,9 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer._graph.gradients import linear
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class ResizeImages(BuiltinFunction):
     """See `resize_images`.
@@ -22,12 +25,12 @@ class ResizeImages(BuiltinFunction):
 
     check_uses_attributes = False
 
-    def __init__(self, output_shape: tp.Any, mode: str, align_corners: bool) -> None:
+    def __init__(self, output_shape: tp.Sequence[int], mode: str, align_corners: bool) -> None:
         self.out_H, self.out_W = _check(output_shape, mode)
         self.mode = mode
         self.align_corners = align_corners
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim == 4)
 
@@ -72,12 +75,12 @@ def _resize(
     return take(low) * (1 - weights) + take(np.minimum(low + 1, max(n - 1, 0))) * weights
 
 
-def _is_whole(m: tp.Any) -> bool:
+def _is_whole(m: object) -> bool:
     is_whole_float = isinstance(m, float | np.floating) and m.is_integer()
     return is_whole_float or isinstance(m, int | np.integer)
 
 
-def _check(output_shape: tp.Any, mode: str) -> tuple[int, int]:
+def _check(output_shape: tp.Sequence[int], mode: str) -> tuple[int, int]:
     if mode not in ('nearest', 'bilinear'):
         raise ValueError(f"resize_images: mode is {mode!r}, expected 'bilinear' or 'nearest'")
     try:
@@ -96,7 +99,11 @@ def _check(output_shape: tp.Any, mode: str) -> tuple[int, int]:
 
 
 def resize_images(
-    x: tp.Any, output_shape: tp.Any, *, mode: str = 'bilinear', align_corners: bool = True
+    x: VariableLike,
+    output_shape: tp.Sequence[int],
+    *,
+    mode: str = 'bilinear',
+    align_corners: bool = True,
 ) -> variable.Variable:
     """Images of another size, by interpolation between the nearest pixels.
 

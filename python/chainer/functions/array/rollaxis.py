@@ -11,20 +11,23 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer._graph.declaration import routine
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class Rollaxis(BuiltinFunction):
     """See `rollaxis`."""
 
     compose = routine(chainerx.rollaxis, axis=..., start=...)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x',))
         (x,) = in_types
         type_check.expect(x.ndim > self.axis if self.axis >= 0 else x.ndim >= -self.axis)
         type_check.expect(x.ndim >= self.start if self.start >= 0 else x.ndim > -self.start - 1)
 
 
-def rollaxis(x: tp.Any, axis: int, start: int = 0) -> variable.Variable:
+def rollaxis(x: VariableLike, axis: int, start: int = 0) -> variable.Variable:
     """Moves an axis before another one; the others keep their order.
 
     Args:

@@ -15,8 +15,13 @@ from chainer.functions._index_errors import of_indices
 from chainer.functions.array.get_item import _to_indices, _to_tuple, check_ellipses
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Arrays, Index, InTypes, VariableLike
 
-def _add(a: chainerx.ndarray, b: chainerx.ndarray, slices: tp.Any) -> chainerx.ndarray:
+
+def _add(
+    a: chainerx.ndarray, b: chainerx.ndarray, slices: Index | tuple[Index, ...]
+) -> chainerx.ndarray:
     slices = _to_indices(slices)
     if len(slices) > a.ndim:
         _check_number(a, slices)
@@ -48,7 +53,7 @@ def _add(a: chainerx.ndarray, b: chainerx.ndarray, slices: tp.Any) -> chainerx.n
     return a | added if a.dtype == 'bool' else a + added
 
 
-def _is_basic(index: tp.Any) -> bool:
+def _is_basic(index: Index) -> bool:
     if index is None or index is Ellipsis or isinstance(index, slice):
         return True
     return isinstance(index, numbers.Integral) and not isinstance(index, bool)
@@ -58,7 +63,7 @@ def _picks_rows(index: tp.Any) -> bool:
     return engine.kind(index) is not None and index.ndim == 1 and index.dtype.kind in 'iu'
 
 
-def _check_number(a: chainerx.ndarray, slices: tuple[tp.Any, ...]) -> None:
+def _check_number(a: chainerx.ndarray, slices: tuple[Index, ...]) -> None:
     n = sum(s is not None and s is not Ellipsis for s in slices)
     with type_check._naming('ScatterAdd'):
         type_check.expect(type_check.make_variable(a.ndim, 'a.ndim') >= n)
@@ -70,7 +75,11 @@ def _check_shape(shape: tuple[int, ...], b: chainerx.ndarray) -> None:
 
 
 def _gradient(
-    gy: chainerx.ndarray, needed: tuple[bool, ...], inputs: None, y: None, slices: tp.Any
+    gy: chainerx.ndarray,
+    needed: tuple[bool, ...],
+    inputs: None,
+    y: None,
+    slices: Index | tuple[Index, ...],
 ) -> tuple[chainerx.ndarray | None, ...]:
     return gy, gy[_to_indices(slices)] if needed[1] else None
 
@@ -82,17 +91,17 @@ _scatter_add = engine.WithGradient('scatter_add', _add, _gradient, n_params=1, k
 class ScatterAdd(BuiltinFunction):
     """See `scatter_add`; ``slices`` is a tuple."""
 
-    slices: tuple[tp.Any, ...]
+    slices: tuple[Index, ...]
 
     check_uses_attributes = False
 
     def _prepare(self) -> None:
         self.slices = _kept(self.slices)
 
-    def _check_in_debug_mode(self, in_data: tuple[tp.Any, ...]) -> None:
+    def _check_in_debug_mode(self, in_data: Arrays) -> None:
         check_ellipses('scatter_add', self.slices)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('a', 'b'))
         a, b = in_types
         found, wanted = type_check.eval(b.dtype), type_check.eval(a.dtype)
@@ -100,11 +109,15 @@ class ScatterAdd(BuiltinFunction):
             type_check.expect(a.dtype == b.dtype)
 
     @staticmethod
-    def compose(a: chainerx.ndarray, b: chainerx.ndarray, *, slices: tp.Any) -> chainerx.ndarray:
+    def compose(
+        a: chainerx.ndarray, b: chainerx.ndarray, *, slices: Index | tuple[Index, ...]
+    ) -> chainerx.ndarray:
         return tp.cast(chainerx.ndarray, _scatter_add(a, b, slices))
 
 
-def scatter_add(a: tp.Any, slices: tp.Any, b: tp.Any) -> variable.Variable:
+def scatter_add(
+    a: VariableLike, slices: Index | tuple[Index, ...], b: VariableLike
+) -> variable.Variable:
     """A copy of ``a``, with ``b`` added to ``a[slices]``; an element picked twice gets both.
 
     Args:
@@ -124,10 +137,10 @@ def scatter_add(a: tp.Any, slices: tp.Any, b: tp.Any) -> variable.Variable:
     return ScatterAdd.call(a, b, slices=_kept(slices))
 
 
-def _kept(slices: tp.Any) -> tuple[tp.Any, ...]:
+def _kept(slices: Index | tuple[Index, ...]) -> tuple[Index, ...]:
     """A tuple of the same indices, with lists of their own: those of the caller may change."""
     return tuple(map(_copied, _to_tuple(slices)))
 
 
-def _copied(index: tp.Any) -> tp.Any:
+def _copied(index: Index) -> Index:
     return [_copied(i) for i in index] if isinstance(index, list) else index

@@ -12,16 +12,19 @@ from chainer._graph.builtin import BuiltinFunction, _to_numpy
 from chainer.functions._index_errors import of_indices
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Arrays, InTypes, VariableLike
+
 
 class SelectItem(BuiltinFunction):
     """See `select_item`."""
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x', 't'))
         x, t = in_types
         type_check.expect(t.dtype.kind == 'i', x.ndim == 2, t.ndim == 1, x.shape[0] == t.shape[0])
 
-    def _check_in_debug_mode(self, in_data: tuple[tp.Any, ...]) -> None:
+    def _check_in_debug_mode(self, in_data: Arrays) -> None:
         x, t = in_data
         t = _to_numpy(t)
         if ((t < 0) | (t >= x.shape[1])).any():
@@ -35,7 +38,7 @@ class SelectItem(BuiltinFunction):
             raise of_indices(error, 'select_item: t has {0}, x has {1} columns') from None
 
 
-def select_item(x: tp.Any, t: tp.Any) -> variable.Variable:
+def select_item(x: VariableLike, t: VariableLike) -> variable.Variable:
     """One element of each row, ``x[i, t[i]]``.
 
     Args:

@@ -10,11 +10,14 @@ from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class Separate(BuiltinFunction):
     """See `separate`."""
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x',))
         (x,) = in_types
         type_check.expect(x.ndim > self.axis if self.axis >= 0 else x.ndim >= -self.axis)
@@ -25,7 +28,7 @@ class Separate(BuiltinFunction):
         return tuple(y.squeeze(axis) for y in chainerx.split(x, x.shape[axis], axis))
 
 
-def separate(x: tp.Any, axis: int = 0) -> tuple[variable.Variable, ...]:
+def separate(x: VariableLike, axis: int = 0) -> tuple[variable.Variable, ...]:
     """The parts of an array along an axis, without that axis.
 
     Args:

@@ -11,6 +11,9 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer.functions.array.depth2space import check_block
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class Space2Depth(BuiltinFunction):
     """See `space2depth`."""
@@ -18,7 +21,7 @@ class Space2Depth(BuiltinFunction):
     def _prepare(self) -> None:
         check_block('space2depth', self.r)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x',))
         (x,) = in_types
         type_check.expect(x.dtype.kind == 'f', x.ndim == 4)
@@ -32,7 +35,7 @@ class Space2Depth(BuiltinFunction):
         return blocks.reshape(n, r * r * c, h // r, w // r)
 
 
-def space2depth(X: tp.Any, r: int) -> variable.Variable:
+def space2depth(X: VariableLike, r: int) -> variable.Variable:
     """Moves blocks of ``r`` by ``r`` pixels into channels; the inverse of `depth2space`.
 
     Args:

@@ -12,6 +12,9 @@ from chainer._graph.declaration import routine
 from chainer._graph.gradients import recomputed
 from chainer.utils import argument, type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 def _compute(theta: chainerx.ndarray, output_shape: tuple[int, int]) -> chainerx.ndarray:
     height, width = output_shape
@@ -28,7 +31,7 @@ class SpatialTransformerGrid(BuiltinFunction):
     is_called = True
     check_uses_attributes = False
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('theta',))
         (theta,) = in_types
         type_check.expect(theta.dtype.kind == 'f', theta.ndim == 3)
@@ -40,7 +43,7 @@ class SpatialTransformerGrid(BuiltinFunction):
 
 
 def spatial_transformer_grid(
-    theta: tp.Any, output_shape: tp.Any, **removed: tp.Any
+    theta: VariableLike, output_shape: tp.Sequence[int], **removed: object
 ) -> variable.Variable:
     """The points of a regular grid, mapped by ``theta``; for `spatial_transformer_sampler`.
 

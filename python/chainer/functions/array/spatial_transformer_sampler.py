@@ -11,6 +11,9 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer._graph.gradients import recomputed
 from chainer.utils import argument, type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 def _sample(x: chainerx.ndarray, grid: chainerx.ndarray) -> chainerx.ndarray:
     n, channels, height, width = x.shape
@@ -47,7 +50,7 @@ _sampler = recomputed('spatial_transformer_sampler', _sample)
 class SpatialTransformerSampler(BuiltinFunction):
     """See `spatial_transformer_sampler`."""
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x', 'grid'))
         x, grid = in_types
         type_check.expect(x.dtype.kind == 'f', grid.dtype == x.dtype, x.ndim == 4, grid.ndim == 4)
@@ -62,7 +65,9 @@ class SpatialTransformerSampler(BuiltinFunction):
         return _sampler(x, grid)
 
 
-def spatial_transformer_sampler(x: tp.Any, grid: tp.Any, **removed: tp.Any) -> variable.Variable:
+def spatial_transformer_sampler(
+    x: VariableLike, grid: VariableLike, **removed: object
+) -> variable.Variable:
     """Images at points between pixels, by bilinear interpolation; 0 outside of them.
 
     Args:

@@ -11,19 +11,25 @@ import chainerx
 from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    import numpy as np
+
+    from chainer import variable
+    from chainer._typing import Arrays, InTypes, VariableLike
+
 
 class SplitAxis(BuiltinFunction):
     """See `split_axis`; one of ``indices`` and ``sections`` is None."""
 
-    def __init__(self, indices_or_sections: tp.Any, axis: int) -> None:
+    def __init__(self, indices_or_sections: int | tp.Sequence[int] | np.ndarray, axis: int) -> None:
         self.indices, self.sections = _to_points(indices_or_sections)
         self.axis = axis
 
-    def _check_in_debug_mode(self, in_data: tuple[tp.Any, ...]) -> None:
+    def _check_in_debug_mode(self, in_data: Arrays) -> None:
         if self.indices and list(self.indices) != sorted(self.indices):
             raise ValueError(f'split_axis: indices are {self.indices}, expected them sorted')
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check.expect(in_types.size() == 1)
         (x,) = in_types
         if self.axis >= 0:
@@ -50,9 +56,30 @@ class SplitAxis(BuiltinFunction):
         return tuple(chainerx.split(x, list(indices or ()), axis))
 
 
+@tp.overload
 def split_axis(
-    x: tp.Any, indices_or_sections: tp.Any, axis: int, force_tuple: bool = True
-) -> tp.Any:
+    x: VariableLike,
+    indices_or_sections: int | tp.Sequence[int] | np.ndarray,
+    axis: int,
+    force_tuple: tp.Literal[True] = True,
+) -> tuple[variable.Variable, ...]: ...
+
+
+@tp.overload
+def split_axis(
+    x: VariableLike,
+    indices_or_sections: int | tp.Sequence[int] | np.ndarray,
+    axis: int,
+    force_tuple: bool,
+) -> variable.Variable | tuple[variable.Variable, ...]: ...
+
+
+def split_axis(
+    x: VariableLike,
+    indices_or_sections: int | tp.Sequence[int] | np.ndarray,
+    axis: int,
+    force_tuple: bool = True,
+) -> variable.Variable | tuple[variable.Variable, ...]:
     """Cuts an array along an axis.
 
     Args:

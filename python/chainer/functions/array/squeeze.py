@@ -11,6 +11,9 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer._graph.declaration import routine
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Axis, InTypes, VariableLike
+
 
 class Squeeze(BuiltinFunction):
     """See `squeeze`."""
@@ -22,7 +25,7 @@ class Squeeze(BuiltinFunction):
     def _prepare(self) -> None:
         self.axis = _to_axes(self.axis)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check.expect(in_types.size() == 1)
         (x,) = in_types
         for axis in self.axis or ():
@@ -32,7 +35,7 @@ class Squeeze(BuiltinFunction):
                 type_check.expect(-x.ndim <= axis)
 
 
-def squeeze(x: tp.Any, axis: int | tuple[int, ...] | None = None) -> variable.Variable:
+def squeeze(x: VariableLike, axis: int | tuple[int, ...] | None = None) -> variable.Variable:
     """Leaves out axes of length 1.
 
     Args:
@@ -50,7 +53,7 @@ def squeeze(x: tp.Any, axis: int | tuple[int, ...] | None = None) -> variable.Va
     return Squeeze.call(x, axis=_to_axes(axis))
 
 
-def _to_axes(axis: tp.Any) -> tuple[int, ...] | None:
+def _to_axes(axis: Axis | None) -> tuple[int, ...] | None:
     if isinstance(axis, int):
         return (axis,)
     if axis is not None and not (isinstance(axis, tuple) and all(isinstance(a, int) for a in axis)):

@@ -11,11 +11,14 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer.functions.array.concat import to_sequence
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class Stack(BuiltinFunction):
     """See `stack`."""
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check.expect(in_types.size() > 0)
         first = in_types[0]
         if self.axis >= 0:
@@ -30,7 +33,7 @@ class Stack(BuiltinFunction):
         return chainerx.stack(xs, axis)
 
 
-def stack(xs: tp.Iterable[tp.Any], axis: int = 0) -> variable.Variable:
+def stack(xs: tp.Iterable[VariableLike], axis: int = 0) -> variable.Variable:
     """Joins arrays along a new axis.
 
     Args:

@@ -11,6 +11,9 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer._graph.declaration import routine
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class Swapaxes(BuiltinFunction):
     """See `swapaxes`."""
@@ -18,11 +21,11 @@ class Swapaxes(BuiltinFunction):
     check_uses_attributes = False
     compose = routine(chainerx.swapaxes, axis1=..., axis2=...)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check.expect(in_types.size() == 1)
 
 
-def swapaxes(x: tp.Any, axis1: int, axis2: int) -> variable.Variable:
+def swapaxes(x: VariableLike, axis1: int, axis2: int) -> variable.Variable:
     """Exchanges two axes.
 
     Args:

@@ -11,6 +11,9 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer._graph.declaration import routine
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class Tile(BuiltinFunction):
     """See `tile`; ``reps`` is a tuple."""
@@ -23,11 +26,11 @@ class Tile(BuiltinFunction):
     def _prepare(self) -> None:
         self.reps = to_counts('tile', 'reps', self.reps)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check.expect(in_types.size() == 1)
 
 
-def tile(x: tp.Any, reps: int | tuple[int, ...]) -> variable.Variable:
+def tile(x: VariableLike, reps: int | tuple[int, ...]) -> variable.Variable:
     """An array repeated along its axes.
 
     Args:
@@ -45,7 +48,7 @@ def tile(x: tp.Any, reps: int | tuple[int, ...]) -> variable.Variable:
     return Tile.call(x, reps=to_counts('tile', 'reps', reps))
 
 
-def to_counts(op: str, name: str, counts: tp.Any) -> tuple[int, ...]:
+def to_counts(op: str, name: str, counts: int | tuple[int, ...]) -> tuple[int, ...]:
     """A tuple of integers that are not negative, from one or a tuple of them."""
     if isinstance(counts, int):
         counts = (counts,)

@@ -12,6 +12,9 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer._graph.declaration import routine
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class Transpose(BuiltinFunction):
     """See `transpose`."""
@@ -19,11 +22,11 @@ class Transpose(BuiltinFunction):
     check_uses_attributes = False
     compose = routine(chainerx.transpose, axes=None)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check.expect(in_types.size() == 1)
 
 
-def transpose(x: tp.Any, axes: tp.Any = None) -> variable.Variable:
+def transpose(x: VariableLike, axes: int | tp.Sequence[int] | None = None) -> variable.Variable:
     """The axes in another order.
 
     Args:

@@ -13,8 +13,11 @@ from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
 
-def _fit(xs: tp.Sequence[tp.Any]) -> bool:
+
+def _fit(xs: tp.Sequence[VariableLike]) -> bool:
     """The check without texts, for there may be hundreds of sequences."""
     shapes = [x.shape for x in xs]
     dtype = xs[0].dtype
@@ -41,7 +44,7 @@ def _to_times(x: chainerx.ndarray, lengths: tuple[int, ...]) -> chainerx.ndarray
 
 
 def _gradient(
-    gy: chainerx.ndarray, needed: tp.Any, inputs: tp.Any, y: None, lengths: tuple[int, ...]
+    gy: chainerx.ndarray, needed: tuple[bool, ...], inputs: None, y: None, lengths: tuple[int, ...]
 ) -> tuple[chainerx.ndarray, ...]:
     places = _places(lengths)
     back = np.empty_like(places)
@@ -56,10 +59,10 @@ _by_time = engine.WithGradient('transpose_sequence', _to_times, _gradient, n_par
 class TransposeSequence(BuiltinFunction):
     """See `transpose_sequence`; ``length`` is without effect."""
 
-    def __init__(self, length: tp.Any) -> None:
+    def __init__(self, length: object) -> None:
         self.length = length
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         if isinstance(in_types, type_check.LightTypeInfoTuple) and _fit(in_types):
             return
         for i in range(1, type_check.eval(in_types.size())):
@@ -84,7 +87,7 @@ class TransposeSequence(BuiltinFunction):
         return tuple(chainerx.split(x, np.cumsum(counts)[:-1].tolist(), 0))
 
 
-def transpose_sequence(xs: tp.Sequence[tp.Any]) -> tuple[variable.Variable, ...]:
+def transpose_sequence(xs: tp.Sequence[VariableLike]) -> tuple[variable.Variable, ...]:
     """For each time the elements of all sequences that are long enough.
 
     Args:

@@ -11,11 +11,14 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer.functions.array.concat import to_sequence
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class Vstack(BuiltinFunction):
     """See `vstack`."""
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check.expect(in_types.size() > 0)
         first = in_types[0]
         ndim = type_check.eval(first.ndim)
@@ -31,7 +34,7 @@ class Vstack(BuiltinFunction):
         return chainerx.vstack(xs)
 
 
-def vstack(xs: tp.Iterable[tp.Any]) -> variable.Variable:
+def vstack(xs: tp.Iterable[VariableLike]) -> variable.Variable:
     """Joins arrays along the first axis; arrays of one axis count as rows.
 
     Args:

@@ -11,20 +11,25 @@ from chainer import variable
 from chainer._graph.builtin import BuiltinFunction, _as_chainerx
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import ArrayLike, InTypes, NdArray, VariableLike
+
 
 class Where(BuiltinFunction):
     """See `where`."""
 
     check_uses_attributes = False
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x', 'y'))
         x, y = in_types
         type_check.expect(x.dtype == y.dtype)
         type_check.expect_broadcast_shapes(x.shape, y.shape)
 
     @staticmethod
-    def compose(x: chainerx.ndarray, y: chainerx.ndarray, *, condition: tp.Any) -> chainerx.ndarray:
+    def compose(
+        x: chainerx.ndarray, y: chainerx.ndarray, *, condition: NdArray
+    ) -> chainerx.ndarray:
         try:
             return chainerx.where(_as_chainerx(condition), x, y)
         except chainerx.DimensionError:
@@ -38,7 +43,9 @@ class Where(BuiltinFunction):
             raise
 
 
-def where(condition: tp.Any, x: tp.Any, y: tp.Any) -> variable.Variable:
+def where(
+    condition: ArrayLike | variable.Variable, x: VariableLike, y: VariableLike
+) -> variable.Variable:
     """Elements of ``x`` where the condition holds, of ``y`` elsewhere.
 
     Args:

@@ -10,13 +10,16 @@ from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class RotaryEmbedding(BuiltinFunction):
     """See `rotary_embedding`."""
 
     check_uses_attributes = False
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         n_in = type_check.eval(in_types.size())
         type_check._argname(in_types, ('x', 'positions')[:n_in])
         x = in_types[0]
@@ -43,8 +46,8 @@ class RotaryEmbedding(BuiltinFunction):
 
 
 def rotary_embedding(
-    x: tp.Any,
-    positions: tp.Any = None,
+    x: VariableLike,
+    positions: VariableLike | None = None,
     base: float = 10000.0,
     interleaved: bool = False,
     offset: int = 0,

@@ -11,6 +11,9 @@ from chainer import configuration, variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 _NAMES: tp.Final = ('query', 'key', 'value', 'attn_mask')
 
 
@@ -23,7 +26,7 @@ class ScaledDotProductAttention(BuiltinFunction):
 
     check_uses_attributes = True
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         n_in = type_check.eval(in_types.size())
         type_check._argname(in_types, _NAMES[:n_in])
         query, key, value = in_types[0], in_types[1], in_types[2]
@@ -55,10 +58,10 @@ class ScaledDotProductAttention(BuiltinFunction):
 
 
 def scaled_dot_product_attention(
-    query: tp.Any,
-    key: tp.Any,
-    value: tp.Any,
-    attn_mask: tp.Any = None,
+    query: VariableLike,
+    key: VariableLike,
+    value: VariableLike,
+    attn_mask: VariableLike | None = None,
     dropout_p: float = 0.0,
     is_causal: bool = False,
     scale: float | None = None,

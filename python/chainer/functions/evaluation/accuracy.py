@@ -10,13 +10,16 @@ from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class Accuracy(BuiltinFunction):
     """See `accuracy`."""
 
     check_uses_attributes = False
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x', 't'))
         x, t = in_types
         type_check.expect(x.dtype.kind == 'f', t.dtype.kind == 'i', x.ndim >= 2)
@@ -36,7 +39,9 @@ class Accuracy(BuiltinFunction):
         return chainerx.accuracy(y, t, ignore_label)
 
 
-def accuracy(y: tp.Any, t: tp.Any, ignore_label: int | None = None) -> variable.Variable:
+def accuracy(
+    y: VariableLike, t: VariableLike, ignore_label: int | None = None
+) -> variable.Variable:
     """The fraction of the examples whose largest score, along axis 1, is that of their class.
 
     Args:

@@ -10,13 +10,16 @@ from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class BinaryAccuracy(BuiltinFunction):
     """See `binary_accuracy`."""
 
     is_called = True
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x', 't'))
         x, t = in_types
         type_check.expect(x.dtype.kind == 'f', t.dtype.kind == 'i', t.shape == x.shape)
@@ -30,7 +33,7 @@ class BinaryAccuracy(BuiltinFunction):
         return (right.sum().astype('float64') / total).astype(y.dtype)
 
 
-def binary_accuracy(y: tp.Any, t: tp.Any) -> variable.Variable:
+def binary_accuracy(y: VariableLike, t: VariableLike) -> variable.Variable:
     """The fraction of the elements where ``y >= 0`` just if ``t`` is 1.
 
     Args:

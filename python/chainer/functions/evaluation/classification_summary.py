@@ -11,6 +11,9 @@ from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class ClassificationSummary(BuiltinFunction):
     """See `classification_summary`."""
@@ -18,7 +21,7 @@ class ClassificationSummary(BuiltinFunction):
     is_called = True
     check_uses_attributes = False
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('y', 't'))
         y, t = in_types
         type_check.expect(y.dtype.kind == 'f', t.dtype.kind == 'i', y.ndim >= 2)
@@ -66,8 +69,8 @@ class ClassificationSummary(BuiltinFunction):
 
 
 def classification_summary(
-    y: tp.Any,
-    t: tp.Any,
+    y: VariableLike,
+    t: VariableLike,
     label_num: int | None = None,
     beta: float = 1.0,
     ignore_label: int = -1,
@@ -103,7 +106,7 @@ def classification_summary(
 
 
 def precision(
-    y: tp.Any, t: tp.Any, label_num: int | None = None, ignore_label: int = -1
+    y: VariableLike, t: VariableLike, label_num: int | None = None, ignore_label: int = -1
 ) -> tuple[variable.Variable, variable.Variable]:
     """Precision and support of each class; see `classification_summary`.
 
@@ -128,7 +131,7 @@ def precision(
 
 
 def recall(
-    y: tp.Any, t: tp.Any, label_num: int | None = None, ignore_label: int = -1
+    y: VariableLike, t: VariableLike, label_num: int | None = None, ignore_label: int = -1
 ) -> tuple[variable.Variable, variable.Variable]:
     """Recall and support of each class; see `classification_summary`.
 
@@ -153,8 +156,8 @@ def recall(
 
 
 def fbeta_score(
-    y: tp.Any,
-    t: tp.Any,
+    y: VariableLike,
+    t: VariableLike,
     label_num: int | None = None,
     beta: float = 1.0,
     ignore_label: int = -1,
@@ -183,7 +186,7 @@ def fbeta_score(
 
 
 def f1_score(
-    y: tp.Any, t: tp.Any, label_num: int | None = None, ignore_label: int = -1
+    y: VariableLike, t: VariableLike, label_num: int | None = None, ignore_label: int = -1
 ) -> tuple[variable.Variable, variable.Variable]:
     """F score, with ``beta`` 1, and support of each class; see `classification_summary`.
 

@@ -11,6 +11,9 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer.functions._precision import widened
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class R2_score(BuiltinFunction):
     """See `r2_score`."""
@@ -22,7 +25,7 @@ class R2_score(BuiltinFunction):
         _check(sample_weight, multioutput)
         self.multioutput = multioutput
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('pred', 'true'))
         pred, true = in_types
         type_check.expect(
@@ -53,7 +56,10 @@ def _check(sample_weight: None, multioutput: str) -> None:
 
 
 def r2_score(
-    pred: tp.Any, true: tp.Any, sample_weight: None = None, multioutput: str = 'uniform_average'
+    pred: VariableLike,
+    true: VariableLike,
+    sample_weight: None = None,
+    multioutput: str = 'uniform_average',
 ) -> variable.Variable:
     """The coefficient of determination, ``1 - sum((true - pred)**2) / sum((true - mean)**2)``.
 

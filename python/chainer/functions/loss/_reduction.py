@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import typing as tp
-
 import chainerx
 
 from chainer import variable
@@ -18,7 +16,7 @@ def check_reduce(op: str, reduce: str, allowed: tuple[str, ...] = ('mean', 'no')
         raise ValueError(f'{op}: reduce is {reduce!r}, expected {expected}')
 
 
-def mean(losses: chainerx.ndarray, count: tp.Any) -> chainerx.ndarray:
+def mean(losses: chainerx.ndarray, count: float | chainerx.ndarray) -> chainerx.ndarray:
     """The sum over ``count``, a number or an array; both soon leave the range of float16."""
     if losses.dtype.itemsize != 2:
         return losses.sum() / count

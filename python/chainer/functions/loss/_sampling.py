@@ -10,6 +10,9 @@ from chainer.functions._index_errors import of_indices
 from chainer.functions._precision import widened
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InType
+
 
 def scores_of(
     op: str, name: str, x: chainerx.ndarray, w: chainerx.ndarray, classes: chainerx.ndarray
@@ -25,7 +28,7 @@ def scores_of(
     return chainerx.matmul(widened(weights), chainerx.expand_dims(x, 2)).squeeze(2)
 
 
-def expect_rows_and_classes(x: tp.Any, t: tp.Any, w: tp.Any) -> None:
+def expect_rows_and_classes(x: InType, t: InType, w: InType) -> None:
     type_check.expect(
         x.dtype.kind == 'f',
         x.ndim == 2,

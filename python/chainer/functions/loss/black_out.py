@@ -14,6 +14,9 @@ from chainer.functions.loss._reduction import check_reduce, mean
 from chainer.functions.loss._sampling import expect_rows_and_classes, scores_of
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 def _losses(
     x: chainerx.ndarray, t: chainerx.ndarray, w: chainerx.ndarray, samples: chainerx.ndarray
@@ -38,7 +41,7 @@ class BlackOut(BuiltinFunction):
     def _prepare(self) -> None:
         check_reduce('black_out', self.reduce)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x', 't', 'W', 'samples'))
         x, t, w, samples = in_types
         expect_rows_and_classes(x, t, w)
@@ -61,7 +64,7 @@ class BlackOut(BuiltinFunction):
 
 
 def black_out(
-    x: tp.Any, t: tp.Any, W: tp.Any, samples: tp.Any, reduce: str = 'mean'
+    x: VariableLike, t: VariableLike, W: VariableLike, samples: VariableLike, reduce: str = 'mean'
 ) -> variable.Variable:
     """The BlackOut loss: a softmax over the right class and some sampled ones.
 

@@ -14,6 +14,9 @@ from chainer.functions._precision import narrowed, widened
 from chainer.functions.loss._reduction import check_reduce, mean
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 def _compute(
     x0: chainerx.ndarray,
@@ -58,7 +61,7 @@ class Contrastive(BuiltinFunction):
         check_margin('contrastive', self.margin)
         check_reduce('contrastive', self.reduce)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x0', 'x1', 'y'))
         x0, x1, y = in_types
         type_check.expect(
@@ -85,7 +88,7 @@ def check_margin(op: str, margin: float) -> None:
 
 
 def contrastive(
-    x0: tp.Any, x1: tp.Any, y: tp.Any, margin: float = 1, reduce: str = 'mean'
+    x0: VariableLike, x1: VariableLike, y: VariableLike, margin: float = 1, reduce: str = 'mean'
 ) -> variable.Variable:
     """The contrastive loss: pulls pairs of one class together, pushes others apart.
 

@@ -17,6 +17,9 @@ from chainer.functions._precision import narrowed, widened
 from chainer.functions.loss._reduction import check_reduce, mean
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InType, InTypes, NdArray, VariableLike
+
 
 def _losses(cost: chainerx.ndarray, *rest: chainerx.ndarray) -> chainerx.ndarray:
     n = len(rest) // 2
@@ -39,7 +42,7 @@ _best_again = recomputed('argmax_crf1d', _best, n_params=1)
 class CRF1d(BuiltinFunction):
     """See `crf1d`: of the costs, followed by scores and labels, step by step."""
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         n = type_check.eval(in_types.size())
         type_check.expect(in_types.size() >= 3, in_types.size() % 2 == 1)
         xs = [in_types[i] for i in range(1, n // 2 + 1)]
@@ -70,7 +73,7 @@ class ArgMaxCRF1d(BuiltinFunction):
 
     check_uses_attributes = False
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         n = type_check.eval(in_types.size())
         type_check.expect(in_types.size() >= 2)
         _expect_scores(in_types[0], [in_types[i] for i in range(1, n)])
@@ -87,7 +90,7 @@ def _as_one_dtype(arrays: tuple[chainerx.ndarray, ...]) -> list[chainerx.ndarray
     return [x.astype(dtype, copy=False) for x in arrays]
 
 
-def _expect_scores(cost: tp.Any, xs: list[tp.Any]) -> None:
+def _expect_scores(cost: InType, xs: list[InType]) -> None:
     type_check.expect(cost.dtype.kind == 'f', cost.ndim == 2)
     type_check.expect(cost.shape[0] == cost.shape[1])
     for x in xs:
@@ -114,13 +117,16 @@ def _with_step(error: IndexError, lengths: list[int]) -> IndexError:
     )
 
 
-def _check_xs(op: str, xs: tp.Sequence[tp.Any]) -> None:
+def _check_xs(op: str, xs: tp.Sequence[VariableLike]) -> None:
     if not len(xs):
         raise ValueError(f'{op}: xs has length 0, expected at least 1')
 
 
 def crf1d(
-    cost: tp.Any, xs: tp.Sequence[tp.Any], ys: tp.Sequence[tp.Any], reduce: str = 'mean'
+    cost: VariableLike,
+    xs: tp.Sequence[VariableLike],
+    ys: tp.Sequence[VariableLike],
+    reduce: str = 'mean',
 ) -> variable.Variable:
     """Minus the log-likelihood of label sequences under a linear-chain conditional random field.
 
@@ -153,7 +159,9 @@ def crf1d(
     return CRF1d.call(cost, *xs, *ys, reduce=reduce)
 
 
-def argmax_crf1d(cost: tp.Any, xs: tp.Sequence[tp.Any]) -> tuple[variable.Variable, list[tp.Any]]:
+def argmax_crf1d(
+    cost: VariableLike, xs: tp.Sequence[VariableLike]
+) -> tuple[variable.Variable, list[NdArray]]:
     """The label sequences that are most likely under a linear-chain conditional random field.
 
     Args:

@@ -13,6 +13,9 @@ from chainer._graph.gradients import recomputed
 from chainer.functions.loss._reduction import centered, check_reduce, half_squared_sum
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 _REDUCE = ('half_squared_sum', 'no')
 
 
@@ -30,7 +33,7 @@ class CrossCovariance(BuiltinFunction):
     def _prepare(self) -> None:
         check_reduce('cross_covariance', self.reduce, _REDUCE)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('y', 'z'))
         y, z = in_types
         type_check.expect(
@@ -46,7 +49,9 @@ class CrossCovariance(BuiltinFunction):
     )
 
 
-def cross_covariance(y: tp.Any, z: tp.Any, reduce: str = 'half_squared_sum') -> variable.Variable:
+def cross_covariance(
+    y: VariableLike, z: VariableLike, reduce: str = 'half_squared_sum'
+) -> variable.Variable:
     """The covariance of two sets of features over a minibatch.
 
     Args:

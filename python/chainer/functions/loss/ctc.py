@@ -17,6 +17,9 @@ from chainer.functions.array.stack import stack
 from chainer.functions.loss._reduction import check_reduce, mean
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 _NAME: tp.Final = 'connectionist_temporal_classification'
 
 
@@ -29,7 +32,7 @@ class ConnectionistTemporalClassification(BuiltinFunction):
     def _prepare(self) -> None:
         check_reduce(_NAME, self.reduce)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('input_length', 'label_length', 't', 'x'))
         input_length, label_length, t, x = in_types
         for lengths in (input_length, label_length):
@@ -65,11 +68,11 @@ class ConnectionistTemporalClassification(BuiltinFunction):
 
 
 def connectionist_temporal_classification(
-    x: tp.Any,
-    t: tp.Any,
+    x: VariableLike | tp.Sequence[VariableLike],
+    t: VariableLike,
     blank_symbol: int,
-    input_length: tp.Any = None,
-    label_length: tp.Any = None,
+    input_length: VariableLike | None = None,
+    label_length: VariableLike | None = None,
     reduce: str = 'mean',
 ) -> variable.Variable:
     """The loss of labels whose places in a longer sequence are not known.
@@ -117,7 +120,7 @@ def connectionist_temporal_classification(
     )
 
 
-def _join_steps(x: tp.Any) -> variable.Variable:
+def _join_steps(x: VariableLike | tp.Sequence[VariableLike]) -> variable.Variable:
     if not isinstance(x, (list, tuple)):
         if getattr(x, 'ndim', None) != 3:
             raise TypeError(

@@ -11,6 +11,9 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer.functions.loss._reduction import centered, check_reduce, half_squared_sum
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 _REDUCE = ('half_squared_sum', 'no')
 
 
@@ -23,7 +26,7 @@ class DeCov(BuiltinFunction):
     def _prepare(self) -> None:
         check_reduce('decov', self.reduce, _REDUCE)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('h',))
         (h,) = in_types
         type_check.expect(h.dtype.kind == 'f', h.ndim == 2)
@@ -37,7 +40,7 @@ class DeCov(BuiltinFunction):
         return loss.astype(h.dtype)
 
 
-def decov(h: tp.Any, reduce: str = 'half_squared_sum') -> variable.Variable:
+def decov(h: VariableLike, reduce: str = 'half_squared_sum') -> variable.Variable:
     """The DeCov loss: the covariance of different features over a minibatch.
 
     Args:

@@ -11,6 +11,9 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer.functions._precision import widened
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class DiscriminativeMarginBasedClusteringLoss(BuiltinFunction):
     """See `discriminative_margin_based_clustering_loss`."""
@@ -21,7 +24,7 @@ class DiscriminativeMarginBasedClusteringLoss(BuiltinFunction):
     def _prepare(self) -> None:
         _check_norm(self.norm)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('embeddings', 'labels'))
         embeddings, labels = in_types
         dim = type_check.make_variable(self.max_embedding_dim, 'max_embedding_dim')
@@ -90,8 +93,8 @@ def _check_norm(norm: int) -> None:
 
 
 def discriminative_margin_based_clustering_loss(
-    embeddings: tp.Any,
-    labels: tp.Any,
+    embeddings: VariableLike,
+    labels: VariableLike,
     delta_v: float,
     delta_d: float,
     max_embedding_dim: int,

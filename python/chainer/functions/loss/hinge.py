@@ -12,6 +12,9 @@ from chainer.functions._index_errors import of_labels
 from chainer.functions.loss._reduction import check_reduce, mean
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class Hinge(BuiltinFunction):
     """See `hinge`."""
@@ -22,7 +25,7 @@ class Hinge(BuiltinFunction):
     def _prepare(self) -> None:
         _check(self.norm, self.reduce)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x', 't'))
         x, t = in_types
         type_check.expect(
@@ -50,7 +53,9 @@ def _check(norm: str, reduce: str) -> None:
     check_reduce('hinge', reduce)
 
 
-def hinge(x: tp.Any, t: tp.Any, norm: str = 'L1', reduce: str = 'mean') -> variable.Variable:
+def hinge(
+    x: VariableLike, t: VariableLike, norm: str = 'L1', reduce: str = 'mean'
+) -> variable.Variable:
     """The hinge loss of one class against the rest, ``max(0, 1 - s * x) ** p``.
 
     The sign ``s`` is 1 at the right class and -1 at the others; ``p`` is 1 or 2.

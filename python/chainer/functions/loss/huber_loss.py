@@ -11,6 +11,9 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer.functions.loss._reduction import check_reduce
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, NdArray, VariableLike
+
 _REDUCE = ('sum_along_second_axis', 'no')
 
 
@@ -22,7 +25,7 @@ class HuberLoss(BuiltinFunction):
     def _prepare(self) -> None:
         check_reduce('huber_loss', self.reduce, _REDUCE)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x', 't'))
         x, t = in_types
         type_check.expect(x.dtype.kind == 'f', x.dtype == t.dtype, x.shape == t.shape)
@@ -40,7 +43,7 @@ class HuberLoss(BuiltinFunction):
 
 
 def huber_loss(
-    x: tp.Any, t: tp.Any, delta: tp.Any, reduce: str = 'sum_along_second_axis'
+    x: VariableLike, t: VariableLike, delta: float | NdArray, reduce: str = 'sum_along_second_axis'
 ) -> variable.Variable:
     """Half the squared difference where it is at most ``delta``, linear beyond.
 

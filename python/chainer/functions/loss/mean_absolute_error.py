@@ -10,11 +10,14 @@ from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class MeanAbsoluteError(BuiltinFunction):
     """See `mean_absolute_error`."""
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x0', 'x1'))
         x0, x1 = in_types
         type_check.expect(x0.dtype.kind == 'f', x0.dtype == x1.dtype, x0.shape == x1.shape)
@@ -24,7 +27,7 @@ class MeanAbsoluteError(BuiltinFunction):
         return chainerx.absolute_error(x0, x1).mean()
 
 
-def mean_absolute_error(x0: tp.Any, x1: tp.Any) -> variable.Variable:
+def mean_absolute_error(x0: VariableLike, x1: VariableLike) -> variable.Variable:
     """The mean of ``|x0 - x1|`` over all elements.
 
     Args:

@@ -15,6 +15,9 @@ from chainer.functions.loss._reduction import check_reduce
 from chainer.functions.loss._sampling import expect_rows_and_classes, scores_of
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, NdArray, VariableLike
+
 Sampler: tp.TypeAlias = c.Callable[[tuple[int, ...]], tp.Any]
 _NAME: tp.Final = 'negative_sampling'
 _REDUCE: tp.Final = ('sum', 'no')
@@ -47,7 +50,7 @@ class NegativeSamplingFunction(BuiltinFunction):
     def _prepare(self) -> None:
         check_reduce(_NAME, self.reduce, _REDUCE)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x', 't', 'W'))
         expect_rows_and_classes(*in_types)
 
@@ -57,10 +60,10 @@ class NegativeSamplingFunction(BuiltinFunction):
         t: chainerx.ndarray,
         w: chainerx.ndarray,
         *,
-        sampler: tp.Any,
+        sampler: Sampler,
         sample_size: int,
         reduce: str = 'sum',
-        samples: tp.Any = None,
+        samples: NdArray | None = None,
     ) -> chainerx.ndarray:
         if samples is None:
             samples = _draw(sampler, len(x), sample_size)
@@ -74,16 +77,16 @@ class NegativeSamplingFunction(BuiltinFunction):
         return (losses if reduce == 'no' else losses.sum()).astype(chainerx.result_type(x, w))
 
 
-def _draw(sampler: Sampler, rows: int, sample_size: int) -> tp.Any:
+def _draw(sampler: Sampler, rows: int, sample_size: int) -> NdArray:
     if sample_size < 0:
         raise ValueError(f'{_NAME}: sample_size is {sample_size}, expected at least 0')
     return variable.as_array(sampler((rows, sample_size + 1)))
 
 
 def negative_sampling(
-    x: tp.Any,
-    t: tp.Any,
-    W: tp.Any,
+    x: VariableLike,
+    t: VariableLike,
+    W: VariableLike,
     sampler: Sampler,
     sample_size: int,
     reduce: str = 'sum',

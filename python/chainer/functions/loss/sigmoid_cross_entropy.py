@@ -11,6 +11,9 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer.functions.loss._reduction import check_reduce, mean
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class SigmoidCrossEntropy(BuiltinFunction):
     """See `sigmoid_cross_entropy`."""
@@ -20,7 +23,7 @@ class SigmoidCrossEntropy(BuiltinFunction):
     def _prepare(self) -> None:
         check_reduce('sigmoid_cross_entropy', self.reduce)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x', 't'))
         x, t = in_types
         type_check.expect(x.dtype.kind == 'f', t.dtype.kind == 'i', x.shape == t.shape)
@@ -36,7 +39,7 @@ class SigmoidCrossEntropy(BuiltinFunction):
 
 
 def sigmoid_cross_entropy(
-    x: tp.Any, t: tp.Any, normalize: bool = True, reduce: str = 'mean'
+    x: VariableLike, t: VariableLike, normalize: bool = True, reduce: str = 'mean'
 ) -> variable.Variable:
     """The cross entropy of ``sigmoid(x)`` and labels.
 

@@ -20,6 +20,9 @@ from chainer.functions._of_arrays import check_reduce_option as _check_reduce_op
 from chainer.functions.loss._reduction import check_reduce, mean
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Arrays, InTypes, NdArray, VariableLike
+
 
 class SoftmaxCrossEntropy(BuiltinFunction):
     """See `softmax_cross_entropy`.
@@ -30,19 +33,19 @@ class SoftmaxCrossEntropy(BuiltinFunction):
 
     saved = ('_x',)
     check_uses_attributes = False
-    _x: tp.Any = None
+    _x: NdArray | None = None
 
     def _prepare(self) -> None:
         _check_options(**{name: getattr(self, name) for name in _CHECKED})
 
     @property
-    def y(self) -> tp.Any:
+    def y(self) -> NdArray | None:
         if not self.cache_score or self._x is None:
             return None
         y = chainerx.softmax(_as_chainerx(self._x), axis=1)
         return callbacks.to_kind(y, engine.kind(self._x))
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x', 't'))
         x, t = in_types
         type_check.expect(x.dtype.kind == 'f')
@@ -56,7 +59,7 @@ class SoftmaxCrossEntropy(BuiltinFunction):
                 x.shape[2:] == t.shape[1:],
             )
 
-    def _check_in_debug_mode(self, in_data: tuple[tp.Any, ...]) -> None:
+    def _check_in_debug_mode(self, in_data: Arrays) -> None:
         x, t = in_data
         labels = _to_numpy(t)
         if labels.dtype.kind == 'f':
@@ -75,12 +78,12 @@ class SoftmaxCrossEntropy(BuiltinFunction):
         *,
         normalize: bool = True,
         cache_score: bool = True,
-        class_weight: tp.Any = None,
+        class_weight: NdArray | None = None,
         ignore_label: int = -1,
         reduce: str = 'mean',
         soft_target_loss: str = 'cross-entropy',
         label_smoothing: float = 0.0,
-    ) -> tuple[tp.Any, ...]:
+    ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
         if t.dtype.kind == 'f':
             loss = _soft(x, t, reduce, soft_target_loss, label_smoothing)
         else:
@@ -101,7 +104,7 @@ def _hard(
     x: chainerx.ndarray,
     t: chainerx.ndarray,
     normalize: bool,
-    class_weight: tp.Any,
+    class_weight: NdArray | None,
     ignore_label: int,
     reduce: str,
     smoothing: float,
@@ -155,7 +158,7 @@ def _soft(
 
 
 def _check_options(
-    class_weight: tp.Any, reduce: str, soft_target_loss: str, label_smoothing: float
+    class_weight: NdArray | None, reduce: str, soft_target_loss: str, label_smoothing: float
 ) -> None:
     check_reduce('softmax_cross_entropy', reduce)
     if not isinstance(label_smoothing, numbers.Real):
@@ -191,11 +194,11 @@ def _check_options(
 
 
 def softmax_cross_entropy(
-    x: tp.Any,
-    t: tp.Any,
+    x: VariableLike,
+    t: VariableLike,
     normalize: bool = True,
     cache_score: bool = True,
-    class_weight: tp.Any = None,
+    class_weight: NdArray | None = None,
     ignore_label: int | None = -1,
     reduce: str = 'mean',
     enable_double_backprop: bool = False,

@@ -10,6 +10,9 @@ from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class SquaredError(BuiltinFunction):
     """See `squared_error`."""
@@ -17,13 +20,13 @@ class SquaredError(BuiltinFunction):
     is_elementwise = True
     compose = staticmethod(chainerx.squared_error)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x0', 'x1'))
         x0, x1 = in_types
         type_check.expect(x0.dtype.kind == 'f', x0.dtype == x1.dtype, x0.shape == x1.shape)
 
 
-def squared_error(x0: tp.Any, x1: tp.Any) -> variable.Variable:
+def squared_error(x0: VariableLike, x1: VariableLike) -> variable.Variable:
     """``(x0 - x1) ** 2``, elementwise; not averaged, unlike `mean_squared_error`.
 
     Args:
@@ -38,7 +41,7 @@ def squared_error(x0: tp.Any, x1: tp.Any) -> variable.Variable:
     return SquaredError.call(x0, x1)
 
 
-def squared_difference(x1: tp.Any, x2: tp.Any) -> variable.Variable:
+def squared_difference(x1: VariableLike, x2: VariableLike) -> variable.Variable:
     """``(x1 - x2) ** 2``, elementwise: another name of `squared_error`.
 
     Args:

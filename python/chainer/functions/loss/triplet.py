@@ -15,6 +15,9 @@ from chainer.functions.loss._reduction import check_reduce, mean
 from chainer.functions.loss.contrastive import check_margin
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 def _compute(
     anchor: chainerx.ndarray,
@@ -64,7 +67,7 @@ class Triplet(BuiltinFunction):
         check_margin('triplet', self.margin)
         check_reduce('triplet', self.reduce)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('anchor', 'positive', 'negative'))
         anchor, positive, negative = in_types
         type_check.expect(anchor.dtype.kind == 'f', anchor.ndim == 2)
@@ -77,9 +80,9 @@ class Triplet(BuiltinFunction):
 
 
 def triplet(
-    anchor: tp.Any,
-    positive: tp.Any,
-    negative: tp.Any,
+    anchor: VariableLike,
+    positive: VariableLike,
+    negative: VariableLike,
     margin: float = 0.2,
     reduce: str = 'mean',
 ) -> variable.Variable:

@@ -16,10 +16,13 @@ from chainer.functions.loss._reduction import check_reduce, reduce_variable
 from chainer.functions.math.exponential import exp
 from chainer.functions.math.exponential_m1 import expm1
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 _REDUCE = ('sum', 'mean', 'no')
 
 
-def _operands(*xs: tp.Any) -> tuple[tp.Any, tp.Sequence[tp.Any]]:
+def _operands(*xs: tp.Any) -> tuple[np.dtype | None, tp.Sequence[tp.Any]]:
     """The operands of a loss; float16 and bfloat16, where they are of one of these, in float32.
 
     Bare arrays and numbers stay so, for operators convert them to the dtype of a variable.
@@ -35,16 +38,18 @@ def _operands(*xs: tp.Any) -> tuple[tp.Any, tp.Sequence[tp.Any]]:
     return dtype, [x if isinstance(x, numbers.Number) else cast(x, np.float32) for x in operands]
 
 
-def _is_bare(x: tp.Any) -> bool:
+def _is_bare(x: object) -> bool:
     return isinstance(x, numbers.Number) or engine.kind(x) is not None
 
 
-def _reduced(loss: variable.Variable, reduce: str, dtype: tp.Any) -> variable.Variable:
+def _reduced(loss: variable.Variable, reduce: str, dtype: np.dtype | None) -> variable.Variable:
     loss = reduce_variable(loss, reduce)
     return loss if dtype is None else cast(loss, dtype)
 
 
-def gaussian_kl_divergence(mean: tp.Any, ln_var: tp.Any, reduce: str = 'sum') -> variable.Variable:
+def gaussian_kl_divergence(
+    mean: VariableLike, ln_var: VariableLike, reduce: str = 'sum'
+) -> variable.Variable:
     """The KL divergence of a normal distribution from the standard one.
 
     Args:
@@ -67,7 +72,7 @@ def gaussian_kl_divergence(mean: tp.Any, ln_var: tp.Any, reduce: str = 'sum') ->
     return _reduced(loss, reduce, dtype)
 
 
-def bernoulli_nll(x: tp.Any, y: tp.Any, reduce: str = 'sum') -> variable.Variable:
+def bernoulli_nll(x: VariableLike, y: VariableLike, reduce: str = 'sum') -> variable.Variable:
     """The negative logarithm of the likelihood of a Bernoulli distribution.
 
     Args:
@@ -88,7 +93,9 @@ def bernoulli_nll(x: tp.Any, y: tp.Any, reduce: str = 'sum') -> variable.Variabl
     return _reduced(softplus(y) - x * y, reduce, dtype)
 
 
-def gaussian_nll(x: tp.Any, mean: tp.Any, ln_var: tp.Any, reduce: str = 'sum') -> variable.Variable:
+def gaussian_nll(
+    x: VariableLike, mean: VariableLike, ln_var: VariableLike, reduce: str = 'sum'
+) -> variable.Variable:
     """The negative logarithm of the likelihood of a normal distribution.
 
     Args:

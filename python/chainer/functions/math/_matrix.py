@@ -10,6 +10,9 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer.functions._precision import narrowed, widened
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes
+
 
 def in_precision(
     function: tp.Callable[[chainerx.ndarray], chainerx.ndarray], a: chainerx.ndarray
@@ -23,7 +26,7 @@ class Matrices(BuiltinFunction):
 
     ndim: tp.ClassVar[int] = 2
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('a',))
         a = in_types[0]
         type_check.expect(a.dtype.kind == 'f', a.ndim == self.ndim)

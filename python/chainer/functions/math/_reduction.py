@@ -7,8 +7,11 @@ import typing as tp
 from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Axis, InType, InTypes
 
-def to_axes(op: str, axis: tp.Any) -> tuple[int, ...] | None:
+
+def to_axes(op: str, axis: Axis | None) -> tuple[int, ...] | None:
     """The tuple that ``axis`` stands for; None for all axes.
 
     Raises:
@@ -26,7 +29,7 @@ def to_axes(op: str, axis: tp.Any) -> tuple[int, ...] | None:
     return axis
 
 
-def to_axis(op: str, axis: tp.Any) -> int | None:
+def to_axis(op: str, axis: int | None) -> int | None:
     """Checks an ``axis`` that is an int or None.
 
     Raises:
@@ -37,7 +40,7 @@ def to_axis(op: str, axis: tp.Any) -> int | None:
     return axis
 
 
-def expect_axis(axis: int, in_type: tp.Any) -> None:
+def expect_axis(axis: int, in_type: InType) -> None:
     """Type check: the array has the axis."""
     if axis >= 0:
         type_check.expect(axis < in_type.ndim)
@@ -53,7 +56,7 @@ class Reduction(BuiltinFunction):
     def _prepare(self) -> None:
         self.axis = to_axes(type(self).__name__, self.axis)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
         for axis in self.axis or ():
@@ -68,7 +71,7 @@ class Scan(BuiltinFunction):
     def _prepare(self) -> None:
         self.axis = to_axis(type(self).__name__, self.axis)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
         if self.axis is not None:

@@ -9,6 +9,9 @@ import chainerx
 from chainer import variable
 from chainer.functions._elementwise import FloatUnary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class Arctanh(FloatUnary):
     """See `arctanh`."""
@@ -16,7 +19,7 @@ class Arctanh(FloatUnary):
     compose = staticmethod(chainerx.arctanh)
 
 
-def arctanh(x: tp.Any) -> variable.Variable:
+def arctanh(x: VariableLike) -> variable.Variable:
     """The inverse hyperbolic tangent, elementwise: infinite at -1 and 1, NaN beyond.
 
     Args:

@@ -17,6 +17,9 @@ from chainer.functions.math._reduction import Reduction, to_axes
 from chainer.functions.math.sum import sum
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class Mean(Reduction):
     """The mean; ``multiplier`` is what the sum is multiplied by."""
@@ -34,9 +37,9 @@ class Mean(Reduction):
 
 
 def average(
-    x: tp.Any,
+    x: VariableLike,
     axis: int | tuple[int, ...] | None = None,
-    weights: tp.Any = None,
+    weights: VariableLike | None = None,
     keepdims: bool = False,
 ) -> variable.Variable:
     """The mean along axes, weighted or not.

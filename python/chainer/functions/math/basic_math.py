@@ -13,8 +13,11 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer._graph.declaration import routine
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike, VariableOrNumber
 
-def _convert_value_to_string(value: tp.Any) -> str:
+
+def _convert_value_to_string(value: VariableOrNumber) -> str:
     """A constant as labels print it: negative ones in parentheses, arrays by name."""
     if isinstance(value, variable.Variable):
         value = value.array
@@ -28,7 +31,7 @@ def _convert_value_to_string(value: tp.Any) -> str:
 class _Unary(BuiltinFunction):
     is_elementwise = True
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check.expect(in_types.size() == 1)
 
 
@@ -36,7 +39,7 @@ class _Binary(BuiltinFunction):
     is_elementwise = True
     promotes = True
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('lhs', 'rhs'))
         lhs, rhs = in_types
         type_check.expect(lhs.dtype == rhs.dtype)
@@ -44,7 +47,7 @@ class _Binary(BuiltinFunction):
 
 
 class _FloatBinary(_Binary):
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('lhs', 'rhs'))
         lhs, rhs = in_types
         type_check.expect(lhs.dtype.kind == 'f', lhs.dtype == rhs.dtype)
@@ -63,7 +66,7 @@ class _Constant(_Unary):
 
 
 class _FloatConstant(_Constant):
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
 
@@ -101,7 +104,7 @@ class MultiAdd(BuiltinFunction):
 
     is_elementwise = True
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         for x in in_types:
             type_check.expect(x.dtype == in_types[0].dtype)
         type_check.expect_broadcast_shapes(*[x.shape for x in in_types])
@@ -233,7 +236,7 @@ engine.set_operator('negative', Neg.call)
 engine.set_operator('absolute', Absolute.call)
 
 
-def add(*xs: tp.Any) -> variable.Variable:
+def add(*xs: VariableOrNumber) -> variable.Variable:
     """The sum of variables, elementwise, with broadcasting.
 
     Args:
@@ -248,6 +251,8 @@ def add(*xs: tp.Any) -> variable.Variable:
         TypeError: If there is no argument, or one is no array.
     """
     if len(xs) == 2:
+        left: tp.Any
+        right: tp.Any
         left, right = xs
         if isinstance(left, variable.Variable) or isinstance(right, variable.Variable):
             return left + right
@@ -257,7 +262,7 @@ def add(*xs: tp.Any) -> variable.Variable:
     return MultiAdd.call(*xs)
 
 
-def absolute(self: tp.Any) -> variable.Variable:
+def absolute(self: VariableLike) -> variable.Variable:
     """The absolute value, elementwise.
 
     Args:
@@ -273,26 +278,26 @@ def absolute(self: tp.Any) -> variable.Variable:
 
 
 # The operators under the names that v7 had for them.
-def sub(self: tp.Any, rhs: tp.Any) -> variable.Variable:
+def sub(self: VariableLike, rhs: VariableOrNumber) -> variable.Variable:
     """``self - rhs``, elementwise."""
     return variable.as_variable(self) - rhs
 
 
-def mul(self: tp.Any, rhs: tp.Any) -> variable.Variable:
+def mul(self: VariableLike, rhs: VariableOrNumber) -> variable.Variable:
     """``self * rhs``, elementwise."""
     return variable.as_variable(self) * rhs
 
 
-def div(self: tp.Any, rhs: tp.Any) -> variable.Variable:
+def div(self: VariableLike, rhs: VariableOrNumber) -> variable.Variable:
     """``self / rhs``, elementwise."""
     return variable.as_variable(self) / rhs
 
 
-def neg(self: tp.Any) -> variable.Variable:
+def neg(self: VariableLike) -> variable.Variable:
     """``-self``, elementwise."""
     return Neg.call(self)
 
 
-def pow(self: tp.Any, rhs: tp.Any) -> variable.Variable:
+def pow(self: VariableLike, rhs: VariableOrNumber) -> variable.Variable:
     """``self ** rhs``, elementwise."""
     return variable.as_variable(self) ** rhs

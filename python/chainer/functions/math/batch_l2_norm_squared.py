@@ -11,11 +11,14 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer.functions._precision import narrowed, widened
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class BatchL2NormSquared(BuiltinFunction):
     """See `batch_l2_norm_squared`."""
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim >= 2)
 
@@ -24,7 +27,7 @@ class BatchL2NormSquared(BuiltinFunction):
         return narrowed(chainerx.square(widened(x)).sum(tuple(range(1, x.ndim))), x)
 
 
-def batch_l2_norm_squared(x: tp.Any) -> variable.Variable:
+def batch_l2_norm_squared(x: VariableLike) -> variable.Variable:
     """The sum of squares over all axes but the first.
 
     Args:

@@ -8,8 +8,11 @@ from chainer import variable
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.array.reshape import reshape
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
 
-def bias(x: tp.Any, y: tp.Any, axis: int = 1) -> variable.Variable:
+
+def bias(x: VariableLike, y: VariableLike, axis: int = 1) -> variable.Variable:
     """``x`` plus ``y``, whose first axis is put beside the axis ``axis`` of ``x``.
 
     Args:
@@ -27,7 +30,7 @@ def bias(x: tp.Any, y: tp.Any, axis: int = 1) -> variable.Variable:
     return tp.cast(variable.Variable, x + broadcast_to(align('bias', x, y, axis), x.shape))
 
 
-def align(op: str, x: tp.Any, y: tp.Any, axis: int) -> variable.Variable:
+def align(op: str, x: VariableLike, y: VariableLike, axis: int) -> variable.Variable:
     """``y`` with axes of length 1, so that it broadcasts to the shape of ``x``."""
     after = x.ndim - axis - y.ndim
     if axis < 0 or after < 0:

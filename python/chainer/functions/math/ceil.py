@@ -10,6 +10,9 @@ import numpy as np
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class _Ceil(BuiltinFunction):
     has_graph = False
@@ -19,7 +22,7 @@ class _Ceil(BuiltinFunction):
         return x.copy() if x.dtype.kind in 'biu' else chainerx.ceil(x)
 
 
-def ceil(x: tp.Any) -> variable.Variable:
+def ceil(x: VariableLike | np.generic) -> variable.Variable:
     """The smallest integer that is not below, elementwise.
 
     Args:

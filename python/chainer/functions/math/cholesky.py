@@ -9,6 +9,9 @@ import chainerx
 from chainer import variable
 from chainer.functions.math._matrix import Matrices, in_precision
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class Cholesky(Matrices):
     """See `cholesky`."""
@@ -20,7 +23,7 @@ class Cholesky(Matrices):
         return in_precision(chainerx.linalg.cholesky, a)
 
 
-def cholesky(a: tp.Any) -> variable.Variable:
+def cholesky(a: VariableLike) -> variable.Variable:
     """Cholesky's factor: the lower triangle ``l`` with ``a = l @ l.T``.
 
     Args:

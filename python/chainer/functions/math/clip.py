@@ -10,6 +10,9 @@ from chainer import variable
 from chainer._graph.declaration import routine
 from chainer.functions._elementwise import FloatUnary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import NdArray, VariableLike
+
 
 class Clip(FloatUnary):
     """See `clip`."""
@@ -17,8 +20,8 @@ class Clip(FloatUnary):
     check_uses_attributes = False
     compose = routine(chainerx.clip, x_min=..., x_max=...)
 
-    x_min: tp.Any
-    x_max: tp.Any
+    x_min: float | None
+    x_max: float | None
 
     def _prepare(self) -> None:
         self.x_min, self.x_max = _number(self.x_min), _number(self.x_max)
@@ -37,7 +40,9 @@ def _check_limits(x_min: float | None, x_max: float | None) -> None:
         raise ValueError(f'clip: x_min is {x_min}, expected at most x_max, {x_max}')
 
 
-def clip(x: tp.Any, x_min: tp.Any, x_max: tp.Any) -> variable.Variable:
+def clip(
+    x: VariableLike, x_min: float | NdArray | None, x_max: float | NdArray | None
+) -> variable.Variable:
     """Elements below ``x_min`` and above ``x_max`` become these.
 
     Args:

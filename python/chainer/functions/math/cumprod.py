@@ -10,6 +10,9 @@ from chainer import variable
 from chainer._graph.declaration import routine
 from chainer.functions.math._reduction import Scan, to_axis
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class Cumprod(Scan):
     """See `cumprod`."""
@@ -17,7 +20,7 @@ class Cumprod(Scan):
     compose = routine(chainerx.cumprod, axis=...)
 
 
-def cumprod(x: tp.Any, axis: int | None = None) -> variable.Variable:
+def cumprod(x: VariableLike, axis: int | None = None) -> variable.Variable:
     """The products of the elements up to and with each, along an axis.
 
     Args:

@@ -10,6 +10,9 @@ from chainer import variable
 from chainer._graph.declaration import routine
 from chainer.functions.math._reduction import Scan, to_axis
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class Cumsum(Scan):
     """See `cumsum`."""
@@ -17,7 +20,7 @@ class Cumsum(Scan):
     compose = routine(chainerx.cumsum, axis=None)
 
 
-def cumsum(x: tp.Any, axis: int | None = None) -> variable.Variable:
+def cumsum(x: VariableLike, axis: int | None = None) -> variable.Variable:
     """The sums of the elements up to and with each, along an axis.
 
     Args:

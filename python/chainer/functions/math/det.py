@@ -11,6 +11,9 @@ from chainer.functions.array.reshape import reshape
 from chainer.functions.math._matrix import Matrices, in_precision
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class BatchDet(Matrices):
     """See `batch_det`."""
@@ -23,7 +26,7 @@ class BatchDet(Matrices):
         return in_precision(chainerx.linalg.det, a)
 
 
-def batch_det(a: tp.Any) -> variable.Variable:
+def batch_det(a: VariableLike) -> variable.Variable:
     """The determinants of several matrices.
 
     Args:
@@ -39,7 +42,7 @@ def batch_det(a: tp.Any) -> variable.Variable:
     return BatchDet.call(a)
 
 
-def det(a: tp.Any) -> variable.Variable:
+def det(a: VariableLike) -> variable.Variable:
     """The determinant of a matrix.
 
     Args:

@@ -9,6 +9,9 @@ import chainerx
 from chainer import variable
 from chainer.functions._elementwise import FloatUnary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class DiGamma(FloatUnary):
     """See `digamma`."""
@@ -17,7 +20,7 @@ class DiGamma(FloatUnary):
     compose = staticmethod(chainerx.special.digamma)
 
 
-def digamma(x: tp.Any) -> variable.Variable:
+def digamma(x: VariableLike) -> variable.Variable:
     """The derivative of `lgamma`, elementwise.
 
     Args:

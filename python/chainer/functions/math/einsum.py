@@ -19,6 +19,9 @@ from chainer.functions.math._contraction import (
 )
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes
+
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase
 
 
@@ -99,7 +102,7 @@ def _labels_of_products(labels: list[list[Label]], out: list[Label]) -> list[lis
 class EinSum(BuiltinFunction):
     """See `einsum`; ``in_subs`` and ``out_sub`` have @ for an ellipsis."""
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, tuple(f'x{n}' for n in range(len(in_types))))
         seen: dict[Label, tp.Any] = {}
         for subscripts, x in zip(self.in_subs.split(','), in_types, strict=True):

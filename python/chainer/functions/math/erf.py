@@ -9,6 +9,9 @@ import chainerx
 from chainer import variable
 from chainer.functions._elementwise import FloatUnary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class Erf(FloatUnary):
     """See `erf`."""
@@ -17,7 +20,7 @@ class Erf(FloatUnary):
     compose = staticmethod(chainerx.erf)
 
 
-def erf(x: tp.Any) -> variable.Variable:
+def erf(x: VariableLike) -> variable.Variable:
     """The error function, elementwise.
 
     Args:

@@ -9,6 +9,9 @@ import chainerx
 from chainer import variable
 from chainer.functions._elementwise import FloatUnary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class Erfc(FloatUnary):
     """See `erfc`."""
@@ -17,7 +20,7 @@ class Erfc(FloatUnary):
     compose = staticmethod(chainerx.special.erfc)
 
 
-def erfc(x: tp.Any) -> variable.Variable:
+def erfc(x: VariableLike) -> variable.Variable:
     """``1 - erf(x)``, elementwise, precise where erf is near 1.
 
     Args:

@@ -9,6 +9,9 @@ import chainerx
 from chainer import variable
 from chainer.functions._elementwise import FloatUnary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class ErfcInv(FloatUnary):
     """See `erfcinv`."""
@@ -17,7 +20,7 @@ class ErfcInv(FloatUnary):
     compose = staticmethod(chainerx.special.erfcinv)
 
 
-def erfcinv(x: tp.Any) -> variable.Variable:
+def erfcinv(x: VariableLike) -> variable.Variable:
     """The inverse of `erfc`, elementwise.
 
     Args:

@@ -9,6 +9,9 @@ import chainerx
 from chainer import variable
 from chainer.functions._elementwise import FloatUnary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class Erfcx(FloatUnary):
     """See `erfcx`."""
@@ -17,7 +20,7 @@ class Erfcx(FloatUnary):
     compose = staticmethod(chainerx.special.erfcx)
 
 
-def erfcx(x: tp.Any) -> variable.Variable:
+def erfcx(x: VariableLike) -> variable.Variable:
     """``exp(x**2) * erfc(x)``, elementwise, without overflow or underflow above 0.
 
     Args:

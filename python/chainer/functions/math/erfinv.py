@@ -9,6 +9,9 @@ import chainerx
 from chainer import variable
 from chainer.functions._elementwise import FloatUnary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class ErfInv(FloatUnary):
     """See `erfinv`."""
@@ -17,7 +20,7 @@ class ErfInv(FloatUnary):
     compose = staticmethod(chainerx.special.erfinv)
 
 
-def erfinv(x: tp.Any) -> variable.Variable:
+def erfinv(x: VariableLike) -> variable.Variable:
     """The inverse of `erf`, elementwise.
 
     Args:

@@ -9,6 +9,9 @@ import chainerx
 from chainer import variable
 from chainer.functions._elementwise import FloatUnary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class Exp(FloatUnary):
     """See `exp`."""
@@ -38,7 +41,7 @@ class Log10(FloatUnary):
     compose = staticmethod(chainerx.log10)
 
 
-def exp(x: tp.Any) -> variable.Variable:
+def exp(x: VariableLike) -> variable.Variable:
     """The exponential, elementwise.
 
     Args:
@@ -53,7 +56,7 @@ def exp(x: tp.Any) -> variable.Variable:
     return Exp.call(x)
 
 
-def log(x: tp.Any) -> variable.Variable:
+def log(x: VariableLike) -> variable.Variable:
     """The natural logarithm, elementwise: -inf at 0, NaN below.
 
     Args:
@@ -68,7 +71,7 @@ def log(x: tp.Any) -> variable.Variable:
     return Log.call(x)
 
 
-def log2(x: tp.Any) -> variable.Variable:
+def log2(x: VariableLike) -> variable.Variable:
     """The logarithm to base 2, elementwise: -inf at 0, NaN below.
 
     Args:
@@ -83,7 +86,7 @@ def log2(x: tp.Any) -> variable.Variable:
     return Log2.call(x)
 
 
-def log10(x: tp.Any) -> variable.Variable:
+def log10(x: VariableLike) -> variable.Variable:
     """The logarithm to base 10, elementwise: -inf at 0, NaN below.
 
     Args:

@@ -9,6 +9,9 @@ import chainerx
 from chainer import variable
 from chainer.functions._elementwise import FloatUnary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class Expm1(FloatUnary):
     """See `expm1`."""
@@ -17,7 +20,7 @@ class Expm1(FloatUnary):
     compose = staticmethod(chainerx.expm1)
 
 
-def expm1(x: tp.Any) -> variable.Variable:
+def expm1(x: VariableLike) -> variable.Variable:
     """``exp(x) - 1``, elementwise, precise near 0.
 
     Args:

@@ -11,6 +11,9 @@ from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 _METHODS = {'fft': _core._fft, 'ifft': _core._ifft}
 
 
@@ -21,7 +24,7 @@ class FFT(BuiltinFunction):
         if self.method not in _METHODS:
             raise ValueError(f"FFT: method is {self.method!r}, expected 'fft' or 'ifft'")
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('real', 'imag'))
         real, imag = in_types
         type_check.expect(real.dtype.kind == 'f', real.ndim > 0, real.shape == imag.shape)
@@ -37,14 +40,14 @@ class FFT(BuiltinFunction):
         return _METHODS[method](real, imag)
 
 
-def _parts(name: str, x: tp.Any) -> tuple[tp.Any, tp.Any]:
+def _parts(name: str, x: tp.Sequence[VariableLike]) -> tuple[VariableLike, VariableLike]:
     if isinstance(x, (tuple, list)) and len(x) != 2:
         raise ValueError(f'{name}: x has length {len(x)}, expected a real and an imaginary part')
     real, imag = x
     return real, imag
 
 
-def fft(x: tp.Any) -> tuple[variable.Variable, variable.Variable]:
+def fft(x: tp.Sequence[VariableLike]) -> tuple[variable.Variable, variable.Variable]:
     """The discrete Fourier transform along the last axis.
 
     Args:
@@ -61,7 +64,7 @@ def fft(x: tp.Any) -> tuple[variable.Variable, variable.Variable]:
     return FFT.call(*_parts('fft', x), method='fft')
 
 
-def ifft(x: tp.Any) -> tuple[variable.Variable, variable.Variable]:
+def ifft(x: tp.Sequence[VariableLike]) -> tuple[variable.Variable, variable.Variable]:
     """The inverse of the discrete Fourier transform along the last axis.
 
     Args:

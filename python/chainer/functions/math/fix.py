@@ -10,6 +10,9 @@ import numpy as np
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class _Fix(BuiltinFunction):
     has_graph = False
@@ -19,7 +22,7 @@ class _Fix(BuiltinFunction):
         return x.copy() if x.dtype.kind in 'biu' else chainerx.fix(x)
 
 
-def fix(x: tp.Any) -> variable.Variable:
+def fix(x: VariableLike | np.generic) -> variable.Variable:
     """The integer part, elementwise.
 
     Args:

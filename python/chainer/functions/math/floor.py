@@ -10,6 +10,9 @@ import numpy as np
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class _Floor(BuiltinFunction):
     has_graph = False
@@ -19,7 +22,7 @@ class _Floor(BuiltinFunction):
         return x.copy() if x.dtype.kind in 'biu' else chainerx.floor(x)
 
 
-def floor(x: tp.Any) -> variable.Variable:
+def floor(x: VariableLike | np.generic) -> variable.Variable:
     """The largest integer that is not above, elementwise.
 
     Args:

@@ -9,6 +9,9 @@ import chainerx
 from chainer import variable
 from chainer.functions._elementwise import FloatBinary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class Fmod(FloatBinary):
     """See `fmod`."""
@@ -18,7 +21,7 @@ class Fmod(FloatBinary):
     compose = staticmethod(chainerx.fmod)
 
 
-def fmod(x: tp.Any, divisor: tp.Any) -> variable.Variable:
+def fmod(x: VariableLike, divisor: VariableLike) -> variable.Variable:
     """The remainder of ``x / divisor`` rounded towards 0, elementwise, with broadcasting.
 
     Args:

@@ -9,6 +9,9 @@ import chainerx
 from chainer import variable
 from chainer.functions._elementwise import FloatUnary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class Cosh(FloatUnary):
     """See `cosh`."""
@@ -24,7 +27,7 @@ class Sinh(FloatUnary):
     compose = staticmethod(chainerx.sinh)
 
 
-def cosh(x: tp.Any) -> variable.Variable:
+def cosh(x: VariableLike) -> variable.Variable:
     """The hyperbolic cosine, elementwise.
 
     Args:
@@ -39,7 +42,7 @@ def cosh(x: tp.Any) -> variable.Variable:
     return Cosh.call(x)
 
 
-def sinh(x: tp.Any) -> variable.Variable:
+def sinh(x: VariableLike) -> variable.Variable:
     """The hyperbolic sine, elementwise.
 
     Args:

@@ -9,6 +9,9 @@ import chainerx
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class Identity(BuiltinFunction):
     """See `identity`."""
@@ -20,7 +23,7 @@ class Identity(BuiltinFunction):
         return tuple(x[...] for x in xs)
 
 
-def identity(*inputs: tp.Any) -> variable.Variable | tuple[variable.Variable, ...]:
+def identity(*inputs: VariableLike) -> variable.Variable | tuple[variable.Variable, ...]:
     """Its inputs, as another place in the graph.
 
     Args:

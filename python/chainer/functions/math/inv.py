@@ -9,6 +9,9 @@ import chainerx
 from chainer import variable
 from chainer.functions.math._matrix import Matrices, in_precision
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class Inv(Matrices):
     """See `inv`."""
@@ -25,7 +28,7 @@ class BatchInv(Matrices):
     compose = staticmethod(Inv.compose)
 
 
-def inv(a: tp.Any) -> variable.Variable:
+def inv(a: VariableLike) -> variable.Variable:
     """The inverse of a matrix.
 
     Args:
@@ -41,7 +44,7 @@ def inv(a: tp.Any) -> variable.Variable:
     return Inv.call(a)
 
 
-def batch_inv(a: tp.Any) -> variable.Variable:
+def batch_inv(a: VariableLike) -> variable.Variable:
     """The inverses of several matrices.
 
     Args:

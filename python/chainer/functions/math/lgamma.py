@@ -9,6 +9,9 @@ import chainerx
 from chainer import variable
 from chainer.functions._elementwise import FloatUnary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class LGamma(FloatUnary):
     """See `lgamma`."""
@@ -17,7 +20,7 @@ class LGamma(FloatUnary):
     compose = staticmethod(chainerx.special.lgamma)
 
 
-def lgamma(x: tp.Any) -> variable.Variable:
+def lgamma(x: VariableLike) -> variable.Variable:
     """The logarithm of the absolute value of the gamma function, elementwise.
 
     Args:

@@ -10,13 +10,16 @@ from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class LinearInterpolate(BuiltinFunction):
     """See `linear_interpolate`."""
 
     is_elementwise = True
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('p', 'x', 'y'))
         p, x, y = in_types
         type_check.expect(
@@ -33,7 +36,7 @@ class LinearInterpolate(BuiltinFunction):
         return p * x + (y - p * y)
 
 
-def linear_interpolate(p: tp.Any, x: tp.Any, y: tp.Any) -> variable.Variable:
+def linear_interpolate(p: VariableLike, x: VariableLike, y: VariableLike) -> variable.Variable:
     """``p * x + (1 - p) * y``, elementwise.
 
     Args:

@@ -9,6 +9,9 @@ import chainerx
 from chainer import variable
 from chainer.functions._elementwise import FloatUnary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class LogNdtr(FloatUnary):
     """See `log_ndtr`."""
@@ -17,7 +20,7 @@ class LogNdtr(FloatUnary):
     compose = staticmethod(chainerx.special.log_ndtr)
 
 
-def log_ndtr(x: tp.Any) -> variable.Variable:
+def log_ndtr(x: VariableLike) -> variable.Variable:
     """The logarithm of `ndtr`, elementwise, also where that underflows.
 
     Args:

@@ -9,6 +9,9 @@ import chainerx
 from chainer import variable
 from chainer.functions._elementwise import FloatUnary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class Log1p(FloatUnary):
     """See `log1p`."""
@@ -17,7 +20,7 @@ class Log1p(FloatUnary):
     compose = staticmethod(chainerx.log1p)
 
 
-def log1p(x: tp.Any) -> variable.Variable:
+def log1p(x: VariableLike) -> variable.Variable:
     """``log(1 + x)``, elementwise, precise near 0: -inf at -1, NaN below.
 
     Args:

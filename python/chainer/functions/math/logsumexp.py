@@ -10,6 +10,9 @@ from chainer import variable
 from chainer._graph.declaration import routine
 from chainer.functions.math._reduction import Reduction, to_axes
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class LogSumExp(Reduction):
     """See `logsumexp`."""
@@ -17,7 +20,7 @@ class LogSumExp(Reduction):
     compose = routine(chainerx.logsumexp, axis=None)
 
 
-def logsumexp(x: tp.Any, axis: int | tuple[int, ...] | None = None) -> variable.Variable:
+def logsumexp(x: VariableLike, axis: int | tuple[int, ...] | None = None) -> variable.Variable:
     """``log(sum(exp(x)))`` along axes, without overflow.
 
     Args:

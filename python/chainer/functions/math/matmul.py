@@ -12,6 +12,9 @@ from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import DTypeLike, InTypes, VariableLike
+
 
 def _transposed(x: chainerx.ndarray) -> chainerx.ndarray:
     return chainerx.swapaxes(x, -1, -2) if x.ndim > 1 else x
@@ -20,7 +23,7 @@ def _transposed(x: chainerx.ndarray) -> chainerx.ndarray:
 class MatMul(BuiltinFunction):
     """See `matmul`; ``transc`` transposes the result, and ``dtype`` is its dtype if not None."""
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('a', 'b'))
         a, b = in_types
         type_check.expect(a.dtype.kind == 'f', b.dtype.kind == 'f', a.ndim >= 1, b.ndim >= 1)
@@ -39,7 +42,7 @@ class MatMul(BuiltinFunction):
         transa: bool = False,
         transb: bool = False,
         transc: bool = False,
-        dtype: tp.Any = None,
+        dtype: DTypeLike | None = None,
     ) -> chainerx.ndarray:
         y = chainerx.matmul(_transposed(a) if transa else a, _transposed(b) if transb else b)
         if transc:
@@ -50,7 +53,7 @@ class MatMul(BuiltinFunction):
 class BatchMatMul(BuiltinFunction):
     """See `batch_matmul`."""
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('a', 'b'))
         a, b = in_types
         type_check.expect(
@@ -82,7 +85,9 @@ class BatchMatMul(BuiltinFunction):
         return chainerx.matmul(_transposed(a) if transa else a, _transposed(b) if transb else b)
 
 
-def matmul(a: tp.Any, b: tp.Any, transa: bool = False, transb: bool = False) -> variable.Variable:
+def matmul(
+    a: VariableLike, b: VariableLike, transa: bool = False, transb: bool = False
+) -> variable.Variable:
     """The product of matrices, or of batches of such, as ``numpy.matmul`` has it.
 
     Args:
@@ -101,7 +106,7 @@ def matmul(a: tp.Any, b: tp.Any, transa: bool = False, transb: bool = False) -> 
 
 
 def batch_matmul(
-    a: tp.Any, b: tp.Any, transa: bool = False, transb: bool = False
+    a: VariableLike, b: VariableLike, transa: bool = False, transb: bool = False
 ) -> variable.Variable:
     """The products of the matrices of two batches. Deprecated: `matmul` does it.
 

@@ -9,6 +9,9 @@ import chainerx
 from chainer import variable
 from chainer.functions._elementwise import FloatBinary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class Maximum(FloatBinary):
     """See `maximum`."""
@@ -16,7 +19,7 @@ class Maximum(FloatBinary):
     compose = staticmethod(chainerx.maximum)
 
 
-def maximum(x1: tp.Any, x2: tp.Any) -> variable.Variable:
+def maximum(x1: VariableLike, x2: VariableLike) -> variable.Variable:
     """The larger of two elements, with broadcasting; NaN if one is NaN.
 
     Args:

@@ -9,6 +9,9 @@ import chainerx
 from chainer import variable
 from chainer.functions._elementwise import FloatBinary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class Minimum(FloatBinary):
     """See `minimum`."""
@@ -16,7 +19,7 @@ class Minimum(FloatBinary):
     compose = staticmethod(chainerx.minimum)
 
 
-def minimum(x1: tp.Any, x2: tp.Any) -> variable.Variable:
+def minimum(x1: VariableLike, x2: VariableLike) -> variable.Variable:
     """The smaller of two elements, with broadcasting; NaN if one is NaN.
 
     Args:

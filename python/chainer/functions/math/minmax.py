@@ -11,6 +11,9 @@ from chainer import variable
 from chainer._graph.declaration import routine
 from chainer.functions.math._reduction import Reduction, Scan, to_axes, to_axis
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class Max(Reduction):
     """See `max`."""
@@ -41,7 +44,7 @@ class ArgMin(Scan):
 
 
 def max(
-    x: tp.Any, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
+    x: VariableLike, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
 ) -> variable.Variable:
     """The largest element along axes.
 
@@ -63,7 +66,7 @@ def max(
 
 
 def min(
-    x: tp.Any, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
+    x: VariableLike, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
 ) -> variable.Variable:
     """The smallest element along axes.
 
@@ -84,7 +87,7 @@ def min(
     return Min.call(x, axis=to_axes('min', axis), keepdims=keepdims)
 
 
-def argmax(x: tp.Any, axis: int | None = None) -> variable.Variable:
+def argmax(x: VariableLike, axis: int | None = None) -> variable.Variable:
     """The index of the (first) largest element along an axis.
 
     Args:
@@ -103,7 +106,7 @@ def argmax(x: tp.Any, axis: int | None = None) -> variable.Variable:
     return ArgMax.call(x, axis=to_axis('argmax', axis))
 
 
-def argmin(x: tp.Any, axis: int | None = None) -> variable.Variable:
+def argmin(x: VariableLike, axis: int | None = None) -> variable.Variable:
     """The index of the (first) smallest element along an axis.
 
     Args:

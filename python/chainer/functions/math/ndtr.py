@@ -9,6 +9,9 @@ import chainerx
 from chainer import variable
 from chainer.functions._elementwise import FloatUnary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class Ndtr(FloatUnary):
     """See `ndtr`."""
@@ -17,7 +20,7 @@ class Ndtr(FloatUnary):
     compose = staticmethod(chainerx.special.ndtr)
 
 
-def ndtr(x: tp.Any) -> variable.Variable:
+def ndtr(x: VariableLike) -> variable.Variable:
     """The distribution function of the normal distribution, elementwise.
 
     Args:

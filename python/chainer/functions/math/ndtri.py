@@ -9,6 +9,9 @@ import chainerx
 from chainer import variable
 from chainer.functions._elementwise import FloatUnary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class Ndtri(FloatUnary):
     """See `ndtri`."""
@@ -17,7 +20,7 @@ class Ndtri(FloatUnary):
     compose = staticmethod(chainerx.special.ndtri)
 
 
-def ndtri(x: tp.Any) -> variable.Variable:
+def ndtri(x: VariableLike) -> variable.Variable:
     """The inverse of `ndtr`, elementwise.
 
     Args:

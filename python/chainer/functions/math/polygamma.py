@@ -10,6 +10,9 @@ from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class PolyGamma(BuiltinFunction):
     """See `polygamma`."""
@@ -17,7 +20,7 @@ class PolyGamma(BuiltinFunction):
     label = 'polygamma'
     is_elementwise = True
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('n', 'x'))
         n, x = in_types
         type_check.expect(n.dtype.kind == 'i', x.dtype.kind == 'f')
@@ -29,7 +32,7 @@ class PolyGamma(BuiltinFunction):
         return chainerx.special.polygamma(n.as_grad_stopped(), x)
 
 
-def polygamma(n: tp.Any, x: tp.Any) -> variable.Variable:
+def polygamma(n: VariableLike, x: VariableLike) -> variable.Variable:
     """The ``n``-th derivative of `digamma`, elementwise.
 
     Args:

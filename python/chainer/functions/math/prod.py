@@ -10,6 +10,9 @@ from chainer import variable
 from chainer._graph.declaration import routine
 from chainer.functions.math._reduction import Reduction, to_axes
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class Prod(Reduction):
     """See `prod`."""
@@ -18,7 +21,7 @@ class Prod(Reduction):
 
 
 def prod(
-    x: tp.Any, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
+    x: VariableLike, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
 ) -> variable.Variable:
     """The product along axes.
 

@@ -8,8 +8,11 @@ from chainer import variable
 from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.math.bias import align
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
 
-def scale(x: tp.Any, y: tp.Any, axis: int = 1) -> variable.Variable:
+
+def scale(x: VariableLike, y: VariableLike, axis: int = 1) -> variable.Variable:
     """``x`` times ``y``, whose first axis is put beside the axis ``axis`` of ``x``.
 
     Args:

@@ -10,6 +10,9 @@ import numpy as np
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableOrNumber
+
 
 class _Sign(BuiltinFunction):
     has_graph = False
@@ -19,7 +22,7 @@ class _Sign(BuiltinFunction):
         return chainerx.sign(x)
 
 
-def sign(x: tp.Any) -> variable.Variable:
+def sign(x: VariableOrNumber) -> variable.Variable:
     """-1, 0 or 1 as the element is below, at or above 0.
 
     Args:

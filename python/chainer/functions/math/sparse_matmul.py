@@ -13,12 +13,16 @@ from chainer import utils, variable
 from chainer._graph.builtin import BuiltinFunction, _as_chainerx, _to_numpy
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import DTypeLike, InTypes, NdArray, VariableLike
+    from chainer.utils.sparse import CooMatrix
+
 
 class _Pattern(tp.NamedTuple):
     """Where the elements of a sparse matrix are, as the user gave it."""
 
-    row: tp.Any
-    col: tp.Any
+    row: NdArray
+    col: NdArray
     shape: tuple[int, int]
     is_transposed: bool
 
@@ -69,7 +73,7 @@ def _gradient(
 _product = engine.WithGradient('sparse_matmul', _multiply, _gradient, 1)
 
 
-def _check_range(name: str, index: tp.Any, length: int) -> None:
+def _check_range(name: str, index: np.ndarray, length: int) -> None:
     if index.size and not 0 <= index.min() <= index.max() < length:
         raise ValueError(
             f'sparse_matmul: {name} has indices from {index.min()} to {index.max()}, but the '
@@ -93,7 +97,7 @@ def _find_places(pattern: _Pattern) -> _Places:
         columns = columns + offsets * shape[1]
     device = _as_chainerx(pattern.row).device
 
-    def to_device(index: tp.Any) -> chainerx.ndarray:
+    def to_device(index: np.ndarray) -> chainerx.ndarray:
         return chainerx.array(index, device=device)
 
     keep = None if counts.all() else to_device(counts.ravel().nonzero()[0])
@@ -108,7 +112,7 @@ class CooMatMul(BuiltinFunction):
 
     check_uses_attributes = True
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('sp', 'dn'))
         sp, dn = in_types
         type_check.expect(sp.dtype.kind == 'f', dn.dtype.kind == 'f')
@@ -123,14 +127,14 @@ class CooMatMul(BuiltinFunction):
         sp: chainerx.ndarray,
         dn: chainerx.ndarray,
         *,
-        sp_row: tp.Any,
-        sp_col: tp.Any,
+        sp_row: NdArray,
+        sp_col: NdArray,
         sp_shape: tuple[int, int],
         sp_order: str = 'other',
         transa: bool = False,
         transb: bool = False,
         transc: bool = False,
-        dtype: tp.Any = None,
+        dtype: DTypeLike | None = None,
     ) -> chainerx.ndarray:
         dense = chainerx.swapaxes(dn, -1, -2) if transb else dn
         pattern = _Pattern(sp_row, sp_col, sp_shape, transa)
@@ -144,7 +148,10 @@ class CooMatMul(BuiltinFunction):
 
 
 def sparse_matmul(
-    a: tp.Any, b: tp.Any, transa: bool = False, transb: bool = False
+    a: CooMatrix | VariableLike,
+    b: CooMatrix | VariableLike,
+    transa: bool = False,
+    transb: bool = False,
 ) -> variable.Variable:
     """The product of a sparse and a dense matrix, or of batches of them.
 
@@ -169,7 +176,8 @@ def sparse_matmul(
             f'sparse_matmul: a is of type {type(a).__name__} and b of type {type(b).__name__}, '
             'expected one CooMatrix'
         )
-    sp, dn = (a, b) if sparse_a else (b, a)
+    sp: tp.Any = a if sparse_a else b
+    dn = b if sparse_a else a
     return CooMatMul.call(
         sp.data,
         dn,

@@ -9,6 +9,9 @@ import chainerx
 from chainer import variable
 from chainer.functions._elementwise import FloatUnary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class Sqrt(FloatUnary):
     """See `sqrt`."""
@@ -17,7 +20,7 @@ class Sqrt(FloatUnary):
     compose = staticmethod(chainerx.sqrt)
 
 
-def sqrt(x: tp.Any) -> variable.Variable:
+def sqrt(x: VariableLike) -> variable.Variable:
     """The square root, elementwise, NaN below 0.
 
     Args:
@@ -32,7 +35,7 @@ def sqrt(x: tp.Any) -> variable.Variable:
     return Sqrt.call(x)
 
 
-def rsqrt(x: tp.Any) -> variable.Variable:
+def rsqrt(x: VariableLike) -> variable.Variable:
     """``1 / sqrt(x)``, elementwise: infinite at 0, NaN below.
 
     Args:

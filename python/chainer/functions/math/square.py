@@ -9,6 +9,9 @@ import chainerx
 from chainer import variable
 from chainer.functions._elementwise import FloatUnary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class Square(FloatUnary):
     """See `square`."""
@@ -17,7 +20,7 @@ class Square(FloatUnary):
     compose = staticmethod(chainerx.square)
 
 
-def square(x: tp.Any) -> variable.Variable:
+def square(x: VariableLike) -> variable.Variable:
     """``x * x``, elementwise.
 
     Args:

@@ -12,6 +12,9 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer._graph.declaration import routine
 from chainer.functions.math._reduction import Reduction, to_axes
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Axis, VariableLike
+
 
 class Sum(Reduction):
     """See `sum`."""
@@ -36,7 +39,7 @@ class SumTo(BuiltinFunction):
 
 
 def sum(
-    x: tp.Any, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
+    x: VariableLike, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
 ) -> variable.Variable:
     """The sum along axes.
 
@@ -56,7 +59,7 @@ def sum(
     return Sum.call(x, axis=to_axes('sum', axis), keepdims=keepdims)
 
 
-def sum_to(x: tp.Any, shape: tp.Sequence[int]) -> variable.Variable:
+def sum_to(x: VariableLike, shape: tp.Sequence[int]) -> variable.Variable:
     """The sum along the axes that broadcasting to the shape of ``x`` would make or lengthen.
 
     Args:
@@ -74,7 +77,9 @@ def sum_to(x: tp.Any, shape: tp.Sequence[int]) -> variable.Variable:
     return variable.as_variable(x) if x.shape == shape else SumTo.call(x, shape=shape)
 
 
-def _sum_method(x: tp.Any, axis: tp.Any = None, keepdims: bool = False, out: None = None) -> tp.Any:
+def _sum_method(
+    x: VariableLike, axis: Axis | None = None, keepdims: bool = False, out: None = None
+) -> variable.Variable:
     """``x.sum()`` of a variable; `numpy.sum` calls it, with ``out``."""
     if out is not None:
         raise TypeError('sum: out is not supported, a variable is never written to')

@@ -13,6 +13,9 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer.functions.math._contraction import product
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import DTypeLike, InTypes, VariableLike
+
 Axes = tp.Any  # int, or a pair of ints or of sequences of int
 
 
@@ -50,7 +53,7 @@ class TensorDot(BuiltinFunction):
         a_axes: None = None,
         b_axes: None = None,
         c_axes: None = None,
-        dtype: tp.Any = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         for name, value in (('a_axes', a_axes), ('b_axes', b_axes), ('c_axes', c_axes)):
             if value is not None:
@@ -58,13 +61,13 @@ class TensorDot(BuiltinFunction):
         self.axes = axes
         self.dtype = dtype
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('a', 'b'))
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[1].dtype.kind == 'f')
 
     @staticmethod
     def compose(
-        a: chainerx.ndarray, b: chainerx.ndarray, *, axes: Axes = 2, dtype: tp.Any = None
+        a: chainerx.ndarray, b: chainerx.ndarray, *, axes: Axes = 2, dtype: DTypeLike | None = None
     ) -> chainerx.ndarray:
         a_axes, b_axes = _split_axes(axes, a.ndim, b.ndim)
         if [a.shape[n] for n in a_axes] != [b.shape[n] for n in b_axes]:
@@ -82,7 +85,7 @@ class TensorDot(BuiltinFunction):
         return y if dtype is None else y.astype(dtype)
 
 
-def tensordot(a: tp.Any, b: tp.Any, axes: Axes = 2) -> variable.Variable:
+def tensordot(a: VariableLike, b: VariableLike, axes: Axes = 2) -> variable.Variable:
     """The product of two arrays, summed over pairs of axes, as ``numpy.tensordot`` has it.
 
     Args:

@@ -11,6 +11,9 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer.functions._elementwise import FloatUnary
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class Sin(FloatUnary):
     """See `sin`."""
@@ -61,14 +64,14 @@ class Arctan2(BuiltinFunction):
     label = 'arctan2'
     compose = staticmethod(chainerx.arctan2)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x1', 'x2'))
         x1, x2 = in_types
         type_check.expect(x1.dtype.kind == 'f', x2.dtype.kind == 'f')
         type_check.expect_broadcast_shapes(x1.shape, x2.shape)
 
 
-def sin(x: tp.Any) -> variable.Variable:
+def sin(x: VariableLike) -> variable.Variable:
     """The sine, elementwise.
 
     Args:
@@ -83,7 +86,7 @@ def sin(x: tp.Any) -> variable.Variable:
     return Sin.call(x)
 
 
-def cos(x: tp.Any) -> variable.Variable:
+def cos(x: VariableLike) -> variable.Variable:
     """The cosine, elementwise.
 
     Args:
@@ -98,7 +101,7 @@ def cos(x: tp.Any) -> variable.Variable:
     return Cos.call(x)
 
 
-def tan(x: tp.Any) -> variable.Variable:
+def tan(x: VariableLike) -> variable.Variable:
     """The tangent, elementwise.
 
     Args:
@@ -113,7 +116,7 @@ def tan(x: tp.Any) -> variable.Variable:
     return Tan.call(x)
 
 
-def arcsin(x: tp.Any) -> variable.Variable:
+def arcsin(x: VariableLike) -> variable.Variable:
     """The inverse sine, elementwise, NaN outside of [-1, 1].
 
     Args:
@@ -128,7 +131,7 @@ def arcsin(x: tp.Any) -> variable.Variable:
     return Arcsin.call(x)
 
 
-def arccos(x: tp.Any) -> variable.Variable:
+def arccos(x: VariableLike) -> variable.Variable:
     """The inverse cosine, elementwise, NaN outside of [-1, 1].
 
     Args:
@@ -143,7 +146,7 @@ def arccos(x: tp.Any) -> variable.Variable:
     return Arccos.call(x)
 
 
-def arctan(x: tp.Any) -> variable.Variable:
+def arctan(x: VariableLike) -> variable.Variable:
     """The inverse tangent, elementwise.
 
     Args:
@@ -158,7 +161,7 @@ def arctan(x: tp.Any) -> variable.Variable:
     return Arctan.call(x)
 
 
-def arctan2(x1: tp.Any, x2: tp.Any) -> variable.Variable:
+def arctan2(x1: VariableLike, x2: VariableLike) -> variable.Variable:
     """The angle of the point ``(x2, x1)``, in (-pi, pi], elementwise, with broadcasting.
 
     Args:

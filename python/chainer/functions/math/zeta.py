@@ -10,6 +10,9 @@ from chainer import variable
 from chainer._graph.builtin import BuiltinFunction, _as_chainerx
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, NdArray, VariableLike, VariableOrNumber
+
 
 class Zeta(BuiltinFunction):
     """See `zeta`."""
@@ -17,7 +20,7 @@ class Zeta(BuiltinFunction):
     label = 'zeta'
     is_elementwise = True
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('q',))
         type_check.expect(in_types[0].dtype.kind == 'f')
         if hasattr(self.x, 'shape'):
@@ -25,12 +28,12 @@ class Zeta(BuiltinFunction):
             type_check.expect_broadcast_shapes(shape, in_types[0].shape)
 
     @staticmethod
-    def compose(q: chainerx.ndarray, *, x: tp.Any) -> chainerx.ndarray:
+    def compose(q: chainerx.ndarray, *, x: NdArray | float) -> chainerx.ndarray:
         y = chainerx.special.zeta(_as_chainerx(x) if hasattr(x, 'shape') else x, q)
         return y if y.dtype == q.dtype else y.astype(q.dtype)
 
 
-def zeta(x: tp.Any, q: tp.Any) -> variable.Variable:
+def zeta(x: VariableOrNumber, q: VariableLike) -> variable.Variable:
     """Hurwitz's zeta function, the sum of ``(k + q)**-x`` over all k from 0 on, elementwise.
 
     Args:

@@ -11,6 +11,9 @@ from chainer import configuration, variable
 from chainer._graph.builtin import BuiltinFunction, _as_chainerx
 from chainer.utils import argument, type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, NdArray, VariableLike
+
 
 class Dropout(BuiltinFunction):
     """See `dropout`.
@@ -25,13 +28,17 @@ class Dropout(BuiltinFunction):
     def _prepare(self) -> None:
         _check_ratio(self.dropout_ratio)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f')
 
     @staticmethod
     def compose(
-        x: chainerx.ndarray, *, dropout_ratio: float, mask: tp.Any = None, return_mask: bool = False
+        x: chainerx.ndarray,
+        *,
+        dropout_ratio: float,
+        mask: chainerx.ndarray | None = None,
+        return_mask: bool = False,
     ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
         mask = engine.dropout_mask(x, dropout_ratio) if mask is None else _as_chainerx(mask)
         return x * mask, mask
@@ -42,13 +49,35 @@ def _check_ratio(ratio: float) -> None:
         raise ValueError(f'dropout: ratio is {ratio}, expected 0 <= ratio < 1')
 
 
+@tp.overload
 def dropout(
-    x: tp.Any,
+    x: VariableLike,
     ratio: float = 0.5,
     *,
-    mask: tp.Any = None,
+    mask: NdArray | None = None,
+    return_mask: tp.Literal[False] = False,
+    **removed: object,
+) -> variable.Variable: ...
+
+
+@tp.overload
+def dropout(
+    x: VariableLike,
+    ratio: float = 0.5,
+    *,
+    mask: NdArray | None = None,
+    return_mask: bool,
+    **removed: object,
+) -> tp.Any: ...
+
+
+def dropout(
+    x: VariableLike,
+    ratio: float = 0.5,
+    *,
+    mask: NdArray | None = None,
     return_mask: bool = False,
-    **removed: tp.Any,
+    **removed: object,
 ) -> tp.Any:
     """In training, sets elements to 0 at random and scales the others by ``1 / (1 - ratio)``.
 

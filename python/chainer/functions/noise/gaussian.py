@@ -10,6 +10,9 @@ from chainerx._core import engine
 from chainer._graph.builtin import BuiltinFunction, _as_chainerx
 from chainer.utils import argument, type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, NdArray, VariableLike
+
 
 class Gaussian(BuiltinFunction):
     """See `gaussian`.
@@ -21,7 +24,7 @@ class Gaussian(BuiltinFunction):
     saved = ('eps',)
     check_uses_attributes = False
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('mean', 'ln_var'))
         mean, ln_var = in_types
         type_check.expect(
@@ -30,7 +33,7 @@ class Gaussian(BuiltinFunction):
 
     @staticmethod
     def compose(
-        mean: chainerx.ndarray, ln_var: chainerx.ndarray, *, eps: tp.Any = None
+        mean: chainerx.ndarray, ln_var: chainerx.ndarray, *, eps: NdArray | None = None
     ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
         if eps is None:
             eps = chainerx.random.normal(
@@ -42,12 +45,12 @@ class Gaussian(BuiltinFunction):
 
 
 def gaussian(
-    mean: tp.Any,
-    ln_var: tp.Any,
+    mean: VariableLike,
+    ln_var: VariableLike,
     *,
-    eps: tp.Any = None,
+    eps: NdArray | None = None,
     return_eps: bool = False,
-    **removed: tp.Any,
+    **removed: object,
 ) -> tp.Any:
     """A sample of a normal distribution, ``mean + exp(ln_var / 2) * eps``.
 

@@ -9,8 +9,13 @@ import numpy as np
 from chainer import variable
 from chainer.functions.activation.softmax import softmax
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
 
-def gumbel_softmax(log_pi: tp.Any, tau: tp.Any = 0.1, axis: int = 1) -> variable.Variable:
+
+def gumbel_softmax(
+    log_pi: VariableLike, tau: VariableLike | float = 0.1, axis: int = 1
+) -> variable.Variable:
     """``softmax((log_pi + g) / tau)``, where ``g`` are samples of the Gumbel distribution.
 
     Args:

@@ -12,6 +12,9 @@ from chainer._graph.builtin import BuiltinFunction, _as_chainerx
 from chainer._graph.gradients import recomputed
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, NdArray, VariableLike
+
 
 def _compute(
     x: chainerx.ndarray, w: chainerx.ndarray, mask: chainerx.ndarray, ratio: float
@@ -40,7 +43,7 @@ class SimplifiedDropconnect(BuiltinFunction):
     def _prepare(self) -> None:
         _check_ratio(self.ratio)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         n_in = type_check.eval(in_types.size())
         type_check.expect(n_in >= 2, n_in <= 3)
         type_check._argname(in_types[:2], ('x', 'W'))
@@ -70,7 +73,7 @@ class SimplifiedDropconnect(BuiltinFunction):
         b: chainerx.ndarray | None = None,
         *,
         ratio: float,
-        mask: tp.Any = None,
+        mask: NdArray | None = None,
         use_batchwise_mask: bool = True,
     ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
         if mask is None:
@@ -94,12 +97,12 @@ def _check_ratio(ratio: float) -> None:
 
 
 def simplified_dropconnect(
-    x: tp.Any,
-    W: tp.Any,
-    b: tp.Any = None,
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
     ratio: float = 0.5,
     train: bool = True,
-    mask: tp.Any = None,
+    mask: VariableLike | None = None,
     use_batchwise_mask: bool = True,
 ) -> variable.Variable:
     """A fully connected layer that leaves out weights at random, and scales the others.

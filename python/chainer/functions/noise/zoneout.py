@@ -11,6 +11,9 @@ from chainer import configuration, variable
 from chainer._graph.builtin import BuiltinFunction, _as_chainerx
 from chainer.utils import argument, type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, NdArray, VariableLike
+
 
 class Zoneout(BuiltinFunction):
     """See `zoneout`.
@@ -22,13 +25,13 @@ class Zoneout(BuiltinFunction):
 
     saved = ('flag_h', 'flag_x')
     check_uses_attributes = False
-    flag_x: tp.Any
+    flag_x: NdArray
 
     def __init__(self, zoneout_ratio: float) -> None:
         super().__init__(zoneout_ratio)
         _check_ratio(zoneout_ratio)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('h', 'x'))
         h, x = in_types
         type_check.expect(h.dtype.kind == 'f', h.dtype == x.dtype, h.shape == x.shape)
@@ -39,7 +42,7 @@ class Zoneout(BuiltinFunction):
         x: chainerx.ndarray,
         *,
         zoneout_ratio: float,
-        flag_h: tp.Any = None,
+        flag_h: NdArray | None = None,
     ) -> tuple[chainerx.ndarray, chainerx.ndarray, chainerx.ndarray]:
         flag_h = engine.zoneout_flags(h, zoneout_ratio) if flag_h is None else _as_chainerx(flag_h)
         return chainerx.where(flag_h, h, x), flag_h, chainerx.logical_not(flag_h)
@@ -50,7 +53,9 @@ def _check_ratio(ratio: float) -> None:
         raise ValueError(f'zoneout: ratio is {ratio}, expected 0 <= ratio <= 1')
 
 
-def zoneout(h: tp.Any, x: tp.Any, ratio: float = 0.5, **removed: tp.Any) -> variable.Variable:
+def zoneout(
+    h: VariableLike, x: VariableLike, ratio: float = 0.5, **removed: object
+) -> variable.Variable:
     """In training, elements of the old state at random, those of the new one elsewhere.
 
     Args:

@@ -12,8 +12,11 @@ from chainer._graph.declaration import writable
 from chainer._graph.variable import Variable
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Axis, InType, VariableLike
 
-def to_axes(op: str, axis: tp.Any) -> tuple[int, ...] | None:
+
+def to_axes(op: str, axis: Axis | None) -> tuple[int, ...] | None:
     """The tuple that ``axis`` stands for; None if it follows from the shapes.
 
     Raises:
@@ -39,7 +42,7 @@ def default_axes(ndim: int, gamma_ndim: int) -> tuple[int, ...]:
     return (0, *range(gamma_ndim + 1, ndim))
 
 
-def expect_channels(axis: tuple[int, ...] | None, x: tp.Any, params: tp.Sequence[tp.Any]) -> None:
+def expect_channels(axis: tuple[int, ...] | None, x: InType, params: tp.Sequence[InType]) -> None:
     """Type check: the parameters are of one dtype, and of the shape of ``x`` without the axes."""
     gamma = params[0]
     type_check.expect(x.dtype.kind == 'f', gamma.dtype.kind == 'f', x.ndim >= 1)
@@ -56,7 +59,7 @@ def expect_channels(axis: tuple[int, ...] | None, x: tp.Any, params: tp.Sequence
         type_check.expect(x.shape[a] == gamma.shape[i])
 
 
-def running(op: str, name: str, array: tp.Any) -> chainerx.ndarray | None:
+def running(op: str, name: str, array: VariableLike | None) -> chainerx.ndarray | None:
     """Running statistics as the routine writes to them; None for none."""
     if array is None:
         return None

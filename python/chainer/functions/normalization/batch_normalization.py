@@ -14,6 +14,9 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer.functions.normalization import _channels
 from chainer.utils import argument, type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Axis, InTypes, NdArray, VariableLike
+
 
 class _ChannelFunction(BuiltinFunction):
     """What both functions have: axes."""
@@ -56,13 +59,13 @@ class BatchNormalization(_ChannelFunction):
     saved = ('mean', 'inv_std')
     argument_names: tp.ClassVar[dict[str, str]] = {'running_mean': 'mean', 'running_var': 'var'}
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x', 'gamma', 'beta'))
         x, *params = in_types
         _channels.expect_channels(self.axis, x, params)
 
     @property
-    def var(self) -> tp.Any:
+    def var(self) -> NdArray:
         """The variance of the input, over ``axis``."""
         return 1 / (self.inv_std * self.inv_std) - self.eps
 
@@ -73,8 +76,8 @@ class BatchNormalization(_ChannelFunction):
         beta: chainerx.ndarray,
         *,
         eps: float = 2e-5,
-        running_mean: tp.Any = None,
-        running_var: tp.Any = None,
+        running_mean: VariableLike | None = None,
+        running_var: VariableLike | None = None,
         decay: float = 0.9,
         axis: tuple[int, ...] | None = None,
     ) -> tuple[chainerx.ndarray, chainerx.ndarray, chainerx.ndarray]:
@@ -101,19 +104,19 @@ class BatchNormalization(_ChannelFunction):
 class FixedBatchNormalization(_ChannelFunction):
     """See `fixed_batch_normalization`."""
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x', 'gamma', 'beta', 'mean', 'var'))
         x, *params = in_types
         _channels.expect_channels(self.axis, x, params)
 
     @property
-    def inv_var(self) -> tp.Any:
+    def inv_var(self) -> NdArray | None:
         """``1 / (var + eps)``, while the variance is there."""
         node = tp.cast(tuple, self.inputs)[4]
         return None if node.data is None else 1 / (node.data + self.eps)
 
     @property
-    def inv_std(self) -> tp.Any:
+    def inv_std(self) -> NdArray | None:
         """``1 / sqrt(var + eps)``, while the variance is there."""
         inv_var = self.inv_var
         return None if inv_var is None else inv_var**0.5
@@ -139,16 +142,16 @@ class FixedBatchNormalization(_ChannelFunction):
 
 
 def batch_normalization(
-    x: tp.Any,
-    gamma: tp.Any,
-    beta: tp.Any,
+    x: VariableLike,
+    gamma: VariableLike,
+    beta: VariableLike,
     *,
     eps: float = 2e-5,
-    running_mean: tp.Any = None,
-    running_var: tp.Any = None,
+    running_mean: VariableLike | None = None,
+    running_var: VariableLike | None = None,
     decay: float = 0.9,
-    axis: tp.Any = None,
-    **removed: tp.Any,
+    axis: Axis | None = None,
+    **removed: object,
 ) -> variable.Variable:
     """Normalizes with the mean and the variance of the batch.
 
@@ -209,13 +212,13 @@ def batch_normalization(
 
 
 def fixed_batch_normalization(
-    x: tp.Any,
-    gamma: tp.Any,
-    beta: tp.Any,
-    mean: tp.Any,
-    var: tp.Any,
+    x: VariableLike,
+    gamma: VariableLike,
+    beta: VariableLike,
+    mean: VariableLike,
+    var: VariableLike,
     eps: float = 2e-5,
-    axis: tp.Any = None,
+    axis: Axis | None = None,
 ) -> variable.Variable:
     """Normalizes with statistics that are given.
 

@@ -14,6 +14,9 @@ from chainer.functions._precision import widened
 from chainer.functions.normalization import _channels, batch_normalization
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class BatchRenormalizationFunction(BuiltinFunction):
     """See `batch_renormalization`.
@@ -29,7 +32,7 @@ class BatchRenormalizationFunction(BuiltinFunction):
     check_uses_attributes = False
     argument_names: tp.ClassVar[dict[str, str]] = {'running_mean': 'mean', 'running_var': 'var'}
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x', 'gamma', 'beta'))
         x, gamma, beta = in_types
         type_check.expect(
@@ -49,8 +52,8 @@ class BatchRenormalizationFunction(BuiltinFunction):
         beta: chainerx.ndarray,
         *,
         eps: float = 2e-5,
-        running_mean: tp.Any = None,
-        running_var: tp.Any = None,
+        running_mean: VariableLike | None = None,
+        running_var: VariableLike | None = None,
         decay: float = 0.9,
         rmax: float = 1,
         dmax: float = 0,
@@ -75,7 +78,9 @@ class BatchRenormalizationFunction(BuiltinFunction):
         return y, r, std
 
 
-def _running(op: str, name: str, array: tp.Any, gamma: chainerx.ndarray) -> chainerx.ndarray:
+def _running(
+    op: str, name: str, array: VariableLike | None, gamma: chainerx.ndarray
+) -> chainerx.ndarray:
     if array is None:
         raise TypeError(f'{op}: {name} is required')
     running = tp.cast(chainerx.ndarray, _channels.running(op, name, array))
@@ -85,14 +90,14 @@ def _running(op: str, name: str, array: tp.Any, gamma: chainerx.ndarray) -> chai
 
 
 def batch_renormalization(
-    x: tp.Any,
-    gamma: tp.Any,
-    beta: tp.Any,
+    x: VariableLike,
+    gamma: VariableLike,
+    beta: VariableLike,
     rmax: float,
     dmax: float,
     eps: float = 2e-5,
-    running_mean: tp.Any = None,
-    running_var: tp.Any = None,
+    running_mean: VariableLike | None = None,
+    running_var: VariableLike | None = None,
     decay: float = 0.9,
     update_statistics: bool = False,
 ) -> variable.Variable:
@@ -139,7 +144,12 @@ def batch_renormalization(
 
 
 def fixed_batch_renormalization(
-    x: tp.Any, gamma: tp.Any, beta: tp.Any, mean: tp.Any, var: tp.Any, eps: float = 2e-5
+    x: VariableLike,
+    gamma: VariableLike,
+    beta: VariableLike,
+    mean: VariableLike,
+    var: VariableLike,
+    eps: float = 2e-5,
 ) -> variable.Variable:
     """Normalizes with statistics that are given; the same as `fixed_batch_normalization`.
 

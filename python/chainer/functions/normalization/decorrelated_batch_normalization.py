@@ -18,6 +18,9 @@ from chainer.functions.normalization import _channels
 from chainer.functions.normalization._matrix_root import inverse_root
 from chainer.utils import argument, type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InType, InTypes, VariableLike
+
 
 def _to_groups(x: chainerx.ndarray, groups: int) -> chainerx.ndarray:
     """(n, channels, ...) as (groups, channels / groups, m)."""
@@ -36,7 +39,7 @@ def _check_groups(op: str, groups: int) -> None:
         raise ValueError(f'{op}: groups is {groups}, expected at least 1')
 
 
-def _expect_groups(x: tp.Any, groups: int) -> None:
+def _expect_groups(x: InType, groups: int) -> None:
     type_check.expect(x.dtype.kind == 'f', x.ndim >= 2)
     type_check.expect(x.shape[1] % groups == 0)
 
@@ -57,7 +60,7 @@ class DecorrelatedBatchNormalization(BuiltinFunction):
     def _prepare(self) -> None:
         _check_groups('decorrelated_batch_normalization', self.groups)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x',))
         _expect_groups(in_types[0], self.groups)
 
@@ -67,8 +70,8 @@ class DecorrelatedBatchNormalization(BuiltinFunction):
         *,
         groups: int = 16,
         eps: float = 2e-5,
-        running_mean: tp.Any = None,
-        running_projection: tp.Any = None,
+        running_mean: VariableLike | None = None,
+        running_projection: VariableLike | None = None,
         decay: float = 0.9,
     ) -> chainerx.ndarray:
         if x.shape[1] % groups:
@@ -107,7 +110,7 @@ def _decorrelate(
 _decorrelated = recomputed('decorrelate', _decorrelate, n_params=2)
 
 
-def _move(array: tp.Any, name: str, decay: float, statistic: chainerx.ndarray) -> None:
+def _move(array: VariableLike | None, name: str, decay: float, statistic: chainerx.ndarray) -> None:
     op = 'decorrelated_batch_normalization'
     running = _channels.running(op, name, array)
     if running is None:
@@ -140,7 +143,7 @@ class FixedDecorrelatedBatchNormalization(BuiltinFunction):
     def _prepare(self) -> None:
         _check_groups('fixed_decorrelated_batch_normalization', self.groups)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x', 'mean', 'projection'))
         x, mean, projection = in_types
         _expect_groups(x, self.groups)
@@ -164,12 +167,12 @@ class FixedDecorrelatedBatchNormalization(BuiltinFunction):
 
 
 def decorrelated_batch_normalization(
-    x: tp.Any,
+    x: VariableLike,
     *,
     groups: int = 16,
     eps: float = 2e-5,
-    running_mean: tp.Any = None,
-    running_projection: tp.Any = None,
+    running_mean: VariableLike | None = None,
+    running_projection: VariableLike | None = None,
     decay: float = 0.9,
     **kwargs: tp.Any,
 ) -> variable.Variable:
@@ -214,7 +217,7 @@ def decorrelated_batch_normalization(
 
 
 def fixed_decorrelated_batch_normalization(
-    x: tp.Any, mean: tp.Any, projection: tp.Any, groups: int = 16
+    x: VariableLike, mean: VariableLike, projection: VariableLike, groups: int = 16
 ) -> variable.Variable:
     """Whitens channels with statistics that are given.
 

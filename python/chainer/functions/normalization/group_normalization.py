@@ -11,6 +11,9 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer._graph.declaration import routine
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class GroupNormalization(BuiltinFunction):
     """See `group_normalization`.
@@ -27,7 +30,7 @@ class GroupNormalization(BuiltinFunction):
     def _prepare(self) -> None:
         _check_groups(self.groups)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x', 'gamma', 'beta'))
         x, gamma, beta = in_types
         type_check.expect(
@@ -41,13 +44,13 @@ class GroupNormalization(BuiltinFunction):
         type_check.expect(x.shape[1] == gamma.shape[0])
 
 
-def _check_groups(groups: tp.Any) -> None:
+def _check_groups(groups: object) -> None:
     if not isinstance(groups, int):
         raise TypeError(f'group_normalization: groups is {groups!r}, expected an int')
 
 
 def group_normalization(
-    x: tp.Any, groups: int, gamma: tp.Any, beta: tp.Any, eps: float = 1e-5
+    x: VariableLike, groups: int, gamma: VariableLike, beta: VariableLike, eps: float = 1e-5
 ) -> variable.Variable:
     """Normalizes the channels of a group together, image by image.
 

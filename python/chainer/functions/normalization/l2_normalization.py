@@ -16,6 +16,9 @@ from chainer.functions._precision import widened
 from chainer.functions.math._reduction import expect_axis, to_axes
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Axis, InTypes, VariableLike
+
 
 def _compute(x: chainerx.ndarray, eps: float, axis: tuple[int, ...] | None) -> chainerx.ndarray:
     # Squares soon leave the range of float16.
@@ -35,7 +38,7 @@ class NormalizeL2(BuiltinFunction):
     def _prepare(self) -> None:
         self.axis = to_axes('normalize', self.axis)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x',))
         (x,) = in_types
         type_check.expect(x.dtype.kind == 'f')
@@ -45,7 +48,7 @@ class NormalizeL2(BuiltinFunction):
     compose = routine(recomputed('normalize', _compute, n_params=2), eps=1e-5, axis=1)
 
 
-def normalize(x: tp.Any, eps: float = 1e-5, axis: tp.Any = 1) -> variable.Variable:
+def normalize(x: VariableLike, eps: float = 1e-5, axis: Axis | None = 1) -> variable.Variable:
     """Divides vectors by their Euclidean norm, plus ``eps``.
 
     Args:

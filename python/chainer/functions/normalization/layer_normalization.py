@@ -11,6 +11,9 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer._graph.declaration import routine
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class LayerNormalization(BuiltinFunction):
     """See `layer_normalization`."""
@@ -18,7 +21,7 @@ class LayerNormalization(BuiltinFunction):
     check_uses_attributes = False
     compose = routine(_layer_norm, eps=1e-5)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x', 'gamma', 'beta'))
         x, gamma, beta = in_types
         type_check.expect(
@@ -33,7 +36,7 @@ class LayerNormalization(BuiltinFunction):
 
 
 def layer_normalization(
-    x: tp.Any, gamma: tp.Any, beta: tp.Any, eps: float = 1e-5
+    x: VariableLike, gamma: VariableLike, beta: VariableLike, eps: float = 1e-5
 ) -> variable.Variable:
     """Normalizes each row of a matrix.
 

@@ -11,6 +11,9 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer._graph.declaration import routine
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class LocalResponseNormalization(BuiltinFunction):
     """See `local_response_normalization`."""
@@ -18,14 +21,14 @@ class LocalResponseNormalization(BuiltinFunction):
     check_uses_attributes = False
     compose = routine(chainerx.local_response_normalization, n=5, k=2, alpha=1e-4, beta=0.75)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x',))
         (x,) = in_types
         type_check.expect(x.dtype.kind == 'f', x.ndim >= 2)
 
 
 def local_response_normalization(
-    x: tp.Any, n: int = 5, k: float = 2, alpha: float = 1e-4, beta: float = 0.75
+    x: VariableLike, n: int = 5, k: float = 2, alpha: float = 1e-4, beta: float = 0.75
 ) -> variable.Variable:
     """Divides by the activity of channels nearby: ``x / (k + alpha * sum(x ** 2)) ** beta``.
 

@@ -10,13 +10,16 @@ from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class RMSNorm(BuiltinFunction):
     """See `rms_norm`."""
 
     check_uses_attributes = False
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         n_in = type_check.eval(in_types.size())
         type_check._argname(in_types, ('x', 'gamma')[:n_in])
         x = in_types[0]
@@ -33,7 +36,9 @@ class RMSNorm(BuiltinFunction):
         return chainerx.rms_norm(x, gamma, eps)
 
 
-def rms_norm(x: tp.Any, gamma: tp.Any = None, eps: float = 1e-6) -> variable.Variable:
+def rms_norm(
+    x: VariableLike, gamma: VariableLike | None = None, eps: float = 1e-6
+) -> variable.Variable:
     """``x / sqrt(mean(x ** 2) + eps) * gamma``, with the mean over the last axes.
 
     Args:

@@ -12,6 +12,9 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer._graph.declaration import routine
 from chainer.utils import argument, type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Arrays, InTypes, VariableLike
+
 ListsOfArrays = tp.Sequence[tp.Sequence[tp.Any]]
 
 
@@ -52,7 +55,7 @@ class NStep(BuiltinFunction):
         """Of a layer and direction; there are as many biases."""
         return {'lstm': 8, 'gru': 6}.get(cls.cell, 2)
 
-    def _fits(self, arrays: tp.Sequence[tp.Any]) -> bool:
+    def _fits(self, arrays: Arrays | tuple) -> bool:
         """The check without texts, in a tenth of the time: there may be hundreds of inputs."""
         n_states, n_weights = self._n_states(), self._n_weights()
         dtype = arrays[0].dtype
@@ -82,7 +85,7 @@ class NStep(BuiltinFunction):
             return len(steps) == rows
         return rows >= steps[0][0] and all(x[0] >= y[0] for x, y in itertools.pairwise(steps))
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         if isinstance(in_types, type_check.LightTypeInfoTuple) and self._fits(in_types):
             return
         n_states, n_weights = self._n_states(), self._n_weights()
@@ -127,12 +130,12 @@ class NStep(BuiltinFunction):
         name: str,
         n_layers: int,
         dropout_ratio: float,
-        states: tuple[tp.Any, ...],
+        states: tuple[VariableLike, ...],
         ws: ListsOfArrays,
         bs: ListsOfArrays,
-        xs: tp.Sequence[tp.Any],
-        removed: dict[str, tp.Any],
-    ) -> tuple[tp.Any, ...]:
+        xs: tp.Sequence[VariableLike],
+        removed: dict[str, object],
+    ) -> tp.Any:
         """What the public functions do."""
         if removed:
             argument.check_unexpected_kwargs(
@@ -153,7 +156,9 @@ class NStep(BuiltinFunction):
         return (*outputs[: len(states)], outputs[len(states) :])
 
     @classmethod
-    def run(cls, n_layers: int, dropout_ratio: float, *inputs: tp.Any) -> tuple[tp.Any, ...]:
+    def run(
+        cls, n_layers: int, dropout_ratio: float, *inputs: VariableLike
+    ) -> tuple[variable.Variable, ...]:
         """The last states, and the steps or sequences, one after the other."""
         if dropout_ratio and (n_layers == 1 or not configuration.config.train):
             dropout_ratio = 0.0

@@ -17,13 +17,16 @@ from chainer.functions._of_arrays import interleaved_gates as _extract_gates  # 
 from chainer.functions._of_arrays import sigmoid as _sigmoid  # noqa: F401  (for libraries)
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class LSTM(BuiltinFunction):
     """See `lstm`."""
 
     compose = routine(engine.Native('lstm'))
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('c', 'x'))
         c, x = in_types
         type_check.expect(
@@ -38,7 +41,7 @@ class LSTM(BuiltinFunction):
             type_check.expect(x.shape[i] == c.shape[i])
 
 
-def lstm(c_prev: tp.Any, x: tp.Any) -> tuple[variable.Variable, variable.Variable]:
+def lstm(c_prev: VariableLike, x: VariableLike) -> tuple[variable.Variable, variable.Variable]:
     """A step of a long short-term memory.
 
     With gates ``a``, ``i``, ``f``, ``o`` taken from ``x``, it is

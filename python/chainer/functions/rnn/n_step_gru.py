@@ -9,6 +9,10 @@ from chainer.functions.rnn._n_step import ListsOfArrays, NStep
 from chainer.functions.rnn._steps import gru_step as _gru  # noqa: F401  (for libraries)
 from chainer.functions.rnn.n_step_rnn import n_step_birnn, n_step_rnn
 
+if tp.TYPE_CHECKING:
+    from chainer import variable
+    from chainer._typing import VariableLike
+
 
 class NStepGRU(NStep):
     """See `n_step_gru`."""
@@ -27,12 +31,12 @@ class NStepBiGRU(NStep):
 def n_step_gru(
     n_layers: int,
     dropout_ratio: float,
-    hx: tp.Any,
+    hx: VariableLike,
     ws: ListsOfArrays,
     bs: ListsOfArrays,
-    xs: tp.Sequence[tp.Any],
-    **removed: tp.Any,
-) -> tuple[tp.Any, ...]:
+    xs: tp.Sequence[VariableLike],
+    **removed: object,
+) -> tuple[variable.Variable, tuple[variable.Variable, ...]]:
     """Stacked gated recurrent units over sequences.
 
     A step is ``h = (1 - z) * n + z * h``, with ``r = sigmoid(wr x + ur h + b1 + b4)``,
@@ -48,12 +52,12 @@ def n_step_gru(
 def n_step_bigru(
     n_layers: int,
     dropout_ratio: float,
-    hx: tp.Any,
+    hx: VariableLike,
     ws: ListsOfArrays,
     bs: ListsOfArrays,
-    xs: tp.Sequence[tp.Any],
-    **removed: tp.Any,
-) -> tuple[tp.Any, ...]:
+    xs: tp.Sequence[VariableLike],
+    **removed: object,
+) -> tuple[variable.Variable, tuple[variable.Variable, ...]]:
     """Stacked gated recurrent units over sequences, in both directions.
 
     One direction begins with the first step, one with the last; the layer above sees both outputs,
@@ -67,13 +71,13 @@ def n_step_bigru(
 def n_step_gru_base(
     n_layers: int,
     dropout_ratio: float,
-    hx: tp.Any,
+    hx: VariableLike,
     ws: ListsOfArrays,
     bs: ListsOfArrays,
-    xs: tp.Sequence[tp.Any],
+    xs: tp.Sequence[VariableLike],
     use_bi_direction: bool,
-    **removed: tp.Any,
-) -> tuple[tp.Any, ...]:
+    **removed: object,
+) -> tuple[variable.Variable, tuple[variable.Variable, ...]]:
     """`n_step_gru`, or, ``use_bi_direction``, `n_step_bigru`; the arguments are theirs."""
     cls: type[NStep] = NStepBiGRU if use_bi_direction else NStepGRU
     name = 'n_step_bigru' if use_bi_direction else 'n_step_gru'

@@ -10,6 +10,10 @@ from chainer.functions.rnn._steps import lstm_step as _lstm  # noqa: F401
 from chainer.functions.rnn._steps import stack_weight as _stack_weight  # noqa: F401
 from chainer.functions.rnn.n_step_rnn import n_step_birnn, n_step_rnn
 
+if tp.TYPE_CHECKING:
+    from chainer import variable
+    from chainer._typing import VariableLike
+
 
 class NStepLSTM(NStep):
     """See `n_step_lstm`."""
@@ -28,13 +32,13 @@ class NStepBiLSTM(NStep):
 def n_step_lstm(
     n_layers: int,
     dropout_ratio: float,
-    hx: tp.Any,
-    cx: tp.Any,
+    hx: VariableLike,
+    cx: VariableLike,
     ws: ListsOfArrays,
     bs: ListsOfArrays,
-    xs: tp.Sequence[tp.Any],
-    **removed: tp.Any,
-) -> tuple[tp.Any, ...]:
+    xs: tp.Sequence[VariableLike],
+    **removed: object,
+) -> tuple[variable.Variable, variable.Variable, tuple[variable.Variable, ...]]:
     """Stacked long short-term memories over sequences.
 
     A step with gates ``i``, ``f``, ``a``, ``o``, each ``w x + u h + b1 + b2``, is
@@ -58,13 +62,13 @@ def n_step_lstm(
 def n_step_bilstm(
     n_layers: int,
     dropout_ratio: float,
-    hx: tp.Any,
-    cx: tp.Any,
+    hx: VariableLike,
+    cx: VariableLike,
     ws: ListsOfArrays,
     bs: ListsOfArrays,
-    xs: tp.Sequence[tp.Any],
-    **removed: tp.Any,
-) -> tuple[tp.Any, ...]:
+    xs: tp.Sequence[VariableLike],
+    **removed: object,
+) -> tuple[variable.Variable, variable.Variable, tuple[variable.Variable, ...]]:
     """Stacked long short-term memories over sequences, in both directions.
 
     One direction begins with the first step, one with the last; the layer above sees both outputs,
@@ -86,14 +90,14 @@ def n_step_bilstm(
 def n_step_lstm_base(
     n_layers: int,
     dropout_ratio: float,
-    hx: tp.Any,
-    cx: tp.Any,
+    hx: VariableLike,
+    cx: VariableLike,
     ws: ListsOfArrays,
     bs: ListsOfArrays,
-    xs: tp.Sequence[tp.Any],
+    xs: tp.Sequence[VariableLike],
     use_bi_direction: bool,
-    **removed: tp.Any,
-) -> tuple[tp.Any, ...]:
+    **removed: object,
+) -> tuple[variable.Variable, variable.Variable, tuple[variable.Variable, ...]]:
     """`n_step_lstm`, or, ``use_bi_direction``, `n_step_bilstm`; the arguments are theirs."""
     cls: type[NStep] = NStepBiLSTM if use_bi_direction else NStepLSTM
     name = 'n_step_bilstm' if use_bi_direction else 'n_step_lstm'

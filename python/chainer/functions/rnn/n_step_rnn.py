@@ -9,6 +9,10 @@ from chainer.functions.rnn._n_step import ListsOfArrays, NStep
 from chainer.functions.rnn._steps import dropout_sequence as _dropout_sequence  # noqa: F401
 from chainer.functions.rnn._steps import one_directional_loop as _one_directional_loop  # noqa: F401
 
+if tp.TYPE_CHECKING:
+    from chainer import variable
+    from chainer._typing import VariableLike
+
 
 class NStepRNNTanh(NStep):
     """See `n_step_rnn`."""
@@ -39,13 +43,13 @@ class NStepBiRNNReLU(NStep):
 def n_step_rnn(
     n_layers: int,
     dropout_ratio: float,
-    hx: tp.Any,
+    hx: VariableLike,
     ws: ListsOfArrays,
     bs: ListsOfArrays,
-    xs: tp.Sequence[tp.Any],
+    xs: tp.Sequence[VariableLike],
     activation: str = 'tanh',
-    **removed: tp.Any,
-) -> tuple[tp.Any, ...]:
+    **removed: object,
+) -> tuple[variable.Variable, tuple[variable.Variable, ...]]:
     """Stacked simple recurrent layers over sequences.
 
     A step is ``h = f(w x + u h + b1 + b2)``.
@@ -81,13 +85,13 @@ def n_step_rnn(
 def n_step_birnn(
     n_layers: int,
     dropout_ratio: float,
-    hx: tp.Any,
+    hx: VariableLike,
     ws: ListsOfArrays,
     bs: ListsOfArrays,
-    xs: tp.Sequence[tp.Any],
+    xs: tp.Sequence[VariableLike],
     activation: str = 'tanh',
-    **removed: tp.Any,
-) -> tuple[tp.Any, ...]:
+    **removed: object,
+) -> tuple[variable.Variable, tuple[variable.Variable, ...]]:
     """Stacked simple recurrent layers over sequences, in both directions.
 
     One direction begins with the first step, one with the last; the layer above sees both outputs,
@@ -111,14 +115,14 @@ def n_step_birnn(
 def n_step_rnn_base(
     n_layers: int,
     dropout_ratio: float,
-    hx: tp.Any,
+    hx: VariableLike,
     ws: ListsOfArrays,
     bs: ListsOfArrays,
-    xs: tp.Sequence[tp.Any],
+    xs: tp.Sequence[VariableLike],
     activation: str,
     use_bi_direction: bool,
-    **removed: tp.Any,
-) -> tuple[tp.Any, ...]:
+    **removed: object,
+) -> tuple[variable.Variable, tuple[variable.Variable, ...]]:
     """`n_step_rnn`, or, ``use_bi_direction``, `n_step_birnn`; the arguments are theirs."""
     if activation not in ('tanh', 'relu'):
         raise ValueError(f"n_step_rnn: activation is {activation!r}, expected 'tanh' or 'relu'")

@@ -17,13 +17,16 @@ from chainer.functions._of_arrays import interleaved_gates as _extract_gates  # 
 from chainer.functions._of_arrays import sigmoid as _sigmoid  # noqa: F401  (for libraries)
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class SLSTM(BuiltinFunction):
     """See `slstm`."""
 
     compose = routine(chainerx.slstm)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('c_prev1', 'c_prev2', 'x1', 'x2'))
         c1, c2, x1, x2 = in_types
         type_check.expect(
@@ -48,7 +51,7 @@ class SLSTM(BuiltinFunction):
 
 
 def slstm(
-    c_prev1: tp.Any, c_prev2: tp.Any, x1: tp.Any, x2: tp.Any
+    c_prev1: VariableLike, c_prev2: VariableLike, x1: VariableLike, x2: VariableLike
 ) -> tuple[variable.Variable, variable.Variable]:
     """A step of a long short-term memory with two pasts, for sequences and trees.
 

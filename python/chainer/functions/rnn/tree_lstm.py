@@ -15,6 +15,9 @@ from chainer.functions._of_arrays import grad_tanh as _grad_tanh  # noqa: F401  
 from chainer.functions._of_arrays import sigmoid as _sigmoid  # noqa: F401  (for libraries)
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class TreeLSTM(BuiltinFunction):
     """See `tree_lstm`."""
@@ -22,7 +25,7 @@ class TreeLSTM(BuiltinFunction):
     compose = routine(chainerx.tree_lstm)
     is_called = True
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check.expect(in_types.size() >= 2)
         n = type_check.eval(in_types.size()) - 1
         cells, x = in_types[:n], in_types[n]
@@ -32,7 +35,7 @@ class TreeLSTM(BuiltinFunction):
             type_check.expect(x.shape[1] == (3 + n) * c.shape[1], x.shape[2:] == c.shape[2:])
 
 
-def tree_lstm(*inputs: tp.Any) -> tuple[variable.Variable, variable.Variable]:
+def tree_lstm(*inputs: VariableLike) -> tuple[variable.Variable, variable.Variable]:
     """A step of a long short-term memory whose past is a number of children.
 
     With gates ``a``, ``i``, ``o``, ``f1``, ... taken from ``x``, it is

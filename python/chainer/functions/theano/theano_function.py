@@ -23,5 +23,5 @@ class TheanoFunction(FunctionNode):
         RuntimeError: Always.
     """
 
-    def __init__(self, forward_func: tp.Any, backward_func: tp.Any) -> None:
+    def __init__(self, forward_func: object, backward_func: object) -> None:
         raise RuntimeError(f'chainer.functions.theano.{GONE}')

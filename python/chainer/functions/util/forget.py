@@ -14,6 +14,9 @@ from chainerx._core import functional
 from chainer import configuration, variable
 from chainer.function_node import FunctionNode
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Arrays, Gradients, NdArray, VariableLike
+
 
 class Forget(FunctionNode):
     """See `forget`."""
@@ -25,7 +28,7 @@ class Forget(FunctionNode):
         self._random: RandomStates | None = None  # where func draws from NumPy or Python
         self._same = functional.SameDraws()  # of chainerx, and running statistics
 
-    def apply(self, inputs: tp.Sequence[tp.Any]) -> tuple[variable.Variable, ...]:
+    def apply(self, inputs: tp.Sequence[VariableLike]) -> tuple[variable.Variable, ...]:
         """See `FunctionNode.apply`; chainerx arrays stay what they are."""
         variables = tuple(variable.as_variable(x) for x in inputs)
         in_data = tuple(x.array for x in variables)
@@ -34,7 +37,7 @@ class Forget(FunctionNode):
         outputs = self._compute(in_data)
         return self._connect(variables, in_data, outputs, outputs)
 
-    def forward(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         self.retain_inputs(tuple(range(len(inputs))))
         before = RandomStates()
         with configuration.using_config('enable_backprop', False):
@@ -44,9 +47,7 @@ class Forget(FunctionNode):
             self._random = before
         return outputs
 
-    def backward(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[tp.Any, ...]
-    ) -> tp.Any:
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: Gradients) -> Gradients:
         if configuration.config.enable_backprop:
             raise RuntimeError(
                 'forget: double backpropagation is not supported: gradients of parameters inside '
@@ -63,7 +64,7 @@ class Forget(FunctionNode):
         return tuple(xs[i].grad_var for i in target_input_indexes)
 
     def _call(self, xs: list[variable.Variable]) -> tuple[variable.Variable, ...]:
-        ys: tp.Any = self._same(lambda: self.func(*xs))
+        ys: object = self._same(lambda: self.func(*xs))
         ys = ys if isinstance(ys, tuple) else (ys,)
         for n, y in enumerate(ys):
             if not isinstance(y, variable.Variable):
@@ -103,14 +104,14 @@ class RandomStates:
         self._outside._set()
 
 
-def _leaf(array: tp.Any) -> variable.Variable:
+def _leaf(array: NdArray) -> variable.Variable:
     """A variable of no graph but its own."""
     if isinstance(array, chainerx.ndarray):
         array = array.as_grad_stopped()
     return variable.Variable(array)
 
 
-def forget(func: tp.Callable[..., tp.Any], *xs: tp.Any) -> tp.Any:
+def forget(func: tp.Callable[..., tp.Any], *xs: VariableLike) -> tp.Any:
     """Calls a function, and forgets all but its inputs and outputs; backward computes it anew.
 
     Args:

@@ -169,7 +169,7 @@ def _average_pooling_2d_k7(x: tp.Any) -> Variable:
 
 
 def _dropout(x: tp.Any) -> Variable:
-    return tp.cast(Variable, dropout(x, ratio=0.4))
+    return dropout(x, ratio=0.4)
 
 
 def prepare(image: tp.Any, size: tuple[int, int] | None = (224, 224)) -> np.ndarray:

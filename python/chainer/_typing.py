@@ -1,0 +1,51 @@
+"""What annotations call the arguments of this package.
+
+It is for type checkers: modules import it inside ``if tp.TYPE_CHECKING``, never at run time. Types
+that Chainer v7 has in public are those of `chainer.types`.
+"""
+
+from __future__ import annotations
+
+import typing as tp
+from collections.abc import Callable, Sequence
+from types import EllipsisType
+
+import chainerx
+import numpy as np
+
+from chainer._graph.variable import Variable
+from chainer.backends import cuda
+from chainer.types import DeviceSpec as DeviceSpec
+from chainer.types import DTypeSpec
+from chainer.types import InitializerSpec as _InitializerSpec
+from chainer.types import NdArray as NdArray
+from chainer.types import ScalarValue as ScalarValue
+from chainer.types import Shape as Shape
+from chainer.types import ShapeSpec as ShapeSpec
+from chainer.utils.type_check import LightTypeInfoTuple, TypeInfoTuple
+
+DTypeLike: tp.TypeAlias = DTypeSpec
+Number: tp.TypeAlias = complex | np.generic  # int, float and bool are complex to type checkers
+
+# Arrays of any of the three kinds, and what becomes one.
+Arrays: tp.TypeAlias = tuple[NdArray, ...]
+ArrayLike: tp.TypeAlias = NdArray | Number | Sequence[tp.Any]
+
+# Functions take variables and arrays; backward is called with variables, None for no gradient.
+VariableLike: tp.TypeAlias = Variable | NdArray
+VariableOrNumber: tp.TypeAlias = VariableLike | Number
+Gradients: tp.TypeAlias = tuple[Variable | None, ...]
+InTypes: tp.TypeAlias = TypeInfoTuple | LightTypeInfoTuple
+# One of them: an array, or an expression that stands for it; what is said of it holds for both.
+InType: tp.TypeAlias = tp.Any
+
+Axis: tp.TypeAlias = int | tuple[int, ...]
+# One integer for all spatial axes, or one for each.
+PerAxis: tp.TypeAlias = int | Sequence[int]
+Index: tp.TypeAlias = (
+    tp.SupportsIndex | slice | EllipsisType | Sequence[tp.Any] | VariableLike | None
+)
+InitializerSpec: tp.TypeAlias = _InitializerSpec | Callable[[tp.Any], None]
+
+# The result is of the kind of the argument.
+AnyArray = tp.TypeVar('AnyArray', 'np.ndarray', 'cuda.ndarray', 'chainerx.ndarray')

@@ -10,7 +10,7 @@ import chainerx
 import numpy as np
 import pytest
 from chainer import FunctionNode, Variable
-from engine.live import (
+from engine.leak_counters import (
     A,
     Double,
     Live,

@@ -10,7 +10,7 @@ import pytest
 from chainer import Chain, Parameter, Variable
 from chainer.functions.activation.clipped_relu import ClippedReLU
 from chainer.functions.activation.relu import ReLU
-from engine.live import (
+from engine.leak_counters import (
     A,
     Double,
     Live,

@@ -8,7 +8,7 @@ import chainer.functions as F
 import numpy as np
 import pytest
 from chainer import Chain, FunctionNode, Parameter, Variable
-from engine.live import (
+from engine.leak_counters import (
     A,
     Double,
     Live,

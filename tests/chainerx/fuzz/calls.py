@@ -1,4 +1,4 @@
-"""Which call for a seed and a number, and how it is made in either world."""
+"""Which call for a seed and a number, and how it is made in either arena."""
 
 import dataclasses
 import inspect
@@ -11,7 +11,7 @@ import chainerx as chx
 import numpy as np
 
 from fuzz import hostile
-from fuzz.worlds import DTYPES, FLOATS, View, count, draw_shape, draw_view, stretched
+from fuzz.arenas import DTYPES, FLOATS, View, count, draw_shape, draw_view, stretched
 
 # Not called: they change what later calls see, or read files.
 SKIPPED = """
@@ -42,7 +42,7 @@ IN_PLACE = 'iadd isub imul itruediv ifloordiv imod iand ior ixor ilshift irshift
 
 @dataclasses.dataclass
 class Make:
-    """An argument made anew for each world."""
+    """An argument made anew for each arena."""
 
     maker: Callable
 
@@ -63,7 +63,7 @@ class Many:
 
 @dataclasses.dataclass
 class Draft:
-    """One call, in no world yet."""
+    """One call, in no arena yet."""
 
     name: str
     function: Callable  # of the module, then the arguments
@@ -74,11 +74,11 @@ class Draft:
     has_twin: bool = True
     exact: bool = True  # whether what is written is determined
 
-    def run(self, world):
-        args = [resolve(world, a) for a in self.args]
-        kwargs = {k: resolve(world, a) for k, a in self.kwargs.items()}
-        function = self.function if world.xp is chx else self.twin or self.function
-        return function(world.xp, *args, **kwargs)
+    def run(self, arena):
+        args = [resolve(arena, a) for a in self.args]
+        kwargs = {k: resolve(arena, a) for k, a in self.kwargs.items()}
+        function = self.function if arena.xp is chx else self.twin or self.function
+        return function(arena.xp, *args, **kwargs)
 
     def __str__(self):
         words = [*map(str, self.args), *(f'{k}={a}' for k, a in self.kwargs.items())]
@@ -86,15 +86,15 @@ class Draft:
         return f'{self.name}({", ".join(words)}){blocks}'
 
 
-def resolve(world, leaf):
+def resolve(arena, leaf):
     if isinstance(leaf, View):
-        return world.array(leaf)
+        return arena.array(leaf)
     if isinstance(leaf, Make):
-        return resolve(world, leaf.maker())
-    if isinstance(leaf, np.generic) and world.xp is np:
+        return resolve(arena, leaf.maker())
+    if isinstance(leaf, np.generic) and arena.xp is np:
         return leaf.item()  # with chainerx, numbers of NumPy's are as weak as Python's
     if isinstance(leaf, Many):
-        return leaf.type(resolve(world, x) for x in leaf.items)
+        return leaf.type(resolve(arena, x) for x in leaf.items)
     return leaf
 
 

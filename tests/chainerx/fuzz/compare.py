@@ -5,8 +5,8 @@ import warnings
 import chainerx as chx
 import numpy as np
 
+from fuzz.arenas import Arena
 from fuzz.calls import FUNCTIONS
-from fuzz.worlds import World
 
 # What chainerx raises for bad arguments. Errors of the user's own objects are ValueErrors here.
 DOCUMENTED = (chx.ChainerxError, TypeError, ValueError, IndexError, MemoryError, BufferError)
@@ -53,12 +53,12 @@ class Finding(Exception):
     """Something is wrong."""
 
 
-def outcome(draft, world):
+def outcome(draft, arena):
     """What the call gives, or the error that it raises."""
     try:
         with warnings.catch_warnings(), np.errstate(all='ignore'):
             warnings.simplefilter('ignore')
-            return draft.run(world), None
+            return draft.run(arena), None
     except TookLong:
         raise
     except Exception as error:
@@ -66,12 +66,12 @@ def outcome(draft, world):
 
 
 def check(draft):
-    """Makes the call in both worlds. Returns what became of it.
+    """Makes the call in both arenas. Returns what became of it.
 
     Raises:
         Finding: If an error is not a documented one or has changed an array, or if values differ.
     """
-    ours = World(chx, draft.blocks)
+    ours = Arena(chx, draft.blocks)
     before = ours.contents()
     result, error = outcome(draft, ours)
     after = ours.contents()
@@ -96,7 +96,7 @@ def check(draft):
         # Without `out`, what memory happens to hold in NumPy; with one of another dtype, what was
         # left out is cast to that of the result and back.
         return 'returned'
-    theirs = World(np, draft.blocks)
+    theirs = Arena(np, draft.blocks)
     theirs_before = theirs.contents()
     try:
         expected, their_error = outcome(draft, theirs)

@@ -1,4 +1,4 @@
-"""Arguments that no sane program passes, made anew for each world: some change themselves."""
+"""Arguments that no sane program passes, made anew for each arena: some change themselves."""
 
 import numpy as np
 

@@ -87,7 +87,7 @@ def draw_block(rng, dtype, size):
     return Block(values, kind, device)
 
 
-class World:
+class Arena:
     """The arrays of one side: `xp` is chainerx or NumPy."""
 
     def __init__(self, xp, blocks):

@@ -8,6 +8,7 @@ import typing as tp
 
 import numpy as np
 
+from chainer._base.docstrings import documented_like
 from chainer.dataset import download
 from chainer.datasets._images import examples
 
@@ -71,6 +72,7 @@ def get_cifar10(
     return _load('cifar-10', withlabel, ndim, scale, dtype)
 
 
+@documented_like(get_cifar10)
 def get_cifar100(
     withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: tp.Any = None
 ) -> tuple[tp.Any, tp.Any]:
@@ -78,16 +80,6 @@ def get_cifar100(
 
     Args:
         withlabel (bool): Whether examples are pairs of image and (fine) label, or only images.
-        ndim (int): 1: images are vectors; 3: of shape (3, 32, 32).
-        scale (float): What the brightest value is; the darkest is 0.
-        dtype (dtype): Of the images; None for ``chainer.config.dtype``.
-
-    Returns:
-        tuple: Both datasets.
-
-    Raises:
-        ValueError: If ``ndim`` is none of these.
-        OSError: If they can't be had.
     """
     return _load('cifar-100', withlabel, ndim, scale, dtype)
 

@@ -6,6 +6,7 @@ import typing as tp
 
 import numpy as np
 
+from chainer._base.docstrings import documented_like
 from chainer.datasets import mnist
 
 KUZUSHIJI: tp.Final = mnist.Source(
@@ -42,6 +43,7 @@ def get_kuzushiji_mnist_labels() -> list[tuple[str, str]]:
     return [(a, b) for a, b in (pair.split() for pair in names.split(','))]
 
 
+@documented_like(mnist.get_mnist)
 def get_kuzushiji_mnist(
     withlabel: bool = True,
     ndim: int = 1,
@@ -50,21 +52,5 @@ def get_kuzushiji_mnist(
     label_dtype: tp.Any = np.int32,
     rgb_format: bool = False,
 ) -> tuple[tp.Any, tp.Any]:
-    """Japanese characters: 60000 images of 28 x 28 to train with, 10000 to test with.
-
-    Args:
-        withlabel (bool): Whether examples are pairs of image and label, or only images.
-        ndim (int): 1: images are vectors; 2: of shape (28, 28); 3: of shape (1, 28, 28).
-        scale (float): What white is; black is 0.
-        dtype (dtype): Of the images; None for ``chainer.config.dtype``.
-        label_dtype (dtype): Of the labels.
-        rgb_format (bool): Whether images with ``ndim=3`` have three channels, all the same.
-
-    Returns:
-        tuple: Both datasets.
-
-    Raises:
-        ValueError: If ``ndim`` is none of these.
-        OSError: If they can't be had.
-    """
+    """Japanese characters: 60000 images of 28 x 28 to train with, 10000 to test with."""
     return mnist.load(KUZUSHIJI, withlabel, ndim, scale, dtype, label_dtype, rgb_format)

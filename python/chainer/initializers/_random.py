@@ -7,8 +7,52 @@ import typing as tp
 
 import numpy as np
 
-from chainer import backend
+from chainer import backend, initializer, types
 from chainer.backends import cuda
+
+
+class Random(initializer.Initializer):
+    """Base of those that fill with samples of a distribution.
+
+    Args:
+        scale: Factor of the standard deviation, or of the bound.
+        dtype: The dtype of the arrays that it is for; None is any.
+        rng: Generator with a method of the distribution's name; None is `numpy.random`.
+    """
+
+    def __init__(self, scale: float = 1.0, dtype: tp.Any = None, *, rng: tp.Any = None) -> None:
+        self.scale = scale
+        self.rng = rng
+        super().__init__(dtype)
+
+    def _factor(self, shape: tuple[int, ...]) -> float:
+        """What ``scale`` is multiplied by for an array of that shape."""
+        return 1.0
+
+    def _draw(self, rng: tp.Any, scale: float, shape: tuple[int, ...]) -> tp.Any:
+        raise NotImplementedError
+
+    def __call__(self, array: types.NdArray) -> None:
+        self._check(array)
+        scale = self.scale * self._factor(array.shape)
+        sample = self._draw(rng_for(array, self.rng), scale, array.shape)
+        # Of no dimensions, a sample may be a scalar, which has astype too if it is NumPy's.
+        sample = np.asarray(sample) if np.isscalar(sample) else sample
+        backend.copyto(array, sample.astype(array.dtype))
+
+
+class RandomNormal(Random):
+    """Base of those of mean zero and standard deviation ``scale``."""
+
+    def _draw(self, rng: tp.Any, scale: float, shape: tuple[int, ...]) -> tp.Any:
+        return rng.normal(loc=0.0, scale=scale, size=shape)
+
+
+class RandomUniform(Random):
+    """Base of those between ``-scale`` and ``scale``."""
+
+    def _draw(self, rng: tp.Any, scale: float, shape: tuple[int, ...]) -> tp.Any:
+        return rng.uniform(low=-scale, high=scale, size=shape)
 
 
 def rng_for(array: tp.Any, rng: tp.Any) -> tp.Any:
@@ -21,19 +65,3 @@ def rng_for(array: tp.Any, rng: tp.Any) -> tp.Any:
 def scale_of_fan(gain: float, fan: int) -> float:
     """``sqrt(gain / fan)``; of no inputs, for which there is nothing to draw, 0."""
     return math.sqrt(gain / fan) if fan else 0.0
-
-
-def fill_normal(array: tp.Any, scale: float, rng: tp.Any) -> None:
-    """Fills an array with samples of mean zero and standard deviation ``scale``."""
-    _assign(array, rng_for(array, rng).normal(loc=0.0, scale=scale, size=array.shape))
-
-
-def fill_uniform(array: tp.Any, scale: float, rng: tp.Any) -> None:
-    """Fills an array with samples between ``-scale`` and ``scale``."""
-    _assign(array, rng_for(array, rng).uniform(low=-scale, high=scale, size=array.shape))
-
-
-def _assign(array: tp.Any, sample: tp.Any) -> None:
-    # Of no dimensions, a sample may be a scalar, which has astype too if it is NumPy's.
-    sample = np.asarray(sample) if np.isscalar(sample) else sample
-    backend.copyto(array, sample.astype(array.dtype))

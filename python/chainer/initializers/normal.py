@@ -4,82 +4,55 @@ from __future__ import annotations
 
 import typing as tp
 
-from chainer import initializer, types
-from chainer.initializers import _random
+from chainer import initializer
+from chainer._base.docstrings import documented_like
+from chainer.initializers._random import Random, RandomNormal, scale_of_fan
 
 
-class Normal(initializer.Initializer):
+@documented_like(Random)
+class Normal(RandomNormal):
     """Fills with samples of a normal distribution of mean zero.
 
     Args:
         scale: Standard deviation.
-        dtype: The dtype of the arrays that it is for; None is any.
-        rng: Generator with a method ``normal``; None is `numpy.random`.
     """
 
     def __init__(self, scale: float = 0.05, dtype: tp.Any = None, *, rng: tp.Any = None) -> None:
-        self.scale = scale
-        self.rng = rng
-        super().__init__(dtype)
-
-    def __call__(self, array: types.NdArray) -> None:
-        self._check(array)
-        _random.fill_normal(array, self.scale, self.rng)
+        super().__init__(scale, dtype, rng=rng)
 
 
-class LeCunNormal(initializer.Initializer):
+@documented_like(Random)
+class LeCunNormal(RandomNormal):
     """Fills with samples of a normal distribution of deviation ``scale * sqrt(1 / fan_in)``.
-
-    Args:
-        scale: Factor of the standard deviation.
-        dtype: The dtype of the arrays that it is for; None is any.
-        rng: Generator with a method ``normal``; None is `numpy.random`.
 
     Source: LeCun et al., Efficient BackProp, 1998.
     """
 
-    def __init__(self, scale: float = 1.0, dtype: tp.Any = None, *, rng: tp.Any = None) -> None:
-        self.scale = scale
-        self.rng = rng
-        super().__init__(dtype)
-
-    def __call__(self, array: types.NdArray) -> None:
-        self._check(array)
-        fan_in, _ = initializer.get_fans(array.shape)
-        _random.fill_normal(array, self.scale * _random.scale_of_fan(1, fan_in), self.rng)
+    def _factor(self, shape: tuple[int, ...]) -> float:
+        fan_in, _ = initializer.get_fans(shape)
+        return scale_of_fan(1, fan_in)
 
 
-class GlorotNormal(initializer.Initializer):
+@documented_like(Random)
+class GlorotNormal(RandomNormal):
     """Fills with samples of a normal distribution of deviation
     ``scale * sqrt(2 / (fan_in + fan_out))``.
-
-    Args:
-        scale: Factor of the standard deviation.
-        dtype: The dtype of the arrays that it is for; None is any.
-        rng: Generator with a method ``normal``; None is `numpy.random`.
 
     Source: Glorot and Bengio, AISTATS 2010.
     """
 
-    def __init__(self, scale: float = 1.0, dtype: tp.Any = None, *, rng: tp.Any = None) -> None:
-        self.scale = scale
-        self.rng = rng
-        super().__init__(dtype)
-
-    def __call__(self, array: types.NdArray) -> None:
-        self._check(array)
-        fan_in, fan_out = initializer.get_fans(array.shape)
-        _random.fill_normal(array, self.scale * _random.scale_of_fan(2, fan_in + fan_out), self.rng)
+    def _factor(self, shape: tuple[int, ...]) -> float:
+        fan_in, fan_out = initializer.get_fans(shape)
+        return scale_of_fan(2, fan_in + fan_out)
 
 
-class HeNormal(initializer.Initializer):
+@documented_like(Random)
+class HeNormal(RandomNormal):
     """Fills with samples of a normal distribution of deviation ``scale * sqrt(2 / fan)``.
 
     Args:
         scale: Factor of the standard deviation.
-        dtype: The dtype of the arrays that it is for; None is any.
         fan_option: ``'fan_in'`` keeps the variance of activations, ``'fan_out'`` that of gradients.
-        rng: Generator with a method ``normal``; None is `numpy.random`.
 
     Source: He et al., ICCV 2015.
     """
@@ -92,18 +65,13 @@ class HeNormal(initializer.Initializer):
         *,
         rng: tp.Any = None,
     ) -> None:
-        self.scale = scale
         self.fan_option = fan_option
-        self.rng = rng
-        super().__init__(dtype)
+        super().__init__(scale, dtype, rng=rng)
 
-    def __call__(self, array: types.NdArray) -> None:
-        self._check(array)
-        fans = dict(zip(('fan_in', 'fan_out'), initializer.get_fans(array.shape), strict=True))
+    def _factor(self, shape: tuple[int, ...]) -> float:
+        fans = dict(zip(('fan_in', 'fan_out'), initializer.get_fans(shape), strict=True))
         if self.fan_option not in fans:
             raise ValueError(
                 f"fan_option should be either 'fan_in' or 'fan_out'. Actual: {self.fan_option!r}"
             )
-        _random.fill_normal(
-            array, self.scale * _random.scale_of_fan(2, fans[self.fan_option]), self.rng
-        )
+        return scale_of_fan(2, fans[self.fan_option])

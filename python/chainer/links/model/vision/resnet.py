@@ -9,6 +9,7 @@ import typing as tp
 import numpy as np
 
 from chainer import initializers
+from chainer._base.docstrings import documented_like
 from chainer.functions.activation.relu import relu
 from chainer.functions.activation.softmax import softmax
 from chainer.functions.array.reshape import reshape
@@ -107,37 +108,25 @@ class ResNetLayers(_model.VisionModel):
         save_npz(path_npz, model, compression=False)
 
 
+@documented_like(ResNetLayers)
 class ResNet50Layers(ResNetLayers):
-    """The model of 50 layers.
-
-    Args:
-        pretrained_model: See `ResNetLayers`.
-        downsample_fb: See `ResNetLayers`.
-    """
+    """The model of 50 layers."""
 
     def __init__(self, pretrained_model: str | None = 'auto', downsample_fb: bool = False) -> None:
         super().__init__(pretrained_model, 50, downsample_fb)
 
 
+@documented_like(ResNetLayers)
 class ResNet101Layers(ResNetLayers):
-    """The model of 101 layers.
-
-    Args:
-        pretrained_model: See `ResNetLayers`.
-        downsample_fb: See `ResNetLayers`.
-    """
+    """The model of 101 layers."""
 
     def __init__(self, pretrained_model: str | None = 'auto', downsample_fb: bool = False) -> None:
         super().__init__(pretrained_model, 101, downsample_fb)
 
 
+@documented_like(ResNetLayers)
 class ResNet152Layers(ResNetLayers):
-    """The model of 152 layers.
-
-    Args:
-        pretrained_model: See `ResNetLayers`.
-        downsample_fb: See `ResNetLayers`.
-    """
+    """The model of 152 layers."""
 
     def __init__(self, pretrained_model: str | None = 'auto', downsample_fb: bool = False) -> None:
         super().__init__(pretrained_model, 152, downsample_fb)

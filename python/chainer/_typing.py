@@ -24,12 +24,16 @@ from chainer.types import Shape as Shape
 from chainer.types import ShapeSpec as ShapeSpec
 from chainer.utils.type_check import LightTypeInfoTuple, TypeInfoTuple
 
+if tp.TYPE_CHECKING:
+    from PIL.Image import Image
+
 DTypeLike: tp.TypeAlias = DTypeSpec
 Number: tp.TypeAlias = complex | np.generic  # int, float and bool are complex to type checkers
 
 # Arrays of any of the three kinds, and what becomes one.
 Arrays: tp.TypeAlias = tuple[NdArray, ...]
 ArrayLike: tp.TypeAlias = NdArray | Number | Sequence[tp.Any]
+ImageLike: tp.TypeAlias = 'Image | np.ndarray'
 
 # Functions take variables and arrays; backward is called with variables, None for no gradient.
 VariableLike: tp.TypeAlias = Variable | NdArray
@@ -45,6 +49,9 @@ PerAxis: tp.TypeAlias = int | Sequence[int]
 Index: tp.TypeAlias = (
     tp.SupportsIndex | slice | EllipsisType | Sequence[tp.Any] | VariableLike | None
 )
+# A link or a function, of any signature.
+Layer: tp.TypeAlias = Callable[..., tp.Any]
+
 InitializerSpec: tp.TypeAlias = _InitializerSpec | Callable[[tp.Any], None]
 
 # The result is of the kind of the argument.

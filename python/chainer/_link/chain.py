@@ -16,6 +16,9 @@ from chainer._link.link import Link, _check_link, _collect_params_of, _tree_str
 from chainer._link.uninitialized import MadeByInit
 from chainer.variable import Parameter
 
+if tp.TYPE_CHECKING:
+    pass
+
 
 class Chain(Link):
     """A link with children, which are attributes.
@@ -51,7 +54,7 @@ class Chain(Link):
                 f'(children and parameters: {there})'
             ) from None
 
-    def _register_assigned(self, name: str, value: tp.Any) -> None:
+    def _register_assigned(self, name: str, value: object) -> None:
         if isinstance(value, Link):
             if hasattr(self, name):
                 raise AttributeError(f'cannot register a new link {name}: attribute exists')
@@ -117,14 +120,14 @@ class ChainList(Link, MutableSequence):
     def __str__(self) -> str:
         return _tree_str(self, self._named_children())
 
-    def _register_assigned(self, name: str, value: tp.Any) -> None:
+    def _register_assigned(self, name: str, value: object) -> None:
         if isinstance(value, Link):
             raise TypeError(
                 'cannot register a new link within a "with chainlist.init_scope():" block.'
             )
         super()._register_assigned(name, value)
 
-    def __getitem__(self, index: tp.Any) -> tp.Any:
+    def __getitem__(self, index: int | slice) -> tp.Any:
         """Return the child at an index, or a list of those in a slice."""
         return self._children[index]
 
@@ -135,7 +138,7 @@ class ChainList(Link, MutableSequence):
         self._children[index] = links
         self._rename()
 
-    def __delitem__(self, index: tp.Any) -> None:
+    def __delitem__(self, index: int | slice) -> None:
         del self._children[index]
         self._rename()
 

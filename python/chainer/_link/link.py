@@ -9,7 +9,7 @@ import contextlib
 import copy
 import typing as tp
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import CodeType
 
 import numpy as np
@@ -24,13 +24,16 @@ from chainer.variable import Parameter, Variable
 
 if tp.TYPE_CHECKING:
     from chainer._link.sequential import Sequential
+    from chainer._optim.update_rule import UpdateRule
+    from chainer._typing import DTypeLike, InitializerSpec, Layer, ShapeSpec
+    from chainer.serializer import AbstractSerializer
 
 # Stands for the hooks of a link whose __init__ has not run: true, so that a call takes the slow
 # way, which finds out.
 _UNKNOWN: tp.Any = object()
 
 
-def _next_call(cls: type) -> tp.Any:
+def _next_call(cls: type) -> Layer:
     """`__call__` of a class of links, but for those of the engine, which come to the next one."""
     calls = (base.__dict__['__call__'] for base in cls.__mro__ if '__call__' in base.__dict__)
     return next(call for call in calls if getattr(call, '__wrapped__', None) is not Link.__call__)
@@ -52,7 +55,7 @@ class Link(device_resident.DeviceResident):
     """
 
     if tp.TYPE_CHECKING:
-        forward: Callable[..., tp.Any]
+        forward: Layer
         _params: set[str]
     else:
         _params = MadeByInit()
@@ -97,7 +100,7 @@ class Link(device_resident.DeviceResident):
         return f'{type(self).__name__}({specs})'
 
     @property
-    def printable_specs(self) -> Iterator[tuple[str, tp.Any]]:
+    def printable_specs(self) -> Iterator[tuple[str, object]]:
         """Pairs of name and value that `str` shows."""
         return iter(())
 
@@ -162,7 +165,7 @@ class Link(device_resident.DeviceResident):
             raise
 
     def __call_with_hooks(
-        self, forward: Callable[..., tp.Any], args: tuple[tp.Any, ...], kwargs: dict[str, tp.Any]
+        self, forward: Layer, args: tuple[tp.Any, ...], kwargs: dict[str, tp.Any]
     ) -> tp.Any:
         self.__check_init_done()
         # A hook of the link's own takes the place of an entered one of the same name.
@@ -183,12 +186,12 @@ class Link(device_resident.DeviceResident):
             hook.forward_postprocess(after)
         return out
 
-    def __setattr__(self, name: str, value: tp.Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if self._within_init_scope:
             self._register_assigned(name, value)
         super().__setattr__(name, value)
 
-    def _register_assigned(self, name: str, value: tp.Any) -> None:
+    def _register_assigned(self, name: str, value: object) -> None:
         """What is assigned within `init_scope` besides being an attribute."""
         if isinstance(value, Parameter):
             value.name = name
@@ -205,9 +208,9 @@ class Link(device_resident.DeviceResident):
     def add_param(
         self,
         name: str,
-        shape: tp.Any = None,
-        dtype: tp.Any = np.float32,
-        initializer: tp.Any = None,
+        shape: ShapeSpec | None = None,
+        dtype: DTypeLike = np.float32,
+        initializer: InitializerSpec | None = None,
     ) -> None:
         """Make a parameter and register it.
 
@@ -225,7 +228,7 @@ class Link(device_resident.DeviceResident):
         with self.init_scope():
             setattr(self, name, Parameter(initializer, shape))
 
-    def add_persistent(self, name: str, value: tp.Any) -> None:
+    def add_persistent(self, name: str, value: object) -> None:
         """Make an attribute that is saved, copied and moved with the link but not trained.
 
         Args:
@@ -532,7 +535,7 @@ class Link(device_resident.DeviceResident):
         rules = map(_rule_of, self.params())
         return any(rule is not None and rule.enabled for rule in rules)
 
-    def serialize(self, serializer: tp.Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         """Save to a serializer, or load from a deserializer, parameters and persistent values.
 
         A parameter that is not initialized yet takes its shape from what is loaded.
@@ -613,7 +616,7 @@ class Link(device_resident.DeviceResident):
         hooks.pop(name).deleted(self)
 
 
-def _rule_of(param: tp.Any) -> tp.Any:
+def _rule_of(param: Variable) -> UpdateRule | None:
     """The update rule; None for a variable that stands in the place of a parameter."""
     return getattr(param, 'update_rule', None)
 
@@ -625,12 +628,12 @@ def _collect_params_of(link: Link, params: list[Parameter], include_uninit: bool
         params += link.params(include_uninit)
 
 
-def _tree_str(link: Link, layers: Iterable[tuple[str, tp.Any]]) -> str:
+def _tree_str(link: Link, layers: Iterable[tuple[str, object]]) -> str:
     lines = [f'  ({name}): {layer},'.replace('\n', '\n  ') for name, layer in layers]
     return '\n'.join([f'{type(link).__name__}(', *lines, ')']) if lines else Link.__str__(link)
 
 
-def _check_link(link: tp.Any, purpose: str = 'register a non-link object as a child') -> None:
+def _check_link(link: object, purpose: str = 'register a non-link object as a child') -> None:
     if not isinstance(link, Link):
         raise TypeError(f'cannot {purpose}: {type(link).__name__} is no Link')
 
@@ -642,7 +645,7 @@ def _check_mode(mode: str) -> None:
         )
 
 
-def _shape_and_dtype(value: tp.Any) -> tuple[tp.Any, tp.Any]:
+def _shape_and_dtype(value: tp.Any) -> tuple[ShapeSpec | None, DTypeLike]:
     """Split what `Link(x=...)` takes: a shape, or a pair of shape and dtype."""
     is_pair = isinstance(value, tuple) and len(value) == 2
     if is_pair and not all(isinstance(x, int | np.integer) for x in value):

@@ -6,10 +6,13 @@ import copy
 import copyreg
 import inspect
 import typing as tp
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from chainer._link.chain import ChainList
 from chainer._link.link import Link, _check_mode, _tree_str
+
+if tp.TYPE_CHECKING:
+    from chainer._typing import Layer
 
 
 class Sequential(ChainList):
@@ -24,12 +27,12 @@ class Sequential(ChainList):
         layers: Callables.
     """
 
-    def __init__(self, *layers: Callable[..., tp.Any]) -> None:
+    def __init__(self, *layers: Layer) -> None:
         super().__init__()
-        self._layers: list[Callable[..., tp.Any]] = []
+        self._layers: list[Layer] = []
         self.extend(layers)
 
-    def _insert(self, i: int, layer: Callable[..., tp.Any]) -> None:
+    def _insert(self, i: int, layer: Layer) -> None:
         if isinstance(layer, Link):
             # The rule of v7, without which its snapshots would fill layers with values of others.
             links = (k for k, x in enumerate(self._layers[:i]) if isinstance(x, Link))
@@ -63,7 +66,7 @@ class Sequential(ChainList):
     def __len__(self) -> int:
         return len(self._layers)
 
-    def __getitem__(self, i: tp.Any) -> tp.Any:
+    def __getitem__(self, i: int | slice) -> tp.Any:
         """Return the layer at an index, or a list of those in a slice."""
         return self._layers[i]
 
@@ -91,20 +94,20 @@ class Sequential(ChainList):
     def __iter__(self) -> Iterator[tp.Any]:
         return iter(self._layers)
 
-    def __reversed__(self) -> Iterator[tp.Any]:
+    def __reversed__(self) -> Iterator[Layer]:
         return reversed(self._layers)
 
-    def __contains__(self, item: tp.Any) -> bool:
+    def __contains__(self, item: object) -> bool:
         return item in self._layers
 
-    def __add__(self, other: tp.Any) -> Sequential:
+    def __add__(self, other: Iterable[Layer]) -> Sequential:
         return Sequential(*self, *_check_sequential(other))
 
-    def __iadd__(self, other: tp.Any) -> tp.Self:
+    def __iadd__(self, other: Iterable[Layer]) -> tp.Self:
         self.extend(_check_sequential(other))
         return self
 
-    def append(self, layer: Callable[..., tp.Any]) -> None:
+    def append(self, layer: Layer) -> None:
         """Add a layer at the end.
 
         Args:
@@ -112,7 +115,7 @@ class Sequential(ChainList):
         """
         self.insert(len(self), layer)
 
-    def add_link(self, link: Callable[..., tp.Any]) -> None:
+    def add_link(self, link: Layer) -> None:
         """Add a layer at the end.
 
         Args:
@@ -120,7 +123,7 @@ class Sequential(ChainList):
         """
         self.append(link)
 
-    def extend(self, sequential: Iterable[Callable[..., tp.Any]]) -> None:
+    def extend(self, sequential: Iterable[Layer]) -> None:
         """Add layers at the end.
 
         Args:
@@ -130,7 +133,7 @@ class Sequential(ChainList):
             self._insert(len(self), layer)
         self._rename()
 
-    def insert(self, i: int, layer: Callable[..., tp.Any]) -> None:
+    def insert(self, i: int, layer: Layer) -> None:
         """Insert a layer before an index.
 
         Args:
@@ -142,7 +145,7 @@ class Sequential(ChainList):
         self._insert(i if i >= 0 else len(self) + i, _check_layer(layer))
         self._rename()
 
-    def remove(self, layer: Callable[..., tp.Any]) -> None:
+    def remove(self, layer: Layer) -> None:
         """Remove the first layer that equals the one given.
 
         Args:
@@ -165,7 +168,7 @@ class Sequential(ChainList):
             if _type_name(self[i]) == type_name:
                 del self[i]
 
-    def pop(self, i: int = -1) -> Callable[..., tp.Any]:
+    def pop(self, i: int = -1) -> Layer:
         """Remove the layer at an index.
 
         Args:
@@ -182,7 +185,7 @@ class Sequential(ChainList):
         """Remove all layers."""
         del self[:]
 
-    def index(self, layer: tp.Any, start: int | None = None, end: int | None = None) -> int:
+    def index(self, layer: Layer, start: int | None = None, end: int | None = None) -> int:
         """Find a layer.
 
         Args:
@@ -200,7 +203,7 @@ class Sequential(ChainList):
             layer, 0 if start is None else start, len(self) if end is None else end
         )
 
-    def count(self, layer: tp.Any) -> int:
+    def count(self, layer: Layer) -> int:
         """Count the layers that equal the one given.
 
         Args:
@@ -224,7 +227,7 @@ class Sequential(ChainList):
 
     def flatten(self) -> Sequential:
         """Return a Sequential in which those nested are replaced by their layers."""
-        layers: list[Callable[..., tp.Any]] = []
+        layers: list[Layer] = []
         for layer in self:
             layers += layer.flatten() if isinstance(layer, Sequential) else [layer]
         return Sequential(*layers)
@@ -260,7 +263,7 @@ class Sequential(ChainList):
     def __str__(self) -> str:
         return _tree_str(self, ((str(i), _layer_str(x)) for i, x in enumerate(self._layers)))
 
-    def __reduce__(self) -> tp.Any:
+    def __reduce__(self) -> str | tuple[tp.Any, ...]:
         if any(_is_lambda(layer) for layer in self):
             raise ValueError(
                 'This Sequential object has at least one lambda function as its component. A '
@@ -283,7 +286,7 @@ class Sequential(ChainList):
         return ret
 
 
-def _check_layer(layer: tp.Any) -> Callable[..., tp.Any]:
+def _check_layer(layer: object) -> Layer:
     if not callable(layer):
         raise ValueError(
             f'All elements of the argument should be callable. But given {layer} is not callable.'
@@ -291,7 +294,7 @@ def _check_layer(layer: tp.Any) -> Callable[..., tp.Any]:
     return layer
 
 
-def _check_sequential(other: tp.Any) -> Sequential:
+def _check_sequential(other: object) -> Sequential:
     if not isinstance(other, Sequential):
         raise ValueError(
             'add (+) operator supports only objects of Sequential class, '
@@ -300,11 +303,11 @@ def _check_sequential(other: tp.Any) -> Sequential:
     return other
 
 
-def _is_lambda(layer: tp.Any) -> bool:
+def _is_lambda(layer: object) -> bool:
     return getattr(layer, '__name__', '') == '<lambda>'
 
 
-def _type_name(layer: tp.Any) -> str:
+def _type_name(layer: object) -> str:
     return type(layer).__name__ if isinstance(layer, Link) else getattr(layer, '__name__', '')
 
 

@@ -12,6 +12,9 @@ from chainer.link import Chain
 from chainer.links.connection.linear import Linear
 from chainer.variable import Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InitializerSpec, NdArray, VariableLike
+
 
 class Maxout(Chain):
     """Fully connected layers, of which the largest counts for each output.
@@ -41,8 +44,8 @@ class Maxout(Chain):
         in_size: int | None,
         out_size: int,
         pool_size: int,
-        initialW: tp.Any = None,
-        initial_bias: tp.Any = 0,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = 0,
     ) -> None:
         if pool_size < 1:
             raise ValueError(f'Maxout: pool_size is {pool_size}, expected at least 1')
@@ -58,7 +61,9 @@ class Maxout(Chain):
                 initial_bias=self._of_all_layers(initial_bias, 'initial_bias', 2),
             )
 
-    def _of_all_layers(self, initializer: tp.Any, name: str, ndim: int) -> tp.Any:
+    def _of_all_layers(
+        self, initializer: InitializerSpec | None, name: str, ndim: int
+    ) -> InitializerSpec | None:
         """What makes the same values with outputs and layers in one axis."""
         shape = (self.out_size, self.pool_size)
         if isinstance(initializer, environment.get_array_types()) and initializer.ndim > 0:
@@ -72,7 +77,7 @@ class Maxout(Chain):
             return functools.partial(_fill, initializer, shape)
         return initializer
 
-    def forward(self, x: tp.Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Apply the layers.
 
         Args:
@@ -85,7 +90,7 @@ class Maxout(Chain):
 
 
 def _fill(
-    initializer: tp.Callable[[tp.Any], tp.Any], shape: tuple[int, ...], array: tp.Any
+    initializer: tp.Callable[[NdArray], None], shape: tuple[int, ...], array: NdArray
 ) -> None:
     """Calls a function of the user's for an array whose first axis is that of ``shape``."""
     initializer(array.reshape(*shape, *array.shape[1:]))

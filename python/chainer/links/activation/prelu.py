@@ -9,6 +9,9 @@ from chainer.functions.activation.prelu import prelu
 from chainer.link import Link
 from chainer.variable import Parameter, Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InitializerSpec, ShapeSpec, VariableLike
+
 
 class PReLU(Link):
     """Rectifier with a slope below 0; see `chainer.functions.prelu`.
@@ -23,12 +26,12 @@ class PReLU(Link):
     Source: He et al., ICCV 2015.
     """
 
-    def __init__(self, shape: tp.Any = (), init: tp.Any = 0.25) -> None:
+    def __init__(self, shape: ShapeSpec = (), init: InitializerSpec | None = 0.25) -> None:
         super().__init__()
         with self.init_scope():
             self.W = Parameter(initializers._get_initializer(init), shape)
 
-    def forward(self, x: tp.Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Apply the rectifier.
 
         Args:

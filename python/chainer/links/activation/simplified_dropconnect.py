@@ -10,6 +10,9 @@ from chainer.functions.noise.simplified_dropconnect import simplified_dropconnec
 from chainer.link import Link
 from chainer.variable import Parameter, Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InitializerSpec, VariableLike
+
 
 class SimplifiedDropconnect(Link):
     """Fully connected layer that leaves out weights at random.
@@ -37,8 +40,8 @@ class SimplifiedDropconnect(Link):
         out_size: int,
         ratio: float = 0.5,
         nobias: bool = False,
-        initialW: tp.Any = None,
-        initial_bias: tp.Any = None,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
     ) -> None:
         super().__init__()
         self.out_size = out_size
@@ -58,9 +61,9 @@ class SimplifiedDropconnect(Link):
 
     def forward(
         self,
-        x: tp.Any,
+        x: VariableLike,
         train: bool = True,
-        mask: tp.Any = None,
+        mask: VariableLike | None = None,
         use_batchwise_mask: bool = True,
     ) -> Variable:
         """Apply the layer.

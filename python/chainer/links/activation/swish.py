@@ -9,6 +9,9 @@ from chainer.functions.activation.swish import swish
 from chainer.link import Link
 from chainer.variable import Parameter, Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InitializerSpec, ShapeSpec, VariableLike
+
 
 class Swish(Link):
     """``x * sigmoid(beta * x)``; see `chainer.functions.swish`.
@@ -24,14 +27,14 @@ class Swish(Link):
     Source: Ramachandran et al., 2017.
     """
 
-    def __init__(self, beta_shape: tp.Any, beta_init: tp.Any = 1.0) -> None:
+    def __init__(self, beta_shape: ShapeSpec, beta_init: InitializerSpec | None = 1.0) -> None:
         super().__init__()
         with self.init_scope():
             self.beta = Parameter(initializers._get_initializer(beta_init))
             if beta_shape is not None:
                 self.beta.initialize(beta_shape)
 
-    def forward(self, x: tp.Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Apply the activation.
 
         Args:

@@ -21,6 +21,9 @@ from chainer.link import Link
 from chainer.utils import type_check
 from chainer.variable import Parameter, Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InitializerSpec, VariableLike
+
 
 class AttentionCache:
     """The keys and values of the steps that a `MultiHeadAttention` has seen.
@@ -113,8 +116,8 @@ class MultiHeadAttention(Link):
         dropout: float = 0.0,
         rotary: bool = False,
         rotary_base: float = 10000.0,
-        initialW: tp.Any = None,
-        initial_bias: tp.Any = None,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
     ) -> None:
         super().__init__()
         self.n_heads = _check_positive('n_heads', n_heads)
@@ -176,7 +179,7 @@ class MultiHeadAttention(Link):
                 getattr(self, f'b_{name}').initialize(shapes[name][0])
 
     @property
-    def printable_specs(self) -> Iterator[tuple[str, tp.Any]]:
+    def printable_specs(self) -> Iterator[tuple[str, object]]:
         for name in ('n_heads', 'in_size', 'key_size', 'value_size', 'n_kv_heads', 'nobias'):
             yield name, getattr(self, name)
         for name in ('dropout', 'rotary', 'rotary_base'):
@@ -192,10 +195,10 @@ class MultiHeadAttention(Link):
 
     def forward(
         self,
-        query: tp.Any,
-        key: tp.Any = None,
-        value: tp.Any = None,
-        mask: tp.Any = None,
+        query: VariableLike,
+        key: VariableLike | None = None,
+        value: VariableLike | None = None,
+        mask: VariableLike | None = None,
         causal: bool = False,
         cache: AttentionCache | None = None,
     ) -> Variable:
@@ -257,7 +260,7 @@ class MultiHeadAttention(Link):
             cache.key, cache.value = k, v
         return result
 
-    def _prepare(self, query: tp.Any, key: tp.Any, value: tp.Any) -> None:
+    def _prepare(self, query: VariableLike, key: VariableLike, value: VariableLike) -> None:
         """Checks inputs before the first ones make weights, which wrong ones must not."""
         _check_axes('query', query)
         size = query.shape[2] if self.W_out.array is None else self.W_out.shape[0]
@@ -270,7 +273,7 @@ class MultiHeadAttention(Link):
             self._initialize_params(size)
 
     def _heads(
-        self, query: tp.Any, key: tp.Any, value: tp.Any, size: int
+        self, query: VariableLike, key: VariableLike, value: VariableLike, size: int
     ) -> tuple[Variable, Variable, Variable]:
         """Queries, keys and values, (batch, heads, length, size of a head) each."""
         inputs = ((query, self.n_heads), (key, self.n_kv_heads), (value, self.n_kv_heads))
@@ -295,7 +298,7 @@ class MultiHeadAttention(Link):
     def _turn(self, x: Variable, past: int) -> Variable:
         return rotary_embedding(x, base=self.rotary_base, offset=past)
 
-    def _later(self, mask: tp.Any, past: int, length: int) -> tp.Any:
+    def _later(self, mask: VariableLike | None, past: int, length: int) -> VariableLike:
         """The mask by which steps after ``past`` ones see none that are later than they."""
         seen = np.tri(length, past + length, past, dtype=bool)
         if mask is None:
@@ -305,7 +308,9 @@ class MultiHeadAttention(Link):
         return mask + self.device.send(np.where(seen, 0, -np.inf).astype(str(mask.dtype)))
 
 
-def _project(x: tp.Any, w: tp.Any, b: tp.Any, heads: list[int]) -> list[Variable]:
+def _project(
+    x: VariableLike, w: VariableLike, b: VariableLike | None, heads: list[int]
+) -> list[Variable]:
     """A product, cut by its columns into parts with these numbers of heads."""
     n, length, size = x.shape
     y = linear(reshape(x, (n * length, size)), w, b)
@@ -313,7 +318,7 @@ def _project(x: tp.Any, w: tp.Any, b: tp.Any, heads: list[int]) -> list[Variable
     return [swapaxes(part, 1, 2) for part in _split(y, heads, 2)]
 
 
-def _split(x: tp.Any, lengths: list[int], axis: int) -> list[tp.Any]:
+def _split(x: VariableLike, lengths: list[int], axis: int) -> list[VariableLike]:
     if len(lengths) == 1:
         return [x]
     return [*split_axis(x, list(itertools.accumulate(lengths[:-1])), axis)]
@@ -327,18 +332,18 @@ def _check_positive(name: str, value: int) -> int:
     return int(value)
 
 
-def _check_array(name: str, x: tp.Any) -> None:
+def _check_array(name: str, x: object) -> None:
     if not hasattr(x, 'ndim'):
         raise TypeError(
             f'MultiHeadAttention: {name} is a {type(x).__name__}, expected a Variable or an array'
         )
 
 
-def _check_axes(name: str, x: tp.Any) -> None:
+def _check_axes(name: str, x: VariableLike) -> None:
     _check_array(name, x)
     type_check.expect(type_check.Variable(x.ndim, f'{name}.ndim') == 3)
 
 
-def _check(name: str, x: tp.Any, size: int) -> None:
+def _check(name: str, x: VariableLike, size: int) -> None:
     _check_axes(name, x)
     type_check.expect(type_check.Variable(x.shape[2], f'{name}.shape[2]') == size)

@@ -25,7 +25,10 @@ from chainer.links.normalization.rms_norm import RMSNorm
 from chainer.utils import type_check
 from chainer.variable import Parameter, Variable
 
-_ACTIVATIONS: dict[str, tp.Callable[[tp.Any], Variable]] = {
+if tp.TYPE_CHECKING:
+    from chainer._typing import InitializerSpec, VariableLike
+
+_ACTIVATIONS: dict[str, tp.Callable[[VariableLike], Variable]] = {
     'relu': relu,
     'gelu': gelu,
     'silu': silu,
@@ -58,12 +61,12 @@ class FeedForward(Link):
         self,
         in_size: int | None = None,
         hidden_size: int | None = None,
-        activation: str | tp.Callable[[tp.Any], Variable] = 'relu',
+        activation: str | tp.Callable[[VariableLike], Variable] = 'relu',
         *,
         nobias: bool = False,
         dropout: float = 0.0,
-        initialW: tp.Any = None,
-        initial_bias: tp.Any = None,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
     ) -> None:
         super().__init__()
         _check_choice('activation', activation, _ACTIVATIONS)
@@ -91,13 +94,13 @@ class FeedForward(Link):
             self.b2.initialize((in_size,))
 
     @property
-    def printable_specs(self) -> Iterator[tuple[str, tp.Any]]:
+    def printable_specs(self) -> Iterator[tuple[str, object]]:
         for name in ('in_size', 'hidden_size', 'activation'):
             yield name, getattr(self, name)
         yield 'nobias', self.b1 is None
         yield 'dropout', self.dropout
 
-    def forward(self, x: tp.Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Apply the layers.
 
         Args:
@@ -152,7 +155,7 @@ class TransformerEncoderLayer(Chain):
         n_heads: int,
         hidden_size: int | None = None,
         dropout: float = 0.1,
-        activation: str | tp.Callable[[tp.Any], Variable] = 'relu',
+        activation: str | tp.Callable[[VariableLike], Variable] = 'relu',
         *,
         pre_norm: bool = False,
         norm: str = 'layer',
@@ -160,8 +163,8 @@ class TransformerEncoderLayer(Chain):
         n_kv_heads: int | None = None,
         nobias: bool = False,
         rotary: bool = False,
-        initialW: tp.Any = None,
-        initial_bias: tp.Any = None,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
     ) -> None:
         super().__init__()
         _check_choice('norm', norm, _NORMS)
@@ -191,8 +194,8 @@ class TransformerEncoderLayer(Chain):
 
     def forward(
         self,
-        x: tp.Any,
-        mask: tp.Any = None,
+        x: VariableLike,
+        mask: VariableLike | None = None,
         causal: bool = False,
         cache: AttentionCache | None = None,
     ) -> Variable:
@@ -213,7 +216,7 @@ class TransformerEncoderLayer(Chain):
         shape = x.shape
         rows = reshape(x, (shape[0] * shape[1], shape[2]))
 
-        def attend(rows: tp.Any) -> Variable:
+        def attend(rows: VariableLike) -> Variable:
             y = self.attention(reshape(rows, shape), None, None, mask, causal, cache)
             return _dropped(reshape(y, rows.shape), self.dropout)
 
@@ -258,7 +261,7 @@ class TransformerEncoder(Chain):
         n_heads: int,
         hidden_size: int | None = None,
         dropout: float = 0.1,
-        activation: str | tp.Callable[[tp.Any], Variable] = 'relu',
+        activation: str | tp.Callable[[VariableLike], Variable] = 'relu',
         *,
         pre_norm: bool = False,
         norm: str = 'layer',
@@ -266,8 +269,8 @@ class TransformerEncoder(Chain):
         n_kv_heads: int | None = None,
         nobias: bool = False,
         rotary: bool = False,
-        initialW: tp.Any = None,
-        initial_bias: tp.Any = None,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
     ) -> None:
         super().__init__()
         if n_layers < 0:
@@ -306,8 +309,8 @@ class TransformerEncoder(Chain):
 
     def forward(
         self,
-        x: tp.Any,
-        mask: tp.Any = None,
+        x: VariableLike,
+        mask: VariableLike | None = None,
         causal: bool = False,
         cache: Sequence[AttentionCache] | None = None,
     ) -> Variable:
@@ -329,20 +332,21 @@ class TransformerEncoder(Chain):
                 f'TransformerEncoder: cache has length {len(caches)}, expected {len(self.layers)}, '
                 'the number of layers'
             )
+        y: tp.Any = x
         with _restored_on_error(caches):
             for layer, below in zip(self.layers, caches, strict=True):
-                x = layer(x, mask, causal, below)
+                y = layer(y, mask, causal, below)
             if self.norm is None:
-                return x
-            rows = reshape(x, (x.shape[0] * x.shape[1], x.shape[2]))
-            return reshape(self.norm(rows), x.shape)
+                return y
+            rows = reshape(y, (y.shape[0] * y.shape[1], y.shape[2]))
+            return reshape(self.norm(rows), y.shape)
 
 
 def _dropped(x: Variable, ratio: float) -> Variable:
     return drop(x, ratio) if ratio else x
 
 
-def _check_choice(name: str, value: tp.Any, choices: tp.Any) -> None:
+def _check_choice(name: str, value: object, choices: tp.Any) -> None:
     if callable(value) or (isinstance(value, str) and value in choices):
         return
     raise ValueError(f'{name} is {value!r}, expected one of {", ".join(map(repr, choices))}')

@@ -14,6 +14,12 @@ from chainer import configuration, variable
 from chainer.functions.math.maximum import maximum
 from chainer.links.caffe import _schema
 
+if tp.TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+    from chainer._link.chain import Chain
+    from chainer._typing import PerAxis, VariableLike
+
 Setup: tp.TypeAlias = c.Callable[[tp.Any, tp.Any], None]
 
 # What `layer` has registered: by the type of a layer, and by the number of its type in the older
@@ -39,49 +45,49 @@ def layer(typ: str, oldname: str | None) -> c.Callable[[Setup], Setup]:
     return register
 
 
-def get_num(blob: tp.Any) -> int:
+def get_num(blob: Message) -> int:
     """The length of the first axis of a blob."""
     return blob.num if blob.num > 0 else blob.shape.dim[0]
 
 
-def get_channels(blob: tp.Any) -> int:
+def get_channels(blob: Message) -> int:
     """The length of the second axis of a blob."""
     return blob.channels if blob.channels > 0 else blob.shape.dim[1]
 
 
-def get_height(blob: tp.Any) -> int:
+def get_height(blob: Message) -> int:
     """The number of rows of a blob of matrices, or of one matrix."""
     return blob.height if blob.height > 0 else _last_but(blob, 2)
 
 
-def get_width(blob: tp.Any) -> int:
+def get_width(blob: Message) -> int:
     """The number of columns of a blob of matrices, or of one matrix."""
     return blob.width if blob.width > 0 else _last_but(blob, 1)
 
 
-def _last_but(blob: tp.Any, n: int) -> int:
+def _last_but(blob: Message, n: int) -> int:
     ndim = len(blob.shape.dim)
     if ndim not in (2, 4):
         raise RuntimeError(f'{ndim}-dimensional array is not supported')
     return blob.shape.dim[ndim - n]
 
 
-def get_ksize(param: tp.Any) -> tp.Any:
+def get_ksize(param: Message) -> PerAxis:
     """The size of windows: one number, a list of them, or height and width."""
     return _of_window(param, 'kernel_size', 'kernel', [])
 
 
-def get_stride(param: tp.Any) -> tp.Any:
+def get_stride(param: Message) -> PerAxis:
     """The steps of windows, as `get_ksize`."""
     return _of_window(param, 'stride', 'stride', 1)
 
 
-def get_pad(param: tp.Any) -> tp.Any:
+def get_pad(param: Message) -> PerAxis:
     """The padding, as `get_ksize`."""
     return _of_window(param, 'pad', 'pad', 0)
 
 
-def _of_window(param: tp.Any, name: str, by_axis: str, default: tp.Any) -> tp.Any:
+def _of_window(param: Message, name: str, by_axis: str, default: PerAxis) -> PerAxis:
     both = getattr(param, f'{by_axis}_h'), getattr(param, f'{by_axis}_w')
     if any(both):
         return both
@@ -105,14 +111,14 @@ class SingleArgumentFunction:
         self.args = args
         self.kwargs = kwargs
 
-    def __call__(self, x: tp.Any) -> tp.Any:
+    def __call__(self, x: VariableLike) -> tp.Any:
         return self.func(x, *self.args, **self.kwargs)
 
 
 class SingleArgumentFunctionTestMode(SingleArgumentFunction):
     """The same, outside of training."""
 
-    def __call__(self, x: tp.Any) -> tp.Any:
+    def __call__(self, x: VariableLike) -> tp.Any:
         with configuration.using_config('train', False):
             return super().__call__(x)
 
@@ -129,7 +135,7 @@ class ListArgumentFunction:
         self.func = func
         self.kwargs = kwargs
 
-    def __call__(self, *xs: tp.Any) -> tp.Any:
+    def __call__(self, *xs: VariableLike) -> tp.Any:
         return self.func(xs, **self.kwargs)
 
 
@@ -142,7 +148,7 @@ class CallChildLink:
         always_in_use (bool): Whether it is never in training.
     """
 
-    def __init__(self, caffe_func: tp.Any, name: str, always_in_use: bool = False) -> None:
+    def __init__(self, caffe_func: Chain, name: str, always_in_use: bool = False) -> None:
         self.caffe_func = caffe_func
         self.name = name
         self.always_in_use = always_in_use
@@ -151,7 +157,7 @@ class CallChildLink:
         return self.call_in(self.caffe_func, xs, kwargs)
 
     def call_in(
-        self, chain: tp.Any, xs: c.Sequence[tp.Any], kwargs: c.Mapping[str, tp.Any] = {}
+        self, chain: Chain, xs: c.Sequence[tp.Any], kwargs: c.Mapping[str, tp.Any] = {}
     ) -> tp.Any:
         """Calls the child of another chain, such as a copy.
 
@@ -181,7 +187,7 @@ class EltwiseFunction:
         self.operation = operation
         self.coeffs = coeffs
 
-    def __call__(self, *xs: tp.Any) -> tp.Any:
+    def __call__(self, *xs: VariableLike) -> VariableLike:
         if self.operation == 1:
             weights = zip(self.coeffs or [1.0] * len(xs), xs, strict=True)
             terms = (x if k == 1 else variable.as_variable(x) * k for k, x in weights)

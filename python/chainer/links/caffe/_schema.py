@@ -9,6 +9,9 @@ from __future__ import annotations
 import functools
 import typing as tp
 
+if tp.TYPE_CHECKING:
+    from google.protobuf.message import Message
+
 _MESSAGES: tp.Final = """
 NetParameter: layers 2 V1LayerParameter*, layer 100 LayerParameter*
 BlobShape: dim 1 int64*
@@ -102,7 +105,7 @@ class _Messages:
 messages = _Messages()
 
 
-def _add_field(message: tp.Any, name: str, number: str, kind: str) -> None:
+def _add_field(message: Message, name: str, number: str, kind: str) -> None:
     kind, _, default = kind.partition('=')
     base = kind.rstrip('*')
     field = message.field.add(name=name, number=int(number))

@@ -34,6 +34,13 @@ from chainer.links.connection.scale import Scale
 from chainer.links.normalization.batch_normalization import BatchNormalization
 from chainer.utils import argument
 
+if tp.TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+    from chainer._graph.variable import Variable
+    from chainer._link.link import Link
+    from chainer._typing import VariableLike
+
 Pair: tp.TypeAlias = tuple[int, int]
 # Subclasses that read layers of their own import these from here.
 _layer = _extending.layer
@@ -120,11 +127,11 @@ class CaffeFunction(Chain):
 
     def forward(
         self,
-        inputs: c.Mapping[str, tp.Any],
+        inputs: c.Mapping[str, VariableLike],
         outputs: c.Sequence[str],
         disable: c.Sequence[str] = (),
         **kwargs: tp.Any,
-    ) -> tuple[tp.Any, ...]:
+    ) -> tuple[Variable, ...]:
         """Apply the layers.
 
         Args:
@@ -142,7 +149,7 @@ class CaffeFunction(Chain):
             kwargs, train='train argument is not supported anymore. Use chainer.using_config'
         )
         argument.assert_kwargs_empty(kwargs)
-        found = dict(inputs)
+        found: dict[str, tp.Any] = dict(inputs)
         for name, bottom, top in self.layers:
             if name in disable or name not in self.forwards:
                 continue
@@ -165,31 +172,31 @@ class CaffeFunction(Chain):
                 )
         return tuple(found[blob] for blob in outputs)
 
-    def _add(self, layer: tp.Any, function: c.Callable[..., tp.Any]) -> None:
+    def _add(self, layer: Message, function: c.Callable[..., tp.Any]) -> None:
         self.forwards[layer.name] = function
         self._add_layer(layer)
 
-    def _add_layer(self, layer: tp.Any) -> None:
+    def _add_layer(self, layer: Message) -> None:
         """What is in `forwards` already has its inputs and outputs from now on."""
         bottom = [self.split_map.get(blob, blob) for blob in layer.bottom]
         for blob in layer.top:  # a new value of this name
             self.split_map.pop(blob, None)
         self.layers.append((layer.name, bottom, list(layer.top)))
 
-    def _add_link(self, layer: tp.Any, link: tp.Any) -> None:
+    def _add_link(self, layer: Message, link: Link) -> None:
         with self.init_scope():
             setattr(self, layer.name, link)
         self._add(layer, _CallChildLink(self, layer.name))
 
-    def _setup_Data(self, layer: tp.Any) -> None:
+    def _setup_Data(self, layer: Message) -> None:
         pass  # what it gives is an input
 
-    def _setup_Split(self, layer: tp.Any) -> None:
+    def _setup_Split(self, layer: Message) -> None:
         (bottom,) = layer.bottom
         for top in layer.top:
             self.split_map[top] = self.split_map.get(bottom, bottom)
 
-    def _setup_Convolution(self, layer: tp.Any) -> None:
+    def _setup_Convolution(self, layer: Message) -> None:
         param = layer.convolution_param
         w = _blob(layer, 0, 4)
         dilate = list(param.dilation) or [1]
@@ -201,7 +208,7 @@ class CaffeFunction(Chain):
         _set_bias(layer, link)
         self._add_link(layer, link)
 
-    def _setup_Deconvolution(self, layer: tp.Any) -> None:
+    def _setup_Deconvolution(self, layer: Message) -> None:
         param = layer.convolution_param
         w = _ungroup(_blob(layer, 0, 4), param.group)
         link = Deconvolution2D(
@@ -216,7 +223,7 @@ class CaffeFunction(Chain):
         _set_bias(layer, link)
         self._add_link(layer, link)
 
-    def _setup_InnerProduct(self, layer: tp.Any) -> None:
+    def _setup_InnerProduct(self, layer: Message) -> None:
         param = layer.inner_product_param
         _check_support(param.axis == 1, f'axis {param.axis}')
         w = _blob(layer, 0)
@@ -228,7 +235,7 @@ class CaffeFunction(Chain):
         _set_bias(layer, link)
         self._add_link(layer, link)
 
-    def _setup_BatchNorm(self, layer: tp.Any) -> None:
+    def _setup_BatchNorm(self, layer: Message) -> None:
         param = layer.batch_norm_param
         mean, var = (_blob(layer, i).ravel() for i in range(2))
         link = BatchNormalization(
@@ -246,7 +253,7 @@ class CaffeFunction(Chain):
             setattr(self, layer.name, link)
         self._add(layer, _CallChildLink(self, layer.name, always_in_use=param.use_global_stats))
 
-    def _setup_Scale(self, layer: tp.Any) -> None:
+    def _setup_Scale(self, layer: Message) -> None:
         param = layer.scale_param
         if len(layer.bottom) == 1:
             w = _blob(layer, 0)
@@ -259,34 +266,34 @@ class CaffeFunction(Chain):
             link.bias.b.array[...] = _blob(layer, len(layer.blobs) - 1)
         self._add_link(layer, link)
 
-    def _setup_Concat(self, layer: tp.Any) -> None:
+    def _setup_Concat(self, layer: Message) -> None:
         axis = _axis(layer.concat_param, 'concat_dim')
         self._add(layer, lambda *xs: concat(xs, axis=axis))
 
-    def _setup_Slice(self, layer: tp.Any) -> None:
+    def _setup_Slice(self, layer: Message) -> None:
         param = layer.slice_param
         points = list(param.slice_point) or len(layer.top)
         axis = _axis(param, 'slice_dim')
         self._add(layer, lambda x: split_axis(x, points, axis))
 
-    def _setup_Eltwise(self, layer: tp.Any) -> None:
+    def _setup_Eltwise(self, layer: Message) -> None:
         param = layer.eltwise_param
         if param.operation not in (0, 1, 2):
             raise ValueError(f'operation is {param.operation}, expected 0 to 2')
         self._add(layer, _EltwiseFunction(param.operation, list(param.coeff)))
 
-    def _setup_Dropout(self, layer: tp.Any) -> None:
+    def _setup_Dropout(self, layer: Message) -> None:
         ratio = layer.dropout_param.dropout_ratio
         self._add(layer, lambda x: dropout(x, ratio=ratio))
 
-    def _setup_LRN(self, layer: tp.Any) -> None:
+    def _setup_LRN(self, layer: Message) -> None:
         param = layer.lrn_param
         _check_support(param.norm_region == 0, 'norm_region WITHIN_CHANNEL')
         n, k, beta = param.local_size, param.k, param.beta
         alpha = param.alpha / n
         self._add(layer, lambda x: local_response_normalization(x, n, k, alpha, beta))
 
-    def _setup_Pooling(self, layer: tp.Any) -> None:
+    def _setup_Pooling(self, layer: Message) -> None:
         param = layer.pooling_param
         _check_support(param.pool in (0, 1), f'pool {param.pool}, neither MAX nor AVE,')
         pool = (max_pooling_2d, average_pooling_2d)[param.pool]
@@ -297,23 +304,23 @@ class CaffeFunction(Chain):
         stride, pad = _stride(param), _pad(param)
         self._add(layer, lambda x: pool(x, ksize, stride=stride, pad=pad))
 
-    def _setup_ReLU(self, layer: tp.Any) -> None:
+    def _setup_ReLU(self, layer: Message) -> None:
         slope = layer.relu_param.negative_slope
         self._add(layer, (lambda x: leaky_relu(x, slope=slope)) if slope else relu)
 
-    def _setup_Sigmoid(self, layer: tp.Any) -> None:
+    def _setup_Sigmoid(self, layer: Message) -> None:
         self._add(layer, sigmoid)
 
-    def _setup_Softmax(self, layer: tp.Any) -> None:
+    def _setup_Softmax(self, layer: Message) -> None:
         axis = layer.softmax_param.axis
         self._add(layer, lambda x: softmax(x, axis=axis))
 
-    def _setup_SoftmaxWithLoss(self, layer: tp.Any) -> None:
+    def _setup_SoftmaxWithLoss(self, layer: Message) -> None:
         axis = layer.softmax_param.axis
         _check_support(axis == 1, f'axis {axis}')
         self._add(layer, softmax_cross_entropy)
 
-    def _setup_Reshape(self, layer: tp.Any) -> None:
+    def _setup_Reshape(self, layer: Message) -> None:
         param = layer.reshape_param
         _check_support((param.axis, param.num_axes) == (0, -1), 'to reshape a part of the axes')
         dims = tuple(param.shape.dim)
@@ -329,7 +336,7 @@ def _check_support(is_so: bool, text: str) -> None:
         raise RuntimeError(f'{text} is not supported')
 
 
-def _blob(layer: tp.Any, i: int, ndim: int | None = None) -> np.ndarray:
+def _blob(layer: Message, i: int, ndim: int | None = None) -> np.ndarray:
     """The weights with this number, float32."""
     if i >= len(layer.blobs):
         raise ValueError(f'it has {len(layer.blobs)} blobs, expected at least {i + 1}')
@@ -345,7 +352,7 @@ def _blob(layer: tp.Any, i: int, ndim: int | None = None) -> np.ndarray:
     return data.reshape(shape)
 
 
-def _set_bias(layer: tp.Any, link: tp.Any) -> None:
+def _set_bias(layer: Message, link: tp.Any) -> None:
     if link.b is not None:
         b = _blob(layer, 1)
         if b.size != link.b.size:
@@ -365,7 +372,7 @@ def _ungroup(w: np.ndarray, groups: int) -> np.ndarray:
     return whole
 
 
-def _pair(param: tp.Any, name: str, by_axis: str, default: int = 0) -> Pair:
+def _pair(param: Message, name: str, by_axis: str, default: int = 0) -> Pair:
     """Down and across, which are written in either of two ways."""
     value = getattr(param, name)
     if isinstance(value, int):
@@ -376,13 +383,13 @@ def _pair(param: tp.Any, name: str, by_axis: str, default: int = 0) -> Pair:
     return getattr(param, f'{by_axis}_h') or down, getattr(param, f'{by_axis}_w') or across
 
 
-def _stride(param: tp.Any) -> Pair:
+def _stride(param: Message) -> Pair:
     return _pair(param, 'stride', 'stride', 1)
 
 
-def _pad(param: tp.Any) -> Pair:
+def _pad(param: Message) -> Pair:
     return _pair(param, 'pad', 'pad', 0)
 
 
-def _axis(param: tp.Any, old_name: str) -> int:
+def _axis(param: Message, old_name: str) -> int:
     return int(getattr(param, old_name) if param.HasField(old_name) else param.axis)

@@ -6,8 +6,11 @@ import typing as tp
 
 import numpy as np
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import DTypeLike
 
-def to_counts(owner: str, counts: tp.Sequence[float], dtype: tp.Any) -> np.ndarray:
+
+def to_counts(owner: str, counts: tp.Sequence[float], dtype: DTypeLike) -> np.ndarray:
     """The counts that a link was given.
 
     Args:

@@ -12,6 +12,10 @@ from chainer.links.loss._counts import to_counts
 from chainer.utils.walker_alias import WalkerAlias
 from chainer.variable import Parameter, Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import NdArray, VariableLike
+    from chainer.device_resident import DeviceResidentsVisitor
+
 
 class BlackOut(Link):
     """The BlackOut loss with its weights; see `chainer.functions.black_out`.
@@ -28,7 +32,7 @@ class BlackOut(Link):
         sample_data (array): Classes to take instead of drawing some, for tests; or None.
     """
 
-    sample_data: tp.Any = None
+    sample_data: NdArray | None = None
 
     def __init__(self, in_size: int, counts: tp.Sequence[int], sample_size: int) -> None:
         if sample_size < 0:
@@ -39,11 +43,11 @@ class BlackOut(Link):
         with self.init_scope():
             self.W = Parameter(shape=(len(counts), in_size))
 
-    def device_resident_accept(self, visitor: tp.Any) -> None:
+    def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
         super().device_resident_accept(visitor)
         self.sampler.device_resident_accept(visitor)
 
-    def forward(self, x: tp.Any, t: tp.Any) -> Variable:
+    def forward(self, x: VariableLike, t: VariableLike) -> Variable:
         """The mean loss.
 
         Args:

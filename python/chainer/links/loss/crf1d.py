@@ -10,6 +10,9 @@ from chainer.functions.loss.crf1d import argmax_crf1d, crf1d
 from chainer.link import Link
 from chainer.variable import Parameter, Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InitializerSpec, NdArray, VariableLike
+
 
 class CRF1d(Link):
     """The loss of a chain of labels; see `chainer.functions.crf1d`.
@@ -22,7 +25,7 @@ class CRF1d(Link):
         cost (Parameter): ``(n_label, n_label)``: the score of going from a label to the next.
     """
 
-    def __init__(self, n_label: int, initial_cost: tp.Any = None) -> None:
+    def __init__(self, n_label: int, initial_cost: InitializerSpec | None = None) -> None:
         super().__init__()
         cost = initializers._get_initializer(0 if initial_cost is None else initial_cost)
         with self.init_scope():
@@ -30,8 +33,8 @@ class CRF1d(Link):
 
     def forward(
         self,
-        xs: tp.Sequence[tp.Any],
-        ys: tp.Sequence[tp.Any],
+        xs: tp.Sequence[VariableLike],
+        ys: tp.Sequence[VariableLike],
         reduce: str = 'mean',
         transpose: bool = False,
     ) -> Variable:
@@ -54,8 +57,8 @@ class CRF1d(Link):
         return crf1d(self.cost, xs, ys, reduce)
 
     def argmax(
-        self, xs: tp.Sequence[tp.Any], transpose: bool = False
-    ) -> tuple[Variable, list[tp.Any]]:
+        self, xs: tp.Sequence[VariableLike], transpose: bool = False
+    ) -> tuple[Variable, list[NdArray]]:
         """The labels that are most likely.
 
         Args:
@@ -74,5 +77,5 @@ class CRF1d(Link):
         return score, [found[i].array for i in range(len(xs))]
 
 
-def _by_falling_length(xs: tp.Sequence[tp.Any]) -> list[int]:
+def _by_falling_length(xs: tp.Sequence[VariableLike]) -> list[int]:
     return sorted(range(len(xs)), key=lambda i: -len(xs[i]))

@@ -17,6 +17,10 @@ from chainer.link import Link
 from chainer.utils import type_check
 from chainer.variable import Parameter, Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import DTypeLike, InTypes, NdArray, VariableLike
+    from chainer.device_resident import DeviceResidentsVisitor
+
 Tree: tp.TypeAlias = 'int | tuple[Tree, ...]'
 
 
@@ -27,7 +31,7 @@ class TreeParser:
         dtype: That of the codes.
     """
 
-    def __init__(self, dtype: tp.Any) -> None:
+    def __init__(self, dtype: DTypeLike) -> None:
         self.dtype = dtype
         self.next_id = 0
         self.paths: dict[int, np.ndarray] = {}
@@ -104,7 +108,7 @@ class BinaryHierarchicalSoftmaxFunction(BuiltinFunction):
     is_called = True
     check_uses_attributes = False
 
-    def __init__(self, tree: Tree, dtype: tp.Any = None) -> None:
+    def __init__(self, tree: Tree, dtype: DTypeLike | None = None) -> None:
         parser = TreeParser(environment.get_dtype(dtype, map_mixed16=np.float32))
         parser.parse(tree)
         paths, codes = parser.get_paths(), parser.get_codes()
@@ -118,7 +122,7 @@ class BinaryHierarchicalSoftmaxFunction(BuiltinFunction):
         self.begins = np.cumsum([0, *lengths]).astype(np.int32)
         self.parser_size = parser.size()
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check.expect(in_types.size() == 3)
         type_check._argname(in_types, ('x', 't', 'W'))
         x, t, w = in_types
@@ -139,9 +143,9 @@ class BinaryHierarchicalSoftmaxFunction(BuiltinFunction):
         t: chainerx.ndarray,
         w: chainerx.ndarray,
         *,
-        paths: tp.Any,
-        codes: tp.Any,
-        begins: tp.Any,
+        paths: NdArray,
+        codes: NdArray,
+        begins: NdArray,
     ) -> chainerx.ndarray:
         _check_words(t, len(begins) - 1)
         depth = int(np.diff(_to_numpy(begins)).max(initial=0))
@@ -185,13 +189,13 @@ class BinaryHierarchicalSoftmax(Link):
     Source: Morin and Bengio, AISTATS 2005.
     """
 
-    def __init__(self, in_size: int, tree: Tree, dtype: tp.Any = None) -> None:
+    def __init__(self, in_size: int, tree: Tree, dtype: DTypeLike | None = None) -> None:
         super().__init__()
         self._func = BinaryHierarchicalSoftmaxFunction(tree, dtype)
         with self.init_scope():
             self.W = Parameter(initializers.Uniform(1.0), (self._func.parser_size, in_size))
 
-    def device_resident_accept(self, visitor: tp.Any) -> None:
+    def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
         super().device_resident_accept(visitor)
         for name in ('paths', 'codes', 'begins'):
             setattr(self._func, name, visitor.visit_array(getattr(self._func, name)))
@@ -222,7 +226,7 @@ class BinaryHierarchicalSoftmax(Link):
             heapq.heappush(heap, (count1 + count2, min(least1, least2), (left, right)))
         return heap[0][2]
 
-    def forward(self, x: tp.Any, t: tp.Any) -> Variable:
+    def forward(self, x: VariableLike, t: VariableLike) -> Variable:
         """The sum of ``-log p(t)``.
 
         Args:

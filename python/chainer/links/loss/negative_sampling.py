@@ -13,6 +13,10 @@ from chainer.links.loss._counts import to_counts
 from chainer.utils.walker_alias import WalkerAlias
 from chainer.variable import Parameter
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import DTypeLike, VariableLike
+    from chainer.device_resident import DeviceResidentsVisitor
+
 
 class NegativeSampling(Link):
     """Negative sampling with its weights; see `chainer.functions.negative_sampling`.
@@ -36,7 +40,7 @@ class NegativeSampling(Link):
         counts: tp.Sequence[int],
         sample_size: int,
         power: float = 0.75,
-        dtype: tp.Any = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         if sample_size < 0:
             raise ValueError(f'NegativeSampling: sample_size is {sample_size}, expected at least 0')
@@ -49,12 +53,12 @@ class NegativeSampling(Link):
         with self.init_scope():
             self.W = Parameter(0, (len(counts), in_size))
 
-    def device_resident_accept(self, visitor: tp.Any) -> None:
+    def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
         super().device_resident_accept(visitor)
         self.sampler.device_resident_accept(visitor)
 
     def forward(
-        self, x: tp.Any, t: tp.Any, reduce: str = 'sum', *, return_samples: bool = False
+        self, x: VariableLike, t: VariableLike, reduce: str = 'sum', *, return_samples: bool = False
     ) -> tp.Any:
         """The loss.
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import typing as tp
-from collections.abc import Callable
 
 from chainer import reporter
 from chainer.functions.evaluation.accuracy import accuracy
 from chainer.functions.loss.softmax_cross_entropy import softmax_cross_entropy
 from chainer.link import Chain
 from chainer.variable import Variable
+
+if tp.TYPE_CHECKING:
+    from chainer._typing import Layer
 
 
 class Classifier(Chain):
@@ -30,9 +32,9 @@ class Classifier(Chain):
 
     def __init__(
         self,
-        predictor: Callable[..., tp.Any],
-        lossfun: Callable[..., tp.Any] = softmax_cross_entropy,
-        accfun: Callable[..., tp.Any] = accuracy,
+        predictor: Layer,
+        lossfun: Layer = softmax_cross_entropy,
+        accfun: Layer = accuracy,
         label_key: int | str = -1,
     ) -> None:
         if not isinstance(label_key, int | str):
@@ -40,7 +42,7 @@ class Classifier(Chain):
         super().__init__()
         self.lossfun = lossfun
         self.accfun = accfun
-        self.y: tp.Any = None
+        self.y: Variable | None = None
         self.loss: tp.Any = None
         self.accuracy: tp.Any = None
         self.label_key = label_key

@@ -9,8 +9,12 @@ import numpy as np
 
 from chainer import initializers
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InitializerSpec
+    from chainer.initializer import Initializer
 
-def initializer(given: tp.Any, default: float, dtype: np.dtype) -> tp.Any:
+
+def initializer(given: InitializerSpec | None, default: float, dtype: np.dtype) -> Initializer:
     """An initializer of that dtype, whatever it had, from what may stand for one."""
     made = copy.copy(initializers._get_initializer(default if given is None else given))
     made.dtype = dtype

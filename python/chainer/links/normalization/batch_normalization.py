@@ -21,6 +21,10 @@ from chainer.links.normalization._initial import initializer
 from chainer.utils import argument, type_check
 from chainer.variable import Parameter, Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Axis, DTypeLike, InitializerSpec, NdArray, ShapeSpec, VariableLike
+    from chainer.serializer import AbstractSerializer
+
 
 class BatchNormalization(Link):
     """Normalizes each channel, with running statistics for use outside of training.
@@ -60,17 +64,17 @@ class BatchNormalization(Link):
 
     def __init__(
         self,
-        size: tp.Any = None,
+        size: ShapeSpec | None = None,
         decay: float = 0.9,
         eps: float = 2e-5,
-        dtype: tp.Any = None,
+        dtype: DTypeLike | None = None,
         use_gamma: bool = True,
         use_beta: bool = True,
-        initial_gamma: tp.Any = None,
-        initial_beta: tp.Any = None,
-        axis: tp.Any = None,
-        initial_avg_mean: tp.Any = None,
-        initial_avg_var: tp.Any = None,
+        initial_gamma: InitializerSpec | None = None,
+        initial_beta: InitializerSpec | None = None,
+        axis: Axis | None = None,
+        initial_avg_mean: InitializerSpec | None = None,
+        initial_avg_var: InitializerSpec | None = None,
     ) -> None:
         super().__init__()
         if size is None and axis is None:
@@ -94,21 +98,23 @@ class BatchNormalization(Link):
         if size is not None:
             self._initialize_params(size)
 
-    def _initialize_params(self, shape: tp.Any) -> None:
+    def _initialize_params(self, shape: ShapeSpec) -> None:
         self.avg_mean = self._statistics(self._initial_avg_mean, 0, shape)
         self.avg_var = self._statistics(self._initial_avg_var, 1, shape)
         for param in (self.gamma, self.beta):
             if param is not None and not param.is_initialized:
                 param.initialize(shape)
 
-    def _statistics(self, given: tp.Any, default: float, shape: tp.Any) -> tp.Any:
+    def _statistics(
+        self, given: InitializerSpec | None, default: float, shape: ShapeSpec
+    ) -> NdArray:
         device = self.device
         return initializers.generate_array(
             initializer(given, default, self._dtype), shape, device.xp, device=device
         )
 
     @property
-    def printable_specs(self) -> Iterator[tuple[str, tp.Any]]:
+    def printable_specs(self) -> Iterator[tuple[str, object]]:
         shape = None if self.avg_mean is None else self.avg_mean.shape
         yield 'size', shape[0] if shape is not None and len(shape) == 1 else shape
         yield 'decay', self.decay
@@ -117,7 +123,7 @@ class BatchNormalization(Link):
         yield 'use_gamma', self.gamma is not None
         yield 'use_beta', self.beta is not None
 
-    def serialize(self, serializer: tp.Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         super().serialize(serializer)
         # What had no array yet got one of NumPy.
         device = self.device
@@ -128,7 +134,7 @@ class BatchNormalization(Link):
             ):
                 setattr(self, name, device.send(value))
 
-    def forward(self, x: tp.Any, **kwargs: tp.Any) -> Variable:
+    def forward(self, x: VariableLike, **kwargs: tp.Any) -> Variable:
         """Normalize.
 
         Args:
@@ -157,7 +163,13 @@ class BatchNormalization(Link):
         return self._normalize(x, gamma, beta, mean, var, decay)
 
     def _normalize(
-        self, x: tp.Any, gamma: tp.Any, beta: tp.Any, mean: tp.Any, var: tp.Any, decay: float
+        self,
+        x: VariableLike,
+        gamma: VariableLike,
+        beta: VariableLike,
+        mean: NdArray | None,
+        var: NdArray | None,
+        decay: float,
     ) -> Variable:
         return batch_normalization(
             x,
@@ -170,7 +182,7 @@ class BatchNormalization(Link):
             axis=self.axis,
         )
 
-    def _running(self, finetune: bool) -> tuple[tp.Any, tp.Any, float]:
+    def _running(self, finetune: bool) -> tuple[NdArray | None, NdArray | None, float]:
         """The statistics that this forward moves, and how much of them stays."""
         if is_repeated():  # it has been counted
             return None, None, self.decay
@@ -179,7 +191,7 @@ class BatchNormalization(Link):
         self.N += 1
         return self.avg_mean, self.avg_var, 1 - 1 / self.N
 
-    def _channels_of(self, x: tp.Any) -> tuple[int, ...]:
+    def _channels_of(self, x: VariableLike) -> tuple[int, ...]:
         # What the function would refuse must not make parameters.
         axis = _channels.to_axes('batch_normalization', self.axis)
         last = 1 if axis is None else max(axis, default=0)
@@ -188,7 +200,7 @@ class BatchNormalization(Link):
             return (x.shape[1],)
         return tuple(n for i, n in enumerate(x.shape) if i not in axis)
 
-    def _scale_and_shift(self) -> tuple[tp.Any, tp.Any]:
+    def _scale_and_shift(self) -> tuple[VariableLike, VariableLike]:
         gamma, beta = self.gamma, self.beta
         if gamma is None or beta is None:
             like = self.avg_mean

@@ -9,6 +9,9 @@ from chainer.functions.normalization.batch_renormalization import batch_renormal
 from chainer.links.normalization.batch_normalization import BatchNormalization
 from chainer.variable import Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import DTypeLike, InitializerSpec, NdArray, ShapeSpec, VariableLike
+
 
 class BatchRenormalization(BatchNormalization):
     """Batch normalization whose result is corrected towards that with running statistics.
@@ -35,18 +38,18 @@ class BatchRenormalization(BatchNormalization):
 
     def __init__(
         self,
-        size: tp.Any,
+        size: ShapeSpec | None,
         rmax: float = 1,
         dmax: float = 0,
         decay: float = 0.9,
         eps: float = 2e-5,
-        dtype: tp.Any = None,
+        dtype: DTypeLike | None = None,
         use_gamma: bool = True,
         use_beta: bool = True,
-        initial_gamma: tp.Any = None,
-        initial_beta: tp.Any = None,
-        initial_avg_mean: tp.Any = None,
-        initial_avg_var: tp.Any = None,
+        initial_gamma: InitializerSpec | None = None,
+        initial_beta: InitializerSpec | None = None,
+        initial_avg_mean: InitializerSpec | None = None,
+        initial_avg_var: InitializerSpec | None = None,
     ) -> None:
         super().__init__(
             size,
@@ -64,7 +67,7 @@ class BatchRenormalization(BatchNormalization):
         self.dmax = dmax
 
     def forward(  # type: ignore[override]  # v7 has it as a parameter here, in **kwargs above
-        self, x: tp.Any, finetune: bool = False
+        self, x: VariableLike, finetune: bool = False
     ) -> Variable:
         """Normalize.
 
@@ -79,7 +82,13 @@ class BatchRenormalization(BatchNormalization):
         return super().forward(x, finetune=finetune)
 
     def _normalize(
-        self, x: tp.Any, gamma: tp.Any, beta: tp.Any, mean: tp.Any, var: tp.Any, decay: float
+        self,
+        x: VariableLike,
+        gamma: VariableLike,
+        beta: VariableLike,
+        mean: NdArray | None,
+        var: NdArray | None,
+        decay: float,
     ) -> Variable:
         return batch_renormalization(
             x,

@@ -20,6 +20,10 @@ from chainer.serializer import Deserializer
 from chainer.utils import argument
 from chainer.variable import Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import DTypeLike, NdArray, VariableLike
+    from chainer.serializer import AbstractSerializer
+
 
 class DecorrelatedBatchNormalization(Link):
     """Whitens the channels of each group, with running statistics for use outside of training.
@@ -43,8 +47,8 @@ class DecorrelatedBatchNormalization(Link):
     Source: Huang et al., Decorrelated Batch Normalization, CVPR 2018.
     """
 
-    avg_mean: tp.Any
-    avg_projection: tp.Any
+    avg_mean: NdArray
+    avg_projection: NdArray
 
     def __init__(
         self,
@@ -52,7 +56,7 @@ class DecorrelatedBatchNormalization(Link):
         groups: int = 16,
         decay: float = 0.9,
         eps: float = 2e-5,
-        dtype: tp.Any = np.float32,
+        dtype: DTypeLike = np.float32,
     ) -> None:
         super().__init__()
         c = size // groups
@@ -67,12 +71,12 @@ class DecorrelatedBatchNormalization(Link):
         self.eps = eps
         self.groups = groups
 
-    def serialize(self, serializer: tp.Any) -> None:
+    def serialize(self, serializer: AbstractSerializer) -> None:
         if isinstance(serializer, Deserializer):
             serializer = _ForAllGroups(serializer)
         super().serialize(serializer)
 
-    def forward(self, x: tp.Any, **kwargs: tp.Any) -> Variable:
+    def forward(self, x: VariableLike, **kwargs: tp.Any) -> Variable:
         """Whiten.
 
         Args:

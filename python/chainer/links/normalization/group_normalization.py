@@ -12,6 +12,9 @@ from chainer.link import Link
 from chainer.links.normalization._initial import initializer
 from chainer.variable import Parameter, Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InitializerSpec, VariableLike
+
 
 class GroupNormalization(Link):
     """Normalizes the channels of a group together, image by image.
@@ -35,8 +38,8 @@ class GroupNormalization(Link):
         groups: int,
         size: int | None = None,
         eps: float = 1e-5,
-        initial_gamma: tp.Any = None,
-        initial_beta: tp.Any = None,
+        initial_gamma: InitializerSpec | None = None,
+        initial_beta: InitializerSpec | None = None,
     ) -> None:
         super().__init__()
         self.groups = groups
@@ -50,7 +53,7 @@ class GroupNormalization(Link):
         self.gamma.initialize(size)
         self.beta.initialize(size)
 
-    def forward(self, x: tp.Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Normalize.
 
         Args:

@@ -11,6 +11,10 @@ from chainer.link import Link
 from chainer.utils import type_check
 from chainer.variable import Parameter, Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InitializerSpec, VariableLike
+    from chainer.initializer import Initializer
+
 
 class LayerNormalization(Link):
     """Normalizes each row of a matrix.
@@ -31,8 +35,8 @@ class LayerNormalization(Link):
         self,
         size: int | None = None,
         eps: float = 1e-6,
-        initial_gamma: tp.Any = None,
-        initial_beta: tp.Any = None,
+        initial_gamma: InitializerSpec | None = None,
+        initial_beta: InitializerSpec | None = None,
     ) -> None:
         super().__init__()
         self.eps = eps
@@ -44,7 +48,7 @@ class LayerNormalization(Link):
         self.gamma.initialize(size)
         self.beta.initialize(size)
 
-    def forward(self, x: tp.Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Normalize.
 
         Args:
@@ -59,5 +63,5 @@ class LayerNormalization(Link):
         return layer_normalization(x, self.gamma, self.beta, self.eps)
 
 
-def _initializer(given: tp.Any, default: float) -> tp.Any:
+def _initializer(given: InitializerSpec | None, default: float) -> Initializer:
     return initializers._get_initializer(default if given is None else given)

@@ -11,6 +11,9 @@ from chainer.link import Link
 from chainer.utils import type_check
 from chainer.variable import Parameter, Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InitializerSpec, VariableLike
+
 
 class RMSNorm(Link):
     """Divides rows, the last axis, by their root mean square.
@@ -26,7 +29,10 @@ class RMSNorm(Link):
     """
 
     def __init__(
-        self, size: int | None = None, eps: float = 1e-6, initial_gamma: tp.Any = None
+        self,
+        size: int | None = None,
+        eps: float = 1e-6,
+        initial_gamma: InitializerSpec | None = None,
     ) -> None:
         super().__init__()
         self.eps = eps
@@ -35,11 +41,11 @@ class RMSNorm(Link):
             self.gamma = Parameter(initializers._get_initializer(one), size)
 
     @property
-    def printable_specs(self) -> Iterator[tuple[str, tp.Any]]:
+    def printable_specs(self) -> Iterator[tuple[str, object]]:
         yield 'size', self.gamma.shape[0] if self.gamma.is_initialized else None
         yield 'eps', self.eps
 
-    def forward(self, x: tp.Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Normalize.
 
         Args:

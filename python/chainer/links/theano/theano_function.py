@@ -19,10 +19,10 @@ class TheanoFunction(Link):
         RuntimeError: Always, as in Chainer v7 where there is no Theano.
     """
 
-    def __init__(self, inputs: tp.Any, outputs: tp.Any) -> None:
+    def __init__(self, inputs: object, outputs: object) -> None:
         raise RuntimeError(f'chainer.links.{GONE}')
 
-    def forward(self, *args: tp.Any) -> tp.NoReturn:
+    def forward(self, *args: object) -> tp.NoReturn:
         """Is never reached.
 
         Args:

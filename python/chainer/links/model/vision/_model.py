@@ -17,6 +17,9 @@ from chainer.serializers.npz import load_npz
 from chainer.utils import argument, imgproc
 from chainer.variable import Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import ImageLike, VariableLike
+
 _REMOVED: tp.Final = {
     'test': 'test argument is not supported anymore. Use chainer.using_config',
     'volatile': 'volatile argument is not supported anymore. Use chainer.using_config',
@@ -60,7 +63,7 @@ class VisionModel(Chain):
         return list(self.functions)
 
     @staticmethod
-    def _prepare(image: tp.Any, size: tuple[int, int] | None) -> np.ndarray:
+    def _prepare(image: ImageLike, size: tuple[int, int] | None) -> np.ndarray:
         raise NotImplementedError
 
     def _load_caffemodel(self, path: str) -> None:
@@ -93,7 +96,7 @@ class VisionModel(Chain):
             load_npz(path, self)
 
     def forward(
-        self, x: tp.Any, layers: c.Sequence[str] | None = None, **kwargs: tp.Any
+        self, x: VariableLike, layers: c.Sequence[str] | None = None, **kwargs: tp.Any
     ) -> dict[str, Variable]:
         """What layers give.
 
@@ -122,7 +125,7 @@ class VisionModel(Chain):
         kept = {source for name, source in self._sources.items() if name in missing}
         found: dict[str, Variable] = {}
         beside: dict[str, Variable] = {}
-        h = x
+        h: tp.Any = x
         for name, steps in functions.items():
             if not missing:
                 break
@@ -141,7 +144,7 @@ class VisionModel(Chain):
 
     def extract(
         self,
-        images: c.Iterable[tp.Any],
+        images: c.Iterable[ImageLike],
         layers: c.Sequence[str] | None = None,
         size: tuple[int, int] | None = (224, 224),
         **kwargs: tp.Any,
@@ -167,13 +170,15 @@ class VisionModel(Chain):
         x = self._prepare_all(images, size)
         return self(self.device.send(x), layers=layers)
 
-    def _prepare_all(self, images: c.Iterable[tp.Any], size: tuple[int, int] | None) -> np.ndarray:
+    def _prepare_all(
+        self, images: c.Iterable[ImageLike], size: tuple[int, int] | None
+    ) -> np.ndarray:
         prepared = [self._prepare(image, size) for image in images]
         if not prepared:
             raise ValueError(f'{type(self).__name__}: images has length 0, expected at least 1')
         return np.stack(prepared)
 
-    def predict(self, images: c.Iterable[tp.Any], oversample: bool = True) -> Variable:
+    def predict(self, images: c.Iterable[ImageLike], oversample: bool = True) -> Variable:
         """The probabilities of the classes, without a graph, and as in use.
 
         Args:
@@ -194,7 +199,7 @@ class VisionModel(Chain):
 
 
 def prepare_image(
-    image: tp.Any, size: tuple[int, int] | None, mean: tuple[float, float, float]
+    image: ImageLike, size: tuple[int, int] | None, mean: tuple[float, float, float]
 ) -> np.ndarray:
     """An image as the models take it.
 
@@ -214,17 +219,18 @@ def prepare_image(
             f'{error}'
         ) from error
     if isinstance(image, np.ndarray):
-        if image.ndim == 3:
-            if image.shape[0] == 1:
-                image = image[0]
-            elif image.shape[0] == 3:
-                image = image.transpose(1, 2, 0)
-        if image.ndim != 2 and (image.ndim != 3 or image.shape[2] not in (2, 3, 4)):
+        array = image
+        if array.ndim == 3:
+            if array.shape[0] == 1:
+                array = array[0]
+            elif array.shape[0] == 3:
+                array = array.transpose(1, 2, 0)
+        if array.ndim != 2 and (array.ndim != 3 or array.shape[2] not in (2, 3, 4)):
             raise ValueError(
-                f'prepare: image has shape {image.shape}, expected (H, W), (H, W, channels), '
+                f'prepare: image has shape {array.shape}, expected (H, W), (H, W, channels), '
                 '(1, H, W) or (3, H, W)'
             )
-        image = _image.fromarray(image.astype(np.uint8))
+        image = _image.fromarray(array.astype(np.uint8))
     if not isinstance(image, _image.Image):
         raise TypeError(
             f'prepare: image is a {type(image).__name__}, expected a PIL.Image or a numpy.ndarray'
@@ -237,7 +243,7 @@ def prepare_image(
     return np.ascontiguousarray(pixels.transpose(2, 0, 1))
 
 
-def copy_convolution(source: tp.Any, target: tp.Any) -> None:
+def copy_convolution(source: object, target: object) -> None:
     """The weights of a convolution or of a fully connected layer."""
     for name in ('W', 'b'):
         copy_array(getattr(source, name, None), getattr(target, name, None), name)

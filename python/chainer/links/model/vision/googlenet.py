@@ -24,6 +24,10 @@ from chainer.links.model.vision import _model
 from chainer.serializers.npz import save_npz
 from chainer.variable import Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import ImageLike, VariableLike
+    from chainer.initializer import Initializer
+
 # in_channels, out1, proj3, out3, proj5, out5, proj_pool
 _BLOCKS: tp.Final = {
     '3a': (192, 64, 96, 128, 16, 32, 32),
@@ -79,7 +83,7 @@ class GoogLeNet(_model.VisionModel):
     def __init__(self, pretrained_model: str | None = 'auto') -> None:
         super().__init__()
         path = self._find_weights(pretrained_model) if pretrained_model else None
-        weight: tp.Any = initializers.Zero() if path else initializers.LeCunUniform(1.0)
+        weight: Initializer = initializers.Zero() if path else initializers.LeCunUniform(1.0)
         w: tp.Any = {'initialW': weight, 'initial_bias': 0}
         inner = weight if path else None  # as in v7, that of Inception itself
         with self.init_scope():
@@ -125,7 +129,7 @@ class GoogLeNet(_model.VisionModel):
         return found
 
     @staticmethod
-    def _prepare(image: tp.Any, size: tuple[int, int] | None) -> np.ndarray:
+    def _prepare(image: ImageLike, size: tuple[int, int] | None) -> np.ndarray:
         return prepare(image, size)
 
     def _load_caffemodel(self, path: str) -> None:
@@ -152,27 +156,27 @@ class GoogLeNet(_model.VisionModel):
         save_npz(path_npz, model, compression=False)
 
 
-def _max_pooling_2d(x: tp.Any) -> Variable:
+def _max_pooling_2d(x: VariableLike) -> Variable:
     return tp.cast(Variable, max_pooling_2d(x, ksize=3, stride=2))
 
 
-def _local_response_normalization(x: tp.Any) -> Variable:
+def _local_response_normalization(x: VariableLike) -> Variable:
     return local_response_normalization(x, n=5, k=1, alpha=1e-4 / 5)
 
 
-def _average_pooling_2d_k5(x: tp.Any) -> Variable:
+def _average_pooling_2d_k5(x: VariableLike) -> Variable:
     return average_pooling_2d(x, ksize=5, stride=3)
 
 
-def _average_pooling_2d_k7(x: tp.Any) -> Variable:
+def _average_pooling_2d_k7(x: VariableLike) -> Variable:
     return average_pooling_2d(x, ksize=7, stride=1)
 
 
-def _dropout(x: tp.Any) -> Variable:
+def _dropout(x: VariableLike) -> Variable:
     return dropout(x, ratio=0.4)
 
 
-def prepare(image: tp.Any, size: tuple[int, int] | None = (224, 224)) -> np.ndarray:
+def prepare(image: ImageLike, size: tuple[int, int] | None = (224, 224)) -> np.ndarray:
     """An image as this model takes it. Needs Pillow.
 
     Args:

@@ -23,6 +23,10 @@ from chainer.links.normalization.batch_normalization import BatchNormalization
 from chainer.serializers.npz import save_npz
 from chainer.variable import Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._link.chain import Chain
+    from chainer._typing import ImageLike, InitializerSpec, VariableLike
+
 _SOURCE: tp.Final = 'https://github.com/KaimingHe/deep-residual-networks'
 # Bottlenecks in each block.
 _DEPTHS: tp.Final = {50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}
@@ -79,7 +83,7 @@ class ResNetLayers(_model.VisionModel):
         }
 
     @staticmethod
-    def _prepare(image: tp.Any, size: tuple[int, int] | None) -> np.ndarray:
+    def _prepare(image: ImageLike, size: tuple[int, int] | None) -> np.ndarray:
         return prepare(image, size)
 
     def _load_caffemodel(self, path: str) -> None:
@@ -152,7 +156,7 @@ class BuildingBlock(Chain):
         mid_channels: int,
         out_channels: int,
         stride: int,
-        initialW: tp.Any = None,
+        initialW: InitializerSpec | None = None,
         downsample_fb: bool = False,
     ) -> None:
         super().__init__()
@@ -165,7 +169,7 @@ class BuildingBlock(Chain):
                 self._forward.append(f'b{i}')
                 setattr(self, f'b{i}', BottleneckB(out_channels, mid_channels, initialW))
 
-    def forward(self, x: tp.Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Apply the block.
 
         Args:
@@ -197,7 +201,7 @@ class BottleneckA(Chain):
         mid_channels: int,
         out_channels: int,
         stride: int = 2,
-        initialW: tp.Any = None,
+        initialW: InitializerSpec | None = None,
         downsample_fb: bool = False,
     ) -> None:
         super().__init__()
@@ -212,7 +216,7 @@ class BottleneckA(Chain):
             self.conv4 = _convolution(in_channels, out_channels, 1, stride, initialW)
             self.bn4 = BatchNormalization(out_channels)
 
-    def forward(self, x: tp.Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Apply the bottleneck.
 
         Args:
@@ -236,7 +240,9 @@ class BottleneckB(Chain):
         initialW: Initializer of the weights; `LeCunNormal` by default.
     """
 
-    def __init__(self, in_channels: int, mid_channels: int, initialW: tp.Any = None) -> None:
+    def __init__(
+        self, in_channels: int, mid_channels: int, initialW: InitializerSpec | None = None
+    ) -> None:
         super().__init__()
         with self.init_scope():
             self.conv1 = _convolution(in_channels, mid_channels, 1, 1, initialW)
@@ -246,7 +252,7 @@ class BottleneckB(Chain):
             self.conv3 = _convolution(mid_channels, in_channels, 1, 1, initialW)
             self.bn3 = BatchNormalization(in_channels)
 
-    def forward(self, x: tp.Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Apply the bottleneck.
 
         Args:
@@ -262,12 +268,12 @@ class BottleneckB(Chain):
 
 
 def _convolution(
-    ins: int | None, outs: int, ksize: int, stride: int, weight: tp.Any
+    ins: int | None, outs: int, ksize: int, stride: int, weight: InitializerSpec | None
 ) -> Convolution2D:
     return Convolution2D(ins, outs, ksize, stride, ksize // 2, nobias=True, initialW=weight)
 
 
-def _copy_block(source: tp.Any, name: str, block: BuildingBlock) -> None:
+def _copy_block(source: Chain, name: str, block: BuildingBlock) -> None:
     for place in block._forward:
         # 50: res2a, res2b, res2c; the longer blocks of the others: res3a, res3b1, res3b2, ...
         letters = 'a' if place == 'a' else chr(ord('a') + int(place[1:]))
@@ -283,7 +289,7 @@ def _copy_block(source: tp.Any, name: str, block: BuildingBlock) -> None:
             _copy_normalization(source, f'{part}_branch1', target.bn4)
 
 
-def _copy_normalization(source: tp.Any, name: str, target: BatchNormalization) -> None:
+def _copy_normalization(source: Chain, name: str, target: BatchNormalization) -> None:
     bn = f'bn_{name}' if name == 'conv1' else f'bn{name}'
     scale = f'scale_{name}' if name == 'conv1' else f'scale{name}'
     target.avg_mean[...] = source[bn].avg_mean
@@ -292,17 +298,17 @@ def _copy_normalization(source: tp.Any, name: str, target: BatchNormalization) -
     _model.copy_array(source[scale].bias.b, target.beta, scale)
 
 
-def _max_pooling_2d(x: tp.Any) -> Variable:
+def _max_pooling_2d(x: VariableLike) -> Variable:
     return tp.cast(Variable, max_pooling_2d(x, ksize=3, stride=2))
 
 
-def _global_average_pooling_2d(x: tp.Any) -> Variable:
+def _global_average_pooling_2d(x: VariableLike) -> Variable:
     n, channels, rows, columns = x.shape
     h = average_pooling_2d(x, (rows, columns), stride=1)
     return reshape(h, (n, channels))
 
 
-def prepare(image: tp.Any, size: tuple[int, int] | None = (224, 224)) -> np.ndarray:
+def prepare(image: ImageLike, size: tuple[int, int] | None = (224, 224)) -> np.ndarray:
     """An image as these models take it. Needs Pillow.
 
     Args:

@@ -19,6 +19,10 @@ from chainer.links.model.vision import _model
 from chainer.serializers.npz import save_npz
 from chainer.variable import Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import ImageLike, VariableLike
+    from chainer.initializer import Initializer
+
 _SOURCE: tp.Final = 'https://www.robots.ox.ac.uk/~vgg/research/very_deep/'
 # Convolutions before each pooling.
 _DEPTHS: tp.Final = {16: (2, 2, 3, 3, 3), 19: (2, 2, 4, 4, 4)}
@@ -43,7 +47,7 @@ class VGGLayers(_model.VisionModel):
         self._depths = _DEPTHS[n_layers]
         self._weights = _model.Weights(f'VGG_ILSVRC_{n_layers}_layers', _SOURCE)
         path = self._find_weights(pretrained_model) if pretrained_model else None
-        weight: tp.Any = initializers.Zero() if path else initializers.Normal(0.01)
+        weight: Initializer = initializers.Zero() if path else initializers.Normal(0.01)
         ins = 3
         with self.init_scope():
             for i, (depth, outs) in enumerate(zip(self._depths, _CHANNELS, strict=True), 1):
@@ -72,7 +76,7 @@ class VGGLayers(_model.VisionModel):
         return found
 
     @staticmethod
-    def _prepare(image: tp.Any, size: tuple[int, int] | None) -> np.ndarray:
+    def _prepare(image: ImageLike, size: tuple[int, int] | None) -> np.ndarray:
         return prepare(image, size)
 
     def _load_caffemodel(self, path: str) -> None:
@@ -117,11 +121,11 @@ class VGG19Layers(VGGLayers):
         super().__init__(pretrained_model, 19)
 
 
-def _max_pooling_2d(x: tp.Any) -> Variable:
+def _max_pooling_2d(x: VariableLike) -> Variable:
     return tp.cast(Variable, max_pooling_2d(x, ksize=2))
 
 
-def prepare(image: tp.Any, size: tuple[int, int] | None = (224, 224)) -> np.ndarray:
+def prepare(image: ImageLike, size: tuple[int, int] | None = (224, 224)) -> np.ndarray:
     """An image as these models take it. Needs Pillow.
 
     Args:

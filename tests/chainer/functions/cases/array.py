@@ -4,7 +4,7 @@ import chainer
 import numpy as np
 from functions.cases._table import NUMBERS, Case, InvalidType, b, c, call, f, i, own
 
-from cases.nn.connection import per_axis, windows
+from cases.conv.connection import per_axis, windows
 
 EVERY = (*NUMBERS, 'bool')
 

@@ -2,8 +2,8 @@
 
 from functions.cases._table import Case, InvalidType, b, c, call, f, i, own
 
-from cases.nn.attention import attention
-from cases.nn.rotary import rotary_embedding
+from cases.attention.attention import attention
+from cases.attention.rotary import rotary_embedding
 
 _X = f(2, 3, 4)
 

@@ -4,7 +4,7 @@ import numpy as np
 from chainer.functions.connection.linear import _rectified_linear
 from functions.cases._table import Case, InvalidType, c, call, f, own
 
-from cases.nn.connection import conv, conv_transpose
+from cases.conv.connection import conv, conv_transpose
 
 
 def linear(x, w, b=None, n_batch_axes=1):

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 from functions.cases._table import Case, InvalidType, c, call, f, i
 
-from cases.nn.pooling import average_pool, max_pool, max_unpool, unpool
+from cases.pool.pooling import average_pool, max_pool, max_unpool, unpool
 
 # Numbers apart: a difference quotient must not change which one is the maximum.
 _d = functools.partial(f, distinct=True, lo=-8, hi=8)

@@ -5,7 +5,7 @@ import numpy as np
 from functions.cases._table import Case, InvalidType, call, f, own
 from scipy.special import expit as sigmoid
 
-from cases.nn.recurrent import flat, n_step, parameters
+from cases.rnn.recurrent import flat, n_step, parameters
 
 
 def lstm(c_prev, x):

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.special
 from links.cases._table import InvalidType, L, Row, call, f, own
 
-from cases.nn.rotary import rotary_embedding
+from cases.attention.rotary import rotary_embedding
 
 _SOME = np.array([[1, 0, 1], [1, 1, 0]], bool)
 _ERF = scipy.special.erf

@@ -14,7 +14,7 @@ from functions.cases.normalization import batch_normalization
 from links.cases._table import InvalidType, L, Row, c, call, f, own
 from scipy.special import expit as sigmoid
 
-from cases.nn.connection import conv, conv_transpose
+from cases.conv.connection import conv, conv_transpose
 
 
 def relu(x):

@@ -6,7 +6,7 @@ from functions.cases.rnn import lstm, tree_lstm
 from links.cases._table import InvalidType, L, Row, call, f, own, steps
 from scipy.special import expit as sigmoid
 
-from cases.nn.recurrent import GATES, n_step
+from cases.rnn.recurrent import GATES, n_step
 
 
 def of(p, name, x):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from cases._harness import make, to_numpy
 from cases._table import seeded
-from cases.nn.recurrent import GATES, n_step
+from cases.rnn.recurrent import GATES, n_step
 
 NAMES = {'lstm': 'lstm', 'gru': 'gru', 'tanh': 'rnn', 'relu': 'rnn'}
 # Layers, sizes of the steps, features, units.

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from cases._harness import make, to_numpy
 from cases._table import seeded
-from cases.nn.recurrent import lstm, slstm, tree_lstm
+from cases.rnn.recurrent import lstm, slstm, tree_lstm
 
 # The function, that of NumPy, and the shapes of its arrays.
 CALLS = {

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from cases._harness import compare, make, to_numpy
 from cases._table import np_dtype, seeded
-from cases.nn.connection import conv, conv_transpose, weight_gradient
+from cases.conv.connection import conv, conv_transpose, weight_gradient
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 

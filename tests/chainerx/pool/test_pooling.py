@@ -1,4 +1,4 @@
-"""What the rows of `cases/nn/pooling.py` can't say."""
+"""What the rows of `cases/pool/pooling.py` can't say."""
 
 import itertools
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from cases._harness import make, to_numpy
 from cases._table import seeded
-from cases.nn.attention import attention
+from cases.attention.attention import attention
 
 # Leading shape, queries, keys, width, width of values; key heads, where they are grouped.
 SHAPES = {

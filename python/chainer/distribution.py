@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from chainer import backend, types, variable
 from chainer import functions as F
+from chainer._base.docstrings import documented_like
 
 
 class Distribution:
@@ -72,16 +73,9 @@ class Distribution:
         """
         raise self._lacks('log_prob')
 
+    @documented_like(log_prob)
     def cdf(self, x: tp.Any) -> variable.Variable:
-        """The probability of what is at most ``x``.
-
-        Args:
-            x (Variable, array or float): Points; its shape ends with those of batch and event, or
-                broadcasts with them.
-
-        Returns:
-            Variable: Of the shape of ``x`` without that of the event. Differentiable, any order.
-        """
+        """The probability of what is at most ``x``."""
         raise self._lacks('cdf')
 
     def icdf(self, x: tp.Any) -> variable.Variable:
@@ -142,64 +136,29 @@ class Distribution:
         x = self.sample_n(math.prod(shape))
         return F.reshape(x, shape + self.batch_shape + self.event_shape)
 
+    @documented_like(log_prob)
     def prob(self, x: tp.Any) -> variable.Variable:
-        """The density, or the probability, at ``x``.
-
-        Args:
-            x (Variable, array or float): Points; its shape ends with those of batch and event, or
-                broadcasts with them.
-
-        Returns:
-            Variable: Of the shape of ``x`` without that of the event. Differentiable, any order.
-        """
+        """The density, or the probability, at ``x``."""
         return F.exp(self.log_prob(x))
 
+    @documented_like(log_prob)
     def log_cdf(self, x: tp.Any) -> variable.Variable:
-        """The logarithm of `cdf`.
-
-        Args:
-            x (Variable, array or float): Points; its shape ends with those of batch and event, or
-                broadcasts with them.
-
-        Returns:
-            Variable: Of the shape of ``x`` without that of the event. Differentiable, any order.
-        """
+        """The logarithm of `cdf`."""
         return _log_of_part(self.cdf(x), self.survival_function(x))
 
+    @documented_like(log_prob)
     def survival_function(self, x: tp.Any) -> variable.Variable:
-        """The probability of what is above ``x``.
-
-        Args:
-            x (Variable, array or float): Points; its shape ends with those of batch and event, or
-                broadcasts with them.
-
-        Returns:
-            Variable: Of the shape of ``x`` without that of the event. Differentiable, any order.
-        """
+        """The probability of what is above ``x``."""
         return 1 - self.cdf(x)
 
+    @documented_like(log_prob)
     def log_survival_function(self, x: tp.Any) -> variable.Variable:
-        """The logarithm of `survival_function`.
-
-        Args:
-            x (Variable, array or float): Points; its shape ends with those of batch and event, or
-                broadcasts with them.
-
-        Returns:
-            Variable: Of the shape of ``x`` without that of the event. Differentiable, any order.
-        """
+        """The logarithm of `survival_function`."""
         return _log_of_part(self.survival_function(x), self.cdf(x))
 
+    @documented_like(log_prob)
     def perplexity(self, x: tp.Any) -> variable.Variable:
-        """``1 / prob(x)``: among how many equally likely values ``x`` would be as likely.
-
-        Args:
-            x (Variable, array or float): Points; its shape ends with those of batch and event, or
-                broadcasts with them.
-
-        Returns:
-            Variable: Of the shape of ``x`` without that of the event. Differentiable, any order.
-        """
+        """``1 / prob(x)``: among how many equally likely values ``x`` would be as likely."""
         return F.exp(-self.log_prob(x))
 
     @property

@@ -51,7 +51,9 @@ def _sections(text: str) -> dict[str, str]:
 
 
 def _entries(sections: dict[str, str], heading: str) -> dict[str, str]:
-    return {match[1]: match[0] for match in _ENTRY.finditer(sections.get(heading, ''))}
+    """The entries of a section by their names, the first one where one has several."""
+    found = _ENTRY.finditer(sections.get(heading, ''))
+    return {match[1].split(',')[0]: match[0] for match in found}
 
 
 def _merged_raises(own: dict[str, str], others: dict[str, str]) -> str:

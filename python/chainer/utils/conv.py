@@ -6,6 +6,7 @@ import typing as tp
 
 import numpy as np
 
+from chainer._base.docstrings import documented_like
 from chainer.backends import cuda
 from chainer.utils import conv_nd
 from chainer.utils._patches import (  # noqa: F401  (outsizes: where v7 has them)
@@ -62,6 +63,7 @@ def _outsize_2d(img, kh, kw, sy, sx, ph, pw, cover_all, dy, dx, out_h, out_w) ->
     return out_h, out_w
 
 
+@documented_like(im2col_cpu)
 def im2col_gpu(
     img: tp.Any,
     kh: int,
@@ -78,15 +80,6 @@ def im2col_gpu(
 ) -> tp.Any:
     """Makes columns of the patches of images that are CuPy arrays.
 
-    Args:
-        img: Images, (N, C, H, W).
-        kh, kw: Size of a patch.
-        sy, sx: Stride.
-        ph, pw: Padding at both ends.
-        cover_all: Whether all input takes part.
-        dy, dx: Dilation.
-        out_h, out_w: Size of the output; None follows from the others.
-
     Returns:
         cupy.ndarray: (N, C, kh, kw, out_h, out_w), of the dtype of ``img``.
     """
@@ -95,6 +88,7 @@ def im2col_gpu(
     return conv_nd._im2col_gpu(img, (kh, kw), (sy, sx), (ph, pw), outs, (dy, dx))
 
 
+@documented_like(im2col_cpu)
 def im2col(
     img: tp.Any,
     kh: int,
@@ -110,15 +104,6 @@ def im2col(
     out_w: int | None = None,
 ) -> tp.Any:
     """Makes columns of the patches of images.
-
-    Args:
-        img: Images, (N, C, H, W).
-        kh, kw: Size of a patch.
-        sy, sx: Stride.
-        ph, pw: Padding at both ends.
-        cover_all: Whether all input takes part.
-        dy, dx: Dilation.
-        out_h, out_w: Size of the output; None follows from the others.
 
     Returns:
         array: (N, C, kh, kw, out_h, out_w), of the dtype of ``img``.

@@ -24,13 +24,7 @@ class Concat(BuiltinFunction):
             type_check.expect(in_types[0].ndim > type_check.make_variable(self.axis, 'axis'))
         else:
             type_check.expect(-in_types[0].ndim <= self.axis)
-        for i in range(1, type_check.eval(in_types.size())):
-            type_check.expect(
-                in_types[0].dtype == in_types[i].dtype, in_types[0].ndim == in_types[i].ndim
-            )
-            for d in range(ndim):
-                if d != self.axis % ndim:
-                    type_check.expect(in_types[0].shape[d] == in_types[i].shape[d])
+        expect_joinable(in_types, self.axis % ndim if ndim else 0)
 
     @staticmethod
     def compose(*xs: chainerx.ndarray, axis: int = 1) -> chainerx.ndarray:
@@ -57,6 +51,18 @@ def concat(xs: tp.Iterable[VariableLike], axis: int = 1) -> variable.Variable:
     if not isinstance(axis, int):
         raise TypeError(f'concat: axis is {axis!r}, expected an int')
     return Concat.call(*xs, axis=axis)
+
+
+def expect_joinable(in_types: InTypes, axis: int) -> None:
+    """The type check of arrays that are joined along an axis."""
+    type_check.expect(in_types.size() > 0)
+    first = in_types[0]
+    ndim = type_check.eval(first.ndim)
+    for x in in_types[1:]:
+        type_check.expect(first.dtype == x.dtype, first.ndim == x.ndim)
+        for d in range(ndim):
+            if d != axis:
+                type_check.expect(first.shape[d] == x.shape[d])
 
 
 def to_sequence(op: str, xs: tp.Iterable[VariableLike]) -> tp.Sequence[VariableLike]:

@@ -7,8 +7,9 @@ import typing as tp
 import chainerx
 
 from chainer import variable
+from chainer._base.docstrings import documented_like
 from chainer._graph.builtin import BuiltinFunction
-from chainer.functions.array.concat import to_sequence
+from chainer.functions.array.concat import concat, expect_joinable, to_sequence
 from chainer.utils import type_check
 
 if tp.TYPE_CHECKING:
@@ -20,33 +21,15 @@ class Hstack(BuiltinFunction):
 
     def check_type_forward(self, in_types: InTypes) -> None:
         type_check.expect(in_types.size() > 0)
-        first = in_types[0]
-        ndim = type_check.eval(first.ndim)
-        for x in in_types[1:]:
-            type_check.expect(first.dtype == x.dtype, first.ndim == x.ndim)
-            for d in range(ndim):
-                if ndim > 1 and d != 1:
-                    type_check.expect(first.shape[d] == x.shape[d])
+        expect_joinable(in_types, axis=0 if type_check.eval(in_types[0].ndim) == 1 else 1)
 
     @staticmethod
     def compose(*xs: chainerx.ndarray) -> chainerx.ndarray:
         return chainerx.hstack(xs)
 
 
+@documented_like(concat)
 def hstack(xs: tp.Iterable[VariableLike]) -> variable.Variable:
-    """Joins arrays along the second axis, or the first if it is the only one.
-
-    Args:
-        xs (iterable of Variable or array): One or more, of one dtype; the same shapes, but for the
-            length of this axis.
-
-    Returns:
-        Variable: The dtype of ``xs``; the axis has the sum of their lengths. Differentiable in all
-        of them, any order.
-
-    Raises:
-        InvalidType: If dtypes or shapes do not fit, or there is no array.
-        TypeError: If ``xs`` is no iterable of them.
-    """
+    """Joins arrays along the second axis, or the first if it is the only one."""
     xs = to_sequence('hstack', xs)
     return Hstack.call(*xs)

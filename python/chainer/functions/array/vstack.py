@@ -7,8 +7,9 @@ import typing as tp
 import chainerx
 
 from chainer import variable
+from chainer._base.docstrings import documented_like
 from chainer._graph.builtin import BuiltinFunction
-from chainer.functions.array.concat import to_sequence
+from chainer.functions.array.concat import concat, to_sequence
 from chainer.utils import type_check
 
 if tp.TYPE_CHECKING:
@@ -34,20 +35,13 @@ class Vstack(BuiltinFunction):
         return chainerx.vstack(xs)
 
 
+@documented_like(concat)
 def vstack(xs: tp.Iterable[VariableLike]) -> variable.Variable:
     """Joins arrays along the first axis; arrays of one axis count as rows.
 
     Args:
         xs (iterable of Variable or array): One or more, of one dtype; the same shapes, but for the
             length of the first of several axes.
-
-    Returns:
-        Variable: The dtype of ``xs``; the axis has the sum of their lengths. Differentiable in all
-        of them, any order.
-
-    Raises:
-        InvalidType: If dtypes or shapes do not fit, or there is no array.
-        TypeError: If ``xs`` is no iterable of them.
     """
     xs = to_sequence('vstack', xs)
     return Vstack.call(*xs)

@@ -8,6 +8,7 @@ import chainerx
 from chainerx._core import _scatter
 
 from chainer import variable
+from chainer._base.docstrings import documented_like
 from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
@@ -105,24 +106,15 @@ def classification_summary(
     )
 
 
+@documented_like(classification_summary)
 def precision(
     y: VariableLike, t: VariableLike, label_num: int | None = None, ignore_label: int = -1
 ) -> tuple[variable.Variable, variable.Variable]:
     """Precision and support of each class; see `classification_summary`.
 
-    Args:
-        y (Variable or array): Scores; classes are on axis 1, a float dtype.
-        t (Variable or array): Labels, a signed integer dtype; the shape of ``y`` without axis 1.
-        label_num (int): The number of classes in the result; None for all that ``t`` has.
-        ignore_label (int): Examples with this label are not counted.
-
     Returns:
         tuple of Variable: Precision (float64) and support (int64), each (classes,).
         Not differentiable: no gradient flows back.
-
-    Raises:
-        InvalidType: If dtypes or shapes do not fit.
-        ValueError: If a label is negative and not ``ignore_label``.
     """
     summary = ClassificationSummary.call(
         y, t, label_num=label_num, beta=1.0, ignore_label=ignore_label
@@ -130,24 +122,15 @@ def precision(
     return summary[0], summary[3]
 
 
+@documented_like(classification_summary)
 def recall(
     y: VariableLike, t: VariableLike, label_num: int | None = None, ignore_label: int = -1
 ) -> tuple[variable.Variable, variable.Variable]:
     """Recall and support of each class; see `classification_summary`.
 
-    Args:
-        y (Variable or array): Scores; classes are on axis 1, a float dtype.
-        t (Variable or array): Labels, a signed integer dtype; the shape of ``y`` without axis 1.
-        label_num (int): The number of classes in the result; None for all that ``t`` has.
-        ignore_label (int): Examples with this label are not counted.
-
     Returns:
         tuple of Variable: Recall (float64) and support (int64), each (classes,).
         Not differentiable: no gradient flows back.
-
-    Raises:
-        InvalidType: If dtypes or shapes do not fit.
-        ValueError: If a label is negative and not ``ignore_label``.
     """
     summary = ClassificationSummary.call(
         y, t, label_num=label_num, beta=1.0, ignore_label=ignore_label
@@ -155,6 +138,7 @@ def recall(
     return summary[1], summary[3]
 
 
+@documented_like(classification_summary)
 def fbeta_score(
     y: VariableLike,
     t: VariableLike,
@@ -164,20 +148,9 @@ def fbeta_score(
 ) -> tuple[variable.Variable, variable.Variable]:
     """F score and support of each class; see `classification_summary`.
 
-    Args:
-        y (Variable or array): Scores; classes are on axis 1, a float dtype.
-        t (Variable or array): Labels, a signed integer dtype; the shape of ``y`` without axis 1.
-        label_num (int): The number of classes in the result; None for all that ``t`` has.
-        beta (float): The weight of recall in the F score.
-        ignore_label (int): Examples with this label are not counted.
-
     Returns:
         tuple of Variable: F score (float64) and support (int64), each (classes,).
         Not differentiable: no gradient flows back.
-
-    Raises:
-        InvalidType: If dtypes or shapes do not fit.
-        ValueError: If a label is negative and not ``ignore_label``.
     """
     summary = ClassificationSummary.call(
         y, t, label_num=label_num, beta=beta, ignore_label=ignore_label
@@ -185,23 +158,9 @@ def fbeta_score(
     return summary[2], summary[3]
 
 
+@documented_like(fbeta_score)
 def f1_score(
     y: VariableLike, t: VariableLike, label_num: int | None = None, ignore_label: int = -1
 ) -> tuple[variable.Variable, variable.Variable]:
-    """F score, with ``beta`` 1, and support of each class; see `classification_summary`.
-
-    Args:
-        y (Variable or array): Scores; classes are on axis 1, a float dtype.
-        t (Variable or array): Labels, a signed integer dtype; the shape of ``y`` without axis 1.
-        label_num (int): The number of classes in the result; None for all that ``t`` has.
-        ignore_label (int): Examples with this label are not counted.
-
-    Returns:
-        tuple of Variable: F score (float64) and support (int64), each (classes,).
-        Not differentiable: no gradient flows back.
-
-    Raises:
-        InvalidType: If dtypes or shapes do not fit.
-        ValueError: If a label is negative and not ``ignore_label``.
-    """
+    """F score, with ``beta`` 1, and support of each class; see `classification_summary`."""
     return fbeta_score(y, t, label_num, 1.0, ignore_label)

@@ -8,6 +8,7 @@ import chainerx
 from chainerx import _core
 
 from chainer import variable
+from chainer._base.docstrings import documented_like
 from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
@@ -64,18 +65,7 @@ def fft(x: tp.Sequence[VariableLike]) -> tuple[variable.Variable, variable.Varia
     return FFT.call(*_parts('fft', x), method='fft')
 
 
+@documented_like(fft)
 def ifft(x: tp.Sequence[VariableLike]) -> tuple[variable.Variable, variable.Variable]:
-    """The inverse of the discrete Fourier transform along the last axis.
-
-    Args:
-        x (tuple of Variable or array): Real and imaginary parts, of one shape and float dtype.
-
-    Returns:
-        tuple of Variable: Real and imaginary parts, of shape and dtype of these. Differentiable,
-        any order.
-
-    Raises:
-        InvalidType: If shapes or dtypes do not fit.
-        ValueError: If the axis is empty, or ``x`` has not two parts.
-    """
+    """The inverse of the discrete Fourier transform along the last axis."""
     return FFT.call(*_parts('ifft', x), method='ifft')

@@ -8,7 +8,9 @@ import chainerx
 import numpy as np
 
 from chainer import variable
+from chainer._base.docstrings import documented_like
 from chainer._graph.builtin import BuiltinFunction
+from chainer.functions.math.ceil import ceil
 
 if tp.TYPE_CHECKING:
     from chainer._typing import VariableLike
@@ -16,25 +18,12 @@ if tp.TYPE_CHECKING:
 
 class _Fix(BuiltinFunction):
     has_graph = False
-
-    @staticmethod
-    def compose(x: chainerx.ndarray) -> chainerx.ndarray:
-        return x.copy() if x.dtype.kind in 'biu' else chainerx.fix(x)
+    compose = staticmethod(chainerx.fix)
 
 
+@documented_like(ceil)
 def fix(x: VariableLike | np.generic) -> variable.Variable:
-    """The integer part, elementwise.
-
-    Args:
-        x (Variable, array or NumPy scalar): Any shape, any dtype; integers stay what they are.
-
-    Returns:
-        Variable: Shape and dtype of ``x``. Not differentiable, and without a creator:
-        the gradient would be 0 everywhere.
-
-    Raises:
-        TypeError: If ``x`` is no array.
-    """
+    """The integer part, elementwise."""
     if isinstance(x, np.generic):
         x = np.asarray(x)
     return _Fix.call(x)

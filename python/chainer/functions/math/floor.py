@@ -8,7 +8,9 @@ import chainerx
 import numpy as np
 
 from chainer import variable
+from chainer._base.docstrings import documented_like
 from chainer._graph.builtin import BuiltinFunction
+from chainer.functions.math.ceil import ceil
 
 if tp.TYPE_CHECKING:
     from chainer._typing import VariableLike
@@ -16,25 +18,12 @@ if tp.TYPE_CHECKING:
 
 class _Floor(BuiltinFunction):
     has_graph = False
-
-    @staticmethod
-    def compose(x: chainerx.ndarray) -> chainerx.ndarray:
-        return x.copy() if x.dtype.kind in 'biu' else chainerx.floor(x)
+    compose = staticmethod(chainerx.floor)
 
 
+@documented_like(ceil)
 def floor(x: VariableLike | np.generic) -> variable.Variable:
-    """The largest integer that is not above, elementwise.
-
-    Args:
-        x (Variable, array or NumPy scalar): Any shape, any dtype; integers stay what they are.
-
-    Returns:
-        Variable: Shape and dtype of ``x``. Not differentiable, and without a creator:
-        the gradient would be 0 everywhere.
-
-    Raises:
-        TypeError: If ``x`` is no array.
-    """
+    """The largest integer that is not above, elementwise."""
     if isinstance(x, np.generic):
         x = np.asarray(x)
     return _Floor.call(x)

@@ -7,6 +7,7 @@ import typing as tp
 import chainerx
 
 from chainer import variable
+from chainer._base.docstrings import documented_like
 from chainer._graph.builtin import BuiltinFunction
 from chainer.functions._elementwise import FloatUnary
 from chainer.utils import type_check
@@ -86,33 +87,15 @@ def sin(x: VariableLike) -> variable.Variable:
     return Sin.call(x)
 
 
+@documented_like(sin)
 def cos(x: VariableLike) -> variable.Variable:
-    """The cosine, elementwise.
-
-    Args:
-        x (Variable or array): Any shape, any float dtype.
-
-    Returns:
-        Variable: Shape and dtype of ``x``. Differentiable, any order.
-
-    Raises:
-        InvalidType: If ``x`` is not of a float dtype.
-    """
+    """The cosine, elementwise."""
     return Cos.call(x)
 
 
+@documented_like(sin)
 def tan(x: VariableLike) -> variable.Variable:
-    """The tangent, elementwise.
-
-    Args:
-        x (Variable or array): Any shape, any float dtype.
-
-    Returns:
-        Variable: Shape and dtype of ``x``. Differentiable, any order.
-
-    Raises:
-        InvalidType: If ``x`` is not of a float dtype.
-    """
+    """The tangent, elementwise."""
     return Tan.call(x)
 
 
@@ -131,33 +114,15 @@ def arcsin(x: VariableLike) -> variable.Variable:
     return Arcsin.call(x)
 
 
+@documented_like(arcsin)
 def arccos(x: VariableLike) -> variable.Variable:
-    """The inverse cosine, elementwise, NaN outside of [-1, 1].
-
-    Args:
-        x (Variable or array): Any shape, any float dtype.
-
-    Returns:
-        Variable: Shape and dtype of ``x``. Differentiable, any order, inside the interval.
-
-    Raises:
-        InvalidType: If ``x`` is not of a float dtype.
-    """
+    """The inverse cosine, elementwise, NaN outside of [-1, 1]."""
     return Arccos.call(x)
 
 
+@documented_like(sin)
 def arctan(x: VariableLike) -> variable.Variable:
-    """The inverse tangent, elementwise.
-
-    Args:
-        x (Variable or array): Any shape, any float dtype.
-
-    Returns:
-        Variable: Shape and dtype of ``x``. Differentiable, any order.
-
-    Raises:
-        InvalidType: If ``x`` is not of a float dtype.
-    """
+    """The inverse tangent, elementwise."""
     return Arctan.call(x)
 
 

@@ -6,6 +6,7 @@ import typing as tp
 from collections.abc import Iterator, Sequence
 
 from chainer import initializers
+from chainer._base.docstrings import documented_like
 from chainer.functions.activation.gelu import gelu
 from chainer.functions.activation.mish import mish
 from chainer.functions.activation.relu import relu
@@ -230,24 +231,13 @@ class TransformerEncoderLayer(Chain):
             return reshape(rows, shape)
 
 
+@documented_like(TransformerEncoderLayer)
 class TransformerEncoder(Chain):
     """A stack of `TransformerEncoderLayer`.
 
     Args:
         n_layers: The number of layers.
-        in_size: Features. None: taken from the first input.
-        n_heads: The number of heads of each attention.
-        hidden_size: See `TransformerEncoderLayer`, as for what follows.
-        dropout: Ratio of all dropouts, in training.
-        activation: Its name, or a function.
         pre_norm: Whether what enters is normalized; what leaves the last layer is then, too.
-        norm: 'layer' or 'rms'.
-        eps: Of the normalizations.
-        n_kv_heads: The number of heads of keys and values.
-        nobias: Whether the linear layers have no biases.
-        rotary: Whether queries and keys are turned by their positions.
-        initialW: Initializer of the weights; `LeCunNormal` by default.
-        initial_bias: Initializer of the biases; 0 by default.
 
     Attributes:
         layers (ChainList): The layers.
@@ -307,6 +297,7 @@ class TransformerEncoder(Chain):
         """
         return [AttentionCache() for _ in self.layers]
 
+    @documented_like(TransformerEncoderLayer.forward)
     def forward(
         self,
         x: VariableLike,
@@ -317,14 +308,8 @@ class TransformerEncoder(Chain):
         """Apply the layers.
 
         Args:
-            x (Variable or array): (batch, length, in_size).
-            mask (Variable or array): See `MultiHeadAttention.forward`.
-            causal (bool): Whether a step sees itself and earlier ones alone.
             cache (sequence of AttentionCache): What `make_cache` returns; see
                 `MultiHeadAttention.forward`.
-
-        Returns:
-            Variable: Shape and dtype of `x`.
         """
         caches = [None] * len(self.layers) if cache is None else cache
         if len(caches) != len(self.layers):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typing as tp
 
+from chainer._base.docstrings import documented_like
 from chainer._graph.repeated import is_repeated
 from chainer.functions.normalization.batch_renormalization import batch_renormalization
 from chainer.links.normalization.batch_normalization import BatchNormalization
@@ -13,6 +14,7 @@ if tp.TYPE_CHECKING:
     from chainer._typing import DTypeLike, InitializerSpec, NdArray, ShapeSpec, VariableLike
 
 
+@documented_like(BatchNormalization)
 class BatchRenormalization(BatchNormalization):
     """Batch normalization whose result is corrected towards that with running statistics.
 
@@ -20,15 +22,6 @@ class BatchRenormalization(BatchNormalization):
         size: Number of channels, or their shape.
         rmax: The most that the scale is corrected by, at least 1.
         dmax: The most that the shift is corrected by.
-        decay: As in :class:`BatchNormalization`, as are those that follow.
-        eps: Added to variances.
-        dtype: Of parameters and statistics.
-        use_gamma: Whether there is a scale.
-        use_beta: Whether there is a shift.
-        initial_gamma: Initializer of `gamma`.
-        initial_beta: Initializer of `beta`.
-        initial_avg_mean: Initializer of `avg_mean`.
-        initial_avg_var: Initializer of `avg_var`.
 
     Attributes:
         rmax (float): As given; often raised in the course of training.

@@ -6,6 +6,7 @@ import typing as tp
 
 from chainerx._core import engine
 
+from chainer._base.docstrings import documented_like
 from chainer.functions.activation.sigmoid import Sigmoid, sigmoid
 from chainer.functions.activation.tanh import Tanh, tanh
 from chainer.functions.math.linear_interpolate import LinearInterpolate, linear_interpolate
@@ -82,15 +83,9 @@ class StatelessGRU(GRUBase):
         return self._step(h, x) if y is None else y
 
 
+@documented_like(StatelessGRU)
 class StatefulGRU(GRUBase, Stateful):
     """A gated recurrent unit, which keeps its state; see `StatelessGRU`.
-
-    Args:
-        in_size: Features of the input; None: taken from the first one.
-        out_size: Units.
-        init: Initializer of the weights of the input; `LeCunNormal` by default.
-        inner_init: Initializer of the weights of the state; `LeCunNormal` by default.
-        bias_init: Initializer of the biases; 0 by default.
 
     Attributes:
         h (Variable): The output before, or None.
@@ -130,16 +125,9 @@ class StatefulGRU(GRUBase, Stateful):
         return y
 
 
+@documented_like(StatefulGRU)
 class GRU(StatefulGRU):
-    """Another name of `StatefulGRU`.
-
-    Args:
-        in_size: Features of the input; None: taken from the first one.
-        out_size: Units.
-        init: Initializer of the weights of the input; `LeCunNormal` by default.
-        inner_init: Initializer of the weights of the state; `LeCunNormal` by default.
-        bias_init: Initializer of the biases; 0 by default.
-    """
+    """Another name of `StatefulGRU`."""
 
     def forward(self, *args: tp.Any) -> tp.Any:
         """Apply the layer to the next element of the sequences.

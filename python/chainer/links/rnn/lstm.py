@@ -9,6 +9,7 @@ import numpy as np
 from chainerx._core import engine
 
 from chainer import initializers
+from chainer._base.docstrings import documented_like
 from chainer.backend import using_device
 from chainer.functions.array.concat import concat
 from chainer.functions.rnn import lstm as functions
@@ -115,17 +116,9 @@ class StatelessLSTM(LSTMBase):
         return _step(self, c, h, x) or self._step(c, h, x)
 
 
+@documented_like(StatelessLSTM)
 class LSTM(LSTMBase, Stateful):
     """A fully connected layer with a long short-term memory, which keeps its state.
-
-    Args:
-        in_size: Features of the input. None, or left out (`in_size` is then what is given for
-            `out_size`): taken from the first input.
-        out_size: Features of the output.
-        lateral_init: Initializer of the weights of the output before; `LeCunNormal` by default.
-        upward_init: Initializer of the weights of the input; `LeCunNormal` by default.
-        bias_init: Initializer of the biases, but that of the forget gate; 0 by default.
-        forget_bias_init: Initializer of the bias of the forget gate; 1 by default.
 
     Attributes:
         upward (Linear): From the input to the gates; those of a unit stand side by side.

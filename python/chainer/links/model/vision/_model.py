@@ -204,12 +204,18 @@ def prepare_image(
     """An image as the models take it.
 
     Args:
-        image: PIL.Image, or an array of (H, W), (H, W, channels), (1, H, W) or (3, H, W).
-        size: Width and height to which it is resized, or None.
-        mean: Of blue, green and red, which is taken off.
+        image (PIL.Image or numpy.ndarray): An array is (H, W), (H, W, 3) or (3, H, W), 0 to 255,
+            red first.
+        size (pair of ints): Width and height to which it is resized; None to leave it.
+        mean (triple of float): Of blue, green and red, which is taken off.
 
     Returns:
-        Array of `chainer.config.dtype`, (3, H, W), blue first.
+        numpy.ndarray: Of `chainer.config.dtype`, (3, H, W), blue first, less the mean of the images
+        that the model was made for.
+
+    Raises:
+        ImportError: If there is no Pillow.
+        TypeError: If ``image`` is no image.
     """
     try:
         from PIL import Image as _image  # nothing else needs it, and it takes its time

@@ -9,6 +9,7 @@ import typing as tp
 import numpy as np
 
 from chainer import initializers
+from chainer._base.docstrings import documented_like
 from chainer.functions.activation.relu import relu
 from chainer.functions.activation.softmax import softmax
 from chainer.functions.noise.dropout import dropout
@@ -176,20 +177,7 @@ def _dropout(x: VariableLike) -> Variable:
     return dropout(x, ratio=0.4)
 
 
+@documented_like(_model.prepare_image)
 def prepare(image: ImageLike, size: tuple[int, int] | None = (224, 224)) -> np.ndarray:
-    """An image as this model takes it. Needs Pillow.
-
-    Args:
-        image (PIL.Image or numpy.ndarray): An array is (H, W), (H, W, 3) or (3, H, W), 0 to 255,
-            red first.
-        size (pair of ints): Width and height to which it is resized; None to leave it.
-
-    Returns:
-        numpy.ndarray: Of `chainer.config.dtype`, (3, H, W), blue first, less the mean of the images
-        that the model was made for.
-
-    Raises:
-        ImportError: If there is no Pillow.
-        TypeError: If ``image`` is no image.
-    """
+    """An image as this model takes it. Needs Pillow."""
     return _model.prepare_image(image, size, (104.0, 117.0, 123.0))

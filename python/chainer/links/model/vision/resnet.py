@@ -308,20 +308,7 @@ def _global_average_pooling_2d(x: VariableLike) -> Variable:
     return reshape(h, (n, channels))
 
 
+@documented_like(_model.prepare_image)
 def prepare(image: ImageLike, size: tuple[int, int] | None = (224, 224)) -> np.ndarray:
-    """An image as these models take it. Needs Pillow.
-
-    Args:
-        image (PIL.Image or numpy.ndarray): An array is (H, W), (H, W, 3) or (3, H, W), 0 to 255,
-            red first.
-        size (pair of ints): Width and height to which it is resized; None to leave it.
-
-    Returns:
-        numpy.ndarray: Of `chainer.config.dtype`, (3, H, W), blue first, less the mean of the images
-        that the model was made for.
-
-    Raises:
-        ImportError: If there is no Pillow.
-        TypeError: If ``image`` is no image.
-    """
+    """An image as these models take it. Needs Pillow."""
     return _model.prepare_image(image, size, (103.063, 115.903, 123.152))

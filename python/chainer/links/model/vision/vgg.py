@@ -9,6 +9,7 @@ import typing as tp
 import numpy as np
 
 from chainer import initializers
+from chainer._base.docstrings import documented_like
 from chainer.functions.activation.relu import relu
 from chainer.functions.activation.softmax import softmax
 from chainer.functions.noise.dropout import dropout
@@ -99,23 +100,17 @@ class VGGLayers(_model.VisionModel):
         save_npz(path_npz, model, compression=False)
 
 
+@documented_like(VGGLayers)
 class VGG16Layers(VGGLayers):
-    """The model of 16 layers.
-
-    Args:
-        pretrained_model: See `VGGLayers`.
-    """
+    """The model of 16 layers."""
 
     def __init__(self, pretrained_model: str | None = 'auto') -> None:
         super().__init__(pretrained_model, 16)
 
 
+@documented_like(VGGLayers)
 class VGG19Layers(VGGLayers):
-    """The model of 19 layers.
-
-    Args:
-        pretrained_model: See `VGGLayers`.
-    """
+    """The model of 19 layers."""
 
     def __init__(self, pretrained_model: str | None = 'auto') -> None:
         super().__init__(pretrained_model, 19)
@@ -125,20 +120,7 @@ def _max_pooling_2d(x: VariableLike) -> Variable:
     return tp.cast(Variable, max_pooling_2d(x, ksize=2))
 
 
+@documented_like(_model.prepare_image)
 def prepare(image: ImageLike, size: tuple[int, int] | None = (224, 224)) -> np.ndarray:
-    """An image as these models take it. Needs Pillow.
-
-    Args:
-        image (PIL.Image or numpy.ndarray): An array is (H, W), (H, W, 3) or (3, H, W), 0 to 255,
-            red first.
-        size (pair of ints): Width and height to which it is resized; None to leave it.
-
-    Returns:
-        numpy.ndarray: Of `chainer.config.dtype`, (3, H, W), blue first, less the mean of the images
-        that the model was made for.
-
-    Raises:
-        ImportError: If there is no Pillow.
-        TypeError: If ``image`` is no image.
-    """
+    """An image as these models take it. Needs Pillow."""
     return _model.prepare_image(image, size, (103.939, 116.779, 123.68))

@@ -28,7 +28,7 @@ INCLUDE = re.compile(
 def families() -> dict[str, str]:
     """The file with the rows of each family, from the root of the sources."""
     found = {}
-    for header in sorted(KERNELS.glob('*.h')):
+    for header in sorted(KERNELS.rglob('*.h')):
         match = re.search(r'^#define CX_KERNEL_DEF "([^"]+)"', header.read_text(), re.M)
         if match:
             found[header.stem] = match.group(1)
@@ -51,8 +51,13 @@ def dependents(build: Path) -> dict[str, set[str]]:
     return found
 
 
+def headers(part: str, family: str) -> set[str]:
+    """Those of the name of a family in a part of the sources: one, or none."""
+    return {str(p.relative_to(ROOT)) for p in (ROOT / 'chainerx' / part).rglob(f'{family}.h')}
+
+
 def rows_of_a_family(source: str) -> bool:
-    return 'chainerx/ops/define_family.h' in (ROOT / source).read_text()
+    return 'chainerx/ops/elementwise/define_family.h' in (ROOT / source).read_text()
 
 
 def reason(family: str, rows: str, source: str) -> str | None:
@@ -61,11 +66,11 @@ def reason(family: str, rows: str, source: str) -> str | None:
         return 'table'
     if Path(source).stem == family:
         return 'family'
-    operators = INCLUDE.findall((ROOT / 'chainerx/ops/operators.h').read_text())
-    if f'chainerx/ops/{family}.h' in operators and rows_of_a_family(source):
+    operators = INCLUDE.findall((ROOT / 'chainerx/ops/elementwise/operators.h').read_text())
+    if headers('ops', family) & {*operators} and rows_of_a_family(source):
         return 'user'  # gradient expressions are made of operators
     # Its own includes, and those of the headers that it includes and that are not for all.
-    wanted = {f'chainerx/kernels/{family}.h', rows, f'chainerx/ops/{family}.h'}
+    wanted = {rows} | headers('kernels', family) | headers('ops', family)
     seen, todo = set(), [source]
     for _ in range(2):
         names = [n for s in todo for n in INCLUDE.findall((ROOT / s).read_text())]

@@ -195,7 +195,7 @@ def test_c11_every_routine_has_a_cpp_function():
     folder = ROOT / 'cpp' / 'chainerx' / 'ops'
     if not folder.exists():
         pytest.skip('no sources beside the tests')
-    text = ''.join(p.read_text() for p in [*folder.glob('*.h'), *folder.glob('*.def')]).lower()
+    text = ''.join(p.read_text() for p in [*folder.rglob('*.h'), *folder.rglob('*.def')]).lower()
     # Made of NumPy's own functions, or another name or an option of what is there (identity is
     # Eye).
     other_names = """

@@ -4,12 +4,12 @@
 #include <vector>
 
 #include "chainerx/chainerx.h"
-#include "chainerx/kernels/arithmetic.h"
+#include "chainerx/kernels/elementwise/arithmetic.h"
 #include "chainerx/kernels/hook.h"
-#include "chainerx/kernels/indexing.h"
-#include "chainerx/kernels/manipulation.h"
-#include "chainerx/kernels/memory.h"
+#include "chainerx/kernels/index/indexing.h"
 #include "chainerx/kernels/profiler.h"
+#include "chainerx/kernels/shape/manipulation.h"
+#include "chainerx/kernels/strided/memory.h"
 #include "chainerx/kernels/validator.h"
 #include "test.h"
 

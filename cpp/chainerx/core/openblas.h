@@ -1,5 +1,5 @@
 // The BLAS library of the native backend, for those who may not see native/: defined in
-// native/blas_library.cc.
+// native/gemm/blas_library.cc.
 #pragma once
 
 #include <string>

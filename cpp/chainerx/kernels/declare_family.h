@@ -16,7 +16,7 @@
 #define INOUT(name) ArrayOperand<OperandRole::kInOut, #name>
 #define ATTR(Type, name) ValueOperand<Type, #Type, #name>
 
-// The rows of elementwise operations (ops/*.def) are kernels, too.
+// The rows of elementwise operations (ops/elementwise/tables/*.def) are kernels, too.
 #define CX_UNARY(Name, ...) CX_KERNEL(Name, IN(x), OUT_OR_SAME(out))
 #define CX_UNARY_ATTR(Name, rule, attr, ...) \
     CX_KERNEL(Name, IN(x), ATTR(double, attr), OUT_OR_SAME(out))

@@ -7,8 +7,8 @@
 
 namespace chainerx {
 
-// The second column of ops/*.def. "Computes in the default float" means that the routine converts
-// integers (and, where it says so, bool) before it calls the kernel.
+// The second column of ops/elementwise/tables/*.def. "Computes in the default float" means that the
+// routine converts integers (and, where it says so, bool) before it calls the kernel.
 enum class DtypeRule : int8_t {
     kNumeric,   // all but bool; computes in the dtype of the operands
     kMultiply,  // as kNumeric, and bool

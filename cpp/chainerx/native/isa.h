@@ -1,8 +1,8 @@
 // Which instruction set the float kernels of this process use.
 #pragma once
 
-#include "chainerx/native/loops.h"
-#include "chainerx/native/row_loops.h"
+#include "chainerx/native/elementwise/loops.h"
+#include "chainerx/native/norm/row_loops.h"
 
 namespace chainerx::native {
 
@@ -13,7 +13,8 @@ const char* IsaName();
 // Throws ChainerxError if $CHAINERX_ISA named one that is not built or that this processor lacks.
 void CheckIsa();
 
-// The loops of a unit in the chosen instruction set; those of the families: native/family.h.
+// The loops of a unit in the chosen instruction set; those of the families:
+// native/elementwise/family.h.
 const CastLoops& cast_loops();
 const RowLoops& rows_loops();
 

@@ -8,8 +8,8 @@
 #include "chainerx/core/fork_mutex.h"
 #include "chainerx/core/host_memory.h"
 #include "chainerx/core/pool.h"
-#include "chainerx/native/copy_bytes.h"
 #include "chainerx/native/isa.h"
+#include "chainerx/native/strided/copy_bytes.h"
 
 namespace chainerx::native {
 namespace {

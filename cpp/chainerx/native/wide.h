@@ -2,7 +2,7 @@
 #pragma once
 
 #include "chainerx/core/array.h"
-#include "chainerx/kernels/memory.h"
+#include "chainerx/kernels/strided/memory.h"
 
 namespace chainerx::native {
 

@@ -5,16 +5,16 @@
 #include <span>
 #include <vector>
 
-#include "chainerx/ops/arithmetic.h"
-#include "chainerx/ops/bitwise.h"
-#include "chainerx/ops/complex_parts.h"
-#include "chainerx/ops/composed_math.h"
-#include "chainerx/ops/hyperbolic.h"
-#include "chainerx/ops/manipulation.h"
-#include "chainerx/ops/reduction.h"
-#include "chainerx/ops/rounding.h"
-#include "chainerx/ops/trigonometric.h"
-#include "chainerx/ops/view.h"
+#include "chainerx/ops/elementwise/complex_parts.h"
+#include "chainerx/ops/elementwise/composed_math.h"
+#include "chainerx/ops/elementwise/tables/arithmetic.h"
+#include "chainerx/ops/elementwise/tables/bitwise.h"
+#include "chainerx/ops/elementwise/tables/hyperbolic.h"
+#include "chainerx/ops/elementwise/tables/rounding.h"
+#include "chainerx/ops/elementwise/tables/trigonometric.h"
+#include "chainerx/ops/reduce/reduction.h"
+#include "chainerx/ops/shape/manipulation.h"
+#include "chainerx/ops/shape/view.h"
 
 namespace chainerx {
 

@@ -1,10 +1,10 @@
 // The methods of Array that are routines on views and copies.
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/array.h"
-#include "chainerx/kernels/memory.h"
-#include "chainerx/ops/creation.h"
-#include "chainerx/ops/indexing.h"
-#include "chainerx/ops/view.h"
+#include "chainerx/kernels/strided/memory.h"
+#include "chainerx/ops/index/indexing.h"
+#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/shape/view.h"
 
 namespace chainerx {
 

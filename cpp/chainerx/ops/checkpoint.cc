@@ -13,7 +13,7 @@
 #include "chainerx/autograd/region.h"
 #include "chainerx/autograd/scopes.h"
 #include "chainerx/core/error.h"
-#include "chainerx/ops/random_generator.h"
+#include "chainerx/ops/random/random_generator.h"
 
 namespace chainerx {
 namespace {

@@ -1,8 +1,8 @@
 #include "chainerx/autograd/engine_ops.h"
 
-#include "chainerx/ops/arithmetic.h"
-#include "chainerx/ops/creation.h"
-#include "chainerx/ops/reduction.h"
+#include "chainerx/ops/elementwise/tables/arithmetic.h"
+#include "chainerx/ops/reduce/reduction.h"
+#include "chainerx/ops/shape/creation.h"
 
 namespace chainerx::internal::engine_ops {
 

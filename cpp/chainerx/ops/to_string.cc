@@ -12,7 +12,7 @@
 #include "chainerx/autograd/graph.h"
 #include "chainerx/core/array.h"
 #include "chainerx/core/context.h"
-#include "chainerx/ops/creation.h"
+#include "chainerx/ops/shape/creation.h"
 
 namespace chainerx {
 namespace {

@@ -3,7 +3,7 @@
 #include "chainerx/core/array.h"
 #include "chainerx/core/context.h"
 #include "chainerx/core/error.h"
-#include "chainerx/ops/creation.h"
+#include "chainerx/ops/shape/creation.h"
 
 namespace chainerx {
 namespace {

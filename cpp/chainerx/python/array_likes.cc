@@ -1,12 +1,12 @@
 #include "chainerx/python/array_likes.h"
 
 #include "chainerx/core/context.h"
-#include "chainerx/ops/creation.h"
-#include "chainerx/ops/indexing.h"
+#include "chainerx/ops/index/indexing.h"
+#include "chainerx/ops/shape/creation.h"
 #include "chainerx/python/batching.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/device.h"
-#include "chainerx/python/ndarray.h"
+#include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python {
 namespace {

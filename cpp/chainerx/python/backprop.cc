@@ -3,7 +3,7 @@
 
 #include "chainerx/autograd/check_backward.h"
 #include "chainerx/core/error.h"
-#include "chainerx/ops/creation.h"
+#include "chainerx/ops/shape/creation.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/ids.h"
 #include "chainerx/python/ref.h"

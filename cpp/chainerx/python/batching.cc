@@ -4,7 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include "chainerx/core/error.h"
-#include "chainerx/python/ndarray.h"
+#include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/ref.h"
 
 namespace nb = nanobind;

@@ -6,7 +6,7 @@
 
 #include "chainerx/core/error.h"
 #include "chainerx/python/convert.h"
-#include "chainerx/python/ndarray.h"
+#include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python {
 

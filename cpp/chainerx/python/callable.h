@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "chainerx/python/bind.h"
-#include "chainerx/python/deferred.h"
+#include "chainerx/python/interop/deferred.h"
 #include "chainerx/python/ref.h"
 
 namespace chainerx::python {

@@ -3,7 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "chainerx/python/ndarray.h"
+#include "chainerx/python/ndarray/ndarray.h"
 
 namespace nanobind::detail {
 

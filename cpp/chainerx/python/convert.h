@@ -7,7 +7,7 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/python/bind.h"
-#include "chainerx/python/ndarray.h"
+#include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/ref.h"
 
 namespace chainerx::python {

@@ -1,8 +1,8 @@
 #include "chainerx/python/element_order.h"
 
 #include "chainerx/core/error.h"
-#include "chainerx/ops/creation.h"
-#include "chainerx/ops/rearrange.h"
+#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/shape/rearrange.h"
 #include "chainerx/python/convert.h"
 
 namespace chainerx::python {

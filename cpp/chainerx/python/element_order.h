@@ -1,7 +1,7 @@
 // The parameter `order`, as NumPy has it.
 #pragma once
 
-#include "chainerx/ops/view.h"
+#include "chainerx/ops/shape/view.h"
 #include "chainerx/python/bind.h"
 
 namespace chainerx::python {

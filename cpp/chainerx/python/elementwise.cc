@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "chainerx/core/error.h"
-#include "chainerx/ops/creation.h"
-#include "chainerx/ops/store.h"
+#include "chainerx/ops/elementwise/store.h"
+#include "chainerx/ops/shape/creation.h"
 #include "chainerx/python/binary.h"
 #include "chainerx/python/convert.h"
-#include "chainerx/python/ndarray.h"
+#include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/ref.h"
 
 namespace chainerx::python {

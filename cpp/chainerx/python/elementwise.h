@@ -14,7 +14,7 @@
 #include <optional>
 
 #include "chainerx/core/array.h"
-#include "chainerx/ops/elementwise.h"
+#include "chainerx/ops/elementwise/elementwise.h"
 #include "chainerx/python/bind.h"
 
 #define CX_OUT_OPTION ", out: ndarray | None = None, *, where: ArrayLike = True"

@@ -1,11 +1,11 @@
 // The rows of elementwise functions, in routines_elementwise.cc and its neighbours: one line per
-// name. The dtypes are those of the row's rule in ops/*.def.
+// name. The dtypes are those of the row's rule in ops/elementwise/tables/*.def.
 #pragma once
 
 #include "chainerx/python/binary.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/elementwise.h"
-#include "chainerx/python/ndarray.h"
+#include "chainerx/python/ndarray/ndarray.h"
 
 #define CX_ARGS_X "\n\nArgs:\n    x (ndarray): Any shape, "
 #define CX_ARGS_X1_X2                                                 \

@@ -9,13 +9,13 @@
 
 #include "chainerx/core/error.h"
 #include "chainerx/ops/checkpoint.h"
-#include "chainerx/ops/random_generator.h"
+#include "chainerx/ops/random/random_generator.h"
 #include "chainerx/python/callable.h"
 #include "chainerx/python/caster.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/copies.h"
-#include "chainerx/python/deferred.h"
 #include "chainerx/python/device.h"
+#include "chainerx/python/interop/deferred.h"
 #include "chainerx/python/ref.h"
 
 namespace nb = nanobind;

@@ -7,7 +7,7 @@
 #include "chainerx/core/error.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/elementwise.h"
-#include "chainerx/python/ndarray.h"
+#include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/ref.h"
 
 namespace chainerx::python {

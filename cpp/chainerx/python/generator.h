@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 
-#include "chainerx/ops/random_distributions.h"
+#include "chainerx/ops/random/random_distributions.h"
 #include "chainerx/python/bind.h"
 
 namespace chainerx::python {

@@ -11,7 +11,7 @@
 #include "chainerx/python/convert.h"
 #include "chainerx/python/copies.h"
 #include "chainerx/python/ids.h"
-#include "chainerx/python/ndarray.h"
+#include "chainerx/python/ndarray/ndarray.h"
 
 namespace nb = nanobind;
 

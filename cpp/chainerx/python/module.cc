@@ -15,8 +15,8 @@
 #include "chainerx/python/generator.h"
 #include "chainerx/python/grad_hooks.h"
 #include "chainerx/python/named_tuple.h"
-#include "chainerx/python/ndarray.h"
-#include "chainerx/python/ndarray_at.h"
+#include "chainerx/python/ndarray/ndarray.h"
+#include "chainerx/python/ndarray/ndarray_at.h"
 #include "chainerx/python/runtime.h"
 
 namespace nb = nanobind;

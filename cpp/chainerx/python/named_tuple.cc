@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "chainerx/python/ndarray.h"
+#include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python {
 namespace {

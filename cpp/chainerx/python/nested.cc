@@ -5,10 +5,10 @@
 
 #include "chainerx/core/array_body.h"
 #include "chainerx/core/error.h"
-#include "chainerx/ops/creation.h"
-#include "chainerx/ops/manipulation.h"
+#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/shape/manipulation.h"
 #include "chainerx/python/convert.h"
-#include "chainerx/python/ndarray.h"
+#include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "chainerx/ops/per_axis.h"
+#include "chainerx/ops/conv/per_axis.h"
 #include "chainerx/python/bind.h"
 
 namespace chainerx::python {

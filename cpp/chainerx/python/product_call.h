@@ -1,7 +1,7 @@
 // What the products of NumPy that are ufuncs there take besides their operands.
 #pragma once
 
-#include "chainerx/ops/store.h"
+#include "chainerx/ops/elementwise/store.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/elementwise.h"
 

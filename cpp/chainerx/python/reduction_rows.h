@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "chainerx/core/macro.h"
-#include "chainerx/ops/reduction.h"
-#include "chainerx/ops/reduction_options.h"
+#include "chainerx/ops/reduce/reduction.h"
+#include "chainerx/ops/reduce/reduction_options.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/elementwise.h"
-#include "chainerx/python/ndarray.h"
+#include "chainerx/python/ndarray/ndarray.h"
 
 #define CX_ANY_DTYPE "Any shape and dtype."
 #define CX_NO_COMPLEX "Any shape, any dtype but complex ones."

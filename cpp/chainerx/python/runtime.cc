@@ -11,7 +11,7 @@
 #include "chainerx/core/host_memory.h"
 #include "chainerx/core/interrupt.h"
 #include "chainerx/core/leak_tracker.h"
-#include "chainerx/python/ndarray.h"
+#include "chainerx/python/ndarray/ndarray.h"
 
 namespace nb = nanobind;
 

@@ -314,7 +314,7 @@ class Link(device_resident.DeviceResident):
         return iter(params)
 
     def _collect_params(self, params: list[Parameter], include_uninit: bool) -> None:
-        # The engine does the same, and keeps what it has found (engine/walk.cc).
+        # The engine does the same, and keeps what it has found (engine/optim/walk.cc).
         params += [p for _, p in self._own_params(include_uninit)]
 
     def namedparams(self, include_uninit: bool = True) -> Iterator[tuple[str, Parameter]]:

@@ -21,7 +21,7 @@ class FormulaRule(optimizer.UpdateRule):
 
     A subclass names the optimizer whose hyperparameters it has, as in
     ``class SGDRule(FormulaRule, of=SGD)``, and has ``fused``, the routine that updates all
-    parameters at once by the same formula (ops/update.def), and
+    parameters at once by the same formula (ops/optim/update.def), and
 
         step(xp, p, g, *states, *numbers)
 
@@ -84,14 +84,14 @@ class FormulaRule(optimizer.UpdateRule):
         """Sets what a rule keeps of the first values of its hyperparameters."""
 
     def _routine(self) -> str:
-        """Name of the row of ops/update.def that is the same formula."""
+        """Name of the row of ops/optim/update.def that is the same formula."""
         return self._row
 
     def _settings(self) -> tuple[float, ...]:
         """The hyperparameters that the numbers of ``step`` are made of, in the same order.
 
         0 stands for what is derived from them and ``t``: kernels count updates themselves
-        (`FillUpdateNumbers` in kernels/update_rule.h has the formulas).
+        (`FillUpdateNumbers` in kernels/optim/update_rule.h has the formulas).
         """
         return as_float(self.hyperparam, *self._names) + (0.0,) * self._n_derived
 

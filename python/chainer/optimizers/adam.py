@@ -145,7 +145,7 @@ class AdamRule(FormulaRule, of=Adam):
 
 
 _NO_BOUNDS: tp.Final = (-math.inf, math.inf)
-# The routines of ops/update.def by whether they are of amsgrad, of adabound.
+# The routines of ops/optim/update.def by whether they are of amsgrad, of adabound.
 _ROUTINES: tp.Final = {
     (False, False): 'adam',
     (True, False): 'amsgrad',

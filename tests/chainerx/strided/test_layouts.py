@@ -343,7 +343,7 @@ def test_overlapping_views_by_strides_are_read_only():
 
 @pytest.mark.parametrize('size', [2047, 2048, 2049, 4096, 10000, 66000, 66001])
 def test_bytes_are_copied_from_any_place_to_any(size, device):
-    """Some distances within a page take another way (native/copy_bytes.h)."""
+    """Some distances within a page take another way (native/strided/copy_bytes.h)."""
     n = (np.arange(size + 70) % 251).astype('uint8')
     x = chx.array(n, device=device)
     for begin in (0, 1, 64):
@@ -364,7 +364,7 @@ SHORT = [(40, 2, 3), (17, 3, 1, 5), (3, 100, 2, 2), (50, 7), (2, 33, 300), (16, 
 @pytest.mark.parametrize('dtype', ['bool', 'float16', 'float32', 'float64', 'complex128'])
 @pytest.mark.parametrize('shape', SHORT)
 def test_stacks_of_short_rows(shape, dtype, device):
-    """Copied one place of the rows after the other (native/copy_runs.cc)."""
+    """Copied one place of the rows after the other (native/strided/copy_runs.cc)."""
     n = (np.arange(np.prod(shape)) % 250 % 7).reshape(shape).astype(dtype)
     x = chx.array(n, device=device)
 

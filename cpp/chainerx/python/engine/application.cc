@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "chainerx/core/error.h"
-#include "chainerx/python/ndarray.h"
+#include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python::engine {
 

@@ -12,7 +12,7 @@
 #include "chainerx/python/engine/check_cache.h"
 #include "chainerx/python/engine/few.h"
 #include "chainerx/python/engine/variable.h"
-#include "chainerx/python/ndarray.h"
+#include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/ref.h"
 
 namespace chainerx::python::engine {

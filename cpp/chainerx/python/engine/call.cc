@@ -13,7 +13,7 @@
 #include "chainerx/python/engine/function.h"
 #include "chainerx/python/engine/native.h"
 #include "chainerx/python/engine/scopes.h"
-#include "chainerx/python/ndarray.h"
+#include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python::engine {
 

@@ -7,7 +7,7 @@
 #include "chainerx/core/foreign.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/engine/state.h"
-#include "chainerx/python/ndarray.h"
+#include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python::engine {
 

@@ -11,7 +11,7 @@
 #include "chainerx/core/thread_state.h"
 #include "chainerx/python/engine/scopes.h"
 #include "chainerx/python/engine/state.h"
-#include "chainerx/python/ndarray.h"
+#include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python::engine {
 

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "chainerx/core/error.h"
-#include "chainerx/ops/creation.h"
-#include "chainerx/ops/linalg.h"
-#include "chainerx/ops/recurrent.h"
+#include "chainerx/ops/linalg/linalg.h"
+#include "chainerx/ops/rnn/recurrent.h"
+#include "chainerx/ops/shape/creation.h"
 #include "chainerx/python/convert.h"
-#include "chainerx/python/ndarray.h"
+#include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python::engine {
 namespace {

@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "chainerx/core/error.h"
-#include "chainerx/ops/creation.h"
-#include "chainerx/ops/operators.h"
-#include "chainerx/ops/random.h"
+#include "chainerx/ops/elementwise/operators.h"
+#include "chainerx/ops/random/random.h"
+#include "chainerx/ops/shape/creation.h"
 #include "chainerx/python/convert.h"
-#include "chainerx/python/ndarray.h"
+#include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/ref.h"
 
 namespace chainerx::python::engine {

@@ -7,7 +7,7 @@
 
 namespace chainerx::python::engine {
 
-// A key for chainerx/ops/random.h, so that numpy.random.seed() makes the numbers repeatable.
+// A key for chainerx/ops/random/random.h, so that numpy.random.seed() makes the numbers repeatable.
 uint64_t DrawKey();
 
 // Which elements zoneout takes from h.

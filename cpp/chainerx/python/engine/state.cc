@@ -2,8 +2,8 @@
 
 #include <atomic>
 
-#include "chainerx/python/deferred.h"
 #include "chainerx/python/engine/config.h"
+#include "chainerx/python/interop/deferred.h"
 
 namespace chainerx::python::engine {
 

@@ -9,7 +9,7 @@
 
 #include "chainerx/ops/checkpoint.h"
 #include "chainerx/python/functional.h"
-#include "chainerx/python/ndarray.h"
+#include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python::engine {
 

@@ -12,7 +12,7 @@
 #include "chainerx/python/engine/node.h"
 #include "chainerx/python/engine/scopes.h"
 #include "chainerx/python/engine/traverse.h"
-#include "chainerx/python/ndarray.h"
+#include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python::engine {
 

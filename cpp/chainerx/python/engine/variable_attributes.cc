@@ -8,7 +8,7 @@
 #include "chainerx/python/engine/function.h"
 #include "chainerx/python/engine/node.h"
 #include "chainerx/python/engine/variable.h"
-#include "chainerx/python/ndarray.h"
+#include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python::engine {
 

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "chainerx/core/error.h"
-#include "chainerx/ops/reduction.h"
-#include "chainerx/ops/view.h"
+#include "chainerx/ops/reduce/reduction.h"
+#include "chainerx/ops/shape/view.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/engine/call.h"
 #include "chainerx/python/engine/variable.h"

@@ -3,11 +3,11 @@
 #include <string_view>
 
 #include "chainerx/core/error.h"
-#include "chainerx/ops/indexing.h"
+#include "chainerx/ops/index/indexing.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/engine/call.h"
 #include "chainerx/python/engine/variable.h"
-#include "chainerx/python/ndarray.h"
+#include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python::engine {
 namespace {

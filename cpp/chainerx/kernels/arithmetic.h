@@ -1,6 +1,0 @@
-#pragma once
-
-#define CX_KERNEL_FAMILY arithmetic
-#define CX_KERNEL_FAMILY_NUMBER 16
-#define CX_KERNEL_DEF "chainerx/ops/arithmetic.def"
-#include "chainerx/kernels/declare_family.h"

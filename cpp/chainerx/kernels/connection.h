@@ -1,8 +1,0 @@
-#pragma once
-
-#include "chainerx/kernels/conv_geometry.h"
-
-#define CX_KERNEL_FAMILY connection
-#define CX_KERNEL_FAMILY_NUMBER 10
-#define CX_KERNEL_DEF "chainerx/kernels/connection.def"
-#include "chainerx/kernels/declare_family.h"

@@ -1,6 +1,0 @@
-#pragma once
-
-#define CX_KERNEL_FAMILY ctc
-#define CX_KERNEL_FAMILY_NUMBER 27
-#define CX_KERNEL_DEF "chainerx/kernels/ctc.def"
-#include "chainerx/kernels/declare_family.h"

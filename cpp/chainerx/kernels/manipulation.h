@@ -1,6 +1,0 @@
-#pragma once
-
-#define CX_KERNEL_FAMILY manipulation
-#define CX_KERNEL_FAMILY_NUMBER 4
-#define CX_KERNEL_DEF "chainerx/kernels/manipulation.def"
-#include "chainerx/kernels/declare_family.h"

@@ -1,6 +1,0 @@
-#pragma once
-
-#define CX_KERNEL_FAMILY memory
-#define CX_KERNEL_FAMILY_NUMBER 0
-#define CX_KERNEL_DEF "chainerx/kernels/memory.def"
-#include "chainerx/kernels/declare_family.h"

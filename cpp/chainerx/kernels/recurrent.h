@@ -1,8 +1,0 @@
-#pragma once
-
-#include "chainerx/kernels/recurrent_cell.h"
-
-#define CX_KERNEL_FAMILY recurrent
-#define CX_KERNEL_FAMILY_NUMBER 13
-#define CX_KERNEL_DEF "chainerx/kernels/recurrent.def"
-#include "chainerx/kernels/declare_family.h"

@@ -1,8 +1,0 @@
-#pragma once
-
-#include "chainerx/kernels/update_rule.h"
-
-#define CX_KERNEL_FAMILY update
-#define CX_KERNEL_FAMILY_NUMBER 8
-#define CX_KERNEL_DEF "chainerx/kernels/update.def"
-#include "chainerx/kernels/declare_family.h"

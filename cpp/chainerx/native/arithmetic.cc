@@ -1,7 +1,0 @@
-#include "chainerx/kernels/arithmetic.h"
-
-#define CX_FAMILY arithmetic
-#define CX_FAMILY_DEF "chainerx/ops/arithmetic.def"
-#define CX_FAMILY_COST kLight
-#define CX_FAMILY_WHOLE
-#include "chainerx/native/family.h"

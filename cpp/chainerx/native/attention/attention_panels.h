@@ -1,0 +1,173 @@
+// The blocks of attention, packed for the tiles of gemm_loops.h.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "chainerx/native/attention/attention_operands.h"
+#include "chainerx/native/gemm/gemm_loops.h"
+#include "chainerx/native/parts.h"
+#include "chainerx/native/strided/turn_loops.h"
+
+namespace chainerx::native {
+
+// Hands out parts of one piece of memory, all aligned to vectors.
+template <typename C>
+class Carver {
+ public:
+    explicit Carver(C* memory) : memory_{memory} {}
+    C* Take(int64_t n) {
+        C* const x = memory_ == nullptr ? nullptr : memory_ + size_;
+        constexpr int64_t kAlign = 64 / sizeof(C);
+        size_ += CeilDiv(n, kAlign) * kAlign;
+        return x;
+    }
+    int64_t size() const { return size_; }
+
+ private:
+    C* memory_;
+    int64_t size_{0};
+};
+
+// Of queries (or keys) that are cut into panels of as many lanes as a tile has columns.
+struct Lanes {
+    Part all;
+    int64_t width;
+
+    int64_t count() const { return CeilDiv(all.size(), width); }
+    Part panel(int64_t p) const {
+        const int64_t begin = all.begin + p * width;
+        return {begin, std::min(all.end, begin + width)};
+    }
+};
+
+// Rows of a tile: n of them are cut into panels.
+template <typename C>
+struct PackedA {
+    C* data;
+    int64_t depth;  // of a panel in memory
+
+    static int64_t CountPanels(int64_t n) { return CeilDiv(n, GemmLoopsOf<C>().rows); }
+    static PackedA Take(Carver<C>& carver, int64_t n, int64_t depth) {
+        return {carver.Take(CountPanels(n) * GemmLoopsOf<C>().rows * depth), depth};
+    }
+    C* panel(int64_t p) const { return data + p * GemmLoopsOf<C>().rows * depth; }
+
+    // Whole panels, which are packed fastest, unless the last one would be too short to keep the
+    // tile busy; else all of nearly the same number.
+    struct Panels {
+        int64_t n;
+        int64_t count;
+        int64_t rows;    // of each
+        int64_t longer;  // how many of the first have one more
+
+        explicit Panels(int64_t n) : n{n}, count{CountPanels(n)}, rows{GemmLoopsOf<C>().rows} {
+            const int64_t rest = n % rows;
+            longer = 0;
+            if (rest == 0 || rest >= rows / 2) return;
+            rows = n / count;
+            longer = n % count;
+        }
+        Part at(int64_t p) const { return {Begin(p), std::min(n, Begin(p + 1))}; }
+
+     private:
+        int64_t Begin(int64_t p) const { return p * rows + std::min(p, longer); }
+    };
+
+    // Element (i, q) is at x.at(i, q).
+    void Pack(const StridedMatrix<const C>& x, int64_t n, int64_t k) const {
+        const Panels panels{n};
+        for (int64_t p = 0; p < panels.count; ++p) {
+            const Part i = panels.at(p);
+            GemmLoopsOf<C>().pack_a(x.at(i.begin, 0), x.row, x.column, i.size(), k, panel(p));
+        }
+    }
+    // The same for columns [at, at + k) only.
+    void PackAt(const StridedMatrix<const C>& x, int64_t n, int64_t at, int64_t k) const {
+        const int64_t rows = GemmLoopsOf<C>().rows;
+        PackedA{data + at * rows, depth}.Pack(x, n, k);
+    }
+    // Rows [0, wanted) of n times a panel of b: c (+)= a b, whose rows are ldc apart. Depth counts
+    // from row `at`.
+    void Multiply(int64_t n, int64_t wanted, int64_t at, int64_t k, const C* b, C* c, int64_t ldc,
+                  int64_t columns, bool accumulate) const {
+        const auto& loops = GemmLoopsOf<C>();
+        const TileRun<C> run{at, k, b, loops.columns};
+        const Panels panels{n};
+        for (int64_t p = 0; p < panels.count; ++p) {
+            const Part i = panels.at(p);
+            if (i.begin >= wanted) break;
+            loops.tile(panel(p), &run, 1, c + i.begin * ldc, ldc, i.size(), columns, accumulate,
+                       nullptr);
+        }
+    }
+};
+
+// Columns of a tile.
+template <typename C>
+struct PackedB {
+    C* data;
+    int64_t depth;
+
+    static int64_t CountPanels(int64_t n) { return CeilDiv(n, GemmLoopsOf<C>().columns); }
+    static PackedB Take(Carver<C>& carver, int64_t n, int64_t depth) {
+        return {carver.Take(CountPanels(n) * GemmLoopsOf<C>().columns * depth), depth};
+    }
+    C* panel(int64_t p) const { return data + p * GemmLoopsOf<C>().columns * depth; }
+
+    // Element (q, j) is at x.at(q, j).
+    void Pack(const StridedMatrix<const C>& x, int64_t n, int64_t k) const {
+        const int64_t columns = GemmLoopsOf<C>().columns;
+        for (int64_t j = 0; j < n; j += columns) {
+            GemmLoopsOf<C>().pack_b(x.at(0, j), x.row, x.column, std::min(columns, n - j), k,
+                                    data + j * depth);
+        }
+    }
+};
+
+// x turned.
+template <typename C>
+StridedMatrix<const C> Turned(const StridedMatrix<const C>& x) {
+    return {x.data, x.column, x.row};
+}
+
+// Writes a panel, a row per number and a lane per query, to rows [begin, begin + n) of y, of
+// `width` adjacent numbers. `memory` has room for the square of a tile's columns.
+template <typename T, typename C>
+void WriteTurned(const C* panel, int64_t width, int64_t n, C* memory, const StridedMatrix<T>& y,
+                 int64_t begin) {
+    const auto& loops = GemmLoopsOf<C>();
+    const int64_t columns = loops.columns;
+    if constexpr (std::is_same_v<T, C>) {
+        const TurnLoops& turns = turn_loops();
+        const int64_t side = sizeof(C) == 4 ? turns.side4 : turns.side8;
+        if (n % side == 0 && width % side == 0) {
+            const auto turn = sizeof(C) == 4 ? turns.turn4 : turns.turn8;
+            constexpr int64_t kSize = sizeof(C);
+            turn(reinterpret_cast<char*>(y.at(begin, 0)), y.row * kSize,
+                 reinterpret_cast<const char*>(panel), columns * kSize, n, width, n);
+            return;
+        }
+    }
+    for (int64_t j = 0; j < width; j += columns) {
+        const int64_t count = std::min(columns, width - j);
+        loops.pack_b(panel + j * columns, 1, columns, count, n, memory);
+        for (int64_t i = 0; i < n; ++i) {
+            const C* from = memory + i * columns;
+            T* to = y.at(begin + i, j);
+            for (int64_t l = 0; l < count; ++l) to[l] = Cast<T>(from[l]);
+        }
+    }
+}
+
+// How many blocks of that many queries are one task. By shape alone.
+inline int64_t CountTogether(const AttentionSizes& sizes, int64_t most_queries) {
+    constexpr double kLeast = 0x1p18;
+    const double work = static_cast<double>(std::min(sizes.queries, most_queries)) *
+                        static_cast<double>(sizes.keys) *
+                        static_cast<double>(sizes.width + sizes.value_width + 16);
+    return std::max<int64_t>(1, static_cast<int64_t>(kLeast / std::max(work, 1.0)));
+}
+
+}  // namespace chainerx::native

@@ -1,0 +1,196 @@
+// Attention in backward: the weights of a block, computed again, and the gradients of its scores.
+// With w the weights, and gw = gy v^T their gradient, the latter are w (gw - sum(w gw)), where the
+// sum is that of y gy.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+#include "chainerx/native/attention/attention_operands.h"
+#include "chainerx/native/attention/attention_panels.h"
+
+namespace chainerx::native {
+
+template <typename T>
+class AttentionWeights {
+    using C = ComputeType<T>;
+
+ public:
+    static constexpr int64_t kMostQueries = 256;
+    static constexpr int64_t kMostKeys = 128;
+
+    // What one thread works in.
+    struct Memory {
+        PackedB<C> q_turned;  // a lane per query; of few queries the rows
+        PackedB<C> gy_turned;
+        C* stats;
+        C* deltas;
+        PackedA<C> k;
+        PackedA<C> v;
+        C* weights;  // a panel
+        C* slopes;
+        C* extras;
+        C* rows;
+
+        Memory(Carver<C>& carver, const AttentionSizes& sizes) {
+            const int64_t columns = GemmLoopsOf<C>().columns;
+            const int64_t keys = std::min(sizes.keys, kMostKeys);
+            const int64_t lanes = CeilDiv(std::min(sizes.queries, kMostQueries), columns) * columns;
+            const int64_t widest = std::max(sizes.width, sizes.value_width);
+            q_turned = PackedB<C>::Take(carver, lanes, sizes.width);
+            gy_turned = PackedB<C>::Take(carver, lanes, sizes.value_width);
+            stats = carver.Take(lanes);
+            deltas = carver.Take(lanes);
+            k = PackedA<C>::Take(carver, keys, sizes.width);
+            v = PackedA<C>::Take(carver, keys, sizes.value_width);
+            weights = carver.Take(columns * keys);
+            slopes = carver.Take(columns * keys);
+            extras = carver.Take(columns * keys);
+            rows = carver.Take(std::max({AttentionExtras<C>::MemorySize(keys),
+                                         std::max(kMostQueries, keys) * widest,
+                                         columns * widest * 2, columns * columns}));
+        }
+    };
+
+    AttentionWeights(const Array& q, const Array& k, const Array& v, const Array& mask,
+                     const Array& key, const AttentionOptions& options, const Array& y,
+                     const Array& stats, const Array& gy)
+        : q_{WithWholeSteps(q)},
+          k_{WithWholeSteps(k)},
+          v_{WithWholeSteps(v)},
+          y_{WithWholeSteps(y)},
+          gy_{WithWholeSteps(gy)},
+          stats_{reinterpret_cast<const C*>(stats.raw_data())},
+          options_{options},
+          sizes_{q, k, v},
+          extras_{mask, key, options, sizes_} {}
+
+    const AttentionSizes& sizes() const { return sizes_; }
+    const AttentionOptions& options() const { return options_; }
+    // How many of the keys are seen by some of the queries.
+    int64_t CountKeys(const Part& queries) const {
+        return options_.is_causal ? std::min(sizes_.keys, queries.end) : sizes_.keys;
+    }
+    // Which of the keys are; less than none if these come later.
+    Part Seen(const Part& keys, const Part& queries) const {
+        return {keys.begin, std::min(keys.end, CountKeys(queries))};
+    }
+
+    // Rows of these operands, for more products; in m.rows, until that is used again.
+    StridedMatrix<const C> ReadQueries(int64_t matrix, const Part& all, const Memory& m) const {
+        return ReadRows(MatrixAt<const T>(q_, matrix), all.begin, all.size(), sizes_.width, m.rows);
+    }
+    StridedMatrix<const C> ReadGrads(int64_t matrix, const Part& all, const Memory& m) const {
+        return ReadRows(MatrixAt<const T>(gy_, matrix), all.begin, all.size(), sizes_.value_width,
+                        m.rows);
+    }
+    StridedMatrix<const C> ReadKeys(int64_t matrix, const Part& keys, const Memory& m) const {
+        return ReadRows(MatrixAt<const T>(k_, matrix / sizes_.group()), keys.begin, keys.size(),
+                        sizes_.width, m.rows);
+    }
+
+    // Whether keys and values are read where they are; else they are packed.
+    bool IsFew(const Lanes& lanes) const {
+        return AreFewQueries<T>(lanes.all.size(), lanes.width, k_, v_);
+    }
+
+    void PackQueries(int64_t matrix, const Lanes& lanes, const Memory& m) const {
+        // Lanes behind the last query get weights of 0.
+        std::fill_n(m.stats, lanes.count() * lanes.width, std::numeric_limits<C>::infinity());
+        std::copy_n(stats_ + matrix * sizes_.queries + lanes.all.begin, lanes.all.size(), m.stats);
+        if (IsFew(lanes)) {
+            CopyFew(matrix, lanes, m);
+            return;
+        }
+        const auto pack = [&](const StridedMatrix<const C>& x, int64_t width,
+                              const PackedB<C>& to) {
+            for (int64_t p = 0; p < lanes.count(); ++p) {
+                GemmLoopsOf<C>().pack_b(x.at(p * lanes.width, 0), x.column, x.row,
+                                        lanes.panel(p).size(), width, to.panel(p));
+            }
+        };
+        const Part& all = lanes.all;
+        pack(ReadQueries(matrix, all, m), sizes_.width, m.q_turned);
+        pack(ReadGrads(matrix, all, m), sizes_.value_width, m.gy_turned);
+        C* turned = m.rows;
+        C* memory = m.rows + lanes.width * sizes_.value_width;
+        for (int64_t p = 0; p < lanes.count(); ++p) {
+            const Part part = lanes.panel(p);
+            const auto y = ReadRows(MatrixAt<const T>(y_, matrix), part.begin, part.size(),
+                                    sizes_.value_width, memory);
+            GemmLoopsOf<C>().pack_b(y.data, y.column, y.row, part.size(), sizes_.value_width,
+                                    turned);
+            AttentionLoopsOf<C>().dot(turned, m.gy_turned.panel(p), sizes_.value_width,
+                                      m.deltas + p * lanes.width);
+        }
+    }
+
+    void PackKeys(int64_t matrix, const Lanes& lanes, const Part& keys, const Memory& m) const {
+        if (IsFew(lanes)) return;
+        m.k.Pack(ReadKeys(matrix, keys, m), keys.size(), sizes_.width);
+        m.v.Pack(ReadValues(matrix, keys, m), keys.size(), sizes_.value_width);
+    }
+
+    // m.weights, after dropout, and m.slopes, `scale` times the gradients of scores, of panel p of
+    // the queries and of the keys that were passed to PackKeys and that it sees.
+    void Run(int64_t matrix, const Lanes& lanes, int64_t p, const Part& keys, const Part& seen,
+             double scale, const Memory& m) const {
+        const auto& loops = AttentionLoopsOf<C>();
+        const int64_t columns = lanes.width;
+        const Part queries = lanes.panel(p);
+        if (IsFew(lanes)) {
+            const auto k = ReadKeys(matrix, seen, m);
+            loops.few_scores(m.q_turned.data, queries.size(), sizes_.width, k.data, k.row,
+                             seen.size(), m.weights);
+            const auto v = ReadValues(matrix, seen, m);
+            loops.few_scores(m.gy_turned.data, queries.size(), sizes_.value_width, v.data, v.row,
+                             seen.size(), m.slopes);
+        } else {
+            m.k.Multiply(keys.size(), seen.size(), 0, sizes_.width, m.q_turned.panel(p), m.weights,
+                         columns, columns, false);
+            m.v.Multiply(keys.size(), seen.size(), 0, sizes_.value_width, m.gy_turned.panel(p),
+                         m.slopes, columns, columns, false);
+        }
+        loops.weights(extras_.PanelOf(matrix, queries, seen, m.rows, m.extras, m.weights),
+                      m.stats + p * columns);
+        if (extras_.has_dropout()) extras_.DrawFactors(matrix, queries, seen, m.rows, m.extras);
+        loops.slopes(m.weights, m.slopes, extras_.has_dropout() ? m.extras : nullptr, seen.size(),
+                     m.deltas + p * columns, static_cast<C>(scale));
+    }
+
+ private:
+    StridedMatrix<const C> ReadValues(int64_t matrix, const Part& keys, const Memory& m) const {
+        return ReadRows(MatrixAt<const T>(v_, matrix / sizes_.group()), keys.begin, keys.size(),
+                        sizes_.value_width, m.rows);
+    }
+
+    // The rows of queries and of gradients, one after the other, and the sums of y gy.
+    void CopyFew(int64_t matrix, const Lanes& lanes, const Memory& m) const {
+        const auto q = MatrixAt<const T>(q_, matrix);
+        const auto y = MatrixAt<const T>(y_, matrix);
+        const auto gy = MatrixAt<const T>(gy_, matrix);
+        std::fill_n(m.deltas, lanes.width, C{0});
+        for (int64_t i = 0; i < lanes.all.size(); ++i) {
+            const int64_t row = lanes.all.begin + i;
+            C* to = m.q_turned.data + i * sizes_.width;
+            for (int64_t j = 0; j < sizes_.width; ++j) to[j] = Cast<C>(*q.at(row, j));
+            to = m.gy_turned.data + i * sizes_.value_width;
+            for (int64_t j = 0; j < sizes_.value_width; ++j) {
+                to[j] = Cast<C>(*gy.at(row, j));
+                m.deltas[i] += to[j] * Cast<C>(*y.at(row, j));
+            }
+        }
+    }
+
+    const Array q_;
+    const Array k_;
+    const Array v_;
+    const Array y_;
+    const Array gy_;
+    const C* const stats_;
+    const AttentionOptions options_;
+    const AttentionSizes sizes_;
+    const AttentionExtras<C> extras_;
+};
+
+}  // namespace chainerx::native

@@ -1,0 +1,241 @@
+// Convolutions and the gradients of their inputs: arrays to the operands of RunGatherConv.
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+
+#include "chainerx/core/interrupt.h"
+#include "chainerx/kernels/conv/connection.h"
+#include "chainerx/kernels/strided/memory.h"
+#include "chainerx/native/conv/conv_batch_last.h"
+#include "chainerx/native/conv/conv_direct.h"
+#include "chainerx/native/conv/conv_gather.h"
+#include "chainerx/native/conv/conv_input.h"
+#include "chainerx/native/conv/conv_operands.h"
+#include "chainerx/native/conv/conv_positions.h"
+#include "chainerx/native/conv/conv_scatter.h"
+#include "chainerx/native/conv/packed_weights.h"
+#include "chainerx/native/native_backend.h"
+#include "chainerx/native/parts.h"
+#include "chainerx/native/scratch.h"
+
+namespace chainerx::native {
+namespace {
+
+using internal::MakeView;
+
+void FillWithBias(const Array& b, const Array& y) {
+    if (b.shape()[0] == 0) {
+        CallOn<kernels::Fill>(y.device(), y, Scalar{0});
+        return;
+    }
+    Strides strides;
+    strides.resize(y.ndim(), 0);
+    strides[1] = b.strides()[0];
+    CallOn<kernels::AsType>(y.device(), MakeView(b, y.shape(), strides, b.raw_data()), y);
+}
+
+template <typename T>
+void RunConv(const Array& x, const Array& w0, const Array& b0, const ConvGeometry& geometry,
+             Dtype dtype, const Array& y) {
+    if (w0.GetTotalSize() == 0) {
+        FillWithBias(b0, y);
+        return;
+    }
+    const Array w = AsContiguousOf(w0, dtype);
+    const Array b = AsContiguousOf(b0, dtype);
+    GatherConv<T> conv = MakeConv<T>(w, b, geometry.groups, y.strides(), y.GetItemSize(), true);
+    const Array seen = SetAxes(x, geometry, y, &conv);
+    const bool is_direct = IsForDirectConv(conv.ins, conv.outs);
+    ConvInput input{seen, dtype, is_direct ? 1 : conv.axes[conv.ndim - 1].step};
+    InGroups(input, dtype, y, [&](int64_t begin, int64_t end, const Array& out) {
+        GatherConv<T> part = conv;
+        part.batch = end - begin;
+        part.y = reinterpret_cast<T*>(out.raw_data());
+        input.Give(begin, end, &part);
+        MergeAxes(&part);
+        is_direct ? RunDirectConv(part) : RunGatherConv(part);
+    });
+}
+
+// The first of the numbers t = 0, 1, ... with t * a % m == b % m, where a and m have no common
+// divisor.
+int64_t DivideModulo(int64_t b, int64_t a, int64_t m) {
+    // Euclid's algorithm, with r == a * t modulo m.
+    int64_t r = m;
+    int64_t t = 0;
+    int64_t next_r = a % m;
+    int64_t next_t = 1;
+    while (next_r != 0) {
+        const int64_t q = r / next_r;
+        r = std::exchange(next_r, r - q * next_r);
+        t = std::exchange(next_t, t - q * next_t);
+    }
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<int64_t>(Wide(b % m) * Wide(t < 0 ? t + m : t) % Wide(m));
+}
+
+// The elements of an axis of the input that have the rest `rest` when divided by the stride, and
+// the taps that reach them. These see the elements of gy one by one. There may be as many rests as
+// taps, and of each a lot, so no tap is tried out.
+bool FindTaps(const Array& gx, const Array& gy, const ConvGeometry& geometry, int a, int64_t rest,
+              GatherAxis* axis, int64_t* first) {
+    const int64_t stride = geometry.stride[a];
+    const int64_t dilate = geometry.dilate[a];
+    const int64_t n_taps = axis->taps;
+    const int64_t position = rest + geometry.pad[a];
+    const int64_t divisor = std::gcd(stride, dilate);
+    if (position % divisor != 0) return false;
+    const int64_t every = stride / divisor;
+    const int64_t t = DivideModulo(position / divisor, dilate / divisor, every);
+    if (t >= n_taps) return false;
+    *first = t;
+    axis->in = gy.shape()[a + 2];
+    axis->out = CeilDiv(gx.shape()[a + 2] - rest, stride);
+    axis->step = 1;
+    axis->offset = (position - t * dilate) / stride;
+    axis->dilate = -(dilate / divisor);
+    axis->taps = CeilDiv(n_taps - t, every);
+    axis->w_stride *= std::min(every, n_taps);  // only one tap if it is not `every`
+    axis->y_stride *= stride;
+    return true;
+}
+
+// How many rests there are along an axis of the input.
+int64_t CountRests(const Array& gx, const ConvGeometry& geometry, int a) {
+    return std::min(geometry.stride[a], gx.shape()[a + 2]);
+}
+
+template <typename T>
+bool HasUnreached(const GatherConv<T>& conv, const Array& gx, const Array& gy,
+                  const ConvGeometry& geometry) {
+    for (int a = 0; a < conv.ndim; ++a) {
+        for (int64_t rest = 0; rest < CountRests(gx, geometry, a); ++rest) {
+            GatherAxis axis = conv.axes[a];
+            int64_t first;
+            if (!FindTaps(gx, gy, geometry, a, rest, &axis, &first)) return true;
+        }
+    }
+    return false;
+}
+
+template <typename T>
+void RunConvInputGrad(const Array& gy, const Array& w0, const Array& b0,
+                      const ConvGeometry& geometry, Dtype dtype, const Array& gx) {
+    if (w0.GetTotalSize() == 0 || gy.GetTotalSize() == 0) {
+        FillWithBias(b0, gx);
+        return;
+    }
+    const Array w = AsContiguousOf(w0, dtype);
+    const Array b = AsContiguousOf(b0, dtype);
+    GatherConv<T> whole = MakeConv<T>(w, b, geometry.groups, gx.strides(), gx.GetItemSize(), false);
+    const bool is_direct = IsForDirectConv(whole.ins, whole.outs);
+    int64_t n_rests = 1;
+    for (int a = 0; a < whole.ndim; ++a) n_rests *= CountRests(gx, geometry, a);
+    const bool turns = !is_direct && n_rests > 1 && whole.CountTaps() > 1;
+    int64_t n_positions = gy.shape()[0];  // of the first of the convolutions
+    for (int a = 0; a < whole.ndim; ++a) {
+        n_positions *= CeilDiv(gx.shape()[a + 2], geometry.stride[a]);
+    }
+    const Side side = SideOf<T>(n_positions, whole.outs);
+    const Scratch<T> turned{turns ? CountTurned(whole, side) : 1};
+    if (turns) TurnWeights(&whole, side, turned.data());
+    ConvInput input{gy, dtype, 1};
+    InGroups(input, dtype, gx, [&](int64_t begin, int64_t end, const Array& out) {
+        GatherConv<T> all = whole;
+        all.batch = end - begin;
+        all.y = reinterpret_cast<T*>(out.raw_data());
+        input.Give(begin, end, &all);
+        if (is_direct) {
+            for (int a = 0; a < all.ndim; ++a) {
+                GatherAxis& axis = all.axes[a];
+                axis.in = gy.shape()[a + 2];
+                axis.out = gx.shape()[a + 2];
+                axis.step = 1;
+                axis.spread = geometry.stride[a];
+                axis.offset = geometry.pad[a];
+                axis.dilate = -geometry.dilate[a];
+            }
+            RunDirectConv(all);
+            return;
+        }
+        if (HasUnreached(all, gx, gy, geometry)) FillWithBias(b, out);
+        for (int64_t k = 0; k < n_rests; ++k) {
+            internal::CheckInterrupt();
+            GatherConv<T> part = all;
+            bool is_reached = true;
+            int64_t index = k;
+            for (int i = 0; i < all.ndim && is_reached; ++i) {
+                const int64_t n = CountRests(gx, geometry, i);
+                const int64_t rest = index % n;
+                index /= n;
+                int64_t first = 0;
+                is_reached = FindTaps(gx, gy, geometry, i, rest, &part.axes[i], &first);
+                part.w += first * all.axes[i].w_stride;
+                part.y += rest * all.axes[i].y_stride;
+            }
+            if (!is_reached) continue;
+            MergeAxes(&part);
+            RunGatherConv(part);
+        }
+    });
+}
+
+// Calls run(x, w, geometry, y) for some images at a time, as one image with one axis more.
+template <typename F>
+void WithBatchLast(const Array& x, const Array& w, const ConvGeometry& geometry, const Array& y,
+                   Dtype dtype, const F& run) {
+    const Array wide_w = WithPlainAxis(w);
+    const ConvGeometry wide = WithPlainAxis(geometry, x.ndim() - 2);
+    const int64_t n = y.shape()[0];
+    constexpr int64_t kTogether = 32;
+    const int64_t nbytes = (x.GetTotalSize() + y.GetTotalSize()) / n * GetItemSize(dtype);
+    const int64_t group = CeilDiv(CountTogether(nbytes, n), kTogether) * kTogether;
+    for (int64_t begin = 0; begin < n; begin += group) {
+        const int64_t end = std::min(n, begin + group);
+        const Array out = BatchLast(y, begin, end);
+        const Array turned = EmptyApart(out.shape(), dtype, y.device());
+        run(BatchLast(x, begin, end), wide_w, wide, turned);
+        CallOn<kernels::AsType>(y.device(), turned, out);
+    }
+}
+
+void Conv(const Array& x, const Array& w, const Array& b, const ConvGeometry& geometry,
+          const Array& y) {
+    if (IsForBatchLast(x.shape(), w.shape(), y.shape(), geometry)) {
+        VisitConvDtype(y.dtype(), [&]<typename T>(T, Dtype dtype) {
+            WithBatchLast(x, w, geometry, y, dtype,
+                          [&](const Array& x, const Array& w, const ConvGeometry& g,
+                              const Array& y) { RunConv<T>(x, w, b, g, dtype, y); });
+        });
+        return;
+    }
+    VisitConvDtype(y.dtype(),
+                   [&]<typename T>(T, Dtype dtype) { RunConv<T>(x, w, b, geometry, dtype, y); });
+}
+CX_NATIVE_KERNEL(Conv)
+
+void ConvInputGrad(const Array& gy, const Array& w, const Array& b, const ConvGeometry& geometry,
+                   const Array& gx) {
+    if (IsForBatchLast(gx.shape(), w.shape(), gy.shape(), geometry)) {
+        VisitConvDtype(gx.dtype(), [&]<typename T>(T, Dtype dtype) {
+            WithBatchLast(gy, w, geometry, gx, dtype,
+                          [&](const Array& gy, const Array& w, const ConvGeometry& g,
+                              const Array& gx) { RunConvInputGrad<T>(gy, w, b, g, dtype, gx); });
+        });
+        return;
+    }
+    const bool scatters = IsForScatter(gx.shape(), w.shape(), gy.shape(), geometry);
+    VisitConvDtype(gx.dtype(), [&]<typename T>(T, Dtype dtype) {
+        if (scatters && gx.dtype() == dtype) {
+            FillWithBias(AsContiguousOf(b, dtype), gx);
+            RunScatterConv<T>(AsContiguousOf(gy, dtype), AsContiguousOf(w, dtype), geometry, gx);
+            return;
+        }
+        RunConvInputGrad<T>(gy, w, b, geometry, dtype, gx);
+    });
+}
+CX_NATIVE_KERNEL(ConvInputGrad)
+
+}  // namespace
+}  // namespace chainerx::native

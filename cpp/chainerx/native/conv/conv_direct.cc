@@ -1,0 +1,375 @@
+#include "chainerx/native/conv/conv_direct.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "chainerx/core/interrupt.h"
+#include "chainerx/core/thread_pool.h"
+#include "chainerx/native/conv/tap_loops.h"
+#include "chainerx/native/isa.h"
+#include "chainerx/native/parts.h"
+#include "chainerx/native/scratch.h"
+
+namespace chainerx::native {
+namespace {
+
+// The loops of integers.
+template <typename T>
+void PlainCopy(TapRows<const T> x, TapRows<T> y, int64_t n_rows, int64_t n) {
+    for (int64_t r = 0; r < n_rows; ++r) std::copy_n(x.data + r * x.step, n, y.data + r * y.step);
+}
+template <typename T>
+void PlainSum(TapRows<const T> x, const int64_t* offsets, const T* w, int64_t n_taps, T bias,
+              TapRows<T> y, int64_t n_rows, int64_t n) {
+    for (int64_t r = 0; r < n_rows; ++r) {
+        T* to = y.data + r * y.step;
+        std::fill_n(to, n, bias);
+        for (int64_t t = 0; t < n_taps; ++t) {
+            const T* from = x.data + r * x.step + offsets[t];
+            for (int64_t i = 0; i < n; ++i) to[i] += w[t] * from[i];
+        }
+    }
+}
+template <typename T>
+void PlainProducts(TapRows<const T> x, const int64_t* offsets, int64_t n_taps, TapRows<const T> y,
+                   int64_t n_rows, int64_t n, T* sums) {
+    for (int64_t t = 0; t < n_taps; ++t) {
+        for (int64_t r = 0; r < n_rows; ++r) {
+            const T* from = x.data + r * x.step + offsets[t];
+            for (int64_t i = 0; i < n; ++i) sums[t] += y.data[r * y.step + i] * from[i];
+        }
+    }
+}
+template <typename T>
+constexpr TapLoops<T> kPlainLoops{&PlainCopy<T>, &PlainSum<T>, &PlainProducts<T>, 1};
+
+template <typename T>
+const TapLoops<T>& LoopsOf() {
+    if constexpr (std::is_same_v<T, float>) {
+        return taps_loops().f32;
+    } else if constexpr (std::is_same_v<T, double>) {
+        return taps_loops().f64;
+    } else {
+        return kPlainLoops<T>;
+    }
+}
+
+// A channel of the input with zeros around it, wherever a window may reach, and between its
+// elements where they are spread. Elements of the last axis that are `step` apart lie side by side.
+template <typename T>
+class PaddedPlane {
+ public:
+    explicit PaddedPlane(const GatherConv<T>& conv) : conv_{conv}, last_{conv.ndim - 1} {
+        size_ = 1;
+        for (int a = last_; a >= 0; --a) {
+            const GatherAxis& axis = conv.axes[a];
+            const int64_t span = (axis.taps - 1) * axis.dilate;
+            begin_[a] = axis.offset + std::min<int64_t>(span, 0);
+            const int64_t end =
+                (axis.out - 1) * axis.step + axis.offset + std::max<int64_t>(span, 0) + 1;
+            length_[a] = end - begin_[a];
+            stride_[a] = size_;
+            if (a == last_) {
+                phase_ = CeilDiv(length_[a], axis.step);
+                size_ = phase_ * axis.step;
+            } else {
+                size_ *= length_[a];
+            }
+        }
+    }
+
+    // Of the memory for it: loops read whole vectors.
+    int64_t size() const { return size_ + 64 / sizeof(T); }
+
+    // Where tap `tap` of the position 0 finds its element.
+    int64_t OffsetOf(const int64_t* tap) const {
+        int64_t offset = 0;
+        for (int a = 0; a < last_; ++a) offset += IndexOf(a, tap[a]) * stride_[a];
+        const int64_t index = IndexOf(last_, tap[last_]);
+        const int64_t step = conv_.axes[last_].step;
+        return offset + index % step * phase_ + index / step;
+    }
+    // From a position to the next one of an axis that is not the last.
+    int64_t StepOf(int a) const { return conv_.axes[a].step * stride_[a]; }
+
+    // Copies a channel into `plane`, whose other elements are 0 already.
+    void Copy(const T* x, T* plane) const { CopyAxis(0, x, plane); }
+
+ private:
+    int64_t IndexOf(int a, int64_t tap) const {
+        return conv_.axes[a].offset + tap * conv_.axes[a].dilate - begin_[a];
+    }
+
+    // What the plane has of an axis of x.
+    Part PartOf(int a) const {
+        const GatherAxis& axis = conv_.axes[a];
+        const auto least = [&](int64_t i) { return CeilDiv(std::max<int64_t>(i, 0), axis.spread); };
+        return {least(begin_[a]), std::min(axis.in, least(begin_[a] + length_[a]))};
+    }
+    // Where element i of an axis of x is in that of the plane, but for steps.
+    int64_t PlaceOf(int a, int64_t i) const { return i * conv_.axes[a].spread - begin_[a]; }
+
+    void CopyAxis(int a, const T* x, T* plane) const {
+        const GatherAxis& axis = conv_.axes[a];
+        const Part part = PartOf(a);
+        const bool is_plain = conv_.axes[last_].spread == 1 && conv_.axes[last_].step == 1;
+        if (a == last_ - 1 && is_plain) {
+            const Part row = PartOf(last_);
+            LoopsOf<T>().copy(
+                {x + part.begin * axis.x_stride + row.begin, axis.x_stride},
+                {plane + PlaceOf(a, part.begin) * stride_[a] + PlaceOf(last_, row.begin),
+                 axis.spread * stride_[a]},
+                part.size(), row.size());
+        } else if (a < last_) {
+            for (int64_t i = part.begin; i < part.end; ++i) {
+                CopyAxis(a + 1, x + i * axis.x_stride, plane + PlaceOf(a, i) * stride_[a]);
+            }
+        } else if (is_plain) {
+            std::copy(x + part.begin, x + part.end, plane + PlaceOf(a, part.begin));
+        } else if (axis.spread != 1) {
+            for (int64_t i = part.begin; i < part.end; ++i) plane[PlaceOf(a, i)] = x[i];
+        } else {
+            CopyApart(x, part.begin, part.end, plane);
+        }
+    }
+
+    // Elements [begin, end) of the last axis, each to its phase.
+    void CopyApart(const T* x, int64_t begin, int64_t end, T* plane) const {
+        const int64_t step = conv_.axes[last_].step;
+        const int64_t from = begin_[last_];
+        int64_t i = begin;
+        const auto copy = [&] {
+            const int64_t at = i - from;
+            plane[at % step * phase_ + at / step] = x[i];
+            ++i;
+        };
+        while (i < end && (i - from) % step != 0) copy();
+        const int64_t first = (i - from) / step;
+        const int64_t n = std::max<int64_t>(end - i, 0) / step;
+        const T* x0 = x + i;
+        if (step == 2) {
+            T* even = plane + first;
+            T* odd = even + phase_;
+            for (int64_t k = 0; k < n; ++k) {
+                even[k] = x0[2 * k];
+                odd[k] = x0[2 * k + 1];
+            }
+        } else {
+            for (int64_t phase = 0; phase < step; ++phase) {
+                T* to = plane + phase * phase_ + first;
+                for (int64_t k = 0; k < n; ++k) to[k] = x0[k * step + phase];
+            }
+        }
+        i += n * step;
+        while (i < end) copy();
+    }
+
+    const GatherConv<T>& conv_;
+    const int last_;
+    int64_t size_;
+    int64_t phase_;
+    int64_t begin_[kMaxSpatial];
+    int64_t length_[kMaxSpatial];
+    int64_t stride_[kMaxSpatial];
+};
+
+// The rows of the last two axes, which the loops take together, and how far apart they are.
+template <typename T>
+struct Rows {
+    int64_t n{1};
+    int64_t x_step{0};
+    int64_t y_step{0};
+
+    Rows(const GatherConv<T>& conv, const PaddedPlane<T>& padded) {
+        if (conv.ndim == 1) return;
+        n = conv.axes[conv.ndim - 2].out;
+        x_step = padded.StepOf(conv.ndim - 2);
+        y_step = conv.axes[conv.ndim - 2].y_stride;
+    }
+};
+
+// Calls f(x, y) with the offsets in the plane and in y, for each position of all axes but two.
+template <typename T, typename F>
+void ForSheets(const GatherConv<T>& conv, const PaddedPlane<T>& padded, const F& f) {
+    int64_t n = 1;
+    for (int a = 0; a < conv.ndim - 2; ++a) n *= conv.axes[a].out;
+    int64_t at[kMaxSpatial] = {};
+    for (int64_t i = 0; i < n; ++i) {
+        int64_t x = 0;
+        int64_t y = 0;
+        for (int a = 0; a < conv.ndim - 2; ++a) {
+            x += at[a] * padded.StepOf(a);
+            y += at[a] * conv.axes[a].y_stride;
+        }
+        f(x, y);
+        for (int a = conv.ndim - 3; a >= 0 && ++at[a] == conv.axes[a].out; --a) at[a] = 0;
+    }
+}
+
+// Calls f(begin, end) for slices of [0, n), each of some `unit`s, that take about ten milliseconds
+// where an element takes `each` products: Ctrl-C is answered between them.
+template <typename F>
+void InSlices(int64_t n, int64_t unit, double each, const F& f) {
+    constexpr double kMost = 0x1p26;
+    const auto units =
+        static_cast<int64_t>(std::clamp(kMost / (each * static_cast<double>(unit)), 1.0, 0x1p30));
+    for (int64_t begin = 0; begin < n; begin += units * unit) {
+        if (begin != 0) internal::CheckInterrupt();
+        f(begin, std::min(n, begin + units * unit));
+    }
+}
+
+// Calls f(t, tap, w) for each tap; w is its place among the weights.
+template <typename T, typename F>
+void ForTaps(const GatherConv<T>& conv, const F& f) {
+    const int64_t n_taps = conv.CountTaps();
+    int64_t tap[kMaxSpatial] = {};
+    for (int64_t t = 0; t < n_taps; ++t) {
+        int64_t w = 0;
+        for (int a = 0; a < conv.ndim; ++a) w += tap[a] * conv.axes[a].w_stride;
+        f(t, tap, w);
+        for (int a = conv.ndim - 1; a >= 0 && ++tap[a] == conv.axes[a].taps; --a) tap[a] = 0;
+    }
+}
+
+// Blocks of items that take some ten microseconds or more, on one thread or all.
+template <typename F>
+void ForItems(int64_t n, double work_each, const F& f) {
+    constexpr double kLeast = 0x1p16;
+    const auto each = static_cast<int64_t>(std::clamp(
+        kLeast / std::max(work_each, 1.0), 1.0, static_cast<double>(std::max<int64_t>(n, 1))));
+    ParallelFor(CeilDiv(n, each), [&](int64_t i) { f(i * each, std::min(n, (i + 1) * each)); });
+}
+
+}  // namespace
+
+template <typename T>
+void RunDirectConv(const GatherConv<T>& conv) {
+    const TapLoops<T>& loops = LoopsOf<T>();
+    const int64_t n_taps = conv.CountTaps();
+    const int64_t positions = conv.CountPositions();
+    const int64_t n_planes = conv.batch * conv.groups;
+    if (positions == 0 || n_planes == 0 || conv.outs == 0) return;
+    const PaddedPlane<T> padded{conv};
+    const Rows<T> rows{conv, padded};
+    const GatherAxis& last = conv.axes[conv.ndim - 1];
+    const int64_t n_all = conv.ins * n_taps;
+    const double work =
+        static_cast<double>(positions) * static_cast<double>(conv.outs * (n_all + 4));
+    ForItems(n_planes, work / 4, [&](int64_t begin, int64_t end) {
+        const Scratch<T> planes{conv.ins * padded.size()};
+        const Scratch<int64_t> offsets{n_all};
+        const Scratch<T> w{n_all};
+        std::fill_n(planes.data(), conv.ins * padded.size(), T{0});
+        bool adjacent = true;  // taps, and channels, in their order
+        for (int64_t c = 0; c < conv.ins; ++c) {
+            ForTaps(conv, [&](int64_t t, const int64_t* tap, int64_t at) {
+                offsets.data()[c * n_taps + t] = c * padded.size() + padded.OffsetOf(tap);
+                adjacent = adjacent && c * conv.w_in + at == c * n_taps + t;
+            });
+        }
+        for (int64_t i = begin; i < end; ++i) {
+            const int64_t image = i / conv.groups;
+            const int64_t group = i % conv.groups;
+            internal::CheckInterrupt();
+            for (int64_t c = 0; c < conv.ins; ++c) {
+                padded.Copy(conv.x + image * conv.x_image + (group * conv.ins + c) * conv.x_channel,
+                            planes.data() + c * padded.size());
+            }
+            for (int64_t o = 0; o < conv.outs; ++o) {
+                const int64_t channel = group * conv.outs + o;
+                const T* factors = conv.w + group * conv.w_group + o * conv.w_out;
+                if (!adjacent) {
+                    for (int64_t c = 0; c < conv.ins; ++c) {
+                        ForTaps(conv, [&](int64_t t, const int64_t*, int64_t at) {
+                            w.data()[c * n_taps + t] = factors[c * conv.w_in + at];
+                        });
+                    }
+                    factors = w.data();
+                }
+                const T bias = conv.bias != nullptr ? conv.bias[channel] : T{0};
+                T* y = conv.y + image * conv.y_image + channel * conv.y_channel;
+                ForSheets(conv, padded, [&](int64_t x_at, int64_t y_at) {
+                    constexpr int64_t kRows = 4;  // that the loops take together
+                    constexpr int64_t kColumns = 64;
+                    const auto n = static_cast<double>(n_all);
+                    InSlices(rows.n, kRows, n * kColumns, [&](int64_t r, int64_t r_end) {
+                        const T* from = planes.data() + x_at + r * rows.x_step;
+                        T* to = y + y_at + r * rows.y_step;
+                        const int64_t n_rows = r_end - r;
+                        InSlices(last.out, kColumns, n * static_cast<double>(n_rows),
+                                 [&](int64_t i, int64_t end) {
+                                     loops.sum({from + i, rows.x_step}, offsets.data(), factors,
+                                               n_all, bias, {to + i, rows.y_step}, n_rows, end - i);
+                                 });
+                    });
+                });
+            }
+        }
+    });
+}
+
+template <typename T>
+void RunDirectWeightGrad(const GatherConv<T>& conv, T* gw, bool accumulate) {
+    const TapLoops<T>& loops = LoopsOf<T>();
+    const int64_t n_taps = conv.CountTaps();
+    const PaddedPlane<T> padded{conv};
+    const Rows<T> rows{conv, padded};
+    const GatherAxis& last = conv.axes[conv.ndim - 1];
+    const double work = static_cast<double>(conv.CountPositions()) *
+                        static_cast<double>(conv.batch * conv.ins * conv.outs * (n_taps + 4));
+    ForItems(conv.groups, work / 4, [&](int64_t begin, int64_t end) {
+        const int64_t n_sums = conv.outs * n_taps * loops.width;
+        const Scratch<T> plane{padded.size()};
+        const Scratch<int64_t> offsets{n_taps};
+        const Scratch<T> sums{n_sums};
+        std::fill_n(plane.data(), padded.size(), T{0});
+        ForTaps(conv, [&](int64_t t, const int64_t* tap, int64_t) {
+            offsets.data()[t] = padded.OffsetOf(tap);
+        });
+        for (int64_t i = begin; i < end; ++i) {
+            for (int64_t c = 0; c < conv.ins; ++c) {
+                std::fill_n(sums.data(), n_sums, T{0});
+                for (int64_t image = 0; image < conv.batch; ++image) {
+                    internal::CheckInterrupt();
+                    padded.Copy(conv.x + image * conv.x_image + (i * conv.ins + c) * conv.x_channel,
+                                plane.data());
+                    for (int64_t o = 0; o < conv.outs; ++o) {
+                        const T* gy =
+                            conv.y + image * conv.y_image + (i * conv.outs + o) * conv.y_channel;
+                        ForSheets(conv, padded, [&](int64_t x_at, int64_t y_at) {
+                            constexpr int64_t kTaps = 9;  // that the loops take together
+                            InSlices(n_taps, kTaps, static_cast<double>(rows.n * last.out),
+                                     [&](int64_t t, int64_t end) {
+                                         loops.products(
+                                             {plane.data() + x_at, rows.x_step}, offsets.data() + t,
+                                             end - t, {gy + y_at, rows.y_step}, rows.n, last.out,
+                                             sums.data() + (o * n_taps + t) * loops.width);
+                                     });
+                        });
+                    }
+                }
+                for (int64_t o = 0; o < conv.outs; ++o) {
+                    T* to = gw + i * conv.w_group + o * conv.w_out + c * conv.w_in;
+                    ForTaps(conv, [&](int64_t t, const int64_t*, int64_t at) {
+                        const T* from = sums.data() + (o * n_taps + t) * loops.width;
+                        T sum = accumulate ? to[at] : T{0};
+                        for (int k = 0; k < loops.width; ++k) sum += from[k];
+                        to[at] = sum;
+                    });
+                }
+            }
+        }
+    });
+}
+
+#define CX_DIRECT(T)                                   \
+    template void RunDirectConv(const GatherConv<T>&); \
+    template void RunDirectWeightGrad(const GatherConv<T>&, T*, bool);
+CX_DIRECT(float)
+CX_DIRECT(double)
+CX_DIRECT(uint32_t)
+CX_DIRECT(uint64_t)
+#undef CX_DIRECT
+
+}  // namespace chainerx::native

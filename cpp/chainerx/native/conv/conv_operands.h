@@ -1,0 +1,63 @@
+// What the kernels of convolutions do to their operands first.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "chainerx/core/array.h"
+#include "chainerx/kernels/strided/memory.h"
+#include "chainerx/native/gemm/cache_sets.h"
+
+namespace chainerx::native {
+
+// x[begin:end].
+inline Array Images(const Array& x, int64_t begin, int64_t end) {
+    Shape shape = x.shape();
+    shape[0] = end - begin;
+    return internal::MakeView(x, shape, x.strides(), x.raw_data() + begin * x.strides()[0]);
+}
+
+// x itself where it is C-contiguous and of that dtype, else a copy.
+inline Array AsContiguousOf(const Array& x, Dtype dtype) {
+    if (x.dtype() == dtype && x.IsContiguous()) return internal::Detached(x);
+    const Array y = EmptyUnchecked(x.shape(), dtype, x.device());
+    CallOn<kernels::AsType>(x.device(), x, y);
+    return y;
+}
+
+// An array whose channels (axis 1) lie apart so that they do not share sets of the caches.
+inline Array EmptyApart(const Shape& shape, Dtype dtype, Device& device) {
+    const int64_t item = GetItemSize(dtype);
+    Strides strides{shape, item};
+    if (shape.GetTotalSize() == 0) return EmptyUnchecked(shape, dtype, device);
+    const int64_t step = SpreadOverSets(strides[1]);
+    const Array memory = EmptyUnchecked({shape[0] * shape[1] * step / item}, dtype, device);
+    strides[0] = shape[1] * step;
+    strides[1] = step;
+    return internal::MakeView(memory, shape, strides, memory.raw_data());
+}
+
+// How many of n images, `nbytes` each, are converted at a time.
+inline int64_t CountTogether(int64_t nbytes, int64_t n) {
+    constexpr int64_t kMost = int64_t{16} << 20;
+    return std::clamp<int64_t>(kMost / std::max<int64_t>(nbytes, 1), 1, n);
+}
+
+// Calls f(T{}, dtype) with the type and dtype in which convolutions of `dtype` are computed: 16-bit
+// floats in float32; integers wrap, so their sign doesn't matter.
+template <typename F>
+void VisitConvDtype(Dtype dtype, const F& f) {
+    if (dtype == Dtype::kFloat64) {
+        f(double{}, dtype);
+    } else if (IsFloat(dtype)) {
+        f(float{}, Dtype::kFloat32);
+    } else if (GetItemSize(dtype) == 8) {
+        f(uint64_t{}, dtype);
+    } else if (GetItemSize(dtype) == 4) {
+        f(uint32_t{}, dtype);
+    } else {
+        f(uint32_t{}, Dtype::kUInt32);
+    }
+}
+
+}  // namespace chainerx::native

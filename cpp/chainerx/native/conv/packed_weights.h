@@ -1,0 +1,99 @@
+// The weights of a convolution as the tiles of its product read them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "chainerx/native/conv/conv_gather.h"
+#include "chainerx/native/gemm/gemm_loops.h"
+#include "chainerx/native/parts.h"
+#include "chainerx/native/scratch.h"
+
+namespace chainerx::native {
+
+// Some channels of the input and some taps: as many of the products that make an element as are
+// summed at a time. In a panel they are in the order of the taps, each with its channels, or of the
+// channels, each with its taps.
+struct DepthCut {
+    Part channels;
+    Part taps;
+    bool by_channels;
+
+    int64_t size() const { return channels.size() * taps.size(); }
+};
+
+// Panels of a width that are best packed together: their parts of a line of weights are side by
+// side, and they stay in the second-level cache.
+constexpr int64_t CountPackedTogether(int64_t width) { return std::max<int64_t>(1, 128 / width); }
+
+// How the weights of each group are cut: into panels of channels of the output, which are rows
+// (Side::kA) or columns of the product, and along the depth.
+template <typename T>
+class WeightPanels {
+ public:
+    WeightPanels(const GatherConv<T>& conv, int64_t n_taps, Side side);
+
+    int64_t width() const { return width_; }  // of a panel
+    int64_t n_depths() const { return n_channel_cuts_ * n_tap_cuts_; }
+    int64_t n_panels() const { return n_panels_; }
+    // Of no cut there are more.
+    int64_t most_channels() const { return CeilDiv(conv_.ins, n_channel_cuts_); }
+    int64_t largest_depth() const { return most_channels() * CeilDiv(n_taps_, n_tap_cuts_); }
+    DepthCut depth(int64_t i) const {
+        return {Part{conv_.ins, n_channel_cuts_, i / n_tap_cuts_},
+                Part{n_taps_, n_tap_cuts_, i % n_tap_cuts_}, by_channels_};
+    }
+    Part channels(int64_t panel) const;
+    // Writes some panels of one cut, one behind the other.
+    void Pack(int64_t group, int64_t i_depth, const Part& panels, T* to) const;
+    int64_t n_together() const { return CountPackedTogether(width_); }
+
+ private:
+    void PackAdjacent(const DepthCut& cut, const Part& panels, const T* w, T* to) const;
+    void SortByTaps(const DepthCut& cut, const Part& panels, const T* from, T* to) const;
+
+    const GatherConv<T>& conv_;
+    const Side side_;
+    const int64_t width_;
+    const int64_t n_taps_;
+    const int64_t n_tap_cuts_;
+    const int64_t n_channel_cuts_;
+    const int64_t n_panels_;
+    const Scratch<int64_t> offsets_;  // of each tap, in w
+    bool adjacent_;                   // Whether they are 0, 1, 2, ...
+    bool by_channels_;
+};
+
+// All panels.
+template <typename T>
+class PackedWeights : public WeightPanels<T> {
+ public:
+    PackedWeights(const GatherConv<T>& conv, int64_t n_taps, Side side);
+
+    const T* panel(int64_t group, int64_t i_depth, int64_t i) const {
+        return At(group, i_depth) + i * this->depth(i_depth).size() * this->width();
+    }
+
+ private:
+    T* At(int64_t group, int64_t i_depth) const {
+        const DepthCut cut = this->depth(i_depth);
+        const int64_t before = cut.channels.begin * n_taps_ + cut.channels.size() * cut.taps.begin;
+        return data_.data() + this->width() * this->n_panels() * (group * size_ + before);
+    }
+
+    const int64_t n_taps_;
+    const int64_t size_;  // of a channel's weights
+    const Scratch<T> data_;
+};
+
+// How many elements TurnWeights writes.
+template <typename T>
+int64_t CountTurned(const GatherConv<T>& conv, Side side);
+
+// Makes conv read its weights from `turned`, where the channels of the output are adjacent, panel
+// by panel: for several convolutions that have some of the taps each. In `conv` it has all taps,
+// and they are adjacent.
+template <typename T>
+void TurnWeights(GatherConv<T>* conv, Side side, T* turned);
+
+}  // namespace chainerx::native

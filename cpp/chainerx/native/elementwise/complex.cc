@@ -1,0 +1,54 @@
+// Complex numbers in registers, where real and imaginary parts come apart.
+#include "chainerx/kernels/elementwise/complex.h"
+
+#include <complex>
+#include <cstdint>
+
+#include "chainerx/native/elementwise/complex_loops.h"
+#include "chainerx/native/native_backend.h"
+#include "chainerx/native/strided/tiles.h"
+
+namespace chainerx::native {
+namespace {
+
+constexpr int64_t kBlock = 16 * 1024;  // elements of a thread
+
+void RunLoop(const UnaryLoops& loops, const Array& x, const Array& out) {
+    const UnaryLoop loop = RealDtype(x.dtype()) == Dtype::kFloat32 ? loops.f32 : loops.f64;
+    if (out.GetTotalSize() <= kBlock && out.IsContiguous() && InStep(x, out)) {
+        loop(x.raw_data(), out.raw_data(), out.GetTotalSize());
+        return;
+    }
+    Walk<2> walk{AxisOrder::kByStride, out, x};
+    const LoopTraits<2> traits{{out.GetItemSize(), x.GetItemSize()}, false, INT64_MAX};
+    RunTiles(walk, traits, BlockSizes::OfLight(kBlock),
+             [loop](char* const* p, const int64_t*, int64_t n) { loop(p[1], p[0], n); });
+}
+
+void ComplexAbsolute(const Array& x, const Array& out) {
+    RunLoop(complex_loops().absolute, x, out);
+}
+CX_NATIVE_KERNEL(ComplexAbsolute)
+
+void ComplexConjugate(const Array& x, const Array& out) {
+    RunLoop(complex_loops().conjugate, x, out);
+}
+CX_NATIVE_KERNEL(ComplexConjugate)
+
+void ConjugateDot(const Array& x1, const Array& x2, const Array& out) {
+    const auto run = [&]<typename T>(T) {
+        const auto data = [](const Array& x) {
+            return reinterpret_cast<std::complex<T>*>(x.raw_data());
+        };
+        *data(out) = complex_loops().Dots<T>().conjugate(x1.GetTotalSize(), data(x1), data(x2));
+    };
+    if (out.dtype() == Dtype::kComplex64) {
+        run(float{});
+    } else {
+        run(double{});
+    }
+}
+CX_NATIVE_KERNEL(ConjugateDot)
+
+}  // namespace
+}  // namespace chainerx::native

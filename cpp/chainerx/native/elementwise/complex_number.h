@@ -1,0 +1,62 @@
+// A complex number whose products and quotients are those of Fortran and NumPy. std::complex
+// follows the annex G of C, which looks at every result for nan and calls a function for quotients.
+#pragma once
+
+#include <cmath>
+#include <complex>
+
+#include "chainerx/core/dtype.h"
+#include "chainerx/native/strided/field.h"
+
+namespace chainerx::native {
+
+template <typename T>
+struct ComplexNumber : std::complex<T> {
+    using Base = std::complex<T>;
+    using Base::Base;
+    ComplexNumber(const Base& z) : Base{z} {}  // NOLINT: the same number
+
+    // One of each pair may be what a function of the standard library gives.
+    friend ComplexNumber operator*(const ComplexNumber& a, const ComplexNumber& b) {
+        return ProductOf<Base>(a, b);
+    }
+    friend ComplexNumber operator*(const ComplexNumber& a, const Base& b) {
+        return ProductOf<Base>(a, b);
+    }
+    friend ComplexNumber operator*(const Base& a, const ComplexNumber& b) {
+        return ProductOf<Base>(a, b);
+    }
+    friend ComplexNumber operator*(const ComplexNumber& a, const T& b) {
+        return {a.real() * b, a.imag() * b};
+    }
+    friend ComplexNumber operator/(const ComplexNumber& a, const ComplexNumber& b) {
+        return Over(a, b);
+    }
+    friend ComplexNumber operator/(const ComplexNumber& a, const Base& b) { return Over(a, b); }
+    friend ComplexNumber operator/(const Base& a, const ComplexNumber& b) { return Over(a, b); }
+
+ private:
+    // Smith's method: nothing over- or underflows on the way that need not.
+    static ComplexNumber Over(const Base& a, const Base& b) {
+        const T real = std::abs(b.real());
+        const T imag = std::abs(b.imag());
+        if (real >= imag) {
+            if (real == 0 && imag == 0) return {a.real() / real, a.imag() / real};
+            const T ratio = b.imag() / b.real();
+            const T scale = T(1) / (b.real() + b.imag() * ratio);
+            return {(a.real() + a.imag() * ratio) * scale, (a.imag() - a.real() * ratio) * scale};
+        }
+        const T ratio = b.real() / b.imag();
+        const T scale = T(1) / (b.imag() + b.real() * ratio);
+        return {(a.real() * ratio + a.imag()) * scale, (a.imag() * ratio - a.real()) * scale};
+    }
+};
+
+}  // namespace chainerx::native
+
+namespace chainerx {
+
+template <typename T>
+inline constexpr bool kIsComplexType<native::ComplexNumber<T>> = true;
+
+}  // namespace chainerx

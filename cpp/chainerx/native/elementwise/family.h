@@ -1,0 +1,158 @@
+// Makes the native kernels of a family out of its table. A family's unit defines CX_FAMILY (its
+// name), CX_FAMILY_DEF (the table) and CX_FAMILY_COST, includes this once and is done.
+//
+// Floats have loops in each instruction set (native/elementwise/simd/family.h). Complex numbers are
+// computed here, and so are integers and bool, unless CX_FAMILY_WHOLE says that they have such
+// loops too (native/elementwise/simd/whole.h).
+
+#include <type_traits>
+
+#include "chainerx/native/elementwise/elementwise.h"
+#include "chainerx/native/elementwise/scalar_loops.h"
+#include "chainerx/native/isa.h"
+#include "chainerx/native/native_backend.h"
+
+#define CX_ROWS_NAMESPACE baseline
+#include "chainerx/native/elementwise/rows.h"
+#include "chainerx/native/elementwise/whole_rows.h"
+
+namespace chainerx::native {
+
+// The family's loops in the chosen instruction set (native/isa.cc).
+const CX_FAMILY_LOOPS& CX_JOIN(CX_FAMILY, _loops)();
+#if defined(CX_FAMILY_WHOLE)
+const CX_WHOLE_LOOPS& CX_JOIN(CX_JOIN(whole_, CX_FAMILY), _loops)();
+#endif
+
+namespace {
+
+namespace rows = baseline::rows;
+
+#if defined(CX_FAMILY_WHOLE)
+constexpr bool kHasWholeUnit = true;
+#else
+constexpr bool kHasWholeUnit = false;
+#endif
+// Those with loops in a unit of the instruction sets.
+template <typename T>
+inline constexpr bool kHasUnit =
+    std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, Float16> ||
+    std::is_same_v<T, BFloat16> || (kHasWholeUnit && std::is_integral_v<T>);
+
+template <typename Row, typename T, bool kToBool>
+constexpr UnaryLoop ScalarUnaryOf() {
+    if constexpr (kHasUnit<T> || !ComputesIn(Row::kRule, kDtypeOf<T>))
+        return nullptr;
+    else
+        return &ScalarUnary<Row, T, std::conditional_t<kToBool, bool, T>>;
+}
+template <typename Row, typename T, bool kToBool>
+constexpr BinaryLoop ScalarBinaryOf() {
+    if constexpr (kHasUnit<T> || !ComputesIn(Row::kRule, kDtypeOf<T>))
+        return nullptr;
+    else
+        return &ScalarBinary<Row, T, std::conditional_t<kToBool, bool, T>>;
+}
+
+template <typename Row, typename T>
+constexpr TernaryLoop ScalarTernaryOf() {
+    if constexpr (kHasUnit<T> || !ComputesIn(Row::kRule, kDtypeOf<T>))
+        return nullptr;
+    else
+        return &ScalarTernary<Row, T>;
+}
+
+template <typename Kernel, typename Loops>
+void SetFloatLoops(Kernel& kernel, const Loops& loops) {
+    kernel.loops[static_cast<int>(Dtype::kFloat32)] = loops.f32;
+    kernel.loops[static_cast<int>(Dtype::kFloat64)] = loops.f64;
+    kernel.loops[static_cast<int>(Dtype::kFloat16)] = loops.f32;
+    kernel.loops[static_cast<int>(Dtype::kBFloat16)] = loops.f32;
+}
+
+template <typename Kernel, typename Loop>
+void SetWholeLoops(Kernel& kernel, const LoopsByDtype<Loop>& whole) {
+    for (int i = 0; i < kNumDtypes; ++i) {
+        if (whole.of[i] != nullptr) kernel.loops[i] = whole.of[i];
+    }
+}
+
+template <typename Row, bool kToBool>
+UnaryKernel MakeUnary(const UnaryLoops& loops, const LoopsByDtype<UnaryLoop>& whole) {
+#define CX_LOOP(Enum, Type, name, code, kind) ScalarUnaryOf<Row, Type, kToBool>(),
+    UnaryKernel kernel{{CX_DTYPE_LIST(CX_LOOP)}, Cost::CX_FAMILY_COST};
+#undef CX_LOOP
+    if (ComputesIn(Row::kRule, Dtype::kFloat32)) SetFloatLoops(kernel, loops);
+    SetWholeLoops(kernel, whole);
+    return kernel;
+}
+template <typename Row, bool kToBool>
+BinaryKernel MakeBinary(const BinaryLoops& loops, const LoopsByDtype<BinaryLoop>& whole) {
+#define CX_LOOP(Enum, Type, name, code, kind) ScalarBinaryOf<Row, Type, kToBool>(),
+    BinaryKernel kernel{{CX_DTYPE_LIST(CX_LOOP)}, Cost::CX_FAMILY_COST};
+#undef CX_LOOP
+    if (ComputesIn(Row::kRule, Dtype::kFloat32)) SetFloatLoops(kernel, loops);
+    SetWholeLoops(kernel, whole);
+    return kernel;
+}
+
+template <typename Row>
+[[maybe_unused]] TernaryKernel MakeTernary(const TernaryLoops& loops,
+                                           const LoopsByDtype<TernaryLoop>& whole) {
+#define CX_LOOP(Enum, Type, name, code, kind) ScalarTernaryOf<Row, Type>(),
+    TernaryKernel kernel{{CX_DTYPE_LIST(CX_LOOP)}, Cost::CX_FAMILY_COST};
+#undef CX_LOOP
+    if (ComputesIn(Row::kRule, Dtype::kFloat32)) SetFloatLoops(kernel, loops);
+    SetWholeLoops(kernel, whole);
+    return kernel;
+}
+
+#if defined(CX_FAMILY_WHOLE)
+#define CX_WHOLE_OF(Name) CX_JOIN(CX_JOIN(whole_, CX_FAMILY), _loops)().Name
+#else
+#define CX_WHOLE_OF(Name) \
+    {                     \
+    }
+#endif
+#define CX_LOOPS_OF(Name) CX_JOIN(CX_FAMILY, _loops)().Name, CX_WHOLE_OF(Name)
+#define CX_DEFINE_UNARY(Name, to_bool)                                                   \
+    const UnaryKernel kKernel##Name = MakeUnary<rows::Name, to_bool>(CX_LOOPS_OF(Name)); \
+    void Name(const Array& x, const Array& out) { RunUnary(kKernel##Name, x, out); }     \
+    CX_NATIVE_KERNEL(Name)
+#define CX_DEFINE_BINARY(Name, to_bool)                                                    \
+    const BinaryKernel kKernel##Name = MakeBinary<rows::Name, to_bool>(CX_LOOPS_OF(Name)); \
+    void Name(const Operand& x1, const Operand& x2, const Array& out) {                    \
+        RunBinary(kKernel##Name, x1, x2, out);                                             \
+    }                                                                                      \
+    CX_NATIVE_KERNEL(Name)
+#define CX_UNARY(Name, ...) CX_DEFINE_UNARY(Name, false)
+#define CX_PREDICATE(Name, ...) CX_DEFINE_UNARY(Name, true)
+#define CX_BINARY(Name, ...) CX_DEFINE_BINARY(Name, false)
+#define CX_COMPARE(Name, ...) CX_DEFINE_BINARY(Name, true)
+// One value that meets all elements: what a binary loop does with a scalar.
+#define CX_UNARY_ATTR(Name, ...)                                                         \
+    const BinaryKernel kKernel##Name = MakeBinary<rows::Name, false>(CX_LOOPS_OF(Name)); \
+    void Name(const Array& x, double attr, const Array& out) {                           \
+        RunBinary(kKernel##Name, Operand{x}, Operand{Scalar{attr}}, out);                \
+    }                                                                                    \
+    CX_NATIVE_KERNEL(Name)
+#define CX_TERNARY(Name, ...)                                                              \
+    const TernaryKernel kKernel##Name = MakeTernary<rows::Name>(CX_LOOPS_OF(Name));        \
+    void Name(const Operand& x1, const Operand& x2, const Operand& x3, const Array& out) { \
+        RunTernary(kKernel##Name, x1, x2, x3, out);                                        \
+    }                                                                                      \
+    CX_NATIVE_KERNEL(Name)
+#include CX_FAMILY_DEF
+#undef CX_TERNARY
+#undef CX_UNARY
+#undef CX_PREDICATE
+#undef CX_BINARY
+#undef CX_COMPARE
+#undef CX_UNARY_ATTR
+#undef CX_LOOPS_OF
+#undef CX_WHOLE_OF
+#undef CX_DEFINE_UNARY
+#undef CX_DEFINE_BINARY
+
+}  // namespace
+}  // namespace chainerx::native

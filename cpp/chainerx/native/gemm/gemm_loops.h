@@ -1,0 +1,106 @@
+// What products of matrices and convolutions are made of: packing, and the tile of the result that
+// stays in registers. For float and double from the unit gemm/simd/gemm.cc, for integers from
+// gemm_plain.cc.
+//
+// A panel of `a` is `rows` rows, a panel of `b` is `columns` columns, both laid out along k:
+// element (i, q) of a panel of `a` at q * rows + i. The last one of a matrix is filled up with
+// zeros, so the kernel computes whole tiles only, and every element of the result is one chain of
+// (fused) multiplications and additions along k, wherever it stands.
+#pragma once
+
+#include <cstdint>
+
+namespace chainerx::native {
+
+// Part of a row of a panel of b that is gathered: the lanes of its vector that are set in `lanes`
+// have adjacent elements, which begin at `offset` for lane 0.
+struct GatherPiece {
+    int64_t offset;
+    int32_t vector;
+    uint32_t lanes;
+};
+
+// Rows [at, at + k) of a panel of a, with as many of b, `b_step` apart.
+template <typename T>
+struct TileRun {
+    int64_t at;
+    int64_t k;
+    const T* b;
+    int64_t b_step;
+    // Rows of a panel of b that will be wanted after the tile whose first run this is.
+    const T* next = nullptr;
+    int64_t next_row = 0;
+    int64_t n_next = 0;
+
+    // Whether it could be one with this one, which begins where it ends.
+    bool IsBefore(const TileRun& next) const {
+        return at + k == next.at && b_step == next.b_step && b + k * b_step == next.b;
+    }
+};
+
+// Adds a run behind n others, to the last one where it can; returns how many there are.
+template <typename T>
+int64_t AddRun(const TileRun<T>& run, int64_t n, TileRun<T>* runs) {
+    if (n != 0 && runs[n - 1].IsBefore(run)) {
+        runs[n - 1].k += run.k;
+        return n;
+    }
+    runs[n] = run;
+    return n + 1;
+}
+
+template <typename T>
+struct GemmLoops {
+    int rows;  // of a tile of the result
+    int columns;
+    int width;  // of a vector; columns is a multiple of it
+
+    // Packs n rows (at most `rows`) of k elements: element (i, q) is at x + i * row + q * column.
+    void (*pack_a)(const T* x, int64_t row, int64_t column, int64_t n, int64_t k, T* panel);
+    // Packs n columns, into as many panels as they need: element (q, j) is at
+    // x + q * row + j * column.
+    void (*pack_b)(const T* x, int64_t row, int64_t column, int64_t n, int64_t k, T* panel);
+    // Copies k columns of a panel of a (rows of one of b), `step` elements apart, to adjacent ones.
+    void (*copy_a)(const T* from, int64_t step, int64_t k, T* panel);
+    void (*copy_b)(const T* from, int64_t step, int64_t k, T* panel);
+    // Makes `count` columns of a panel of a (rows of one of b), `step` apart, of the same pieces at
+    // x, x + plane, ... Pieces stand in the order of their vectors; what none covers is 0. Reads
+    // nothing else of x, writes nothing else, but may read a vector behind the last element.
+    void (*gather_a)(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces,
+                     int64_t n_pieces, T* panel, int64_t step);
+    void (*gather_b)(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces,
+                     int64_t n_pieces, T* panel, int64_t step);
+    // m x n elements of c, rows ldc apart: a panel of a times what the runs have of b, plus what is
+    // there if `accumulate`, else plus bias[i] in row i if there is one. Whole vectors of b are
+    // read.
+    void (*tile)(const T* a, const TileRun<T>* runs, int64_t n_runs, T* c, int64_t ldc, int64_t m,
+                 int64_t n, bool accumulate, const T* bias);
+};
+
+struct GemmUnit {
+    bool beats_blas;  // for large products of float32 matrices
+    GemmLoops<float> f32;
+    GemmLoops<double> f64;
+    // The tile of f32, plus row[j] in column j; null adds to what is there. `rectified`, what is
+    // less than 0 becomes 0.
+    void (*tile_of_layer)(const float* a, const TileRun<float>* runs, int64_t n_runs, float* c,
+                          int64_t ldc, int64_t m, int64_t n, const float* row, bool rectified);
+    // What n rows of a panel of a add up to, along k.
+    void (*sum_rows)(const float* a, int64_t n, int64_t k, float* sums);
+};
+
+const GemmUnit& gemm_loops();
+
+// How deep panels are at most: one of a and one of b stay in the first-level cache or close to it.
+// What an element is summed in follows from it, so it depends on nothing.
+inline constexpr int64_t kPanelDepth = 320;
+
+// rows * columns, at most.
+template <typename T>
+inline constexpr int kMostTile = 14 * 128 / sizeof(T);
+
+// T is float, double, uint32_t or uint64_t, which serve for signed integers as well: they wrap.
+template <typename T>
+const GemmLoops<T>& GemmLoopsOf();
+
+}  // namespace chainerx::native

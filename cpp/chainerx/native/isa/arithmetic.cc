@@ -1,3 +1,0 @@
-#define CX_FAMILY arithmetic
-#define CX_FAMILY_DEF "chainerx/ops/arithmetic.def"
-#include "chainerx/native/isa/family.h"

@@ -1,7 +1,0 @@
-#include "chainerx/kernels/logic.h"
-
-#define CX_FAMILY logic
-#define CX_FAMILY_DEF "chainerx/ops/logic.def"
-#define CX_FAMILY_COST kLight
-#define CX_FAMILY_WHOLE
-#include "chainerx/native/family.h"

@@ -1,0 +1,62 @@
+// Sums over the ways through a lattice, the states of a step side by side.
+#pragma once
+
+#include "chainerx/native/math/simd/math.h"
+#include "chainerx/native/norm/row_loops.h"
+
+namespace chainerx::native {
+namespace CX_ISA {
+namespace {
+
+// log(exp(a) + exp(b) + exp(c)), where any may be -inf.
+template <typename T>
+inline Batch<T> LogSumOfThree(const Batch<T>& a, const Batch<T>& b, const Batch<T>& c) {
+    const Batch<T> none(-static_cast<T>(__builtin_inf()));
+    const Batch<T> max = xsimd::max(a, xsimd::max(b, c));
+    const Batch<T> least(T(-50));  // what is less adds nothing to 1
+    const auto part = [&](const Batch<T>& x) {
+        return math::Exp(math::MaxOrSecond(least, x - max));
+    };
+    const auto is_none = (a == none) & (b == none) & (c == none);  // nan is another case
+    return xsimd::select(is_none, none, max + math::Log(part(a) + part(b) + part(c)));
+}
+
+// See LatticeLoops.
+template <typename T>
+double LatticeWeights(const T* x, const T* skip, int64_t begin, int64_t end, int64_t stride, T* y) {
+    constexpr int64_t kSize = Batch<T>::size;
+    constexpr T kNone = -static_cast<T>(__builtin_inf());
+    double total = 0;
+    for (int64_t t = begin; t < end; ++t) {
+        const T* from = x + t * stride;
+        T* to = y + t * stride;
+        for (int64_t s = 0; s < kLatticeLead; ++s) to[s] = kNone;
+        if (t == 0) {
+            for (int64_t s = kLatticeLead; s < stride; ++s) {
+                to[s] = s < kLatticeLead + 2 ? from[s] : kNone;
+            }
+            continue;
+        }
+        const T* last = to - stride;
+        Batch<T> highest(kNone);
+        for (int64_t s = kLatticeLead; s < stride; s += kSize) {
+            highest = xsimd::max(highest, Batch<T>::load_unaligned(last + s));
+        }
+        const T max = xsimd::reduce_max(highest);
+        const T less = max == kNone ? T(0) : max;
+        total += static_cast<double>(less);
+        for (int64_t s = kLatticeLead; s < stride; s += kSize) {
+            const Batch<T> stay = Batch<T>::load_unaligned(last + s) - less;
+            const Batch<T> step = Batch<T>::load_unaligned(last + s - 1) - less;
+            const Batch<T> leap =
+                Batch<T>::load_unaligned(last + s - 2) - less + Batch<T>::load_unaligned(skip + s);
+            (LogSumOfThree<T>(stay, step, leap) + Batch<T>::load_unaligned(from + s))
+                .store_unaligned(to + s);
+        }
+    }
+    return total;
+}
+
+}  // namespace
+}  // namespace CX_ISA
+}  // namespace chainerx::native

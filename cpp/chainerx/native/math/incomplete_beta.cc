@@ -1,0 +1,275 @@
+// As incomplete_gamma.cc.
+#include "chainerx/native/math/incomplete.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "chainerx/native/math/incomplete_parts.h"
+
+namespace chainerx::native {
+namespace {
+
+using namespace incomplete;
+
+// (a + b) x - a = b - (a + b) y, by the one of both that is not rounded.
+double OffMean(double a, double b, double x, double y) {
+    return x <= y ? std::fma(a + b, x, -a) : -std::fma(a + b, y, -b);
+}
+
+// What x^a y^b / Beta(a, b) is for large a and b, b the smaller one: sqrt(scale) exp(exponent).
+struct Hump {
+    double scale;
+    double exponent;
+};
+
+Hump HumpOf(double a, double b, double x, double y) {
+    const double sum = a + b;
+    const double off = OffMean(a, b, x, y);
+    const double depth =
+        a * HumpDepth(off / a, x * (sum / a)) + b * HumpDepth(-off / b, y * (sum / b));
+    const double rest = StirlingRest(sum) - StirlingRest(a) - StirlingRest(b);
+    return {b / kTwoPi * (a / sum), rest - depth};
+}
+
+// x^a y^b / Beta(a, b) for y = 1 - x, neither 0.
+double BetaFactor(double a, double b, double x, double y) {
+    if (a < b) {
+        std::swap(a, b);
+        std::swap(x, y);
+    }
+    const double sum = a + b;
+    if (b >= kLargeExponent) {
+        const auto [scale, exponent] = HumpOf(a, b, x, y);
+        return std::sqrt(scale) * std::exp(exponent);
+    }
+    if (a >= kLargeExponent) {
+        const double log_x = x > 0.5 ? std::log1p(-y) : std::log(x);
+        const double log =
+            a * log_x + (sum - 0.5) * std::log1p(b / a) - b + StirlingRest(sum) - StirlingRest(a);
+        const double power = a < 1e290 ? std::pow(y * a, b) : std::pow(y, b) * std::pow(a, b);
+        return b * std::exp(log) * power / std::tgamma(b + 1);
+    }
+    const double power = std::pow(x, a) * std::pow(y, b);
+    return power * (b * (a / sum)) *
+           (std::tgamma(sum + 1) / (std::tgamma(a + 1) * std::tgamma(b + 1)));
+}
+
+// Its logarithm.
+double LogBetaFactor(double a, double b, double x, double y) {
+    if (a < b) {
+        std::swap(a, b);
+        std::swap(x, y);
+    }
+    const double sum = a + b;
+    if (b >= kLargeExponent) {
+        const auto [scale, exponent] = HumpOf(a, b, x, y);
+        return 0.5 * std::log(scale) + exponent;
+    }
+    const double log_x = x > 0.5 ? std::log1p(-y) : std::log(x);
+    const double log_y = y > 0.5 ? std::log1p(-x) : std::log(y);
+    if (a >= kLargeExponent) {
+        const double rest = StirlingRest(sum) - StirlingRest(a);
+        return a * log_x + (sum - 0.5) * std::log1p(b / a) - b + rest + b * (log_y + std::log(a)) -
+               LogGamma(b);
+    }
+    return a * log_x + b * log_y + LogGamma(sum) - LogGamma(a) - LogGamma(b);
+}
+
+// The continued fraction DLMF 8.17.22: what is below x, over the factor.
+double BetaFraction(double a, double b, double x) {
+    const double sum = a + b;
+    double c = 1;
+    double d = 1 - sum * x / (a + 1);
+    if (std::abs(d) < kTiny) d = kTiny;
+    d = 1 / d;
+    double f = d;
+    for (int m = 1; m < kMostTerms; ++m) {
+        const double end = a + 2 * m;
+        double step = 1;
+        for (const double term :
+             {m * (b - m) * x / ((end - 1) * end), -(a + m) * (sum + m) * x / (end * (end + 1))}) {
+            d = 1 + term * d;
+            if (std::abs(d) < kTiny) d = kTiny;
+            c = 1 + term / c;
+            if (std::abs(c) < kTiny) c = kTiny;
+            d = 1 / d;
+            step = d * c;
+            f *= step;
+        }
+        if (std::abs(step - 1) < kEpsilon) break;
+    }
+    return f / a;
+}
+
+// What is below x, over the factor, for x below the mean and a >= kLargeExponent; and the
+// derivative in a, or in b.
+enum class LogOf { kPoint, kRest, kNeither };
+Rate BetaTail(double a, double b, double x, double y, double mean_log,
+              LogOf log_of = LogOf::kPoint) {
+    const double slope = std::max(0.0, -OffMean(a, b, x, y));
+    // Down to odds that are exp(-t) of those of x: by the smaller of x and y, in either form.
+    const bool is_y = y < x;
+    const double small = is_y ? y : x;
+    const double sign = is_y ? 1 : -1;
+    const Integrals tail = TailIntegrals(
+        slope, (a + b) * x * y / 3,
+        [=](double t) {
+            const double z = small * std::expm1(sign * t);
+            return slope * t + (a + b) * (Log1pLessZ(z) + small * Expm1LessT(sign * t));
+        },
+        [=](double t) {
+            if (log_of == LogOf::kNeither) return 0.0;
+            const double rest = -std::log1p(x * std::expm1(-t));
+            return log_of == LogOf::kRest ? rest : rest - t;
+        });
+    const double log_x = is_y ? std::log1p(-y) : std::log(x);
+    const double log_y = is_y ? std::log(y) : std::log1p(-x);
+    const double off = (log_of == LogOf::kRest ? log_y : log_x) - mean_log;
+    return {tail.plain, tail.plain * off + tail.weighted};
+}
+
+double BetaLower(double a, double b, double x, double y) {
+    const double factor = BetaFactor(a, b, x, y);
+    if (factor == 0) return 0;
+    return factor * (a >= kLargeExponent ? BetaTail(a, b, x, y, 0, LogOf::kNeither).p
+                                         : BetaFraction(a, b, x));
+}
+
+// Below the mean, but the fraction serves longer than the integral, which has no hump without two
+// large exponents.
+bool IsLower(double a, double b, double x, double y) {
+    const bool large = a >= kLargeExponent && b >= kLargeExponent;
+    return large ? OffMean(a, b, x, y) < 0 : OffMean(a + 1, b + 1, x, y) < 0;
+}
+
+Both BetaBoth(double a, double b, double x, double y) {
+    if (!(a >= 0 && b >= 0 && x >= 0 && x <= 1)) return {kNan, kNan};
+    if ((a < kNone && b < kNone) || (a == kInfinity && b == kInfinity)) return {kNan, kNan};
+    if (a < kNone || b == kInfinity) return OfBelow(x == 0 ? 0 : 1);
+    if (b < kNone || a == kInfinity) return OfBelow(y == 0 ? 1 : 0);
+    if (x == 0 || y == 0) return OfBelow(x);
+    return IsLower(a, b, x, y) ? OfBelow(BetaLower(a, b, x, y)) : OfAbove(BetaLower(b, a, y, x));
+}
+
+// The derivatives of what is below x, over the factor, in a and in b; on the near side of the mean.
+double BetaLowerSlopeA(double a, double b, double x, double y) {
+    const double sum = a + b;
+    if (a >= kLargeExponent) return BetaTail(a, b, x, y, Digamma(a) - Digamma(sum)).slope;
+    // DLMF 8.17.8
+    return SeriesSlope(
+        1 / a, std::log(x) - Digamma(a + 1) + Digamma(sum),
+        [=](int k) { return x * ((sum + k - 1) / (a + k)); },
+        [=](int k) { return 1 / (sum + k - 1) - 1 / (a + k); });
+}
+double BetaLowerSlopeB(double a, double b, double x, double y) {
+    const double sum = a + b;
+    const double mean_log = Digamma(b) - Digamma(sum);
+    if (a >= kLargeExponent) return BetaTail(a, b, x, y, mean_log, LogOf::kRest).slope;
+    const double log_y = y > 0.5 ? std::log1p(-x) : std::log(y);
+    return SeriesSlope(
+        1 / a, log_y - mean_log, [=](int k) { return x * ((sum + k - 1) / (a + k)); },
+        [=](int k) { return 1 / (sum + k - 1); });
+}
+
+// The derivative of what is below x in a, or in b.
+double BetaSlope(double a, double b, double x, double y, bool in_a) {
+    if (!(a > kNone && b > kNone && x >= 0 && x <= 1)) return kNan;
+    if (a == kInfinity || b == kInfinity) return kNan;
+    const double factor = x == 0 || y == 0 ? 0 : BetaFactor(a, b, x, y);
+    if (factor == 0) return 0;
+    if (IsLower(a, b, x, y)) {
+        return factor * (in_a ? BetaLowerSlopeA(a, b, x, y) : BetaLowerSlopeB(a, b, x, y));
+    }
+    return -factor * (in_a ? BetaLowerSlopeB(b, a, y, x) : BetaLowerSlopeA(b, a, y, x));
+}
+
+double BetaDensity(double a, double b, double x, double y) {
+    if (!(a > 0 && b > 0 && x >= 0 && x <= 1) || a == kInfinity || b == kInfinity) return kNan;
+    if (x == 0) return a < 1 ? kInfinity : a == 1 ? b : 0;
+    if (y == 0) return b < 1 ? kInfinity : b == 1 ? a : 0;
+    return BetaFactor(a, b, x, y) / x / y;
+}
+
+// Of what is below x. Where it vanishes, it is the factor times what is integrated or summed.
+template <LogPart part>
+double LogOfBeta(double a, double b, double x, double y) {
+    const Both both = BetaBoth(a, b, x, y);
+    const double p = both.below;
+    if (!(p < kVanishing)) {
+        if constexpr (part == LogPart::kValue) return LogOfPart(p, both.above);
+        if constexpr (part == LogPart::kPoint) return BetaDensity(a, b, x, y) / p;
+        return BetaSlope(a, b, x, y, part == LogPart::kFirst) / p;
+    }
+    if (x == 0 || y == 0 || !(a + b < kInfinity) || a < kNone || b < kNone) {
+        return part == LogPart::kValue ? -kInfinity : kNan;
+    }
+    const double tail =
+        a >= kLargeExponent ? BetaTail(a, b, x, y, 0, LogOf::kNeither).p : BetaFraction(a, b, x);
+    if constexpr (part == LogPart::kValue) return LogBetaFactor(a, b, x, y) + std::log(tail);
+    if constexpr (part == LogPart::kPoint) return 1 / x / y / tail;
+    return (part == LogPart::kFirst ? BetaLowerSlopeA(a, b, x, y) : BetaLowerSlopeB(a, b, x, y)) /
+           tail;
+}
+
+// What is above x is what is below 1 - x with the exponents in the other order.
+constexpr LogPart Swapped(LogPart part) {
+    return part == LogPart::kFirst    ? LogPart::kSecond
+           : part == LogPart::kSecond ? LogPart::kFirst
+                                      : part;
+}
+
+// The x up to 1/2 with p below, q above it, which are known to be there.
+double SolveBeta(double a, double b, double p, double q) {
+    const double low =
+        std::exp((std::log(p * a) + LogGamma(a) + LogGamma(b) - LogGamma(a + b)) / a);
+    const double guess = low < 0.1 * a / (a + b) ? low : a / (a + b);
+    const auto density = [=](double x) { return native::BetaDensity(a, b, x); };
+    if (p <= q) {
+        return SolveTail(p, guess, 1, true, [=](double x) { return BetaBelow(a, b, x); }, density);
+    }
+    return SolveTail(
+        q, guess, 1, false, [=](double x) { return BetaBoth(a, b, x, 1 - x).above; }, density);
+}
+
+}  // namespace
+
+double BetaBelow(double a, double b, double x) { return BetaBoth(a, b, x, 1 - x).below; }
+
+double BetaAbove(double a, double b, double x) { return BetaBoth(a, b, x, 1 - x).above; }
+
+double BetaBelowSlopeA(double a, double b, double x) { return BetaSlope(a, b, x, 1 - x, true); }
+double BetaBelowSlopeB(double a, double b, double x) { return BetaSlope(a, b, x, 1 - x, false); }
+
+double BetaDensity(double a, double b, double x) { return BetaDensity(a, b, x, 1 - x); }
+
+double LogBetaDensity(double a, double b, double x) {
+    if (!(a > 0 && b > 0 && x >= 0 && x <= 1) || a == kInfinity || b == kInfinity) return kNan;
+    if (x == 0 || x == 1) return std::log(BetaDensity(a, b, x));
+    const double y = 1 - x;
+    return LogBetaFactor(a, b, x, y) - std::log(x) - (y > 0.5 ? std::log1p(-x) : std::log(y));
+}
+
+#define CX_LOG_OF(Name, part)                                     \
+    double LogBetaBelow##Name(double a, double b, double x) {     \
+        return LogOfBeta<LogPart::part>(a, b, x, 1 - x);          \
+    }                                                             \
+    double LogBetaAbove##Name(double a, double b, double x) {     \
+        return LogOfBeta<Swapped(LogPart::part)>(b, a, 1 - x, x); \
+    }
+CX_LOG_OF(, kValue)
+CX_LOG_OF(Rate, kPoint)
+CX_LOG_OF(SlopeA, kFirst)
+CX_LOG_OF(SlopeB, kSecond)
+#undef CX_LOG_OF
+
+double BetaBelowInverse(double a, double b, double p) {
+    if (!(a > 0 && b > 0 && p >= 0 && p <= 1)) return kNan;
+    if (p == 0 || p == 1) return p;
+    if (a == kInfinity || b == kInfinity) return kNan;
+    const double q = 1 - p;
+    if (p <= BetaBelow(a, b, 0.5)) return SolveBeta(a, b, p, q);
+    return 1 - SolveBeta(b, a, q, p);
+}
+
+}  // namespace chainerx::native

@@ -1,0 +1,225 @@
+// Which of a sum, a continued fraction and a quadrature is used goes by where it is short: sums and
+// fractions for small exponents, or far from the middle; for others an integral over the tail,
+// which is one hump whose scale is known.
+#include "chainerx/native/math/incomplete.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "chainerx/native/math/incomplete_parts.h"
+
+namespace chainerx::native {
+namespace {
+
+using namespace incomplete;
+
+// lgamma(1 + a) for 0 <= a <= 1.5, by the Taylor series of lgamma(1 + z) + log(1 + z).
+double LogGamma1p(double a) {
+    if (a > 0.5) return std::log1p(a - 1) + LogGamma1p(a - 1);
+    constexpr double kSeries[] = {
+        0.322467033424113218,      -0.0673523010531980951,   0.0205808084277845479,
+        -0.00738555102867398527,   0.00289051033074152329,   -0.00119275391170326098,
+        0.000509669524743042422,   -0.00022315475845357938,  0.0000994575127818085337,
+        -0.0000449262367381331417, 0.0000205072127756706916, -9.4394882752683959e-6,
+        4.3748667899074878e-6,     -2.03921575380136624e-6,  9.55141213040741983e-7,
+        -4.49246919876456604e-7,   2.12071848055546659e-7,   -1.00432248239680996e-7,
+        4.76981016936398057e-8,    -2.27110946089431649e-8,  1.08386592148969541e-8,
+        -5.18347504197004666e-9,   2.48367454380247832e-9,   -1.19214014058609121e-9,
+        5.73136724167886201e-10,   -2.75952288512423315e-10, 1.33047643742444895e-10,
+        -6.42296456383810002e-11};
+    double sum = 0;
+    for (int k = sizeof(kSeries) / sizeof(double) - 1; k >= 0; --k) sum = sum * a + kSeries[k];
+    return a * (0.42278433509846713939 + a * sum) - std::log1p(a);
+}
+
+// x^a exp(-x) / Gamma(a), for x > 0.
+double GammaFactor(double a, double x) {
+    if (a >= kLargeExponent) {
+        const double depth = HumpDepth((x - a) / a, x / a);
+        return std::exp(-a * depth - StirlingRest(a)) * std::sqrt(a / kTwoPi);
+    }
+    if (x > 600) return std::exp(a * std::log(x) - x - LogGamma(a));
+    return a * (std::pow(x, a) * std::exp(-x) / std::tgamma(a + 1));
+}
+
+// Its logarithm.
+double LogGammaFactor(double a, double x) {
+    if (a < kLargeExponent) return a * std::log(x) - x - LogGamma(a);
+    const double depth = HumpDepth((x - a) / a, x / a);
+    return 0.5 * std::log(a / kTwoPi) - a * depth - StirlingRest(a);
+}
+
+// exp(-g) is the density of log(x) over that at x. Of a sum of densities the derivative in the
+// exponent is the sum of their products with log(x), less the mean of that. Of the smaller
+// probability over the factor, for a >= kLargeExponent or x above a.
+Rate GammaTail(double a, double x, double mean_log) {
+    const double sign = x < a ? -1 : 1;
+    const double slope = std::abs(x - a);
+    // From x to x exp(sign t).
+    const Integrals tail = TailIntegrals(
+        slope, x < a ? x / 3 : x, [=](double t) { return slope * t + x * Expm1LessT(sign * t); },
+        [=](double t) { return sign * t; });
+    const double off = std::log(x) - mean_log;
+    return {tail.plain, tail.plain * off + tail.weighted};
+}
+
+// The smaller of both, for a >= kLargeExponent.
+double GammaTail(double a, double x) {
+    const double factor = GammaFactor(a, x);
+    return factor == 0 ? 0 : factor * GammaTail(a, x, 0).p;
+}
+
+// The lower one over the factor.
+double GammaSeriesSum(double a, double x) {
+    double term = 1;
+    double sum = 1;
+    for (int k = 1; k < kMostTerms && term > kEpsilon / 4 * sum; ++k) {
+        term *= x / (a + k);
+        sum += term;
+    }
+    return sum / a;
+}
+double GammaSeries(double a, double x) { return GammaFactor(a, x) * GammaSeriesSum(a, x); }
+
+// The derivative in a of the lower one, of which the factor is given.
+double GammaSeriesSlope(double a, double x, double factor) {
+    return SeriesSlope(
+        factor / a, std::log(x) - Digamma(a + 1), [=](int k) { return x / (a + k); },
+        [=](int k) { return -1 / (a + k); });
+}
+
+// The continued fraction DLMF 8.9.2, by the method of Lentz and Thompson.
+double GammaFraction(double a, double x) {
+    double b = x + 1 - a;
+    double c = 1 / kTiny;
+    double d = 1 / b;
+    double y = d;
+    for (int k = 1; k < kMostTerms; ++k) {
+        const double an = -k * (k - a);
+        b += 2;
+        d = an * d + b;
+        if (std::abs(d) < kTiny) d = kTiny;
+        c = b + an / c;
+        if (std::abs(c) < kTiny) c = kTiny;
+        d = 1 / d;
+        const double step = d * c;
+        y *= step;
+        if (std::abs(step - 1) < kEpsilon) break;
+    }
+    return GammaFactor(a, x) * y;
+}
+
+// Above, for x and a below 1.3, without the difference of 1 and a number near it (DLMF 8.7.3).
+double GammaAboveSmall(double a, double x) {
+    double factor = 1;
+    double sum = 0;
+    for (int k = 1; k < kMostTerms; ++k) {
+        factor *= -x / k;
+        const double term = factor / (a + k);
+        sum += term;
+        if (std::abs(term) <= kEpsilon / 4 * std::abs(sum)) break;
+    }
+    const double log = a * std::log(x) - LogGamma1p(a);
+    return -std::expm1(log) - a * std::exp(log) * sum;
+}
+
+Both GammaBoth(double a, double x) {
+    if (!(a >= 0 && x >= 0) || (a == kInfinity && x == kInfinity)) return {kNan, kNan};
+    if (a < kNone) return x == 0 && a == 0 ? Both{kNan, kNan} : OfBelow(x == 0 ? 0 : 1);
+    if (x == 0 || a == kInfinity) return OfBelow(0);
+    if (x == kInfinity) return OfBelow(1);
+    if (a >= kLargeExponent) {
+        return x < a ? OfBelow(GammaTail(a, x)) : OfAbove(GammaTail(a, x));
+    }
+    if (x > 1.1) return x > a ? OfAbove(GammaFraction(a, x)) : OfBelow(GammaSeries(a, x));
+    // For x up to 1/2 the one is the smaller, for x above it the other.
+    const bool is_below_small = x <= 0.5 ? -0.4 / std::log(x) < a : x < a * 1.1;
+    if (is_below_small) return OfBelow(GammaSeries(a, x));
+    return {GammaSeries(a, x), GammaAboveSmall(a, x)};
+}
+
+double SolveGamma(double a, double p, double q) {
+    if (!(a >= 0 && p >= 0 && q >= 0)) return kNan;
+    if (p == 0) return 0;
+    if (q == 0) return kInfinity;
+    if (a == kInfinity) return kNan;
+    if (a < kNone) return 0;
+    const double smaller = std::min(p, q);
+    // What is below small x is about x^a / Gamma(a + 1); from there, or from the middle.
+    const double low = std::exp((std::log(p) + LogGamma(a + 1)) / a);
+    const double guess = low < 0.2 * a + 0.2 ? low : a;
+    if (low < kTiny) return low;
+    return p <= q
+               ? SolveTail(
+                     smaller, guess, kInfinity, true, [=](double x) { return GammaBelow(a, x); },
+                     [=](double x) { return GammaDensity(a, x); })
+               : SolveTail(
+                     smaller, guess, kInfinity, false, [=](double x) { return GammaAbove(a, x); },
+                     [=](double x) { return GammaDensity(a, x); });
+}
+
+// Where a probability vanishes, it is the factor times what is integrated or summed.
+template <LogPart part>
+double LogOfGamma(double a, double x, bool above) {
+    const Both both = GammaBoth(a, x);
+    const double p = above ? both.above : both.below;
+    if (!(p < kVanishing)) {
+        const double sign = above ? -1 : 1;
+        if constexpr (part == LogPart::kValue) return LogOfPart(p, above ? both.below : both.above);
+        if constexpr (part == LogPart::kPoint) return GammaDensity(a, x) / p;
+        return sign * GammaBelowSlope(a, x) / p;
+    }
+    if (x == 0 || x == kInfinity || a == kInfinity || a < kNone) {
+        return part == LogPart::kValue ? -kInfinity : kNan;
+    }
+    const bool is_summed = !above && a < kLargeExponent;
+    const Rate tail = is_summed ? Rate{GammaSeriesSum(a, x), 0} : GammaTail(a, x, Digamma(a));
+    if constexpr (part == LogPart::kValue) return LogGammaFactor(a, x) + std::log(tail.p);
+    if constexpr (part == LogPart::kPoint) return 1 / x / tail.p;
+    return (is_summed ? GammaSeriesSlope(a, x, 1) : tail.slope) / tail.p;
+}
+
+}  // namespace
+
+double GammaBelow(double a, double x) { return GammaBoth(a, x).below; }
+double GammaAbove(double a, double x) { return GammaBoth(a, x).above; }
+
+double GammaBelowSlope(double a, double x) {
+    if (!(a >= 0 && x >= 0) || a == kInfinity) return kNan;
+    if (x == 0 || x == kInfinity) return 0;
+    if (a < kNone) return kNan;
+    const double factor = GammaFactor(a, x);
+    if (factor == 0) return 0;
+    if (a >= kLargeExponent || (x > 1.1 && x > a)) {
+        const double slope = factor * GammaTail(a, x, Digamma(a)).slope;
+        return x < a ? slope : -slope;
+    }
+    return GammaSeriesSlope(a, x, factor);
+}
+
+double GammaDensity(double a, double x) {
+    if (!(a >= 0 && x >= 0)) return kNan;
+    if (x == kInfinity || a == 0 || a == kInfinity) return x == 0 && a == 0 ? kNan : 0;
+    if (x < 1e-280) return a < kLargeExponent ? std::pow(x, a - 1) / std::tgamma(a) : 0;
+    return GammaFactor(a, x) / x;
+}
+
+double LogGammaDensity(double a, double x) {
+    if (!(a >= 0 && x >= 0)) return kNan;
+    if (x == kInfinity || a == 0 || a == kInfinity) return x == 0 && a == 0 ? kNan : -kInfinity;
+    if (x == 0) return a < 1 ? kInfinity : a == 1 ? 0 : -kInfinity;
+    if (a < kLargeExponent) return (a - 1) * std::log(x) - x - LogGamma(a);
+    return LogGammaFactor(a, x) - std::log(x);
+}
+
+double LogGammaBelow(double a, double x) { return LogOfGamma<LogPart::kValue>(a, x, false); }
+double LogGammaAbove(double a, double x) { return LogOfGamma<LogPart::kValue>(a, x, true); }
+double LogGammaBelowRate(double a, double x) { return LogOfGamma<LogPart::kPoint>(a, x, false); }
+double LogGammaAboveRate(double a, double x) { return LogOfGamma<LogPart::kPoint>(a, x, true); }
+double LogGammaBelowSlope(double a, double x) { return LogOfGamma<LogPart::kFirst>(a, x, false); }
+double LogGammaAboveSlope(double a, double x) { return LogOfGamma<LogPart::kFirst>(a, x, true); }
+
+double GammaBelowInverse(double a, double p) { return SolveGamma(a, p, 1 - p); }
+double GammaAboveInverse(double a, double p) { return SolveGamma(a, 1 - p, p); }
+
+}  // namespace chainerx::native

@@ -1,0 +1,31 @@
+// What the kernels of normalizations have in common.
+#pragma once
+
+#include <cstdint>
+
+#include "chainerx/core/dtype.h"
+#include "chainerx/native/norm/normalization_loops.h"
+
+namespace chainerx::native {
+
+// Calls f<T>(loops) for float or double, the types that they compute in.
+template <typename F>
+void VisitWide(Dtype dtype, const F& f) {
+    const NormalizationIsaLoops& loops = normalization_loops();
+    if (dtype == Dtype::kFloat64) {
+        f.template operator()<double>(loops.f64);
+    } else {
+        f.template operator()<float>(loops.f32);
+    }
+}
+
+// The mean of `count` numbers and the sum of their squared distances from it become those of more.
+inline void JoinMoments(double* mean, double* square, int64_t count, double more_mean,
+                        double more_square, int64_t more_count) {
+    const double part = static_cast<double>(more_count) / static_cast<double>(count + more_count);
+    const double delta = more_mean - *mean;
+    *mean += delta * part;
+    *square += more_square + delta * delta * static_cast<double>(count) * part;
+}
+
+}  // namespace chainerx::native

@@ -1,0 +1,272 @@
+// Means and variances. Each few thousand elements are summed up in T, as distances from a guess of
+// their mean that the first of them give, and joined in double: what is lost is that of sums of
+// distances, not of the numbers. Where the guess was bad, they are summed up again.
+#pragma once
+
+#include "chainerx/native/strided/simd/batch.h"
+
+namespace chainerx::native {
+namespace CX_ISA {
+namespace {
+
+// Elements that are summed up in T.
+constexpr int64_t kBlockLength = 4096;
+// Short runs are taken together until there are about as many, but not from too many places.
+constexpr int64_t kEnough = 1024;
+constexpr int64_t kMostRuns = 16;
+constexpr int64_t kRowGroup = 64;
+
+// f(offset, number of runs, their length)
+template <typename F>
+inline void ForBlocks(int64_t runs, int64_t stride, int64_t n, const F& f) {
+    if (n > kBlockLength) {
+        for (int64_t r = 0; r < runs; ++r) {
+            for (int64_t i = 0; i < n; i += kBlockLength) {
+                f(r * stride + i, 1, n - i < kBlockLength ? n - i : kBlockLength);
+            }
+        }
+        return;
+    }
+    int64_t group = kEnough / n;
+    group = group < 1 ? 1 : group > kMostRuns ? kMostRuns : group;
+    for (int64_t r = 0; r < runs; r += group) {
+        f(r * stride, runs - r < group ? runs - r : group, n);
+    }
+}
+
+// f(first row, number of rows)
+template <typename F>
+inline void ForRowGroups(int64_t rows, const F& f) {
+    for (int64_t r = 0; r < rows; r += kRowGroup) f(r, rows - r < kRowGroup ? rows - r : kRowGroup);
+}
+
+// Calls f<batches, is_part>(first column, part) for four batches of columns at a time, then for
+// single ones; the last one may have `part` elements only.
+template <typename T, typename F>
+inline void ForColumns(int64_t width, const F& f) {
+    constexpr int64_t kSize = Batch<T>::size;
+    int64_t j = 0;
+    for (; j + 4 * kSize <= width; j += 4 * kSize) f.template operator()<4, false>(j, 0);
+    for (; j + kSize <= width; j += kSize) f.template operator()<1, false>(j, 0);
+    if (j < width) f.template operator()<1, true>(j, width - j);
+}
+
+// Batch number k, of which `part` elements are there.
+template <bool kPart, typename T>
+[[gnu::always_inline]] inline Batch<T> LoadAt(const T* x, int k, int64_t part) {
+    if constexpr (kPart) {
+        return LoadPart(x, part);
+    } else {
+        return Batch<T>::load_unaligned(x + k * static_cast<int64_t>(Batch<T>::size));
+    }
+}
+// The same beside stores; see Load().
+template <bool kPart, typename T>
+[[gnu::always_inline]] inline Batch<T> LoadStreamAt(const T* x, int k, int64_t part) {
+    if constexpr (kPart) {
+        return LoadPart(x, part);
+    } else {
+        return Load(x + k * static_cast<int64_t>(Batch<T>::size));
+    }
+}
+template <bool kPart, typename T>
+[[gnu::always_inline]] inline void StoreAt(T* y, int k, int64_t part, const Batch<T>& v) {
+    if constexpr (kPart) {
+        StorePart(y, v, part);
+    } else {
+        v.store_unaligned(y + k * static_cast<int64_t>(Batch<T>::size));
+    }
+}
+
+// x - center of 0 < n < size elements; 0 in the other lanes.
+template <typename T>
+inline Batch<T> DistancePart(const T* x, int64_t n, const Batch<T>& center) {
+    return xsimd::select(FirstLanes<T>(n), LoadPart(x, n) - center, Batch<T>(T(0)));
+}
+
+template <typename T>
+inline double Total(const Batch<T>& x) {
+    return static_cast<double>(xsimd::reduce_add(x));
+}
+
+// Calls f<is_part>(first lane, part, widen) for the lanes of batch `k` of columns in registers of
+// double: widen(x) are those lanes of a batch.
+template <typename T, bool kPart, typename F>
+inline void ForWide(int k, int64_t part, const F& f) {
+    constexpr int64_t kSize = Batch<T>::size;
+    if constexpr (sizeof(T) == 8) {
+        f.template operator()<kPart>(k * kSize, part, [](const BatchD& x) { return x; });
+    } else {
+        constexpr int64_t kHalf = BatchD::size;
+        const auto low = [](const BatchF& x) { return Widen(x).low; };
+        const auto high = [](const BatchF& x) { return Widen(x).high; };
+        if (!kPart || part >= kHalf) {
+            f.template operator()<false>(k * kSize, 0, low);
+        } else {
+            f.template operator()<true>(k * kSize, part, low);
+        }
+        if constexpr (!kPart) {
+            f.template operator()<false>(k * kSize + kHalf, 0, high);
+        } else if (part > kHalf) {
+            f.template operator()<true>(k * kSize + kHalf, part - kHalf, high);
+        }
+    }
+}
+
+// The mean, and the sum of squared distances from it, of so many numbers.
+struct Moment {
+    double count;
+    double mean;
+    double square;
+
+    void Join(const Moment& o) {
+        if (count == 0) {
+            *this = o;
+            return;
+        }
+        const double total = count + o.count;
+        const double delta = o.mean - mean;
+        const double part = o.count / total;
+        mean += delta * part;
+        square += o.square + delta * delta * count * part;
+        count = total;
+    }
+};
+
+// The sums of some numbers in four parts, so that additions need not wait for each other.
+template <typename T>
+struct FourSums {
+    Batch<T> part[4]{Batch<T>(T(0)), Batch<T>(T(0)), Batch<T>(T(0)), Batch<T>(T(0))};
+
+    double total() const { return Total((part[0] + part[1]) + (part[2] + part[3])); }
+};
+
+// Whether distances from the mean are so much smaller than those from a guess, in the sum of their
+// squares, that digits are lost.
+constexpr double kBadGuess = 4;
+
+template <typename T>
+inline Moment MomentOfBlock(const T* x, int64_t runs, int64_t stride, int64_t n, bool centered) {
+    constexpr int64_t kSize = Batch<T>::size;
+    const auto count = static_cast<double>(runs * n);
+    const double one_of_count = 1 / count;
+    T center = 0;
+    if (centered) {
+        // Numbers from all over the block, for the first ones may be padding.
+        const T* last = x + (runs - 1) * stride;
+        center = ((x[0] + x[n / 3]) + (last[n / 2] + last[n - 1])) * T(0.25);
+    }
+    for (bool is_guess = centered;; is_guess = false) {
+        const Batch<T> c(center);
+        FourSums<T> sum;
+        FourSums<T> square;
+        const auto add = [&](int k, const Batch<T>& d) {
+            sum.part[k] += d;
+            square.part[k] = xsimd::fma(d, d, square.part[k]);
+        };
+        const T* p = x;
+        for (int64_t r = 0; r < runs; ++r, p += stride) {
+            int64_t i = 0;
+            for (; i + 4 * kSize <= n; i += 4 * kSize) {
+                for (int k = 0; k < 4; ++k) add(k, Batch<T>::load_unaligned(p + i + k * kSize) - c);
+            }
+            for (; i + kSize <= n; i += kSize) add(0, Batch<T>::load_unaligned(p + i) - c);
+            if (i < n) add(1, DistancePart(p + i, n - i, c));
+        }
+        const double squares = square.total();
+        if (!centered) return {count, 0, squares};
+        const double off = sum.total() * one_of_count;
+        const double of_guess = off * off * count;
+        const double rest = squares - of_guess;
+        if (!is_guess || !(of_guess > kBadGuess * rest)) {
+            return {count, static_cast<double>(center) + off, rest < 0 ? 0 : rest};
+        }
+        center += static_cast<T>(off);
+    }
+}
+
+template <typename T>
+void Moments(const T* x, int64_t runs, int64_t stride, int64_t n, bool centered, double* sums) {
+    Moment all{0, 0, 0};
+    ForBlocks(runs, stride, n, [&](int64_t offset, int64_t count, int64_t length) {
+        all.Join(MomentOfBlock(x + offset, count, stride, length, centered));
+    });
+    sums[0] = all.mean;
+    sums[1] = all.square;
+}
+
+template <typename T>
+void ColumnMoments(const T* x, int64_t rows, int64_t stride, int64_t width, int64_t before,
+                   double* sums, int64_t plane) {
+    ForRowGroups(rows, [&](int64_t first, int64_t count) {
+        const T* x0 = x + first * stride;
+        const double inverse = 1 / static_cast<double>(count);
+        // Where nothing came before, what stands in `sums` is not read.
+        const bool is_first = before + first == 0;
+        const double part =
+            static_cast<double>(count) / static_cast<double>(before + first + count);
+        const BatchD of_mean(part);
+        const BatchD of_square(part * static_cast<double>(before + first));
+        const BatchD zero(0.0);
+        const BatchD n(static_cast<double>(count));
+        const BatchD one_of_n(inverse);
+        ForColumns<T>(width, [&]<int kBatches, bool kPart>(int64_t j, int64_t left) {
+            Batch<T> c[kBatches];
+            Batch<T> sum[kBatches];
+            Batch<T> square[kBatches];
+            for (int k = 0; k < kBatches; ++k) {
+                const auto row = [&](int64_t r) {
+                    return LoadAt<kPart>(x0 + (r < count ? r : 0) * stride + j, k, left);
+                };
+                c[k] = ((row(0) + row(1)) + (row(2) + row(3))) * Batch<T>(T(0.25));
+            }
+            for (bool is_guess = true;; is_guess = false) {
+                for (int k = 0; k < kBatches; ++k) sum[k] = square[k] = Batch<T>(T(0));
+                for (int64_t r = 0; r < count; ++r) {
+                    for (int k = 0; k < kBatches; ++k) {
+                        const Batch<T> d = LoadAt<kPart>(x0 + r * stride + j, k, left) - c[k];
+                        sum[k] += d;
+                        square[k] = xsimd::fma(d, d, square[k]);
+                    }
+                }
+                if (!is_guess) break;
+                bool is_bad = false;
+                for (int k = 0; k < kBatches; ++k) {
+                    const Batch<T> of_guess = sum[k] * sum[k] * Batch<T>(static_cast<T>(inverse));
+                    is_bad |=
+                        xsimd::any(of_guess > (square[k] - of_guess) * Batch<T>(T(kBadGuess)));
+                }
+                if (!is_bad) break;
+                for (int k = 0; k < kBatches; ++k) {
+                    c[k] += sum[k] * Batch<T>(static_cast<T>(inverse));
+                }
+            }
+            for (int k = 0; k < kBatches; ++k) {
+                ForWide<T, kPart>(
+                    k, left, [&]<bool kSome>(int64_t lane, int64_t some, const auto& widen) {
+                        double* mean = sums + j + lane;
+                        const BatchD off = widen(sum[k]) * one_of_n;
+                        const BatchD own_mean = widen(c[k]) + off;
+                        const BatchD rest = widen(square[k]) - off * off * n;
+                        // A nan is not below 0 and stays.
+                        const BatchD own = xsimd::select(rest < zero, zero, rest);
+                        if (is_first) {
+                            StoreAt<kSome>(mean, 0, some, own_mean);
+                            StoreAt<kSome>(mean + plane, 0, some, own);
+                            return;
+                        }
+                        const BatchD old = LoadAt<kSome>(mean, 0, some);
+                        const BatchD delta = own_mean - old;
+                        StoreAt<kSome>(mean, 0, some, xsimd::fma(delta, of_mean, old));
+                        StoreAt<kSome>(
+                            mean + plane, 0, some,
+                            LoadAt<kSome>(mean + plane, 0, some) + own + delta * delta * of_square);
+                    });
+            }
+        });
+    });
+}
+
+}  // namespace
+}  // namespace CX_ISA
+}  // namespace chainerx::native

@@ -1,0 +1,225 @@
+// Normalized exponentials of rows. A row is computed in batches along it; rows of few columns side
+// by side, one in each lane, for the tail of a batch and a logarithm per row would cost more.
+#pragma once
+
+#include "chainerx/native/math/simd/math.h"
+
+namespace chainerx::native {
+namespace CX_ISA {
+namespace {
+
+template <typename T>
+constexpr T kMinusInfinity = -static_cast<T>(__builtin_inf());
+
+// As many narrow rows as a batch has lanes, column by column.
+template <typename T>
+struct Panel {
+    static constexpr int64_t kSize = Batch<T>::size;
+    static constexpr int64_t kMaxColumns = 32;
+
+    int64_t n;
+    alignas(64) T v[kMaxColumns][kSize];
+
+    // Lanes beyond the rows repeat the last.
+    Panel(const T* x, int64_t rows, int64_t columns) : n{columns} {
+        for (int64_t r = 0; r < kSize; ++r) {
+            const T* row = x + (r < rows ? r : rows - 1) * n;
+            for (int64_t j = 0; j < n; ++j) v[j][r] = row[j];
+        }
+    }
+    void Store(T* y, int64_t rows) const {
+        for (int64_t r = 0; r < rows; ++r) {
+            for (int64_t j = 0; j < n; ++j) y[r * n + j] = v[j][r];
+        }
+    }
+
+    Batch<T> Max() const {
+        Batch<T> max(kMinusInfinity<T>);
+        for (int64_t j = 0; j < n; ++j) max = xsimd::max(max, Batch<T>::load_aligned(v[j]));
+        return max;
+    }
+    Batch<T> SumOfExp(const Batch<T>& max) const {
+        Batch<T> sum(T(0));
+        for (int64_t j = 0; j < n; ++j) sum += math::Exp(Batch<T>::load_aligned(v[j]) - max);
+        return sum;
+    }
+    template <typename F>
+    void Apply(const F& f) {
+        for (int64_t j = 0; j < n; ++j) f(Batch<T>::load_aligned(v[j])).store_aligned(v[j]);
+    }
+};
+
+// Calls f(panel, first row, number of rows) for all rows.
+template <typename T, typename F>
+inline void ForPanels(const T* x, int64_t rows, int64_t n, const F& f) {
+    constexpr int64_t kSize = Panel<T>::kSize;
+    for (int64_t i = 0; i < rows; i += kSize) {
+        const int64_t count = rows - i < kSize ? rows - i : kSize;
+        Panel<T> panel{x + i * n, count, n};
+        f(panel, i, count);
+    }
+}
+
+template <typename T>
+inline bool IsNarrow(int64_t n) {
+    return n <= Panel<T>::kMaxColumns;
+}
+
+template <typename T>
+struct LaneNumbers {
+    alignas(64) T v[16]{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+};
+template <typename T>
+constexpr LaneNumbers<T> kLaneNumbers;
+
+// 0 < n < size elements, the other lanes `fill`.
+template <typename T>
+inline Batch<T> LoadFilled(const T* x, int64_t n, T fill) {
+    const auto lane = Batch<T>::load_aligned(kLaneNumbers<T>.v);
+    return xsimd::select(lane < Batch<T>(static_cast<T>(n)), LoadPart(x, n), Batch<T>(fill));
+}
+
+template <typename T, typename F>
+inline void ForRow(const T* x, T* y, int64_t n, const F& f) {
+    constexpr int64_t kSize = Batch<T>::size;
+    int64_t i = 0;
+    for (; i + kSize <= n; i += kSize) f(Batch<T>::load_unaligned(x + i)).store_unaligned(y + i);
+    if (i < n) StorePart(y + i, f(LoadPart(x + i, n - i)), n - i);
+}
+
+template <typename T>
+inline T MaxOfRow(const T* x, int64_t n) {
+    constexpr int64_t kSize = Batch<T>::size;
+    Batch<T> max(kMinusInfinity<T>);
+    int64_t i = 0;
+    for (; i + kSize <= n; i += kSize) max = xsimd::max(max, Batch<T>::load_unaligned(x + i));
+    if (i < n) max = xsimd::max(max, LoadFilled(x + i, n - i, kMinusInfinity<T>));
+    return xsimd::reduce_max(max);
+}
+
+template <typename T>
+inline T LogSumOfRow(const T* x, int64_t n, T max) {
+    constexpr int64_t kSize = Batch<T>::size;
+    Batch<T> sum(T(0));
+    int64_t i = 0;
+    for (; i + kSize <= n; i += kSize) sum += math::Exp(Batch<T>::load_unaligned(x + i) - max);
+    if (i < n) sum += math::Exp(LoadFilled(x + i, n - i, kMinusInfinity<T>) - max);
+    return math::Log(Batch<T>(xsimd::reduce_add(sum))).get(0);
+}
+
+template <typename T>
+inline void SoftmaxOfRow(const T* x, T* y, int64_t n) {
+    constexpr int64_t kSize = Batch<T>::size;
+    const T max = MaxOfRow(x, n);
+    Batch<T> sum(T(0));
+    int64_t i = 0;
+    for (; i + kSize <= n; i += kSize) {
+        const Batch<T> e = math::Exp(Batch<T>::load_unaligned(x + i) - max);
+        e.store_unaligned(y + i);
+        sum += e;
+    }
+    // The rest stays in a register: a load right behind a masked store has to wait for it.
+    Batch<T> rest(T(0));
+    if (i < n) {
+        rest = math::Exp(LoadFilled(x + i, n - i, kMinusInfinity<T>) - max);
+        sum += rest;
+    }
+    const Batch<T> scale(T(1) / xsimd::reduce_add(sum));
+    ForRow(y, y, i, [&](const Batch<T>& e) { return e * scale; });
+    if (i < n) StorePart(y + i, rest * scale, n - i);
+}
+
+// ---- what the unit exports: see SoftmaxLoops --------------------------------------------------
+
+template <typename T>
+void SoftmaxStats(const T* x, int64_t rows, int64_t n, T* stats) {
+    if (!IsNarrow<T>(n)) {
+        for (int64_t i = 0; i < rows; ++i) {
+            const T max = MaxOfRow(x + i * n, n);
+            stats[2 * i] = max;
+            stats[2 * i + 1] = LogSumOfRow(x + i * n, n, max);
+        }
+        return;
+    }
+    ForPanels(x, rows, n, [&](const Panel<T>& panel, int64_t first, int64_t count) {
+        alignas(64) T max[Panel<T>::kSize];
+        alignas(64) T log_sum[Panel<T>::kSize];
+        const Batch<T> m = panel.Max();
+        m.store_aligned(max);
+        math::Log(panel.SumOfExp(m)).store_aligned(log_sum);
+        for (int64_t r = 0; r < count; ++r) {
+            stats[2 * (first + r)] = max[r];
+            stats[2 * (first + r) + 1] = log_sum[r];
+        }
+    });
+}
+
+template <typename T>
+void Softmax(const T* x, int64_t rows, int64_t n, T* y) {
+    if (!IsNarrow<T>(n)) {
+        for (int64_t i = 0; i < rows; ++i) SoftmaxOfRow(x + i * n, y + i * n, n);
+        return;
+    }
+    ForPanels(x, rows, n, [&](Panel<T>& panel, int64_t first, int64_t count) {
+        const Batch<T> max = panel.Max();
+        Batch<T> sum(T(0));
+        panel.Apply([&](const Batch<T>& b) {
+            const Batch<T> e = math::Exp(b - max);
+            sum += e;
+            return e;
+        });
+        const Batch<T> scale = Batch<T>(T(1)) / sum;
+        panel.Apply([&](const Batch<T>& e) { return e * scale; });
+        panel.Store(y + first * n, count);
+    });
+}
+
+template <typename T>
+void LogSoftmax(const T* x, int64_t rows, int64_t n, T* y) {
+    if (!IsNarrow<T>(n)) {
+        for (int64_t i = 0; i < rows; ++i) {
+            const T max = MaxOfRow(x + i * n, n);
+            const T log_sum = LogSumOfRow(x + i * n, n, max);
+            ForRow(x + i * n, y + i * n, n, [=](const Batch<T>& b) { return (b - max) - log_sum; });
+        }
+        return;
+    }
+    ForPanels(x, rows, n, [&](Panel<T>& panel, int64_t first, int64_t count) {
+        const Batch<T> max = panel.Max();
+        const Batch<T> log_sum = math::Log(panel.SumOfExp(max));
+        panel.Apply([&](const Batch<T>& b) { return (b - max) - log_sum; });
+        panel.Store(y + first * n, count);
+    });
+}
+
+template <typename T>
+void ScaledSoftmax(const T* x, const T* stats, const T* scale, int64_t step, int64_t rows,
+                   int64_t n, T* y) {
+    if (!IsNarrow<T>(n)) {
+        for (int64_t i = 0; i < rows; ++i) {
+            const T max = stats[2 * i];
+            const T log_sum = stats[2 * i + 1];
+            const T factor = scale[step * i];
+            ForRow(x + i * n, y + i * n, n,
+                   [=](const Batch<T>& b) { return math::Exp((b - max) - log_sum) * factor; });
+        }
+        return;
+    }
+    ForPanels(x, rows, n, [&](Panel<T>& panel, int64_t first, int64_t count) {
+        alignas(64) T lanes[3][Panel<T>::kSize] = {};
+        for (int64_t r = 0; r < count; ++r) {
+            lanes[0][r] = stats[2 * (first + r)];
+            lanes[1][r] = stats[2 * (first + r) + 1];
+            lanes[2][r] = scale[step * (first + r)];
+        }
+        const auto max = Batch<T>::load_aligned(lanes[0]);
+        const auto log_sum = Batch<T>::load_aligned(lanes[1]);
+        const auto factor = Batch<T>::load_aligned(lanes[2]);
+        panel.Apply([&](const Batch<T>& b) { return math::Exp((b - max) - log_sum) * factor; });
+        panel.Store(y + first * n, count);
+    });
+}
+
+}  // namespace
+}  // namespace CX_ISA
+}  // namespace chainerx::native

@@ -1,0 +1,240 @@
+// Normalized exponentials of rows.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "chainerx/core/kernel_error.h"
+#include "chainerx/core/thread_pool.h"
+#include "chainerx/kernels/norm/softmax.h"
+#include "chainerx/kernels/strided/memory.h"
+#include "chainerx/native/isa.h"
+#include "chainerx/native/native_backend.h"
+#include "chainerx/native/parts.h"
+#include "chainerx/native/wide.h"
+
+namespace chainerx::native {
+namespace {
+
+// Calls f(first row, number of rows), some eight thousand elements to a block.
+template <typename F>
+void ForRows(const Array& x, const F& f) {
+    const int64_t rows = x.shape()[0];
+    const int64_t step = std::max<int64_t>(1, 8192 / std::max<int64_t>(x.shape()[1], 1));
+    ParallelFor(CeilDiv(rows, step),
+                [&](int64_t block) { f(block * step, std::min(step, rows - block * step)); });
+}
+
+// Calls f<T>(loops) for float and double, the two types that rows are computed in.
+template <typename F>
+void VisitWide(Dtype dtype, const F& f) {
+    if (dtype == Dtype::kFloat64) {
+        f.template operator()<double>(rows_loops().f64.softmax);
+    } else {
+        f.template operator()<float>(rows_loops().f32.softmax);
+    }
+}
+
+void Softmax(const Array& x, const Array& out) {
+    if (RunWide(out, [&](const Array& wide) { Softmax(ToFloat32(x), wide); })) return;
+    VisitWide(x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
+        const int64_t cols = x.shape()[1];
+        ForRows(x, [&](int64_t first, int64_t count) {
+            loops.softmax(Data<T>(x) + first * cols, count, cols, Data<T>(out) + first * cols);
+        });
+    });
+}
+CX_NATIVE_KERNEL(Softmax)
+
+void LogSoftmax(const Array& x, const Array& out) {
+    if (RunWide(out, [&](const Array& wide) { LogSoftmax(ToFloat32(x), wide); })) return;
+    VisitWide(x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
+        const int64_t cols = x.shape()[1];
+        ForRows(x, [&](int64_t first, int64_t count) {
+            loops.log_softmax(Data<T>(x) + first * cols, count, cols, Data<T>(out) + first * cols);
+        });
+    });
+}
+CX_NATIVE_KERNEL(LogSoftmax)
+
+// The mean of max - x over a row.
+template <typename T>
+T MeanBelow(const T* x, int64_t n, T max) {
+    double sum = 0;
+    for (int64_t j = 0; j < n; ++j) sum += static_cast<double>(max - x[j]);
+    return static_cast<T>(sum / static_cast<double>(n));
+}
+
+void SoftmaxCrossEntropy(const Array& x, const Array& t, int64_t ignore, double smoothing,
+                         const Array& loss, const Array& stats) {
+    if (IsHalf(x)) {
+        const Array wide_loss = EmptyUnchecked(loss.shape(), Dtype::kFloat32, loss.device());
+        SoftmaxCrossEntropy(ToFloat32(x), t, ignore, smoothing, wide_loss, stats);
+        CallOn<kernels::AsType>(loss.device(), wide_loss, loss);
+        return;
+    }
+    VisitWide(x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
+        const int64_t cols = x.shape()[1];
+        ForRows(x, [&](int64_t first, int64_t count) {
+            loops.stats(Data<T>(x) + first * cols, count, cols, Data<T>(stats) + 2 * first);
+            for (int64_t i = first; i < first + count; ++i) {
+                const int64_t label = Data<const int64_t>(t)[i];
+                if (label == ignore) {
+                    Data<T>(loss)[i] = T{0};
+                    continue;
+                }
+                if (label < 0 || label >= cols) {
+                    Fail(
+                        KernelError::Label("softmax_cross_entropy", "x2", i, label, cols, &ignore));
+                }
+                const T* row = Data<T>(stats) + 2 * i;
+                const T* scores = Data<T>(x) + i * cols;
+                const T hard = row[1] - (scores[label] - row[0]);
+                if (smoothing == 0) {
+                    Data<T>(loss)[i] = hard;
+                } else {
+                    const T even = row[1] + MeanBelow(scores, cols, row[0]);
+                    Data<T>(loss)[i] =
+                        static_cast<T>(1 - smoothing) * hard + static_cast<T>(smoothing) * even;
+                }
+            }
+        });
+    });
+}
+CX_NATIVE_KERNEL(SoftmaxCrossEntropy)
+
+void MeanOfLabelled(const Array& loss, const Array& t, int64_t ignore, const Array& mean,
+                    const Array& scale) {
+    const int64_t n = t.GetTotalSize();
+    const auto* labels = Data<const int64_t>(t);
+    const int64_t counted = std::max<int64_t>(1, n - std::count(labels, labels + n, ignore));
+    VisitFloat(loss.dtype(), [&]<typename T>() {
+        double sum = 0;
+        for (int64_t i = 0; i < n; ++i) sum += Cast<double>(Data<T>(loss)[i]);
+        *Data<T>(mean) = Cast<T>(sum / static_cast<double>(counted));
+    });
+    VisitFloat(scale.dtype(),
+               [&]<typename T>() { *Data<T>(scale) = Cast<T>(1 / static_cast<double>(counted)); });
+}
+CX_NATIVE_KERNEL(MeanOfLabelled)
+
+void SoftmaxCrossEntropyGrad(const Array& x, const Array& t, int64_t ignore, double smoothing,
+                             const Array& stats, const Array& gy, const Array& gx) {
+    if (IsHalf(x)) {
+        const Array wide_gx = EmptyUnchecked(gx.shape(), Dtype::kFloat32, gx.device());
+        SoftmaxCrossEntropyGrad(ToFloat32(x), t, ignore, smoothing, stats, ToFloat32(gy), wide_gx);
+        CallOn<kernels::AsType>(gx.device(), wide_gx, gx);
+        return;
+    }
+    VisitWide(x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
+        const int64_t cols = x.shape()[1];
+        const int64_t step = gy.strides()[0] / gy.GetItemSize();
+        ForRows(x, [&](int64_t first, int64_t count) {
+            const T* g = Data<T>(gy) + step * first;
+            T* to = Data<T>(gx) + first * cols;
+            loops.scaled(Data<T>(x) + first * cols, Data<T>(stats) + 2 * first, g, step, count,
+                         cols, to);
+            for (int64_t i = 0; i < count; ++i, to += cols) {
+                const int64_t label = Data<const int64_t>(t)[first + i];
+                // Checked in forward, but the memory may be written to by others.
+                if (label != ignore && (label < 0 || label >= cols)) [[unlikely]] {
+                    Fail(KernelError::Label("softmax_cross_entropy", "x2", first + i, label, cols,
+                                            &ignore));
+                }
+                if (label == ignore) {
+                    std::fill_n(to, cols, T{0});
+                    continue;
+                }
+                to[label] -= static_cast<T>(1 - smoothing) * g[step * i];
+                if (smoothing != 0) {
+                    const T even = static_cast<T>(smoothing / static_cast<double>(cols));
+                    for (int64_t j = 0; j < cols; ++j) to[j] -= even * g[step * i];
+                }
+            }
+        });
+    });
+}
+CX_NATIVE_KERNEL(SoftmaxCrossEntropyGrad)
+
+void OneHot(const char* op, const Array& t, const std::optional<int64_t>& ignore,
+            const Array& out) {
+    CallOn<kernels::Fill>(out.device(), out, Scalar{0});
+    const int64_t cols = out.shape()[1];
+    VisitFloat(out.dtype(), [&]<typename T>() {
+        for (int64_t i = 0; i < t.GetTotalSize(); ++i) {
+            const int64_t label = Data<const int64_t>(t)[i];
+            if (label == ignore) continue;
+            if (label < 0 || label >= cols) {
+                Fail(KernelError::Label(op, "x2", i, label, cols, ignore ? &*ignore : nullptr));
+            }
+            Data<T>(out)[i * cols + label] = Cast<T>(1);
+        }
+    });
+}
+CX_NATIVE_KERNEL(OneHot)
+
+template <typename T>
+ComputeType<T> At(const char* x, int64_t offset) {
+    return Cast<ComputeType<T>>(*reinterpret_cast<const T*>(x + offset));
+}
+
+// Whether no element of [begin, end) beats `best`: is larger, is as large (if that is enough), or
+// is a nan. By blocks without a branch inside, which compilers make vector code of.
+template <bool kEqualBeats, typename T>
+bool IsUnbeaten(ComputeType<T> best, const char* x, int64_t stride, int64_t begin, int64_t end) {
+    constexpr int64_t kBlock = 64;
+    constexpr int64_t kSize = sizeof(T);
+    for (; begin < end; begin += kBlock) {
+        const int64_t n = std::min(kBlock, end - begin);
+        const auto is_beaten = [&](const char* from, int64_t step) {
+            int any = 0;
+            for (int64_t j = 0; j < n; ++j) {
+                const auto v = At<T>(from, j * step);
+                any |= kEqualBeats ? !(v < best) : !(v <= best);
+            }
+            return any != 0;
+        };
+        const char* from = x + begin * stride;
+        if (stride == kSize ? is_beaten(from, kSize) : is_beaten(from, stride)) return false;
+    }
+    return true;
+}
+
+// Whether argmax gives `label`: the first of the largest, where the first nan counts as largest.
+template <typename T>
+bool IsArgMax(const char* x, int64_t stride, int64_t n, int64_t label) {
+    if (label < 0 || label >= n) return false;
+    const auto best = At<T>(x, label * stride);
+    if (std::isnan(best)) {
+        for (int64_t j = 0; j < label; ++j) {
+            if (std::isnan(At<T>(x, j * stride))) return false;
+        }
+        return true;
+    }
+    return IsUnbeaten<true, T>(best, x, stride, 0, label) &&
+           IsUnbeaten<false, T>(best, x, stride, label + 1, n);
+}
+
+void CountHits(const Array& y, const Array& t, const std::optional<int64_t>& ignore,
+               const Array& hits, const Array& counted) {
+    const Strides& strides = y.strides();
+    const int64_t n = y.shape()[2];
+    int64_t n_hits = 0;
+    int64_t n_counted = 0;
+    VisitFloat(y.dtype(), [&]<typename T>() {
+        for (int64_t i = 0; i < t.GetTotalSize(); ++i) {
+            const int64_t label = Data<const int64_t>(t)[i];
+            if (label == ignore) continue;
+            const char* from = y.raw_data() + i / n * strides[0] + i % n * strides[2];
+            ++n_counted;
+            n_hits += IsArgMax<T>(from, strides[1], y.shape()[1], label);
+        }
+    });
+    *Data<int64_t>(hits) = n_hits;
+    *Data<int64_t>(counted) = n_counted;
+}
+CX_NATIVE_KERNEL(CountHits)
+
+}  // namespace
+}  // namespace chainerx::native

@@ -1,0 +1,38 @@
+// What kernels of poolings have in common.
+#pragma once
+
+#include <type_traits>
+
+#include "chainerx/core/array.h"
+#include "chainerx/kernels/strided/memory.h"
+#include "chainerx/native/pool/pooling_loops.h"
+
+namespace chainerx::native {
+
+const PoolLoops& pooling_loops();  // of the chosen instruction set: isa.cc
+
+template <typename T>
+const PoolLoopsOf<T>& PoolLoopsFor() {
+    if constexpr (std::is_same_v<T, double>) {
+        return pooling_loops().f64;
+    } else {
+        return pooling_loops().f32;
+    }
+}
+
+template <typename T>
+T* PoolData(const Array& x) {
+    return reinterpret_cast<T*>(x.raw_data());
+}
+
+// For 16-bit floats: f(input, output) on float32 copies.
+template <typename F>
+void PoolInFloat32(const Array& x, const Array& y, const F& f) {
+    const Array wide_x = EmptyUnchecked(x.shape(), Dtype::kFloat32, x.device());
+    const Array wide_y = EmptyUnchecked(y.shape(), Dtype::kFloat32, y.device());
+    CallOn<kernels::AsType>(x.device(), x, wide_x);
+    f(wide_x, wide_y);
+    CallOn<kernels::AsType>(y.device(), wide_y, y);
+}
+
+}  // namespace chainerx::native

@@ -1,0 +1,68 @@
+// The maximum of windows, element by element.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "chainerx/native/pool/pooling_loops.h"
+
+namespace chainerx::native {
+namespace {
+
+// Of all elements seen so far: the maximum, and its number in the window.
+template <typename T>
+struct Largest {
+    T value;
+    int64_t number;
+
+    // Numbers come in ascending order.
+    void See(T x, int64_t k) {
+        // Not "x > value", so that NaN wins over numbers, and nothing over NaN.
+        if (!(x <= value) && value == value) {
+            value = x;
+            number = k;
+        }
+    }
+};
+
+template <typename T, typename Index>
+inline void StoreLargest(const Largest<T>& largest, int64_t i, T* y, Index* index) {
+    y[i] = largest.value;
+    if constexpr (!std::is_void_v<Index>) index[i] = static_cast<Index>(largest.number);
+}
+
+// What to start with: the element `x`, the first of all, or the results so far.
+template <typename T, typename Index>
+inline Largest<T> StartLargest(const PoolRows<T>& rows, const T* x, int64_t i, const T* y,
+                               const Index* index) {
+    if (!rows.resume) return {*x, rows.first[0]};
+    if constexpr (std::is_void_v<Index>) {
+        return {y[i], 0};
+    } else {
+        return {y[i], static_cast<int64_t>(index[i])};
+    }
+}
+
+// Calls f(row of the output, where it begins there, how far on its rows of the input begin).
+template <typename T, typename F>
+inline void ForOutRows(const PoolRows<T>& rows, const F& f) {
+    for (int64_t j = 0; j < rows.out_rows; ++j) f(j * rows.out_step, j * rows.in_step);
+}
+
+template <typename T, typename Index>
+void ScalarMax(const PoolRows<T>& rows, int64_t n, T* y, Index* index) {
+    ForOutRows(rows, [&](int64_t to, int64_t from) {
+        for (int64_t i = 0; i < n; ++i) {
+            const int64_t begin = from + i * rows.stride;
+            Largest<T> largest = StartLargest(rows, rows.data[0] + begin, to + i, y, index);
+            for (int r = 0; r < rows.count; ++r) {
+                const T* x = rows.data[r] + begin;
+                for (int64_t t = 0; t < rows.width; ++t) largest.See(x[t], rows.first[r] + t);
+            }
+            StoreLargest(largest, to + i, y, index);
+        }
+    });
+}
+
+}  // namespace
+}  // namespace chainerx::native

@@ -1,0 +1,105 @@
+// What fills arrays with random numbers: where they come from, and the loops of the instruction
+// set.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <type_traits>
+
+#include "chainerx/core/array.h"
+#include "chainerx/core/thread_pool.h"
+#include "chainerx/native/isa.h"
+#include "chainerx/native/parts.h"
+#include "chainerx/native/random/random.h"
+
+namespace chainerx::native {
+
+// Threads may draw from one generator at the same time.
+inline philox::Stream NextCall(const Array& state) {
+    auto* words = reinterpret_cast<uint64_t*>(state.raw_data());
+    return {std::atomic_ref{words[0]}.load(), std::atomic_ref{words[1]}.fetch_add(1)};
+}
+
+template <typename C>
+const RowLoopsOf<C>& LoopsOf() {
+    if constexpr (std::is_same_v<C, float>) {
+        return rows_loops().f32;
+    } else {
+        return rows_loops().f64;
+    }
+}
+
+// The blocks of one call: those from 0 on, further ones for second and third numbers, and a
+// million for each element.
+inline constexpr uint64_t kSecondNumbers = uint64_t{1} << 61;
+inline constexpr uint64_t kThirdNumbers = uint64_t{1} << 62;
+inline constexpr uint64_t kSubstreams = uint64_t{1} << 63;
+
+// The numbers of one element, for as long as they are rejected.
+class Substream {
+ public:
+    // More than are ever drawn where a fifth of them is accepted: none is, where another thread has
+    // written what is no parameter since it was checked.
+    static constexpr uint64_t kMost = 1024;
+
+    Substream(const philox::Stream& stream, int64_t element)
+        : stream_{stream}, block_{kSubstreams | static_cast<uint64_t>(element) << 20} {}
+
+    philox::Block Next() { return stream_.Get(block_ + drawn_++); }
+    bool is_used_up() const { return drawn_ >= kMost; }
+
+ private:
+    philox::Stream stream_;
+    uint64_t block_;
+    uint64_t drawn_{0};
+};
+
+// The k of the first pair of numbers that accept(u, v, &k) takes: this one, or else the next ones
+// of the element. 0 if it takes none.
+template <typename F>
+int64_t Reject(const philox::Stream& stream, int64_t element, double u, double v, const F& accept) {
+    Substream substream{stream, element};
+    double k;
+    while (!accept(u, v, &k)) {
+        if (substream.is_used_up()) return 0;
+        const philox::Block block = substream.Next();
+        u = philox::ToUniform(philox::Join(block.v[0], block.v[1]));
+        v = philox::ToUniform(philox::Join(block.v[2], block.v[3]));
+    }
+    return static_cast<int64_t>(k);
+}
+
+// Calls f(i, u, v) for each element, with the two numbers in [0, 1) of its Philox block.
+template <typename F>
+void ForPairs(const philox::Stream& stream, int64_t n, const F& f) {
+    constexpr int64_t kTask = 1 << 12;
+    constexpr int64_t kChunk = 128;
+    ParallelFor(CeilDiv(n, kTask), [&](int64_t task) {
+        alignas(64) double numbers[2 * kChunk];
+        const int64_t end = std::min(n, (task + 1) * kTask);
+        for (int64_t i = task * kTask; i < end; i += kChunk) {
+            const int64_t count = std::min(kChunk, end - i);
+            LoopsOf<double>().random.uniform(stream.seed, stream.call, static_cast<uint64_t>(i),
+                                             count, numbers);
+            for (int64_t j = 0; j < count; ++j) f(i + j, numbers[2 * j], numbers[2 * j + 1]);
+        }
+    });
+}
+
+// A parameter: a number for all elements, or one for each.
+template <typename T>
+class Each {
+ public:
+    explicit Each(const Array& x)
+        : data_{reinterpret_cast<const T*>(x.raw_data())}, step_{x.GetTotalSize() == 1 ? 0 : 1} {}
+
+    bool is_one() const { return step_ == 0; }
+    T operator[](int64_t i) const { return data_[i * step_]; }
+
+ private:
+    const T* data_;
+    int64_t step_;
+};
+
+}  // namespace chainerx::native

@@ -1,0 +1,22 @@
+// Sums and products.
+#include "chainerx/kernels/reduce/reduction.h"
+#include "chainerx/native/reduce/reduce_kernel.h"
+
+namespace chainerx::native {
+namespace {
+
+CX_REDUCE(Sum, SumPolicy, StoreTotal, 0)
+CX_REDUCE(WideSum, WideSumPolicy, StoreWide, 0)
+CX_REDUCE(SumSquares, SquareSumPolicy, StoreSame, 0)
+CX_REDUCE(NanSum, NanSumPolicy, StoreTotal, 0)
+CX_REDUCE(Prod, ProdPolicy, StoreTotal, 1)
+
+[[maybe_unused]] const bool kIsa =
+    UseIsa(g_table<SumPolicy, StoreTotal>, reduce_loops().sum) &&
+    UseIsa(g_table<SumPolicy, StoreTotal>, reduce_whole_loops().sum) &&
+    UseIsa(g_table<WideSumPolicy, StoreWide>, reduce_whole_loops().wide_sum) &&
+    UseIsa(g_table<SquareSumPolicy, StoreSame>, reduce_loops().square_sum) &&
+    UseIsa(g_table<NanSumPolicy, StoreTotal>, reduce_whole_loops().sum);
+
+}  // namespace
+}  // namespace chainerx::native

@@ -1,0 +1,270 @@
+// How a reduction is cut into pieces for the loops and the threads.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "chainerx/core/thread_pool.h"
+#include "chainerx/native/parts.h"
+#include "chainerx/native/reduce/reduce.h"
+#include "chainerx/native/reduce/reduce_cascade.h"
+#include "chainerx/native/strided/copy_block.h"
+
+namespace chainerx::native {
+namespace {
+
+// Elements of one piece of work for a thread.
+constexpr int64_t kPiece = 1 << 16;
+// The most pieces that one output is reduced from.
+constexpr int64_t kMaxPieces = 256;
+// The most pieces whose accumulators, of up to 16 bytes, are kept at a time.
+constexpr int64_t kMaxParts = 1024;
+// Outputs whose accumulators are stored together.
+constexpr int64_t kRunsAtOnce = 64;
+// Below, the start of a loop costs more than its elements: then go by rows, whatever the strides.
+constexpr int64_t kShortRun = 32;
+
+// The position of element `i` of a nest that begins at `data`.
+Cursor<1> At(const Nest& nest, const char* data, int64_t i) {
+    char* const base[1] = {const_cast<char*>(data)};
+    return {nest, i, base};
+}
+
+}  // namespace
+
+const char* FetchBlock(const char* data, const Nest& nest, int64_t item_size, int64_t begin,
+                       int64_t n, char* buffer) {
+    if (nest.ndim == 0) return data;
+    const int64_t stride = nest.run_stride(0);
+    if (nest.ndim == 1 && stride == item_size) return data + begin * item_size;
+    Cursor<1> at = At(nest, data, begin);
+    if (stride == item_size && at.left() >= n) return at.p[0];
+    char* to = buffer;
+    while (n > 0) {
+        const int64_t k = std::min(n, at.left());
+        CopyStrided(to, item_size, at.p[0], stride, k, item_size);
+        at.Advance(k);
+        to += k * item_size;
+        n -= k;
+    }
+    return buffer;
+}
+
+void FetchRows(const char* data, const Nest& nest, int64_t begin, int64_t n, const char** rows) {
+    Cursor<1> at = At(nest, data, begin);
+    for (int64_t i = 0; i < n; ++i, at.Advance(1)) rows[i] = at.p[0];
+}
+
+ReducePlan::ReducePlan(const Array& x, const Axes& axes, const Array& out, AxisOrder order)
+    : by_rows{false} {
+    int8_t next_axis = 0;
+    int8_t o = 0;
+    for (int8_t i = 0; i < x.ndim(); ++i) {
+        const int64_t size = x.shape()[i];
+        if (next_axis < axes.ndim() && axes[next_axis] == i) {
+            ++next_axis;
+            reduced.Add(size, {x.strides()[i]});
+        } else if (size != 1) {
+            while (out.shape()[o] == 1) ++o;
+            kept.Add(size, {x.strides()[i], out.strides()[o++]});
+        }
+    }
+    reduced.data[0] = x.raw_data();
+    reduced.Arrange(order);
+    kept.data[0] = reduced.data[0];
+    kept.data[1] = out.raw_data();
+    kept.Arrange(AxisOrder::kByStride);
+    n_out = kept.total;
+    n_reduced = reduced.total;
+    if (kept.ndim == 0 || reduced.ndim == 0) {
+        by_rows = kept.ndim != 0;
+        return;
+    }
+    int64_t reduced_stride = INT64_MAX;
+    for (int i = 0; i < reduced.ndim; ++i) {
+        reduced_stride = std::min(reduced_stride, std::abs(reduced.strides[0][i]));
+    }
+    by_rows = kept.run_stride(0) < reduced_stride ||
+              (n_reduced < kShortRun && kept.run_length() > n_reduced);
+}
+
+ReducePlan ReducePlan::Into(void* to, int64_t item_size) const {
+    ReducePlan plan = *this;
+    plan.kept.data[1] = static_cast<char*>(to);
+    for (int i = kept.ndim - 1; i >= 0; --i) {
+        plan.kept.strides[1][i] = item_size;
+        item_size *= kept.dims[i];
+    }
+    return plan;
+}
+
+namespace {
+
+// Output by output.
+void ReduceRuns(const ReducePlan& plan, const ReduceLoops& loops, const char* centers) {
+    const int64_t n = plan.n_reduced;
+    const int64_t piece = CeilDiv(std::max(kPiece, CeilDiv(n, kMaxPieces)), kPiece) * kPiece;
+    const int64_t n_pieces = CeilDiv(n, piece);
+    const auto center_of = [&](int64_t i) {
+        return centers == nullptr ? nullptr : centers + i * loops.center_size;
+    };
+    if (n_pieces == 1) {
+        const int64_t group = std::max<int64_t>(1, kPiece / n);
+        const bool has_axis = plan.kept.ndim > 0;
+        const int64_t step = has_axis ? plan.kept.run_stride(0) : 0;
+        const int64_t out_step = has_axis ? plan.kept.run_stride(1) : 0;
+        ParallelFor(CeilDiv(plan.n_out, group), [&](int64_t g) {
+            const int64_t begin = g * group;
+            const int64_t end = std::min(plan.n_out, begin + group);
+            Cursor<2> at{plan.kept, begin};
+            alignas(64) char acc[kRunsAtOnce * 16];
+            for (int64_t i = begin; i < end;) {
+                const int64_t k = std::min({kRunsAtOnce, end - i, at.left()});
+                FoldRuns(loops, at.p[0], step, k, plan.reduced, n, center_of(i), acc);
+                loops.store(acc, k, n, center_of(i), at.p[1], out_step);
+                at.Advance(k);
+                i += k;
+            }
+        });
+        return;
+    }
+    // The pieces of some outputs at once, then their combination in order.
+    const int64_t acc_size = loops.acc_size;
+    alignas(64) char parts[kMaxParts * 16];
+    const int64_t group = kMaxParts / n_pieces;
+    Cursor<2> to{plan.kept, 0};
+    for (int64_t first = 0; first < plan.n_out; first += group) {
+        const int64_t n_group = std::min(group, plan.n_out - first);
+        ParallelFor(n_group * n_pieces, [&](int64_t k) {
+            const int64_t i = first + k / n_pieces;
+            const int64_t begin = k % n_pieces * piece;
+            const Cursor<2> at{plan.kept, i};
+            FoldRun(loops, at.p[0], plan.reduced, begin, std::min(piece, n - begin), center_of(i),
+                    parts + k * acc_size);
+        });
+        for (int64_t i = 0; i < n_group; ++i, to.Advance(1)) {
+            // In halves, as the loops do: the error stays logarithmic.
+            char* part = parts + i * n_pieces * acc_size;
+            for (int64_t m = n_pieces; m > 1;) {
+                const int64_t half = CeilDiv(m, 2);
+                loops.combine(part, part + half * acc_size, m - half);
+                m = half;
+            }
+            loops.store(part, 1, n, center_of(first + i), to.p[1], 0);
+        }
+    }
+}
+
+// FoldRows() over rows [begin, begin + n) of a plan. Narrow rows that follow each other are taken
+// many at a time, as one wide row, and its parts combined in halves afterwards.
+void RunRows(const ReducePlan& plan, const ReduceLoops& loops, const char* data, int64_t begin,
+             int64_t n, int64_t width, const char* center, char* acc) {
+    constexpr int64_t kNarrow = 64;
+    const int64_t stride = plan.kept.run_stride(0);
+    const int64_t row = width * loops.item_size;
+    int64_t k = 1;
+    while (k * width < 2 * kNarrow) k *= 2;
+    if (width >= kNarrow || n < 4 * k || stride != loops.item_size || plan.reduced.ndim != 1 ||
+        plan.reduced.strides[0][0] != row) {
+        FoldRows(loops, data, plan.reduced, begin, n, stride, width, center, acc);
+        return;
+    }
+    alignas(64) char centers[4 * kNarrow * 16];
+    const char* wide_center = nullptr;
+    if (center != nullptr) {
+        wide_center = centers;
+        for (int64_t i = 0; i < k; ++i) {
+            std::memcpy(centers + i * width * loops.center_size, center,
+                        static_cast<size_t>(width * loops.center_size));
+        }
+    }
+    alignas(64) char wide[4 * kNarrow * 16];
+    const Nest nest = Line(n / k, k * row);
+    FoldRows(loops, data + begin * row, nest, 0, n / k, stride, k * width, wide_center, wide);
+    const int64_t acc_row = width * loops.acc_size;
+    for (int64_t m = k / 2; m > 0; m /= 2) loops.combine(wide, wide + m * acc_row, m * width);
+    if (const int64_t rest = n % k; rest != 0) {
+        FoldRows(loops, data, plan.reduced, begin + n - rest, rest, stride, width, center, acc);
+        loops.combine(wide, acc, width);
+    }
+    std::memcpy(acc, wide, static_cast<size_t>(acc_row));
+}
+
+// A row of outputs at a time.
+void ReduceRows(const ReducePlan& plan, const ReduceLoops& loops, const char* centers) {
+    const int64_t n_columns = plan.kept.run_length();
+    const int64_t stride = plan.kept.run_stride(0);
+    const int64_t out_stride = plan.kept.run_stride(1);
+    const int64_t acc_size = loops.acc_size;
+    Walk<2> outer = plan.kept;
+    --outer.ndim;
+    const int64_t n_outer = plan.n_out / n_columns;
+    const int64_t tile = ReduceColumns(loops.item_size, acc_size, stride != loops.item_size);
+    const int64_t n_tiles = CeilDiv(n_columns, tile);
+    const int64_t width = std::min(tile, n_columns);
+
+    // Rows are cut so that a piece is worth a thread, unless there are enough rows of outputs.
+    const int64_t n = plan.n_reduced;
+    int64_t piece = n;
+    if (n_outer * n_tiles < 16) {
+        piece = std::max(CeilDiv(kPiece, width), CeilDiv(n, 64));
+        piece = CeilDiv(piece, 64) * 64;
+    }
+    const int64_t n_pieces = CeilDiv(n, piece);
+    const auto center_of = [&](int64_t i) {
+        return centers == nullptr ? nullptr : centers + i * loops.center_size;
+    };
+    if (n_pieces == 1) {
+        const int64_t group = std::max<int64_t>(1, kPiece / (n * width));
+        ParallelFor(CeilDiv(n_outer * n_tiles, group), [&](int64_t g) {
+            const int64_t end = std::min(n_outer * n_tiles, (g + 1) * group);
+            alignas(64) char acc[kReduceRowBytes];
+            for (int64_t k = g * group; k < end; ++k) {
+                const int64_t i = k / n_tiles;
+                const int64_t begin = (k - i * n_tiles) * tile;
+                const int64_t w = std::min(tile, n_columns - begin);
+                const Cursor<2> at{outer, i};
+                const char* center = center_of(i * n_columns + begin);
+                RunRows(plan, loops, at.p[0] + begin * stride, 0, n, w, center, acc);
+                loops.store(acc, w, n, center, at.p[1] + begin * out_stride, out_stride);
+            }
+        });
+        return;
+    }
+    const int64_t n_rows = n_outer * n_pieces;
+    const int64_t row_size = n_columns * acc_size;
+    const std::unique_ptr<char[]> parts{new char[static_cast<size_t>(n_rows * row_size)]};
+    ParallelFor(n_rows * n_tiles, [&](int64_t k) {
+        const int64_t row = k / n_tiles;
+        const int64_t i = row / n_pieces;
+        const int64_t first = (row - i * n_pieces) * piece;
+        const int64_t begin = (k - row * n_tiles) * tile;
+        const Cursor<2> at{outer, i};
+        RunRows(plan, loops, at.p[0] + begin * stride, first, std::min(piece, n - first),
+                std::min(tile, n_columns - begin), center_of(i * n_columns + begin),
+                parts.get() + row * row_size + begin * acc_size);
+    });
+    for (int64_t i = 0; i < n_outer; ++i) {
+        char* part = parts.get() + i * n_pieces * row_size;
+        for (int64_t m = n_pieces; m > 1;) {
+            const int64_t half = CeilDiv(m, 2);
+            loops.combine(part, part + half * row_size, (m - half) * n_columns);
+            m = half;
+        }
+        const Cursor<2> at{outer, i};
+        loops.store(part, n_columns, n, center_of(i * n_columns), at.p[1], out_stride);
+    }
+}
+
+}  // namespace
+
+void RunReduce(const ReducePlan& plan, const ReduceLoops& loops, const char* centers) {
+    if (plan.n_out == 0) return;
+    if (plan.by_rows) {
+        ReduceRows(plan, loops, centers);
+    } else {
+        ReduceRuns(plan, loops, centers);
+    }
+}
+
+}  // namespace chainerx::native

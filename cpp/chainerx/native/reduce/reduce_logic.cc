@@ -1,0 +1,18 @@
+// Truth values.
+#include "chainerx/kernels/reduce/reduction.h"
+#include "chainerx/native/reduce/reduce_kernel.h"
+
+namespace chainerx::native {
+namespace {
+
+CX_REDUCE(All, AllPolicy, StoreBool, true)
+CX_REDUCE(Any, AnyPolicy, StoreBool, false)
+CX_REDUCE(CountNonzero, CountPolicy, StoreCount, 0)
+
+[[maybe_unused]] const bool kIsa =
+    UseIsa(g_table<AllPolicy, StoreBool>, reduce_whole_loops().all) &&
+    UseIsa(g_table<AnyPolicy, StoreBool>, reduce_whole_loops().any) &&
+    UseIsa(g_table<CountPolicy, StoreCount>, reduce_whole_loops().count);
+
+}  // namespace
+}  // namespace chainerx::native

@@ -1,0 +1,202 @@
+// Running totals and products, and the linear recurrence that their gradients are made of.
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "chainerx/core/interrupt.h"
+#include "chainerx/core/thread_pool.h"
+#include "chainerx/kernels/reduce/reduction.h"
+#include "chainerx/native/native_backend.h"
+#include "chainerx/native/parts.h"
+#include "chainerx/native/reduce/reduce_policies.h"
+#include "chainerx/native/strided/walk.h"
+
+namespace chainerx::native {
+namespace {
+
+// Lines that run side by side.
+constexpr int64_t kColumns = 256;
+constexpr int64_t kPiece = 1 << 16;
+
+// In a line that may be long, behind step i.
+void CheckAfterSteps(int64_t i) {
+    constexpr int64_t kSteps = 1 << 14;
+    if (i % kSteps == kSteps - 1) internal::CheckInterrupt();
+}
+
+// N arrays of one shape with one axis taken out: a walk from line to line.
+template <int N>
+struct Lines {
+    Walk<N> walk;
+    int64_t length;
+    int64_t steps[N];
+
+    Lines(const std::array<const Array*, N>& arrays, int8_t axis, bool reverse) {
+        const Shape& shape = arrays[0]->shape();
+        length = shape.empty() ? 1 : shape[axis];
+        for (int k = 0; k < N; ++k) {
+            walk.data[k] = arrays[k]->raw_data();
+            steps[k] = shape.empty() ? 0 : arrays[k]->strides()[axis];
+            if (reverse) {
+                walk.data[k] += steps[k] * (length - 1);
+                steps[k] = -steps[k];
+            }
+        }
+        for (int8_t i = 0; i < shape.ndim(); ++i) {
+            if (i == axis) continue;
+            int64_t s[N];
+            for (int k = 0; k < N; ++k) s[k] = arrays[k]->strides()[i];
+            walk.Add(shape[i], s);
+        }
+        walk.Arrange(AxisOrder::kByStride);
+        walk.EnsureAxis();
+    }
+
+    // Calls f(pointers, strides between lines, number of lines) for groups of at most kColumns
+    // lines, from several threads.
+    template <typename F>
+    void ForEachGroup(const F& f) const {
+        const int64_t inner = walk.run_length();
+        const int64_t n_tiles = CeilDiv(inner, kColumns);
+        Walk<N> outer = walk;
+        --outer.ndim;
+        const int64_t n_blocks = walk.total / inner * n_tiles;
+        const int64_t group = std::max<int64_t>(1, kPiece / (length * std::min(inner, kColumns)));
+        ParallelFor(CeilDiv(n_blocks, group), [&](int64_t g) {
+            const int64_t end = std::min(n_blocks, (g + 1) * group);
+            for (int64_t b = g * group; b < end; ++b) {
+                const int64_t begin = b % n_tiles * kColumns;
+                const Cursor<N> at{outer, b / n_tiles};
+                std::array<char*, N> p;
+                std::array<int64_t, N> s;
+                for (int k = 0; k < N; ++k) {
+                    s[k] = walk.run_stride(k);
+                    p[k] = at.p[k] + begin * s[k];
+                }
+                f(p, s, std::min(kColumns, inner - begin));
+            }
+        });
+    }
+};
+
+// Scans `width` lines at once: acc = step(acc, x), then written.
+template <typename P, typename Out>
+void ScanLines(const std::array<char*, 2>& p, const std::array<int64_t, 2>& s, const int64_t* steps,
+               int64_t length, int64_t width) {
+    using Acc = typename P::Acc;
+    using Item = typename P::Item;
+    Acc acc[kColumns];
+    for (int64_t j = 0; j < width; ++j) acc[j] = P::Identity();
+    for (int64_t i = 0; i < length; ++i) {
+        CheckAfterSteps(i);
+        char* out = p[0] + i * steps[0];
+        const char* x = p[1] + i * steps[1];
+        if (s[0] == sizeof(Out) && s[1] == sizeof(Item)) {
+            for (int64_t j = 0; j < width; ++j) {
+                acc[j] =
+                    P::Combine(acc[j], P::Load(reinterpret_cast<const Item*>(x)[j], NoCenter{}));
+                reinterpret_cast<Out*>(out)[j] = Cast<Out>(acc[j]);
+            }
+        } else {
+            for (int64_t j = 0; j < width; ++j) {
+                acc[j] = P::Combine(
+                    acc[j], P::Load(*reinterpret_cast<const Item*>(x + j * s[1]), NoCenter{}));
+                *reinterpret_cast<Out*>(out + j * s[0]) = Cast<Out>(acc[j]);
+            }
+        }
+    }
+}
+
+// Scans a line of adjacent elements. Sums of integers are ready in a cycle, so the loop must be
+// short.
+template <typename P, typename Out>
+void ScanAdjacent(char* to, const char* from, int64_t length) {
+    constexpr int64_t kBlock = 1024;
+    auto* out = reinterpret_cast<Out*>(to);
+    const auto* x = reinterpret_cast<const typename P::Item*>(from);
+    auto acc = P::Identity();
+    for (int64_t begin = 0; begin < length; begin += kBlock) {
+        const int64_t end = std::min(length, begin + kBlock);
+#pragma GCC unroll 8
+        for (int64_t i = begin; i < end; ++i) {
+            acc = P::Combine(acc, P::Load(x[i], NoCenter{}));
+            out[i] = Cast<Out>(acc);
+        }
+        CheckAfterSteps(end - 1);
+    }
+}
+
+// Lines that are themselves adjacent go one by one, else cache lines would be read in pieces.
+template <typename P, typename Out>
+void Scan(const Array& x, int8_t axis, bool reverse, const Array& out) {
+    const Lines<2> lines{{&out, &x}, axis, reverse};
+    const bool one_by_one =
+        std::abs(lines.steps[1]) <= int64_t{sizeof(typename P::Item)} && lines.length > 16;
+    lines.ForEachGroup([&](auto& p, auto& s, int64_t width) {
+        if (!one_by_one) {
+            ScanLines<P, Out>(p, s, lines.steps, lines.length, width);
+            return;
+        }
+        for (int64_t j = 0; j < width; ++j) {
+            auto acc = P::Identity();
+            char* to = p[0] + j * s[0];
+            const char* from = p[1] + j * s[1];
+            if (lines.steps[0] == sizeof(Out) && lines.steps[1] == sizeof(typename P::Item)) {
+                ScanAdjacent<P, Out>(to, from, lines.length);
+                continue;
+            }
+            for (int64_t i = 0; i < lines.length; ++i) {
+                CheckAfterSteps(i);
+                acc = P::Combine(
+                    acc,
+                    P::Load(*reinterpret_cast<const typename P::Item*>(from + i * lines.steps[1]),
+                            NoCenter{}));
+                *reinterpret_cast<Out*>(to + i * lines.steps[0]) = Cast<Out>(acc);
+            }
+        }
+    });
+}
+
+void CumSum(const Array& x, int8_t axis, bool reverse, const Array& out) {
+    if (x.GetTotalSize() == 0) return;
+    VisitDtype(x.dtype(),
+               [&]<typename T>() { Scan<SumPolicy<T>, TotalOut<T>>(x, axis, reverse, out); });
+}
+CX_NATIVE_KERNEL(CumSum)
+
+void CumProd(const Array& x, int8_t axis, bool reverse, const Array& out) {
+    if (x.GetTotalSize() == 0) return;
+    VisitDtype(x.dtype(),
+               [&]<typename T>() { Scan<ProdPolicy<T>, TotalOut<T>>(x, axis, reverse, out); });
+}
+CX_NATIVE_KERNEL(CumProd)
+
+void LinearScan(const Array& a, const Array& x, int8_t axis, bool reverse, const Array& out) {
+    if (x.GetTotalSize() == 0) return;
+    VisitDtype(x.dtype(), [&]<typename T>() {
+        if constexpr (kIsInexactType<T>) {
+            using C = ComputeType<T>;
+            const Lines<3> lines{{&out, &a, &x}, axis, reverse};
+            lines.ForEachGroup([&](auto& p, auto& s, int64_t width) {
+                for (int64_t j = 0; j < width; ++j) {
+                    const auto at = [&](int k, int64_t i) {
+                        return reinterpret_cast<T*>(p[k] + j * s[k] + i * lines.steps[k]);
+                    };
+                    C acc = Cast<C>(*at(2, 0));
+                    *at(0, 0) = Cast<T>(acc);
+                    for (int64_t i = 1; i < lines.length; ++i) {
+                        CheckAfterSteps(i);
+                        acc = Cast<C>(*at(2, i)) + Times(Cast<C>(*at(1, i)), acc);
+                        *at(0, i) = Cast<T>(acc);
+                    }
+                }
+            });
+        } else {
+            ThrowUnexpectedDtype(x.dtype(), "a floating point or complex dtype");
+        }
+    });
+}
+CX_NATIVE_KERNEL(LinearScan)
+
+}  // namespace
+}  // namespace chainerx::native

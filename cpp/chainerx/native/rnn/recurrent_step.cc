@@ -1,0 +1,85 @@
+// One step of few sequences: it takes as long as reading the weights, so these are read once, where
+// they lie, and not packed.
+#include <algorithm>
+#include <cstring>
+
+#include "chainerx/core/interrupt.h"
+#include "chainerx/core/thread_pool.h"
+#include "chainerx/kernels/rnn/recurrent.h"
+#include "chainerx/native/native_backend.h"
+#include "chainerx/native/parts.h"
+#include "chainerx/native/rnn/recurrent_loops.h"
+#include "chainerx/native/scratch.h"
+#include "chainerx/native/wide.h"
+
+namespace chainerx::native {
+namespace {
+
+using ArrayRefs = std::span<const ConstArrayRef>;
+
+// Units, so many at a time.
+constexpr int64_t kBlock = 32;
+
+int64_t CountParts(int64_t n_blocks, int64_t n_weights) {
+    constexpr int64_t kLeast = 1 << 17;  // 10 us
+    return std::clamp<int64_t>(n_weights / kLeast, 1, std::min<int64_t>(n_blocks, GetNumThreads()));
+}
+
+template <typename T>
+void Run(const Array& x, ArrayRefs ws, ArrayRefs bs, RecurrentCell cell, const Array& h,
+         const Array& c, const Array& ys, const Array& cs, const Array& saved) {
+    const int64_t rows = ys.shape()[0];
+    const int64_t size = ys.shape()[1];
+    const int64_t features = x.shape()[1];
+    const int64_t gates = CountGates(cell);
+    const int64_t wide = gates * size;
+    const RecurrentLoops<T>& loops = RecurrentLoopsOf<T>();
+    const Scratch<T> before{rows * size};  // since h is written
+    std::memcpy(before.data(), Data<T>(h), rows * size * sizeof(T));
+    const Scratch<T> z{rows * wide};
+    const Scratch<T> product{rows * wide};
+    // The last bias of a GRU stays with the product of the state.
+    const bool is_gru = cell == RecurrentCell::kGru;
+    const T* const bias = is_gru ? Data<const T>(bs[5].get()) : nullptr;
+    const int64_t n_blocks = CeilDiv(size, kBlock);
+    const int64_t n_parts = CountParts(n_blocks, wide * (size + features));
+    ParallelFor(n_parts, [&](int64_t i) {
+        const Part blocks{n_blocks, n_parts, i};
+        for (int64_t block = blocks.begin; block < blocks.end; ++block) {
+            internal::CheckInterrupt();
+            const int64_t unit = block * kBlock;
+            const int64_t units = std::min(kBlock, size - unit);
+            for (int64_t gate = 0; gate < gates; ++gate) {
+                const auto k = static_cast<size_t>(gate);
+                const auto of_state = static_cast<size_t>(gates + gate);
+                T* to = z.data() + gate * size + unit;
+                loops.dots(DataOrNull<const T>(x), rows,
+                           Data<const T>(ws[k].get()) + unit * features, units, features, to, wide);
+                loops.dots(before.data(), rows, Data<const T>(ws[of_state].get()) + unit * size,
+                           units, size, product.data() + gate * size + unit, wide);
+                const T* b1 = Data<const T>(bs[k].get()) + unit;
+                const T* b2 = Data<const T>(bs[of_state].get()) + unit;
+                const bool both = !is_gru || gate != 2;
+                for (int64_t r = 0; r < rows; ++r) {
+                    for (int64_t j = 0; j < units; ++j) {
+                        to[r * wide + j] += both ? b1[j] + b2[j] : b1[j];
+                    }
+                }
+            }
+            const auto at = [unit](T* a) { return a == nullptr ? nullptr : a + unit; };
+            loops.forward[static_cast<int>(cell)](
+                {rows, units, size, z.data() + unit, product.data() + unit, size,
+                 bias == nullptr ? nullptr : bias + unit, at(Data<T>(h)), at(DataOrNull<T>(c)),
+                 at(Data<T>(ys)), at(DataOrNull<T>(cs)), at(DataOrNull<T>(saved))});
+        }
+    });
+}
+
+void RecurrenceStep(const Array& x, ArrayRefs ws, ArrayRefs bs, RecurrentCell cell, const Array& h,
+                    const Array& c, const Array& ys, const Array& cs, const Array& saved) {
+    VisitWide(ys, [&]<typename T>(T) { Run<T>(x, ws, bs, cell, h, c, ys, cs, saved); });
+}
+CX_NATIVE_KERNEL(RecurrenceStep)
+
+}  // namespace
+}  // namespace chainerx::native

@@ -1,0 +1,79 @@
+// Products of a few rows with weights that are read once, where they lie.
+#pragma once
+
+#include "chainerx/native/strided/simd/batch.h"
+
+namespace chainerx::native {
+namespace CX_ISA {
+namespace {
+
+// Rows of x with rows of w, each product in kChains sums. Together so many that the processor
+// always has some to add to, and no more loads than it needs.
+template <int kRows, int kColumns, int kChains, typename T>
+void DotsOfRows(const T* x, const T* w, int64_t k, T* y, int64_t y_row) {
+    constexpr int64_t kSize = Batch<T>::size;
+    Batch<T> sum[kRows][kColumns][kChains];
+    for (auto& row : sum) {
+        for (auto& sums : row) {
+            for (Batch<T>& s : sums) s = Batch<T>(T(0));
+        }
+    }
+    const auto add = [&](int64_t q, int chain, const auto& load) {
+        Batch<T> b[kColumns];
+#pragma GCC unroll 4
+        for (int j = 0; j < kColumns; ++j) b[j] = load(w + j * k + q);
+#pragma GCC unroll 4
+        for (int r = 0; r < kRows; ++r) {
+            const Batch<T> a = load(x + r * k + q);
+#pragma GCC unroll 4
+            for (int j = 0; j < kColumns; ++j) {
+                sum[r][j][chain] = xsimd::fma(a, b[j], sum[r][j][chain]);
+            }
+        }
+    };
+    const auto whole = [](const T* from) { return Batch<T>::load_unaligned(from); };
+    int64_t q = 0;
+    for (; q + kChains * kSize <= k; q += kChains * kSize) {
+#pragma GCC unroll 4
+        for (int i = 0; i < kChains; ++i) add(q + i * kSize, i, whole);
+    }
+    for (; q + kSize <= k; q += kSize) add(q, 0, whole);
+    if (q < k) add(q, 0, [n = k - q](const T* from) { return LoadPart(from, n); });
+    for (int r = 0; r < kRows; ++r) {
+        for (int j = 0; j < kColumns; ++j) {
+            Batch<T> all = sum[r][j][0];
+            for (int i = 1; i < kChains; ++i) all += sum[r][j][i];
+            y[r * y_row + j] =
+                FoldLanes(all, [](const Batch<T>& a, const Batch<T>& b) { return a + b; });
+        }
+    }
+}
+
+template <int kColumns, typename T>
+void DotsOfColumns(const T* x, int64_t rows, const T* w, int64_t k, T* y, int64_t y_row) {
+    int64_t r = 0;
+    for (; r + 4 <= rows; r += 4) {
+        DotsOfRows<4, kColumns, 4 / kColumns>(x + r * k, w, k, y + r * y_row, y_row);
+    }
+    for (; r < rows; ++r) {
+        DotsOfRows<1, kColumns, 4>(x + r * k, w, k, y + r * y_row, y_row);
+    }
+}
+
+template <typename T>
+void Dots(const T* x, int64_t rows, const T* w, int64_t n, int64_t k, T* y, int64_t y_row) {
+#if defined(CX_ISA_AVX512)
+    constexpr int kColumns = 4;
+#else
+    constexpr int kColumns = 2;  // of 16 registers
+#endif
+    int64_t j = 0;
+    for (; j + kColumns <= n; j += kColumns) {
+        DotsOfColumns<kColumns>(x, rows, w + j * k, k, y + j, y_row);
+    }
+    for (; j < n; ++j) DotsOfColumns<1>(x, rows, w + j * k, k, y + j, y_row);
+}
+
+}  // namespace
+}  // namespace CX_ISA
+}  // namespace chainerx::native

@@ -1,0 +1,135 @@
+// Which numbers are among others.
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "chainerx/core/interrupt.h"
+#include "chainerx/core/thread_pool.h"
+#include "chainerx/kernels/sort/sorting.h"
+#include "chainerx/native/native_backend.h"
+#include "chainerx/native/sort/complex_order.h"
+#include "chainerx/native/sort/search.h"
+#include "chainerx/native/sort/sort_rows.h"
+
+namespace chainerx::native {
+namespace {
+
+constexpr int64_t kPiece = 1 << 12;
+
+// Calls f(begin, count) for pieces of n elements, from several threads.
+template <typename F>
+void ForEachPiece(int64_t n, const F& f) {
+    ParallelFor(CeilDiv(n, kPiece), [&](int64_t piece) {
+        internal::CheckInterrupt();
+        f(piece * kPiece, std::min(kPiece, n - piece * kPiece));
+    });
+}
+
+// The keys of n numbers from `begin` on: those in memory, or made in `room`.
+template <typename K>
+using Encoder = const K* (*)(const char* x, int64_t begin, int64_t n, K* room);
+template <typename T>
+const SortKey<T>* EncodeSome(const char* x, int64_t begin, int64_t n, SortKey<T>* room) {
+    const T* const numbers = reinterpret_cast<const T*>(x) + begin;
+    if constexpr (kIsOwnKey<T>) {
+        return numbers;
+    } else {
+        EncodeKeys<T>(numbers, n, true, 0, room);
+        return room;
+    }
+}
+
+// Whether a table of all integers from the least to the largest key is worth its memory.
+template <typename K>
+bool IsTableWorthIt(const K* keys, int64_t n, int64_t wanted) {
+    constexpr uint64_t kNear = 1 << 20;  // bytes, which stay in the caches
+    constexpr int64_t kMany = 1 << 10;   // keys, to search which takes as long as to wait
+    const uint64_t width = static_cast<uint64_t>(keys[n - 1]) - static_cast<uint64_t>(keys[0]);
+    return width < static_cast<uint64_t>(8 * (n + wanted)) && (width < kNear || n > kMany);
+}
+
+template <typename K>
+void FindKeys(const Array& test, const Array& x, Encoder<K> encode, bool are_floats, bool invert,
+              bool* out) {
+    const int64_t size = x.GetTotalSize();
+    int64_t n = test.GetTotalSize();
+    KeyRoom<K> room{n};
+    K* const keys = room.data();
+    {
+        const K* const encoded = encode(test.raw_data(), 0, n, keys);
+        if (encoded != keys) std::copy_n(encoded, n, keys);
+        KeyRoom<K> spare{n};
+        SortKeys(keys, spare.data(), n, keys);
+    }
+    n = std::unique(keys, keys + n) - keys;
+    // What is no number equals none.
+    if (are_floats && keys[n - 1] == std::numeric_limits<K>::max()) --n;
+    if (n == 0) {
+        std::fill_n(out, size, invert);
+        return;
+    }
+    const auto least = static_cast<uint64_t>(keys[0]);
+    uint64_t width = 0;
+    // Of so few that comparing with each takes as long as to look one up.
+    if (n > LoopsOf<K>().leaf / 16 && !are_floats && IsTableWorthIt(keys, n, size)) {
+        width = static_cast<uint64_t>(keys[n - 1]) - least + 1;
+    }
+    const Scratch<bool> table{static_cast<int64_t>(width) + 1};  // the last one: all others
+    std::fill_n(table.data(), width + 1, false);
+    if (width > 0) {
+        for (int64_t i = 0; i < n; ++i) table.data()[static_cast<uint64_t>(keys[i]) - least] = true;
+    }
+    ForEachPiece(size, [&](int64_t begin, int64_t count) {
+        alignas(64) K room[kPiece];
+        const K* const wanted = encode(x.raw_data(), begin, count, room);
+        bool* const to = out + begin;
+        if (width > 0) {
+            for (int64_t i = 0; i < count; ++i) {
+                to[i] = table.data()[std::min(static_cast<uint64_t>(wanted[i]) - least, width)];
+            }
+        } else if (n <= LoopsOf<K>().leaf / 4) {
+            LoopsOf<K>().find(wanted, count, keys, n, to);
+        } else {
+            int64_t places[kPiece];
+            Search<false>(keys, n, wanted, count, places);
+            for (int64_t i = 0; i < count; ++i) {
+                to[i] = keys[std::min(places[i], n - 1)] == wanted[i];
+            }
+        }
+        if (!invert) return;
+        for (int64_t i = 0; i < count; ++i) to[i] = !to[i];
+    });
+}
+
+template <typename T>
+void FindComplex(const Array& test, const Array& wanted, bool invert, bool* out) {
+    const T* x = reinterpret_cast<const T*>(wanted.raw_data());
+    const int64_t n = test.GetTotalSize();
+    KeyRoom<T> room{n};
+    T* const begin = room.data();
+    T* const end = std::copy_n(RowOf<T>(test, 0), n, begin);
+    std::sort(begin, end, &IsBefore<T>);
+    ForEachPiece(wanted.GetTotalSize(), [&](int64_t first, int64_t count) {
+        for (int64_t i = first; i < first + count; ++i) {
+            const T* at = std::lower_bound(begin, end, x[i], &IsBefore<T>);
+            out[i] = (at != end && *at == x[i]) != invert;
+        }
+    });
+}
+
+void Isin(const Array& test, const Array& x, bool invert, const Array& out) {
+    auto* to = reinterpret_cast<bool*>(out.raw_data());
+    VisitDtype(x.dtype(), [&]<typename T>() {
+        if constexpr (kIsComplexType<T>) {
+            FindComplex<T>(test, x, invert, to);
+        } else {
+            constexpr bool kIsFloat = GetKind(kDtypeOf<T>) == DtypeKind::kFloat;
+            FindKeys<SortKey<T>>(test, x, &EncodeSome<T>, kIsFloat, invert, to);
+        }
+    });
+}
+CX_NATIVE_KERNEL(Isin)
+
+}  // namespace
+}  // namespace chainerx::native

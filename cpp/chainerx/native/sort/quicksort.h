@@ -1,0 +1,192 @@
+// A quicksort whose leaves are those of the instruction set. Keys go back and forth between two
+// places while they are partitioned.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "chainerx/core/interrupt.h"
+#include "chainerx/native/parts.h"
+#include "chainerx/native/sort/sort_driver.h"
+
+namespace chainerx::native {
+namespace {
+
+constexpr int64_t kMostSampled = 128;
+
+// How many keys of n are sampled; the number of pivots of which one is chosen may fall to a quarter
+// until there are new ones.
+template <typename K>
+int64_t SampleSize(int64_t n) {
+    return std::min(n < 1024 ? 32 : n < 8192 ? 64 : kMostSampled, LoopsOf<K>().leaf);
+}
+
+// Some of the keys of a row, sorted, from which pivots are chosen: those of the row, then of its
+// parts.
+template <typename K>
+struct Sample {
+    const K* keys;
+    int64_t count;
+
+    // at(place) is a key of n.
+    template <typename At>
+    static Sample Take(int64_t n, const At& at, K* memory) {
+        const int64_t count = SampleSize<K>(n);
+        SampleKeys(n, count, [&](int64_t i, int64_t place) { memory[i] = at(place); });
+        LoopsOf<K>().sort(memory, count, memory);
+        return {memory, count};
+    }
+    bool IsEnough(int64_t n) const { return 4 * count >= SampleSize<K>(n); }
+    // That of a key with about as many below it as make some of the leaves of which the parts shall
+    // consist, each of them well filled: the time of a leaf depends on the room that it has.
+    int64_t Middle(int64_t n) const {
+        const int64_t leaf = LoopsOf<K>().leaf;
+        const int64_t leaves = CeilDiv(n, leaf - leaf / 3);
+        return count * (leaves / 2) / leaves;
+    }
+    // What is below the pivot keys[middle], and what is not. So each is a key of the part.
+    Sample Below(int64_t middle) const {
+        const K pivot = keys[middle];
+        while (middle > 0 && keys[middle - 1] == pivot) --middle;
+        return {keys, middle};
+    }
+    Sample From(int64_t middle) const { return {keys + middle, count - middle}; }
+    Sample Above(int64_t middle) const {
+        const K pivot = keys[middle];
+        while (middle < count && keys[middle] == pivot) ++middle;
+        return From(middle);
+    }
+};
+
+// Keys below a pivot go to the places from `low` on, the others to those from `other` on.
+template <typename K>
+class Parting {
+ public:
+    Parting(K pivot, K* low, K* other) : pivot_{pivot}, low_{low}, other_{other} {}
+    void Take(const K* keys, int64_t count) {
+        Move(LoopsOf<K>().partition(keys, count, pivot_, low_, other_), count);
+    }
+    // The keys of numbers, zeros apart.
+    template <typename T>
+    void TakeNumbers(const T* x, int64_t count, K flip) {
+        if constexpr (std::is_floating_point_v<T>) {
+            Move(NumberLoopsOf<T>().partition(x, count, flip, pivot_, low_, other_), count);
+        } else {
+            if constexpr (kIsOwnKey<T>) {
+                if (flip == 0) return Take(x, count);
+            }
+            constexpr int64_t kBlockSize = 1 << 10;
+            alignas(64) K block[kBlockSize];
+            for (int64_t i = 0; i < count; i += kBlockSize) {
+                const int64_t size = std::min(kBlockSize, count - i);
+                EncodeKeys(x + i, size, false, flip, block);
+                Take(block, size);
+            }
+        }
+    }
+    int64_t below() const { return below_; }
+
+ private:
+    void Move(int64_t below, int64_t count) {
+        below_ += below;
+        low_ += below;
+        other_ += count - below;
+    }
+
+    K pivot_;
+    K* low_;
+    K* other_;
+    int64_t below_{0};
+};
+
+// Of n keys, those below the pivot go to the first places of `low`, the others to those of `other`.
+// One of the two is where the keys are.
+template <typename K>
+int64_t Partition(const K* keys, int64_t n, K pivot, K* low, K* other) {
+    Parting<K> parting{pivot, low, other};
+    InParts(n, [&](int64_t begin, int64_t end) { parting.Take(keys + begin, end - begin); });
+    return parting.below();
+}
+
+// How many partitions may be made, one inside the other: who needs more has met with pivots that
+// no real data have.
+inline int MostSteps(int64_t n) { return 2 * std::bit_width(static_cast<uint64_t>(n)) + 8; }
+
+// Sorts the n keys at `at` into `out`; `at` is `out` or `spare`. finish(keys, n) is called once for
+// each key that is in its place.
+template <typename K, typename Finish>
+void Quicksort(K* at, K* out, K* spare, int64_t n, Sample<K> sample, int steps,
+               const Finish& finish) {
+    const SortLoopsOf<K>& loops = LoopsOf<K>();
+    alignas(64) K memory[kMostSampled];
+    while (n > loops.leaf) {
+        if (n >= 1 << 14) internal::CheckInterrupt();
+        if (steps-- == 0) {
+            std::sort(at, at + n);
+            if (at != out) std::copy_n(at, n, out);
+            finish(out, n);
+            return;
+        }
+        if (!sample.IsEnough(n)) {
+            sample = Sample<K>::Take(n, [at](int64_t place) { return at[place]; }, memory);
+        }
+        const int64_t middle = sample.Middle(n);
+        const K pivot = sample.keys[middle];
+        int64_t below = Partition(at, n, pivot, out, spare);
+        if (below == 0) {
+            // Nothing is: what equals the pivot comes first, and is in its place.
+            if (pivot == std::numeric_limits<K>::max()) {
+                std::fill_n(out, n, pivot);
+                below = n;
+            } else {
+                below = Partition(spare, n, static_cast<K>(pivot + 1), out, spare);
+            }
+            finish(out, below);
+            sample = sample.Above(middle);
+        } else {
+            Quicksort(out, out, spare + (n - below), below, sample.Below(middle), steps, finish);
+            sample = sample.From(middle);
+        }
+        at = spare;
+        out += below;
+        n -= below;
+    }
+    loops.sort(at, n, out);
+    finish(out, n);
+}
+
+// The key at a place of the sorted row; the n keys at `at` and `spare` are overwritten.
+template <typename K>
+K QuickSelect(K* at, K* spare, int64_t n, int64_t place) {
+    const SortLoopsOf<K>& loops = LoopsOf<K>();
+    for (int steps = MostSteps(n); n > loops.leaf; --steps) {
+        if (steps == 0) {
+            std::nth_element(at, at + place, at + n);
+            return at[place];
+        }
+        alignas(64) K memory[kMostSampled];
+        const auto sample = Sample<K>::Take(n, [at](int64_t i) { return at[i]; }, memory);
+        const K pivot = sample.keys[sample.Middle(n)];
+        int64_t below = Partition(at, n, pivot, at, spare);
+        if (below == 0) {  // what equals the pivot comes first
+            if (pivot == std::numeric_limits<K>::max()) return pivot;
+            below = Partition(spare, n, static_cast<K>(pivot + 1), at, spare);
+            if (place < below) return pivot;
+        } else if (place < below) {
+            n = below;
+            continue;
+        }
+        std::swap(at, spare);
+        n -= below;
+        place -= below;
+    }
+    loops.sort(at, n, at);
+    return at[place];
+}
+
+}  // namespace
+}  // namespace chainerx::native

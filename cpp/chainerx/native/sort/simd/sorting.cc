@@ -1,0 +1,86 @@
+// The leaves of sorting: a block of keys in registers, and passes over keys.
+#include <algorithm>
+
+#include "chainerx/native/sort/simd/key_block.h"
+#include "chainerx/native/sort/simd/key_columns.h"
+#include "chainerx/native/sort/simd/key_partition.h"
+#include "chainerx/native/sort/sort_keys.h"
+#include "chainerx/native/sort/sorting_loops.h"
+#include "chainerx/native/strided/simd/batch.h"
+
+namespace chainerx::native {
+namespace CX_ISA {
+namespace {
+
+template <typename K>
+int64_t Partition(const K* keys, int64_t n, K pivot, K* low, K* other) {
+    return PartitionFrom(KeySource<K>{keys}, n, pivot, low, other);
+}
+
+template <typename T, typename K>
+int64_t PartitionNumbers(const T* x, int64_t n, K flip, K pivot, K* low, K* other) {
+    return PartitionFrom(NumberSource<T>{x, flip}, n, pivot, low, other);
+}
+
+template <typename K>
+void Split(const K* keys, int64_t n, const K* pivots, K** to) {
+    SplitFrom(KeySource<K>{keys}, n, pivots, to);
+}
+
+template <typename T, typename K>
+void SplitNumbers(const T* x, int64_t n, K flip, const K* pivots, K** to) {
+    SplitFrom(NumberSource<T>{x, flip}, n, pivots, to);
+}
+
+template <typename K>
+void Find(const K* keys, int64_t n, const K* others, int64_t count, bool* out) {
+    constexpr int64_t kLanes = kKeyLanes<K>;
+    constexpr int64_t kBlockSize = 32 * kLanes;
+    alignas(64) K found[kBlockSize];
+    for (int64_t begin = 0; begin < n; begin += kBlockSize) {
+        const int64_t size = std::min(kBlockSize, n - begin);
+        for (int64_t i = 0; i < size; i += kLanes) {
+            const Row<K> row = LoadKeys(keys + begin + i, size - i);
+            Row<K> equal{};
+            for (int64_t j = 0; j < count; ++j) equal |= row == others[j];
+            std::memcpy(found + i, &equal, sizeof(equal));
+        }
+        // In a loop of its own, which the compiler vectorizes for all instruction sets.
+        for (int64_t i = 0; i < size; ++i) out[begin + i] = found[i] != 0;
+    }
+}
+
+template <typename T>
+void Encode(const T* x, int64_t n, bool join_zeros, SortKey<T> flip, SortKey<T>* keys) {
+    for (int64_t i = 0; i < n; ++i) keys[i] = EncodeKey(x[i], join_zeros, flip);
+}
+
+// Of floats.
+template <typename K>
+void Decode(K* keys, int64_t n, K flip) {
+    for (int64_t i = 0; i < n; ++i) keys[i] = TurnNegative(static_cast<K>(keys[i] ^ flip));
+}
+
+static_assert(kBlock<int32_t> <= kMostInLeaf && kBlock<int64_t> <= kMostInLeaf);
+
+template <typename K>
+constexpr SortLoopsOf<K> kLoops = {kBlock<K>,         &SortBlock<K>,     &Partition<K>,
+                                   &Split<K>,         &Gather<K>,        &Find<K>,
+                                   &SortShortRows<K>, &RankShortRows<K>, &PartShortRows<K>};
+
+}  // namespace
+}  // namespace CX_ISA
+}  // namespace chainerx::native
+
+extern "C" {
+__attribute__((visibility("hidden"))) extern const chainerx::native::SortLoops CX_UNIT_ENTRY;
+const chainerx::native::SortLoops CX_UNIT_ENTRY = {
+    chainerx::native::CX_ISA::kLoops<int32_t>,
+    chainerx::native::CX_ISA::kLoops<int64_t>,
+    {&chainerx::native::CX_ISA::Encode<float>, &chainerx::native::CX_ISA::Decode<int32_t>,
+     &chainerx::native::CX_ISA::PartitionNumbers<float>,
+     &chainerx::native::CX_ISA::SplitNumbers<float>},
+    {&chainerx::native::CX_ISA::Encode<double>, &chainerx::native::CX_ISA::Decode<int64_t>,
+     &chainerx::native::CX_ISA::PartitionNumbers<double>,
+     &chainerx::native::CX_ISA::SplitNumbers<double>}};
+}

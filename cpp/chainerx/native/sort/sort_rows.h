@@ -1,0 +1,86 @@
+// What kernels of the family sorting share: rows, memory for their keys, and zeros of two signs.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "chainerx/core/array.h"
+#include "chainerx/core/thread_pool.h"
+#include "chainerx/native/parts.h"
+#include "chainerx/native/scratch.h"
+#include "chainerx/native/sort/sort_driver.h"
+
+namespace chainerx::native {
+namespace {
+
+// Calls f(row) for each row of `x`, (rows, n), from several threads.
+template <typename F>
+void ForEachRow(const Array& x, const F& f) {
+    constexpr int64_t kPiece = 1 << 14;
+    const int64_t rows = x.shape()[0];
+    const int64_t group = std::max<int64_t>(1, kPiece / x.shape()[1]);
+    ParallelFor(CeilDiv(rows, group), [&](int64_t g) {
+        const int64_t end = std::min(rows, (g + 1) * group);
+        for (int64_t row = g * group; row < end; ++row) f(row);
+    });
+}
+
+template <typename T>
+T* RowOf(const Array& x, int64_t row) {
+    return reinterpret_cast<T*>(x.raw_data()) + row * x.shape()[1];
+}
+
+// Room for n keys; a few of them need no memory of their own.
+template <typename K>
+class KeyRoom {
+ public:
+    explicit KeyRoom(int64_t n) : large_{n > kFew ? n : 0} {}
+    KeyRoom(const KeyRoom&) = delete;
+    KeyRoom& operator=(const KeyRoom&) = delete;
+    K* data() { return large_.data() != nullptr ? large_.data() : few_; }
+
+ private:
+    static constexpr int64_t kFew = 2048;
+
+    struct Large {
+        explicit Large(int64_t n) : size{static_cast<size_t>(n) * sizeof(K)} {
+            if (n != 0) memory = static_cast<K*>(AllocLarge(size));
+        }
+        ~Large() {
+            if (memory != nullptr) FreeLarge(memory, size);
+        }
+        K* data() const { return memory; }
+        size_t size;
+        K* memory{nullptr};
+    };
+
+    Large large_;
+    alignas(64) K few_[kFew];
+};
+
+// -0.0 and 0.0 have keys of their own, next to each other, so that they come back; where there are
+// both, they are put in the order that they had.
+template <typename T>
+void RestoreZeros(const T* x, int64_t n, SortKey<T> flip, T* out) {
+    if constexpr (GetKind(kDtypeOf<T>) == DtypeKind::kFloat) {
+        const auto key = [&](int64_t i) { return EncodeKey(out[i], false, flip); };
+        if (key(0) > 0 || key(n - 1) < -1) return;
+        int64_t begin = 0;
+        for (int64_t end = n; begin < end;) {
+            const int64_t middle = begin + (end - begin) / 2;
+            key(middle) < -1 ? begin = middle + 1 : end = middle;
+        }
+        if (key(begin) != -1) return;
+        int64_t end = begin;
+        while (end < n && key(end) <= 0) ++end;
+        if (key(end - 1) != 0) return;
+        // Another thread may write to the row meanwhile, so that it has fewer of them.
+        for (int64_t i = 0; i < n && begin < end; ++i) {
+            const T v = x[i];
+            if (Cast<ComputeType<T>>(v) == ComputeType<T>{0}) out[begin++] = v;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace chainerx::native

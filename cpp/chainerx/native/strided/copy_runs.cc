@@ -1,0 +1,145 @@
+#include "chainerx/native/strided/copy_runs.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "chainerx/core/thread_pool.h"
+#include "chainerx/native/parts.h"
+
+namespace chainerx::native {
+namespace {
+
+typedef int64_t Batch __attribute__((vector_size(16)));  // NOLINT: `using` can't say this
+
+template <typename T>
+inline void Move(char* dst, const char* src) {
+    std::memcpy(dst, src, sizeof(T));
+}
+
+template <typename F>
+inline void ForRuns(char* dst, int64_t dst_stride, const char* src, int64_t src_stride, int64_t n,
+                    const F& move) {
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < n; ++i, dst += dst_stride, src += src_stride) move(dst, src);
+}
+
+}  // namespace
+
+void CopyRuns(char* dst, int64_t dst_stride, const char* src, int64_t src_stride, int64_t n,
+              int64_t nbytes) {
+    const auto each = [&](const auto& move) { ForRuns(dst, dst_stride, src, src_stride, n, move); };
+    // One move, or two that overlap.
+    const auto twice = [&]<typename T>(T) {
+        const int64_t rest = nbytes - static_cast<int64_t>(sizeof(T));
+        if (rest == 0) {
+            each([](char* to, const char* from) { Move<T>(to, from); });
+        } else {
+            each([rest](char* to, const char* from) {
+                Move<T>(to, from);
+                Move<T>(to + rest, from + rest);
+            });
+        }
+    };
+    constexpr int64_t kBatch = sizeof(Batch);
+    constexpr int64_t kInline = 256;  // above, memcpy is faster
+    if (nbytes == 1) {
+        twice(uint8_t{});
+    } else if (nbytes < 4) {
+        twice(uint16_t{});
+    } else if (nbytes < 8) {
+        twice(uint32_t{});
+    } else if (nbytes < kBatch) {
+        twice(uint64_t{});
+    } else if (nbytes <= 2 * kBatch) {
+        twice(Batch{});
+    } else if (nbytes > kInline) {
+        each([nbytes](char* to, const char* from) {
+            std::memcpy(to, from, static_cast<size_t>(nbytes));
+        });
+    } else {
+        each([nbytes, last = nbytes - kBatch](char* to, const char* from) {
+            int64_t k = 0;
+            for (; k + 4 * kBatch <= nbytes; k += 4 * kBatch) {
+                Batch x[4];
+                for (int j = 0; j < 4; ++j) std::memcpy(&x[j], from + k + j * kBatch, kBatch);
+                for (int j = 0; j < 4; ++j) std::memcpy(to + k + j * kBatch, &x[j], kBatch);
+            }
+            for (; k < last; k += kBatch) Move<Batch>(to + k, from + k);
+            Move<Batch>(to + last, from + last);
+        });
+    }
+}
+
+namespace {
+
+constexpr int64_t kLongAxis = 16;
+constexpr int64_t kManyPlaces = 64;    // in a row: squares are turned in registers
+constexpr int64_t kLongestRun = 1024;  // bytes; above, a call for each row is as fast
+constexpr int64_t kChunkBytes = 8192;  // of the output, which stay in the first-level cache
+constexpr int64_t kGroupBytes = 256 << 10;
+
+// The axes of a walk before `axis`, `axis` itself in chunks, and those after it up to `last`, whose
+// positions are places.
+struct Places {
+    const Walk<2>& walk;
+    int axis;
+    int last;
+    int64_t nbytes;
+
+    void CopyChunk(int64_t i, int64_t chunk) const {
+        const int64_t chunks = CeilDiv(walk.dims[axis], chunk);
+        const int64_t begin = i % chunks * chunk;
+        const int64_t n = std::min(chunk, walk.dims[axis] - begin);
+        i /= chunks;
+        char* p[2];
+        for (int k = 0; k < 2; ++k) p[k] = walk.data[k] + begin * walk.strides[k][axis];
+        for (int d = axis - 1; d >= 0; --d) {
+            const int64_t at = i % walk.dims[d];
+            i /= walk.dims[d];
+            for (int k = 0; k < 2; ++k) p[k] += at * walk.strides[k][d];
+        }
+        CopyFrom(axis + 1, p[0], p[1], n);
+    }
+
+    void CopyFrom(int d, char* dst, const char* src, int64_t n) const {
+        if (d > last) {
+            CopyRuns(dst, walk.strides[0][axis], src, walk.strides[1][axis], n, nbytes);
+            return;
+        }
+        for (int64_t i = 0; i < walk.dims[d]; ++i) {
+            CopyFrom(d + 1, dst + i * walk.strides[0][d], src + i * walk.strides[1][d], n);
+        }
+    }
+};
+
+}  // namespace
+
+bool TryCopyShortRuns(const Walk<2>& walk, int64_t item_size) {
+    int last = walk.ndim - 1;
+    if (last < 1 || walk.dims[last] >= kLongestRun) return false;
+    int64_t nbytes = item_size;
+    const bool has_runs = walk.run_stride(0) == item_size && walk.run_stride(1) == item_size;
+    if (has_runs) {
+        nbytes *= walk.dims[last--];
+        if (nbytes > kLongestRun) return false;
+    }
+    int axis = last;
+    int64_t places = 1;
+    for (; axis >= 0 && walk.dims[axis] < kLongAxis; --axis) places *= walk.dims[axis];
+    // One short axis of items is two axes for CopyBlock.
+    if (axis < 0 || places >= kManyPlaces || (!has_runs && last - axis < 2)) return false;
+    const int64_t chunk = std::max(kChunkBytes / (places * nbytes), kLongAxis);
+    int64_t chunks = CeilDiv(walk.dims[axis], chunk);
+    for (int d = 0; d < axis; ++d) chunks *= walk.dims[d];
+    const Places all{walk, axis, last, nbytes};
+    const int64_t bytes = std::min(chunk, walk.dims[axis]) * places * nbytes;
+    const int64_t group = std::max<int64_t>(1, kGroupBytes / bytes);
+    ParallelFor(CeilDiv(chunks, group), [&](int64_t g) {
+        const int64_t end = std::min(chunks, (g + 1) * group);
+        for (int64_t i = g * group; i < end; ++i) all.CopyChunk(i, chunk);
+    });
+    return true;
+}
+
+}  // namespace chainerx::native

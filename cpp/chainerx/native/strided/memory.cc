@@ -1,0 +1,42 @@
+// Filling.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "chainerx/core/thread_pool.h"
+#include "chainerx/kernels/strided/memory.h"
+#include "chainerx/native/native_backend.h"
+#include "chainerx/native/parts.h"
+#include "chainerx/native/strided/walk.h"
+
+namespace chainerx::native {
+namespace {
+
+constexpr int64_t kPart = 1 << 16;  // elements of a thread
+
+void Fill(const Array& out, const Scalar& value) {
+    VisitDtype(out.dtype(), [&]<typename T>() {
+        const T v = value.To<T>();
+        // In half of the time of other values.
+        const auto bytes = std::bit_cast<std::array<char, sizeof(T)>>(v);
+        const bool is_zero = std::ranges::all_of(bytes, [](char byte) { return byte == 0; });
+        ForEachRun(Walk<1>{AxisOrder::kByStride, out}, [v, is_zero](auto& p, auto& s, int64_t n) {
+            ParallelFor(CeilDiv(n, kPart), [&](int64_t i) {
+                char* to = p[0] + i * kPart * s[0];
+                const int64_t count = std::min(kPart, n - i * kPart);
+                if (s[0] == sizeof(T) && is_zero) {
+                    std::memset(to, 0, static_cast<size_t>(count) * sizeof(T));
+                } else if (s[0] == sizeof(T)) {
+                    std::fill_n(reinterpret_cast<T*>(to), count, v);
+                } else {
+                    for (int64_t k = 0; k < count; ++k) *reinterpret_cast<T*>(to + k * s[0]) = v;
+                }
+            });
+        });
+    });
+}
+CX_NATIVE_KERNEL(Fill)
+
+}  // namespace
+}  // namespace chainerx::native

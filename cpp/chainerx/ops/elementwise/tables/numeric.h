@@ -1,0 +1,5 @@
+// Numbers: extremes that nan is not one of, steps, rounding to decimals.
+#pragma once
+
+#define CX_DECLARED_DEF "chainerx/ops/elementwise/tables/numeric.def"
+#include "chainerx/ops/elementwise/declare_family.h"

@@ -1,0 +1,202 @@
+#include "chainerx/ops/elementwise/tables/special.h"
+
+#include <cmath>
+
+#include "chainerx/core/error.h"
+#include "chainerx/kernels/elementwise/special.h"
+#include "chainerx/ops/elementwise/operators.h"
+#include "chainerx/ops/elementwise/tables/activation.h"
+#include "chainerx/ops/elementwise/tables/arithmetic.h"
+#include "chainerx/ops/elementwise/tables/explog.h"
+#include "chainerx/ops/elementwise/tables/logic.h"
+#include "chainerx/ops/elementwise/tables/trigonometric.h"
+#include "chainerx/ops/elementwise/where.h"
+#include "chainerx/ops/reduce/reduce_output.h"
+#include "chainerx/ops/shape/creation.h"
+
+namespace chainerx {
+namespace {
+
+constexpr double kHalfSqrtPi = 0.88622692545275801365;
+constexpr double kSqrtHalf = 0.70710678118654752440;
+// The density of the normal distribution at 0, 1 / sqrt(2 pi).
+constexpr double kNormalPeak = 0.39894228040143267794;
+
+// In the place of a gradient that an operand can't have; to leave it out would look like zero.
+Array Refuse(const Array& gy, const char* operand, const char* order = "") {
+    throw ChainerxError{operand,    " has no ",     order, "gradient, and one of shape ",
+                        gy.shape(), " is asked for"};
+}
+
+// x1 / x2, and 0 where both are 0.
+Array ZeroRatio(const Array& x1, const Array& x2) {
+    const Array is_zero = LogicalAnd(x1 == 0, x2 == 0);
+    return x1 / Where(is_zero, 1, x2);
+}
+Array ZeroRatio(const Scalar& x1, const Array& x2) {
+    return ZeroRatio(internal::ArrayBeside(x2, x1), x2);
+}
+
+// y ((a - 1) / x - 1), the derivative of the density y. At 0 its first part is another density: the
+// quotient has no value there, nor have its derivatives.
+Array GammaDensityBend(const Array& a, const Array& x, const Array& y) {
+    const Array at_zero = LogicalAnd(x == 0, a >= 1);
+    const Array is_more = LogicalAnd(at_zero, a > 1);
+    const Array other = GammaDensity(Where(is_more, a - 1, 1), Where(at_zero, x, 0));
+    return Where(at_zero, Where(is_more, other, 0) - y, y * ((a - 1) / Where(at_zero, 1, x) - 1));
+}
+Array GammaDensityBend(const Scalar& a, const Array& x, const Array& y) {
+    return GammaDensityBend(internal::ArrayBeside(x, a), x, y);
+}
+
+// y ((a - 1) / x - (b - 1) / (1 - x)), the same at both ends of the range.
+Array BetaDensityBend(const Array& a, const Array& b, const Array& x, const Array& y) {
+    const Array at_zero = LogicalAnd(x == 0, a >= 1);
+    const Array at_one = LogicalAnd(x == 1, b >= 1);
+    const Array is_more = LogicalAnd(at_zero, a > 1);
+    const Array is_less = LogicalAnd(at_one, b > 1);
+    const Array scale = a + b - 1;
+    const Array first = scale * BetaDensity(Where(is_more, a - 1, 1), b, Where(at_zero, x, 0));
+    const Array last = scale * BetaDensity(a, Where(is_less, b - 1, 1), Where(at_one, x, 1));
+    const Array rise = Where(at_zero, 0, (a - 1) / Where(at_zero, 1, x));
+    const Array fall = Where(at_one, 0, (b - 1) / Where(at_one, 1, 1 - x));
+    return y * (rise - fall) + Where(is_more, first, 0) - Where(is_less, last, 0);
+}
+Array BetaDensityBend(const Scalar& a, const Array& b, const Array& x, const Array& y) {
+    return BetaDensityBend(internal::ArrayBeside(x, a), b, x, y);
+}
+Array BetaDensityBend(const Array& a, const Scalar& b, const Array& x, const Array& y) {
+    return BetaDensityBend(a, internal::ArrayBeside(x, b), x, y);
+}
+Array BetaDensityBend(const Scalar& a, const Scalar& b, const Array& x, const Array& y) {
+    return BetaDensityBend(internal::ArrayBeside(x, a), internal::ArrayBeside(x, b), x, y);
+}
+
+// Of numbers in the place of arrays.
+[[maybe_unused]] Scalar Log(const Scalar& x) { return std::log(x.To<double>()); }
+[[maybe_unused]] Scalar Log1p(const Scalar& x) { return std::log1p(x.To<double>()); }
+[[maybe_unused]] Scalar Digamma(const Scalar& x) {
+    double y;
+    internal::ArrayToHost("digamma", Digamma(Full(Shape{}, x, Dtype::kFloat64)), Dtype::kFloat64,
+                          &y);
+    return y;
+}
+
+// From here on Stirling's formula holds, with this rest.
+constexpr double kStirling = 10;
+
+// lgamma(x) less (x - 1/2) log(x) - x + log(2 pi) / 2 (DLMF 5.11.1).
+Array StirlingRest(const Array& x) {
+    constexpr double kSeries[] = {1.0 / 12,   -1.0 / 360,        1.0 / 1260, -1.0 / 1680,
+                                  1.0 / 1188, -691.0 / 360360.0, 1.0 / 156};
+    const Array v = 1.0 / x;
+    const Array square = v * v;
+    Array sum = square * kSeries[6];
+    for (int k = 5; k > 0; --k) sum = (sum + kSeries[k]) * square;
+    return (sum + kSeries[0]) * v;
+}
+
+// lgamma(b) - lgamma(a + b), where b and a + b are large: what is as large as either is gone from
+// Stirling's formula (algdiv of Didonato and Morris, Algorithm 708, 1992).
+Array Shift(const Array& a, const Array& b) {
+    const Array sum = a + b;
+    return StirlingRest(b) - StirlingRest(sum) - (sum - 0.5) * Log1p(a / b) - a * (Log(b) - 1.0);
+}
+
+// betaln(a, b), a <= b, both large: terms of one sign (bcorr of the same).
+Array BothLarge(const Array& a, const Array& b) {
+    constexpr double kHalfLog2Pi = 0.91893853320467274178;
+    const Array rests = StirlingRest(a) + StirlingRest(b) - StirlingRest(a + b);
+    const Array ratio = a / b;
+    return rests + kHalfLog2Pi - Log(b) * 0.5 + (a - 0.5) * Log(ratio / (ratio + 1.0)) -
+           b * Log1p(ratio);
+}
+
+// The sum of k**-x, less what Euler and Maclaurin make of it behind the first terms: Riemann's zeta
+// function for x from -1/2 to below 1 (DLMF 25.2.9).
+Array ZetaBelowOne(const Array& x) {
+    constexpr int kTerms = 10;
+    // Bernoulli's numbers 2k over the factorials of 2k.
+    constexpr double kFactors[] = {1.0 / 12,          -1.0 / 720,
+                                   1.0 / 30240,       -1.0 / 1209600,
+                                   1.0 / 47900160,    -691.0 / 1307674368000,
+                                   1.0 / 74724249600, -3617.0 / 10670622842880000};
+    Array sum = Full(x.shape(), 1, x.dtype(), x.device());
+    for (int k = 2; k < kTerms; ++k) sum = sum + Exp(x * -std::log(k));
+    const Array last = Exp(x * -std::log(kTerms));
+    sum = sum + last * (kTerms / (x - 1) + 0.5);
+    Array term = last * x / kTerms;
+    int k = 1;
+    for (const double factor : kFactors) {
+        sum = sum + term * factor;
+        term = term * (x + k) * (x + (k + 1)) / (kTerms * kTerms);
+        k += 2;
+    }
+    return sum;
+}
+
+// The same for x up to -1/2, by the functional equation (DLMF 25.4.1): nearer to 0, 1 - x rounds to
+// the pole.
+Array ZetaReflected(const Array& x) {
+    constexpr double kPi = 3.14159265358979323846;
+    const Array t = 1 - x;
+    const Array y = 2 * Exp(Lgamma(t) - t * std::log(2 * kPi)) * Zeta(t, Scalar{1});
+    return Where(Fmod(x, 2) == 0, 0, y * Sin(Fmod(x, 4) * (kPi / 2)));
+}
+
+}  // namespace
+
+Array Zeta(const Array& x) {
+    const Array y = Zeta(x, Scalar{1});
+    const Array wide = AsType(internal::Detached(x), Dtype::kFloat64, false);
+    const Array is_below_one = wide < 1;
+    const Array near = ZetaBelowOne(Where(is_below_one, Maximum(wide, -0.5), 0));
+    const Array low = Where(wide >= -0.5, near, ZetaReflected(Minimum(wide, -0.5)));
+    return Where(is_below_one, AsType(low, y.dtype(), false), y);
+}
+
+Array KlDiv(const Array& x1, const Array& x2) {
+    const Array y = RelEntr(x1, x2);
+    const Array difference = AsType(x2, y.dtype(), false) - AsType(x1, y.dtype(), false);
+    // It has no say where the relative entropy is infinite, for -inf would make nan of it.
+    return y + Where(internal::Detached(difference) == -HUGE_VAL, 0, difference);
+}
+
+Array Betaln(const Array& a, const Array& b) {
+    const Dtype dtype = FloatResult(PromoteTypes(a.dtype(), b.dtype()));
+    const Dtype wide = internal::WideDtype(dtype);
+    const Array x1 = AsType(a, wide, false);
+    const Array x2 = AsType(b, wide, false);
+    // Not by Minimum(), whose derivative belongs to both where they are equal.
+    const Array in_order = x1 <= x2;
+    const Array low = Where(in_order, x1, x2);
+    const Array high = Where(in_order, x2, x1);
+    const Array sum = low + high;
+    const Array is_large =
+        LogicalAnd(LogicalAnd(high >= kStirling, sum >= kStirling), sum < INFINITY);
+    const Array are_both = LogicalAnd(is_large, low >= kStirling);
+    // Each of the three where the others do not apply has operands that give finite derivatives.
+    const Array rest = Where(
+        are_both, BothLarge(Where(are_both, low, kStirling), Where(are_both, high, kStirling)),
+        Lgamma(low) + Shift(Where(is_large, low, 1), Where(is_large, high, kStirling)));
+    const Array y = Where(is_large, rest, Lgamma(low) + Lgamma(high) - Lgamma(sum));
+    // Of three poles, one is left.
+    return AsType(Where(LogicalAnd(x1 == 0, x2 == 0), HUGE_VAL, y), dtype, false);
+}
+
+Array Multigammaln(const Array& a, int64_t d) {
+    constexpr int64_t kMost = 10'000;  // each is a step
+    if (d < 1 || d > kMost) {
+        throw ValueError{"multigammaln: d is ", d, ", expected 1 to ", kMost};
+    }
+    constexpr double kLogPi = 1.14472988584940017414;
+    const Array x = AsType(a, FloatResult(a.dtype()), false);
+    Array y = Lgamma(x);
+    for (int64_t i = 1; i < d; ++i) y = y + Lgamma(x - static_cast<double>(i) / 2);
+    return y + kLogPi * static_cast<double>(d * (d - 1)) / 4;
+}
+
+}  // namespace chainerx
+
+#define CX_FAMILY_DEF "chainerx/ops/elementwise/tables/special.def"
+#include "chainerx/ops/elementwise/define_family.h"

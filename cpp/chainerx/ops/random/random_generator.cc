@@ -1,0 +1,332 @@
+#include "chainerx/ops/random/random_generator.h"
+
+#include <algorithm>
+#include <mutex>
+#include <random>
+#include <type_traits>
+
+#include "chainerx/core/blocking.h"
+#include "chainerx/core/context_closer.h"
+#include "chainerx/core/error.h"
+#include "chainerx/core/fork_mutex.h"
+#include "chainerx/kernels/random/random.h"
+#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/shape/view.h"
+
+namespace chainerx::random {
+namespace {
+
+static_assert(sizeof(State) == 2 * sizeof(uint64_t), "as kernels have it");
+
+Array MakeState(Device& device) { return EmptyUnchecked({2}, Dtype::kUInt64, device); }
+
+void Write(const Array& to, const State& state) {
+    to.device().CopyFromHost(to.raw_data(), &state, sizeof(state));
+}
+
+}  // namespace
+
+class Generator::Impl {
+ public:
+    explicit Impl(const State& state) : here_{state} {}
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+
+    void Set(const State& state) {
+        Locked(nullptr, [&] {
+            here_ = state;
+            // In place, for the steps that were recorded there.
+            if (home_ != nullptr) Write(*home_, state);
+        });
+    }
+
+    State Get() {
+        return Locked(nullptr, [&] { return Read(); });
+    }
+
+    // The state in the memory of a device.
+    Array On(Device& device) {
+        return Locked(&device, [&] {
+            if (home_device() == &device) return *home_;
+            here_ = Read();
+            home_ = nullptr;
+            auto it = std::ranges::find_if(states_,
+                                           [&](const Array& s) { return &s.device() == &device; });
+            if (it == states_.end()) it = states_.insert(it, MakeState(device));
+            Write(*it, here_);
+            home_ = &*it;
+            return *home_;
+        });
+    }
+
+    // Takes all that is of a context away from its devices.
+    void Leave(Context& context) {
+        Locked(nullptr, [&] {
+            if (home_ != nullptr && &home_->context() == &context) LeaveHome();
+            Device* const device = home_device();
+            std::erase_if(states_, [&](const Array& s) { return &s.context() == &context; });
+            for (Array& s : states_) {
+                if (&s.device() == device) home_ = &s;
+            }
+        });
+    }
+
+ private:
+    // f() under the lock, which takes the state to a device, or, if null, to the host. If a device
+    // may have to be waited for, that is inside of a BlockingScope: whoever wants the lock
+    // meanwhile, and fork does, may have what the scope needs to end.
+    template <typename F>
+    std::invoke_result_t<F> Locked(const Device* to, const F& f) {
+        {
+            const std::unique_lock lock{Mutex(), std::try_to_lock};
+            const Device* const from = lock.owns_lock() ? home_device() : nullptr;
+            if (lock.owns_lock() && (from == to || !(IsLate(from) || IsLate(to)))) return f();
+        }
+        const internal::BlockingScope blocking;
+        const std::lock_guard lock{Mutex()};
+        return f();
+    }
+
+    // One for all: fork keeps a list of locks, which live as long as the process.
+    static internal::ForkMutex& Mutex() {
+        static constinit internal::ForkMutex mutex;
+        return mutex;
+    }
+
+    // Null where the state is on no device.
+    Device* home_device() const { return home_ != nullptr ? &home_->device() : nullptr; }
+    static bool IsLate(const Device* device) {
+        return device != nullptr && device->default_stream() != nullptr;
+    }
+
+    // Contexts end without exceptions. An error that kernels of this thread have left is thrown
+    // once, and has nobody left to hear it.
+    void LeaveHome() noexcept {
+        for (int i = 0; i < 2; ++i) {
+            try {
+                here_ = Read();
+                break;
+            } catch (const ChainerxError&) {
+            }
+        }
+        home_ = nullptr;
+    }
+
+    State Read() {
+        State state = here_;
+        if (home_ != nullptr) home_->device().CopyToHost(&state, home_->raw_data(), sizeof(state));
+        return state;
+    }
+
+    State here_;                  // if it is nowhere else
+    std::vector<Array> states_;   // one per device where it has been
+    const Array* home_{nullptr};  // of these
+};
+
+// All of them, for contexts that end. They are not owned, and the lock is not held while a device
+// is waited for: a generator may go at any time, on any thread.
+struct Generator::Live {
+    internal::ForkMutex mutex;
+    std::vector<std::weak_ptr<Impl>> generators;
+
+    void Add(const std::shared_ptr<Impl>& generator) {
+        const std::lock_guard lock{mutex};
+        if (generators.size() == generators.capacity()) {
+            std::erase_if(generators, [](const auto& g) { return g.expired(); });
+        }
+        generators.push_back(generator);
+    }
+
+    std::vector<std::shared_ptr<Impl>> All() {
+        std::vector<std::shared_ptr<Impl>> all;
+        const std::lock_guard lock{mutex};
+        for (const auto& g : generators) {
+            if (auto held = g.lock()) all.push_back(std::move(held));
+        }
+        return all;
+    }
+};
+
+Generator::Live& Generator::GetLive() {
+    static constinit internal::Lazy<Live> live;
+    return live.Get([] {
+        internal::RegisterContextCloser([](Context& context) {
+            for (const auto& g : GetLive().All()) g->Leave(context);
+        });
+        return new Live;
+    });
+}
+
+Generator::Generator(uint64_t seed) : Generator{State{seed, 0}} {}
+
+Generator::Generator(const State& state) : impl_{std::make_shared<Impl>(state)} {
+    GetLive().Add(impl_);
+}
+
+// Numbers may be drawn while the process ends.
+Generator& Generator::Default() {
+    static constinit internal::Lazy<Generator> generator;
+    return generator.Get();
+}
+
+namespace {
+
+constinit thread_local DrawScope* t_scope = nullptr;  // the innermost
+
+State ToState(const Array& key) {
+    State state;
+    key.device().CopyToHost(&state, key.raw_data(), sizeof(state));
+    return state;
+}
+
+}  // namespace
+
+Draws::OfOne& Draws::Of(const Generator& generator) {
+    for (OfOne& one : all) {
+        if (one.generator.impl_ == generator.impl_) return one;
+    }
+    all.push_back({generator, {}, {}});
+    return all.back();
+}
+
+DrawScope::DrawScope() : outer_{t_scope} { t_scope = this; }
+DrawScope::DrawScope(const Draws& draws)
+    : outer_{t_scope}, again_{&draws}, repeated_(draws.all.size()) {
+    t_scope = this;
+}
+DrawScope::~DrawScope() { t_scope = outer_; }
+
+template <typename F>
+DrawScope* DrawScope::ForScopes(const F& f) {
+    DrawScope* scope = t_scope;
+    for (; scope != nullptr && scope->again_ == nullptr; scope = scope->outer_) f(*scope);
+    return scope;
+}
+
+bool DrawScope::Repeats() {
+    return ForScopes([](DrawScope&) {}) != nullptr;
+}
+
+bool DrawScope::Moves(const Array& x) {
+    const DrawScope* repeats = ForScopes(
+        [&](DrawScope& records) { records.recorded_.moved.push_back(internal::Detached(x)); });
+    return repeats == nullptr || std::ranges::none_of(repeats->again_->moved, [&](const Array& y) {
+               return y.raw_data() == x.raw_data();
+           });
+}
+
+Array DrawScope::AsAtFirst(const Array& x) {
+    if (t_scope == nullptr) return x;
+    DrawScope* repeats = ForScopes([](DrawScope&) {});
+    const bool is_known = repeats != nullptr && repeats->read_ < repeats->again_->read.size();
+    const Array found =
+        is_known ? repeats->again_->read[repeats->read_++] : Copy(internal::Detached(x));
+    ForScopes([&](DrawScope& records) { records.recorded_.read.push_back(found); });
+    return found;
+}
+
+int DrawScope::Find(const Generator& generator) const {
+    for (size_t i = 0; i < repeated_.size(); ++i) {
+        if (again_->all[i].generator.impl_ == generator.impl_) return static_cast<int>(i);
+    }
+    return -1;
+}
+
+State DrawScope::GetState(int i) const {
+    const Draws::OfOne& one = again_->all[i];
+    const Repeated& repeated = repeated_[i];
+    if (repeated.set) return *repeated.set;
+    if (repeated.drawn != 0) {
+        const State last = ToState(one.keys[repeated.drawn - 1]);
+        return {last.seed, last.call + 1};
+    }
+    if (one.found) return *one.found;
+    return one.keys.empty() ? one.generator.impl_->Get() : ToState(one.keys[0]);
+}
+
+Array DrawScope::Draw(int i, Device& device) {
+    const Draws::OfOne& one = again_->all[i];
+    Repeated& repeated = repeated_[i];
+    if (repeated.drawn < one.keys.size()) {
+        repeated.set.reset();
+        return one.keys[repeated.drawn++].ToDevice(device);
+    }
+    // More than it drew before: as if it had been alone.
+    const State state = GetState(i);
+    repeated.set = State{state.seed, state.call + 1};
+    Array key = MakeState(device);
+    Write(key, state);
+    return key;
+}
+
+template <typename F>
+std::pair<DrawScope*, int> Generator::ForScopes(const F& f) const {
+    for (DrawScope* scope = t_scope; scope != nullptr; scope = scope->outer_) {
+        if (scope->again_ == nullptr) {
+            f(*scope);
+        } else if (const int i = scope->Find(*this); i >= 0) {
+            return {scope, i};
+        }
+    }
+    return {nullptr, -1};
+}
+
+State Generator::GetState() const {
+    const auto [scope, i] = ForScopes([](DrawScope&) {});
+    const State state = scope != nullptr ? scope->GetState(i) : impl_->Get();
+    ForScopes([&](DrawScope& records) {
+        Draws::OfOne& one = records.recorded_.Of(*this);
+        if (one.keys.empty() && !one.found) one.found = state;
+    });
+    return state;
+}
+
+void Generator::SetState(const State& state) const {
+    const auto [scope, i] = ForScopes([&](DrawScope& records) { records.recorded_.Of(*this); });
+    if (scope != nullptr) {
+        scope->repeated_[i].set = state;
+    } else {
+        impl_->Set(state);
+    }
+}
+
+std::vector<Generator> Generator::Spawn(int64_t n) const {
+    if (n < 0) throw ValueError{"spawn: n is ", n, ", expected at least 0"};
+    Device& device = GetDefaultDevice();
+    const Array seeds = Empty({n}, Dtype::kUInt64, device);
+    CallOn<kernels::RandomIntegers>(device, StateOn(device), 0, 0, seeds);
+    std::vector<Generator> generators;
+    for (const uint64_t seed : seeds.ToHost<uint64_t>()) generators.emplace_back(seed);
+    return generators;
+}
+
+Array Generator::StateOn(Device& device) const {
+    if (t_scope == nullptr) [[likely]]
+        return impl_->On(device);
+    bool is_recorded = false;
+    const auto [scope, i] = ForScopes([&](DrawScope&) { is_recorded = true; });
+    if (scope == nullptr && !is_recorded) return impl_->On(device);
+    Array key;
+    if (scope != nullptr) {
+        key = scope->Draw(i, device);
+    } else {
+        key = MakeState(device);
+        CallOn<kernels::RandomKey>(device, impl_->On(device), key);
+    }
+    ForScopes([&](DrawScope& records) { records.recorded_.Of(*this).keys.push_back(key); });
+    return Copy(key);  // which the kernel counts
+}
+
+Array Source::StateOn(Device& device) const {
+    if (!key_) return (generator_ != nullptr ? *generator_ : Generator::Default()).StateOn(device);
+    Array state = MakeState(device);
+    Write(state, {*key_, 0});
+    return state;
+}
+
+uint64_t MakeSeed() {
+    std::random_device entropy;
+    return static_cast<uint64_t>(entropy()) << 32 | entropy();
+}
+
+}  // namespace chainerx::random

@@ -1,0 +1,279 @@
+// Sorting, and what needs a part of the order.
+#include <new>
+#include <vector>
+
+#include "chainerx/core/error.h"
+#include "chainerx/core/interrupt.h"
+#include "chainerx/ops/index/indexing.h"
+#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/sort/sorting.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/ndarray/ndarray.h"
+#include "chainerx/python/ref.h"
+#include "chainerx/python/values.h"
+
+namespace chainerx::python {
+namespace {
+
+// -1 if it is not given, none for None.
+std::optional<int8_t> ToSortAxis(const char* op, PyObject* o) {
+    if (o == nullptr) return -1;
+    return ToOptionalAxis(op, "axis", o);
+}
+
+int8_t ToMethodAxis(const char* op, PyObject* o) {
+    return o == nullptr ? -1 : ToAxis(op, "axis", o);
+}
+
+// All of NumPy's kinds give the same here.
+void CheckKind(const char* op, PyObject* kind, PyObject* stable) {
+    if (!Given(kind)) return;
+    const std::string_view name = ToString(op, "kind", kind);
+    if (name == "quicksort" || name == "mergesort" || name == "heapsort" || name == "stable") {
+        if (!Given(stable)) return;
+        throw ValueError{op,
+                         ": kind is '",
+                         name,
+                         "' and stable is ",
+                         ToBool(stable, false) ? "True" : "False",
+                         ", expected one of the two"};
+    }
+    throw ValueError{op, ": kind must be 'quicksort', 'mergesort', 'heapsort' or 'stable', got '",
+                     name, "'"};
+}
+
+void CheckSelect(const char* op, PyObject* kind) {
+    if (!Given(kind)) return;
+    const std::string_view name = ToString(op, "kind", kind);
+    if (name != "introselect") {
+        throw ValueError{op, ": kind must be 'introselect', got '", name, "'"};
+    }
+}
+
+std::vector<int64_t> ToPlaces(const char* op, PyObject* o) {
+    if (std::optional<std::vector<int64_t>> places = TryInts(op, "kth", o)) return *places;
+    return {ToIntNotBool(op, "kth", o)};
+}
+
+bool ToSide(PyObject* o) {
+    if (o == nullptr) return false;
+    const std::string_view side = ToString("searchsorted", "side", o);
+    if (side == "left") return false;
+    if (side == "right") return true;
+    throw ValueError{"searchsorted: side must be 'left' or 'right', got '", side, "'"};
+}
+
+// Other than elsewhere, a number has a dtype of its own: 2.5 is looked for among integers, too.
+Array ToSearched(const Array& a, PyObject* o) {
+    if (!TryScalar(o)) return ToValues("searchsorted", "v", a, o);
+    return FromNumpy(o, std::nullopt, Sharing::kUnlessOddBools, a.device());
+}
+
+PyObject* CallSearchSorted(const Array& a, PyObject* const* rest) {
+    std::optional<Array> sorter;
+    if (Given(rest[2])) sorter = ToIndices("searchsorted", "sorter", rest[2], a.device());
+    return Wrap(SearchSorted(a, ToSearched(a, rest[0]), ToSide(rest[1]), sorter));
+}
+
+#define CX_SORT_SIGNATURE \
+    "axis: int | None = -1, kind: str | None = None, *, stable: bool | None = None, "
+#define CX_SORT_ARGS                                                                           \
+    "    axis (int): The axis, or None for the flattened array.\n"                             \
+    "    kind (str): Any kind of NumPy's, which all give the same: equal elements keep their " \
+    "order.\n"                                                                                 \
+    "    stable (bool): In the place of ``kind``; it changes nothing, either.\n"               \
+    "    descending (bool): From large to small; equal elements keep their order, too.\n"
+#define CX_ORDER                                                                              \
+    "Note:\n    NaN is above all numbers, -0.0 equals 0.0. Complex numbers go by their real " \
+    "parts, then by their imaginary ones."
+#define CX_BAD_AXIS "    DimensionError: If there is no such axis.\n"
+#define CX_BAD_KIND "    ValueError: If there is no such kind, or ``stable`` is given, too.\n"
+
+CX_ROUTINE(sort, "a: ndarray, " CX_SORT_SIGNATURE "descending: bool = False) -> ndarray",
+           "Sorted copy of an array.\n\n"
+           "Args:\n"
+           "    a (ndarray): Any shape but (), any dtype.\n" CX_SORT_ARGS
+           "Returns:\n"
+           "    ndarray: Shape and dtype of ``a``; without an axis, of one dimension. "
+           "Differentiable, any order.\n"
+           "Raises:\n" CX_BAD_AXIS CX_BAD_KIND CX_ORDER) {
+    CheckKind("sort", a[2], a[3]);
+    return Wrap(Sort(ToArray("sort", "a", a[0]), ToSortAxis("sort", a[1]), ToBool(a[4], false)));
+}
+
+CX_ROUTINE(sort_complex, "a: ndarray) -> ndarray",
+           "Sorted copy of an array along the last axis, as complex numbers: by their real parts, "
+           "then by\ntheir imaginary ones.\n\n"
+           "Args:\n"
+           "    a (ndarray): Any shape but (), any dtype.\n"
+           "Returns:\n"
+           "    ndarray: complex128 of float64 and complex128, else complex64. Differentiable, any "
+           "order.\n"
+           "Raises:\n"
+           "    DimensionError: If there is no axis.") {
+    return Wrap(SortComplex(ToArray("sort_complex", "a", a[0])));
+}
+
+CX_ROUTINE(argsort, "a: ndarray, " CX_SORT_SIGNATURE "descending: bool = False) -> ndarray",
+           "Places of the elements of a sorted array.\n\n"
+           "Args:\n"
+           "    a (ndarray): Any shape but (), any dtype.\n" CX_SORT_ARGS
+           "Returns:\n"
+           "    ndarray: int64, the shape of ``a``; without an axis, of one dimension. No "
+           "gradient.\n"
+           "Raises:\n" CX_BAD_AXIS CX_BAD_KIND CX_ORDER) {
+    CheckKind("argsort", a[2], a[3]);
+    return Wrap(
+        ArgSort(ToArray("argsort", "a", a[0]), ToSortAxis("argsort", a[1]), ToBool(a[4], false)));
+}
+
+CX_METHOD(sort, CX_SORT_SIGNATURE "descending: bool = False) -> None",
+          "Sorts the array in place. See chainerx.sort().\n\n"
+          "Raises:\n    ChainerxError: If the array is in a graph, or read-only.") {
+    CheckKind("sort", a[1], a[2]);
+    internal::SortInPlace(Self(self), ToMethodAxis("sort", a[0]), ToBool(a[3], false));
+    return Py_NewRef(Py_None);
+}
+
+CX_METHOD(argsort, CX_SORT_SIGNATURE "descending: bool = False) -> ndarray",
+          "See chainerx.argsort().") {
+    CheckKind("argsort", a[1], a[2]);
+    return Wrap(ArgSort(Self(self), ToSortAxis("argsort", a[0]), ToBool(a[3], false)));
+}
+
+#define CX_KTH "kth: int | Sequence[int], axis: int | None = -1, kind: str = 'introselect') -> "
+#define CX_KTH_ARGS                                                                             \
+    "    kth (int or sequence of int): Places on the axis; negative ones count from the end.\n" \
+    "    axis (int): The axis, or None for the flattened array.\n"                              \
+    "    kind (str): 'introselect'.\n"
+#define CX_KTH_RAISES       \
+    "Raises:\n" CX_BAD_AXIS \
+    "    ValueError: If a place is out of range, or there is no such kind.\n" CX_ORDER
+#define CX_PARTED                                                                      \
+    "at the places ``kth`` stands what stands there in a sorted array, what is below " \
+    "before it, what is above behind it"
+
+CX_ROUTINE(partition, "a: ndarray, " CX_KTH "ndarray",
+           "Copy of an array in part of its order: " CX_PARTED
+           ".\n\n"
+           "Args:\n    a (ndarray): Any shape but (), any dtype.\n" CX_KTH_ARGS
+           "Returns:\n"
+           "    ndarray: Shape and dtype of ``a``; without an axis, of one dimension. "
+           "Differentiable, any order.\n" CX_KTH_RAISES) {
+    CheckSelect("partition", a[3]);
+    return Wrap(Partition(ToArray("partition", "a", a[0]), ToPlaces("partition", a[1]),
+                          ToSortAxis("partition", a[2])));
+}
+
+CX_ROUTINE(argpartition, "a: ndarray, " CX_KTH "ndarray",
+           "Places of the elements of an array in part of its order: " CX_PARTED
+           ".\n\n"
+           "Args:\n    a (ndarray): Any shape but (), any dtype.\n" CX_KTH_ARGS
+           "Returns:\n"
+           "    ndarray: int64, the shape of ``a``; without an axis, of one dimension. No "
+           "gradient.\n" CX_KTH_RAISES) {
+    CheckSelect("argpartition", a[3]);
+    return Wrap(ArgPartition(ToArray("argpartition", "a", a[0]), ToPlaces("argpartition", a[1]),
+                             ToSortAxis("argpartition", a[2])));
+}
+
+CX_METHOD(partition, CX_KTH "None",
+          "Partitions the array in place. See chainerx.partition().\n\n"
+          "Raises:\n    ChainerxError: If the array is in a graph, or read-only.") {
+    CheckSelect("partition", a[2]);
+    internal::PartitionInPlace(Self(self), ToPlaces("partition", a[0]),
+                               ToMethodAxis("partition", a[1]));
+    return Py_NewRef(Py_None);
+}
+
+CX_METHOD(argpartition, CX_KTH "ndarray", "See chainerx.argpartition().") {
+    CheckSelect("argpartition", a[2]);
+    return Wrap(
+        ArgPartition(Self(self), ToPlaces("argpartition", a[0]), ToSortAxis("argpartition", a[1])));
+}
+
+CX_ROUTINE(topk,
+           "x: ndarray, k: int, axis: int = -1, largest: bool = True, sorted: bool = True) -> "
+           "tuple[ndarray, ndarray]",
+           "The largest, or smallest, elements along an axis.\n\n"
+           "Args:\n"
+           "    x (ndarray): Any shape but (), any dtype but complex ones.\n"
+           "    k (int): How many, from 0 to the length of the axis.\n"
+           "    axis (int): The axis.\n"
+           "    largest (bool): False for the smallest ones.\n"
+           "    sorted (bool): From the first one on; else in the order of their places.\n"
+           "Returns:\n"
+           "    tuple of ndarray: Values, in the dtype of ``x``, differentiable, any order; and "
+           "their places on the axis, int64.\n"
+           "Raises:\n" CX_BAD_AXIS
+           "    ValueError: If ``k`` is negative, or larger than the axis is long.\n"
+           "    DtypeError: If ``x`` is complex.\n"
+           "Note:\n    NaN is the largest. Of equal elements, the first ones are taken.") {
+    auto [values, places] =
+        TopK(ToArray("topk", "x", a[0]), ToIntNotBool("topk", "k", a[1]),
+             ToMethodAxis("topk", a[2]), ToBool(a[3], true), ToBool(a[4], true));
+    const Ref first = Check(Wrap(std::move(values)));
+    const Ref second = Check(Wrap(std::move(places)));
+    return Check(PyTuple_Pack(2, first.get(), second.get())).Release();
+}
+
+CX_ROUTINE(lexsort, "keys: ndarray | Sequence[ndarray], axis: int = -1) -> ndarray",
+           "Places of the elements of arrays that are sorted together.\n\n"
+           "Args:\n"
+           "    keys (sequence of ndarray): Of one shape, any dtypes; or an array whose first axis "
+           "has them. The last one counts first, where it is equal the one before.\n"
+           "    axis (int): The axis.\n"
+           "Returns:\n"
+           "    ndarray: int64, the shape of a key. No gradient.\n"
+           "Raises:\n"
+           "    ValueError: If there are no keys.\n"
+           "    DimensionError: If their shapes differ, or there is no such axis.") {
+    std::vector<Array> keys;
+    if (IsNdArray(a[0])) {
+        const Array& all = Self(a[0]);
+        if (all.ndim() == 0) {
+            throw DimensionError{"lexsort: keys have shape (), expected one or more dimensions"};
+        }
+        const int64_t n = all.shape()[0];
+        // Fails at once where it would later, and not by the allocator, which sanitizers stop at.
+        if (n >= int64_t{1} << 32) throw std::bad_alloc{};
+        keys.reserve(static_cast<size_t>(n));
+        for (int64_t i = 0; i < n; ++i) {
+            if (i % 1024 == 1023) internal::CheckInterrupt();
+            keys.push_back(At(all, i));
+        }
+    } else {
+        keys = ToArrays("lexsort", "keys", a[0]);
+    }
+    const std::vector<ConstArrayRef> refs = Refs(keys);
+    return Wrap(LexSort(refs, ToMethodAxis("lexsort", a[1])));
+}
+
+CX_ROUTINE(searchsorted,
+           "a: ndarray, v: ArrayLike, side: str = 'left', sorter: ndarray | Sequence[int] | None "
+           "= None) -> ndarray",
+           "Where elements would be inserted into a sorted array.\n\n"
+           "Args:\n"
+           "    a (ndarray): (n,), any dtype, sorted as sort() does.\n"
+           "    v (ndarray or numbers): What is looked for; any shape and dtype.\n"
+           "    side (str): 'left', before elements that are equal, or 'right', behind them.\n"
+           "    sorter (ndarray): (n,), integers: places that sort ``a``, if it is not sorted.\n"
+           "Returns:\n"
+           "    ndarray: int64, the shape of ``v``: places from 0 to n. No gradient.\n"
+           "Raises:\n"
+           "    DimensionError: If ``a`` has not one dimension, or ``sorter`` another shape.\n"
+           "    DtypeError: If ``sorter`` has no integers.\n"
+           "    IndexError: If one of them is out of range.\n"
+           "    ValueError: If there is no such side.") {
+    return CallSearchSorted(ToArray("searchsorted", "a", a[0]), a + 1);
+}
+
+CX_METHOD(searchsorted,
+          "v: ArrayLike, side: str = 'left', sorter: ndarray | Sequence[int] | None = None) -> "
+          "ndarray",
+          "See chainerx.searchsorted().") {
+    return CallSearchSorted(Self(self), a);
+}
+
+}  // namespace
+}  // namespace chainerx::python

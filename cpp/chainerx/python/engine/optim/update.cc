@@ -1,0 +1,447 @@
+// UpdatePlan: one step of an optimizer for all parameters of a model in one call.
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "chainerx/core/error.h"
+#include "chainerx/core/interrupt.h"
+#include "chainerx/core/overlap.h"
+#include "chainerx/kernels/optim/update.h"
+#include "chainerx/ops/shape/creation.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/engine/optim/update.h"
+#include "chainerx/python/engine/optim/watch.h"
+#include "chainerx/python/engine/variable.h"
+
+namespace chainerx::python::engine {
+namespace {
+
+struct Rule {
+    const char* name;
+    int n_states;
+    int n_numbers;
+};
+
+constexpr Rule kRules[] = {
+#define CX_UPDATE(Name, name, n_states, n_numbers, ...) {name, n_states, n_numbers},
+#include "chainerx/ops/optim/update.def"
+#undef CX_UPDATE
+};
+
+constexpr int kMaxNumbers = std::ranges::max(kRules, {}, &Rule::n_numbers).n_numbers;
+static_assert(std::ranges::max(kRules, {}, &Rule::n_states).n_states == kMaxUpdateStates);
+
+// A parameter, the dict of its rule's state, and what both were when the plan was made.
+struct Place {
+    Ref param;
+    Ref state;  // a dict
+    uint32_t version;
+    Kind kind;
+    Array side;                    // over the parameter's memory, outside of the graph
+    Ref arrays[kMaxUpdateStates];  // the values of the state
+    Array states[kMaxUpdateStates];
+    const char* apart{nullptr};  // where the last gradient was that no step writes to
+};
+
+struct PlanObject {
+    PyObject_HEAD UpdateRule rule;
+    PyObject* keys;  // tuple of names of states
+    Device* device;
+    std::vector<Place>* places;
+    std::vector<internal::Extent>* written;  // by a step, in the order of addresses
+    Watch* watch;
+    // What the kernel is called with; `grads` only during a step.
+    std::vector<ConstArrayRef>* params;
+    std::vector<ConstArrayRef>* states;
+    std::vector<Array>* grads;
+    // On the device, made in the first step; and what the host knows to be there.
+    Array settings;
+    Array step;
+    Array numbers;
+    double host_settings[kMaxNumbers];
+    double host_step;
+    double kept_settings[kMaxNumbers];  // of the hyperparameters that are watched
+};
+
+internal::Extent ExtentOf(const Array& x) { return {x.raw_data(), x.raw_data() + x.GetNBytes()}; }
+
+// Whether a step writes to what a contiguous array reads.
+bool IsWritten(const PlanObject* plan, const Array& x) {
+    const internal::Extent e = ExtentOf(x);
+    const auto it = std::upper_bound(
+        plan->written->begin(), plan->written->end(), e.begin,
+        [](const char* address, const internal::Extent& w) { return address < w.end; });
+    return it != plan->written->end() && it->begin < e.end;
+}
+
+// Fills in what a step writes. False if it would write twice to one place.
+bool FindWritten(PlanObject* plan, int n_states) {
+    const auto add = [plan](const Array& x) {
+        if (x.GetTotalSize() != 0) plan->written->push_back(ExtentOf(x));
+    };
+    for (const Place& place : *plan->places) {
+        add(place.side);
+        for (int k = 0; k < n_states; ++k) add(place.states[k]);
+    }
+    std::sort(plan->written->begin(), plan->written->end(),
+              [](const auto& a, const auto& b) { return a.begin < b.begin; });
+    return std::adjacent_find(plan->written->begin(), plan->written->end(),
+                              [](const auto& a, const auto& b) { return b.begin < a.end; }) ==
+           plan->written->end();
+}
+
+int FindRule(std::string_view name) {
+    for (int i = 0; i < static_cast<int>(UpdateRule::kCount); ++i) {
+        if (name == kRules[i].name) return i;
+    }
+    throw ValueError{"UpdatePlan: there is no rule ", name};
+}
+
+// Whether the kernel can work on it in place.
+bool IsPlain(const Array& x) {
+    return x.IsContiguous() && x.IsWritable() &&
+           (x.dtype() == Dtype::kFloat32 || x.dtype() == Dtype::kFloat64);
+}
+
+bool IsLike(const Array& x, const Array& y) {
+    return x.shape() == y.shape() && x.dtype() == y.dtype() && &x.device() == &y.device();
+}
+
+int Clear(PyObject* self) {
+    auto* plan = reinterpret_cast<PlanObject*>(self);
+    if (plan->places == nullptr) return 0;
+    plan->watch->End();
+    plan->params->clear();
+    plan->states->clear();
+    std::vector<Place> places;  // goes when the plan is whole again
+    places.swap(*plan->places);
+    return 0;
+}
+
+int Traverse(PyObject* self, visitproc visit, void* arg) {
+    auto* plan = reinterpret_cast<PlanObject*>(self);
+    Py_VISIT(Py_TYPE(self));
+    if (plan->places == nullptr) return 0;
+    for (const Place& place : *plan->places) {
+        Py_VISIT(place.param.get());
+        Py_VISIT(place.state.get());
+    }
+    return plan->watch->Traverse(visit, arg);
+}
+
+void Dealloc(PyObject* self) {
+    PyObject_GC_UnTrack(self);
+    Clear(self);
+    auto* plan = reinterpret_cast<PlanObject*>(self);
+    delete plan->places;
+    delete plan->written;
+    delete plan->watch;
+    delete plan->params;
+    delete plan->states;
+    delete plan->grads;
+    for (Array* x : {&plan->settings, &plan->step, &plan->numbers}) *x = Array{};
+    Py_XDECREF(plan->keys);
+    PyTypeObject* type = Py_TYPE(self);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+// Adds one parameter. False if the kernel can't update it.
+bool AddPlace(PlanObject* plan, PyObject* param, PyObject* state) {
+    if (!IsVariable(param) || !PyDict_Check(state)) {
+        throw TypeError{"UpdatePlan: expected pairs of a Parameter and a dict"};
+    }
+    VariableObject* v = AsVariable(param);
+    if (v->cell->object == Py_None) return false;
+    Place place{};
+    place.side = internal::Detached(RecordOf("UpdatePlan", v));
+    place.version = v->version;
+    place.kind = v->cell->kind;
+    if (!IsPlain(place.side)) return false;
+    if (plan->device == nullptr) plan->device = &place.side.device();
+    if (plan->device != &place.side.device()) return false;
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(plan->keys); ++k) {
+        Ref array{Py_XNewRef(PyDict_GetItemWithError(state, PyTuple_GET_ITEM(plan->keys, k)))};
+        if (!array && PyErr_Occurred() != nullptr) throw PythonError{};
+        if (!array || KindOf(array.get()) != v->cell->kind) return false;
+        Array side = SideOf("UpdatePlan", array.get());
+        if (!IsPlain(side) || !IsLike(side, place.side)) return false;
+        place.arrays[k] = std::move(array);
+        place.states[k] = std::move(side);
+    }
+    place.param = Ref{Py_NewRef(param)};
+    place.state = Ref{Py_NewRef(state)};
+    plan->places->push_back(std::move(place));
+    return true;
+}
+
+// UpdatePlan(rule, keys, pairs); ValueError if a parameter can't be updated by the kernel.
+PyObject* New(PyTypeObject* type, PyObject* args, PyObject*) {
+    const char* name;
+    PyObject* keys;
+    PyObject* pairs;
+    if (!PyArg_ParseTuple(args, "sO!O!:UpdatePlan", &name, &PyTuple_Type, &keys, &PyList_Type,
+                          &pairs)) {
+        return nullptr;
+    }
+    Ref self{type->tp_alloc(type, 0)};
+    if (!self) return nullptr;
+    auto* plan = reinterpret_cast<PlanObject*>(self.get());
+    try {
+        const int rule = FindRule(name);
+        if (PyTuple_GET_SIZE(keys) != kRules[rule].n_states) {
+            throw ValueError{
+                "UpdatePlan: ",         name,    " has ", kRules[rule].n_states, " states, got ",
+                PyTuple_GET_SIZE(keys), " names"};
+        }
+        plan->rule = static_cast<UpdateRule>(rule);
+        plan->keys = Py_NewRef(keys);
+        plan->watch = new Watch;
+        plan->params = new std::vector<ConstArrayRef>;
+        plan->states = new std::vector<ConstArrayRef>;
+        plan->grads = new std::vector<Array>;
+        plan->written = new std::vector<internal::Extent>;
+        plan->places = new std::vector<Place>;
+        const Items items{pairs};
+        for (Py_ssize_t i = 0; i < items.size(); ++i) {
+            PyObject* pair = items[i];
+            if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2) {
+                throw TypeError{"UpdatePlan: expected pairs of a Parameter and a dict"};
+            }
+            if (!AddPlace(plan, PyTuple_GET_ITEM(pair, 0), PyTuple_GET_ITEM(pair, 1))) {
+                throw ValueError{"UpdatePlan: parameter ", i,
+                                 " is not a contiguous array of float32 or float64, with states "
+                                 "like it, on the device of the others"};
+            }
+        }
+        if (!FindWritten(plan, kRules[rule].n_states)) {
+            throw ValueError{"UpdatePlan: parameters or states share memory"};
+        }
+        for (const Place& place : *plan->places) {
+            plan->params->emplace_back(place.side);
+            for (int k = 0; k < kRules[rule].n_states; ++k) {
+                plan->states->emplace_back(place.states[k]);
+            }
+        }
+        return self.Release();
+    } catch (...) {
+        TranslateException("UpdatePlan");
+        return nullptr;
+    }
+}
+
+// Whether parameter and state are the arrays that the plan was made for.
+bool IsCurrent(const PlanObject* plan, const Place& place) {
+    const VariableObject* v = AsVariable(place.param.get());
+    // Another array over the same memory may have come with a version of its own.
+    if (v->cell->version != place.version || v->cell->kind != place.kind || v->body == nullptr ||
+        v->body->data != place.side.raw_data() || !v->body->contiguous) {
+        return false;
+    }
+    const bool is_numpy = place.kind == Kind::kNumpy;
+    if (is_numpy && v->cell->object != nullptr && !IsWritableNumpy(v->cell->object)) return false;
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(plan->keys); ++k) {
+        PyObject* array =
+            PyDict_GetItemWithError(place.state.get(), PyTuple_GET_ITEM(plan->keys, k));
+        if (array == nullptr && PyErr_Occurred() != nullptr) throw PythonError{};
+        if (array != place.arrays[k].get() || (is_numpy && !IsWritableNumpy(array))) return false;
+    }
+    return true;
+}
+
+// Sees to it that the device has the settings, and step t - 1. Most often it has.
+void Upload(PlanObject* plan, const double* settings, int n, double t) {
+    Device& device = *plan->device;
+    const bool is_new = plan->step.is_null();
+    if (is_new) {
+        plan->settings = EmptyUnchecked({n}, Dtype::kFloat64, device);
+        plan->numbers = EmptyUnchecked({n}, Dtype::kFloat64, device);
+        plan->step = EmptyUnchecked({}, Dtype::kFloat64, device);
+    }
+    const size_t nbytes = static_cast<size_t>(n) * sizeof(double);
+    if (is_new || std::memcmp(plan->host_settings, settings, nbytes) != 0) {
+        std::memcpy(plan->host_settings, settings, nbytes);
+        device.CopyFromHost(plan->settings.raw_data(), settings, static_cast<int64_t>(nbytes));
+    }
+    if (is_new || plan->host_step != t - 1) {
+        plan->host_step = t - 1;
+        device.CopyFromHost(plan->step.raw_data(), &plan->host_step, sizeof(double));
+    }
+}
+
+// Says to what belongs to the step that it was done.
+void SetCount(PyObject* o, PyObject* t) {
+    static PyObject* name = PyUnicode_InternFromString("t");
+    if (PyObject_SetAttr(o, name, t) < 0) throw PythonError{};
+}
+
+// Empties the list of gradients, which live as long as the kernel works.
+struct GradsScope {
+    std::vector<Array>& grads;
+    ~GradsScope() { grads.clear(); }
+};
+
+// Finds what a step would take. False if the plan is out of date, or a gradient is missing or of
+// another shape.
+bool FindGrads(PlanObject* plan, std::vector<Array>& grads) {
+    grads.reserve(plan->places->size());
+    for (Place& place : *plan->places) {
+        if (!IsCurrent(plan, place)) return false;
+        internal::Slot* slot = CurrentSlot(AsVariable(place.param.get()));
+        Array g = slot != nullptr ? slot->GetGrad(GraphBit()) : Array{};
+        if (g.is_null() || !IsLike(g, place.side)) return false;
+        if (!g.IsContiguous()) g = AsContiguous(internal::Detached(g));
+        if (g.raw_data() != place.apart) {
+            if (IsWritten(plan, g)) return false;
+            place.apart = g.raw_data();
+        }
+        grads.push_back(std::move(g));
+    }
+    return true;
+}
+
+// Updates all parameters, and calls `count` with them: a signal that comes meanwhile is handled
+// afterwards, so that whoever stops the program with Ctrl-C finds a whole step, or none.
+template <typename F>
+bool Update(PlanObject* plan, const double* settings, double t, F count) {
+    // A step that a signal handler or a destructor takes in the middle of another has its own list.
+    std::vector<Array> grads = std::move(*plan->grads);
+    const GradsScope scope{grads};
+    if (!FindGrads(plan, grads)) return false;
+    const Rule& rule = kRules[static_cast<int>(plan->rule)];
+    const internal::NoInterruptScope all_of_them;
+    for (const Place& place : *plan->places) {
+        // Not the parameter: v7's programs go back through a graph that is older than an update,
+        // such as a generator's after its discriminator's step.
+        for (int k = 0; k < rule.n_states; ++k) place.states[k].buffer()->MarkWritten();
+    }
+    if (!plan->places->empty()) {
+        Upload(plan, settings, rule.n_numbers, t);
+        CallOn<kernels::UpdateNumbers>(*plan->device, plan->rule, plan->settings, plan->step,
+                                       plan->numbers);
+        plan->host_step = t;
+        using Arrays = std::span<const ConstArrayRef>;
+        const std::vector<ConstArrayRef> g{grads.begin(), grads.end()};
+        CallOn<kernels::UpdateParameters>(*plan->device, plan->rule, plan->numbers, Arrays{g},
+                                          Arrays{*plan->states}, Arrays{*plan->params});
+    }
+    count();
+    grads.clear();
+    *plan->grads = std::move(grads);
+    return true;
+}
+
+bool ToSettings(const PlanObject* plan, PyObject* tuple, double* settings) {
+    const int n = kRules[static_cast<int>(plan->rule)].n_numbers;
+    if (!PyTuple_Check(tuple) || PyTuple_GET_SIZE(tuple) != n) return false;
+    for (int i = 0; i < n; ++i) {
+        settings[i] = ToDouble("UpdatePlan.step", "settings", PyTuple_GET_ITEM(tuple, i));
+    }
+    return true;
+}
+
+// step(t, settings, rules=[]) -> whether it was done. False, and nothing changed, if the plan is
+// out of date. With the parameters the attributes t of rules are set.
+PyObject* Step(PyObject* self, PyObject* const* args, Py_ssize_t n_args) {
+    auto* plan = reinterpret_cast<PlanObject*>(self);
+    try {
+        double settings[kMaxNumbers];
+        if ((n_args != 2 && n_args != 3) || !ToSettings(plan, args[1], settings) ||
+            (n_args == 3 && !PyList_Check(args[2]))) {
+            throw TypeError{"UpdatePlan.step: expected the number of the update, a tuple of ",
+                            kRules[static_cast<int>(plan->rule)].n_numbers,
+                            " numbers, and a list of rules"};
+        }
+        const double t = ToDouble("UpdatePlan.step", "t", args[0]);
+        return PyBool_FromLong(Update(plan, settings, t, [&] {
+            if (n_args == 2) return;
+            const Items rules{args[2]};
+            for (Py_ssize_t i = 0; i < rules.size(); ++i) SetCount(rules[i], args[0]);
+        }));
+    } catch (...) {
+        TranslateException("UpdatePlan.step");
+        return nullptr;
+    }
+}
+
+// watch(optimizer, rules) -> whether `repeat` will be of use.
+PyObject* BeginWatch(PyObject* self, PyObject* const* args, Py_ssize_t n_args) {
+    auto* plan = reinterpret_cast<PlanObject*>(self);
+    try {
+        if (n_args != 2 || !PyList_Check(args[1])) {
+            throw TypeError{"UpdatePlan.watch: expected an optimizer and a list of rules"};
+        }
+        std::vector<PyObject*> params;
+        for (const Place& place : *plan->places) params.push_back(place.param.get());
+        return PyBool_FromLong(plan->watch->Begin(args[0], params, args[1]));
+    } catch (...) {
+        TranslateException("UpdatePlan.watch");
+        return nullptr;
+    }
+}
+
+// repeat(optimizer, settings=None) -> True: a step like the last one was done, and counted. False:
+// something has changed, and nothing was done. None: the same, but only settings are missing, since
+// hyperparameters have changed.
+PyObject* Repeat(PyObject* self, PyObject* const* args, Py_ssize_t n_args) {
+    auto* plan = reinterpret_cast<PlanObject*>(self);
+    try {
+        double settings[kMaxNumbers];
+        if (n_args != 1 && (n_args != 2 || !ToSettings(plan, args[1], settings))) {
+            throw TypeError{"UpdatePlan.repeat: expected an optimizer, and settings"};
+        }
+        PyObject* optimizer = args[0];
+        if (n_args == 2) {
+            plan->watch->KeepHyperparameters();
+            std::ranges::copy(settings, plan->kept_settings);
+        }
+        const std::optional<Watch::Counts> counts = plan->watch->Next(optimizer);
+        if (!counts) Py_RETURN_FALSE;
+        if (n_args == 1 && !plan->watch->HasHyperparameters()) Py_RETURN_NONE;
+        const double t = ToDouble("UpdatePlan.repeat", "t", counts->rules.get());
+        return PyBool_FromLong(
+            Update(plan, plan->kept_settings, t, [&] { plan->watch->Set(optimizer, *counts); }));
+    } catch (...) {
+        TranslateException("UpdatePlan.repeat");
+        return nullptr;
+    }
+}
+
+template <typename F>
+PyCFunction AsFunction(F* f) {
+    return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(f));
+}
+
+PyMethodDef g_methods[] = {
+    {"step", AsFunction(&Step), METH_FASTCALL,
+     "Updates all parameters; False, and nothing done, if it can't."},
+    {"watch", AsFunction(&BeginWatch), METH_FASTCALL,
+     "Looks from now on whether anything is done to an optimizer and its rules."},
+    {"repeat", AsFunction(&Repeat), METH_FASTCALL,
+     "Another step, if nothing was done; None if it only lacks settings."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+void InitUpdate(PyObject* module) {
+    static PyType_Slot slots[] = {
+        {Py_tp_new, reinterpret_cast<void*>(&New)},
+        {Py_tp_dealloc, reinterpret_cast<void*>(&Dealloc)},
+        {Py_tp_traverse, reinterpret_cast<void*>(&Traverse)},
+        {Py_tp_clear, reinterpret_cast<void*>(&Clear)},
+        {Py_tp_methods, g_methods},
+        {Py_tp_doc, const_cast<char*>("UpdatePlan(rule, keys, pairs of Parameter and state): one "
+                                      "step of an optimizer for all of them in one call.")},
+        {0, nullptr}};
+    static PyType_Spec spec = {"chainerx._core.engine.UpdatePlan", sizeof(PlanObject), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
+    PyObject* type = PyType_FromSpec(&spec);
+    if (type == nullptr || PyModule_AddObjectRef(module, "UpdatePlan", type) < 0) {
+        throw PythonError{};
+    }
+}
+
+}  // namespace chainerx::python::engine

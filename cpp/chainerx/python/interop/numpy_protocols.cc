@@ -1,0 +1,20 @@
+// The protocols by which NumPy's functions leave arrays to their library. What answers is Python
+// (chainerx/_numpy_protocols.py), since it goes by names.
+#include "chainerx/python/ndarray/ndarray.h"
+
+namespace chainerx::python {
+namespace {
+
+CX_ROUTINE(_set_protocols, "array_ufunc: Any, array_function: Any) -> None",
+           "Gives the type of arrays what NumPy calls for its functions.") {
+    PyObject* dict = g_ndarray_type->tp_dict;
+    if (PyDict_SetItemString(dict, "__array_ufunc__", a[0]) < 0 ||
+        PyDict_SetItemString(dict, "__array_function__", a[1]) < 0) {
+        throw PythonError{};
+    }
+    PyType_Modified(g_ndarray_type);
+    Py_RETURN_NONE;
+}
+
+}  // namespace
+}  // namespace chainerx::python

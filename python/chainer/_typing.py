@@ -49,6 +49,20 @@ PerAxis: tp.TypeAlias = int | Sequence[int]
 Index: tp.TypeAlias = (
     tp.SupportsIndex | slice | EllipsisType | Sequence[tp.Any] | VariableLike | None
 )
+# What a dataset is to iterators, and what it gives.
+Example: tp.TypeAlias = tp.Any
+
+
+class Dataset(tp.Protocol):
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: tp.Any, /) -> Example: ...
+
+
+class Serializable(tp.Protocol):
+    def serialize(self, serializer: tp.Any, /) -> tp.Any: ...
+
+
 # A link or a function, of any signature.
 Layer: tp.TypeAlias = Callable[..., tp.Any]
 

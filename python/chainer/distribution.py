@@ -11,6 +11,9 @@ from chainer import backend, types, variable
 from chainer import functions as F
 from chainer._base.docstrings import documented_like
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableOrNumber
+
 
 class Distribution:
     """Base of probability distributions: a batch of independent ones of one kind.
@@ -61,7 +64,7 @@ class Distribution:
         """
         raise self._lacks('sample_n')
 
-    def log_prob(self, x: tp.Any) -> variable.Variable:
+    def log_prob(self, x: VariableOrNumber) -> variable.Variable:
         """The logarithm of the density, or of the probability, at ``x``.
 
         Args:
@@ -74,11 +77,11 @@ class Distribution:
         raise self._lacks('log_prob')
 
     @documented_like(log_prob)
-    def cdf(self, x: tp.Any) -> variable.Variable:
+    def cdf(self, x: VariableOrNumber) -> variable.Variable:
         """The probability of what is at most ``x``."""
         raise self._lacks('cdf')
 
-    def icdf(self, x: tp.Any) -> variable.Variable:
+    def icdf(self, x: VariableOrNumber) -> variable.Variable:
         """The inverse of `cdf`: quantiles.
 
         Args:
@@ -137,27 +140,27 @@ class Distribution:
         return F.reshape(x, shape + self.batch_shape + self.event_shape)
 
     @documented_like(log_prob)
-    def prob(self, x: tp.Any) -> variable.Variable:
+    def prob(self, x: VariableOrNumber) -> variable.Variable:
         """The density, or the probability, at ``x``."""
         return F.exp(self.log_prob(x))
 
     @documented_like(log_prob)
-    def log_cdf(self, x: tp.Any) -> variable.Variable:
+    def log_cdf(self, x: VariableOrNumber) -> variable.Variable:
         """The logarithm of `cdf`."""
         return _log_of_part(self.cdf(x), self.survival_function(x))
 
     @documented_like(log_prob)
-    def survival_function(self, x: tp.Any) -> variable.Variable:
+    def survival_function(self, x: VariableOrNumber) -> variable.Variable:
         """The probability of what is above ``x``."""
         return 1 - self.cdf(x)
 
     @documented_like(log_prob)
-    def log_survival_function(self, x: tp.Any) -> variable.Variable:
+    def log_survival_function(self, x: VariableOrNumber) -> variable.Variable:
         """The logarithm of `survival_function`."""
         return _log_of_part(self.survival_function(x), self.cdf(x))
 
     @documented_like(log_prob)
-    def perplexity(self, x: tp.Any) -> variable.Variable:
+    def perplexity(self, x: VariableOrNumber) -> variable.Variable:
         """``1 / prob(x)``: among how many equally likely values ``x`` would be as likely."""
         return F.exp(-self.log_prob(x))
 

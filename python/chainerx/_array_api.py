@@ -25,7 +25,7 @@ class _Info:
         """The device of new arrays."""
         return _core.get_default_device()
 
-    def default_dtypes(self, *, device: tp.Any = None) -> dict[str, np.dtype[tp.Any]]:
+    def default_dtypes(self, *, device: tp.Any = None) -> dict[str, np.dtype]:
         """The dtypes that routines choose."""
         names = {
             'real floating': 'float32',
@@ -37,7 +37,7 @@ class _Info:
 
     def dtypes(
         self, *, device: tp.Any = None, kind: str | tuple[str, ...] | None = None
-    ) -> dict[str, np.dtype[tp.Any]]:
+    ) -> dict[str, np.dtype]:
         """The dtypes of the standard, or those of a kind; float16 and bfloat16 are none of them."""
         found = {name: np.dtype(name) for name in _NAMES.split()}
         return {n: d for n, d in found.items() if kind is None or isdtype(d, kind)}

@@ -23,7 +23,7 @@ class _NoLimitsError(_core.DtypeError, ValueError):
     """That of finfo and iinfo: a DtypeError as all of dtypes, a ValueError as NumPy's."""
 
 
-def _dtype(op: str, x: tp.Any) -> np.dtype[tp.Any]:
+def _dtype(op: str, x: tp.Any) -> np.dtype:
     """Of an array, or what numpy.dtype() takes."""
     if isinstance(x, _core.ndarray):
         return x.dtype
@@ -33,7 +33,7 @@ def _dtype(op: str, x: tp.Any) -> np.dtype[tp.Any]:
         raise type(e)(str(e).replace('empty:', f'{op}:', 1)) from None
 
 
-def _kind(dtype: np.dtype[tp.Any]) -> str:
+def _kind(dtype: np.dtype) -> str:
     return 'f' if dtype.name == 'bfloat16' else dtype.kind
 
 
@@ -41,7 +41,7 @@ class FloatLimits:
     """What :func:`finfo` returns: what :class:`numpy.finfo` has, in numbers of Python."""
 
     bits: int
-    dtype: np.dtype[tp.Any]
+    dtype: np.dtype
     eps: float
     epsneg: float
     iexp: int
@@ -59,7 +59,7 @@ class FloatLimits:
     smallest_subnormal: float
     tiny: float
 
-    def __init__(self, found: tp.Any, dtype: np.dtype[tp.Any]) -> None:
+    def __init__(self, found: tp.Any, dtype: np.dtype) -> None:
         for name, kind in self.__annotations__.items():
             value = getattr(found, name)
             setattr(self, name, float(value) if kind == 'float' else value)
@@ -107,7 +107,7 @@ def iinfo(type: tp.Any) -> np.iinfo:
     return np.iinfo(d)
 
 
-def promote_types(type1: tp.Any, type2: tp.Any) -> np.dtype[tp.Any]:
+def promote_types(type1: tp.Any, type2: tp.Any) -> np.dtype:
     """The dtype that arrays of two dtypes give together, by the rules of docs/dtypes.md.
 
     Args:
@@ -120,7 +120,7 @@ def promote_types(type1: tp.Any, type2: tp.Any) -> np.dtype[tp.Any]:
     return result_type(_dtype('promote_types', type1), _dtype('promote_types', type2))
 
 
-def result_type(*arrays_and_dtypes: tp.Any) -> np.dtype[tp.Any]:
+def result_type(*arrays_and_dtypes: tp.Any) -> np.dtype:
     """The dtype that arrays, dtypes and numbers give together, by the rules of docs/dtypes.md.
 
     Args:

@@ -111,7 +111,7 @@ class Parameter(Variable):
         return self.array is not None
 
     @property
-    def dtype(self) -> np.dtype[tp.Any]:
+    def dtype(self) -> np.dtype:
         """The dtype that it has or, uninitialized, will have."""
         if self.array is not None:
             return super().dtype

@@ -11,6 +11,9 @@ import numpy as np
 from chainer import variable
 from chainer.distributions._draws import to_host
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 def _is_simplex(v: np.ndarray) -> np.ndarray:
     # The tolerance of numpy.random.choice.
@@ -37,7 +40,7 @@ DOMAINS: dict[str, tuple[str, Callable[[np.ndarray], np.ndarray]]] = {
 }
 
 
-def check(owner: str, name: str, x: tp.Any, domain: str) -> None:
+def check(owner: str, name: str, x: VariableLike, domain: str) -> None:
     """Raises ValueError with the first value that is out of its domain."""
     expected, holds = DOMAINS[domain]
     v = variable.as_array(x)

@@ -15,6 +15,9 @@ from chainerx._core import engine
 
 from chainer import backend, variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import ArrayLike, DTypeLike, NdArray, VariableLike
+
 Shape = tuple[int, ...]
 
 
@@ -29,48 +32,48 @@ def source_for(x: variable.Variable) -> Source:
 class HostSource:
     """`numpy.random`, in the order in which v7 drew; the numbers are sent to the device."""
 
-    def __init__(self, device: tp.Any, dtype: tp.Any) -> None:
+    def __init__(self, device: backend.Device, dtype: np.dtype) -> None:
         self._device = device
         self._dtype = dtype
 
-    def _send(self, values: tp.Any, dtype: tp.Any = None) -> tp.Any:
+    def _send(self, values: ArrayLike, dtype: DTypeLike | None = None) -> NdArray:
         return self._device.send(np.asarray(values).astype(dtype or self._dtype))
 
-    def normal(self, shape: Shape) -> tp.Any:
+    def normal(self, shape: Shape) -> NdArray:
         return self._send(np.random.standard_normal(shape))
 
-    def exponential(self, shape: Shape) -> tp.Any:
+    def exponential(self, shape: Shape) -> NdArray:
         return self._send(np.random.standard_exponential(shape))
 
-    def cauchy(self, shape: Shape) -> tp.Any:
+    def cauchy(self, shape: Shape) -> NdArray:
         return self._send(np.random.standard_cauchy(shape))
 
-    def gumbel(self, shape: Shape) -> tp.Any:
+    def gumbel(self, shape: Shape) -> NdArray:
         return self._send(np.random.gumbel(size=shape))
 
-    def laplace(self, shape: Shape) -> tp.Any:
+    def laplace(self, shape: Shape) -> NdArray:
         return self._send(np.random.laplace(size=shape))
 
-    def uniform(self, shape: Shape) -> tp.Any:
+    def uniform(self, shape: Shape) -> NdArray:
         return self._send(np.random.uniform(0, 1, shape))
 
-    def gamma(self, k: tp.Any, shape: Shape) -> tp.Any:
+    def gamma(self, k: VariableLike, shape: Shape) -> NdArray:
         return self._send(np.random.gamma(to_host(k), size=shape))
 
-    def beta(self, a: tp.Any, b: tp.Any, shape: Shape) -> tp.Any:
+    def beta(self, a: VariableLike, b: VariableLike, shape: Shape) -> NdArray:
         return self._send(np.random.beta(to_host(a), to_host(b), size=shape))
 
-    def chisquare(self, k: tp.Any, shape: Shape) -> tp.Any:
+    def chisquare(self, k: VariableLike, shape: Shape) -> NdArray:
         return self._send(np.random.chisquare(to_host(k), shape))
 
-    def poisson(self, lam: tp.Any, shape: Shape) -> tp.Any:
+    def poisson(self, lam: VariableLike, shape: Shape) -> NdArray:
         return self._send(np.random.poisson(to_host(lam), size=shape))
 
-    def bernoulli(self, p: tp.Any, shape: Shape) -> tp.Any:
+    def bernoulli(self, p: VariableLike, shape: Shape) -> NdArray:
         """int64."""
         return self._send(np.random.binomial(1, to_host(p), size=shape), np.int64)
 
-    def geometric(self, p: tp.Any, shape: Shape) -> tp.Any:
+    def geometric(self, p: VariableLike, shape: Shape) -> NdArray:
         given = to_host(p)
         draws = np.random.geometric(given, size=shape)
         if (tiny := given < 1e-12).any():  # NumPy computes log(1 - p), and overflows int64
@@ -81,15 +84,15 @@ class HostSource:
             draws[places] = np.maximum(trials, 1)
         return self._send(draws)
 
-    def categories(self, p: tp.Any, n: int) -> tp.Any:
+    def categories(self, p: VariableLike, n: int) -> NdArray:
         """int64, ``(n,) + batch`` for ``batch + (categories,)``, as `numpy.random.choice`."""
         return self._send(_categories(to_host(p), n), np.int64)
 
-    def one_hot(self, p: tp.Any, n: int) -> tp.Any:
+    def one_hot(self, p: VariableLike, n: int) -> NdArray:
         """Rows of the identity for `categories`."""
         return self._send(np.eye(p.shape[-1])[_categories(to_host(p), n)])
 
-    def simplices(self, alpha: tp.Any, n: int) -> tp.Any:
+    def simplices(self, alpha: VariableLike, n: int) -> NdArray:
         """``(n,) + batch + (elements,)``, as `numpy.random.dirichlet`."""
         return self._send(_simplices(to_host(alpha), n))
 
@@ -97,44 +100,44 @@ class HostSource:
 class DeviceSource:
     """A generator of chainerx with a key from `numpy.random`: the same numbers on every device."""
 
-    def __init__(self, device: chainerx.Device, dtype: tp.Any) -> None:
+    def __init__(self, device: chainerx.Device, dtype: np.dtype) -> None:
         self._random = chainerx.random.Generator(engine.draw_key())
         self._options: tp.Any = {'dtype': dtype, 'device': device}
 
-    def normal(self, shape: Shape) -> tp.Any:
+    def normal(self, shape: Shape) -> chainerx.ndarray:
         return self._random.standard_normal(shape, **self._options)
 
-    def exponential(self, shape: Shape) -> tp.Any:
+    def exponential(self, shape: Shape) -> chainerx.ndarray:
         return self._random.standard_exponential(shape, **self._options)
 
-    def cauchy(self, shape: Shape) -> tp.Any:
+    def cauchy(self, shape: Shape) -> chainerx.ndarray:
         return self._random.standard_cauchy(shape, **self._options)
 
-    def gumbel(self, shape: Shape) -> tp.Any:
+    def gumbel(self, shape: Shape) -> chainerx.ndarray:
         return self._random.gumbel(size=shape, **self._options)
 
-    def laplace(self, shape: Shape) -> tp.Any:
+    def laplace(self, shape: Shape) -> chainerx.ndarray:
         return self._random.laplace(size=shape, **self._options)
 
-    def uniform(self, shape: Shape) -> tp.Any:
+    def uniform(self, shape: Shape) -> chainerx.ndarray:
         return self._random.random(shape, **self._options)
 
-    def gamma(self, k: tp.Any, shape: Shape) -> tp.Any:
+    def gamma(self, k: VariableLike, shape: Shape) -> chainerx.ndarray:
         return self._random.standard_gamma(_plain(k), shape, **self._options)
 
-    def beta(self, a: tp.Any, b: tp.Any, shape: Shape) -> tp.Any:
+    def beta(self, a: VariableLike, b: VariableLike, shape: Shape) -> chainerx.ndarray:
         return self._random.beta(_plain(a), _plain(b), shape, **self._options)
 
-    def chisquare(self, k: tp.Any, shape: Shape) -> tp.Any:
+    def chisquare(self, k: VariableLike, shape: Shape) -> chainerx.ndarray:
         return self._random.chisquare(_plain(k), shape, **self._options)
 
-    def poisson(self, lam: tp.Any, shape: Shape) -> tp.Any:
+    def poisson(self, lam: VariableLike, shape: Shape) -> chainerx.ndarray:
         return self._random.poisson(_plain(lam), shape, **self._options)
 
-    def bernoulli(self, p: tp.Any, shape: Shape) -> tp.Any:
+    def bernoulli(self, p: VariableLike, shape: Shape) -> chainerx.ndarray:
         return self._random.bernoulli(_plain(p), shape, np.int64)
 
-    def geometric(self, p: tp.Any, shape: Shape) -> tp.Any:
+    def geometric(self, p: VariableLike, shape: Shape) -> chainerx.ndarray:
         # By the logarithm, for there may be more trials than integers.
         rate = -chainerx.log1p(-_plain(p).astype('float64'))
         waited = self._random.standard_exponential(
@@ -142,15 +145,15 @@ class DeviceSource:
         )
         return chainerx.maximum(chainerx.ceil(waited / rate), 1).astype(self._options['dtype'])
 
-    def categories(self, p: tp.Any, n: int) -> tp.Any:
+    def categories(self, p: VariableLike, n: int) -> chainerx.ndarray:
         p = _plain(p)
         return self._random.categorical(p, (n, *p.shape[:-1]), np.int64)
 
-    def one_hot(self, p: tp.Any, n: int) -> tp.Any:
+    def one_hot(self, p: VariableLike, n: int) -> chainerx.ndarray:
         rows = chainerx.eye(p.shape[-1], **self._options)
         return rows.take(self.categories(p, n), axis=0)
 
-    def simplices(self, alpha: tp.Any, n: int) -> tp.Any:
+    def simplices(self, alpha: VariableLike, n: int) -> chainerx.ndarray:
         alpha = _plain(alpha)
         return self._random.dirichlet(alpha, (n, *alpha.shape[:-1]), **self._options)
 
@@ -158,12 +161,12 @@ class DeviceSource:
 Source = HostSource | DeviceSource
 
 
-def to_host(x: tp.Any) -> np.ndarray:
+def to_host(x: VariableLike) -> np.ndarray:
     """The values of a variable or an array on the host."""
     return tp.cast(np.ndarray, backend.CpuDevice().send(variable.as_array(x)))
 
 
-def _plain(x: tp.Any) -> tp.Any:
+def _plain(x: VariableLike) -> chainerx.ndarray:
     """The array of a parameter, in no graph."""
     return variable.as_array(x).as_grad_stopped()
 

@@ -11,6 +11,9 @@ from chainer.distributions import utils
 from chainer.distributions._draws import Source
 from chainer.distributions._parametric import Parametric
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import NdArray, VariableOrNumber
+
 
 class LocationScale(Parametric):
     """``loc + scale * z``; a subclass says how ``z`` is distributed."""
@@ -22,25 +25,25 @@ class LocationScale(Parametric):
     _variance: tp.ClassVar[float]
     _entropy: tp.ClassVar[float]
 
-    def __init__(self, loc: tp.Any, scale: tp.Any) -> None:
+    def __init__(self, loc: VariableOrNumber, scale: VariableOrNumber) -> None:
         self._set_params(loc=loc, scale=scale)
 
     @staticmethod
-    def _draw(source: Source, shape: tuple[int, ...]) -> tp.Any:
+    def _draw(source: Source, shape: tuple[int, ...]) -> NdArray:
         raise NotImplementedError
 
     # Arguments by position: what a subclass names them is its matter.
 
     @staticmethod
-    def _standard_log_prob(z: tp.Any, /) -> variable.Variable:
+    def _standard_log_prob(z: variable.Variable, /) -> variable.Variable:
         raise NotImplementedError
 
     @staticmethod
-    def _standard_cdf(z: tp.Any, /) -> variable.Variable:
+    def _standard_cdf(z: variable.Variable, /) -> variable.Variable:
         raise NotImplementedError
 
     @staticmethod
-    def _standard_icdf(p: tp.Any, /) -> variable.Variable:
+    def _standard_icdf(p: variable.Variable, /) -> variable.Variable:
         raise NotImplementedError
 
     # Of loc + scale * z.
@@ -62,20 +65,20 @@ class LocationScale(Parametric):
     def _sample(self, n: int) -> variable.Variable:
         return self.loc + self.scale * self._draw(self._source, self._shape(n))
 
-    def _z(self, x: tp.Any) -> variable.Variable:
+    def _z(self, x: VariableOrNumber) -> variable.Variable:
         return (self._point(x) - self.loc) / self.scale
 
     @property
     def _log_scale(self) -> variable.Variable:
         return F.log(self.scale)
 
-    def log_prob(self, x: tp.Any) -> variable.Variable:
+    def log_prob(self, x: VariableOrNumber) -> variable.Variable:
         return self._standard_log_prob(self._z(x)) - self._log_scale
 
-    def cdf(self, x: tp.Any) -> variable.Variable:
+    def cdf(self, x: VariableOrNumber) -> variable.Variable:
         return self._standard_cdf(self._z(x))
 
-    def icdf(self, x: tp.Any) -> variable.Variable:
+    def icdf(self, x: VariableOrNumber) -> variable.Variable:
         return self.loc + self.scale * self._standard_icdf(utils.level(self._point(x)))
 
     @property

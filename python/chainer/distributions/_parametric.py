@@ -15,6 +15,9 @@ from chainer._base.environment import get_dtype
 from chainer.distributions import _domains
 from chainer.distributions._draws import Source, source_for
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import NdArray, VariableOrNumber
+
 
 class Parametric(distribution.Distribution):
     """A distribution whose parameters are arrays of one float dtype and one batch."""
@@ -25,7 +28,7 @@ class Parametric(distribution.Distribution):
     event_ndims: tp.ClassVar[dict[str, int]] = {}
     """How many axes at the end of a parameter are no batch, where there are any."""
 
-    def _set_params(self, **given: tp.Any) -> None:
+    def _set_params(self, **given: VariableOrNumber | None) -> None:
         """Converts the parameters, makes attributes of them and of `params`."""
         arrays = self._convert(**given)
         self._params = _broadcast(type(self).__name__, arrays, self.event_ndims)
@@ -36,7 +39,7 @@ class Parametric(distribution.Distribution):
         if configuration.config.debug:
             self._check_params()
 
-    def _convert(self, **given: tp.Any) -> dict[str, variable.Variable]:
+    def _convert(self, **given: VariableOrNumber | None) -> dict[str, variable.Variable]:
         return _as_variables(type(self).__name__, given)
 
     def _check_params(self) -> None:
@@ -74,11 +77,11 @@ class Parametric(distribution.Distribution):
         """Where random numbers for these parameters come from."""
         return source_for(self._first)
 
-    def _leaf(self, values: tp.Any) -> variable.Variable:
+    def _leaf(self, values: NdArray) -> variable.Variable:
         """Samples of which the parameters are no part of a graph."""
         return variable.Variable(values, requires_grad=values.dtype.kind == 'f')
 
-    def _point(self, x: tp.Any) -> variable.Variable:
+    def _point(self, x: VariableOrNumber) -> variable.Variable:
         """Where it is evaluated: in the dtype of the parameters, but for variables of floats."""
         dtype = self._first.dtype
         if isinstance(x, numbers.Real):
@@ -143,7 +146,7 @@ def _broadcast(
     return {name: F.broadcast_to(x, batch + x.shape[ends[name] :]) for name, x in params.items()}
 
 
-def exactly_one(owner: str, **given: tp.Any) -> str:
+def exactly_one(owner: str, **given: object) -> str:
     """The name of the one that is given."""
     names = [name for name, value in given.items() if value is not None]
     if len(names) != 1:

@@ -10,8 +10,13 @@ from chainer import functions as F
 from chainer.distributions import utils
 from chainer.distributions._parametric import Parametric, exactly_one
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableOrNumber
 
-def _weigh_logit(logit: variable.Variable, one: tp.Any, zero: tp.Any) -> variable.Variable:
+
+def _weigh_logit(
+    logit: variable.Variable, one: variable.Variable, zero: variable.Variable
+) -> variable.Variable:
     """``one * log(p) + zero * log(1 - p)``, where a factor of 0 counts as 0."""
     first = one * utils.choose(one.array != 0, -F.softplus(-logit), 0)
     return first + zero * utils.choose(zero.array != 0, -F.softplus(logit), 0)
@@ -21,7 +26,9 @@ def _if_binary(x: variable.Variable, log_prob: variable.Variable) -> variable.Va
     return utils.choose((x.array == 0) | (x.array == 1), log_prob, -math.inf)
 
 
-def _bernoulli_log_prob(logit: tp.Any, x: tp.Any, binary_check: bool = False) -> variable.Variable:
+def _bernoulli_log_prob(
+    logit: variable.Variable, x: variable.Variable, binary_check: bool = False
+) -> variable.Variable:
     """The logarithm of the probability, by the logit."""
     logit, x = variable.as_variable(logit), variable.as_variable(x)
     if x.dtype != logit.dtype:
@@ -65,7 +72,12 @@ class Bernoulli(Parametric):
 
     domains: tp.ClassVar = {'p': 'probability', 'logit': 'logit'}
 
-    def __init__(self, p: tp.Any = None, logit: tp.Any = None, binary_check: bool = False) -> None:
+    def __init__(
+        self,
+        p: VariableOrNumber | None = None,
+        logit: VariableOrNumber | None = None,
+        binary_check: bool = False,
+    ) -> None:
         name = exactly_one('Bernoulli', p=p, logit=logit)
         self._binary_check = binary_check
         self._set_params(**{name: p if name == 'p' else logit})
@@ -102,7 +114,7 @@ class Bernoulli(Parametric):
     def _sample(self, n: int) -> variable.Variable:
         return self._leaf(self._source.bernoulli(self.p, self._shape(n)))
 
-    def log_prob(self, x: tp.Any) -> variable.Variable:
+    def log_prob(self, x: VariableOrNumber) -> variable.Variable:
         x = self._point(x)
         log_prob = self._weigh(x, 1 - x)
         return _if_binary(x, log_prob) if self._binary_check else log_prob
@@ -114,25 +126,25 @@ class Bernoulli(Parametric):
         # Not by the logit, whose gradient is infinite at 0 and 1.
         return utils.xlogy(one, p) + utils.xlog1my(zero, p)
 
-    def cdf(self, x: tp.Any) -> variable.Variable:
+    def cdf(self, x: VariableOrNumber) -> variable.Variable:
         x = self._point(x)
         return _step(x, 0, self._q, 1)
 
-    def survival_function(self, x: tp.Any) -> variable.Variable:
+    def survival_function(self, x: VariableOrNumber) -> variable.Variable:
         x = self._point(x)
         return _step(x, 1, self.p, 0)
 
-    def log_cdf(self, x: tp.Any) -> variable.Variable:
+    def log_cdf(self, x: VariableOrNumber) -> variable.Variable:
         x = self._point(x)
         one = _is_between(x)
         return _step(x, -math.inf, self._weigh(one * 0, one), 0)
 
-    def log_survival_function(self, x: tp.Any) -> variable.Variable:
+    def log_survival_function(self, x: VariableOrNumber) -> variable.Variable:
         x = self._point(x)
         one = _is_between(x)
         return _step(x, 0, self._weigh(one, one * 0), -math.inf)
 
-    def icdf(self, x: tp.Any) -> variable.Variable:
+    def icdf(self, x: VariableOrNumber) -> variable.Variable:
         level = utils.level(self._point(x))
         value = utils.constant((level.array > self._q.array).astype(level.dtype))
         return utils.or_nan(level, value)

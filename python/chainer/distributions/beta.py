@@ -10,6 +10,9 @@ from chainer import functions as F
 from chainer.distributions import _incomplete, utils
 from chainer.distributions._parametric import Parametric
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableOrNumber
+
 
 class Beta(Parametric):
     """Beta distributions.
@@ -26,7 +29,7 @@ class Beta(Parametric):
     a: variable.Variable
     b: variable.Variable
 
-    def __init__(self, a: tp.Any, b: tp.Any) -> None:
+    def __init__(self, a: VariableOrNumber, b: VariableOrNumber) -> None:
         self._set_params(a=a, b=b)
 
     @property
@@ -36,29 +39,29 @@ class Beta(Parametric):
     def _sample(self, n: int) -> variable.Variable:
         return self._leaf(self._source.beta(self.a, self.b, self._shape(n)))
 
-    def log_prob(self, x: tp.Any) -> variable.Variable:
+    def log_prob(self, x: VariableOrNumber) -> variable.Variable:
         x = self._point(x)
         inside = ~((x.array < 0) | (x.array > 1))
         x = utils.choose(inside, x, 0.5)
         value = _incomplete.call('log_beta_density', self.a, self.b, x)
         return utils.choose(inside, value, -math.inf)
 
-    def cdf(self, x: tp.Any) -> variable.Variable:
+    def cdf(self, x: VariableOrNumber) -> variable.Variable:
         return self._tail('betainc', x)
 
-    def survival_function(self, x: tp.Any) -> variable.Variable:
+    def survival_function(self, x: VariableOrNumber) -> variable.Variable:
         return self._tail('betaincc', x)
 
-    def log_cdf(self, x: tp.Any) -> variable.Variable:
+    def log_cdf(self, x: VariableOrNumber) -> variable.Variable:
         return self._tail('log_betainc', x)
 
-    def log_survival_function(self, x: tp.Any) -> variable.Variable:
+    def log_survival_function(self, x: VariableOrNumber) -> variable.Variable:
         return self._tail('log_betaincc', x)
 
-    def _tail(self, name: str, x: tp.Any) -> variable.Variable:
+    def _tail(self, name: str, x: VariableOrNumber) -> variable.Variable:
         return _incomplete.call(name, self.a, self.b, F.clip(self._point(x), 0.0, 1.0))
 
-    def icdf(self, x: tp.Any) -> variable.Variable:
+    def icdf(self, x: VariableOrNumber) -> variable.Variable:
         return _incomplete.call('betaincinv', self.a, self.b, utils.level(self._point(x)))
 
     @property

@@ -13,8 +13,11 @@ from chainer.distributions import utils
 from chainer.distributions._draws import to_host
 from chainer.distributions._parametric import Parametric, exactly_one
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike, VariableOrNumber
 
-def log_where(dist: tp.Any, condition: tp.Any) -> variable.Variable:
+
+def log_where(dist: tp.Any, condition: VariableLike) -> variable.Variable:
     """The logarithms of probabilities where the condition holds, 0 elsewhere."""
     if dist._given_log_p is not None:
         return utils.choose(condition, dist._given_log_p, 0)
@@ -48,7 +51,9 @@ class Categorical(Parametric):
     event_ndims: tp.ClassVar = {'p': 1}
     p: variable.Variable
 
-    def __init__(self, p: tp.Any = None, *, logit: tp.Any = None) -> None:
+    def __init__(
+        self, p: VariableOrNumber | None = None, *, logit: VariableOrNumber | None = None
+    ) -> None:
         self._given_log_p = None
         if exactly_one('Categorical', p=p, logit=logit) == 'logit':
             logit = self._convert(logit=logit)['logit']
@@ -64,7 +69,7 @@ class Categorical(Parametric):
     def _sample(self, n: int) -> variable.Variable:
         return self._leaf(self._source.categories(self.p, n))
 
-    def log_prob(self, x: tp.Any) -> variable.Variable:
+    def log_prob(self, x: VariableOrNumber) -> variable.Variable:
         count = self.p.shape[-1]
         x = variable.as_array(x)
         values = to_host(x)

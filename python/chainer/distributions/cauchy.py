@@ -14,6 +14,9 @@ from chainer.distributions import utils
 from chainer.distributions._draws import Source
 from chainer.distributions._location_scale import LocationScale
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import NdArray, VariableOrNumber
+
 
 def _reach(z: variable.Variable) -> float:
     """Beyond it ``1 + z**2`` is ``z**2``."""
@@ -63,7 +66,7 @@ class Cauchy(LocationScale):
     _entropy = math.log(4 * math.pi)
 
     @staticmethod
-    def _draw(source: Source, shape: tuple[int, ...]) -> tp.Any:
+    def _draw(source: Source, shape: tuple[int, ...]) -> NdArray:
         return source.cauchy(shape)
 
     @staticmethod
@@ -73,13 +76,13 @@ class Cauchy(LocationScale):
     _standard_cdf = staticmethod(_cauchy_cdf)
     _standard_icdf = staticmethod(_cauchy_icdf)
 
-    def survival_function(self, x: tp.Any) -> variable.Variable:
+    def survival_function(self, x: VariableOrNumber) -> variable.Variable:
         return _cauchy_cdf(-self._z(x))
 
-    def log_cdf(self, x: tp.Any) -> variable.Variable:
+    def log_cdf(self, x: VariableOrNumber) -> variable.Variable:
         return _cauchy_log_cdf(self._z(x))
 
-    def log_survival_function(self, x: tp.Any) -> variable.Variable:
+    def log_survival_function(self, x: VariableOrNumber) -> variable.Variable:
         return _cauchy_log_cdf(-self._z(x))
 
     def _undefined(self, what: str) -> variable.Variable:

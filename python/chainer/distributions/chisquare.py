@@ -10,6 +10,9 @@ from chainer import variable
 from chainer.distributions import _incomplete, utils
 from chainer.distributions._parametric import Parametric
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableOrNumber
+
 
 class Chisquare(Parametric):
     """Distributions of the sum of ``k`` squares of standard normal numbers.
@@ -24,7 +27,7 @@ class Chisquare(Parametric):
     domains: tp.ClassVar = {'k': 'positive'}
     k: variable.Variable
 
-    def __init__(self, k: tp.Any) -> None:
+    def __init__(self, k: VariableOrNumber) -> None:
         self._set_params(k=k)
 
     @property
@@ -34,26 +37,26 @@ class Chisquare(Parametric):
     def _sample(self, n: int) -> variable.Variable:
         return self._leaf(self._source.chisquare(self.k, self._shape(n)))
 
-    def log_prob(self, x: tp.Any) -> variable.Variable:
+    def log_prob(self, x: VariableOrNumber) -> variable.Variable:
         x = self._point(x)
         inside = ~(x.array < 0)
         half_x = utils.choose(inside, x, 1) * 0.5
         value = _incomplete.call('log_gamma_density', self.k * 0.5, half_x)
         return utils.choose(inside, value - math.log(2), -math.inf)
 
-    def cdf(self, x: tp.Any) -> variable.Variable:
+    def cdf(self, x: VariableOrNumber) -> variable.Variable:
         return _incomplete.of_gamma('gammainc', self.k * 0.5, self._point(x) * 0.5)
 
-    def survival_function(self, x: tp.Any) -> variable.Variable:
+    def survival_function(self, x: VariableOrNumber) -> variable.Variable:
         return _incomplete.of_gamma('gammaincc', self.k * 0.5, self._point(x) * 0.5)
 
-    def log_cdf(self, x: tp.Any) -> variable.Variable:
+    def log_cdf(self, x: VariableOrNumber) -> variable.Variable:
         return _incomplete.of_gamma('log_gammainc', self.k * 0.5, self._point(x) * 0.5)
 
-    def log_survival_function(self, x: tp.Any) -> variable.Variable:
+    def log_survival_function(self, x: VariableOrNumber) -> variable.Variable:
         return _incomplete.of_gamma('log_gammaincc', self.k * 0.5, self._point(x) * 0.5)
 
-    def icdf(self, x: tp.Any) -> variable.Variable:
+    def icdf(self, x: VariableOrNumber) -> variable.Variable:
         level = utils.level(self._point(x))
         return _incomplete.call('gammaincinv', self.k * 0.5, level) * 2
 

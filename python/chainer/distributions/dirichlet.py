@@ -10,6 +10,9 @@ from chainer import functions as F
 from chainer.distributions import utils
 from chainer.distributions._parametric import Parametric
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableOrNumber
+
 
 class Dirichlet(Parametric):
     """Dirichlet distributions: numbers from 0 whose sum is 1.
@@ -26,7 +29,7 @@ class Dirichlet(Parametric):
     event_ndims: tp.ClassVar = {'alpha': 1}
     alpha: variable.Variable
 
-    def __init__(self, alpha: tp.Any) -> None:
+    def __init__(self, alpha: VariableOrNumber) -> None:
         self._set_params(alpha=alpha)
         if self.alpha.shape[-1] == 0:
             raise ValueError(
@@ -53,7 +56,7 @@ class Dirichlet(Parametric):
     def _log_normalizer(self) -> variable.Variable:
         return F.sum(F.lgamma(self.alpha), axis=-1) - F.lgamma(self.alpha0)
 
-    def log_prob(self, x: tp.Any) -> variable.Variable:
+    def log_prob(self, x: VariableOrNumber) -> variable.Variable:
         x = self._point(x)
         outside = (x.array < 0) | (x.array > 1)
         value = utils.xlogy(self.alpha - 1, utils.choose(~outside, x, 0.5))

@@ -10,6 +10,9 @@ from chainer import functions as F
 from chainer.distributions import utils
 from chainer.distributions._parametric import Parametric
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableOrNumber
+
 
 class Exponential(Parametric):
     """Exponential distributions.
@@ -24,7 +27,7 @@ class Exponential(Parametric):
     domains: tp.ClassVar = {'lam': 'positive'}
     lam: variable.Variable
 
-    def __init__(self, lam: tp.Any) -> None:
+    def __init__(self, lam: VariableOrNumber) -> None:
         self._set_params(lam=lam)
 
     @property
@@ -34,27 +37,27 @@ class Exponential(Parametric):
     def _sample(self, n: int) -> variable.Variable:
         return variable.as_variable(self._source.exponential(self._shape(n))) / self.lam
 
-    def log_prob(self, x: tp.Any) -> variable.Variable:
+    def log_prob(self, x: VariableOrNumber) -> variable.Variable:
         x = self._point(x)
         return utils.choose(~(x.array < 0), F.log(self.lam) - self.lam * x, -math.inf)
 
-    def _negative_log_survival(self, x: tp.Any) -> variable.Variable:
+    def _negative_log_survival(self, x: VariableOrNumber) -> variable.Variable:
         x = self._point(x)
         return self.lam * utils.choose(~(x.array < 0), x, 0)
 
-    def cdf(self, x: tp.Any) -> variable.Variable:
+    def cdf(self, x: VariableOrNumber) -> variable.Variable:
         return utils.one_minus_exp(-self._negative_log_survival(x))
 
-    def log_cdf(self, x: tp.Any) -> variable.Variable:
+    def log_cdf(self, x: VariableOrNumber) -> variable.Variable:
         return utils.log1mexp(-self._negative_log_survival(x))
 
-    def survival_function(self, x: tp.Any) -> variable.Variable:
+    def survival_function(self, x: VariableOrNumber) -> variable.Variable:
         return F.exp(-self._negative_log_survival(x))
 
-    def log_survival_function(self, x: tp.Any) -> variable.Variable:
+    def log_survival_function(self, x: VariableOrNumber) -> variable.Variable:
         return -self._negative_log_survival(x)
 
-    def icdf(self, x: tp.Any) -> variable.Variable:
+    def icdf(self, x: VariableOrNumber) -> variable.Variable:
         return -utils.log1m(utils.level(self._point(x))) / self.lam
 
     @property

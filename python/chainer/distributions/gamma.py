@@ -10,6 +10,9 @@ from chainer import functions as F
 from chainer.distributions import _incomplete, utils
 from chainer.distributions._parametric import Parametric
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableOrNumber
+
 
 class Gamma(Parametric):
     """Gamma distributions.
@@ -26,7 +29,7 @@ class Gamma(Parametric):
     k: variable.Variable
     theta: variable.Variable
 
-    def __init__(self, k: tp.Any, theta: tp.Any) -> None:
+    def __init__(self, k: VariableOrNumber, theta: VariableOrNumber) -> None:
         self._set_params(k=k, theta=theta)
 
     @property
@@ -36,26 +39,26 @@ class Gamma(Parametric):
     def _sample(self, n: int) -> variable.Variable:
         return self.theta * self._source.gamma(self.k, self._shape(n))
 
-    def log_prob(self, x: tp.Any) -> variable.Variable:
+    def log_prob(self, x: VariableOrNumber) -> variable.Variable:
         x = self._point(x)
         inside = ~(x.array < 0)
         x = utils.choose(inside, x, 1)
         value = _incomplete.call('log_gamma_density', self.k, x / self.theta)
         return utils.choose(inside, value - F.log(self.theta), -math.inf)
 
-    def cdf(self, x: tp.Any) -> variable.Variable:
+    def cdf(self, x: VariableOrNumber) -> variable.Variable:
         return _incomplete.of_gamma('gammainc', self.k, self._point(x) / self.theta)
 
-    def survival_function(self, x: tp.Any) -> variable.Variable:
+    def survival_function(self, x: VariableOrNumber) -> variable.Variable:
         return _incomplete.of_gamma('gammaincc', self.k, self._point(x) / self.theta)
 
-    def log_cdf(self, x: tp.Any) -> variable.Variable:
+    def log_cdf(self, x: VariableOrNumber) -> variable.Variable:
         return _incomplete.of_gamma('log_gammainc', self.k, self._point(x) / self.theta)
 
-    def log_survival_function(self, x: tp.Any) -> variable.Variable:
+    def log_survival_function(self, x: VariableOrNumber) -> variable.Variable:
         return _incomplete.of_gamma('log_gammaincc', self.k, self._point(x) / self.theta)
 
-    def icdf(self, x: tp.Any) -> variable.Variable:
+    def icdf(self, x: VariableOrNumber) -> variable.Variable:
         level = utils.level(self._point(x))
         return _incomplete.call('gammaincinv', self.k, level) * self.theta
 

@@ -10,6 +10,9 @@ from chainer import functions as F
 from chainer.distributions import utils
 from chainer.distributions._parametric import Parametric
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableOrNumber
+
 
 class Geometric(Parametric):
     """Distributions of the number of trials up to the first success, which counts.
@@ -25,7 +28,7 @@ class Geometric(Parametric):
     domains: tp.ClassVar = {'p': 'success'}
     p: variable.Variable
 
-    def __init__(self, p: tp.Any) -> None:
+    def __init__(self, p: VariableOrNumber) -> None:
         self._set_params(p=p)
 
     @property
@@ -35,27 +38,27 @@ class Geometric(Parametric):
     def _sample(self, n: int) -> variable.Variable:
         return self._leaf(self._source.geometric(self.p, self._shape(n)))
 
-    def log_prob(self, x: tp.Any) -> variable.Variable:
+    def log_prob(self, x: VariableOrNumber) -> variable.Variable:
         x = self._point(x)
         inside = ~(x.array < 1)
         failures = utils.choose(inside, x, 1) - 1
         value = utils.xlog1my(failures, self.p) + F.log(self.p)
         return utils.choose(inside, value, -math.inf)
 
-    def log_survival_function(self, x: tp.Any) -> variable.Variable:
+    def log_survival_function(self, x: VariableOrNumber) -> variable.Variable:
         trials = F.floor(F.relu(self._point(x)))
         return utils.xlog1my(trials, self.p)
 
-    def survival_function(self, x: tp.Any) -> variable.Variable:
+    def survival_function(self, x: VariableOrNumber) -> variable.Variable:
         return F.exp(self.log_survival_function(x))
 
-    def cdf(self, x: tp.Any) -> variable.Variable:
+    def cdf(self, x: VariableOrNumber) -> variable.Variable:
         return utils.one_minus_exp(self.log_survival_function(x))
 
-    def log_cdf(self, x: tp.Any) -> variable.Variable:
+    def log_cdf(self, x: VariableOrNumber) -> variable.Variable:
         return utils.log1mexp(self.log_survival_function(x))
 
-    def icdf(self, x: tp.Any) -> variable.Variable:
+    def icdf(self, x: VariableOrNumber) -> variable.Variable:
         with configuration.using_config('enable_backprop', False):  # a step has no slope
             level = utils.level(self._point(x))
             certain = self.p.array == 1

@@ -14,6 +14,9 @@ from chainer.distributions._draws import Source
 from chainer.distributions._location_scale import LocationScale
 from chainer.distributions.utils import EULER
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import NdArray, VariableOrNumber
+
 
 def _fall(z: variable.Variable) -> variable.Variable:
     """``exp(-z)`` up to where the exponential of its negative is 0: above, 0 meets infinity."""
@@ -36,7 +39,7 @@ class Gumbel(LocationScale):
     _entropy = EULER + 1
 
     @staticmethod
-    def _draw(source: Source, shape: tuple[int, ...]) -> tp.Any:
+    def _draw(source: Source, shape: tuple[int, ...]) -> NdArray:
         return source.gumbel(shape)
 
     @staticmethod
@@ -54,13 +57,13 @@ class Gumbel(LocationScale):
     def _standard_icdf(p: variable.Variable) -> variable.Variable:
         return -F.log(-F.log(p))
 
-    def log_cdf(self, x: tp.Any) -> variable.Variable:
+    def log_cdf(self, x: VariableOrNumber) -> variable.Variable:
         return -F.exp(-self._z(x))
 
-    def survival_function(self, x: tp.Any) -> variable.Variable:
+    def survival_function(self, x: VariableOrNumber) -> variable.Variable:
         return utils.one_minus_exp(-_fall(self._z(x)))
 
-    def log_survival_function(self, x: tp.Any) -> variable.Variable:
+    def log_survival_function(self, x: VariableOrNumber) -> variable.Variable:
         z = self._z(x)
         # What is above is exp(-z) there, to all digits.
         far = z.array > -math.log(np.finfo(z.dtype).eps)

@@ -11,6 +11,9 @@ from chainer import functions as F
 from chainer import types, variable
 from chainer.distribution import Distribution, kl_divergence, register_kl
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableOrNumber
+
 
 class Independent(Distribution):
     """A distribution of which the last axes of the batch belong to the event.
@@ -70,25 +73,27 @@ class Independent(Distribution):
     def sample_n(self, n: int) -> variable.Variable:
         return self.distribution.sample_n(n)
 
-    def _reduce(self, function: tp.Any, x: variable.Variable) -> variable.Variable:
+    def _reduce(
+        self, function: tp.Callable[..., variable.Variable], x: variable.Variable
+    ) -> variable.Variable:
         """Of what has one value per distribution of the batch, one per remaining batch."""
         if self.reinterpreted_batch_ndims == 0:
             return x
         return function(x, axis=tuple(range(-self.reinterpreted_batch_ndims, 0)))
 
-    def log_prob(self, x: tp.Any) -> variable.Variable:
+    def log_prob(self, x: VariableOrNumber) -> variable.Variable:
         return self._reduce(F.sum, self.distribution.log_prob(x))
 
-    def prob(self, x: tp.Any) -> variable.Variable:
+    def prob(self, x: VariableOrNumber) -> variable.Variable:
         return self._reduce(F.prod, self.distribution.prob(x))
 
-    def cdf(self, x: tp.Any) -> variable.Variable:
+    def cdf(self, x: VariableOrNumber) -> variable.Variable:
         return self._reduce(F.prod, self.distribution.cdf(x))
 
-    def log_cdf(self, x: tp.Any) -> variable.Variable:
+    def log_cdf(self, x: VariableOrNumber) -> variable.Variable:
         return self._reduce(F.sum, self.distribution.log_cdf(x))
 
-    def survival_function(self, x: tp.Any) -> variable.Variable:
+    def survival_function(self, x: VariableOrNumber) -> variable.Variable:
         """The probability that all elements are above ``x``.
 
         Args:
@@ -99,13 +104,13 @@ class Independent(Distribution):
         """
         return self._reduce(F.prod, self.distribution.survival_function(x))
 
-    def log_survival_function(self, x: tp.Any) -> variable.Variable:
+    def log_survival_function(self, x: VariableOrNumber) -> variable.Variable:
         return self._reduce(F.sum, self.distribution.log_survival_function(x))
 
-    def perplexity(self, x: tp.Any) -> variable.Variable:
+    def perplexity(self, x: VariableOrNumber) -> variable.Variable:
         return self._reduce(F.prod, self.distribution.perplexity(x))
 
-    def icdf(self, x: tp.Any) -> variable.Variable:
+    def icdf(self, x: VariableOrNumber) -> variable.Variable:
         """That of one distribution; the joint `cdf` of several has no inverse.
 
         Args:

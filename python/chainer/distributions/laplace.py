@@ -11,8 +11,11 @@ from chainer.distributions import utils
 from chainer.distributions._draws import Source
 from chainer.distributions._location_scale import LocationScale
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import NdArray, VariableLike, VariableOrNumber
 
-def _laplace_cdf(x: tp.Any) -> variable.Variable:
+
+def _laplace_cdf(x: VariableLike) -> variable.Variable:
     """The standard distribution up to ``x``."""
     x = variable.as_variable(x)
     left = x.array < 0
@@ -27,7 +30,7 @@ def _laplace_log_cdf(x: variable.Variable) -> variable.Variable:
     return F.where(left, x - math.log(2), right)
 
 
-def _laplace_icdf(x: tp.Any) -> variable.Variable:
+def _laplace_icdf(x: VariableLike) -> variable.Variable:
     """Quantiles of the standard distribution."""
     x = variable.as_variable(x)
     low = x.array < 0.5
@@ -51,7 +54,7 @@ class Laplace(LocationScale):
     _entropy = 1 + math.log(2)
 
     @staticmethod
-    def _draw(source: Source, shape: tuple[int, ...]) -> tp.Any:
+    def _draw(source: Source, shape: tuple[int, ...]) -> NdArray:
         return source.laplace(shape)
 
     @staticmethod
@@ -61,13 +64,13 @@ class Laplace(LocationScale):
     _standard_cdf = staticmethod(_laplace_cdf)
     _standard_icdf = staticmethod(_laplace_icdf)
 
-    def survival_function(self, x: tp.Any) -> variable.Variable:
+    def survival_function(self, x: VariableOrNumber) -> variable.Variable:
         return _laplace_cdf(-self._z(x))
 
-    def log_cdf(self, x: tp.Any) -> variable.Variable:
+    def log_cdf(self, x: VariableOrNumber) -> variable.Variable:
         return _laplace_log_cdf(self._z(x))
 
-    def log_survival_function(self, x: tp.Any) -> variable.Variable:
+    def log_survival_function(self, x: VariableOrNumber) -> variable.Variable:
         return _laplace_log_cdf(-self._z(x))
 
     @property

@@ -11,6 +11,9 @@ from chainer.distributions import utils
 from chainer.distributions._parametric import Parametric
 from chainer.distributions.normal import Normal
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import NdArray, VariableOrNumber
+
 
 class LogNormal(Parametric):
     """Distributions of ``exp(x)``, where ``x`` is normally distributed.
@@ -28,7 +31,7 @@ class LogNormal(Parametric):
     mu: variable.Variable
     sigma: variable.Variable
 
-    def __init__(self, mu: tp.Any, sigma: tp.Any) -> None:
+    def __init__(self, mu: VariableOrNumber, sigma: VariableOrNumber) -> None:
         self._set_params(mu=mu, sigma=sigma)
 
     @property
@@ -42,33 +45,33 @@ class LogNormal(Parametric):
     def _sample(self, n: int) -> variable.Variable:
         return F.exp(self._normal._sample(n))
 
-    def _log(self, x: tp.Any) -> tuple[tp.Any, variable.Variable]:
+    def _log(self, x: VariableOrNumber) -> tuple[NdArray, variable.Variable]:
         """Where ``x`` is above 0, and its logarithm there."""
         x = self._point(x)
         inside = ~(x.array <= 0)
         return inside, F.log(utils.choose(inside, x, 1))
 
-    def log_prob(self, x: tp.Any) -> variable.Variable:
+    def log_prob(self, x: VariableOrNumber) -> variable.Variable:
         inside, log_x = self._log(x)
         return utils.choose(inside, self._normal.log_prob(log_x) - log_x, -math.inf)
 
-    def cdf(self, x: tp.Any) -> variable.Variable:
+    def cdf(self, x: VariableOrNumber) -> variable.Variable:
         inside, log_x = self._log(x)
         return utils.choose(inside, self._normal.cdf(log_x), 0)
 
-    def survival_function(self, x: tp.Any) -> variable.Variable:
+    def survival_function(self, x: VariableOrNumber) -> variable.Variable:
         inside, log_x = self._log(x)
         return utils.choose(inside, self._normal.survival_function(log_x), 1)
 
-    def log_cdf(self, x: tp.Any) -> variable.Variable:
+    def log_cdf(self, x: VariableOrNumber) -> variable.Variable:
         inside, log_x = self._log(x)
         return utils.choose(inside, self._normal.log_cdf(log_x), -math.inf)
 
-    def log_survival_function(self, x: tp.Any) -> variable.Variable:
+    def log_survival_function(self, x: VariableOrNumber) -> variable.Variable:
         inside, log_x = self._log(x)
         return utils.choose(inside, self._normal.log_survival_function(log_x), 0)
 
-    def icdf(self, x: tp.Any) -> variable.Variable:
+    def icdf(self, x: VariableOrNumber) -> variable.Variable:
         return F.exp(self._normal.icdf(self._point(x)))
 
     @property

@@ -13,6 +13,9 @@ from chainer.distributions import utils
 from chainer.distributions._parametric import Parametric
 from chainer.distributions.normal import HALF_LOG_2PI
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike, VariableOrNumber
+
 
 def _keep_triangle(x: variable.Variable, lower: bool) -> variable.Variable:
     """``x`` with 0 on the other side of the diagonal."""
@@ -21,7 +24,7 @@ def _keep_triangle(x: variable.Variable, lower: bool) -> variable.Variable:
     return utils.choose(x.device.send(kept), x, 0)
 
 
-def _triangular_inv(x: tp.Any, lower: bool = True) -> variable.Variable:
+def _triangular_inv(x: VariableLike, lower: bool = True) -> variable.Variable:
     """The inverses of triangular matrices; what is on the other side is not looked at."""
     x = _keep_triangle(variable.as_variable(x), lower)
     inverse = F.batch_inv(F.reshape(x, (math.prod(x.shape[:-2]), *x.shape[-2:])))
@@ -51,7 +54,9 @@ class MultivariateNormal(Parametric):
     loc: variable.Variable
     scale_tril: variable.Variable
 
-    def __init__(self, loc: tp.Any, *, scale_tril: tp.Any = None) -> None:
+    def __init__(
+        self, loc: VariableOrNumber, *, scale_tril: VariableOrNumber | None = None
+    ) -> None:
         if scale_tril is None:
             raise ValueError('MultivariateNormal: scale_tril is None, expected matrices')
         given = self._convert(loc=loc, scale_tril=scale_tril)
@@ -85,7 +90,7 @@ class MultivariateNormal(Parametric):
         """The logarithm of the absolute determinant of ``scale_tril``."""
         return F.sum(F.log(abs(_diagonal(self.scale_tril))), axis=-1)
 
-    def log_prob(self, x: tp.Any) -> variable.Variable:
+    def log_prob(self, x: VariableOrNumber) -> variable.Variable:
         difference = self._point(x) - self.loc
         z = _product(_triangular_inv(self.scale_tril), difference)
         return F.sum(F.square(z), axis=-1) * -0.5 - self._log_det - self.d * HALF_LOG_2PI

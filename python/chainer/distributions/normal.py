@@ -11,6 +11,9 @@ from chainer.distributions._draws import Source
 from chainer.distributions._location_scale import LocationScale
 from chainer.distributions._parametric import exactly_one
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import NdArray, VariableOrNumber
+
 HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 
@@ -29,7 +32,13 @@ class Normal(LocationScale):
     _variance = 1
     _entropy = HALF_LOG_2PI + 0.5
 
-    def __init__(self, loc: tp.Any, scale: tp.Any = None, *, log_scale: tp.Any = None) -> None:
+    def __init__(
+        self,
+        loc: VariableOrNumber,
+        scale: VariableOrNumber | None = None,
+        *,
+        log_scale: VariableOrNumber | None = None,
+    ) -> None:
         self._given_log_scale = None
         if exactly_one('Normal', scale=scale, log_scale=log_scale) == 'log_scale':
             given = self._convert(loc=loc, log_scale=log_scale)
@@ -48,7 +57,7 @@ class Normal(LocationScale):
         return F.log(self.scale) if given is None else given
 
     @staticmethod
-    def _draw(source: Source, shape: tuple[int, ...]) -> tp.Any:
+    def _draw(source: Source, shape: tuple[int, ...]) -> NdArray:
         return source.normal(shape)
 
     @staticmethod
@@ -58,13 +67,13 @@ class Normal(LocationScale):
     _standard_cdf = staticmethod(F.ndtr)
     _standard_icdf = staticmethod(F.ndtri)
 
-    def log_cdf(self, x: tp.Any) -> variable.Variable:
+    def log_cdf(self, x: VariableOrNumber) -> variable.Variable:
         return F.log_ndtr(self._z(x))
 
-    def survival_function(self, x: tp.Any) -> variable.Variable:
+    def survival_function(self, x: VariableOrNumber) -> variable.Variable:
         return F.ndtr(-self._z(x))
 
-    def log_survival_function(self, x: tp.Any) -> variable.Variable:
+    def log_survival_function(self, x: VariableOrNumber) -> variable.Variable:
         return F.log_ndtr(-self._z(x))
 
     @property

@@ -9,6 +9,9 @@ from chainer import functions as F
 from chainer.distributions._parametric import Parametric
 from chainer.distributions.categorical import divergence, log_where, mean_log
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableOrNumber
+
 
 class OneHotCategorical(Parametric):
     """Categorical distributions whose events are vectors: 1 for the category, 0 for the others.
@@ -25,7 +28,7 @@ class OneHotCategorical(Parametric):
     p: variable.Variable
     _given_log_p = None
 
-    def __init__(self, p: tp.Any) -> None:
+    def __init__(self, p: VariableOrNumber) -> None:
         self._set_params(p=p)
 
     @property
@@ -40,7 +43,7 @@ class OneHotCategorical(Parametric):
     def _sample(self, n: int) -> variable.Variable:
         return self._leaf(self._source.one_hot(self.p, n))
 
-    def log_prob(self, x: tp.Any) -> variable.Variable:
+    def log_prob(self, x: VariableOrNumber) -> variable.Variable:
         x = self._point(x)
         return F.sum(x * log_where(self, x.array != 0), axis=-1)
 

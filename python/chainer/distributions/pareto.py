@@ -10,6 +10,9 @@ from chainer import functions as F
 from chainer.distributions import utils
 from chainer.distributions._parametric import Parametric
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import NdArray, VariableOrNumber
+
 
 class Pareto(Parametric):
     """Pareto distributions: what is above ``x`` falls as ``(scale / x) ** alpha``.
@@ -26,7 +29,7 @@ class Pareto(Parametric):
     scale: variable.Variable
     alpha: variable.Variable
 
-    def __init__(self, scale: tp.Any, alpha: tp.Any) -> None:
+    def __init__(self, scale: VariableOrNumber, alpha: VariableOrNumber) -> None:
         self._set_params(scale=scale, alpha=alpha)
 
     @property
@@ -38,31 +41,31 @@ class Pareto(Parametric):
         noise = self._source.exponential(self._shape(n))
         return self.scale * F.exp(noise / self.alpha)
 
-    def _log_ratio(self, x: tp.Any) -> tuple[tp.Any, variable.Variable]:
+    def _log_ratio(self, x: VariableOrNumber) -> tuple[NdArray, variable.Variable]:
         """Where ``x`` is at least ``scale``, and ``log(x / scale)`` there."""
         x = self._point(x)
         inside = ~(x.array < self.scale.array)
         excess = utils.choose(inside, x - self.scale, 0)
         return inside, F.log1p(excess / self.scale)
 
-    def log_prob(self, x: tp.Any) -> variable.Variable:
+    def log_prob(self, x: VariableOrNumber) -> variable.Variable:
         inside, ratio = self._log_ratio(x)
         value = F.log(self.alpha) - F.log(self.scale) - (self.alpha + 1) * ratio
         return utils.choose(inside, value, -math.inf)
 
-    def cdf(self, x: tp.Any) -> variable.Variable:
+    def cdf(self, x: VariableOrNumber) -> variable.Variable:
         return utils.one_minus_exp(self.log_survival_function(x))
 
-    def log_cdf(self, x: tp.Any) -> variable.Variable:
+    def log_cdf(self, x: VariableOrNumber) -> variable.Variable:
         return utils.log1mexp(self.log_survival_function(x))
 
-    def survival_function(self, x: tp.Any) -> variable.Variable:
+    def survival_function(self, x: VariableOrNumber) -> variable.Variable:
         return F.exp(self.log_survival_function(x))
 
-    def log_survival_function(self, x: tp.Any) -> variable.Variable:
+    def log_survival_function(self, x: VariableOrNumber) -> variable.Variable:
         return -self.alpha * self._log_ratio(x)[1]
 
-    def icdf(self, x: tp.Any) -> variable.Variable:
+    def icdf(self, x: VariableOrNumber) -> variable.Variable:
         p = utils.level(self._point(x))
         return self.scale * F.exp(-utils.log1m(p) / self.alpha)
 

@@ -12,6 +12,9 @@ from chainer import functions as F
 from chainer.distributions import _discrete, _incomplete, utils
 from chainer.distributions._parametric import Parametric
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableOrNumber
+
 
 class Poisson(Parametric):
     """Poisson distributions.
@@ -26,7 +29,7 @@ class Poisson(Parametric):
     domains: tp.ClassVar = {'lam': 'count'}
     lam: variable.Variable
 
-    def __init__(self, lam: tp.Any) -> None:
+    def __init__(self, lam: VariableOrNumber) -> None:
         self._set_params(lam=lam)
 
     @property
@@ -36,33 +39,33 @@ class Poisson(Parametric):
     def _sample(self, n: int) -> variable.Variable:
         return self._leaf(self._source.poisson(self.lam, self._shape(n)))
 
-    def log_prob(self, x: tp.Any) -> variable.Variable:
+    def log_prob(self, x: VariableOrNumber) -> variable.Variable:
         x = self._point(x)
         inside = ~(x.array < 0)
         # That of the time of the next event, at the mean.
         value = _incomplete.call('log_gamma_density', utils.choose(inside, x, 0) + 1, self.lam)
         return utils.choose(inside, value, -math.inf)
 
-    def cdf(self, x: tp.Any) -> variable.Variable:
+    def cdf(self, x: VariableOrNumber) -> variable.Variable:
         return self._tail('gammaincc', x, 0)
 
-    def survival_function(self, x: tp.Any) -> variable.Variable:
+    def survival_function(self, x: VariableOrNumber) -> variable.Variable:
         return self._tail('gammainc', x, 1)
 
-    def log_cdf(self, x: tp.Any) -> variable.Variable:
+    def log_cdf(self, x: VariableOrNumber) -> variable.Variable:
         return self._tail('log_gammaincc', x, -math.inf)
 
-    def log_survival_function(self, x: tp.Any) -> variable.Variable:
+    def log_survival_function(self, x: VariableOrNumber) -> variable.Variable:
         return self._tail('log_gammainc', x, 0)
 
-    def _tail(self, name: str, x: tp.Any, below: float) -> variable.Variable:
+    def _tail(self, name: str, x: VariableOrNumber, below: float) -> variable.Variable:
         """By the gamma distribution of the time until the next event; ``below`` 0, constant."""
         x = self._point(x)
         inside = ~(x.array < 0)
         count = F.floor(utils.choose(inside, x, 0)).array + 1  # a step has no slope
         return utils.choose(inside, _incomplete.call(name, utils.constant(count), self.lam), below)
 
-    def icdf(self, x: tp.Any) -> variable.Variable:
+    def icdf(self, x: VariableOrNumber) -> variable.Variable:
         with configuration.using_config('enable_backprop', False):  # a step has no slope
             level, lam = F.broadcast(utils.level(self._point(x)), self.lam)
             # Beyond 40 standard deviations there is less than the smallest number of float64 on the

@@ -13,6 +13,9 @@ from chainer.distributions import utils
 from chainer.distributions._draws import to_host
 from chainer.distributions._parametric import Parametric
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableOrNumber
+
 
 class Uniform(Parametric):
     """Uniform distributions.
@@ -31,10 +34,10 @@ class Uniform(Parametric):
     def __init__(
         self,
         *,
-        low: tp.Any = None,
-        high: tp.Any = None,
-        loc: tp.Any = None,
-        scale: tp.Any = None,
+        low: VariableOrNumber | None = None,
+        high: VariableOrNumber | None = None,
+        loc: VariableOrNumber | None = None,
+        scale: VariableOrNumber | None = None,
     ) -> None:
         given = {'low': low, 'high': high, 'loc': loc, 'scale': scale}
         names = tuple(name for name, value in given.items() if value is not None)
@@ -82,18 +85,18 @@ class Uniform(Parametric):
     def _sample(self, n: int) -> variable.Variable:
         return self.low + self.scale * self._source.uniform(self._shape(n))
 
-    def log_prob(self, x: tp.Any) -> variable.Variable:
+    def log_prob(self, x: VariableOrNumber) -> variable.Variable:
         x = self._point(x)
         inside = ~((x.array < self.low.array) | (x.array > self.high.array))
         return utils.or_nan(x, utils.choose(inside, -F.log(self.scale), -math.inf))
 
-    def cdf(self, x: tp.Any) -> variable.Variable:
+    def cdf(self, x: VariableOrNumber) -> variable.Variable:
         return F.clip((self._point(x) - self.low) / self.scale, 0.0, 1.0)
 
-    def survival_function(self, x: tp.Any) -> variable.Variable:
+    def survival_function(self, x: VariableOrNumber) -> variable.Variable:
         return F.clip((self.high - self._point(x)) / self.scale, 0.0, 1.0)
 
-    def icdf(self, x: tp.Any) -> variable.Variable:
+    def icdf(self, x: VariableOrNumber) -> variable.Variable:
         return self.low + self.scale * utils.level(self._point(x))
 
     @property

@@ -12,20 +12,23 @@ from chainer import functions as F
 from chainer import variable
 from chainer.functions._elementwise import FloatBinary
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import ArrayLike, NdArray, VariableLike
+
 EULER = 0.57721566490153286060
 
 
-def scalar_like(x: variable.Variable, value: float) -> tp.Any:
+def scalar_like(x: variable.Variable, value: float) -> NdArray:
     """A 0-d array of the dtype and on the device of ``x``."""
     return x.device.send(x.xp.full((), value, x.dtype))
 
 
-def constant(values: tp.Any) -> variable.Variable:
+def constant(values: ArrayLike) -> variable.Variable:
     """Of computed values: NumPy's operators give no array where there are no axes."""
     return variable.as_variable(np.asarray(values) if isinstance(values, np.generic) else values)
 
 
-def choose(condition: tp.Any, x: variable.Variable, value: float) -> variable.Variable:
+def choose(condition: VariableLike, x: variable.Variable, value: float) -> variable.Variable:
     """``x`` where the condition holds, ``value`` elsewhere."""
     return F.where(condition, x, scalar_like(x, value))
 
@@ -36,7 +39,7 @@ def xlogy(x: variable.Variable, y: variable.Variable) -> variable.Variable:
     return x * F.log(choose(~zero, y, 1))
 
 
-def _modified_xlogx(x: tp.Any) -> variable.Variable:
+def _modified_xlogx(x: VariableLike) -> variable.Variable:
     """``x * log(x)``, and 0 at 0."""
     x = variable.as_variable(x)
     return x * F.log(choose(x.array != 0, x, 1))

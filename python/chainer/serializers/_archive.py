@@ -107,7 +107,7 @@ class Reader:
             raise ValueError(f'{info.compress_size} bytes cannot unpack to {info.file_size}')
         return self._archive.open(info)
 
-    def describe(self, key: str) -> tuple[np.dtype[tp.Any], tuple[int, ...]] | None:
+    def describe(self, key: str) -> tuple[np.dtype, tuple[int, ...]] | None:
         try:
             with self._open(key) as stream:
                 header = _npy.read_header(stream)

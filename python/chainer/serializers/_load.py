@@ -11,6 +11,7 @@ from chainer import serializer, variable
 from chainer.serializers import _values
 
 _Names: tp.TypeAlias = 'str | tp.Callable[[str], bool]'
+IgnoreNames: tp.TypeAlias = _Names | tp.Collection[_Names]
 
 
 class Reader(tp.Protocol):
@@ -20,7 +21,7 @@ class Reader(tp.Protocol):
 
     def __contains__(self, key: str) -> bool: ...
 
-    def describe(self, key: str) -> tuple[np.dtype[tp.Any], tuple[int, ...]] | None:
+    def describe(self, key: str) -> tuple[np.dtype, tuple[int, ...]] | None:
         """Dtype and shape of an array, without reading it; None if None is stored.
 
         Raises:
@@ -47,7 +48,7 @@ class Deserializer(serializer.Deserializer):
         reader: Reader,
         path: str = '',
         strict: bool = True,
-        ignore_names: _Names | tp.Collection[_Names] | None = None,
+        ignore_names: IgnoreNames | None = None,
     ) -> None:
         self._reader = reader
         self.path = path

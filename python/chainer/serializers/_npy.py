@@ -32,7 +32,7 @@ MAX_NONE: tp.Final = 1024
 
 
 class Header(tp.NamedTuple):
-    dtype: np.dtype[tp.Any]
+    dtype: np.dtype
     shape: tuple[int, ...]
     fortran: bool
     length: int

@@ -21,7 +21,7 @@ _MAX_UNCHECKED: tp.Final = 1 << 26
 
 
 @functools.cache
-def bfloat16() -> np.dtype[tp.Any]:
+def bfloat16() -> np.dtype:
     import ml_dtypes  # not above, for the import of chainer should be quick
 
     return np.dtype(ml_dtypes.bfloat16)
@@ -57,7 +57,7 @@ def _brief(value: tp.Any) -> str:
     return text if len(text) < 60 else f'{text[:50]}... ({type(value).__name__})'
 
 
-def n_bytes(dtype: np.dtype[tp.Any], shape: _Shape) -> int:
+def n_bytes(dtype: np.dtype, shape: _Shape) -> int:
     """The size of an array, in exact arithmetic.
 
     Raises:
@@ -68,7 +68,7 @@ def n_bytes(dtype: np.dtype[tp.Any], shape: _Shape) -> int:
     return math.prod(shape) * dtype.itemsize
 
 
-def check_growth(dtype: np.dtype[tp.Any], shape: _Shape, stored: int, expected: int) -> None:
+def check_growth(dtype: np.dtype, shape: _Shape, stored: int, expected: int) -> None:
     """Refuses to unpack far more than a file holds, unless it is about what is expected."""
     size = n_bytes(dtype, shape)
     if size > max(_MAX_UNCHECKED, 2 * expected) and size > _MAX_RATIO * stored:
@@ -78,9 +78,7 @@ def check_growth(dtype: np.dtype[tp.Any], shape: _Shape, stored: int, expected: 
         )
 
 
-def check_array(
-    value: tp.Any, dtype: np.dtype[tp.Any], shape: _Shape, where: tp.Callable[[], str]
-) -> None:
+def check_array(value: tp.Any, dtype: np.dtype, shape: _Shape, where: tp.Callable[[], str]) -> None:
     """Compares the array to load into with what the file holds.
 
     Raises:
@@ -96,7 +94,7 @@ def check_array(
         )
 
 
-def _can_cast(source: np.dtype[tp.Any], target: tp.Any) -> bool:
+def _can_cast(source: np.dtype, target: tp.Any) -> bool:
     target = np.dtype(target)
     if source.kind == 'V' or target.kind == 'V':
         if source == bfloat16():

@@ -157,11 +157,11 @@ class Reader:
         with _guarded():
             return self._group is not None and self._find(key) is not None
 
-    def describe(self, key: str) -> tuple[np.dtype[tp.Any], tuple[int, ...]] | None:
+    def describe(self, key: str) -> tuple[np.dtype, tuple[int, ...]] | None:
         with _guarded():
             return self._describe(self._find(key))
 
-    def _describe(self, dataset: tp.Any) -> tuple[np.dtype[tp.Any], tuple[int, ...]] | None:
+    def _describe(self, dataset: tp.Any) -> tuple[np.dtype, tuple[int, ...]] | None:
         if dataset.shape is None:
             return None
         dtype = dataset.dtype

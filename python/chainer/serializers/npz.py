@@ -84,7 +84,7 @@ class _MappingReader:
     def __contains__(self, key: str) -> bool:
         return key in self._arrays
 
-    def describe(self, key: str) -> tuple[np.dtype[tp.Any], tuple[int, ...]] | None:
+    def describe(self, key: str) -> tuple[np.dtype, tuple[int, ...]] | None:
         value = self._arrays[key]
         if is_none(value):
             return None

@@ -23,7 +23,7 @@ _OURS: tp.Final = 'chainer'
 
 
 @functools.cache
-def _dtypes() -> dict[str, np.dtype[tp.Any]]:
+def _dtypes() -> dict[str, np.dtype]:
     return {
         'BOOL': np.dtype('?'),
         **{f'I{8 * n}': np.dtype(f'<i{n}') for n in (1, 2, 4, 8)},
@@ -122,7 +122,7 @@ class Reader:
         self._start = stream.tell()
         metadata = header.pop(_METADATA, {})
         self._others = _parse_others(metadata)
-        self._entries: dict[str, tuple[np.dtype[tp.Any], tuple[int, ...], int]] = {}
+        self._entries: dict[str, tuple[np.dtype, tuple[int, ...], int]] = {}
         spans = []
         for key, entry in header.items():
             dtype, shape, begin, end = _parse_entry(key, entry)
@@ -141,7 +141,7 @@ class Reader:
     def __contains__(self, key: str) -> bool:
         return key in self._entries or key in self._others
 
-    def describe(self, key: str) -> tuple[np.dtype[tp.Any], tuple[int, ...]] | None:
+    def describe(self, key: str) -> tuple[np.dtype, tuple[int, ...]] | None:
         if key in self._entries:
             return self._entries[key][:2]
         text = self._others[key]
@@ -180,7 +180,7 @@ def _parse_others(metadata: tp.Any) -> dict[str, str | None]:
     return others
 
 
-def _parse_entry(key: str, entry: tp.Any) -> tuple[np.dtype[tp.Any], tuple[int, ...], int, int]:
+def _parse_entry(key: str, entry: tp.Any) -> tuple[np.dtype, tuple[int, ...], int, int]:
     if not isinstance(entry, dict) or entry.keys() != {'dtype', 'shape', 'data_offsets'}:
         raise ValueError(f'{key!r} must have dtype, shape and data_offsets')
     name, shape, offsets = entry['dtype'], entry['shape'], entry['data_offsets']

@@ -43,7 +43,7 @@ class Exchange:
     def __init__(self, model: Link, n_workers: int) -> None:
         import multiprocessing
 
-        self._specs: list[tuple[int, tuple[int, ...], np.dtype[tp.Any]]] = []
+        self._specs: list[tuple[int, tuple[int, ...], np.dtype]] = []
         size = 0
         for path, param in model.namedparams():
             if not param.is_initialized:

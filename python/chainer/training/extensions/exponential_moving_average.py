@@ -110,5 +110,5 @@ class ExponentialMovingAverage(extension.Extension):
                     self._wide[path] = value
 
 
-def _is_short(dtype: np.dtype[tp.Any]) -> bool:
+def _is_short(dtype: np.dtype) -> bool:
     return dtype.itemsize == 2 and dtype.kind in 'fV'

@@ -63,6 +63,9 @@ class Serializable(tp.Protocol):
     def serialize(self, serializer: tp.Any, /) -> tp.Any: ...
 
 
+# Which example stands where, in an epoch or a part of a dataset.
+Order: tp.TypeAlias = Sequence[int] | np.ndarray
+
 # A link or a function, of any signature.
 Layer: tp.TypeAlias = Callable[..., tp.Any]
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import typing as tp
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Serializable
+
 
 class AbstractSerializer:
     """Base of serializers, which save or load the values of an object one by one.
@@ -32,7 +35,7 @@ class AbstractSerializer:
 class Serializer(AbstractSerializer):
     """Base of what saves."""
 
-    def save(self, obj: tp.Any) -> None:
+    def save(self, obj: Serializable) -> None:
         """Saves an object by its method ``serialize``.
 
         Args:
@@ -44,7 +47,7 @@ class Serializer(AbstractSerializer):
 class Deserializer(AbstractSerializer):
     """Base of what loads."""
 
-    def load(self, obj: tp.Any) -> None:
+    def load(self, obj: Serializable) -> None:
         """Loads into an object by its method ``serialize``.
 
         Args:

@@ -8,7 +8,7 @@ import typing as tp
 import numpy as np
 
 
-def to_indices(index: tp.Any, size: int) -> collections.abc.Sequence[tp.Any]:
+def to_indices(index: tp.Sequence[int] | np.ndarray, size: int) -> collections.abc.Sequence[tp.Any]:
     """The indices in a list or an array, or of what is true in one of booleans.
 
     Args:

@@ -12,6 +12,9 @@ from chainer import backend
 from chainer.backends import cuda
 from chainer.dataset import _blocks
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import ArrayLike, DeviceSpec, Example, NdArray
+
 
 class Converter:
     """Base of converters: what makes arrays of a minibatch.
@@ -20,7 +23,7 @@ class Converter:
     One without gets the number of a GPU, or -1, for the device: so it was before v6.
     """
 
-    def __call__(self, batch: tp.Any, device: tp.Any) -> tp.Any:
+    def __call__(self, batch: list[Example], device: DeviceSpec) -> tp.Any:
         """Makes arrays. Overridden.
 
         Args:
@@ -80,7 +83,9 @@ class Converted:
         )
 
 
-def call_converter(converter: tp.Any, batch: tp.Any, device: backend.Device | None) -> tp.Any:
+def call_converter(
+    converter: tp.Callable[..., tp.Any], batch: list[Example], device: backend.Device | None
+) -> tp.Any:
     """Calls a converter with what it expects for a device; not for a `Converted`.
 
     Args:
@@ -103,7 +108,7 @@ def call_converter(converter: tp.Any, batch: tp.Any, device: backend.Device | No
 _call_converter = call_converter
 
 
-def to_device(device: tp.Any, x: tp.Any) -> tp.Any:
+def to_device(device: DeviceSpec, x: NdArray) -> NdArray:
     """Brings an array to a device.
 
     Args:
@@ -116,7 +121,9 @@ def to_device(device: tp.Any, x: tp.Any) -> tp.Any:
     return x if device is None else backend.get_device(device).send(x)
 
 
-def _concat_examples(batch: tp.Any, device: tp.Any = None, padding: tp.Any = None) -> tp.Any:
+def _concat_examples(
+    batch: list[Example], device: DeviceSpec | None = None, padding: tp.Any = None
+) -> tp.Any:
     """Makes arrays of a list of examples: each has one more dimension in front.
 
     Of tuples, the result is a tuple, of dicts a dict, of arrays or numbers one array. Arrays that
@@ -185,7 +192,7 @@ concat_examples.__name__ = concat_examples.__qualname__ = 'concat_examples'
 _KINDS: tp.Final = np.ndarray, chainerx.ndarray, cuda.ndarray
 
 
-def _concat(arrays: tp.Any, padding: tp.Any, name: str) -> tp.Any:
+def _concat(arrays: tp.Sequence[ArrayLike], padding: tp.Any, name: str) -> NdArray:
     """One array of the values of a column."""
     try:
         return _concat_alike(arrays, padding, name)
@@ -199,7 +206,7 @@ def _concat(arrays: tp.Any, padding: tp.Any, name: str) -> tp.Any:
         raise
 
 
-def _concat_arrays(arrays: tp.Any, padding: tp.Any) -> tp.Any:
+def _concat_arrays(arrays: tp.Sequence[ArrayLike], padding: tp.Any) -> NdArray:
     """A name that chainer-chemistry, chainer-mask-rcnn and others take from here."""
     return _concat(arrays, padding, '')
 
@@ -207,7 +214,7 @@ def _concat_arrays(arrays: tp.Any, padding: tp.Any) -> tp.Any:
 _concat_arrays_with_padding = _concat_arrays
 
 
-def _concat_alike(arrays: tp.Any, padding: tp.Any, name: str) -> tp.Any:
+def _concat_alike(arrays: tp.Any, padding: tp.Any, name: str) -> NdArray:
     first = arrays[0]
     if not isinstance(first, _KINDS):
         if padding is None and type(first) in (int, float, bool):
@@ -238,7 +245,7 @@ def _concat_alike(arrays: tp.Any, padding: tp.Any, name: str) -> tp.Any:
         return result
 
 
-def _check_shapes(arrays: tp.Any, shape: tuple[int, ...], name: str) -> None:
+def _check_shapes(arrays: tp.Sequence[NdArray], shape: tuple[int, ...], name: str) -> None:
     for i, array in enumerate(arrays):
         if array.shape != shape:
             part = f' ({name})' if name else ''
@@ -264,7 +271,9 @@ class ConcatWithAsyncTransfer:
         self._streams: dict[str, tp.Any] = {}
         self._compute_stream = compute_stream
 
-    def __call__(self, batch: tp.Any, device: tp.Any = None, padding: tp.Any = None) -> tp.Any:
+    def __call__(
+        self, batch: list[Example], device: DeviceSpec | None = None, padding: tp.Any = None
+    ) -> tp.Any:
         """Makes arrays of a list of examples; see `concat_examples`."""
         target = None if device is None else backend.get_device(device)
         if not isinstance(target, backend.GpuDevice):

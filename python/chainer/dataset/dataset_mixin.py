@@ -8,6 +8,9 @@ import numpy as np
 
 from chainer.dataset._chosen import to_indices
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Example
+
 
 class DatasetMixin:
     """Base of datasets: it turns indices of all kinds into calls of `get_example`.
@@ -28,7 +31,7 @@ class DatasetMixin:
         """The number of examples. Overridden."""
         raise NotImplementedError(f'{type(self).__name__}.__len__ is not implemented')
 
-    def get_example(self, i: int) -> tp.Any:
+    def get_example(self, i: int) -> Example:
         """One example. Overridden.
 
         Args:

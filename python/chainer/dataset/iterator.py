@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing as tp
 
 if tp.TYPE_CHECKING:
+    from chainer._typing import Example
     from chainer.serializer import AbstractSerializer
 
 
@@ -28,7 +29,7 @@ class Iterator:
         """The next minibatch, a list of examples. Overridden."""
         raise NotImplementedError(f'{type(self).__name__}.__next__ is not implemented')
 
-    def next(self) -> tp.Any:
+    def next(self) -> list[Example]:
         """The next minibatch, as ``__next__``."""
         return self.__next__()
 

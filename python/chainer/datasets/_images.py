@@ -9,15 +9,18 @@ import numpy as np
 import chainer
 from chainer.datasets.tuple_dataset import TupleDataset
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Dataset, DTypeLike
+
 
 def examples(
     images: np.ndarray,
     labels: np.ndarray,
     withlabel: bool,
     scale: float,
-    dtype: tp.Any,
-    label_dtype: tp.Any,
-) -> tp.Any:
+    dtype: DTypeLike | None,
+    label_dtype: DTypeLike,
+) -> Dataset:
     """A dataset of images of 0 to 255, brought to 0 to ``scale``.
 
     Returns:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import operator
 import typing as tp
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Dataset
 
-def from_start(dataset: tp.Any, i: int) -> int:
+
+def from_start(dataset: Dataset, i: int) -> int:
     """An index counted from the start, for one that may count from the end.
 
     Raises:

@@ -12,6 +12,9 @@ from chainer._base.docstrings import documented_like
 from chainer.dataset import download
 from chainer.datasets._images import examples
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Dataset, DTypeLike
+
 NAME: tp.Final = 'pfnet/chainer/cifar'
 _URL: tp.Final = 'https://www.cs.toronto.edu/~kriz/'
 
@@ -50,8 +53,8 @@ KINDS: tp.Final = {
 
 
 def get_cifar10(
-    withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: tp.Any = None
-) -> tuple[tp.Any, tp.Any]:
+    withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: DTypeLike | None = None
+) -> tuple[Dataset, Dataset]:
     """Photographs of 10 kinds of things: 50000 of 32 x 32 to train with, 10000 to test with.
 
     They are downloaded once; where files can be put by hand is said if that fails.
@@ -74,8 +77,8 @@ def get_cifar10(
 
 @documented_like(get_cifar10)
 def get_cifar100(
-    withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: tp.Any = None
-) -> tuple[tp.Any, tp.Any]:
+    withlabel: bool = True, ndim: int = 3, scale: float = 1.0, dtype: DTypeLike | None = None
+) -> tuple[Dataset, Dataset]:
     """Photographs of 100 kinds of things: 50000 of 32 x 32 to train with, 10000 to test with.
 
     Args:
@@ -85,8 +88,8 @@ def get_cifar100(
 
 
 def _load(
-    name: str, withlabel: bool, ndim: int, scale: float, dtype: tp.Any
-) -> tuple[tp.Any, tp.Any]:
+    name: str, withlabel: bool, ndim: int, scale: float, dtype: DTypeLike | None
+) -> tuple[Dataset, Dataset]:
     if ndim not in (1, 3):
         raise ValueError(f'ndim of images must be 1 or 3, not {ndim}')
     path = os.path.join(download.get_dataset_directory(NAME), f'{name}.npz')

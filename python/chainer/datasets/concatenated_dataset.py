@@ -9,6 +9,9 @@ import typing as tp
 from chainer.dataset import DatasetMixin
 from chainer.datasets._indices import from_start
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Dataset, Example
+
 
 class ConcatenatedDataset(DatasetMixin):
     """All examples of several datasets, one dataset after the other.
@@ -17,14 +20,14 @@ class ConcatenatedDataset(DatasetMixin):
         *datasets: Have a length and examples by index.
     """
 
-    def __init__(self, *datasets: tp.Any) -> None:
+    def __init__(self, *datasets: Dataset) -> None:
         self._datasets = datasets
 
     def __len__(self) -> int:
         """The number of examples of all of them."""
         return sum(len(dataset) for dataset in self._datasets)
 
-    def get_example(self, i: int) -> tp.Any:
+    def get_example(self, i: int) -> Example:
         """An example.
 
         Args:

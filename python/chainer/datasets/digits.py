@@ -8,14 +8,17 @@ import numpy as np
 
 from chainer.datasets._images import examples
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Dataset, DTypeLike
+
 
 def get_digits(
     withlabel: bool = True,
     ndim: int = 3,
     scale: float = 1.0,
-    dtype: tp.Any = None,
-    label_dtype: tp.Any = np.int32,
-) -> tuple[tp.Any, tp.Any]:
+    dtype: DTypeLike | None = None,
+    label_dtype: DTypeLike = np.int32,
+) -> tuple[Dataset, Dataset]:
     """Handwritten digits: 1437 images of 8 x 8 to train with, 360 to test with.
 
     They are the test set of E. Alpaydin and C. Kaynak's Optical Recognition of Handwritten Digits

@@ -9,6 +9,9 @@ import numpy as np
 from chainer._base.docstrings import documented_like
 from chainer.datasets import mnist
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Dataset, DTypeLike
+
 FASHION: tp.Final = mnist.Source(
     'pfnet/chainer/fashion-mnist',
     ['http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/'],
@@ -48,9 +51,9 @@ def get_fashion_mnist(
     withlabel: bool = True,
     ndim: int = 1,
     scale: float = 1.0,
-    dtype: tp.Any = None,
-    label_dtype: tp.Any = np.int32,
+    dtype: DTypeLike | None = None,
+    label_dtype: DTypeLike = np.int32,
     rgb_format: bool = False,
-) -> tuple[tp.Any, tp.Any]:
+) -> tuple[Dataset, Dataset]:
     """Clothes: 60000 images of 28 x 28 to train with, 10000 to test with."""
     return mnist.load(FASHION, withlabel, ndim, scale, dtype, label_dtype, rgb_format)

@@ -16,8 +16,11 @@ from chainer.datasets._indices import from_start
 from chainer.datasets._opened import Opened
 from chainer.datasets.concatenated_dataset import ConcatenatedDataset
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import DTypeLike
 
-def read_image(file: tp.Any, dtype: tp.Any, name: str) -> np.ndarray:
+
+def read_image(file: tp.Any, dtype: DTypeLike, name: str) -> np.ndarray:
     """Reads an image by the package Pillow.
 
     Args:
@@ -52,7 +55,7 @@ def _check_pillow_availability() -> None:
         ) from None
 
 
-def _read_image_as_array(path: tp.Any, dtype: tp.Any) -> np.ndarray:
+def _read_image_as_array(path: tp.Any, dtype: DTypeLike) -> np.ndarray:
     """The pixels, of shape (height, width, channels), or (height, width) where they are grey."""
     _check_pillow_availability()
     from PIL import Image
@@ -71,7 +74,7 @@ def _lines(path: str) -> list[str]:
         return [line for line in (line.strip() for line in file) if line]
 
 
-def _pairs(owner: str, pairs: tp.Any) -> list[tuple[str, int]]:
+def _pairs(owner: str, pairs: str | tp.Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
     """Pairs of a path and a label, from a file with one on each line, or as they are given."""
     if not isinstance(pairs, str | os.PathLike):
         return list(pairs)
@@ -102,9 +105,12 @@ class ImageDataset(DatasetMixin):
         dtype (dtype): Of the arrays; None for ``chainer.config.dtype``.
     """
 
-    def __init__(self, paths: tp.Any, root: str = '.', dtype: tp.Any = None) -> None:
-        is_file = isinstance(paths, str | os.PathLike)
-        self._paths = _lines(os.fspath(paths)) if is_file else list(paths)
+    def __init__(
+        self, paths: str | tp.Sequence[str], root: str = '.', dtype: DTypeLike | None = None
+    ) -> None:
+        self._paths = (
+            _lines(os.fspath(paths)) if isinstance(paths, str | os.PathLike) else list(paths)
+        )
         self._root = root
         self._dtype = chainer.get_dtype(dtype)
 
@@ -140,10 +146,10 @@ class LabeledImageDataset(DatasetMixin):
 
     def __init__(
         self,
-        pairs: tp.Any,
+        pairs: str | tp.Sequence[tuple[str, int]],
         root: str = '.',
-        dtype: tp.Any = None,
-        label_dtype: tp.Any = np.int32,
+        dtype: DTypeLike | None = None,
+        label_dtype: DTypeLike = np.int32,
     ) -> None:
         self._pairs = _pairs('LabeledImageDataset', pairs)
         self._root = root
@@ -176,7 +182,7 @@ class _Archive:
         with self._zip.use() as archive:
             return [info.filename for info in archive.infolist() if not info.is_dir()]
 
-    def read(self, name: str, dtype: tp.Any) -> np.ndarray:
+    def read(self, name: str, dtype: DTypeLike) -> np.ndarray:
         with self._zip.use() as archive:
             data = archive.read(name)
         return read_image(io.BytesIO(data), dtype, f'{name!r} in {self._path!r}')
@@ -190,7 +196,7 @@ class ZippedImageDataset(DatasetMixin):
         dtype (dtype): Of the arrays; None for ``chainer.config.dtype``.
     """
 
-    def __init__(self, zipfilename: str, dtype: tp.Any = None) -> None:
+    def __init__(self, zipfilename: str, dtype: DTypeLike | None = None) -> None:
         self._archive = _Archive(zipfilename)
         self._names = self._archive.names()
         self._dtype = chainer.get_dtype(dtype)
@@ -219,7 +225,7 @@ class MultiZippedImageDataset(ConcatenatedDataset):
         dtype (dtype): Of the arrays; None for ``chainer.config.dtype``.
     """
 
-    def __init__(self, zipfilenames: tp.Sequence[str], dtype: tp.Any = None) -> None:
+    def __init__(self, zipfilenames: tp.Sequence[str], dtype: DTypeLike | None = None) -> None:
         super().__init__(*(ZippedImageDataset(path, dtype) for path in zipfilenames))
 
 
@@ -241,8 +247,8 @@ class LabeledZippedImageDataset(DatasetMixin):
         self,
         zipfilename: str,
         labelfilename: str,
-        dtype: tp.Any = None,
-        label_dtype: tp.Any = np.int32,
+        dtype: DTypeLike | None = None,
+        label_dtype: DTypeLike = np.int32,
     ) -> None:
         self._archive = _Archive(zipfilename)
         self._pairs = _pairs('LabeledZippedImageDataset', labelfilename)

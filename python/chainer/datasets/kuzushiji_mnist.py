@@ -9,6 +9,9 @@ import numpy as np
 from chainer._base.docstrings import documented_like
 from chainer.datasets import mnist
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Dataset, DTypeLike
+
 KUZUSHIJI: tp.Final = mnist.Source(
     'pfnet/chainer/kuzushiji_mnist',
     ['http://codh.rois.ac.jp/kmnist/dataset/kmnist/'],
@@ -48,9 +51,9 @@ def get_kuzushiji_mnist(
     withlabel: bool = True,
     ndim: int = 1,
     scale: float = 1.0,
-    dtype: tp.Any = None,
-    label_dtype: tp.Any = np.int32,
+    dtype: DTypeLike | None = None,
+    label_dtype: DTypeLike = np.int32,
     rgb_format: bool = False,
-) -> tuple[tp.Any, tp.Any]:
+) -> tuple[Dataset, Dataset]:
     """Japanese characters: 60000 images of 28 x 28 to train with, 10000 to test with."""
     return mnist.load(KUZUSHIJI, withlabel, ndim, scale, dtype, label_dtype, rgb_format)

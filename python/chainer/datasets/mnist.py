@@ -12,6 +12,9 @@ import numpy as np
 from chainer.dataset import download
 from chainer.datasets._images import examples
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Dataset, DTypeLike
+
 _FILES: tp.Final = {
     'train': ('train-images-idx3-ubyte.gz', 'train-labels-idx1-ubyte.gz'),
     'test': ('t10k-images-idx3-ubyte.gz', 't10k-labels-idx1-ubyte.gz'),
@@ -60,10 +63,10 @@ def get_mnist(
     withlabel: bool = True,
     ndim: int = 1,
     scale: float = 1.0,
-    dtype: tp.Any = None,
-    label_dtype: tp.Any = np.int32,
+    dtype: DTypeLike | None = None,
+    label_dtype: DTypeLike = np.int32,
     rgb_format: bool = False,
-) -> tuple[tp.Any, tp.Any]:
+) -> tuple[Dataset, Dataset]:
     """Handwritten digits: 60000 images of 28 x 28 to train with, 10000 to test with.
 
     They are downloaded once; where files can be put by hand is said if that fails.
@@ -91,10 +94,10 @@ def load(
     withlabel: bool,
     ndim: int,
     scale: float,
-    dtype: tp.Any,
-    label_dtype: tp.Any,
+    dtype: DTypeLike | None,
+    label_dtype: DTypeLike,
     rgb_format: bool,
-) -> tuple[tp.Any, tp.Any]:
+) -> tuple[Dataset, Dataset]:
     """The datasets of a source."""
     if ndim not in (1, 2, 3):
         raise ValueError(f'ndim of images must be 1, 2 or 3, not {ndim}')

@@ -12,6 +12,9 @@ from chainer.dataset import DatasetMixin
 from chainer.datasets._indices import from_start
 from chainer.datasets._opened import Opened
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Example
+
 
 class PickleDatasetWriter:
     """Writes examples to a file, each as a pickle.
@@ -21,7 +24,7 @@ class PickleDatasetWriter:
         protocol (int): Of the pickles.
     """
 
-    def __init__(self, writer: tp.Any, protocol: int = pickle.HIGHEST_PROTOCOL) -> None:
+    def __init__(self, writer: tp.IO[bytes], protocol: int = pickle.HIGHEST_PROTOCOL) -> None:
         self._writer = writer
         self._protocol = protocol
 
@@ -33,7 +36,7 @@ class PickleDatasetWriter:
         """Hands what was written to the system."""
         self._writer.flush()
 
-    def write(self, x: tp.Any) -> None:
+    def write(self, x: Example) -> None:
         """Writes an example.
 
         Args:
@@ -77,7 +80,7 @@ class PickleDataset(DatasetMixin):
         """The number of examples."""
         return len(self._begins)
 
-    def get_example(self, i: int) -> tp.Any:
+    def get_example(self, i: int) -> Example:
         """Reads an example.
 
         Args:

@@ -11,6 +11,9 @@ import numpy as np
 from chainer.dataset import DatasetMixin
 from chainer.datasets._indices import from_start
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Dataset, Example, Order
+
 
 class SubDataset(DatasetMixin):
     """The examples in a range of a dataset, or of an order of it.
@@ -25,7 +28,9 @@ class SubDataset(DatasetMixin):
         ValueError: If the range is not within the dataset, or the order has another length.
     """
 
-    def __init__(self, dataset: tp.Any, start: int, finish: int, order: tp.Any = None) -> None:
+    def __init__(
+        self, dataset: Dataset, start: int, finish: int, order: Order | None = None
+    ) -> None:
         n = len(dataset)
         if not 0 <= start <= finish <= n:
             raise ValueError(
@@ -44,7 +49,7 @@ class SubDataset(DatasetMixin):
         """The number of examples."""
         return self._finish - self._start
 
-    def get_example(self, i: int) -> tp.Any:
+    def get_example(self, i: int) -> Example:
         """The example at a place of the range.
 
         Args:
@@ -58,7 +63,7 @@ class SubDataset(DatasetMixin):
 
 
 def split_dataset(
-    dataset: tp.Any, split_at: int, order: tp.Any = None
+    dataset: Dataset, split_at: int, order: Order | None = None
 ) -> tuple[SubDataset, SubDataset]:
     """Splits a dataset in two.
 
@@ -87,7 +92,7 @@ def split_dataset(
 
 
 def split_dataset_random(
-    dataset: tp.Any, first_size: int, seed: int | None = None
+    dataset: Dataset, first_size: int, seed: int | None = None
 ) -> tuple[SubDataset, SubDataset]:
     """Splits a dataset in two, at random.
 
@@ -102,7 +107,7 @@ def split_dataset_random(
     return split_dataset(dataset, first_size, _shuffled(dataset, seed))
 
 
-def split_dataset_n(dataset: tp.Any, n: int, order: tp.Any = None) -> list[SubDataset]:
+def split_dataset_n(dataset: Dataset, n: int, order: Order | None = None) -> list[SubDataset]:
     """Splits a dataset into parts of the same size. What is left over belongs to none.
 
     Args:
@@ -121,7 +126,7 @@ def split_dataset_n(dataset: tp.Any, n: int, order: tp.Any = None) -> list[SubDa
     return [SubDataset(dataset, size * i, size * (i + 1), order) for i in range(n)]
 
 
-def split_dataset_n_random(dataset: tp.Any, n: int, seed: int | None = None) -> list[SubDataset]:
+def split_dataset_n_random(dataset: Dataset, n: int, seed: int | None = None) -> list[SubDataset]:
     """Splits a dataset into parts of the same size, at random.
 
     Args:
@@ -136,7 +141,10 @@ def split_dataset_n_random(dataset: tp.Any, n: int, seed: int | None = None) -> 
 
 
 def get_cross_validation_datasets(
-    dataset: tp.Any, n_folds: int | None = None, order: tp.Any = None, **kwargs: tp.Any
+    dataset: Dataset,
+    n_folds: int | None = None,
+    order: Order | None = None,
+    **kwargs: tp.Any,
 ) -> list[tuple[SubDataset, SubDataset]]:
     """Pairs of a training set and the fold that it leaves out.
 
@@ -159,24 +167,24 @@ def get_cross_validation_datasets(
         raise ValueError(
             f'get_cross_validation_datasets: n_folds is {n_folds} for a dataset of {n} examples'
         )
-    order = np.arange(n) if order is None else np.asarray(order)
-    if len(order) != n:
+    indices = np.arange(n) if order is None else np.asarray(order)
+    if len(indices) != n:
         raise ValueError(
-            f'get_cross_validation_datasets: order has {len(order)} indices for a dataset of {n} '
+            f'get_cross_validation_datasets: order has {len(indices)} indices for a dataset of {n} '
             'examples'
         )
     borders = [n * i // n_folds for i in range(n_folds + 1)]
     pairs = []
     for begin, end in reversed(list(itertools.pairwise(borders))):
         # What is behind the fold comes first, and the fold last.
-        turned = np.concatenate([order[end:], order[:begin], order[begin:end]])
+        turned = np.concatenate([indices[end:], indices[:begin], indices[begin:end]])
         size = n - (end - begin)
         pairs.append((SubDataset(dataset, 0, size, turned), SubDataset(dataset, size, n, turned)))
     return pairs
 
 
 def get_cross_validation_datasets_random(
-    dataset: tp.Any, n_folds: int | None = None, seed: int | None = None, **kwargs: tp.Any
+    dataset: Dataset, n_folds: int | None = None, seed: int | None = None, **kwargs: tp.Any
 ) -> list[tuple[SubDataset, SubDataset]]:
     """Pairs of a training set and the fold that it leaves out, at random.
 
@@ -193,11 +201,11 @@ def get_cross_validation_datasets_random(
     return get_cross_validation_datasets(dataset, n_folds, _shuffled(dataset, seed))
 
 
-def _shuffled(dataset: tp.Any, seed: int | None) -> tp.Any:
+def _shuffled(dataset: Dataset, seed: int | None) -> np.ndarray:
     return np.random.RandomState(seed).permutation(len(dataset))
 
 
-def _check_count(owner: str, name: str, n: tp.Any) -> None:
+def _check_count(owner: str, name: str, n: int) -> None:
     if n < 1:
         raise ValueError(f'{owner}: {name} must be positive, not {n}')
 

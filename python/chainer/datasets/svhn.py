@@ -11,6 +11,9 @@ import numpy as np
 from chainer.dataset import download
 from chainer.datasets._images import examples
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Dataset, DTypeLike
+
 NAME: tp.Final = 'pfnet/chainer/svhn'
 _URL: tp.Final = 'http://ufldl.stanford.edu/housenumbers/'
 _SUMS: tp.Final = {
@@ -37,10 +40,10 @@ def file_name(part: str) -> str:
 def get_svhn(
     withlabel: bool = True,
     scale: float = 1.0,
-    dtype: tp.Any = None,
-    label_dtype: tp.Any = np.int32,
+    dtype: DTypeLike | None = None,
+    label_dtype: DTypeLike = np.int32,
     add_extra: bool = False,
-) -> tuple[tp.Any, ...]:
+) -> tuple[Dataset, ...]:
     """Digits of house numbers: 73257 images of 32 x 32 to train with, 26032 to test with.
 
     The package SciPy reads the files, which come from Matlab.

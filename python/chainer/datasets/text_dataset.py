@@ -11,6 +11,9 @@ from chainer.dataset import DatasetMixin
 from chainer.datasets._indices import from_start
 from chainer.datasets._opened import Opened
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Example
+
 
 class TextDataset(DatasetMixin):
     """Lines of a text file, or of several side by side; read when they are asked for.
@@ -32,10 +35,10 @@ class TextDataset(DatasetMixin):
 
     def __init__(
         self,
-        paths: tp.Any,
-        encoding: tp.Any = None,
-        errors: tp.Any = None,
-        newline: tp.Any = None,
+        paths: str | tp.Sequence[str],
+        encoding: str | tp.Sequence[str | None] | None = None,
+        errors: str | tp.Sequence[str | None] | None = None,
+        newline: str | tp.Sequence[str | None] | None = None,
         filter_func: tp.Callable[..., bool] | None = None,
     ) -> None:
         paths = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
@@ -71,7 +74,7 @@ class TextDataset(DatasetMixin):
         """Closes the files."""
         self._files.close()
 
-    def get_example(self, i: int) -> tp.Any:
+    def get_example(self, i: int) -> Example:
         """A line, or a tuple of one of each file.
 
         Args:

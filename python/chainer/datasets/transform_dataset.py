@@ -6,6 +6,9 @@ import typing as tp
 
 from chainer.dataset import DatasetMixin
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Dataset, Example
+
 
 class TransformDataset(DatasetMixin):
     """What a function makes of each example of a dataset, when it is asked for.
@@ -15,7 +18,7 @@ class TransformDataset(DatasetMixin):
         transform (callable): Of an example, as the dataset gives it.
     """
 
-    def __init__(self, dataset: tp.Any, transform: tp.Callable[[tp.Any], tp.Any]) -> None:
+    def __init__(self, dataset: Dataset, transform: tp.Callable[[Example], Example]) -> None:
         self._dataset = dataset
         self._transform = transform
 
@@ -23,7 +26,7 @@ class TransformDataset(DatasetMixin):
         """The number of examples."""
         return len(self._dataset)
 
-    def get_example(self, i: int) -> tp.Any:
+    def get_example(self, i: int) -> Example:
         """What the function makes of an example.
 
         Args:

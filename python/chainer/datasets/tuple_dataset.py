@@ -8,6 +8,9 @@ import numpy as np
 
 from chainer.dataset._chosen import to_indices
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Dataset
+
 
 class TupleDataset:
     """A dataset of tuples, each item of which comes from a dataset of its own.
@@ -19,7 +22,7 @@ class TupleDataset:
         ValueError: If there is none, or their lengths differ.
     """
 
-    def __init__(self, *datasets: tp.Any) -> None:
+    def __init__(self, *datasets: Dataset) -> None:
         if not datasets:
             raise ValueError('no datasets are given')
         self._datasets = datasets

@@ -17,6 +17,7 @@ from chainer.iterators.order_samplers import ShuffleOrderSampler
 from chainer.serializer import Deserializer
 
 if tp.TYPE_CHECKING:
+    from chainer._typing import Dataset, Example, Order
     from chainer.serializer import AbstractSerializer
 
 
@@ -35,14 +36,14 @@ class Place(tp.NamedTuple):
     epoch: int
     is_new: bool
     previous: float
-    order: tp.Any
+    order: np.ndarray | None
 
     def is_same(self, other: Place) -> bool:
         """Whether what follows is the same; orders are compared as objects."""
         return self[:4] == other[:4] and self.order is other.order
 
 
-def get_example(dataset: tp.Any, index: tp.Any) -> tp.Any:
+def get_example(dataset: Dataset, index: int) -> Example:
     """An example of a dataset.
 
     Raises:
@@ -54,7 +55,7 @@ def get_example(dataset: tp.Any, index: tp.Any) -> tp.Any:
         raise RuntimeError(f'example {index} of the dataset raised StopIteration') from error
 
 
-def get_named_example(dataset: tp.Any, index: tp.Any, owner: str) -> tp.Any:
+def get_named_example(dataset: Dataset, index: int, owner: str) -> Example:
     """The same; a note of an error names the index, and the thread if it is not the main one."""
     try:
         return get_example(dataset, index)
@@ -100,7 +101,12 @@ class EpochIterator(Iterator):
     _place: Place
 
     def __init__(
-        self, dataset: tp.Any, batch_size: int, repeat: bool, shuffle: bool | None, sampler: tp.Any
+        self,
+        dataset: Dataset,
+        batch_size: int,
+        repeat: bool,
+        shuffle: bool | None,
+        sampler: tp.Callable[..., tp.Any] | None,
     ) -> None:
         owner = type(self).__name__
         try:
@@ -116,7 +122,7 @@ class EpochIterator(Iterator):
         self._repeat = repeat
         if sampler is None and (shuffle or shuffle is None):
             sampler = ShuffleOrderSampler()
-        self.order_sampler = sampler
+        self.order_sampler: tp.Any = sampler
         self._begin()
         self.reset()
 
@@ -226,7 +232,7 @@ class EpochIterator(Iterator):
                     epoch, end = epoch + 1, end - size  # a dataset smaller than a minibatch
         return indices, Place(end, epoch, epoch != place.epoch, self._detail(place), order)
 
-    def _new_order(self, order: tp.Any, position: int, size: int) -> tp.Any:
+    def _new_order(self, order: np.ndarray | None, position: int, size: int) -> np.ndarray | None:
         order = self.order_sampler(order, position)
         new_size = len(self.dataset) if order is None else len(order)
         if new_size != size:
@@ -263,7 +269,7 @@ class EpochIterator(Iterator):
             serialize(serializer['order_sampler'])
         self._place = Place(position, epoch, is_new, previous, order)
 
-    def _serialize_order(self, serializer: AbstractSerializer, order: tp.Any) -> tp.Any:
+    def _serialize_order(self, serializer: AbstractSerializer, order: np.ndarray | None) -> tp.Any:
         # A copy: what is loaded is written into it, and what is made ahead has the old one.
         order = np.array(order)
         if isinstance(serializer, Deserializer):
@@ -279,5 +285,5 @@ class EpochIterator(Iterator):
         return max(now - self.batch_size / max(self._size(place), 1), 0.0) if now > 0 else -1.0
 
 
-def _cut(order: tp.Any, begin: int, end: int) -> list[int]:
+def _cut(order: Order | None, begin: int, end: int) -> list[int]:
     return list(range(begin, end)) if order is None else list(order[begin:end])

@@ -16,6 +16,11 @@ from chainer.iterators import _slots
 from chainer.iterators._epochs import get_example
 from chainer.utils import _processes
 
+if tp.TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+    from chainer._typing import Dataset, Example
+
 # Smaller arrays travel with the message that tells of them.
 _LEAST_SHARED: tp.Final = 1 << 13
 
@@ -68,9 +73,9 @@ class Answer(tp.NamedTuple):
 
 
 def work(
-    connection: tp.Any,
+    connection: Connection,
     others: list[tp.Any],
-    dataset: tp.Any,
+    dataset: Dataset,
     most: int | None,
     by_main_thread: bool,
 ) -> None:
@@ -101,7 +106,7 @@ def work(
 
 
 def _answer(
-    dataset: tp.Any,
+    dataset: Dataset,
     task: Task,
     memories: dict[int, shared_memory.SharedMemory],
     most: int | None,
@@ -154,7 +159,7 @@ class _Packer:
         self._end = 0
         self._waiting: list[tuple[int, memoryview]] = []
 
-    def add(self, example: tp.Any) -> None:
+    def add(self, example: Example) -> None:
         """Packs an example."""
         buffers: list[memoryview] = []
 

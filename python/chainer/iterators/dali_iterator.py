@@ -9,6 +9,7 @@ import typing as tp
 from chainer.dataset import Iterator
 
 if tp.TYPE_CHECKING:
+    from chainer._typing import Example
     from chainer.serializer import AbstractSerializer
 
 
@@ -79,7 +80,7 @@ class DaliIterator(Iterator):
             self.pipeline.reset()
         self._restart()
 
-    def __next__(self) -> tp.Any:
+    def __next__(self) -> list[Example]:
         """The next minibatch.
 
         Returns:

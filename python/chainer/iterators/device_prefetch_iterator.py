@@ -13,6 +13,7 @@ from chainer.iterators._epochs import EpochIterator, new_lock
 from chainer.serializer import Serializer
 
 if tp.TYPE_CHECKING:
+    from chainer._typing import Dataset
     from chainer.serializer import AbstractSerializer
     from chainer.types import DeviceSpec
 
@@ -129,7 +130,7 @@ class DevicePrefetchIterator(Iterator):
     # ---- what a trainer reads ----
 
     @property
-    def dataset(self) -> tp.Any:
+    def dataset(self) -> Dataset:
         """That of the other iterator."""
         return self._iterator.dataset
 

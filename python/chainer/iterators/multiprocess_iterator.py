@@ -24,6 +24,7 @@ from chainer.iterators._slots import Slots, remove_memory
 from chainer.utils import _processes
 
 if tp.TYPE_CHECKING:
+    from chainer._typing import Dataset, Example
     from chainer.serializer import AbstractSerializer
 
 _MOST_INDICES: tp.Final = 512  # of a task, so that some of them fit into a pipe
@@ -36,7 +37,7 @@ class _Process:
     def __init__(
         self,
         number: int,
-        dataset: tp.Any,
+        dataset: Dataset,
         most: int | None,
         n_prefetch: int,
         siblings: list[tp.Any],
@@ -75,7 +76,7 @@ class _Process:
             with contextlib.suppress(ConnectionError):  # it has ended, as the wait will say
                 self.connection.send(task)
 
-    def receive(self) -> tuple[_worker.Answer, list[tp.Any]]:
+    def receive(self) -> tuple[_worker.Answer, list[Example]]:
         """An answer, with the examples; nobody writes to their arrays as long as they are there."""
         answer = self.connection.recv()
         task = self.sent.pop(answer.number)
@@ -154,14 +155,14 @@ class MultiprocessIterator(EpochIterator):
 
     def __init__(
         self,
-        dataset: tp.Any,
+        dataset: Dataset,
         batch_size: int,
         repeat: bool = True,
         shuffle: bool | None = None,
         n_processes: int | None = None,
         n_prefetch: int = 1,
         shared_mem: int | None = None,
-        order_sampler: tp.Any = None,
+        order_sampler: tp.Callable[..., tp.Any] | None = None,
         dataset_timeout: float | None = 30.0,
         maxtasksperchild: int | None = None,
     ) -> None:
@@ -188,7 +189,7 @@ class MultiprocessIterator(EpochIterator):
     def _begin_without_processes(self) -> None:
         self._processes: list[_Process] = []
         self._batches: collections.deque[_Batch] = collections.deque()
-        self._answers: dict[int, tuple[_worker.Answer, list[tp.Any]]] = {}
+        self._answers: dict[int, tuple[_worker.Answer, list[Example]]] = {}
         self._numbers = itertools.count()
         self._pid = os.getpid()
         # Of multiprocessing, which would wait at exit for those that do not end.
@@ -210,7 +211,7 @@ class MultiprocessIterator(EpochIterator):
         self._end()
         self._begin_without_processes()
 
-    def __next__(self) -> list[tp.Any]:
+    def __next__(self) -> list[Example]:
         """The next minibatch.
 
         Returns:
@@ -225,7 +226,7 @@ class MultiprocessIterator(EpochIterator):
         with self._lock:
             return self._next()
 
-    def _next(self) -> list[tp.Any]:
+    def _next(self) -> list[Example]:
         if self._is_over(self._place):
             raise StopIteration
         if self._pid != os.getpid():  # a forked process: the workers are its parent's

@@ -8,6 +8,9 @@ import typing as tp
 
 from chainer.iterators._epochs import EpochIterator, Place, get_named_example
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Dataset, Example
+
 
 class MultithreadIterator(EpochIterator):
     """Gives the minibatches of `SerialIterator`; threads make the next one while one is in use.
@@ -35,12 +38,12 @@ class MultithreadIterator(EpochIterator):
 
     def __init__(
         self,
-        dataset: tp.Any,
+        dataset: Dataset,
         batch_size: int,
         repeat: bool = True,
         shuffle: bool | None = None,
         n_threads: int = 1,
-        order_sampler: tp.Any = None,
+        order_sampler: tp.Callable[..., tp.Any] | None = None,
     ) -> None:
         if n_threads < 1:
             raise ValueError(f'MultithreadIterator: n_threads must be positive, not {n_threads}')
@@ -53,7 +56,7 @@ class MultithreadIterator(EpochIterator):
 
     def _begin_without_threads(self) -> None:
         self._pool: concurrent.futures.ThreadPoolExecutor | None = None
-        self._ahead: tuple[Place, list[tp.Any], Place] | None = None
+        self._ahead: tuple[Place, list[Example], Place] | None = None
         self._pid = os.getpid()
 
     def reset(self) -> None:
@@ -70,7 +73,7 @@ class MultithreadIterator(EpochIterator):
                 self._pool.shutdown()
                 self._pool = None
 
-    def __next__(self) -> list[tp.Any]:
+    def __next__(self) -> list[Example]:
         """The next minibatch.
 
         Returns:
@@ -82,7 +85,7 @@ class MultithreadIterator(EpochIterator):
         with self._lock:
             return self._next()
 
-    def _next(self) -> list[tp.Any]:
+    def _next(self) -> list[Example]:
         here = self._place
         if self._is_over(here):
             raise StopIteration
@@ -103,7 +106,7 @@ class MultithreadIterator(EpochIterator):
             self._ahead = self._start(after)
         return batch
 
-    def _start(self, here: Place) -> tuple[Place, list[tp.Any], Place]:
+    def _start(self, here: Place) -> tuple[Place, list[Example], Place]:
         if self._pool is None:
             self._pool = concurrent.futures.ThreadPoolExecutor(
                 self.n_threads, thread_name_prefix='MultithreadIterator'

@@ -17,7 +17,7 @@ class OrderSampler:
     One that has a state has a method ``serialize``, which snapshots of its iterator call.
     """
 
-    def __call__(self, current_order: tp.Any, current_position: int) -> tp.Any:
+    def __call__(self, current_order: np.ndarray, current_position: int) -> np.ndarray:
         """Makes the order of the next epoch. Overridden.
 
         Args:
@@ -43,7 +43,7 @@ class ShuffleOrderSampler(OrderSampler):
         # NumPy's own is a module, which can't be pickled.
         self._random = None if random_state is np.random else random_state
 
-    def __call__(self, current_order: tp.Any, current_position: int) -> tp.Any:
+    def __call__(self, current_order: np.ndarray, current_position: int) -> np.ndarray:
         """Draws an order.
 
         Args:

@@ -6,6 +6,9 @@ import typing as tp
 
 from chainer.iterators._epochs import EpochIterator, get_named_example
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Dataset, Example
+
 
 class SerialIterator(EpochIterator):
     """Gives minibatches of a dataset, one after the other.
@@ -28,15 +31,15 @@ class SerialIterator(EpochIterator):
 
     def __init__(
         self,
-        dataset: tp.Any,
+        dataset: Dataset,
         batch_size: int,
         repeat: bool = True,
         shuffle: bool | None = None,
-        order_sampler: tp.Any = None,
+        order_sampler: tp.Callable[..., tp.Any] | None = None,
     ) -> None:
         super().__init__(dataset, batch_size, repeat, shuffle, order_sampler)
 
-    def __next__(self) -> list[tp.Any]:
+    def __next__(self) -> list[Example]:
         """The next minibatch.
 
         Returns:

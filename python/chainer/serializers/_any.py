@@ -10,6 +10,10 @@ from chainer.serializers.hdf5 import load_hdf5, save_hdf5
 from chainer.serializers.npz import load_npz, save_npz
 from chainer.serializers.safetensors import load_safetensors, save_safetensors
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Serializable
+    from chainer.serializers._load import IgnoreNames
+
 _SAVERS: tp.Final[dict[str, tp.Callable[[tp.Any, tp.Any], None]]] = {
     '.npz': save_npz,
     '.h5': save_hdf5,
@@ -18,7 +22,7 @@ _SAVERS: tp.Final[dict[str, tp.Callable[[tp.Any, tp.Any], None]]] = {
 }
 
 
-def save(file: _file.Path, obj: tp.Any) -> None:
+def save(file: _file.Path, obj: Serializable) -> None:
     """Saves an object in the format that the suffix of the path names.
 
     Args:
@@ -36,10 +40,10 @@ def save(file: _file.Path, obj: tp.Any) -> None:
 
 def load(
     file: _file.PathOrFile,
-    obj: tp.Any,
+    obj: Serializable,
     path: str = '',
     strict: bool = True,
-    ignore_names: tp.Any = None,
+    ignore_names: IgnoreNames | None = None,
 ) -> None:
     """Loads an object from a file of any format, which its content tells, not its name.
 

@@ -16,7 +16,7 @@ def is_path(file: tp.Any) -> tp.TypeGuard[Path]:
     return isinstance(file, str | os.PathLike)
 
 
-def name_of(file: tp.Any) -> str:
+def name_of(file: PathOrFile) -> str:
     """What to call a file in a message."""
     name = os.fspath(file) if is_path(file) else getattr(file, 'name', None)
     return repr(name) if isinstance(name, str) else 'the file object'

@@ -10,6 +10,9 @@ import numpy as np
 from chainer import serializer, variable
 from chainer.serializers import _values
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Serializable
+
 _Names: tp.TypeAlias = 'str | tp.Callable[[str], bool]'
 IgnoreNames: tp.TypeAlias = _Names | tp.Collection[_Names]
 
@@ -111,7 +114,7 @@ class Deserializer(serializer.Deserializer):
         return loaded if value is None else _values.to_scalar(value, loaded, where)
 
 
-def load_whole(deserializer: Deserializer, obj: tp.Any) -> None:
+def load_whole(deserializer: Deserializer, obj: Serializable) -> None:
     """Loads into an object; when that fails the object is as it was."""
     undo = deserializer._undo = _Undo(obj)
     try:
@@ -136,14 +139,14 @@ class _Undo:
     remembered. Attributes are not asked for by name: an object may answer with ever new ones.
     """
 
-    def __init__(self, obj: tp.Any) -> None:
+    def __init__(self, obj: Serializable) -> None:
         self.key = ''
         self.largest = 0
         self._arrays: dict[int, tuple[tp.Any, np.ndarray]] = {}
         self._containers: list[tuple[tp.Any, tp.Any]] = []
         self._uninitialized: list[variable.Parameter] = []
         seen: dict[int, tp.Any] = {}
-        stack = [obj]
+        stack: list[tp.Any] = [obj]
         while stack:
             x = stack.pop()
             if id(x) in seen:

@@ -12,6 +12,10 @@ import numpy as np
 from chainer import serializer
 from chainer.serializers import _file, _load, _values, npz
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Serializable
+    from chainer.serializers._load import IgnoreNames
+
 _available: bool = importlib.util.find_spec('h5py') is not None
 
 # deflate, shuffle, fletcher32, lzf: what h5py writes. Others would load plug-ins.
@@ -79,7 +83,7 @@ class HDF5Serializer(serializer.Serializer):
         return value
 
 
-def save_hdf5(filename: _file.PathOrFile, obj: tp.Any, compression: int | None = 4) -> None:
+def save_hdf5(filename: _file.PathOrFile, obj: Serializable, compression: int | None = 4) -> None:
     """Saves an object to a file in the HDF5 format.
 
     A path is replaced in one step, when all is written.
@@ -205,7 +209,11 @@ class HDF5Deserializer(_load.Deserializer):
     """
 
     def __init__(
-        self, group: tp.Any, strict: bool = True, path: str = '', ignore_names: tp.Any = None
+        self,
+        group: tp.Any,
+        strict: bool = True,
+        path: str = '',
+        ignore_names: IgnoreNames | None = None,
     ) -> None:
         name = 'an empty group' if group is None else repr(getattr(group.file, 'filename', group))
         reader = Reader(group, name)
@@ -220,10 +228,10 @@ class HDF5Deserializer(_load.Deserializer):
 
 def load_hdf5(
     filename: _file.PathOrFile,
-    obj: tp.Any,
+    obj: Serializable,
     path: str = '',
     strict: bool = True,
-    ignore_names: tp.Any = None,
+    ignore_names: IgnoreNames | None = None,
 ) -> None:
     """Loads an object from a file in the HDF5 format: ours, or one of Chainer v7.
 

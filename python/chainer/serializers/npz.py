@@ -9,6 +9,10 @@ import numpy as np
 from chainer import serializer
 from chainer.serializers import _file, _load, _values
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Serializable
+    from chainer.serializers._load import IgnoreNames
+
 
 class DictionarySerializer(serializer.Serializer):
     """Collects values in a flat dictionary; the keys are paths like ``predictor/l1/W``.
@@ -38,14 +42,14 @@ class DictionarySerializer(serializer.Serializer):
         return value
 
 
-def serialize(obj: tp.Any) -> dict[str, tp.Any]:
+def serialize(obj: Serializable) -> dict[str, tp.Any]:
     """The values of an object in a flat dictionary; see `DictionarySerializer`."""
     saver = DictionarySerializer()
     saver.save(obj)
     return saver.target
 
 
-def save_npz(file: _file.PathOrFile, obj: tp.Any, compression: bool = True) -> None:
+def save_npz(file: _file.PathOrFile, obj: Serializable, compression: bool = True) -> None:
     """Saves an object to a file in the npz format, which `numpy.load` reads too.
 
     A path is replaced in one step, when all is written. Chainer v7 loads the file.
@@ -111,7 +115,7 @@ class NpzDeserializer(_load.Deserializer):
         npz: tp.Any,
         path: str = '',
         strict: bool = True,
-        ignore_names: tp.Any = None,
+        ignore_names: IgnoreNames | None = None,
     ) -> None:
         from chainer.serializers import _archive
 
@@ -128,10 +132,10 @@ class NpzDeserializer(_load.Deserializer):
 
 def load_npz(
     file: _file.PathOrFile,
-    obj: tp.Any,
+    obj: Serializable,
     path: str = '',
     strict: bool = True,
-    ignore_names: tp.Any = None,
+    ignore_names: IgnoreNames | None = None,
 ) -> None:
     """Loads an object from a file in the npz format: ours, or one of Chainer v7.
 

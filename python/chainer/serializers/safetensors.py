@@ -15,6 +15,10 @@ import numpy as np
 from chainer.serializers import _file, _load, _values
 from chainer.serializers.npz import is_none, serialize
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Serializable
+    from chainer.serializers._load import IgnoreNames
+
 # Room for 100,000 arrays. JSON takes some ten times that once it is parsed.
 _MAX_HEADER: tp.Final = 1 << 24
 _METADATA: tp.Final = '__metadata__'
@@ -35,7 +39,7 @@ def _dtypes() -> dict[str, np.dtype]:
 
 
 def save_safetensors(
-    file: _file.PathOrFile, obj: tp.Any, metadata: tp.Mapping[str, str] | None = None
+    file: _file.PathOrFile, obj: Serializable, metadata: tp.Mapping[str, str] | None = None
 ) -> None:
     """Saves an object to a file in the safetensors format.
 
@@ -201,10 +205,10 @@ def _is_sizes(value: tp.Any) -> bool:
 
 def load_safetensors(
     file: _file.PathOrFile,
-    obj: tp.Any,
+    obj: Serializable,
     path: str = '',
     strict: bool = True,
-    ignore_names: tp.Any = None,
+    ignore_names: IgnoreNames | None = None,
 ) -> None:
     """Loads an object from a file in the safetensors format.
 

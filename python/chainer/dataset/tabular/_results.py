@@ -23,7 +23,7 @@ class Results:
         mode: Tuple, dict, or None for single values.
     """
 
-    def __init__(self, owner: str, keys: tp.Any) -> None:
+    def __init__(self, owner: str, keys: str | tp.Iterable[str]) -> None:
         self._owner = owner
         self._is_single = isinstance(keys, str)
         self.keys: tuple[str, ...] = (keys,) if isinstance(keys, str) else tuple(keys)

@@ -11,6 +11,9 @@ from chainer.dataset.convert import concat_columns
 from chainer.dataset.tabular import _index
 from chainer.dataset.tabular._results import Mode, Results
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Example
+
 Columns: tp.TypeAlias = tuple[tp.Any, ...]
 
 
@@ -48,7 +51,7 @@ class TabularDataset(dataset_mixin.DatasetMixin):
         """
         raise NotImplementedError(f'{type(self).__name__}.get_examples is not implemented')
 
-    def get_example(self, i: int) -> tp.Any:
+    def get_example(self, i: int) -> Example:
         """One row.
 
         Args:

@@ -7,9 +7,11 @@ import typing as tp
 import chainerx
 
 from chainer import variable
+from chainer._base.docstrings import documented_like
 from chainer._graph.declaration import routine
 from chainer.functions._of_arrays import log_softmax as _log_softmax  # noqa: F401  (for libraries)
 from chainer.functions.activation._unary import AlongAxis
+from chainer.functions.activation.softmax import softmax
 
 if tp.TYPE_CHECKING:
     from chainer._typing import VariableLike
@@ -21,20 +23,9 @@ class LogSoftmax(AlongAxis):
     compose = routine(chainerx.log_softmax, axis=1)
 
 
+@documented_like(softmax)
 def log_softmax(x: VariableLike, axis: int | tuple[int, ...] = 1) -> variable.Variable:
     """The logarithm of `softmax`, ``x - log(sum(exp(x)))`` along an axis.
-
-    Args:
-        x (Variable or array): Any shape, any float dtype.
-        axis (int or tuple of ints): See above; negative ones count from the end, and the sum is
-            taken over several together.
-
-    Returns:
-        Variable: Shape and dtype of ``x``. Differentiable, any order.
-
-    Raises:
-        InvalidType: If ``x`` is not of a float dtype, or has no such axis.
-        ValueError: If ``axis`` names one axis twice.
 
     Note:
         No overflow or underflow: the greatest element is subtracted first.

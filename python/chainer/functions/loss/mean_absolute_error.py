@@ -7,7 +7,9 @@ import typing as tp
 import chainerx
 
 from chainer import variable
+from chainer._base.docstrings import documented_like
 from chainer._graph.builtin import BuiltinFunction
+from chainer.functions.loss.mean_squared_error import mean_squared_error
 from chainer.utils import type_check
 
 if tp.TYPE_CHECKING:
@@ -27,17 +29,7 @@ class MeanAbsoluteError(BuiltinFunction):
         return chainerx.absolute_error(x0, x1).mean()
 
 
+@documented_like(mean_squared_error)
 def mean_absolute_error(x0: VariableLike, x1: VariableLike) -> variable.Variable:
-    """The mean of ``|x0 - x1|`` over all elements.
-
-    Args:
-        x0 (Variable or array): Any shape, any float dtype.
-        x1 (Variable or array): Same shape and dtype.
-
-    Returns:
-        Variable: 0-d, of their dtype. Differentiable in both, any order.
-
-    Raises:
-        InvalidType: If dtypes or shapes differ, or are no floats.
-    """
+    """The mean of ``|x0 - x1|`` over all elements."""
     return MeanAbsoluteError.call(x0, x1)

@@ -7,8 +7,10 @@ import typing as tp
 import chainerx
 
 from chainer import variable
+from chainer._base.docstrings import documented_like
 from chainer._graph.declaration import routine
 from chainer.functions.math._reduction import Scan, to_axis
+from chainer.functions.math.cumsum import cumsum
 
 if tp.TYPE_CHECKING:
     from chainer._typing import VariableLike
@@ -20,18 +22,7 @@ class Cumprod(Scan):
     compose = routine(chainerx.cumprod, axis=...)
 
 
+@documented_like(cumsum)
 def cumprod(x: VariableLike, axis: int | None = None) -> variable.Variable:
-    """The products of the elements up to and with each, along an axis.
-
-    Args:
-        x (Variable or array): Any shape, any float dtype.
-        axis (int): None stands for all elements in C order; the result is 1-d then.
-
-    Returns:
-        Variable: Shape and dtype of ``x``, or 1-d. Differentiable, any order.
-
-    Raises:
-        InvalidType: If the dtype is not a float, or the axis does not exist.
-        TypeError: If ``axis`` is no int.
-    """
+    """The products of the elements up to and with each, along an axis."""
     return Cumprod.call(x, axis=to_axis('cumprod', axis))

@@ -7,7 +7,9 @@ import typing as tp
 import chainerx
 
 from chainer import variable
+from chainer._base.docstrings import documented_like
 from chainer.functions._elementwise import FloatBinary
+from chainer.functions.math.maximum import maximum
 
 if tp.TYPE_CHECKING:
     from chainer._typing import VariableLike
@@ -19,17 +21,7 @@ class Minimum(FloatBinary):
     compose = staticmethod(chainerx.minimum)
 
 
+@documented_like(maximum)
 def minimum(x1: VariableLike, x2: VariableLike) -> variable.Variable:
-    """The smaller of two elements, with broadcasting; NaN if one is NaN.
-
-    Args:
-        x1, x2 (Variable or array): Any shapes that broadcast, one float dtype.
-
-    Returns:
-        Variable: The common shape, their dtype. Differentiable in both, any order; equal elements
-        share the gradient.
-
-    Raises:
-        InvalidType: If dtypes differ or are not floats, or shapes do not broadcast.
-    """
+    """The smaller of two elements, with broadcasting; NaN if one is NaN."""
     return Minimum.call(x1, x2)

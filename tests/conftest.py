@@ -1,5 +1,6 @@
 """Fixtures for all tests."""
 
+import collections
 import functools
 import gc
 import os
@@ -16,12 +17,55 @@ ROOT = pathlib.Path(__file__).parents[1]
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+#: A test with at least so many rows is a table, whose rows are shared out among the samples.
+TABLE = 30
+SAMPLES = range(3)
+
+
 def pytest_addoption(parser):
+    parser.addoption(
+        '--sample',
+        action='append',
+        type=int,
+        choices=SAMPLES,
+        help='run a third of the rows of each table; all other tests belong to sample 0, which is '
+        'the default of a run that names no tests; may be repeated',
+    )
     parser.addoption(
         '--full',
         action='store_true',
-        help='10^5 calls in test_fuzz.py, 20,000 iterations in test_leaks.py, a long log',
+        help='run all rows of all tables, and the long forms of the tests that have one: '
+        '10^5 calls in test_fuzz.py, 20,000 iterations in test_leaks.py, a long log',
     )
+
+
+def pytest_configure(config):
+    # Workers get the options of the process that started them, so this is decided once.
+    if config.option.sample is None:
+        names_none = config.args_source is not config.ArgsSource.ARGS and not config.option.keyword
+        config.option.sample = [0] if names_none and not config.option.full else [*SAMPLES]
+
+
+def sample_of(item):
+    """The sample of one row.
+
+    Two rows that differ in one parameter by one place are in different samples, so each op meets
+    each dtype in one of three runs, and a third of them in each.
+    """
+    return sum(item.callspec.indices.values()) % len(SAMPLES)
+
+
+def pytest_collection_modifyitems(config, items):
+    rows = collections.Counter(item.nodeid.partition('[')[0] for item in items)
+    chosen, others = [], []
+    for item in items:
+        is_row = rows[item.nodeid.partition('[')[0]] >= TABLE
+        sample = sample_of(item) if is_row else 0
+        (chosen if sample in config.option.sample else others).append(item)
+    # A slow test that starts last keeps one process busy while the others wait.
+    items[:] = sorted(chosen, key=lambda item: item.get_closest_marker('slow') is None)
+    if others:
+        config.hook.pytest_deselected(items=others)
 
 
 @pytest.fixture(scope='module', autouse=True)

@@ -6,9 +6,9 @@
 
 #include "chainerx/core/backend.h"
 #include "chainerx/core/error.h"
-#include "chainerx/kernels/index/indexing.h"
+#include "chainerx/kernels/indexing.h"
+#include "chainerx/kernels/memory.h"
 #include "chainerx/kernels/plugin.h"
-#include "chainerx/kernels/strided/memory.h"
 #include "chainerx/native/native_backend.h"
 
 namespace {

@@ -34,7 +34,8 @@ def test_code_blocks_run(name, asserts):
 
 
 @pytest.mark.parametrize(
-    'name', ['ARCHITECTURE.md', *(f'docs/{p.name}' for p in DOCS.glob('*.md'))]
+    'name',
+    ['ARCHITECTURE.md', *sorted(str(p.relative_to(DOCS.parent)) for p in DOCS.rglob('*.md'))],
 )
 def test_files_named_in_it_exist(name):
     root = DOCS.parent
@@ -42,10 +43,21 @@ def test_files_named_in_it_exist(name):
     text = re.sub(r'^```.*?^```', '', text, flags=re.M | re.S)
     named = set(re.findall(r'`((?:[\w.]+/)+[\w.*]+\.(?:cc|h|def|py|md|toml|cmake))`', text))
     named |= {p.split('#')[0] for p in re.findall(r'\]\((?!http)([^)]+)\)', text)}
-    places = [root, root / 'docs', root / 'cpp/chainerx']
+    places = [root, (root / name).parent, root / 'cpp/chainerx']
     missing = [n for n in named if not any(list(p.glob(n)) or (p / n).exists() for p in places)]
     assert not missing
     assert named or name not in ('ARCHITECTURE.md', 'docs/README.md')  # else the pattern is off
+
+
+def test_the_map_fits_on_a_few_screens():
+    lines = (DOCS.parent / 'ARCHITECTURE.md').read_text(encoding='utf-8').splitlines()
+    assert len(lines) <= 150
+    assert max(map(len, lines)) <= 100
+
+
+def test_few_terms_are_our_own():
+    rows = re.findall(r'^\| (?!term|---)', (DOCS / 'glossary.md').read_text('utf-8'), re.M)
+    assert len(rows) <= 40
 
 
 def quoted_blocks(text):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import importlib.metadata
 import importlib.util
 import re
@@ -192,12 +193,23 @@ def test_readme_tour_runs():
     np.testing.assert_allclose(names['chx'].to_numpy(names['z']), x @ w, rtol=1e-4, atol=1e-5)
 
 
-def test_every_folder_has_a_short_readme():
-    files = subprocess.run(
+@pytest.fixture
+def files():
+    """The paths that git tracks."""
+    listed = subprocess.run(
         ['git', 'ls-files'], cwd=ROOT, capture_output=True, text=True, check=False
     ).stdout.splitlines()
-    if not files:
+    if not listed:
         pytest.skip('not a git checkout')
+    return listed
+
+
+def test_no_folder_is_too_large_to_know(files):
+    sizes = collections.Counter(name.rpartition('/')[0] for name in files)
+    assert {folder: n for folder, n in sizes.items() if n > 60} == {}
+
+
+def test_every_folder_has_a_short_readme(files):
     tops = {'benchmarks', 'cmake', 'docs', 'examples', 'tests', 'tools'}
     folders = {f for f in tops if any(name.startswith(f + '/') for name in files)}
     folders |= {'/'.join(name.split('/')[:3]) for name in files if re.match(r'cpp/\w+/\w+/', name)}

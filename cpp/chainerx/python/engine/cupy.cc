@@ -1,5 +1,5 @@
 // Both directions go through CuPy's own description of its memory (`cupy.cuda.MemoryPointer`); see
-// the last section of ARCHITECTURE.md for why not through DLPack.
+// docs/internals/chainer_engine.md for why not through DLPack.
 #include "chainerx/python/engine/cupy.h"
 
 #include "chainerx/core/context.h"

@@ -1,4 +1,4 @@
-// Convolutions and the gradients of their inputs: arrays to the operands of RunGatherConv.
+// Convolutions and their input gradients: prepares the operands of RunGatherConv from arrays.
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -58,10 +58,9 @@ void RunConv(const Array& x, const Array& w0, const Array& b0, const ConvGeometr
     });
 }
 
-// The first of the numbers t = 0, 1, ... with t * a % m == b % m, where a and m have no common
-// divisor.
+// Returns the smallest t >= 0 with t * a % m == b % m. a and m must be coprime.
 int64_t DivideModulo(int64_t b, int64_t a, int64_t m) {
-    // Euclid's algorithm, with r == a * t modulo m.
+    // Extended Euclid; the invariant is r == a * t modulo m.
     int64_t r = m;
     int64_t t = 0;
     int64_t next_r = a % m;
@@ -75,9 +74,9 @@ int64_t DivideModulo(int64_t b, int64_t a, int64_t m) {
     return static_cast<int64_t>(Wide(b % m) * Wide(t < 0 ? t + m : t) % Wide(m));
 }
 
-// The elements of an axis of the input that have the rest `rest` when divided by the stride, and
-// the taps that reach them. These see the elements of gy one by one. There may be as many rests as
-// taps, and of each a lot, so no tap is tried out.
+// Selects the elements of an axis of gx that are congruent to `rest` modulo the stride, and the
+// taps that reach them; each such tap sees gy with step 1. A stride may be as large as there are
+// taps, so the taps are computed, not searched for.
 bool FindTaps(const Array& gx, const Array& gy, const ConvGeometry& geometry, int a, int64_t rest,
               GatherAxis* axis, int64_t* first) {
     const int64_t stride = geometry.stride[a];
@@ -96,12 +95,12 @@ bool FindTaps(const Array& gx, const Array& gy, const ConvGeometry& geometry, in
     axis->offset = (position - t * dilate) / stride;
     axis->dilate = -(dilate / divisor);
     axis->taps = CeilDiv(n_taps - t, every);
-    axis->w_stride *= std::min(every, n_taps);  // only one tap if it is not `every`
+    axis->w_stride *= std::min(every, n_taps);  // at most one tap if `every` is false
     axis->y_stride *= stride;
     return true;
 }
 
-// How many rests there are along an axis of the input.
+// Counts the residues modulo the stride along an axis of the input.
 int64_t CountRests(const Array& gx, const ConvGeometry& geometry, int a) {
     return std::min(geometry.stride[a], gx.shape()[a + 2]);
 }
@@ -133,7 +132,7 @@ void RunConvInputGrad(const Array& gy, const Array& w0, const Array& b0,
     int64_t n_rests = 1;
     for (int a = 0; a < whole.ndim; ++a) n_rests *= CountRests(gx, geometry, a);
     const bool turns = !is_direct && n_rests > 1 && whole.CountTaps() > 1;
-    int64_t n_positions = gy.shape()[0];  // of the first of the convolutions
+    int64_t n_positions = gy.shape()[0];  // of the first convolution
     for (int a = 0; a < whole.ndim; ++a) {
         n_positions *= CeilDiv(gx.shape()[a + 2], geometry.stride[a]);
     }
@@ -181,7 +180,8 @@ void RunConvInputGrad(const Array& gy, const Array& w0, const Array& b0,
     });
 }
 
-// Calls run(x, w, geometry, y) for some images at a time, as one image with one axis more.
+// Calls run(x, w, geometry, y) for a few images at a time, merged into one image with an extra
+// spatial axis.
 template <typename F>
 void WithBatchLast(const Array& x, const Array& w, const ConvGeometry& geometry, const Array& y,
                    Dtype dtype, const F& run) {

@@ -11,7 +11,7 @@ using internal::MakeView;
 
 namespace {
 
-// Of the products that the shapes ask for, those that are not with padding.
+// Returns the share of multiply-adds that do not fall on padding.
 double ShareInside(const Shape& x, const Shape& w, const Shape& y, const ConvGeometry& geometry) {
     double share = 1;
     for (int8_t a = 0; a < x.ndim() - 2; ++a) {
@@ -19,7 +19,7 @@ double ShareInside(const Shape& x, const Shape& w, const Shape& y, const ConvGeo
         const int64_t taps = w[a + 2];
         const int64_t out = y[a + 2];
         for (int64_t t = 0; t < taps; ++t) {
-            // Positions i with 0 <= i * stride + shift < length.
+            // Output positions i with 0 <= i * stride + shift < length see the input.
             const int64_t shift = t * geometry.dilate[a] - geometry.pad[a];
             const int64_t stride = geometry.stride[a];
             const int64_t begin = shift < 0 ? CeilDiv(-shift, stride) : 0;
@@ -35,7 +35,7 @@ double ShareInside(const Shape& x, const Shape& w, const Shape& y, const ConvGeo
 
 bool IsForBatchLast(const Shape& x, const Shape& w, const Shape& y, const ConvGeometry& geometry) {
     constexpr int64_t kLeastImages = 8;
-    constexpr double kShare = 0.94;  // copying operands and results costs the rest
+    constexpr double kShare = 0.94;  // the rest pays for copying operands and results
     constexpr int64_t kLeastChannels = 16;
     return x.ndim() - 2 < kMaxSpatial && y[0] >= kLeastImages && w[1] >= kLeastChannels &&
            w[0] / geometry.groups >= kLeastChannels && y.GetTotalSize() != 0 &&

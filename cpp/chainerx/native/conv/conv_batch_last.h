@@ -1,6 +1,6 @@
-// Convolutions of a batch of small images with the images as last axis: the columns of a panel are
-// then one position of many images, and what is padding for one of them is so for all, and is left
-// out. To the convolution it is one image with one axis more.
+// Convolution of many small images in CHWN layout (batch innermost): the columns of a panel are one
+// output position of many images, so a tap that falls on padding does so for the whole panel and is
+// skipped. The convolution sees one image with an extra spatial axis.
 #pragma once
 
 #include "chainerx/core/array.h"
@@ -8,14 +8,14 @@
 
 namespace chainerx::native {
 
-// Whether that is faster: a function of the shapes alone.
+// Returns whether CHWN is faster; a function of the shapes alone.
 bool IsForBatchLast(const Shape& x, const Shape& w, const Shape& y, const ConvGeometry& geometry);
 
-// x[begin:end] with the images behind the last axis, as one image.
+// Returns x[begin:end] in CHWN layout, as one image with an extra axis.
 Array BatchLast(const Array& x, int64_t begin, int64_t end);
 
-// Weights, and the geometry of `ndim` axes, with another axis, along which nothing but the position
-// counts.
+// Appends a spatial axis of one tap, stride 1 and no padding to weights, or to the geometry of
+// `ndim` axes.
 Array WithPlainAxis(const Array& w);
 ConvGeometry WithPlainAxis(const ConvGeometry& geometry, int ndim);
 

@@ -13,7 +13,7 @@
 namespace chainerx::native {
 namespace {
 
-// The loops of integers.
+// Loops for integers.
 template <typename T>
 void PlainCopy(TapRows<const T> x, TapRows<T> y, int64_t n_rows, int64_t n) {
     for (int64_t r = 0; r < n_rows; ++r) std::copy_n(x.data + r * x.step, n, y.data + r * y.step);
@@ -54,8 +54,8 @@ const TapLoops<T>& LoopsOf() {
     }
 }
 
-// A channel of the input with zeros around it, wherever a window may reach, and between its
-// elements where they are spread. Elements of the last axis that are `step` apart lie side by side.
+// One zero-padded channel of the input, also zero-stuffed where the input is spread. Elements of
+// the last axis that are `step` apart are adjacent (one phase after the other).
 template <typename T>
 class PaddedPlane {
  public:
@@ -78,10 +78,10 @@ class PaddedPlane {
         }
     }
 
-    // Of the memory for it: loops read whole vectors.
+    // Elements to allocate, including a margin since loops read whole vectors.
     int64_t size() const { return size_ + 64 / sizeof(T); }
 
-    // Where tap `tap` of the position 0 finds its element.
+    // Returns the offset of the element that `tap` of output position 0 reads.
     int64_t OffsetOf(const int64_t* tap) const {
         int64_t offset = 0;
         for (int a = 0; a < last_; ++a) offset += IndexOf(a, tap[a]) * stride_[a];
@@ -89,10 +89,10 @@ class PaddedPlane {
         const int64_t step = conv_.axes[last_].step;
         return offset + index % step * phase_ + index / step;
     }
-    // From a position to the next one of an axis that is not the last.
+    // Distance from one position to the next along an axis that is not the last.
     int64_t StepOf(int a) const { return conv_.axes[a].step * stride_[a]; }
 
-    // Copies a channel into `plane`, whose other elements are 0 already.
+    // Copies a channel into `plane`, whose padding is zeroed already.
     void Copy(const T* x, T* plane) const { CopyAxis(0, x, plane); }
 
  private:
@@ -100,13 +100,13 @@ class PaddedPlane {
         return conv_.axes[a].offset + tap * conv_.axes[a].dilate - begin_[a];
     }
 
-    // What the plane has of an axis of x.
+    // The range of axis a of x that the plane holds.
     Part PartOf(int a) const {
         const GatherAxis& axis = conv_.axes[a];
         const auto least = [&](int64_t i) { return CeilDiv(std::max<int64_t>(i, 0), axis.spread); };
         return {least(begin_[a]), std::min(axis.in, least(begin_[a] + length_[a]))};
     }
-    // Where element i of an axis of x is in that of the plane, but for steps.
+    // Index of element i of axis a of x in the plane, before phases are separated.
     int64_t PlaceOf(int a, int64_t i) const { return i * conv_.axes[a].spread - begin_[a]; }
 
     void CopyAxis(int a, const T* x, T* plane) const {
@@ -133,7 +133,7 @@ class PaddedPlane {
         }
     }
 
-    // Elements [begin, end) of the last axis, each to its phase.
+    // Copies elements [begin, end) of the last axis, separated by phase.
     void CopyApart(const T* x, int64_t begin, int64_t end, T* plane) const {
         const int64_t step = conv_.axes[last_].step;
         const int64_t from = begin_[last_];
@@ -173,7 +173,7 @@ class PaddedPlane {
     int64_t stride_[kMaxSpatial];
 };
 
-// The rows of the last two axes, which the loops take together, and how far apart they are.
+// Rows of the last two axes, which a loop handles together, and their strides.
 template <typename T>
 struct Rows {
     int64_t n{1};
@@ -188,7 +188,7 @@ struct Rows {
     }
 };
 
-// Calls f(x, y) with the offsets in the plane and in y, for each position of all axes but two.
+// Calls f(x, y) with offsets in the plane and in y, for each position of all axes but the last two.
 template <typename T, typename F>
 void ForSheets(const GatherConv<T>& conv, const PaddedPlane<T>& padded, const F& f) {
     int64_t n = 1;
@@ -206,8 +206,8 @@ void ForSheets(const GatherConv<T>& conv, const PaddedPlane<T>& padded, const F&
     }
 }
 
-// Calls f(begin, end) for slices of [0, n), each of some `unit`s, that take about ten milliseconds
-// where an element takes `each` products: Ctrl-C is answered between them.
+// Calls f(begin, end) for chunks of [0, n), multiples of `unit`, of about ten milliseconds each
+// (`each` multiply-adds an element), so that Ctrl-C is answered between them.
 template <typename F>
 void InSlices(int64_t n, int64_t unit, double each, const F& f) {
     constexpr double kMost = 0x1p26;
@@ -219,7 +219,7 @@ void InSlices(int64_t n, int64_t unit, double each, const F& f) {
     }
 }
 
-// Calls f(t, tap, w) for each tap; w is its place among the weights.
+// Calls f(t, tap, w) for each tap; w is its index in the weights.
 template <typename T, typename F>
 void ForTaps(const GatherConv<T>& conv, const F& f) {
     const int64_t n_taps = conv.CountTaps();
@@ -232,7 +232,7 @@ void ForTaps(const GatherConv<T>& conv, const F& f) {
     }
 }
 
-// Blocks of items that take some ten microseconds or more, on one thread or all.
+// Splits items into chunks of at least ten microseconds, on one thread or all.
 template <typename F>
 void ForItems(int64_t n, double work_each, const F& f) {
     constexpr double kLeast = 0x1p16;
@@ -261,7 +261,7 @@ void RunDirectConv(const GatherConv<T>& conv) {
         const Scratch<int64_t> offsets{n_all};
         const Scratch<T> w{n_all};
         std::fill_n(planes.data(), conv.ins * padded.size(), T{0});
-        bool adjacent = true;  // taps, and channels, in their order
+        bool adjacent = true;  // taps and channels are contiguous
         for (int64_t c = 0; c < conv.ins; ++c) {
             ForTaps(conv, [&](int64_t t, const int64_t* tap, int64_t at) {
                 offsets.data()[c * n_taps + t] = c * padded.size() + padded.OffsetOf(tap);
@@ -290,7 +290,7 @@ void RunDirectConv(const GatherConv<T>& conv) {
                 const T bias = conv.bias != nullptr ? conv.bias[channel] : T{0};
                 T* y = conv.y + image * conv.y_image + channel * conv.y_channel;
                 ForSheets(conv, padded, [&](int64_t x_at, int64_t y_at) {
-                    constexpr int64_t kRows = 4;  // that the loops take together
+                    constexpr int64_t kRows = 4;  // that one call of the loop handles
                     constexpr int64_t kColumns = 64;
                     const auto n = static_cast<double>(n_all);
                     InSlices(rows.n, kRows, n * kColumns, [&](int64_t r, int64_t r_end) {
@@ -338,7 +338,7 @@ void RunDirectWeightGrad(const GatherConv<T>& conv, T* gw, bool accumulate) {
                         const T* gy =
                             conv.y + image * conv.y_image + (i * conv.outs + o) * conv.y_channel;
                         ForSheets(conv, padded, [&](int64_t x_at, int64_t y_at) {
-                            constexpr int64_t kTaps = 9;  // that the loops take together
+                            constexpr int64_t kTaps = 9;  // that one call of the loop handles
                             InSlices(n_taps, kTaps, static_cast<double>(rows.n * last.out),
                                      [&](int64_t t, int64_t end) {
                                          loops.products(

@@ -15,10 +15,10 @@
 namespace chainerx::native {
 namespace {
 
-// Of gathered input, as deep as weights are cut, these stay in the second-level cache.
+// im2col columns in a block: at the depth of a weight cut they fit in L2.
 constexpr int64_t kBlockColumns = 256;
 
-// Writes a tile to the segments of its columns.
+// Scatters a computed tile to the segments of its columns.
 template <typename T>
 void Scatter(const T* tile, int64_t columns, int64_t rows, const Segment* segments,
              int64_t n_segments, int64_t y_step, int64_t y_channel, bool accumulate, T* y) {
@@ -36,7 +36,7 @@ void Scatter(const T* tile, int64_t columns, int64_t rows, const Segment* segmen
     }
 }
 
-// Some columns and panels of rows of one group.
+// Computes a block of columns and a range of row panels of one group.
 template <typename T>
 void RunBlock(const GatherConv<T>& conv, const Gatherer<T>& gatherer,
               const PackedWeights<T>& weights, int64_t group, const Part& columns,
@@ -84,7 +84,7 @@ void RunBlock(const GatherConv<T>& conv, const Gatherer<T>& gatherer,
                 if (place.n_tile_runs != 0) of_place->n_next = 0;
                 if (p == panels.begin && place.n_tile_runs != 0 && b + 1 < n_blocks &&
                     places.data()[b + 1].n_tile_runs == 1) {
-                    // The first panel of rows finds the input where the array has it.
+                    // The first panel of rows may read the input in place.
                     const TileRun<T>& after = of_place[most_runs];
                     of_place->next = after.b;
                     of_place->next_row = after.b_step;
@@ -116,7 +116,7 @@ void RunGatherConv(const GatherConv<T>& conv) {
     }
     const PackedWeights<T> weights{conv, gatherer.n_taps(), Side::kA};
     const int64_t n_panels = CeilDiv(n_columns, loops.columns);
-    // Rows are shared out as well where there are few columns. This changes no bits.
+    // Rows are split among threads too if there are few columns. This changes no bits.
     const double work = static_cast<double>(n_columns) * static_cast<double>(conv.outs) *
                         static_cast<double>(conv.ins * gatherer.n_taps());
     const Grid grid =

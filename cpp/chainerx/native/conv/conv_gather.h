@@ -1,6 +1,6 @@
-// Convolution as a product of matrices, of which the second is never in memory: its panels are
-// gathered from the input while they are packed. Serves the forward pass and, with the operands
-// that conv.cc gives it, the gradient of the input.
+// Convolution as implicit GEMM: the im2col matrix is never in memory as a whole; its panels are
+// gathered from the input as they are packed. It serves the forward pass and, with operands from
+// conv.cc, the input gradient.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace chainerx::native {
 
-// One spatial axis. Output position i sees the inputs i * step + offset + t * dilate, where they
-// are inside; t counts the taps. All strides are in elements.
+// One spatial axis. Output position i reads the inputs i * step + offset + t * dilate that are in
+// bounds; t counts the taps. All strides are in elements.
 struct GatherAxis {
     int64_t in;
     int64_t out;
@@ -21,36 +21,39 @@ struct GatherAxis {
     int64_t x_stride;
     int64_t y_stride;
     int64_t w_stride;
-    int64_t spread{1};  // for RunDirectConv: so many elements of the input are 0 but for the first
+    // for RunDirectConv: zero-stuffing, so only every spread-th input element is nonzero
+    int64_t spread{1};
 };
 
-// Whether the channels of the output are rows of the product, or columns, where positions are rows.
+// Which operand of the product the weights are: A (output channels are rows, positions are columns)
+// or B (output channels are columns, positions are rows).
 enum class Side { kA, kB };
 
 template <typename T>
 struct GatherConv {
     int64_t batch;
     int64_t groups;
-    int64_t ins;   // channels of the input, of one group
-    int64_t outs;  // of the output
+    int64_t ins;   // input channels of one group
+    int64_t outs;  // output channels of one group
     int ndim;
     GatherAxis axes[kMaxSpatial];
 
-    // Elements of the last axis are adjacent. With a step there, its elements 0, step, 2 * step,
-    // ... are, and `phase` elements behind them those of 1, 1 + step, ... and so on.
+    // Elements of the last axis are adjacent. If it has a step, it is split into phases: elements
+    // 0, step, 2 * step, ... are adjacent, those of 1, 1 + step, ... follow at distance `phase`,
+    // and so on.
     const T* x;
     int64_t x_image;
     int64_t x_channel;
     int64_t phase;
 
     const T* w;
-    int64_t w_out;  // from one channel of the output to the next, also across groups
+    int64_t w_out;  // stride of output channels, also across groups
     int64_t w_in;
     int64_t w_group;
-    int64_t w_panel{0};  // see packed_weights.h, as to the next one
+    int64_t w_panel{0};  // stride of panels, see packed_weights.h
     Side w_side{Side::kA};
 
-    const T* bias;  // null for none
+    const T* bias;  // null if there is no bias
 
     T* y;
     int64_t y_image;
@@ -68,8 +71,8 @@ struct GatherConv {
     }
 };
 
-// There is at least one tap and one channel of the input. The bits depend on nothing but shapes and
-// values: each element is one chain over (channel, taps), cut at fixed places.
+// There must be at least one tap and one input channel. The bits depend on shapes and values only:
+// each element is one chain over (channel, taps), cut at fixed positions.
 template <typename T>
 void RunGatherConv(const GatherConv<T>& conv);
 

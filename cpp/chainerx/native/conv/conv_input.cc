@@ -13,7 +13,7 @@ void ConvInput::Prepare(int64_t begin, int64_t end, int64_t* phase) {
     Shape shape = x.shape();
     shape[last] = *phase * step_;
     held_ = EmptyApart(shape, dtype_, x.device());
-    // x[..., i::step] becomes held_[..., i * phase:].
+    // Phase split: x[..., i::step] becomes held_[..., i * phase:].
     Strides from = x.strides();
     from[last] *= step_;
     for (int64_t i = 0; i < std::min(step_, length); ++i) {

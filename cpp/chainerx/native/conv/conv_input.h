@@ -1,4 +1,4 @@
-// From arrays to the operands of RunGatherConv and RunDirectConv.
+// Prepares the operands of RunGatherConv and RunDirectConv from arrays.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace chainerx::native {
 
-// Axes along which nothing but the position counts are one with the next.
+// Merges an axis of a single tap with the next one where strides allow.
 template <typename Conv>
 void MergeAxes(Conv* conv) {
     const auto is_plain = [](const GatherAxis& axis) {
@@ -36,10 +36,10 @@ void MergeAxes(Conv* conv) {
     conv->ndim = n;
 }
 
-// The input of a convolution, some images at a time, as RunGatherConv can read it.
+// The input of a convolution, a few images at a time, in a layout that RunGatherConv reads.
 class ConvInput {
  public:
-    // `steps` of the last axis are taken apart.
+    // `steps` is the step of the last axis, by which it is split into phases.
     ConvInput(const Array& x, Dtype dtype, int64_t step)
         : x_{x}, step_{step}, item_{GetItemSize(dtype)}, dtype_{dtype} {
         const int8_t last = x.ndim() - 1;
@@ -67,7 +67,7 @@ class ConvInput {
     }
 
  private:
-    // Sets held_, and how far apart the parts of its last axis are.
+    // Sets held_ and the distance between the phases of its last axis.
     void Prepare(int64_t begin, int64_t end, int64_t* phase);
 
     const Array& x_;
@@ -78,8 +78,8 @@ class ConvInput {
     Array held_;
 };
 
-// Calls run(begin, end, y) for all images, or for some at a time where they are converted; y is
-// what is written, of `dtype`.
+// Calls run(begin, end, y) for all images at once, or for a few at a time if they are converted; y
+// is the array to write, of `dtype`.
 template <typename F>
 void InGroups(ConvInput& input, Dtype dtype, const Array& out, const F& run) {
     const int64_t n = out.shape()[0];
@@ -131,8 +131,8 @@ GatherConv<T> MakeConv(const Array& w, const Array& b, int64_t groups, const Str
     return conv;
 }
 
-// Sets the axes of a forward pass, all but their strides in x, and returns what is seen of x: where
-// there is one tap, the elements that it sees are those of a shorter axis.
+// Sets the axes of a forward pass except for their strides in x, and returns the view of x that is
+// read: an axis with a single tap shrinks to the elements which that tap reads.
 template <typename Conv>
 Array SetAxes(const Array& x, const ConvGeometry& geometry, const Array& y, Conv* conv) {
     Shape shape = x.shape();

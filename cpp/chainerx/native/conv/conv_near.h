@@ -1,6 +1,6 @@
-// The part of its input that a block of a convolution sees, copied side by side: where taps read
-// each element of it several times, and channels are a large power of two apart, so that few of
-// them stay in a cache meanwhile; and where it comes from main memory.
+// Stages the input that a block of a convolution reads in a compact copy. It pays where taps read
+// each element several times and channels are a large power of two apart, so that they conflict in
+// the cache sets; and where the input comes from main memory.
 #pragma once
 
 #include <algorithm>
@@ -17,9 +17,8 @@ namespace chainerx::native {
 template <typename T>
 class NearInput {
  public:
-    // For the columns of a product, of which `places` are the panels, and cuts of at most
-    // `channels` channels. Where there is something to gain, the runs in `places` read from the
-    // copy then.
+    // Stages the input of `columns`, whose panels are `places`, for cuts of at most `channels`
+    // channels. If staging pays, the runs in `places` point into the copy afterwards.
     NearInput(const GatherConv<T>& conv, const Gatherer<T>& gatherer, const Part& columns,
               int64_t channels, PositionPanel<T>* places, int64_t n_places)
         : conv_{conv},
@@ -56,7 +55,7 @@ class NearInput {
         }
     }
 
-    // What a cut of the depth is gathered from, and how far apart its channels are.
+    // Returns the source that a cut of the depth is gathered from, and its channel stride.
     ChannelView<T> Give(int64_t group, const Part& channels) const {
         const T* x = conv_.x + (group * conv_.ins + channels.begin) * conv_.x_channel;
         if (!is_used_) return {x, conv_.x_channel};
@@ -71,15 +70,16 @@ class NearInput {
     }
 
  private:
-    // Elements of a channel of one image, in the input and in the copy.
+    // A range of elements of one channel of one image, in the input and in the copy.
     struct Slab {
         int64_t from;
         int64_t length;
         int64_t to;
     };
 
-    // Whether one tap reads from main memory, a page or more between channels: no prefetcher
-    // follows so many streams of two lines each, but it does those of a block's whole rows.
+    // Whether a single tap reads from main memory with channels a page or more apart: hardware
+    // prefetchers do not follow that many streams of two lines each, but do follow the rows of a
+    // block.
     bool IsFar(const Gatherer<T>& gatherer, int64_t channels) const {
         constexpr auto kSize = static_cast<int64_t>(sizeof(T));
         constexpr int64_t kPage = 4096;
@@ -90,7 +90,8 @@ class NearInput {
                conv_.batch * conv_.ins * conv_.groups * conv_.x_channel * kSize >= kCaches;
     }
 
-    // What the positions from `begin` to `end`, both included, see; nothing of an empty input.
+    // Returns the range that the positions [begin, end] (end included) read; empty for an empty
+    // input.
     Slab Find(int64_t begin, int64_t end) const {
         for (int a = 0; a < conv_.ndim; ++a) {
             if (conv_.axes[a].in == 0) return {0, 0, 0};

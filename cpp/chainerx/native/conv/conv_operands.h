@@ -1,4 +1,4 @@
-// What the kernels of convolutions do to their operands first.
+// Helpers that prepare the operands of convolution kernels.
 #pragma once
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 
 namespace chainerx::native {
 
-// x[begin:end].
+// Returns x[begin:end].
 inline Array Images(const Array& x, int64_t begin, int64_t end) {
     Shape shape = x.shape();
     shape[0] = end - begin;
     return internal::MakeView(x, shape, x.strides(), x.raw_data() + begin * x.strides()[0]);
 }
 
-// x itself where it is C-contiguous and of that dtype, else a copy.
+// Returns x itself if it is C-contiguous and of `dtype`, else a copy.
 inline Array AsContiguousOf(const Array& x, Dtype dtype) {
     if (x.dtype() == dtype && x.IsContiguous()) return internal::Detached(x);
     const Array y = EmptyUnchecked(x.shape(), dtype, x.device());
@@ -25,7 +25,7 @@ inline Array AsContiguousOf(const Array& x, Dtype dtype) {
     return y;
 }
 
-// An array whose channels (axis 1) lie apart so that they do not share sets of the caches.
+// Allocates an array whose channel stride (axis 1) avoids cache-set conflicts.
 inline Array EmptyApart(const Shape& shape, Dtype dtype, Device& device) {
     const int64_t item = GetItemSize(dtype);
     Strides strides{shape, item};
@@ -37,14 +37,14 @@ inline Array EmptyApart(const Shape& shape, Dtype dtype, Device& device) {
     return internal::MakeView(memory, shape, strides, memory.raw_data());
 }
 
-// How many of n images, `nbytes` each, are converted at a time.
+// Number of images, `nbytes` each, that are converted at a time, of n.
 inline int64_t CountTogether(int64_t nbytes, int64_t n) {
     constexpr int64_t kMost = int64_t{16} << 20;
     return std::clamp<int64_t>(kMost / std::max<int64_t>(nbytes, 1), 1, n);
 }
 
 // Calls f(T{}, dtype) with the type and dtype in which convolutions of `dtype` are computed: 16-bit
-// floats in float32; integers wrap, so their sign doesn't matter.
+// floats upcast to float32; integers wrap, so their sign doesn't matter.
 template <typename F>
 void VisitConvDtype(Dtype dtype, const F& f) {
     if (dtype == Dtype::kFloat64) {

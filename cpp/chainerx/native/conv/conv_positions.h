@@ -1,5 +1,5 @@
-// The output positions of a convolution, some of which are a panel of its product, and what they
-// see.
+// im2col: maps the columns of the implicit product to output positions and packs the input that
+// they read.
 #pragma once
 
 #include <algorithm>
@@ -19,30 +19,30 @@ inline constexpr int64_t FloorDiv(int64_t a, int64_t b) {
     return a / b - static_cast<int64_t>(a % b < 0);
 }
 
-// Adjacent output positions of one row, in a panel.
+// Adjacent output positions of one row, within a panel.
 struct PositionRun {
-    int64_t column;  // of the panel
+    int64_t column;  // first column in the panel
     int64_t length;
-    int64_t x;  // the offset of what tap 0 of each axis would see without `offset`
+    int64_t x;  // input offset that tap 0 of each axis would read without `offset`
     int64_t y;
     int64_t at[kMaxSpatial];
 };
 
-// Where elements of the result that are adjacent in a panel go.
+// The destination of elements of the result that are adjacent in a panel.
 struct Segment {
     int64_t column;
     int64_t length;
     int64_t y;
 };
 
-// Channels of the input, at the first one of some.
+// A range of input channels: the address of the first, and their stride.
 template <typename T>
 struct ChannelView {
     const T* data;
     int64_t step;
 };
 
-// What all panels of one convolution share.
+// State that all panels of one convolution share.
 template <typename T>
 class Gatherer {
  public:
@@ -58,7 +58,7 @@ class Gatherer {
     int64_t n_columns() const { return conv_.batch * positions_; }
     int64_t n_taps() const { return n_taps_; }
 
-    // The runs of the columns [begin, end), fewer than `runs` has room for.
+    // Fills in the runs of the columns [begin, end). `runs` must have room for them.
     int64_t FindRuns(int64_t begin, int64_t end, PositionRun* runs) const {
         int64_t n = 0;
         for (int64_t j = begin; j < end;) {
@@ -73,7 +73,8 @@ class Gatherer {
                 const int64_t at = rest % axis.out;
                 rest /= axis.out;
                 run.at[a] = at;
-                // Positions of the last axis are one element apart, whatever the step.
+                // Positions of the last axis are one element apart whatever the step, since it is
+                // split into phases.
                 run.x += a == conv_.ndim - 1 ? at : at * axis.step * axis.x_stride;
                 run.y += at * axis.y_stride;
             }
@@ -83,14 +84,14 @@ class Gatherer {
         return n;
     }
 
-    // The rows of the panel that are one cut of the depth, but for taps that see nothing of the
-    // input. Returns how many runs of them are left. What lies in x as it would in a panel of b is
-    // read there.
+    // Packs the rows of a panel that are one cut of the depth, skipping taps that see only padding.
+    // Returns the number of runs of rows. Rows that lie in x as they would in a panel of B are read
+    // in place.
     int64_t Pack(Side side, const ChannelView<T>& x, const PositionRun* runs, int64_t n_runs,
                  const DepthCut& cut, T* panel, TileRun<T>* found) const {
         const GemmLoops<T>& loops = GemmLoopsOf<T>();
         const int64_t n_channels = cut.channels.size();
-        // Zeros take less time than another tile, where there are few.
+        // Below this many channels, zeros cost less than starting another tile.
         constexpr int64_t kLeastChannels = 8;
         int64_t tap[kMaxSpatial];
         int64_t rest = cut.taps.begin;
@@ -122,7 +123,7 @@ class Gatherer {
         return n;
     }
 
-    // What the tile of these columns is written to; one segment where it is adjacent memory.
+    // Finds the destinations of a tile of these columns; one segment if it is adjacent memory.
     int64_t FindSegments(const PositionRun* runs, int64_t n_runs, Segment* segments) const {
         int64_t n = 0;
         for (int64_t i = 0; i < n_runs; ++i) {
@@ -137,19 +138,19 @@ class Gatherer {
         return n;
     }
 
-    // Vectors of a panel and runs in it, at most; a run is cut where vectors end.
+    // Vectors of a panel and runs in it, at most; runs are cut at vector boundaries.
     static constexpr int64_t kMostRuns = 32;
     static constexpr int64_t kMostPieces = 2 * kMostRuns;
 
  private:
-    // Rows of the panel at hand; one of a gets those of the weights later.
+    // Rows of the current panel; a run of A gets its rows of weights later.
     static TileRun<T> InPanel(Side side, const T* panel, int64_t at, int64_t k) {
         if (side == Side::kA) return {at, k, nullptr, 0};
         const int64_t columns = GemmLoopsOf<T>().columns;
         return {at, k, panel + at * columns, columns};
     }
 
-    // Whether a run of all columns is seen whole.
+    // Whether one run covers all columns without padding.
     static bool IsWhole(const GatherPiece* pieces, int64_t n, const GemmLoops<T>& loops) {
         if (n * loops.width != loops.columns) return false;
         const auto all = static_cast<uint32_t>((uint64_t{1} << loops.width) - 1);
@@ -159,9 +160,9 @@ class Gatherer {
         return true;
     }
 
-    // What a tap of the last axis sees, at any position.
+    // The range that one tap of the last axis reads, at any position.
     struct LastTap {
-        int64_t low;  // Positions [low, high) are those that see an element of the input.
+        int64_t low;  // Positions [low, high) read an element of the input.
         int64_t high;
         int64_t offset;
     };
@@ -179,7 +180,7 @@ class Gatherer {
         const LastTap& last = last_taps_.data()[tap[conv_.ndim - 1]];
         int64_t offset = last.offset;
         for (int a = 0; a < conv_.ndim - 1; ++a) offset += Shift(a, tap) * conv_.axes[a].x_stride;
-        // A panel takes few pieces of few channels: divisions would be most of the time.
+        // A shift: with few channels, divisions would dominate the gathering of a panel.
         const int log2_width = std::countr_zero(static_cast<uint64_t>(width));
         int64_t n = 0;
         for (int64_t i = 0; i < n_runs; ++i) {
@@ -220,7 +221,7 @@ class Gatherer {
     const Scratch<LastTap> last_taps_;
 };
 
-// A panel of positions, and how many runs there are of what it sees in the cut at hand.
+// The positions of a panel, and the number of runs it reads in the current cut.
 template <typename T>
 struct PositionPanel {
     int64_t n_runs;
@@ -235,11 +236,12 @@ struct PositionPanel {
     }
 };
 
-// Where channels of the output go. Few positions are better rows of the product, of which a tile
-// can have any number, than columns. A function of the shape and the instruction set.
+// Chooses the operand that the weights are. Few positions serve better as rows of the product,
+// since a tile can have any number of rows but only whole vectors of columns. A function of the
+// shape and the instruction set.
 template <typename T>
 Side SideOf(int64_t n_positions, int64_t outs);
-// For Side::kB.
+// The product with the weights as B.
 template <typename T>
 void RunPositionsInRows(const GatherConv<T>& conv, const Gatherer<T>& gatherer);
 

@@ -1,5 +1,5 @@
-// Convolutions with few positions, which are the rows of the product; the channels of the output
-// are its columns.
+// Implicit GEMM with output pixels as M: convolutions with few positions, which become the rows of
+// the product; output channels are its columns.
 #include <algorithm>
 #include <cstdint>
 
@@ -14,7 +14,7 @@
 namespace chainerx::native {
 namespace {
 
-// The sums of some positions, `ld` apart, and columns to y.
+// Writes sums of positions (`ld` apart) and columns to y.
 template <typename T>
 void WriteTurned(const T* sums, int64_t ld, int64_t n_columns, const PositionPanel<T>& place,
                  int64_t y_step, int64_t y_channel, const T* bias, T* y) {
@@ -29,7 +29,7 @@ void WriteTurned(const T* sums, int64_t ld, int64_t n_columns, const PositionPan
     }
 }
 
-// Some panels of channels of one group.
+// Computes some panels of channels of one group.
 template <typename T>
 void RunBlock(const GatherConv<T>& conv, const Gatherer<T>& gatherer,
               const WeightPanels<T>& weights, const PositionPanel<T>* places, int64_t n_places,
@@ -43,7 +43,7 @@ void RunBlock(const GatherConv<T>& conv, const Gatherer<T>& gatherer,
     const Scratch<T> packed{n_places * block_size};
     const Scratch<TileRun<T>> runs{n_places * most_runs};
     const Scratch<int64_t> n_runs{n_places};
-    // Nobody else reads these panels of weights, so they are packed when they are wanted.
+    // No other task reads these panels of weights, so they are packed just before use.
     const int64_t n_parts = CeilDiv(panels.size(), weights.n_together());
     const int64_t panel_size = weights.largest_depth() * loops.columns;
     const Scratch<T> near_weights{CeilDiv(panels.size(), n_parts) * panel_size};
@@ -117,7 +117,7 @@ void RunPositionsInRows(const GatherConv<T>& conv, const Gatherer<T>& gatherer) 
     }
     const double work = static_cast<double>(n_positions) * static_cast<double>(conv.outs) *
                         static_cast<double>(conv.ins * gatherer.n_taps());
-    constexpr int64_t kMostPanels = 16;  // of weights for each gathering of all positions
+    constexpr int64_t kMostPanels = 16;  // panels of weights for each packing of all positions
     const Grid grid = CutGrid(conv.groups, {1, 1},
                               {weights.n_panels(), CeilDiv(weights.n_panels(), kMostPanels)}, work);
     const auto run = [&](int64_t item) {

@@ -11,17 +11,17 @@
 namespace chainerx::native {
 namespace {
 
-// A spatial axis: position i adds to element i * step + t * dilate + offset by tap t.
+// One spatial axis: position i adds to element i * step + t * dilate + offset by tap t.
 struct ScatterAxis {
-    int64_t in;   // of gy
-    int64_t out;  // of gx
+    int64_t in;   // length of gy
+    int64_t out;  // length of gx
     int64_t taps;
     int64_t step;
     int64_t dilate;
     int64_t offset;
-    int64_t stride;  // in gx
+    int64_t stride;  // stride in gx
 
-    // The positions that add to an element by this tap.
+    // The range of positions whose tap `tap` falls inside gx.
     Part Inside(int64_t tap) const {
         const int64_t shift = tap * dilate + offset;
         const int64_t begin = shift < 0 ? CeilDiv(-shift, step) : 0;
@@ -49,7 +49,7 @@ struct ScatterPlan {
         }
     }
 
-    // Adds what one tap has for all positions to a channel of gx.
+    // Adds the products of one tap at all positions to a channel of gx.
     void Add(int64_t t, const T* from, T* gx) const {
         int64_t tap[kMaxSpatial];
         for (int a = ndim - 1; a >= 0; --a) {
@@ -79,8 +79,8 @@ struct ScatterPlan {
 }  // namespace
 
 bool IsForScatter(const Shape& gx, const Shape& w, const Shape& gy, const ConvGeometry& geometry) {
-    // The product is whole in memory; where it is large, or each of its elements is a short sum,
-    // waste is the lesser evil.
+    // The column matrix is held as a whole; if it is large, or each of its elements is a short sum,
+    // computing padding in the implicit GEMM costs less.
     constexpr double kMostBytes = 0x1p20;
     constexpr int64_t kLeastDepth = 32;
     constexpr double kWaste = 1.6;

@@ -1,5 +1,5 @@
-// Gradients of the input most of whose windows would reach beyond the gradient of the output: all
-// that each of its positions adds, as one product, and then to where it belongs.
+// col2im: input gradients most of whose windows would reach beyond gy. One product computes the
+// column matrix, which is then added to gx element by element.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace chainerx::native {
 
-// Whether that is faster than to gather: a function of the shapes alone.
+// Returns whether col2im beats the implicit GEMM; a function of the shapes alone.
 bool IsForScatter(const Shape& gx, const Shape& w, const Shape& gy, const ConvGeometry& geometry);
 
-// gx += the gradient of the input. All are contiguous and of type T.
+// Adds the input gradient to gx. All arrays are contiguous and of type T.
 template <typename T>
 void RunScatterConv(const Array& gy, const Array& w, const ConvGeometry& geometry, const Array& gx);
 

@@ -15,11 +15,12 @@
 namespace chainerx::native {
 namespace {
 
-// Columns, that is taps and channels, whose panels stay in the second-level cache.
+// Columns, i.e. taps and channels, whose panels stay in L2.
 constexpr int64_t kBlockColumns = 256;
 
-// gy as panels of rows: for each group, cut of the positions and panel. Packed beforehand where
-// several blocks of columns read it; else just before, so that it stays in a cache.
+// Packs gy into row panels, one for each group, cut of the positions and panel. It packs all
+// beforehand if several blocks of columns read them; else each just before use, while it is in
+// cache.
 template <typename T>
 class PackedGrad {
  public:
@@ -46,7 +47,7 @@ class PackedGrad {
         });
     }
 
-    // For one panel, where they are not packed beforehand.
+    // Scratch elements for one panel, if they are not packed beforehand.
     int64_t CountScratch() const { return all_ ? 0 : rows_ * (depth(0).size() + 1); }
 
     const T* Give(int64_t group, int64_t i_depth, int64_t i, T* scratch) const {
@@ -85,15 +86,16 @@ class PackedGrad {
     std::optional<Scratch<T>> all_;
 };
 
-// What the positions saw, as panels of columns: taps, and channels within them.
+// Packs the input that the positions read into column panels: taps, and channels within them.
 template <typename T>
 class SeenPacker {
  public:
     SeenPacker(const WeightConv<T>& conv, int64_t group, int64_t positions)
         : conv_{conv}, group_{group}, positions_{positions}, last_{conv.axes[conv.ndim - 1]} {}
 
-    // Columns [begin, end), at most those of a panel; positions q, but for those that see nothing.
-    // Returns how many runs of them are left. What lies in x as it would in a panel is read there.
+    // Packs columns [begin, end), at most one panel, for positions q, skipping positions that see
+    // only padding. Returns the number of runs. Input that lies in x as in a panel is read in
+    // place.
     int64_t Pack(int64_t begin, int64_t end, const Part& q, T* panel, TileRun<T>* runs) {
         using Columns = typename WeightConv<T>::Columns;
         if (conv_.columns == Columns::kPlain) return PackPlain(begin, end, q, panel, runs);
@@ -137,13 +139,13 @@ class SeenPacker {
     }
 
  private:
-    // Part of a tap in the panel, and what it sees of a row of positions.
+    // A tap's columns in the panel, and the range it reads of a row of positions.
     struct Tap {
-        int64_t at[kMaxSpatial];  // of input, from that of position 0
-        int64_t offset;           // in elements, of the first channel of the part
+        int64_t at[kMaxSpatial];  // input offset from that of position 0
+        int64_t offset;           // in elements, of the first channel here
         int64_t column;
         int64_t length;
-        int64_t begin;  // positions of the row that see something
+        int64_t begin;  // positions of the row that read the input
         int64_t end;
     };
 
@@ -166,8 +168,8 @@ class SeenPacker {
         }
     }
 
-    // Whether the panel is channels of one tap, so that x itself will do, unless its rows would
-    // share a cache's set.
+    // Whether the panel is channels of a single tap, so that x is read in place, unless its rows
+    // would conflict in a cache set.
     bool IsOneTap() const {
         return n_taps_ == 1 && taps_[0].length == GemmLoopsOf<T>().columns &&
                !SharesSets<T>(last_.step * last_.x_stride);
@@ -189,7 +191,7 @@ class SeenPacker {
         return 1;
     }
 
-    // The elements that columns [begin, end) see from position 0.
+    // Lists the elements that columns [begin, end) read from position 0.
     void FindTapPieces(int64_t begin, int64_t end) {
         const GemmLoops<T>& loops = GemmLoopsOf<T>();
         n_pieces_ = 0;
@@ -216,7 +218,7 @@ class SeenPacker {
         loops.gather_b(x, last_.step, n, pieces_, n_pieces_, panel, loops.columns);
     }
 
-    // Columns [begin, begin + n) of a panel, which are adjacent at x + offset.
+    // Adds columns [begin, begin + n) of a panel, which are adjacent at x + offset.
     static int64_t AddPieces(int64_t begin, int64_t n, int64_t offset, int64_t width,
                              GatherPiece* pieces) {
         int64_t count = 0;
@@ -232,8 +234,8 @@ class SeenPacker {
         return count;
     }
 
-    // Sets which of n positions of one row of the output, from `at` on, see something by each tap.
-    // Returns the offset of what they see without one.
+    // Finds which of n positions of an output row, from `at` on, read the input by each tap.
+    // Returns the input offset of these positions without a tap.
     int64_t FindSeen(const int64_t* at, int64_t n) {
         const int last = conv_.ndim - 1;
         int64_t base = 0;
@@ -257,16 +259,16 @@ class SeenPacker {
         return base;
     }
 
-    // Positions of one row of the output, as above. False, and nothing is written, if none of them
-    // sees anything.
+    // Packs positions of one output row as above. Returns false, and writes nothing, if all of them
+    // see only padding.
     bool PackRow(const T* x, const int64_t* at, int64_t n, T* panel) {
         const int64_t base = FindSeen(at, n);
-        // Zeros take less time than another tile, where there are few.
+        // Below this many, zeros cost less than starting another tile.
         constexpr int64_t kLeastZeros = 8;
         bool is_seen = n < kLeastZeros;
         for (int64_t i = 0; i < n_taps_; ++i) is_seen = is_seen || taps_[i].begin < taps_[i].end;
         if (!is_seen) return false;
-        // Positions that are seen by the same taps.
+        // Handles ranges of positions that the same taps read.
         for (int64_t begin = 0; begin < n;) {
             int64_t end = n;
             for (int64_t i = 0; i < n_taps_; ++i) {
@@ -305,9 +307,9 @@ class SeenPacker {
     GatherPiece pieces_[2 * kMostTaps];
 };
 
-// Into how many parts the sum over all positions is cut: where there are few columns, threads would
-// have too little else to share. By the shape alone, not by tiles, for the bits depend on it. Each
-// part has its own sum, which is to be small beside what it takes to compute it.
+// Number of partial sums over the positions: with few columns, threads need the sum as well to
+// share work. It depends on the shape alone, not on tiles, since the bits depend on it. Each part
+// has its own sum, which must be small compared to the work.
 int64_t CountSums(int64_t n_columns, int64_t n_depths, int64_t gw_size) {
     constexpr int64_t kFewColumns = 256;
     constexpr int64_t kLeastDepths = 16;
@@ -316,7 +318,7 @@ int64_t CountSums(int64_t n_columns, int64_t n_depths, int64_t gw_size) {
     return std::clamp<int64_t>(n_depths / kLeastDepths, 1, 8);
 }
 
-// Adds up depths of positions to gw, or to what a part of them has for itself.
+// Accumulates depths of positions into gw, or into the partial sum of one part.
 template <typename T>
 void RunBlock(const WeightConv<T>& conv, const PackedGrad<T>& grad, int64_t positions,
               int64_t n_columns, int64_t group, const Part& columns, const Part& panels,

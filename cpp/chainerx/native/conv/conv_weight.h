@@ -1,5 +1,5 @@
-// The gradient of a convolution's weights: the product of gy and of what each of its elements saw,
-// gathered while it is packed.
+// The weight gradient of a convolution: the product of gy and the im2col matrix, which is gathered
+// as it is packed.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,20 @@ template <typename T>
 struct WeightConv {
     int64_t batch;
     int64_t groups;
-    int64_t ins;   // channels of the input, of one group
-    int64_t outs;  // of the output
+    int64_t ins;   // input channels of one group
+    int64_t outs;  // output channels of one group
     int ndim;
     GatherAxis axes[kMaxSpatial];
 
-    // How a position sees its columns, of which there are ins * taps:
+    // Layout of the ins * taps columns that a position reads:
     enum class Columns {
-        kChannels,  // channels are adjacent; columns are (tap, channel)
-        kPlain,  // the same, but there is one tap, which sees the positions in their order; these
-                 // are adjacent
-        kTaps,   // taps of the last axis are adjacent, and margins are part of x, so that no tap is
-                 // outside and no axis has an offset; columns are (channel, tap)
+        // (tap, channel); channels are adjacent.
+        kChannels,
+        // The same with a single tap, which reads the positions in order; they are adjacent.
+        kPlain,
+        // (channel, tap); taps of the last axis are adjacent. x includes its padding, so no tap is
+        // out of bounds and no axis has an offset.
+        kTaps,
     };
     Columns columns;
     const T* x;
@@ -35,12 +37,12 @@ struct WeightConv {
     int64_t gy_image;
     int64_t gy_channel;
 
-    // (groups, outs, columns), contiguous.
+    // Contiguous, of shape (groups, outs, columns).
     T* gw;
     bool accumulate;
 };
 
-// All lengths are at least 1. The bits depend on nothing but shapes and values.
+// All lengths are at least 1. The bits depend on shapes and values only.
 template <typename T>
 void RunWeightConv(const WeightConv<T>& conv);
 

@@ -1,4 +1,4 @@
-// The gradient of a convolution's weights: arrays to the operands of RunWeightConv.
+// Weight gradient of a convolution: prepares the operands of RunWeightConv from arrays.
 #include <algorithm>
 #include <cstdint>
 
@@ -16,7 +16,7 @@ namespace {
 
 using internal::MakeView;
 
-// The channels behind the spatial axes.
+// Moves the channels behind the spatial axes.
 Array ChannelsLast(const Array& x) {
     Shape shape = x.shape();
     Strides strides = x.strides();
@@ -25,7 +25,7 @@ Array ChannelsLast(const Array& x) {
     return MakeView(x, shape, strides, x.raw_data());
 }
 
-// Where groups have hardly any channels.
+// Weight gradient for groups of very few channels.
 template <typename T>
 void RunDirect(const Array& x, const Array& gy, const ConvGeometry& geometry, Dtype dtype,
                const Array& gw) {
@@ -61,14 +61,14 @@ typename WeightConv<T>::Columns ColumnsOf(const WeightConv<T>& conv) {
             is_plain && axis.taps == 1 && axis.offset == 0 && axis.step == 1 && axis.in == axis.out;
     }
     if (is_plain) return Columns::kPlain;
-    // Whichever has more of them side by side.
+    // Gathers along whichever is longer contiguously, channels or taps.
     const GatherAxis& last = conv.axes[conv.ndim - 1];
     constexpr int64_t kFew = 16;
     return conv.ins < kFew && conv.ins < last.taps && last.dilate == 1 ? Columns::kTaps
                                                                        : Columns::kChannels;
 }
 
-// x as far as windows reach, with zeros where they reach beyond it.
+// Copies x as far as windows reach, zero-padded where they reach beyond it.
 template <typename T>
 Array WithMargins(const Array& x, const WeightConv<T>& conv, Dtype dtype) {
     Shape padded = x.shape();
@@ -124,13 +124,13 @@ void RunConvWeightGrad(const Array& x, const Array& gy, const ConvGeometry& geom
     conv.columns = ColumnsOf(conv);
     const Array seen = conv.columns == Columns::kChannels ? ChannelsLast(whole) : whole;
 
-    // The taps come before the channels until all is done.
+    // Taps come before channels until the end.
     const Array gw_last = conv.columns == Columns::kTaps ? gw : ChannelsLast(gw);
     const bool is_direct = gw.dtype() == dtype && gw_last.IsContiguous();
     const Array sum = is_direct ? gw_last : EmptyUnchecked(gw_last.shape(), dtype, gw.device());
     conv.gw = reinterpret_cast<T*>(sum.raw_data());
 
-    // Some images at a time, for both operands are copied.
+    // Handles a few images at a time, since both operands are copied.
     const int64_t n = x.shape()[0];
     const int64_t nbytes = (seen.GetTotalSize() + gy.GetTotalSize()) / n * item;
     const int64_t group = CountTogether(nbytes, n);
@@ -164,7 +164,8 @@ void ConvWeightGrad(const Array& x, const Array& gy, const ConvGeometry& geometr
     if (IsForBatchLast(x.shape(), gw.shape(), gy.shape(), geometry)) {
         const ConvGeometry wide = WithPlainAxis(geometry, x.ndim() - 2);
         const Array wide_gw = WithPlainAxis(gw);
-        // Both are copied in any case. All images at once, as the sum is over all of them.
+        // Handles all images at once: the sum is over all of them, and both operands are copied
+        // anyway.
         const int64_t n = x.shape()[0];
         VisitConvDtype(gw.dtype(), [&]<typename T>(T, Dtype dtype) {
             RunConvWeightGrad<T>(BatchLast(x, 0, n), BatchLast(gy, 0, n), wide, dtype, wide_gw);

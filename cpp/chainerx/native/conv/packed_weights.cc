@@ -14,13 +14,13 @@ int64_t WidthOf(Side side) {
     return side == Side::kA ? GemmLoopsOf<T>().rows : GemmLoopsOf<T>().columns;
 }
 
-// Rows are spread evenly, since a tile can have any number of them; columns fill vectors.
+// Rows are distributed evenly, since a tile can have any number of rows; columns fill vectors.
 Part PanelOf(int64_t outs, int64_t n_panels, int64_t width, Side side, int64_t i) {
     if (side == Side::kA) return {outs, n_panels, i};
     return {i * width, std::min(outs, (i + 1) * width)};
 }
 
-// Asks for memory that comes in pieces too short for the processor to foresee the next.
+// Prefetches memory that comes in pieces too short for hardware prefetchers.
 template <typename T>
 void Fetch(const T* x, int64_t n) {
     constexpr auto kLine = static_cast<int64_t>(64 / sizeof(T));
@@ -28,7 +28,7 @@ void Fetch(const T* x, int64_t n) {
     for (int64_t i = 0; i < std::min(n, kMost * kLine); i += kLine) __builtin_prefetch(x + i);
 }
 
-// Of the pairs of a position and a tap, those where the tap sees an element of the input.
+// Returns the share of (position, tap) pairs in which the tap reads an element of the input.
 template <typename T>
 double FindShareSeen(const GatherConv<T>& conv) {
     double share = 1;
@@ -36,7 +36,7 @@ double FindShareSeen(const GatherConv<T>& conv) {
         const GatherAxis& axis = conv.axes[a];
         int64_t n = 0;
         for (int64_t t = 0; t < axis.taps; ++t) {
-            // Positions [begin, end) see elements [0, in).
+            // Positions [begin, end) read elements [0, in).
             const int64_t shift = axis.offset + t * axis.dilate;
             const int64_t begin = CeilDiv(std::max<int64_t>(-shift, 0), axis.step);
             const int64_t end = CeilDiv(std::max<int64_t>(axis.in - shift, 0), axis.step);
@@ -47,7 +47,7 @@ double FindShareSeen(const GatherConv<T>& conv) {
     return share;
 }
 
-// n channels of the output, `out` apart, k elements each, `along` apart.
+// Packs n output channels, `out` apart, of k elements each, `along` apart.
 template <typename T>
 void PackSide(Side side, const T* w, int64_t out, int64_t along, int64_t n, int64_t k, T* panel) {
     if (side == Side::kA) {
@@ -80,8 +80,8 @@ WeightPanels<T>::WeightPanels(const GatherConv<T>& conv, int64_t n_taps, Side si
         offsets_.data()[t] = offset;
         adjacent_ = adjacent_ && offset == t;
     }
-    // Adjacent taps need not be sorted then. In the order of the taps, those that see nothing are
-    // left out; and columns of positions are packed, or not at all, in shorter time.
+    // Above this share, channel order is used: adjacent taps need no reordering. In tap order, taps
+    // that see only padding are skipped, and columns of positions are packed faster or not at all.
     constexpr double kLeastSeen = 0.6;
     by_channels_ = side == Side::kB && adjacent_ && conv.w_panel == 0 && n_taps > 1 &&
                    n_tap_cuts_ == 1 && FindShareSeen(conv) >= kLeastSeen;
@@ -123,8 +123,8 @@ void WeightPanels<T>::Pack(int64_t group, int64_t i_depth, const Part& panels, T
     }
 }
 
-// In the order of channels, since taps are adjacent. Where the weights of a channel for some rows
-// are close together, those of the next panel are next to them.
+// Packs in channel order, since taps are adjacent. Where the weights of a channel for some rows are
+// close together, those of the next panel are next to them.
 template <typename T>
 void WeightPanels<T>::PackAdjacent(const DepthCut& cut, const Part& panels, const T* w,
                                    T* to) const {

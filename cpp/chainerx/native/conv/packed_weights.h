@@ -1,4 +1,4 @@
-// The weights of a convolution as the tiles of its product read them.
+// The weights of a convolution, packed into panels for the micro-kernel.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +11,8 @@
 
 namespace chainerx::native {
 
-// Some channels of the input and some taps: as many of the products that make an element as are
-// summed at a time. In a panel they are in the order of the taps, each with its channels, or of the
-// channels, each with its taps.
+// A cut of the depth (K): some input channels and taps, whose products are summed in one pass. A
+// panel orders them by tap (channels innermost) or by channel (taps innermost).
 struct DepthCut {
     Part channels;
     Part taps;
@@ -22,12 +21,12 @@ struct DepthCut {
     int64_t size() const { return channels.size() * taps.size(); }
 };
 
-// Panels of a width that are best packed together: their parts of a line of weights are side by
-// side, and they stay in the second-level cache.
+// Number of panels of a width to pack together: their parts of a line of weights are adjacent, and
+// they stay in L2.
 constexpr int64_t CountPackedTogether(int64_t width) { return std::max<int64_t>(1, 128 / width); }
 
-// How the weights of each group are cut: into panels of channels of the output, which are rows
-// (Side::kA) or columns of the product, and along the depth.
+// Partitions the weights of each group into panels of output channels, which are rows (Side::kA) or
+// columns of the product, and cuts along the depth.
 template <typename T>
 class WeightPanels {
  public:
@@ -36,7 +35,7 @@ class WeightPanels {
     int64_t width() const { return width_; }  // of a panel
     int64_t n_depths() const { return n_channel_cuts_ * n_tap_cuts_; }
     int64_t n_panels() const { return n_panels_; }
-    // Of no cut there are more.
+    // No cut has more input channels.
     int64_t most_channels() const { return CeilDiv(conv_.ins, n_channel_cuts_); }
     int64_t largest_depth() const { return most_channels() * CeilDiv(n_taps_, n_tap_cuts_); }
     DepthCut depth(int64_t i) const {
@@ -44,7 +43,7 @@ class WeightPanels {
                 Part{n_taps_, n_tap_cuts_, i % n_tap_cuts_}, by_channels_};
     }
     Part channels(int64_t panel) const;
-    // Writes some panels of one cut, one behind the other.
+    // Packs some panels of one cut, one behind the other.
     void Pack(int64_t group, int64_t i_depth, const Part& panels, T* to) const;
     int64_t n_together() const { return CountPackedTogether(width_); }
 
@@ -60,11 +59,11 @@ class WeightPanels {
     const int64_t n_channel_cuts_;
     const int64_t n_panels_;
     const Scratch<int64_t> offsets_;  // of each tap, in w
-    bool adjacent_;                   // Whether they are 0, 1, 2, ...
+    bool adjacent_;                   // whether offsets_ is 0, 1, 2, ...
     bool by_channels_;
 };
 
-// All panels.
+// Packs all panels.
 template <typename T>
 class PackedWeights : public WeightPanels<T> {
  public:
@@ -82,17 +81,17 @@ class PackedWeights : public WeightPanels<T> {
     }
 
     const int64_t n_taps_;
-    const int64_t size_;  // of a channel's weights
+    const int64_t size_;  // of the weights of one channel
     const Scratch<T> data_;
 };
 
-// How many elements TurnWeights writes.
+// Number of elements that TurnWeights writes.
 template <typename T>
 int64_t CountTurned(const GatherConv<T>& conv, Side side);
 
-// Makes conv read its weights from `turned`, where the channels of the output are adjacent, panel
-// by panel: for several convolutions that have some of the taps each. In `conv` it has all taps,
-// and they are adjacent.
+// Makes conv read its weights from `turned`, where output channels are innermost, panel by panel:
+// for several convolutions that share the weights, each with some of the taps. `conv` describes all
+// taps, and they are adjacent.
 template <typename T>
 void TurnWeights(GatherConv<T>* conv, Side side, T* turned);
 

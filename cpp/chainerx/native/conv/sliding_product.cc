@@ -1,4 +1,4 @@
-// Products of a vector with another one that slides along it, by the loops of convolutions.
+// 1-D cross-correlation (correlate, convolve) by the loops of direct convolutions.
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -14,8 +14,8 @@
 namespace chainerx::native {
 namespace {
 
-// y[k] is the sum of x[k - before + j] w[j]. What is beyond x is no 0, which would make NaN of an
-// infinity: there are fewer products.
+// y[k] is the sum of x[k - before + j] w[j] over the j that are inside x. x is not zero-padded,
+// which would turn an infinity in w into NaN: border outputs have fewer products.
 template <typename T>
 struct Sliding {
     const T* x;
@@ -27,15 +27,16 @@ struct Sliding {
     const TapLoops<T>& loops;
     const int64_t* steps;  // 0, 1, ...
 
-    static constexpr int64_t kGroup = 9;  // outputs that share what they read of w
+    static constexpr int64_t kGroup = 9;  // outputs that share their reads of w
     static constexpr int64_t kMaxWidth = 16;
 
-    // The products of output k.
+    // The range of products of output k.
     Part Of(int64_t k) const {
         return {std::max<int64_t>(0, before - k), std::min(m, n + before - k)};
     }
 
-    // Outputs one after the other have nearly the same products; the others are added one by one.
+    // Computes border outputs: neighbors share nearly all products; the others are added one by
+    // one.
     void Few(int64_t begin, int64_t end) const {
         for (int64_t k = begin; k < end; k += kGroup) {
             const int64_t size = std::min(kGroup, end - k);
@@ -62,7 +63,7 @@ struct Sliding {
         }
     }
 
-    // Whole vectors of outputs, all of which meet all of w.
+    // Computes interior outputs, which meet all of w, in whole vectors.
     void Many(int64_t begin, int64_t end) const {
         constexpr int64_t kRows = 4;
         const T* from = x + begin - before;
@@ -75,7 +76,7 @@ struct Sliding {
     }
 };
 
-// Parts of [begin, end) in parallel, each of about as many products.
+// Splits [begin, end) among threads, each with about as many products.
 template <typename F>
 void InBlocks(int64_t begin, int64_t end, int64_t multiple, int64_t m, const F& f) {
     constexpr int64_t kProducts = 1 << 18;
@@ -95,7 +96,7 @@ void Slide(const TapLoops<T>& loops, const Array& x, const Array& w, int64_t bef
     std::iota(steps.data(), steps.data() + std::max(m, Sliding<T>::kGroup), int64_t{0});
     const Sliding<T> s{Data<T>(x), x.shape()[0], Data<T>(w), m,
                        before,     Data<T>(out), loops,      steps.data()};
-    // Those that meet all of w stand between those that do not.
+    // Interior outputs lie between the border ones.
     const int64_t begin = std::min(std::max<int64_t>(before, 0), count);
     const int64_t whole = std::clamp<int64_t>(s.n + before - m + 1 - begin, 0, count - begin);
     const int64_t many = whole < 4 * loops.width ? 0 : whole / loops.width * loops.width;

@@ -1,24 +1,24 @@
-// The loops of convolutions of one channel with one: rows of windows that are shifted copies of
-// each other. Float ones from the unit conv/simd/taps.cc.
+// Inner loops of direct (depthwise) convolution: rows of windows that are shifted copies of each
+// other. conv/simd/taps.cc has those for floats.
 #pragma once
 
 #include <cstdint>
 
 namespace chainerx::native {
 
-// Rows of elements that are adjacent.
+// Rows of adjacent elements.
 template <typename T>
 struct TapRows {
     T* data;
-    int64_t step;  // from row to row
+    int64_t step;  // stride between rows
 };
 
 template <typename T>
 struct TapLoops {
-    // Rows of n elements.
+    // Copies rows of n elements.
     void (*copy)(TapRows<const T> x, TapRows<T> y, int64_t n_rows, int64_t n);
-    // y[r, i] = bias + the sum of w[t] * x[r, offsets[t] + i] over the taps t. Whole vectors of x
-    // are read.
+    // y[r, i] = bias + the sum of w[t] * x[r, offsets[t] + i] over the taps t. It reads whole
+    // vectors of x.
     void (*sum)(TapRows<const T> x, const int64_t* offsets, const T* w, int64_t n_taps, T bias,
                 TapRows<T> y, int64_t n_rows, int64_t n);
     // sums[t * width + i % width] += y[r, i] * x[r, offsets[t] + i], in the order of r and i.

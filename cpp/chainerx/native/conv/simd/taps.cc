@@ -1,4 +1,4 @@
-// Convolutions of one channel with one, row by row.
+// Row loops of direct (depthwise) convolutions.
 #include "chainerx/native/conv/tap_loops.h"
 #include "chainerx/native/strided/simd/batch.h"
 
@@ -22,7 +22,7 @@ void CopyRows(TapRows<const T> x, TapRows<T> y, int64_t n_rows, int64_t n) {
     }
 }
 
-// kR rows of kV vectors each, or of one of which the first n lanes count.
+// Computes kR rows of kV vectors each, or of one vector of which the first n lanes count.
 template <int kR, int kV, bool kWhole, typename T>
 void SumBlock(const T* x, int64_t x_step, const int64_t* offsets, const T* w, int64_t n_taps,
               T bias, T* y, int64_t y_step, int64_t n) {
@@ -58,7 +58,7 @@ void SumBlock(const T* x, int64_t x_step, const int64_t* offsets, const T* w, in
     }
 }
 
-// kR whole rows, kV vectors at a time.
+// Computes kR complete rows, kV vectors at a time.
 template <int kR, int kV, typename T>
 void SumRows(const T* x, int64_t x_step, const int64_t* offsets, const T* w, int64_t n_taps, T bias,
              T* y, int64_t y_step, int64_t n) {
@@ -90,7 +90,7 @@ void Sum(TapRows<const T> x, const int64_t* offsets, const T* w, int64_t n_taps,
     if (n_rows - r == 1) rest.template operator()<1, 4>();
 }
 
-// kN taps, whose sums stay in registers.
+// Computes kN taps, whose sums stay in registers.
 template <int kN, typename T>
 void ProductsOf(TapRows<const T> x, const int64_t* offsets, TapRows<const T> y, int64_t n_rows,
                 int64_t n, T* sums) {

@@ -43,7 +43,7 @@ struct Product {
         p.c += begin * ldc;
         return p;
     }
-    // The part of the sums from begin to end; all but the first are added to what is there.
+    // Returns the product over k in [begin, end) only; all but the first add to c.
     Product Depth(int64_t begin, int64_t end) const {
         Product p = *this;
         p.k = end - begin;
@@ -67,8 +67,8 @@ void RunPlain(const Product<T>& p, decltype(&PlainGemm<T>) gemm) {
          p.trans_b ? 1 : p.ldb, p.trans_b ? p.ldb : 1, p.c, p.ldc, p.accumulate);
 }
 
-// BLAS takes a lock, a buffer and 100 ns before its first multiplication; 128 of these take as
-// long.
+// A BLAS call costs a lock, a buffer and 100 ns before its first multiplication; 128
+// multiplications take as long.
 constexpr int64_t kTinyWork = 128;
 
 template <typename T>
@@ -102,7 +102,7 @@ void RunSmall(const Product<T>& p) {
                                   p.b, p.ldb, p.c, p.ldc, p.accumulate);
 }
 
-// A matrix times a column, or its transpose: rows of `a` that are as long as the sums.
+// GEMV: a matrix times a column, or its transpose; each row of `a` is as long as the sum.
 template <typename T>
 struct MatrixVector {
     int64_t rows;
@@ -126,7 +126,7 @@ struct MatrixVector {
     }
 };
 
-// kRows sums side by side, for each addition waits for the one before.
+// Computes kRows sums in parallel, since additions of one sum depend on each other.
 template <int kRows, typename T>
 void RowSums(const MatrixVector<T>& v, int64_t i) {
     T* y = v.y + i * v.y_step;
@@ -141,7 +141,7 @@ void RowSums(const MatrixVector<T>& v, int64_t i) {
     for (int r = 0; r < kRows; ++r) y[r * v.y_step] = sum[r];
 }
 
-// BLAS takes twice as long for 8 x 8. False if it is to do it.
+// BLAS takes twice as long for 8 x 8. Returns false if BLAS should compute the product.
 template <typename T>
 bool TryMatrixVector(const Product<T>& p) {
     constexpr int64_t kSmallWork = (1 << 12) / sizeof(T);
@@ -151,7 +151,7 @@ bool TryMatrixVector(const Product<T>& p) {
     if ((p.m != 1 && p.n != 1) || p.k > kSmallWork) return false;
     const auto v = MatrixVector<T>::Of(p);
     if (v.rows > kSmallWork / v.k || v.rows == 1) return false;
-    // Sums that loops of vectors have little use for.
+    // Sums too short for SIMD loops.
     const int64_t shortest = v.a_row == 1 && v.y_step == 1 ? 5 : 9;
     if (v.k < shortest) {
         int64_t i = 0;
@@ -165,7 +165,7 @@ bool TryMatrixVector(const Product<T>& p) {
         }
         return true;
     }
-    // Sums in turn, which are the same for vectors of every length: columns of `a` are turned
+    // Each sum is sequential, hence the same for all vector widths: columns of `a` are transposed
     // first.
     const auto product = [&](const T* a, int64_t a_col) {
         small_loops().Of<T>().product(1, v.rows, v.k, v.x, 0, v.x_step, a, a_col, v.y, v.rows,
@@ -173,11 +173,11 @@ bool TryMatrixVector(const Product<T>& p) {
     };
     if (v.y_step != 1) return false;
     if (v.a_row == 1) {
-        if (v.rows < kFewRows && v.k > kFewRows) return false;  // of which a vector has no use
+        if (v.rows < kFewRows && v.k > kFewRows) return false;  // too few for SIMD
         product(v.a, v.a_col);
         return true;
     }
-    // Longer ones take BLAS less time than to turn them.
+    // BLAS computes longer ones in less time than transposing them takes.
     if (v.k > kTurned || v.rows > kTurnedRows || sizeof(T) != sizeof(float)) return false;
     constexpr int64_t kSize = sizeof(T);
     alignas(64) T turned[kSmallWork];
@@ -214,7 +214,7 @@ T Dot(int64_t k, const T* a, const T* b) {
 
 template <typename T>
 void RunBlas(const Product<T>& p, const BlasRoutines<T>& blas) {
-    // Of 1000 numbers it takes a third to two thirds of what gemv takes.
+    // A dot product of 1000 numbers takes a third to two thirds of gemv's time.
     if (p.m == 1 && p.n == 1 && (!p.trans_a || p.lda == 1) && (p.trans_b || p.ldb == 1)) {
         const T sum = Dot(p.k, p.a, p.b);
         *p.c = p.accumulate ? *p.c + sum : sum;
@@ -230,7 +230,7 @@ void RunBlas(const Product<T>& p, const BlasRoutines<T>& blas) {
     const auto lda = static_cast<int>(p.lda);
     const auto ldb = static_cast<int>(p.ldb);
     const auto ldc = static_cast<int>(p.ldc);
-    // gemv takes a half to a sixth of what gemm takes, from 16 x 16 to 1000 x 1000.
+    // gemv takes a half to a sixth of gemm's time, from 16 x 16 to 1000 x 1000.
     if (m == 1) {
         const int step = p.trans_a ? lda : 1;
         blas.gemv(kRowMajor, p.trans_b ? kNoTrans : kTrans, p.trans_b ? n : k, p.trans_b ? k : n,
@@ -245,9 +245,9 @@ void RunBlas(const Product<T>& p, const BlasRoutines<T>& blas) {
     }
 }
 
-// BLAS, which knows no interrupts, gets a part of some ten milliseconds at a time. To cut k costs
-// nothing, for it packs the operands in shorter pieces anyway; to cut m or n packs one of them
-// again. A function of shape and dtype alone, as CountBlocks.
+// BLAS knows no interrupts, so it gets chunks of some ten milliseconds. Cutting k costs nothing,
+// since BLAS packs the operands in shorter panels anyway; cutting m or n packs one of them again. A
+// function of shape and dtype alone, as CountBlocks.
 template <typename T>
 void RunParts(const Product<T>& p, const BlasRoutines<T>& blas) {
     constexpr int64_t kWork = int64_t{1} << (sizeof(T) <= 4 ? 29 : sizeof(T) <= 8 ? 28 : 26);
@@ -280,7 +280,7 @@ void RunBlock(const Product<T>& p) {
         return p.m <= work && p.n <= work / p.m && p.k <= work / (p.m * p.n);
     };
     if constexpr (std::is_integral_v<T>) {
-        // Packing a panel takes as long as some thousand products.
+        // Packing a panel takes as long as some thousand multiplications.
         constexpr int64_t kThinWork = 1 << 12;
         const bool is_thin = p.m == 1 || p.n == 1 || p.k == 1;
         if (is_thin || is_at_most(kThinWork)) {
@@ -290,7 +290,7 @@ void RunBlock(const Product<T>& p) {
         }
     } else {
         if constexpr (std::is_floating_point_v<T>) {
-            constexpr int64_t kFewest = 8;  // that are worth a call
+            constexpr int64_t kFewest = 8;  // worth a call
             if (is_at_most(kFewest)) {
                 RunTiny(p);
                 return;
@@ -316,7 +316,7 @@ void RunBlock(const Product<T>& p) {
                 return;
             }
         }
-        // Matrices that its 32-bit integers can't describe are slow to pass over anyway.
+        // Matrices with dimensions beyond CBLAS's 32-bit integers are left to the loops.
         const int64_t largest = std::max({p.m, p.n, p.k, p.lda, p.ldb, p.ldc});
         if (library.handle == nullptr || largest > INT_MAX) {
             RunPlain(p, &PlainGemm<T>);
@@ -326,15 +326,15 @@ void RunBlock(const Product<T>& p) {
     }
 }
 
-// The blocks that the longer of m and n is cut into. A function of shape and dtype alone, since
-// bits may depend on where blocks end. Measured on one core, float32: four blocks of 256 cost
+// Number of blocks that the longer of m and n is cut into. A function of shape and dtype alone,
+// since bits may depend on where blocks end. Measured on one core, float32: four blocks of 256 cost
 // 1-3 % at 1000 x 1000, 64 wide ones 6-9 %.
 template <typename T>
 int64_t CountBlocks(int64_t m, int64_t n, int64_t k, bool across) {
     constexpr double kWeight = sizeof(T) / 4.0 * (std::is_arithmetic_v<T> ? 1 : 2);
     const double work =
         kWeight * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-    // A vector times a matrix whose columns are cut reads short pieces of its rows: three times
+    // A vector times a block of columns reads short pieces of the matrix's rows: three times
     // slower.
     if (across && work < 0x1p22) return 1;
     if (m == 1 || n == 1 || k == 1) {  // memory-bound: 2^17 takes about 6 us
@@ -347,7 +347,7 @@ int64_t CountBlocks(int64_t m, int64_t n, int64_t k, bool across) {
     return work < 0x1p37 ? 16 : 32;
 }
 
-// What is thin is not.
+// Thin products are not worth packing.
 bool IsWorthPacking(int64_t m, int64_t n, int64_t k) {
     constexpr int64_t kThin = 16;
     return m >= kThin && n >= kThin && k >= kThin && IsForGemmBlocks(m, n, k);
@@ -385,8 +385,8 @@ void Gemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, const T* 
     ParallelFor(n_cuts, [&](int64_t i) {
         const int64_t begin = n_units * i / n_cuts * kUnit;
         const int64_t end = std::min(length, n_units * (i + 1) / n_cuts * kUnit);
-        // Rows where both are as long: blocks of columns write short pieces of the same rows, and
-        // each packs all of `a`. At 1000 x 1000 x 100, two threads, it is 1.6 times as fast.
+        // Cuts rows if m == n: blocks of columns write short pieces of the same rows, and each
+        // packs all of `a`. At 1000 x 1000 x 100, two threads, cutting rows is 1.6 times as fast.
         RunBlock(n > m ? p.Cols(begin, end) : p.Rows(begin, end));
     });
 }

@@ -22,15 +22,14 @@ template <typename T>
 void Gemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, const T* a, int64_t lda,
           const T* b, int64_t ldb, T* c, int64_t ldc, bool accumulate);
 
-// c = op(a) op(b), plus row[j] in column j, and, `rectified`, 0 for what is less, in one pass over
-// c. False if the product is none of those that are computed by loops of our own: nothing has
-// happened then.
+// c = op(a) op(b) + row[j] in column j, followed by ReLU if `rectified`, in one pass over c.
+// Returns false, and does nothing, if none of our own loops computes this product.
 bool TryGemmAndRow(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, const float* a,
                    int64_t lda, const float* b, int64_t ldb, const float* row, float* c,
                    int64_t ldc, bool rectified);
 
-// c = op(a) op(b), and sums[i] = what row i of op(a) adds up to, while it is in the caches. False
-// as for TryGemmAndRow.
+// c = op(a) op(b), and sums[i] = the sum of row i of op(a), taken while it is in cache. Returns
+// false as TryGemmAndRow.
 bool TryGemmAndSums(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, const float* a,
                     int64_t lda, const float* b, int64_t ldb, float* c, int64_t ldc, float* sums);
 
@@ -44,7 +43,8 @@ void GemmBatch(int64_t count, bool trans_a, bool trans_b, int64_t m, int64_t n, 
             Gemm(trans_a, trans_b, m, n, k, a, lda, b, ldb, c, ldc, accumulate);
         });
     };
-    // Large products go one by one, each on all threads. Small ones in groups, a group to a thread.
+    // Large products run one by one, each on all threads; small ones run in groups, a group to a
+    // thread.
     constexpr double kLarge = 1 << 22;
     constexpr double kGroup = 1 << 18;
     const double work =

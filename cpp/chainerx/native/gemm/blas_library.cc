@@ -46,8 +46,8 @@ F* FindFunction(const native::BlasLibrary& library, const char* name) {
     return reinterpret_cast<F*>(FindSymbol(library, name));
 }
 
-// Its own threads cut the work by their number, which changes bits; ours don't. MKL is told as well
-// that our integers have 32 bits, whatever its environment says.
+// Turns off the library's own threads: they cut the work by their number, which changes bits; ours
+// don't. MKL is also told that our integers have 32 bits, whatever its environment says.
 void Configure(native::BlasLibrary& library) {
     library.threads = "as it likes";
     if (auto* layer = FindFunction<int(int)>(library, "MKL_Set_Interface_Layer")) {
@@ -78,7 +78,7 @@ void Configure(native::BlasLibrary& library) {
     }
 }
 
-// Whether products come out right: integers of another width, say, are nothing that a symbol tells.
+// Checks that products come out right: no symbol tells, for example, the width of integers.
 template <typename T>
 bool ComputesRight(const native::BlasLibrary& library) {
     using S = native::CblasScalar<T>;
@@ -98,7 +98,7 @@ bool ComputesRight(const native::BlasLibrary& library) {
     return std::ranges::equal(c, expected_c) && std::ranges::equal(y, expected_y);
 }
 
-// Null if there is no such file, or it has no CBLAS; then `reason` says why.
+// Returns null if there is no such file or it has no CBLAS; `reason` then says why.
 std::unique_ptr<native::BlasLibrary> Open(const std::string& path, std::string* reason) {
     void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {
@@ -124,14 +124,14 @@ std::unique_ptr<native::BlasLibrary> Open(const std::string& path, std::string* 
             return library;
         }
         *reason = StrCat(path, " computes wrong products; are its integers of 32 bits?");
-        return nullptr;  // it may have started threads: it stays loaded
+        return nullptr;  // it may have started threads, so it stays loaded
     }
     *reason = StrCat(path, " has no functions cblas_sgemm, cblas_sgemv and kin");
     dlclose(handle);
     return nullptr;
 }
 
-// The folder of the library that this code is in.
+// The folder of the shared library that holds this code.
 std::string OwnFolder() {
     Dl_info info{};
     if (dladdr(reinterpret_cast<const void*>(&SetOpenBlasPath), &info) == 0 ||
@@ -143,7 +143,7 @@ std::string OwnFolder() {
     return slash == std::string::npos ? "." : file.substr(0, slash);
 }
 
-// Null where it is not set; set to nothing is not set.
+// Returns null if the variable is unset. An empty value counts as set.
 const char* Environment(const char* name) {
     const char* value = std::getenv(name);
     return value == nullptr || *value == '\0' ? nullptr : value;
@@ -152,7 +152,7 @@ const char* Environment(const char* name) {
 constexpr const char* kEngineVariable = "CHAINERX_BLAS";
 constexpr const char* kPathVariable = "CHAINERX_OPENBLAS";
 
-// By the order of BlasEngine; the last is that of whatever else is given.
+// In the order of BlasEngine; the last name stands for all other values.
 constexpr const char* kEngineNames[] = {"auto", "openblas", "own", "plain", "file"};
 
 std::unique_ptr<native::BlasLibrary> OpenOrThrow(const char* variable, const char* expected) {
@@ -188,7 +188,7 @@ std::unique_ptr<native::BlasLibrary> Load() {
         paths.push_back(*path);
     }
     const std::string folder = OwnFolder();
-    // The second is where pip puts the package scipy-openblas32, seen from chainerx/lib.
+    // pip puts the package scipy-openblas32 into the second folder, relative to chainerx/lib.
     paths.push_back(folder + "/libscipy_openblas.so");
     paths.push_back(folder + "/../../scipy_openblas32/lib/libscipy_openblas.so");
     paths.push_back(folder + "/libopenblas.so.0");
@@ -212,12 +212,12 @@ std::unique_ptr<native::BlasLibrary> Load() {
     return None("tried:" + tried);
 }
 
-// What OpenBLAS maps for a call, and some more. Only addresses: pages come when written.
+// Address space that OpenBLAS maps for a call, plus a margin. Pages are committed when written.
 constexpr size_t kWorkBytes = size_t{144} << 20;
-// What it needs to be loaded, for it works as soon as it is.
+// Address space that loading it needs, including its first call.
 constexpr size_t kLoadBytes = kWorkBytes + (size_t{64} << 20);
 
-// OutOfMemoryError if there are not so many left.
+// Throws OutOfMemoryError if less address space is left.
 void RequireAddresses(size_t nbytes) {
     void* p = mmap(nullptr, nbytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED) {
@@ -229,7 +229,7 @@ void RequireAddresses(size_t nbytes) {
 }  // namespace
 
 void SetOpenBlasPath(const char* path) {
-    // The old string stays: another thread may be reading it.
+    // The old string leaks, since another thread may be reading it.
     g_path.store(new std::string{path}, std::memory_order_release);
 }
 
@@ -243,7 +243,7 @@ BlasInfo GetBlasInfo() {
 namespace native {
 
 BlasEngine GetBlasEngine() {
-    static std::atomic<int> known{-1};  // several threads may find out at once: it is the same
+    static std::atomic<int> known{-1};  // races are benign: all threads find the same
     int engine = known.load(std::memory_order_relaxed);
     if (engine < 0) [[unlikely]] {
         engine = 0;
@@ -259,8 +259,8 @@ BlasEngine GetBlasEngine() {
 const BlasLibrary& GetBlasLibrary() {
     const BlasLibrary* library = g_library.load(std::memory_order_acquire);
     if (library != nullptr) return *library;
-    // One thread at a time: a library whose number of threads another one sets computes wrong
-    // products meanwhile, and would be refused.
+    // One thread at a time: if another thread sets the number of threads of a library, the library
+    // computes wrong products meanwhile, and would be rejected.
     const std::lock_guard lock{internal::CreationMutex()};
     library = g_library.load(std::memory_order_relaxed);
     if (library != nullptr) return *library;
@@ -278,21 +278,21 @@ std::atomic<uint32_t> BlasCall::known_{0};
 
 namespace {
 
-// The thread that ends the process may still compute, in what runs at exit.
+// The thread that ends the process may still compute, in functions that run at exit.
 thread_local bool t_ends_process = false;
 
 }  // namespace
 
 void BlasCall::WatchTheEnd() {
     std::atexit(&AwaitAll);
-    // Of those that run in the parent none will end in the child.
+    // Calls that run in the parent never end in the child.
     pthread_atfork(nullptr, nullptr, [] { running_.store(0, std::memory_order_relaxed); });
 }
 
 void BlasCall::AwaitAll() {
     t_ends_process = true;
     running_.fetch_or(kEnding, std::memory_order_seq_cst);
-    // Calls are parts of some ten milliseconds; whatever else happens, the process ends.
+    // Waits for the running calls, of some ten milliseconds each; the process ends in any case.
     for (int i = 0; i < 10'000 && running_.load(std::memory_order_seq_cst) != kEnding; ++i) {
         std::this_thread::sleep_for(std::chrono::milliseconds{1});
     }
@@ -305,10 +305,10 @@ void BlasCall::Begin(uint32_t others) {
     }
     const uint32_t count = others + 1;
     uint32_t known = known_.load(std::memory_order_relaxed);
-    if (known < count) {  // another thread may have been here meanwhile
+    if (known < count) {  // another thread may have been first
         try {
             RequireAddresses((count - known) * kWorkBytes);
-        } catch (...) {  // this call does not run, then
+        } catch (...) {  // this call does not run
             running_.fetch_sub(1, std::memory_order_seq_cst);
             throw;
         }

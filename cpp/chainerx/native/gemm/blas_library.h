@@ -1,5 +1,5 @@
-// The engine of matrix products, and OpenBLAS or another library with CBLAS functions, opened at
-// run time: chainerx links to no BLAS and builds without one.
+// The engine of matrix products: OpenBLAS or another library with CBLAS functions, opened at run
+// time. chainerx links to no BLAS and builds without one.
 #pragma once
 
 #include <atomic>
@@ -13,26 +13,26 @@ namespace chainerx {
 
 namespace native {
 
-// What $CHAINERX_BLAS asks for. docs/configuration.md describes the values.
+// The value of $CHAINERX_BLAS; docs/configuration.md describes the values.
 enum class BlasEngine : int {
-    kAuto,      // not set: whatever is fastest for the shape at hand
-    kOpenBlas,  // OpenBLAS for all that it can do
-    kOwn,       // products of our own for all that they can do, OpenBLAS for the rest
-    kPlain,     // neither: simple loops
-    kFile,      // the library that it names, for all that it can do
+    kAuto,      // unset: the fastest for each shape
+    kOpenBlas,  // OpenBLAS wherever it can
+    kOwn,       // our own products wherever they can, OpenBLAS for the rest
+    kPlain,     // neither: plain loops
+    kFile,      // the named library wherever it can
 };
 
-// Read once. A value that is none of the words counts as the name of a library, which
-// GetBlasLibrary() refuses if there is none; so whoever computes without the library asks it first
+// Reads the variable once. Any other value is the name of a library, which GetBlasLibrary() rejects
+// if there is none; so code that computes without the library must call GetBlasLibrary() first
 // unless this is kAuto, kOwn or kPlain.
 BlasEngine GetBlasEngine();
 
-// CBLAS, with its 32-bit integers. Enumerators are passed as integers.
+// CBLAS with 32-bit integers. Enumerators are passed as integers.
 inline constexpr int kRowMajor = 101;
 inline constexpr int kNoTrans = 111;
 inline constexpr int kTrans = 112;
 
-// How CBLAS passes alpha and beta: real ones by value, complex ones by address.
+// CBLAS takes real alpha and beta by value, complex ones by address.
 template <typename T>
 struct CblasScalar {
     using Type = T;
@@ -54,13 +54,13 @@ struct BlasRoutines {
 };
 
 struct BlasLibrary {
-    void* handle;  // null: the plain loops are used, since none was found or was wanted
+    void* handle;  // null if none was found or wanted: plain loops are used
     std::string path;
-    std::string version;     // its own words; may be empty
-    const char* threads;     // how many it computes a product with, in words
-    const char* prefix;      // of every symbol: "scipy_" in the build on PyPI
-    std::string reason;      // why there is none
-    bool is_avoided{false};  // where products of our own do as well: BlasEngine::kOwn
+    std::string version;     // as the library reports it; may be empty
+    const char* threads;     // number of threads of one product, in words
+    const char* prefix;      // prefix of every symbol: "scipy_" in the build on PyPI
+    std::string reason;      // why there is no library
+    bool is_avoided{false};  // BlasEngine::kOwn: our own products go first
     BlasRoutines<float> s;
     BlasRoutines<double> d;
     BlasRoutines<std::complex<float>> c;
@@ -80,14 +80,14 @@ struct BlasLibrary {
     }
 };
 
-// Opens it at the first call. Throws ChainerxError if $CHAINERX_BLAS or $CHAINERX_OPENBLAS names
-// what can't be used, OutOfMemoryError if there is no memory to load it.
+// Opens the library at the first call. Throws ChainerxError if $CHAINERX_BLAS or $CHAINERX_OPENBLAS
+// names one that can't be used, OutOfMemoryError if there is no memory to load it.
 const BlasLibrary& GetBlasLibrary();
 
-// Stands around every call of it. OpenBLAS frees its memory when the process ends, so the end waits
-// for the calls that run, and a thread that begins one then never comes back. It ends the process
-// itself where it finds no memory to work in, which it takes when it is loaded and for each call
-// that runs beside others, and then keeps; so whoever may need more looks first, and throws
+// Guards every call of the library. OpenBLAS frees its memory when the process ends, so the end
+// waits for running calls, and a thread that begins one afterwards never returns. OpenBLAS also
+// ends the process if it finds no work memory. It takes that when it is loaded and for each
+// concurrent call, and keeps it; so this class checks first if more may be needed, and throws
 // OutOfMemoryError.
 class BlasCall {
  public:
@@ -100,7 +100,7 @@ class BlasCall {
     BlasCall(const BlasCall&) = delete;
     BlasCall& operator=(const BlasCall&) = delete;
 
-    // At the first call of the library.
+    // Called at the first call of the library.
     static void WatchTheEnd();
 
  private:
@@ -110,11 +110,11 @@ class BlasCall {
     static void Park();
     static void AwaitAll();
 
-    static std::atomic<uint32_t> running_;  // how many, and kEnding
-    static std::atomic<uint32_t> known_;    // for how many there was memory
+    static std::atomic<uint32_t> running_;  // number of running calls, and the flag kEnding
+    static std::atomic<uint32_t> known_;    // number of concurrent calls that had memory
 };
 
-// A further symbol of it, as "dgesv_" for LAPACK, or null.
+// Returns another symbol of the library, such as "dgesv_" for LAPACK, or null.
 void* FindBlasSymbol(const char* name);
 
 }  // namespace native

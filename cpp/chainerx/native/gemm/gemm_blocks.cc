@@ -15,7 +15,7 @@ namespace chainerx::native {
 namespace gemm {
 namespace {
 
-// Adds up depths [begin, end). Where panels of an operand are not shared, it packs its own.
+// Accumulates depths [begin, end). Packs the panels of an operand that is not shared.
 void Run(const Product& x, int64_t begin, int64_t end, const SharedPanels* shared_a,
          const SharedPanels* shared_b) {
     const GemmLoops<float>& loops = gemm_loops().f32;
@@ -64,11 +64,10 @@ void Run(const Product& x, int64_t begin, int64_t end, const SharedPanels* share
     }
 }
 
-// So many parts pack what they share for themselves: that takes less than to wait for each other.
+// With so few parts, each packs shared panels for itself: that takes less time than waiting.
 constexpr int64_t kFewParts = 2;
 
-// For all threads; several for each of them where it costs little, since they are never equally
-// fast.
+// Several parts for each thread where that is cheap, since threads are never equally fast.
 int64_t CountParts(int64_t m, int64_t n, int64_t k) {
     const int64_t n_threads = GetNumThreads();
     if (n_threads == 1) return 1;
@@ -109,7 +108,7 @@ void GemmBlocks(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, con
                     row_sums == nullptr ? nullptr : sums.data(),
                     m};
     const GemmLoops<float>& loops = gemm_loops().f32;
-    // The longer side is cut.
+    // Cuts the longer side.
     const bool by_columns = n > m;
     const int64_t length = by_columns ? n : m;
     const int64_t unit = by_columns ? loops.columns : loops.rows;
@@ -136,7 +135,7 @@ void GemmBlocks(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, con
             row_sums[i] = static_cast<float>(sum);
         }
     };
-    // Each part needs all of the shorter side: few of them pack it for themselves, many share it.
+    // Each part needs all of the shorter side: few parts pack it for themselves, many share it.
     if (count <= kFewParts) {
         run(0, n_depths, nullptr, nullptr);
         join_sums();

@@ -1,4 +1,4 @@
-// The parts of products of integers (gemm_loops.h), in plain C++.
+// The integer versions of gemm_loops.h, in plain C++.
 #include "chainerx/native/gemm/gemm_loops.h"
 #include "chainerx/native/gemm/gemm_plain.h"
 
@@ -44,7 +44,7 @@ void GatherRows(const T* x, int64_t plane, int64_t count, const GatherPiece* pie
         }
     }
 }
-// Sums over rows of b that may be apart, which PlainTile of a matrix product has not.
+// Multiplies with non-adjacent rows of b, which PlainTile does not support.
 template <typename T>
 void PlainTile(const T* a, const TileRun<T>* runs, int64_t n_runs, T* sums) {
     using Vector = typename PlainVector<T>::Type;

@@ -12,33 +12,33 @@
 
 namespace chainerx::native {
 
-// Part of a row of a panel of b that is gathered: the lanes of its vector that are set in `lanes`
-// have adjacent elements, which begin at `offset` for lane 0.
+// A gathered piece of one vector in a row of a B panel: the lanes that are set in `lanes` hold
+// adjacent elements, which begin at `offset` for lane 0.
 struct GatherPiece {
     int64_t offset;
     int32_t vector;
     uint32_t lanes;
 };
 
-// Rows [at, at + k) of a panel of a, with as many of b, `b_step` apart.
+// Rows [at, at + k) of an A panel, multiplied with k rows of B, `b_step` apart.
 template <typename T>
 struct TileRun {
     int64_t at;
     int64_t k;
     const T* b;
     int64_t b_step;
-    // Rows of a panel of b that will be wanted after the tile whose first run this is.
+    // Rows of the B panel to prefetch for the tile after the one whose first run this is.
     const T* next = nullptr;
     int64_t next_row = 0;
     int64_t n_next = 0;
 
-    // Whether it could be one with this one, which begins where it ends.
+    // Returns whether `next`, which begins where this ends, can be merged into this.
     bool IsBefore(const TileRun& next) const {
         return at + k == next.at && b_step == next.b_step && b + k * b_step == next.b;
     }
 };
 
-// Adds a run behind n others, to the last one where it can; returns how many there are.
+// Appends a run to n others, merged with the last one if possible; returns the new count.
 template <typename T>
 int64_t AddRun(const TileRun<T>& run, int64_t n, TileRun<T>* runs) {
     if (n != 0 && runs[n - 1].IsBefore(run)) {
@@ -63,16 +63,16 @@ struct GemmLoops {
     // Copies k columns of a panel of a (rows of one of b), `step` elements apart, to adjacent ones.
     void (*copy_a)(const T* from, int64_t step, int64_t k, T* panel);
     void (*copy_b)(const T* from, int64_t step, int64_t k, T* panel);
-    // Makes `count` columns of a panel of a (rows of one of b), `step` apart, of the same pieces at
-    // x, x + plane, ... Pieces stand in the order of their vectors; what none covers is 0. Reads
-    // nothing else of x, writes nothing else, but may read a vector behind the last element.
+    // Gathers `count` columns of an A panel (rows of a B panel), `step` apart, from the same pieces
+    // at x, x + plane, ... Pieces are in the order of their vectors; gaps are 0. It reads and
+    // writes nothing else, except that it may read one vector beyond the last element.
     void (*gather_a)(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces,
                      int64_t n_pieces, T* panel, int64_t step);
     void (*gather_b)(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces,
                      int64_t n_pieces, T* panel, int64_t step);
-    // m x n elements of c, rows ldc apart: a panel of a times what the runs have of b, plus what is
-    // there if `accumulate`, else plus bias[i] in row i if there is one. Whole vectors of b are
-    // read.
+    // The micro-kernel: m x n elements of c, rows ldc apart: an A panel times the B rows of the
+    // runs, plus c if `accumulate`, else plus bias[i] in row i unless null. It reads whole vectors
+    // of b.
     void (*tile)(const T* a, const TileRun<T>* runs, int64_t n_runs, T* c, int64_t ldc, int64_t m,
                  int64_t n, bool accumulate, const T* bias);
 };
@@ -81,21 +81,21 @@ struct GemmUnit {
     bool beats_blas;  // for large products of float32 matrices
     GemmLoops<float> f32;
     GemmLoops<double> f64;
-    // The tile of f32, plus row[j] in column j; null adds to what is there. `rectified`, what is
-    // less than 0 becomes 0.
+    // The float32 micro-kernel with an epilogue: adds row[j] to column j; null accumulates into c
+    // instead. ReLU follows if `rectified`.
     void (*tile_of_layer)(const float* a, const TileRun<float>* runs, int64_t n_runs, float* c,
                           int64_t ldc, int64_t m, int64_t n, const float* row, bool rectified);
-    // What n rows of a panel of a add up to, along k.
+    // Sums n rows of an A panel along k.
     void (*sum_rows)(const float* a, int64_t n, int64_t k, float* sums);
 };
 
 const GemmUnit& gemm_loops();
 
-// How deep panels are at most: one of a and one of b stay in the first-level cache or close to it.
-// What an element is summed in follows from it, so it depends on nothing.
+// Maximum depth of panels: one of A and one of B fit in L1, or nearly so. The order of summation
+// follows from it, so it is the same on all machines.
 inline constexpr int64_t kPanelDepth = 320;
 
-// rows * columns, at most.
+// Upper bound of rows * columns.
 template <typename T>
 inline constexpr int kMostTile = 14 * 128 / sizeof(T);
 

@@ -1,5 +1,4 @@
-// What a large product of float32 matrices reads: its operands, cut into blocks, and the panels
-// that are made of them.
+// Blocks and packed panels of the operands of large float32 products.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +13,13 @@
 
 namespace chainerx::native::gemm {
 
-// A block of a of this many rows stays in the second-level cache, and one of b of this many columns
-// in the third, or, for one block of rows, in the second as well.
+// L2 holds a block of A of this many rows, and L3 a block of B of this many columns (L2 as well if
+// there is one block of rows).
 inline constexpr int64_t kBlockRows = 504;
 inline constexpr int64_t kBlockColumns = 4096;
 inline constexpr int64_t kFewBlockColumns = 512;
 
-// A matrix that is read: element (i, j) at data[i * row + j * column].
+// An operand: element (i, j) is at data[i * row + j * column].
 struct Operand2d {
     const float* data;
     int64_t row;
@@ -29,9 +28,9 @@ struct Operand2d {
     const float* at(int64_t i, int64_t j) const { return data + i * row + j * column; }
 };
 
-// Whether panels of b are read where they are: with few rows of a to share it among, packing takes
-// longer than it saves. Not where rows of b share a set of the caches, nor where a panel has a line
-// of each page: these come one by one.
+// Returns whether B panels are read in place: with few rows of A, packing costs more than it saves.
+// Not where rows of B conflict in a cache set, nor where each line of a panel is on another page:
+// these arrive one by one.
 inline bool IsPackedAlready(const Operand2d& b, int64_t m) {
     constexpr int64_t kFew = 128;
     constexpr int64_t kLine = 64 / sizeof(float);
@@ -40,9 +39,9 @@ inline bool IsPackedAlready(const Operand2d& b, int64_t m) {
            (gemm_loops().f32.columns > kLine || b.row < kPage);
 }
 
-// c = a b, or c += a b: all of a product, or what one part computes of it. A bias, if there is one,
-// is added to each row; what is then less than 0 becomes 0 if `rectified`, which needs a bias.
-// `sums`, unless null, gets what the rows of a add up to, depth by depth, `ld_sums` apart.
+// c = a b, or c += a b: a whole product, or the part that one task computes. A bias, unless null,
+// is added to each row; ReLU follows if `rectified`, which needs a bias. `sums`, unless null, gets
+// the row sums of A, depth by depth, `ld_sums` apart.
 struct Product {
     Operand2d a;
     Operand2d b;
@@ -69,7 +68,7 @@ struct Product {
         part.n = size;
         part.c = c + begin;
         if (bias != nullptr) part.bias = bias + begin;
-        if (begin != 0) part.sums = nullptr;  // the first part sees all of a
+        if (begin != 0) part.sums = nullptr;  // the first part reads all of A
         return part;
     }
     Product Rows(int64_t begin, int64_t size) const {
@@ -82,7 +81,7 @@ struct Product {
     }
 };
 
-// The panels of a block of rows: as many rows each, nearly.
+// The panels of a block of rows, of nearly equal height.
 struct RowBlock {
     Part rows;
     int64_t n_panels;
@@ -98,7 +97,7 @@ inline void PackA(const Product& x, const RowBlock& block, int64_t p, const Part
                             i.size(), q.size(), to);
 }
 
-// Sums up the rows of panel p of depth number i, which has just been packed.
+// Sums the rows of panel p of depth i, which has just been packed.
 inline void SumPanel(const Product& x, const RowBlock& block, int64_t p, int64_t i,
                      const float* panel) {
     const Part rows = block.Panel(p);
@@ -106,12 +105,12 @@ inline void SumPanel(const Product& x, const RowBlock& block, int64_t p, int64_t
                           x.sums + i * x.ld_sums + block.rows.begin + rows.begin);
 }
 
-// Rows of a panel of AVX-512.
+// Rows of an AVX-512 panel.
 inline constexpr int64_t kLongPanel = 14;
 inline constexpr int64_t kPackedTogether = 12;
 
-// At most kPackedTogether panels of rows that are adjacent, but not the last one: the row behind a
-// short panel is one of the next, at which no tile looks.
+// Packs at most kPackedTogether adjacent panels of rows, not including the last one: a short panel
+// reads one row of the next panel, which tiles ignore.
 inline void PackTogether(const Product& x, const RowBlock& block, const Part& panels, const Part& q,
                          float* to) {
     int64_t begins[kPackedTogether];
@@ -126,9 +125,9 @@ inline void PackTogether(const Product& x, const RowBlock& block, const Part& pa
     }
 }
 
-// All panels of a block, one behind the other. Of a matrix that is transposed, several at a time:
-// a panel takes less than a line of each of its columns, and these are too far apart for the
-// processor to foresee the next one. Short panels, of AVX2, don't gain by it.
+// Packs all panels of a block, one after the other. Of a transposed matrix, several panels are
+// packed together: a panel takes less than a cache line of each column, and columns are too far
+// apart for the hardware prefetcher. The short panels of AVX2 don't gain by it.
 inline void PackBlockOfA(const Product& x, const RowBlock& block, const Part& q, float* to) {
     const int64_t rows = gemm_loops().f32.rows;
     int64_t p = 0;
@@ -147,7 +146,7 @@ inline void PackB(const Product& x, int64_t j, int64_t end, const Part& q, float
                             q.size(), to);
 }
 
-// All panels of an operand for some of the depths: what the threads share of it.
+// All panels of an operand for some of the depths, shared among threads.
 class SharedPanels {
  public:
     SharedPanels(const Product& x, int64_t n_panels, int64_t unit)
@@ -163,8 +162,8 @@ class SharedPanels {
     float* At(const Part& q, int64_t panel) const {
         return panels_.data() + ((q.begin - begin_) * n_panels_ + panel * q.size()) * unit_;
     }
-    // Calls pack(i, q, panel, to) for all panels of depths [begin, end), on all threads; q is depth
-    // number i.
+    // Calls pack(i, q, panel, to) for all panels of depths [begin, end), on all threads; q is the
+    // range of depth i.
     template <typename F>
     void Pack(int64_t begin, int64_t end, const F& pack) {
         begin_ = Part{k_, n_depths_, begin}.begin;
@@ -192,7 +191,7 @@ class SharedPanels {
     int64_t begin_ = 0;
 };
 
-// Where the tiles of a part find panels of b.
+// Provides B panels to the tiles of a part.
 class PanelsOfB {
  public:
     PanelsOfB(const Product& x, const SharedPanels* shared)
@@ -209,7 +208,7 @@ class PanelsOfB {
                                     : (way_ == Way::kBlock ? width_ : columns_) * x.most_depth()} {}
 
     int64_t width() const { return width_; }  // of a block
-    // Columns [begin, end) are a block, which will be multiplied with all rows.
+    // Begins a block of columns [begin, end), to be multiplied with all rows.
     void StartBlock(int64_t begin, int64_t end, const Part& q) {
         begin_ = begin;
         end_ = end;
@@ -225,11 +224,11 @@ class PanelsOfB {
         }
         return {0, q.size(), packed, columns_};
     }
-    // Part i of n of the panel behind the one at j is what the tile asks for ahead of time.
+    // Makes the tile prefetch part i of n of the panel after the one at j.
     void AskForNext(int64_t j, const Part& q, int64_t i, int64_t n, TileRun<float>* run) const {
         j += columns_;
         if (j >= end_) return;
-        if (way_ == Way::kJustInTime) {  // columns that are adjacent along k: two lines of each
+        if (way_ == Way::kJustInTime) {  // adjacent along k: two lines of each column
             constexpr int64_t kTwoLines = 32;
             const int64_t first = std::min(i * kTwoLines, q.size());
             run->next = x_.b.at(q.begin + first, j);
@@ -248,7 +247,7 @@ class PanelsOfB {
     enum class Way {
         kShared,
         kInPlace,
-        kJustInTime,  // one panel at a time, for the only block of rows
+        kJustInTime,  // one panel at a time, for a single block of rows
         kBlock,
     };
 

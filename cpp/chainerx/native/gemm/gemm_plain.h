@@ -1,4 +1,4 @@
-// Matrix product in plain loops: for integers, and where no BLAS is found.
+// GEMM in plain loops: for integers, and if no BLAS is found.
 #pragma once
 
 #include <algorithm>
@@ -16,14 +16,14 @@ template <typename T>
 inline void MultiplyAdd(T& sum, T x, T y) {
     sum += x * y;
 }
-// The operator of std::complex looks for infinities by a call per product.
+// std::complex's operator checks for infinities by a function call per product.
 template <typename T>
 inline void MultiplyAdd(std::complex<T>& sum, std::complex<T> x, std::complex<T> y) {
     sum = {sum.real() + (x.real() * y.real() - x.imag() * y.imag()),
            sum.imag() + (x.real() * y.imag() + x.imag() * y.real())};
 }
 
-// Numbers in one register, or one complex number.
+// One vector register of numbers, or one complex number.
 template <typename T>
 struct PlainVector {
     static constexpr int kSize = 16 / sizeof(T);
@@ -35,7 +35,7 @@ struct PlainVector<std::complex<T>> {
     using Type = std::complex<T>;
 };
 
-// A tile of c that stays in registers: 4 x 2 vectors of sums over `depth` packed rows and columns.
+// A register tile of c: 4 x 2 vectors of sums over `depth` packed rows and columns.
 template <typename T>
 void PlainTile(int64_t depth, const T* a, const T* b, T* sums) {
     constexpr int kSize = PlainVector<T>::kSize;
@@ -56,15 +56,15 @@ void PlainTile(int64_t depth, const T* a, const T* b, T* sums) {
     std::memcpy(static_cast<void*>(sums), sum, sizeof sum);
 }
 
-// c (m x n, rows ldc apart) = or += a (m x k) times b (k x n), each addressed by two strides.
-// Each element of c is summed in the order of k, panel by panel, wherever the caller cuts m or n.
+// c (m x n, rows ldc apart) = or += a (m x k) times b (k x n), each with two strides. Each element
+// of c is summed in the order of k, panel by panel, wherever the caller cuts m or n.
 template <typename T>
 void PlainGemm(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_row, int64_t a_col,
                const T* b, int64_t b_row, int64_t b_col, T* c, int64_t ldc, bool accumulate) {
     constexpr int64_t kRows = 4;
     constexpr int64_t kCols = 2 * PlainVector<T>::kSize;
     constexpr int64_t kDepth = 256;
-    constexpr int64_t kBlockRows = 64;  // of a, packed once for all columns
+    constexpr int64_t kBlockRows = 64;  // rows of a, packed once for all columns
     struct Panel {
         T b[kDepth * kCols];
         T a[kDepth * kBlockRows];
@@ -73,7 +73,7 @@ void PlainGemm(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_row, int64
 
     const auto pack_a = [&](int64_t i0, int64_t k0, int64_t rows, int64_t depth) {
         for (int64_t i = 0; i < (rows + kRows - 1) / kRows * kRows; ++i) {
-            // Rows that are missing in the last tile are copies, whose sums nobody looks at.
+            // Missing rows of the last tile are copies, whose sums are ignored.
             const T* from = a + (i0 + std::min(i, rows - 1)) * a_row + k0 * a_col;
             T* to = panel->a + i / kRows * kRows * depth + i % kRows;
             for (int64_t p = 0; p < depth; ++p) to[p * kRows] = from[p * a_col];
@@ -115,7 +115,7 @@ void PlainGemm(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_row, int64
     }
 }
 
-// The same of vectors, and of matrices that are not worth packing.
+// The same without packing, for vectors and for matrices that are not worth it.
 template <typename T>
 void ThinGemm(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_row, int64_t a_col, const T* b,
               int64_t b_row, int64_t b_col, T* c, int64_t ldc, bool accumulate) {
@@ -123,8 +123,8 @@ void ThinGemm(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_row, int64_
         ThinGemm(1, m, k, b, int64_t{0}, b_row, a, a_col, a_row, c, m, accumulate);
         return;
     }
-    constexpr int64_t kColumns = 1024;  // whose sums stay in the first-level cache
-    constexpr int64_t kPart = 1 << 18;  // products between two looks at interrupts
+    constexpr int64_t kColumns = 1024;  // whose sums stay in L1
+    constexpr int64_t kPart = 1 << 18;  // products between two interrupt checks
     int64_t done = 0;
     const auto look = [&](int64_t products) {
         if ((done += products) < kPart) return;

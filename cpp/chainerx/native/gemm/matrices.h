@@ -1,4 +1,4 @@
-// Batches of contiguous matrices, as kernels that factor or decompose them see arrays.
+// Batches of contiguous matrices, for kernels that factor or decompose arrays.
 #pragma once
 
 #include <complex>

@@ -1,5 +1,5 @@
-// Products of matrices and vectors that are over before BLAS would have begun: what the unit
-// gemm/simd/small.cc exports. What an element is summed in follows from k alone.
+// Small GEMM and GEMV, which end before BLAS would have begun (gemm/simd/small.cc). The order of
+// summation follows from k alone.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@ namespace chainerx::native {
 
 template <typename T>
 struct SmallLoopsOf {
-    // c = a b, or c += a b: m x n, k products for each element. Element (i, q) of a is at
-    // i * a_row + q * a_column, (q, j) of b at q * b_row + j, (i, j) of c at i * c_row + j.
+    // c = a b, or c += a b: m x n elements of k products each. Element (i, q) of a is at i * a_row
+    // + q * a_column, (q, j) of b at q * b_row + j, (i, j) of c at i * c_row + j.
     void (*product)(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_row, int64_t a_column,
                     const T* b, int64_t b_row, T* c, int64_t c_row, bool accumulate);
     // y[i * y_step] = the sum of a[i * a_step + q] b[i * b_step + q] over q < k

@@ -1,4 +1,4 @@
-// Rows of a panel that are put together from pieces of memory, as convolutions see it.
+// im2col packing: gathers rows of a panel from pieces of memory.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace CX_ISA {
 template <typename T>
 constexpr int kWidth = static_cast<int>(Batch<T>::size);
 
-// Loads some lanes of a batch, the others are 0; never touches memory that is not asked for.
+// Loads some lanes of a batch; the others are 0. It never touches memory of other lanes.
 template <typename T>
 struct LaneLoad {
     uint32_t lanes;
@@ -56,13 +56,13 @@ struct LaneLoad {
     }
 };
 
-// Lanes that one of them has loaded; the other has zeros there.
+// Combines two loads; lanes that one did not load are zero there.
 template <typename T>
 Batch<T> Union(const Batch<T>& x, const Batch<T>& y) {
     return x | y;
 }
 
-// The first lanes of a batch, and nothing behind them.
+// Stores the first lanes of a batch only.
 template <int kLanes, typename T>
 void StoreLanes(const Batch<T>& y, T* to) {
     if constexpr (kLanes == kWidth<T>) {
@@ -98,7 +98,7 @@ void GatherVector(const T* x, int64_t plane, int64_t count, const GatherPiece* p
     }
 }
 
-// Up to four pieces of one vector, in addition to what is there if `add`.
+// Gathers up to four pieces of one vector, added to the existing lanes if `add`.
 template <int kLanes, typename T>
 void GatherUpTo4(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces, int64_t n,
                  bool add, T* to, int64_t step) {
@@ -114,7 +114,7 @@ void GatherUpTo4(const T* x, int64_t plane, int64_t count, const GatherPiece* pi
     }
 }
 
-// All pieces of one vector, of which kLanes lanes are written.
+// Gathers all pieces of one vector, of which kLanes lanes are written.
 template <int kLanes, typename T>
 void GatherPieces(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces, int64_t n,
                   T* to, int64_t step) {
@@ -135,7 +135,7 @@ void GatherPieces(const T* x, int64_t plane, int64_t count, const GatherPiece* p
     }
 }
 
-// Rows of kTo elements each. Reads up to a vector of the panel's memory behind the last one.
+// Gathers rows of kTo elements each. It reads up to one vector beyond the last row of the panel.
 template <int kTo, typename T>
 void GatherRows(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces,
                 int64_t n_pieces, T* panel, int64_t step) {

@@ -1,4 +1,4 @@
-// The product of matrices: packing, and the tile of the result that stays in registers.
+// GEMM: packing, and the micro-kernel, a tile of the result in registers.
 #include "chainerx/native/gemm/gemm_loops.h"
 
 #include <type_traits>
@@ -13,7 +13,7 @@ namespace chainerx::native {
 namespace CX_ISA {
 namespace {
 
-// As many registers as there are, less those for a row of b and an element of a.
+// The tile takes all registers but those for a row of B and an element of A.
 #if defined(CX_ISA_AVX512)
 constexpr int kRows = 14;
 #elif defined(CX_ISA_NEON)
@@ -56,7 +56,7 @@ void Copy(const T* from, int64_t step, int64_t k, T* panel) {
         __builtin_memcpy(panel, from, kTo * sizeof(T));
     }
 }
-// Whole panels of rows that lie as they do in memory: row by row, so that what is read is adjacent.
+// Packs whole panels of rows in the order of memory, row by row, so that reads are contiguous.
 template <typename T>
 void CopyPanels(const T* x, int64_t row, int64_t n_panels, int64_t k, T* panel) {
     constexpr int kTo = kColumns<T>;
@@ -69,7 +69,7 @@ void CopyPanels(const T* x, int64_t row, int64_t n_panels, int64_t k, T* panel) 
 template <typename T>
 void PackB(const T* x, int64_t row, int64_t column, int64_t n, int64_t k, T* panel) {
     constexpr int kTo = kColumns<T>;
-    // So many rows of panels, which may share a set of the caches, are written side by side.
+    // Packs this many rows of panels together; more may conflict in a cache set.
     constexpr int64_t kTogether = 8;
     while (column == 1 && n >= 2 * kTo) {
         const int64_t n_panels = n / kTo < kTogether ? n / kTo : kTogether;
@@ -86,13 +86,13 @@ void PackB(const T* x, int64_t row, int64_t column, int64_t n, int64_t k, T* pan
 template <typename T>
 constexpr int kLine = 64 / sizeof(T);
 
-// Rows of two lines each that will be wanted soon; they are asked for one line at a time.
+// Prefetches rows of two lines each, one line at a time.
 template <typename T>
 class LinesAhead {
  public:
     LinesAhead(const T* at, int64_t row, int64_t n_rows)
         : at_{at}, to_next_{kLine<T>}, turn_{kLine<T> ^ (row - kLine<T>)}, left_{2 * n_rows} {}
-    // Whether that was the last one.
+    // Returns whether that was the last line.
     bool Ask() {
         __builtin_prefetch(at_);
         at_ += to_next_;
@@ -107,13 +107,13 @@ class LinesAhead {
     int64_t left_;
 };
 
-// What a tile adds to its sums.
+// The epilogue of a tile: the values added to its sums.
 template <typename T>
 struct TilePlus {
-    bool accumulate;   // what is there
-    const T* bias;     // else: a number for each row
-    const T* row{};    // or a number for each column
-    bool rectified{};  // what is less than 0 becomes 0
+    bool accumulate;   // add c
+    const T* bias;     // else: one value for each row
+    const T* row{};    // or one value for each column
+    bool rectified{};  // ReLU
 };
 
 // A tile whose rows are whole vectors.
@@ -133,12 +133,12 @@ template <int kM, int kV, typename T>
     }
 }
 
-// Some first rows and vectors of a tile; the first n columns of these are wanted.
+// The first rows and vectors of a tile, of which n columns are stored.
 template <int kM, int kV, typename T>
 void TilePart(const T* panel, const TileRun<T>* runs, int64_t n_runs, T* c, int64_t ldc, int64_t n,
               const TilePlus<T>& plus) {
-    // The processor keeps so many lines on their way at a time. A tile of more asks for one line of
-    // c at each step, for else it waits for them before it begins.
+    // The processor has this many line-fill buffers. A taller tile prefetches one line of c in each
+    // step, otherwise it would wait for them before it begins.
     constexpr int kRowLines = (kV * kWidth<T> + kLine<T> - 1) / kLine<T>;
     constexpr bool kStepwise = kM * kRowLines > 12;
     Batch<T> sum[kM][kV];
@@ -150,7 +150,7 @@ void TilePart(const T* panel, const TileRun<T>* runs, int64_t n_runs, T* c, int6
 #pragma GCC unroll 4
         for (int j = 0; j < kRowLines; ++j) __builtin_prefetch(c + i * ldc + j * kLine<T>, 1);
     }
-    // Not where a step is so short that asking would take a part of it.
+    // Steps that are too short are not worth a prefetch.
     constexpr bool kAsks = kRowLines == 2;
     LinesAhead<T> lines{c, ldc, kStepwise ? kM : 0};
     LinesAhead<T> then{runs->next, runs->next_row, runs->n_next};
@@ -267,7 +267,7 @@ void SumRows(const float* a, int64_t n, int64_t k, float* sums) {
         for (BatchF& s : part) s = BatchF(0.0F);
     }
     int64_t q = 0;
-    // Whole batches reach into the next column, which the last ones do not have.
+    // Whole batches read into the next column, so the last columns are done separately.
     for (; q + 4 < k; q += 4, a += 4 * kRows) {
         for (int c = 0; c < 4; ++c) {
             for (int v = 0; v < kBatches; ++v) {

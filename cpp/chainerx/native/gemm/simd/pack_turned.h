@@ -1,4 +1,4 @@
-// Panels of a product of matrices from rows that are adjacent along k, which are turned on the way.
+// Packs panels from rows that are adjacent along k, transposing them on the way.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 namespace chainerx::native {
 namespace CX_ISA {
 
-// Rows [begin, begin + kSide) of a panel; `kept` of them belong to the panel. The others go to the
-// next column of it, which is written later, and not behind the last one.
+// Packs rows [begin, begin + kSide) of a panel; `kept` of them belong to the panel. The others are
+// written into the next column, which is overwritten later, but not beyond the last one.
 template <int kTo, typename T>
 void PackSquares(const T* x, int64_t stride, int64_t n, int64_t k, int kept, T* panel) {
     constexpr int kSide = static_cast<int>(Square<T>::size);
     const T* rows[kSide];
     for (int p = 0; p < kSide; ++p) rows[p] = x + (p < n ? p : n - 1) * stride;
-    // The last column of a square that is cut off is written element by element.
+    // The last column of a partial square is written element by element.
     const int64_t whole = kept == kSide ? k : k - 1;
     const auto turn = [&](int64_t q) {
         Square<T> y[kSide];
@@ -29,7 +29,7 @@ void PackSquares(const T* x, int64_t stride, int64_t n, int64_t k, int kept, T* 
     int64_t q = 0;
     for (; q + kSide <= whole; q += kSide) turn(q);
     if (q != 0 && q < whole) {
-        turn(whole - kSide);  // some of it once more
+        turn(whole - kSide);  // overlaps the previous square
         q = whole;
     }
     for (; q < k; ++q) {
@@ -38,9 +38,9 @@ void PackSquares(const T* x, int64_t stride, int64_t n, int64_t k, int kept, T* 
 }
 
 #if defined(CX_ISA_AVX512)
-// Four elements of each of 16 rows become four columns. Loads put quarters of rows side by side, so
-// that what is left to turn is 4 x 4 elements within quarters of registers: half of a shuffle per
-// four elements, where turning whole registers takes one.
+// Transposes four elements of each of 16 rows into four columns. Loads place quarters of rows next
+// to each other, so that only 4 x 4 elements within 128-bit lanes are left to transpose: half a
+// shuffle per four elements, against one shuffle for transposing whole registers.
 template <int kTo>
 void PackQuarters(const float* x, int64_t stride, int64_t n, int64_t k, float* panel) {
     constexpr int kSide = 16;
@@ -99,7 +99,7 @@ void PackQuarters(const float* x, int64_t stride, int64_t n, int64_t k, float* p
 }
 #endif
 
-// Rows that are adjacent along k. What is filled up is zeros.
+// Packs rows that are adjacent along k. Padding is zero.
 template <int kTo, typename T>
 void PackTurned(const T* x, int64_t stride, int64_t n, int64_t k, T* panel) {
 #if defined(CX_ISA_AVX512)
@@ -114,7 +114,8 @@ void PackTurned(const T* x, int64_t stride, int64_t n, int64_t k, T* panel) {
     }
 #endif
     constexpr int kSide = static_cast<int>(Square<T>::size);
-    // From the last rows to the first ones, for each overwrites what does not belong to the last.
+    // Goes from the last rows to the first, since each square overwrites the excess of the one
+    // after it.
     for (int64_t i = (kTo - 1) / kSide * kSide; i >= 0; i -= kSide) {
         const int kept = static_cast<int>(kTo - i < kSide ? kTo - i : kSide);
         if (i < n) {

@@ -1,4 +1,4 @@
-// Products of small matrices and of vectors, without packing anything.
+// Small GEMM, GEMV and dot products, without packing.
 #include "chainerx/native/gemm/small_loops.h"
 #include "chainerx/native/strided/simd/batch.h"
 
@@ -19,7 +19,7 @@ struct Matrices {
     bool accumulate;
 };
 
-// kRows rows from row i on, of as many columns from column j on as `load` and `store` move.
+// Computes kRows rows from row i on, and the columns from j on that `load` and `store` move.
 template <int kRows, typename T, typename Load, typename Store>
 inline void Tile(const Matrices<T>& p, int64_t i, int64_t j, const Load& load, const Store& store) {
     Batch<T> sum[kRows];
@@ -70,7 +70,7 @@ void Product(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_row, int64_t
     }
 }
 
-// Of kRows pairs of rows, so that no sum has to wait for itself.
+// Dot products of kRows pairs of rows, so that additions of different sums overlap.
 template <int kRows, typename T>
 inline void DotsOf(int64_t k, const T* a, int64_t a_step, const T* b, int64_t b_step, T* y,
                    int64_t y_step) {
@@ -108,7 +108,7 @@ void Dots(int64_t count, int64_t k, const T* a, int64_t a_step, const T* b, int6
     }
 }
 
-// In four sums, for a sum waits for itself.
+// Uses four sums, since additions of one sum depend on each other.
 template <typename T>
 T Dot(int64_t k, const T* a, const T* b) {
     constexpr int64_t kSize = Batch<T>::size;

@@ -1,31 +1,29 @@
-// Whether loops ask for memory before its turn comes.
+// Software prefetch: whether loops use it, and its distance.
 #pragma once
 
 #include <cstdint>
 
 namespace chainerx::native {
 
-// Intel's wait for the third-level cache within long expressions: asked ahead, they take a tenth to
-// a fifth less. AMD's bring by themselves what comes next, and take up to a third more, where the
-// operands exceed that cache (x + y of float64 in benchmarks/routines.py). Set with the instruction
-// set.
+// Intel stalls on L3 inside long expressions; prefetching saves 10-20 %. AMD's hardware prefetcher
+// suffices, and software prefetch costs up to a third more where operands exceed L3 (x + y of
+// float64 in benchmarks/routines.py). Set with the instruction set.
 extern bool asks_ahead;
 
-// For loops that only read: how many bytes ahead they ask for memory. Four kilobytes take a fifth
-// off the time of elements in the third-level cache of Intel's processors and AMD's Zen 5, and cost
-// some hundredths where they come from memory. AMD's Zen 4 takes a quarter more by it. Where its
-// loops begin anew after some kilobytes, as those of sums of floats, they ask for what lies near,
-// and else for what is read next, which costs nothing: near ones take up to a half more by AVX2,
-// and as much a branch (sums, extremes and argmax in benchmarks/routines.py, sum in
-// benchmarks/ops.py). Set with the instruction set.
+// Prefetch distance, in bytes, of loops that only read. 4 KiB save a fifth on data in the L3 of
+// Intel's processors and AMD's Zen 5, and cost a few percent on data in memory. On AMD's Zen 4
+// prefetching costs a quarter more. Where its loops restart after some kilobytes, as float sums do,
+// they prefetch a near line instead, and else the line that is read next, which costs nothing: near
+// distances cost up to a half more with AVX2, and a branch costs as much (sums, extremes and argmax
+// in benchmarks/routines.py, sum in benchmarks/ops.py). Set with the instruction set.
 struct LaterBytes {
     int64_t in_short_run;
     int64_t in_long_run;
 };
 extern LaterBytes later_bytes;
 
-// Asks for what is read some time after x[k], once for each line of memory. Inlined in any case,
-// for GCC takes a function that does nothing but ask for one without effects, and drops its calls.
+// Prefetches the line that is read some time after x[k], once for each cache line. It is always
+// inlined: GCC takes a function that only prefetches for one without effects, and drops its calls.
 template <bool kIsLongRun = false, typename T>
 [[gnu::always_inline]] inline void AskForLater(const T* x, int64_t k) {
     constexpr int64_t kLine = 64 / sizeof(T);

@@ -1,4 +1,4 @@
-// Copying with conversion.
+// Copies with dtype conversion.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -26,14 +26,15 @@ template <typename From, typename To>
 void CastLoop(const void* x_data, void* out_data, int64_t n) {
     const From* x = static_cast<const From*>(x_data);
     To* out = static_cast<To*>(out_data);
-    // Or it takes half as long again where its few instructions cross a line of the cache.
+    // Unrolled, since it takes half as long again if its few instructions cross a cache line.
 #pragma GCC unroll 4
     for (int64_t i = 0; i < n; ++i) out[i] = Cast<To>(x[i]);
 }
 
-// Halves of a 64-bit integer stand in the mantissas of 2^84 and 2^52, the upper one of a signed one
-// moved by 2^31 so that it is none below 0. The difference is exact, so that there is one rounding,
-// and all of it exists for vectors, as the conversion does not before AVX-512.
+// int64 to double without a conversion instruction: the halves of the integer become mantissas of
+// 2^84 and 2^52; the upper half of a signed one is biased by 2^31, so that it is not negative. The
+// difference of the biases is exact, so there is one rounding. All steps exist for vectors; the
+// conversion itself needs AVX-512.
 template <typename From>
 void CastToFloat64(const void* x_data, void* out_data, int64_t n) {
     constexpr uint64_t kSign = std::is_signed_v<From> ? uint64_t{1} << 31 : 0;
@@ -49,7 +50,7 @@ void CastToFloat64(const void* x_data, void* out_data, int64_t n) {
     }
 }
 
-// As Cast<int64_t>; what does not fit is INT64_MIN for the instruction, too.
+// As Cast<int64_t>; the instruction, too, returns INT64_MIN on overflow.
 template <typename From>
 void CastToInt64(const void* x_data, void* out_data, int64_t n) {
     const auto* x = static_cast<const From*>(x_data);
@@ -78,7 +79,7 @@ void Float64ToFloat16(const void* x_data, void* out_data, int64_t n) {
     }
 }
 
-// As bytes: the compiler has no vectors of bool.
+// Works on bytes: the compiler has no vectors of bool.
 template <typename To>
 void CastBool(const void* x_data, void* out_data, int64_t n) {
     const auto* x = static_cast<const uint8_t*>(x_data);
@@ -88,7 +89,7 @@ void CastBool(const void* x_data, void* out_data, int64_t n) {
     for (int64_t i = 0; i < n; ++i) out[i] = x[i] != 0 ? one : zero;
 }
 
-// Through int32, as NumPy does it on x86-64.
+// Converts through int32, as NumPy does on x86-64.
 template <typename From, typename To>
 void CastToSmallInt(const void* x_data, void* out_data, int64_t n) {
     const UnaryLoop to_int32 =
@@ -109,7 +110,7 @@ constexpr bool kThroughInt32 = std::is_floating_point_v<From> && std::is_integra
 
 UnaryLoop LoopOf(Dtype from, Dtype to);
 
-// Complex numbers, by their real parts.
+// Converts the real parts of complex numbers.
 template <typename R, typename To>
 void CastReals(const void* x_data, void* out_data, int64_t n) {
     const auto* x = static_cast<const R*>(x_data);
@@ -141,7 +142,7 @@ UnaryLoop LoopFrom(Dtype to) {
     });
 }
 
-// Null if the dtypes are the same.
+// Returns null if the dtypes are equal.
 UnaryLoop LoopOf(Dtype from, Dtype to) {
     if (from == to) return nullptr;
     if (from == Dtype::kFloat32 && to == Dtype::kFloat16) return cast_loops().float32_to_float16;
@@ -158,7 +159,7 @@ UnaryLoop LoopOf(Dtype from, Dtype to) {
     return VisitDtype(from, [to]<typename From>() { return LoopFrom<From>(to); });
 }
 
-// Whose comparison with 0 has loops of each instruction set.
+// Whether the comparison of this dtype with 0 has a SIMD loop.
 bool IsComparedInVectors(Dtype dtype) {
     const DtypeKind kind = GetKind(dtype);
     return kind == DtypeKind::kInt || kind == DtypeKind::kUInt || dtype == Dtype::kFloat32 ||

@@ -12,9 +12,9 @@
 namespace chainerx::native {
 namespace {
 
-constexpr int64_t kLine = 64;  // bytes of a line of the cache
+constexpr int64_t kLine = 64;  // bytes of a cache line
 
-// The vectors that every processor of the architecture has.
+// The vectors that all processors of the architecture have.
 template <typename T>
 struct Vector {
     static constexpr int kLanes = 16 / sizeof(T);
@@ -27,7 +27,7 @@ struct Vector {
     }
     static void Store(char* p, const Type& v) { std::memcpy(p, &v, sizeof(v)); }
 
-    // a[0], b[0], a[1], b[1], ...: the first or second half of it.
+    // Interleaves a and b (a[0], b[0], a[1], b[1], ...) and returns the first or second half.
     template <int kFirst, size_t... I>
     static Type Zip(const Type& a, const Type& b, std::index_sequence<I...>) {
 #if defined(__clang__)
@@ -56,7 +56,7 @@ struct Vector {
     }
 };
 
-// to[r * to_row + c] = from[c * from_line + r] for a square of as many items as a vector has lanes.
+// to[r * to_row + c] = from[c * from_line + r] for a square with the side of a vector.
 template <typename T>
 [[gnu::always_inline]] inline void TransposeSquare(char* to, int64_t to_row, const char* from,
                                                    int64_t from_line) {
@@ -65,7 +65,7 @@ template <typename T>
     typename V::Type v[kLanes];
 #pragma GCC unroll 16
     for (int i = 0; i < kLanes; ++i) v[i] = V::Load(from + i * from_line);
-    // Each pass doubles the number of lines that a vector has one item after the other of.
+    // Each pass doubles the number of lines that are interleaved in a vector.
 #pragma GCC unroll 4
     for (int pass = 1; pass < kLanes; pass *= 2) {
         typename V::Type w[kLanes];
@@ -94,7 +94,7 @@ void CopyItems(char* dst, int64_t dst_stride, const char* src, int64_t src_strid
         int64_t i = 0;
         if constexpr (kSize <= 8) {
             using V = Vector<T>;
-            // The lowest address of a vector's items.
+            // The offset of the last item of a vector.
             const int64_t last = (V::kLanes - 1) * kSize;
             char* const to = dst_stride < 0 ? dst - last : dst;
             const char* const from = src_stride < 0 ? src - last : src;
@@ -130,7 +130,7 @@ void CopyRows(char* dst, const char* src, const BlockCopy& b) {
     }
 }
 
-// Each of n adjacent items, kCount times in a row.
+// Repeats each of n adjacent items kCount times.
 template <typename T, int64_t kCount>
 void SpreadBy(char* dst, const char* src, int64_t n) {
     for (int64_t i = 0; i < n; ++i) {
@@ -163,8 +163,9 @@ void Spread(char* dst, const char* src, int64_t n, int64_t count) {
     }
 }
 
-// Lines of dst may share a set of the first-level cache and drive each other out: a few of them are
-// followed then. Else all that fit there beside src, or at least all that a line of src has.
+// Lines of dst that conflict in a set of L1 evict each other; then only a few rows are written
+// together. Otherwise as many as fit in L1 beside src, or at least as many as a line of src has
+// items.
 int64_t RowsTogether(const BlockCopy& b, int64_t item_size, int64_t few) {
     constexpr int64_t kSets = 4096;  // bytes
     constexpr int64_t kFit = 16384;
@@ -173,7 +174,7 @@ int64_t RowsTogether(const BlockCopy& b, int64_t item_size, int64_t few) {
     return std::max(kLine / item_size, few);
 }
 
-// Rows [r, r_end) of the columns [c, c + kLanes) of b.
+// Copies rows [r, r_end) of columns [c, c + kLanes) of b.
 template <typename T>
 [[gnu::always_inline]] inline void TransposeStrip(char* dst, const char* src, const BlockCopy& b,
                                                   int64_t r, int64_t r_end, int64_t c) {
@@ -189,7 +190,7 @@ template <typename T>
     }
 }
 
-// Items that are adjacent along the rows of src and along the columns of dst.
+// Transposes items that are adjacent along the rows of src and along the columns of dst.
 template <typename T>
 void TransposeRest(char* dst, const char* src, const BlockCopy& b) {
     constexpr int64_t kSize = sizeof(T);
@@ -206,7 +207,7 @@ void TransposeRest(char* dst, const char* src, const BlockCopy& b) {
     }
 }
 
-// The same: squares as large as registers of this processor allow, and what is left at two sides.
+// The same by squares as large as this processor's registers allow; the rest is at two sides.
 template <typename T>
 void Transpose(char* dst, const char* src, const BlockCopy& b) {
     constexpr int64_t kSize = sizeof(T);
@@ -249,7 +250,7 @@ void CopyBlock(char* dst, const char* src, BlockCopy b, int64_t item_size) {
             Spread<T>(dst, src, b.rows, b.columns);
             return;
         }
-        // Long loops, and writes side by side.
+        // Prefers long loops and contiguous writes.
         const bool few = b.columns < 8 && b.columns < b.rows;
         if ((b.dst_row == kSize && b.dst_column != kSize) || (few && b.dst_column != kSize)) {
             b = Turned(b);

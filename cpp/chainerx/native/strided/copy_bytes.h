@@ -1,4 +1,4 @@
-// Copying adjacent bytes.
+// Copies adjacent bytes.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,10 @@
 
 namespace chainerx::native {
 
-// memcpy of nbytes that don't overlap. From some kilobytes on, glibc's is one instruction, `rep
-// movsb`. On AMD's Zen 4 it takes 14 times as long where the destination begins 1 to 15 bytes
-// behind the source within a page, and from the second-level cache on up to a third more where one
-// of them begins within a line of memory and the other elsewhere in it (benchmarks/indexing.py:
-// roll, pad).
+// memcpy of nbytes that don't overlap. From some kilobytes on, glibc uses one instruction, `rep
+// movsb`. On AMD's Zen 4 that takes 14 times as long if the destination begins 1 to 15 bytes after
+// the source within a page, and, from L2 on, up to a third more if the two are aligned differently
+// within a cache line (benchmarks/indexing.py: roll, pad).
 inline void CopyBytes(char* dst, const char* src, int64_t nbytes) {
     constexpr uint64_t kLine = 64;
     constexpr uint64_t kPage = 4096;

@@ -29,7 +29,7 @@ inline void ForRuns(char* dst, int64_t dst_stride, const char* src, int64_t src_
 void CopyRuns(char* dst, int64_t dst_stride, const char* src, int64_t src_stride, int64_t n,
               int64_t nbytes) {
     const auto each = [&](const auto& move) { ForRuns(dst, dst_stride, src, src_stride, n, move); };
-    // One move, or two that overlap.
+    // Copies by one move, or by two that overlap.
     const auto twice = [&]<typename T>(T) {
         const int64_t rest = nbytes - static_cast<int64_t>(sizeof(T));
         if (rest == 0) {
@@ -74,13 +74,13 @@ void CopyRuns(char* dst, int64_t dst_stride, const char* src, int64_t src_stride
 namespace {
 
 constexpr int64_t kLongAxis = 16;
-constexpr int64_t kManyPlaces = 64;    // in a row: squares are turned in registers
-constexpr int64_t kLongestRun = 1024;  // bytes; above, a call for each row is as fast
-constexpr int64_t kChunkBytes = 8192;  // of the output, which stay in the first-level cache
+constexpr int64_t kManyPlaces = 64;    // items in a row: squares are transposed in registers
+constexpr int64_t kLongestRun = 1024;  // bytes; above, a call per row is as fast
+constexpr int64_t kChunkBytes = 8192;  // bytes of the output, which stay in L1
 constexpr int64_t kGroupBytes = 256 << 10;
 
-// The axes of a walk before `axis`, `axis` itself in chunks, and those after it up to `last`, whose
-// positions are places.
+// The axes before `axis`, `axis` itself in chunks, and those after it up to `last`, whose positions
+// are enumerated as places.
 struct Places {
     const Walk<2>& walk;
     int axis;
@@ -127,7 +127,7 @@ bool TryCopyShortRuns(const Walk<2>& walk, int64_t item_size) {
     int axis = last;
     int64_t places = 1;
     for (; axis >= 0 && walk.dims[axis] < kLongAxis; --axis) places *= walk.dims[axis];
-    // One short axis of items is two axes for CopyBlock.
+    // A single short axis of items is a 2-D block for CopyBlock.
     if (axis < 0 || places >= kManyPlaces || (!has_runs && last - axis < 2)) return false;
     const int64_t chunk = std::max(kChunkBytes / (places * nbytes), kLongAxis);
     int64_t chunks = CeilDiv(walk.dims[axis], chunk);

@@ -1,4 +1,4 @@
-// What arithmetic, and factors of matrices above all, need of numbers, real and complex.
+// Scalar traits: arithmetic on real and complex numbers, above all for matrix factorizations.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ T Conjugate(const T& x) {
     }
 }
 
-// The operators of std::complex look for infinities by a call per product.
+// std::complex's operators check for infinities by a function call per product.
 template <typename T>
 T ProductOf(const T& x, const T& y) {
     if constexpr (kIsComplexNumber<T>) {
@@ -51,8 +51,8 @@ T ProductOf(const T& x, const T& y) {
     }
 }
 
-// What pivots are chosen by. Not the absolute value of complex numbers, which takes a square root,
-// but within a factor of 1.5 of it, as in LAPACK.
+// The magnitude by which pivots are chosen: for complex numbers not the absolute value, which takes
+// a square root, but a value within a factor of 1.5 of it, as in LAPACK.
 template <typename T>
 RealOf<T> PivotSize(const T& x) {
     if constexpr (kIsComplexNumber<T>) {
@@ -62,8 +62,8 @@ RealOf<T> PivotSize(const T& x) {
     }
 }
 
-// Divides many numbers by one: complex ones by a product with its reciprocal, unless that is out of
-// range on the way.
+// Divides many numbers by one: complex ones by multiplication with the reciprocal, unless that
+// overflows.
 template <typename T>
 class Divisor {
  public:

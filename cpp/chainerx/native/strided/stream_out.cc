@@ -17,7 +17,7 @@ namespace chainerx::native {
 
 namespace {
 
-constexpr int64_t kLine = 64;  // bytes: what the processor collects before it writes
+constexpr int64_t kLine = 64;  // bytes: the write-combining unit
 
 int64_t FindThreshold() {
     const char* given = std::getenv("CHAINERX_TEST_STREAM_BYTES");
@@ -26,7 +26,7 @@ int64_t FindThreshold() {
 #if defined(_SC_LEVEL3_CACHE_SIZE)
     cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
 #endif
-    // Some virtual machines say nothing, others what all processors of the host have.
+    // Some virtual machines report nothing, others the cache of the whole host.
     return std::clamp<int64_t>(cache / 4 * 3, int64_t{8} << 20, int64_t{24} << 20);
 }
 

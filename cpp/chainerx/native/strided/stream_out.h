@@ -1,19 +1,20 @@
-// Writing results past the caches. A store to memory that is in no cache reads its line first, so a
-// result that is larger than the caches costs its size twice, and drives out what others need.
+// Non-temporal stores, which bypass the caches. A normal store that misses reads its line first, so
+// a result that is larger than the caches costs twice its size in traffic, and evicts other data.
 #pragma once
 
 #include <cstdint>
 
 namespace chainerx::native {
 
-// From how many bytes of operands and result on it is worth it: below, a part of them is still in
-// the cache from the last use, or for the next. INT64_MAX where the processor has no such stores.
+// The size of operands and result, in bytes, from which non-temporal stores pay: below, a part of
+// them is still in cache from the last use, or will be for the next. INT64_MAX if the processor has
+// none.
 int64_t StreamThreshold();
 
-// Copies nbytes that don't overlap. Call FinishStreams() before others may look.
+// Copies nbytes that don't overlap. Call FinishStreams() before other threads may read them.
 void StreamRow(char* dst, const char* src, int64_t nbytes);
 
-// What this thread has streamed is seen by others before what it writes next.
+// A store fence: orders this thread's non-temporal stores before its later writes.
 void FinishStreams();
 
 }  // namespace chainerx::native

@@ -1,16 +1,14 @@
-// Cutting a walk into tiles, in which a loop over adjacent elements finds its operands adjacent: as
-// they lie in memory, or copied to a buffer that stays in the first-level cache.
+// Tiled strided loops: splits an iteration into tiles in which each operand is contiguous, either
+// in memory or in a buffer that fits in L1.
 //
-// A walk goes along the memory of its first operand, the output. Three cases:
-// - long runs: a tile is rows of the last two axes, and each row goes to the loop;
-// - long runs, and an operand whose memory goes along another axis: that axis becomes the last but
-//   one, and a tile has as many rows as a line of the cache has items of the operand, so that each
+// Iteration follows the memory order of the first operand, the output. Three cases:
+// - long runs: a tile is rows of the last two axes; the loop is called for each row;
+// - long runs, and an operand whose memory order ends in another axis: that axis becomes the last
+//   but one, and a tile has as many rows as a cache line has items of the operand, so that each
 //   line is read once;
-// - short runs: a tile is a number of elements in the order of the walk, and goes to the loop
-// whole.
+// - short runs: a tile is a number of elements in iteration order; the loop is called once.
 //
-// The loop is called as loop(pointers, steps, n). A step is 1, or 0 for one value that meets all n
-// elements. It must compute each element without regard to its place.
+// The loop is called as loop(pointers, steps, n).
 #pragma once
 
 #include <algorithm>
@@ -25,35 +23,35 @@
 
 namespace chainerx::native {
 
-// Bytes of a buffer, one per operand, on the stack. It is half of the first-level cache: of
-// float32, rows of 256 columns are read at a time, and shorter ones come slower from memory.
+// Bytes of the buffer on the stack, one per operand: half of L1. In float32, it reads rows of 256
+// columns at a time; shorter rows arrive more slowly from memory.
 inline constexpr int64_t kTileBytes = 16384;
-// Of these where lines are not read across: reading and writing alternate so often that the
-// processor does them at once.
+// Buffer size if no operand is transposed: reads and writes alternate so often that the processor
+// overlaps them.
 inline constexpr int64_t kStripBytes = 2048;
-// Runs of at least this length are worth a call of the loop each.
+// Runs of at least this length are worth one call of the loop each.
 inline constexpr int64_t kLongRun = 64;
-// Shorter axes are not worth a turn.
+// Shorter axes are not worth a transpose.
 inline constexpr int64_t kShortTurn = 8;
 
-// What a loop asks of its operands, the output first.
+// Requirements of a loop on its operands, the output first.
 template <int N>
 struct LoopTraits {
     int64_t item_size[N];
-    bool takes_step_0;  // of its inputs
-    int64_t most;       // elements it takes at a time; kTileBytes / 16 at least
+    bool takes_step_0;  // per input
+    int64_t most;       // maximum elements per call; at least kTileBytes / 16
 };
 
-// In the place of a loop: the input goes to the output as it is, without a buffer.
+// A loop that copies its input to the output, without a buffer.
 struct CopyLoop {};
 
-// Elements per block of a thread: up to `most` as long as each thread has several blocks, for where
-// a loop begins anew, it waits until what lies ahead is on its way from the caches.
+// Elements per chunk of a thread: up to `most` as long as each thread has several chunks. Long
+// chunks pay, since a loop that starts waits until the prefetcher has caught up.
 struct BlockSizes {
     int64_t least;
     int64_t most;
 
-    // Of loops that take a nanosecond or so per element.
+    // For loops that take about a nanosecond per element.
     static constexpr BlockSizes OfLight(int64_t least) { return {least, 16 * least}; }
 
     int64_t Of(int64_t total) const {
@@ -65,15 +63,15 @@ struct BlockSizes {
 template <int N>
 class Tiles {
  public:
-    // Turns the walk as it needs it; it must have an axis.
+    // Reorders the iterator as needed; it must have an axis.
     Tiles(Walk<N>& walk, const LoopTraits<N>& traits, BlockSizes sizes, bool copies)
         : walk_{walk}, traits_{traits}, turned_{Turn(walk, traits)} {
         const int64_t block = sizes.Of(walk.total);
         const int64_t run = walk.run_length();
         const bool has_rows = walk.ndim > 1;
-        int64_t widest = 0;  // of the items that go through buffers
+        int64_t widest = 0;  // item size of buffered operands
         by_rows_ = !has_rows || run >= kLongRun || turned_ != 0;
-        // A loop that needs no buffer would be slower with one.
+        // A loop without a buffer would be slower with one.
         streams_ = by_rows_ && (copies || turned_ != 0) && IsWorthStreaming();
         for (int k = 0; k < N; ++k) {
             direct_[k] = IsDirect(k) && !(k == 0 && streams_ && !copies);
@@ -88,7 +86,7 @@ class Tiles {
         const int64_t bytes = turned_ != 0 ? kTileBytes : kStripBytes;
         const int64_t room = widest == 0 ? block : bytes / widest;
         rows_ = turned_ != 0 ? std::min(kLine / turned_, n_rows) : 1;
-        constexpr int64_t kNear = 1 << 18;  // bytes, of which most are in the caches anyway
+        constexpr int64_t kNear = 1 << 18;  // bytes; most of them are in cache anyway
         is_far_ = widest != 0 && direct_[0] && walk.total * traits.item_size[0] > kNear;
         columns_ = std::min({run, std::max<int64_t>(room / rows_, 1), traits.most});
         rows_ = std::min(n_rows, std::max(rows_, room / columns_));
@@ -99,7 +97,7 @@ class Tiles {
         group_ = std::max<int64_t>(1, block / (rows_ * columns_));
     }
 
-    // All elements, shared out among threads in blocks of about `block` elements.
+    // Visits all elements, split among threads in chunks of about `block` elements.
     template <typename F>
     void Run(const F& loop) const {
         if (n_tiles_ <= 2 * group_) {
@@ -112,10 +110,10 @@ class Tiles {
     }
 
  private:
-    static constexpr int64_t kLine = 64;  // bytes of a line of the cache
+    static constexpr int64_t kLine = 64;  // bytes of a cache line
 
-    // Takes the axis along which the memory of an operand goes, if not along the last one, to the
-    // place before it. Returns the size of the operand's items, 0 if there is none.
+    // If an operand is contiguous along an axis other than the last, moves that axis to the last
+    // but one. Returns the item size of that operand, or 0.
     static int64_t Turn(Walk<N>& walk, const LoopTraits<N>& traits) {
         const int last = walk.ndim - 1;
         if (last < 1 || walk.dims[last] < kShortTurn) return 0;
@@ -137,7 +135,7 @@ class Tiles {
         return stride == traits_.item_size[k] || (k > 0 && stride == 0 && traits_.takes_step_0);
     }
 
-    // The first input that is the same as input k: x + x is gathered once.
+    // The first input that equals input k, so that x + x is gathered once.
     int CopyOf(int k) const {
         for (int j = 1; j < k; ++j) {
             bool is_same =
@@ -150,8 +148,8 @@ class Tiles {
         return k;
     }
 
-    // Whether the output goes past the caches. It needs whole lines: a part of one is written by
-    // itself.
+    // Whether to write the output by non-temporal stores. It needs whole lines: a partial line is
+    // written separately.
     bool IsWorthStreaming() const {
         const int64_t threshold = StreamThreshold();
         int64_t most = 0;
@@ -170,11 +168,11 @@ class Tiles {
         return nbytes >= threshold;
     }
 
-    // Tiles of short runs.
+    // Sets up tiles of short runs.
     void SetUpRange(int64_t block) {
         int64_t widest = 1;
         for (int k = 0; k < N; ++k) {
-            // All of it must be in step with the walk, or one value.
+            // Each operand must be contiguous in iteration order, or a single value.
             int64_t expected = walk_.run_stride(k) == 0 ? 0 : traits_.item_size[k];
             for (int i = walk_.ndim - 1; i >= 0; --i) {
                 direct_[k] &= walk_.strides[k][i] == expected;
@@ -206,7 +204,7 @@ class Tiles {
         if (streams_) FinishStreams();
     }
 
-    // A block of the output, at most as large as a buffer if it is gathered.
+    // Writes a block of the output, at most as large as a buffer if it is gathered.
     void WriteOut(char* dst, const char* src, const BlockCopy& b) const {
         const int64_t size = traits_.item_size[0];
         if (!streams_) {
@@ -246,7 +244,7 @@ class Tiles {
         }
     }
 
-    // Tile i: where each operand has it, and its rows and columns.
+    // Locates tile i: the address in each operand, its rows and columns.
     void Place(int64_t i, char* (&p)[N], int64_t* rows, int64_t* columns) const {
         const int last = walk_.ndim - 1;
         const int64_t column = i % n_column_tiles_ * columns_;
@@ -266,8 +264,8 @@ class Tiles {
         }
     }
 
-    // Asks for the rows that are read where they lie, while another operand is turned: they are too
-    // short for the processor to foresee the next.
+    // Prefetches the rows that are read in place while another operand is transposed: they are too
+    // short for the hardware prefetcher.
     void FetchRows(char* const (&p)[N], int64_t rows, int64_t columns) const {
         const int last = walk_.ndim - 1;
         for (int k = 1; k < N; ++k) {
@@ -281,8 +279,8 @@ class Tiles {
         }
     }
 
-    // Asks for where the output goes while operands are copied to buffers: what is written comes in
-    // a burst then, which would wait.
+    // Prefetches the output while operands are copied to buffers: it is written in a burst then,
+    // which would stall.
     void FetchOutput(const char* row, int64_t rows, int64_t columns) const {
         const int last = walk_.ndim - 1;
         for (int64_t r = 0; r < rows; ++r) {
@@ -336,7 +334,7 @@ class Tiles {
                   columns * size, size});
     }
 
-    // Elements begin to end in the order of the walk.
+    // Visits elements [begin, end) in iteration order.
     template <typename F>
     void RunRange(int64_t begin, int64_t end, char (&buffers)[N][kTileBytes], const F& loop) const {
         Cursor<N> in{walk_, begin};
@@ -378,7 +376,8 @@ class Tiles {
         }
     }
 
-    // The next n elements as rows and columns of the last two axes: f(elements before, sources).
+    // Visits the next n elements as rows and columns of the last two axes: f(elements before,
+    // sources).
     template <typename F>
     void ForEachBlock(Cursor<N>& cursor, int64_t n, const F& f) const {
         const int last = walk_.ndim - 1;
@@ -410,8 +409,8 @@ class Tiles {
     bool by_rows_;
     bool streams_;
     bool is_far_{false};
-    bool direct_[N];  // as it lies in memory
-    int copy_of_[N];  // itself, or an input that is the same
+    bool direct_[N];  // read or written in place
+    int copy_of_[N];  // k itself, or an equal input
     int64_t rows_{1};
     int64_t columns_;
     int64_t n_row_tiles_{1};
@@ -420,7 +419,7 @@ class Tiles {
     int64_t group_;
 };
 
-// Calls loop() on all elements of a walk, which may be empty.
+// Calls loop() on all elements of an iterator, which may be empty.
 template <int N, typename F>
 void RunTiles(Walk<N>& walk, const LoopTraits<N>& traits, BlockSizes sizes, const F& loop) {
     if (walk.total == 0) return;

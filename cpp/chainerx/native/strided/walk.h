@@ -1,8 +1,8 @@
-// Walking over N operands of one shape: the axes, and a position in them. All kernels of this
-// folder that meet strides start here; they differ in the order of the axes only.
+// Strided iteration over N operands of one shape. All kernels here that handle strides start from
+// it; they differ only in the order of the axes.
 //
-// Axes of length 1 are dropped, and axes that follow each other in all operands are merged, so most
-// arrays become one or two long runs.
+// Axes of length 1 are dropped and dimensions that are contiguous in all operands are collapsed, so
+// most arrays become one or two long runs.
 #pragma once
 
 #include <algorithm>
@@ -16,11 +16,11 @@
 namespace chainerx::native {
 
 enum class AxisOrder : int8_t {
-    kGiven,     // as the axes were added: where a position means something
-    kByStride,  // as they lie in memory, forwards: where every order gives the same
+    kGiven,     // in the given order, for loops to which a position has a meaning
+    kByStride,  // by memory order, forwards, where any order gives the same result
 };
 
-// Whether `x` goes along with an output that is contiguous: no walk is needed.
+// Returns whether `x` has the strides of a contiguous output: no iterator is needed.
 inline bool InStep(const Array& x, const Array& out) {
     return x.IsContiguous() && x.shape() == out.shape();
 }
@@ -36,7 +36,7 @@ struct Walk {
 
     Walk() = default;
 
-    // Arrays that are broadcast to `shape`. A null one stands for one value at `values[k]`.
+    // Broadcasts arrays to `shape`. A null array stands for the single value at `values[k]`.
     Walk(const Shape& shape, const Array* const (&arrays)[N], char* const (&values)[N],
          AxisOrder order) {
         for (int k = 0; k < N; ++k) {
@@ -55,7 +55,7 @@ struct Walk {
         Arrange(order);
     }
 
-    // Arrays of one shape.
+    // Iterates over arrays of one shape.
     template <typename... Arrays>
     explicit Walk(AxisOrder order, const Arrays&... arrays) : data{arrays.raw_data()...} {
         const Array* const all[N] = {&arrays...};
@@ -67,7 +67,7 @@ struct Walk {
         Arrange(order);
     }
 
-    // One more axis, inside those before.
+    // Appends an axis, inside those before.
     void Add(int64_t size, const int64_t (&s)[N]) {
         total *= size;
         if (size == 1) return;
@@ -76,13 +76,13 @@ struct Walk {
         ++ndim;
     }
 
-    // To be called once all axes are there.
+    // Call this after the last Add: it sorts and collapses the axes.
     void Arrange(AxisOrder order) {
         if (order == AxisOrder::kByStride) {
             for (int i = 0; i < ndim; ++i) {
                 if (IsBackward(i)) Flip(i);
             }
-            // Insertion sort: there are few, and usually they are in order.
+            // Insertion sort: there are few axes, usually in order.
             for (int i = 1; i < ndim; ++i) {
                 for (int j = i; j > 0 && IsInside(j - 1, j); --j) SwapAxes(j - 1, j);
             }
@@ -101,7 +101,7 @@ struct Walk {
         if (ndim > 0) ndim = last + 1;
     }
 
-    // An axis of one element in the place of none.
+    // Adds an axis of one element if there is none.
     void EnsureAxis() {
         if (ndim != 0) return;
         ndim = 1;
@@ -109,17 +109,17 @@ struct Walk {
         for (int k = 0; k < N; ++k) strides[k][0] = 0;
     }
 
-    // Takes axis i to place `to`, which is not before it.
+    // Moves axis i to position `to`, which is not before it.
     void MoveInwards(int i, int to) {
         for (; i < to; ++i) SwapAxes(i, i + 1);
     }
 
-    // Of the innermost axis, which must be there.
+    // The length of the innermost axis, which must exist.
     int64_t run_length() const { return dims[ndim - 1]; }
     int64_t run_stride(int k) const { return strides[k][ndim - 1]; }
 
  private:
-    // The direction of most operands, or else of the first that moves: the others are copied.
+    // Takes the direction of most operands, or else of the first that moves: the others are copied.
     bool IsBackward(int i) const {
         int forward = 0;
         int first = 0;
@@ -130,7 +130,7 @@ struct Walk {
         }
         return forward != 0 ? forward < 0 : first < 0;
     }
-    // The first operand whose strides differ decides on the order.
+    // The first operand whose strides differ decides the order.
     bool IsInside(int i, int j) const {
         for (int k = 0; k < N; ++k) {
             const int64_t a = std::abs(strides[k][i]);
@@ -151,14 +151,14 @@ struct Walk {
     }
 };
 
-// A position in a walk, and where each operand has it.
+// A position in the iteration, and its address in each operand.
 template <int N>
 struct Cursor {
     const Walk<N>& walk;
     int64_t index[kMaxNdim];
     char* p[N];
 
-    // The walk must not be empty. `base`: where the operands begin, if not where the walk says.
+    // The iteration must not be empty. `base` replaces the addresses of the operands.
     Cursor(const Walk<N>& w, int64_t position) : Cursor{w, position, w.data} {}
     Cursor(const Walk<N>& w, int64_t position, char* const (&base)[N]) : walk{w} {
         for (int k = 0; k < N; ++k) p[k] = base[k];
@@ -169,13 +169,13 @@ struct Cursor {
         }
     }
 
-    // What is left of the run.
+    // Number of elements left in the run.
     int64_t left() const { return walk.ndim == 0 ? 1 : walk.run_length() - index[walk.ndim - 1]; }
 
-    // At most left() elements further.
+    // Advances by at most left() elements.
     void Advance(int64_t n) { AdvanceAxis(walk.ndim - 1, n); }
 
-    // `n` positions along axis i, not beyond its end. Those inside of it stand at their start.
+    // Advances `n` positions along axis i, not beyond its end. Inner axes must be at their start.
     void AdvanceAxis(int i, int64_t n) {
         if (i < 0) return;
         for (int k = 0; k < N; ++k) p[k] += n * walk.strides[k][i];

@@ -1,4 +1,4 @@
-// The SIMD batch of one instruction set, and the few moves that xsimd has no short name for.
+// The SIMD batch of one instruction set, and operations that xsimd lacks.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ using Batch = xsimd::batch<T>;
 using BatchF = Batch<float>;
 using BatchD = Batch<double>;
 
-// A square of as many of these as each has lanes is turned in registers. xsimd turns 16 x 16
+// Element types whose square of vectors is transposed in registers. xsimd transposes 16 x 16
 // through memory, at a third of the speed.
 #if defined(CX_ISA_AVX512)
 template <typename T>
@@ -23,9 +23,9 @@ template <typename T>
 using Square = Batch<T>;
 #endif
 
-// Loads a whole batch. With AVX-512 in halves: on Zen 4 a line of memory that is read at once comes
-// 10 to 20 % slower from the third-level cache and beyond, beside stores (x + y of 2000 x 2000).
-// Loops that only read are as fast or faster with whole loads, as long as they read from a cache.
+// Loads a whole batch. With AVX-512 in halves: on Zen 4, a full-line load is 10 to 20 % slower from
+// L3 and beyond when stores run beside it (x + y of 2000 x 2000). Read-only loops are as fast or
+// faster with full-line loads, as long as they read from a cache.
 inline BatchF Load(const float* x) {
 #if defined(CX_ISA_AVX512)
     return _mm512_insertf32x8(_mm512_castps256_ps512(_mm256_loadu_ps(x)), _mm256_loadu_ps(x + 8),
@@ -43,7 +43,7 @@ inline BatchD Load(const double* x) {
 #endif
 }
 
-// Loads 0 < n < size elements; the other lanes are 0. Never touches memory beyond them.
+// Loads 0 < n < size elements; the other lanes are 0. It never touches memory beyond them.
 inline BatchF LoadPart(const float* x, int64_t n) {
 #if defined(CX_ISA_AVX512)
     return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), x);
@@ -75,7 +75,7 @@ inline void StorePart(float* x, const BatchF& y, int64_t n) {
 #if defined(CX_ISA_AVX512)
     _mm512_mask_storeu_ps(x, static_cast<__mmask16>((1u << n) - 1), y);
 #elif defined(CX_ISA_AVX2)
-    // In parts: the masked store of AVX2 is slow on AMD (softmax of 5 columns: 8 % more time).
+    // Stores in parts: AVX2's masked store is slow on AMD (softmax of 5 columns: 8 % more time).
     __m128 part = _mm256_castps256_ps128(y);
     if ((n & 4) != 0) {
         _mm_storeu_ps(x, part);
@@ -113,19 +113,19 @@ inline void StorePart(double* x, const BatchD& y, int64_t n) {
 #endif
 }
 
-// Marks the first n lanes.
+// A mask of the first n lanes.
 template <typename T>
 inline xsimd::batch_bool<T> FirstLanes(int64_t n) {
     return xsimd::batch_bool<T>::from_mask((uint64_t{1} << n) - 1);
 }
 
-// Which lane goes to lane i when lanes [kWidth, 2 kWidth) are moved onto the first ones.
+// Permutation that moves lanes [kWidth, 2 kWidth) onto the first ones.
 template <size_t kWidth>
 struct UpperHalf {
     static constexpr size_t get(size_t i, size_t) { return i < kWidth ? i + kWidth : i; }
 };
 
-// Combines the lanes of a batch in halves: lane i with lane i + size / 2, and so on.
+// Reduces by halves: combines lane i with lane i + size / 2, and so on.
 template <typename T, typename F>
 inline T FoldLanes(Batch<T> x, F f) {
     using Index = xsimd::as_unsigned_integer_t<T>;
@@ -180,7 +180,7 @@ inline BatchF Narrow(const PairD& x) {
 #endif
 }
 
-// Calls f on each element that `where` marks, for the rare cases that have no fast way.
+// Calls f on each element that `where` marks, for rare cases without a vectorized path.
 template <typename T, typename F>
 inline Batch<T> PatchLanes(const Batch<T>& y, const xsimd::batch_bool<T>& where, const Batch<T>& x1,
                            const Batch<T>& x2, F f) {

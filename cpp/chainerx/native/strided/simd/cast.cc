@@ -1,4 +1,4 @@
-// Conversions of dtypes that need instructions of their own.
+// SIMD dtype conversions.
 #include "chainerx/core/float16.h"
 #include "chainerx/native/elementwise/loops.h"
 #include "chainerx/native/strided/simd/batch.h"
@@ -50,13 +50,13 @@ void Float32ToBFloat16(const void* x_data, void* out_data, int64_t n) {
     for (int64_t i = 0; i < n; ++i) {
         const uint32_t bits = x[i];
         const uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-        // Rounding could carry a nan into infinity.
+        // A NaN is made quiet, since rounding could carry it into infinity.
         const uint32_t quiet = bits >> 16 | 0x40;
         out[i] = static_cast<uint16_t>((bits & 0x7fffffff) > 0x7f800000 ? quiet : rounded);
     }
 }
 
-// What the processor gives for a number that does not fit, also where it converts in software.
+// The result of the processor's conversion on overflow, also where conversion is in software.
 template <typename T>
 int32_t Truncate(T x) {
     return x > T(sizeof(T) == 4 ? -2147483904.0 : -2147483649.0) && x < T(2147483648.0)

@@ -1,4 +1,4 @@
-// The bytes of a mask as bits: any byte but 0 is true.
+// movemask: turns mask bytes into bits; any byte but 0 is true.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace chainerx::native {
 namespace CX_ISA {
 namespace {
 
-constexpr int64_t kGroup = 64;  // bytes of a mask, which become the bits of a number
+constexpr int64_t kGroup = 64;  // bytes of a mask that become the bits of one integer
 
 inline uint64_t TrueBits(const uint8_t* mask) {
 #if defined(CX_ISA_AVX512)
@@ -30,7 +30,7 @@ inline uint64_t TrueBits(const uint8_t* mask) {
     for (int64_t i = 0; i < kGroup; i += 8) {
         uint64_t word;
         std::memcpy(&word, mask + i, sizeof(word));
-        // The upper bit of each byte that is not 0; then the eight of them side by side.
+        // Moves "is nonzero" to the upper bit of each byte, then gathers the eight bits.
         constexpr uint64_t kRest = 0x7f7f7f7f7f7f7f7f;
         const uint64_t is_true = (((word & kRest) + kRest) | word) & ~kRest;
         bits |= ((is_true >> 7) * 0x0102040810204080 >> 56) << i;
@@ -39,7 +39,7 @@ inline uint64_t TrueBits(const uint8_t* mask) {
 #endif
 }
 
-// The bits of fewer than kGroup bytes.
+// The mask of fewer than kGroup bytes.
 inline uint64_t TrueBits(const uint8_t* mask, int64_t n) {
     uint8_t part[kGroup] = {};
     for (int64_t i = 0; i < n; ++i) part[i] = mask[i];

@@ -1,5 +1,5 @@
-// Squares of items that are turned in registers, and adjacent bytes. Floats stand for any items of
-// their size: they are moved, never computed with.
+// Transposes squares of items in registers, takes strided items, and copies bytes. Floats stand for
+// any items of their size: they are moved, never computed with.
 #include "chainerx/native/strided/turn_loops.h"
 
 #include <utility>
@@ -31,7 +31,7 @@ void Turn(char* dst, int64_t dst_row, const char* src, int64_t src_column, int64
     }
 }
 
-// As many items as a register has, taken from kStep registers that lie side by side.
+// Takes every kStep-th item of kStep adjacent registers.
 template <typename T, int kStep>
 struct Apart {
     static constexpr int kLanes = static_cast<int>(sizeof(BatchF) / sizeof(T));
@@ -42,7 +42,7 @@ struct Apart {
         __builtin_memcpy(&x, p, sizeof(x));
         return x;
     }
-    // Where lane i comes from, once register k is to be had beside those before.
+    // The source of lane i once register k is loaded, in addition to those before it.
     static constexpr T Lane(int i, int k) {
         return static_cast<T>(i * kStep / kLanes == k        ? kLanes + i * kStep % kLanes
                               : k == 1 && i * kStep < kLanes ? i * kStep

@@ -1,4 +1,4 @@
-// One square of items that is turned in registers.
+// Transposes one square of items in registers.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace chainerx::native {
 namespace CX_ISA {
 namespace {
 
-// Item c of row r of src goes to row c of dst, at r. Rows are so many bytes apart.
+// Item c of row r of src goes to item r of row c of dst. Row strides are in bytes.
 template <typename T>
 inline void TurnSquare(const char* src, int64_t src_row, char* dst, int64_t dst_row) {
     constexpr int kSide = static_cast<int>(Square<T>::size);

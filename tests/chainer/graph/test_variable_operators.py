@@ -82,6 +82,8 @@ def test_bool_constants_are_numbers(make, true):
     ):  # fmt: skip
         assert y.dtype == np.float32
         np.testing.assert_allclose(to_numpy(y.array), expected, rtol=1e-6)
+    # chainerx takes a bool here, so the label is v7's.
+    assert (x * true).creator.label == '_ * True'
 
 
 def test_addgrad_without_dimensions(make):

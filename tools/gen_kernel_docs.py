@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import textwrap
 from itertools import groupby
 from pathlib import Path
 
@@ -54,6 +55,16 @@ def comments(rows: Path) -> dict[str, str]:
     return found
 
 
+KEPT = '\0'  # a space at which no line ends
+
+
+def wrapped(text: str, indent: str = '') -> list[str]:
+    lines = textwrap.wrap(
+        text, 100, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+    return [line.replace(KEPT, ' ') for line in lines]
+
+
 def page() -> str:
     lines = [HEADER]
     for family, group in groupby(kernels.table(), key=lambda row: row[1]):
@@ -61,7 +72,7 @@ def page() -> str:
         rows = next((ROOT / 'cpp' / 'chainerx' / 'kernels').rglob(f'{family}.def'), None)
         said = comments(rows) if rows else {}
         if '' in said:
-            lines += [said[''], '']
+            lines += [*wrapped(said['']), '']
         last = ''
         for name, _, operands, _ in group:
             parts = [
@@ -70,9 +81,10 @@ def page() -> str:
             ]
             text = said.get(name, '')
             if text and text != last:
-                lines += ['', text, ''] if lines[-1] else [text, '']
+                lines += [*([''] if lines[-1] else []), *wrapped(text), '']
             last = text
-            lines.append(f'- `{name}({", ".join(parts)})`')
+            signature = ', '.join(part.replace(' ', KEPT) for part in parts)
+            lines += wrapped(f'-{KEPT}`{name}({signature})`', '  ')
         lines.append('')
     return '\n'.join(lines)
 

@@ -4,7 +4,7 @@
 namespace chainerx::native {
 namespace {
 
-// 0 for what is no NaN.
+// Rank by NaN: 0 if neither part is NaN.
 template <typename T>
 int NanRank(T x) {
     return 2 * static_cast<int>(x.real() != x.real()) + static_cast<int>(x.imag() != x.imag());

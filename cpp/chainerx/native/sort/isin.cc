@@ -1,4 +1,4 @@
-// Which numbers are among others.
+// isin: membership of numbers in a set.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kPiece = 1 << 12;
 
-// Calls f(begin, count) for pieces of n elements, from several threads.
+// Calls f(begin, count) for chunks of n elements, from several threads.
 template <typename F>
 void ForEachPiece(int64_t n, const F& f) {
     ParallelFor(CeilDiv(n, kPiece), [&](int64_t piece) {
@@ -26,7 +26,8 @@ void ForEachPiece(int64_t n, const F& f) {
     });
 }
 
-// The keys of n numbers from `begin` on: those in memory, or made in `room`.
+// Returns the keys of n numbers from `begin` on: in place if numbers are their keys, else encoded
+// into `room`.
 template <typename K>
 using Encoder = const K* (*)(const char* x, int64_t begin, int64_t n, K* room);
 template <typename T>
@@ -40,11 +41,11 @@ const SortKey<T>* EncodeSome(const char* x, int64_t begin, int64_t n, SortKey<T>
     }
 }
 
-// Whether a table of all integers from the least to the largest key is worth its memory.
+// Returns whether a lookup table over the whole range of keys is worth its memory.
 template <typename K>
 bool IsTableWorthIt(const K* keys, int64_t n, int64_t wanted) {
-    constexpr uint64_t kNear = 1 << 20;  // bytes, which stay in the caches
-    constexpr int64_t kMany = 1 << 10;   // keys, to search which takes as long as to wait
+    constexpr uint64_t kNear = 1 << 20;  // bytes; such a table stays in cache
+    constexpr int64_t kMany = 1 << 10;   // keys; searching fewer is faster than cache misses
     const uint64_t width = static_cast<uint64_t>(keys[n - 1]) - static_cast<uint64_t>(keys[0]);
     return width < static_cast<uint64_t>(8 * (n + wanted)) && (width < kNear || n > kMany);
 }
@@ -63,7 +64,7 @@ void FindKeys(const Array& test, const Array& x, Encoder<K> encode, bool are_flo
         SortKeys(keys, spare.data(), n, keys);
     }
     n = std::unique(keys, keys + n) - keys;
-    // What is no number equals none.
+    // NaN equals nothing.
     if (are_floats && keys[n - 1] == std::numeric_limits<K>::max()) --n;
     if (n == 0) {
         std::fill_n(out, size, invert);
@@ -71,11 +72,12 @@ void FindKeys(const Array& test, const Array& x, Encoder<K> encode, bool are_flo
     }
     const auto least = static_cast<uint64_t>(keys[0]);
     uint64_t width = 0;
-    // Of so few that comparing with each takes as long as to look one up.
+    // Up to this many, comparing with each takes no longer than a lookup.
     if (n > LoopsOf<K>().leaf / 16 && !are_floats && IsTableWorthIt(keys, n, size)) {
         width = static_cast<uint64_t>(keys[n - 1]) - least + 1;
     }
-    const Scratch<bool> table{static_cast<int64_t>(width) + 1};  // the last one: all others
+    // the last entry stands for all other keys
+    const Scratch<bool> table{static_cast<int64_t>(width) + 1};
     std::fill_n(table.data(), width + 1, false);
     if (width > 0) {
         for (int64_t i = 0; i < n; ++i) table.data()[static_cast<uint64_t>(keys[i]) - least] = true;

@@ -1,5 +1,5 @@
-// Numbers of any dtype to keys and back, behind pointers: what works with keys is compiled for two
-// types of them, and not for each dtype.
+// Type-erased conversion between numbers of any dtype and keys: code that works on keys is compiled
+// for two key types instead of each dtype.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ namespace {
 template <typename K>
 struct KeyCoder {
     int64_t item_size;
-    bool has_zeros;  // of two signs
+    bool has_zeros;  // -0.0 and 0.0
     void (*encode)(const void* x, int64_t n, bool join_zeros, K flip, K* keys);
-    // The keys of `count` elements.
+    // Encodes `count` elements.
     void (*pick)(const void* x, const int64_t* places, int64_t count, bool join_zeros, K flip,
                  K* keys);
-    // `out` may be where the keys are, if numbers are as wide.
+    // `out` may be `keys` if numbers have the same width.
     void (*decode)(const K* keys, int64_t n, K flip, void* out);
 
-    // Row `row` of (rows, n).
+    // Address of row `row` of an array (rows, n).
     char* RowOf(const Array& x, int64_t row) const {
         return static_cast<char*>(x.raw_data()) + row * x.shape()[1] * item_size;
     }
@@ -60,7 +60,7 @@ struct CodedNumber {
                                            &Encode, &Pick, &Decode};
 };
 
-// Calls f(coder): K becomes the type of the keys. Complex numbers have none.
+// Calls f(coder), where K is the type of the keys. Complex numbers have no keys.
 template <typename F>
 void VisitCoder(Dtype dtype, const F& f) {
     const KeyCoder<int32_t>* coder32 = nullptr;

@@ -1,5 +1,5 @@
-// A quicksort whose leaves are those of the instruction set. Keys go back and forth between two
-// places while they are partitioned.
+// Quicksort whose leaves are sorted by the loops of the instruction set. Partitions move the keys
+// back and forth between two buffers.
 #pragma once
 
 #include <algorithm>
@@ -18,21 +18,20 @@ namespace {
 
 constexpr int64_t kMostSampled = 128;
 
-// How many keys of n are sampled; the number of pivots of which one is chosen may fall to a quarter
-// until there are new ones.
+// Sample size for n keys; a sample is refreshed when a quarter of it is left.
 template <typename K>
 int64_t SampleSize(int64_t n) {
     return std::min(n < 1024 ? 32 : n < 8192 ? 64 : kMostSampled, LoopsOf<K>().leaf);
 }
 
-// Some of the keys of a row, sorted, from which pivots are chosen: those of the row, then of its
+// A sorted sample of a row's keys, from which pivots are chosen, for the row and then for its
 // parts.
 template <typename K>
 struct Sample {
     const K* keys;
     int64_t count;
 
-    // at(place) is a key of n.
+    // at(place) must return one of n keys.
     template <typename At>
     static Sample Take(int64_t n, const At& at, K* memory) {
         const int64_t count = SampleSize<K>(n);
@@ -41,14 +40,14 @@ struct Sample {
         return {memory, count};
     }
     bool IsEnough(int64_t n) const { return 4 * count >= SampleSize<K>(n); }
-    // That of a key with about as many below it as make some of the leaves of which the parts shall
-    // consist, each of them well filled: the time of a leaf depends on the room that it has.
+    // The index of a pivot that splits off a multiple of well-filled leaves: the time of a leaf
+    // depends on its capacity, not on the keys in it.
     int64_t Middle(int64_t n) const {
         const int64_t leaf = LoopsOf<K>().leaf;
         const int64_t leaves = CeilDiv(n, leaf - leaf / 3);
         return count * (leaves / 2) / leaves;
     }
-    // What is below the pivot keys[middle], and what is not. So each is a key of the part.
+    // The samples below the pivot keys[middle], and the others; each is a sample of its part.
     Sample Below(int64_t middle) const {
         const K pivot = keys[middle];
         while (middle > 0 && keys[middle - 1] == pivot) --middle;
@@ -62,7 +61,7 @@ struct Sample {
     }
 };
 
-// Keys below a pivot go to the places from `low` on, the others to those from `other` on.
+// Partitions keys: those below the pivot go to `low` onwards, the others to `other` onwards.
 template <typename K>
 class Parting {
  public:
@@ -70,7 +69,7 @@ class Parting {
     void Take(const K* keys, int64_t count) {
         Move(LoopsOf<K>().partition(keys, count, pivot_, low_, other_), count);
     }
-    // The keys of numbers, zeros apart.
+    // The keys of numbers; -0.0 and 0.0 have different keys.
     template <typename T>
     void TakeNumbers(const T* x, int64_t count, K flip) {
         if constexpr (std::is_floating_point_v<T>) {
@@ -103,8 +102,8 @@ class Parting {
     int64_t below_{0};
 };
 
-// Of n keys, those below the pivot go to the first places of `low`, the others to those of `other`.
-// One of the two is where the keys are.
+// Partitions n keys: those below the pivot go to the start of `low`, the others to that of `other`.
+// One of the two buffers holds the keys.
 template <typename K>
 int64_t Partition(const K* keys, int64_t n, K pivot, K* low, K* other) {
     Parting<K> parting{pivot, low, other};
@@ -112,12 +111,11 @@ int64_t Partition(const K* keys, int64_t n, K pivot, K* low, K* other) {
     return parting.below();
 }
 
-// How many partitions may be made, one inside the other: who needs more has met with pivots that
-// no real data have.
+// Maximum recursion depth: only adversarial data exceed it.
 inline int MostSteps(int64_t n) { return 2 * std::bit_width(static_cast<uint64_t>(n)) + 8; }
 
 // Sorts the n keys at `at` into `out`; `at` is `out` or `spare`. finish(keys, n) is called once for
-// each key that is in its place.
+// each key when it has reached its final position.
 template <typename K, typename Finish>
 void Quicksort(K* at, K* out, K* spare, int64_t n, Sample<K> sample, int steps,
                const Finish& finish) {
@@ -138,7 +136,8 @@ void Quicksort(K* at, K* out, K* spare, int64_t n, Sample<K> sample, int steps,
         const K pivot = sample.keys[middle];
         int64_t below = Partition(at, n, pivot, out, spare);
         if (below == 0) {
-            // Nothing is: what equals the pivot comes first, and is in its place.
+            // Nothing is above the largest key. Keys equal to the pivot come first, in their final
+            // position.
             if (pivot == std::numeric_limits<K>::max()) {
                 std::fill_n(out, n, pivot);
                 below = n;
@@ -159,7 +158,8 @@ void Quicksort(K* at, K* out, K* spare, int64_t n, Sample<K> sample, int steps,
     finish(out, n);
 }
 
-// The key at a place of the sorted row; the n keys at `at` and `spare` are overwritten.
+// Returns the key at a place of the sorted row (quickselect); overwrites the n keys at `at` and
+// `spare`.
 template <typename K>
 K QuickSelect(K* at, K* spare, int64_t n, int64_t place) {
     const SortLoopsOf<K>& loops = LoopsOf<K>();
@@ -172,7 +172,7 @@ K QuickSelect(K* at, K* spare, int64_t n, int64_t place) {
         const auto sample = Sample<K>::Take(n, [at](int64_t i) { return at[i]; }, memory);
         const K pivot = sample.keys[sample.Middle(n)];
         int64_t below = Partition(at, n, pivot, at, spare);
-        if (below == 0) {  // what equals the pivot comes first
+        if (below == 0) {  // keys equal to the pivot come first
             if (pivot == std::numeric_limits<K>::max()) return pivot;
             below = Partition(spare, n, static_cast<K>(pivot + 1), at, spare);
             if (place < below) return pivot;

@@ -1,4 +1,4 @@
-// Places in a sorted row.
+// searchsorted.
 #include <algorithm>
 
 #include "chainerx/core/interrupt.h"

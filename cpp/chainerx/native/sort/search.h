@@ -7,8 +7,8 @@
 namespace chainerx::native {
 namespace {
 
-// How many of n sorted keys are below each wanted one. The searches go side by side, so that one
-// waits for memory while others do.
+// For each wanted key, counts the sorted keys below it. Searches are interleaved to overlap cache
+// misses.
 template <bool kRight, typename K>
 void Search(const K* sorted, int64_t n, const K* wanted, int64_t count, int64_t* out) {
     constexpr int64_t kTogether = 16;

@@ -1,4 +1,4 @@
-// What needs a part of the order only: single places of a sorted row, a partition, the first ones.
+// Partial orders: single places of a sorted row, partition, top-k.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -16,10 +16,10 @@
 namespace chainerx::native {
 namespace {
 
-// Up to so many keys are sorted.
+// Up to this many keys are sorted at once.
 constexpr int64_t kSortedAtOnce = 1 << 11;
 
-// Keys of a row as they are needed, in blocks that stay in the caches.
+// Keys of a row, encoded on demand in blocks that stay in cache.
 template <typename K>
 struct EncodedRow {
     using Key = K;
@@ -63,9 +63,9 @@ struct KeyRow {
     }
 };
 
-// Writes what stands at places[0] to places[count - 1] of the sorted row; the places ascend, and
-// are near each other. Each turn takes a sample, keeps the keys that lie between two of its
-// elements, and counts those below.
+// Writes the keys that stand at places[0] to places[count - 1] of the sorted row; the places ascend
+// and are near each other. Each pass takes a sample, keeps the keys between two of its elements,
+// and counts those below.
 template <typename Row, typename K>
 void Select(const Row& row, const int64_t* places, int64_t count, K* found) {
     const int64_t n = row.n;
@@ -99,7 +99,7 @@ void Select(const Row& row, const int64_t* places, int64_t count, K* found) {
     SampleKeys(n, kSample, [&](int64_t i, int64_t place) { sampled[i] = place; });
     row.Pick(sampled, kSample, sample);
     SortKeys(sample, spare, kSample, sample);
-    // Three standard deviations of the place of an element in the sample.
+    // Three standard deviations of the position of an element in the sample.
     const int64_t margin = 48;
     constexpr K kLeast = std::numeric_limits<K>::min();
     constexpr K kMost = std::numeric_limits<K>::max();
@@ -124,7 +124,7 @@ void Select(const Row& row, const int64_t* places, int64_t count, K* found) {
             low = kLeast;
         } else if (last >= all.below + all.inside) {
             high = kMost;
-        } else if (all.inside > n / 2) {  // many are alike
+        } else if (all.inside > n / 2) {  // many equal keys
             KeyRoom<K> more{all.inside};
             SortKeys(kept.data(), more.data(), all.inside, kept.data());
             for (int64_t i = 0; i < count; ++i) found[i] = kept.data()[places[i] - all.below];
@@ -138,12 +138,12 @@ void Select(const Row& row, const int64_t* places, int64_t count, K* found) {
     }
 }
 
-// Places that are further from each other than this share no turn.
+// Places further apart than this do not share a pass.
 bool AreNear(int64_t a, int64_t b, int64_t n) { return b - a <= n / 64; }
 
 template <typename K>
 void SelectSortedRow(const EncodedRow<K>& row, const int64_t* places, int64_t count, char* out) {
-    constexpr int kMostTurns = 6;  // more take as long as sorting
+    constexpr int kMostTurns = 6;  // more passes take as long as sorting
     const int64_t n = row.n;
     int turns = 1;
     for (int64_t i = 1; i < count; ++i) turns += AreNear(places[i - 1], places[i], n) ? 0 : 1;
@@ -197,8 +197,8 @@ void ArgPartitionRow(const EncodedRow<K>& row, int64_t position, int64_t* out) {
         below += less;
         equal += same;
     });
-    // Of each block, the places on either side and between. No branch depends on a key. Another
-    // thread may write to the row meanwhile: nothing then goes past the room of its side.
+    // For each block, collects the places below, equal to and above. The code has no branch that
+    // depends on a key. If another thread writes to the row meanwhile, no side overruns its buffer.
     int64_t* to[3] = {out, out + below, out + below + equal};
     int64_t* const ends[3] = {to[1], to[2], out + n};
     row.ForEachBlock([&](const K* keys, int64_t begin, int64_t size) {
@@ -234,8 +234,8 @@ void ArgPartition(const Array& x, int64_t position, const Array& out) {
 }
 CX_NATIVE_KERNEL(ArgPartition)
 
-// The parts as keys, of which the upper ones wait in memory of their own. What is equal fills the
-// place between, but for zeros, which may have two keys.
+// Partitions keys; the upper part goes to separate memory first. Keys between are all equal, except
+// for zeros, which may have two keys.
 template <typename Row, typename K>
 void PartitionKeys(const Row& row, bool has_zeros, int64_t position, K* out) {
     constexpr K kLeast = std::numeric_limits<K>::min();
@@ -263,7 +263,7 @@ void PartitionKeys(const Row& row, bool has_zeros, int64_t position, K* out) {
     });
     K* const equal = out + n_below;
     const int64_t n_equal = n - n_below - n_above;
-    // Also of zeros, where another thread writes to the row meanwhile.
+    // Counts zeros as well, if another thread writes to the row meanwhile.
     std::fill_n(equal, n_equal, high);
     if (low != high) {
         int64_t k = 0;
@@ -278,7 +278,7 @@ void PartitionKeys(const Row& row, bool has_zeros, int64_t position, K* out) {
 
 template <typename K, typename Row>
 void PartitionRowOf(const KeyCoder<K>& coder, const Row& row, int64_t position, char* out) {
-    if (coder.item_size == sizeof(K)) {  // keys become numbers where they are
+    if (coder.item_size == sizeof(K)) {  // decodes keys in place
         auto* const keys = reinterpret_cast<K*>(out);
         PartitionKeys(row, coder.has_zeros, position, keys);
         coder.decode(keys, row.n, 0, keys);
@@ -309,7 +309,7 @@ void PartitionRows(const Array& x, int64_t position, const Array& out) {
 }
 CX_NATIVE_KERNEL(PartitionRows)
 
-// A key and its place: of equal keys, the first one is before the others.
+// A key and its place, ordered by both, so that equal keys keep their order.
 template <typename K>
 struct Candidate {
     K key;
@@ -320,7 +320,8 @@ struct Candidate {
     }
 };
 
-// The k first of a row. Whatever is not below the k-th of those that were seen is passed over.
+// The k smallest of a row (top-k). Keys that are not below the k-th of those seen so far are
+// skipped.
 template <typename K>
 void ArgTopKRow(const EncodedRow<K>& row, int64_t k, bool sorted, int64_t* out) {
     using C = Candidate<K>;
@@ -337,7 +338,7 @@ void ArgTopKRow(const EncodedRow<K>& row, int64_t k, bool sorted, int64_t* out) 
         has_limit = true;
     };
     row.ForEachBlock([&](const K* keys, int64_t begin, int64_t size) {
-        constexpr int64_t kStep = 32;  // a loop without an exit, which the compiler vectorizes
+        constexpr int64_t kStep = 32;  // a loop without exits, which the compiler vectorizes
         for (int64_t i = 0; i < size; i += kStep) {
             const int64_t end = std::min(size, i + kStep);
             if (has_limit && end - i == kStep) {

@@ -9,8 +9,8 @@
 namespace chainerx::native {
 namespace {
 
-// Whether the loops take the rows of x. A few rows, and some more of longer ones, are done sooner
-// one by one, for lanes without a row take as long as others.
+// Returns whether the batched loops pay for x. They don't for a few rows, or for somewhat more of
+// longer ones, since empty lanes cost as much as full ones.
 bool AreShort(const Array& x) {
     constexpr int64_t kFewest = 8;
     const int64_t rows = x.shape()[0];
@@ -18,11 +18,11 @@ bool AreShort(const Array& x) {
     return n <= kMostInShort && rows >= std::max(kFewest, n);
 }
 
-// As many rows as are done at once; their keys stay in the caches.
+// Rows in a batch; their keys stay in cache.
 constexpr int64_t kShortRows = 64;
 constexpr int64_t kShortKeys = kShortRows * kMostInShort;
 
-// Calls f(row, count) for blocks of rows, which have up to kShortKeys elements.
+// Calls f(row, count) for batches of rows of up to kShortKeys elements.
 template <typename F>
 void ForEachShort(const Array& x, const F& f) {
     constexpr int64_t kPieces = 8;
@@ -35,13 +35,13 @@ void ForEachShort(const Array& x, const F& f) {
     });
 }
 
-// What the loops write for a block.
+// Output of the loops for a batch.
 template <typename K>
 struct ShortRoom {
     alignas(64) K keys[kShortKeys + kShortRoom];
 };
 
-// The keys of a block, read once: another thread may write to the rows meanwhile.
+// The keys of a batch, read once: another thread may write to the rows meanwhile.
 template <typename K>
 struct ShortKeys {
     ShortKeys(const KeyCoder<K>& coder, const Array& x, int64_t row, int64_t rows, bool join_zeros,
@@ -50,7 +50,7 @@ struct ShortKeys {
         coder.encode(coder.RowOf(x, row), rows * n, join_zeros, flip, keys);
         std::fill_n(keys + rows * n, kShortRoom, K{0});
     }
-    // Both zeros are among them, of keys that have them apart.
+    // Whether both zeros occur, among keys that distinguish them.
     bool HasBothZeros() const {
         K positive = 0;
         K negative = 0;
@@ -60,8 +60,8 @@ struct ShortKeys {
         }
         return (positive & negative) != 0;
     }
-    // Calls f(place, i, j) for each element i of the block, which is at `place` of its row and goes
-    // to element j; `places` are those in the row.
+    // Calls f(place, i, j) for each element i of the batch that is at `place` of its row and moves
+    // to element j; `places` are row-wise.
     template <typename F>
     void ForEachPlace(const ShortRoom<K>& places, const F& f) const {
         for (int64_t begin = 0; begin < rows * n; begin += n) {
@@ -74,7 +74,7 @@ struct ShortKeys {
     alignas(64) K keys[kShortKeys + kShortRoom];
 };
 
-// restore(row, rows) is called for blocks that have both zeros, when they are sorted.
+// Calls restore(row, rows) for sorted batches in which both zeros occur.
 template <typename K, typename Restore>
 void SortShort(const KeyCoder<K>& coder, const Array& x, K flip, const Array& out,
                const Restore& restore) {
@@ -106,7 +106,7 @@ void SelectShort(const KeyCoder<K>& coder, const Array& x, const int64_t* places
         const ShortKeys<K> block{coder, x, row, rows, false, 0};
         ShortRoom<K> sorted;
         LoopsOf<K>().sort_rows(block.keys, rows, block.n, sorted.keys);
-        K found[kShortKeys];  // no more than the row has
+        K found[kShortKeys];  // at most the length of the row
         K* to = found;
         for (int64_t i = 0; i < rows; ++i) {
             for (int64_t j = 0; j < count; ++j) *to++ = sorted.keys[i * block.n + places[j]];
@@ -115,8 +115,8 @@ void SelectShort(const KeyCoder<K>& coder, const Array& x, const int64_t* places
     });
 }
 
-// For each block of rows, f(row) is what is called with (place, i, j) for its elements: the i-th,
-// which is at `place` of its row, becomes the j-th of the parted ones.
+// For each batch of rows, calls f(row), and calls the result with (place, i, j) for each element:
+// element i, at `place` of its row, becomes element j of the partitioned row.
 template <typename K, typename F>
 void PartShort(const KeyCoder<K>& coder, const Array& x, int64_t position, const F& f) {
     ForEachShort(x, [&](int64_t row, int64_t rows) {
@@ -127,7 +127,7 @@ void PartShort(const KeyCoder<K>& coder, const Array& x, int64_t position, const
     });
 }
 
-// Of elements of type T, whatever they mean.
+// Moves elements as items of type T, whatever their dtype.
 template <typename T, typename K>
 void PartitionShort(const KeyCoder<K>& coder, const Array& x, int64_t position, const Array& out) {
     PartShort(coder, x, position, [&](int64_t row) {
@@ -137,7 +137,7 @@ void PartitionShort(const KeyCoder<K>& coder, const Array& x, int64_t position, 
     });
 }
 
-// Calls f(coder) where rows of x are short enough for the loops to sort them.
+// Calls f(coder) if rows of x are short enough for the batched loops.
 template <typename F>
 bool VisitShort(const Array& x, const F& f) {
     if (IsComplex(x.dtype()) || !AreShort(x)) return false;

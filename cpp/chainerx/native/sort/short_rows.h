@@ -1,6 +1,5 @@
-// Short rows of numbers, many at once: the loops of the instruction set have a row in each lane.
-// These are the kernels of kernels/sort/sorting.def; each returns false, and does nothing, where
-// rows are not short, are a few only or have complex numbers.
+// Batched small sort: each row in a lane of the registers. These are the kernels of
+// kernels/sort/sorting.def; each returns false, and does nothing, if rows are long, few or complex.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Sorting complex numbers, by keys of their parts.
+// Sorts complex numbers by keys of their parts.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,8 @@ namespace {
 template <typename T>
 using KeyOfPart = SortKey<typename T::value_type>;
 
-// The key of the imaginary part below that of the real one. It orders numbers with as many NaN.
+// Packs the key of the imaginary part below that of the real part. It orders numbers with the same
+// NaN rank.
 template <typename T>
 int64_t EncodePair(T x, bool join_zeros, int32_t flip) {
     const auto real = static_cast<uint32_t>(EncodeKey(x.real(), join_zeros, flip));
@@ -30,7 +31,7 @@ T DecodePair(int64_t key, int32_t flip) {
              DecodeKey<R>(static_cast<int32_t>(low ^ 0x80000000u), flip));
 }
 
-// Sorts n numbers that have NaN in the same parts: those at `places`, or the first ones.
+// Sorts n numbers with NaN in the same parts: those at `places`, or the first n if null.
 template <typename T>
 void ArgSortAlike(const T* x, const int64_t* places, int64_t n, KeyOfPart<T> flip, int64_t* out) {
     if (n <= 0) return;  // no number has NaN there
@@ -59,7 +60,7 @@ void ArgSortAlike(const T* x, const int64_t* places, int64_t n, KeyOfPart<T> fli
     for (int64_t i = 0; i < n; ++i) out[i] = places[out[i]];
 }
 
-// Of a row that nobody else writes to.
+// Sorts a row that no other thread writes to.
 template <typename T>
 void ArgSortByRanks(const T* x, int64_t n, bool descending, int64_t* out) {
     const KeyOfPart<T> flip = descending ? -1 : 0;
@@ -78,7 +79,7 @@ void ArgSortByRanks(const T* x, int64_t n, bool descending, int64_t* out) {
     }
 }
 
-// A row as it is now: another thread may write to it while it is compared.
+// A private copy of a row, since another thread may write to it while it is compared.
 template <typename T>
 struct CopiedRow {
     CopiedRow(const T* x, int64_t n) : room{n} { std::copy_n(x, n, room.data()); }
@@ -98,7 +99,8 @@ void SortComplex(const T* x, int64_t n, bool descending, T* out) {
         KeyRoom<int64_t> room{n};
         KeyRoom<int64_t> spare{n};
         int64_t* const keys = room.data();
-        bool differs = false;  // from what its key stands for: NaN, and -0.0 among zeros
+        // from the number its key decodes to: NaN payloads, and -0.0 among zeros
+        bool differs = false;
         for (int64_t i = 0; i < n; ++i) {
             keys[i] = EncodePair(x[i], false, flip);
             differs |= keys[i] != EncodePair(x[i], true, flip) || NanRank(x[i]) != 0;

@@ -1,4 +1,4 @@
-// Sorting by counting: keys of few bits, and integers that lie close together.
+// Counting sort: for narrow keys, and for integers in a small range.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ void SortBytes(const T* x, int64_t n, bool descending, T* out) {
     int64_t counts[256] = {};
     const auto* from = reinterpret_cast<const Byte*>(x);
     for (int64_t i = 0; i < n; ++i) {
-        // Memory of others may hold a true that is not 1.
+        // Foreign memory may hold a bool that is neither 0 nor 1.
         ++counts[std::is_same_v<T, bool> ? from[i] != 0 : from[i] - kLeast];
     }
     auto* to = reinterpret_cast<uint8_t*>(out);
@@ -38,11 +38,11 @@ void SortBytes(const T* x, int64_t n, bool descending, T* out) {
 
 // ---- integers ----
 
-// The integers from `least` on, `width` of them, a power of 2: a place that has a further bit is
-// that of another integer.
+// The range of `width` integers from `least` on; width is a power of 2, so an offset with a higher
+// bit set is out of the range.
 template <typename T>
 struct IntegerRange {
-    // 32 bits where they do, of which a vector has more.
+    // 32-bit offsets where possible: a vector holds more of them.
     using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
     T least;
     int64_t width;
@@ -53,11 +53,11 @@ struct IntegerRange {
     }
 };
 
-// Where the integers of a row seem to lie, by some of them; nothing where counting is not worth it.
+// Estimates the range of a row's integers from a sample; empty if counting is not worth it.
 template <typename T>
 std::optional<IntegerRange<T>> GuessRange(const T* x, int64_t n) {
     constexpr int64_t kFewest = 1 << 12;  // keys
-    constexpr int64_t kWidest = 1 << 15;  // whose counters stay in the caches
+    constexpr int64_t kWidest = 1 << 15;  // range whose counters stay in cache
     constexpr int64_t kSample = 64;
     if (n < kFewest) return std::nullopt;
     T least = x[0];
@@ -68,7 +68,7 @@ std::optional<IntegerRange<T>> GuessRange(const T* x, int64_t n) {
     });
     const uint64_t distance = static_cast<uint64_t>(most) - static_cast<uint64_t>(least);
     if (distance >= static_cast<uint64_t>(std::min(n / 8, kWidest)) / 2) return std::nullopt;
-    // Half as much again on either side, where there are integers.
+    // Extends the range by half on either side, within the type's limits.
     const auto margin = [distance](T from, T to) {
         const uint64_t room = static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
         return std::min(distance / 2 + 1, room);
@@ -76,14 +76,14 @@ std::optional<IntegerRange<T>> GuessRange(const T* x, int64_t n) {
     const uint64_t below = margin(std::numeric_limits<T>::min(), least);
     const uint64_t above = margin(most, std::numeric_limits<T>::max());
     const uint64_t width = std::bit_ceil(distance + below + above + 1);
-    // Not past the last integer, for what comes after it is the first one.
+    // Not beyond the largest integer, after which values wrap.
     const uint64_t last = static_cast<uint64_t>(std::numeric_limits<T>::max()) - (width - 1);
     const T first = static_cast<T>(static_cast<uint64_t>(least) - below);
     return IntegerRange<T>{std::min(first, static_cast<T>(last)), static_cast<int64_t>(width)};
 }
 
-// Calls f(places, begin, count) for blocks of a row. False, and no further calls, once an integer
-// is outside.
+// Calls f(offsets, begin, count) for blocks of a row. Returns false, and stops, once an integer is
+// out of the range.
 template <typename T, typename F>
 bool ForEachPlace(const T* x, int64_t n, const IntegerRange<T>& range, const F& f) {
     constexpr int64_t kBlockSize = 1 << 10;
@@ -105,12 +105,12 @@ bool ForEachPlace(const T* x, int64_t n, const IntegerRange<T>& range, const F& 
     return inside;
 }
 
-// False where it has not been done.
+// Returns false if it has not sorted.
 template <typename T>
 bool SortByCounts(const T* x, int64_t n, bool descending, T* out) {
     const auto range = GuessRange(x, n);
     if (!range) return false;
-    // Equal keys one after the other would wait for their counter.
+    // Several tables of counters, since equal adjacent keys would wait for their counter.
     constexpr int64_t kTables = 4;
     const int64_t width = range->width;
     const Scratch<int64_t> counts{kTables * width};
@@ -133,7 +133,7 @@ bool SortByCounts(const T* x, int64_t n, bool descending, T* out) {
     return true;
 }
 
-// What is equal keeps its order. False where it has not been done.
+// Stable sort of places. Returns false if it has not sorted.
 template <typename T>
 bool ArgSortByCounts(const T* x, int64_t n, bool descending, int64_t* out) {
     const auto range = GuessRange(x, n);
@@ -162,7 +162,7 @@ bool ArgSortByCounts(const T* x, int64_t n, bool descending, int64_t* out) {
     return true;
 }
 
-// Whether a row of T may be sorted so.
+// Whether counting sort applies to type T.
 template <typename T>
 constexpr bool kIsCounted = std::is_integral_v<T> && sizeof(T) >= 2;
 

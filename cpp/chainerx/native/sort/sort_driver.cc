@@ -12,16 +12,16 @@
 namespace chainerx::native {
 namespace {
 
-// A key above the place that it has: in sorted order, equal keys are in that of their places.
+// Packs a key above its place: sorted order is then stable.
 inline int64_t Pack(uint32_t key, int64_t place) {
     return static_cast<int64_t>(uint64_t{key ^ 0x80000000u} << 32 | static_cast<uint64_t>(place));
 }
 inline int64_t PlaceOf(int64_t packed) { return packed & 0xffffffff; }
 
-// Packed keys hold places of 32 bits.
+// Packed keys have 32-bit places.
 constexpr int64_t kMostPacked = int64_t{1} << 32;
 
-// Calls f(i) for all of n; may be interrupted meanwhile.
+// Calls f(i) for all of n, with interrupt checks.
 template <typename F>
 void ForEach(int64_t n, const F& f) {
     InParts(n, [&](int64_t begin, int64_t end) {
@@ -43,8 +43,7 @@ void ArgSortByComparing(const K* keys, int64_t n, int64_t* out) {
     });
 }
 
-// Sorts places [begin, end) of `packed`, whose keys have the same upper bits. They are those of
-// keys64.
+// Sorts places [begin, end) of `packed`, whose keys have equal upper bits. They refer to keys64.
 void SortRun(const int64_t* keys64, int64_t* packed, int64_t begin, int64_t end) {
     constexpr int64_t kFew = 16;
     const auto key = [&](int64_t i) { return keys64[PlaceOf(packed[i])]; };
@@ -58,7 +57,7 @@ void SortRun(const int64_t* keys64, int64_t* packed, int64_t begin, int64_t end)
         }
         return;
     }
-    // What differs is in the lower bits, all of which the next turn packs.
+    // The keys differ in lower bits, which the next pass packs.
     const int64_t n = end - begin;
     const Scratch<int64_t> some{n};
     bool differ = false;
@@ -70,7 +69,7 @@ void SortRun(const int64_t* keys64, int64_t* packed, int64_t begin, int64_t end)
     const Scratch<int64_t> order{n};
     ArgSortKeys(some.data(), n, order.data());
     ForEach(n, [&](int64_t i) { order.data()[i] = PlaceOf(packed[begin + order.data()[i]]); });
-    // Their keys are used no more.
+    // The keys are no longer needed.
     std::copy_n(order.data(), n, packed + begin);
 }
 
@@ -96,7 +95,7 @@ void ArgSortKeys(const int32_t* keys, int64_t n, int64_t* out) {
 
 void ArgSortKeys(const int64_t* keys, int64_t n, int64_t* out) {
     if (n >= kMostPacked) return ArgSortByComparing(keys, n, out);
-    // The upper 32 of the bits in which keys differ, counted from the smallest one.
+    // The upper 32 of the bits in which keys differ, relative to the smallest key.
     int64_t least = keys[0];
     int64_t most = keys[0];
     InParts(n, [&](int64_t begin, int64_t end) {

@@ -1,4 +1,4 @@
-// Sorting keys: a quicksort whose leaves are those of the instruction set.
+// Key sorting: quicksort whose leaves are the loops of the instruction set.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace chainerx::native {
 void SortKeys(int32_t* keys, int32_t* spare, int64_t n, int32_t* out);
 void SortKeys(int64_t* keys, int64_t* spare, int64_t n, int64_t* out);
 
-// Writes the places 0 to n - 1 in the order of the keys; what is equal keeps its order.
+// Writes the places 0 to n - 1 in the order of the keys; the sort is stable.
 void ArgSortKeys(const int32_t* keys, int64_t n, int64_t* out);
 void ArgSortKeys(const int64_t* keys, int64_t n, int64_t* out);
 
@@ -46,15 +46,15 @@ void EncodeKeys(const T* x, int64_t n, bool join_zeros, SortKey<T> flip, SortKey
     }
 }
 
-// Calls f(i, place) for `count` places of n, one in each part of the row, whose pattern looks
-// random: in one of the data they would be alike.
+// Calls f(i, place) for `count` of n places, one in each stratum of the row, at pseudo-random
+// positions, so that periodic data do not bias the sample.
 template <typename F>
 void SampleKeys(int64_t n, int64_t count, const F& f) {
     const auto step = static_cast<uint64_t>(n / count);
     uint64_t state = 0x9E3779B97F4A7C15u;
     for (int64_t i = 0; i < count; ++i) {
         state = state * 6364136223846793005u + 1442695040888963407u;
-        // The step as a fixed-point number; of a row of more than 2^32 steps the first ones do.
+        // The step is a fixed-point number; rows of more than 2^32 steps use the first ones.
         const uint64_t within = (state >> 32) * (step & 0xffffffff) >> 32;
         f(i, static_cast<int64_t>(static_cast<uint64_t>(i) * step + within));
     }

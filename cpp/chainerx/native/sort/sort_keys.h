@@ -1,5 +1,5 @@
-// Numbers as integers with a sign, whose order is that of the numbers; NaN is the largest. `flip`,
-// 0 or -1, reverses it.
+// Order-preserving integer keys: signed integers whose order is that of the numbers; NaN is the
+// largest. `flip`, 0 or -1, reverses the order.
 #pragma once
 
 #include <bit>
@@ -12,16 +12,16 @@
 namespace chainerx::native {
 namespace {
 
-// 8 and 16 bits go to 32 ones, for what sorts knows two types only.
+// 8-bit and 16-bit numbers have 32-bit keys, since sort loops exist for two types only.
 template <typename T>
 using SortKey = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
 
-// Whether numbers are their keys, where nothing is reversed.
+// Whether numbers are their own keys if the order is not reversed.
 template <typename T>
 constexpr bool kIsOwnKey = std::is_same_v<T, SortKey<T>>;
 
-// The bits of a float, with a sign. Those of negative ones go the wrong way; this turns them, and
-// is its own inverse.
+// Maps the bits of a float, as a signed integer, to its key: negative ones are in reverse order,
+// and this flips them. It is its own inverse.
 template <typename B>
 constexpr B TurnNegative(B bits) {
     constexpr B kMost = std::numeric_limits<B>::max();
@@ -39,7 +39,7 @@ constexpr auto BitsOf(T x) {
     }
 }
 
-// The bits of infinity.
+// The bit pattern of infinity.
 template <typename T>
 constexpr auto InfinityBits() {
     if constexpr (std::is_same_v<T, float>) {
@@ -53,7 +53,7 @@ constexpr auto InfinityBits() {
     }
 }
 
-// `join_zeros`: -0.0 has the key of 0.0, so that the two keep their order.
+// With `join_zeros`, -0.0 gets the key of 0.0, so that the two keep their order.
 template <typename T>
 constexpr SortKey<T> EncodeKey(T x, bool join_zeros, SortKey<T> flip) {
     using K = SortKey<T>;
@@ -81,7 +81,7 @@ constexpr T DecodeKey(SortKey<T> key, SortKey<T> flip) {
     } else if constexpr (std::is_same_v<T, double>) {
         return std::bit_cast<double>(TurnNegative(key));
     } else if constexpr (GetKind(kDtypeOf<T>) == DtypeKind::kFloat) {
-        // A NaN, whose key is that of 32 bits, is cut to a NaN.
+        // A NaN key of 32 bits saturates to a 16-bit NaN.
         const auto bits = static_cast<int16_t>(key > INT16_MAX ? INT16_MAX : key);
         return T::FromBits(static_cast<uint16_t>(TurnNegative(bits)));
     } else if constexpr (std::is_unsigned_v<T> && sizeof(T) >= sizeof(SortKey<T>)) {

@@ -1,4 +1,4 @@
-// What kernels of the family sorting share: rows, memory for their keys, and zeros of two signs.
+// Helpers of the sorting kernels: rows, key buffers, and signed zeros.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ T* RowOf(const Array& x, int64_t row) {
     return reinterpret_cast<T*>(x.raw_data()) + row * x.shape()[1];
 }
 
-// Room for n keys; a few of them need no memory of their own.
+// A buffer of n keys; small ones are on the stack.
 template <typename K>
 class KeyRoom {
  public:
@@ -58,8 +58,8 @@ class KeyRoom {
     alignas(64) K few_[kFew];
 };
 
-// -0.0 and 0.0 have keys of their own, next to each other, so that they come back; where there are
-// both, they are put in the order that they had.
+// Restores the order of zeros: -0.0 and 0.0 have adjacent keys, so that each decodes to itself; if
+// both occur, they are written in their original order.
 template <typename T>
 void RestoreZeros(const T* x, int64_t n, SortKey<T> flip, T* out) {
     if constexpr (GetKind(kDtypeOf<T>) == DtypeKind::kFloat) {
@@ -74,7 +74,7 @@ void RestoreZeros(const T* x, int64_t n, SortKey<T> flip, T* out) {
         int64_t end = begin;
         while (end < n && key(end) <= 0) ++end;
         if (key(end - 1) != 0) return;
-        // Another thread may write to the row meanwhile, so that it has fewer of them.
+        // Another thread may write to the row meanwhile, so that it has fewer zeros.
         for (int64_t i = 0; i < n && begin < end; ++i) {
             const T v = x[i];
             if (Cast<ComputeType<T>>(v) == ComputeType<T>{0}) out[begin++] = v;

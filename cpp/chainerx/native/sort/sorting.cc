@@ -1,4 +1,4 @@
-// Sorting along the last axis.
+// sort and argsort along the last axis.
 #include <algorithm>
 #include <type_traits>
 
@@ -16,7 +16,7 @@ namespace {
 
 // ---- keys of 16 bits and more ----
 
-// Keys of sorted numbers become the numbers, where they are.
+// Decodes sorted keys in place.
 template <typename T>
 void DecodeKeys(SortKey<T>* keys, int64_t n, SortKey<T> flip) {
     if constexpr (std::is_floating_point_v<T>) {
@@ -28,8 +28,8 @@ void DecodeKeys(SortKey<T>* keys, int64_t n, SortKey<T> flip) {
     }
 }
 
-// Long rows are first split into four parts, for each pass over them waits for memory. False where
-// it cannot be done: `sample` shall have four different quarters.
+// Splits a long row into four parts first, since each pass over it is memory-bound. Returns false
+// if it can't: `sample` needs four different quartiles.
 template <typename T, typename K, typename Finish>
 bool SortInFour(const T* x, int64_t n, SortKey<T> flip, Sample<K> sample, K* out, K* spare,
                 const Finish& finish) {
@@ -46,7 +46,7 @@ bool SortInFour(const T* x, int64_t n, SortKey<T> flip, Sample<K> sample, K* out
             sample = sample.From(begin);
         }
         quarters[3] = sample;
-        // Each part is where it belongs, or in `spare` while this is where it belongs.
+        // Each part is at its final position, or at the same position of `spare`.
         K* to[4] = {out, spare, spare + n, out + n};
         InParts(n, [&](int64_t begin, int64_t end) {
             if constexpr (std::is_floating_point_v<T>) {
@@ -69,8 +69,8 @@ bool SortInFour(const T* x, int64_t n, SortKey<T> flip, Sample<K> sample, K* out
     }
 }
 
-// The keys are made while they are partitioned for the first time, and become numbers again when
-// they have reached their places: in between they stay in the caches.
+// Encodes keys during the first partition and decodes them once they reach their final position; in
+// between they stay in cache.
 template <typename T>
 void SortWideRow(const T* x, int64_t n, SortKey<T> flip, T* out) {
     using K = SortKey<T>;

@@ -1,8 +1,8 @@
-// Sorting a block of keys that fits into registers, by networks: no branch depends on a key.
+// Sorts a block of keys in registers by sorting networks: no branch depends on a key.
 //
-// Registers are rows, lanes are columns. First each column is sorted, by exchanges between
-// registers; then columns are merged, two, four, eight to a group, where a group is read column
-// after column; in the end the rows are zipped into that order.
+// Registers are rows, lanes are columns. First each column is sorted, by compare-exchanges between
+// registers; then columns are merged, two, four, eight to a group, where a group is read column by
+// column; in the end the rows are interleaved into that order.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ constexpr int kKeyLanes = static_cast<int>(Batch<K>::size);
 #if defined(CX_ISA_AVX512)
 constexpr int kMostRows = 16;
 #else
-constexpr int kMostRows = 8;  // of 16 registers: a stage needs some for itself
+constexpr int kMostRows = 8;  // of 16 registers: a stage needs some as temporaries
 #endif
 template <typename K>
 constexpr int64_t kBlock = kMostRows * kKeyLanes<K>;
@@ -52,7 +52,8 @@ inline Row<K> Larger(Row<K> a, Row<K> b) {
     return (Row<K>)(Register)y;
 }
 
-// Lane `place` of the result is lane Index::At(place) of a, or of b from the number of lanes on.
+// Shuffle: lane `place` of the result is lane Index::At(place) of a, or of b if that exceeds the
+// number of lanes.
 template <typename K, typename Index, int... kPlace>
 inline Row<K> ShuffleRow(Row<K> a, Row<K> b, std::integer_sequence<int, kPlace...>) {
 #if defined(__clang__)
@@ -66,17 +67,17 @@ inline Row<K> ShuffleRow(Row<K> a, Row<K> b) {
     return ShuffleRow<K, Index>(a, b, std::make_integer_sequence<int, kKeyLanes<K>>{});
 }
 
-// Lanes change places with those whose numbers differ in the bits kBits.
+// Swaps lanes whose indices differ in the bits kBits.
 template <int kBits>
 struct ByBits {
     static constexpr int At(int place) { return place ^ kBits; }
 };
-// b where the bit kBit of the number of the lane is set, else a.
+// Blends: b where bit kBit of the lane index is set, else a.
 template <int kLanes, int kBit>
 struct ByBit {
     static constexpr int At(int place) { return (place & kBit) != 0 ? place + kLanes : place; }
 };
-// The first halves of both, or the second ones, an element of each in turn.
+// Interleaves the first halves of both, or the second ones.
 template <int kLanes, bool kSecond>
 struct Zipped {
     static constexpr int At(int place) {
@@ -84,8 +85,8 @@ struct Zipped {
     }
 };
 
-// Three rows of which an element is taken in turn: vector kPart of the result. The first two of
-// them, and then the last one.
+// Interleaves three rows: vector kPart of the result. The first step takes the first two rows, the
+// second one adds the last.
 template <int kLanes, int kPart>
 struct TwoOfThree {
     static constexpr int At(int place) {
@@ -118,9 +119,9 @@ template <int kCount, typename F>
     }(std::make_integer_sequence<int, kCount>{});
 }
 
-// Batcher's merge exchange: calls f(i, j) for pairs of n places, i < j, whose keys are put in order
-// one pair after the other. Places that lack to a power of two would have keys behind all others,
-// which stay where they are.
+// Batcher's merge exchange network: calls f(i, j), i < j, for pairs of n places to
+// compare-exchange, in order. Missing places up to a power of two act as maximal keys, which never
+// move.
 template <typename F>
 constexpr void ForEachExchange(int n, const F& f) {
     for (int p = 1; p < n; p *= 2) {
@@ -165,7 +166,7 @@ template <typename K, int kRows>
     });
 }
 
-// Exchanges within each row, between lanes whose numbers differ in the bit kBit; then in those
+// Compare-exchanges within each row, between lanes whose indices differ in bit kBit; then in those
 // below it.
 template <typename K, int kRows, int kBit>
 [[gnu::always_inline]] inline void ExchangeLanes(Row<K> (&v)[kRows]) {
@@ -178,8 +179,8 @@ template <typename K, int kRows, int kBit>
     }
 }
 
-// Exchanges between rows that are half of kRun from each other, in each run of so many; then in its
-// halves. Three rows in any order are sorted.
+// Compare-exchanges between rows half of kRun apart, in each run of that many; then in its halves.
+// Three rows in any order are sorted.
 template <typename K, int kRows, int kRun>
 [[gnu::always_inline]] inline void ExchangeRows(Row<K> (&v)[kRows]) {
     if constexpr (kRun == 3) {
@@ -196,11 +197,11 @@ template <typename K, int kRows, int kRun>
     }
 }
 
-// Merges groups of kColumns sorted columns, two by two; then the larger groups.
+// Merges groups of kColumns sorted columns pairwise; then the larger groups.
 template <typename K, int kRows, int kColumns>
 [[gnu::always_inline]] inline void MergeColumns(Row<K> (&v)[kRows]) {
     if constexpr (kColumns < kKeyLanes<K>) {
-        // The first group meets the second one, read backwards.
+        // The first group is compared with the second one reversed (bitonic merge).
         constexpr int kMirror = 2 * kColumns - 1;
         Unrolled<(kRows + 1) / 2>([&](auto r) __attribute__((always_inline)) {
             constexpr int kOther = kRows - 1 - r;
@@ -219,8 +220,8 @@ template <typename K, int kRows, int kColumns>
     }
 }
 
-// From columns to the order of memory: rows of one half take turns with those of the other, or
-// those of three thirds, until there are no parts left.
+// From column order to memory order: interleaves the rows of two halves, or of three thirds,
+// recursively.
 template <typename K, int kRows, int kParts>
 [[gnu::always_inline]] inline void ZipRows(Row<K> (&v)[kRows]) {
     constexpr int kLanes = kKeyLanes<K>;
@@ -243,7 +244,7 @@ template <typename K, int kRows, int kParts>
     }
 }
 
-// The first n keys, none for n <= 0; in the other lanes what is sorted behind all keys.
+// Loads the first n keys, none for n <= 0; the other lanes hold maximal keys.
 template <typename K>
 inline Row<K> LoadKeys(const K* keys, int64_t n) {
     constexpr int64_t kLanes = kKeyLanes<K>;
@@ -278,7 +279,7 @@ inline void StoreKeys(K* keys, int64_t n, Row<K> v) {
 #endif
 }
 
-// More keys than kWhole of the rows hold.
+// Sorts more keys than kWhole of the rows hold.
 template <typename K, int kRows, int kWhole>
 void SortRows(const K* keys, int64_t n, K* out) {
     constexpr int kLanes = kKeyLanes<K>;
@@ -302,7 +303,7 @@ void SortRows(const K* keys, int64_t n, K* out) {
     });
 }
 
-// Up to kBlock<K> keys, in about as few rows as hold them.
+// Sorts up to kBlock<K> keys, in about as few rows as hold them.
 template <typename K>
 void SortBlock(const K* keys, int64_t n, K* out) {
     constexpr int64_t kLanes = kKeyLanes<K>;

@@ -1,8 +1,8 @@
-// Many short rows at once, each in a lane of the registers: no branch depends on a key, and there
-// is neither a call nor a loop for each of them.
+// Batched small sort: many short rows at once, each in a lane of the registers. No branch depends
+// on a key, and there is no call or loop per row.
 //
-// A block of rows is turned first: vector i of it has key i of each row. As vectors are moved
-// whole, what stands behind a row moves with it, up to kShortRoom keys behind the last row.
+// A batch of rows is transposed first: vector i holds key i of each row. As whole vectors are
+// moved, keys beyond a row move with it, up to kShortRoom keys beyond the last row.
 #pragma once
 
 #include <algorithm>
@@ -22,13 +22,13 @@ struct KeyColumns {
     static_assert(kMostInShort % kLanes == 0 && kShortRoom >= kLanes);
 
     int n;
-    // Not at a power of 2 from each other: the memory of many would look the same to the processor.
+    // The stride is not a power of 2, which would cause store-to-load aliasing.
     alignas(64) K keys[kMostInShort][kRows + kLanes];
 
     Row<K> At(int i, int vector) const { return LoadRow(keys[i] + vector * kLanes); }
     void Put(int i, int vector, Row<K> v) { StoreRow(keys[i] + vector * kLanes, v); }
 
-    // Lanes that lack a row have the last one again.
+    // Missing rows repeat the last one.
     void Read(const K* from, int64_t rows) {
         for (int v = 0; v < kVectors; ++v) {
             for (int i = 0; i < n; i += kLanes) {
@@ -43,7 +43,8 @@ struct KeyColumns {
             }
         }
     }
-    // From the last keys to the first ones, for what is behind those of a row is the next row.
+    // Writes from the last keys to the first ones, since the excess of a row overwrites the next
+    // row.
     void Write(int64_t rows, K* to) const {
         for (int v = 0; v < kVectors; ++v) {
             for (int i = (n - 1) / kLanes * kLanes; i >= 0; i -= kLanes) {
@@ -84,7 +85,7 @@ inline void SortColumnsOf(KeyColumns<K, kVectors>& x) {
     });
 }
 
-// Each key is compared with those before it: one of the two gets a place further back.
+// Rank sort: compares each key with those before it; one of the two moves one place back.
 template <typename K, int kVectors>
 inline void RankColumns(const KeyColumns<K, kVectors>& x, KeyColumns<K, kVectors>& places) {
     for (int v = 0; v < kVectors; ++v) {
@@ -134,7 +135,7 @@ inline void PartColumns(const KeyColumns<K, kVectors>& x, int position,
     }
 }
 
-// f(keys, places) leaves in `places` what is written.
+// f(keys, places) sets `places`, which are then stored.
 template <typename K, int kVectors, typename F>
 inline void ForEachBlock(const K* keys, int64_t rows, int64_t n, K* out, const F& f) {
     using Columns = KeyColumns<K, kVectors>;
@@ -148,8 +149,8 @@ inline void ForEachBlock(const K* keys, int64_t rows, int64_t n, K* out, const F
     }
 }
 
-// Several vectors of rows at once, for each exchange waits for others; the last rows by single
-// ones.
+// Handles several vectors of rows at once, since compare-exchanges have latency; the last rows by
+// single vectors.
 template <typename K, typename F>
 inline void ForEachColumns(const K* keys, int64_t rows, int64_t n, K* out, const F& f) {
     constexpr int kVectors = 4;

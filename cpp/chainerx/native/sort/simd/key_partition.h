@@ -1,4 +1,4 @@
-// Passes that move keys by comparing them with pivots, or with the ends of a window.
+// Vectorized partition: compares keys with pivots or window bounds, and moves them.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace chainerx::native {
 namespace CX_ISA {
 namespace {
 
-// What is partitioned: keys, or those of numbers, which are made on the way. One() is a key,
-// Vector() are those of adjacent places: all that a vector has, or `count`.
+// The input of a partition: keys, or numbers that are encoded on the fly. One() returns a key,
+// Vector() those of adjacent places, either a full vector or `count`.
 template <typename K>
 struct KeySource {
     const K* keys;
@@ -35,13 +35,13 @@ struct NumberSource {
     SortKey<T> One(int64_t i) const { return EncodeKey(x[i], false, flip); }
     template <typename V, typename... Count>
     auto Vector(int64_t i, Count... count) const {
-        using Bits = const SortKey<T>*;  // none of them is looked at as a number
+        using Bits = const SortKey<T>*;  // no encoding
         return V::Encode(V::Load(reinterpret_cast<Bits>(x + i), count...), V::All(flip));
     }
 };
 
-// Keys from the i-th on; `below` have been found before. What comes is written to both places, and
-// the next key over what did not belong there: no branch depends on a key.
+// Scalar tail: partitions keys from the i-th on; `below` have been found before. Each key is
+// written to both sides, and the next key overwrites the wrong one: no branch depends on a key.
 template <typename Source, typename K>
 inline int64_t PartitionOneByOne(const Source& source, int64_t i, int64_t n, K pivot, K* low,
                                  K* other, int64_t below) {
@@ -54,8 +54,8 @@ inline int64_t PartitionOneByOne(const Source& source, int64_t i, int64_t n, K p
     return below;
 }
 
-// The same of the four parts that three pivots make, of which the first two grow upwards and the
-// others downwards.
+// The same for the four parts of three pivots, of which the first two grow upwards and the others
+// downwards.
 template <typename Source, typename K>
 inline void SplitOneByOne(const Source& source, int64_t i, int64_t n, const K* pivots, K** to) {
     for (; i < n; ++i) {
@@ -90,7 +90,7 @@ inline void StoreVector(K* p, __m256i v) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v);
 }
 
-// bits ^ (sign & most), or most where it is no number.
+// Returns bits ^ (sign & most), or `most` for NaN.
 inline __m256i KeysOf(__m256i bits, __m256i sign, __m256i most, __m256i is_nan, __m256i flip) {
     const __m256i key = _mm256_xor_si256(bits, _mm256_and_si256(sign, most));
     return _mm256_xor_si256(_mm256_blendv_epi8(key, most, is_nan), flip);
@@ -215,11 +215,10 @@ using PartedVector = KeyVector<K>;
 #endif
 #endif
 
-// Arranged by a table, each of the two parts of a vector is written whole, to streams that both go
-// upwards: made for AMD's Zen 5. Keys of 32 bits go in vectors of AVX2, for a table has an entry
-// for each mask. On Zen 4 a million float32 take 3 hundredths less so than by the instructions of
-// AVX-512 that compress and a stream that goes downwards, and by AVX2 4 hundredths more
-// (benchmarks/sorting.py).
+// Partitions with a shuffle table: each side of a vector is written as a whole vector, to two
+// streams that grow upwards. Made for AMD's Zen 5. 32-bit keys use vectors of AVX2, since the table
+// has one entry per mask. On Zen 4, a million float32 take 3 % less this way than by AVX-512's
+// compress with one stream that grows downwards, and by AVX2 4 % more (benchmarks/sorting.py).
 template <typename Source, typename K>
 int64_t PartitionFrom(const Source& source, int64_t n, K pivot, K* low, K* other) {
     int64_t below = 0;
@@ -297,7 +296,7 @@ inline void SplitFrom(const Source& source, int64_t n, const K* pivots, K** to) 
     constexpr int64_t kLanes = V::kLanes;
     const __m256i p[] = {V::All(pivots[0]), V::All(pivots[1]), V::All(pivots[2])};
     int64_t i = 0;
-    // What is not of a part is written with it, but not over what is at the other end.
+    // The excess of a part is written with it, but not over the other end.
     for (; i + 2 * kLanes <= n; i += kLanes) {
         const __m256i v = source.template Vector<V>(i);
         const uint32_t below[] = {V::Above(p[0], v), V::Above(p[1], v), V::Above(p[2], v)};

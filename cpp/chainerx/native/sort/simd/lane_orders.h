@@ -1,5 +1,5 @@
-// Tables of shuffles that bring the lanes of a set to the front, for instruction sets without one
-// instruction for it.
+// Shuffle tables that compress lanes: they move the lanes of a set to the front, for instruction
+// sets without a compress instruction.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@ namespace chainerx::native {
 namespace CX_ISA {
 namespace {
 
-// For each set of lanes, those in it and then the others: the places of their units, of which a
-// lane has kUnits.
+// For each set of lanes: the lanes in it, then the others, as indices of units, of which a lane has
+// kUnits.
 template <typename Unit, int kLanes, int kUnits>
 struct LaneOrders {
     static constexpr int kSize = kLanes * kUnits;
@@ -36,7 +36,7 @@ constexpr LaneOrders<Unit, kLanes, kUnits> kLaneOrders{};
 
 #if defined(__AVX2__)
 
-// Of 8 or 4 lanes.
+// The table for 8 or 4 lanes.
 template <int64_t kLanes>
 inline __m256i ArrangeLanes(uint32_t lanes, __m256i v) {
     const auto* order = kLaneOrders<int32_t, kLanes, 8 / kLanes>.units[lanes];
@@ -47,7 +47,7 @@ inline __m256i ArrangeLanes(uint32_t lanes, __m256i v) {
 #endif
 #if defined(__SSSE3__)
 
-// Of lanes of kSize bytes: 8 of one or two, 4 of four, 2 of eight.
+// The table for lanes of kSize bytes: 8 of one or two, 4 of four, 2 of eight.
 template <int kSize>
 inline __m128i ArrangeBytes(uint32_t lanes, __m128i v) {
     constexpr int kLanes = kSize == 1 ? 8 : 16 / kSize;

@@ -1,4 +1,4 @@
-// The leaves of sorting: a block of keys in registers, and passes over keys.
+// SIMD leaves of sorting: blocks of keys in registers, and passes over keys.
 #include <algorithm>
 
 #include "chainerx/native/sort/simd/key_block.h"
@@ -45,7 +45,7 @@ void Find(const K* keys, int64_t n, const K* others, int64_t count, bool* out) {
             for (int64_t j = 0; j < count; ++j) equal |= row == others[j];
             std::memcpy(found + i, &equal, sizeof(equal));
         }
-        // In a loop of its own, which the compiler vectorizes for all instruction sets.
+        // A separate loop, which the compiler vectorizes for all instruction sets.
         for (int64_t i = 0; i < size; ++i) out[begin + i] = found[i] != 0;
     }
 }
@@ -55,7 +55,7 @@ void Encode(const T* x, int64_t n, bool join_zeros, SortKey<T> flip, SortKey<T>*
     for (int64_t i = 0; i < n; ++i) keys[i] = EncodeKey(x[i], join_zeros, flip);
 }
 
-// Of floats.
+// Loops for floats.
 template <typename K>
 void Decode(K* keys, int64_t n, K flip) {
     for (int64_t i = 0; i < n; ++i) keys[i] = TurnNegative(static_cast<K>(keys[i] ^ flip));

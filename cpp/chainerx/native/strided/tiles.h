@@ -8,7 +8,8 @@
 //   line is read once;
 // - short runs: a tile is a number of elements in iteration order; the loop is called once.
 //
-// The loop is called as loop(pointers, steps, n).
+// The loop is called as loop(pointers, steps, n). A step is 1, or 0 for a single value that is
+// paired with all n elements. The result of an element must not depend on its position.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// Bits of integers and of masks, as raw function pointers: what the unit elementwise/simd/bits.cc
-// exports.
+// Popcount, packbits and unpackbits loops: exported by elementwise/simd/bits.cc.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +9,12 @@
 namespace chainerx::native {
 
 struct BitLoops {
-    // How many bits of the absolute values are set, as uint8. Null for dtypes that are no integers.
+    // Popcount of absolute values, as uint8. Null for dtypes other than integers.
     UnaryLoop count[kNumDtypes];
-    // The n bytes of a mask as bits, eight to a byte, the first one the highest if `big`, else the
-    // lowest. Of the last byte, bits that are missing are 0.
+    // Packs n mask bytes into bits, eight to a byte, most significant first if `big`. Missing bits
+    // of the last byte are 0.
     void (*pack)(const uint8_t* mask, int64_t n, bool big, uint8_t* out);
-    // The bits of n bytes as bytes of 0 or 1.
+    // Unpacks the bits of n bytes into bytes of 0 or 1.
     void (*unpack)(const uint8_t* x, int64_t n, bool big, uint8_t* out);
 };
 

@@ -1,4 +1,4 @@
-// Bits that are counted, packed and unpacked.
+// bit_count, packbits and unpackbits.
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/shape/manipulation.h"
 #include "chainerx/native/elementwise/bit_loops.h"
@@ -18,8 +18,8 @@ const UnaryKernel kCount = [] {
 void CountBits(const Array& x, const Array& out) { RunUnary(kCount, x, out); }
 CX_NATIVE_KERNEL(CountBits)
 
-// Rows of `n_bytes` packed and `n_bits` unpacked bytes, cut where packed bytes begin:
-// f(packed, unpacked, bits of the part).
+// Splits rows of `n_bytes` packed and `n_bits` unpacked bytes at borders of packed bytes: f(packed,
+// unpacked, bits of the chunk).
 template <typename F>
 void RunRows(const Array& packed, const Array& unpacked, const F& f) {
     constexpr int64_t kBlock = 1 << 16;  // bits
@@ -30,7 +30,7 @@ void RunRows(const Array& packed, const Array& unpacked, const F& f) {
     auto* bits = reinterpret_cast<uint8_t*>(unpacked.raw_data());
     const int64_t rows = unpacked.GetTotalSize() / n_bits;
     const int64_t blocks = CeilDiv(n_bits, kBlock);
-    const int64_t group = std::max<int64_t>(1, kBlock / n_bits);  // rows of a piece of work
+    const int64_t group = std::max<int64_t>(1, kBlock / n_bits);  // rows of a chunk
     ParallelFor(CeilDiv(rows, group) * blocks, [&](int64_t k) {
         const int64_t begin = k % blocks * kBlock;
         const int64_t n = std::min(kBlock, n_bits - begin);

@@ -6,7 +6,7 @@
 #define CX_FAMILY_WHOLE
 #include "chainerx/native/elementwise/family.h"
 
-// Floats have no bitwise operations, so the family has no unit of an instruction set.
+// Floats have no bitwise operations, so the family has no SIMD unit of its own.
 const chainerx::native::FamilyLoops_bitwise& chainerx::native::bitwise_loops() {
     static constexpr FamilyLoops_bitwise kNone{};
     return kNone;

@@ -1,4 +1,4 @@
-// Complex numbers in registers, where real and imaginary parts come apart.
+// Complex kernels with SIMD loops.
 #include "chainerx/kernels/elementwise/complex.h"
 
 #include <complex>
@@ -11,7 +11,7 @@
 namespace chainerx::native {
 namespace {
 
-constexpr int64_t kBlock = 16 * 1024;  // elements of a thread
+constexpr int64_t kBlock = 16 * 1024;  // elements of a chunk
 
 void RunLoop(const UnaryLoops& loops, const Array& x, const Array& out) {
     const UnaryLoop loop = RealDtype(x.dtype()) == Dtype::kFloat32 ? loops.f32 : loops.f64;

@@ -1,4 +1,4 @@
-// Loops over complex numbers: what the unit elementwise/simd/complex.cc exports.
+// Complex loops: exported by elementwise/simd/complex.cc.
 #pragma once
 
 #include <complex>
@@ -17,7 +17,7 @@ struct ComplexDots {
 };
 
 struct ComplexLoops {
-    // By the dtype of a part.
+    // Indexed by the dtype of a part.
     UnaryLoops absolute;
     UnaryLoops conjugate;
     ComplexDots<float> f32;

@@ -1,5 +1,5 @@
-// The functions of the elementwise tables for single complex numbers. A part of the namespace math
-// of native/elementwise/scalar_math.h; integers never come here.
+// Functions of the elementwise tables for single complex numbers, in the namespace math of
+// native/elementwise/scalar_math.h. Integers are never computed here.
 #pragma once
 
 #include <cmath>
@@ -81,7 +81,7 @@ inline T Exp2(const T& x) {
     using R = typename T::value_type;
     return std::exp(x * R(0.69314718055994530942));
 }
-// Exact near 0, as those of real numbers.
+// Accurate near 0, as expm1 of real numbers.
 template <typename T>
 inline T Expm1(const T& x) {
     using R = typename T::value_type;
@@ -97,7 +97,7 @@ template <typename T>
 inline T Log1p(const T& x) {
     using R = typename T::value_type;
     const T next{x.real() + 1, x.imag()};
-    // Near 0 from the square of the absolute value less 1, else from the absolute value.
+    // Computed from |x|^2 - 1 near 0, else from |x|.
     const R real = std::abs(x) < R(0.5)
                        ? std::log1p(x.real() * (2 + x.real()) + x.imag() * x.imag()) / 2
                        : std::log(std::abs(next));

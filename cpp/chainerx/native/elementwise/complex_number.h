@@ -1,5 +1,5 @@
-// A complex number whose products and quotients are those of Fortran and NumPy. std::complex
-// follows the annex G of C, which looks at every result for nan and calls a function for quotients.
+// A complex number whose product and quotient are those of Fortran and NumPy. std::complex follows
+// annex G of C, which checks every result for NaN and calls a function for quotients.
 #pragma once
 
 #include <cmath>
@@ -14,9 +14,9 @@ template <typename T>
 struct ComplexNumber : std::complex<T> {
     using Base = std::complex<T>;
     using Base::Base;
-    ComplexNumber(const Base& z) : Base{z} {}  // NOLINT: the same number
+    ComplexNumber(const Base& z) : Base{z} {}  // NOLINT: implicit, the same number
 
-    // One of each pair may be what a function of the standard library gives.
+    // One operand may be a std::complex that a standard function returns.
     friend ComplexNumber operator*(const ComplexNumber& a, const ComplexNumber& b) {
         return ProductOf<Base>(a, b);
     }
@@ -36,7 +36,7 @@ struct ComplexNumber : std::complex<T> {
     friend ComplexNumber operator/(const Base& a, const ComplexNumber& b) { return Over(a, b); }
 
  private:
-    // Smith's method: nothing over- or underflows on the way that need not.
+    // Smith's method, which avoids needless overflow and underflow.
     static ComplexNumber Over(const Base& a, const Base& b) {
         const T real = std::abs(b.real());
         const T imag = std::abs(b.imag());

@@ -1,5 +1,4 @@
-// Division of integers by one and by many, as raw function pointers: what the unit
-// elementwise/simd/divide.cc exports.
+// Integer division, by one divisor or by many: loops exported by elementwise/simd/divide.cc.
 #pragma once
 
 #include "chainerx/core/dtype.h"
@@ -7,10 +6,10 @@
 
 namespace chainerx::native {
 
-// Null for dtypes that are no integers. Division by 0 gives 0; the one quotient that overflows
+// Null for dtypes other than integers. Division by 0 gives 0; the one quotient that overflows
 // wraps.
 struct DivideLoops {
-    // The first operand has step 1, the second is one value.
+    // The first operand has step 1, the second is a single value.
     BinaryLoop floor[kNumDtypes];
     BinaryLoop remainder[kNumDtypes];
     // Any steps.

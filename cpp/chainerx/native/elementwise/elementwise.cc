@@ -10,7 +10,7 @@
 namespace chainerx::native {
 namespace {
 
-// Elements per block of a thread. A value does not depend on its block.
+// Elements per chunk of a thread. A result does not depend on its chunk.
 constexpr int64_t kBlock = 32 * 1024;
 constexpr int64_t kHeavyBlock = 8 * 1024;
 constexpr BlockSizes BlockSizesOf(Cost cost) {
@@ -24,7 +24,7 @@ constexpr BlockSizes BlockSizesOf(Cost cost) {
     }
     return BlockSizes::OfLight(kBlock);
 }
-// Elements of a 16-bit float that are converted at a time.
+// Elements of a 16-bit float that are upcast at a time.
 constexpr int64_t kHalfTile = 1024;
 
 constexpr bool IsHalf(Dtype dtype) { return dtype == Dtype::kFloat16 || dtype == Dtype::kBFloat16; }
@@ -38,7 +38,7 @@ void FromFloat32(Dtype dtype, const void* x, void* out, int64_t n) {
     (dtype == Dtype::kFloat16 ? loops.float32_to_float16 : loops.float32_to_bfloat16)(x, out, n);
 }
 
-// A kernel's call for N operands, the output first; all inputs have the same dtype.
+// Runs a kernel over N operands, the output first; all inputs have the same dtype.
 template <int N, typename F>
 void RunStrided(Walk<N>& walk, Dtype in_dtype, Dtype out_dtype, Cost cost, const F& loop) {
     const bool is_half = IsHalf(in_dtype);
@@ -66,7 +66,7 @@ void RunStrided(Walk<N>& walk, Dtype in_dtype, Dtype out_dtype, Cost cost, const
     ThrowUnexpectedDtype(dtype, "a dtype that the rule of this kernel computes in");
 }
 
-// Everything but small contiguous arrays.
+// Handles all but small contiguous arrays; out of line to keep the fast path short.
 __attribute__((noinline)) void RunUnaryGeneral(const UnaryKernel& kernel, const Array& x,
                                                const Array& out) {
     const UnaryLoop loop = kernel.loops[static_cast<int>(x.dtype())];

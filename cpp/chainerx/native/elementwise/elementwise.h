@@ -1,4 +1,4 @@
-// The drivers of elementwise kernels: from strided operands of any dtype to the innermost loops.
+// Drivers of elementwise kernels: from strided operands of any dtype to inner loops.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,13 @@
 
 namespace chainerx::native {
 
-// Of an element, which says how many make a block of a thread: a step or two; some tens of
-// instructions, worth more threads sooner; up to microseconds, between which signals are looked at.
+// Cost of an element, which decides the chunk of a thread: light is one or two instructions; heavy
+// is some tens, so that threads pay earlier; slow is up to microseconds, so that signals are
+// checked in between.
 enum class Cost : uint8_t { kLight, kHeavy, kSlow };
 
-// The loops of one row for each dtype; null where the row's rule excludes it. Those of the 16-bit
-// floats are the ones of float32, around which the driver converts.
+// The loops of one table row for each dtype; null where the row's dtype rule excludes it. 16-bit
+// floats use the loops of float32; the driver converts.
 struct UnaryKernel {
     UnaryLoop loops[kNumDtypes];
     Cost cost;
@@ -28,8 +29,7 @@ struct TernaryKernel {
     Cost cost;
 };
 
-// The inputs are of one dtype in which the row computes, and their shapes broadcast to that of
-// `out`.
+// Inputs have one dtype, in which the row computes, and their shapes broadcast to that of `out`.
 void RunUnary(const UnaryKernel& kernel, const Array& x, const Array& out);
 void RunBinary(const BinaryKernel& kernel, const Operand& x1, const Operand& x2, const Array& out);
 void RunTernary(const TernaryKernel& kernel, const Operand& x1, const Operand& x2,

@@ -1,9 +1,9 @@
-// Makes the native kernels of a family out of its table. A family's unit defines CX_FAMILY (its
-// name), CX_FAMILY_DEF (the table) and CX_FAMILY_COST, includes this once and is done.
+// Expands a family's table into native kernels. A family's unit defines CX_FAMILY (its name),
+// CX_FAMILY_DEF (the table) and CX_FAMILY_COST, and includes this once.
 //
 // Floats have loops in each instruction set (native/elementwise/simd/family.h). Complex numbers are
-// computed here, and so are integers and bool, unless CX_FAMILY_WHOLE says that they have such
-// loops too (native/elementwise/simd/whole.h).
+// computed here, and so are integers and bool, unless CX_FAMILY_WHOLE is defined: then they have
+// loops per instruction set too (native/elementwise/simd/whole.h).
 
 #include <type_traits>
 
@@ -18,7 +18,7 @@
 
 namespace chainerx::native {
 
-// The family's loops in the chosen instruction set (native/isa.cc).
+// The family's loops of the chosen instruction set (native/isa.cc).
 const CX_FAMILY_LOOPS& CX_JOIN(CX_FAMILY, _loops)();
 #if defined(CX_FAMILY_WHOLE)
 const CX_WHOLE_LOOPS& CX_JOIN(CX_JOIN(whole_, CX_FAMILY), _loops)();
@@ -33,7 +33,7 @@ constexpr bool kHasWholeUnit = true;
 #else
 constexpr bool kHasWholeUnit = false;
 #endif
-// Those with loops in a unit of the instruction sets.
+// Dtypes with SIMD loops.
 template <typename T>
 inline constexpr bool kHasUnit =
     std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, Float16> ||
@@ -129,7 +129,7 @@ template <typename Row>
 #define CX_PREDICATE(Name, ...) CX_DEFINE_UNARY(Name, true)
 #define CX_BINARY(Name, ...) CX_DEFINE_BINARY(Name, false)
 #define CX_COMPARE(Name, ...) CX_DEFINE_BINARY(Name, true)
-// One value that meets all elements: what a binary loop does with a scalar.
+// A single value that is broadcast: the operand of a binary loop with a scalar.
 #define CX_UNARY_ATTR(Name, ...)                                                         \
     const BinaryKernel kKernel##Name = MakeBinary<rows::Name, false>(CX_LOOPS_OF(Name)); \
     void Name(const Array& x, double attr, const Array& out) {                           \

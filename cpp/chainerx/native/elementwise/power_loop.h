@@ -1,5 +1,5 @@
-// Powers of integers. All elements of a block go through the squarings that the largest exponent
-// among them needs, without a branch, so that the compiler vectorizes them.
+// Integer power. All elements of a block take the squarings of their largest exponent, without a
+// branch, so that the compiler vectorizes them.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +8,20 @@
 namespace chainerx::native {
 namespace {
 
-// Whether there are products of vectors of 64 bits.
+// Whether there is a 64-bit vector multiplication.
 #if defined(__AVX512DQ__)
 constexpr bool kMultiplies64 = true;
 #else
 constexpr bool kMultiplies64 = false;
 #endif
 
-// A negative power is its truncated value: 0 unless the base is 1 or -1. Steps are 0 or 1.
+// A negative power truncates: 0 unless the base is 1 or -1. Steps are 0 or 1.
 template <typename T>
 void PowerOfPairs(const void* x1_data, int64_t step1, const void* x2_data, int64_t step2,
                   void* out_data, int64_t n) {
     constexpr int64_t kBlock = 64;
     using U = std::make_unsigned_t<T>;
-    using Wide = std::conditional_t<(sizeof(T) < 4), uint32_t, U>;  // which products fit
+    using Wide = std::conditional_t<(sizeof(T) < 4), uint32_t, U>;  // holds products
     const auto* x1 = static_cast<const T*>(x1_data);
     const auto* x2 = static_cast<const T*>(x2_data);
     auto* out = static_cast<T*>(out_data);
@@ -47,7 +47,7 @@ void PowerOfPairs(const void* x1_data, int64_t step1, const void* x2_data, int64
                 const U b = base[j];
                 const bool is_negative = static_cast<T>(e) < 0;
                 const bool is_one = b == 1 || b == kMinusOne;
-                // Of 1 and -1 as that of an exponent which is odd or even, too; else of 0.
+                // For bases 1 and -1 the parity of the exponent decides; other bases give 0.
                 exponent[j] = is_negative ? static_cast<U>(2 - (e & 1)) : e;
                 base[j] = is_negative && !is_one ? U{0} : b;
             }

@@ -1,8 +1,7 @@
-// The table of an elementwise family as types: for the family's units, the one for every processor
-// (native/elementwise/family.h) and those of the instruction sets
-// (native/elementwise/simd/family.h), which name it by CX_FAMILY and CX_FAMILY_DEF. Each row
-// becomes rows::<Name> with its scalar expression, and a member of FamilyLoops_<family>, the loops
-// for float32 and float64.
+// Expands an elementwise family's table into types, for the baseline unit
+// (native/elementwise/family.h) and the SIMD units (native/elementwise/simd/family.h), which name
+// it by CX_FAMILY and CX_FAMILY_DEF. Each row becomes rows::<Name>, with its scalar expression, and
+// a member of FamilyLoops_<family>, its loops for float32 and float64.
 #include <type_traits>
 
 #include "chainerx/kernels/dtype_rule.h"
@@ -50,7 +49,7 @@ namespace rows {
     CX_ROW(Name, rule, bool, (const T& x1, const T& x2), __VA_ARGS__)
 #define CX_TERNARY(Name, rule, gx1, gx2, gx3, ...) \
     CX_ROW(Name, rule, T, (const T& x1, const T& x2, const T& x3), __VA_ARGS__)
-// WithScalar() exists where the expression knows loops of its own for one value of x2.
+// WithScalar() exists if the expression has special loops for a scalar x2.
 #define CX_BINARY(Name, rule, gx1, gx2, ...)                                                     \
     struct Name {                                                                                \
         static constexpr DtypeRule kRule = DtypeRule::rule;                                      \

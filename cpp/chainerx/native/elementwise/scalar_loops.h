@@ -1,5 +1,5 @@
-// The loops of one row of an elementwise table (native/elementwise/rows.h) over scalars: integers,
-// bool and complex numbers, one by one, as the compiler vectorizes them.
+// Scalar loops of one table row (native/elementwise/rows.h): for integers, bool and complex
+// numbers, auto-vectorized where possible.
 #pragma once
 
 #include <complex>
@@ -21,10 +21,10 @@ concept HasScalarLoop = kIsInteger<T> && requires(T x) { Row::WithScalar(x, math
 template <typename Row, typename T>
 concept HasPairLoop = kIsInteger<T> && requires(T x) { Row::WithScalar(x, math::AnyArray{}); };
 
-// bool as a byte: the compiler has no vectors of bool.
+// Handles bool as a byte: the compiler has no vectors of bool.
 template <typename T>
 using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
-// What an element is computed in.
+// The compute type of an element.
 template <typename T>
 struct NumberOf {
     using Type = ComputeType<T>;
@@ -41,7 +41,7 @@ inline typename NumberOf<T>::Type Compute(Stored<T> x) {
         return static_cast<typename NumberOf<T>::Type>(x);
 }
 
-// Out is T, or bool.
+// Out is T or bool.
 template <typename Row, typename T, typename Out>
 void ScalarUnary(const void* x_data, void* out_data, int64_t n) {
     using C = typename NumberOf<T>::Type;

@@ -1,5 +1,5 @@
-// The namespace math of the elementwise tables, for single integers, bools and complex numbers.
-// Floats never come here: they are computed in batches (native/math/simd/math.h).
+// The namespace math of the elementwise tables for integers, bools and complex numbers. Floats are
+// computed in batches instead (native/math/simd/math.h).
 #pragma once
 
 #include <cmath>
@@ -22,7 +22,7 @@ inline T Where(bool condition, T x, T y) {
 template <typename T>
 inline T Negate(const T& x) {
     if constexpr (std::is_unsigned_v<T>) {
-        // GCC 12 computes -x of short unsigned integers in int32, of signed ones it does not.
+        // GCC 12 vectorizes -x of short signed integers, but computes unsigned ones in int32.
         return static_cast<T>(-static_cast<std::make_signed_t<T>>(x));
     } else {
         return static_cast<T>(-x);
@@ -35,7 +35,7 @@ inline T Abs(T x) {
     else
         return x;
 }
-// The absolute value as an unsigned number, which also holds that of the least one.
+// The absolute value as an unsigned number, which also holds that of the most negative one.
 template <typename T>
 inline std::make_unsigned_t<T> Magnitude(T x) {
     const auto u = static_cast<std::make_unsigned_t<T>>(x);
@@ -53,7 +53,7 @@ template <typename T>
 inline T Min(T x1, T x2) {
     return x1 < x2 ? x1 : x2;
 }
-// Without nan these are the same.
+// Without NaN these are equal to maximum and minimum.
 template <typename T>
 inline T Fmax(T x1, T x2) {
     return Max(x1, x2);
@@ -62,7 +62,7 @@ template <typename T>
 inline T Fmin(T x1, T x2) {
     return Min(x1, x2);
 }
-// All that comes here is whole.
+// Integers are rounded already.
 template <typename T>
 inline T Ceil(T x) {
     return x;
@@ -88,8 +88,7 @@ inline T FloorDiv(T x1, T x2) {
         return x1 / x2;
     }
 }
-// Loops of their own, where x2 is one value, for which AnyScalar stands, or anything, for which
-// AnyArray does.
+// Tags for special loops: AnyScalar if x2 is a single value, AnyArray otherwise.
 struct AnyScalar {};
 struct AnyArray {};
 template <typename T>
@@ -134,13 +133,13 @@ inline T Mod(T x1, T x2) {
     }
 }
 
-// Of complex numbers; integers have loops.
+// Power of complex numbers; integers have their own loops.
 template <typename T>
     requires kIsComplexType<T>
 inline T Pow(const T& x1, const T& x2) {
     if (x2 == T(0)) return T(1);
     if (x1 == T(0)) return x2.real() > 0 ? T(0) : T(NAN, NAN);
-    // As in NumPy, small whole powers are products: 1j**1 is 1j.
+    // As in NumPy, small integer powers are products: 1j**1 is 1j.
     constexpr int kSmall = 100;
     using R = typename T::value_type;
     const R exponent = x2.real();
@@ -158,7 +157,7 @@ inline T Pow(const T& x1, const T& x2) {
     return std::pow(x1, x2);
 }
 
-// The greatest common divisor; of 0 and x, x. Not std::gcd, whose absolute values may overflow.
+// Greatest common divisor; gcd(0, x) is x. Not std::gcd, whose absolute values may overflow.
 template <typename T>
 inline T Gcd(T x1, T x2) {
     if constexpr (std::is_same_v<T, bool>) {
@@ -192,9 +191,9 @@ inline T Invert(T x) {
         return static_cast<T>(~x);
 }
 
-// The count may be any number; the width is that of the array's dtype, which the compute type of
-// small integers exceeds: what is shifted out of the dtype is lost in the conversion back, and a
-// right shift of the extended value is the same.
+// Shifts. The count may be any number. The compute type of small integers is wider than their
+// dtype: bits shifted out of the dtype are lost in the conversion back, and a right shift of the
+// extended value is the same.
 template <typename T>
 inline T LeftShift(T x1, T x2) {
     const bool inside = static_cast<std::make_unsigned_t<T>>(x2) < sizeof(T) * 8;
@@ -235,7 +234,7 @@ inline bool SignBit(T x) {
         return false;
 }
 
-// Floats only: the rules of their rows exclude all that comes here.
+// Functions of floats only: the dtype rules of their rows exclude all other types.
 template <typename T>
 T Sigmoid(T x) = delete;
 template <typename T>

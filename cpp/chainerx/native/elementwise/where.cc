@@ -1,4 +1,5 @@
-// Choosing between two operands, element by element. Looks at bits only, so one loop per item size.
+// where: selects between two operands, element by element. It moves bits only, so there is one loop
+// per item size.
 #include <cstring>
 #include <type_traits>
 
@@ -12,7 +13,7 @@ namespace {
 
 constexpr int64_t kBlock = 32 * 1024;
 
-// Bits of both operands, so that no branch depends on a condition that nobody can foresee.
+// Blends bits, since a branch on the condition would be unpredictable.
 template <typename T>
 T Choose(uint8_t condition, const T& x, const T& y) {
     if constexpr (std::is_integral_v<T>) {
@@ -32,7 +33,7 @@ void ChooseRun(const uint8_t* condition, const T* x, const T* y, T* out, int64_t
     }
 }
 
-// Of n > 0 elements; a step is 0 or 1.
+// Handles n > 0 elements; a step is 0 or 1.
 template <typename T>
 void WhereRun(const char* conditions, int64_t step, const char* x_data, int64_t step_x,
               const char* y_data, int64_t step_y, char* out_data, int64_t n) {
@@ -66,7 +67,7 @@ struct Value {
     }
 };
 
-// Small, contiguous, of one shape: without a walk.
+// Fast path for small contiguous arrays of one shape, without a strided iterator.
 bool TryPlain(const Array& condition, const Operand& x, const Operand& y, const Array& out) {
     if (out.GetTotalSize() > kBlock || !out.IsContiguous() || !InStep(condition, out) ||
         !x.is_array() || !InStep(x.array(), out) || !y.is_array() || !InStep(y.array(), out)) {

@@ -1,5 +1,5 @@
-// The table of a family as a type: WholeLoops_<family>, the loops of its rows over integers and
-// bool. After native/elementwise/rows.h, for the family's units.
+// Expands the table of a family into a type: WholeLoops_<family>, its integer and bool loops.
+// Include after native/elementwise/rows.h, in the family's units.
 #include "chainerx/native/elementwise/loops_by_dtype.h"
 
 #define CX_WHOLE_LOOPS CX_JOIN(WholeLoops_, CX_FAMILY)

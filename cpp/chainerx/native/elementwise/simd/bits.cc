@@ -1,4 +1,4 @@
-// Bits that are counted, packed and unpacked.
+// SIMD popcount, packbits and unpackbits.
 #include <cstring>
 #include <type_traits>
 
@@ -9,8 +9,8 @@ namespace chainerx::native {
 namespace CX_ISA {
 namespace {
 
-// How many bits are set, in sums of ever wider fields, which the compiler vectorizes. Of 64 bits,
-// few of which a shorter vector has, an instruction counts them one number after the other.
+// Popcount by sums in ever wider bit fields, which the compiler vectorizes. 64-bit integers use the
+// scalar popcnt instruction, since short vectors hold few of them.
 template <typename U>
 inline U CountBits(U x) {
 #if defined(__POPCNT__) && !defined(CX_ISA_AVX512)
@@ -48,14 +48,14 @@ constexpr UnaryLoop CountOf() {
         return nullptr;
 }
 
-// The first bit of each byte becomes its last one.
+// Reverses the order of bytes.
 inline uint64_t TurnBytes(uint64_t x) {
     x = (x >> 1 & 0x5555555555555555) | (x & 0x5555555555555555) << 1;
     x = (x >> 2 & 0x3333333333333333) | (x & 0x3333333333333333) << 2;
     return (x >> 4 & 0x0f0f0f0f0f0f0f0f) | (x & 0x0f0f0f0f0f0f0f0f) << 4;
 }
 
-// Words are stored with their lowest byte first, as on all processors of isa.cmake.
+// Assumes little-endian words, as all processors of isa.cmake have.
 void Pack(const uint8_t* mask, int64_t n, bool big, uint8_t* out) {
     const auto store = [&](uint64_t bits, int64_t count) {
         if (big) bits = TurnBytes(bits);
@@ -69,7 +69,7 @@ void Pack(const uint8_t* mask, int64_t n, bool big, uint8_t* out) {
 template <bool kBig>
 void UnpackInOrder(const uint8_t* x, int64_t n, uint8_t* out) {
     constexpr uint64_t kOnes = 0x0101010101010101;
-    // Each byte of the word takes one bit of its own.
+    // Each byte of the word selects one bit.
     constexpr uint64_t kPlaces = kBig ? 0x0102040810204080 : 0x8040201008040201;
     for (int64_t i = 0; i < n; ++i) {
         const uint64_t bits = x[i] * kOnes & kPlaces;

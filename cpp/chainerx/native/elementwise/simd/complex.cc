@@ -1,4 +1,4 @@
-// Loops over complex numbers.
+// SIMD loops over complex numbers.
 #include "chainerx/native/elementwise/complex_loops.h"
 
 #include <complex>
@@ -12,9 +12,9 @@ namespace chainerx::native {
 namespace CX_ISA {
 namespace {
 
-// Where neither the sum of the squares nor what counts of it leaves the range of normal numbers, it
-// is taken as it is: within 1.25 units in the last place. So a number does not depend on its
-// neighbours, for which all may be computed in the other way.
+// Absolute value. If neither the sum of squares nor its significant terms leave the normal range,
+// the direct formula is used, within 1.25 ulp. The choice is per number, so that a result does not
+// depend on its neighbors, which may all take the other path.
 template <typename T>
 inline Batch<T> AbsoluteOf(const T* x) {
     using B = Batch<T>;
@@ -61,8 +61,7 @@ void Conjugate(const void* x_data, void* out_data, int64_t n) {
     if (i < n) StorePart(out + i, LoadPart(x + i, n - i) ^ signs, n - i);
 }
 
-// Sums of the products of parts that are alike, and of those that are not: two of each, for a sum
-// waits for itself.
+// Sums the products of like parts and of unlike parts, two accumulators each to hide latency.
 template <typename T, bool kConjugate>
 std::complex<T> Dot(int64_t k, const std::complex<T>* a_data, const std::complex<T>* b_data) {
     using B = Batch<T>;
@@ -87,7 +86,7 @@ std::complex<T> Dot(int64_t k, const std::complex<T>* a_data, const std::complex
         q += kSize;
     }
     if (q < n) add(1, LoadPart(a + q, n - q), LoadPart(b + q, n - q));
-    // Second ones are subtracted from the real part; of a conjugate, from the imaginary part.
+    // The second sums are subtracted from the real part; for a conjugate, from the imaginary part.
     const B signs = SignsOf<T>(1);
     const B real = alike[0] + alike[1];
     const B imag = unlike[0] + unlike[1];

@@ -1,4 +1,4 @@
-// Complex numbers in registers, the two parts of each beside each other.
+// Complex numbers in registers, real and imaginary parts interleaved.
 #pragma once
 
 #include "chainerx/native/strided/simd/batch.h"
@@ -7,7 +7,7 @@ namespace chainerx::native {
 namespace CX_ISA {
 namespace {
 
-// Which lane goes to lane i: the other part of the number; its real part; its imaginary part.
+// Permutations of lanes: swap the parts; broadcast the real part; broadcast the imaginary part.
 struct OtherPart {
     static constexpr size_t get(size_t i, size_t) { return i ^ 1; }
 };
@@ -33,7 +33,7 @@ inline Batch<T> SignsOf(int part) {
     return Batch<T>::load_aligned(signs);
 }
 
-// `real_signs` is SignsOf(0). Rounded as one by one: a product, and then the sum.
+// `real_signs` is SignsOf(0). Rounds as the scalar code does: a product, then the sum.
 template <typename T>
 inline Batch<T> ComplexProduct(const Batch<T>& a, const Batch<T>& b, const Batch<T>& real_signs) {
     const Batch<T> alike = InOrder<RealPart>(a) * b;
@@ -41,7 +41,7 @@ inline Batch<T> ComplexProduct(const Batch<T>& a, const Batch<T>& b, const Batch
     return alike + (unlike ^ real_signs);
 }
 
-// By Smith's method, step by step as ComplexNumber has it.
+// Smith's method, step by step as in ComplexNumber.
 template <typename T>
 inline Batch<T> ComplexQuotient(const Batch<T>& a, const Batch<T>& b) {
     using B = Batch<T>;

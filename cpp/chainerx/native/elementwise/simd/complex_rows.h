@@ -1,5 +1,5 @@
-// Loops of those rows of arithmetic.def over complex numbers that the compiler does not vectorize.
-// After native/elementwise/rows.h.
+// SIMD complex loops of the rows of arithmetic.def that the compiler does not vectorize. Include
+// after native/elementwise/rows.h.
 #pragma once
 
 #include <complex>
@@ -22,7 +22,7 @@ inline constexpr bool kHasComplexLoop =
     kIsProduct<Row> || kIsQuotient<Row> || std::is_same_v<Row, rows::Add> ||
     std::is_same_v<Row, rows::Subtract>;
 
-// 1, without an imaginary part.
+// 1, with a zero imaginary part.
 template <typename T>
 inline Batch<T> ComplexOne() {
     alignas(64) T one[Batch<T>::size];
@@ -45,7 +45,7 @@ inline Batch<T> ApplyToLanes(const Batch<T>& a, const Batch<T>& b, const Batch<T
     }
 }
 
-// T is that of a part.
+// T is the type of a part.
 template <typename Row, typename T>
 void RunComplex(const void* x1_data, int64_t step1, const void* x2_data, int64_t step2,
                 void* out_data, int64_t n) {
@@ -53,7 +53,7 @@ void RunComplex(const void* x1_data, int64_t step1, const void* x2_data, int64_t
     const auto* x1 = static_cast<const T*>(x1_data);
     const auto* x2 = static_cast<const T*>(x2_data);
     auto* out = static_cast<T*>(out_data);
-    // One number becomes a batch in memory that is read again and again.
+    // A scalar becomes a batch in memory that is read repeatedly.
     alignas(64) T value1[kWidth];
     alignas(64) T value2[kWidth];
     const auto repeat = [](const T* x, T* value) {

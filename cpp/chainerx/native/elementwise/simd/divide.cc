@@ -1,6 +1,6 @@
-// Division of many integers by one: a product and shifts in the place of each division.
-// T. Granlund, P. L. Montgomery, Division by invariant integers using multiplication, 1994.
-// And by as many: as floats, for which processors have vectors.
+// SIMD integer division. By one divisor: a multiplication and shifts instead of each division (T.
+// Granlund, P. L. Montgomery, Division by invariant integers using multiplication, 1994). By many
+// divisors: in floats, for which there are vector divisions.
 #include "chainerx/native/elementwise/divide_loops.h"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ inline U High(U a, U b) {
 }
 
 #if defined(CX_WIDE_PRODUCTS)
-// No instruction has products of 64 bits with all their bits, so they are made of those of 32.
+// No instruction gives the full product of 64-bit integers, so it is composed of 32-bit products.
 #if defined(CX_ISA_AVX512)
 using Words = uint64_t __attribute__((vector_size(64)));
 inline Words Product32(Words a, Words b) {
@@ -72,7 +72,7 @@ inline Words High(Words a, Words b) {
     const Words middle = Product32(a, b1) + (carry & 0xffffffffu);
     return Product32(a1, b1) + (carry >> 32) + (middle >> 32);
 }
-// Of 32 bits there are those of every other number.
+// 32-bit full products exist for every other lane.
 using Halves = uint32_t __attribute__((vector_size(sizeof(Words))));
 inline Halves High(Halves a, Halves b) {
     const auto a_words = reinterpret_cast<Words>(a);
@@ -85,7 +85,7 @@ template <typename U>
 using VectorOf = std::conditional_t<sizeof(U) == 8, Words, Halves>;
 #endif
 
-// What all quotients by one number have in common: High(x, factor) >> shift, or nearly so.
+// Precomputed constants of a divisor: the quotient is High(x, factor) >> shift, or nearly so.
 template <typename U>
 struct Factor {
     U factor;
@@ -94,7 +94,7 @@ struct Factor {
 
 inline int Log2RoundedUp(uint64_t size) { return 64 - __builtin_clzll(size - 1); }
 
-// Of dividends of no more than half the range of U; size > 1.
+// For dividends of at most half the range of U; size > 1.
 template <typename U>
 inline Factor<U> FactorOfHalf(U size) {
     using Wide = typename DoubleOf<U>::type;
@@ -102,7 +102,7 @@ inline Factor<U> FactorOfHalf(U size) {
     const auto power = static_cast<Wide>(Wide{1} << (8 * sizeof(U) - 1 + shift));
     return {static_cast<U>((power + (size - 1)) / size), shift - 1};
 }
-// Of all dividends: without the uppermost bit of the factor, which does not fit.
+// For all dividends: the topmost bit of the factor, which does not fit, is implied.
 template <typename U>
 inline Factor<U> FactorOfAll(U size) {
     using Wide = typename DoubleOf<U>::type;
@@ -137,7 +137,7 @@ inline Halves IsPositive(Halves x) {
 }
 #endif
 
-// The quotients. X is U, or a vector of it.
+// Computes quotients. X is U or a vector of it.
 template <typename U>
 struct ByUnsigned {
     Factor<U> f;
@@ -148,7 +148,7 @@ struct ByUnsigned {
         return static_cast<X>(static_cast<X>(high + half) >> f.shift);
     }
 };
-// Of bytes: with factor = 2^16 / d + 1, the excess of the product is less than 2^16.
+// For bytes: with factor = 2^16 / d + 1, the excess of the product is less than 2^16.
 struct ByByte {
     uint16_t factor;
     uint8_t operator()(uint8_t x) const { return static_cast<uint8_t>(uint32_t{x} * factor >> 16); }
@@ -209,7 +209,7 @@ void Divide(const void* x_data, int64_t, const void* divisor_data, int64_t, void
     const auto d = static_cast<U>(divisor);
     const bool is_negative = std::is_signed_v<T> && divisor < 0;
     const U size = is_negative ? static_cast<U>(0 - d) : d;
-    if (size <= 1) {  // by 0 all is 0
+    if (size <= 1) {  // division by 0 gives 0
         for (int64_t i = 0; i < n; ++i) out[i] = kRemainder ? U{0} : static_cast<U>(x[i] * d);
     } else if constexpr (std::is_same_v<T, uint8_t>) {
         Run<kRemainder>(x, d, out, n, ByByte{static_cast<uint16_t>(0x10000 / size + 1)});
@@ -235,8 +235,8 @@ T ByInstruction(T a, T b) {
     }
 }
 
-// Whole numbers to floats and back, by the lowest bits of the significand of a float that is so
-// large that its last place is 1: every instruction set has vectors of these steps.
+// Converts integers to floats and back by the low bits of the significand of a float so large that
+// its ulp is 1: all instruction sets have vector instructions for these steps.
 template <typename T>
 struct Significand;
 template <>
@@ -269,9 +269,9 @@ inline T FromFloat(F x) {
     return static_cast<T>(__builtin_bit_cast(Bits, sum) - __builtin_bit_cast(Bits, kOffset));
 }
 
-// Of numbers below 2^22 as floats, and 2^50 as doubles. The nearest float to a quotient a / b that
-// is not whole does not reach the next whole number q, whose distance is q / (q b) at least, and
-// q b is within what F holds exactly; so the quotient is rounded as the exact one would be.
+// Divides integers below 2^22 as floats, and below 2^50 as doubles. The nearest float to a quotient
+// a / b that is no integer does not reach the next integer q, whose relative distance is at least 1
+// / (q b), and q b is exact in F; so the floor of the rounded quotient is exact.
 template <Wanted kWanted, typename F, typename T>
 inline T ByFloat(T a, T b) {
     using U = std::make_unsigned_t<T>;
@@ -295,7 +295,7 @@ inline bool AreBelow50Bits(const T* x, int64_t n) {
     uint64_t all = 0;
     for (int64_t j = 0; j < n; ++j) {
         const auto u = static_cast<uint64_t>(x[j]);
-        all |= std::is_signed_v<T> ? u ^ (u << 1) : u;  // without the copies of the sign
+        all |= std::is_signed_v<T> ? u ^ (u << 1) : u;  // clears the copies of the sign bit
     }
     return all < kLimit;
 }

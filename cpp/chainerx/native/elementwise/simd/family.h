@@ -1,8 +1,8 @@
-// Makes a family's loops for one instruction set out of its table. A unit defines CX_FAMILY and
-// CX_FAMILY_DEF, the table, and includes this once.
+// Expands a family's table into its float loops for one instruction set. A unit defines CX_FAMILY
+// and CX_FAMILY_DEF, the table, and includes this once.
 //
-// No std containers or algorithms here (see cmake/isa.cmake), and everything in an anonymous
-// namespace: two instruction sets must not share a function.
+// It uses no std containers or algorithms (see cmake/isa.cmake), and an anonymous namespace for
+// everything: two instruction sets must not share a function.
 #include "chainerx/native/elementwise/loops.h"
 #include "chainerx/native/elementwise/simd/loop_templates.h"
 

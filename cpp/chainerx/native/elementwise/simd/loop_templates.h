@@ -1,7 +1,7 @@
-// Loops over contiguous memory around an expression, for one instruction set.
+// Inner loops over contiguous memory around an expression, for one instruction set.
 //
-// The last, partial batch is loaded with a mask into a whole one: so a value never depends on the
-// place where its element stands, and no scalar mathematics is needed.
+// The last, partial batch is loaded with a mask into a full one: so a result never depends on the
+// position of its element, and no scalar functions are needed.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ namespace chainerx::native {
 namespace CX_ISA {
 namespace {
 
-// By how many elements to ask ahead for memory: a kilobyte, or not at all. A long expression fills
-// the window in which the processor looks ahead with two or three batches, so that from the
-// third-level cache each would be waited for. Where loops don't ask ahead they ask for what they
-// read next, which costs less than a branch: `-x` of a million floats by AVX2 takes a fifth less.
+// Prefetch distance, in elements: one kilobyte, or none. A long expression fills the out-of-order
+// window with two or three batches, so that each load from L3 would stall. Loops that don't
+// prefetch ahead prefetch the line they read next, which costs less than a branch: `-x` of a
+// million floats by AVX2 takes a fifth less.
 template <typename T>
 inline int64_t ElementsAhead() {
     return asks_ahead ? int64_t{1024 / sizeof(T)} : 0;
@@ -49,7 +49,7 @@ void RunBinary(const void* x1_data, int64_t step1, const void* x2_data, int64_t 
     const T* x1 = static_cast<const T*>(x1_data);
     const T* x2 = static_cast<const T*>(x2_data);
     T* out = static_cast<T*>(out_data);
-    // One value becomes a batch in memory that is read again and again: one loop serves all cases.
+    // A scalar becomes a batch in memory that is read repeatedly: one loop serves all cases.
     alignas(64) T value1[kWidth];
     alignas(64) T value2[kWidth];
     if (step1 == 0) {
@@ -100,16 +100,16 @@ void RunTernary(const void* x1_data, int64_t step1, const void* x2_data, int64_t
     }
 }
 
-// Comparisons are exact, so the compiler's own vectorization of the scalar expression serves. By
-// AVX2 it makes masks only, for it takes twice as long to make bytes of them.
+// Comparisons are exact, so auto-vectorized scalar expressions serve. With AVX2 the loop makes
+// masks only: the compiler takes twice as long to narrow them to bytes.
 #if defined(CX_ISA_AVX2)
 constexpr int64_t kTruths = 32;
-// Makes bytes of masks, each all ones or all zeros.
+// Narrows masks, all ones or all zeros, to bytes.
 inline void StoreTruths(const uint32_t* masks, bool* out) {
     const auto* m = reinterpret_cast<const __m256i*>(masks);
     const __m256i first = _mm256_packs_epi32(m[0], m[1]);
     const __m256i second = _mm256_packs_epi32(m[2], m[3]);
-    // Both halves have four bytes of each mask in turn.
+    // Each 128-bit lane has four bytes of each mask, interleaved.
     const __m256i mixed = _mm256_packs_epi16(first, second);
     const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
     const __m256i bytes = _mm256_permutevar8x32_epi32(mixed, order);

@@ -1,4 +1,4 @@
-// Before the table's rows, which alone use them.
+// Included before the table's rows, the only users.
 #include "chainerx/native/math/simd/math_bessel.h"
 #include "chainerx/native/math/simd/math_gamma.h"
 #include "chainerx/native/math/simd/math_incomplete.h"

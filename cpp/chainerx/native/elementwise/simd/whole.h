@@ -1,6 +1,6 @@
-// Makes a family's loops over integers and bool for one instruction set out of its table: those of
-// scalars, which the compiler vectorizes. A unit defines CX_FAMILY and CX_FAMILY_DEF, the table,
-// and includes this once; with CX_WHOLE_COMPLEX, some rows have loops over complex numbers as well.
+// Expands a family's table into its loops over integers and bool for one instruction set: the
+// scalar loops, auto-vectorized. A unit defines CX_FAMILY and CX_FAMILY_DEF, the table, and
+// includes this once; with CX_WHOLE_COMPLEX, some rows have complex loops as well.
 #include "chainerx/native/elementwise/scalar_loops.h"
 
 #define CX_ROWS_NAMESPACE CX_ISA
@@ -27,8 +27,8 @@ constexpr BinaryLoop ComplexBinary() {
 template <typename Row, typename T>
 inline constexpr bool kIsWhole = std::is_integral_v<T> && ComputesIn(Row::kRule, kDtypeOf<T>);
 
-// What an operation on bits takes an integer for: unsigned ones are made wider on the way, and the
-// compiler takes them for what they are.
+// Bitwise operations treat unsigned integers as signed: the compiler does widen unsigned ones for
+// the promotion to int.
 template <typename Row, typename T>
 struct ItemOf {
     using Type = T;

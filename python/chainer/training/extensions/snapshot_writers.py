@@ -218,17 +218,6 @@ class ThreadWriter(StandardWriter):
     def create_worker(
         self, filename: str, outdir: str, target: dict[str, tp.Any], **kwds: tp.Any
     ) -> tp.Any:
-        """Makes the thread.
-
-        Args:
-            filename (str): Name of the file.
-            outdir (str): Its folder.
-            target (dict): What is saved.
-            **kwds: For ``savefun``.
-
-        Returns:
-            threading.Thread: Not started.
-        """
         return _Thread(save_file, filename, outdir, target, self._savefun, kwds)
 
 
@@ -304,17 +293,6 @@ class ProcessWriter(StandardWriter):
     def create_worker(
         self, filename: str, outdir: str, target: dict[str, tp.Any], **kwds: tp.Any
     ) -> tp.Any:
-        """Makes the process.
-
-        Args:
-            filename (str): Name of the file.
-            outdir (str): Its folder.
-            target (dict): What is saved.
-            **kwds: For ``savefun``.
-
-        Returns:
-            It has the methods of a process that are needed.
-        """
         what = f'the snapshot {os.path.join(outdir, filename)!r}'
         return _Process(what, save_file, filename, outdir, target, self._savefun, kwds)
 

@@ -183,7 +183,46 @@ class BuildingBlock(Chain):
         return tp.cast(Variable, x)
 
 
-class BottleneckA(Chain):
+class _Bottleneck(Chain):
+    """Base of both bottlenecks: three convolutions, and what passes beside them."""
+
+    def __init__(
+        self,
+        in_channels: int | None,
+        mid_channels: int,
+        out_channels: int,
+        strides: tuple[int, int],
+        initialW: InitializerSpec | None,
+    ) -> None:
+        super().__init__()
+        first, second = strides
+        with self.init_scope():
+            self.conv1 = _convolution(in_channels, mid_channels, 1, first, initialW)
+            self.bn1 = BatchNormalization(mid_channels)
+            self.conv2 = _convolution(mid_channels, mid_channels, 3, second, initialW)
+            self.bn2 = BatchNormalization(mid_channels)
+            self.conv3 = _convolution(mid_channels, out_channels, 1, 1, initialW)
+            self.bn3 = BatchNormalization(out_channels)
+
+    def _beside(self, x: VariableLike) -> VariableLike:
+        return x
+
+    def forward(self, x: VariableLike) -> Variable:
+        """Apply the bottleneck.
+
+        Args:
+            x (Variable or array): (N, in_channels, H, W).
+
+        Returns:
+            Variable: (N, out_channels, H / stride, W / stride).
+        """
+        h = relu(self.bn1(self.conv1(x)))
+        h = relu(self.bn2(self.conv2(h)))
+        h = self.bn3(self.conv3(h))
+        return relu(h + self._beside(x))
+
+
+class BottleneckA(_Bottleneck):
     """A bottleneck beside which a convolution passes.
 
     Args:
@@ -204,34 +243,17 @@ class BottleneckA(Chain):
         initialW: InitializerSpec | None = None,
         downsample_fb: bool = False,
     ) -> None:
-        super().__init__()
-        first, second = (1, stride) if downsample_fb else (stride, 1)
+        strides = (1, stride) if downsample_fb else (stride, 1)
+        super().__init__(in_channels, mid_channels, out_channels, strides, initialW)
         with self.init_scope():
-            self.conv1 = _convolution(in_channels, mid_channels, 1, first, initialW)
-            self.bn1 = BatchNormalization(mid_channels)
-            self.conv2 = _convolution(mid_channels, mid_channels, 3, second, initialW)
-            self.bn2 = BatchNormalization(mid_channels)
-            self.conv3 = _convolution(mid_channels, out_channels, 1, 1, initialW)
-            self.bn3 = BatchNormalization(out_channels)
             self.conv4 = _convolution(in_channels, out_channels, 1, stride, initialW)
             self.bn4 = BatchNormalization(out_channels)
 
-    def forward(self, x: VariableLike) -> Variable:
-        """Apply the bottleneck.
-
-        Args:
-            x (Variable or array): (N, in_channels, H, W).
-
-        Returns:
-            Variable: (N, out_channels, H / stride, W / stride).
-        """
-        h = relu(self.bn1(self.conv1(x)))
-        h = relu(self.bn2(self.conv2(h)))
-        h = self.bn3(self.conv3(h))
-        return relu(h + self.bn4(self.conv4(x)))
+    def _beside(self, x: VariableLike) -> Variable:
+        return self.bn4(self.conv4(x))
 
 
-class BottleneckB(Chain):
+class BottleneckB(_Bottleneck):
     """A bottleneck beside which its input passes.
 
     Args:
@@ -243,28 +265,7 @@ class BottleneckB(Chain):
     def __init__(
         self, in_channels: int, mid_channels: int, initialW: InitializerSpec | None = None
     ) -> None:
-        super().__init__()
-        with self.init_scope():
-            self.conv1 = _convolution(in_channels, mid_channels, 1, 1, initialW)
-            self.bn1 = BatchNormalization(mid_channels)
-            self.conv2 = _convolution(mid_channels, mid_channels, 3, 1, initialW)
-            self.bn2 = BatchNormalization(mid_channels)
-            self.conv3 = _convolution(mid_channels, in_channels, 1, 1, initialW)
-            self.bn3 = BatchNormalization(in_channels)
-
-    def forward(self, x: VariableLike) -> Variable:
-        """Apply the bottleneck.
-
-        Args:
-            x (Variable or array): (N, in_channels, H, W).
-
-        Returns:
-            Variable: Shape and dtype of `x`.
-        """
-        h = relu(self.bn1(self.conv1(x)))
-        h = relu(self.bn2(self.conv2(h)))
-        h = self.bn3(self.conv3(h))
-        return relu(h + x)
+        super().__init__(in_channels, mid_channels, in_channels, (1, 1), initialW)
 
 
 def _convolution(

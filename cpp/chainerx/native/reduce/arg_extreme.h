@@ -1,5 +1,5 @@
-// Positions of extremes: what is looked for, and its loops over a block of elements or a row, which
-// the compiler vectorizes.
+// argmin and argmax: the comparison, and its loops over a block of elements or a row, which the
+// compiler vectorizes.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace chainerx::native {
 namespace {
 
-// What is looked for: the largest or the smallest, with NaN above all or ignored.
+// The comparison: largest or smallest, with NaN either above all or ignored.
 template <typename T, bool kLargest, bool kIgnoresNan>
 struct Extreme {
     static constexpr bool kFindsLargest = kLargest;
@@ -20,8 +20,9 @@ struct Extreme {
     using Acc = std::conditional_t<std::is_integral_v<T>, T, ComputeType<T>>;
     using Center = NoCenter;
     using Index = ArgIndex<Acc>;
-    static constexpr bool kIsTruth = false;  // the first that is the extreme of all may be taken
-    // Those with loops of each instruction set.
+    // any element may be the extreme of all: take the first
+    static constexpr bool kIsTruth = false;
+    // Types with SIMD loops.
     static constexpr bool kIsIsa = kHasBatches<T>;
 
     static const auto& isa_loops() {
@@ -31,7 +32,8 @@ struct Extreme {
             return reduce_loops().arg_float64;
         }
     }
-    // Finds extreme and place at once, in a few thousand elements; null if none does.
+    // Finds extreme and position in one pass over a few thousand elements; null if there is no such
+    // loop.
     static ExtremeLoop<T> extreme_loop() {
         if constexpr (kIsIsa) {
             return kIgnoresNan ? nullptr : isa_loops().extreme[kLargest];
@@ -54,11 +56,10 @@ struct Extreme {
     }
     static bool Beats(Acc a, Acc b) { return kLargest ? a > b : a < b; }
     static Acc Combine(Acc a, Acc b) {
-        if constexpr (std::is_integral_v<Acc>)
-            return Beats(b, a) ? b : a;  // there are vectors for it
+        if constexpr (std::is_integral_v<Acc>) return Beats(b, a) ? b : a;  // auto-vectorized
         return Beats(b, a) | IsNan(b) ? b : a;
     }
-    // Whether `v` takes the place of `best`, which came first; `found` is whether there is one.
+    // Returns whether `v` replaces `best`, which came first; `found` is whether there is a `best`.
     static bool Replaces(Acc v, Acc best, bool found) {
         if constexpr (kIgnoresNan) {
             return Beats(v, best) | (!found & !IsNan(v));
@@ -68,17 +69,17 @@ struct Extreme {
     }
 };
 
-// Of bools, as bytes that are 0 or 1.
+// bools, as bytes that are 0 or 1.
 template <bool kLargest>
 struct ExtremeTruth : Extreme<uint8_t, kLargest, false> {
     static constexpr bool kIsTruth = true;
 };
 
-// The place of the first of n elements that `matches`, n if there is none.
+// Returns the position of the first of n elements that `matches`, n if there is none.
 template <typename Item, typename F>
 int64_t FindFirst(const Item* x, int64_t n, const F& matches) {
-    constexpr int64_t kStep = 64;  // a loop without an exit, which the compiler vectorizes
-    // As wide as an element, for AVX2 takes four times as long where words are made narrower.
+    constexpr int64_t kStep = 64;  // a loop without exits, which the compiler vectorizes
+    // As wide as an element: with AVX2, narrowing takes four times as long.
     using Word = std::conditional_t<
         sizeof(Item) == 8, uint64_t,
         std::conditional_t<sizeof(Item) == 4, uint32_t,

@@ -1,4 +1,4 @@
-// Positions of extremes.
+// argmin, argmax and their variants.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -17,7 +17,7 @@ namespace chainerx::native {
 namespace {
 
 constexpr int64_t kPiece = 1 << 16;
-constexpr int64_t kMaxParts = 1024;  // whose extremes are kept at a time
+constexpr int64_t kMaxParts = 1024;  // partial results kept at a time
 constexpr int64_t kColumns = 1024;
 
 template <typename E>
@@ -32,9 +32,10 @@ struct Best {
     }
 };
 
-// Adjacent elements whose extreme is found together with its place.
+// Adjacent elements whose extreme and position are found in one pass.
 constexpr int64_t kArgBlock = 4 * kReduceBlock;
-// Of which the extreme is found first, and its place among the last ones in the end.
+// Adjacent elements whose extreme is found first; its position is searched in the last block that
+// improved it.
 constexpr int64_t kLongArgBlock = 8 * kArgBlock;
 
 template <typename E>
@@ -43,7 +44,7 @@ const ArgBlockLoops& BlockLoopsOf() {
         .arg[static_cast<int>(kDtypeOf<typename E::Item>)][E::kFindsLargest][E::kSkipsNan];
 }
 
-// Of 0 < n <= kLongArgBlock elements.
+// Handles 0 < n <= kLongArgBlock elements.
 template <typename E>
 typename E::Acc ExtremeOf(const typename E::Item* x, int64_t n) {
     typename E::Acc value;
@@ -68,8 +69,8 @@ int64_t FindValue(const typename E::Item* x, int64_t n, typename E::Acc value) {
     }
 }
 
-// The place of the first of n bools that is `kValue`, n if none is; quicker to begin than loops of
-// vectors.
+// Position of the first of n bools that is `kValue`, n if none is; faster to start than the SIMD
+// loops.
 constexpr int64_t kShortTruth = 256;
 
 template <bool kValue>
@@ -102,7 +103,7 @@ bool IsFoundAtOnce(int64_t n) {
            (std::is_integral_v<typename E::Item> && n <= reduce_loops().longest_extreme);
 }
 
-// Among elements [begin, begin + n), n <= kPiece.
+// Handles elements [begin, begin + n), n <= kPiece.
 template <typename E>
 Best<E> FindInRun(const char* data, const Nest& nest, int64_t begin, int64_t n) {
     using Item = typename E::Item;
@@ -142,8 +143,8 @@ Best<E> FindInRun(const char* data, const Nest& nest, int64_t begin, int64_t n) 
         const Item* x = fetch(at);
         const auto value = ExtremeOf<E>(x, k);
         if (!E::Replaces(value, best.value, best.index >= 0)) continue;
-        // Where NaNs are ignored, a block may have no extreme, so each one that seems to win is
-        // searched; else the last winner, at the end.
+        // If NaNs are ignored, a block may have no extreme, so each winning block is searched at
+        // once; otherwise only the last winner, at the end.
         const int64_t place = E::kSkipsNan ? FindValue<E>(x, k, value) : 0;
         if (place < k) best = {value, at + place};
     }
@@ -182,7 +183,7 @@ void FindByRuns(const ReducePlan& plan) {
         });
         return;
     }
-    // The pieces of some outputs at once: parts of `step` elements.
+    // Partial results of a few outputs at once, each of `step` elements.
     const int64_t step = CeilDiv(n_pieces, kMaxParts) * kPiece;
     const int64_t n_parts = CeilDiv(n, step);
     const int64_t group = kMaxParts / n_parts;
@@ -212,7 +213,7 @@ void FindByRuns(const ReducePlan& plan) {
     }
 }
 
-// Row number `at`, of n elements, joins the extremes of the rows before it.
+// Folds row number `at`, of n elements, into the extremes of the rows before it.
 template <typename E>
 void TakeRow(const typename E::Item* row, int64_t n, typename E::Index at, typename E::Acc* best,
              typename E::Index* index) {
@@ -223,7 +224,7 @@ void TakeRow(const typename E::Item* row, int64_t n, typename E::Index at, typen
     }
 }
 
-// The extremes of up to kColumns outputs, and their places among n rows from row `begin` on.
+// The extremes and positions of up to kColumns outputs over n rows from row `begin` on.
 template <typename E>
 struct RowExtremes {
     using Acc = typename E::Acc;
@@ -235,7 +236,7 @@ struct RowExtremes {
 
     void Find(const char* data, const Nest& nest, int64_t begin, int64_t n, int64_t stride,
               int64_t width) {
-        constexpr int64_t kRows = 2;  // that are fetched at a time
+        constexpr int64_t kRows = 2;  // addresses computed at a time
         alignas(64) char buffer[kRows * kColumns * sizeof(Item)];
         const char* rows[kRows];
         for (int64_t r = 0; r < n; ++r) {
@@ -260,7 +261,7 @@ struct RowExtremes {
     }
 };
 
-// An index of 32 bits counts within a part only.
+// A 32-bit index is relative to its part.
 constexpr int64_t kRowsOfPart = int64_t{1} << 30;
 
 template <typename E>
@@ -276,7 +277,7 @@ void FindInManyRows(const char* data, const Nest& nest, int64_t n, int64_t strid
     for (int64_t j = 0; j < width; ++j) Store(out + j * out_stride, total[j].index);
 }
 
-// A row of up to kColumns outputs.
+// Reduces a row of up to kColumns outputs.
 template <typename E>
 void FindInRows(const char* data, const Nest& nest, int64_t n, int64_t stride, int64_t width,
                 char* out, int64_t out_stride) {
@@ -289,22 +290,22 @@ void FindInRows(const char* data, const Nest& nest, int64_t n, int64_t stride, i
     for (int64_t j = 0; j < width; ++j) Store(out + j * out_stride, all.index[j]);
 }
 
-// Rows of fewer outputs take longer to begin than to compare.
+// Below this many outputs, starting a row costs more than comparing it.
 constexpr int64_t kShortRow = 32;
 constexpr int64_t kShortRowOfBytes = 64;
 template <typename E>
 constexpr int64_t kShortRowOf = sizeof(typename E::Item) == 1 ? kShortRowOfBytes : kShortRow;
 
-// Rows [begin, begin + n) of `width` outputs, turned into columns of which each is a run.
+// Transposes rows [begin, begin + n) of `width` outputs into columns, each a contiguous run.
 template <typename E>
 void FindInColumns(const char* data, int64_t step, int64_t stride, int64_t begin, int64_t n,
                    int64_t width, Best<E>* best) {
     using Item = typename E::Item;
     constexpr int64_t kSize = sizeof(Item);
-    constexpr int64_t kTurned = 1 << 14;  // bytes: half of the first-level cache
-    constexpr int64_t kGap = 64;          // for columns that would share a set of the cache
+    constexpr int64_t kTurned = 1 << 14;  // bytes: half of L1
+    constexpr int64_t kGap = 64;          // avoids cache-set conflicts between columns
     alignas(64) char turned[kTurned + kShortRowOf<E> * kGap];
-    // Bools are most often decided by the first ones.
+    // bools are most often decided by the first elements.
     constexpr int64_t kFirst = 32;
     int64_t most = E::kIsTruth ? kFirst : std::min(kTurned / kSize / width, kArgBlock);
     std::fill_n(best, width, Best<E>::None());
@@ -372,7 +373,8 @@ void FindByColumns(const ReducePlan& plan) {
     }
 }
 
-// The outputs in an order whose runs are long, if there is one: then they are gathered.
+// Returns whether rows are short and another axis, `longest`, is long: then rows along that axis
+// are gathered instead.
 bool HasShortRows(const ReducePlan& plan, int* longest) {
     const Walk<2>& kept = plan.kept;
     *longest = static_cast<int>(std::max_element(kept.dims, kept.dims + kept.ndim) - kept.dims);
@@ -397,7 +399,7 @@ void FindByRows(ReducePlan plan) {
     ParallelFor(CeilDiv(n_blocks, group), [&](int64_t g) {
         const int64_t end = std::min(n_blocks, (g + 1) * group);
         for (int64_t k = g * group; k < end; ++k) {
-            // What lies between the elements of a run comes right after it, while caches have it.
+            // Elements between those of a run are handled right after it, while they are in cache.
             const int64_t row = turns ? k % n_outer : k / n_tiles;
             const int64_t begin = (turns ? k / n_outer : k % n_tiles) * tile;
             const Cursor<2> at{plan.kept, row * n_columns + begin};
@@ -417,13 +419,13 @@ void Find(const Array& x, const Axes& axes, const Array& out) {
             using E = std::conditional_t<
                 std::is_same_v<T, bool>, ExtremeTruth<kLargest>,
                 Extreme<ExtremeItem<T>, kLargest, kIgnoresNan && kIsFloatingType<T>>>;
-            // Many rows of few elements are quicker turned into columns, but for halves, which are
-            // converted twice then.
+            // Many short rows are faster transposed into columns, except for 16-bit floats, which
+            // would be upcast twice.
             constexpr int64_t kFewest = std::is_same_v<T, bool> ? 16 : 32;
             const bool is_narrow = !kIsHalf<T> && plan.by_rows && plan.reduced.ndim == 1 &&
                                    plan.kept.run_length() < kShortRowOf<E> &&
                                    plan.n_reduced >= kFewest;
-            // Adjacent bools are compared many at a time.
+            // Adjacent bools are compared a word at a time.
             const bool is_word = E::kIsTruth && plan.n_reduced > 8 && plan.reduced.ndim == 1 &&
                                  plan.reduced.run_stride(0) == 1;
             if (is_word) {

@@ -1,4 +1,4 @@
-// Sums and products.
+// Sum and product.
 #include "chainerx/kernels/reduce/reduction.h"
 #include "chainerx/native/reduce/reduce_kernel.h"
 

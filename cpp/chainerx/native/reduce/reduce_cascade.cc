@@ -1,5 +1,5 @@
 // Blocks are combined in a cascade of radix 16, whose error grows with the logarithm of the number
-// of elements, as pairwise summation.
+// of elements, as with pairwise summation.
 #include "chainerx/native/reduce/reduce_cascade.h"
 
 #include <algorithm>
@@ -13,22 +13,22 @@ namespace {
 
 constexpr int64_t kMaxItem = 16;
 
-// Adds up rows of accumulators, of up to kRowBytes, in levels. Level 0 is filled by the caller.
+// Sums rows of accumulators, of up to kRowBytes, in levels. The caller fills level 0.
 template <int64_t kRowBytes>
 class Cascade {
  public:
     static constexpr int kRadix = 16;
-    static constexpr int kLevels = 8;  // 16^7 groups; those beyond are added to the last
+    static constexpr int kLevels = 8;  // 16^7 groups; the last level takes those beyond
 
     Cascade(const FoldLoops& loops, int64_t width)
         : loops_{loops}, width_{width}, size_{static_cast<size_t>(width * loops.acc_size)} {
         std::fill_n(counts_, kLevels, 0);
     }
 
-    // Where the next group of rows goes.
+    // The destination of the next group of rows.
     char* bottom() { return rows_[0]; }
 
-    // The bottom is full.
+    // Call this when the bottom is full.
     void Push() {
         int l = 0;
         do {
@@ -38,7 +38,7 @@ class Cascade {
         if (l > 2) internal::CheckInterrupt();  // after each 256 groups
     }
 
-    // Combines all levels, the lowest first, and tells where they are.
+    // Combines all levels, lowest first, and returns the address of the result.
     char* Finish() {
         int l = 1;
         while (counts_[l] == 0) ++l;
@@ -52,7 +52,7 @@ class Cascade {
     }
 
  private:
-    // Level l into level l + 1.
+    // Merges level l into level l + 1.
     void Merge(int l) {
         if (counts_[l + 1] == 0) {
             std::memcpy(rows_[l + 1], rows_[l], size_);

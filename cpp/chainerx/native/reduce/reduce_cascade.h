@@ -1,5 +1,4 @@
-// Reductions of any number of elements, put together from those of blocks (FoldLoops, reduce.h),
-// for all types alike.
+// Reductions of any number of elements, composed of blocks (FoldLoops, reduce.h), for all types.
 #pragma once
 
 #include "chainerx/native/reduce/reduce.h"

@@ -1,4 +1,4 @@
-// Means, and reductions in two passes: the second one is centered on the result of the first.
+// Mean, and two-pass reductions: the second pass is centered on the result of the first.
 #include <limits>
 
 #include "chainerx/kernels/reduce/reduction.h"
@@ -9,7 +9,7 @@ namespace {
 
 CX_REDUCE(Mean, MeanPolicy, StoreMean, std::numeric_limits<double>::quiet_NaN())
 
-// Reduces twice: `first` gives a center to each output.
+// Reduces twice: `first` computes the center of each output.
 void ReduceTwice(const Array& x, const Axes& axes, const Array& out, const ReduceLoops& first,
                  const ReduceLoops& second) {
     const ReducePlan plan{x, axes, out};

@@ -1,4 +1,4 @@
-// How a reduction is cut into pieces for the loops and the threads.
+// Partitions a reduction into chunks for the loops and the threads.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -13,18 +13,18 @@
 namespace chainerx::native {
 namespace {
 
-// Elements of one piece of work for a thread.
+// Elements of one chunk of a thread.
 constexpr int64_t kPiece = 1 << 16;
-// The most pieces that one output is reduced from.
+// Maximum chunks of one output.
 constexpr int64_t kMaxPieces = 256;
-// The most pieces whose accumulators, of up to 16 bytes, are kept at a time.
+// Maximum partial accumulators (of up to 16 bytes) kept at a time.
 constexpr int64_t kMaxParts = 1024;
 // Outputs whose accumulators are stored together.
 constexpr int64_t kRunsAtOnce = 64;
-// Below, the start of a loop costs more than its elements: then go by rows, whatever the strides.
+// Below, starting a loop costs more than its elements: then go row by row, whatever the strides.
 constexpr int64_t kShortRun = 32;
 
-// The position of element `i` of a nest that begins at `data`.
+// A cursor at element `i` of a nest that begins at `data`.
 Cursor<1> At(const Nest& nest, const char* data, int64_t i) {
     char* const base[1] = {const_cast<char*>(data)};
     return {nest, i, base};
@@ -100,7 +100,7 @@ ReducePlan ReducePlan::Into(void* to, int64_t item_size) const {
 
 namespace {
 
-// Output by output.
+// Reduces output by output.
 void ReduceRuns(const ReducePlan& plan, const ReduceLoops& loops, const char* centers) {
     const int64_t n = plan.n_reduced;
     const int64_t piece = CeilDiv(std::max(kPiece, CeilDiv(n, kMaxPieces)), kPiece) * kPiece;
@@ -128,7 +128,7 @@ void ReduceRuns(const ReducePlan& plan, const ReduceLoops& loops, const char* ce
         });
         return;
     }
-    // The pieces of some outputs at once, then their combination in order.
+    // Reduces the chunks of some outputs, then combines these in order.
     const int64_t acc_size = loops.acc_size;
     alignas(64) char parts[kMaxParts * 16];
     const int64_t group = kMaxParts / n_pieces;
@@ -143,7 +143,7 @@ void ReduceRuns(const ReducePlan& plan, const ReduceLoops& loops, const char* ce
                     parts + k * acc_size);
         });
         for (int64_t i = 0; i < n_group; ++i, to.Advance(1)) {
-            // In halves, as the loops do: the error stays logarithmic.
+            // Pairwise, as in the loops: the error stays logarithmic.
             char* part = parts + i * n_pieces * acc_size;
             for (int64_t m = n_pieces; m > 1;) {
                 const int64_t half = CeilDiv(m, 2);
@@ -155,8 +155,8 @@ void ReduceRuns(const ReducePlan& plan, const ReduceLoops& loops, const char* ce
     }
 }
 
-// FoldRows() over rows [begin, begin + n) of a plan. Narrow rows that follow each other are taken
-// many at a time, as one wide row, and its parts combined in halves afterwards.
+// FoldRows() over rows [begin, begin + n) of a plan. Adjacent narrow rows are merged into wide
+// rows, whose parts are combined pairwise afterwards.
 void RunRows(const ReducePlan& plan, const ReduceLoops& loops, const char* data, int64_t begin,
              int64_t n, int64_t width, const char* center, char* acc) {
     constexpr int64_t kNarrow = 64;
@@ -190,7 +190,7 @@ void RunRows(const ReducePlan& plan, const ReduceLoops& loops, const char* data,
     std::memcpy(acc, wide, static_cast<size_t>(acc_row));
 }
 
-// A row of outputs at a time.
+// Reduces a row of outputs at a time.
 void ReduceRows(const ReducePlan& plan, const ReduceLoops& loops, const char* centers) {
     const int64_t n_columns = plan.kept.run_length();
     const int64_t stride = plan.kept.run_stride(0);
@@ -203,7 +203,8 @@ void ReduceRows(const ReducePlan& plan, const ReduceLoops& loops, const char* ce
     const int64_t n_tiles = CeilDiv(n_columns, tile);
     const int64_t width = std::min(tile, n_columns);
 
-    // Rows are cut so that a piece is worth a thread, unless there are enough rows of outputs.
+    // Splits the reduced rows into chunks that are worth a thread, unless there are enough rows of
+    // outputs.
     const int64_t n = plan.n_reduced;
     int64_t piece = n;
     if (n_outer * n_tiles < 16) {

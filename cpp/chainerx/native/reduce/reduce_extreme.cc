@@ -1,4 +1,4 @@
-// Extremes.
+// Minimum and maximum.
 #include "chainerx/kernels/reduce/reduction.h"
 #include "chainerx/native/reduce/reduce_kernel.h"
 

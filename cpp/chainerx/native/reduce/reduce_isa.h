@@ -1,5 +1,5 @@
-// The reductions that are built once per instruction set: of float32 and float64 in batches
-// (reduce/simd/reduce.cc), of others as the compiler vectorizes them (reduce/simd/reduce_whole.cc).
+// Reductions that are built once per instruction set: float32 and float64 in batches
+// (reduce/simd/reduce.cc), others auto-vectorized (reduce/simd/reduce_whole.cc).
 #pragma once
 
 #include <cstdint>
@@ -9,28 +9,29 @@
 
 namespace chainerx::native {
 
-// By dtype; null where the loops are others.
+// By dtype; null if there is no such loop.
 struct FoldTable {
     FoldLoops of[kNumDtypes];
 };
 
-// An index as wide as its value, so that a vector of both is regular.
+// An index as wide as its value, so that vectors of both have equal lanes.
 template <typename T>
 using ArgIndex = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
 
-// Row number `at`, of n elements, joins the extremes of the rows before it.
+// Folds row number `at`, of n elements, into the extremes of the rows before it.
 template <typename T>
 using TakeRowLoop = void (*)(const T* row, int64_t n, ArgIndex<T> at, T* best, ArgIndex<T>* index);
 
-// The place of the first extreme of 0 < n < 2^31 elements; of the first NaN, if there is one.
+// The position of the first extreme of 0 < n < 2^31 elements; of the first NaN, if there is one.
 template <typename T>
 using ExtremeLoop = int64_t (*)(const T* x, int64_t n);
 
-// For positions of extremes.
+// Loops for argmin and argmax.
 template <typename T>
 struct ArgIsaLoops {
     ExtremeLoop<T> extreme[2];  // [largest]
-    // The place of the first of n elements that is `value`, or NaN as it is; n if there is none.
+    // The position of the first of n elements that is `value` (NaN matches NaN); n if there is
+    // none.
     int64_t (*find)(const T* x, int64_t n, T value);
     TakeRowLoop<T> take_row[2][2];  // [largest][ignores NaN]
 };
@@ -45,23 +46,23 @@ struct ReduceIsaLoops {
     FoldTable square_sum;
     ArgIsaLoops<float> arg_float32;
     ArgIsaLoops<double> arg_float64;
-    // [largest] Of integers that are as wide as an index.
+    // [largest]. For integers that are as wide as an index.
     ExtremeLoop<int32_t> extreme_int32[2];
     ExtremeLoop<uint32_t> extreme_uint32[2];
     ExtremeLoop<int64_t> extreme_int64[2];
     ExtremeLoop<uint64_t> extreme_uint64[2];
-    // Of up to how many integers these take less time than a search for the extreme and another one
-    // for its place.
+    // Up to this many integers, the one-pass loops are faster than finding the extreme first and
+    // its position afterwards.
     int64_t longest_extreme;
 };
 
-// What finds a position among elements of one dtype (native/reduce/arg_extreme.h).
+// Finds positions of extremes of one dtype (native/reduce/arg_extreme.h).
 struct ArgBlockLoops {
-    // The extreme of n > 0; without the NaNs, if these are ignored.
+    // The extreme of n > 0 elements; NaNs are skipped if they are ignored.
     void (*fold)(const void* x, int64_t n, void* acc);
-    // The place of the first of n that is *acc; n if there is none.
+    // The position of the first of n elements that is *acc; n if there is none.
     int64_t (*find)(const void* x, int64_t n, const void* acc);
-    // Row number `at` joins the extremes of the rows before it.
+    // Folds row number `at` into the extremes of the rows before it.
     void (*take_row)(const void* row, int64_t n, int64_t at, void* best, void* index);
 };
 
@@ -74,11 +75,11 @@ struct ReduceWholeLoops {
     FoldTable all;
     FoldTable any;
     FoldTable count;
-    // [largest][ignores NaN]. Not of bool, which goes as uint8, nor of float32 and float64.
+    // [largest][ignores NaN]. Not for bool, which is handled as uint8, nor for float32 and float64.
     ArgBlockLoops arg[kNumDtypes][2][2];
 };
 
-// Of the chosen instruction set: isa.cc.
+// The loops of the chosen instruction set: isa.cc.
 const ReduceIsaLoops& reduce_loops();
 const ReduceWholeLoops& reduce_whole_loops();
 

@@ -1,4 +1,4 @@
-// From a policy to a kernel: tables of loops by dtype, and the way from a call to the driver.
+// Makes a kernel from a policy: tables of loops by dtype, and the call of the driver.
 #pragma once
 
 #include "chainerx/kernels/strided/memory.h"
@@ -11,7 +11,7 @@
 namespace chainerx::native {
 namespace {
 
-// The loops that `Family<T>` has for each dtype.
+// The loops of `Family<T>` for each dtype.
 template <template <typename> typename Family>
 constexpr ReduceTable MakeTable() {
     ReduceTable table;
@@ -48,7 +48,7 @@ struct FamilyOf {
 template <template <typename> typename Policy, template <typename> typename Store>
 constinit ReduceTable g_table = MakeTable<FamilyOf<Policy, Store>::template Of>();
 
-// Takes the loops of the chosen instruction set where the table has none. While the library loads.
+// Fills missing entries with the loops of the chosen instruction set. Runs while the library loads.
 [[maybe_unused]] bool UseIsa(ReduceTable& table, const FoldTable& isa) {
     for (int i = 0; i < kNumDtypes; ++i) {
         FoldLoops& loops = table.loops[i];
@@ -57,7 +57,7 @@ constinit ReduceTable g_table = MakeTable<FamilyOf<Policy, Store>::template Of>(
     return true;
 }
 
-// Whether nothing but the identity comes out.
+// Fills `out` with the identity if x is empty, and returns whether it is.
 inline bool FillIfEmpty(const Array& x, const Array& out, const Scalar& identity) {
     if (x.GetTotalSize() != 0) return false;
     CallOn<kernels::Fill>(out.device(), out, identity);
@@ -68,8 +68,8 @@ inline void Reduce(const Array& x, const Axes& axes, const Array& out, const Red
                    const Scalar& identity) {
     const ReduceLoops& loops = table[x.dtype()];
     const int64_t n = x.GetTotalSize();
-    // All of a small adjacent array: most reductions of a training step's loss are this. Or of any,
-    // whose first elements may tell.
+    // Fast path for full reductions of small contiguous arrays, such as the loss of a training
+    // step. Also for larger ones whose first elements may decide.
     if (x.IsContiguous() && out.GetTotalSize() == 1 && n > 0 &&
         (n <= kReduceBlock || loops.is_final != nullptr)) [[likely]] {
         alignas(16) char acc[16];
@@ -83,7 +83,7 @@ inline void Reduce(const Array& x, const Axes& axes, const Array& out, const Red
     RunReduce(ReducePlan{x, axes, out}, loops);
 }
 
-// A kernel for all dtypes out of a policy and a way to store.
+// Makes a kernel for all dtypes from a policy and a store.
 #define CX_REDUCE(Name, Policy, Store, identity)                        \
     void Name(const Array& x, const Axes& axes, const Array& out) {     \
         Reduce(x, axes, out, g_table<Policy, Store>, Scalar{identity}); \

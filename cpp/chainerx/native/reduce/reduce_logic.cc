@@ -1,4 +1,4 @@
-// Truth values.
+// any and all.
 #include "chainerx/kernels/reduce/reduction.h"
 #include "chainerx/native/reduce/reduce_kernel.h"
 

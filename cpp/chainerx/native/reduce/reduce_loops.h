@@ -25,11 +25,11 @@
 namespace chainerx::native {
 namespace {
 
-// How often the loops of a policy are built: once, or for each instruction set, as the compiler
-// vectorizes them (reduce/simd/reduce_whole.cc) or in batches (reduce/simd/reduce.cc).
+// How the loops of a policy are built: once; for each instruction set by auto-vectorization
+// (reduce/simd/reduce_whole.cc); or in batches (reduce/simd/reduce.cc).
 enum class Built { kOnce, kPerSet, kInBatches };
 
-// In place of a policy for dtypes that a routine refuses, or has another kernel for.
+// Marks dtypes that a routine rejects, or that another kernel handles.
 struct NoPolicy {};
 
 template <typename P>
@@ -50,8 +50,8 @@ struct Loops {
         return *static_cast<const Center*>(center);
     }
 
-    // lanes = the reduction of n <= kLongest adjacent elements. Once in the program, for it is
-    // the most code of all.
+    // Reduces n <= kLongest adjacent elements to lanes. Not inlined, since its code is the largest
+    // of all.
     [[gnu::noinline]] static void Block(const Item* x, int64_t n, Center c, Acc* lanes) {
         if constexpr (requires { P::template Block<kLanes>(x, n, c, lanes); }) {
             P::template Block<kLanes>(x, n, c, lanes);
@@ -102,7 +102,8 @@ struct Loops {
                      void* out) {
         const auto* center = static_cast<const Center*>(centers);
         auto* acc = static_cast<Acc*>(out);
-        // As many first that four at a time are left: acc is written for each of these.
+        // Takes as many rows first that a multiple of four is left: each group of four writes acc
+        // once.
         const int64_t first = (n - 1) % 4 + 1;
         switch (first) {
             case 1:
@@ -120,7 +121,7 @@ struct Loops {
         for (int64_t r = first; r < n; r += 4) AddRows<4, false>(rows + r, width, center, acc);
     }
 
-    // Adds kRows rows to acc, or begins with them.
+    // Adds kRows rows to acc, or initializes acc with them.
     template <int kRows, bool kBegins>
     static void AddRows(const char* const* rows, int64_t width, const Center* __restrict center,
                         Acc* __restrict acc) {

@@ -1,6 +1,6 @@
-// What the reductions compute: policies of reduce_loops.h. `SumOf<T>` is the policy that adds items
-// of type T; `SumPolicy<T>` the one by which arrays of dtype T are summed, which may be that of
-// another type whose bits are treated alike, so that there is no more code than needed.
+// The reductions, as policies of reduce_loops.h. `SumOf<T>` adds items of type T. `SumPolicy<T>` is
+// the policy that sums arrays of dtype T: it may be that of another type with the same bit
+// operations, to save code.
 #pragma once
 
 #include <cmath>
@@ -29,12 +29,12 @@ struct SumInto {
 template <typename T>
 struct SumOf : SumInto<T, TotalAcc<T>> {
     static constexpr Built kBuilt = kBuiltForMost<T>;
-    // Of integers no order of sums rounds more than another.
+    // Integer sums don't round, so their order is free.
     static constexpr int64_t kLongest =
         std::is_integral_v<TotalAcc<T>> ? 64 * kReduceBlock : kReduceBlock;
 };
 
-// Their parts, which the compiler keeps in vectors.
+// Complex numbers by their parts, which the compiler keeps in vectors.
 template <typename R>
 struct SumOf<std::complex<R>> : SumInto<std::complex<R>, std::complex<R>> {
     static constexpr Built kBuilt = Built::kPerSet;
@@ -54,7 +54,7 @@ struct SumOf<std::complex<R>> : SumInto<std::complex<R>, std::complex<R>> {
     }
 };
 
-// Of true ones.
+// Counts true elements.
 template <typename T>
 using SumPolicy = std::conditional_t<std::is_same_v<T, bool>, CountPolicy<T>, SumOf<TotalItem<T>>>;
 
@@ -69,7 +69,7 @@ struct NanSumOf : SumInto<T, TotalAcc<T>> {
 template <typename T>
 using NanSumPolicy = std::conditional_t<kIsInexactType<T>, NanSumOf<T>, SumPolicy<T>>;
 
-// Of floats, in float64.
+// Sums floats in float64.
 template <typename T>
 struct WideSumOf : SumInto<T, double> {
     static constexpr Built kBuilt = kIsHalf<T> ? Built::kOnce : Built::kPerSet;
@@ -79,7 +79,7 @@ template <typename T>
 using WideSumPolicy =
     std::conditional_t<kIsFloatingType<T> && (sizeof(T) <= 4), WideSumOf<T>, NoPolicy>;
 
-// Of integers of 64 bits, in float64: their sums may not fit.
+// Sums 64-bit integers in float64, since their sums may overflow.
 template <typename T>
 struct MeanOf : SumInto<T, double> {
     static constexpr Built kBuilt = Built::kPerSet;
@@ -98,7 +98,7 @@ struct ProdOf {
     static Acc Load(T x, NoCenter) { return Cast<Acc>(x); }
     static Acc Combine(Acc a, Acc b) { return Times(a, b); }
 
-    // Four at a time, for few processors have products of 64 bits in vectors.
+    // Four at a time: few processors have vector products of 64-bit integers.
     template <int64_t kLanes>
         requires std::is_same_v<T, uint64_t>
     static void Block(const T* x, int64_t n, NoCenter, Acc* lanes) {
@@ -138,7 +138,7 @@ struct SquareOf {
 template <typename T>
 using SquarePolicy = SquareOf<T>;
 
-// Squared distance from 0, of floats.
+// Squared distance from 0, for floats.
 template <typename T>
 struct SquareSumOf {
     using Item = T;
@@ -154,10 +154,10 @@ using SquareSumPolicy = std::conditional_t<kIsFloatingType<T>, SquareSumOf<T>, N
 
 // ---- extremes -----------------------------------------------------------------------------------
 
-// bool as a byte, for vectors have no lanes of bool.
+// bool as a byte: there are no vectors of bool.
 template <typename T>
 using ExtremeItem = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
-// Integers as they are, for vectors hold more of the narrow ones.
+// Integers in their own width: vectors hold more of the narrow ones.
 template <typename T>
 using ExtremeAcc = std::conditional_t<std::is_integral_v<T>, T, ComputeType<T>>;
 // Complex numbers have no order; the routines refuse them.
@@ -181,7 +181,7 @@ C HighestOf() {
     }
 }
 
-// A NaN wins over all, and stays. Of truth values one may tell.
+// NaN wins over all, and stays. For truth values one element may decide.
 template <typename T>
 struct MaxOf {
     using Item = T;
@@ -192,7 +192,7 @@ struct MaxOf {
     static Acc Identity() { return LowestOf<Acc>(); }
     static Acc Load(T x, NoCenter) { return Cast<Acc>(x); }
     static Acc Combine(Acc a, Acc b) {
-        if constexpr (std::is_integral_v<Acc>) return b > a ? b : a;  // for which there are vectors
+        if constexpr (std::is_integral_v<Acc>) return b > a ? b : a;  // auto-vectorized
         return ((b > a) | (b != b)) ? b : a;
     }
 };
@@ -211,7 +211,7 @@ struct MinOf {
     static Acc Identity() { return HighestOf<Acc>(); }
     static Acc Load(T x, NoCenter) { return Cast<Acc>(x); }
     static Acc Combine(Acc a, Acc b) {
-        if constexpr (std::is_integral_v<Acc>) return b < a ? b : a;  // for which there are vectors
+        if constexpr (std::is_integral_v<Acc>) return b < a ? b : a;  // auto-vectorized
         return ((b < a) | (b != b)) ? b : a;
     }
 };
@@ -220,7 +220,7 @@ using MinPolicy = std::conditional_t<
     kIsComplexType<T>, NoPolicy,
     std::conditional_t<std::is_same_v<T, bool>, AllPolicy<T>, MinOf<ExtremeItem<T>>>>;
 
-// Of floats without the NaNs, which give way to all; NaN where there is nothing else.
+// nanmax, nanmin: NaN gives way to all numbers; NaN if there is no number.
 template <typename T>
 struct NanMaxOf : MaxOf<T> {
     using Acc = ComputeType<T>;

@@ -1,4 +1,4 @@
-// How accumulators of the policies (reduce_policies.h) are stored as results.
+// Stores: convert accumulators of the policies (reduce_policies.h) to results.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 template <typename Out, typename Acc, typename F>
 void StoreEach(const void* acc, int64_t n, char* out, int64_t stride, F f) {
     const auto* __restrict a = static_cast<const Acc*>(acc);
-    if (stride == sizeof(Out)) {  // in vectors
+    if (stride == sizeof(Out)) {  // auto-vectorized
         auto* __restrict to = reinterpret_cast<Out*>(out);
         for (int64_t j = 0; j < n; ++j) to[j] = f(a[j], j);
         return;
@@ -70,7 +70,7 @@ struct StoreStd {
     }
 };
 
-// The maximum, or 0 where it is infinite: then exp(x - 0) is right as it is.
+// The maximum, or 0 if it is infinite: exp(x - 0) is right then.
 template <typename T>
 struct StoreShift {
     template <typename Acc>

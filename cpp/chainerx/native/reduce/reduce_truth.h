@@ -1,4 +1,4 @@
-// Policies (reduce_policies.h) of truth values.
+// Policies (reduce_policies.h) of any and all.
 #pragma once
 
 #include <limits>
@@ -9,7 +9,7 @@
 namespace chainerx::native {
 namespace {
 
-// Of integers the smallest one tells, where vectors have that: none is 0 if that isn't.
+// all() of integers: the smallest one decides, if there is a vector minimum.
 template <typename T>
 struct AllOf {
     static constexpr bool kSmallest = std::is_integral_v<T> && sizeof(T) <= 4;
@@ -32,7 +32,7 @@ struct AllOf {
 template <typename T>
 using AllPolicy = AllOf<TruthItem<T>>;
 
-// Of integers, the bits of all.
+// any() of integers: OR of their bits.
 template <typename T>
 struct AnyOf {
     using Item = T;
@@ -51,7 +51,7 @@ struct AnyOf {
 template <typename T>
 using AnyPolicy = AnyOf<TruthItem<T>>;
 
-// Counters of a block are as wide as its elements, so that they are added in whole vectors.
+// Counters of a block are as wide as its elements, so that whole vectors are added.
 template <typename T>
 struct CountOf {
     using Item = T;
@@ -67,7 +67,7 @@ struct CountOf {
         using Counter = UnsignedOf<sizeof(T)>;
         constexpr int64_t kCounters = 256 / sizeof(Counter);
         static_assert(kReduceBlock / kCounters < 256 && kCounters % kLanes == 0);
-        if (n <= kLanes) {  // fewer than it takes to begin
+        if (n <= kLanes) {  // fewer than a loop takes to start
             for (int64_t j = 0; j < kLanes; ++j) lanes[j] = 0;
             for (int64_t j = 0; j < n; ++j) lanes[j] = IsNonzero(x[j]);
             return;

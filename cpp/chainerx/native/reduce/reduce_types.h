@@ -1,5 +1,4 @@
-// The types of elements and accumulators of the reductions, and what all policies
-// (reduce_policies.h) have in common.
+// Types of elements and accumulators, and the common base of all policies (reduce_policies.h).
 #pragma once
 
 #include <complex>
@@ -22,24 +21,24 @@ template <typename T>
 inline constexpr bool kIsHalf = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
 template <typename T>
 inline constexpr bool kHasBatches = std::is_same_v<T, float> || std::is_same_v<T, double>;
-// Of reductions that reduce/simd/reduce.cc computes in batches.
+// Types that reduce/simd/reduce.cc reduces in batches.
 template <typename T>
 inline constexpr Built kBuiltForFloats = kHasBatches<T> ? Built::kInBatches : Built::kOnce;
-// Of those which all dtypes have loops of each set for, but halves: converting them takes longer.
+// Types with loops of each instruction set: all but 16-bit floats, whose conversion dominates.
 template <typename T>
 inline constexpr Built kBuiltForMost = kIsHalf<T>       ? Built::kOnce
                                        : kHasBatches<T> ? Built::kInBatches
                                                         : Built::kPerSet;
 
-// Integers are summed in 64 bits: an int64 holds the sum of any 2^31 of the narrower ones. Only
-// uint64 stays unsigned, for half of its values would be negative as int64.
+// Integers are summed in 64 bits: int64 holds the sum of any 2^31 narrower ones. Only uint64 stays
+// unsigned, since half of its values would be negative as int64.
 template <typename T>
 using TotalAcc =
     std::conditional_t<kIsInexactType<T>, ComputeType<T>,
                        std::conditional_t<std::is_same_v<T, uint64_t>, uint64_t, int64_t>>;
 template <typename T>
 using TotalOut = std::conditional_t<kIsInexactType<T>, T, TotalAcc<T>>;
-// Sums and products wrap, which only unsigned ones may.
+// Sums and products wrap, which is defined for unsigned integers only.
 template <typename T>
 using TotalItem = std::conditional_t<std::is_same_v<T, int64_t>, uint64_t, T>;
 // float64 is exact for sums of integers up to 2^53.
@@ -47,7 +46,7 @@ template <typename T>
 using MeanAcc = std::conditional_t<kIsInexactType<T>, ComputeType<T>, double>;
 template <typename T>
 using MeanOut = std::conditional_t<kIsInexactType<T>, T, float>;
-// Logarithms of sums: integers as the float32 that comes out, in float64.
+// logsumexp: integers count as the float32 of the result, computed in float64.
 template <typename T>
 using FloatAcc = MeanAcc<T>;
 
@@ -69,7 +68,7 @@ bool IsNan(T x) {
     }
 }
 
-// Whether `v` takes the place of `best`, the extreme of what came before it; a NaN is above all, or
+// Returns whether `v` replaces `best`, the extreme of the elements before it; NaN is above all, or
 // ignored.
 template <bool kLargest, bool kIgnoresNan, typename T>
 bool Surpasses(T v, T best) {
@@ -77,7 +76,7 @@ bool Surpasses(T v, T best) {
     return beats | (kIgnoresNan ? !IsNan(v) & IsNan(best) : IsNan(v) & !IsNan(best));
 }
 
-// The zero that changes nothing when added, not even the sign of a zero.
+// The additive identity: a zero that changes nothing, not even the sign of a zero.
 template <typename C>
 C AddIdentity() {
     if constexpr (std::is_integral_v<C>) {
@@ -89,7 +88,7 @@ C AddIdentity() {
     }
 }
 
-// Without the branches on NaN and infinity of the standard library's operator.
+// Without the standard operator's branches on NaN and infinity.
 template <typename C>
 C Times(C a, C b) {
     if constexpr (kIsComplexType<C>) {
@@ -105,7 +104,7 @@ using UnsignedOf = std::conditional_t<
     kSize == 1, uint8_t,
     std::conditional_t<kSize == 2, uint16_t, std::conditional_t<kSize == 4, uint32_t, uint64_t>>>;
 
-// A float of 16 bits. All of them are zero but for the sign, or it is true.
+// A 16-bit float as bits: it is true unless all bits but the sign are zero.
 struct HalfBits {
     uint16_t bits;
 };

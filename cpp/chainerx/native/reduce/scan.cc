@@ -1,4 +1,4 @@
-// Running totals and products, and the linear recurrence that their gradients are made of.
+// cumsum, cumprod, and the linear recurrence of their gradients.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -14,17 +14,17 @@
 namespace chainerx::native {
 namespace {
 
-// Lines that run side by side.
+// Lines that are scanned side by side.
 constexpr int64_t kColumns = 256;
 constexpr int64_t kPiece = 1 << 16;
 
-// In a line that may be long, behind step i.
+// Checks for interrupts in a line that may be long, after step i.
 void CheckAfterSteps(int64_t i) {
     constexpr int64_t kSteps = 1 << 14;
     if (i % kSteps == kSteps - 1) internal::CheckInterrupt();
 }
 
-// N arrays of one shape with one axis taken out: a walk from line to line.
+// N arrays of one shape without one axis: iterates over lines along that axis.
 template <int N>
 struct Lines {
     Walk<N> walk;
@@ -79,7 +79,7 @@ struct Lines {
     }
 };
 
-// Scans `width` lines at once: acc = step(acc, x), then written.
+// Scans `width` lines at once: acc = step(acc, x), which is stored.
 template <typename P, typename Out>
 void ScanLines(const std::array<char*, 2>& p, const std::array<int64_t, 2>& s, const int64_t* steps,
                int64_t length, int64_t width) {
@@ -107,7 +107,7 @@ void ScanLines(const std::array<char*, 2>& p, const std::array<int64_t, 2>& s, c
     }
 }
 
-// Scans a line of adjacent elements. Sums of integers are ready in a cycle, so the loop must be
+// Scans a line of adjacent elements. An integer addition takes one cycle, so the loop must be
 // short.
 template <typename P, typename Out>
 void ScanAdjacent(char* to, const char* from, int64_t length) {
@@ -126,7 +126,7 @@ void ScanAdjacent(char* to, const char* from, int64_t length) {
     }
 }
 
-// Lines that are themselves adjacent go one by one, else cache lines would be read in pieces.
+// Contiguous lines are scanned one by one, otherwise cache lines would be read in pieces.
 template <typename P, typename Out>
 void Scan(const Array& x, int8_t axis, bool reverse, const Array& out) {
     const Lines<2> lines{{&out, &x}, axis, reverse};

@@ -1,5 +1,5 @@
-// Sums, extremes and squared deviations of floats, in batches. Lanes and blocks are those of
-// reduce_loops.h, so that every instruction set gives the same bits.
+// Float sums, extremes and squared deviations in batches. Lanes and blocks are those of
+// reduce_loops.h, so all instruction sets give the same bits.
 #include "chainerx/native/math/simd/math_basic.h"
 #include "chainerx/native/reduce/reduce_isa.h"
 #include "chainerx/native/reduce/reduce_policies.h"
@@ -11,8 +11,8 @@ namespace CX_ISA {
 namespace {
 
 // Policies with two more functions of batches: Join(a, b), which is Combine(), and Step(acc, x,
-// center), which combines acc with what Load() makes of x. Extremes have JoinNumbers(a, b) as well,
-// which is Join() of numbers in one instruction, and gives `a` where b is nan.
+// center), which combines acc with the result of Load(). Extremes also have JoinNumbers(a, b),
+// which is Join() of numbers in one instruction, and returns `a` where b is NaN.
 template <typename T>
 struct BatchSum : SumOf<T> {
     static Batch<T> Join(const Batch<T>& a, const Batch<T>& b) { return a + b; }
@@ -106,8 +106,8 @@ struct BatchPolicy : P {
         }
     }
 
-    // acc = the extremes of the elements of n_rounds times kBatches batches; false if nan makes a
-    // difference, and acc is of no use.
+    // acc = the extremes of n_rounds times kBatches batches. Returns false, with acc invalid, if
+    // NaN makes a difference.
     template <int64_t kBatches>
     [[gnu::always_inline]] static inline bool AccumulateNumbers(const T* x, int64_t n_rounds,
                                                                 B (&acc)[kBatches]) {
@@ -134,7 +134,7 @@ struct BatchPolicy : P {
         return xsimd::none(nan);
     }
 
-    // acc = the reduction of n adjacent elements, dealt to the lanes of kBatches batches.
+    // acc = the reduction of n adjacent elements, distributed over the lanes of kBatches batches.
     template <int64_t kBatches>
     [[gnu::always_inline]] static inline void Accumulate(const T* x, int64_t n, const Center& c,
                                                          B (&acc)[kBatches]) {
@@ -182,7 +182,7 @@ struct BatchPolicy : P {
         for (int64_t k = 0; k < kBatches; ++k) acc[k].store_unaligned(lanes + k * kSize);
     }
 
-    // The reduction of n adjacent elements: Block() and Fold() of Loops without a detour to memory.
+    // The reduction of n adjacent elements: Block() and Fold() of Loops without storing the lanes.
     template <int64_t kLanes>
     static T FoldedBlock(const T* x, int64_t n, const Center& c) {
         constexpr int64_t kBatches = kLanes / kSize;
@@ -209,7 +209,7 @@ struct BatchPolicy : P {
         return FoldLanes(acc[0], join);
     }
 
-    // Adds kRows rows to acc, or begins with them.
+    // Adds kRows rows to acc, or initializes acc with them.
     template <int kRows, bool kBegins>
     static void AddRows(const char* const* rows, int64_t width, const Center* centers, T* acc) {
         const T* x[kRows];
@@ -233,7 +233,7 @@ struct BatchPolicy : P {
     }
 };
 
-// `matches` is for a batch or an element.
+// `matches` takes a batch or an element.
 template <typename T, typename F>
 int64_t FindFirst(const T* x, int64_t n, const F& matches) {
     using B = Batch<T>;
@@ -257,7 +257,7 @@ int64_t Find(const T* x, int64_t n, T value) {
     return FindFirst(x, n, [value](const auto& v) { return v == value; });
 }
 
-// A batch of extremes, each of the elements that came to its lane, and where they stand.
+// A batch of running extremes, one per lane, and their positions.
 template <bool kLargest, typename T>
 struct Extremes {
     using B = Batch<T>;
@@ -273,20 +273,20 @@ struct Extremes {
             return a < b;
         }
     }
-    // Elements that come after those before.
+    // Folds in elements that follow those before.
     void Take(const B& v, const Index& at) {
         const auto beats = Beats(v, value);
         value = xsimd::select(beats, v, value);
         index = xsimd::select(xsimd::batch_bool_cast<ArgIndex<T>>(beats), at, index);
     }
-    // Elements that came between those before.
+    // Merges with extremes whose elements are interleaved with these.
     void Join(const Extremes& o) {
         const auto first = xsimd::batch_bool_cast<T>(o.index < index);
         const auto beats = Beats(o.value, value) | ((o.value == value) & first);
         value = xsimd::select(beats, o.value, value);
         index = xsimd::select(xsimd::batch_bool_cast<ArgIndex<T>>(beats), o.index, index);
     }
-    // Without branches, which nothing predicts.
+    // Branch-free, since the branches would be unpredictable.
     int64_t First() const {
         const T best = FoldLanes(value, [](const B& a, const B& b) {
             if constexpr (std::is_integral_v<T>) {
@@ -308,7 +308,7 @@ int64_t FindExtreme(const T* x, int64_t n) {
     using Index = Batch<ArgIndex<T>>;
     using Found = Extremes<kLargest, T>;
     constexpr int64_t kSize = B::size;
-    constexpr int64_t kBatches = 4;  // hide the latency of a comparison and a selection
+    constexpr int64_t kBatches = 4;  // hide the latency of a comparison and a blend
     const auto is_nan = [](const auto& v) {
         if constexpr (std::is_integral_v<T>) {
             return xsimd::batch_bool<T>(false);
@@ -335,7 +335,7 @@ int64_t FindExtreme(const T* x, int64_t n) {
         Found part[kBatches];
         for (int64_t k = 0; k < kBatches; ++k) part[k] = {B::load_unaligned(x + k * kSize), at(0)};
         for (int64_t k = 1; k < kBatches; ++k) nan = nan | is_nan(part[k].value);
-        Index first = lane;  // of the elements of part[0]
+        Index first = lane;  // positions of the elements of part[0]
         for (i = kBatches * kSize; i + kBatches * kSize <= n; i += kBatches * kSize) {
             first += Index(static_cast<ArgIndex<T>>(kBatches * kSize));
 #pragma GCC unroll 4
@@ -355,7 +355,8 @@ int64_t FindExtreme(const T* x, int64_t n) {
         found = part[0];
     }
     for (; i < n; i += kSize) {
-        const int64_t from = i + kSize <= n ? i : n - kSize;  // some may be taken twice
+        // may overlap: some elements are taken twice
+        const int64_t from = i + kSize <= n ? i : n - kSize;
         const B v = B::load_unaligned(x + from);
         nan = nan | is_nan(v);
         found.Take(v, at(from));

@@ -1,5 +1,5 @@
-// Reductions that the compiler vectorizes: of integers, bool and complex numbers, of floats in
-// wider ones, and truth values of all dtypes.
+// Auto-vectorized reductions: integers, bool and complex numbers, floats in wider types, and
+// any/all of all dtypes.
 #include "chainerx/native/reduce/arg_extreme.h"
 #include "chainerx/native/reduce/reduce_isa.h"
 #include "chainerx/native/reduce/reduce_policies.h"

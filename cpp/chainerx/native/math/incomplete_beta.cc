@@ -1,4 +1,4 @@
-// As incomplete_gamma.cc.
+// The methods are those of incomplete_gamma.cc.
 #include "chainerx/native/math/incomplete.h"
 
 #include <algorithm>
@@ -12,12 +12,12 @@ namespace {
 
 using namespace incomplete;
 
-// (a + b) x - a = b - (a + b) y, by the one of both that is not rounded.
+// (a + b) x - a = b - (a + b) y, computed by the side without rounding.
 double OffMean(double a, double b, double x, double y) {
     return x <= y ? std::fma(a + b, x, -a) : -std::fma(a + b, y, -b);
 }
 
-// What x^a y^b / Beta(a, b) is for large a and b, b the smaller one: sqrt(scale) exp(exponent).
+// x^a y^b / Beta(a, b) for large a and b, b the smaller one, as sqrt(scale) exp(exponent).
 struct Hump {
     double scale;
     double exponent;
@@ -32,7 +32,7 @@ Hump HumpOf(double a, double b, double x, double y) {
     return {b / kTwoPi * (a / sum), rest - depth};
 }
 
-// x^a y^b / Beta(a, b) for y = 1 - x, neither 0.
+// x^a y^b / Beta(a, b), the factor, for y = 1 - x, neither 0.
 double BetaFactor(double a, double b, double x, double y) {
     if (a < b) {
         std::swap(a, b);
@@ -55,7 +55,7 @@ double BetaFactor(double a, double b, double x, double y) {
            (std::tgamma(sum + 1) / (std::tgamma(a + 1) * std::tgamma(b + 1)));
 }
 
-// Its logarithm.
+// The logarithm of the factor.
 double LogBetaFactor(double a, double b, double x, double y) {
     if (a < b) {
         std::swap(a, b);
@@ -76,7 +76,7 @@ double LogBetaFactor(double a, double b, double x, double y) {
     return a * log_x + b * log_y + LogGamma(sum) - LogGamma(a) - LogGamma(b);
 }
 
-// The continued fraction DLMF 8.17.22: what is below x, over the factor.
+// The continued fraction DLMF 8.17.22: the lower tail over the factor.
 double BetaFraction(double a, double b, double x) {
     const double sum = a + b;
     double c = 1;
@@ -102,13 +102,13 @@ double BetaFraction(double a, double b, double x) {
     return f / a;
 }
 
-// What is below x, over the factor, for x below the mean and a >= kLargeExponent; and the
-// derivative in a, or in b.
+// The lower tail over the factor, for x below the mean and a >= kLargeExponent; and its derivative
+// by a or b.
 enum class LogOf { kPoint, kRest, kNeither };
 Rate BetaTail(double a, double b, double x, double y, double mean_log,
               LogOf log_of = LogOf::kPoint) {
     const double slope = std::max(0.0, -OffMean(a, b, x, y));
-    // Down to odds that are exp(-t) of those of x: by the smaller of x and y, in either form.
+    // Integrates down to odds that are exp(-t) of those of x, by the smaller of x and y.
     const bool is_y = y < x;
     const double small = is_y ? y : x;
     const double sign = is_y ? 1 : -1;
@@ -136,8 +136,8 @@ double BetaLower(double a, double b, double x, double y) {
                                          : BetaFraction(a, b, x));
 }
 
-// Below the mean, but the fraction serves longer than the integral, which has no hump without two
-// large exponents.
+// Below the mean; but the continued fraction is used longer than the integral, which has a peak
+// only if both exponents are large.
 bool IsLower(double a, double b, double x, double y) {
     const bool large = a >= kLargeExponent && b >= kLargeExponent;
     return large ? OffMean(a, b, x, y) < 0 : OffMean(a + 1, b + 1, x, y) < 0;
@@ -152,7 +152,7 @@ Both BetaBoth(double a, double b, double x, double y) {
     return IsLower(a, b, x, y) ? OfBelow(BetaLower(a, b, x, y)) : OfAbove(BetaLower(b, a, y, x));
 }
 
-// The derivatives of what is below x, over the factor, in a and in b; on the near side of the mean.
+// The derivatives of the lower tail over the factor, by a and by b; x is below the mean.
 double BetaLowerSlopeA(double a, double b, double x, double y) {
     const double sum = a + b;
     if (a >= kLargeExponent) return BetaTail(a, b, x, y, Digamma(a) - Digamma(sum)).slope;
@@ -172,7 +172,7 @@ double BetaLowerSlopeB(double a, double b, double x, double y) {
         [=](int k) { return 1 / (sum + k - 1); });
 }
 
-// The derivative of what is below x in a, or in b.
+// The derivative of the lower tail by a, or by b.
 double BetaSlope(double a, double b, double x, double y, bool in_a) {
     if (!(a > kNone && b > kNone && x >= 0 && x <= 1)) return kNan;
     if (a == kInfinity || b == kInfinity) return kNan;
@@ -191,7 +191,8 @@ double BetaDensity(double a, double b, double x, double y) {
     return BetaFactor(a, b, x, y) / x / y;
 }
 
-// Of what is below x. Where it vanishes, it is the factor times what is integrated or summed.
+// The logarithm of the lower tail. If it underflows, it is log(factor) plus the logarithm of the
+// integral or series.
 template <LogPart part>
 double LogOfBeta(double a, double b, double x, double y) {
     const Both both = BetaBoth(a, b, x, y);
@@ -212,14 +213,14 @@ double LogOfBeta(double a, double b, double x, double y) {
            tail;
 }
 
-// What is above x is what is below 1 - x with the exponents in the other order.
+// The upper tail is the lower tail of 1 - x with swapped exponents.
 constexpr LogPart Swapped(LogPart part) {
     return part == LogPart::kFirst    ? LogPart::kSecond
            : part == LogPart::kSecond ? LogPart::kFirst
                                       : part;
 }
 
-// The x up to 1/2 with p below, q above it, which are known to be there.
+// The x <= 1/2 with lower tail p and upper tail q; it must be there.
 double SolveBeta(double a, double b, double p, double q) {
     const double low =
         std::exp((std::log(p * a) + LogGamma(a) + LogGamma(b) - LogGamma(a + b)) / a);

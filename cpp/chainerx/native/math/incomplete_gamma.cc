@@ -1,6 +1,6 @@
-// Which of a sum, a continued fraction and a quadrature is used goes by where it is short: sums and
-// fractions for small exponents, or far from the middle; for others an integral over the tail,
-// which is one hump whose scale is known.
+// Each of the series, the continued fraction and the quadrature is used where it is short: series
+// and fractions for small exponents or far from the middle; otherwise an integral over the tail,
+// whose integrand has a single peak of known scale.
 #include "chainerx/native/math/incomplete.h"
 
 #include <algorithm>
@@ -42,20 +42,21 @@ double GammaFactor(double a, double x) {
     return a * (std::pow(x, a) * std::exp(-x) / std::tgamma(a + 1));
 }
 
-// Its logarithm.
+// The logarithm of GammaFactor.
 double LogGammaFactor(double a, double x) {
     if (a < kLargeExponent) return a * std::log(x) - x - LogGamma(a);
     const double depth = HumpDepth((x - a) / a, x / a);
     return 0.5 * std::log(a / kTwoPi) - a * depth - StirlingRest(a);
 }
 
-// exp(-g) is the density of log(x) over that at x. Of a sum of densities the derivative in the
-// exponent is the sum of their products with log(x), less the mean of that. Of the smaller
-// probability over the factor, for a >= kLargeExponent or x above a.
+// The smaller tail over the factor, for a >= kLargeExponent or x above a, and its derivative.
+// exp(-g) is the density of log(x) relative to that at x. The derivative of an integral of
+// densities by the exponent is the integral of their products with log(x), minus the mean of
+// log(x).
 Rate GammaTail(double a, double x, double mean_log) {
     const double sign = x < a ? -1 : 1;
     const double slope = std::abs(x - a);
-    // From x to x exp(sign t).
+    // Integrates from x to x exp(sign t).
     const Integrals tail = TailIntegrals(
         slope, x < a ? x / 3 : x, [=](double t) { return slope * t + x * Expm1LessT(sign * t); },
         [=](double t) { return sign * t; });
@@ -63,13 +64,13 @@ Rate GammaTail(double a, double x, double mean_log) {
     return {tail.plain, tail.plain * off + tail.weighted};
 }
 
-// The smaller of both, for a >= kLargeExponent.
+// The smaller tail, for a >= kLargeExponent.
 double GammaTail(double a, double x) {
     const double factor = GammaFactor(a, x);
     return factor == 0 ? 0 : factor * GammaTail(a, x, 0).p;
 }
 
-// The lower one over the factor.
+// The lower tail over the factor.
 double GammaSeriesSum(double a, double x) {
     double term = 1;
     double sum = 1;
@@ -81,14 +82,14 @@ double GammaSeriesSum(double a, double x) {
 }
 double GammaSeries(double a, double x) { return GammaFactor(a, x) * GammaSeriesSum(a, x); }
 
-// The derivative in a of the lower one, of which the factor is given.
+// The derivative of the lower tail by a, given the factor.
 double GammaSeriesSlope(double a, double x, double factor) {
     return SeriesSlope(
         factor / a, std::log(x) - Digamma(a + 1), [=](int k) { return x / (a + k); },
         [=](int k) { return -1 / (a + k); });
 }
 
-// The continued fraction DLMF 8.9.2, by the method of Lentz and Thompson.
+// The continued fraction DLMF 8.9.2, by the modified Lentz method.
 double GammaFraction(double a, double x) {
     double b = x + 1 - a;
     double c = 1 / kTiny;
@@ -109,7 +110,8 @@ double GammaFraction(double a, double x) {
     return GammaFactor(a, x) * y;
 }
 
-// Above, for x and a below 1.3, without the difference of 1 and a number near it (DLMF 8.7.3).
+// The upper tail for x and a below 1.3, without cancellation of 1 and a number near it (DLMF
+// 8.7.3).
 double GammaAboveSmall(double a, double x) {
     double factor = 1;
     double sum = 0;
@@ -132,7 +134,7 @@ Both GammaBoth(double a, double x) {
         return x < a ? OfBelow(GammaTail(a, x)) : OfAbove(GammaTail(a, x));
     }
     if (x > 1.1) return x > a ? OfAbove(GammaFraction(a, x)) : OfBelow(GammaSeries(a, x));
-    // For x up to 1/2 the one is the smaller, for x above it the other.
+    // For x <= 1/2 the first condition tells which tail is smaller, above it the second.
     const bool is_below_small = x <= 0.5 ? -0.4 / std::log(x) < a : x < a * 1.1;
     if (is_below_small) return OfBelow(GammaSeries(a, x));
     return {GammaSeries(a, x), GammaAboveSmall(a, x)};
@@ -145,7 +147,8 @@ double SolveGamma(double a, double p, double q) {
     if (a == kInfinity) return kNan;
     if (a < kNone) return 0;
     const double smaller = std::min(p, q);
-    // What is below small x is about x^a / Gamma(a + 1); from there, or from the middle.
+    // For small x the lower tail is about x^a / Gamma(a + 1); starts from there, or from the
+    // middle.
     const double low = std::exp((std::log(p) + LogGamma(a + 1)) / a);
     const double guess = low < 0.2 * a + 0.2 ? low : a;
     if (low < kTiny) return low;
@@ -158,7 +161,7 @@ double SolveGamma(double a, double p, double q) {
                      [=](double x) { return GammaDensity(a, x); });
 }
 
-// Where a probability vanishes, it is the factor times what is integrated or summed.
+// If a probability underflows, its logarithm is log(factor) plus that of the integral or series.
 template <LogPart part>
 double LogOfGamma(double a, double x, bool above) {
     const Both both = GammaBoth(a, x);

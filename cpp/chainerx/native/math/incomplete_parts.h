@@ -1,5 +1,5 @@
-// What the incomplete gamma and beta functions share: parts of their logarithms that do not cancel,
-// the integral over a tail, series, and the solution of a tail for its end.
+// Shared parts of the incomplete gamma and beta functions: logarithms without cancellation, the
+// integral over a tail, series, and the inversion of a tail.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +13,12 @@ inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 inline constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 inline constexpr double kTiny = std::numeric_limits<double>::min();
 inline constexpr double kTwoPi = 6.283185307179586477;
-// From here on Stirling's series has all digits, and tails are integrated.
+// From here on Stirling's series has full precision, and tails are integrated.
 inline constexpr double kLargeExponent = 20;
-inline constexpr double kNone = 1e-290;  // an exponent that is as good as 0
+inline constexpr double kNone = 1e-290;  // an exponent that counts as 0
 inline constexpr int kMostTerms = 10000;
 
-// Not std::lgamma, which writes the sign to a variable of the process.
+// Not std::lgamma, which writes the sign to a global variable.
 inline double LogGamma(double x) {
     int sign;
     return lgamma_r(x, &sign);
@@ -70,13 +70,13 @@ inline double Log1pLessZ(double z) {
     return 2 * r * square * sum - z * r;
 }
 
-// z - log(1 + z), where the sum is given as well, which may be far below 1.
+// z - log(1 + z), given sum = 1 + z as well, which may be far below 1.
 inline double HumpDepth(double z, double sum) {
     return z < -0.5 ? z - std::log(sum) : -Log1pLessZ(z);
 }
 
-// The integrals of exp(-g) and of w exp(-g) over t > 0, where g rises from 0 ever more steeply,
-// with about this slope and curvature at first: three panels of 20 points of Gauss and Legendre.
+// The integrals of exp(-g) and of w exp(-g) over t > 0, where g is convex, rises from 0, and has
+// about this slope and curvature at 0: three panels of 20-point Gauss-Legendre quadrature.
 struct Integrals {
     double plain;
     double weighted;
@@ -116,14 +116,14 @@ Integrals TailIntegrals(double slope, double curvature, const G& g, const W& w) 
     return sum;
 }
 
-// The integral over a tail in units of its first density, and its derivative in an exponent over
-// that of the density.
+// The integral over a tail relative to the density at its start, and the derivative by an exponent,
+// relative to the same.
 struct Rate {
     double p;
     double slope;
 };
 
-// Both probabilities, of which the smaller one has all digits.
+// Both tails, of which the smaller one has full precision.
 struct Both {
     double below;
     double above;
@@ -132,7 +132,7 @@ struct Both {
 inline Both OfBelow(double p) { return {p, 1 - p}; }
 inline Both OfAbove(double q) { return {1 - q, q}; }
 
-// The logarithm of p, where q is the rest.
+// log(p), given q = 1 - p.
 inline double LogOfPart(double p, double q) { return p > 0.5 ? std::log1p(-q) : std::log(p); }
 
 inline double Digamma(double x) {
@@ -146,14 +146,14 @@ inline double Digamma(double x) {
     return sum + std::log(x) - 0.5 / x - tail;
 }
 
-// What is asked of the logarithm of a probability: it, or its derivative in an operand.
+// The requested part of the logarithm of a probability: its value, or its derivative by an operand.
 enum class LogPart { kValue, kPoint, kFirst, kSecond };
 
-// Below it a probability has lost digits.
+// Below this, a probability has lost precision.
 inline constexpr double kVanishing = 1e-290;
 
-// The series whose terms are products of ratio(k), with derivatives of their logarithms; less what
-// the logarithm of the factor before it changes.
+// The derivative of factor * (the sum of terms that are products of ratio(k)). slope(k) is the
+// logarithmic derivative of ratio(k), log_slope that of the factor.
 template <typename Ratio, typename LogSlope>
 double SeriesSlope(double factor, double log_slope, const Ratio& ratio, const LogSlope& slope) {
     double term = 1;
@@ -166,8 +166,8 @@ double SeriesSlope(double factor, double log_slope, const Ratio& ratio, const Lo
     return factor * sum;
 }
 
-// The x > 0 up to `most` at which tail(x), which rises if `rises`, is p: Newton's steps for its
-// logarithm in that of x, halving where they lead out of what is known.
+// Solves tail(x) = p for 0 < x <= `most`, where tail rises if `rises`: Newton's method on log(tail)
+// by log(x), with bisection if a step leaves the bracket.
 template <typename Tail, typename Density>
 double SolveTail(double p, double guess, double most, bool rises, const Tail& tail,
                  const Density& density) {
@@ -176,7 +176,7 @@ double SolveTail(double p, double guess, double most, bool rises, const Tail& ta
     double x = guess;
     for (int k = 0; k < 200; ++k) {
         if (!(x > low && x < high)) {
-            // In the middle of the exponents, which are many.
+            // The midpoint of the exponents, since they span a wide range.
             if (low == 0) {
                 x = high == kInfinity ? 1 : high * 0x1p-8;
                 if (x < kTiny) return 0;
@@ -189,7 +189,7 @@ double SolveTail(double p, double guess, double most, bool rises, const Tail& ta
         const double y = tail(x);
         if (y == p) return x;
         ((y < p) == rises ? low : high) = x;
-        const double slope = density(x) * x / y;  // of the logarithms
+        const double slope = density(x) * x / y;  // by logarithms
         const double step = std::log(y / p) / (rises ? slope : -slope);
         if (std::abs(step) < kEpsilon) return x;
         const double next = x * std::exp(-step);

@@ -1,5 +1,5 @@
-// The namespace math of the elementwise tables, for batches of one instruction set. Its twin for
-// single numbers is native/elementwise/scalar_math.h.
+// The namespace math of the elementwise tables, for batches of one instruction set.
+// native/elementwise/scalar_math.h is its counterpart for scalars.
 #pragma once
 
 #include "chainerx/native/math/simd/math_basic.h"

@@ -13,8 +13,8 @@ inline Batch<T> Where(const xsimd::batch_bool<T>& condition, const Batch<T>& x, 
     return xsimd::select(condition, x, y);
 }
 
-// 0 where the condition holds, else x; and the other way round. By AND, for a choice between two
-// takes up to three times as long.
+// Select 0 or x by a mask, and the other way round. An AND, since a blend takes up to three times
+// as long.
 template <typename T>
 inline Batch<T> ZeroWhere(const xsimd::batch_bool<T>& condition, const Batch<T>& x) {
 #if defined(CX_ISA_AVX512)
@@ -32,7 +32,7 @@ inline Batch<T> ZeroUnless(const xsimd::batch_bool<T>& condition, const Batch<T>
 #endif
 }
 
-// Not `-x`: for AVX-512 xsimd has 0 - x, which loses the sign of zero.
+// Not `-x`: with AVX-512 xsimd computes 0 - x, which loses the sign of zero.
 template <typename T>
 inline Batch<T> Negate(const Batch<T>& x) {
     return x ^ Batch<T>(T(-0.0));
@@ -49,7 +49,8 @@ template <typename T>
 inline Batch<T> Copysign(const Batch<T>& x1, const Batch<T>& x2) {
     return xsimd::bitofsign(x2) | xsimd::abs(x1);
 }
-// Bits of a number grow with its absolute value; 0 has no sign on the way.
+// nextafter: adjacent representable numbers have adjacent bit patterns; zero is handled without its
+// sign.
 template <typename T>
 inline Batch<T> Nextafter(const Batch<T>& x1, const Batch<T>& x2) {
     using B = Batch<T>;
@@ -65,8 +66,8 @@ inline Batch<T> Nextafter(const Batch<T>& x1, const Batch<T>& x2) {
     const B next = Where(x1 == x2, x2, Where(x1 == B(T(0)), from_zero, moved));
     return Where((x1 == x1) & (x2 == x2), next, x1 + x2);
 }
-// a * b - product, exactly. Without fused steps by Dekker's splitting, which overflows where
-// the caller has no use for the result.
+// The error a * b - product, exactly. Without FMA by Dekker's splitting, which may overflow, but
+// only where the caller ignores the result.
 #if defined(__FMA__) || defined(__aarch64__)
 template <typename T>
 inline Batch<T> ProductError(const Batch<T>& a, const Batch<T>& b, const Batch<T>& product) {
@@ -86,7 +87,7 @@ inline Batch<T> ProductError(const Batch<T>& a, const Batch<T>& b, const Batch<T
 }
 #endif
 
-// a * b + c, where these nearly cancel: what rounding leaves out of the product counts.
+// a * b + c under cancellation: the rounding error of the product is included.
 template <typename T>
 inline Batch<T> ProductAndSum(const Batch<T>& a, const Batch<T>& b, const Batch<T>& c) {
 #if defined(__FMA__) || defined(__aarch64__)
@@ -100,12 +101,12 @@ inline Batch<T> ProductAndSum(const Batch<T>& a, const Batch<T>& b, const Batch<
 template <typename T>
 inline Batch<T> Sign(const Batch<T>& x) {
     const Batch<T> zero(T(0));
-    // nan is neither above nor below 0 and stays.
+    // NaN is neither above nor below 0, and is kept.
     return Where(x > zero, Batch<T>(T(1)), Where(x < zero, Batch<T>(T(-1)), x + zero));
 }
 
-// The larger or smaller of two; x2 if one is nan. That is what the instructions of x86 do, but not
-// what the compiler may assume of xsimd's functions.
+// The larger or smaller of two; x2 if one is NaN. x86 instructions do so, but the compiler may
+// assume otherwise of xsimd's functions.
 template <typename T>
 inline Batch<T> MaxOrSecond(const Batch<T>& x1, const Batch<T>& x2) {
 #if defined(CX_ISA_AVX512)
@@ -139,7 +140,7 @@ inline Batch<T> MinOrSecond(const Batch<T>& x1, const Batch<T>& x2) {
 #endif
 }
 
-// Whether one of the two is nan.
+// Whether either is NaN.
 template <typename T>
 inline xsimd::batch_bool<T> IsNanOfEither(const Batch<T>& x1, const Batch<T>& x2) {
 #if defined(CX_ISA_AVX512)
@@ -157,7 +158,7 @@ inline xsimd::batch_bool<T> IsNanOfEither(const Batch<T>& x1, const Batch<T>& x2
 #endif
 }
 
-// A nan on either side is the result, as in NumPy.
+// maximum, minimum: NaN propagates, as in NumPy.
 template <typename T>
 inline Batch<T> Max(const Batch<T>& x1, const Batch<T>& x2) {
     return Where(x1 == x1, MaxOrSecond(x1, x2), x1);
@@ -167,7 +168,7 @@ inline Batch<T> Min(const Batch<T>& x1, const Batch<T>& x2) {
     return Where(x1 == x1, MinOrSecond(x1, x2), x1);
 }
 
-// Of two of which one is nan, the other.
+// fmax, fmin: NaN is ignored unless both operands are NaN.
 template <typename T>
 inline Batch<T> Fmax(const Batch<T>& x1, const Batch<T>& x2) {
     return Where(x2 == x2, MaxOrSecond(x1, x2), x1);
@@ -177,8 +178,8 @@ inline Batch<T> Fmin(const Batch<T>& x1, const Batch<T>& x2) {
     return Where(x2 == x2, MinOrSecond(x1, x2), x1);
 }
 
-// The share of x1 in the gradient of maximum(x1, x2) and minimum(x1, x2): 1, 0, or one half of a
-// tie. A nan is beyond all numbers, and ties with another.
+// The share of x1 in the gradient of maximum(x1, x2) and minimum(x1, x2): 1, 0, or 1/2 for a tie.
+// NaN beats all numbers, and ties with NaN.
 template <typename T>
 inline Batch<T> Share(const Batch<T>& x1, const Batch<T>& x2, const xsimd::batch_bool<T>& wins) {
     const auto nan1 = x1 != x1;
@@ -215,8 +216,8 @@ inline Batch<T> Rint(const Batch<T>& x) {
 inline float ScalarFmod(float x1, float x2) { return __builtin_fmodf(x1, x2); }
 inline double ScalarFmod(double x1, double x2) { return __builtin_fmod(x1, x2); }
 
-// Exact, as the C function. A small quotient is right up to one, so that one fused step gives the
-// remainder exactly and one correction mends it; the rest goes to the C function.
+// fmod, exact. A small quotient is off by at most one, so one FMA gives the remainder exactly and
+// one correction fixes it; other quotients use the C function.
 template <typename T>
 inline Batch<T> Fmod(const Batch<T>& x1, const Batch<T>& x2) {
     using B = Batch<T>;
@@ -228,9 +229,9 @@ inline Batch<T> Fmod(const Batch<T>& x1, const Batch<T>& x2) {
     r = Where(r < B(T(0)), r + b, r);
     r = Where(r >= b, r - b, r);
     r = Where(a < b, a, r);
-    // Written so that nan is slow, too: it is rare, and infinities and zeros meet here.
+    // NaN takes the slow path as well: it is rare, and infinities and zeros are handled there.
     const B limit(sizeof(T) == 4 ? T(0x1p22) : T(0x1p51));
-    // Below the normal range the product of quotient and b may lose bits in the division.
+    // Below the normal range, the product of quotient and b may lose bits.
     const B tiny(sizeof(T) == 4 ? T(0x1p-100) : T(0x1p-960));
     const auto slow = !(((quotient < limit) & (b > tiny)) | (a < b));
     return PatchLanes(Copysign(r, x1), slow, x1, x2, [](T p, T q) { return ScalarFmod(p, q); });
@@ -248,7 +249,7 @@ inline Batch<T> Mod(const Batch<T>& x1, const Batch<T>& x2) {
     return Where(r == zero, Copysign(zero, x2), shifted);
 }
 
-// floor(x1 / x2) without the rounding of the quotient; x1 / x2 when x2 is 0. As NumPy's.
+// floor(x1 / x2) without rounding of the quotient; x1 / x2 if x2 is 0. As in NumPy.
 template <typename T>
 inline Batch<T> FloorDiv(const Batch<T>& x1, const Batch<T>& x2) {
     using B = Batch<T>;
@@ -264,7 +265,7 @@ inline Batch<T> FloorDiv(const Batch<T>& x1, const Batch<T>& x2) {
     return Where(x2 == zero, exact, y);
 }
 
-// For the scalar expressions of predicates.
+// Used by the scalar expressions of predicates.
 template <typename T>
 inline bool IsNan(const T& x) {
     return x != x;

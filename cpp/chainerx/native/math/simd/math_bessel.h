@@ -98,7 +98,7 @@ inline BatchD BesselFar1(const BatchD& x) {
     }
 }
 
-// `near` up to 8, of either sign; beyond `far` times exp(x), of which each half is in range.
+// `near` for |x| <= 8; beyond, `far` times exp(x), applied in two halves to stay in range.
 inline BatchD JoinBessel(const BatchD& a, const BatchD& near, const BatchD& far) {
     const BatchD half = Exp(a * BatchD(0.5));
     const BatchD beyond = half * (far / xsimd::sqrt(a)) * half;
@@ -139,10 +139,10 @@ struct I1eOf {
     }
 };
 
-// ---- for derivatives
+// ---- derivatives
 
-// The sum of 1 and terms of one sign, each of which is next(term, k) from the one before. Where one
-// no longer counts, a lane has its sum, whatever lanes beside it need.
+// The sum of 1 and terms of one sign, each computed by next(term, k) from the one before. Each lane
+// stops when its terms no longer count, so it does not depend on the other lanes.
 template <typename T, typename Next>
 inline BatchD SumOfTerms(const Next& next) {
     constexpr int kTogether = 4;
@@ -160,7 +160,7 @@ inline BatchD SumOfTerms(const Next& next) {
     }
 }
 
-// The sum over k of (x^2 / 4)^k / (k! (n + k)!) / 2^n, terms of one sign.
+// The sum over k of (x^2 / 4)^k / (k! (n + k)!) / 2^n; all terms have one sign.
 template <typename T>
 inline BatchD BesselRatioNear(const BatchD& a, int n) {
     const BatchD y = a * a * BatchD(0.25);
@@ -188,7 +188,7 @@ inline BatchD BesselRatioFar(const BatchD& a, int n) {
 template <typename T>
 struct BesselRatioOf {
     static BatchD Apply(const BatchD& x, int n) {
-        constexpr double kInRange = 1500;  // far beyond it exp(x / 2) is not
+        constexpr double kInRange = 1500;  // far beyond it exp(x / 2) is out of range
         const BatchD a = Abs(x);
         const BatchD from = BatchD(n <= 4 ? kFarBessel : 4.0 * n);
         const auto is_near = a < from;
@@ -202,7 +202,7 @@ struct BesselRatioOf {
     }
 };
 
-// The mean of t^n exp(-a t) for t = 1 - cos(angle). Kummer's function, transformed so that all
+// The mean of t^n exp(-a t) for t = 1 - cos(angle): Kummer's function, transformed so that all
 // terms are positive (DLMF 13.4.1, 13.2.39).
 template <typename T>
 inline BatchD BesselMomentNear(const BatchD& a, int n) {
@@ -213,7 +213,8 @@ inline BatchD BesselMomentNear(const BatchD& a, int n) {
     });
     return BatchD(first) * sum * Exp(a * BatchD(-2.0));
 }
-// By the powers of t / 2 in 1 / sqrt(1 - t / 2), integrated to infinity: positive, too.
+// Expands 1 / sqrt(1 - t / 2) in powers of t / 2 and integrates to infinity; all terms are
+// positive.
 template <typename T>
 inline BatchD BesselMomentFar(const BatchD& a, int n) {
     const BatchD inverse = BatchD(1.0) / a;
@@ -229,7 +230,7 @@ struct BesselMomentOf {
     static BatchD Apply(const BatchD& x, int n) {
         const BatchD from = BatchD(kForFloat<T> ? 16.0 : 25.0);
         const BatchD a = Abs(x);
-        // Of order 1 the difference of i0e and i1e, which loses four bits at most.
+        // Order 1 is the difference of i0e and i1e, which loses four bits at most.
         const auto is_nearer = a < BatchD(n == 1 ? kFarBessel : 0.0);
         const BatchD b = Where(is_nearer, a, BatchD(0.0));
         const BatchD nearer =
@@ -244,7 +245,7 @@ struct BesselMomentOf {
     }
 };
 
-// `order` is a whole number, the same in all lanes.
+// `order` is an integer, the same in all lanes.
 template <template <typename> typename F>
 inline BatchD InDouble(const BatchD& x, const BatchD& order) {
     return F<double>::Apply(x, static_cast<int>(order.get(0)));

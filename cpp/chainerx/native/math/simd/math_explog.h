@@ -1,6 +1,6 @@
 // math:: exponentials and logarithms.
 //
-// exp and its kin: x = n ln 2 + r, |r| <= ln 2 / 2, a minimax polynomial in r (Remez, our own
+// exp and its variants: x = n ln 2 + r, |r| <= ln 2 / 2, a minimax polynomial in r (Remez, our own
 // coefficients), and 2^n in two factors, so that neither overflow nor the denormal range needs a
 // branch. Logarithms of doubles: the reduction and series of FDLIBM's e_log.c (Sun Microsystems).
 #pragma once
@@ -16,8 +16,8 @@ namespace CX_ISA {
 namespace {
 namespace math {
 
-// 2^n of whole numbers in the range of normal exponents. Adding 1.5 * 2^mantissa_bits moves n to
-// the low end of the bits.
+// 2^n for integers in the range of normal exponents. Adding 1.5 * 2^mantissa_bits moves n to the
+// low bits.
 inline BatchF Pow2(const BatchF& n) {
     const auto bits = xsimd::bitwise_cast<uint32_t>(n + BatchF(0x1.8p23f + 127.0f));
     return xsimd::bitwise_cast<float>(bits << 23);
@@ -27,15 +27,15 @@ inline BatchD Pow2(const BatchD& n) {
     return xsimd::bitwise_cast<double>(bits << 52);
 }
 
-// The whole number next to x * scale, which is far from the ends of the mantissa. Half of the time
-// of an instruction that rounds.
+// Rounds x * scale to an integer by adding and subtracting a large number; |x * scale| must be far
+// below 2^mantissa_bits. It takes half the time of a rounding instruction.
 template <typename T>
 inline Batch<T> NearestTo(const Batch<T>& x, T scale) {
     const Batch<T> magic(sizeof(T) == 4 ? T(0x1.8p23) : T(0x1.8p52));
     return xsimd::fma(x, Batch<T>(scale), magic) - magic;
 }
 
-// y * 2^n, rounded once, also into the denormal range; |n| up to twice the normal exponents.
+// y * 2^n, rounded once, also into the denormal range; |n| is at most twice the normal exponents.
 template <typename T>
 inline Batch<T> ScaleByPow2(const Batch<T>& y, const Batch<T>& n) {
 #if defined(CX_ISA_AVX512)
@@ -60,7 +60,7 @@ inline Batch<T> ScaleByPow2(const Batch<T>& y, const Batch<T>& n) {
 #endif
 }
 
-// Keeps nan.
+// Clamps x, keeping NaN.
 template <typename T>
 inline Batch<T> Clamp(const Batch<T>& x, T low, T high) {
     return MinOrSecond(Batch<T>(high), MaxOrSecond(Batch<T>(low), x));
@@ -102,12 +102,12 @@ template <typename T>
 inline constexpr T kExpLow = sizeof(T) == 4 ? T(-105) : T(-746);
 template <typename T>
 inline constexpr T kExpHigh = sizeof(T) == 4 ? T(90) : T(711);
-// The largest whose 2^(n - 1) is a number.
+// The largest n for which 2^(n - 1) is finite.
 template <typename T>
 inline constexpr T kExpm1High = sizeof(T) == 4 ? T(89) : T(709.9);
 
-// f(x), and 0 for x < low, of which f gets 0 instead: a lane that underflows on the way, as of a
-// score that is masked by -inf, takes a processor ten times as long as all of the function.
+// f(x), but 0 for x < low, where f gets 0 instead: a lane that underflows, as a score that is
+// masked by -inf, takes a processor ten times as long as the whole function.
 template <typename T, typename F>
 inline Batch<T> NoneBelow(const Batch<T>& x, T low, const F& f) {
     const auto is_none = x < Batch<T>(low);
@@ -134,7 +134,7 @@ inline Batch<T> Expm1(const Batch<T>& x) {
     using B = Batch<T>;
     const Reduced<T> reduced =
         ReduceByLn2(Clamp(x, sizeof(T) == 4 ? T(-30) : T(-50), kExpm1High<T>));
-    // With one factor 2 put off, 2^n itself can't overflow.
+    // With one factor of 2 deferred, 2^n can't overflow.
     const B scale = Pow2(reduced.n - B(T(1)));
     const B y = xsimd::fma(scale, Expm1Core(reduced.r), scale - B(T(0.5)));
     return Where(x == B(T(0)), x, y + y);
@@ -175,7 +175,8 @@ inline LogParts SplitNormalForLog(const BatchD& x) {
     const Bits moved =
         xsimd::bitwise_cast<uint64_t>(x) + Bits(0x3ff0000000000000u - 0x3fe6a09e00000000u);
     const Bits fraction = (moved & Bits(0x000fffffffffffffu)) + Bits(0x3fe6a09e00000000u);
-    // The exponent becomes the low bits of a double without a conversion from 64-bit integers.
+    // The exponent becomes the low bits of a double, since there is no conversion from 64-bit
+    // integers.
     const BatchD exponent = xsimd::bitwise_cast<double>((moved >> 52) | Bits(0x4330000000000000u)) -
                             BatchD(0x1p52 + 1023.0);
     return {exponent, xsimd::bitwise_cast<double>(fraction) - BatchD(1.0)};
@@ -186,8 +187,8 @@ inline LogParts SplitForLog(const BatchD& x) {
     return {Where(denormal, p.k - BatchD(54.0), p.k), p.f};
 }
 
-// Good for the precision of float, of normal positive x: no division, which takes as long as all
-// else. log2(1 + f) / f is minimax to 2^-41.
+// float precision, for normal positive x: without a division, which takes as long as all else.
+// log2(1 + f) / f is minimax to 2^-41.
 inline BatchD Log2Short(const BatchD& x) {
     const LogParts p = SplitNormalForLog(x);
     return xsimd::fma(p.f,
@@ -209,13 +210,13 @@ inline BatchD LogTail(const BatchD& f) {
     return s * xsimd::fma(f * f, BatchD(0.5), r);
 }
 
-// y, the logarithm of positive numbers, and of the rest: -inf of 0, infinity of itself, nan of nan
-// and of what is negative. Of the rest y may be anything that is finite.
+// Adds special cases to y, the logarithm of positive numbers: -inf for 0, infinity for infinity,
+// NaN for NaN and negative numbers. y may be any finite value for these.
 template <typename T>
 inline Batch<T> LogBorders(const Batch<T>& x, const Batch<T>& y) {
     using B = Batch<T>;
 #if defined(CX_ISA_AVX512)
-    // By the kind of x: nan, 0, infinity, -inf, what is negative.
+    // By the class of x: NaN, 0, infinity, -inf, negative.
     constexpr int kResults = 0x03530421;
     if constexpr (sizeof(T) == 4)
         return B(_mm512_fixupimm_ps(y, x, _mm512_set1_epi32(kResults), 0));
@@ -224,7 +225,7 @@ inline Batch<T> LogBorders(const Batch<T>& x, const Batch<T>& y) {
 #else
     const B zero(T(0));
     const B infinity(std::numeric_limits<T>::infinity());
-    // With the sign that processors give to a nan of theirs.
+    // With the sign of the NaN that processors generate.
     const B nan(-std::numeric_limits<T>::quiet_NaN());
     const B low = ZeroUnless(x == zero, -infinity) | ZeroUnless(x < zero, nan);
     return y + (ZeroWhere(x < infinity, x) | low);
@@ -247,7 +248,7 @@ struct ScaledF {
 inline ScaledF ScaleNormalForLog(const BatchF& x,
                                  [[maybe_unused]] const BatchF& bias = BatchF(127.0f)) {
 #if defined(CX_ISA_AVX512)
-    // 0 and infinity have their logarithms as exponents, and what is negative is nan.
+    // AVX-512: 0 and infinity give exponents that are their logarithms, negative numbers give NaN.
     const BatchF m(_mm512_getmant_ps(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan));
     const BatchF exponent(_mm512_getexp_ps(x));
     return {Where(m < BatchF(1.0f), exponent + BatchF(1.0f), exponent), m};
@@ -259,7 +260,7 @@ inline ScaledF ScaleNormalForLog(const BatchF& x,
     return {k, xsimd::bitwise_cast<float>((moved & Bits(0x007fffffu)) + Bits(0x3f400000u))};
 #endif
 }
-// `scale(x, bias)` of normal numbers, where denormals count as their multiples by 2^23.
+// `scale(x, bias)` for normal numbers; denormals are scaled by 2^23 first.
 template <typename F>
 inline ScaledF ScaleWithDenormals(const BatchF& x, const F& scale) {
 #if defined(CX_ISA_AVX512)
@@ -290,8 +291,8 @@ inline ScaledF ScaleFromOneForLog(const BatchF& x) {
 #endif
     });
 }
-// y, which is k times a positive number, and something finite: where k is that of AVX-512 it is
-// right for all x.
+// y is k times a positive number plus something finite. With the k of AVX-512 it is right for all
+// x; other sets need the special cases.
 inline BatchF LogOrBorders([[maybe_unused]] const BatchF& x, const BatchF& y) {
 #if defined(CX_ISA_AVX512)
     return y;
@@ -299,10 +300,9 @@ inline BatchF LogOrBorders([[maybe_unused]] const BatchF& x, const BatchF& y) {
     return LogBorders(x, y);
 #endif
 }
-// No division, which takes half of the time of all else: log(1 + f) = f - f^2/2 + f^3 P(f) with P
-// minimax, where 1 + f = m.
-// P(f). Its callers square f first, and wait less: that takes a part in thirteen off the logarithms
-// of a million floats (benchmarks/ops.py).
+// Without a division, which takes half the time of all else: log(1 + f) = f - f^2/2 + f^3 P(f) with
+// P minimax, where 1 + f = m. Returns P(f). Callers square f first, which hides latency: a million
+// logarithms of floats take 8 % less (benchmarks/ops.py).
 inline BatchF LogCubic(const BatchF& f) {
     return Poly(f, 0x1.5555a2p-2, -0x1.000040p-2, 0x1.996a02p-3, -0x1.54f040p-3, 0x1.2880fcp-3,
                 -0x1.0d83ecp-3, 0x1.ac9cfep-4, -0x1.717884p-5);
@@ -318,20 +318,20 @@ inline BatchF Log(const BatchF& x) {
 }
 
 #if defined(__FMA__) || defined(__aarch64__)
-// Inverses of numbers m, by the upper four bits of the mantissa: 1 on both sides of 1 (of m up to
-// 2, 1 and 1/2), and else one of the middle whose logarithm, also as it is after k is added, is a
-// float up to a ten-thousandth of its last place; of several, one by which powers of ten have whole
-// logarithms.
+// Reciprocals of m, indexed by the upper four bits of the mantissa: 1 on both sides of 1 (for m up
+// to 2, 1 and 1/2), otherwise one from the middle of the interval whose logarithm, also after
+// adding k, is within 1e-4 ulp of a float; among several, one that makes logarithms of powers of
+// ten integers.
 struct LogTable {
     alignas(64) float inverse[16];
-    alignas(64) float log[16];  // of 1 / inverse
+    alignas(64) float log[16];  // log(1 / inverse)
 };
 inline BatchF LookUp(const float* table, const BatchF& m) {
     const auto bits = xsimd::bitwise_cast<uint32_t>(m);
 #if defined(CX_ISA_AVX512)
     return _mm512_permutexvar_ps(bits >> 19, _mm512_load_ps(table));
 #elif defined(CX_ISA_AVX2)
-    const Batch<uint32_t> place = bits >> 19;  // of which the lower three bits count here
+    const Batch<uint32_t> place = bits >> 19;  // the lower three bits are used here
     return _mm256_blendv_ps(_mm256_permutevar8x32_ps(_mm256_load_ps(table), place),
                             _mm256_permutevar8x32_ps(_mm256_load_ps(table + 8), place),
                             xsimd::bitwise_cast<float>(bits << 9));
@@ -343,9 +343,9 @@ inline BatchF LookUp(const float* table, const BatchF& m) {
     return BatchF::load_aligned(found);
 #endif
 }
-// Logarithms by other bases b: what a number is of its neighbour in the table, 1 + r, has the
-// logarithm r / ln b + r^2 Q(r) with Q minimax. Constants in two parts: 1 / ln b and log_b(2).
-// Neither of the latter is negative, so that an infinite k stays one.
+// Logarithms to other bases b: the quotient of a number and its table entry, 1 + r, has the
+// logarithm r / ln b + r^2 Q(r) with Q minimax. Constants 1 / ln b and log_b(2) are in two parts.
+// Both parts of the latter are nonnegative, so that an infinite k stays infinite.
 struct LogBase {
     float high, low;
     float high2, low2;
@@ -355,7 +355,7 @@ struct LogBase {
 inline BatchF LogOfBase(const BatchF& x, const ScaledF& scaled, const LogBase& base) {
     const auto& [k, m] = scaled;
     const BatchF r = xsimd::fms(m, LookUp(base.table.inverse, m), BatchF(1.0f));
-    // Horner's rule: with 16 lanes, the units that multiply are the limit.
+    // Horner's rule: with 16 lanes, multiply throughput is the limit.
     BatchF q(base.q[3]);
     for (const float c : {base.q[2], base.q[1], base.q[0], base.low})
         q = xsimd::fma(q, r, BatchF(c));
@@ -396,7 +396,7 @@ inline BatchF Log10(const BatchF& x) {
           -0x1.100e06p-4f, -0x1.9cb03ap-5f, -0x1.29b2acp-5f, -0x1.4798f2p-6f, 0.0f}}};
     return LogOfBase(x, ScaleForLog(x), kBase);
 }
-#else  // without fused steps too little is left where they cancel
+#else  // without FMA, too little precision is left after cancellation
 inline BatchF Log2(const BatchF& x) { return xsimd::log2(x); }
 inline BatchF Log10(const BatchF& x) { return xsimd::log10(x); }
 #endif
@@ -414,7 +414,8 @@ inline BatchD LogOfBase(const BatchD& x, double high, double low, double high2, 
                                         xsimd::fma(f_low, BatchD(high), p.k * BatchD(low2)));
     const BatchD whole = p.k * BatchD(high2);
     const BatchD sum = whole + value;
-    // The parts have any order of size, so the error of their sum is kept whole (two-sum).
+    // The parts come in any order of magnitude, so the error of their sum is computed exactly
+    // (two-sum).
     const BatchD part = sum - whole;
     const BatchD error = (whole - (sum - part)) + (value - part);
     return LogBorders(x, sum + (value_low + error));
@@ -428,15 +429,15 @@ inline BatchD Log10(const BatchD& x) {
 }
 
 inline BatchD Log1p(const BatchD& x) { return Where(x == BatchD(0.0), x, xsimd::log1p(x)); }
-// 1 / x up to a sixtieth for 0 < x <= 2^127, and ever better beside 1. What is subtracted from a
-// constant is the exponent, and the mantissa behind it.
+// 1 / x to within 1/60 for 0 < x <= 2^127, better near 1: subtracts the bits, exponent and
+// mantissa, from a constant.
 inline BatchF InverseNear(const BatchF& x) {
     const BatchF y =
         xsimd::bitwise_cast<float>(Batch<uint32_t>(0x7f000000u) - xsimd::bitwise_cast<uint32_t>(x));
     return y * xsimd::fnma(x, y, BatchF(2.0f));
 }
-// log(x + low) = log(x) + low / x of normal x, where `low` is what rounding left out, or little
-// more, so that `inverse` may be off.
+// log(x + low) = log(x) + low / x for normal x, where `low` is a rounding error, or little more, so
+// that `inverse` may be approximate.
 inline BatchF LogOfSum(const BatchF& x, const BatchF& low, const BatchF& inverse) {
     const auto [k, m] = ScaleNormalForLog(x);
     const BatchF f = m - BatchF(1.0f);
@@ -454,7 +455,7 @@ inline BatchF Log1p(const BatchF& x) {
     const BatchF y = LogOfSum(u, counted, InverseNear(Clamp(u, 0x1p-30f, 0x1p127f)));
     return Where(x == BatchF(0.0f), x, LogBorders(u, y));
 }
-// log(1 + t + low) of 0 <= t < 2^127.
+// log(1 + t + low) for 0 <= t < 2^127.
 inline BatchF Log1pOfSum(const BatchF& t, const BatchF& low) {
     const BatchF one(1.0f);
     const BatchF u = one + t;
@@ -503,7 +504,7 @@ inline BatchD Erf(const BatchD& x) {
     return Where(x == x, y, x);
 }
 
-// x1 == x2 covers equal infinities, whose difference is nan.
+// x1 == x2 covers equal infinities, whose difference is NaN.
 template <typename T>
 inline Batch<T> LogAddExp(const Batch<T>& x1, const Batch<T>& x2) {
     const Batch<T> y = Max(x1, x2) + Log1p(Exp(-Abs(x1 - x2)));

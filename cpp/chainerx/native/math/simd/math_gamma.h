@@ -1,9 +1,10 @@
-// math:: the gamma function and its kin: lgamma, digamma, polygamma, Hurwitz's zeta.
+// math:: the gamma function and its relatives: lgamma, digamma, polygamma, the Hurwitz zeta
+// function.
 //
-// From 8 on lgamma and digamma are Stirling's series (DLMF 5.11), between 1 and 2 polynomials of
-// our own (Chebyshev's points, 50 digits) times what is 0 there; in between recurrences lead to [1,
-// 2], and below 0 reflections up. Zeta is the formula of Euler and Maclaurin (DLMF 25.11.7). Floats
-// are computed in double, with fewer terms.
+// lgamma and digamma: from 8 on Stirling's series (DLMF 5.11); in [1, 2] our own polynomials
+// (Chebyshev points, 50 digits) times a factor with their zeros; in between recurrences lead down
+// to [1, 2], and below 0 reflection applies. Zeta is by the Euler-Maclaurin formula (DLMF 25.11.7).
+// Floats are computed in double, with fewer terms.
 #pragma once
 
 #include "chainerx/native/math/simd/math_basic.h"
@@ -20,12 +21,12 @@ namespace math {
 
 inline constexpr double kPi = 0x1.921fb54442d18p+1;
 
-// Above 0 and below 8: x less the whole number that leads to u = z - 1, z between 1 and 2; exact.
+// For 0 < x < 8: x minus the integer that leads to u = z - 1, z in [1, 2]; exact.
 inline BatchD PlaceAboveOne(const BatchD& x) {
     return x - Where(x < BatchD(1.0), BatchD(0.0), xsimd::floor(x));
 }
 
-// x - k where the way from x down to [1, 2] has that step, else 1.
+// x - k if the recurrence from x down to [1, 2] has that step, else 1.
 inline BatchD Step(const BatchD& x, double k) {
     return Where(x >= BatchD(k + 1.0), x - BatchD(k), BatchD(1.0));
 }
@@ -59,13 +60,13 @@ inline BatchD LgammaAbove(const BatchD& x) {
                       -691.0 / 360360, 1.0 / 156, -3617.0 / 122400, 43867.0 / 244188);
     }
     const BatchD small = xsimd::fma(u * (u - BatchD(1.0)), p, Where(below_one, Negate(log), log));
-    // (x - 1/2) log(x) - x + log(2 pi) / 2, and the series
+    // (x - 1/2) log(x) - x + log(2 pi) / 2, plus the series.
     const BatchD high = xsimd::fma(x - BatchD(0.5), log - BatchD(1.0),
                                    xsimd::fma(v, series, BatchD(0x1.acfe390c97d69p-2)));
     return Where(large, Where(x == BatchD(__builtin_inf()), x, high), small);
 }
 
-// x - rint(x) without a whole number's worth of infinity.
+// x - rint(x), without inf - inf.
 inline BatchD FromNearest(const BatchD& x) { return x - xsimd::nearbyint(x); }
 
 template <typename T>
@@ -85,7 +86,7 @@ template <typename T>
 inline BatchD DigammaAbove(const BatchD& x) {
     const BatchD u = PlaceAboveOne(x);
     const BatchD t = u + u - BatchD(1.0);
-    // The sum of 1 / (x - k) on the way down, as one fraction.
+    // The sum of 1 / (x - k) over the recurrence, as one fraction.
     BatchD up(0.0);
     BatchD down(1.0);
     for (int k = 1; k <= 6; ++k) {
@@ -96,7 +97,7 @@ inline BatchD DigammaAbove(const BatchD& x) {
     const auto below_one = x < BatchD(1.0);
     up = Where(below_one, BatchD(-1.0), up);
     down = Where(below_one, x, down);
-    // The zero in two parts, since it is no number.
+    // The zero is stored in two parts, since it is not representable.
     const BatchD from_zero = (u - BatchD(0x1.d8b618d5af8fcp-2)) - BatchD(0x1.b86a722197829p-54);
     const BatchD v = BatchD(1.0) / x;
     const BatchD z = v * v;
@@ -138,9 +139,8 @@ struct DigammaOf {
     }
 };
 
-// The sum of (scale (q + k))^-s over k >= 0, for s > 1 and q > 0: a few terms as they are, the rest
-// by Euler and Maclaurin, sum of B_2j / (2j)! s (s + 1) ... (s + 2j - 2) w^(1 - 2j), in Horner's
-// way.
+// The sum of (scale (q + k))^-s over k >= 0, for s > 1 and q > 0: a few terms directly, the rest by
+// Euler-Maclaurin: the sum of B_2j / (2j)! s (s + 1) ... (s + 2j - 2) w^(1 - 2j), by Horner's rule.
 template <typename T>
 inline BatchD ZetaAbove(const BatchD& s, const BatchD& q, const BatchD& scale) {
     constexpr int kTerms = kForFloat<T> ? 6 : 10;
@@ -161,11 +161,11 @@ inline BatchD ZetaAbove(const BatchD& s, const BatchD& q, const BatchD& scale) {
     constexpr int kLast = kForFloat<T> ? 5 : 11;
     const BatchD exponent = Negate(s);
     BatchD sum(0.0);
-    // From the smallest on.
+    // Sums from the smallest term on.
     for (int k = kTerms - 1; k >= 0; --k) sum += Pow((q + BatchD(k)) * scale, exponent);
     const BatchD w = q + BatchD(kTerms);
     const BatchD v = BatchD(1.0) / w;
-    // A rest that counts has s below 10^6: a larger power of w is 0.
+    // The remainder matters only for s < 10^6: a larger power of w is 0.
     const BatchD order = MinOrSecond(BatchD(1e6), s);
     BatchD tail(kBernoulli[kLast]);
     for (int j = kLast - 1; j >= 0; --j) {
@@ -177,12 +177,12 @@ inline BatchD ZetaAbove(const BatchD& s, const BatchD& q, const BatchD& scale) {
     return Where(q == BatchD(__builtin_inf()), BatchD(0.0), y);
 }
 
-// (-1)^n of whole numbers.
+// (-1)^n for integers.
 inline BatchD SignOfOdd(const BatchD& n) {
     return Where(IsOddInteger(n), BatchD(-1.0), BatchD(1.0));
 }
 
-// Below 0 and for whole s, the terms up to 0 and those above are two series of their own.
+// For x < 0 and integer s, the terms up to 0 and those above are separate series.
 template <typename T>
 inline BatchD ZetaIn(const BatchD& s, const BatchD& q) {
     const BatchD zero(0.0);
@@ -202,7 +202,7 @@ inline BatchD ZetaIn(const BatchD& s, const BatchD& q) {
 }
 
 struct Factorials {
-    static constexpr int kCount = 171;  // the next is beyond double
+    static constexpr int kCount = 171;  // the next factorial exceeds double
     double at[kCount];
 
     constexpr Factorials() : at{} {
@@ -215,7 +215,7 @@ struct Factorials {
 };
 inline constexpr Factorials kFactorials;
 
-// Infinite beyond the table; for whole numbers.
+// n! for integers; infinite beyond the table.
 inline BatchD Factorial(const BatchD& n) {
     return PatchLanes(n, n == n, n, n, [](double v, double) {
         if (!(v < Factorials::kCount)) return __builtin_inf();
@@ -223,7 +223,7 @@ inline BatchD Factorial(const BatchD& n) {
     });
 }
 
-// n! zeta(n + 1, x) where the factors are out of range though the product may not be.
+// n! zeta(n + 1, x) if the factors are out of range though the product may not be.
 template <typename T>
 inline BatchD LargeFactors(const BatchD& n, const BatchD& x,
                            const xsimd::batch_bool<double>& beyond_factorials) {

@@ -1,6 +1,6 @@
-// x times a gate that opens with x: silu and mish, and their slopes.
+// math:: activations x * gate(x): silu and mish, and their derivatives.
 //
-// All are made of e = exp(-|x|), which never overflows, and of one quotient.
+// All are computed from e = exp(-|x|), which never overflows, with one division.
 #pragma once
 
 #include "chainerx/native/math/simd/math_explog.h"
@@ -10,13 +10,13 @@ namespace CX_ISA {
 namespace {
 namespace math {
 
-// x, but no further out than where e is 0 for every float dtype: so no infinity meets a 0.
+// Clamps x where e underflows for all float dtypes, so that inf * 0 does not occur.
 template <typename T>
 inline Batch<T> WithinGate(const Batch<T>& x) {
     return Clamp(x, T(-1000), T(1000));
 }
 
-// The same for values, which grow without end above.
+// Clamps for values, which are unbounded above.
 template <typename T>
 inline Batch<T> AboveGate(const Batch<T>& x) {
     return MaxOrSecond(Batch<T>(T(-1000)), x);
@@ -42,8 +42,8 @@ inline Batch<T> SiluSlope(const Batch<T>& x) {
     return xsimd::fma(WithinGate(x) * s, Where(above, other, r), s);
 }
 
-// tanh(softplus(x)) is n / d with n = w^2 + 2 w, d = n + 2 and w = exp(x); where x is positive,
-// both are taken times e^2.
+// tanh(softplus(x)) is n / d with n = w^2 + 2 w, d = n + 2 and w = exp(x); if x is positive, both
+// are multiplied by e^2.
 template <typename T>
 struct MishGate {
     Batch<T> e;
@@ -73,7 +73,7 @@ inline Batch<T> MishSlope(const Batch<T>& x) {
     using B = Batch<T>;
     const MishGate<T> gate = MishGateOf(x);
     const B r = B(T(1)) / gate.d;
-    const B product = xsimd::fma(gate.e, gate.e, gate.e);  // w (1 + w), or this divided by e
+    const B product = xsimd::fma(gate.e, gate.e, gate.e);  // w (1 + w); for positive x times e^3
     const B rise = Where(gate.above, product * gate.e, product) * T(4);
     return xsimd::fma(WithinGate(x) * rise, r, gate.n) * r;
 }

@@ -1,4 +1,4 @@
-// Functions made of the normal distribution.
+// Functions of the normal distribution: gelu and its derivatives.
 #pragma once
 
 #include "chainerx/native/math/simd/math_explog.h"
@@ -8,15 +8,15 @@ namespace CX_ISA {
 namespace {
 namespace math {
 
-// Of standard normal numbers: how likely it is that one is above x >= 0, and exp(-x^2 / 2).
+// The standard normal survival function at x >= 0, and exp(-x^2 / 2).
 template <typename T>
 struct NormalTail {
     Batch<T> tail;
     Batch<T> bell;
 };
 
-// exp(z^2) erfc(z) is t P(t) with t = 1 / (1 + p z), P minimax in relative error for z below 10.2,
-// beyond which nothing is left in float. The form is that of Hastings, 1955.
+// exp(z^2) erfc(z) is t P(t) with t = 1 / (1 + p z), P minimax in relative error for z < 10.2,
+// beyond which the result underflows in float. The form is that of Hastings, 1955.
 inline NormalTail<float> TailOf(const BatchF& x) {
     const BatchF bell = Exp(x * x * -0.5f);
     const BatchF t = BatchF(1.0f) / xsimd::fma(x, BatchF(0.23164189f), BatchF(1.0f));
@@ -30,14 +30,14 @@ inline NormalTail<double> TailOf(const BatchD& x) {
     return {(BatchD(1.0) - Erf(x * 0.70710678118654752)) * 0.5, Exp(x * x * -0.5)};
 }
 
-// |x|, but no more than where nothing is left of the functions below: so no infinity meets a 0.
+// |x|, clamped where the functions below vanish, so that inf * 0 does not occur.
 template <typename T>
 inline Batch<T> Distance(const Batch<T>& x) {
     const Batch<T> a = xsimd::abs(x);
-    return Where(a > Batch<T>(T(64)), Batch<T>(T(64)), a);  // NaN stays
+    return Where(a > Batch<T>(T(64)), Batch<T>(T(64)), a);  // keeps NaN
 }
 
-// x N(x), or max(x, 0) - |x| N(-|x|).
+// x N(x), as max(x, 0) - |x| N(-|x|).
 template <typename T>
 inline Batch<T> GeluErf(const Batch<T>& x) {
     const Batch<T> a = Distance(x);
@@ -53,7 +53,7 @@ inline Batch<T> GeluErfSlope(const Batch<T>& x) {
     return Where(x < Batch<T>(T(0)), below, Batch<T>(T(1)) - below);
 }
 
-// x, or 0 where no derivative is left and powers may overflow.
+// x, or 0 where the derivative vanishes and powers may overflow.
 template <typename T>
 inline Batch<T> NearZero(const Batch<T>& x) {
     return Where(Abs(x) < Batch<T>(T(64)), x, Batch<T>(T(0)));
@@ -65,7 +65,7 @@ constexpr T kGeluA = T(1.5957691216057308);
 template <typename T>
 constexpr T kGeluB = T(0.071354816272600247);
 
-// Far below zero it is 0, and not the -inf * 0 of the formula.
+// Far below zero it is 0, not the formula's -inf * 0.
 template <typename T>
 inline Batch<T> GeluTanh(const Batch<T>& x) {
     const Batch<T> y = x * Sigmoid(x * (x * x * kGeluB<T> + kGeluA<T>));

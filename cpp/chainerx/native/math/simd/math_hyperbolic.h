@@ -10,7 +10,7 @@ namespace CX_ISA {
 namespace {
 namespace math {
 
-// With t = exp(2|x|) - 1, which keeps its digits near 0, t / (t + 2).
+// t / (t + 2) with t = exp(2|x|) - 1, which is accurate near 0.
 inline BatchF Tanh(const BatchF& x) {
     const BatchF a = xsimd::abs(x);
     const Reduced<float> reduced = ReduceByLn2(MinOrSecond(BatchF(20.0f), a + a));
@@ -18,7 +18,7 @@ inline BatchF Tanh(const BatchF& x) {
     const BatchF t = xsimd::fma(scale, Expm1Core(reduced.r), scale - BatchF(1.0f));
     return Copysign(t / (t + BatchF(2.0f)), x);
 }
-// What rounding leaves out of t + 2 and of the quotient is put in again.
+// Corrects the rounding errors of t + 2 and of the quotient.
 inline BatchD Tanh(const BatchD& x) {
     const BatchD a = xsimd::abs(x);
     const Reduced<double> reduced = ReduceByLn2(MinOrSecond(BatchD(40.0), a + a));
@@ -33,20 +33,20 @@ inline BatchD Tanh(const BatchD& x) {
 }
 
 // exp(|x|) / 2 and its reciprocal: the factor 1/2 goes into the exponent, so that the result
-// overflows where it must and not before.
+// overflows only if it must.
 inline BatchD Cosh(const BatchD& x) {
     const BatchD half = ExpScaled(xsimd::abs(x), -1.0);
     return half + BatchD(0.25) / half;
 }
-// Below 1 that difference would cancel: with t = exp(|x|) - 1, (t + t / (t + 1)) / 2. Both need one
-// division of one exponential.
+// Below 1 the difference would cancel: with t = exp(|x|) - 1, it is (t + t / (t + 1)) / 2. Both
+// need one division and one exponential.
 inline BatchD Sinh(const BatchD& x) {
     const BatchD one(1.0);
     const BatchD a = xsimd::abs(x);
-    // A little beyond what overflows.
+    // Slightly beyond the overflow threshold.
     const Reduced<double> reduced = ReduceByLn2(MinOrSecond(BatchD(710.5), a));
     const BatchD core = Expm1Core(reduced.r);
-    const BatchD scale = Pow2(reduced.n - BatchD(2.0));  // of whole 2^n the last are infinite
+    const BatchD scale = Pow2(reduced.n - BatchD(2.0));  // 2^n itself may overflow
     const BatchD half = xsimd::fma(scale, core, scale) * BatchD(2.0);
     const BatchD whole = scale * BatchD(4.0);
     const BatchD t = xsimd::fma(whole, core, whole - one);
@@ -56,8 +56,8 @@ inline BatchD Sinh(const BatchD& x) {
     return Copysign(y, x);
 }
 
-// Of floats there is no division: with x = n ln 2 + r, both are made of cosh r - 1 and sinh r, by
-// the halves of 2^n + 2^-n and 2^n - 2^-n.
+// floats need no division: with x = n ln 2 + r, both follow from cosh r - 1 and sinh r, and the
+// halves of 2^n + 2^-n and 2^n - 2^-n.
 struct HyperbolicParts {
     BatchF even, odd;
     BatchF rises, falls;
@@ -76,7 +76,7 @@ inline HyperbolicParts SplitHyperbolic(const BatchF& x) {
     const BatchF falls = xsimd::bitwise_cast<float>(Bits(252u << 23) - up);
     return {even, odd, rises, falls, rises + falls, rises - falls};
 }
-// `near`, and exp(|x|) / 2 beyond the limit.
+// `near`, or exp(|x|) / 2 beyond the limit.
 inline BatchF HyperbolicUnlessFar(const BatchF& x, const BatchF& near) {
     const BatchF a = xsimd::abs(x);
     const auto is_near = a <= BatchF(kHyperbolicLimit);
@@ -95,7 +95,7 @@ inline BatchF Sinh(const BatchF& x) {
     return Copysign(HyperbolicUnlessFar(x, y), x);
 }
 
-// Up to here a^2 is finite; beyond it, asinh(a) and acosh(a) are log(2 a).
+// Up to here a^2 is finite; beyond, asinh(a) and acosh(a) are log(2 a).
 inline constexpr float kFarOut = 0x1p13f;
 inline BatchF LogOfDouble(const BatchF& a) { return Log(a) + BatchF(0x1.62e43p-1f); }
 
@@ -114,7 +114,7 @@ inline BatchF Asinh(const BatchF& x) {
     return Copysign(y, x);
 }
 
-// Far below 1 its polynomial gives numbers, and inf.
+// Far below 1 the polynomial overflows.
 inline BatchD Acosh(const BatchD& x) {
     const BatchD nan{std::numeric_limits<double>::quiet_NaN()};
     return Where(x < BatchD(1.0), nan, xsimd::acosh(x));
@@ -134,9 +134,9 @@ inline BatchF Acosh(const BatchF& x) {
 }
 
 inline BatchD Atanh(const BatchD& x) { return Where(x == BatchD(0.0), x, xsimd::atanh(x)); }
-// (1 + a) / (1 - a) is 2^k (1 + s) / (1 - s), where the bits of the two say k, and |s| is 1/5 at
-// most: atanh(a) = k ln(2) / 2 + s + s^3 P(s^2) with P minimax. With h = 2^-k, s is the quotient of
-// (h - 1) + a (h + 1) and (h + 1) + a (h - 1), of which each is rounded once as long as k < 24.
+// (1 + a) / (1 - a) is 2^k (1 + s) / (1 - s), where k follows from the bits of both and |s| <= 1/5:
+// atanh(a) = k ln(2) / 2 + s + s^3 P(s^2) with P minimax. With h = 2^-k, s is the quotient of (h -
+// 1) + a (h + 1) and (h + 1) + a (h - 1), each of which rounds once for k < 24.
 inline BatchF Atanh(const BatchF& x) {
     using Bits = Batch<int32_t>;
     const BatchF a = xsimd::abs(x);

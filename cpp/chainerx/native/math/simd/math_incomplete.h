@@ -1,5 +1,5 @@
-// math:: the incomplete gamma and beta functions. Their sums and fractions have as many terms as
-// each lane needs, so every lane is computed by itself, in double.
+// math:: the incomplete gamma and beta functions. The number of terms of their series and fractions
+// depends on the lane, so lanes are computed one by one, in double.
 #pragma once
 
 #include "chainerx/native/math/incomplete.h"

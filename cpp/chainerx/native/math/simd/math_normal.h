@@ -1,9 +1,9 @@
 // math:: the complementary error function, the normal distribution, and their inverses.
 //
-// What all stand on is erfcx(x) = exp(x^2) erfc(x) for x >= 0, which neither over- nor underflows:
-// a polynomial in t = (x - 4) / (x + 4) over 1 + 2 x, the form of Shepherd and Laframboise (1981).
-// The coefficients are our own, interpolated at Chebyshev's points in 50 digits. Floats are
-// computed in double, with fewer of them.
+// All are based on erfcx(x) = exp(x^2) erfc(x) for x >= 0, which neither over- nor underflows: a
+// polynomial in t = (x - 4) / (x + 4) over 1 + 2 x, the form of Shepherd and Laframboise (1981).
+// The coefficients are our own, interpolated at Chebyshev points in 50 digits. Floats are computed
+// in double, with fewer of them.
 #pragma once
 
 #include "chainerx/native/math/simd/math_basic.h"
@@ -16,11 +16,11 @@ namespace CX_ISA {
 namespace {
 namespace math {
 
-// How long a polynomial has to be for results in float or double.
+// Degree of a polynomial for results in float or double.
 template <typename T>
 inline constexpr bool kForFloat = sizeof(T) == 4;
 
-// From 1 at infinity to -1 at 0, where the roundings of the quotient would count and are undone.
+// t, from 1 at infinity to -1 at 0, where rounding errors of the quotient matter and are corrected.
 inline BatchD ErfcxPlace(const BatchD& x) {
     const BatchD d = x + BatchD(4.0);
     const BatchD d_low = x - (d - BatchD(4.0));
@@ -31,7 +31,7 @@ inline BatchD ErfcxPlace(const BatchD& x) {
     return BatchD(1.0) - r - Where(x < BatchD(4.0), r_low, BatchD(0.0));
 }
 
-// For x >= 0.
+// erfcx(x) for x >= 0.
 template <typename T>
 inline BatchD ErfcxAbove(const BatchD& x) {
     const BatchD t = ErfcxPlace(x);
@@ -55,7 +55,7 @@ inline BatchD ErfcxAbove(const BatchD& x) {
     }
     return p / xsimd::fma(x, BatchD(2.0), BatchD(1.0));
 }
-// Its derivative, for x >= 0; 2 x erfcx(x) - 2 / sqrt(pi) would cancel.
+// The derivative of erfcx for x >= 0; 2 x erfcx(x) - 2 / sqrt(pi) would cancel.
 template <typename T>
 inline BatchD ErfcxSlopeAbove(const BatchD& x) {
     const BatchD t = ErfcxPlace(x);
@@ -83,9 +83,9 @@ inline BatchD ErfcxSlopeAbove(const BatchD& x) {
     return Negate(p / h) / h;
 }
 
-// exp(factor x^2) with what the square loses in rounding, which exp would magnify.
+// exp(factor x^2), including the rounding error of the square, which exp would amplify.
 inline BatchD ExpOfSquare(const BatchD& x, double factor) {
-    const BatchD a = Clamp(x, -40.0, 40.0);  // beyond, it is 0 or infinite
+    const BatchD a = Clamp(x, -40.0, 40.0);  // beyond, the result is 0 or infinite
     const BatchD square = a * a;
     const BatchD low = ProductError(a, a, square) * BatchD(factor);
     const BatchD y = Exp(square * BatchD(factor));
@@ -116,7 +116,7 @@ struct ErfcOf {
 
 inline constexpr double kSqrtHalf = 0x1.6a09e667f3bcdp-1;
 
-// How likely a normal number is further from 0 than x, on one side.
+// The survival function of the normal distribution at |x|.
 template <typename T>
 inline BatchD NormalTailOf(const BatchD& x) {
     return BatchD(0.5) * ExpOfSquare(x, -0.5) * ErfcxAbove<T>(Abs(x) * BatchD(kSqrtHalf));
@@ -141,8 +141,8 @@ struct LogNdtrOf {
     }
 };
 
-// The point below which a normal number lies with probability 1/2 + q; tail2 is 1 - 2 |q|, which
-// the caller knows exactly. Algorithm AS 241, PPND16 (Wichura, 1988).
+// The normal quantile at probability 1/2 + q; tail2 is 1 - 2 |q|, which the caller knows exactly.
+// Algorithm AS 241, PPND16 (Wichura, 1988).
 inline BatchD NormalQuantile(const BatchD& q, const BatchD& tail2) {
     const auto central = Abs(q) <= BatchD(0.425);
     const BatchD root = xsimd::sqrt(BatchD(0x1.62e42fefa39efp-1) - Log(tail2));
@@ -178,7 +178,7 @@ inline BatchD NormalQuantile(const BatchD& q, const BatchD& tail2) {
     return Where(central, q * y, Copysign(outer, q));
 }
 
-// No case needs less than double, so that float and double share them.
+// double is needed in all cases, so float and double share the code.
 template <typename T>
 struct NdtriOf {
     static BatchD Apply(const BatchD& p) {
@@ -194,7 +194,7 @@ struct ErfinvOf {
         return Where(Abs(x) < BatchD(0x1p-500), tiny, y);
     }
 };
-// The density over the probability, in which exp(-x^2 / 2) cancels out.
+// The density over the probability, in which exp(-x^2 / 2) cancels.
 template <typename T>
 struct LogNdtrSlopeOf {
     static BatchD Apply(const BatchD& x) {

@@ -18,7 +18,7 @@ inline xsimd::batch_bool<T> IsOddInteger(const Batch<T>& x) {
     return (xsimd::trunc(x) == x) & (xsimd::trunc(half) != half);
 }
 
-// `y` is |x1|^x2; puts in the sign and the cases of the C standard that do not follow from
+// Adds to y = |x1|^x2 the sign and the special cases of the C standard that do not follow from
 // exp(x2 * log(x1)).
 template <typename T>
 inline Batch<T> PowBorders(const Batch<T>& x1, const Batch<T>& x2, const Batch<T>& magnitude) {
@@ -36,12 +36,12 @@ inline Batch<T> PowBorders(const Batch<T>& x1, const Batch<T>& x2, const Batch<T
     return Where((x2 == zero) | (x1 == one), one, y);
 }
 
-// |x1|^x2 where `magnitude` is right for finite |x1| > 0 and finite x2.
+// |x1|^x2, given `magnitude`, which is right for finite |x1| > 0 and finite x2.
 inline BatchF PowAtBorders(const BatchF& x1, const BatchF& x2, const BatchF& magnitude) {
     const BatchF a = xsimd::abs(x1);
     const BatchF zero(0.0f);
     const BatchF infinity(__builtin_inff());
-    // Of 0 and infinity the logarithm is infinite, and its product with 0 is not used.
+    // The logarithm of 0 and infinity is infinite; its product with 0 is not used.
     const BatchF at_zero = Where(x2 > zero, zero, infinity);
     const BatchF at_infinity = Where(x2 > zero, infinity, zero);
     BatchF y = Where(a == zero, at_zero, Where(a == infinity, at_infinity, magnitude));
@@ -55,16 +55,17 @@ struct PairF {
     BatchF low;
 };
 
-// 2^(high + low) of what is no more than a little beyond the exponents.
+// 2^(high + low), for exponents at most slightly out of range.
 inline BatchF Exp2OfTwo(const PairF& x) {
     const BatchF n = NearestTo(x.high + x.low, 1.0f);
     return ScaleByPow2(Exp2Core((x.high - n) + x.low), n);
 }
 
 #if defined(__FMA__) || defined(__aarch64__)
-// Of each sixteenth of [0.734, 1.469), in the order of their mantissas: the inverse of a number in
-// it, of so few bits that what a number times it exceeds 1 by is a float; and minus the inverse's
-// binary logarithm in two parts, the first with 15 bits behind the point. Around 1 both are exact.
+// For each sixteenth of [0.734, 1.469), in the order of mantissas: the reciprocal of a number in
+// it, with so few bits that its product with a number minus 1 is a float; and minus the
+// reciprocal's binary logarithm in two parts, the first with 15 fractional bits. Around 1 both are
+// exact.
 alignas(64) inline constexpr float kPowInverse[16] = {
     1.3125f, 1.25f,   1.25f,  1.1875f,  1.125f,  1.125f, 1.0625f,  1.0f,
     1.0f,    0.9375f, 0.875f, 0.84375f, 0.8125f, 0.75f,  0.71875f, 0.6875f};
@@ -89,7 +90,7 @@ alignas(64) inline constexpr float kPowLogLow[16] = {-0x1.d448f8p-17f,
                                                      -0x1.40358ep-19f,
                                                      0x1.60fe68p-17f};
 
-// table[i], of the low four bits of i.
+// table[i] by the low four bits of i.
 inline BatchF LookUp(const float (&table)[16], const Batch<uint32_t>& i) {
 #if defined(CX_ISA_AVX512)
     return _mm512_permutexvar_ps(i, _mm512_load_ps(table));
@@ -106,7 +107,7 @@ inline BatchF LookUp(const float (&table)[16], const Batch<uint32_t>& i) {
 #endif
 }
 
-// log2(x / 2^lift) of normal positive x, good to 2^-34 of itself.
+// log2(x / 2^lift) for normal positive x, to 2^-34 relative.
 inline PairF Log2InTwo(const BatchF& x, const BatchF& lift) {
     using Bits = Batch<uint32_t>;
     const Bits moved = xsimd::bitwise_cast<uint32_t>(x) + Bits(0x3f800000u - 0x3f3c0000u);
@@ -125,7 +126,7 @@ inline PairF Log2InTwo(const BatchF& x, const BatchF& lift) {
     const BatchF log2e(0x1.715476p+0f);
     const BatchF whole = k + LookUp(kPowLog, sixteenth);
     const BatchF high = xsimd::fma(w, log2e, whole);
-    // whole - high is a float, as |w log2e| < 1/16 wherever high is below 1/16, and 0 beside 1.
+    // whole - high is a float, since |w log2e| < 1/16 if high is below 1/16, and 0 near 1.
     const BatchF low = xsimd::fma(w, log2e, whole - high) + LookUp(kPowLogLow, sixteenth);
     return {high, xsimd::fma(w_low, log2e, xsimd::fma(w, BatchF(0x1.4ae0cp-26f), low))};
 }
@@ -134,7 +135,7 @@ inline PairF Times(const PairF& x, const BatchF& y) {
     const BatchF high = x.high * y;
     return {high, xsimd::fma(x.low, y, xsimd::fms(x.high, y, high))};
 }
-// Of any x1 and x2; what Pow() computes comes out the same.
+// For any x1 and x2; bits equal those of Pow() where it applies.
 [[gnu::noinline]] inline BatchF PowOfAny(const BatchF& x1, const BatchF& x2) {
     const BatchF zero(0.0f);
     const BatchF a = xsimd::abs(x1);
@@ -146,8 +147,8 @@ inline PairF Times(const PairF& x, const BatchF& y) {
     const BatchF low = Where(bounded == product.high, product.low, zero);
     return PowAtBorders(x1, x2, Exp2OfTwo({bounded, low}));
 }
-// 2^(x2 log2(x1)) in floats of two parts: little more than a unit in the last place off. A call for
-// each batch, which the compiler would rather have, takes a third as long as all of it.
+// 2^(x2 log2(x1)) in double-float arithmetic: little more than 1 ulp of error. Inlined against the
+// compiler's choice: a call per batch takes a third as long as the whole loop.
 [[gnu::always_inline]] inline BatchF Pow(const BatchF& x1, const BatchF& x2) {
     const PairF product = Times(Log2InTwo(x1, BatchF(0.0f)), x2);
     const auto is_plain = (x1 >= BatchF(0x1p-126f)) & (x1 < BatchF(__builtin_inff())) &
@@ -157,7 +158,7 @@ inline PairF Times(const PairF& x, const BatchF& y) {
     return Exp2OfTwo(product);
 }
 #else
-// log2(|x1|) in doubles, which asks for no fused steps.
+// x2 log2(|x1|) in double, which needs no FMA.
 inline BatchD Log2Times(const BatchD& a, const BatchD& x2) {
     return Clamp(x2 * Log2Short(a), -200.0, 200.0);
 }
@@ -172,7 +173,7 @@ inline BatchF Pow(const BatchF& x1, const BatchF& x2) {
 }
 #endif
 
-// log|x1| as a sum of two doubles, good to about 2^-66, times x2, likewise.
+// log|x1| in double-double, to about 2^-66, times x2, likewise.
 inline BatchD Pow(const BatchD& x1, const BatchD& x2) {
     using xsimd::fma;
     const BatchD a = xsimd::abs(x1);
@@ -207,7 +208,7 @@ inline BatchD Pow(const BatchD& x1, const BatchD& x2) {
     const BatchD log = LogBorders(a, log_high);
     const BatchD product = x2 * log;
     const BatchD bounded = Clamp(product, -800.0, 800.0);
-    // At the borders this is inf - inf; there is no low part then.
+    // In special cases this is inf - inf; there is no low part then.
     const BatchD raw_low = fma(x2, log_low, ProductError(x2, log, product));
     const BatchD product_low =
         Where((bounded == product) & (xsimd::abs(raw_low) < BatchD(1.0)), raw_low, BatchD(0.0));
@@ -216,8 +217,8 @@ inline BatchD Pow(const BatchD& x1, const BatchD& x2) {
     return PowBorders(x1, x2, ScaleByPow2(power, reduced.n));
 }
 
-// About 1 / cbrt(a) of normal positive a, up to a tenth: a third of the exponent, and of the
-// mantissa behind it, which goes on where the exponent ends.
+// About 1 / cbrt(a) for normal positive a, to within 1/10: divides the bits, exponent and mantissa,
+// by three.
 inline BatchF InverseCbrtNear(const BatchF& a) {
     const BatchF bits = xsimd::to_float(xsimd::bitwise_cast<int32_t>(a));
     const BatchF third(-0x1.555556p-2f);
@@ -225,7 +226,8 @@ inline BatchF InverseCbrtNear(const BatchF& a) {
         xsimd::to_int(xsimd::fma(bits, third, BatchF(0x1.5287dap30f))));
 }
 inline BatchD InverseCbrtNear(const BatchD& a) {
-    // Of the upper half of the bits alone; as whole doubles, for AVX2 converts no 64-bit integers.
+    // Uses the upper 32 bits only, as integer-valued doubles, since AVX2 converts no 64-bit
+    // integers.
     const auto whole =
         (xsimd::bitwise_cast<uint64_t>(a) >> 32) | Batch<uint64_t>(0x4330000000000000u);
     const BatchD bits = xsimd::bitwise_cast<double>(whole) - BatchD(0x1p52);
@@ -234,8 +236,8 @@ inline BatchD InverseCbrtNear(const BatchD& a) {
     return xsimd::bitwise_cast<double>(xsimd::bitwise_cast<uint64_t>(y) << 32);
 }
 
-// With 1 - a r^3 = e, cbrt(a) is a r^2 (1 - e)^(-2/3), of which the second factor is 1 + e P(e)
-// with P minimax for |e| < 0.1022. Of zero the first is zero.
+// With e = 1 - a r^3, cbrt(a) is a r^2 (1 - e)^(-2/3), whose second factor is 1 + e P(e) with P
+// minimax for |e| < 0.1022. If a is zero, so is the first factor.
 inline BatchF CbrtOfNormal(const BatchF& a) {
     const BatchF r = InverseCbrtNear(a);
     const BatchF root = a * (r * r);
@@ -266,13 +268,13 @@ inline BatchF Cbrt(const BatchF& x) {
     return Copysign(y, x);
 }
 
-// A minimax polynomial in e brings 1 / cbrt(a) = r / cbrt(1 - e) to 2^-18, a step of third order to
-// 2^-53. The last step is taken on the root itself, whose cube is subtracted exactly.
+// A minimax polynomial in e brings 1 / cbrt(a) = r / cbrt(1 - e) to 2^-18, a third-order step to
+// 2^-53. The last step is on the root itself, whose cube is subtracted exactly.
 inline BatchD Cbrt(const BatchD& x) {
     const BatchD one(1.0);
     const BatchD third(0x1.5555555555555p-2);
     const BatchD magnitude = xsimd::abs(x);
-    // Away from denormals, and from where a cube that is rounded up is infinite.
+    // Scales away from denormals, and from numbers whose rounded cube is infinite.
     const auto is_small = magnitude < BatchD(0x1p-960);
     const BatchD a = magnitude * Where(is_small, BatchD(0x1p54), BatchD(0.125));
     BatchD r = InverseCbrtNear(a);
@@ -291,17 +293,16 @@ inline BatchD Cbrt(const BatchD& x) {
     return Where((magnitude > BatchD(0.0)) & (magnitude < infinity), Copysign(y, x), x);
 }
 
-// An infinity wins over nan, as in C.
-// The sum of squares in two floats, of numbers that a power of two brings near 1. No step needs to
-// be fused, so the bits are the same without.
+// An infinity wins over NaN, as in C. The sum of squares in double-float arithmetic, after scaling
+// by a power of two. Bits are the same with and without FMA.
 inline BatchF Hypot(const BatchF& x1, const BatchF& x2) {
     using Bits = Batch<uint32_t>;
     const BatchF a1 = xsimd::abs(x1);
     const BatchF a2 = xsimd::abs(x2);
-    const auto swapped = a1 < a2;  // nan stays where it is
+    const auto swapped = a1 < a2;  // NaN is not swapped
     const BatchF large = Where(swapped, a2, a1);
     const BatchF small = Where(swapped, a1, a2);
-    // Neither this nor its inverse is denormal.
+    // Neither this nor its reciprocal is denormal.
     const Bits exponent = xsimd::bitwise_cast<uint32_t>(large) & Bits(0x7f800000u);
     const BatchF power = Clamp(xsimd::bitwise_cast<float>(exponent), 0x1p-126f, 0x1p126f);
     const BatchF inverse =
@@ -315,7 +316,7 @@ inline BatchF Hypot(const BatchF& x1, const BatchF& x2) {
     const BatchF root = xsimd::sqrt(sum);
     const BatchF square = root * root;
     const BatchF rest = ((sum - square) - ProductError(root, root, square)) + low;
-    // 1 / (2 root), up to an eighth: `rest` is worth a unit in the last place at most.
+    // 1 / (2 root), to within 1/8: `rest` is at most one ulp.
     const BatchF half =
         xsimd::bitwise_cast<float>(Bits(0x7e6ef311u) - xsimd::bitwise_cast<uint32_t>(root));
     const BatchF infinity(__builtin_inff());
@@ -325,7 +326,7 @@ inline BatchD Hypot(const BatchD& x1, const BatchD& x2) {
     const BatchD a1 = xsimd::abs(x1);
     const BatchD a2 = xsimd::abs(x2);
     const BatchD largest = xsimd::max(a1, a2);
-    // Squares neither overflow nor vanish after scaling by a power of two.
+    // After scaling by a power of two, squares neither overflow nor underflow.
     const auto big = largest > BatchD(0x1p500);
     const auto small = largest < BatchD(0x1p-400);
     const BatchD scale = Where(big, BatchD(0x1p-600), Where(small, BatchD(0x1p600), BatchD(1.0)));

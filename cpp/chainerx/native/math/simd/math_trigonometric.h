@@ -1,8 +1,8 @@
-// math:: circular functions and their inverses.
+// math:: trigonometric functions and their inverses.
 //
-// sin, cos, tan: x = n pi/2 + r with pi/2 in three parts (Cody and Waite), which holds up to
-// kReduceLimit; beyond it, and without fused steps, floats are computed in double, and doubles
-// beyond it by the C library, element by element. Polynomials are our own minimax fits (Remez).
+// sin, cos, tan: x = n pi/2 + r with pi/2 in three parts (Cody and Waite), valid up to
+// kReduceLimit. Beyond it, and without FMA, floats are computed in double; doubles beyond it by the
+// C library, element by element. Polynomials are our own minimax fits (Remez).
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,7 @@ namespace CX_ISA {
 namespace {
 namespace math {
 
-// Up to here n is off by so little that |r| exceeds pi/4 by less than a hundredth, and the first
-// step is exact.
+// Up to here |r| exceeds pi/4 by less than 1 %, and the first step is exact.
 template <typename T>
 inline constexpr T kReduceLimit = sizeof(T) == 4 ? T(0x1p15) : T(0x1p40);
 
@@ -28,9 +27,9 @@ struct Quadrant {
     Batch<T> r;
     Batch<T> r_low;
 };
-// pi/2 = high + middle + low. Beside a multiple of pi, as fl(k pi), what is left of the first two
-// steps is far less than either, so no error of theirs is lost: r is their difference rounded, and
-// r_low all that this leaves out.
+// pi/2 = high + middle + low. Near a multiple of pi, as fl(k pi), the result of the first two steps
+// is far smaller than their operands, so they are exact: r is their difference, rounded, and r_low
+// its error.
 template <typename T>
 inline Quadrant<T> ReduceByParts(const Batch<T>& x, T inverse, T high, T middle, T low, T to_bits) {
     using B = Batch<T>;
@@ -54,8 +53,8 @@ inline Quadrant<double> ReduceByHalfPi(const BatchD& x) {
                          -0x1.f1976b7ed8fbcp-110, 0x1.8p52);
 }
 #if defined(__FMA__) || defined(__aarch64__)
-// Of floats, r is the difference of `first` and the exact product. All parts of pi/2 are positive,
-// so that zero keeps its sign.
+// For floats, r is the difference of `first` and the exact product. All parts of pi/2 are positive,
+// so zero keeps its sign.
 inline constexpr float kHalfPiMiddle = 0x1.4442dp-24f;
 inline constexpr float kHalfPiLow = 0x1.846988p-48f;
 struct ReducedTurn {
@@ -72,8 +71,8 @@ inline ReducedTurn ReduceTurn(const BatchF& x) {
     return {xsimd::bitwise_cast<uint32_t>(turns), n, first,
             xsimd::fnma(n, BatchF(kHalfPiMiddle), first)};
 }
-// What rounding leaves out of r is exact, too, unless r is so small that it is left out here: r_low
-// has the third part alone then.
+// The rounding error of r is exact, unless r is so small that it is omitted here: r_low is the
+// third part alone then.
 inline Quadrant<float> ReduceByHalfPi(const BatchF& x) {
     const auto [bits, n, first, r] = ReduceTurn(x);
     const BatchF left_out = xsimd::fnma(n, BatchF(kHalfPiMiddle), first - r);
@@ -112,7 +111,7 @@ inline Batch<T> CosCore(const Batch<T>& r, const Batch<T>& r_low) {
     return y + (((one - y) - half) + xsimd::fma(z * z, CosTail(z), -(r * r_low)));
 }
 
-// Good for the precision of float.
+// float precision.
 inline BatchD SinCoreShort(const BatchD& r) {
     const BatchD z = r * r;
     return xsimd::fma(r * z,
@@ -128,7 +127,7 @@ inline BatchD CosCoreShort(const BatchD& r) {
                       BatchD(1.0));
 }
 
-// Through a float, 2 or 0: AVX2 compares 64-bit integers slowly.
+// Goes through a float, 2 or 0, since AVX2 compares 64-bit integers slowly.
 template <typename T, typename Bits>
 inline xsimd::batch_bool<T> IsOdd(const Batch<Bits>& n) {
     constexpr int kShift = sizeof(T) * 8 - 2;
@@ -189,7 +188,7 @@ inline BatchF CircularByDouble(const BatchF& x) {
     return PatchLanes(y, xsimd::abs(x) > limit, x, x,
                       [](float v, float) { return static_cast<float>(F::Huge(v)); });
 }
-// `near` of what is not beyond kReduceLimit.
+// `near` where |x| <= kReduceLimit, else the slow path.
 template <typename F>
 inline BatchF CircularUnlessFar(const BatchF& x, const BatchF& near) {
     const auto far = xsimd::abs(x) > BatchF(kReduceLimit<float>);
@@ -217,8 +216,8 @@ inline Batch<T> Cos(const Batch<T>& x) {
 }
 inline BatchD Tan(const BatchD& x) { return Where(x == BatchD(0.0), x, Circular<Tangent>(x)); }
 #if defined(__FMA__) || defined(__aarch64__)
-// One polynomial, and its inverse in odd quadrants, where sine and cosine would be two. What r
-// leaves out counts beside a multiple of pi/2 alone, where r is exact but for the third part.
+// One polynomial, and its reciprocal in odd quadrants, instead of sine and cosine. r's error
+// matters only near a multiple of pi/2, where r is exact but for the third part.
 inline BatchF Tan(const BatchF& x) {
     const ReducedTurn turn = ReduceTurn(x);
     const BatchF r = xsimd::fnma(turn.n, BatchF(kHalfPiLow), turn.r);
@@ -253,7 +252,7 @@ inline Batch<T> FromHalfPi(T n, const Batch<T>& a) {
     return Batch<T>(n * HalfPi<T>::kHigh) - (a - Batch<T>(n * HalfPi<T>::kLow));
 }
 
-// asin(a) for 0 <= a <= 1, of `large` a by halves: 2 asin(sqrt((1 - a) / 2)) is pi/2 less that.
+// asin(a) for 0 <= a <= 1; for large a by pi/2 - 2 asin(sqrt((1 - a) / 2)).
 struct ArcSine {
     xsimd::batch_bool<float> large;
     BatchF y;
@@ -277,7 +276,7 @@ inline BatchF Asin(const BatchF& x) {
     return Copysign(Where(large, FromHalfPi(1.0f, y), y), x);
 }
 
-// pi/2 - asin(x), or asin by halves, which is pi less that where x is negative.
+// pi/2 - asin(x); for large |x| the half-angle form, subtracted from pi if x is negative.
 inline BatchD Acos(const BatchD& x) { return xsimd::acos(x); }
 inline BatchF Acos(const BatchF& x) {
     const auto [large, y] = AsinParts(xsimd::abs(x));
@@ -328,7 +327,7 @@ inline Batch<T> Atan2(const Batch<T>& x1, const Batch<T>& x2) {
     const auto steep = a1 > a2;
     const B low = Where(steep, a2, a1);
     const B high = Where(steep, a1, a2);
-    // Equal: 1 also for two infinities, 0 for two zeros.
+    // Equal operands: 1 also for two infinities, 0 for two zeros.
     const B q = Where(low == high, Where(high == B(T(0)), high, B(T(1))), low / high);
     B y = AtanCore(q);
     y = Where(steep, FromHalfPi(T(1), y), y);

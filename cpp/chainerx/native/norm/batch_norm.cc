@@ -1,4 +1,4 @@
-// Normalization of channels.
+// Batch normalization: normalizes channels.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace {
 
 ChannelShape ShapeOf(const Array& x) { return {x.shape()[0], x.shape()[1], x.shape()[2]}; }
 
-// What y = (x - mean) * scale + beta is computed from. The mean is more exact than a T: what is
-// left of it goes into the shift.
+// The parameters of y = (x - mean) * scale + beta. The exact mean has more bits than T; the shift
+// includes its rounding error.
 template <typename T>
 void SetAffine(double mean, double scale, double beta, T* params, int64_t step) {
     const T center = static_cast<T>(mean);
@@ -55,7 +55,7 @@ struct Forward : Writer<T> {
     double count;
     T* mean;
     T* inv_std;
-    double* statistics;  // mean and variance of each channel; null if nobody wants them
+    double* statistics;  // mean and variance of each channel, or null
 
     const T* Centers() const { return nullptr; }
     void Reduce(int64_t offset, int64_t runs, int64_t stride, int64_t n, int64_t,
@@ -95,7 +95,7 @@ void UpdateRunning(const Array& running, const double* statistics, double decay,
     });
 }
 
-// `statistics` is null if nobody wants them.
+// `statistics` may be null.
 void Normalize(const Array& x, const Array& gamma, const Array& beta, double eps, const Array& y,
                const Array& mean, const Array& inv_std, double* statistics) {
     if (RunWide(y, [&](const Array& wide) {
@@ -112,7 +112,7 @@ void Normalize(const Array& x, const Array& gamma, const Array& beta, double eps
     });
 }
 
-// Running statistics are written last, when nothing can fail any more.
+// Running statistics are written last, when no more errors can occur.
 void BatchNorm(const Array& x, const Array& gamma, const Array& beta, double eps, double decay,
                const Array& running_mean, const Array& running_var, const Array& y,
                const Array& mean, const Array& inv_std) {
@@ -141,7 +141,7 @@ struct Backward {
     const T* mean;
     const T* inv_std;
     double count;
-    T* gx;  // null if nobody wants it
+    T* gx;  // null if not requested
     T* ggamma;
     T* gbeta;
 
@@ -162,7 +162,7 @@ struct Backward {
     }
     void Finish(int64_t c, const double* sums, T* params, int64_t step) const {
         const auto r = static_cast<double>(inv_std[c]);
-        const double rest = sums[0] / count;  // of the mean: what T could not hold
+        const double rest = sums[0] / count;  // rounding error of the mean
         const double product = sums[2] - rest * sums[1];
         ggamma[c] = static_cast<T>(product * r);
         gbeta[c] = static_cast<T>(sums[1]);
@@ -208,7 +208,7 @@ void BatchNormGrad(const Array& x, const Array& gamma, const Array& mean, const 
 }
 CX_NATIVE_KERNEL(BatchNormGrad)
 
-// Nothing is reduced.
+// Pure elementwise: nothing is reduced.
 template <typename T>
 struct Fixed : Writer<T> {
     static constexpr int kSums = 1;

@@ -1,11 +1,12 @@
-// Arrays (n, c, s), contiguous, by channel: sums over n and s, then a result that is written with
-// what follows from the sums. Where a channel fits into a cache it is read from memory once.
+// Per-channel algorithms on contiguous arrays (n, c, s): sums over n and s, then a result that is
+// computed with values derived from the sums. A channel that fits in a cache is read from memory
+// once.
 //
-// Long runs of s elements are taken one by one. Short ones would leave most lanes of a register
-// empty: there each place of (c, s) is a column, with rows of one image each, or of several where
-// images are short, too; the columns of a channel are joined at the end.
+// Long runs of s elements are handled one by one. Short ones would leave most lanes of a register
+// empty: then each position of (c, s) is a column, whose rows are single images (or several, if
+// images are short, too), and the columns of a channel are joined at the end.
 //
-// How work is cut depends on the shape alone.
+// The partition of work depends on the shape alone.
 #pragma once
 
 #include <algorithm>
@@ -53,13 +54,14 @@ class ChannelRun {
     static constexpr int kParams = Op::kParams;
     static constexpr int64_t kLongRun = 16;
     static constexpr int64_t kPiece = 1 << 16;      // elements worth a thread
-    static constexpr int64_t kSmallTask = 1 << 14;  // the least
+    static constexpr int64_t kSmallTask = 1 << 14;  // minimum elements of a task
     static constexpr int64_t kCached = 1 << 17;     // elements that stay in a cache
-    static constexpr int64_t kLargeTask = 1 << 20;  // the most, for the sake of Ctrl-C
-    static constexpr int64_t kManyTasks = 64;       // enough for all threads
-    static constexpr int64_t kGroup = 64;           // most channels of one task
-    static constexpr int64_t kTile = 128;           // columns
-    static constexpr int64_t kRows = 64;            // rows whose columns are summed up in T
+    // maximum elements of a task, for the sake of Ctrl-C
+    static constexpr int64_t kLargeTask = 1 << 20;
+    static constexpr int64_t kManyTasks = 64;  // tasks that are enough for all threads
+    static constexpr int64_t kGroup = 64;      // maximum channels of one task
+    static constexpr int64_t kTile = 128;      // columns
+    static constexpr int64_t kRows = 64;       // rows whose columns are summed in T
 
     static bool IsTask(int64_t elements, int64_t tasks) {
         return elements <= kCached || (elements <= kLargeTask && tasks >= kManyTasks);
@@ -89,7 +91,7 @@ class ChannelRun {
         });
     }
 
-    // Several pieces of work for a channel.
+    // Splits each channel into several chunks.
     void RunPieces() {
         const auto [n, c, s] = shape_;
         const int64_t images = std::max<int64_t>(1, kPiece / s);
@@ -141,7 +143,7 @@ class ChannelRun {
         }
     }
 
-    // Each column is a channel, and few rows are a task.
+    // Treats each column as a channel, and a few rows as a task.
     void RunTiles(int64_t tiles) {
         const auto [n, c, s] = shape_;
         const int64_t group = std::max<int64_t>(1, kSmallTask / (n * std::min(c, kTile)));
@@ -169,14 +171,14 @@ class ChannelRun {
         }
     }
 
-    // Blocks of rows; columns that are of one channel are joined behind them.
+    // Handles blocks of rows; joins the columns of a channel afterwards.
     void RunRowBlocks() {
         const auto [n, c, s] = shape_;
         const int64_t image = c * s;
         const int64_t images = std::clamp<int64_t>(kTile / 2 / image, 1, n);  // of a row
         const int64_t period = images * image;
         const int64_t rows = n / images;
-        const int64_t rest = n % images * image;  // columns of the last row, which is not full
+        const int64_t rest = n % images * image;  // columns of the last, partial row
         const int64_t block = CeilDiv(CeilDiv(kPiece, period), kRows) * kRows;
         const int64_t blocks = CeilDiv(rows, block);
 
@@ -228,7 +230,7 @@ class ChannelRun {
         if (rest != 0) op_.MapColumns(rows * period, 1, period, rest, wide.get(), period);
     }
 
-    // The numbers of each column, from those of each channel, in `planes`; null of null.
+    // Expands per-channel values to columns, in `planes`; null stays null.
     std::unique_ptr<T[]> Spread(const T* of_channels, int planes, int64_t period) const {
         if (of_channels == nullptr) return nullptr;
         std::unique_ptr<T[]> wide{new T[static_cast<size_t>(planes * period)]};

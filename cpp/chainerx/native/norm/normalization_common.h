@@ -1,4 +1,4 @@
-// What the kernels of normalizations have in common.
+// Helpers of the normalization kernels.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace chainerx::native {
 
-// Calls f<T>(loops) for float or double, the types that they compute in.
+// Calls f<T>(loops) for the compute type, float or double.
 template <typename F>
 void VisitWide(Dtype dtype, const F& f) {
     const NormalizationIsaLoops& loops = normalization_loops();
@@ -19,7 +19,7 @@ void VisitWide(Dtype dtype, const F& f) {
     }
 }
 
-// The mean of `count` numbers and the sum of their squared distances from it become those of more.
+// Merges the mean of `count` numbers and the sum of squared deviations with those of more numbers.
 inline void JoinMoments(double* mean, double* square, int64_t count, double more_mean,
                         double more_square, int64_t more_count) {
     const double part = static_cast<double>(more_count) / static_cast<double>(count + more_count);

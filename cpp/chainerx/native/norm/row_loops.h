@@ -1,4 +1,4 @@
-// Loops of single routines, as raw function pointers: what the unit norm/simd/rows.cc exports.
+// Loops of softmax, random numbers, CTC and dropout: exported by norm/simd/rows.cc.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace chainerx::native {
 
-// Normalized exponentials of `rows` contiguous rows of n > 0 elements.
+// Softmax of `rows` contiguous rows of n > 0 elements.
 template <typename T>
 struct SoftmaxLoops {
     // Per row: the maximum, and log sum exp(x - max).
@@ -23,28 +23,27 @@ struct SoftmaxLoops {
 template <typename T>
 using BitsOf = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
 
-// The numbers of the Philox blocks first, ..., first + n - 1 (native/random/random.h): 16 bytes of
-// each.
+// Random numbers from the Philox blocks first, ..., first + n - 1 (native/random/random.h), 16
+// bytes of each.
 template <typename T>
 struct RandomLoops {
-    // In [0, 1).
+    // Uniform in [0, 1).
     void (*uniform)(uint64_t seed, uint64_t call, uint64_t first, int64_t n, T* out);
     void (*normal)(uint64_t seed, uint64_t call, uint64_t first, int64_t n, T* out);
-    // As unsigned integers of as many bits.
+    // Uniform unsigned integers of the same width.
     void (*bits)(uint64_t seed, uint64_t call, uint64_t first, int64_t n, BitsOf<T>* out);
 };
 
-// Logarithms of the weights of all ways through a lattice, step by step: state s is entered from s,
-// s - 1, and s - 2 where skip[s] is 0 and not -inf; the first step is in state 0 or 1. Rows of x,
-// what each step in each state adds, and of y are `stride` apart. States begin at kLatticeLead;
-// what is before and behind them is -inf in x and skip, and a multiple of kLatticeLanes follows the
-// lead.
+// Log-space alpha recursion (forward pass) of CTC: state s is entered from s, s - 1, and s - 2 if
+// skip[s] is 0 and not -inf; the first step is in state 0 or 1. Rows of x (the score of each state
+// in a step) and of y are `stride` apart. States begin at kLatticeLead; padding on both sides is
+// -inf in x and skip, up to a multiple of kLatticeLanes after the lead.
 inline constexpr int64_t kLatticeLead = 2;
 inline constexpr int64_t kLatticeLanes = 16;
 template <typename T>
 struct LatticeLoops {
-    // Fills rows begin, ..., end - 1 of y, each less the maximum of the row before it and all that
-    // were taken off before; returns the sum of what these rows are less.
+    // Fills rows begin, ..., end - 1 of y. Each row is normalized by the maximum of the row before,
+    // cumulatively; returns the sum of the offsets of these rows.
     double (*weights)(const T* x, const T* skip, int64_t begin, int64_t end, int64_t stride, T* y);
 };
 
@@ -53,8 +52,8 @@ struct RowLoopsOf {
     SoftmaxLoops<T> softmax;
     LatticeLoops<T> lattice;
     RandomLoops<T> random;
-    // y = x * scale, or x * 0 where a number is below `threshold`, for the elements of n groups of
-    // eight Philox blocks, which have 32 numbers; the last `missing` ones are not there.
+    // Dropout: y = x * scale, or x * 0 if a random number is below `threshold`, over n groups of
+    // eight Philox blocks of 32 numbers in total; the last `missing` elements do not exist.
     void (*dropout)(uint64_t seed, uint64_t call, uint64_t first, int64_t n, int64_t missing,
                     uint32_t threshold, T scale, const T* x, T* y);
     // y = x * factor, or y += x * factor

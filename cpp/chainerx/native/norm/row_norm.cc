@@ -1,4 +1,4 @@
-// Normalization of rows: of layers, groups of channels, single channels.
+// Row normalization: layer, group and instance normalization.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace chainerx::native {
 namespace {
 
 constexpr int64_t kTask = 1 << 14;   // elements worth a thread
-constexpr int64_t kPiece = 1 << 16;  // the same where they are read from memory
+constexpr int64_t kPiece = 1 << 16;  // elements worth a thread if they come from memory
 constexpr int64_t kLongRun = 16;     // below, each element has its own gamma
 constexpr int64_t kShortRow = 1 << 14;
 constexpr int64_t kCachedRow = 1 << 17;
@@ -23,9 +23,9 @@ constexpr int64_t kManyTasks = 64;
 constexpr int64_t kRowsAtOnce = 4;
 constexpr int64_t kNearby = 1 << 12;  // elements
 constexpr int64_t kTile = 4096;       // columns of a task
-constexpr int64_t kExactRows = 64;    // that are summed up in T
+constexpr int64_t kExactRows = 64;    // rows summed in T
 
-// x (n, g, k, s). Where s is short, gamma and beta are spread over it, and s is 1.
+// x is (n, g, k, s). If s is short, gamma and beta are expanded over it, and s is 1.
 struct RowShape {
     int64_t n;
     int64_t g;
@@ -45,7 +45,7 @@ std::unique_ptr<T[]> Allocate(int64_t n) {
     return std::unique_ptr<T[]>{new T[static_cast<size_t>(n)]};
 }
 
-// Numbers of each of (g, k), for each element of (g, k, s); null where that is not asked for.
+// Expands values of (g, k) to each element of (g, k, s); null if there are none.
 template <typename T>
 class Spread {
  public:
@@ -84,7 +84,7 @@ struct Forward {
         double r;
     };
 
-    // The statistics of a row, from its moments.
+    // Computes the statistics of a row from its moments.
     Row Finish(int64_t row, double exact_mean, double square) const {
         const double r = 1 / std::sqrt(square / static_cast<double>(shape.length()) + eps);
         mean[row] = static_cast<T>(exact_mean);
@@ -92,7 +92,7 @@ struct Forward {
         return {exact_mean, r};
     }
 
-    // Elements [begin, begin + count) of a row.
+    // Writes elements [begin, begin + count) of a row.
     void Write(int64_t row, const Row& statistics, int64_t begin, int64_t count,
                const T* wide_gamma, const T* wide_beta) const {
         const int64_t length = shape.length();
@@ -108,7 +108,7 @@ struct Forward {
             loops.row(from, count, p, wide_gamma + at, wide_beta + at, to);
             return;
         }
-        // Whole channels, or a part of one.
+        // Handles whole channels, or a part of one.
         const int64_t s = shape.s;
         for (int64_t i = 0; i < count;) {
             const int64_t channel = group * shape.k + (begin + i) / s;
@@ -128,7 +128,7 @@ struct Forward {
         const Spread<T> wide_beta{beta, shape};
         if (length <= kCachedRow || (rows >= kManyTasks && length <= 8 * kCachedRow)) {
             const int64_t group = std::max<int64_t>(1, kTask / length);
-            // The sums of several rows, while they are near, need not wait for each other.
+            // Sums several rows while they are in cache, so that their additions overlap.
             const int64_t at_once = std::clamp<int64_t>(kNearby / length, 1, kRowsAtOnce);
             ParallelFor(CeilDiv(rows, group), [&](int64_t task) {
                 const int64_t end = std::min(rows, (task + 1) * group);
@@ -197,19 +197,19 @@ struct Backward {
     const RowShape shape;
     const T* x;
     const T* gamma;
-    const T* mean;  // null, as inv_std, if they are to be computed again
+    const T* mean;  // null, as inv_std, to recompute them
     const T* inv_std;
     const T* g;
     bool centered;
     double eps;
-    T* gx;  // null if nobody wants it
+    T* gx;  // null if not requested
     T* ggamma;
     T* gbeta;
 
-    // What gx of a row is made of, from the sums of d = x - mean, h = g * gamma, and h * d:
-    // gx = r * (h - mean of h - u * mean of h * u), where u = (d - rest) * r.
+    // Parameters of gx, from the sums of d = x - mean, h = g * gamma, and h * d: gx = r * (h - mean
+    // of h - u * mean of h * u), where u = (d - rest) * r.
     struct Row {
-        double rest;  // of the mean: what T could not hold
+        double rest;  // rounding error of the mean
         double r;
         double of_u;
         double shift;
@@ -267,8 +267,8 @@ struct Backward {
         p[4] = static_cast<T>(of.shift - of.of_u * of.r * of.rest);
     }
 
-    // g * u and g summed over rows begin, begin + step, ... of `width` columns, in `sums` (2,
-    // width), some rows at a time in T.
+    // Sums g * u and g over rows begin, begin + step, ... of `width` columns into `sums` (2,
+    // width), a few rows at a time in T.
     template <typename F>
     void SumRows(int64_t rows, int64_t width, double* sums, T* buffer, const F& add) const {
         std::fill_n(buffer, 2 * width, T{0});
@@ -279,7 +279,7 @@ struct Backward {
         }
     }
 
-    // Sums of elements, in planes of `image()`, become those of (g, k).
+    // Reduces sums of elements, in planes of `image()`, to those of (g, k).
     void StoreParams(const double* of_gamma, const double* of_beta, int64_t first,
                      int64_t count) const {
         if (shape.s == 1) {
@@ -299,7 +299,7 @@ struct Backward {
         }
     }
 
-    // Blocks of images; in each, rows while they are in a cache.
+    // Handles blocks of images, and the rows of each while they are in cache.
     void RunShortRows(const T* wide) const {
         const int64_t length = shape.length();
         const int64_t image = shape.image();
@@ -330,7 +330,7 @@ struct Backward {
         }
     }
 
-    // Rows of one group, four at a time.
+    // Handles rows of one group, four at a time.
     void RunRows(int64_t image, int64_t count, int64_t group, const T* wide, T* of_gamma,
                  T* of_beta) const {
         const int64_t length = shape.length();
@@ -352,7 +352,7 @@ struct Backward {
         }
     }
 
-    // Long rows: their sums first, then tiles of columns over all rows.
+    // Long rows: first their sums, then tiles of columns over all rows.
     void RunColumns(const T* wide) const {
         const int64_t rows = shape.rows();
         const int64_t length = shape.length();
@@ -366,7 +366,7 @@ struct Backward {
             loops.row_dots(x + at, g + at, wide + row % shape.g * length + begin,
                            std::min(kPiece, length - begin), mean[row], sums.get() + 3 * task);
         });
-        // Those of one group stand together.
+        // Parameters of one group are adjacent.
         const auto params = Allocate<T>(rows * kRowParams);
         for (int64_t row = 0; row < rows; ++row) {
             double all[3] = {};
@@ -396,7 +396,7 @@ struct Backward {
         });
     }
 
-    // Channels with a gamma of their own: sums of each, then of the row.
+    // Channels with their own gamma: sums of each, then of the row.
     void RunChannels() const {
         const int64_t rows = shape.rows();
         const int64_t length = shape.length();
@@ -409,7 +409,8 @@ struct Backward {
             const int64_t at = row * length + k * s;
             loops.dots(x + at, g + at, 1, 0, s, mean[row], own);
         };
-        // The sums of a row; those of its channels become ggamma and gbeta of one image.
+        // Completes a row from its sums; those of its channels become ggamma and gbeta of one
+        // image.
         const auto finish = [&](int64_t row) {
             const T* scale = gamma + row % shape.g * shape.k;
             double* own = sums.get() + 3 * row * shape.k;

@@ -1,4 +1,4 @@
-// Normalized exponentials of rows.
+// softmax, log_softmax and their cross entropies.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace chainerx::native {
 namespace {
 
-// Calls f(first row, number of rows), some eight thousand elements to a block.
+// Calls f(first row, number of rows) for chunks of about eight thousand elements.
 template <typename F>
 void ForRows(const Array& x, const F& f) {
     const int64_t rows = x.shape()[0];
@@ -26,7 +26,7 @@ void ForRows(const Array& x, const F& f) {
                 [&](int64_t block) { f(block * step, std::min(step, rows - block * step)); });
 }
 
-// Calls f<T>(loops) for float and double, the two types that rows are computed in.
+// Calls f<T>(loops) for the compute type, float or double.
 template <typename F>
 void VisitWide(Dtype dtype, const F& f) {
     if (dtype == Dtype::kFloat64) {
@@ -137,7 +137,8 @@ void SoftmaxCrossEntropyGrad(const Array& x, const Array& t, int64_t ignore, dou
                          cols, to);
             for (int64_t i = 0; i < count; ++i, to += cols) {
                 const int64_t label = Data<const int64_t>(t)[first + i];
-                // Checked in forward, but the memory may be written to by others.
+                // Forward has checked labels, but other threads may have written to the memory
+                // since.
                 if (label != ignore && (label < 0 || label >= cols)) [[unlikely]] {
                     Fail(KernelError::Label("softmax_cross_entropy", "x2", first + i, label, cols,
                                             &ignore));
@@ -179,8 +180,8 @@ ComputeType<T> At(const char* x, int64_t offset) {
     return Cast<ComputeType<T>>(*reinterpret_cast<const T*>(x + offset));
 }
 
-// Whether no element of [begin, end) beats `best`: is larger, is as large (if that is enough), or
-// is a nan. By blocks without a branch inside, which compilers make vector code of.
+// Returns whether no element of [begin, end) beats `best`: is larger, equal (if kEqualBeats), or
+// NaN. It works in branch-free blocks, which compilers vectorize.
 template <bool kEqualBeats, typename T>
 bool IsUnbeaten(ComputeType<T> best, const char* x, int64_t stride, int64_t begin, int64_t end) {
     constexpr int64_t kBlock = 64;
@@ -201,7 +202,7 @@ bool IsUnbeaten(ComputeType<T> best, const char* x, int64_t stride, int64_t begi
     return true;
 }
 
-// Whether argmax gives `label`: the first of the largest, where the first nan counts as largest.
+// Returns whether argmax is `label`: the first of the largest, where NaN counts as largest.
 template <typename T>
 bool IsArgMax(const char* x, int64_t stride, int64_t n, int64_t label) {
     if (label < 0 || label >= n) return false;

@@ -1,6 +1,6 @@
-// Means and variances. Each few thousand elements are summed up in T, as distances from a guess of
-// their mean that the first of them give, and joined in double: what is lost is that of sums of
-// distances, not of the numbers. Where the guess was bad, they are summed up again.
+// Mean and variance. A few thousand elements are summed in T, as deviations from an estimate of
+// their mean, and joined in double: so rounding errors are relative to the deviations, not to the
+// numbers. If the estimate was bad, they are summed again.
 #pragma once
 
 #include "chainerx/native/strided/simd/batch.h"
@@ -9,9 +9,9 @@ namespace chainerx::native {
 namespace CX_ISA {
 namespace {
 
-// Elements that are summed up in T.
+// Elements summed in T.
 constexpr int64_t kBlockLength = 4096;
-// Short runs are taken together until there are about as many, but not from too many places.
+// Short runs are merged up to about this many elements, but not from too many addresses.
 constexpr int64_t kEnough = 1024;
 constexpr int64_t kMostRuns = 16;
 constexpr int64_t kRowGroup = 64;
@@ -41,7 +41,7 @@ inline void ForRowGroups(int64_t rows, const F& f) {
 }
 
 // Calls f<batches, is_part>(first column, part) for four batches of columns at a time, then for
-// single ones; the last one may have `part` elements only.
+// single ones; the last one may have only `part` elements.
 template <typename T, typename F>
 inline void ForColumns(int64_t width, const F& f) {
     constexpr int64_t kSize = Batch<T>::size;
@@ -51,7 +51,7 @@ inline void ForColumns(int64_t width, const F& f) {
     if (j < width) f.template operator()<1, true>(j, width - j);
 }
 
-// Batch number k, of which `part` elements are there.
+// Loads batch k, of which `part` elements exist.
 template <bool kPart, typename T>
 [[gnu::always_inline]] inline Batch<T> LoadAt(const T* x, int k, int64_t part) {
     if constexpr (kPart) {
@@ -60,7 +60,7 @@ template <bool kPart, typename T>
         return Batch<T>::load_unaligned(x + k * static_cast<int64_t>(Batch<T>::size));
     }
 }
-// The same beside stores; see Load().
+// The same for loops that also store; see Load().
 template <bool kPart, typename T>
 [[gnu::always_inline]] inline Batch<T> LoadStreamAt(const T* x, int k, int64_t part) {
     if constexpr (kPart) {
@@ -78,7 +78,7 @@ template <bool kPart, typename T>
     }
 }
 
-// x - center of 0 < n < size elements; 0 in the other lanes.
+// x - center for 0 < n < size elements; 0 in the other lanes.
 template <typename T>
 inline Batch<T> DistancePart(const T* x, int64_t n, const Batch<T>& center) {
     return xsimd::select(FirstLanes<T>(n), LoadPart(x, n) - center, Batch<T>(T(0)));
@@ -89,8 +89,8 @@ inline double Total(const Batch<T>& x) {
     return static_cast<double>(xsimd::reduce_add(x));
 }
 
-// Calls f<is_part>(first lane, part, widen) for the lanes of batch `k` of columns in registers of
-// double: widen(x) are those lanes of a batch.
+// Calls f<is_part>(first lane, part, widen) for the lanes of batch `k` of columns, converted to
+// double: widen(x) converts these lanes of a batch.
 template <typename T, bool kPart, typename F>
 inline void ForWide(int k, int64_t part, const F& f) {
     constexpr int64_t kSize = Batch<T>::size;
@@ -113,7 +113,7 @@ inline void ForWide(int k, int64_t part, const F& f) {
     }
 }
 
-// The mean, and the sum of squared distances from it, of so many numbers.
+// The mean and the sum of squared deviations of some numbers.
 struct Moment {
     double count;
     double mean;
@@ -133,7 +133,7 @@ struct Moment {
     }
 };
 
-// The sums of some numbers in four parts, so that additions need not wait for each other.
+// Sums in four accumulators, to hide the latency of additions.
 template <typename T>
 struct FourSums {
     Batch<T> part[4]{Batch<T>(T(0)), Batch<T>(T(0)), Batch<T>(T(0)), Batch<T>(T(0))};
@@ -141,8 +141,8 @@ struct FourSums {
     double total() const { return Total((part[0] + part[1]) + (part[2] + part[3])); }
 };
 
-// Whether distances from the mean are so much smaller than those from a guess, in the sum of their
-// squares, that digits are lost.
+// The estimate is bad if the squared deviations from it exceed those from the mean so far that
+// digits are lost.
 constexpr double kBadGuess = 4;
 
 template <typename T>
@@ -152,7 +152,7 @@ inline Moment MomentOfBlock(const T* x, int64_t runs, int64_t stride, int64_t n,
     const double one_of_count = 1 / count;
     T center = 0;
     if (centered) {
-        // Numbers from all over the block, for the first ones may be padding.
+        // Samples the whole block, since the first numbers may be padding.
         const T* last = x + (runs - 1) * stride;
         center = ((x[0] + x[n / 3]) + (last[n / 2] + last[n - 1])) * T(0.25);
     }
@@ -201,7 +201,7 @@ void ColumnMoments(const T* x, int64_t rows, int64_t stride, int64_t width, int6
     ForRowGroups(rows, [&](int64_t first, int64_t count) {
         const T* x0 = x + first * stride;
         const double inverse = 1 / static_cast<double>(count);
-        // Where nothing came before, what stands in `sums` is not read.
+        // The first block does not read `sums`.
         const bool is_first = before + first == 0;
         const double part =
             static_cast<double>(count) / static_cast<double>(before + first + count);
@@ -248,7 +248,7 @@ void ColumnMoments(const T* x, int64_t rows, int64_t stride, int64_t width, int6
                         const BatchD off = widen(sum[k]) * one_of_n;
                         const BatchD own_mean = widen(c[k]) + off;
                         const BatchD rest = widen(square[k]) - off * off * n;
-                        // A nan is not below 0 and stays.
+                        // NaN is not below 0 and is kept.
                         const BatchD own = xsimd::select(rest < zero, zero, rest);
                         if (is_first) {
                             StoreAt<kSome>(mean, 0, some, own_mean);

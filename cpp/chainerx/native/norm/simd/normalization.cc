@@ -1,4 +1,4 @@
-// Loops of normalizations: moments, sums of products, and what is written with them.
+// SIMD loops of normalizations: moments, sums of products, and the results.
 #include "chainerx/native/norm/normalization_loops.h"
 #include "chainerx/native/norm/simd/moments.h"
 
@@ -91,7 +91,7 @@ void ColumnDots(const T* x, const T* g, int64_t rows, int64_t stride, int64_t wi
     });
 }
 
-// ---- what is written ---------------------------------------------------------------------------
+// ---- results -----------------------------------------------------------------------------------
 
 template <typename T>
 void Affine(const T* x, int64_t runs, int64_t stride, int64_t n, const T* p, int64_t p_step, T* y) {
@@ -125,7 +125,7 @@ void Affine2(const T* x, const T* g, int64_t runs, int64_t stride, int64_t n, co
     }
 }
 
-// Calls f<is_part>(i, part) for all batches of a row; the last one may have `part` elements only.
+// Calls f<is_part>(i, part) for all batches of a row; the last one may have only `part` elements.
 template <typename T, typename F>
 inline void ForBatches(int64_t n, const F& f) {
     constexpr int64_t kSize = Batch<T>::size;
@@ -134,8 +134,8 @@ inline void ForBatches(int64_t n, const F& f) {
     if (i < n) f.template operator()<true>(i, n - i);
 }
 
-// Calls f<rows>(first row) for four rows at a time, whose numbers of each column are read once,
-// then for single ones.
+// Calls f<rows>(first row) for four rows at a time, which share the loads of column values, then
+// for single rows.
 template <typename F>
 inline void ForSomeRows(int64_t rows, const F& f) {
     int64_t r = 0;
@@ -177,7 +177,7 @@ void ColumnAffine2(const T* x, const T* g, int64_t rows, int64_t stride, int64_t
     });
 }
 
-// ---- rows with numbers of each place -----------------------------------------------------------
+// ---- rows with gamma and beta per element ------------------------------------------------------
 
 template <typename T>
 void Row(const T* x, int64_t n, const T* p, const T* gamma, const T* beta, T* y) {

@@ -1,5 +1,4 @@
-// Loops of routines that are no elementwise family: rows of softmax, lattices, random
-// numbers, outer products.
+// SIMD loops outside of the elementwise families: softmax, CTC, random numbers, outer products.
 #include "chainerx/native/loss/simd/lattice.h"
 #include "chainerx/native/math/simd/math.h"
 #include "chainerx/native/norm/row_loops.h"
@@ -21,7 +20,7 @@ void Scale(const T* x, T factor, T* y, int64_t n, bool add) {
 }
 
 #if defined(CX_ISA_AVX2) || defined(CX_ISA_AVX512)
-// Eight elements; `keep` has all bits of a lane set where it stays.
+// Dropout of eight elements; all bits of a lane of `keep` are set if it is kept.
 inline void Drop(__m256i keep, float scale, const float* x, float* y) {
     const __m256 factor = _mm256_and_ps(_mm256_castsi256_ps(keep), _mm256_set1_ps(scale));
     _mm256_storeu_ps(y, _mm256_mul_ps(_mm256_loadu_ps(x), factor));
@@ -40,7 +39,7 @@ inline void DropGroup(const Lanes& bits, uint32_t threshold, T scale, const T* x
     const __m256i least = _mm256_set1_epi32(static_cast<int>(threshold));
     for (int k = 0; k < 4; ++k) {
         const __m256i b = _mm256_load_si256(reinterpret_cast<const __m256i*>(bits.v[k]));
-        // b >= least; there is no comparison without sign.
+        // b >= least; there is no unsigned comparison.
         Drop(_mm256_cmpeq_epi32(_mm256_max_epu32(b, least), b), scale, x + k * kLanes,
              y + k * kLanes);
     }

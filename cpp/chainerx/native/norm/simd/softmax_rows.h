@@ -1,5 +1,5 @@
-// Normalized exponentials of rows. A row is computed in batches along it; rows of few columns side
-// by side, one in each lane, for the tail of a batch and a logarithm per row would cost more.
+// Softmax of rows. Long rows are computed in batches along the row; narrow rows are transposed, one
+// per lane, since the tail of a batch and a logarithm per row would cost more.
 #pragma once
 
 #include "chainerx/native/math/simd/math.h"
@@ -11,7 +11,7 @@ namespace {
 template <typename T>
 constexpr T kMinusInfinity = -static_cast<T>(__builtin_inf());
 
-// As many narrow rows as a batch has lanes, column by column.
+// As many narrow rows as a batch has lanes, transposed.
 template <typename T>
 struct Panel {
     static constexpr int64_t kSize = Batch<T>::size;
@@ -20,7 +20,7 @@ struct Panel {
     int64_t n;
     alignas(64) T v[kMaxColumns][kSize];
 
-    // Lanes beyond the rows repeat the last.
+    // Lanes beyond the rows repeat the last row.
     Panel(const T* x, int64_t rows, int64_t columns) : n{columns} {
         for (int64_t r = 0; r < kSize; ++r) {
             const T* row = x + (r < rows ? r : rows - 1) * n;
@@ -72,7 +72,7 @@ struct LaneNumbers {
 template <typename T>
 constexpr LaneNumbers<T> kLaneNumbers;
 
-// 0 < n < size elements, the other lanes `fill`.
+// Loads 0 < n < size elements; the other lanes are `fill`.
 template <typename T>
 inline Batch<T> LoadFilled(const T* x, int64_t n, T fill) {
     const auto lane = Batch<T>::load_aligned(kLaneNumbers<T>.v);
@@ -118,7 +118,8 @@ inline void SoftmaxOfRow(const T* x, T* y, int64_t n) {
         e.store_unaligned(y + i);
         sum += e;
     }
-    // The rest stays in a register: a load right behind a masked store has to wait for it.
+    // The tail stays in a register: a load right after a masked store would stall (no store
+    // forwarding).
     Batch<T> rest(T(0));
     if (i < n) {
         rest = math::Exp(LoadFilled(x + i, n - i, kMinusInfinity<T>) - max);
@@ -129,7 +130,7 @@ inline void SoftmaxOfRow(const T* x, T* y, int64_t n) {
     if (i < n) StorePart(y + i, rest * scale, n - i);
 }
 
-// ---- what the unit exports: see SoftmaxLoops --------------------------------------------------
+// ---- exported loops: see SoftmaxLoops ---------------------------------------------------------
 
 template <typename T>
 void SoftmaxStats(const T* x, int64_t rows, int64_t n, T* stats) {

@@ -1,4 +1,4 @@
-// How often each number occurs, and with which sum of weights.
+// bincount: counts each number, or sums its weights.
 #include <algorithm>
 
 #include "chainerx/core/kernel_error.h"
@@ -11,8 +11,8 @@
 namespace chainerx::native {
 namespace {
 
-// Counters side by side, so that neighbours which are equal don't wait for each other. As long as
-// all of them stay in the caches.
+// Several tables of counters, so that equal neighbors don't wait for each other; used as long as
+// all tables stay in cache.
 constexpr int64_t kWays = 4;
 constexpr int64_t kManyCounters = 4096;
 
@@ -54,7 +54,7 @@ void CountAll(const char* op, const T* x, int64_t n, int64_t length, int64_t* ou
     constexpr int64_t kPiece = 1 << 18;
     constexpr int64_t kMaxPieces = 16;
     std::fill_n(out, length, int64_t{0});
-    // Where clearing and adding counters is little work.
+    // Clearing and summing the tables must be cheap.
     const int64_t rows = length <= std::min(kManyCounters, n / (4 * kWays)) ? kWays : 1;
     if (rows == 1) {
         InParts(n,

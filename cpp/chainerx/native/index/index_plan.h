@@ -1,4 +1,4 @@
-// An array taken apart along an axis by indices: what gathering and scattering share.
+// The plan of indexing along an axis, shared by gather and scatter.
 #pragma once
 
 #include <algorithm>
@@ -16,20 +16,19 @@ namespace chainerx::native {
 namespace {
 
 constexpr int64_t kChunk = 512;           // indices that are resolved at a time, on the stack
-constexpr int64_t kParallel = 64 * 1024;  // elements per block of work
+constexpr int64_t kParallel = 64 * 1024;  // elements per chunk of a thread
 
-// Items that lie anywhere in more bytes than the first two levels of the caches hold are asked for
-// before their turn comes: a tenth to a third off the time of a million on AMD's Zen 4 (take and
-// x[i] in benchmarks/indexing.py).
+// Gather sources larger than L2 are prefetched: a tenth to a third off the time of a million items
+// on AMD's Zen 4 (take and x[i] in benchmarks/indexing.py).
 constexpr int64_t kNearBytes = 512 * 1024;
 constexpr int64_t kIndicesAhead = 64;
-// Any index will do, for nothing is read. Inlined for the reason of AskForLater.
+// Prefetches an item; any index is allowed, since nothing is read. Always inlined, see AskForLater.
 [[gnu::always_inline]] inline void AskForItem(const void* base, int64_t stride, int64_t index) {
     const auto offset = static_cast<uintptr_t>(index) * static_cast<uintptr_t>(stride);
     __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(base) + offset));
 }
 
-// What an index has to fit, and who says so if it does not.
+// The bound of an index, and the name of the routine and axis for the error.
 struct Bound {
     const char* op;
     int64_t length;
@@ -57,14 +56,14 @@ int64_t ResolveOne(T index, int64_t position, const Bound& bound) {
     return static_cast<int64_t>(i);
 }
 
-// Brings n <= kChunk indices from `begin` on into [0, length). What is checked is what is used: the
-// array itself may change meanwhile, if another thread writes to it.
+// Resolves n <= kChunk indices from `begin` on into [0, length), into a copy: the checked values
+// are those used, even if another thread writes to the array meanwhile.
 const int64_t* Resolve(const Array& indices, int64_t begin, int64_t n, const Bound& bound,
                        int64_t* buffer) {
     VisitInt(indices.dtype(), [&]<typename T>() {
         const T* p = reinterpret_cast<const T*>(indices.raw_data()) + begin;
         for (int64_t i = 0; i < n; ++i) buffer[i] = static_cast<int64_t>(p[i]);
-        // Nearly always they all are in range: then no sign bit is set in either of these.
+        // Usually all are in range: then no sign bit is set in either of these.
         int64_t signs = 0;
         for (int64_t i = 0; i < n; ++i) signs |= buffer[i] | (bound.length - 1 - buffer[i]);
         if (signs >= 0) return;
@@ -75,7 +74,7 @@ const int64_t* Resolve(const Array& indices, int64_t begin, int64_t n, const Bou
     return buffer;
 }
 
-// IndexError if one is out of range, before anything is written, or where there is nothing to
+// Throws IndexError if one is out of range, before anything is written, or if there is nothing to
 // write.
 void CheckAll(const Array& indices, const Bound& bound) {
     if (bound.mode == IndexBoundsMode::kWrap || bound.mode == IndexBoundsMode::kClip) return;
@@ -95,21 +94,20 @@ void CheckAll(const Array& indices, const Bound& bound) {
     });
 }
 
-// An array `x` taken apart along an axis beside a contiguous `y` with the indices in its place; or
-// beside one element, which stands for all of y.
-// What the two have in common is split into outer positions and runs: a run is contiguous in y, or
-// one element.
+// An array `x`, indexed along an axis, and a contiguous `y` with the indices in place of the axis;
+// or one element, which stands for all of y. Their common axes are split into outer positions and
+// runs: a run is contiguous in y, or one element.
 struct Plan {
     const Array& indices;
     Bound bound;
-    int64_t n;         // indices
-    int64_t axis_x;    // its stride in x
+    int64_t n;         // number of indices
+    int64_t axis_x;    // stride of the axis in x
     int64_t axis_y;    // stride of an index in y
-    int64_t outer{1};  // positions
+    int64_t outer{1};  // number of outer positions
     int64_t run{1};
     int64_t run_x{0};
     int64_t run_y{0};
-    Walk<2> rest;  // from position to position
+    Walk<2> rest;  // iterates over outer positions
 
     Plan(const char* op, const Array& x, int8_t axis, const Array& indices, IndexBoundsMode mode,
          const Array& y, bool is_one = false)
@@ -146,7 +144,7 @@ struct Plan {
 
     bool empty() const { return n == 0 || outer == 0 || run == 0; }
 
-    // Calls f(x, y, resolved, count) for pieces of the given outer positions and indices: the runs
+    // Calls f(x, y, resolved, count) for chunks of the given outer positions and indices: the runs
     // start at x + resolved[j] * axis_x and y + j * axis_y.
     template <typename F>
     void Range(int64_t outer_begin, int64_t outer_end, int64_t begin, int64_t end,

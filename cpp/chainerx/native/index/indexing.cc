@@ -1,4 +1,4 @@
-// Gathering along an axis.
+// Gather along an axis.
 #include <algorithm>
 #include <cstring>
 
@@ -15,7 +15,7 @@
 namespace chainerx::native {
 namespace {
 
-// Copies `count` items that lie anywhere.
+// Copies `count` items at arbitrary indices.
 template <typename T>
 void GatherItems(const char* from, int64_t stride, const int64_t* at, int64_t count, char* to,
                  int64_t to_stride) {
@@ -31,10 +31,10 @@ void GatherItems(const char* from, int64_t stride, const int64_t* at, int64_t co
     }
 }
 
-// Copies the items at indices [begin, end), checking each index on the way. Stops at the first one
-// that is out of range or counts from the end, and returns where that is. Asks for what it copies
-// kAhead items later, if that is not 0: then there are as many indices after `end`. Not part of its
-// caller, where GCC's loop takes half as long again.
+// Gathers the items at indices [begin, end), checking each index. Stops at the first index that is
+// negative or out of range, and returns its position. Prefetches kAhead items ahead unless that is
+// 0: then as many indices must follow `end`. Not inlined, since GCC's loop takes half as long again
+// in the caller.
 template <int64_t kAhead, typename T>
 [[gnu::noinline]] int64_t GatherChecked(const T* from, int64_t length, const int64_t* indices,
                                         int64_t begin, int64_t end, T* to) {
@@ -50,12 +50,12 @@ template <int64_t kAhead, typename T>
     return begin;
 }
 
-// Copies `count` rows of `nbytes` that lie anywhere, side by side.
+// Gathers `count` rows of `nbytes` at arbitrary indices.
 void CopyRows(const char* from, int64_t stride, const int64_t* rows, int64_t count, int64_t nbytes,
               char* to, int64_t to_stride) {
-    constexpr int64_t kAhead = 8;           // rows that are on their way at a time
+    constexpr int64_t kAhead = 8;           // rows in flight
     constexpr int64_t kLine = 64;           // bytes
-    constexpr int64_t kPart = 16;           // bytes that are moved at a time
+    constexpr int64_t kPart = 16;           // bytes per move
     constexpr int64_t kInline = 8 * kPart;  // above, memcpy is as fast
     const int64_t fetched = std::min(nbytes, 4 * kLine);
     const auto prefetch = [&](int64_t j) {
@@ -76,9 +76,8 @@ void CopyRows(const char* from, int64_t stride, const int64_t* rows, int64_t cou
     }
 }
 
-// Copies what a few indices take at many positions: one index after the other, and for each of them
-// all positions that stay in the first-level cache. False, and nothing has happened, if these are
-// not few or those not many.
+// Gathers a few indices at many positions: index by index, and for each of them all positions that
+// fit in L1. Returns false, and does nothing, if there are many indices or few positions.
 bool TryTakeFew(const Plan& plan, int64_t item_size) {
     constexpr int64_t kFew = 32;
     constexpr int64_t kMany = 16;

@@ -1,4 +1,4 @@
-// Nonzero elements: how many there are, where they are, and what stands in their places.
+// nonzero, count_nonzero and boolean selection.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -26,7 +26,7 @@ void NonzeroCount(const Array& x, const Array& count) {
 CX_NATIVE_KERNEL(NonzeroCount)
 
 // Writes the positions of the first `room` true ones among p[0], ..., p[n - 1] to `to`, and returns
-// how many there are.
+// their number.
 int64_t FindTrue(const uint8_t* p, int64_t n, int64_t* to, int64_t room) {
     int64_t found = 0;
     InParts(n, [&](int64_t begin, int64_t end) {
@@ -53,12 +53,12 @@ void Nonzero(const Array& x, const Array& out) {
         }
         for (int d = last - 1; d >= 0 && ++index[d] == x.shape()[d]; --d) index[d] = 0;
     }
-    // Fewer than were counted, if another thread has written to the array meanwhile.
+    // There are fewer than counted if another thread has written to the array meanwhile.
     for (int d = 0; d <= last; ++d) std::fill(to + d * count + found, to + (d + 1) * count, 0);
 }
 CX_NATIVE_KERNEL(Nonzero)
 
-// Each block writes to places of its own, which follow from how many the ones before it keep.
+// Each block writes to its own range, which follows from the counts of the blocks before.
 void Compress(const Array& x, const Array& mask, const Array& out) {
     constexpr int64_t kBlock = 1 << 16;
     const int64_t n = x.GetTotalSize();
@@ -78,7 +78,7 @@ void Compress(const Array& x, const Array& mask, const Array& out) {
     }
     ends.data()[blocks - 1] = out.GetTotalSize();
     ParallelFor(blocks, [&](int64_t block) {
-        // Whatever another thread may have written to the mask meanwhile, each stays in its places.
+        // A block never leaves its range, whatever another thread writes to the mask meanwhile.
         const int64_t end = std::min(ends.data()[block], out.GetTotalSize());
         const int64_t begin = block == 0 ? 0 : std::min(ends.data()[block - 1], end);
         char* to = out.raw_data() + begin * item;

@@ -1,4 +1,4 @@
-// Scattering along an axis.
+// Scatter along an axis.
 #include <algorithm>
 #include <cstdlib>
 #include <type_traits>
@@ -14,7 +14,7 @@
 namespace chainerx::native {
 namespace {
 
-// An element as an array with the indices in the place of the axis.
+// Broadcasts a single element to the shape with the indices in place of the axis.
 Array ForEach(const Array& one, const Array& out, int8_t axis, const Array& indices) {
     Shape shape{out.shape().begin(), out.shape().begin() + axis};
     for (const int64_t d : indices.shape()) shape.push_back(d);
@@ -31,8 +31,8 @@ struct Assign {
     }
 };
 
-// Calls write(index, j) for indices from j on, to `end`, and returns the first that is out of range
-// or counts from the end. Asks for what lies at x as GatherChecked does.
+// Calls write(index, j) for indices from j to `end`, and returns the first one that is negative or
+// out of range. Prefetches x as GatherChecked does.
 template <int64_t kAhead, typename Index, typename Write>
 int64_t WriteChecked(const Plan& plan, const char* x, const Index* at, int64_t j, int64_t end,
                      const Write& write) {
@@ -47,7 +47,7 @@ int64_t WriteChecked(const Plan& plan, const char* x, const Index* at, int64_t j
     return j;
 }
 
-// One element for each index, which is checked on the way.
+// Scatters one element for each index, checking it.
 template <typename Write>
 void WriteItems(const Plan& plan, const Write& write) {
     const char* const x = plan.rest.data[0];
@@ -101,14 +101,14 @@ void ScatterItems(const Plan& plan, const F& f) {
     });
 }
 
-// The order of indices counts, so threads share out positions and parts of runs.
+// The order of indices matters, so threads split positions and parts of runs instead.
 template <typename T, typename F>
 void Scatter(const char* op, const Array& out, int8_t axis, const Array& indices,
              IndexBoundsMode mode, const Array& x, const F& f) {
     const bool is_one = x.ndim() == 0;
     const Plan plan{op,    out, axis, indices, mode, is_one ? ForEach(x, out, axis, indices) : x,
                     is_one};
-    // A single chunk is resolved before its elements are written, in each block of work.
+    // A single chunk is resolved before its elements are written, in each task.
     if (plan.empty() || plan.n > kChunk) CheckAll(indices, plan.bound);
     if (plan.empty()) return;
     if (plan.n > kChunk && plan.outer == 1 && plan.run == 1) return ScatterItems<T>(plan, f);

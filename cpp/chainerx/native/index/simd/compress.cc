@@ -1,5 +1,5 @@
-// What a mask keeps, side by side. No branch depends on a single element: vectors are stored whole,
-// and what is not kept is overwritten by the next one.
+// SIMD compress. No branch depends on a single element: whole vectors are stored, and the next
+// store overwrites the excess.
 #include <bit>
 #include <cstring>
 
@@ -19,8 +19,8 @@ int64_t Count(const uint8_t* mask, int64_t n) {
     return i < n ? count + std::popcount(TrueBits(mask + i, n - i)) : count;
 }
 
-// A source has the elements of a group: Get(i), and Keep(bits, out), which writes those whose bits
-// are set, may overwrite all kGroup places, and returns how many it kept.
+// A source holds the elements of a group: Get(i), and Keep(bits, out), which writes those whose
+// bits are set, may overwrite all kGroup places, and returns the number kept.
 template <typename Source, typename T>
 int64_t KeepOneByOne(uint64_t bits, const Source& source, T* out, int64_t room) {
     int64_t kept = 0;
@@ -47,8 +47,8 @@ inline int64_t Compress(const uint8_t* mask, int64_t n, T* out, int64_t room, co
     return kept;
 }
 
-// Calls keep(i, lanes, out) for as many lanes at a time; it stores a vector of them, in which those
-// of the set come first.
+// Calls keep(i, lanes, out) for kLanes lanes at a time; it stores a vector in which the selected
+// lanes come first.
 template <int kLanes, typename T, typename F>
 inline int64_t KeepVectors(uint64_t bits, T* out, const F& keep) {
     constexpr uint64_t kAll = (uint64_t{1} << kLanes) - 1;
@@ -91,7 +91,7 @@ int64_t KeepPlaces(const uint8_t* mask, int64_t n, int64_t begin, int64_t* out, 
     return Compress(mask, n, out, room, [begin](int64_t i) { return Places{begin + i}; });
 }
 
-// 16 bytes.
+// A 16-byte item.
 struct Item16 {
     uint64_t halves[2];
 };
@@ -102,7 +102,7 @@ int64_t KeepItemsOf(uint64_t bits, const T* x, T* out) {
 #if defined(CX_ISA_AVX512)
     if constexpr (kSize == 16) {
         return KeepVectors<4>(bits, out, [x](int64_t i, uint32_t lanes, T* to) {
-            // A byte for each set of three: every bit two times.
+            // Maps each set of three bits to a byte: every bit doubled.
             constexpr uint64_t kTwice = 0x3f3c33300f0c0300;
             const auto low = static_cast<uint32_t>(kTwice >> (lanes & 7) * 8 & 0xff);
             const auto set = static_cast<__mmask8>(low | (lanes >> 3) * 0xc0);
@@ -114,7 +114,8 @@ int64_t KeepItemsOf(uint64_t bits, const T* x, T* out) {
             _mm512_storeu_si512(to, _mm512_maskz_compress_epi64(set, _mm512_loadu_si512(x + i)));
         });
     } else {
-        // Shorter items in lanes of four bytes, for what compresses those is newer.
+        // Widens shorter items to lanes of four bytes, since AVX-512's compress of 8-bit and 16-bit
+        // lanes needs newer processors.
         return KeepVectors<16>(bits, out, [x](int64_t i, uint32_t lanes, T* to) {
             const auto set = static_cast<__mmask16>(lanes);
             if constexpr (kSize == 4) {

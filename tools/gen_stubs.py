@@ -37,7 +37,7 @@ Axis = builtins.int | Sequence[builtins.int] | None
 ShapeLike = builtins.int | Sequence[builtins.int]
 Indices = builtins.int | Sequence[builtins.int] | ndarray | numpy.ndarray
 ArrayLike = ndarray | numpy.ndarray | numpy.generic | Scalar | Sequence[Any]
-DtypeLike = Any
+DtypeLike = numpy.typing.DTypeLike
 DeviceLike = str | Device
 
 """
@@ -246,7 +246,8 @@ def _nanobind(module: types.ModuleType) -> str:
 
 def stubs() -> dict[str, str]:
     """The text of each stub, by file name."""
-    main = HEADER + 'from . import functional as functional, graph as graph, kernels as kernels\n'
+    main = HEADER.replace('import numpy\n', 'import numpy\nimport numpy.typing\n')
+    main += 'from . import functional as functional, graph as graph, kernels as kernels\n'
     main += 'from . import fft as fft, linalg as linalg, random as random, special as special\n\n'
     main += _errors()
     main += (

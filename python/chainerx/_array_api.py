@@ -9,6 +9,9 @@ import numpy as np
 from chainerx import _core
 from chainerx._dtypes import isdtype
 
+if tp.TYPE_CHECKING:
+    from chainerx._typing import DeviceLike
+
 _NAMES = """
     bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128
 """
@@ -17,7 +20,7 @@ _NAMES = """
 class _Info:
     """The answers; a device makes no difference."""
 
-    def capabilities(self) -> dict[str, tp.Any]:
+    def capabilities(self) -> dict[str, object]:
         """What arrays may do, and how many dimensions they may have."""
         return {'boolean indexing': True, 'data-dependent shapes': True, 'max dimensions': 10}
 
@@ -25,7 +28,7 @@ class _Info:
         """The device of new arrays."""
         return _core.get_default_device()
 
-    def default_dtypes(self, *, device: tp.Any = None) -> dict[str, np.dtype]:
+    def default_dtypes(self, *, device: DeviceLike | None = None) -> dict[str, np.dtype]:
         """The dtypes that routines choose."""
         names = {
             'real floating': 'float32',
@@ -36,7 +39,7 @@ class _Info:
         return {kind: np.dtype(name) for kind, name in names.items()}
 
     def dtypes(
-        self, *, device: tp.Any = None, kind: str | tuple[str, ...] | None = None
+        self, *, device: DeviceLike | None = None, kind: str | tuple[str, ...] | None = None
     ) -> dict[str, np.dtype]:
         """The dtypes of the standard, or those of a kind; float16 and bfloat16 are none of them."""
         found = {name: np.dtype(name) for name in _NAMES.split()}

@@ -109,7 +109,7 @@ def _bytes(n: int) -> str:
 def lines(info: dict[str, tp.Any]) -> tp.Iterator[tuple[str, str]]:
     """The facts as text: what, and how it is."""
 
-    def text(value: tp.Any) -> str:
+    def text(value: object) -> str:
         if isinstance(value, dict) and 'error' in value:
             return value['error']
         return ', '.join(value) if isinstance(value, list) else str(value)

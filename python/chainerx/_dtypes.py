@@ -8,6 +8,9 @@ import numpy as np
 
 from chainerx import _core
 
+if tp.TYPE_CHECKING:
+    from chainerx._typing import ArrayLike, DeviceLike, DTypeLike
+
 _KINDS = {
     'bool': 'b',
     'signed integer': 'i',
@@ -23,7 +26,7 @@ class _NoLimitsError(_core.DtypeError, ValueError):
     """That of finfo and iinfo: a DtypeError as all of dtypes, a ValueError as NumPy's."""
 
 
-def _dtype(op: str, x: tp.Any) -> np.dtype:
+def _dtype(op: str, x: DTypeLike | _core.ndarray) -> np.dtype:
     """Of an array, or what numpy.dtype() takes."""
     if isinstance(x, _core.ndarray):
         return x.dtype
@@ -69,7 +72,7 @@ class FloatLimits:
         return f'FloatLimits({", ".join(f"{k}={v!r}" for k, v in vars(self).items())})'
 
 
-def finfo(dtype: tp.Any) -> FloatLimits:
+def finfo(dtype: DTypeLike | _core.ndarray) -> FloatLimits:
     """Limits of a floating point dtype, as :func:`numpy.finfo`.
 
     Args:
@@ -91,7 +94,7 @@ def finfo(dtype: tp.Any) -> FloatLimits:
     return FloatLimits(found, found.dtype)
 
 
-def iinfo(type: tp.Any) -> np.iinfo:
+def iinfo(type: DTypeLike | _core.ndarray) -> np.iinfo:
     """Limits of an integer dtype, as :func:`numpy.iinfo`.
 
     Args:
@@ -107,7 +110,7 @@ def iinfo(type: tp.Any) -> np.iinfo:
     return np.iinfo(d)
 
 
-def promote_types(type1: tp.Any, type2: tp.Any) -> np.dtype:
+def promote_types(type1: DTypeLike, type2: DTypeLike) -> np.dtype:
     """The dtype that arrays of two dtypes give together, by the rules of docs/dtypes.md.
 
     Args:
@@ -120,7 +123,7 @@ def promote_types(type1: tp.Any, type2: tp.Any) -> np.dtype:
     return result_type(_dtype('promote_types', type1), _dtype('promote_types', type2))
 
 
-def result_type(*arrays_and_dtypes: tp.Any) -> np.dtype:
+def result_type(*arrays_and_dtypes: ArrayLike | DTypeLike) -> np.dtype:
     """The dtype that arrays, dtypes and numbers give together, by the rules of docs/dtypes.md.
 
     Args:
@@ -151,7 +154,7 @@ def result_type(*arrays_and_dtypes: tp.Any) -> np.dtype:
     return result
 
 
-def can_cast(from_: tp.Any, to: tp.Any, casting: tp.Any = 'safe') -> bool:
+def can_cast(from_: tp.Any, to: DTypeLike, casting: tp.Any = 'safe') -> bool:
     """Whether a dtype can be cast to another, as :func:`numpy.can_cast`.
 
     Args:
@@ -173,7 +176,7 @@ def can_cast(from_: tp.Any, to: tp.Any, casting: tp.Any = 'safe') -> bool:
     return np.can_cast(_dtype('can_cast', from_), _dtype('can_cast', to), casting)
 
 
-def isdtype(dtype: tp.Any, kind: tp.Any) -> bool:
+def isdtype(dtype: DTypeLike, kind: tp.Any) -> bool:
     """Whether a dtype is of a kind, as in the array API standard.
 
     Args:
@@ -216,7 +219,7 @@ _ABSTRACT: tp.Final = {
 }
 
 
-def issubdtype(arg1: tp.Any, arg2: tp.Any) -> bool:
+def issubdtype(arg1: DTypeLike, arg2: tp.Any) -> bool:
     """Whether a dtype is of an abstract type, such as ``chainerx.floating``, or is another dtype.
 
     Args:
@@ -235,7 +238,7 @@ def issubdtype(arg1: tp.Any, arg2: tp.Any) -> bool:
     return d == _dtype('issubdtype', arg2)
 
 
-def common_type(*arrays: _core.ndarray) -> type[tp.Any]:
+def common_type(*arrays: _core.ndarray) -> type[np.generic]:
     """The floating or complex type that arrays have in common.
 
     Args:
@@ -271,7 +274,7 @@ def iscomplexobj(x: tp.Any) -> bool:
     return bool(np.iscomplexobj(x))
 
 
-def isrealobj(x: tp.Any) -> bool:
+def isrealobj(x: object) -> bool:
     """Whether the dtype of an array, or a number, is not complex.
 
     Args:
@@ -282,7 +285,7 @@ def isrealobj(x: tp.Any) -> bool:
     return not iscomplexobj(x)
 
 
-def isscalar(element: tp.Any) -> bool:
+def isscalar(element: object) -> bool:
     """Whether something is a number (or a string) outside of any array, as :func:`numpy.isscalar`.
 
     Args:
@@ -294,7 +297,7 @@ def isscalar(element: tp.Any) -> bool:
 
 
 def astype(
-    x: _core.ndarray, dtype: tp.Any, /, *, copy: bool = True, device: tp.Any = None
+    x: _core.ndarray, dtype: DTypeLike, /, *, copy: bool = True, device: DeviceLike | None = None
 ) -> _core.ndarray:
     """The array in another dtype.
 

@@ -13,14 +13,16 @@ from chainerx._shapes import broadcast_shapes
 if tp.TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from chainerx._typing import Argument, DeviceLike, Routine
+
 
 # What chainerx.func runs in the place of a function, if batches are among the arguments: once for
 # each example. Called with the name, the function, args and kwargs; NotImplemented without batches.
-BY_EXAMPLES: list[Callable[..., tp.Any]] = []
+BY_EXAMPLES: list[Routine] = []
 
 
 def apply_along_axis(
-    func1d: Callable[..., tp.Any], axis: int, arr: _core.ndarray, *args: tp.Any, **kwargs: tp.Any
+    func1d: Routine, axis: int, arr: _core.ndarray, *args: Argument, **kwargs: Argument
 ) -> _core.ndarray:
     """Calls a function on each vector along an axis.
 
@@ -97,8 +99,8 @@ def piecewise(
     x: _core.ndarray,
     condlist: tp.Any,
     funclist: Sequence[tp.Any],
-    *args: tp.Any,
-    **kw: tp.Any,
+    *args: Argument,
+    **kw: Argument,
 ) -> _core.ndarray:
     """A function that is defined by parts: of several conditions that hold the last counts.
 
@@ -165,7 +167,7 @@ def _conditions(condlist: tp.Any, x: _core.ndarray) -> list[_core.ndarray]:
 
 
 def mask_indices(
-    n: int, mask_func: Callable[..., _core.ndarray], k: tp.Any = 0, device: tp.Any = None
+    n: int, mask_func: Callable[..., _core.ndarray], k: int = 0, device: DeviceLike | None = None
 ) -> tuple[_core.ndarray, ...]:
     """The index of what a function such as :func:`triu` leaves of a square matrix.
 
@@ -194,7 +196,7 @@ class vectorize:
 
     def __init__(
         self,
-        pyfunc: Callable[..., tp.Any],
+        pyfunc: Routine,
         otypes: tp.Any = None,
         doc: str | None = None,
         excluded: tp.Iterable[int | str] | None = None,
@@ -206,7 +208,7 @@ class vectorize:
         self.otypes = None if otypes is None else list(otypes)
         self.excluded = set(excluded or ())
 
-    def __call__(self, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+    def __call__(self, *args: Argument, **kwargs: Argument) -> tp.Any:
         """Calls the function for all elements; differentiable as it is."""
         given: dict[tp.Any, tp.Any] = {**dict(enumerate(args)), **kwargs}
         arrays = {

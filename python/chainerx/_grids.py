@@ -12,6 +12,8 @@ from chainerx._array_likes import as_array
 if tp.TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from chainerx._typing import ArrayLike, DeviceLike, DTypeLike
+
 
 def _points(part: slice) -> _core.ndarray:
     """A step that is imaginary, ``5j``, is the number of points, of which the last is the stop."""
@@ -89,7 +91,7 @@ class _Joined:
         return axis, ndmin, trans1d
 
     def _lifted(
-        self, x: tp.Any, dtype: tp.Any, device: tp.Any, ndmin: int, trans1d: int
+        self, x: ArrayLike, dtype: DTypeLike, device: DeviceLike | None, ndmin: int, trans1d: int
     ) -> _core.ndarray:
         """With `ndmin` axes at least, the array's own beginning at `trans1d`."""
         if not isinstance(x, _core.ndarray):

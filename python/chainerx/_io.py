@@ -14,13 +14,23 @@ from chainerx._array_likes import as_array
 if tp.TYPE_CHECKING:
     from collections.abc import Callable
 
+    from chainerx._typing import (
+        Argument,
+        ArrayLike,
+        DeviceLike,
+        DTypeLike,
+        Number,
+        PathOrFile,
+        Routine,
+    )
 
-def _wrap(array: np.ndarray, device: tp.Any) -> _core.ndarray:
+
+def _wrap(array: np.ndarray, device: DeviceLike | None) -> _core.ndarray:
     """Over the memory of an array that nobody else has, unless bytes may be no proper bools."""
     return _core.array(array, copy=array.dtype == bool, device=device)
 
 
-def _dtype(op: str, dtype: tp.Any) -> np.dtype:
+def _dtype(op: str, dtype: DTypeLike) -> np.dtype:
     try:
         return np.dtype(dtype)
     except TypeError:
@@ -28,11 +38,11 @@ def _dtype(op: str, dtype: tp.Any) -> np.dtype:
 
 
 def fromfile(
-    file: tp.Any,
-    dtype: tp.Any = float,
+    file: PathOrFile,
+    dtype: DTypeLike = float,
     count: int = -1,
     sep: str = '',
-    device: tp.Any = None,
+    device: DeviceLike | None = None,
     *,
     offset: int = 0,
 ) -> _core.ndarray:
@@ -58,12 +68,12 @@ def fromfile(
 
 
 def fromfunction(
-    function: Callable[..., tp.Any],
+    function: Routine,
     shape: tuple[int, ...],
     *,
-    dtype: tp.Any = float,
-    device: tp.Any = None,
-    **kwargs: tp.Any,
+    dtype: DTypeLike = float,
+    device: DeviceLike | None = None,
+    **kwargs: Argument,
 ) -> _core.ndarray:
     """Calls a function on NumPy arrays of coordinates, as :func:`numpy.fromfunction`.
 
@@ -80,7 +90,7 @@ def fromfunction(
 
 
 def fromiter(
-    iterable: Iterable[tp.Any], dtype: tp.Any, count: int = -1, device: tp.Any = None
+    iterable: Iterable[Number], dtype: DTypeLike, count: int = -1, device: DeviceLike | None = None
 ) -> _core.ndarray:
     """Takes the elements of an iterable, as :func:`numpy.fromiter`.
 
@@ -99,10 +109,10 @@ def fromiter(
 
 def fromstring(
     string: str,
-    dtype: tp.Any = float,
+    dtype: DTypeLike = float,
     count: int = -1,
     sep: str = '',
-    device: tp.Any = None,
+    device: DeviceLike | None = None,
 ) -> _core.ndarray:
     """Reads numbers from text, as :func:`numpy.fromstring`.
 
@@ -123,17 +133,17 @@ def fromstring(
 
 
 def loadtxt(
-    fname: tp.Any,
-    dtype: tp.Any = float,
-    comments: tp.Any = '#',
+    fname: PathOrFile,
+    dtype: DTypeLike = float,
+    comments: str | tp.Sequence[str] | None = '#',
     delimiter: str | None = None,
     converters: tp.Any = None,
     skiprows: int = 0,
-    usecols: tp.Any = None,
+    usecols: int | tp.Sequence[int] | None = None,
     unpack: bool = False,
-    ndmin: tp.Any = 0,
+    ndmin: tp.Literal[0, 1, 2] = 0,
     encoding: str | None = None,
-    device: tp.Any = None,
+    device: DeviceLike | None = None,
     *,
     max_rows: int | None = None,
     quotechar: str | None = None,
@@ -177,7 +187,7 @@ def loadtxt(
     return _wrap(array, device)
 
 
-def genfromtxt(fname: tp.Any, dtype: tp.Any = float, **kwargs: tp.Any) -> _core.ndarray:
+def genfromtxt(fname: tp.Any, dtype: DTypeLike = float, **kwargs: Argument) -> _core.ndarray:
     """Reads a text file in which values may be missing, as :func:`numpy.genfromtxt`.
 
     Args:
@@ -206,7 +216,7 @@ def genfromtxt(fname: tp.Any, dtype: tp.Any = float, **kwargs: tp.Any) -> _core.
     return _wrap(np.genfromtxt(fname, dtype=dtype, **kwargs), device)
 
 
-def savetxt(fname: tp.Any, X: _core.ndarray, *args: tp.Any, **kwargs: tp.Any) -> None:
+def savetxt(fname: PathOrFile, X: _core.ndarray, *args: Argument, **kwargs: Argument) -> None:
     """Writes a text file, as :func:`numpy.savetxt`.
 
     Args:
@@ -223,11 +233,11 @@ def savetxt(fname: tp.Any, X: _core.ndarray, *args: tp.Any, **kwargs: tp.Any) ->
     np.savetxt(fname, x.astype('float32') if x.dtype.name == 'bfloat16' else x, *args, **kwargs)
 
 
-def _to_numpy(op: str, name: str, x: tp.Any) -> np.ndarray:
+def _to_numpy(op: str, name: str, x: ArrayLike) -> np.ndarray:
     return _core.to_numpy(as_array(op, name, x), copy=False)
 
 
-def save(file: tp.Any, arr: _core.ndarray) -> None:
+def save(file: PathOrFile, arr: _core.ndarray) -> None:
     """Writes an array to a file in NumPy's format, as :func:`numpy.save`.
 
     Args:
@@ -244,15 +254,15 @@ def save(file: tp.Any, arr: _core.ndarray) -> None:
 def _save_many(
     op: str,
     function: Callable[..., None],
-    file: tp.Any,
-    args: tuple[tp.Any, ...],
-    kwds: dict[str, tp.Any],
+    file: PathOrFile,
+    args: tuple[ArrayLike, ...],
+    kwds: tp.Mapping[str, ArrayLike],
 ) -> None:
     arrays = {name: _to_numpy(op, name, x) for name, x in kwds.items()}
     function(file, *(_to_numpy(op, f'arr_{i}', x) for i, x in enumerate(args)), **arrays)
 
 
-def savez(file: tp.Any, *args: _core.ndarray, **kwds: _core.ndarray) -> None:
+def savez(file: PathOrFile, *args: _core.ndarray, **kwds: _core.ndarray) -> None:
     """Writes several arrays to one file, as :func:`numpy.savez`.
 
     Args:
@@ -267,7 +277,7 @@ def savez(file: tp.Any, *args: _core.ndarray, **kwds: _core.ndarray) -> None:
     _save_many('savez', np.savez, file, args, kwds)
 
 
-def savez_compressed(file: tp.Any, *args: _core.ndarray, **kwds: _core.ndarray) -> None:
+def savez_compressed(file: PathOrFile, *args: _core.ndarray, **kwds: _core.ndarray) -> None:
     """The same as :func:`savez`, compressed.
 
     Args:
@@ -282,7 +292,7 @@ def savez_compressed(file: tp.Any, *args: _core.ndarray, **kwds: _core.ndarray) 
     _save_many('savez_compressed', np.savez_compressed, file, args, kwds)
 
 
-def _wrap_raw(array: np.ndarray, device: tp.Any) -> _core.ndarray:
+def _wrap_raw(array: np.ndarray, device: DeviceLike | None) -> _core.ndarray:
     """Two raw bytes are what a file has of bfloat16."""
     if array.dtype == 'V2':
         import ml_dtypes
@@ -291,7 +301,9 @@ def _wrap_raw(array: np.ndarray, device: tp.Any) -> _core.ndarray:
     return _wrap(array, device)
 
 
-def load(file: tp.Any, *, device: tp.Any = None) -> _core.ndarray | dict[str, _core.ndarray]:
+def load(
+    file: PathOrFile, *, device: DeviceLike | None = None
+) -> _core.ndarray | dict[str, _core.ndarray]:
     """Reads what :func:`save` or :func:`savez` has written, or NumPy's functions of these names.
 
     Args:
@@ -311,7 +323,9 @@ def load(file: tp.Any, *, device: tp.Any = None) -> _core.ndarray | dict[str, _c
         return {name: _wrap_raw(loaded[name], device) for name in loaded.files}
 
 
-def asarray_chkfinite(a: tp.Any, dtype: tp.Any = None, *, device: tp.Any = None) -> _core.ndarray:
+def asarray_chkfinite(
+    a: ArrayLike, dtype: DTypeLike | None = None, *, device: DeviceLike | None = None
+) -> _core.ndarray:
     """The same as :func:`asarray`, but it looks whether all numbers are finite.
 
     Args:

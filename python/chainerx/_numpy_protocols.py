@@ -9,6 +9,9 @@ import numpy as np
 
 from chainerx import _core, _ufunc_methods
 
+if tp.TYPE_CHECKING:
+    from chainerx._typing import Argument, Routine
+
 # Of NumPy's ufuncs, those that have another name here; of its modules, those that are here.
 _UFUNCS = {'degrees': 'rad2deg', 'radians': 'deg2rad', 'divide': 'true_divide'}
 _MODULES = {'numpy': '', 'numpy.linalg': 'linalg', 'numpy.fft': 'fft'}
@@ -16,7 +19,7 @@ _MODULES = {'numpy': '', 'numpy.linalg': 'linalg', 'numpy.fft': 'fft'}
 _COMPARISONS = ('equal', 'not_equal', 'less', 'less_equal', 'greater', 'greater_equal')
 
 
-def _refuse_numpy(name: str, arrays: tp.Iterable[tp.Any]) -> None:
+def _refuse_numpy(name: str, arrays: tp.Iterable[object]) -> None:
     if any(isinstance(x, np.ndarray) for x in arrays):
         raise TypeError(
             f'{name}: one operand is a numpy.ndarray, the other a chainerx.ndarray; '
@@ -31,7 +34,7 @@ def _lacks(name: str, module: str = 'numpy.') -> TypeError:
 
 
 def array_ufunc(
-    self: _core.ndarray, ufunc: np.ufunc, method: str, *inputs: tp.Any, **kwargs: tp.Any
+    self: _core.ndarray, ufunc: np.ufunc, method: str, *inputs: tp.Any, **kwargs: Argument
 ) -> tp.Any:
     """NumPy calls this for its elementwise functions."""
     name = ufunc.__name__
@@ -62,10 +65,10 @@ def array_ufunc(
 
 def array_function(
     self: _core.ndarray,
-    func: tp.Callable[..., tp.Any],
+    func: Routine,
     types: tp.Iterable[type],
-    args: tuple[tp.Any, ...],
-    kwargs: dict[str, tp.Any],
+    args: tuple[Argument, ...],
+    kwargs: dict[str, Argument],
 ) -> tp.Any:
     """NumPy calls this for its other functions."""
     name = func.__name__

@@ -9,8 +9,11 @@ import numpy as np
 
 from chainerx import _core
 
+if tp.TYPE_CHECKING:
+    from chainerx._typing import ArrayLike
 
-def shape(a: tp.Any) -> tuple[int, ...]:
+
+def shape(a: ArrayLike) -> tuple[int, ...]:
     """The dimensions of an array, a number or a list.
 
     Args:
@@ -21,7 +24,7 @@ def shape(a: tp.Any) -> tuple[int, ...]:
     return a.shape if isinstance(a, _core.ndarray) else np.shape(a)
 
 
-def ndim(a: tp.Any) -> int:
+def ndim(a: ArrayLike) -> int:
     """The number of dimensions of an array, a number or a list.
 
     Args:
@@ -32,7 +35,7 @@ def ndim(a: tp.Any) -> int:
     return len(shape(a))
 
 
-def size(a: tp.Any, axis: int | tuple[int, ...] | None = None) -> int:
+def size(a: ArrayLike, axis: int | tuple[int, ...] | None = None) -> int:
     """The number of elements, of all or along some axes.
 
     Args:

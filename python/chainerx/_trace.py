@@ -12,6 +12,8 @@ import typing as tp
 from chainerx import _files
 
 if tp.TYPE_CHECKING:
+    from os import PathLike
+
     from chainerx.profiler import Row
 
 #: Name, category, start and duration in nanoseconds, thread.
@@ -115,7 +117,7 @@ def _events(
 
 
 def export(
-    path: tp.Any,
+    path: str | PathLike[str],
     threads: list[tuple[int, int, list[tp.Any], bytes]],
     regions: list[Region],
     dropped: int,

@@ -10,6 +10,9 @@ import numpy as np
 
 from chainerx import _core
 
+if tp.TYPE_CHECKING:
+    from chainerx._typing import Argument, ArrayLike, Axis, DTypeLike, Index, Routine
+
 # The routine that folds an axis by a function, and the one that keeps all that it has on the way.
 _REDUCTIONS = {
     'add': _core.sum,
@@ -44,7 +47,7 @@ def _lacks(ufunc: np.ufunc, method: str, names: tp.Iterable[str]) -> TypeError:
     )
 
 
-def _given(kwargs: dict[str, tp.Any]) -> dict[str, tp.Any]:
+def _given(kwargs: dict[str, Argument]) -> dict[str, tp.Any]:
     """Without the defaults of NumPy, which are no arguments of all routines."""
     if len(kwargs.get('out', ())) == 1:  # NumPy makes a tuple of it
         kwargs = {**kwargs, 'out': kwargs['out'][0]}
@@ -58,14 +61,14 @@ def _store(y: _core.ndarray, out: tuple[_core.ndarray | None]) -> _core.ndarray:
     return out[0]
 
 
-def _reduce(ufunc: np.ufunc, x: _core.ndarray, axis: tp.Any = 0, **kwargs: tp.Any) -> tp.Any:
+def _reduce(ufunc: np.ufunc, x: _core.ndarray, axis: Axis | None = 0, **kwargs: Argument) -> tp.Any:
     routine: tp.Any = _REDUCTIONS.get(ufunc.__name__)
     if routine is None:
         raise _lacks(ufunc, 'reduce', _REDUCTIONS)
     return routine(x, axis=axis, **_given(kwargs))
 
 
-def _accumulate(ufunc: np.ufunc, x: _core.ndarray, axis: int = 0, **kwargs: tp.Any) -> tp.Any:
+def _accumulate(ufunc: np.ufunc, x: _core.ndarray, axis: int = 0, **kwargs: Argument) -> tp.Any:
     if ufunc.__name__ in _SCANS:
         return _SCANS[ufunc.__name__](x, axis=axis, **_given(kwargs))
     if ufunc.__name__ not in _IDEMPOTENT:
@@ -86,7 +89,7 @@ def _reduceat(
     x: _core.ndarray,
     indices: tp.Any,
     axis: int = 0,
-    dtype: tp.Any = None,
+    dtype: DTypeLike | None = None,
     out: tuple[_core.ndarray | None] = (None,),
 ) -> tp.Any:
     """One reduction for each index, up to the next one; one that is not below it is an element."""
@@ -109,14 +112,14 @@ def _reduceat(
     return _store(_core.moveaxis(_core.concatenate([*parts, empty]), 0, axis), out)
 
 
-def _outer(function: tp.Callable[..., tp.Any], a: tp.Any, b: tp.Any, **kwargs: tp.Any) -> tp.Any:
+def _outer(function: Routine, a: ArrayLike, b: tp.Any, **kwargs: Argument) -> tp.Any:
     if isinstance(a, _core.ndarray):
         ndim = b.ndim if isinstance(b, _core.ndarray) else 0
         a = a.reshape(a.shape + (1,) * ndim)
     return function(a, b, **_given(kwargs))
 
 
-def _at(ufunc: np.ufunc, x: tp.Any, index: tp.Any, *values: tp.Any) -> None:
+def _at(ufunc: np.ufunc, x: ArrayLike, index: Index, *values: ArrayLike) -> None:
     """In place, where equal indices count as often as they are there."""
     if not isinstance(x, _core.ndarray):
         raise TypeError(
@@ -132,10 +135,10 @@ def _at(ufunc: np.ufunc, x: tp.Any, index: tp.Any, *values: tp.Any) -> None:
 
 def call(
     ufunc: np.ufunc,
-    function: tp.Callable[..., tp.Any],
+    function: Routine,
     method: str,
-    inputs: tuple[tp.Any, ...],
-    kwargs: dict[str, tp.Any],
+    inputs: tuple[Argument, ...],
+    kwargs: dict[str, Argument],
 ) -> tp.Any:
     """Computes ``ufunc.method(*inputs, **kwargs)``.
 

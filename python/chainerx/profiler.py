@@ -18,11 +18,14 @@ import typing as tp
 from chainerx import _trace
 from chainerx._core import kernels as _kernels
 
+if tp.TYPE_CHECKING:
+    from os import PathLike
+
 __all__ = ['Profile', 'Row', 'profile']
 
 #: What a profile is asked to record besides kernels: a layer above adds functions that take the
 #: profile and return a context manager. Used in the thread that begins a trace.
-_region_recorders: list[tp.Callable[[Profile], tp.ContextManager[tp.Any]]] = []
+_region_recorders: list[tp.Callable[[Profile], tp.ContextManager[object]]] = []
 
 
 class Row(tp.NamedTuple):
@@ -258,7 +261,7 @@ class Profile:
     def __str__(self) -> str:
         return self.table()
 
-    def export_trace(self, path: tp.Any) -> None:
+    def export_trace(self, path: str | PathLike[str]) -> None:
         """Writes the calls as a file for a viewer of traces.
 
         ``chrome://tracing`` and https://ui.perfetto.dev open it: one line for each thread, kernels

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple, overload
 
 import numpy
+import numpy.typing
 
 from . import functional as functional, graph as graph, kernels as kernels
 from . import fft as fft, linalg as linalg, random as random, special as special
@@ -466,7 +467,7 @@ Axis = builtins.int | Sequence[builtins.int] | None
 ShapeLike = builtins.int | Sequence[builtins.int]
 Indices = builtins.int | Sequence[builtins.int] | ndarray | numpy.ndarray
 ArrayLike = ndarray | numpy.ndarray | numpy.generic | Scalar | Sequence[Any]
-DtypeLike = Any
+DtypeLike = numpy.typing.DTypeLike
 DeviceLike = str | Device
 
 class ndarray:

@@ -17,6 +17,9 @@ import chainerx
 from chainerx import _core
 from chainerx.func import _tree
 
+if tp.TYPE_CHECKING:
+    from chainerx._typing import Argument, Index, Operand, Routine, Tree
+
 
 class Level:
     """One vmap that is running.
@@ -33,7 +36,7 @@ class Level:
         self.randomness = randomness
         self.uniform = uniform
         self.active = True
-        self.afterwards: list[c.Callable[[], tp.Any]] = []  # once the function has returned
+        self.afterwards: list[c.Callable[[], object]] = []  # once the function has returned
 
 
 class _State(threading.local):
@@ -59,7 +62,7 @@ class Batched:
 
     __slots__ = ('__weakref__', 'array', 'level')
 
-    def __init__(self, array: tp.Any, level: Level) -> None:
+    def __init__(self, array: Operand, level: Level) -> None:
         self.array = array
         self.level = level
 
@@ -88,7 +91,7 @@ class Batched:
         return self.size * int(self.array.itemsize)
 
     @property
-    def dtype(self) -> tp.Any:
+    def dtype(self) -> Operand:
         return self.array.dtype
 
     @property
@@ -104,7 +107,7 @@ class Batched:
             raise TypeError('len() of a 0-dimensional chainerx.ndarray')
         return self.shape[0]
 
-    def __iter__(self) -> c.Iterator[tp.Any]:
+    def __iter__(self) -> c.Iterator[Operand]:
         if self.ndim == 0:
             raise TypeError('iteration over a 0-dimensional chainerx.ndarray')
         return (self[i] for i in range(len(self)))  # type: ignore[index]
@@ -138,13 +141,13 @@ class Batched:
     def __complex__(self) -> complex:
         _refuse('the number', _CONTROL)
 
-    def __contains__(self, value: tp.Any) -> bool:
+    def __contains__(self, value: Operand) -> bool:
         _refuse('what is in it', _CONTROL)
 
-    def __array__(self, *_: tp.Any, **__: tp.Any) -> tp.Any:
+    def __array__(self, *_: object, **__: tp.Any) -> Operand:
         _refuse('the NumPy array', 'compute with chainerx')
 
-    def _known(self, what: str, instead: str) -> tp.Any:
+    def _known(self, what: str, instead: str) -> Operand:
         """An example, if all are equal."""
         x = example(self)
         if x is self:
@@ -154,20 +157,20 @@ class Batched:
     def __format__(self, spec: str) -> str:
         return format(self._known('the text', 'print it as it is'), spec) if spec else str(self)
 
-    def item(self, *args: tp.Any) -> tp.Any:
+    def item(self, *args: Argument) -> Operand:
         """The number, if it is the same for all examples."""
         return self._known('the number', _CONTROL).item(*args)
 
-    def tolist(self) -> tp.Any:
+    def tolist(self) -> Operand:
         """The numbers, if they are the same for all examples."""
         return self._known('the list', _CONTROL).tolist()
 
-    def __reduce__(self) -> tp.Any:
+    def __reduce__(self) -> Operand:
         _refuse('a copy outside', 'return it from the function')
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __getattr__(self, name: str) -> tp.Any:
+    def __getattr__(self, name: str) -> Operand:
         if hasattr(chainerx.ndarray, name) and not name.startswith('__'):
             raise chainerx.ChainerxError(
                 f'vmap: ndarray.{name} is not there for a batch; grad, vjp and jvp take '
@@ -182,7 +185,7 @@ RULES: dict[str, Rule] = {}
 # What is called where there is none: (name, level, function, args, kwargs). Of _loop.py.
 WITHOUT_RULE: list[Rule] = []
 # What `x.at[index]` is where the index or the values are batches. Of _rules_index.py.
-AT: list[c.Callable[..., tp.Any]] = []
+AT: list[Routine] = []
 # Of what draws random numbers: called with the level, the function and its arguments. Those without
 # a rule of their own have that of 'any', and some do not draw at all.
 DRAWS: dict[str, Rule] = {}
@@ -190,7 +193,7 @@ NO_DRAWS: set[str] = set()
 # Rules that know what to do with `out`; the other ones do not see it.
 WRITING: set[Rule] = set()
 # Methods that are routines with the array in front: how they call it, where names differ.
-MIRRORS: dict[str, c.Callable[..., tp.Any]] = {}
+MIRRORS: dict[str, Routine] = {}
 
 
 def rule(*names: str) -> c.Callable[[Rule], Rule]:
@@ -212,7 +215,7 @@ def rule(*names: str) -> c.Callable[[Rule], Rule]:
 _PREFIXES = ('', 'ndarray.', 'random.', 'random.', 'random.', 'linalg.', 'special.', 'fft.')
 
 
-def _find(kind: int, name: str) -> tuple[str, c.Callable[..., tp.Any]]:
+def _find(kind: int, name: str) -> tuple[str, Routine]:
     prefix = _PREFIXES[kind]
     owner: tp.Any = _core
     if prefix:
@@ -220,7 +223,7 @@ def _find(kind: int, name: str) -> tuple[str, c.Callable[..., tp.Any]]:
     return prefix + name, getattr(owner, name)
 
 
-def innermost(*trees: tp.Any) -> Level | None:
+def innermost(*trees: Tree) -> Level | None:
     """The level that a call with these arguments belongs to."""
     found: Level | None = None
     for tree in trees:
@@ -244,7 +247,7 @@ def innermost(*trees: tp.Any) -> Level | None:
     return found
 
 
-def call(name: str, function: c.Callable[..., tp.Any], args: tp.Any, kwargs: tp.Any) -> tp.Any:
+def call(name: str, function: Routine, args: Argument, kwargs: Argument) -> Operand:
     """Calls a routine by the rule for its innermost level."""
     level = innermost(*args, *kwargs.values()) if kwargs else innermost(*args)
     if level is None:
@@ -268,7 +271,7 @@ _OF_ARGUMENTS = (chainerx.ChainerxError, IndexError, TypeError, ValueError)
 
 
 def of_example(
-    error: Exception, level: Level, function: tp.Any, args: tp.Any, kwargs: tp.Any
+    error: Exception, level: Level, function: Routine, args: Argument, kwargs: Argument
 ) -> Exception:
     """The error of a call with batches as that of one example, whose shapes the user knows."""
     # Functions of the user's are not called again, and what depends on values names no shapes.
@@ -282,7 +285,7 @@ def of_example(
     return error
 
 
-def pick(x: tp.Any, level: Level, i: int, copy: bool = False) -> tp.Any:
+def pick(x: Operand, level: Level, i: int, copy: bool = False) -> Operand:
     """The arguments of one example; with `copy`, of their own, which a call may write to."""
     if is_batch(x, level):
         return x.array[i].copy() if copy else x.array[i]
@@ -297,7 +300,7 @@ def pick(x: tp.Any, level: Level, i: int, copy: bool = False) -> tp.Any:
     return x
 
 
-def _without_out(name: str, function: tp.Any, args: tp.Any, kwargs: tp.Any) -> tp.Any:
+def _without_out(name: str, function: Routine, args: Argument, kwargs: Argument) -> Operand:
     """The arguments but for `out`, which must be None; those behind it are named then."""
     at, behind = _place_of_out(name, function)
     out = None
@@ -318,7 +321,7 @@ def _without_out(name: str, function: tp.Any, args: tp.Any, kwargs: tp.Any) -> t
 _places_of_out: dict[str, tuple[int | None, list[str]]] = {}
 
 
-def _place_of_out(name: str, function: tp.Any) -> tuple[int | None, list[str]]:
+def _place_of_out(name: str, function: Routine) -> tuple[int | None, list[str]]:
     """Where `out` is among the positional arguments of a routine, and what comes behind it."""
     if name not in _places_of_out:
         try:
@@ -331,14 +334,14 @@ def _place_of_out(name: str, function: tp.Any) -> tuple[int | None, list[str]]:
     return _places_of_out[name]
 
 
-def wrap(result: tp.Any, level: Level) -> tp.Any:
+def wrap(result: Tree, level: Level) -> Operand:
     """What a rule returns, as batches."""
     if isinstance(result, (list, tuple)):
         return _tree.make(type(result), [wrap(y, level) for y in result])
     return Batched(result, level) if is_array(result) else result
 
 
-def unwrap(result: tp.Any, level: Level) -> tp.Any:
+def unwrap(result: Tree, level: Level) -> Operand:
     """What `wrap` has undone, as rules return it; what is the same for all is spread."""
     if isinstance(result, (list, tuple)):
         return _tree.make(type(result), [unwrap(y, level) for y in result])
@@ -349,7 +352,7 @@ def composed(*names: str) -> c.Callable[[Rule], Rule]:
     """Registers a function of the routine's own arguments, which is made of other routines."""
 
     def register(function: Rule) -> Rule:
-        def batching(level: Level, _: tp.Any, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+        def batching(level: Level, _: object, *args: Argument, **kwargs: Argument) -> Operand:
             return unwrap(function(*args, **kwargs), level)
 
         rule(*names)(batching)
@@ -358,12 +361,14 @@ def composed(*names: str) -> c.Callable[[Rule], Rule]:
     return register
 
 
-def by_examples(name: str, level: Level, function: tp.Any, args: tp.Any, kwargs: tp.Any) -> tp.Any:
+def by_examples(
+    name: str, level: Level, function: Routine, args: Argument, kwargs: Argument
+) -> Operand:
     """For a rule that does not have an answer to these arguments: with the warning."""
     return unwrap(WITHOUT_RULE[0](name, level, function, args, kwargs), level)
 
 
-def _call(kind: int, name: str, owner: tp.Any, args: tp.Any, kwargs: tp.Any) -> tp.Any:
+def _call(kind: int, name: str, owner: tp.Any, args: Argument, kwargs: Argument) -> Operand:
     full, function = _find(kind, name)
     if full.startswith('ndarray.'):
         if name in MIRRORS:
@@ -372,7 +377,7 @@ def _call(kind: int, name: str, owner: tp.Any, args: tp.Any, kwargs: tp.Any) -> 
     return call(full, function, args, kwargs)
 
 
-def _draw(kind: int, name: str, generator: tp.Any, args: tp.Any, kwargs: tp.Any) -> tp.Any:
+def _draw(kind: int, name: str, generator: tp.Any, args: Argument, kwargs: Argument) -> Operand:
     levels = state.levels
     full = _PREFIXES[kind] + name
     by_key = kwargs.get('key') is not None or (full == 'dropout' and args[2:] not in ((), (None,)))
@@ -395,12 +400,12 @@ def _draw(kind: int, name: str, generator: tp.Any, args: tp.Any, kwargs: tp.Any)
 # ---- for rules ----------------------------------------------------------------------------------
 
 
-def is_batch(x: tp.Any, level: Level) -> bool:
+def is_batch(x: Operand, level: Level) -> bool:
     """Whether it is a batch of just this level; others are payload, like arrays."""
     return type(x) is Batched and x.level is level
 
 
-def need_batch(op: str, x: tp.Any, level: Level) -> None:
+def need_batch(op: str, x: Operand, level: Level) -> None:
     """Raises if what is written to is the same for all examples."""
     if not is_batch(x, level):
         raise chainerx.ChainerxError(
@@ -409,37 +414,37 @@ def need_batch(op: str, x: tp.Any, level: Level) -> None:
         )
 
 
-def example(x: tp.Any) -> tp.Any:
+def example(x: Operand) -> Operand:
     """Of a batch whose examples are all equal, one of them; others are as they are."""
     while type(x) is Batched and x.level.uniform and x.level.size:
         x = x.array[0]
     return x
 
 
-def is_array(x: tp.Any) -> bool:
+def is_array(x: Operand) -> bool:
     """Whether it is an array or a batch."""
     return type(x) is Batched or type(x) is chainerx.ndarray
 
 
-def conditions(x: tp.Any, others: tp.Any) -> tp.Any:
+def conditions(x: Operand, others: tp.Any) -> Operand:
     """Of a list or NumPy array the array beside others, for its axes count; or `x` as it is."""
     if not isinstance(x, (list, tuple, np.ndarray)):
         return x
     return chainerx.asarray(x, device=next(y.device for y in others if is_array(y)))
 
 
-def spread(x: tp.Any, n: int, at: int = 0) -> tp.Any:
+def spread(x: Operand, n: int, at: int = 0) -> Operand:
     """The same `n` times along a new axis; a view."""
     shape = x.shape
     return chainerx.broadcast_to(chainerx.expand_dims(x, at), (*shape[:at], n, *shape[at:]))
 
 
-def full(x: tp.Any, level: Level) -> tp.Any:
+def full(x: Operand, level: Level) -> Operand:
     """With the batch axis in front, whether it is a batch or the same for all."""
     return x.array if is_batch(x, level) else spread(x, level.size)
 
 
-def lift(x: tp.Any, level: Level, ndim: int) -> tp.Any:
+def lift(x: Operand, level: Level, ndim: int) -> Operand:
     """Of a batch, its array with axes of length 1 put in so that each example has `ndim` axes."""
     if type(x) is not Batched or x.level is not level:
         return x
@@ -480,31 +485,31 @@ class at_levels:
         state.levels = self.saved
 
 
-def lower(x: tp.Any, levels: list[Level]) -> tp.Any:
+def lower(x: Operand, levels: list[Level]) -> Operand:
     """The plain array of a value, with one axis for each level, the outermost first."""
     for level in reversed(levels):
         x = full(x, level)
     return x
 
 
-def raise_(x: tp.Any, levels: list[Level]) -> tp.Any:
+def raise_(x: Operand, levels: list[Level]) -> Operand:
     """What `lower` has undone."""
     for level in levels:
         x = Batched(x, level)
     return x
 
 
-def lower_all(xs: list[tp.Any], levels: list[Level]) -> list[tp.Any]:
+def lower_all(xs: list[Operand], levels: list[Level]) -> list[Operand]:
     """`lower` of each; the same list where there is no vmap."""
     return [lower(x, levels) for x in xs] if levels else xs
 
 
-def raise_all(xs: list[tp.Any], levels: list[Level]) -> list[tp.Any]:
+def raise_all(xs: list[Operand], levels: list[Level]) -> list[Operand]:
     """What `lower_all` has undone."""
     return [raise_(x, levels) for x in xs] if levels else xs
 
 
-def flatten_arrays(tree: tp.Any, what: str, *names: tp.Any) -> tuple[list[tp.Any], _tree.Structure]:
+def flatten_arrays(tree: Tree, what: str, *names: tp.Any) -> tuple[list[Operand], _tree.Structure]:
     """The leaves, of which each must be an array; `what` is a format of `names`."""
     if type(tree) is chainerx.ndarray:
         return [tree], _tree.LEAF
@@ -519,11 +524,13 @@ def flatten_arrays(tree: tp.Any, what: str, *names: tp.Any) -> tuple[list[tp.Any
 
 
 @rule('to_numpy')
-def _to_numpy(level: Level, function: tp.Any, x: tp.Any, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+def _to_numpy(
+    level: Level, function: Routine, x: Operand, *args: Argument, **kwargs: Argument
+) -> Operand:
     return function(x._known('the NumPy array', 'compute with chainerx'), *args, **kwargs)
 
 
-def _at(x: tp.Any, index: tp.Any) -> tp.Any:
+def _at(x: Operand, index: Index) -> Operand:
     return AT[0](x, index)
 
 

@@ -12,14 +12,17 @@ from chainerx._core import functional
 from chainerx.func import _batch, _loop, _tree
 from chainerx.func._batch import Level
 
+if tp.TYPE_CHECKING:
+    from chainerx._typing import Argument, Operand, Routine, Tree
 
-def check_function(op: str, fun: tp.Any) -> None:
+
+def check_function(op: str, fun: object) -> None:
     """Raises where the transform is asked for, not where its result is called."""
     if not callable(fun):
         raise TypeError(f'{op}: fun is a {type(fun).__name__}, expected a function')
 
 
-def check_pair(op: str, result: tp.Any) -> tuple[tp.Any, tp.Any]:
+def check_pair(op: str, result: Tree) -> tuple[Operand, Operand]:
     """What a function returned, with has_aux."""
     if not isinstance(result, tuple) or len(result) != 2:
         raise TypeError(
@@ -36,19 +39,19 @@ class Split:
     example, even if the array is the same for all.
     """
 
-    def __init__(self, op: str, args: tuple[tp.Any, ...], argnums: tp.Any) -> None:
+    def __init__(self, op: str, args: tuple[Argument, ...], argnums: int | c.Sequence[int]) -> None:
         self.op = op
         self.args = args
         self.levels: list[Level] = _batch.active_levels()
         self.single = not isinstance(argnums, (tuple, list))
         self.structures: list[_tree.Structure] = []
-        self.leaves: list[tp.Any] = []
-        if self.single:
-            self.argnums = [_check_argnum(op, argnums, args)]
-        else:
+        self.leaves: list[Operand] = []
+        if isinstance(argnums, (tuple, list)):
             self.argnums = [_check_argnum(op, n, args) for n in argnums]
             if len(set(self.argnums)) != len(self.argnums):
                 raise ValueError(f'{op}: argnums has {tuple(argnums)}, one argument twice')
+        else:
+            self.argnums = [_check_argnum(op, argnums, args)]
         for n in self.argnums:
             leaves, structure = _batch.flatten_arrays(args[n], '{}: argument {}', op, n)
             self.leaves += leaves
@@ -63,11 +66,11 @@ class Split:
                     'floating point and complex arrays have gradients'
                 )
 
-    def lowered(self) -> list[tp.Any]:
+    def lowered(self) -> list[Operand]:
         """The arrays, plain."""
         return _batch.lower_all(self.leaves, self.levels)
 
-    def with_leaves(self, raw: list[tp.Any]) -> list[tp.Any]:
+    def with_leaves(self, raw: list[Operand]) -> list[Operand]:
         """The arguments with other (plain) arrays."""
         leaves = iter(_batch.raise_all(raw, self.levels))
         args = list(self.args)
@@ -75,7 +78,7 @@ class Split:
             args[n] = _tree.unflatten(structure, leaves)
         return args
 
-    def trees(self, raw: list[tp.Any]) -> tp.Any:
+    def trees(self, raw: list[Operand]) -> Tree:
         """One (plain) array for each, in the form of the arguments; of the one, or a tuple."""
         leaves = iter(_batch.raise_all(raw, self.levels))
         if self.single:
@@ -83,11 +86,11 @@ class Split:
         return tuple([_tree.unflatten(structure, leaves) for structure in self.structures])
 
 
-def _is_float(x: tp.Any) -> bool:
+def _is_float(x: Operand) -> bool:
     return x.dtype.kind in 'fc' or x.dtype.name == 'bfloat16'
 
 
-def _check_argnum(op: str, n: tp.Any, args: tuple[tp.Any, ...]) -> int:
+def _check_argnum(op: str, n: object, args: tuple[Argument, ...]) -> int:
     if not isinstance(n, int) or isinstance(n, bool):
         raise TypeError(f'{op}: argnums has {n!r}, expected integers')
     if not -len(args) <= n < len(args):
@@ -104,7 +107,7 @@ class _Taken(threading.local):
 _taken = _Taken()
 
 
-def _forgotten(*_: tp.Any) -> tp.NoReturn:
+def _forgotten(*_: object) -> tp.NoReturn:
     raise AssertionError('a function is called again')
 
 
@@ -114,7 +117,7 @@ class Call:
     def __init__(
         self,
         split: Split,
-        function: c.Callable[..., tp.Any],
+        function: Routine,
         kwargs: dict[str, tp.Any] | None = None,
         *,
         has_aux: bool = False,
@@ -124,7 +127,7 @@ class Call:
         self.kwargs = kwargs or {}
         self.has_aux = has_aux
         self.structure = _tree.NONE
-        self.aux: tp.Any = None
+        self.aux: Tree = None
 
     def forget(self) -> None:
         """Drops what is for a call alone; a function may refer to what keeps its derivative."""
@@ -132,12 +135,12 @@ class Call:
         self.kwargs = {}
         self.split.args = ()
 
-    def __call__(self, raw: list[tp.Any]) -> list[tp.Any]:
+    def __call__(self, raw: list[Operand]) -> list[Operand]:
         """From plain arrays to plain arrays: those of the result, and then those of aux."""
         split = self.split
         taken = _taken.count
         result = self.function(*split.with_leaves(raw), **self.kwargs)
-        aux: list[tp.Any] = []
+        aux: list[Tree] = []
         if self.has_aux:
             result, self.aux = check_pair(split.op, result)
             aux, self.aux_structure = _tree.flatten(self.aux)
@@ -154,7 +157,7 @@ class Call:
             self._warn_if_cut(outputs[: self.count])
         return outputs
 
-    def _warn_if_cut(self, outputs: list[tp.Any]) -> None:
+    def _warn_if_cut(self, outputs: list[Operand]) -> None:
         if any(y.is_backprop_required(chainerx.anygraph) for y in outputs):
             return
         is_cut = any(map(_is_float, self.split.leaves)) and any(map(_is_float, outputs))
@@ -167,12 +170,12 @@ class Call:
                 stacklevel=_loop._outside(),
             )
 
-    def result(self, raw: list[tp.Any]) -> tp.Any:
+    def result(self, raw: list[Operand]) -> Tree:
         """The result, of these plain arrays."""
         raised = _batch.raise_all(raw[: self.count], self.split.levels)
         return _tree.unflatten(self.structure, raised)
 
-    def aux_result(self, raw: list[tp.Any]) -> tp.Any:
+    def aux_result(self, raw: list[Operand]) -> Tree:
         """aux, of these plain arrays; what is no array in it is as it was."""
         arrays = iter(_batch.raise_all(raw[self.count :], self.split.levels))
         leaves = [next(arrays) if _batch.is_array(x) else x for x in self.aux_leaves]
@@ -182,7 +185,7 @@ class Call:
 _T = tp.TypeVar('_T')
 
 
-def in_graph(op: str, function: c.Callable[..., _T], *args: tp.Any) -> _T:
+def in_graph(op: str, function: c.Callable[..., _T], *args: Argument) -> _T:
     """Calls what needs a graph, of which few can be alive."""
     try:
         return function(*args)
@@ -203,8 +206,8 @@ def record(kind: c.Callable[[tp.Any, list[tp.Any]], _T], call: Call) -> _T:
 
 
 def lower_like(
-    call: Call, tree: tp.Any, what: str, structure: _tree.Structure, like: list[tp.Any]
-) -> tuple[list[tp.Any], Level | None]:
+    call: Call, tree: Tree, what: str, structure: _tree.Structure, like: list[Operand]
+) -> tuple[list[Operand], Level | None]:
     """Directions (cotangents or tangents) as plain arrays, None where there is none.
 
     Returns also the innermost vmap that has begun after the function was called, if a direction

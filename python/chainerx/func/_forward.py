@@ -9,20 +9,23 @@ from chainerx._core import functional
 from chainerx.func import _loop, _reverse, _tree
 from chainerx.func._calls import Call, Split, check_function, in_graph, lower_like, record
 
+if tp.TYPE_CHECKING:
+    from chainerx._typing import Operand, Tree
+
 Function = c.Callable[..., tp.Any]
 
 
 class _Linearized:
     """A function at a point, and its derivative forward."""
 
-    def __init__(self, op: str, fun: Function, primals: tuple[tp.Any, ...], has_aux: bool) -> None:
+    def __init__(self, op: str, fun: Function, primals: tuple[Tree, ...], has_aux: bool) -> None:
         self.split = Split(op, primals, tuple(range(len(primals))))
         self.call = Call(self.split, fun, has_aux=has_aux)
         self.pushforward = record(functional.Pushforward, self.call)
         self.call.forget()
         self.structure = _tree.Structure(tuple, None, tuple(self.split.structures))
 
-    def push(self, tangents: tuple[tp.Any, ...]) -> tp.Any:
+    def push(self, tangents: tuple[Tree, ...]) -> Tree:
         what = f'{self.split.op}: tangents'
         leaves, newer = lower_like(self.call, tangents, what, self.structure, self.split.leaves)
         if newer is not None:
@@ -30,22 +33,22 @@ class _Linearized:
             return _loop.call(name, newer, self._push_leaves, (leaves,), {})
         return self.call.result(in_graph(self.split.op, self.pushforward, leaves))
 
-    def _push_leaves(self, leaves: list[tp.Any]) -> tp.Any:
+    def _push_leaves(self, leaves: list[Operand]) -> Tree:
         return self.push(_tree.unflatten(self.structure, leaves))
 
-    def result(self) -> tp.Any:
+    def result(self) -> Tree:
         return self.call.result(self.pushforward.outputs)
 
-    def aux(self) -> tp.Any:
+    def aux(self) -> Tree:
         return self.call.aux_result(self.pushforward.outputs)
 
 
 def jvp(
     fun: Function,
-    primals: c.Sequence[tp.Any],
-    tangents: c.Sequence[tp.Any],
+    primals: c.Sequence[Tree],
+    tangents: c.Sequence[Tree],
     has_aux: bool = False,
-) -> tp.Any:
+) -> Tree:
     """A function at a point, and its change for a change of its arguments.
 
     Args:
@@ -73,7 +76,7 @@ def jvp(
     return jvp_of('jvp', fun, primals, tangents, has_aux)
 
 
-def _check_primals(op: str, primals: tp.Any, tangents: tp.Any) -> None:
+def _check_primals(op: str, primals: Tree, tangents: Tree) -> None:
     for name, value in (('primals', primals), ('tangents', tangents)):
         if not isinstance(value, (tuple, list)):
             raise TypeError(f'{op}: {name} is a {type(value).__name__}, expected a tuple or a list')
@@ -86,10 +89,10 @@ def _check_primals(op: str, primals: tp.Any, tangents: tp.Any) -> None:
 def jvp_of(
     op: str,
     fun: Function,
-    primals: c.Sequence[tp.Any],
-    tangents: c.Sequence[tp.Any],
+    primals: c.Sequence[Tree],
+    tangents: c.Sequence[Tree],
     has_aux: bool,
-) -> tp.Any:
+) -> Tree:
     """`jvp`, whose errors say that they are of another function."""
     linearized = _Linearized(op, fun, tuple(primals), has_aux)
     pushed = linearized.push(tuple(tangents))
@@ -97,7 +100,7 @@ def jvp_of(
     return (result, pushed, linearized.aux()) if has_aux else (result, pushed)
 
 
-def linearize(fun: Function, *primals: tp.Any, has_aux: bool = False) -> tp.Any:
+def linearize(fun: Function, *primals: Tree, has_aux: bool = False) -> Tree:
     """A function at a point, and its derivative there as a linear function.
 
     Args:
@@ -116,11 +119,11 @@ def linearize(fun: Function, *primals: tp.Any, has_aux: bool = False) -> tp.Any:
     return linearize_of('linearize', fun, primals, has_aux)
 
 
-def linearize_of(op: str, fun: Function, primals: tuple[tp.Any, ...], has_aux: bool) -> tp.Any:
+def linearize_of(op: str, fun: Function, primals: tuple[Tree, ...], has_aux: bool) -> Tree:
     """`linearize`, whose errors say that they are of another function."""
     linearized = _Linearized(op, fun, primals, has_aux)
 
-    def push(*tangents: tp.Any) -> tp.Any:
+    def push(*tangents: Tree) -> Tree:
         return linearized.push(tangents)
 
     result = linearized.result()
@@ -129,10 +132,10 @@ def linearize_of(op: str, fun: Function, primals: tuple[tp.Any, ...], has_aux: b
 
 def hvp(
     fun: Function,
-    primals: c.Sequence[tp.Any],
-    tangents: c.Sequence[tp.Any],
+    primals: c.Sequence[Tree],
+    tangents: c.Sequence[Tree],
     has_aux: bool = False,
-) -> tp.Any:
+) -> Tree:
     """The product of the Hessian of a function and a vector, forward over reverse.
 
     Args:

@@ -11,22 +11,25 @@ from chainerx._core import functional
 from chainerx.func import _forward, _loop, _reverse, _tree, _vmap
 from chainerx.func._calls import Split, check_function, check_pair
 
+if tp.TYPE_CHECKING:
+    from chainerx._typing import Argument, Operand, Tree
+
 Function = c.Callable[..., tp.Any]
 Argnums = int | c.Sequence[int]
 
 
-def _unit_vectors(x: tp.Any) -> tp.Any:
+def _unit_vectors(x: Operand) -> Tree:
     """One for each element: (size, *shape)."""
     eye = chainerx.eye(x.size, dtype=x.dtype, device=x.device)
     return chainerx.reshape(eye, (x.size, *x.shape))
 
 
 def _only(
-    fun: Function, args: tuple[tp.Any, ...], kwargs: dict[str, tp.Any], split: Split
+    fun: Function, args: tuple[Argument, ...], kwargs: dict[str, Argument], split: Split
 ) -> Function:
     """The function of the arguments in argnums alone."""
 
-    def function(*chosen: tp.Any) -> tp.Any:
+    def function(*chosen: tp.Any) -> Tree:
         full = list(args)
         for n, value in zip(split.argnums, chosen, strict=True):
             full[n] = value
@@ -45,14 +48,14 @@ class _SameNumbers:
         self.numpy = _reverse.NumpyState()
         self.draws = functional.SameDraws()
 
-    def __call__(self, fun: c.Callable[[], tp.Any]) -> tp.Any:
+    def __call__(self, fun: c.Callable[[], Tree]) -> Tree:
         with self.numpy:
             return self.draws(fun)
 
 
 def _without_aux(op: str, fun: Function) -> Function:
     @functools.wraps(fun)
-    def function(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+    def function(*args: Argument, **kwargs: Argument) -> Tree:
         return check_pair(op, fun(*args, **kwargs))[0]
 
     return function
@@ -65,7 +68,7 @@ def _with_aux(
     without_aux = _without_aux(op, fun)
 
     @functools.wraps(fun)
-    def function(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+    def function(*args: Argument, **kwargs: Argument) -> Tree:
         numbers = _SameNumbers()
         aux = numbers(lambda: check_pair(op, fun(*args, **kwargs))[1])
         return transform(without_aux, numbers)(*args, **kwargs), aux
@@ -73,28 +76,26 @@ def _with_aux(
     return function
 
 
-def _in_dtype_of(x: tp.Any, d: tp.Any) -> tp.Any:
+def _in_dtype_of(x: Operand, d: Operand) -> Tree:
     """The derivative by real `x`, as backward has it: in its dtype, or complex of its precision."""
     dtype = chainerx.promote_types(x.dtype, 'complex64') if d.dtype.kind == 'c' else x.dtype
     return d.astype(dtype, copy=False)
 
 
-def _by_complex(x: tp.Any, along_real: tp.Any, along_imaginary: tp.Any) -> tp.Any:
+def _by_complex(x: Operand, along_real: Operand, along_imaginary: Operand) -> Tree:
     """The derivative by complex `x`, as backward has it: of the real part of the result."""
     a, b = [chainerx.real(d).astype(x.dtype, copy=False) for d in (along_real, along_imaginary)]
     return a - 1j * b
 
 
-def _at(structure: _tree.Structure, leaves: list[tp.Any], i: int, value: tp.Any) -> tp.Any:
+def _at(structure: _tree.Structure, leaves: list[Operand], i: int, value: Operand) -> Tree:
     """A tree of zeros, but for one leaf."""
     return _tree.unflatten(
         structure, [value if k == i else chainerx.zeros_like(x) for k, x in enumerate(leaves)]
     )
 
 
-def _stack(
-    trees: list[tp.Any], structure: _tree.Structure, like: list[tp.Any], axis: int
-) -> tp.Any:
+def _stack(trees: list[Tree], structure: _tree.Structure, like: list[Operand], axis: int) -> Tree:
     """One tree of several, with one more axis; of none, with leaves of the shapes of `like`."""
     if not trees:
         at = [axis % (x.ndim + 1) for x in like]
@@ -109,7 +110,7 @@ def _stack(
     return _tree.unflatten(structure, stacked)
 
 
-def _with_imaginary(arguments: list[tp.Any], real: tp.Any, imaginary: tp.Any) -> tp.Any:
+def _with_imaginary(arguments: list[Tree], real: Operand, imaginary: Operand) -> Tree:
     """The gradients by real arguments, of both parts of the result."""
     parts, structure = _tree.flatten(real)
     others, _ = _tree.flatten(imaginary)
@@ -160,7 +161,7 @@ def _jacrev(
     op: str, fun: Function, argnums: Argnums, chunk_size: int | None, has_aux: bool
 ) -> Function:
     @functools.wraps(fun)
-    def matrices(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+    def matrices(*args: Argument, **kwargs: Argument) -> Tree:
         split = Split(op, args, argnums)
         split.check_float()
         chosen = tuple([args[n] for n in split.argnums])
@@ -172,15 +173,15 @@ def _jacrev(
         xs, form = _tree.flatten(chosen)
         fallback = _loop.Fallback(op)
 
-        def gradients_of(i: int, unit: complex) -> tp.Any:
+        def gradients_of(i: int, unit: complex) -> Tree:
             y = ys[i]
             if y.size == 1:
                 return pull(_at(structure, ys, i, chainerx.ones_like(y) * unit))
 
-            def row(u: tp.Any) -> tp.Any:
+            def row(u: Operand) -> Tree:
                 return _reverse.vjp_of(op, function, chosen, False)[1](_at(structure, ys, i, u))
 
-            def each() -> tp.Any:
+            def each() -> Tree:
                 rows = [pull(_at(structure, ys, i, u)) for u in units]
                 return _stack(rows, form, xs, 0)
 
@@ -191,7 +192,7 @@ def _jacrev(
                 lambda: _vmap.with_same_numbers(row, units, 0, chunk_size, numbers), each
             )
 
-        def rows(i: int) -> tp.Any:
+        def rows(i: int) -> Tree:
             y = ys[i]
             gradients = gradients_of(i, 1)
             if y.dtype.kind == 'c' and any(x.dtype.kind != 'c' for x in split.leaves):
@@ -254,26 +255,26 @@ def _jacfwd(
     given: _SameNumbers | None,
 ) -> Function:
     @functools.wraps(fun)
-    def matrices(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+    def matrices(*args: Argument, **kwargs: Argument) -> Tree:
         split = Split(op, args, argnums)
         split.check_float()
         chosen = tuple([args[n] for n in split.argnums])
         function = _only(fun, args, kwargs, split)
         primals, form = _tree.flatten(chosen)
         numbers = given or _SameNumbers()
-        columns: list[list[tp.Any]] = []  # of each argument
+        columns: list[list[Operand]] = []  # of each argument
         structure = _tree.NONE
         fallback = _loop.Fallback(op)
         linearize = functools.cache(
             lambda: numbers(lambda: _forward.linearize_of(op, function, chosen, False))
         )
 
-        def changes_of(i: int, unit: complex) -> tp.Any:
-            def column(t: tp.Any) -> tp.Any:
+        def changes_of(i: int, unit: complex) -> Tree:
+            def column(t: Operand) -> Tree:
                 tangents = _at(form, primals, i, t)
                 return _forward.jvp_of(op, function, chosen, tangents, False)[1]
 
-            def each() -> tp.Any:
+            def each() -> Tree:
                 result, push = linearize()
                 ys, structure = _tree.flatten(result)
                 changes = [push(*_at(form, primals, i, t)) for t in units]
@@ -297,7 +298,7 @@ def _jacfwd(
                 found = [_in_dtype_of(x, d) for d in leaves]
             columns.append([chainerx.reshape(d, (*d.shape[:-1], *x.shape)) for d in found])
 
-        def of_result(k: int) -> tp.Any:
+        def of_result(k: int) -> Tree:
             trees = _tree.unflatten(form, [column[k] for column in columns])
             return trees[0] if split.single else trees
 

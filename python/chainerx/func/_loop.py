@@ -12,6 +12,9 @@ from chainerx import _functional
 from chainerx.func import _batch, _tree
 from chainerx.func._batch import Level
 
+if tp.TYPE_CHECKING:
+    from chainerx._typing import Argument, Routine, Tree
+
 _PACKAGE = 'chainerx.'
 
 # The routines without a rule, or with one for some of their arguments alone, and why. A test runs
@@ -79,9 +82,7 @@ class BatchingWarning(RuntimeWarning):
         super().__init__(*args)
 
 
-def call(
-    name: str, level: Level, function: c.Callable[..., tp.Any], args: tp.Any, kwargs: tp.Any
-) -> tp.Any:
+def call(name: str, level: Level, function: Routine, args: Argument, kwargs: Argument) -> Tree:
     """The routine for each example; the results, arrays or trees of them, are stacked."""
     if level.uniform and level.size:
         result = function(*_batch.pick(args, level, 0), **_batch.pick(kwargs, level, 0))
@@ -109,7 +110,7 @@ class Fallback:
         self.op = op
         self.failed = False
 
-    def __call__(self, at_once: c.Callable[[], tp.Any], each: c.Callable[[], tp.Any]) -> tp.Any:
+    def __call__(self, at_once: c.Callable[[], Tree], each: c.Callable[[], Tree]) -> Tree:
         """The first of the two that works."""
         if self.failed:
             return each()
@@ -142,9 +143,7 @@ def _outside() -> int:
     return level
 
 
-def each(
-    name: str, level: Level, function: c.Callable[..., tp.Any], args: tp.Any, kwargs: tp.Any
-) -> tp.Any:
+def each(name: str, level: Level, function: Routine, args: Argument, kwargs: Argument) -> Tree:
     """The same without a word."""
     if level.size == 0:
         raise chainerx.NotImplementedError(
@@ -183,9 +182,7 @@ def each(
     return _tree.unflatten(structure, columns)
 
 
-def _if_batches(
-    name: str, function: c.Callable[..., tp.Any], args: tp.Any, kwargs: tp.Any
-) -> tp.Any:
+def _if_batches(name: str, function: Routine, args: Argument, kwargs: Argument) -> Tree:
     level = _batch.innermost(*args, *kwargs.values())
     return NotImplemented if level is None else call(name, level, function, args, kwargs)
 

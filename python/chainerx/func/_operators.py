@@ -15,6 +15,9 @@ from chainerx.func import _batch
 from chainerx.func._batch import Batched
 from chainerx.func._rules_index import Indexer
 
+if tp.TYPE_CHECKING:
+    from chainerx._typing import Argument, Axis, Index, Operand, Routine
+
 _BINARY = {
     'add': 'add',
     'sub': 'subtract',
@@ -51,14 +54,14 @@ _OWN = 'as_grad_stopped astype fill flatten partition sort to_device transpose v
 _PROPERTIES = {'T': 'transpose', 'mT': 'matrix_transpose'}
 
 
-def _is_operand(x: tp.Any) -> bool:
+def _is_operand(x: Operand) -> bool:
     return _batch.is_array(x) or isinstance(x, (numbers.Number, np.generic))
 
 
-def _binary(name: str, reflected: bool) -> c.Callable[..., tp.Any]:
+def _binary(name: str, reflected: bool) -> Routine:
     function = getattr(_core, name)
 
-    def method(self: Batched, other: tp.Any) -> tp.Any:
+    def method(self: Batched, other: Operand) -> Operand:
         if not _is_operand(other):
             return NotImplemented
         args = (other, self) if reflected else (self, other)
@@ -67,10 +70,10 @@ def _binary(name: str, reflected: bool) -> c.Callable[..., tp.Any]:
     return method
 
 
-def _in_place(name: str) -> c.Callable[..., tp.Any]:
+def _in_place(name: str) -> Routine:
     function = getattr(operator, name)
 
-    def method(self: Batched, other: tp.Any) -> tp.Any:
+    def method(self: Batched, other: Operand) -> Operand:
         if not _is_operand(other):
             return NotImplemented
         level = _batch.innermost(self, other)
@@ -98,82 +101,84 @@ def _in_place(name: str) -> c.Callable[..., tp.Any]:
     return method
 
 
-def _unary(name: str) -> c.Callable[..., tp.Any]:
+def _unary(name: str) -> Routine:
     function = getattr(_core, name)
 
-    def method(self: Batched) -> tp.Any:
+    def method(self: Batched) -> Operand:
         return _batch.call(name, function, (self,), {})
 
     return method
 
 
-def _routine(name: str, function: tp.Any) -> c.Callable[..., tp.Any]:
-    def method(self: Batched, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+def _routine(name: str, function: Routine) -> Routine:
+    def method(self: Batched, *args: Argument, **kwargs: Argument) -> Operand:
         return _batch.call(name, function, (self, *args), kwargs)
 
     return method
 
 
-def _method(name: str) -> c.Callable[..., tp.Any]:
+def _method(name: str) -> Routine:
     """The method as a function of arrays, and of batches of outer vmaps."""
 
-    def function(x: tp.Any, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+    def function(x: Operand, *args: Argument, **kwargs: Argument) -> Operand:
         return getattr(x, name)(*args, **kwargs)
 
     function.__name__ = name
     return function
 
 
-def _divmod(self: Batched, other: tp.Any) -> tp.Any:
+def _divmod(self: Batched, other: Operand) -> Operand:
     return self // other, self % other
 
 
-def _rdivmod(self: Batched, other: tp.Any) -> tp.Any:
+def _rdivmod(self: Batched, other: Operand) -> Operand:
     return other // self, other % self
 
 
-def _compress(self: tp.Any, condition: tp.Any, axis: tp.Any = None, out: tp.Any = None) -> tp.Any:
+def _compress(
+    self: Operand, condition: Operand, axis: Axis | None = None, out: tp.Any = None
+) -> Operand:
     return _batch.call('compress', _core.compress, (condition, self, axis, out), {})
 
 
-def _put(self: tp.Any, indices: tp.Any, values: tp.Any, mode: tp.Any = 'raise') -> None:
+def _put(self: Operand, indices: Operand, values: Operand, mode: str = 'raise') -> None:
     _batch.call('put', _core.put, (self, indices, values, mode), {})
 
 
-def _is_backprop_required(self: Batched, *args: tp.Any, **kwargs: tp.Any) -> bool:
+def _is_backprop_required(self: Batched, *args: Argument, **kwargs: Argument) -> bool:
     return bool(self.array.is_backprop_required(*args, **kwargs))
 
 
 def _of_part(name: str) -> property:
     """The real or the imaginary part, which can be set."""
 
-    def write(self: Batched, value: tp.Any) -> None:
+    def write(self: Batched, value: Operand) -> None:
         _batch.call(f'ndarray.{name}', _set_part(name), (self, value), {})
 
     return property(_routine(name, getattr(_core, name)), write)
 
 
-def _set_part(name: str) -> c.Callable[..., tp.Any]:
-    def function(x: tp.Any, value: tp.Any) -> None:
+def _set_part(name: str) -> Routine:
+    def function(x: Operand, value: Operand) -> None:
         setattr(x, name, value)
 
     function.__name__ = name
     return function
 
 
-def _set_item(self: Batched, index: tp.Any, value: tp.Any) -> None:
+def _set_item(self: Batched, index: Index, value: Operand) -> None:
     _batch.call('ndarray.__setitem__', operator.setitem, (self, index, value), {})
 
 
 def _array_ufunc(
-    self: Batched, ufunc: np.ufunc, method: str, *inputs: tp.Any, **kwargs: tp.Any
-) -> tp.Any:
+    self: Batched, ufunc: np.ufunc, method: str, *inputs: tp.Any, **kwargs: Argument
+) -> Operand:
     return _numpy_protocols.array_ufunc(self, ufunc, method, *inputs, **kwargs)  # type: ignore[arg-type]
 
 
 def _array_function(
-    self: Batched, func: tp.Any, types: c.Iterable[type], args: tp.Any, kwargs: tp.Any
-) -> tp.Any:
+    self: Batched, func: Routine, types: c.Iterable[type], args: Argument, kwargs: Argument
+) -> Operand:
     kinds = [chainerx.ndarray if t is Batched else t for t in types]
     return _numpy_protocols.array_function(self, func, kinds, args, kwargs)  # type: ignore[arg-type]
 

@@ -12,6 +12,9 @@ from chainerx._core import functional
 from chainerx.func import _batch, _loop, _tree
 from chainerx.func._calls import Call, Split, check_function, lower_like, record
 
+if tp.TYPE_CHECKING:
+    from chainerx._typing import Argument, Operand, Tree
+
 Function = c.Callable[..., tp.Any]
 Argnums = int | c.Sequence[int]
 
@@ -45,7 +48,7 @@ def value_and_grad(fun: Function, argnums: Argnums = 0, has_aux: bool = False) -
 
 def _value_and_grad(op: str, fun: Function, argnums: Argnums, has_aux: bool) -> Function:
     @functools.wraps(fun)
-    def value_and_gradient(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+    def value_and_gradient(*args: Argument, **kwargs: Argument) -> Tree:
         split = Split(op, args, argnums)
         split.check_float()
         call = Call(split, fun, kwargs, has_aux=has_aux)
@@ -108,14 +111,14 @@ def gradient_of(op: str, fun: Function, argnums: Argnums, has_aux: bool) -> Func
     both = _value_and_grad(op, fun, argnums, has_aux)
 
     @functools.wraps(fun)
-    def gradient(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+    def gradient(*args: Argument, **kwargs: Argument) -> Tree:
         value, found = both(*args, **kwargs)
         return (found, value[1]) if has_aux else found
 
     return gradient
 
 
-def vjp(fun: Function, *primals: tp.Any, has_aux: bool = False) -> tp.Any:
+def vjp(fun: Function, *primals: Tree, has_aux: bool = False) -> Tree:
     """A function at a point, and what takes gradients of its result to those of its arguments.
 
     Args:
@@ -139,7 +142,7 @@ def vjp(fun: Function, *primals: tp.Any, has_aux: bool = False) -> tp.Any:
     return vjp_of('vjp', fun, primals, has_aux)
 
 
-def vjp_of(op: str, fun: Function, primals: tuple[tp.Any, ...], has_aux: bool) -> tp.Any:
+def vjp_of(op: str, fun: Function, primals: tuple[Tree, ...], has_aux: bool) -> Tree:
     """`vjp`, whose errors say that they are of another function."""
     pull = _Pull(op, fun, primals, has_aux)
     return (pull.result, pull, pull.aux) if has_aux else (pull.result, pull)
@@ -148,7 +151,7 @@ def vjp_of(op: str, fun: Function, primals: tuple[tp.Any, ...], has_aux: bool) -
 class _Pull:
     """What `vjp` returns."""
 
-    def __init__(self, op: str, fun: Function, primals: tuple[tp.Any, ...], has_aux: bool) -> None:
+    def __init__(self, op: str, fun: Function, primals: tuple[Tree, ...], has_aux: bool) -> None:
         split = Split(op, primals, tuple(range(len(primals))))
         self._call = Call(split, fun, has_aux=has_aux)
         self._pullback = record(functional.Pullback, self._call)
@@ -158,7 +161,7 @@ class _Pull:
         self.result = self._call.result(raw)
         self.aux = self._call.aux_result(raw) if has_aux else None
 
-    def __call__(self, cotangents: tp.Any) -> tp.Any:
+    def __call__(self, cotangents: Tree) -> Tree:
         call = self._call
         leaves, newer = lower_like(
             call, cotangents, f'{call.split.op}: cotangents', call.structure, call.results
@@ -168,7 +171,7 @@ class _Pull:
             return _loop.call(name, newer, self._of_leaves, (leaves,), {})
         return call.split.trees(self._pullback([*leaves, *self._without_aux]))
 
-    def _of_leaves(self, leaves: list[tp.Any]) -> tp.Any:
+    def _of_leaves(self, leaves: list[Operand]) -> Tree:
         return self(_tree.unflatten(self._call.structure, leaves))
 
 
@@ -195,14 +198,14 @@ def checkpoint(fun: Function) -> Function:
     _collector.watch()
 
     @functools.wraps(fun)
-    def checkpointed(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+    def checkpointed(*args: Argument, **kwargs: Argument) -> Tree:
         leaves, structure = _tree.flatten((args, kwargs))
         levels = _batch.active_levels()
         at = [i for i, x in enumerate(leaves) if _batch.is_array(x)]
         shape_of_result: list[_tree.Structure] = []
         numpy_state = NumpyState()
 
-        def function(raw: list[tp.Any]) -> list[tp.Any]:
+        def function(raw: list[Operand]) -> list[Operand]:
             values = list(leaves)
             for i, x in zip(at, _batch.raise_all(raw, levels), strict=True):
                 values[i] = x
@@ -253,7 +256,7 @@ class NumpyState:
             self.before = None
 
 
-def _is_same(state: tp.Any, other: tp.Any) -> bool:
+def _is_same(state: Operand, other: Operand) -> bool:
     """Whether two states of NumPy's global generator are one."""
     pairs = zip(state, other, strict=True)
     return all(bool((a == b).all()) if hasattr(a, 'all') else a == b for a, b in pairs)

@@ -25,6 +25,9 @@ from chainerx.func._batch import (
     rule,
 )
 
+if tp.TYPE_CHECKING:
+    from chainerx._typing import Argument, Axis, DeviceLike, Operand, Routine, ShapeLike, Tree
+
 # Families of kernels whose rows are routines that compute element by element.
 FAMILIES = """
     activation arithmetic bitwise comparison explog hyperbolic logic rounding special trigonometric
@@ -54,7 +57,7 @@ def names_of_rows() -> c.Iterator[str]:
             yield from (snake, f'special.{snake}')
 
 
-def elementwise(level: Level, function: tp.Any, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+def elementwise(level: Level, function: Routine, *args: Argument, **kwargs: Argument) -> Operand:
     """Broadcasting pairs axes from the end, so examples must have as many as the largest."""
     if not kwargs:
         ndim = max([x.ndim for x in args if is_array(x)])
@@ -83,20 +86,20 @@ rule(*names_of_rows(), *ELEMENTWISE.split())(elementwise)
 
 @rule('where')
 def _where(
-    level: Level, function: tp.Any, condition: tp.Any, *args: tp.Any, **kw: tp.Any
-) -> tp.Any:
+    level: Level, function: Routine, condition: Operand, *args: Argument, **kw: Argument
+) -> Operand:
     condition = conditions(condition, (*args, *kw.values()))
     return elementwise(level, function, condition, *args, **kw)
 
 
-def _stacked(nested: tp.Any, device: tp.Any) -> tp.Any:
+def _stacked(nested: Tree, device: DeviceLike | None) -> Operand:
     if isinstance(nested, (list, tuple)) and nested:
         return chainerx.stack([_stacked(x, device) for x in nested])
     return nested if is_array(nested) else chainerx.asarray(nested, device=device)
 
 
 @rule('array', 'asarray', 'asanyarray')
-def _array(level: Level, function: tp.Any, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+def _array(level: Level, function: Routine, *args: Argument, **kwargs: Argument) -> Operand:
     if 'object' in kwargs:
         args = (kwargs.pop('object'), *args)
     if args and not is_array(args[0]):  # lists of batches
@@ -106,8 +109,13 @@ def _array(level: Level, function: tp.Any, *args: tp.Any, **kwargs: tp.Any) -> t
 
 @rule('full_like')
 def _full_like(
-    level: Level, function: tp.Any, a: tp.Any, fill_value: tp.Any, *args: tp.Any, **kw: tp.Any
-) -> tp.Any:
+    level: Level,
+    function: Routine,
+    a: Operand,
+    fill_value: Operand,
+    *args: Argument,
+    **kw: Argument,
+) -> Operand:
     if not is_batch(fill_value, level):
         return _like(level, function, a, fill_value, *args, **kw)
     shape = kw.get('shape')
@@ -117,7 +125,7 @@ def _full_like(
 
 
 @rule('zeros_like', 'ones_like', 'empty_like')
-def _like(level: Level, function: tp.Any, a: tp.Any, *args: tp.Any, **kw: tp.Any) -> tp.Any:
+def _like(level: Level, function: Routine, a: Operand, *args: Argument, **kw: Argument) -> Operand:
     shape = kw.pop('shape', None)
     if shape is None:
         return function(a.array, *args, **kw)
@@ -126,7 +134,7 @@ def _like(level: Level, function: tp.Any, a: tp.Any, *args: tp.Any, **kw: tp.Any
 
 
 @rule('sigmoid_cross_entropy')
-def _same_shapes(level: Level, function: tp.Any, x1: tp.Any, x2: tp.Any) -> tp.Any:
+def _same_shapes(level: Level, function: Routine, x1: Operand, x2: Operand) -> Operand:
     if x1.shape != x2.shape:
         raise chainerx.DimensionError(
             f'{_name(function)}: x1.shape is {x1.shape}, but x2.shape is {x2.shape}'
@@ -137,7 +145,7 @@ def _same_shapes(level: Level, function: tp.Any, x1: tp.Any, x2: tp.Any) -> tp.A
 # ---- axes ---------------------------------------------------------------------------------------
 
 
-def axis_of(op: str, axis: tp.Any, ndim: int, name: str = 'axis') -> int:
+def axis_of(op: str, axis: tp.SupportsIndex, ndim: int, name: str = 'axis') -> int:
     """An axis of an example, from the end: the same in the batch."""
     i = operator.index(axis)
     if not -ndim <= i < ndim:
@@ -147,30 +155,30 @@ def axis_of(op: str, axis: tp.Any, ndim: int, name: str = 'axis') -> int:
     return i - ndim if i >= 0 else i
 
 
-def axes_of(op: str, axes: tp.Any, ndim: int, name: str = 'axis') -> tuple[int, ...]:
+def axes_of(op: str, axes: Axis | None, ndim: int, name: str = 'axis') -> tuple[int, ...]:
     """Axes of an example; None is all of them."""
     if axes is None:
         return tuple(range(-ndim, 0))
     if isinstance(axes, (tuple, list)):
         return tuple([axis_of(op, axis, ndim, name) for axis in axes])
-    return (axis_of(op, axes, ndim, name),)
+    return (axis_of(op, tp.cast(int, axes), ndim, name),)
 
 
-def _name(function: tp.Any) -> str:
+def _name(function: Routine) -> str:
     return str(function.__name__).lstrip('_')
 
 
-def _inner(batch: tp.Any) -> tp.Any:
+def _inner(batch: Operand) -> Operand:
     """The array of a result that is a batch already."""
     return batch.array
 
 
-def _flat(x: tp.Any) -> tp.Any:
+def _flat(x: Operand) -> Operand:
     """Each example as one axis."""
     return chainerx.reshape(x, (x.shape[0], _size(x.shape[1:])))
 
 
-def _reversed(x: tp.Any) -> tp.Any:
+def _reversed(x: Operand) -> Operand:
     """The axes of each example in the opposite order."""
     return chainerx.transpose(x, (0, *range(x.ndim - 1, 0, -1)))
 
@@ -187,12 +195,12 @@ def _size(shape: c.Iterable[int]) -> int:
 @rule('all', 'any', 'logsumexp', 'count_nonzero')
 def _reduce(
     level: Level,
-    function: tp.Any,
-    a: tp.Any = None,
-    axis: tp.Any = None,
+    function: Routine,
+    a: Operand = None,
+    axis: Axis | None = None,
     keepdims: bool = False,
-    **kw: tp.Any,
-) -> tp.Any:
+    **kw: Argument,
+) -> Operand:
     op = _name(function)
     a = kw.pop('x', a)
     if 'where' in kw:
@@ -208,7 +216,7 @@ def _reduce(
 
 
 @rule('softmax', 'log_softmax')
-def _softmax(level: Level, function: tp.Any, x: tp.Any, axis: tp.Any = None) -> tp.Any:
+def _softmax(level: Level, function: Routine, x: Operand, axis: Axis | None = None) -> Operand:
     if axis is None:
         axis = 1  # the default
     return function(x.array, axes_of(_name(function), axis, x.ndim))
@@ -216,19 +224,24 @@ def _softmax(level: Level, function: tp.Any, x: tp.Any, axis: tp.Any = None) -> 
 
 @rule('flip')
 def _flip(
-    level: Level, function: tp.Any, m: tp.Any, axes: tp.Any = None, *, axis: tp.Any = None
-) -> tp.Any:
+    level: Level,
+    function: Routine,
+    m: Operand,
+    axes: Axis | None = None,
+    *,
+    axis: Axis | None = None,
+) -> Operand:
     axes = axis if axes is None else axes
     return function(m.array, axes_of('flip', axes, m.ndim))
 
 
 @rule('crelu')
-def _crelu(level: Level, function: tp.Any, x: tp.Any, axis: int = 1) -> tp.Any:
+def _crelu(level: Level, function: Routine, x: Operand, axis: int = 1) -> Operand:
     return function(x.array, axis_of('crelu', axis, x.ndim))
 
 
 @rule('tril', 'triu')
-def _triangle(level: Level, function: tp.Any, m: tp.Any, k: int = 0) -> tp.Any:
+def _triangle(level: Level, function: Routine, m: Operand, k: int = 0) -> Operand:
     if m.ndim == 0:
         raise chainerx.DimensionError(f'{_name(function)}: m has no axes, expected 1 or more')
     x = m.array
@@ -236,7 +249,9 @@ def _triangle(level: Level, function: tp.Any, m: tp.Any, k: int = 0) -> tp.Any:
 
 
 @rule('roll')
-def _roll(level: Level, function: tp.Any, a: tp.Any, shift: tp.Any, axis: tp.Any = None) -> tp.Any:
+def _roll(
+    level: Level, function: Routine, a: Operand, shift: Operand, axis: Axis | None = None
+) -> Operand:
     if _has_batch(shift, level):
         return _batch.unwrap(_roll_by_batches(a, shift, axis), level)
     a = Batched(
@@ -250,13 +265,13 @@ def _roll(level: Level, function: tp.Any, a: tp.Any, shift: tp.Any, axis: tp.Any
     return function(a.array, shift, axes_of('roll', axis, a.ndim))
 
 
-def _has_batch(x: tp.Any, level: Level) -> bool:
+def _has_batch(x: Operand, level: Level) -> bool:
     if isinstance(x, (tuple, list)):
         return any(_has_batch(y, level) for y in x)
     return is_batch(x, level)
 
 
-def _roll_by_batches(a: tp.Any, shift: tp.Any, axis: tp.Any) -> tp.Any:
+def _roll_by_batches(a: Operand, shift: Operand, axis: Axis | None) -> Operand:
     """By one shift for each axis; what is one array has all of them."""
     if is_array(shift):
         if shift.ndim > 1 or shift.dtype.kind not in 'iu':
@@ -281,8 +296,8 @@ def _roll_by_batches(a: tp.Any, shift: tp.Any, axis: tp.Any) -> tp.Any:
 
 @rule('repeat')
 def _repeat(
-    level: Level, function: tp.Any, a: tp.Any, repeats: tp.Any, axis: tp.Any = None
-) -> tp.Any:
+    level: Level, function: Routine, a: Operand, repeats: Operand, axis: int | None = None
+) -> Operand:
     if is_batch(repeats, level):
         raise TypeError(
             'vmap: repeat: numbers that are other ones for each example give results of other '
@@ -297,8 +312,10 @@ def _repeat(
 
 
 @rule('transpose', 'ndarray.transpose')
-def _transpose(level: Level, function: tp.Any, a: tp.Any, *axes: tp.Any, **kw: tp.Any) -> tp.Any:
-    order: tp.Any = kw.get('axes', axes)
+def _transpose(
+    level: Level, function: Routine, a: Operand, *axes: Argument, **kw: Argument
+) -> Operand:
+    order: Argument = kw.get('axes', axes)
     if len(order) == 1 and (order[0] is None or isinstance(order[0], (tuple, list))):
         order = order[0]
     if order is None or len(order) == 0:
@@ -312,7 +329,7 @@ def _transpose(level: Level, function: tp.Any, a: tp.Any, *axes: tp.Any, **kw: t
 
 
 @rule('swapaxes')
-def _swapaxes(level: Level, function: tp.Any, a: tp.Any, axis1: int, axis2: int) -> tp.Any:
+def _swapaxes(level: Level, function: Routine, a: Operand, axis1: int, axis2: int) -> Operand:
     return function(
         a.array,
         axis_of('swapaxes', axis1, a.ndim, 'axis1'),
@@ -322,8 +339,8 @@ def _swapaxes(level: Level, function: tp.Any, a: tp.Any, axis1: int, axis2: int)
 
 @rule('moveaxis')
 def _moveaxis(
-    level: Level, function: tp.Any, a: tp.Any, source: tp.Any, destination: tp.Any
-) -> tp.Any:
+    level: Level, function: Routine, a: Operand, source: Axis, destination: Axis
+) -> Operand:
     return function(
         a.array,
         axes_of('moveaxis', source, a.ndim, 'source'),
@@ -332,7 +349,7 @@ def _moveaxis(
 
 
 @rule('rollaxis')
-def _rollaxis(level: Level, function: tp.Any, a: tp.Any, axis: int, start: int = 0) -> tp.Any:
+def _rollaxis(level: Level, function: Routine, a: Operand, axis: int, start: int = 0) -> Operand:
     n = a.ndim
     if not -n <= start <= n:
         raise chainerx.AxisError(f'rollaxis: start {start} is out of range for {n} axes')
@@ -341,20 +358,20 @@ def _rollaxis(level: Level, function: tp.Any, a: tp.Any, axis: int, start: int =
 
 
 @rule('expand_dims')
-def _expand_dims(level: Level, function: tp.Any, a: tp.Any, axis: tp.Any) -> tp.Any:
+def _expand_dims(level: Level, function: Routine, a: Operand, axis: Axis) -> Operand:
     many = axis if isinstance(axis, (tuple, list)) else (axis,)
     return function(a.array, axes_of('expand_dims', many, a.ndim + len(many)))
 
 
 @rule('squeeze')
-def _squeeze(level: Level, function: tp.Any, a: tp.Any, axis: tp.Any = None) -> tp.Any:
+def _squeeze(level: Level, function: Routine, a: Operand, axis: Axis | None = None) -> Operand:
     if axis is None:
         axis = tuple([i for i, n in enumerate(a.shape) if n == 1])
     return function(a.array, axes_of('squeeze', axis, a.ndim))
 
 
 @rule('atleast_1d', 'atleast_2d', 'atleast_3d')
-def _at_least(level: Level, function: tp.Any, *arys: tp.Any) -> tp.Any:
+def _at_least(level: Level, function: Routine, *arys: Operand) -> Operand:
     results = [
         _at_least_of(level, function, x) if is_batch(x, level) else full(function(x), level)
         for x in arys
@@ -362,7 +379,7 @@ def _at_least(level: Level, function: tp.Any, *arys: tp.Any) -> tp.Any:
     return results[0] if len(results) == 1 else tuple(results)
 
 
-def _at_least_of(level: Level, function: tp.Any, x: tp.Any) -> tp.Any:
+def _at_least_of(level: Level, function: Routine, x: Operand) -> Operand:
     shape = x.shape
     one = chainerx.empty(shape, x.dtype, device=x.device) if _size(shape) == 0 else None
     # The routine itself says where the new axes go, for an array that takes no memory.
@@ -380,7 +397,7 @@ def _at_least_of(level: Level, function: tp.Any, x: tp.Any) -> tp.Any:
 
 
 @rule('reshape')
-def _reshape(level: Level, function: tp.Any, a: tp.Any, *lengths: tp.Any, **kw: tp.Any) -> tp.Any:
+def _reshape(level: Level, function: Routine, a: Operand, *lengths: int, **kw: Argument) -> Operand:
     options = {key: kw.pop(key) for key in ('copy', 'order') if key in kw}
     lengths = (*lengths, *kw.values())
     shape = lengths[0] if len(lengths) == 1 and isinstance(lengths[0], (tuple, list)) else lengths
@@ -404,8 +421,13 @@ def _reshape(level: Level, function: tp.Any, a: tp.Any, *lengths: tp.Any, **kw: 
 
 @rule('packbits', 'unpackbits')
 def _bits(
-    level: Level, function: tp.Any, a: tp.Any, axis: tp.Any = None, *args: tp.Any, **kw: tp.Any
-) -> tp.Any:
+    level: Level,
+    function: Routine,
+    a: Operand,
+    axis: Axis | None = None,
+    *args: Argument,
+    **kw: Argument,
+) -> Operand:
     if axis is None:
         return function(_flat(a.array), 1, *args, **kw)
     if not -a.ndim <= axis < a.ndim:
@@ -414,7 +436,7 @@ def _bits(
 
 
 @rule('ravel', 'ndarray.flatten')
-def _ravel(level: Level, function: tp.Any, a: tp.Any, order: str = 'C') -> tp.Any:
+def _ravel(level: Level, function: Routine, a: Operand, order: str = 'C') -> Operand:
     if order not in ('C', 'F'):  # as the memory of one example lies
         return _batch.by_examples(_name(function), level, function, (a, order), {})
     flat = _flat(a.array if order == 'C' else _reversed(a.array))
@@ -422,15 +444,15 @@ def _ravel(level: Level, function: tp.Any, a: tp.Any, order: str = 'C') -> tp.An
 
 
 @rule('broadcast_to')
-def _broadcast_to(level: Level, function: tp.Any, array: tp.Any, shape: tp.Any) -> tp.Any:
-    shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
-    if len(shape) < array.ndim:
-        raise chainerx.DimensionError(f'broadcast_to: shape {array.shape} to {shape}')
-    return function(lift(array, level, len(shape)), (level.size, *shape))
+def _broadcast_to(level: Level, function: Routine, array: Operand, shape: ShapeLike) -> Operand:
+    lengths = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    if len(lengths) < array.ndim:
+        raise chainerx.DimensionError(f'broadcast_to: shape {array.shape} to {lengths}')
+    return function(lift(array, level, len(lengths)), (level.size, *lengths))
 
 
 @rule('broadcast_arrays')
-def _broadcast_arrays(level: Level, function: tp.Any, *args: tp.Any) -> tp.Any:
+def _broadcast_arrays(level: Level, function: Routine, *args: Argument) -> Operand:
     ndim = max(x.ndim for x in args)
     full_size = [lift(x, level, ndim) for x in args if is_batch(x, level)]
     results = iter(function(*full_size, *[x for x in args if not is_batch(x, level)]))
@@ -440,23 +462,23 @@ def _broadcast_arrays(level: Level, function: tp.Any, *args: tp.Any) -> tp.Any:
 
 
 @rule('tile')
-def _tile(level: Level, function: tp.Any, A: tp.Any, reps: tp.Any) -> tp.Any:
-    reps = tuple(reps) if isinstance(reps, (tuple, list)) else (reps,)
-    ndim = max(A.ndim, len(reps))
-    reps = (1,) * (ndim - len(reps)) + reps
-    return function(lift(A, level, ndim), (1, *reps))
+def _tile(level: Level, function: Routine, A: Operand, reps: ShapeLike) -> Operand:
+    counts = tuple(reps) if isinstance(reps, (tuple, list)) else (reps,)
+    ndim = max(A.ndim, len(counts))
+    ones = (1,) * (ndim - len(counts))
+    return function(lift(A, level, ndim), (1, *ones, *counts))
 
 
 @rule('pad')
 def _pad(
     level: Level,
-    function: tp.Any,
-    array: tp.Any,
-    pad_width: tp.Any,
-    mode: tp.Any = 'constant',
-    *args: tp.Any,
-    **kw: tp.Any,
-) -> tp.Any:
+    function: Routine,
+    array: Operand,
+    pad_width: Operand,
+    mode: str = 'constant',
+    *args: Argument,
+    **kw: Argument,
+) -> Operand:
     n = array.ndim
     if not isinstance(mode, str):  # a function of rows, which may look at values
         return _inner(
@@ -488,7 +510,7 @@ _PAD_OPTIONS = {
 }
 
 
-def _for_all_axes(value: tp.Any, n: int, none: tp.Any) -> tp.Any:
+def _for_all_axes(value: Operand, n: int, none: tp.Any) -> Operand:
     """Values for each of `n` axes, with those for the batch axis in front; others as they are."""
     if not isinstance(value, (tuple, list)) or len(value) != n or n == 1:
         return value
@@ -502,8 +524,8 @@ def _for_all_axes(value: tp.Any, n: int, none: tp.Any) -> tp.Any:
 
 @rule('concatenate')
 def _concatenate(
-    level: Level, function: tp.Any, arrays: tp.Any, axis: tp.Any = 0, **kw: tp.Any
-) -> tp.Any:
+    level: Level, function: Routine, arrays: Operand, axis: int = 0, **kw: Argument
+) -> Operand:
     if axis is None:
         return function([_flat(full(x, level)) for x in arrays], 1, **kw)
     batches = [full(x, level) for x in arrays]
@@ -511,13 +533,15 @@ def _concatenate(
 
 
 @rule('stack')
-def _stack(level: Level, function: tp.Any, arrays: tp.Any, axis: int = 0, **kw: tp.Any) -> tp.Any:
+def _stack(
+    level: Level, function: Routine, arrays: Operand, axis: int = 0, **kw: Argument
+) -> Operand:
     batches = [full(x, level) for x in arrays]
     return function(batches, axis_of('stack', axis, arrays[0].ndim + 1), **kw)
 
 
 @rule('vstack', 'hstack', 'dstack')
-def _stack_by_name(level: Level, function: tp.Any, arrays: tp.Any, **kw: tp.Any) -> tp.Any:
+def _stack_by_name(level: Level, function: Routine, arrays: Operand, **kw: Argument) -> Operand:
     name = _name(function)
     least = {'vstack': 2, 'hstack': 1, 'dstack': 3}[name]
     raised = []
@@ -531,15 +555,19 @@ def _stack_by_name(level: Level, function: tp.Any, arrays: tp.Any, **kw: tp.Any)
 
 @rule('split', 'array_split')
 def _split(
-    level: Level, function: tp.Any, ary: tp.Any, indices_or_sections: tp.Any, axis: int = 0
-) -> tp.Any:
+    level: Level,
+    function: Routine,
+    ary: Operand,
+    indices_or_sections: int | c.Sequence[int],
+    axis: int = 0,
+) -> Operand:
     return function(ary.array, indices_or_sections, axis_of(_name(function), axis, ary.ndim))
 
 
 @rule('hsplit', 'vsplit', 'dsplit')
 def _split_by_name(
-    level: Level, function: tp.Any, ary: tp.Any, indices_or_sections: tp.Any
-) -> tp.Any:
+    level: Level, function: Routine, ary: Operand, indices_or_sections: int | c.Sequence[int]
+) -> Operand:
     name = _name(function)
     axis = {'vsplit': 0, 'hsplit': 0 if ary.ndim == 1 else 1, 'dsplit': 2}[name]
     least = {'vsplit': 2, 'hsplit': 1, 'dsplit': 3}[name]
@@ -549,7 +577,7 @@ def _split_by_name(
 
 
 @rule('ndarray.fill')
-def _fill(level: Level, function: tp.Any, a: tp.Any, value: tp.Any) -> None:
+def _fill(level: Level, function: Routine, a: Operand, value: Operand) -> None:
     need_batch('fill', a, level)
     if not is_array(value):
         a.array.fill(value)
@@ -560,7 +588,7 @@ def _fill(level: Level, function: tp.Any, a: tp.Any, value: tp.Any) -> None:
 
 
 @rule('ndarray.real', 'ndarray.imag')
-def _set_part(level: Level, function: tp.Any, a: tp.Any, value: tp.Any) -> None:
+def _set_part(level: Level, function: Routine, a: Operand, value: Operand) -> None:
     need_batch(_name(function), a, level)
     if is_array(value) and value.ndim > a.ndim:
         raise chainerx.DimensionError(

@@ -21,18 +21,21 @@ from chainerx.func._batch import (
 from chainerx.func._rules_axes import axis_of
 from chainerx.func._rules_shapes import refuse_mask
 
+if tp.TYPE_CHECKING:
+    from chainerx._typing import Argument, Index, Operand, Routine
+
 # ---- indexing ------------------------------------------------------------------------------------
 
 
 @rule('take')
 def _take(
     level: Level,
-    function: tp.Any,
-    a: tp.Any,
-    indices: tp.Any,
-    axis: tp.Any = None,
-    mode: tp.Any = None,
-) -> tp.Any:
+    function: Routine,
+    a: Operand,
+    indices: Operand,
+    axis: int | None = None,
+    mode: str | None = None,
+) -> Operand:
     options = {} if mode is None else {'mode': mode}
     if axis is None:
         a = chainerx.ravel(a)
@@ -54,7 +57,7 @@ def _take(
     return chainerx.transpose(y, tuple(order))
 
 
-def _in_range(index: tp.Any, n: int, mode: tp.Any) -> tp.Any:
+def _in_range(index: Index, n: int, mode: str | None) -> Operand:
     """Indices that x[...] takes as `take` does with this mode."""
     if mode == 'clip':
         return chainerx.clip(index, 0, n - 1)
@@ -62,14 +65,14 @@ def _in_range(index: tp.Any, n: int, mode: tp.Any) -> tp.Any:
 
 
 @rule('ndarray.__getitem__')
-def _getitem(level: Level, function: tp.Any, x: tp.Any, index: tp.Any) -> tp.Any:
+def _getitem(level: Level, function: Routine, x: Operand, index: Index) -> Operand:
     items = list(index) if isinstance(index, tuple) else [index]
     if not any(is_array(item) or isinstance(item, list) for item in items):
         return function(x.array, (slice(None), *items))  # x is the batch
     return _gather(level, function, x, _expand(x, items))
 
 
-def _expand(x: tp.Any, items: list[tp.Any]) -> list[tp.Any]:
+def _expand(x: Operand, items: list[Index]) -> list[Operand]:
     """With slices in the place of '...', and one item for each axis."""
     items = [
         chainerx.asarray(item, dtype=None if item else 'int64', device=x.device)
@@ -93,7 +96,7 @@ def _expand(x: tp.Any, items: list[tp.Any]) -> list[tp.Any]:
     return items[: at[0]] + rest + items[at[0] + 1 :]
 
 
-def _gather(level: Level, function: tp.Any, x: tp.Any, items: list[tp.Any]) -> tp.Any:
+def _gather(level: Level, function: Routine, x: Operand, items: list[Index]) -> Operand:
     """With arrays among the indices."""
     index, order, start = _translate(level, x, items)
     if not is_batch(x, level):
@@ -103,14 +106,14 @@ def _gather(level: Level, function: tp.Any, x: tp.Any, items: list[tp.Any]) -> t
 
 
 def _translate(
-    level: Level, x: tp.Any, items: list[tp.Any]
-) -> tuple[tuple[tp.Any, ...], tuple[int, ...], int]:
+    level: Level, x: Operand, items: list[Index]
+) -> tuple[tuple[Index, ...], tuple[int, ...], int]:
     """The index into the array of all, and how what it picks is turned to be as of examples.
 
     If `x` is no batch, the batch is an axis of the indices, and the last result says where.
     """
     # Masks are the positions of what they select.
-    positions: list[tp.Any] = []
+    positions: list[Operand] = []
     for item in items:
         if is_array(item) and item.dtype.kind == 'b':
             mask = example(item)
@@ -138,13 +141,13 @@ def _translate(
     return (examples, *lifted), tuple(order), start
 
 
-def _items(index: tp.Any) -> tuple[list[tp.Any], bool]:
+def _items(index: Index) -> tuple[list[Index], bool]:
     """The parts of an index, and whether arrays are among them."""
     items = list(index) if isinstance(index, tuple) else [index]
     return items, any(is_array(item) or isinstance(item, list) for item in items)
 
 
-def _place(level: Level, x: tp.Any, index: tp.Any, value: tp.Any) -> tuple[tp.Any, tp.Any]:
+def _place(level: Level, x: Operand, index: Index, value: Operand) -> tuple[Operand, Operand]:
     """For writing: the index into the array of all, and the values as they go there."""
     items, with_arrays = _items(index)
     if not with_arrays:
@@ -165,7 +168,7 @@ def _place(level: Level, x: tp.Any, index: tp.Any, value: tp.Any) -> tuple[tp.An
     return full_index, chainerx.transpose(turned, tuple(back))
 
 
-def _without_ones(value: tp.Any, ndim: int) -> tp.Any:
+def _without_ones(value: Operand, ndim: int) -> Operand:
     """With at most so many axes: those of length 1 in front of them go."""
     extra = value.ndim - ndim
     if extra <= 0:
@@ -177,7 +180,7 @@ def _without_ones(value: tp.Any, ndim: int) -> tp.Any:
     return chainerx.reshape(value, value.shape[extra:])
 
 
-def _mask_of_each(x: tp.Any, index: tp.Any) -> tuple[tp.Any, int] | None:
+def _mask_of_each(x: Operand, index: Index) -> tuple[Operand, int] | None:
     """A mask that is another one for each example, with as many axes as `x`, if it is all there is.
 
     Also the number of axes behind it.
@@ -186,7 +189,7 @@ def _mask_of_each(x: tp.Any, index: tp.Any) -> tuple[tp.Any, int] | None:
     masks = [example(i) for i in items if is_array(i) and i.dtype.kind == 'b']
     if len(masks) != 1 or type(masks[0]) is not Batched:
         return None
-    mask: tp.Any = masks[0]
+    mask: Operand = masks[0]
     items = _expand(x, items)
     before = next(n for n, item in enumerate(items) if is_array(item))
     if any(item != slice(None) for item in items[:before] + items[before + 1 :]):
@@ -199,7 +202,7 @@ def _mask_of_each(x: tp.Any, index: tp.Any) -> tuple[tp.Any, int] | None:
     return chainerx.reshape(mask, (*(1,) * before, *mask.shape, *(1,) * behind)), behind
 
 
-def _for_any_mask(op: str, value: tp.Any, behind: int, x: tp.Any) -> tp.Any:
+def _for_any_mask(op: str, value: Operand, behind: int, x: Operand) -> Operand:
     """Values that broadcast to any number of elements."""
     if isinstance(value, (list, tuple)):
         value = chainerx.asarray(value, device=x.device)
@@ -216,7 +219,7 @@ def _for_any_mask(op: str, value: tp.Any, behind: int, x: tp.Any) -> tp.Any:
 
 
 @rule('ndarray.__setitem__')
-def _setitem(level: Level, function: tp.Any, x: tp.Any, index: tp.Any, value: tp.Any) -> None:
+def _setitem(level: Level, function: Routine, x: Operand, index: Index, value: Operand) -> None:
     need_batch('setitem', x, level)
     found = _mask_of_each(x, index)
     if found is not None:
@@ -234,17 +237,17 @@ def _setitem(level: Level, function: tp.Any, x: tp.Any, index: tp.Any, value: tp
 class At:
     """`x.at[index]`, where one of `x`, the index and the values is a batch."""
 
-    def __init__(self, x: tp.Any, index: tp.Any) -> None:
+    def __init__(self, x: Operand, index: Index) -> None:
         self.x = x
         self.index = index
 
     set: tp.Any  # and the other updates, below
 
-    def get(self) -> tp.Any:
+    def get(self) -> Operand:
         """The elements, a copy."""
         return self.x[self.index].copy()
 
-    def apply(self, func: tp.Any) -> tp.Any:
+    def apply(self, func: Routine) -> Operand:
         """With what a function makes of them."""
         return self.set(func(self.get()))
 
@@ -252,21 +255,21 @@ class At:
 class Indexer:
     """`x.at`."""
 
-    def __init__(self, x: tp.Any) -> None:
+    def __init__(self, x: Operand) -> None:
         self.x = x
 
-    def __getitem__(self, index: tp.Any) -> At:
+    def __getitem__(self, index: Index) -> At:
         return At(self.x, index)
 
 
-def _update(name: str) -> tp.Any:
-    def update(x: tp.Any, index: tp.Any, values: tp.Any) -> tp.Any:
+def _update(name: str) -> Operand:
+    def update(x: Operand, index: Index, values: Operand) -> Operand:
         return getattr(x.at[index], name)(values)
 
-    def method(self: At, values: tp.Any) -> tp.Any:
+    def method(self: At, values: Operand) -> Operand:
         return call(f'ndarray.at.{name}', update, (self.x, self.index, values), {})
 
-    def batching(level: Level, _: tp.Any, x: tp.Any, index: tp.Any, values: tp.Any) -> tp.Any:
+    def batching(level: Level, _: object, x: Operand, index: Index, values: Operand) -> Operand:
         if not is_batch(x, level):
             x = Batched(full(x, level), level)
         found = _mask_of_each(x, index)
@@ -292,7 +295,7 @@ AT.append(At)
 
 
 @rule('add_at')
-def _add_at(level: Level, function: tp.Any, a: tp.Any, indices: tp.Any, b: tp.Any) -> tp.Any:
+def _add_at(level: Level, function: Routine, a: Operand, indices: Operand, b: Operand) -> Operand:
     need_batch('add_at', a, level)
     full_index, b = _place(level, a, indices, b)
     return function(a.array, full_index, b)
@@ -303,8 +306,8 @@ def _add_at(level: Level, function: tp.Any, a: tp.Any, indices: tp.Any, b: tp.An
 
 @rule('take_along_axis')
 def _take_along_axis(
-    level: Level, function: tp.Any, arr: tp.Any, indices: tp.Any, axis: tp.Any = -1
-) -> tp.Any:
+    level: Level, function: Routine, arr: Operand, indices: Operand, axis: int = -1
+) -> Operand:
     if axis is None:
         arr, axis = chainerx.ravel(arr), 0
     return function(
@@ -315,12 +318,12 @@ def _take_along_axis(
 @rule('put_along_axis')
 def _put_along_axis(
     level: Level,
-    function: tp.Any,
-    arr: tp.Any,
-    indices: tp.Any,
-    values: tp.Any,
-    axis: tp.Any = -1,
-) -> tp.Any:
+    function: Routine,
+    arr: Operand,
+    indices: Operand,
+    values: Operand,
+    axis: int = -1,
+) -> Operand:
     need_batch('put_along_axis', arr, level)
     if axis is None:
         return put(
@@ -336,19 +339,19 @@ def _put_along_axis(
 # ---- written in place ---------------------------------------------------------------------------
 
 
-def _array(x: tp.Any, like: tp.Any) -> tp.Any:
+def _array(x: Operand, like: Operand) -> Operand:
     return x if is_array(x) else chainerx.asarray(x, device=like.device)
 
 
 @rule('put')
 def _put(
-    level: Level, function: tp.Any, a: tp.Any, ind: tp.Any, v: tp.Any, mode: tp.Any = 'raise'
+    level: Level, function: Routine, a: Operand, ind: Operand, v: Operand, mode: str = 'raise'
 ) -> None:
     need_batch('put', a, level)
     put(a, ind, v, mode)
 
 
-def put(a: tp.Any, ind: tp.Any, v: tp.Any, mode: str = 'raise') -> None:
+def put(a: Operand, ind: Operand, v: Operand, mode: str = 'raise') -> None:
     """Writes to places that are counted in C order; the values begin anew at their end."""
     ind, v = chainerx.ravel(_array(ind, a)), chainerx.ravel(_array(v, a))
     if ind.size == 0 or v.size == 0:
@@ -369,7 +372,7 @@ def put(a: tp.Any, ind: tp.Any, v: tp.Any, mode: str = 'raise') -> None:
 
 
 @rule('putmask')
-def _putmask(level: Level, function: tp.Any, a: tp.Any, mask: tp.Any, values: tp.Any) -> None:
+def _putmask(level: Level, function: Routine, a: Operand, mask: Operand, values: Operand) -> None:
     need_batch('putmask', a, level)
     values = _array(values, a)
     if values.size == 0:
@@ -379,7 +382,7 @@ def _putmask(level: Level, function: tp.Any, a: tp.Any, mask: tp.Any, values: tp
 
 
 @rule('place')
-def _place_in(level: Level, function: tp.Any, arr: tp.Any, mask: tp.Any, vals: tp.Any) -> None:
+def _place_in(level: Level, function: Routine, arr: Operand, mask: Operand, vals: Operand) -> None:
     need_batch('place', arr, level)
     mask = chainerx.ravel(_array(mask, arr)).astype('bool', copy=False)
     vals = chainerx.ravel(_array(vals, arr)).astype(arr.dtype, copy=False)
@@ -396,10 +399,10 @@ def _place_in(level: Level, function: tp.Any, arr: tp.Any, mask: tp.Any, vals: t
 @rule('copyto')
 def _copyto(
     level: Level,
-    function: tp.Any,
-    dst: tp.Any,
-    src: tp.Any,
-    casting: tp.Any = 'no',
+    function: Routine,
+    dst: Operand,
+    src: Operand,
+    casting: str = 'no',
     where: tp.Any = True,
 ) -> None:
     need_batch('copyto', dst, level)
@@ -408,7 +411,7 @@ def _copyto(
 
 @rule('fill_diagonal')
 def _fill_diagonal(
-    level: Level, function: tp.Any, a: tp.Any, val: tp.Any, wrap: bool = False
+    level: Level, function: Routine, a: Operand, val: Operand, wrap: bool = False
 ) -> None:
     need_batch('fill_diagonal', a, level)
     at = chainerx.zeros(a.shape, 'bool', device=a.device)
@@ -418,7 +421,7 @@ def _fill_diagonal(
 
 @rule('ndarray.sort')
 def _sort_in_place(
-    level: Level, function: tp.Any, a: tp.Any, axis: int = -1, *rest: tp.Any, **kw: tp.Any
+    level: Level, function: Routine, a: Operand, axis: int = -1, *rest: Operand, **kw: Argument
 ) -> None:
     need_batch('sort', a, level)
     function(a.array, axis_of('sort', axis, a.ndim), *rest, **kw)
@@ -426,7 +429,12 @@ def _sort_in_place(
 
 @rule('ndarray.partition')
 def _partition_in_place(
-    level: Level, function: tp.Any, a: tp.Any, kth: tp.Any, axis: int = -1, *rest: tp.Any
+    level: Level,
+    function: Routine,
+    a: Operand,
+    kth: int | tuple[int, ...],
+    axis: int = -1,
+    *rest: Operand,
 ) -> None:
     need_batch('partition', a, level)
     function(a.array, kth, axis_of('partition', axis, a.ndim), *rest)

@@ -10,19 +10,22 @@ from chainerx.func import _batch
 from chainerx.func._batch import Level, composed, full, is_batch, lift, rule
 from chainerx.func._rules_axes import _inner, axes_of
 
+if tp.TYPE_CHECKING:
+    from chainerx._typing import Argument, DTypeLike, Operand, Routine
+
 # ---- images --------------------------------------------------------------------------------------
 
 
-def _merge(x: tp.Any) -> tp.Any:
+def _merge(x: Operand) -> Operand:
     """The examples of the batch, which are batches of images themselves, as one."""
     return chainerx.reshape(x, (x.shape[0] * x.shape[1], *x.shape[2:]))
 
 
-def _unmerge(y: tp.Any, level: Level, n: int) -> tp.Any:
+def _unmerge(y: Operand, level: Level, n: int) -> Operand:
     return chainerx.reshape(y, (level.size, n, *y.shape[1:]))
 
 
-def _need_images(op: str, x: tp.Any) -> None:
+def _need_images(op: str, x: Operand) -> None:
     if x.ndim < 2:
         raise chainerx.DimensionError(f'{op}: x has {x.ndim} axes, expected 2 or more')
 
@@ -30,13 +33,13 @@ def _need_images(op: str, x: tp.Any) -> None:
 @rule('conv', 'conv_transpose')
 def _conv(
     level: Level,
-    function: tp.Any,
-    x: tp.Any,
-    w: tp.Any,
-    b: tp.Any = None,
-    *args: tp.Any,
-    **kw: tp.Any,
-) -> tp.Any:
+    function: Routine,
+    x: Operand,
+    w: Operand,
+    b: Operand = None,
+    *args: Argument,
+    **kw: Argument,
+) -> Operand:
     op = function.__name__
     _need_images(op, x)
     if not is_batch(w, level) and not is_batch(b, level):
@@ -71,7 +74,7 @@ def _conv(
 
 @rule('max_pool', 'average_pool', 'unpool', 'adaptive_average_pool', 'adaptive_max_pool')
 @rule('global_average_pool', 'global_max_pool', 'local_response_normalization')
-def _pool(level: Level, function: tp.Any, x: tp.Any, *args: tp.Any, **kw: tp.Any) -> tp.Any:
+def _pool(level: Level, function: Routine, x: Operand, *args: Argument, **kw: Argument) -> Operand:
     _need_images(function.__name__, x)
     y = function(_merge(x.array), *args, **kw)
     if isinstance(y, (list, tuple)):
@@ -83,7 +86,9 @@ def _pool(level: Level, function: tp.Any, x: tp.Any, *args: tp.Any, **kw: tp.Any
 
 
 @rule('layer_norm', 'rms_norm')
-def _row_norm(level: Level, function: tp.Any, x: tp.Any, *args: tp.Any, **kw: tp.Any) -> tp.Any:
+def _row_norm(
+    level: Level, function: Routine, x: Operand, *args: Argument, **kw: Argument
+) -> Operand:
     op = function.__name__
     names = ['gamma', 'beta', 'eps', 'axis'] if op == 'layer_norm' else ['gamma', 'eps', 'axis']
     named = dict(zip(names, args, strict=False)) | kw
@@ -109,7 +114,9 @@ def _row_norm(level: Level, function: tp.Any, x: tp.Any, *args: tp.Any, **kw: tp
 
 
 @rule('group_norm', 'instance_norm')
-def _channel_norm(level: Level, function: tp.Any, x: tp.Any, *args: tp.Any, **kw: tp.Any) -> tp.Any:
+def _channel_norm(
+    level: Level, function: Routine, x: Operand, *args: Argument, **kw: Argument
+) -> Operand:
     op = function.__name__
     _need_images(op, x)
     names = (
@@ -133,7 +140,7 @@ def _channel_norm(level: Level, function: tp.Any, x: tp.Any, *args: tp.Any, **kw
     return _affine(y, weights, like, x.dtype)
 
 
-def _affine(y: tp.Any, weights: dict[str, tp.Any], like: tp.Any, dtype: tp.Any) -> tp.Any:
+def _affine(y: Operand, weights: dict[str, Operand], like: Operand, dtype: DTypeLike) -> Operand:
     if 'gamma' in weights:
         y = y * chainerx.reshape(weights['gamma'], like)
     if 'beta' in weights:
@@ -144,13 +151,13 @@ def _affine(y: tp.Any, weights: dict[str, tp.Any], like: tp.Any, dtype: tp.Any) 
 @rule('batch_norm', 'fixed_batch_norm')
 def _batch_norm(
     level: Level,
-    function: tp.Any,
-    x: tp.Any,
-    gamma: tp.Any,
-    beta: tp.Any,
-    *args: tp.Any,
-    **kw: tp.Any,
-) -> tp.Any:
+    function: Routine,
+    x: Operand,
+    gamma: Operand,
+    beta: Operand,
+    *args: Argument,
+    **kw: Argument,
+) -> Operand:
     """The batch is one more axis that the statistics are not taken over."""
     op = function.__name__
     if op == 'batch_norm':
@@ -186,18 +193,18 @@ def _batch_norm(
         # Examples are one call of the user's: they move what is the same for all once, when the
         # function has succeeded for all.
         one = [_batch.pick(v, level, 0).as_grad_stopped() for v in (x, gamma, beta)]
-        others: dict[str, tp.Any] = {k: named[k] for k in ('eps', 'decay', 'axis') if k in named}
+        others: dict[str, Argument] = {k: named[k] for k in ('eps', 'decay', 'axis') if k in named}
         level.afterwards.append(lambda: _move(function, one, {**running, **others}))
     weights = [_kept(full(v, level), kept, level) for v in (gamma, beta)]
     return function(full(x, level), *weights, **named)
 
 
-def _move(batch_norm: tp.Any, arrays: list[tp.Any], named: dict[str, tp.Any]) -> None:
+def _move(batch_norm: tp.Any, arrays: list[Operand], named: dict[str, Argument]) -> None:
     with chainerx.no_backprop_mode():
         batch_norm(*arrays, **named)
 
 
-def _kept(v: tp.Any, kept: tuple[int, ...], level: Level) -> tp.Any:
+def _kept(v: Operand, kept: tuple[int, ...], level: Level) -> Operand:
     """Without the axes of length 1; a view."""
     return chainerx.reshape(v, (level.size, *kept))
 
@@ -208,14 +215,14 @@ def _kept(v: tp.Any, kept: tuple[int, ...], level: Level) -> tp.Any:
 @rule('scaled_dot_product_attention')
 def _attention(
     level: Level,
-    function: tp.Any,
-    query: tp.Any,
-    key: tp.Any,
-    value: tp.Any,
-    attn_mask: tp.Any = None,
-    *args: tp.Any,
-    **kw: tp.Any,
-) -> tp.Any:
+    function: Routine,
+    query: Operand,
+    key: Operand,
+    value: Operand,
+    attn_mask: Operand = None,
+    *args: Argument,
+    **kw: Argument,
+) -> Operand:
     named = (
         dict(
             zip(
@@ -243,12 +250,12 @@ def _attention(
 @rule('rotary_embedding')
 def _rotary(
     level: Level,
-    function: tp.Any,
-    x: tp.Any,
-    positions: tp.Any = None,
-    *args: tp.Any,
-    **kw: tp.Any,
-) -> tp.Any:
+    function: Routine,
+    x: Operand,
+    positions: Operand = None,
+    *args: Argument,
+    **kw: Argument,
+) -> Operand:
     return function(full(x, level), lift(positions, level, x.ndim - 1), *args, **kw)
 
 
@@ -257,8 +264,8 @@ def _rotary(
 
 @rule('softmax_cross_entropy', 'hinge')
 def _loss_of_rows(
-    level: Level, function: tp.Any, x1: tp.Any, x2: tp.Any, *args: tp.Any, **kw: tp.Any
-) -> tp.Any:
+    level: Level, function: Routine, x1: Operand, x2: Operand, *args: Argument, **kw: Argument
+) -> Operand:
     if x1.ndim != 2 or x2.shape != x1.shape[:1]:
         raise chainerx.DimensionError(
             f'{function.__name__}: x1.shape is {x1.shape}, but x2.shape is {x2.shape}'
@@ -268,7 +275,7 @@ def _loss_of_rows(
 
 
 @composed('accuracy')
-def _accuracy(y: tp.Any, t: tp.Any, ignore_label: tp.Any = None) -> tp.Any:
+def _accuracy(y: Operand, t: Operand, ignore_label: int | None = None) -> Operand:
     shape = (y.shape[0], *y.shape[2:]) if y.ndim >= 2 else ()
     if t.ndim == 0 or not shape or [n for n in shape if n != 1] != [n for n in t.shape if n != 1]:
         raise chainerx.DimensionError(f'accuracy: y.shape is {y.shape}, but t.shape is {t.shape}')
@@ -284,14 +291,14 @@ def _accuracy(y: tp.Any, t: tp.Any, ignore_label: tp.Any = None) -> tp.Any:
 
 
 @rule('lstm', 'slstm', 'tree_lstm')
-def _lstm(level: Level, function: tp.Any, *args: tp.Any, **kw: tp.Any) -> tp.Any:
+def _lstm(level: Level, function: Routine, *args: Argument, **kw: Argument) -> Operand:
     """The rows of all examples, those of one place beside one another: fewer may go on."""
     named = {k: _rows(x, level, 0) for k, x in kw.items()}
     c, h = function(*[_rows(x, level, 0) for x in args], **named)
     return _examples(c, level, 0), _examples(h, level, 0)
 
 
-def _rows(x: tp.Any, level: Level, axis: int) -> tp.Any:
+def _rows(x: Operand, level: Level, axis: int) -> Operand:
     """With the examples inside of an axis."""
     if x.ndim <= axis:
         raise chainerx.DimensionError(f'lstm: an array of shape {x.shape} has no axis {axis}')
@@ -300,7 +307,7 @@ def _rows(x: tp.Any, level: Level, axis: int) -> tp.Any:
     return chainerx.reshape(y, (*shape[:axis], shape[axis] * level.size, *shape[axis + 1 :]))
 
 
-def _examples(y: tp.Any, level: Level, axis: int) -> tp.Any:
+def _examples(y: Operand, level: Level, axis: int) -> Operand:
     """What `_rows` has undone."""
     shape = y.shape
     n = shape[axis] // level.size if level.size else 0
@@ -309,7 +316,9 @@ def _examples(y: tp.Any, level: Level, axis: int) -> tp.Any:
 
 
 @rule('n_step_lstm', 'n_step_bilstm', 'n_step_gru', 'n_step_bigru', 'n_step_rnn', 'n_step_birnn')
-def _n_step(level: Level, function: tp.Any, n_layers: int, *args: tp.Any, **kw: tp.Any) -> tp.Any:
+def _n_step(
+    level: Level, function: Routine, n_layers: int, *args: Argument, **kw: Argument
+) -> Operand:
     states = 2 if 'lstm' in function.__name__ else 1
     names = [*['hx', 'cx'][:states], 'ws', 'bs', 'xs', 'activation']
     named = dict(zip(names, args, strict=False)) | kw
@@ -325,8 +334,8 @@ def _n_step(level: Level, function: tp.Any, n_layers: int, *args: tp.Any, **kw: 
 
 @rule('max_unpool')
 def _max_unpool(
-    level: Level, function: tp.Any, x: tp.Any, indices: tp.Any, *args: tp.Any, **kw: tp.Any
-) -> tp.Any:
+    level: Level, function: Routine, x: Operand, indices: Operand, *args: Argument, **kw: Argument
+) -> Operand:
     _need_images('max_unpool', x)
     if x.shape != indices.shape:
         raise chainerx.DimensionError(

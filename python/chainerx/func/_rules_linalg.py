@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import collections.abc as c
 import typing as tp
 
 import chainerx
 from chainerx.func._batch import Level, composed, full, lift, rule
 from chainerx.func._rules_axes import _flat, _size, axes_of, axis_of
+
+if tp.TYPE_CHECKING:
+    from chainerx._typing import Argument, Axis, Operand, Routine, ShapeLike
 
 # ---- matrices ------------------------------------------------------------------------------------
 
@@ -17,8 +21,8 @@ from chainerx.func._rules_axes import _flat, _size, axes_of, axis_of
 @rule('linalg.matrix_norm', 'linalg.matrix_transpose', 'matrix_transpose', 'linalg.diagonal')
 @rule('linalg.trace')
 def _of_matrices(
-    level: Level, function: tp.Any, a: tp.Any = None, *args: tp.Any, **kw: tp.Any
-) -> tp.Any:
+    level: Level, function: Routine, a: Operand = None, *args: Argument, **kw: Argument
+) -> Operand:
     """Matrices are the last two axes, so one more in front changes nothing."""
     for name in ('x', 'A'):
         a = kw.pop(name, a)
@@ -37,7 +41,7 @@ def _of_matrices(
 
 
 @rule('linalg.solve')
-def _solve(level: Level, function: tp.Any, a: tp.Any, b: tp.Any) -> tp.Any:
+def _solve(level: Level, function: Routine, a: Operand, b: Operand) -> Operand:
     if a.ndim < 2 or b.ndim < 1:
         raise chainerx.DimensionError(
             f'solve: shapes {a.shape} and {b.shape}, expected matrices, and a vector or matrices'
@@ -52,20 +56,25 @@ def _solve(level: Level, function: tp.Any, a: tp.Any, b: tp.Any) -> tp.Any:
 
 @rule('fft.fft', 'fft.ifft', 'fft.rfft', 'fft.irfft', 'fft.hfft', 'fft.ihfft')
 def _fourier(
-    level: Level, function: tp.Any, a: tp.Any, n: tp.Any = None, axis: int = -1, norm: tp.Any = None
-) -> tp.Any:
+    level: Level,
+    function: Routine,
+    a: Operand,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+) -> Operand:
     return function(a.array, n, axis_of(function.__name__, axis, a.ndim), norm)
 
 
 @rule('fft.fftn', 'fft.ifftn', 'fft.rfftn', 'fft.irfftn')
 def _fourier_n(
     level: Level,
-    function: tp.Any,
-    a: tp.Any,
-    s: tp.Any = None,
-    axes: tp.Any = None,
-    norm: tp.Any = None,
-) -> tp.Any:
+    function: Routine,
+    a: Operand,
+    s: c.Sequence[int] | None = None,
+    axes: Axis | None = None,
+    norm: str | None = None,
+) -> Operand:
     if axes is None:
         axes = tuple(range(-(a.ndim if s is None else len(s)), 0))
     return function(a.array, s, axes_of(function.__name__, axes, a.ndim), norm)
@@ -74,17 +83,17 @@ def _fourier_n(
 @rule('fft.fft2', 'fft.ifft2', 'fft.rfft2', 'fft.irfft2')
 def _fourier_2(
     level: Level,
-    function: tp.Any,
-    a: tp.Any,
-    s: tp.Any = None,
-    axes: tp.Any = (-2, -1),
-    norm: tp.Any = None,
-) -> tp.Any:
+    function: Routine,
+    a: Operand,
+    s: ShapeLike | None = None,
+    axes: Axis = (-2, -1),
+    norm: str | None = None,
+) -> Operand:
     return function(a.array, s, axes_of(function.__name__, axes, a.ndim), norm)
 
 
 @rule('fft.fftshift', 'fft.ifftshift')
-def _shift(level: Level, function: tp.Any, x: tp.Any, axes: tp.Any = None) -> tp.Any:
+def _shift(level: Level, function: Routine, x: Operand, axes: Axis | None = None) -> Operand:
     return function(x.array, axes_of(function.__name__, axes, x.ndim))
 
 
@@ -94,12 +103,12 @@ def _shift(level: Level, function: tp.Any, x: tp.Any, axes: tp.Any = None) -> tp
 @rule('linalg.norm')
 def _norm(
     level: Level,
-    function: tp.Any,
-    x: tp.Any,
-    ord: tp.Any = None,
-    axis: tp.Any = None,
+    function: Routine,
+    x: Operand,
+    ord: float | str | None = None,
+    axis: Argument | None = None,
     keepdims: bool = False,
-) -> tp.Any:
+) -> Operand:
     if axis is None:
         if ord is None:
             return _of_all(level, x, lambda flat: function(flat, None, 1), keepdims)
@@ -113,7 +122,9 @@ def _norm(
     return function(x.array, ord, axis, keepdims)
 
 
-def _of_all(level: Level, x: tp.Any, norm: tp.Any, keepdims: bool) -> tp.Any:
+def _of_all(
+    level: Level, x: Operand, norm: c.Callable[[Operand], Operand], keepdims: bool
+) -> Operand:
     y = norm(_flat(x.array))
     return chainerx.reshape(y, (level.size, *(1,) * x.ndim)) if keepdims else y
 
@@ -121,13 +132,13 @@ def _of_all(level: Level, x: tp.Any, norm: tp.Any, keepdims: bool) -> tp.Any:
 @rule('linalg.vector_norm')
 def _vector_norm(
     level: Level,
-    function: tp.Any,
-    x: tp.Any,
+    function: Routine,
+    x: Operand,
     *,
-    axis: tp.Any = None,
-    ord: tp.Any = 2,
+    axis: Axis | None = None,
+    ord: float | str | None = 2,
     keepdims: bool = False,
-) -> tp.Any:
+) -> Operand:
     if axis is None:
         return _of_all(level, x, lambda flat: function(flat, axis=1, ord=ord), keepdims)
     axes = axes_of('vector_norm', axis, x.ndim)
@@ -136,14 +147,14 @@ def _vector_norm(
 
 @composed('cross', 'linalg.cross')
 def _cross(
-    a: tp.Any = None,
-    b: tp.Any = None,
+    a: Operand = None,
+    b: Operand = None,
     axisa: int = -1,
     axisb: int = -1,
     axisc: int = -1,
     axis: int | None = None,
-    **kw: tp.Any,
-) -> tp.Any:
+    **kw: Argument,
+) -> Operand:
     a, b = kw.get('x1', a), kw.get('x2', b)
     if axis is not None:
         axisa = axisb = axisc = axis
@@ -153,7 +164,7 @@ def _cross(
             f'cross: vectors have {a.shape[-1]} and {b.shape[-1]} elements, expected 2 or 3'
         )
 
-    def parts(x: tp.Any) -> list[tp.Any]:
+    def parts(x: Operand) -> list[Operand]:
         return [x[..., i] for i in range(x.shape[-1])]
 
     p, q = parts(a), parts(b)
@@ -167,14 +178,14 @@ def _cross(
     return chainerx.moveaxis(chainerx.stack(found, -1), -1, axisc)
 
 
-def _minus(x: tp.Any, y: tp.Any) -> tp.Any:
+def _minus(x: Operand, y: Operand) -> Operand:
     if y is None:
         return x
     return -y if x is None else x - y
 
 
 @composed('linalg.tensorsolve')
-def _tensorsolve(a: tp.Any, b: tp.Any, axes: tp.Any = None) -> tp.Any:
+def _tensorsolve(a: Operand, b: Operand, axes: c.Sequence[int] | None = None) -> Operand:
     if axes is not None:
         moved = [i % a.ndim for i in axes]
         order = tuple([i for i in range(a.ndim) if i not in moved]) + tuple(moved)
@@ -190,7 +201,7 @@ def _tensorsolve(a: tp.Any, b: tp.Any, axes: tp.Any = None) -> tp.Any:
 
 
 @composed('linalg.tensorinv')
-def _tensorinv(a: tp.Any, ind: int = 2) -> tp.Any:
+def _tensorinv(a: Operand, ind: int = 2) -> Operand:
     first, rest = a.shape[:ind], a.shape[ind:]
     n = _size(rest)
     if ind <= 0 or _size(first) != n:

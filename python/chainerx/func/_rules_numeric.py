@@ -9,17 +9,20 @@ from chainerx.func import _batch
 from chainerx.func._batch import Level, composed, full, is_array, is_batch, rule, unwrap
 from chainerx.func._rules_axes import axes_of, axis_of
 
+if tp.TYPE_CHECKING:
+    from chainerx._typing import Axis, DTypeLike, Operand, Routine
+
 
 @rule('diff')
 def _diff(
     level: Level,
-    function: tp.Any,
-    a: tp.Any,
+    function: Routine,
+    a: Operand,
     n: int = 1,
     axis: int = -1,
-    prepend: tp.Any = None,
-    append: tp.Any = None,
-) -> tp.Any:
+    prepend: Operand = None,
+    append: Operand = None,
+) -> Operand:
     axis = axis_of('diff', axis, a.ndim)
     ends = []
     for end in (prepend, append):
@@ -33,7 +36,7 @@ def _diff(
 
 
 @composed('ediff1d')
-def _ediff1d(ary: tp.Any, to_end: tp.Any = None, to_begin: tp.Any = None) -> tp.Any:
+def _ediff1d(ary: Operand, to_end: Operand = None, to_begin: Operand = None) -> Operand:
     parts = [to_begin, chainerx.diff(chainerx.ravel(ary)), to_end]
     arrays = [
         x if is_array(x) else chainerx.asarray(x, device=ary.device) for x in parts if x is not None
@@ -44,12 +47,12 @@ def _ediff1d(ary: tp.Any, to_end: tp.Any = None, to_begin: tp.Any = None) -> tp.
 @rule('trapezoid')
 def _trapezoid(
     level: Level,
-    function: tp.Any,
-    y: tp.Any,
-    x: tp.Any = None,
-    dx: tp.Any = 1.0,
+    function: Routine,
+    y: Operand,
+    x: Operand = None,
+    dx: Operand = 1.0,
     axis: int = -1,
-) -> tp.Any:
+) -> Operand:
     axis = axis_of('trapezoid', axis, y.ndim)
     if x is None and is_batch(dx, level):
         return unwrap(_of_widths(y, dx, axis), level)
@@ -65,7 +68,7 @@ def _trapezoid(
     return function(full(y, level), x, dx, axis)
 
 
-def _of_widths(y: tp.Any, dx: tp.Any, axis: int) -> tp.Any:
+def _of_widths(y: Operand, dx: Operand, axis: int) -> Operand:
     """The integral, where widths may be other ones for each place and example."""
     last = (slice(None),) * (-1 - axis)
     left, right = y[(..., slice(None, -1), *last)], y[(..., slice(1, None), *last)]
@@ -75,12 +78,12 @@ def _of_widths(y: tp.Any, dx: tp.Any, axis: int) -> tp.Any:
 @rule('gradient')
 def _gradient(
     level: Level,
-    function: tp.Any,
-    f: tp.Any,
-    *varargs: tp.Any,
-    axis: tp.Any = None,
+    function: Routine,
+    f: Operand,
+    *varargs: Operand,
+    axis: Axis | None = None,
     edge_order: int = 1,
-) -> tp.Any:
+) -> Operand:
     if any(is_batch(x, level) for x in varargs):
         kw = {'axis': axis, 'edge_order': edge_order}
         return _batch.by_examples('gradient', level, function, (f, *varargs), kw)
@@ -89,21 +92,21 @@ def _gradient(
 
 
 @composed('convolve')
-def _convolve(a: tp.Any, v: tp.Any, mode: str = 'full') -> tp.Any:
+def _convolve(a: Operand, v: Operand, mode: str = 'full') -> Operand:
     if v.size > a.size:
         a, v = v, a
     return _correlate_longer(a, chainerx.flip(v), mode)
 
 
 @composed('correlate')
-def _correlate(a: tp.Any, v: tp.Any, mode: str = 'valid') -> tp.Any:
+def _correlate(a: Operand, v: Operand, mode: str = 'valid') -> Operand:
     v = chainerx.conj(v)
     if v.size <= a.size:
         return _correlate_longer(a, v, mode)
     return chainerx.flip(_correlate_longer(v, a, mode))
 
 
-def _correlate_longer(a: tp.Any, v: tp.Any, mode: str) -> tp.Any:
+def _correlate_longer(a: Operand, v: Operand, mode: str) -> Operand:
     """Sums of products of `v` and the windows of `a`, which is no shorter."""
     n = v.size
     edges = {'full': (n - 1, n - 1), 'same': (n // 2, n - 1 - n // 2), 'valid': (0, 0)}
@@ -128,16 +131,16 @@ def _correlate_longer(a: tp.Any, v: tp.Any, mode: str) -> tp.Any:
 
 @composed('cov')
 def _cov(
-    m: tp.Any,
-    y: tp.Any = None,
+    m: Operand,
+    y: Operand = None,
     rowvar: bool = True,
     bias: bool = False,
-    ddof: tp.Any = None,
-    fweights: tp.Any = None,
-    aweights: tp.Any = None,
+    ddof: float | None = None,
+    fweights: Operand = None,
+    aweights: Operand = None,
     *,
-    dtype: tp.Any = None,
-) -> tp.Any:
+    dtype: DTypeLike | None = None,
+) -> Operand:
     x = _variables(m, rowvar)
     if y is not None:
         x = chainerx.concatenate([x, _variables(y, rowvar)])
@@ -149,8 +152,8 @@ def _cov(
     if aweights is not None:
         weights = aweights if weights is None else weights * aweights
     if weights is None:
-        total: tp.Any = float(x.shape[1])
-        factor: tp.Any = max(total - ddof, 0.0)
+        total: Operand = float(x.shape[1])
+        factor: Operand = max(total - ddof, 0.0)
         centered = x - chainerx.sum(x, 1, keepdims=True) / total
         return chainerx.squeeze(
             chainerx.matmul(centered, chainerx.conj(chainerx.transpose(centered))) / factor
@@ -165,7 +168,7 @@ def _cov(
     return chainerx.squeeze(chainerx.matmul(centered, turned) / factor)
 
 
-def _variables(m: tp.Any, rowvar: bool) -> tp.Any:
+def _variables(m: Operand, rowvar: bool) -> Operand:
     """One row for each variable."""
     if m.ndim > 2:
         raise chainerx.DimensionError(f'cov: an array has {m.ndim} axes, expected at most 2')
@@ -175,7 +178,9 @@ def _variables(m: tp.Any, rowvar: bool) -> tp.Any:
 
 
 @composed('corrcoef')
-def _corrcoef(x: tp.Any, y: tp.Any = None, rowvar: bool = True, *, dtype: tp.Any = None) -> tp.Any:
+def _corrcoef(
+    x: Operand, y: Operand = None, rowvar: bool = True, *, dtype: DTypeLike | None = None
+) -> Operand:
     c = _cov(x, y, rowvar, dtype=dtype)
     if c.ndim == 0:
         return c / c

@@ -9,18 +9,21 @@ from chainerx.func import _batch
 from chainerx.func._batch import Level, composed, conditions, full, is_array, is_batch, lift, rule
 from chainerx.func._rules_axes import _flat, _name, axes_of, axis_of
 
+if tp.TYPE_CHECKING:
+    from chainerx._typing import Argument, Axis, DTypeLike, Operand, Routine
+
 # ---- along an axis ------------------------------------------------------------------------------
 
 
 @rule('argmax', 'argmin', 'nanargmax', 'nanargmin')
 def _position(
     level: Level,
-    function: tp.Any,
-    a: tp.Any,
-    axis: tp.Any = None,
+    function: Routine,
+    a: Operand,
+    axis: int | None = None,
     *,
     keepdims: bool = False,
-) -> tp.Any:
+) -> Operand:
     op = _name(function)
     if axis is not None:
         found = function(a.array, axis_of(op, axis, a.ndim))
@@ -32,11 +35,11 @@ def _position(
 @rule('cumsum', 'cumprod', 'nancumsum', 'nancumprod')
 def _scan(
     level: Level,
-    function: tp.Any,
-    a: tp.Any,
-    axis: tp.Any = None,
-    dtype: tp.Any = None,
-) -> tp.Any:
+    function: Routine,
+    a: Operand,
+    axis: int | None = None,
+    dtype: DTypeLike | None = None,
+) -> Operand:
     op = _name(function)
     kw = {} if dtype is None else {'dtype': dtype}
     if axis is None:
@@ -46,8 +49,8 @@ def _scan(
 
 @rule('cumulative_sum', 'cumulative_prod')
 def _cumulative(
-    level: Level, function: tp.Any, x: tp.Any, *, axis: tp.Any = None, **kw: tp.Any
-) -> tp.Any:
+    level: Level, function: Routine, x: Operand, *, axis: int | None = None, **kw: Argument
+) -> Operand:
     op = _name(function)
     if axis is None:
         if x.ndim == 0:
@@ -60,15 +63,15 @@ def _cumulative(
 
 @rule('sort', 'argsort')
 def _sort(
-    level: Level, function: tp.Any, a: tp.Any, axis: tp.Any = -1, *rest: tp.Any, **kw: tp.Any
-) -> tp.Any:
+    level: Level, function: Routine, a: Operand, axis: int = -1, *rest: Operand, **kw: Argument
+) -> Operand:
     if axis is None:
         return function(_flat(a.array), 1, *rest, **kw)
     return function(a.array, axis_of(_name(function), axis, a.ndim), *rest, **kw)
 
 
 @rule('sort_complex')
-def _sort_complex(level: Level, function: tp.Any, a: tp.Any) -> tp.Any:
+def _sort_complex(level: Level, function: Routine, a: Operand) -> Operand:
     axis_of(_name(function), -1, a.ndim)
     return function(a.array)
 
@@ -76,13 +79,13 @@ def _sort_complex(level: Level, function: tp.Any, a: tp.Any) -> tp.Any:
 @rule('partition', 'argpartition', 'topk')
 def _part(
     level: Level,
-    function: tp.Any,
-    a: tp.Any = None,
-    kth: tp.Any = None,
-    axis: tp.Any = -1,
-    *rest: tp.Any,
-    **kw: tp.Any,
-) -> tp.Any:
+    function: Routine,
+    a: Operand = None,
+    kth: int | tuple[int, ...] | None = None,
+    axis: int = -1,
+    *rest: Operand,
+    **kw: Argument,
+) -> Operand:
     a, kth = kw.pop('x', a), kw.pop('k', kth)
     if axis is None:
         return function(_flat(a.array), kth, 1, *rest, **kw)
@@ -90,7 +93,7 @@ def _part(
 
 
 @rule('lexsort')
-def _lexsort(level: Level, function: tp.Any, keys: tp.Any, axis: int = -1) -> tp.Any:
+def _lexsort(level: Level, function: Routine, keys: Operand, axis: int = -1) -> Operand:
     keys = list(keys)
     return function([full(key, level) for key in keys], axis_of('lexsort', axis, keys[0].ndim))
 
@@ -98,12 +101,12 @@ def _lexsort(level: Level, function: tp.Any, keys: tp.Any, axis: int = -1) -> tp
 @rule('unwrap')
 def _unwrap(
     level: Level,
-    function: tp.Any,
-    p: tp.Any,
-    discont: tp.Any = None,
+    function: Routine,
+    p: Operand,
+    discont: float | None = None,
     axis: int = -1,
-    **kw: tp.Any,
-) -> tp.Any:
+    **kw: Argument,
+) -> Operand:
     return function(p.array, discont, axis_of('unwrap', axis, p.ndim), **kw)
 
 
@@ -112,15 +115,20 @@ def _unwrap(
 
 @rule('median', 'nanmedian')
 def _median(
-    level: Level, function: tp.Any, a: tp.Any, axis: tp.Any = None, keepdims: bool = False
-) -> tp.Any:
+    level: Level, function: Routine, a: Operand, axis: Axis | None = None, keepdims: bool = False
+) -> Operand:
     return function(a.array, axes_of(_name(function), axis, a.ndim), keepdims)
 
 
 @rule('quantile', 'nanquantile', 'percentile', 'nanpercentile')
 def _quantile(
-    level: Level, function: tp.Any, a: tp.Any, q: tp.Any, axis: tp.Any = None, **kw: tp.Any
-) -> tp.Any:
+    level: Level,
+    function: Routine,
+    a: Operand,
+    q: Operand,
+    axis: Axis | None = None,
+    **kw: Argument,
+) -> Operand:
     op = _name(function)
     if is_batch(q, level) or kw.get('weights') is not None:
         return _batch.by_examples(op, level, function, (a, q, axis), kw)
@@ -132,14 +140,14 @@ def _quantile(
 @rule('average')
 def _average(
     level: Level,
-    function: tp.Any,
-    a: tp.Any,
-    axis: tp.Any = None,
-    weights: tp.Any = None,
+    function: Routine,
+    a: Operand,
+    axis: Axis | None = None,
+    weights: Operand = None,
     returned: bool = False,
     *,
     keepdims: bool = False,
-) -> tp.Any:
+) -> Operand:
     axes = axes_of('average', axis, a.ndim)
     if weights is not None:
         if weights.shape != a.shape:
@@ -163,12 +171,12 @@ def _average(
 @rule('searchsorted')
 def _searchsorted(
     level: Level,
-    function: tp.Any,
-    a: tp.Any,
-    v: tp.Any,
-    side: tp.Any = 'left',
-    sorter: tp.Any = None,
-) -> tp.Any:
+    function: Routine,
+    a: Operand,
+    v: Operand,
+    side: str = 'left',
+    sorter: Operand = None,
+) -> Operand:
     if not is_batch(a, level) and not is_batch(sorter, level):
         return function(a, v.array, side, sorter)
     if not is_array(v):
@@ -186,15 +194,15 @@ def _searchsorted(
     return full(chainerx.reshape(place - _ranks(flat), v.shape), level)
 
 
-def _ranks(x: tp.Any) -> tp.Any:
+def _ranks(x: Operand) -> Operand:
     """The place that each element gets by a stable sort."""
     return chainerx.argsort(chainerx.argsort(x, stable=True), stable=True)
 
 
 @rule('digitize')
 def _digitize(
-    level: Level, function: tp.Any, x: tp.Any, bins: tp.Any, right: bool = False
-) -> tp.Any:
+    level: Level, function: Routine, x: Operand, bins: Operand, right: bool = False
+) -> Operand:
     if is_batch(bins, level):  # whose direction is one of values
         return _batch.by_examples('digitize', level, function, (x, bins, right), {})
     return function(x.array, bins, right)
@@ -202,13 +210,13 @@ def _digitize(
 
 @composed('isin')
 def _isin(
-    element: tp.Any,
-    test_elements: tp.Any,
+    element: Operand,
+    test_elements: Operand,
     assume_unique: bool = False,
     invert: bool = False,
     *,
-    kind: tp.Any = None,
-) -> tp.Any:
+    kind: str | None = None,
+) -> Operand:
     if not is_array(test_elements):
         test_elements = chainerx.asarray(test_elements, device=element.device)
     if not is_array(element):
@@ -221,13 +229,13 @@ def _isin(
 
 @composed('interp')
 def _interp(
-    x: tp.Any,
-    xp: tp.Any,
-    fp: tp.Any,
-    left: tp.Any = None,
-    right: tp.Any = None,
-    period: tp.Any = None,
-) -> tp.Any:
+    x: Operand,
+    xp: Operand,
+    fp: Operand,
+    left: Operand = None,
+    right: Operand = None,
+    period: float | None = None,
+) -> Operand:
     if xp.ndim != 1 or xp.shape != fp.shape or xp.size == 0:
         raise chainerx.DimensionError(
             f'interp: xp.shape is {xp.shape} and fp.shape is {fp.shape}, expected the same length'
@@ -253,8 +261,8 @@ def _interp(
 
 @rule('choose')
 def _choose(
-    level: Level, function: tp.Any, a: tp.Any, choices: tp.Any, mode: tp.Any = 'raise'
-) -> tp.Any:
+    level: Level, function: Routine, a: Operand, choices: Operand, mode: str = 'raise'
+) -> Operand:
     choices = list(choices)
     a = conditions(a, choices)
     ndim = max([x.ndim for x in (a, *choices) if is_array(x)])
@@ -263,8 +271,8 @@ def _choose(
 
 @rule('select')
 def _select(
-    level: Level, function: tp.Any, condlist: tp.Any, choicelist: tp.Any, default: tp.Any = 0
-) -> tp.Any:
+    level: Level, function: Routine, condlist: Operand, choicelist: Operand, default: Operand = 0
+) -> Operand:
     condlist = [conditions(x, (*condlist, *choicelist, default)) for x in condlist]
     ndim = max([x.ndim for x in (*condlist, *choicelist, default) if is_array(x)])
     return function(

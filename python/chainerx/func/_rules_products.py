@@ -8,10 +8,13 @@ import chainerx
 from chainerx.func._batch import Level, composed, is_batch, lift, rule
 from chainerx.func._rules_axes import _inner, _size, axes_of
 
+if tp.TYPE_CHECKING:
+    from chainerx._typing import Argument, Axis, DTypeLike, Operand, Routine
+
 # ---- products ------------------------------------------------------------------------------------
 
 
-def _in_dtype(dtype: tp.Any, *operands: tp.Any) -> tuple[tp.Any, ...]:
+def _in_dtype(dtype: DTypeLike | None, *operands: Operand) -> tuple[Operand, ...]:
     """The operands of a product in a dtype, which is of no lower kind: positive() sees to that."""
     if dtype is None:
         return operands
@@ -20,8 +23,8 @@ def _in_dtype(dtype: tp.Any, *operands: tp.Any) -> tuple[tp.Any, ...]:
 
 @rule('matmul')
 def _matmul(
-    level: Level, function: tp.Any, x1: tp.Any, x2: tp.Any, *, dtype: tp.Any = None
-) -> tp.Any:
+    level: Level, function: Routine, x1: Operand, x2: Operand, *, dtype: DTypeLike | None = None
+) -> Operand:
     if dtype is not None:
         return _inner(chainerx.matmul(*_in_dtype(dtype, x1, x2)))
     for name, x in (('x1', x1), ('x2', x2)):
@@ -53,7 +56,7 @@ def _matmul(
 
 
 @rule('dot')
-def _dot(level: Level, function: tp.Any, a: tp.Any, b: tp.Any) -> tp.Any:
+def _dot(level: Level, function: Routine, a: Operand, b: Operand) -> Operand:
     if a.ndim == 0 or b.ndim == 0:
         return _inner(chainerx.multiply(a, b))
     if b.ndim <= 2:
@@ -78,12 +81,12 @@ def _dot(level: Level, function: tp.Any, a: tp.Any, b: tp.Any) -> tp.Any:
 @rule('linear')
 def _linear(
     level: Level,
-    function: tp.Any,
-    x: tp.Any,
-    w: tp.Any,
-    b: tp.Any = None,
+    function: Routine,
+    x: Operand,
+    w: Operand,
+    b: Operand = None,
     n_batch_axes: int = 1,
-) -> tp.Any:
+) -> Operand:
     if not is_batch(w, level) and not is_batch(b, level):
         return function(x.array, w, b, n_batch_axes + 1)
     n_in = 1
@@ -103,25 +106,25 @@ def _linear(
 
 
 @composed('outer', 'linalg.outer')
-def _outer(a: tp.Any = None, b: tp.Any = None, **kw: tp.Any) -> tp.Any:
+def _outer(a: Operand = None, b: Operand = None, **kw: Argument) -> Operand:
     a, b = kw.get('x1', a), kw.get('x2', b)
     return chainerx.multiply(chainerx.expand_dims(chainerx.ravel(a), 1), chainerx.ravel(b))
 
 
 @composed('inner')
-def _inner_product(a: tp.Any, b: tp.Any) -> tp.Any:
+def _inner_product(a: Operand, b: Operand) -> Operand:
     if a.ndim == 0 or b.ndim == 0:
         return chainerx.multiply(a, b)
     return chainerx.tensordot(a, b, (-1, -1))
 
 
 @composed('vdot')
-def _vdot(a: tp.Any, b: tp.Any) -> tp.Any:
+def _vdot(a: Operand, b: Operand) -> Operand:
     return chainerx.matmul(chainerx.conj(chainerx.ravel(a)), chainerx.ravel(b))
 
 
 @composed('vecdot', 'linalg.vecdot')
-def _vecdot(x1: tp.Any, x2: tp.Any, axis: int = -1, *, dtype: tp.Any = None) -> tp.Any:
+def _vecdot(x1: Operand, x2: Operand, axis: int = -1, *, dtype: DTypeLike | None = None) -> Operand:
     x1, x2 = _in_dtype(dtype, x1, x2)
     rows = chainerx.expand_dims(chainerx.conj(chainerx.moveaxis(x1, axis, -1)), -2)
     columns = chainerx.expand_dims(chainerx.moveaxis(x2, axis, -1), -1)
@@ -129,19 +132,19 @@ def _vecdot(x1: tp.Any, x2: tp.Any, axis: int = -1, *, dtype: tp.Any = None) -> 
 
 
 @composed('matvec')
-def _matvec(x1: tp.Any, x2: tp.Any, *, dtype: tp.Any = None) -> tp.Any:
+def _matvec(x1: Operand, x2: Operand, *, dtype: DTypeLike | None = None) -> Operand:
     x1, x2 = _in_dtype(dtype, x1, x2)
     return chainerx.squeeze(chainerx.matmul(x1, chainerx.expand_dims(x2, -1)), -1)
 
 
 @composed('vecmat')
-def _vecmat(x1: tp.Any, x2: tp.Any, *, dtype: tp.Any = None) -> tp.Any:
+def _vecmat(x1: Operand, x2: Operand, *, dtype: DTypeLike | None = None) -> Operand:
     x1, x2 = _in_dtype(dtype, x1, x2)
     return chainerx.squeeze(chainerx.matmul(chainerx.expand_dims(chainerx.conj(x1), -2), x2), -2)
 
 
 @composed('tensordot', 'linalg.tensordot')
-def _tensordot(a: tp.Any = None, b: tp.Any = None, axes: tp.Any = 2, **kw: tp.Any) -> tp.Any:
+def _tensordot(a: Operand = None, b: Operand = None, axes: Axis = 2, **kw: Argument) -> Operand:
     a, b = kw.get('x1', a), kw.get('x2', b)
     if isinstance(axes, int):
         left, right = tuple(range(-axes, 0)), tuple(range(axes))
@@ -169,7 +172,7 @@ def _tensordot(a: tp.Any = None, b: tp.Any = None, axes: tp.Any = 2, **kw: tp.An
 
 
 @composed('kron')
-def _kron(a: tp.Any, b: tp.Any) -> tp.Any:
+def _kron(a: Operand, b: Operand) -> Operand:
     ndim = max(a.ndim, b.ndim)
     n = (1,) * (ndim - a.ndim) + a.shape
     m = (1,) * (ndim - b.ndim) + b.shape
@@ -182,7 +185,7 @@ _LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
 
 
 @rule('einsum')
-def _einsum(level: Level, function: tp.Any, *operands: tp.Any, **kw: tp.Any) -> tp.Any:
+def _einsum(level: Level, function: Routine, *operands: Operand, **kw: Argument) -> Operand:
     terms, output, arrays = _subscripts(operands)
     used = set(''.join(terms))
     free = [x for x in _LETTERS if x not in used]
@@ -205,7 +208,7 @@ def _einsum(level: Level, function: tp.Any, *operands: tp.Any, **kw: tp.Any) -> 
     return function(f'{",".join(terms)}->{free[0]}{output}', *arrays, **kw)
 
 
-def _subscripts(operands: tuple[tp.Any, ...]) -> tuple[list[str], str | None, list[tp.Any]]:
+def _subscripts(operands: tuple[Operand, ...]) -> tuple[list[str], str | None, list[Operand]]:
     """The terms, what comes out (None if it is not said), and the arrays."""
     if isinstance(operands[0], str):
         text = operands[0].replace(' ', '')
@@ -221,12 +224,12 @@ def _subscripts(operands: tuple[tp.Any, ...]) -> tuple[list[str], str | None, li
     return [_term(x) for x in lists], last, arrays
 
 
-def _term(labels: tp.Any) -> str:
+def _term(labels: Operand) -> str:
     return ''.join(['...' if x is Ellipsis else _LETTERS[x] for x in labels])
 
 
 @composed('linalg.multi_dot')
-def _multi_dot(arrays: tp.Any) -> tp.Any:
+def _multi_dot(arrays: Operand) -> Operand:
     # einsum finds the order that takes least.
     terms = [_LETTERS[i : i + 2] for i in range(len(arrays))]
     if arrays[0].ndim == 1:

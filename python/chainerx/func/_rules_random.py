@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections.abc as c
 import functools
 import inspect
 import operator
@@ -13,8 +12,11 @@ from chainerx._core import functional
 from chainerx.func import _batch, _loop
 from chainerx.func._batch import DRAWS, NO_DRAWS, Level, is_batch
 
+if tp.TYPE_CHECKING:
+    from chainerx._typing import Argument, Operand, Routine
 
-def _shape(size: tp.Any) -> tuple[int, ...]:
+
+def _shape(size: Argument) -> tuple[int, ...]:
     if size is None:
         return ()
     if isinstance(size, (tuple, list)):
@@ -27,18 +29,18 @@ def _parameters(name: str) -> list[str]:
     return list(inspect.signature(getattr(chainerx.random, name)).parameters)
 
 
-def _again(function: tp.Any) -> c.Callable[..., tp.Any]:
+def _again(function: Routine) -> Routine:
     """The same, with the same numbers each time."""
     draws = functional.SameDraws()
 
     @functools.wraps(function)
-    def again(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+    def again(*args: Argument, **kwargs: Argument) -> Operand:
         return draws(lambda: function(*args, **kwargs))
 
     return again
 
 
-def _numbers(level: Level, function: tp.Any, *args: tp.Any, **kw: tp.Any) -> tp.Any:
+def _numbers(level: Level, function: Routine, *args: Argument, **kw: Argument) -> Operand:
     """Routines of numbers take all that is drawn at once; those of arrays go by examples."""
     values = [*args, *kw.values()]
     if any(is_batch(x, level) for x in values):
@@ -66,7 +68,9 @@ _OTHERS = 'seed default_rng get_state set_state spawn __reduce__'
 NO_DRAWS.update(f'random.{name}' for name in _OTHERS.split())
 
 
-def _permutation(level: Level, function: tp.Any, x: tp.Any, *args: tp.Any, **kw: tp.Any) -> tp.Any:
+def _permutation(
+    level: Level, function: Routine, x: Operand, *args: Argument, **kw: Argument
+) -> Operand:
     if is_batch(x, level) and level.randomness == 'same' and not args and not kw:
         order = function(len(x))  # one for all examples
         return x[order]
@@ -77,8 +81,8 @@ DRAWS['random.permutation'] = _permutation
 
 
 def _dropout(
-    level: Level, function: tp.Any, x: tp.Any, ratio: float = 0.5, key: tp.Any = None
-) -> tp.Any:
+    level: Level, function: Routine, x: Operand, ratio: float = 0.5, key: Operand = None
+) -> Operand:
     if level.randomness == 'different' and key is None:
         return _batch.wrap(function(_batch.full(x, level), ratio), level)
     if not is_batch(x, level):
@@ -92,6 +96,6 @@ DRAWS['dropout'] = _dropout
 
 @_batch.rule('dropout')
 def _dropout_by_key(
-    level: Level, function: tp.Any, x: tp.Any, ratio: float = 0.5, key: tp.Any = None
-) -> tp.Any:
+    level: Level, function: Routine, x: Operand, ratio: float = 0.5, key: Operand = None
+) -> Operand:
     return _dropout(level, function, x, ratio, key).array

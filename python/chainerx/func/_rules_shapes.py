@@ -10,35 +10,38 @@ from chainerx.func import _batch
 from chainerx.func._batch import Level, composed, full, is_array, is_batch, lift, rule, unwrap
 from chainerx.func._rules_axes import _flat, _name, _size, axes_of, axis_of
 
+if tp.TYPE_CHECKING:
+    from chainerx._typing import Argument, Axis, DeviceLike, DTypeLike, Operand, Routine, ShapeLike
+
 # ---- put together -------------------------------------------------------------------------------
 
 
 @composed('append')
-def _append(arr: tp.Any, values: tp.Any, axis: tp.Any = None) -> tp.Any:
+def _append(arr: Operand, values: Operand, axis: int | None = None) -> Operand:
     values = _array(values, arr)
     if axis is None:
         return chainerx.concatenate([chainerx.ravel(arr), chainerx.ravel(values)])
     return chainerx.concatenate([arr, values], axis)
 
 
-def _array(x: tp.Any, like: tp.Any) -> tp.Any:
+def _array(x: Operand, like: Operand) -> Operand:
     """An array or a batch, as it is; numbers and lists beside `like`."""
     return x if is_array(x) else chainerx.asarray(x, device=like.device)
 
 
 @composed('column_stack')
-def _column_stack(arrays: tp.Any) -> tp.Any:
+def _column_stack(arrays: Operand) -> Operand:
     columns = [chainerx.reshape(x, (x.size, 1)) if x.ndim < 2 else x for x in arrays]
     return chainerx.concatenate(columns, 1)
 
 
 @composed('block')
-def _block(arrays: tp.Any) -> tp.Any:
+def _block(arrays: Operand) -> Operand:
     depth, ndim = _depth(arrays)
     return _block_part(arrays, depth, max(depth, ndim), 0)
 
 
-def _depth(arrays: tp.Any) -> tuple[int, int]:
+def _depth(arrays: Operand) -> tuple[int, int]:
     """How deep the lists are, and the most axes of what is in them."""
     if not isinstance(arrays, list):
         return 0, arrays.ndim if is_array(arrays) else 0
@@ -50,7 +53,7 @@ def _depth(arrays: tp.Any) -> tuple[int, int]:
     return 1 + parts[0][0], max([ndim for _, ndim in parts])
 
 
-def _block_part(arrays: tp.Any, depth: int, ndim: int, level: int) -> tp.Any:
+def _block_part(arrays: Operand, depth: int, ndim: int, level: int) -> Operand:
     if level == depth:
         x = arrays if is_array(arrays) else chainerx.asarray(arrays)
         return chainerx.reshape(x, (*(1,) * (ndim - x.ndim), *x.shape))
@@ -60,8 +63,8 @@ def _block_part(arrays: tp.Any, depth: int, ndim: int, level: int) -> tp.Any:
 
 @rule('delete')
 def _delete(
-    level: Level, function: tp.Any, arr: tp.Any, obj: tp.Any, axis: tp.Any = None
-) -> tp.Any:
+    level: Level, function: Routine, arr: Operand, obj: Operand, axis: int | None = None
+) -> Operand:
     if is_batch(obj, level):
         return _batch.by_examples('delete', level, function, (arr, obj, axis), {})
     if axis is None:
@@ -72,12 +75,12 @@ def _delete(
 @rule('insert')
 def _insert(
     level: Level,
-    function: tp.Any,
-    arr: tp.Any,
-    obj: tp.Any,
-    values: tp.Any,
-    axis: tp.Any = None,
-) -> tp.Any:
+    function: Routine,
+    arr: Operand,
+    obj: Operand,
+    values: Operand,
+    axis: int | None = None,
+) -> Operand:
     if is_batch(obj, level):
         return _batch.by_examples('insert', level, function, (arr, obj, values, axis), {})
     if axis is None:
@@ -95,8 +98,8 @@ def _insert(
 
 @composed('meshgrid')
 def _meshgrid(
-    *xi: tp.Any, copy: bool = False, sparse: bool = False, indexing: str = 'xy'
-) -> tp.Any:
+    *xi: Operand, copy: bool = False, sparse: bool = False, indexing: str = 'xy'
+) -> Operand:
     if indexing not in ('xy', 'ij'):
         raise ValueError(f"meshgrid: indexing is {indexing!r}, expected 'xy' or 'ij'")
     order = list(range(len(xi)))
@@ -113,7 +116,7 @@ def _meshgrid(
 
 
 @composed('ix_')
-def _ix(*args: tp.Any) -> tp.Any:
+def _ix(*args: Argument) -> Operand:
     open_mesh = []
     for i, x in enumerate(args):
         if x.ndim != 1:
@@ -129,41 +132,41 @@ def _ix(*args: tp.Any) -> tp.Any:
 
 
 @rule('unstack')
-def _unstack(level: Level, function: tp.Any, x: tp.Any, axis: int = 0) -> tp.Any:
+def _unstack(level: Level, function: Routine, x: Operand, axis: int = 0) -> Operand:
     return function(x.array, axis_of('unstack', axis, x.ndim))
 
 
 @rule('diagonal', 'trace')
 def _diagonal(
     level: Level,
-    function: tp.Any,
-    a: tp.Any,
+    function: Routine,
+    a: Operand,
     offset: int = 0,
     axis1: int = 0,
     axis2: int = 1,
-    *dtype: tp.Any,
-    **kw: tp.Any,
-) -> tp.Any:
+    *dtype: DTypeLike,
+    **kw: Argument,
+) -> Operand:
     op = _name(function)
     axes = axis_of(op, axis1, a.ndim, 'axis1'), axis_of(op, axis2, a.ndim, 'axis2')
     return function(a.array, offset, *axes, *dtype, **kw)
 
 
 @rule('fliplr', 'flipud')
-def _flip_one(level: Level, function: tp.Any, m: tp.Any) -> tp.Any:
+def _flip_one(level: Level, function: Routine, m: Operand) -> Operand:
     axis = 0 if _name(function) == 'flipud' else 1
     return chainerx.flip(m.array, axis_of(_name(function), axis, m.ndim))
 
 
 @rule('rot90')
-def _rot90(level: Level, function: tp.Any, m: tp.Any, k: int = 1, axes: tp.Any = (0, 1)) -> tp.Any:
+def _rot90(level: Level, function: Routine, m: Operand, k: int = 1, axes: Axis = (0, 1)) -> Operand:
     return function(m.array, k, axes_of('rot90', axes, m.ndim, 'axes'))
 
 
 @rule('compress')
 def _compress(
-    level: Level, function: tp.Any, condition: tp.Any, a: tp.Any, axis: tp.Any = None
-) -> tp.Any:
+    level: Level, function: Routine, condition: Operand, a: Operand, axis: int | None = None
+) -> Operand:
     condition = _batch.example(condition)
     if is_batch(condition, level):
         return _batch.by_examples('compress', level, function, (condition, a, axis), {})
@@ -180,12 +183,12 @@ def refuse_mask() -> tp.NoReturn:
 
 
 @composed('extract')
-def _extract(condition: tp.Any, arr: tp.Any) -> tp.Any:
+def _extract(condition: Operand, arr: Operand) -> Operand:
     return chainerx.compress(chainerx.ravel(_array(condition, arr)), chainerx.ravel(arr))
 
 
 @composed('resize')
-def _resize(a: tp.Any, new_shape: tp.Any) -> tp.Any:
+def _resize(a: Operand, new_shape: ShapeLike) -> Operand:
     shape = tuple(new_shape) if isinstance(new_shape, (tuple, list)) else (new_shape,)
     size = _size(shape)
     if a.size == 0 or size == 0:
@@ -198,7 +201,7 @@ def _resize(a: tp.Any, new_shape: tp.Any) -> tp.Any:
 
 
 @composed('diag')
-def _diag(v: tp.Any, k: int = 0) -> tp.Any:
+def _diag(v: Operand, k: int = 0) -> Operand:
     if v.ndim != 1:
         return chainerx.diagonal(v, k)
     # Row i has v[i] at i + k, or column i at i - k: broadcast along the other axis.
@@ -210,17 +213,17 @@ def _diag(v: tp.Any, k: int = 0) -> tp.Any:
 
 
 @composed('diagflat')
-def _diagflat(v: tp.Any, k: int = 0) -> tp.Any:
+def _diagflat(v: Operand, k: int = 0) -> Operand:
     return _diag(chainerx.ravel(v), k)
 
 
 @composed('vander')
-def _vander(x: tp.Any, N: int | None = None, increasing: bool = False) -> tp.Any:
+def _vander(x: Operand, N: int | None = None, increasing: bool = False) -> Operand:
     if x.ndim != 1:
         raise chainerx.DimensionError(f'vander: x has {x.ndim} axes, expected 1')
     n = x.size if N is None else N
-    wide: tp.Any = chainerx.ones_like(x)
-    columns: list[tp.Any] = []
+    wide: Operand = chainerx.ones_like(x)
+    columns: list[Operand] = []
     for _ in range(n):
         columns.append(wide)
         wide = wide * x
@@ -232,22 +235,22 @@ def _vander(x: tp.Any, N: int | None = None, increasing: bool = False) -> tp.Any
 @rule('full')
 def _full(
     level: Level,
-    function: tp.Any,
-    shape: tp.Any,
-    fill_value: tp.Any,
-    dtype: tp.Any = None,
-    device: tp.Any = None,
-) -> tp.Any:
-    shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
-    x = lift(fill_value, level, len(shape))
-    x = chainerx.broadcast_to(x, (level.size, *shape))
+    function: Routine,
+    shape: ShapeLike,
+    fill_value: Operand,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+) -> Operand:
+    lengths = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    x = lift(fill_value, level, len(lengths))
+    x = chainerx.broadcast_to(x, (level.size, *lengths))
     return x.copy() if dtype is None else x.astype(dtype)
 
 
 @rule('linspace', 'logspace', 'geomspace')
 def _space(
-    level: Level, function: tp.Any, start: tp.Any, stop: tp.Any, *args: tp.Any, **kw: tp.Any
-) -> tp.Any:
+    level: Level, function: Routine, start: Operand, stop: Operand, *args: Argument, **kw: Argument
+) -> Operand:
     # The base of logspace may be an array, too.
     ndim = max([x.ndim for x in (start, stop, *args, *kw.values()) if is_array(x)])
     axis = kw.pop('axis', 0)
@@ -262,15 +265,17 @@ def _space(
 
 
 @rule('diag_indices_from', 'tril_indices_from', 'triu_indices_from')
-def _indices_from(level: Level, function: tp.Any, arr: tp.Any, *k: tp.Any, **kw: tp.Any) -> tp.Any:
+def _indices_from(
+    level: Level, function: Routine, arr: Operand, *k: Operand, **kw: Argument
+) -> Operand:
     # The shape is all that counts.
     return unwrap(function(arr.array[0], *k, **kw), level)
 
 
 @rule('ravel_multi_index')
 def _ravel_multi_index(
-    level: Level, function: tp.Any, multi_index: tp.Any, *args: tp.Any, **kw: tp.Any
-) -> tp.Any:
+    level: Level, function: Routine, multi_index: Operand, *args: Argument, **kw: Argument
+) -> Operand:
     parts = list(multi_index)
     ndim = max([x.ndim for x in parts if is_array(x)])
     return function(tuple([lift(x, level, ndim) for x in parts]), *args, **kw)
@@ -278,13 +283,13 @@ def _ravel_multi_index(
 
 @rule('unravel_index')
 def _unravel_index(
-    level: Level, function: tp.Any, indices: tp.Any, *args: tp.Any, **kw: tp.Any
-) -> tp.Any:
+    level: Level, function: Routine, indices: Operand, *args: Argument, **kw: Argument
+) -> Operand:
     return function(indices.array, *args, **kw)
 
 
 @composed('polyval')
-def _polyval(p: tp.Any, x: tp.Any) -> tp.Any:
+def _polyval(p: Operand, x: Operand) -> Operand:
     if p.ndim != 1:
         raise chainerx.DimensionError(f'polyval: p has {p.ndim} axes, expected 1')
     x = _array(x, p)

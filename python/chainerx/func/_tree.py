@@ -7,6 +7,9 @@ import typing as tp
 
 from chainerx import ndarray
 
+if tp.TYPE_CHECKING:
+    from chainerx._typing import Operand, Tree
+
 Leaves = list[tp.Any]
 
 
@@ -53,13 +56,13 @@ LEAF = Structure('leaf', None, ())
 NONE = Structure(None, None, ())
 
 
-def flatten(tree: tp.Any) -> tuple[Leaves, Structure]:
+def flatten(tree: Tree) -> tuple[Leaves, Structure]:
     """The leaves in order (a dict's in that of its keys), and what is left of the tree."""
     leaves: Leaves = []
     return leaves, _flatten(tree, leaves)
 
 
-def _flatten(tree: tp.Any, leaves: Leaves) -> Structure:
+def _flatten(tree: Tree, leaves: Leaves) -> Structure:
     kind = type(tree)
     if kind is ndarray:
         leaves.append(tree)
@@ -75,12 +78,12 @@ def _flatten(tree: tp.Any, leaves: Leaves) -> Structure:
     return LEAF
 
 
-def unflatten(structure: Structure, leaves: c.Iterable[tp.Any]) -> tp.Any:
+def unflatten(structure: Structure, leaves: c.Iterable[Operand]) -> Tree:
     """The tree with these leaves."""
     return next(iter(leaves)) if structure is LEAF else _unflatten(structure, iter(leaves))
 
 
-def _unflatten(structure: Structure, leaves: c.Iterator[tp.Any]) -> tp.Any:
+def _unflatten(structure: Structure, leaves: c.Iterator[Operand]) -> Tree:
     kind = structure.kind
     if kind == 'leaf':
         return next(leaves)
@@ -93,19 +96,19 @@ def _unflatten(structure: Structure, leaves: c.Iterator[tp.Any]) -> tp.Any:
     return make(kind, parts)
 
 
-def make(kind: tp.Any, parts: list[tp.Any]) -> tp.Any:
+def make(kind: type, parts: list[Tree]) -> Tree:
     """A list, a tuple, or one with names."""
     return kind(*parts) if hasattr(kind, '_fields') else kind(parts)
 
 
-def flatten_like(structure: Structure, tree: tp.Any, what: str) -> Leaves:
+def flatten_like(structure: Structure, tree: Tree, what: str) -> Leaves:
     """The leaves of a tree that must have this structure; None may stand for any part of it."""
     leaves: Leaves = []
     _flatten_like(structure, tree, leaves, what)
     return leaves
 
 
-def _flatten_like(structure: Structure, tree: tp.Any, leaves: Leaves, what: str) -> None:
+def _flatten_like(structure: Structure, tree: Tree, leaves: Leaves, what: str) -> None:
     if tree is None or structure.kind is None:
         if tree is not None:
             raise TypeError(f'{what} is a {type(tree).__name__}, expected None')
@@ -126,19 +129,19 @@ def _flatten_like(structure: Structure, tree: tp.Any, leaves: Leaves, what: str)
         _flatten_like(part, value, leaves, f'{what}[{i}]')
 
 
-def _show(tree: tp.Any) -> str:
+def _show(tree: Tree) -> str:
     structure = flatten(tree)[1]
     return f'a {type(tree).__name__}' if structure is LEAF else repr(structure)
 
 
-def broadcast_prefix(prefix: tp.Any, structure: Structure, what: str) -> Leaves:
+def broadcast_prefix(prefix: Tree, structure: Structure, what: str) -> Leaves:
     """The leaves of a tree whose leaves may stand for whole parts of `structure`."""
     values: Leaves = []
     _broadcast_prefix(prefix, structure, values, what)
     return values
 
 
-def _broadcast_prefix(prefix: tp.Any, structure: Structure, values: Leaves, what: str) -> None:
+def _broadcast_prefix(prefix: Tree, structure: Structure, values: Leaves, what: str) -> None:
     if prefix is None or isinstance(prefix, int):
         values.extend([prefix] * structure.count)
         return

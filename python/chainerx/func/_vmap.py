@@ -12,13 +12,16 @@ from chainerx.func import _batch, _tree
 from chainerx.func._batch import Batched, Level
 from chainerx.func._calls import check_function
 
+if tp.TYPE_CHECKING:
+    from chainerx._typing import Argument, Operand, Tree
+
 Function = c.Callable[..., tp.Any]
 
 
 def vmap(
     fun: Function,
-    in_axes: tp.Any = 0,
-    out_axes: tp.Any = 0,
+    in_axes: Tree = 0,
+    out_axes: Tree = 0,
     randomness: str = 'error',
     chunk_size: int | None = None,
 ) -> Function:
@@ -58,7 +61,7 @@ def vmap(
     check_chunk_size('vmap', chunk_size)
 
     @functools.wraps(fun)
-    def mapped(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+    def mapped(*args: Argument, **kwargs: Argument) -> Tree:
         inputs = _Inputs(args, kwargs, in_axes)
         if randomness == 'same' and chunk_size is not None and inputs.size > chunk_size:
             raise ValueError("vmap: randomness='same' has no chunks: chunk_size must be None")
@@ -74,15 +77,19 @@ def check_chunk_size(op: str, chunk_size: int | None) -> None:
 
 
 def with_same_numbers(
-    fun: Function, x: tp.Any, out_axes: tp.Any, chunk_size: int | None, numbers: tp.Any
-) -> tp.Any:
+    fun: Function,
+    x: Operand,
+    out_axes: Tree,
+    chunk_size: int | None,
+    numbers: c.Callable[[c.Callable[[], Tree]], Tree],
+) -> Tree:
     """`fun` of each part of `x`, by way of `numbers`, so that each chunk draws the same ones.
 
     `x` are directions: what values `fun` asks for are the same for all of them.
     """
 
-    def function(y: tp.Any) -> tp.Any:
-        def call() -> tp.Any:
+    def function(y: Operand) -> Tree:
+        def call() -> Tree:
             result = fun(y)
             for do in _batch.state.levels[-1].afterwards:
                 do()
@@ -96,11 +103,11 @@ def with_same_numbers(
 def _run_chunks(
     fun: Function,
     inputs: _Inputs,
-    out_axes: tp.Any,
+    out_axes: Tree,
     randomness: str,
     chunk_size: int | None,
     uniform: bool = False,
-) -> tp.Any:
+) -> Tree:
     if chunk_size is None or inputs.size <= chunk_size:
         return _run(fun, inputs, out_axes, randomness, uniform)
     parts = []
@@ -113,7 +120,7 @@ def _run_chunks(
 class _Inputs:
     """The arguments of a call, the axis of each leaf, and the number of examples."""
 
-    def __init__(self, args: tp.Any, kwargs: tp.Any, in_axes: tp.Any) -> None:
+    def __init__(self, args: Argument, kwargs: Argument, in_axes: Tree) -> None:
         self.leaves, self.structure = _tree.flatten((args, kwargs))
         args_form = self.structure.parts[0]
         if isinstance(in_axes, list):
@@ -157,7 +164,7 @@ class _Inputs:
             part.leaves.append(x)
         return part
 
-    def batches(self, level: Level) -> tuple[tp.Any, tp.Any]:
+    def batches(self, level: Level) -> tuple[Operand, Operand]:
         """The arguments of the function."""
         values = []
         for x, axis in zip(self.leaves, self.axes, strict=True):
@@ -167,9 +174,7 @@ class _Inputs:
         return tp.cast(tuple[tp.Any, tp.Any], _tree.unflatten(self.structure, values))
 
 
-def _run(
-    fun: Function, inputs: _Inputs, out_axes: tp.Any, randomness: str, uniform: bool
-) -> tp.Any:
+def _run(fun: Function, inputs: _Inputs, out_axes: Tree, randomness: str, uniform: bool) -> Tree:
     levels = _batch.state.levels
     number = levels[-1].number + 1 if levels else 1
     level = Level(number, inputs.size, randomness, uniform)
@@ -188,7 +193,7 @@ def _run(
     return _tree.unflatten(structure, outputs)
 
 
-def _unwrap(y: tp.Any, level: Level, axis: int | None) -> tp.Any:
+def _unwrap(y: Operand, level: Level, axis: int | None) -> Tree:
     if axis is None:
         if _batch.is_batch(y, level):
             raise ValueError(
@@ -205,7 +210,7 @@ def _unwrap(y: tp.Any, level: Level, axis: int | None) -> tp.Any:
     return y.array if axis == 0 else chainerx.moveaxis(y.array, 0, axis)
 
 
-def _join(parts: list[tp.Any], out_axes: tp.Any) -> tp.Any:
+def _join(parts: list[Tree], out_axes: Tree) -> Tree:
     """The results for all chunks, side by side."""
     columns = []
     structure = _tree.NONE

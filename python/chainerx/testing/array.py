@@ -1,10 +1,15 @@
 """Comparison of arrays of NumPy and of chainerx, each in either place."""
 
+from __future__ import annotations
+
 import typing as tp
 
 import numpy as np
 
 import chainerx
+
+if tp.TYPE_CHECKING:
+    from chainerx._typing import Argument, ArrayLike
 
 
 def _as_numpy(x):
@@ -16,8 +21,8 @@ def _as_numpy(x):
 
 
 def assert_allclose(
-    x: tp.Any,
-    y: tp.Any,
+    x: ArrayLike,
+    y: ArrayLike,
     rtol: float = 1e-7,
     atol: float = 0,
     equal_nan: bool = True,
@@ -47,7 +52,7 @@ def assert_allclose(
     )
 
 
-def assert_array_equal(x: tp.Any, y: tp.Any, err_msg: str = '', verbose: bool = True) -> None:
+def assert_array_equal(x: ArrayLike, y: ArrayLike, err_msg: str = '', verbose: bool = True) -> None:
     """Raises AssertionError unless shapes and values are the same; NaN equals NaN.
 
     Args:
@@ -75,12 +80,12 @@ def _preprocess(x, y, dtype_check, strides_check):
 
 
 def assert_array_equal_ex(
-    x: tp.Any,
-    y: tp.Any,
-    *args: tp.Any,
+    x: ArrayLike,
+    y: ArrayLike,
+    *args: Argument,
     dtype_check: bool | None = None,
     strides_check: bool | None = None,
-    **kwargs: tp.Any,
+    **kwargs: Argument,
 ) -> None:
     """`assert_array_equal` that also compares dtype and strides.
 
@@ -99,14 +104,14 @@ def assert_array_equal_ex(
 
 
 def assert_allclose_ex(
-    x: tp.Any,
-    y: tp.Any,
+    x: ArrayLike,
+    y: ArrayLike,
     rtol: float | None = None,
     atol: float | None = None,
-    *args: tp.Any,
+    *args: Argument,
     dtype_check: bool | None = None,
     strides_check: bool | None = None,
-    **kwargs: tp.Any,
+    **kwargs: Argument,
 ) -> None:
     """`assert_allclose` that also compares dtype and strides.
 

@@ -1,5 +1,7 @@
 """Decorators that run one test body with chainerx and with NumPy, and makers of odd arrays."""
 
+from __future__ import annotations
+
 import functools
 import typing as tp
 
@@ -8,6 +10,9 @@ import pytest
 
 import chainerx
 from chainerx.testing import array
+
+if tp.TYPE_CHECKING:
+    from chainerx._typing import Argument
 
 
 class _Ignore:
@@ -113,8 +118,8 @@ def numpy_chainerx_allclose(
     name: str = 'xp',
     dtype_check: bool | None = None,
     strides_check: bool | None = None,
-    accept_error: tp.Any = (),
-    **kwargs: tp.Any,
+    accept_error: type[BaseException] | tuple[type[BaseException], ...] = (),
+    **kwargs: Argument,
 ) -> tp.Any:
     """Runs a test with ``xp=chainerx`` and ``xp=numpy`` and compares what it returns.
 
@@ -156,7 +161,7 @@ def numpy_chainerx_array_equal(
     name: str = 'xp',
     dtype_check: bool | None = None,
     strides_check: bool | None = None,
-    accept_error: tp.Any = (),
+    accept_error: type[BaseException] | tuple[type[BaseException], ...] = (),
 ) -> tp.Any:
     """As `numpy_chainerx_allclose`, with exact comparison.
 

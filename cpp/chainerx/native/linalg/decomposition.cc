@@ -1,8 +1,7 @@
-// Decompositions of matrices by LAPACK: each matrix of a batch by itself, in one thread.
+// Matrix decompositions by LAPACK: one matrix of a batch at a time, each in one thread.
 //
-// LAPACK sees rows as columns, so what it is given is the transposed matrix. Singular values and
-// orthogonal factors are asked for in terms of that one (a^T = conj(v) s u^T, a^T = l q^T), and
-// come out in the right order.
+// LAPACK is column-major, so it sees the transposed matrix. Singular values and orthogonal factors
+// are requested for that one (a^T = conj(v) s u^T, a^T = l q^T), and come out in the right order.
 #include <algorithm>
 #include <cstdint>
 
@@ -26,7 +25,7 @@ class SingularValuesOf {
         work_size_ = WorkSize(size);
     }
 
-    // For matrices from `begin` to `end`.
+    // Runs matrices [begin, end).
     void Run(int64_t begin, int64_t end, T* a, T* u, RealOf<T>* s, T* vh) const {
         const int64_t k = std::min(m_, n_);
         const int64_t rows = job_ == 'A' ? n_ : k;     // of vh
@@ -47,7 +46,7 @@ class SingularValuesOf {
     }
 
  private:
-    // Of real numbers, for complex matrices: LAPACK's documentation says how many.
+    // Size of the real work space for complex matrices, according to LAPACK's documentation.
     int64_t CountRealWork() const {
         const int64_t k = std::min(m_, n_);
         const int64_t most = std::max(m_, n_);
@@ -55,7 +54,7 @@ class SingularValuesOf {
         return job_ == 'N' ? 7 * k : k * std::max(5 * k + 7, 2 * most + 2 * k + 1);
     }
 
-    // Of a^T, n x m by columns: its left singular vectors are the rows of vh.
+    // Decomposes a^T, n x m by columns: its left singular vectors are the rows of vh.
     int Call(T* a, RealOf<T>* s, T* vh, T* u, T* work, int work_size,
              [[maybe_unused]] RealOf<T>* real_work, int* iwork) const {
         const int ldu = job_ == 'N' ? 1 : n_;

@@ -1,7 +1,7 @@
-// Eigenvalues of matrices by LAPACK: each matrix of a batch by itself, in one thread.
+// Eigenvalues by LAPACK: one matrix of a batch at a time, each in one thread.
 //
-// LAPACK sees rows as columns. General matrices are transposed before; of Hermitian ones it is
-// given the conjugates, which have the same values and conjugate vectors.
+// LAPACK is column-major. General matrices are transposed first; it sees Hermitian ones
+// conjugated, which have the same eigenvalues and conjugate vectors.
 #include <complex>
 #include <cstdint>
 
@@ -27,7 +27,7 @@ class SymmetricEigenOf {
         real_size_ = WorkSize(real_size);
     }
 
-    // For matrices from `begin` to `end`.
+    // Runs matrices [begin, end).
     void Run(int64_t begin, int64_t end, T* a, R* w) const {
         const int64_t n = n_;
         const Scratch<T> work{size_};
@@ -57,7 +57,7 @@ class SymmetricEigenOf {
     int Call(T* a, R* w, T* work, int size, [[maybe_unused]] R* real_work,
              [[maybe_unused]] int real_size, int* integers, int integer_size) const {
         const char job = vectors_ ? 'V' : 'N';
-        const char triangle = lower_ ? 'U' : 'L';  // as it sees the matrix
+        const char triangle = lower_ ? 'U' : 'L';  // as LAPACK sees the matrix
         int info = 0;
         const BlasCall call;
         if constexpr (kIsComplexNumber<T>) {
@@ -93,8 +93,8 @@ void SymmetricEigen(const char* op, bool lower, bool vectors, const Array& a, co
 }
 CX_NATIVE_KERNEL(SymmetricEigen)
 
-// Of a real matrix, LAPACK gives real and imaginary parts of values; a pair of conjugate vectors as
-// two columns, the real and the imaginary part of the first.
+// For a real matrix, LAPACK returns the real and imaginary parts of eigenvalues, and a pair of
+// conjugate vectors as two columns: the real and the imaginary part of the first.
 template <typename T>
 void ToComplex(int64_t n, const T* real, const T* imag, const T* columns, std::complex<T>* w,
                std::complex<T>* v) {
@@ -128,7 +128,7 @@ class EigenOf {
         size_ = WorkSize(size);
     }
 
-    // For matrices from `begin` to `end`; v is null if they are not wanted.
+    // Runs matrices [begin, end); v is null if eigenvectors are not requested.
     void Run(int64_t begin, int64_t end, T* a, C* w, C* v) const {
         const int64_t n = n_;
         const Scratch<T> work{size_};
@@ -157,7 +157,7 @@ class EigenOf {
         if (info != 0) Fail(KernelError::NoConvergence(op_, "a", matrix, info));
     }
 
-    // `parts` are the values of a real matrix, and work space of a complex one.
+    // `parts` holds the eigenvalues of a real matrix, and is work space for a complex one.
     int Call(T* a, [[maybe_unused]] C* w, R* parts, T* columns, T* work, int size) const {
         constexpr char kNone = 'N';
         constexpr int kOne = 1;

@@ -1,4 +1,4 @@
-// Kernels that factor matrices: each matrix of a batch by itself.
+// Kernels of matrix factorizations: one matrix of a batch at a time.
 #include "chainerx/native/linalg/factor.h"
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 namespace chainerx::native {
 namespace {
 
-// Calls f(i) for each of `count` matrices with n rows: large ones one by one, each on all threads,
-// small ones in groups, a group to a thread.
+// Calls f(i) for each of `count` matrices with n rows: large ones one by one, each on all threads;
+// small ones in groups, one group per thread.
 template <typename F>
 void ForMatrices(int64_t count, int64_t n, const F& f) {
     constexpr int64_t kLarge = 128;
@@ -58,7 +58,8 @@ void SolveInPlace(const char* op, const Array& a, const Array& b) {
 }
 CX_NATIVE_KERNEL(SolveInPlace)
 
-// A product of many numbers, as a number and a power of 2: what is on the way may be out of range.
+// A product of many numbers, as a mantissa and an exponent: intermediate products may be out of
+// range.
 class LongProduct {
  public:
     void Multiply(double x) {
@@ -121,7 +122,7 @@ void Determinant(const Array& a, const Array& det, const Array& sign, const Arra
 }
 CX_NATIVE_KERNEL(Determinant)
 
-// x = L^-1 P, y = Q U^-1 where P a Q = L diag(d) U, of which `a` has the factors.
+// x = L^-1 P, y = Q U^-1 where P a Q = L diag(d) U; `a` holds the factors.
 template <typename T>
 void TakeFactorsApart(int64_t n, T* a, const int64_t* rows, const int64_t* columns, T* x, T* d,
                       T* y) {
@@ -149,7 +150,7 @@ void TakeFactorsApart(int64_t n, T* a, const int64_t* rows, const int64_t* colum
     for (int64_t j = 0; j < n; ++j) x[j] = -x[j];
 }
 
-// Interchanges of rows alone find all pivots of matrices that are far from singular.
+// Row pivoting alone finds all pivots of matrices that are far from singular.
 template <typename T>
 void DiagonalizeOne(int64_t n, T* a, T* x, T* d, T* y) {
     const Scratch<int64_t> pivots{2 * n};

@@ -1,8 +1,9 @@
-// Factors of one square matrix: LU with row interchanges, Cholesky, and solving with triangles.
+// Blocked factorizations of a square matrix: LU with partial pivoting, Cholesky, and triangular
+// solves.
 //
-// All recur on halves, so that nearly all work is in products, Gemm's; what is left at the end is a
-// few columns wide. Matrices are row-major, rows ld elements apart. Nothing depends on the number
-// of threads, as Gemm's bits do not.
+// All recurse on halves, so that nearly all work is in Gemm; the base cases are a few columns wide.
+// Matrices are row-major, rows ld elements apart. Results don't depend on the number of threads, as
+// Gemm's bits don't.
 #pragma once
 
 #include <algorithm>
@@ -38,8 +39,7 @@ void SubtractProduct(bool adjoint_b, int64_t m, int64_t n, int64_t k, const T* a
     Gemm(false, true, m, n, k, minus.data(), k, conjugate.data(), k, c, ldc, true);
 }
 
-// b = a^-1 b, where the lower triangle of a counts, with ones on its diagonal if `unit`; b has n
-// columns.
+// b = a^-1 b, for the lower triangle of a, with unit diagonal if `unit`; b has n columns.
 template <typename T>
 void SolveLower(bool unit, int64_t m, int64_t n, const T* a, int64_t lda, T* b, int64_t ldb) {
     if (m > Narrow<T>::kWidth) {
@@ -54,7 +54,7 @@ void SolveLower(bool unit, int64_t m, int64_t n, const T* a, int64_t lda, T* b, 
     Narrow<T>::Lower(unit, m, n, a, lda, b, ldb);
 }
 
-// b = a^-1 b, where the upper triangle of a counts.
+// b = a^-1 b, for the upper triangle of a.
 template <typename T>
 void SolveUpper(int64_t m, int64_t n, const T* a, int64_t lda, T* b, int64_t ldb) {
     if (m > Narrow<T>::kWidth) {
@@ -69,7 +69,7 @@ void SolveUpper(int64_t m, int64_t n, const T* a, int64_t lda, T* b, int64_t ldb
     Narrow<T>::Upper(m, n, a, lda, b, ldb);
 }
 
-// b = b a^-H, where the lower triangle of a, n x n, counts, with a real diagonal; b has m rows.
+// b = b a^-H, for the lower triangle of a, n x n, with a real diagonal; b has m rows.
 template <typename T>
 void SolveLowerFromRight(int64_t m, int64_t n, const T* a, int64_t lda, T* b, int64_t ldb) {
     if (n > Narrow<T>::kWidth) {
@@ -83,8 +83,8 @@ void SolveLowerFromRight(int64_t m, int64_t n, const T* a, int64_t lda, T* b, in
     Narrow<T>::FromRight(m, n, a, lda, b, ldb);
 }
 
-// a = P L U in place, m x n with m >= n: row i was swapped with pivots[i] before it was used, and L
-// has ones on its diagonal. Columns without a pivot keep a zero there.
+// a = P L U in place, m x n with m >= n: row i was swapped with pivots[i] before it was used; L has
+// a unit diagonal. Columns without a pivot keep a zero there.
 template <typename T>
 void FactorLu(int64_t m, int64_t n, T* a, int64_t lda, int64_t* pivots) {
     if (n > Narrow<T>::kWidth) {
@@ -107,9 +107,9 @@ void FactorLu(int64_t m, int64_t n, T* a, int64_t lda, int64_t* pivots) {
     Narrow<T>::Lu(m, n, a, lda, pivots);
 }
 
-// a = P L U Q in place, n x n: row i was swapped with rows[i] and column i with columns[i] before
-// they were used, so that each pivot is the largest element that is left. Once that is 0, so is all
-// that is left: pivots that there are none of are the last ones.
+// a = P L U Q in place (full pivoting), n x n: row i was swapped with rows[i] and column i with
+// columns[i] before they were used, so that each pivot is the largest remaining element. Once it is
+// 0, so is the whole remainder: missing pivots come last.
 template <typename T>
 void FactorFully(int64_t n, T* a, int64_t* rows, int64_t* columns) {
     for (int64_t k = 0; k < n; ++k) {
@@ -134,9 +134,9 @@ void FactorFully(int64_t n, T* a, int64_t* rows, int64_t* columns) {
     }
 }
 
-// The lower triangle of a becomes L with L L^H = a; what is above it is neither read nor kept, nor
-// are the imaginary parts of the diagonal.
-// Returns how many leading rows are positive definite.
+// The lower triangle of a becomes L with L L^H = a (Cholesky); elements above it are neither read
+// nor kept, nor are the imaginary parts of the diagonal. Returns the number of leading rows that
+// are positive definite.
 template <typename T>
 int64_t FactorCholesky(int64_t n, T* a, int64_t lda) {
     if (n > Narrow<T>::kWidth) {

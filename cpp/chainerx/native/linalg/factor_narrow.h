@@ -1,5 +1,5 @@
-// What the recursions of factor.h end in: triangles and factors of a few columns. Real ones are
-// loops of the unit linalg/simd/factor.cc, for each instruction set; complex ones are here.
+// Unblocked triangular solves and factorizations, the base cases of factor.h: a few columns. For
+// real types these are the SIMD loops of linalg/simd/factor.cc; for complex ones they are here.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@ void SwapRows(int64_t n, T* a, int64_t lda, int64_t i, int64_t k) {
     for (int64_t j = 0; j < n; ++j) std::swap(a[i * lda + j], a[k * lda + j]);
 }
 
-// Subtracts multiples of row j, which go to column j, from the rows below it, m rows and n columns
-// in all.
+// Eliminates column j: subtracts multiples of row j from the rows below, m rows and n columns in
+// all. The multipliers go to column j.
 template <typename T>
 void EliminateBelow(int64_t m, int64_t n, int64_t j, T* a, int64_t lda) {
     const T* top = a + j * lda;
@@ -42,7 +42,7 @@ void FactorFewLu(int64_t m, int64_t n, T* a, int64_t lda, int64_t* pivots) {
         RealOf<T> size = PivotSize(a[j * (lda + 1)]);
         for (int64_t i = j + 1; i < m; ++i) {
             const RealOf<T> other = PivotSize(a[i * lda + j]);
-            if (other > size || other != other) {  // nan is to be seen in the result
+            if (other > size || other != other) {  // NaN must reach the result
                 pivot = i;
                 size = other;
             }
@@ -54,8 +54,8 @@ void FactorFewLu(int64_t m, int64_t n, T* a, int64_t lda, int64_t* pivots) {
     }
 }
 
-// The members are those of FactorLoopsOf. What is wider than kWidth is cut in halves first: complex
-// numbers are slower in loops of ours than in products.
+// The members are those of FactorLoopsOf. Wider matrices than kWidth are halved first: our complex
+// loops are slower than products.
 template <typename T>
 struct Narrow {
     static constexpr int64_t kWidth = kFactorWidth;
@@ -91,8 +91,8 @@ struct Narrow<std::complex<R>> {
     using T = std::complex<R>;
     static constexpr int64_t kWidth = 8;
 
-    // The lower triangle with its columns side by side: loops over a column have always the same
-    // length, and no sum waits for the one before.
+    // The lower triangle in column order: loops over a column have a constant length, and sums
+    // don't wait for each other.
     struct Corner {
         T column[kWidth][kWidth]{};
 
@@ -108,7 +108,7 @@ struct Narrow<std::complex<R>> {
         for (int64_t j = 0; j < n; ++j) {
             T* column = corner.column[j];
             const R diagonal = RealPart(column[j]);
-            if (!(diagonal > 0)) return j;  // nan is none, either
+            if (!(diagonal > 0)) return j;  // NaN is no pivot, either
             const R root = std::sqrt(diagonal);
             for (int64_t q = 0; q < kWidth; ++q) column[q] /= root;
             for (int64_t k = j + 1; k < n; ++k) {
@@ -128,12 +128,12 @@ struct Narrow<std::complex<R>> {
         for (T* column : corner.column) std::transform(column, column + n, column, Conjugate<T>);
         R inverse[kWidth];
         for (int64_t j = 0; j < n; ++j) inverse[j] = 1 / RealPart(corner.column[j][j]);
-        constexpr int64_t kRows = 4;  // at once, for a product waits for the one before
+        constexpr int64_t kRows = 4;  // at once, to hide the latency of products
         for (int64_t i = 0; i < m; i += kRows) {
             const int64_t rows = m - i < kRows ? m - i : kRows;
             T part[kRows][kWidth]{};
             for (int64_t r = 0; r < rows; ++r) std::copy_n(b + (i + r) * ldb, n, part[r]);
-            // What is left of the first half does not count in the second.
+            // The second half ignores what is left of the first.
             const auto take = [&]<int64_t kFrom>(int64_t end) {
                 for (int64_t j = kFrom; j < end; ++j) {
                     const T* column = corner.column[j];

@@ -45,7 +45,7 @@ template <typename T>
 const LapackRoutines<T>* FindLapack() {
     const LapackRoutines<T>* found = g_routines<T>.load(std::memory_order_acquire);
     if (found == nullptr) {
-        // As the library itself: several threads may look, and one wins.
+        // As for the library itself: several threads may look them up, and one wins.
         auto looked = std::make_unique<LapackRoutines<T>>(Look<T>());
         if (g_routines<T>.compare_exchange_strong(found, looked.get(), std::memory_order_acq_rel)) {
             found = looked.release();

@@ -1,4 +1,4 @@
-// LAPACK, from the library that serves as BLAS, where it has it.
+// LAPACK, from the library that serves as BLAS, if it includes LAPACK.
 #pragma once
 
 #include <complex>
@@ -8,7 +8,8 @@
 
 namespace chainerx::native {
 
-// Fortran's way: everything by address, matrices by columns, the lengths of strings at the end.
+// Fortran's calling convention: all arguments by address, matrices by columns, lengths of strings
+// at the end.
 template <typename T>
 struct LapackOrthogonal {
     void (*gelqf)(const int* m, const int* n, T* a, const int* lda, T* tau, T* work,
@@ -30,7 +31,7 @@ struct LapackRoutines : LapackOrthogonal<T> {
                  int* info, size_t, size_t);
 };
 
-// Of complex numbers, with a work space of real ones besides. syevd and orglq are heevd and unglq.
+// Complex routines, which also take a real work space. syevd and orglq are heevd and unglq here.
 template <typename R>
 struct LapackRoutines<std::complex<R>> : LapackOrthogonal<std::complex<R>> {
     using T = std::complex<R>;
@@ -46,7 +47,7 @@ struct LapackRoutines<std::complex<R>> : LapackOrthogonal<std::complex<R>> {
                  R* rwork, int* info, size_t, size_t);
 };
 
-// Null if a routine is missing. Calls of them are BlasCalls.
+// Null if a routine is missing. Guard calls of them by BlasCall.
 template <typename T>
 const LapackRoutines<T>* FindLapack();
 

@@ -1,4 +1,4 @@
-// What kernels that call LAPACK share: its sizes and work spaces, batches, checks.
+// Helpers of the kernels that call LAPACK: sizes, work spaces, batches, checks.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ const LapackRoutines<T>& Lapack(const char* op) {
     return *found;
 }
 
-// An integer for LAPACK. Its work space may be some times the square of a matrix.
+// Converts to LAPACK's integer. The work space may be several times the square of a matrix.
 inline int ToInt(const char* op, int64_t m, int64_t n) {
     constexpr int64_t kMost = 20'000;
     if (std::min(m, n) > kMost || std::max(m, n) > INT_MAX / 8) {
@@ -36,13 +36,13 @@ inline int ToInt(const char* op, int64_t m, int64_t n) {
     return static_cast<int>(m);
 }
 
-// The size that LAPACK wants for its work space: it says so in a float.
+// The size of the work space, which LAPACK returns as a float.
 template <typename T>
 int WorkSize(T size) {
     return static_cast<int>(std::ceil(static_cast<double>(RealPart(size)) * (1 + 1e-6)));
 }
 
-// Calls f(begin, end) for groups of `count` matrices, m x n, on the threads of the pool.
+// Calls f(begin, end) for groups of `count` matrices, m x n, on the thread pool.
 template <typename F>
 void ForGroups(int64_t count, int64_t m, int64_t n, const F& f) {
     const double work =
@@ -52,7 +52,8 @@ void ForGroups(int64_t count, int64_t m, int64_t n, const F& f) {
                 [&](int64_t g) { f(g * group, std::min(count, (g + 1) * group)); });
 }
 
-// Calls call(i, work, size) for each matrix i, in the work space that call(0, &size, -1) asks for.
+// Calls call(i, work, size) for each matrix i, with a work space of the size that call(0, &size,
+// -1) returns.
 template <typename T, typename F>
 void ForMatrices(int64_t count, int64_t m, int64_t n, const F& call) {
     T size{};
@@ -70,7 +71,7 @@ template <typename T>
 void CheckFinite(const char* op, int64_t matrix, const T* a, int64_t size) {
     const auto* parts = reinterpret_cast<const RealOf<T>*>(a);
     constexpr int64_t kParts = sizeof(T) / sizeof(RealOf<T>);
-    RealOf<T> sum = 0;  // 0 times anything but a finite number is NaN
+    RealOf<T> sum = 0;  // 0 times a non-finite number is NaN
     for (int64_t i = 0; i < size * kParts; ++i) sum += parts[i] * 0;
     if (sum != 0) Fail(KernelError::NotFinite(op, "a", matrix));
 }

@@ -1,4 +1,4 @@
-// Products of matrices: arrays to the raw matrices of Gemm.
+// Matrix products: prepares raw matrices for Gemm from arrays.
 #include <algorithm>
 #include <cstring>
 
@@ -20,13 +20,13 @@
 namespace chainerx::native {
 namespace {
 
-// How Gemm can read the last two axes of an array.
+// The layout in which Gemm reads the last two axes of an array.
 struct Layout {
     bool trans;
     int64_t ld;
 };
 
-// False if neither axis is contiguous. Strides are in bytes.
+// Returns false if neither axis is contiguous. Strides are in bytes.
 bool FindLayout(const Array& x, Layout* layout) {
     const int64_t size = x.GetItemSize();
     const int8_t i = x.ndim() - 2;
@@ -34,7 +34,7 @@ bool FindLayout(const Array& x, Layout* layout) {
     const int64_t cols = x.shape()[i + 1];
     const int64_t row_stride = x.strides()[i];
     const int64_t col_stride = x.strides()[i + 1];
-    // BLAS asks for rows at least as far apart as they are wide.
+    // BLAS requires a row stride of at least the width.
     const auto reads = [size](int64_t rows, int64_t cols, int64_t rs, int64_t cs) {
         return (cols <= 1 || cs == size) &&
                (rows <= 1 || (rs % size == 0 && rs / size >= std::max<int64_t>(cols, 1)));
@@ -50,7 +50,7 @@ bool FindLayout(const Array& x, Layout* layout) {
     return false;
 }
 
-// A copy of `dtype` with contiguous matrices. Axes along which x is broadcast stay so.
+// A copy of `dtype` with contiguous matrices. Broadcast axes stay broadcast.
 Array CopyMatrices(const Array& x, Dtype dtype) {
     Shape shape = x.shape();
     for (int8_t i = 0; i < x.ndim() - 2; ++i) {
@@ -65,7 +65,8 @@ Array CopyMatrices(const Array& x, Dtype dtype) {
 
 // Byte offset of the i-th matrix.
 int64_t MatrixOffset(const Array& x, int64_t i) {
-    if (x.ndim() == 3) return i * x.strides()[0];  // no division, which takes as long as 3 x 3
+    // avoids a division, which takes as long as a 3 x 3 product
+    if (x.ndim() == 3) return i * x.strides()[0];
     int64_t offset = 0;
     for (int8_t d = x.ndim() - 3; d >= 0; --d) {
         offset += i % x.shape()[d] * x.strides()[d];
@@ -74,8 +75,8 @@ int64_t MatrixOffset(const Array& x, int64_t i) {
     return offset;
 }
 
-// Whether one matrix x2 serves for all, and the rows of all matrices x1 are evenly spaced: then the
-// batch is one product of a tall matrix.
+// Returns whether one matrix x2 is broadcast, and the rows of all matrices x1 are evenly spaced:
+// then the batch is one product of a tall matrix.
 bool IsTall(const Array& x1, const Array& x2) {
     int64_t step = x1.shape()[x1.ndim() - 2] * x1.strides()[x1.ndim() - 2];
     for (int8_t d = x1.ndim() - 3; d >= 0; --d) {
@@ -121,7 +122,7 @@ void RunMatmul(const Array& x1, const Array& x2, const Array& out, bool accumula
                  });
 }
 
-// False for a dtype that is computed in another one. Integers wrap, so their sign doesn't matter.
+// Returns false for a dtype that is upcast. Integers wrap, so their sign doesn't matter.
 bool TryMatmul(const Array& x1, const Array& x2, const Array& out, bool accumulate) {
     switch (out.dtype()) {
         case Dtype::kFloat32:
@@ -159,19 +160,19 @@ Array SliceOf(const Array& x, int8_t axis, int64_t begin, int64_t end) {
     return internal::MakeView(x, shape, x.strides(), x.raw_data() + begin * x.strides()[axis]);
 }
 
-// out = x1 x2 + bias (of the shape of out, or none) where it is computed in another dtype. Wide
-// copies of the longer operand and of the result are made of as much at a time as caches hold.
+// Upcasts: out = x1 x2 + bias (of the shape of out, or null). The longer operand and the result are
+// upcast in slices that fit in cache.
 void WideMatmul(const Array& x1, const Array& x2, const Array* bias, const Array& out) {
     constexpr int64_t kSlice = int64_t{1} << 20;  // elements
     constexpr int64_t kShortest = 128;
     const Dtype wide = WideDtype(out.dtype());
     const int8_t rows = out.ndim() - 2;
     const int8_t columns = out.ndim() - 1;
-    // Matrices of a batch one after the other, or the longer side of one.
+    // Slices either the batch or the longer side of a single matrix.
     const int8_t axis = rows > 0 ? 0 : out.shape()[columns] > out.shape()[rows] ? columns : rows;
     const int64_t length = out.shape()[axis];
     if (length == 0) return;
-    // Not an operand that serves for all.
+    // Operands that are broadcast are not sliced.
     const auto is_cut = [&](const Array& x, int8_t other) {
         return rows > 0 ? x.strides()[0] != 0 : axis != other;
     };
@@ -204,11 +205,11 @@ void Matmul(const Array& x1, const Array& x2, const Array& out) {
 }
 CX_NATIVE_KERNEL(Matmul)
 
-// Of integers, which wrap, and of complex numbers. Strides are in bytes.
+// Dot products of integers, which wrap, and of complex numbers. Strides are in bytes.
 template <typename T>
 void PlainDots(int64_t count, int64_t k, const char* a, int64_t a_step, const char* b,
                int64_t b_step, char* y, int64_t y_step) {
-    constexpr int64_t kCalled = 16;  // shorter sums take less time than a call
+    constexpr int64_t kCalled = 16;  // a call takes longer than shorter sums
     for (int64_t i = 0; i < count; ++i, a += a_step, b += b_step, y += y_step) {
         const T* x1 = reinterpret_cast<const T*>(a);
         const T* x2 = reinterpret_cast<const T*>(b);
@@ -226,7 +227,7 @@ void PlainDots(int64_t count, int64_t k, const char* a, int64_t a_step, const ch
 }
 
 void Vecdot(const Array& x1, const Array& x2, const Array& out) {
-    constexpr int64_t kWork = 1 << 16;  // products in a block
+    constexpr int64_t kWork = 1 << 16;  // products in a chunk
     const int8_t last = out.ndim();
     const int64_t k = x1.shape()[last];
     const auto without_last = [last](const Array& x) {
@@ -275,7 +276,7 @@ void Vecdot(const Array& x1, const Array& x2, const Array& out) {
 }
 CX_NATIVE_KERNEL(Vecdot)
 
-// out = x wt + b, or the maximum of that and 0, where the product can do it in one pass; else
+// out = x wt + b, followed by ReLU if `rectified`, if GEMM can do it in one pass; else returns
 // false.
 bool TryLinear(const Array& x, const Array& wt, const Array& b, const Array& out, bool rectified) {
     Layout lx;
@@ -295,7 +296,8 @@ Array Turned(const Array& w) {
                               Strides{w.strides()[1], w.strides()[0]}, w.raw_data());
 }
 
-// Else the bias goes first, and the product is added to it: no second pass over `out`.
+// Otherwise the bias is written first and the product accumulated, which saves a second pass over
+// `out`.
 void Linear(const Array& x, const Array& w, const Array& b, const Array& out) {
     const Array wt = Turned(w);
     const Strides rows{0, b.strides()[0]};

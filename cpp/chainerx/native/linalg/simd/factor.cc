@@ -1,7 +1,7 @@
-// Factors of matrices of a few columns, and solving with small triangles.
+// Unblocked factorizations and solves with small triangles.
 //
-// A lane has a row or a column of its own, and its sums are in one order, so that all instruction
-// sets give the same bits but for the multiply-adds that the least one has not.
+// Each lane handles its own row or column, and sums are in a fixed order, so that all instruction
+// sets give the same bits, except that the baseline has no fused multiply-add.
 #include "chainerx/native/linalg/factor_loops.h"
 
 #include "chainerx/native/strided/simd/batch.h"
@@ -14,7 +14,7 @@ namespace {
 template <typename T>
 constexpr int64_t kLanes = Batch<T>::size;
 
-// Element (r, c) of src goes to (c, r) of dst.
+// Transposes: element (r, c) of src goes to (c, r) of dst.
 template <typename T>
 inline void Turn(int64_t rows, int64_t columns, const T* src, int64_t src_row, T* dst,
                  int64_t dst_row) {
@@ -42,7 +42,7 @@ inline Batch<T> MinusProduct(const Batch<T>& x, T factor, const Batch<T>& y) {
     return xsimd::fnma(Batch<T>(factor), y, x);
 }
 
-// A triangle with a right side per lane: x[i] becomes the solution's element i.
+// Solves a triangle with one right-hand side per lane, in place in x.
 template <typename T, typename Pivot>
 inline void Forward(int64_t n, const T* a, int64_t lda, Batch<T>* x, const Pivot& by_pivot) {
     for (int64_t i = 0; i < n; ++i) {
@@ -63,7 +63,7 @@ inline void Backward(int64_t n, const T* a, int64_t lda, Batch<T>* x) {
     }
 }
 
-// Calls solve(x) for the m rows of as many columns of b at a time as there are lanes.
+// Calls solve(x) for the m rows of b, with one column of b per lane.
 template <typename T, typename F>
 inline void ForColumns(int64_t m, int64_t n, T* b, int64_t ldb, const F& solve) {
     Batch<T> x[kFactorWidth];
@@ -99,7 +99,7 @@ void SolveUpper(int64_t m, int64_t n, const T* a, int64_t lda, T* b, int64_t ldb
     ForColumns(m, n, b, ldb, [&](Batch<T>* x) { Backward(m, a, lda, x); });
 }
 
-// The rows of b are right sides: they are turned, so that each has a lane.
+// The rows of b are right-hand sides: they are transposed, one per lane.
 template <typename T>
 void SolveFromRight(int64_t m, int64_t n, const T* a, int64_t lda, T* b, int64_t ldb) {
     constexpr int64_t kRows = kLanes<T>;
@@ -118,7 +118,7 @@ void SolveFromRight(int64_t m, int64_t n, const T* a, int64_t lda, T* b, int64_t
     }
 }
 
-// Column after column, of which each is what all before it leave. n is at most kMost.
+// Left-looking: each column is updated by all columns before it. n is at most kMost.
 template <int64_t kMost, typename T>
 inline int64_t FactorColumns(int64_t n, T* a, int64_t lda) {
     constexpr int64_t kGroups = kMost < kLanes<T> ? 1 : kMost / kLanes<T>;
@@ -137,7 +137,7 @@ inline int64_t FactorColumns(int64_t n, T* a, int64_t lda) {
             sum[g].store_aligned(column[j] + g * kLanes<T>);
         }
         const T diagonal = column[j][j];
-        if (!(diagonal > 0)) return j;  // nan is none, either
+        if (!(diagonal > 0)) return j;  // NaN is no pivot, either
         const T root = xsimd::sqrt(Batch<T>(diagonal)).get(0);
         for (int64_t g = first; g < kGroups; ++g) {
             (sum[g] / Batch<T>(root)).store_aligned(column[j] + g * kLanes<T>);
@@ -154,7 +154,7 @@ int64_t FactorCholesky(int64_t n, T* a, int64_t lda) {
     return n <= kFew ? FactorColumns<kFew>(n, a, lda) : FactorColumns<kFactorWidth>(n, a, lda);
 }
 
-// The columns of a matrix side by side, each with room for whole batches.
+// A matrix in column order; each column is padded to whole batches.
 template <typename T>
 struct Panel {
     int64_t m;
@@ -164,8 +164,8 @@ struct Panel {
 
     T* Column(int64_t j) const { return columns + j * step; }
 
-    // Where the pivot of column j is: the largest element from row j on, the first of several, or
-    // the last nan, which is to be seen in the result.
+    // The pivot of column j: the largest element from row j on, the first of several, or the last
+    // NaN, which must reach the result.
     int64_t FindPivot(int64_t j) const {
         using Mask = xsimd::batch_bool<T>;
         const T* x = Column(j);
@@ -221,15 +221,15 @@ struct Panel {
     }
 };
 
-// The rows above the diagonal are kept apart as soon as they are known; what their places in the
-// panel have from then on does not count. Columns go in groups, all of which are subtracted from
-// those to the right at once.
+// Rows above the diagonal are moved away as soon as they are known; their positions in the panel
+// are undefined afterwards. Columns are eliminated in groups, whose updates of the columns to the
+// right are fused.
 template <typename T>
 void FactorLu(int64_t m, int64_t n, T* a, int64_t lda, int64_t* pivots, T* work) {
     constexpr int kTogether = 4;
     const Panel<T> panel{m, n, work, FactorWork(m) / kFactorWidth};
     Turn(m, n, a, lda, work, panel.step);
-    for (int64_t j = 0; j < n; ++j) {  // numbers, lest what was there take time
+    for (int64_t j = 0; j < n; ++j) {  // initialized, since denormal garbage would be slow
         for (int64_t i = m; i % kLanes<T> != 0; ++i) panel.Column(j)[i] = 0;
     }
     T upper[kFactorWidth][kFactorWidth];
@@ -241,7 +241,7 @@ void FactorLu(int64_t m, int64_t n, T* a, int64_t lda, int64_t* pivots, T* work)
             T* x = panel.Column(j);
             for (int64_t c = j; c < end; ++c) upper[j][c] = panel.Column(c)[j];
             const T pivot = upper[j][j];
-            // Of zeros, which a column without a pivot has, nothing is subtracted.
+            // A column without a pivot is all zeros: nothing is subtracted.
             if (pivot == 0) continue;
             for (int64_t i = (j + 1) / kLanes<T> * kLanes<T>; i < m; i += kLanes<T>) {
                 (Batch<T>::load_aligned(x + i) / Batch<T>(pivot)).store_aligned(x + i);

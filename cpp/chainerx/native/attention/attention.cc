@@ -1,6 +1,6 @@
-// Attention, without ever having all scores: blocks of keys pass by a block of queries, whose
-// softmax is brought up to date with each of them (M. Milakov, N. Gimelshein, "Online normalizer
-// calculation for softmax", 2018; T. Dao et al., NeurIPS 2022).
+// Attention without materializing the scores: blocks of keys stream past a block of queries, whose
+// softmax is updated online (M. Milakov, N. Gimelshein, "Online normalizer calculation for
+// softmax", 2018; T. Dao et al., NeurIPS 2022).
 #include <algorithm>
 #include <limits>
 #include <type_traits>
@@ -54,13 +54,13 @@ class Forward {
     }
 
  private:
-    // What one thread works in.
+    // Work space of one thread.
     struct Memory {
         PackedB<C> queries;
         PackedA<C> keys;
         PackedA<C> values;
-        C* outputs;  // a panel per panel of queries, a row per number of a value
-        C* most;     // for each query
+        C* outputs;  // one panel per panel of queries, a row per channel of a value
+        C* most;     // running maximum of each query
         C* sums;
         C* scores;
         C* extras;
@@ -130,12 +130,12 @@ class Forward {
                                     m.queries.panel(p));
         }
     }
-    // Whether keys and values are read where they are; else they are packed.
+    // Whether keys and values are read in place; otherwise they are packed.
     bool IsFew(const Lanes& lanes) const {
         return AreFewQueries<T>(lanes.all.size(), lanes.width, k_, v_);
     }
 
-    // Brings all of these queries up to date with a block of keys.
+    // Updates all of these queries with a block of keys.
     void RunBlock(int64_t matrix, const Lanes& lanes, const Part& keys, const Memory& m) const {
         const auto& loops = AttentionLoopsOf<C>();
         const int64_t columns = GemmLoopsOf<C>().columns;

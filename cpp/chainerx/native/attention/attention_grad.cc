@@ -1,5 +1,5 @@
-// The gradients of attention. With w the weights and s the gradients of scores
-// (attention_weights.h), gv = w^T gy, gk = s^T q, gq = s k.
+// Gradients of attention. With weights w and gradients s of the scores (attention_weights.h): gv =
+// w^T gy, gk = s^T q, gq = s k.
 #include <algorithm>
 #include <type_traits>
 
@@ -14,7 +14,7 @@
 namespace chainerx::native {
 namespace {
 
-// Sums of gradients of keys and values, of one matrix of each.
+// Accumulators of the gradients of one matrix of keys and values.
 template <typename C>
 struct KeyGrads {
     StridedMatrix<C> k;
@@ -27,21 +27,21 @@ class Backward {
     using Weights = AttentionWeights<T>;
     static constexpr int64_t kMostQueries = Weights::kMostQueries;
 
-    // Which gradients are wanted.
+    // Requested gradients.
     struct Wanted {
         bool q;
         bool k;
         bool v;
     };
 
-    // What one thread works in.
+    // Work space of one thread.
     struct Memory : Weights::Memory {
         PackedB<C> q;  // a row per query
         PackedB<C> gy;
         PackedA<C> k_turned;
         PackedA<C> turned_weights;  // of all panels of queries
         PackedA<C> turned_slopes;
-        C* gq;  // a panel per panel of queries, a row per number of a query
+        C* gq;  // one panel per panel of queries, a row per channel of a query
 
         Memory(Carver<C>& carver, const AttentionSizes& sizes) : Weights::Memory{carver, sizes} {
             const int64_t columns = GemmLoopsOf<C>().columns;
@@ -93,7 +93,8 @@ class Backward {
     }
 
  private:
-    // Keys of few matrices have their gradients summed in parts, for threads to share the work.
+    // If there are few matrices of keys, their gradients are partial sums, so that threads share
+    // the work.
     int64_t CountParts() const {
         constexpr int64_t kEnough = 16;
         constexpr int64_t kMost = 8;
@@ -101,7 +102,7 @@ class Backward {
         const int64_t wanted = CeilDiv(kEnough, sizes_.key_matrices);
         return std::clamp<int64_t>(sizes_.group() * n_ranges_, 1, std::min(wanted, kMost));
     }
-    // Whether sums are made where the results are.
+    // Whether sums are accumulated in the results themselves.
     bool IsDirect() const { return std::is_same_v<T, C> && n_parts_ == 1; }
     int64_t SumSize() const {
         return sizes_.keys *
@@ -119,7 +120,7 @@ class Backward {
         const int64_t k_size = wanted_.k ? sizes_.keys * sizes_.width : 0;
         return {{memory, sizes_.width, 1}, {memory + k_size, sizes_.value_width, 1}};
     }
-    // Of all parts, in their order.
+    // Adds up all parts, in order.
     void AddUp(int64_t matrix, const C* memory) const {
         const auto add = [&](const Array& grad, const C* from, int64_t width) {
             const auto to = MatrixAt<T>(grad, matrix);
@@ -139,11 +140,11 @@ class Backward {
         }
     }
 
-    // Part of the queries that see a matrix of keys.
+    // Handles some of the queries that attend to a matrix of keys.
     void RunPart(int64_t key_matrix, int64_t part, const KeyGrads<C>& grads,
                  const Memory& m) const {
         const Part ranges{sizes_.group() * n_ranges_, n_parts_, part};
-        // The first range leaves a sum everywhere, if it sees all keys.
+        // The first range initializes all sums, if it covers all keys.
         const bool is_added = weights_.options().is_causal || ranges.size() == 0;
         for (int64_t i = 0; is_added && i < sizes_.keys; ++i) {
             if (wanted_.k) std::fill_n(grads.k.at(i, 0), sizes_.width, C{0});
@@ -196,7 +197,7 @@ class Backward {
         if (wanted_.q) {
             m.k_turned.Pack(Turned(weights_.ReadKeys(matrix, keys, m)), sizes_.width, keys.size());
         }
-        int64_t first = lanes.count();  // panel of queries that sees any of the keys
+        int64_t first = lanes.count();  // first panel of queries that attends to any of the keys
         for (int64_t p = 0; p < lanes.count(); ++p) {
             const Part seen = weights_.Seen(keys, lanes.panel(p));
             if (seen.size() <= 0) continue;
@@ -217,7 +218,7 @@ class Backward {
         if (wanted_.k) add(m.turned_slopes, m.q, grads.k, sizes_.width);
     }
 
-    // Nothing is packed: the products take less time than that.
+    // Without packing, which would take longer than the products.
     void RunFew(int64_t matrix, const Lanes& lanes, const Part& keys, const KeyGrads<C>& grads,
                 bool is_added, const Memory& m) const {
         const auto& loops = AttentionLoopsOf<C>();

@@ -1,8 +1,8 @@
-// The loops of attention over scores. From the unit attention/simd/attention.cc.
+// Loops of attention over scores: exported by attention/simd/attention.cc.
 //
-// Scores stand in panels: a row per key, with a lane for each of as many queries as a tile of
-// gemm_loops.h has columns. So softmax runs down the lanes, and a panel is what the next product
-// reads. Exponentials and logarithms are those of base 2.
+// Scores are stored in panels: one row per key, and a lane for each query, as many as a tile of
+// gemm_loops.h has columns. So softmax reduces within lanes, and a panel is an operand of the next
+// product as it is. Exponentials and logarithms are base 2.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace chainerx::native {
 enum class AttentionMask : int8_t {
     kNone,
     kAdd,
-    kSelect  // -inf takes part in nothing, whatever the score is; else 0
+    kSelect  // -inf is excluded, whatever the score; 0 otherwise
 };
 
 template <typename T>
@@ -21,38 +21,38 @@ struct AttentionPanel {
     T* scores;
     T scale;  // of the scores, for base 2
     AttentionMask mask;
-    const T* masks;  // a panel, for base e
+    const T* masks;  // one panel, for base e
     bool is_causal;
-    int64_t diagonal;  // then key i is seen by lanes i - diagonal and above
+    int64_t diagonal;  // key i is attended to by lanes i - diagonal and above
 };
 
 template <typename T>
 struct AttentionLoops {
-    // Another panel of keys: the maximum and the sum of the exponentials of each lane are brought
-    // up to date, scores become exponentials, and `factor` is what older ones have to be multiplied
-    // by. False where all these are 1.
+    // Online softmax of another panel of keys: updates the running maximum and sum of each lane,
+    // turns scores into exponentials, and sets `factor`, by which earlier ones must be multiplied.
+    // Returns false if all factors are 1.
     bool (*weigh)(const AttentionPanel<T>& panel, T* max, T* sum, T* factor);
-    // x *= factor, `rows` of them.
+    // x *= factor, for `rows` rows.
     void (*rescale)(T* x, int64_t rows, const T* factor);
-    // x /= sum; max becomes the logarithm of the whole sum. Where the sum is 0: 0, and inf.
+    // x /= sum; max becomes the logarithm of the full sum. If the sum is 0: 0, and inf.
     void (*finish)(T* x, int64_t rows, T* max, const T* sum);
-    // Scores become weights, given these logarithms.
+    // Recomputes weights from scores, given these logarithms.
     void (*weights)(const AttentionPanel<T>& panel, const T* stats);
     // x *= y
     void (*multiply)(T* x, int64_t rows, const T* y);
     // out = sum of x y
     void (*dot)(const T* x, const T* y, int64_t rows, T* out);
-    // For few queries, whose keys and values are read where they are: rows of adjacent elements,
-    // `step` apart. scores = k q^T, where q has n rows of `width`; the lanes behind them are 0.
+    // For few queries, with keys and values read in place: rows of adjacent elements, `step` apart.
+    // scores = k q^T, where q has n rows of `width`; lanes beyond n are 0.
     void (*few_scores)(const T* q, int64_t n, int64_t width, const T* k, int64_t step, int64_t keys,
                        T* scores);
-    // outputs (+)= v^T weights; the lanes behind the first n are not touched.
+    // outputs (+)= v^T weights; lanes beyond n are not touched.
     void (*few_outputs)(const T* weights, int64_t n, int64_t keys, const T* v, int64_t step,
                         int64_t width, bool accumulate, T* outputs);
     // out (+)= weights x, where x has n rows of `width`, and those of out are `step` apart.
     void (*few_rows)(const T* weights, int64_t n, int64_t keys, const T* x, int64_t width,
                      bool accumulate, T* out, int64_t step);
-    // gw, the gradient of weights w, becomes scale w (gw factor - delta), that of scores, and w
+    // gw, the gradient of weights w, becomes that of scores, scale w (gw factor - delta), and w
     // becomes w factor. Null factors are 1.
     void (*slopes)(T* w, T* gw, const T* factors, int64_t keys, const T* delta, T scale);
 };

@@ -1,6 +1,6 @@
-// The gradient of the mask of attention: that of the scores, summed along the axes on which the
-// mask was broadcast. Who computes a block of it computes all blocks of scores that it is the sum
-// of, one after the other, so nothing but the result is in memory.
+// The gradient of an attention mask: that of the scores, summed over the axes along which the mask
+// was broadcast. The task of a block of the result computes all blocks of scores that it sums, one
+// after the other, so no scores are materialized.
 #include <algorithm>
 
 #include "chainerx/core/interrupt.h"
@@ -17,7 +17,7 @@ namespace {
 // The matrices of scores that share one matrix of the mask.
 class Sharers {
  public:
-    // Axes before the last two of all scores, and of the mask, which has as many.
+    // `all` are the leading axes of all scores, `mask` those of the mask, of the same number.
     Sharers(const Shape& all, const Shape& mask) : mask_{mask} {
         for (int8_t d = 0; d < mask.ndim() - 2; ++d) {
             all_.push_back(all[d]);
@@ -26,7 +26,7 @@ class Sharers {
         }
     }
     int64_t count() const { return n_; }
-    // The i-th that shares matrix `of_mask`.
+    // The i-th matrix that shares matrix `of_mask`.
     int64_t matrix(int64_t of_mask, int64_t i) const {
         int64_t result = 0;
         int64_t step = 1;
@@ -86,7 +86,7 @@ class MaskGrad {
     }
 
  private:
-    // One block of the result, from these that it sums.
+    // Computes one block of the result from the blocks of scores that it sums.
     void RunBlock(int64_t of_mask, int64_t range, int64_t block, int64_t n_sums, C* sums,
                   const typename Weights::Memory& m) const {
         std::fill_n(sums, n_sums, C{0});
@@ -110,7 +110,7 @@ class MaskGrad {
     }
     Part KeysOf(int64_t block) const { return {sizes_.keys, n_blocks_, block}; }
 
-    // A panel per panel of queries, as wide as the widest block of keys.
+    // One panel per panel of queries, as wide as the widest block of keys.
     C* PanelOf(C* sums, int64_t p) const {
         return sums + p * GemmLoopsOf<C>().columns * std::min(sizes_.keys, Weights::kMostKeys);
     }

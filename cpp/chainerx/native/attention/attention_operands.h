@@ -1,4 +1,4 @@
-// What attention reads: matrices of its operands, and panels of masks and of factors of dropout.
+// Inputs of attention: matrices of its operands, and panels of masks and dropout factors.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ const AttentionLoops<C>& AttentionLoopsOf() {
     }
 }
 
-// Rows and columns in memory; strides in elements.
+// A strided matrix; strides are in elements.
 template <typename T>
 struct StridedMatrix {
     T* data;
@@ -50,11 +50,11 @@ StridedMatrix<T> MatrixAt(const Array& x, int64_t i) {
             x.strides()[ndim - 1] / kSize};
 }
 
-// x itself, unless its elements are no whole number of elements apart.
+// Returns x, or a copy if its strides are not multiples of the element size.
 Array WithWholeSteps(const Array& x);
 
-// Rows [begin, begin + n) of `width` elements, as numbers to compute with: where they are, or
-// converted to `memory`.
+// Returns rows [begin, begin + n) of `width` elements in the compute type: in place, or converted
+// into `memory`.
 template <typename T, typename C>
 StridedMatrix<const C> ReadRows(const StridedMatrix<const T>& x, int64_t begin, int64_t n,
                                 int64_t width, C* memory) {
@@ -71,8 +71,8 @@ StridedMatrix<const C> ReadRows(const StridedMatrix<const T>& x, int64_t begin, 
     }
 }
 
-// Whether queries are so few that packing keys and values takes longer than reading them where
-// they are, with the numbers of a row adjacent: in memory, or once converted.
+// Whether queries are so few that packing keys and values takes longer than reading them in place;
+// the elements of a row must be adjacent, in memory or after conversion.
 template <typename T>
 bool AreFewQueries(int64_t queries, int64_t lanes, const Array& k, const Array& v) {
     constexpr int64_t kFew = 16;
@@ -82,10 +82,10 @@ bool AreFewQueries(int64_t queries, int64_t lanes, const Array& k, const Array& 
     return queries <= std::min(kFew, lanes) && is_adjacent(k) && is_adjacent(v);
 }
 
-// The numbers that all of an attention agree on.
+// Common sizes of an attention.
 struct AttentionSizes {
-    // Broadcast rows may be wider, but no memory holds a block of so many numbers: asking for one
-    // is an error, whose size does not overflow.
+    // Broadcast rows may be wider, but no memory holds a block of that many elements: allocating
+    // one fails, and its size does not overflow.
     static constexpr int64_t kMostWidth = int64_t{1} << 44;
 
     int64_t matrices;      // of queries
@@ -110,7 +110,7 @@ struct AttentionSizes {
     int64_t group() const { return key_matrices == 0 ? 1 : matrices / key_matrices; }
 };
 
-// Panels of masks and of factors of dropout: a row per key, a lane per query.
+// Panels of masks and dropout factors: one row per key, one lane per query.
 template <typename C>
 class AttentionExtras {
  public:
@@ -124,19 +124,19 @@ class AttentionExtras {
         if (!has_dropout_) return;
         const auto* words = reinterpret_cast<const uint64_t*>(key.raw_data());
         stream_ = {words[0], words[1]};
-        // As the kernel Dropout.
+        // As in the kernel Dropout.
         threshold_ =
             static_cast<uint32_t>(std::min(std::ceil(options.dropout * 0x1p32), 0x1p32 - 1));
         factor_ = static_cast<C>(1 / (1 - options.dropout));
     }
 
     bool has_dropout() const { return has_dropout_; }
-    // Of a panel of so many keys.
+    // Size for a panel of that many keys.
     static int64_t MemorySize(int64_t most_keys) {
         return GemmLoopsOf<C>().columns * (most_keys + 2 * kGroup) + most_keys + 2 * kGroup;
     }
 
-    // Scores of these queries and keys of a matrix, with their masks, which are put into `masks`.
+    // The panel of scores of these queries and keys of a matrix; the masks are packed into `masks`.
     AttentionPanel<C> PanelOf(int64_t matrix, const Part& queries, const Part& keys, C* memory,
                               C* masks, C* scores) const {
         AttentionPanel<C> panel{keys.size(),
@@ -149,7 +149,7 @@ class AttentionExtras {
         if (!has_mask_) return panel;
         if (mask_.dtype() == Dtype::kBool) {
             panel.mask = AttentionMask::kSelect;
-            // As bytes, since others may have written any.
+            // As bytes, since foreign memory may hold any byte.
             Pack<uint8_t>(MatrixAt<const uint8_t>(mask_, matrix), queries, keys, memory, masks,
                           [](uint8_t is_in) {
                               return is_in != 0 ? C{0} : -std::numeric_limits<C>::infinity();
@@ -164,7 +164,7 @@ class AttentionExtras {
         return panel;
     }
 
-    // What dropout multiplies the weights of these queries and keys by.
+    // Draws the dropout factors for the weights of these queries and keys.
     void DrawFactors(int64_t matrix, const Part& queries, const Part& keys, C* memory,
                      C* panel) const {
         const int64_t step = keys.size() + 2 * kGroup;
@@ -172,7 +172,7 @@ class AttentionExtras {
         std::fill_n(ones, step, C{1});
         const auto& loops = RowLoops();
         for (int64_t i = 0; i < queries.size(); ++i) {
-            // The place of the first weight of the row in the array of all weights.
+            // Index of the row's first weight in the array of all weights.
             const int64_t row =
                 (matrix * sizes_.queries + queries.begin + i) * sizes_.keys + keys.begin;
             const int64_t first = row / kGroup;
@@ -187,7 +187,7 @@ class AttentionExtras {
     }
 
  private:
-    static constexpr int64_t kGroup = 32;  // of the kernel Dropout
+    static constexpr int64_t kGroup = 32;  // see the kernel Dropout
 
     static const RowLoopsOf<C>& RowLoops() {
         if constexpr (sizeof(C) == 4) {

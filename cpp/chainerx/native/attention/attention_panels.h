@@ -1,4 +1,4 @@
-// The blocks of attention, packed for the tiles of gemm_loops.h.
+// Blocks of attention, packed for the micro-kernel of gemm_loops.h.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace chainerx::native {
 
-// Hands out parts of one piece of memory, all aligned to vectors.
+// A bump allocator over one buffer; all parts are aligned to vectors.
 template <typename C>
 class Carver {
  public:
@@ -30,7 +30,7 @@ class Carver {
     int64_t size_{0};
 };
 
-// Of queries (or keys) that are cut into panels of as many lanes as a tile has columns.
+// Partitions queries (or keys) into panels of as many lanes as a tile has columns.
 struct Lanes {
     Part all;
     int64_t width;
@@ -42,7 +42,7 @@ struct Lanes {
     }
 };
 
-// Rows of a tile: n of them are cut into panels.
+// A-operand: partitions n rows into panels.
 template <typename C>
 struct PackedA {
     C* data;
@@ -54,13 +54,13 @@ struct PackedA {
     }
     C* panel(int64_t p) const { return data + p * GemmLoopsOf<C>().rows * depth; }
 
-    // Whole panels, which are packed fastest, unless the last one would be too short to keep the
-    // tile busy; else all of nearly the same number.
+    // Full panels, which are packed fastest, unless the last one would be too short to keep the
+    // tile busy; then all have nearly the same height.
     struct Panels {
         int64_t n;
         int64_t count;
-        int64_t rows;    // of each
-        int64_t longer;  // how many of the first have one more
+        int64_t rows;    // rows of each
+        int64_t longer;  // the first `longer` panels have one row more
 
         explicit Panels(int64_t n) : n{n}, count{CountPanels(n)}, rows{GemmLoopsOf<C>().rows} {
             const int64_t rest = n % rows;
@@ -75,7 +75,7 @@ struct PackedA {
         int64_t Begin(int64_t p) const { return p * rows + std::min(p, longer); }
     };
 
-    // Element (i, q) is at x.at(i, q).
+    // Packs elements (i, q) from x.at(i, q).
     void Pack(const StridedMatrix<const C>& x, int64_t n, int64_t k) const {
         const Panels panels{n};
         for (int64_t p = 0; p < panels.count; ++p) {
@@ -88,8 +88,8 @@ struct PackedA {
         const int64_t rows = GemmLoopsOf<C>().rows;
         PackedA{data + at * rows, depth}.Pack(x, n, k);
     }
-    // Rows [0, wanted) of n times a panel of b: c (+)= a b, whose rows are ldc apart. Depth counts
-    // from row `at`.
+    // Multiplies rows [0, wanted) of n with a B panel: c (+)= a b, whose rows are ldc apart. Depth
+    // counts from row `at`.
     void Multiply(int64_t n, int64_t wanted, int64_t at, int64_t k, const C* b, C* c, int64_t ldc,
                   int64_t columns, bool accumulate) const {
         const auto& loops = GemmLoopsOf<C>();
@@ -104,7 +104,7 @@ struct PackedA {
     }
 };
 
-// Columns of a tile.
+// B-operand: columns of a tile.
 template <typename C>
 struct PackedB {
     C* data;
@@ -116,7 +116,7 @@ struct PackedB {
     }
     C* panel(int64_t p) const { return data + p * GemmLoopsOf<C>().columns * depth; }
 
-    // Element (q, j) is at x.at(q, j).
+    // Packs elements (q, j) from x.at(q, j).
     void Pack(const StridedMatrix<const C>& x, int64_t n, int64_t k) const {
         const int64_t columns = GemmLoopsOf<C>().columns;
         for (int64_t j = 0; j < n; j += columns) {
@@ -126,14 +126,14 @@ struct PackedB {
     }
 };
 
-// x turned.
+// Transposes x.
 template <typename C>
 StridedMatrix<const C> Turned(const StridedMatrix<const C>& x) {
     return {x.data, x.column, x.row};
 }
 
-// Writes a panel, a row per number and a lane per query, to rows [begin, begin + n) of y, of
-// `width` adjacent numbers. `memory` has room for the square of a tile's columns.
+// Writes a panel (a row per channel, a lane per query) to rows [begin, begin + n) of y, transposed,
+// with `width` adjacent elements. `memory` has room for the square of a tile's columns.
 template <typename T, typename C>
 void WriteTurned(const C* panel, int64_t width, int64_t n, C* memory, const StridedMatrix<T>& y,
                  int64_t begin) {
@@ -161,7 +161,7 @@ void WriteTurned(const C* panel, int64_t width, int64_t n, C* memory, const Stri
     }
 }
 
-// How many blocks of that many queries are one task. By shape alone.
+// Number of blocks of that many queries in one task. By shape alone.
 inline int64_t CountTogether(const AttentionSizes& sizes, int64_t most_queries) {
     constexpr double kLeast = 0x1p18;
     const double work = static_cast<double>(std::min(sizes.queries, most_queries)) *

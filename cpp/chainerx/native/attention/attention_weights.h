@@ -1,6 +1,6 @@
-// Attention in backward: the weights of a block, computed again, and the gradients of its scores.
-// With w the weights, and gw = gy v^T their gradient, the latter are w (gw - sum(w gw)), where the
-// sum is that of y gy.
+// Backward pass of attention: recomputes the weights of a block and the gradients of its scores.
+// With weights w and their gradient gw = gy v^T, the latter are w (gw - sum(w gw)), where the sum
+// equals that of y gy.
 #pragma once
 
 #include <algorithm>
@@ -19,15 +19,15 @@ class AttentionWeights {
     static constexpr int64_t kMostQueries = 256;
     static constexpr int64_t kMostKeys = 128;
 
-    // What one thread works in.
+    // Work space of one thread.
     struct Memory {
-        PackedB<C> q_turned;  // a lane per query; of few queries the rows
+        PackedB<C> q_turned;  // one lane per query; rows, if queries are few
         PackedB<C> gy_turned;
         C* stats;
         C* deltas;
         PackedA<C> k;
         PackedA<C> v;
-        C* weights;  // a panel
+        C* weights;  // one panel
         C* slopes;
         C* extras;
         C* rows;
@@ -67,16 +67,16 @@ class AttentionWeights {
 
     const AttentionSizes& sizes() const { return sizes_; }
     const AttentionOptions& options() const { return options_; }
-    // How many of the keys are seen by some of the queries.
+    // Number of keys that any of the queries attends to.
     int64_t CountKeys(const Part& queries) const {
         return options_.is_causal ? std::min(sizes_.keys, queries.end) : sizes_.keys;
     }
-    // Which of the keys are; less than none if these come later.
+    // The part of `keys` that the queries attend to; its size is not positive if they come later.
     Part Seen(const Part& keys, const Part& queries) const {
         return {keys.begin, std::min(keys.end, CountKeys(queries))};
     }
 
-    // Rows of these operands, for more products; in m.rows, until that is used again.
+    // Rows of these operands, for further products; valid until m.rows is reused.
     StridedMatrix<const C> ReadQueries(int64_t matrix, const Part& all, const Memory& m) const {
         return ReadRows(MatrixAt<const T>(q_, matrix), all.begin, all.size(), sizes_.width, m.rows);
     }
@@ -89,13 +89,13 @@ class AttentionWeights {
                         sizes_.width, m.rows);
     }
 
-    // Whether keys and values are read where they are; else they are packed.
+    // Whether keys and values are read in place; otherwise they are packed.
     bool IsFew(const Lanes& lanes) const {
         return AreFewQueries<T>(lanes.all.size(), lanes.width, k_, v_);
     }
 
     void PackQueries(int64_t matrix, const Lanes& lanes, const Memory& m) const {
-        // Lanes behind the last query get weights of 0.
+        // Lanes beyond the last query get weights of 0.
         std::fill_n(m.stats, lanes.count() * lanes.width, std::numeric_limits<C>::infinity());
         std::copy_n(stats_ + matrix * sizes_.queries + lanes.all.begin, lanes.all.size(), m.stats);
         if (IsFew(lanes)) {
@@ -131,8 +131,8 @@ class AttentionWeights {
         m.v.Pack(ReadValues(matrix, keys, m), keys.size(), sizes_.value_width);
     }
 
-    // m.weights, after dropout, and m.slopes, `scale` times the gradients of scores, of panel p of
-    // the queries and of the keys that were passed to PackKeys and that it sees.
+    // Computes m.weights, after dropout, and m.slopes (`scale` times the gradients of scores) of
+    // panel p of the queries and of those keys passed to PackKeys that it attends to.
     void Run(int64_t matrix, const Lanes& lanes, int64_t p, const Part& keys, const Part& seen,
              double scale, const Memory& m) const {
         const auto& loops = AttentionLoopsOf<C>();
@@ -164,7 +164,7 @@ class AttentionWeights {
                         sizes_.value_width, m.rows);
     }
 
-    // The rows of queries and of gradients, one after the other, and the sums of y gy.
+    // Copies the rows of queries and gradients, one after the other, and the sums of y gy.
     void CopyFew(int64_t matrix, const Lanes& lanes, const Memory& m) const {
         const auto q = MatrixAt<const T>(q_, matrix);
         const auto y = MatrixAt<const T>(y_, matrix);

@@ -1,4 +1,4 @@
-// Turning pairs of numbers.
+// Rotary embedding: rotates pairs of numbers.
 #include "chainerx/kernels/attention/rotary.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ void RotateRow(const T* x, const T* cos, const T* sin, int64_t n, int64_t gap, T
     }
 }
 
-// Where the rows of the operands are, one after the other in the order of `out`.
+// Iterates over the rows of the operands in the order of `out`.
 class Rows {
  public:
     static constexpr int kOperands = 3;

@@ -1,4 +1,4 @@
-// Attention: softmax and its gradient over panels of scores.
+// SIMD loops of attention: softmax and its gradient over panels of scores.
 #include "chainerx/native/attention/attention_loops.h"
 
 #include "chainerx/native/math/simd/math.h"
@@ -8,7 +8,7 @@ namespace chainerx::native {
 namespace CX_ISA {
 namespace {
 
-// Of a row of a panel, as of a tile of gemm/simd/gemm.cc.
+// Vectors in a row of a panel, as of a tile of gemm/simd/gemm.cc.
 constexpr int kVectors = 2;
 template <typename T>
 constexpr int kWidth = static_cast<int>(Batch<T>::size);
@@ -48,7 +48,7 @@ struct Row {
     }
 };
 
-// f of each vector of rows.
+// Calls f for each vector of rows.
 template <typename T, typename F, typename... Rows>
 inline Row<T> Map(const F& f, const Row<T>& x, const Rows&... others) {
     Row<T> y;
@@ -56,17 +56,17 @@ inline Row<T> Map(const F& f, const Row<T>& x, const Rows&... others) {
     return y;
 }
 
-// 2^x for x <= 0 or little above it. What is no normal number becomes 0.
+// 2^x for x <= 0 or slightly above it. Denormal results become 0.
 template <typename T>
 inline Batch<T> PowerOf2(const Batch<T>& x) {
     const Batch<T> least(sizeof(T) == 4 ? T(-126) : T(-1022));
-    const Batch<T> bounded = math::MaxOrSecond(least, x);  // keeps nan
+    const Batch<T> bounded = math::MaxOrSecond(least, x);  // keeps NaN
     const Batch<T> n = xsimd::nearbyint(bounded);
     const Batch<T> y = math::Exp2Core(bounded - n) * math::Pow2(n);
     return math::Where(x < least, Batch<T>(T(0)), y);
 }
 
-// The exponents of key i: what its scores are after scale and mask.
+// The exponents of key i: its scores after scale and mask.
 template <AttentionMask kMask, bool kCausal, typename T>
 inline Row<T> ExponentsOf(const AttentionPanel<T>& panel, int64_t i) {
     constexpr T kLog2E = T(1.4426950408889634);
@@ -91,7 +91,7 @@ inline Row<T> ExponentsOf(const AttentionPanel<T>& panel, int64_t i) {
     return x;
 }
 
-// f(mask, is causal) with both as constants.
+// Calls f(mask, is causal) with both as constants.
 template <typename T, typename F>
 inline auto Dispatch(const AttentionPanel<T>& panel, const F& f) {
     const auto with_mask = [&]<bool kCausal>() {
@@ -120,7 +120,7 @@ bool Weigh(const AttentionPanel<T>& panel, T* max, T* sum, T* factor) {
             x.Store(panel.scores + i * kLanes<T>);
         }
     });
-    // Where nothing has taken part yet, the maximum is -inf, and any other number does.
+    // If no key has taken part so far, the maximum is -inf, and any other number counts.
     const Batch<T> none(-kInfinity<T>);
     const Row<T> base =
         Map([&](const Batch<T>& m) { return math::Where(m == none, Batch<T>(T(0)), m); }, most);
@@ -203,11 +203,11 @@ void Dot(const T* x, const T* y, int64_t rows, T* out) {
     sum.Store(out);
 }
 
-// For kN queries and kK keys, so that each number that is read is used several times.
+// For kN queries and kK keys, so that each loaded number is used several times.
 template <int kN, int kK, typename T>
 void FewScoresOf(const T* q, int64_t width, const T* k, int64_t step, T* scores) {
     constexpr int64_t kSize = Batch<T>::size;
-    constexpr int64_t kAhead = 8;  // rows, too far apart to be foreseen
+    constexpr int64_t kAhead = 8;  // rows: too far apart for the hardware prefetcher
     const int64_t whole = width / kSize * kSize;
     Batch<T> sum[kK][kN];
     for (auto& row : sum) {
@@ -233,7 +233,7 @@ void FewScoresOf(const T* q, int64_t width, const T* k, int64_t step, T* scores)
     }
 }
 
-// f(first, how many of them, as a constant) for n queries, several at a time.
+// Calls f(first, count as a constant) for n queries, several at a time.
 template <typename F>
 void ForFew(int64_t n, const F& f) {
     constexpr int64_t kTogether = 4;
@@ -257,7 +257,7 @@ void ForFew(int64_t n, const F& f) {
 template <typename T>
 void FewScores(const T* q, int64_t n, int64_t width, const T* k, int64_t step, int64_t keys,
                T* scores) {
-    constexpr int kTogether = sizeof(Batch<T>) == 64 ? 4 : 2;  // as registers allow
+    constexpr int kTogether = sizeof(Batch<T>) == 64 ? 4 : 2;  // limited by registers
     const auto run = [&]<int kK>(int64_t key) {
         T* to = scores + key * kLanes<T>;
         for (int i = 0; i < kK; ++i) Row<T>::Of(T(0)).Store(to + i * kLanes<T>);
@@ -266,13 +266,13 @@ void FewScores(const T* q, int64_t n, int64_t width, const T* k, int64_t step, i
         });
     };
     int64_t key = 0;
-    // Of one query nothing is used twice.
+    // With a single query no load is reused.
     for (; n > 1 && key + kTogether <= keys; key += kTogether)
         run.template operator()<kTogether>(key);
     for (; key < keys; ++key) run.template operator()<1>(key);
 }
 
-// For kN queries and the kV batches of numbers that begin at j; of the last one, `part` numbers.
+// For kN queries and the kV batches that begin at j; the last one has `part` elements.
 template <int kN, int kV, bool kPart, typename T>
 void FewOutputsOf(const T* weights, int64_t keys, const T* v, int64_t step, int64_t part,
                   bool accumulate, T* outputs) {

@@ -20,7 +20,7 @@ struct Block {
     uint32_t v[4];
 };
 
-// The 128 bits of `counter` under the 64-bit `key`.
+// Encrypts the 128 bits of `counter` with the 64-bit `key`.
 CX_RANDOM_FN Block Generate(Block counter, uint64_t key) {
     uint32_t key0 = static_cast<uint32_t>(key);
     uint32_t key1 = static_cast<uint32_t>(key >> 32);
@@ -36,10 +36,10 @@ CX_RANDOM_FN Block Generate(Block counter, uint64_t key) {
     return x;
 }
 
-// Where the numbers of one call come from.
+// The position of one call in the sequence of a generator.
 struct Stream {
     uint64_t seed;
-    uint64_t call;  // how many calls came before this one
+    uint64_t call;  // number of earlier calls
 
     CX_RANDOM_FN Block Get(uint64_t block) const {
         return Generate(Block{{static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32),
@@ -52,11 +52,11 @@ CX_RANDOM_FN uint64_t Join(uint32_t low, uint32_t high) {
     return static_cast<uint64_t>(high) << 32 | low;
 }
 
-// Uniform in [0, 1), all multiples of 2^-24 or 2^-53 alike.
+// Uniform in [0, 1): multiples of 2^-24 or 2^-53, all equally likely.
 CX_RANDOM_FN float ToUniform(uint32_t bits) { return static_cast<float>(bits >> 8) * 0x1p-24f; }
 CX_RANDOM_FN double ToUniform(uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
 
-// Uniform in 0 <= x < range by the upper half of a product (D. Lemire, 2019). The bias is below
+// Uniform in 0 <= x < range, as the upper half of a product (D. Lemire, 2019). The bias is below
 // range / 2^64.
 CX_RANDOM_FN uint64_t ToBounded(uint64_t bits, uint64_t range) {
 #ifdef __CUDACC_RTC__
@@ -66,20 +66,20 @@ CX_RANDOM_FN uint64_t ToBounded(uint64_t bits, uint64_t range) {
 #endif
 }
 
-// Numbers of such a range need 32 bits: by the upper half of their product with the range, all are
-// equally likely if it is drawn anew where the lower half is below RejectedBelow(range), which is
-// at most one in 4096 times (Lemire, 2019).
+// For ranges that need 32 random bits: the upper half of the product is uniform if numbers are
+// rejected whose lower half is below RejectedBelow(range), which happens at most once in 4096 times
+// (Lemire, 2019).
 CX_RANDOM_FN uint32_t RejectedBelow(uint32_t range) { return (0u - range) % range; }
 CX_RANDOM_FN bool IsShortRange(uint64_t range) {
     return range != 0 && range >> 32 == 0 && RejectedBelow(static_cast<uint32_t>(range)) >> 20 == 0;
 }
 
-// Two independent standard normals (G. E. P. Box, M. E. Muller, 1958). The logarithm's argument is
+// Two independent standard normals by the Box-Muller transform (1958). The logarithm's argument is
 // in (0, 1].
 CX_RANDOM_FN void ToNormals(uint32_t bits0, uint32_t bits1, float* z0, float* z1) {
     const float u = (static_cast<float>(bits0) + 0.5f) * 0x1p-32f;
     const float radius = sqrtf(-2.0f * logf(u));
-    // A quarter turn has no rounding error.
+    // Quarter turns have no rounding error.
     const float quarters = 4 * ToUniform(bits1);
     const float n = nearbyintf(quarters);
     const float angle = 1.570796327f * (quarters - n);
@@ -97,7 +97,7 @@ CX_RANDOM_FN void ToNormals(uint64_t bits0, uint64_t bits1, double* z0, double* 
     *z1 = radius * sin(angle);
 }
 
-// The elements that one block gives: four floats, two doubles or 64-bit integers.
+// The elements of one block: four floats, two doubles or two 64-bit integers.
 CX_RANDOM_FN void UniformBlock(const Block& b, float* out) {
     for (int i = 0; i < 4; ++i) out[i] = ToUniform(b.v[i]);
 }

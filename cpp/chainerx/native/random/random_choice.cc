@@ -1,4 +1,4 @@
-// Random directions, and places in rows of probabilities.
+// Von Mises angles, and choice by probabilities.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -16,18 +16,18 @@ constexpr double kPi = 3.141592653589793238;
 // Statistics, 1979.
 double DrawAngle(const philox::Stream& stream, int64_t element, double kappa, double u, double v) {
     if (kappa < 1e-8) return kPi * (2 * u - 1);
-    // Normal, up to 1 / kappa; r, which comes near 1, would accept nothing at last.
+    // Nearly normal with variance 1 / kappa; r, which approaches 1, would accept nothing.
     if (kappa > 1e10) {
         const double radius = std::sqrt(-2 * std::log1p(-v) / kappa);
         return std::clamp(radius * std::cos(2 * kPi * u), -kPi, kPi);
     }
-    // A wrapped Cauchy distribution is the envelope.
+    // The envelope is a wrapped Cauchy distribution.
     const double tau = 1 + std::sqrt(1 + 4 * kappa * kappa);
     const double rho = (tau - std::sqrt(2 * tau)) / (2 * kappa);
     const double r = kappa < 1e-5 ? 1 / kappa + kappa : (1 + rho * rho) / (2 * rho);
     Substream substream{stream, element};
     while (!substream.is_used_up()) {
-        // u of both signs is the angle itself, as far as the envelope goes.
+        // u of either sign gives the angle under the envelope.
         const double z = std::cos(2 * kPi * u);
         const double f = (1 + r * z) / (r + z);
         const double c = kappa * (r - f);
@@ -60,7 +60,7 @@ void RandomIndex(const Array& state, const Array& sums, const Array& out) {
     ForPairs(stream, out.GetTotalSize(), [=](int64_t i, double u, double) {
         const double* row = values + i % rows * count;
         const double* place = std::upper_bound(row, row + count, u * row[count - 1]);
-        // A product that was rounded up to the last sum: the first place that has it.
+        // The product was rounded up to the last sum: takes the first place with that sum.
         if (place == row + count) place = std::lower_bound(row, row + count, row[count - 1]);
         to[i] = place - row;
     });

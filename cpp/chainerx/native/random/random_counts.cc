@@ -1,5 +1,5 @@
-// Poisson and binomial variables: small means by going up the probabilities, others by W. Hörmann's
-// transformed rejection, of which each attempt takes two numbers.
+// Poisson and binomial variates: by inversion (cumulative sums) for small means, otherwise by W.
+// Hörmann's transformed rejection, whose attempts take two numbers each.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -12,15 +12,15 @@ namespace chainerx::native {
 namespace {
 
 constexpr double kSmallMean = 10;
-constexpr double kNoProbability = 1e-20;  // from here on, sums of probabilities stay as they are
+constexpr double kNoProbability = 1e-20;  // smaller probabilities no longer change the sum
 constexpr double kHalfLogTwoPi = 0.918938533204672741780;
 
 double LogFactorial(double k) {
-    int sign;  // std::lgamma has one for the whole process
+    int sign;  // std::lgamma's sign is a global variable
     return lgamma_r(k + 1, &sign);
 }
 
-// log(mean^k exp(-mean) / k!), without large terms that cancel.
+// log(mean^k exp(-mean) / k!), without cancellation of large terms.
 double LogPoisson(double k, double mean) {
     if (k < 10) return k * std::log(mean) - mean - LogFactorial(k);
     const double x = (k - mean) / mean;
@@ -34,7 +34,7 @@ double LogPoisson(double k, double mean) {
 
 // ---- Poisson ------------------------------------------------------------------------------------
 
-// Probabilities one after the other.
+// Cumulative sums of probabilities, computed on demand.
 class PoissonSum {
  public:
     explicit PoissonSum(double mean) : mean_{mean}, p_{std::exp(-mean)}, sum_{p_} {}
@@ -61,7 +61,7 @@ int64_t PoissonBySum(double mean, double u) {
     return sum.k();
 }
 
-// The same for many numbers.
+// The same as a table, for many variates.
 class PoissonTable {
  public:
     explicit PoissonTable(double mean) {
@@ -84,7 +84,7 @@ class PoissonTable {
     }
 
  private:
-    static constexpr int kSize = 128;  // a mean of 10 takes less than 70
+    static constexpr int kSize = 128;  // a mean of 10 needs fewer than 70
     static constexpr int kGuides = 256;
 
     double sums_[kSize];
@@ -168,7 +168,7 @@ class BinomialRejection {
     }
 
  private:
-    // Two Poisson variables of which the sum is n, but for the probability of that sum.
+    // As two Poisson variates conditioned on their sum n.
     double LogProbability(double k) const {
         return LogPoisson(k, mean_) + LogPoisson(n_ - k, n_ - mean_);
     }

@@ -1,5 +1,5 @@
-// Filling arrays with random numbers. Every element is a function of its index, so blocks may be
-// computed by any thread.
+// Fills arrays with random numbers. Every element is a function of its index, so any thread may
+// compute it.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -17,11 +17,11 @@
 namespace chainerx::native {
 namespace {
 
-// Philox blocks in a block of the thread pool: some 30 to 200 us.
+// Philox blocks per task of the thread pool: some 30 to 200 us.
 constexpr int64_t kBlocksPerTask = 1 << 12;
-constexpr int64_t kChunk = 256;  // blocks: 4 KiB, which stay in the cache
+constexpr int64_t kChunk = 256;  // blocks: 4 KiB, which stay in L1
 
-// The numbers of the blocks first, ..., first + n - 1, by the loops of the instruction set.
+// The numbers of Philox blocks first, ..., first + n - 1, by the SIMD loops.
 template <typename C>
 using DrawLoop = void (*)(uint64_t seed, uint64_t call, uint64_t first, int64_t n, C* out);
 
@@ -46,7 +46,7 @@ void FillFloats(const philox::Stream& stream, const Array& out, DrawLoop<Compute
     });
 }
 
-// The largest T below `high`, toward `low`: what rounding must not exceed.
+// The largest T below `high`, toward `low`, to which rounding is clamped.
 template <typename T>
 ComputeType<T> LastBelow(double low, double high) {
     using C = ComputeType<T>;
@@ -100,7 +100,7 @@ void ToRange(const uint64_t* bits, int64_t n, uint64_t start, uint64_t range, T*
     if (range == 0) {
         for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(start + bits[i]);
     } else if (range >> 32 == 0) {
-        // In halves, of which any instruction set multiplies several at once.
+        // In 32-bit halves, for which all instruction sets have vector multiplications.
         const auto factor = static_cast<uint32_t>(range);
         for (int64_t i = 0; i < n; ++i) {
             const uint64_t low = (bits[i] & 0xffffffffu) * factor;
@@ -114,8 +114,8 @@ void ToRange(const uint64_t* bits, int64_t n, uint64_t start, uint64_t range, T*
     }
 }
 
-// out[i] = start + a number of the range, from the bits of element first + i; where these are
-// rejected, from those of a substream.
+// out[i] = start + a number in the range, from the bits of element first + i, or from its substream
+// if these are rejected.
 template <typename T>
 void ToShortRange(const philox::Stream& stream, int64_t first, const uint32_t* bits, int64_t n,
                   uint64_t start, uint32_t range, T* out) {
@@ -136,7 +136,7 @@ void ToShortRange(const philox::Stream& stream, int64_t first, const uint32_t* b
     }
 }
 
-// Calls f(first, count, bits): a number of bits for each of `count` elements.
+// Calls f(first, count, bits), with random bits for each of `count` elements.
 template <typename Bits, typename F>
 void ForBits(const philox::Stream& stream, int64_t n, const F& f) {
     using Number = std::conditional_t<sizeof(Bits) == 4, float, double>;
@@ -196,7 +196,7 @@ class Ends {
     const bool is_unsigned_;
 };
 
-// Where the numbers of an element begin, and how many there are; 0 are 2^64.
+// The start and the length of an element's range; 0 means 2^64.
 struct Range {
     uint64_t start;
     uint64_t size;
@@ -242,8 +242,8 @@ void RandomBetween(const Array& state, const Array& low, const Array& high, bool
 }
 CX_NATIVE_KERNEL(RandomBetween)
 
-// Fisher and Yates's shuffle, from the end. Its swaps follow each other, so one thread does them;
-// where they go is known some time before.
+// Fisher-Yates shuffle, from the end. Swaps depend on each other, so one thread does them; their
+// targets are computed ahead.
 template <typename T>
 void Shuffle(const philox::Stream& stream, int64_t n, T* p) {
     constexpr int64_t kAhead = 16;
@@ -273,8 +273,8 @@ void RandomPermutation(const Array& state, const Array& out) {
     auto* p = reinterpret_cast<int64_t*>(out.raw_data());
     const int64_t n = out.GetTotalSize();
     if (n > std::numeric_limits<int32_t>::max()) return Shuffle(stream, n, p);
-    // In half the memory, and so more of it in the caches: the upper half of the array, which is
-    // read before it is overwritten.
+    // Shuffles 32-bit indices, in half the memory, so that more of it is in cache: in the upper
+    // half of the array, which is read before it is overwritten.
     auto* half = reinterpret_cast<int32_t*>(p) + n;
     Shuffle(stream, n, half);
     for (int64_t i = 0; i < n; ++i) {
@@ -306,7 +306,7 @@ void Dropout(const Array& x, const Array& key, double ratio, const Array& out) {
         const C scale = static_cast<C>(1 / (1 - ratio));
         const T* from = reinterpret_cast<const T*>(x.raw_data());
         T* to = reinterpret_cast<T*>(out.raw_data());
-        // For groups first, ..., end - 1 of the array.
+        // Handles groups first, ..., end - 1 of the array.
         const auto run = [&](int64_t first, int64_t end, const C* values, C* results) {
             LoopsOf<C>().dropout(stream.seed, stream.call, static_cast<uint64_t>(first * 8),
                                  end - first, std::max<int64_t>(end * kGroup - n, 0), threshold,
@@ -318,7 +318,7 @@ void Dropout(const Array& x, const Array& key, double ratio, const Array& out) {
             if constexpr (std::is_same_v<T, C>) {
                 run(begin, end, from + begin * kGroup, to + begin * kGroup);
             } else {
-                constexpr int64_t kChunk = 32;  // groups, as floats 4 KiB
+                constexpr int64_t kChunk = 32;  // groups: 4 KiB of floats
                 C values[kChunk * kGroup];
                 for (int64_t g = begin; g < end; g += kChunk) {
                     const int64_t last = std::min(end, g + kChunk);

@@ -1,6 +1,7 @@
-// Gamma variables: G. Marsaglia, W. W. Tsang, "A simple method for generating gamma variables",
-// ACM Transactions on Mathematical Software, 2000. Of a normal z, d (1 + c z)^3 is nearly one, and
-// few are rejected; a shape below 1 is drawn one higher, and scaled by a power of a uniform number.
+// Gamma variates: G. Marsaglia, W. W. Tsang, "A simple method for generating gamma variables", ACM
+// Transactions on Mathematical Software, 2000. For a normal z, d (1 + c z)^3 is nearly gamma, and
+// few are rejected; for a shape below 1, a variate of shape + 1 is scaled by a power of a uniform
+// number.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -24,13 +25,13 @@ struct Cubes {
     C d;
     C c;
 
-    // A shape beyond C is as good as its largest number.
+    // A shape beyond the range of C is clamped to its largest number.
     explicit Cubes(double shape)
         : d{static_cast<C>(std::min((shape < 1 ? shape + 1 : shape) - 1.0 / 3,
                                     static_cast<double>(std::numeric_limits<C>::max())))},
           c{1 / std::sqrt(9 * d)} {}
 
-    // Whether a variable is right for sure, by the paper's squeeze. Else Exact() knows.
+    // Returns whether a variate is accepted by the paper's squeeze. If not, IsRight() decides.
     bool Draw(C z, C u, C* y) const {
         const C t = 1 + c * z;
         *y = d * (t * t * t);
@@ -45,7 +46,7 @@ bool IsRight(double d, double c, double z, double u) {
     return std::log(u) < 0.5 * z * z + d * (1 - v + std::log(v));
 }
 
-// What the first normal z, and u, did not give for sure.
+// Draws an element whose first normal z and u were not accepted by the squeeze.
 double DrawSlowly(const philox::Stream& stream, int64_t element, double d, double c, double z,
                   double u) {
     Substream substream{stream, element};
@@ -68,7 +69,7 @@ class GammaChunk {
     GammaChunk(const philox::Stream& stream, const Each<double>& shapes, bool log)
         : stream_{stream}, shapes_{shapes}, log_{log} {}
 
-    // Elements first, ..., first + n - 1; `first` begins a Philox block.
+    // Draws elements first, ..., first + n - 1; `first` begins a Philox block.
     void Draw(int64_t first, int64_t n, C* out) {
         constexpr int64_t kPer = 16 / sizeof(C);
         const auto block = static_cast<uint64_t>(first / kPer);
@@ -112,7 +113,7 @@ class GammaChunk {
             const double shape = shapes_[first + j];
             const double power = shape < 1 ? std::log1p(-powers_[j]) / shape : 0;
             const double y = static_cast<double>(out[j]);
-            // A logarithm stays finite: others are subtracted from it.
+            // Logarithms are clamped to finite values, since others are subtracted from them.
             out[j] =
                 static_cast<C>(log_ ? std::max(std::log(y) + power, kLowest) : y * std::exp(power));
         }

@@ -1,5 +1,4 @@
-// What fills arrays with random numbers: where they come from, and the loops of the instruction
-// set.
+// Random streams, and SIMD loops that fill arrays from them.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +14,7 @@
 
 namespace chainerx::native {
 
-// Threads may draw from one generator at the same time.
+// Threads may draw from one generator concurrently.
 inline philox::Stream NextCall(const Array& state) {
     auto* words = reinterpret_cast<uint64_t*>(state.raw_data());
     return {std::atomic_ref{words[0]}.load(), std::atomic_ref{words[1]}.fetch_add(1)};
@@ -30,17 +29,17 @@ const RowLoopsOf<C>& LoopsOf() {
     }
 }
 
-// The blocks of one call: those from 0 on, further ones for second and third numbers, and a
-// million for each element.
+// Layout of the Philox blocks of one call: those from 0 on, further ones for second and third
+// numbers, and a million for each element's substream.
 inline constexpr uint64_t kSecondNumbers = uint64_t{1} << 61;
 inline constexpr uint64_t kThirdNumbers = uint64_t{1} << 62;
 inline constexpr uint64_t kSubstreams = uint64_t{1} << 63;
 
-// The numbers of one element, for as long as they are rejected.
+// Further random numbers of one element, for rejection sampling.
 class Substream {
  public:
-    // More than are ever drawn where a fifth of them is accepted: none is, where another thread has
-    // written what is no parameter since it was checked.
+    // More than are ever drawn if a fifth is accepted. It bounds the loop if another thread writes
+    // an invalid parameter after the check, for which nothing is accepted.
     static constexpr uint64_t kMost = 1024;
 
     Substream(const philox::Stream& stream, int64_t element)
@@ -55,8 +54,8 @@ class Substream {
     uint64_t drawn_{0};
 };
 
-// The k of the first pair of numbers that accept(u, v, &k) takes: this one, or else the next ones
-// of the element. 0 if it takes none.
+// Returns the k of the first pair of numbers that accept(u, v, &k) accepts: this pair, or further
+// ones of the element. 0 if none is accepted.
 template <typename F>
 int64_t Reject(const philox::Stream& stream, int64_t element, double u, double v, const F& accept) {
     Substream substream{stream, element};
@@ -70,7 +69,7 @@ int64_t Reject(const philox::Stream& stream, int64_t element, double u, double v
     return static_cast<int64_t>(k);
 }
 
-// Calls f(i, u, v) for each element, with the two numbers in [0, 1) of its Philox block.
+// Calls f(i, u, v) for each element, with the two uniform numbers of its Philox block.
 template <typename F>
 void ForPairs(const philox::Stream& stream, int64_t n, const F& f) {
     constexpr int64_t kTask = 1 << 12;
@@ -87,7 +86,7 @@ void ForPairs(const philox::Stream& stream, int64_t n, const F& f) {
     });
 }
 
-// A parameter: a number for all elements, or one for each.
+// A parameter: a scalar, or one value per element.
 template <typename T>
 class Each {
  public:

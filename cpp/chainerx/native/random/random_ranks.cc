@@ -1,4 +1,4 @@
-// Zipf's and hypergeometric variables, by rejection.
+// Zipf and hypergeometric variates, by rejection.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -11,12 +11,12 @@
 namespace chainerx::native {
 namespace {
 
-constexpr double kMostRank = 9223372036854774784.0;  // of int64 that is a double
+constexpr double kMostRank = 9223372036854774784.0;  // largest int64 that is a double
 
 // ---- Zipf ---------------------------------------------------------------------------------------
 
-// L. Devroye, "Non-Uniform Random Variate Generation", 1986, section X.6.1: below the floor of a
-// Pareto variable, of which only that part is drawn that int64 holds.
+// L. Devroye, "Non-Uniform Random Variate Generation", 1986, section X.6.1: floors of Pareto
+// variates, truncated to the range of int64.
 class ZipfRejection {
  public:
     explicit ZipfRejection(double a)
@@ -33,7 +33,7 @@ class ZipfRejection {
 
  private:
     double exponent_;
-    double least_;  // of the uniform variable, that the Pareto one is made of
+    double least_;  // minimum of the uniform variate behind the Pareto variate
     double rest_;
 };
 
@@ -42,7 +42,7 @@ void RandomZipf(const Array& state, const Array& a, const Array& out) {
     const Each<double> exponents{a};
     auto* to = reinterpret_cast<int64_t*>(out.raw_data());
     if (out.GetTotalSize() == 0) return;
-    // All others have less than 2^-63 of the probability.
+    // All other values have a probability below 2^-63 in total.
     constexpr double kOnlyOne = 64;
     if (exponents.is_one() && exponents[0] < kOnlyOne) {
         const ZipfRejection accept{exponents[0]};
@@ -58,7 +58,7 @@ CX_NATIVE_KERNEL(RandomZipf)
 
 // ---- hypergeometric -----------------------------------------------------------------------------
 
-// Stirling's series, and below it the factorials themselves, which are exact.
+// Stirling's series; small factorials are exact.
 double LogFactorial(double k) {
     constexpr double kHalfLogTwoPi = 0.918938533204672741780;
     constexpr double kFactorials[] = {
@@ -70,8 +70,8 @@ double LogFactorial(double k) {
            (1.0 / 12 - r * (1.0 / 360 - r / 1260)) / k;
 }
 
-// How many of `few` are among `sample` that are drawn from few + many. At most half are few, and at
-// most half are drawn.
+// Number of `few` among `sample` drawn from few + many. At most half are few, and at most half are
+// drawn.
 struct Urn {
     double few;
     double many;
@@ -123,7 +123,7 @@ class HypergeometricRejection {
  private:
     static constexpr double kE = 2.718281828459045235;
 
-    // One probability over the other, step by step.
+    // The ratio of two probabilities, step by step.
     double RatioToMode(double k) const {
         double ratio = 1;
         for (double i = std::min(k, mode_) + 1; i <= std::max(k, mode_); ++i) {
@@ -133,7 +133,7 @@ class HypergeometricRejection {
         }
         return ratio;
     }
-    // The logarithm of the probability, but for a constant.
+    // The logarithm of the probability, up to a constant.
     double LogShare(double k) const {
         return -LogFactorial(k) - LogFactorial(urn_.few - k) - LogFactorial(urn_.sample - k) -
                LogFactorial(urn_.many - urn_.sample + k);
@@ -147,7 +147,7 @@ class HypergeometricRejection {
     double end_;
 };
 
-// Of any numbers, by those of fewer.
+// Reduces any parameters to those of Urn by symmetry.
 class Hypergeometric {
  public:
     Hypergeometric(int64_t good, int64_t bad, int64_t sample)
@@ -164,7 +164,7 @@ class Hypergeometric {
     int64_t Draw(const philox::Stream& stream, int64_t element, double u, double v) const {
         const int64_t few =
             rejection_ ? Reject(stream, element, u, v, *rejection_) : HypergeometricBySum(urn_, u);
-        const int64_t k = is_few_ ? few : drawn_ - few;  // good ones among those
+        const int64_t k = is_few_ ? few : drawn_ - few;  // good ones among the drawn
         return drawn_ == sample_ ? k : good_ - k;
     }
 

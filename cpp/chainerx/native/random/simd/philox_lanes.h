@@ -1,5 +1,4 @@
-// Eight Philox blocks side by side (native/random/random.h), as rows of words and in the order of
-// memory.
+// Eight Philox blocks in parallel (native/random/random.h), word by word or in memory order.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +16,8 @@ struct Lanes {
     alignas(64) uint32_t v[4][kLanes];
 };
 
-// A 64-bit element for each block, of which the lower half counts: what the multiplication of
-// halves reads, so that products need no sorting.
+// One 64-bit lane per block, whose lower half holds the word: the operand format of 32 x 32 -> 64
+// multiplication, so products need no shuffles.
 #if defined(CX_ISA_AVX512)
 struct Wide {
     __m512i all;
@@ -35,7 +34,7 @@ struct Wide {
     void Store(uint32_t* to) const {
         _mm256_store_si256(reinterpret_cast<__m256i*>(to), _mm512_cvtepi64_epi32(all));
     }
-    // The words of each block one after the other.
+    // Stores the words block by block.
     static void StoreInOrder(const Wide (&v)[4], uint32_t* to) {
         const __m512i a =
             _mm512_mask_blend_epi32(0xaaaa, v[0].all, _mm512_slli_epi64(v[1].all, 32));
@@ -135,7 +134,7 @@ struct Wide {
 };
 #endif
 
-// The blocks first, ..., first + 7.
+// Generates blocks first, ..., first + 7.
 inline void Generate(uint64_t seed, uint64_t call, uint64_t first, Wide (&v)[4]) {
     v[0] = Wide::From(first);
     v[1] = v[0].High();
@@ -160,7 +159,7 @@ inline void Generate(uint64_t seed, uint64_t call, uint64_t first, Lanes* x) {
     Generate(seed, call, first, v);
     for (int k = 0; k < 4; ++k) v[k].Store(x->v[k]);
 }
-// In the order of memory: four words of each block.
+// In memory order: four words per block.
 inline void GenerateInOrder(uint64_t seed, uint64_t call, uint64_t first, uint32_t* words) {
     Wide v[4];
     Generate(seed, call, first, v);

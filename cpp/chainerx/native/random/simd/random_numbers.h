@@ -1,4 +1,4 @@
-// Uniform and normal numbers of Philox blocks: RandomLoops.
+// Uniform and normal numbers from Philox blocks: RandomLoops.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kWords = 4 * kLanes;
 
-// f(words, group): `group` takes the numbers of eight blocks.
+// Calls f(words, group): `group` takes the numbers of eight blocks.
 template <typename T, typename F>
 inline void ForGroups(uint64_t seed, uint64_t call, uint64_t first, int64_t n, T* out, const F& f) {
     constexpr int64_t kPer = 16 / sizeof(T);
@@ -62,7 +62,7 @@ void Bits(uint64_t seed, uint64_t call, uint64_t first, int64_t n, B* out) {
     });
 }
 
-// Box and Muller's pairs, of `u` and `turn`: see philox::ToNormals.
+// Box-Muller pairs from `u` and `turn`: see philox::ToNormals.
 struct NormalPairs {
     BatchF cosines;
     BatchF sines;
@@ -72,7 +72,7 @@ struct NormalPairs {
         const auto to_float = [](const Batch<uint32_t>& x) {
             return xsimd::to_float(xsimd::bitwise_cast<int32_t>(x));
         };
-        // In one rounding.
+        // With a single rounding.
         const BatchF whole =
             to_float(u >> 16) * BatchF(65536.0f) + to_float(u & Batch<uint32_t>(0xffffu));
         const BatchF radius =
@@ -104,7 +104,7 @@ struct NormalPairs {
     }
 };
 
-// To take apart even and odd words of two registers, and to put pairs together again.
+// Shuffles that separate the even and odd words of two registers, and that interleave pairs again.
 #if defined(CX_ISA_AVX512)
 #define CX_FLOATS(name) _mm512_##name
 #elif defined(CX_ISA_AVX2)

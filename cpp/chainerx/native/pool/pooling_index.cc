@@ -1,4 +1,4 @@
-// From windows to the elements that were found in them, and back.
+// Pooling by index: scatters to, and gathers from, the positions of elements in windows.
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
@@ -13,8 +13,8 @@
 namespace chainerx::native {
 namespace {
 
-// Where the elements of a window are in its plane. MaxPool's own indices of one byte are not
-// checked, unless there are windows that are all padding; others may be anything.
+// Maps indices in a window to elements of the plane. MaxPool's own one-byte indices are not
+// checked, unless there are windows of padding only; other indices may have any value.
 template <typename Index>
 class Places {
  public:
@@ -28,8 +28,8 @@ class Places {
         }
     }
 
-    // Calls f(output, element) for each output of a plane that has an element; `plane` is for
-    // errors.
+    // Calls f(output, element) for each output of a plane whose index is not padding; `plane` is
+    // for errors.
     template <typename F>
     void ForPlane(int64_t plane, const Index* indices, const F& f) const {
         const PoolAxis& last = plan_.last();
@@ -56,10 +56,10 @@ class Places {
     }
 
  private:
-    static constexpr int64_t kSlice = 1 << 16;  // outputs, between which Ctrl-C is answered
+    static constexpr int64_t kSlice = 1 << 16;  // outputs between two interrupt checks
 
-    // Those from `o` to `end` of a row, whose windows begin at `origin` along all axes but the
-    // last; the first of them is number `output` of its plane.
+    // Handles outputs `o` to `end` of a row, whose windows begin at `origin` along all axes but the
+    // last; the first is number `output` of its plane.
     template <typename F>
     void ForSlice(int64_t plane, const Index* indices, int64_t o, int64_t end, int64_t output,
                   int64_t* origin, const F& f) const {
@@ -93,7 +93,7 @@ class Places {
         }
     }
 
-    // The steps along each axis that lead to an element of the window.
+    // Splits an index into steps along each axis of the window.
     void Split(int64_t number, int64_t* steps) const {
         for (int i = plan_.ndim() - 1; i >= 0; --i) {
             steps[i] = number % plan_.axis(i).size;
@@ -124,7 +124,7 @@ void VisitIndex(const Array& indices, const F& f) {
     }
 }
 
-// Windows of 2 by 2, side by side, without a gap.
+// Returns whether windows are 2 x 2 and tile the input exactly.
 bool IsTwoByTwo(const PoolPlan& plan) {
     const auto two = [](const PoolAxis& a) { return a.size == 2 && a.stride == 2 && a.pad == 0; };
     return plan.ndim() == 2 && two(plan.axis(0)) && two(plan.axis(1)) && plan.AllInside();
@@ -136,7 +136,8 @@ void PlaceTwoByTwo(const PoolPlan& plan, const T* gy, const uint8_t* indices, T*
     const int64_t out = plan.last().out;
     const auto place = PoolLoopsFor<T>().place;
     ForPieces(plan.planes, plan.in_plane, [&](int64_t begin, int64_t end) {
-        const int64_t n = plan.axis(0).IsExact() ? 1 : end - begin;  // of parts without a gap
+        const int64_t n =
+            plan.axis(0).IsExact() ? 1 : end - begin;  // parts; adjacent planes are one
         const int64_t rows = (end - begin) / n * plan.out_rows;
         for (int64_t k = 0; k < n; ++k) {
             const int64_t plane = begin + k;

@@ -1,4 +1,4 @@
-// What kernels of poolings have in common.
+// Helpers of the pooling kernels.
 #pragma once
 
 #include <type_traits>
@@ -25,7 +25,7 @@ T* PoolData(const Array& x) {
     return reinterpret_cast<T*>(x.raw_data());
 }
 
-// For 16-bit floats: f(input, output) on float32 copies.
+// Upcasts 16-bit floats: calls f(input, output) on float32 copies.
 template <typename F>
 void PoolInFloat32(const Array& x, const Array& y, const F& f) {
     const Array wide_x = EmptyUnchecked(x.shape(), Dtype::kFloat32, x.device());

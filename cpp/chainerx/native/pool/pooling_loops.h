@@ -1,50 +1,50 @@
-// Loops of poolings over rows, as raw function pointers: what the unit pool/simd/pooling.cc
-// exports.
+// Pooling loops over rows: exported by pool/simd/pooling.cc.
 #pragma once
 
 #include <cstdint>
 
 namespace chainerx::native {
 
-// What windows of some rows of the output see of the input, whole windows only. The first of these
-// rows sees the rows data[0], ..., data[count - 1] of the input, each next one those that come
-// `in_step` later. There, the window of output i begins at data[r] + i * stride.
+// The input rows that the windows of some output rows cover, complete windows only. The first
+// output row covers the input rows data[0], ..., data[count - 1], each next one those `in_step`
+// later. The window of output i begins at data[r] + i * stride.
 template <typename T>
 struct PoolRows {
     static constexpr int kMost = 16;
 
     const T* data[kMost];
-    int64_t first[kMost];  // the number of the row's first element in the window
+    int64_t first[kMost];  // index of the row's first element in the window
     int count{0};
-    int64_t width;  // of a window
+    int64_t width;  // width of a window
     int64_t stride;
     int64_t out_rows{1};
     int64_t in_step{0};
-    int64_t out_step{0};  // between rows of the output
-    // Whether results of rows before these stand in the output, to go on from.
+    int64_t out_step{0};  // between output rows
+    // Whether the output holds results of earlier rows, from which to continue.
     bool resume{false};
 };
 
-// For n elements of each row of the output.
+// Handles n elements of each output row.
 template <typename T, typename Index>
 using PoolMaxLoop = void (*)(const PoolRows<T>& rows, int64_t n, T* y, Index* index);
 
 template <typename T>
 struct PoolLoopsOf {
-    // y is the first maximum, `index` its number.
+    // y is the maximum, `index` its first index in the window.
     PoolMaxLoop<T, uint8_t> max_uint8;
     PoolMaxLoop<T, int64_t> max_int64;
     PoolMaxLoop<T, void> max;  // `index` is null
-    // y is the sum, divided. Does not resume.
+    // y is the sum, divided. It ignores `resume`.
     void (*sum)(const PoolRows<T>& rows, int64_t n, T divisor, T* y);
-    // y[i] = (sum of data[r][i]) / divisor: of one row, whatever the windows.
+    // y[i] = (sum of data[r][i] over r) / divisor, for one output row, independent of windows.
     void (*add_rows)(const PoolRows<T>& rows, int64_t n, T divisor, T* y);
-    // Of each row of n elements, so many copies of one with x / divisor twice for each x.
+    // Nearest-neighbor upsampling by 2: writes x / divisor twice along each row of n elements, and
+    // each row `copies` times.
     void (*twice)(const T* x, int64_t rows, int64_t n, int64_t copies, T divisor, T* y);
-    // Of each of `rows` elements, `n` copies of x / divisor.
+    // Broadcasts x / divisor to `n` elements, for each of `rows` elements.
     void (*repeat)(const T* x, int64_t rows, int64_t n, T divisor, T* y);
-    // Of rows of n elements x, two rows of 2 n + rest, which are 0 but for the places 0 to 3 in
-    // blocks of four that `index` names.
+    // Unpooling of 2 x 2 windows: each row of n elements becomes two rows of 2 n + rest, zero
+    // except at the position 0 to 3 in each 2 x 2 block that `index` gives.
     void (*place)(const T* x, const uint8_t* index, int64_t rows, int64_t n, int64_t rest, T* y);
 };
 

@@ -1,4 +1,4 @@
-// Maxima of windows.
+// Max pooling.
 #include <algorithm>
 #include <cstdint>
 #include <limits>

@@ -1,4 +1,4 @@
-// How windows lie over arrays: the walk that kernels of poolings have in common.
+// The geometry of pooling windows, and the iteration that pooling kernels share.
 #pragma once
 
 #include <algorithm>
@@ -22,27 +22,27 @@ struct PoolAxis {
     int64_t in;
     int64_t out;
     int64_t size;
-    int64_t stride;  // 0: the windows divide the axis
+    int64_t stride;  // 0: windows divide the axis (adaptive pooling)
     int64_t pad;
 
     bool IsRegular() const { return stride != 0; }
-    // The window of output o, padding included.
+    // The window of output o, including padding.
     PoolRange Window(int64_t o) const {
         if (!IsRegular()) return {o * in / out, CeilDiv((o + 1) * in, out)};
         return {o * stride - pad, o * stride - pad + size};
     }
-    // What of it is inside of the input; nothing where begin >= end.
+    // The part of it that is inside of the input; empty if begin >= end.
     PoolRange Inside(int64_t o) const {
         const PoolRange w = Window(o);
         return {std::max<int64_t>(w.begin, 0), std::min(w.end, in)};
     }
-    // The outputs whose windows see input i.
+    // The outputs whose windows contain input i.
     PoolRange Outputs(int64_t i) const {
         if (!IsRegular()) return {i * out / in, CeilDiv((i + 1) * out, in)};
         const int64_t first = i + pad - size + 1;
         return {first <= 0 ? 0 : CeilDiv(first, stride), std::min((i + pad) / stride + 1, out)};
     }
-    // The outputs whose windows are inside of the input as a whole.
+    // The outputs whose windows are entirely inside of the input.
     PoolRange Whole() const {
         if (!IsRegular()) return {0, 0};
         const int64_t begin = std::clamp<int64_t>(pad <= 0 ? 0 : CeilDiv(pad, stride), 0, out);
@@ -52,16 +52,16 @@ struct PoolAxis {
     bool AllInside() const {
         return !IsRegular() || (pad <= 0 && (out - 1) * stride - pad + size <= in);
     }
-    // Whether some window is all padding.
+    // Whether some window is padding only.
     bool HasEmpty() const {
         if (!IsRegular()) return false;
         return in == 0 || pad >= size || (out - 1) * stride - pad >= in;
     }
-    // Windows side by side that use up the axis.
+    // Whether windows tile the axis without gaps or overlap.
     bool IsExact() const { return size == stride && pad == 0 && in == out * stride; }
-    // Of the outputs from `begin` to `end`, calls f(first output, number of outputs, what they
-    // see): one output at a time, but for those with whole windows, which come together. The range
-    // is that of the first of them.
+    // Splits the outputs [begin, end): calls f(first output, number of outputs, input range).
+    // Outputs with partial windows come one at a time, others together, with the range of the first
+    // of them.
     template <typename F>
     void ForSegments(int64_t begin, int64_t end, const F& f) const {
         for (int64_t o = begin; o < end;) {
@@ -76,8 +76,8 @@ struct PoolAxis {
         ForSegments(0, out, f);
     }
 
-    // The same for all outputs, of which only some come at a time where there is much to do, for
-    // windows of `taps` elements are long or there are very many: Ctrl-C is answered between them.
+    // The same for all outputs, split into chunks if windows of `taps` elements are long or there
+    // are very many, so that Ctrl-C is answered in between.
     template <typename F>
     void ForSlicedSegments(int64_t taps, const F& f) const {
         constexpr int64_t kLong = 1 << 10;
@@ -93,11 +93,11 @@ struct PoolAxis {
     PoolRange whole{0, 0};  // Whole()
 };
 
-// The spatial axes; those at the end that windows see whole are joined to the one before.
+// The spatial axes; trailing axes that windows cover entirely are merged with the one before.
 class PoolPlan {
  public:
-    // With `by_rows`, there are at least two axes, and planes are joined to the first where they
-    // can be.
+    // With `by_rows`, there are at least two axes, and planes are merged into the first axis if
+    // possible.
     PoolPlan(const Shape& x, const Shape& y, const PoolWindow& window, bool by_rows) : taps{1} {
         planes = x[0] * x[1];
         for (int8_t i = 2; i < x.ndim(); ++i) {
@@ -136,13 +136,13 @@ class PoolPlan {
 
     int64_t planes;
     int64_t taps;        // elements of a window
-    int64_t in_rows{1};  // of a plane, along the last axis
+    int64_t in_rows{1};  // rows of a plane, along the last axis
     int64_t out_rows{1};
     int64_t in_plane;
     int64_t out_plane;
 
     const PoolAxis& last() const { return axes_[n_ - 1]; }
-    // The one before: along it, rows follow each other.
+    // The second to last axis: along it, rows follow each other.
     const PoolAxis& rows() const { return axes_[n_ - 2]; }
     const PoolAxis& axis(int i) const { return axes_[i]; }
     int ndim() const { return n_; }
@@ -157,7 +157,7 @@ class PoolPlan {
         return std::any_of(axes_, axes_ + n_, [](const PoolAxis& a) { return a.HasEmpty(); });
     }
 
-    // The place along all axes but the last of a row of the output, or of the input.
+    // The position of an output (or input) row along all axes but the last.
     void Unravel(int64_t row, bool of_input, int64_t* at) const {
         for (int i = n_ - 2; i >= 0; --i) {
             const int64_t n = of_input ? axes_[i].in : axes_[i].out;
@@ -172,8 +172,8 @@ class PoolPlan {
         return row;
     }
 
-    // Calls f(row of the input, number of its first element in the window) for each row that the
-    // windows of an output row see, in the order of these numbers.
+    // Calls f(input row, window index of its first element) for each input row that the windows of
+    // an output row cover, in the order of these indices.
     template <typename F>
     void ForInputRows(const int64_t* at, const F& f) const {
         PoolRange ranges[kMaxSpatial];
@@ -193,7 +193,7 @@ class PoolPlan {
         });
     }
 
-    // Calls f(row of the output) for each whose windows see a row of the input.
+    // Calls f(output row) for each output row whose windows cover an input row.
     template <typename F>
     void ForOutputRows(const int64_t* at, const F& f) const {
         PoolRange ranges[kMaxSpatial];
@@ -205,7 +205,8 @@ class PoolPlan {
         });
     }
 
-    // Elements inside of the input of the windows of an output row, over all axes but the last.
+    // Number of elements inside of the input, over all axes but the last, in the windows of an
+    // output row.
     int64_t CountInside(const int64_t* at) const {
         int64_t count = 1;
         for (int i = 0; i < n_ - 1; ++i) {
@@ -238,7 +239,7 @@ class PoolPlan {
     PoolAxis axes_[kMaxSpatial + 1]{};
 };
 
-// Shares `n` pieces of work out, each of `cost` elements or so: calls f(begin, end).
+// Splits `n` items of about `cost` elements each among threads: calls f(begin, end).
 template <typename F>
 void ForPieces(int64_t n, int64_t cost, const F& f) {
     constexpr int64_t kBlock = int64_t{1} << 16;
@@ -249,11 +250,11 @@ void ForPieces(int64_t n, int64_t cost, const F& f) {
     });
 }
 
-// Shares the output out: calls f(plane, at, end) for runs of output rows of one plane, which reach
-// from the place at[i] along each axis but the last to `end` along that of rows.
+// Splits the output among threads: calls f(plane, at, end) for runs of output rows of one plane,
+// from position at[i] along each axis but the last to `end` along the row axis.
 template <typename F>
 void ForRuns(const PoolPlan& plan, const F& f) {
-    constexpr int64_t kRun = int64_t{1} << 15;  // elements that one run reads or so
+    constexpr int64_t kRun = int64_t{1} << 15;  // input elements of one run, approximately
     const int64_t row = std::max(plan.in_plane / plan.out_rows, plan.last().out);
     const int64_t length = std::clamp<int64_t>(kRun / row, 1, plan.rows().out);
     const int64_t runs = CeilDiv(plan.rows().out, length);

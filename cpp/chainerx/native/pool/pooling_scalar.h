@@ -1,4 +1,4 @@
-// The maximum of windows, element by element.
+// Scalar max pooling.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 namespace chainerx::native {
 namespace {
 
-// Of all elements seen so far: the maximum, and its number in the window.
+// The maximum so far and its index in the window.
 template <typename T>
 struct Largest {
     T value;
     int64_t number;
 
-    // Numbers come in ascending order.
+    // Call it with ascending indices.
     void See(T x, int64_t k) {
-        // Not "x > value", so that NaN wins over numbers, and nothing over NaN.
+        // Not "x > value": NaN must beat numbers, and nothing beats NaN.
         if (!(x <= value) && value == value) {
             value = x;
             number = k;
@@ -31,7 +31,7 @@ inline void StoreLargest(const Largest<T>& largest, int64_t i, T* y, Index* inde
     if constexpr (!std::is_void_v<Index>) index[i] = static_cast<Index>(largest.number);
 }
 
-// What to start with: the element `x`, the first of all, or the results so far.
+// The initial value: the element `x`, the first of all, or the results so far.
 template <typename T, typename Index>
 inline Largest<T> StartLargest(const PoolRows<T>& rows, const T* x, int64_t i, const T* y,
                                const Index* index) {
@@ -43,7 +43,7 @@ inline Largest<T> StartLargest(const PoolRows<T>& rows, const T* x, int64_t i, c
     }
 }
 
-// Calls f(row of the output, where it begins there, how far on its rows of the input begin).
+// Calls f(output row, its offset, the offset of its input rows).
 template <typename T, typename F>
 inline void ForOutRows(const PoolRows<T>& rows, const F& f) {
     for (int64_t j = 0; j < rows.out_rows; ++j) f(j * rows.out_step, j * rows.in_step);

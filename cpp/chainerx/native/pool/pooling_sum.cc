@@ -1,4 +1,4 @@
-// Sums of windows, and their gradients.
+// Sum and average pooling, and their gradients.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -12,7 +12,7 @@
 namespace chainerx::native {
 namespace {
 
-// Collects rows and adds them up, sixteen at a time. One row alone, undivided, is not copied.
+// Collects rows and sums them, sixteen at a time. A single undivided row is not copied.
 template <typename T>
 class RowSum {
  public:
@@ -22,7 +22,7 @@ class RowSum {
         if (rows_.count == PoolRows<T>::kMost) Flush(T(1));
         rows_.data[rows_.count++] = row;
     }
-    // Null if there was no row.
+    // Returns null if there was no row.
     const T* Finish(T divisor) {
         if (rows_.count == 0) return nullptr;
         if (rows_.count == 1 && !rows_.resume && divisor == T(1)) return rows_.data[0];
@@ -42,7 +42,7 @@ class RowSum {
     T* buffer_;
 };
 
-// What the sum of a window is divided by, of which so many elements are inside.
+// The divisor of a window's sum, given the number of elements inside of the input.
 double DivisorOf(const PoolPlan& plan, PoolDivisor divisor, int64_t inside) {
     switch (divisor) {
         case PoolDivisor::kOne:
@@ -55,7 +55,7 @@ double DivisorOf(const PoolPlan& plan, PoolDivisor divisor, int64_t inside) {
     return 1;
 }
 
-// Whether it is better to add up rows first, and then the windows of what they give.
+// Whether to sum rows first, and then the windows of the result.
 bool SumsRowsFirst(const PoolPlan& plan) {
     int64_t rows = 1;
     for (int i = 0; i < plan.ndim() - 1; ++i) rows *= plan.axis(i).size;
@@ -72,7 +72,7 @@ void SumRows(const PoolPlan& plan, PoolDivisor divisor, const T* x, T* y) {
         const std::unique_ptr<T[]> buffer{rows_first ? new T[static_cast<size_t>(last.in)]
                                                      : nullptr};
         int64_t& place = at[plan.ndim() - 2];
-        // Adds up `n_rows` rows of the output.
+        // Adds `n_rows` rows of the output.
         const auto add = [&](int64_t o, int64_t n_rows) {
             place = o;
             T* out = y + plane * plan.out_plane + plan.Row(at) * last.out;
@@ -127,12 +127,13 @@ void SumPool(const Array& x, const PoolWindow& window, PoolDivisor divisor, cons
 }
 CX_NATIVE_KERNEL(SumPool)
 
-// gx = gy in the places of its windows, along one axis.
+// Broadcasts gy to its windows along one axis.
 template <typename T>
 void SpreadRow(const PoolAxis& axis, const T* gy, T* gx) {
     const PoolLoopsOf<T>& loops = PoolLoopsFor<T>();
     if (axis.stride == 1) {
-        // What sees an element are neighbours in gy: a sum of windows over gy.
+        // The outputs that contain an element are adjacent in gy: their gradients are a pooling sum
+        // over gy.
         PoolAxis back{axis.out, axis.in, axis.size, 1, axis.size - 1 - axis.pad};
         back.whole = back.Whole();
         PoolRows<T> rows;
@@ -184,7 +185,7 @@ void DivideEach(const PoolPlan& plan, const T* gy, T* out) {
     });
 }
 
-// All of each row of the input is one window.
+// Each row of the input is a single window.
 template <typename T>
 void RepeatRows(const PoolPlan& plan, T divisor, const T* gy, T* gx) {
     const int64_t n = plan.last().in;
@@ -193,7 +194,7 @@ void RepeatRows(const PoolPlan& plan, T divisor, const T* gy, T* gx) {
     });
 }
 
-// Windows that use up all axes, and are two elements wide.
+// Windows that are two elements wide and tile all axes.
 template <typename T>
 void DoubleRows(const PoolPlan& plan, T divisor, const T* gy, T* gx) {
     const int64_t n = plan.last().out;
@@ -217,13 +218,13 @@ void SpreadRows(const PoolPlan& plan, T divisor, const T* gy, T* gx) {
     }
     ForPieces(plan.planes * plan.in_rows, last.in, [&](int64_t begin, int64_t end) {
         const std::unique_ptr<T[]> buffer{new T[static_cast<size_t>(last.out)]};
-        PoolRange before[kMaxSpatial];  // the outputs that the row before was seen by
+        PoolRange before[kMaxSpatial];  // outputs that contain the previous row
         for (int64_t unit = begin; unit < end; ++unit) {
             const T* plane = gy + unit / plan.in_rows * plan.out_plane;
             T* out = gx + unit * last.in;
             int64_t at[kMaxSpatial];
             plan.Unravel(unit % plan.in_rows, true, at);
-            // Neighbours that the same windows see are alike.
+            // Adjacent rows in the same windows have equal gradients.
             bool same = unit > begin && unit % plan.in_rows != 0;
             for (int i = 0; i < plan.ndim() - 1; ++i) {
                 const PoolRange now = plan.axis(i).Outputs(at[i]);

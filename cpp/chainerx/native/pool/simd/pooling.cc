@@ -1,5 +1,5 @@
-// Poolings of float rows: windows side by side in the lanes of a batch where there are several,
-// else a long window along them.
+// SIMD pooling of float rows: several windows in the lanes of a batch, or along a single long
+// window.
 #include <limits>
 #include <type_traits>
 
@@ -17,7 +17,7 @@ using Lane = xsimd::as_integer_t<T>;
 template <typename T>
 constexpr int64_t kSize = static_cast<int64_t>(Batch<T>::size);
 
-// The first n lanes, n of any size; the others are 0.
+// Loads the first n lanes, for any n; the others are 0.
 template <typename T>
 inline Batch<T> LoadFirst(const T* x, int64_t n) {
     if (n >= kSize<T>) return Batch<T>::load_unaligned(x);
@@ -39,7 +39,7 @@ struct Two {
     Batch<T> b;
 };
 
-// The lanes of (a, b) with even numbers, and those with odd ones.
+// Deinterleaves (a, b) into even and odd lanes.
 inline Two<float> Part(const BatchF& a, const BatchF& b) {
 #if defined(CX_ISA_AVX512)
     const __m512i even =
@@ -73,7 +73,7 @@ inline Two<double> Part(const BatchD& a, const BatchD& b) {
 #endif
 }
 
-// The inverse: lanes of a and b in turns.
+// The inverse: interleaves a and b.
 inline Two<float> Join(const BatchF& a, const BatchF& b) {
 #if defined(CX_ISA_AVX512)
     const __m512i low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
@@ -100,7 +100,7 @@ inline void ForTaps(const T* x, int64_t width, int64_t n, const F& f) {
         for (int64_t t = 0; t < width; ++t) f(t, LoadFirst(x + t, n));
     } else {
         for (int64_t t = 0; t < width; t += 2) {
-            // Nothing behind the last window is read.
+            // Nothing beyond the last window is read.
             const int64_t there = 2 * n - (t + 1 < width ? 0 : 1);
             const Two<T> taps =
                 Part(LoadFirst(x + t, there), LoadFirst(x + t + kSize<T>, there - kSize<T>));
@@ -110,9 +110,9 @@ inline void ForTaps(const T* x, int64_t width, int64_t n, const F& f) {
     }
 }
 
-// ---- maxima -------------------------------------------------------------------------------------
+// ---- max ----------------------------------------------------------------------------------------
 
-// Which lanes of x win over those of y, as Largest::See has it.
+// The lanes of x that beat those of y, as in Largest::See.
 template <typename T>
 inline xsimd::batch_bool<T> Wins(const Batch<T>& x, const Batch<T>& y) {
     return ~(x <= y) & (y == y);
@@ -149,7 +149,7 @@ inline Batch<Lane<T>> LoadIndex(const Index* index, int64_t n) {
     return Batch<Lane<T>>::load_aligned(lanes);
 }
 
-// Windows side by side: n of them, from x[r] on, in the lanes of batches.
+// n adjacent windows, from x[r] on, one per lane.
 template <int kStride, typename T, typename Index>
 inline void MaxAcross(const PoolRows<T>& rows, int64_t from, int64_t n, T* y, Index* index) {
     constexpr bool kIndex = !std::is_void_v<Index>;
@@ -185,7 +185,7 @@ inline void MaxAcross(const PoolRows<T>& rows, int64_t from, int64_t n, T* y, In
     }
 }
 
-// Of two candidates in any order. NaN wins, then the larger, then the one with the smaller number.
+// Combines two candidates in any order. NaN wins, then the larger, then the smaller index.
 template <typename T>
 inline void SeeAny(Largest<T>& largest, T x, int64_t k) {
     const bool nan = x != x;
@@ -194,7 +194,7 @@ inline void SeeAny(Largest<T>& largest, T x, int64_t k) {
     if (same ? k < largest.number : !had && (nan || x > largest.value)) largest = {x, k};
 }
 
-// Along one window after the other.
+// Reduces along one window after the other.
 template <typename T, typename Index>
 inline void MaxAlong(const PoolRows<T>& rows, int64_t from, int64_t n, int64_t to, T* y,
                      Index* index) {
@@ -209,7 +209,7 @@ inline void MaxAlong(const PoolRows<T>& rows, int64_t from, int64_t n, int64_t t
         for (int r = 0; r < rows.count; ++r) {
             const T* x = rows.data[r] + begin;
             for (int64_t t = 0; t < rows.width; t += kSize<T>) {
-                // The last batch may begin in the one before: elements seen twice do no harm.
+                // The last batch may overlap the one before: seeing elements twice is harmless.
                 const int64_t k = t + kSize<T> <= rows.width ? t : rows.width - kSize<T>;
                 const auto b = Batch<T>::load_unaligned(x + k);
                 const auto wins = Wins(b, value);
@@ -227,7 +227,7 @@ inline void MaxAlong(const PoolRows<T>& rows, int64_t from, int64_t n, int64_t t
         } else {
             const T best = FoldLanes(
                 value, [](const Batch<T>& a, const Batch<T>& b) { return xsimd::max(a, b); });
-            // Of the lanes that have it, the first element.
+            // The lowest index among the lanes that hold the maximum.
             const auto has = xsimd::batch_bool_cast<Lane<T>>(value == Batch<T>(best));
             const auto first =
                 xsimd::select(has, number, Batch<Lane<T>>(std::numeric_limits<Lane<T>>::max()));
@@ -240,7 +240,7 @@ inline void MaxAlong(const PoolRows<T>& rows, int64_t from, int64_t n, int64_t t
     }
 }
 
-// `index` may be of no type.
+// `index` may be void.
 template <typename Index>
 inline Index* Advance(Index* index, int64_t n) {
     if constexpr (std::is_void_v<Index>) {
@@ -295,7 +295,8 @@ inline void SumAcross(const PoolRows<T>& rows, int64_t from, int64_t n, T diviso
     }
 }
 
-// In 64 float or 32 double lanes, whatever a batch has: the same bits with any instruction set.
+// In 64 float or 32 double lanes, whatever the width of a batch: all instruction sets give the same
+// bits.
 template <typename T>
 inline T SumAlong(const T* x, int64_t n) {
     constexpr int64_t kBatches = 256 / static_cast<int64_t>(sizeof(T)) / kSize<T>;
@@ -317,7 +318,7 @@ inline T SumAlong(const T* x, int64_t n) {
 template <typename T>
 void Sum(const PoolRows<T>& rows, int64_t n, T divisor, T* y) {
     constexpr int64_t kItem = static_cast<int64_t>(sizeof(T));
-    // By the shape alone, for the order of the sum depends on it.
+    // Chosen by the shape alone, since the order of the sum depends on it.
     if (rows.count == 1 && n * kItem < 64 && rows.width * kItem >= 128) {
         ForOutRows(rows, [&](int64_t to, int64_t from) {
             for (int64_t i = 0; i < n; ++i) {
@@ -344,7 +345,7 @@ void Sum(const PoolRows<T>& rows, int64_t n, T divisor, T* y) {
     }
 }
 
-// ---- back to the input --------------------------------------------------------------------------
+// ---- gradients ----------------------------------------------------------------------------------
 
 template <typename T>
 inline void StoreTwo(T* y, const Two<T>& two, int64_t n) {

@@ -1,4 +1,4 @@
-// Cells of recurrent networks whose gates are given.
+// LSTM cells whose gates are given.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -16,7 +16,7 @@ namespace {
 
 using ArrayRefs = std::span<const ConstArrayRef>;
 
-// Addresses of a list; on the stack, most of the time.
+// Addresses of the arrays of a list; usually on the stack.
 template <typename T>
 class Addresses {
  public:
@@ -32,14 +32,14 @@ class Addresses {
     std::vector<T*> more_;
 };
 
-// How the loops see it.
+// The layout of cells and gates for the loops.
 struct Form {
     GateLayout layout;
     int64_t rows;
     int64_t size;
     int64_t n_gates;
 
-    // With the shape of cells, of which the first m have gates.
+    // For cells of `shape`, of which the first m rows have gates.
     Form(GateOrder order, const Shape& shape, int64_t m, int64_t n_cells) : n_gates{4} {
         int64_t inner = 1;
         for (int8_t i = 2; i < shape.ndim(); ++i) inner *= shape[i];
@@ -60,7 +60,7 @@ struct Form {
     }
 };
 
-// Calls f(part) for blocks of `all`, which is the whole but for what says which part it is.
+// Splits `all` into chunks and calls f(part), a copy that is restricted to the chunk.
 template <typename T, typename F>
 void ForParts(const Form& form, GatedCells<T> all, const F& f) {
     constexpr int64_t kBlock = 4096;
@@ -82,7 +82,7 @@ void ForParts(const Form& form, GatedCells<T> all, const F& f) {
     });
 }
 
-// The lists of 16-bit floats, widened.
+// Upcasts lists of 16-bit floats.
 struct WideList {
     std::vector<Array> arrays;
     std::vector<ConstArrayRef> refs;
@@ -102,7 +102,7 @@ struct WideList {
     }
 };
 
-// Rows behind those that have gates.
+// Copies the rows without gates.
 template <typename T>
 void CopyRest(const T* from, int64_t begin, int64_t end, T* to) {
     if (to != nullptr && begin != end)

@@ -1,5 +1,5 @@
-// Layers of recurrent networks: the products of the states with weights that are packed once, and
-// with each block of their columns all that happens to its units.
+// Recurrent layers: products of the states with weights that are packed once; the elementwise part
+// follows each block of columns.
 #include "chainerx/kernels/rnn/recurrent.h"
 
 #include <algorithm>
@@ -18,13 +18,13 @@ namespace {
 
 using Step = RecurrentSteps::Step;
 
-// An array that is not there stays so.
+// Absent arrays stay absent.
 template <typename T>
 T* Behind(T* x, int64_t n) {
     return x == nullptr ? nullptr : x + n;
 }
 
-// Of how many parts a step is; blocks are the same for any number of them.
+// Number of parts of a step; blocks are the same for any number of parts.
 int64_t CountParts(int64_t n_blocks, int64_t rows, int64_t size, int64_t gates) {
     const int64_t n_threads = GetNumThreads();
     if (n_threads == 1) return 1;
@@ -47,7 +47,7 @@ void ForBlocks(int64_t n_blocks, int64_t n_parts, const F& f) {
     });
 }
 
-// So many panels of rows at a time: their products stay in the first-level cache.
+// Panels of rows per group: their products stay in L1.
 constexpr int64_t kGroup = 4;
 
 template <typename T>
@@ -106,7 +106,8 @@ class ForwardPass {
                 TileRun<T> run = weights_.run(chunk, block * gates_ + gate);
                 for (int64_t p = panels.begin; p < panels.end; ++p) {
                     const Part i{step.rows, n_panels, p};
-                    // What is added to this product; rows are too far apart to be foreseen.
+                    // Prefetches what is added to this product: rows are too far apart for the
+                    // hardware prefetcher.
                     run.next = arrays_.z + ((step.begin + i.begin) * gates_ + gate) * depth_.size +
                                block * width;
                     run.next_row = gates_ * depth_.size;
@@ -145,7 +146,7 @@ class ForwardPass {
 template <typename T>
 class BackwardPass {
  public:
-    // `arrays` has the first states as h and c.
+    // `arrays` has the initial states as h and c.
     BackwardPass(RecurrentCell cell, const RecurrentSteps& steps, const T* u,
                  const RecurrentGradStep<T>& arrays, int64_t most_rows)
         : cell_{cell},
@@ -199,7 +200,7 @@ class BackwardPass {
         }
     }
 
-    // Some rows of a step, whose states before are these.
+    // Handles some rows of a step, given their previous states.
     void RunRows(const Step& step, const Part& rows, int64_t block, const T* h, const T* c) const {
         if (rows.size() == 0) return;
         const int64_t unit = block * depth_.columns;
@@ -227,7 +228,7 @@ class BackwardPass {
     const PackedColumns<T> weights_;
 };
 
-// The states before all steps, as they are multiplied with the weights.
+// The states before all steps, as operand of the product with the weights.
 template <typename T>
 void FillStates(RecurrentSteps steps, const T* h0, const T* ys, int64_t size, T* to) {
     Step step = steps.first();

@@ -1,26 +1,26 @@
-// The loops of recurrent networks: what happens to the units of a step once the products are there.
-// From the unit rnn/simd/recurrent.cc.
+// The elementwise part of recurrent layers, after the products: exported by rnn/simd/recurrent.cc.
 #pragma once
 
 #include <cstdint>
 
 namespace chainerx::native {
 
-// Some units of some sequences. Arrays have `size` units of each, and as many of each gate.
+// A range of units of a range of sequences. Arrays have `size` units per sequence, and as many of
+// each gate.
 template <typename T>
 struct RecurrentStep {
     int64_t rows;
     int64_t units;
     int64_t size;
     const T* z;
-    const T* product;  // of the state with the weights
-    int64_t width;     // of each of its gates
-    const T* bias;     // of a GRU
+    const T* product;  // of states and weights
+    int64_t width;     // of each gate in it
+    const T* bias;     // GRU only
     T* h;
     T* c;
     T* ys;
-    T* cs;     // null if unwanted
-    T* saved;  // null if unwanted
+    T* cs;     // null if not requested
+    T* saved;  // null if not requested
 };
 
 template <typename T>
@@ -28,49 +28,50 @@ struct RecurrentGradStep {
     int64_t rows;
     int64_t units;
     int64_t size;
-    const T* gys;  // null for zeros
+    const T* gys;  // null means zeros
     const T* ys;
     const T* cs;
     const T* saved;
-    const T* h;  // the state before
+    const T* h;  // the previous state
     const T* c;
-    T* gh;  // what is added to the gradient of the state before, where that is no product
+    T* gh;  // the part of the previous state's gradient that is not a product
     T* gc;
     T* gz;
-    T* gp;  // of the product, where it is another; for a GRU
+    T* gp;  // gradient of the product, if it is another; GRU only
 };
 
-// Units of cells whose gates are given; see the kernel GatedCell. Rows of cells are `size` apart,
-// of which `n` are computed. Those of gates are as many times as far apart as there are gates.
+// A range of units of LSTM cells whose gates are given; see the kernel GatedCell. Rows of cells are
+// `size` apart, of which `n` are computed; rows of gates are n_gates times as far apart.
 template <typename T>
 struct GatedCells {
     int64_t rows{};
     int64_t n{};
     int64_t size{};
-    int64_t cell_at{};  // where the first one is, in arrays of cells
-    int64_t gate_at{};  // in arrays of gates: of the first gate
+    int64_t cell_at{};  // offset in arrays of cells
+    int64_t gate_at{};  // offset of the first gate in arrays of gates
     int64_t n_cells{};
     const T* const* cs{};
     const T* const* xs{};
     T* c{};
-    T* h{};         // null for backward, which reads c
-    const T* gc{};  // null for zeros, as gh
+    T* h{};         // null in backward, which reads c
+    const T* gc{};  // null means zeros, as for gh
     const T* gh{};
-    T* const* gcs{};  // each null if unwanted, as those of gxs
+    T* const* gcs{};  // null entries are not requested, as in gxs
     T* const* gxs{};
 };
 
-// Of how gates lie: those of a unit side by side, in the four rows of a group, or each in one row.
+// Layout of gates: interleaved by unit, in the four rows of a group, or each gate in one row.
 enum class GateLayout : int8_t { kAdjacent, kGroups, kRows };
 
-// By RecurrentCell; by GateLayout.
+// Indexed by RecurrentCell, or by GateLayout.
 template <typename T>
 struct RecurrentLoops {
     void (*forward[4])(const RecurrentStep<T>& step);
     void (*backward[4])(const RecurrentGradStep<T>& step);
     void (*cells[3])(const GatedCells<T>& cells);
     void (*cells_grad[3])(const GatedCells<T>& cells);
-    // y[r * y_row + j] = the product of row r of x with row j of w, both k long and adjacent.
+    // Small GEMM: y[r * y_row + j] = the product of row r of x and row j of w, both contiguous, of
+    // length k.
     void (*dots)(const T* x, int64_t rows, const T* w, int64_t n, int64_t k, T* y, int64_t y_row);
 };
 

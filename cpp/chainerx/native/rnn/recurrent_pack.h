@@ -1,8 +1,8 @@
-// The operands of the products of recurrent networks, packed for the tiles of gemm_loops.h: the
-// weights once for a sequence, the state once for a step.
+// Packed operands of recurrent products, for the micro-kernel of gemm_loops.h: weights are packed
+// once per sequence, states once per step.
 //
-// What the products sum over are units: all gates of a block of them (as many as a tile has
-// columns), then those of the next one. So who computes a block can pack it for the next step.
+// The depth (K) is units: all gates of a block of units (as many as a tile has columns), then those
+// of the next block. So the task that computes a block can pack it for the next step.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,10 @@
 
 namespace chainerx::native {
 
-// Cuts units into blocks, and those into chunks no deeper than panels are.
+// Partitions units into blocks, and blocks into chunks no deeper than a panel.
 struct RecurrentDepth {
     int64_t size;   // units
-    int64_t gates;  // that are summed over
+    int64_t gates;  // gates that are summed over
     int64_t columns;
     int64_t n_blocks;
     int64_t blocks_per_chunk;
@@ -35,13 +35,14 @@ struct RecurrentDepth {
     int64_t length(int64_t chunk) const {
         return std::min(begin(chunk + 1), total()) - begin(chunk);
     }
-    // Where a gate of a block begins in its chunk.
+    // Offset of a block's gate in its chunk.
     int64_t place(int64_t block, int64_t gate) const {
         return block % blocks_per_chunk * gates * columns + gate * units(block);
     }
 };
 
-// Rows of one step. They are cut into panels anew for each step, as their number changes.
+// Packed rows of one step. Panels are partitioned anew for each step, since the number of rows
+// changes.
 template <typename T>
 class PackedRows {
  public:
@@ -50,7 +51,7 @@ class PackedRows {
           depth_{depth},
           data_{CeilDiv(most_rows, loops.rows) * loops.rows * depth.total()} {}
 
-    // All gates of a block of the first rows of x, which has them as arrays of gates do.
+    // Packs all gates of a block of the first rows of x, an array of gates.
     void Pack(const T* x, int64_t rows, int64_t block) const {
         const int64_t n_panels = CeilDiv(rows, loops_.rows);
         const int64_t units = depth_.units(block);
@@ -77,7 +78,7 @@ class PackedRows {
     const Scratch<T> data_;
 };
 
-// Panels of the columns of a product.
+// Packed columns of a product.
 template <typename T>
 class PackedColumns {
  public:
@@ -109,7 +110,7 @@ class PackedColumns {
     const Scratch<T> data_;
 };
 
-// The steps of a sequence, in the order in which they are computed.
+// The steps of a sequence, in the order of computation.
 struct RecurrentSteps {
     struct Step {
         int64_t rows;
@@ -126,7 +127,7 @@ struct RecurrentSteps {
         const int64_t rows = sizes[from_end ? count - 1 : 0];
         return {rows, from_end ? total - rows : 0};
     }
-    // Of step k; none, with no rows, behind the last one.
+    // The step after step k; an empty one after the last.
     Step next(int64_t k, const Step& step) const {
         if (k + 1 >= count) return {0, 0};
         const int64_t rows = sizes[from_end ? count - 2 - k : k + 1];

@@ -1,5 +1,5 @@
-// One step of few sequences: it takes as long as reading the weights, so these are read once, where
-// they lie, and not packed.
+// One step of few sequences: memory-bound by the weights, so these are read once, in place, and not
+// packed.
 #include <algorithm>
 #include <cstring>
 
@@ -17,7 +17,7 @@ namespace {
 
 using ArrayRefs = std::span<const ConstArrayRef>;
 
-// Units, so many at a time.
+// Units per chunk.
 constexpr int64_t kBlock = 32;
 
 int64_t CountParts(int64_t n_blocks, int64_t n_weights) {
@@ -34,11 +34,11 @@ void Run(const Array& x, ArrayRefs ws, ArrayRefs bs, RecurrentCell cell, const A
     const int64_t gates = CountGates(cell);
     const int64_t wide = gates * size;
     const RecurrentLoops<T>& loops = RecurrentLoopsOf<T>();
-    const Scratch<T> before{rows * size};  // since h is written
+    const Scratch<T> before{rows * size};  // a copy, since h is written
     std::memcpy(before.data(), Data<T>(h), rows * size * sizeof(T));
     const Scratch<T> z{rows * wide};
     const Scratch<T> product{rows * wide};
-    // The last bias of a GRU stays with the product of the state.
+    // The last bias of a GRU is added to the product of the state.
     const bool is_gru = cell == RecurrentCell::kGru;
     const T* const bias = is_gru ? Data<const T>(bs[5].get()) : nullptr;
     const int64_t n_blocks = CeilDiv(size, kBlock);

@@ -1,4 +1,4 @@
-// Products of a few rows with weights that are read once, where they lie.
+// Small GEMM: products of a few rows with weights that are read once, in place.
 #pragma once
 
 #include "chainerx/native/strided/simd/batch.h"
@@ -7,8 +7,8 @@ namespace chainerx::native {
 namespace CX_ISA {
 namespace {
 
-// Rows of x with rows of w, each product in kChains sums. Together so many that the processor
-// always has some to add to, and no more loads than it needs.
+// Products of rows of x and rows of w, kChains accumulators each: enough independent additions to
+// hide latency, with no more loads than necessary.
 template <int kRows, int kColumns, int kChains, typename T>
 void DotsOfRows(const T* x, const T* w, int64_t k, T* y, int64_t y_row) {
     constexpr int64_t kSize = Batch<T>::size;
@@ -65,7 +65,7 @@ void Dots(const T* x, int64_t rows, const T* w, int64_t n, int64_t k, T* y, int6
 #if defined(CX_ISA_AVX512)
     constexpr int kColumns = 4;
 #else
-    constexpr int kColumns = 2;  // of 16 registers
+    constexpr int kColumns = 2;  // limited by 16 registers
 #endif
     int64_t j = 0;
     for (; j + kColumns <= n; j += kColumns) {

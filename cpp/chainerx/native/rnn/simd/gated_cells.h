@@ -1,4 +1,4 @@
-// Cells whose gates are given.
+// SIMD loops of LSTM cells whose gates are given.
 #pragma once
 
 #include "chainerx/native/rnn/recurrent_loops.h"
@@ -14,7 +14,7 @@ struct FourGates {
     B gate[4];
 };
 
-// Four gates of n units that stand side by side.
+// Four gates of n units, interleaved.
 template <typename T>
 FourGates<Batch<T>> Apart(const T* x, int64_t n) {
     alignas(64) T turned[4][Batch<T>::size] = {};
@@ -35,7 +35,7 @@ void StoreSideBySide(const FourGates<Batch<T>>& y, int64_t n, T* x) {
 }
 
 #if defined(CX_ISA_AVX512)
-// Of 16 units, in registers: halves of two gates, then whole ones.
+// Deinterleaves 16 units in registers: first halves of two gates, then whole ones.
 inline FourGates<BatchF> Apart16(const float* x) {
     const __m512i ai = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29);
     const __m512i fo = _mm512_add_epi32(ai, _mm512_set1_epi32(2));
@@ -72,7 +72,7 @@ struct GateAccess {
     using B = Batch<T>;
 
     Units<T, kPart> at;
-    int64_t step;  // from gate to gate, where they are not adjacent
+    int64_t step;  // stride between gates, if they are not adjacent
 
     FourGates<B> Get(const T* x) const {
         if constexpr (kLayout != GateLayout::kAdjacent) {
@@ -100,7 +100,7 @@ struct GateAccess {
     }
 };
 
-// Calls f(units, access to groups, where their cells are, where their first gate is).
+// Calls f(units, access to groups, offset of their cells, offset of their first gate).
 template <typename T, GateLayout kLayout, typename F>
 void ForGates(const GatedCells<T>& s, const F& f) {
     const int64_t n_gates = kLayout == GateLayout::kRows ? s.n_cells + 3 : 4;

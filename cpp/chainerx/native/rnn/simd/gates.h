@@ -1,4 +1,4 @@
-// What the units of recurrent networks are made of: walking over them, gates, and their gradients.
+// Units of recurrent layers: iteration, gates, and their gradients.
 #pragma once
 
 #include "chainerx/native/math/simd/math.h"
@@ -43,7 +43,7 @@ void ForUnits(int64_t rows, int64_t units, const F& f) {
     }
 }
 
-// d sigmoid, d tanh: from their values.
+// Derivatives of sigmoid and tanh, from their values.
 template <typename B>
 B SigmoidSlope(const B& y) {
     return y * (B(1) - y);
@@ -53,8 +53,8 @@ B TanhSlope(const B& y) {
     return B(1) - y * y;
 }
 
-// What goes into a cell besides that before. Behind the sigmoids and tanh; or their gradients,
-// before them.
+// The inputs of a cell except for the previous cell: values after sigmoid and tanh; or their
+// gradients before these.
 template <typename B>
 struct CellGates {
     B i;
@@ -71,7 +71,7 @@ CellGates<B> GateGrads(const CellGates<B>& g, const B& c, const B& gc) {
     return {gc * g.a * SigmoidSlope(g.i), gc * c * SigmoidSlope(g.f), gc * g.i * TanhSlope(g.a)};
 }
 
-// The gradients of the output o tanh(c), where t = tanh(c).
+// Gradients of the output o tanh(c), where t = tanh(c).
 template <typename B>
 B OfCell(const B& gh, const B& o, const B& t) {
     return gh * o * TanhSlope(t);

@@ -1,4 +1,4 @@
-// Units of recurrent networks, after the products: gates, and their gradients.
+// SIMD elementwise part of recurrent layers: gates, and their gradients.
 #include "chainerx/native/rnn/recurrent_loops.h"
 
 #include "chainerx/native/rnn/simd/dots.h"

@@ -1,4 +1,4 @@
-// Arrays made from a rule.
+// arange, tri, tril, triu.
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
@@ -28,7 +28,7 @@ void Arange(const Scalar& start, const Scalar& step, const Array& out) {
             if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
                 if (stride == sizeof(T)) {
                     InParts(n, [&](int64_t begin, int64_t end) {
-                        // A running sum in the dtype, which wraps as the product does.
+                        // A running sum in the dtype wraps as the product does.
                         using U = std::make_unsigned_t<T>;
                         auto* to = reinterpret_cast<U*>(p);
                         auto v = static_cast<U>(first + static_cast<uint64_t>(begin) * d);
@@ -61,13 +61,13 @@ void Arange(const Scalar& start, const Scalar& step, const Array& out) {
 }
 CX_NATIVE_KERNEL(Arange)
 
-// Which columns of a row belong to a triangle.
+// The columns of a row that belong to the triangle.
 Part TrianglePart(int64_t row, int64_t columns, int64_t k, bool lower) {
     const int64_t diagonal = std::clamp<int64_t>(row + k + (lower ? 1 : 0), 0, columns);
     return lower ? Part{0, diagonal} : Part{diagonal, columns};
 }
 
-// Many small matrices, all adjacent: as many at a time as make a loop long.
+// Many small, contiguous matrices: enough at a time for a long loop.
 void MaskTriangles(const Array& x, int64_t k, bool lower, const Array& out) {
     constexpr int64_t kLong = 2048;  // bytes
     const int8_t ndim = x.ndim();
@@ -86,7 +86,7 @@ void MaskTriangles(const Array& x, int64_t k, bool lower, const Array& out) {
     }
     const auto* from = reinterpret_cast<const uint8_t*>(x.raw_data());
     auto* to = reinterpret_cast<uint8_t*>(out.raw_data());
-    constexpr int64_t kBytes = 1 << 18;  // between two looks at interrupts
+    constexpr int64_t kBytes = 1 << 18;  // between two interrupt checks
     for (int64_t done = 0; done < total; done += length) {
         const uint8_t* m = mask.data();
         const int64_t n = std::min(length, total - done);
@@ -108,20 +108,21 @@ void Triangle(const Array& x, int64_t k, bool lower, const Array& out) {
     }
     const int64_t sx = x.strides()[ndim - 1];
     const int64_t sy = out.strides()[ndim - 1];
-    // The matrices, and in them the rows, one by one.
+    // Iterates over the matrices, and over their rows.
     const auto without_columns = [ndim](const Array& a) {
         Shape shape{a.shape().begin(), a.shape().end() - 1};
         Strides strides{a.strides().begin(), a.strides().end() - 1};
         return internal::MakeView(a, shape, strides, a.raw_data());
     };
     constexpr int64_t kShortRow = 1 << 10;
-    constexpr int64_t kRows = 1 << 10;  // between two looks at interrupts
-    constexpr int64_t kCalled = 128;  // columns; of fewer, each is looked at, for calls take longer
+    constexpr int64_t kRows = 1 << 10;  // between two interrupt checks
+    // columns; shorter rows go element by element, since calls take longer
+    constexpr int64_t kCalled = 128;
     VisitItemSize(x.GetItemSize(), [&]<typename T>() {
         int64_t r = 0;
         int64_t done = 0;
         const auto row = [&](const char* from, char* to) {
-            // Columns up to the diagonal, and from there on.
+            // Splits columns at the diagonal.
             const auto [first, last] = TrianglePart(r, columns, k, lower);
             T* const t = reinterpret_cast<T*>(to);
             if (columns <= kCalled && sx == sizeof(T) && sy == sizeof(T)) {
@@ -129,7 +130,7 @@ void Triangle(const Array& x, int64_t k, bool lower, const Array& out) {
                 const int begin = static_cast<int>(first);
                 const int end = static_cast<int>(last);
                 for (int c = 0; c < static_cast<int>(columns); ++c) {
-                    const T value = f[c];  // in any case, so that there is no jump
+                    const T value = f[c];  // read unconditionally, to avoid a branch
                     t[c] = c >= begin && c < end ? value : T{};
                 }
             } else if (sx == 0 && sy == sizeof(T)) {  // tri()

@@ -1,4 +1,4 @@
-// Joining arrays.
+// concatenate.
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
@@ -16,18 +16,18 @@ namespace chainerx::native {
 namespace {
 
 constexpr int64_t kParallelBytes = 512 * 1024;
-// Of the output, that all arrays are copied to before the next one.
+// Bytes of the output in a block, to which all arrays are copied before the next block.
 constexpr int64_t kBlockBytes = 32 * 1024;
-constexpr int64_t kPartBytes = 4 << 20;  // between two looks at interrupts
+constexpr int64_t kPartBytes = 4 << 20;  // between two interrupt checks
 
-// An array, and where its part of each row of the output begins.
+// An input array, and the offset of its part in each row of the output.
 struct Piece {
     const char* from;
     char* to;
     int64_t nbytes;  // of one row
 };
 
-// Rows `begin` to `end`, which lie `row` bytes apart in the output.
+// Copies rows [begin, end), `row` bytes apart in the output.
 void CopyRows(const Piece& piece, int64_t begin, int64_t end, int64_t row) {
     const char* from = piece.from + begin * piece.nbytes;
     char* to = piece.to + begin * row;
@@ -46,7 +46,7 @@ void CopyRows(const Piece& piece, int64_t begin, int64_t end, int64_t row) {
             CopyBytes(to, from, size);
         }
     };
-    // Of a size that is known, a copy is no call.
+    // With a constant size, memcpy is inlined.
     switch (piece.nbytes) {
         case 1:
             return copy(std::integral_constant<int64_t, 1>{});
@@ -65,10 +65,10 @@ void CopyRows(const Piece& piece, int64_t begin, int64_t end, int64_t row) {
     }
 }
 
-// The same for all pieces at once, which are kCount parts of one T: whole rows are written.
+// Interleaves all inputs at once, each kCount elements of one T: whole rows are written.
 template <typename T, size_t kCount>
 void Interleave(const std::vector<Piece>& pieces, int64_t begin, int64_t end) {
-    // Several elements of any dtype, which are aligned as one of them is.
+    // Several elements of any dtype, aligned as one of them.
     typedef T Part __attribute__((aligned(1), may_alias));  // NOLINT: `using` can't say this
     const Part* from[kCount];
     for (size_t k = 0; k < kCount; ++k) from[k] = reinterpret_cast<const Part*>(pieces[k].from);
@@ -82,7 +82,8 @@ void Interleave(const std::vector<Piece>& pieces, int64_t begin, int64_t end) {
 
 using Interleaver = void (*)(const std::vector<Piece>&, int64_t, int64_t);
 
-// For a row of `row` bytes that the pieces fill in equal parts; null where there is none.
+// Returns the interleaver for rows of `row` bytes that inputs fill in equal parts; null if there is
+// none.
 Interleaver InterleaverOf(const std::vector<Piece>& pieces, int64_t row) {
     const auto n = static_cast<int64_t>(pieces.size());
     if (n < 2 || n > 4 || pieces[0].nbytes * n != row) return nullptr;
@@ -111,7 +112,7 @@ void Concatenate(std::span<const ConstArrayRef> arrays, int8_t axis, const Array
     int64_t outer = 1;
     for (int8_t i = 0; i < axis; ++i) outer *= out.shape()[i];
     const int64_t row = out.GetNBytes() / outer;
-    const int64_t step = row / out.shape()[axis];  // bytes of one place on the axis
+    const int64_t step = row / out.shape()[axis];  // bytes of one index of the axis
     std::vector<Piece> pieces;
     pieces.reserve(arrays.size());
     char* to = out.raw_data();
@@ -127,7 +128,7 @@ void Concatenate(std::span<const ConstArrayRef> arrays, int8_t axis, const Array
     }
     const int64_t rows = std::max<int64_t>(1, kBlockBytes / row);  // of a block
     const int64_t blocks = CeilDiv(outer, rows);
-    // A block of one row may be large, and is cut between arrays.
+    // A block of a single row may be large, and is split between arrays.
     const auto n = static_cast<int64_t>(pieces.size());
     const int64_t cuts = rows == 1 ? n : 1;
     const Interleaver interleave = InterleaverOf(pieces, row);

@@ -1,4 +1,4 @@
-// Fourier transforms along an axis: arrays to the rows of the library.
+// FFT along an axis: prepares rows for the library from arrays.
 #include "chainerx/kernels/signal/fft.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace chainerx::native {
 namespace {
 
-// Where the rows along an axis begin, in elements.
+// Offsets of the rows along an axis, in elements.
 class Rows {
  public:
     Rows(const Array& x, int8_t axis) : step_{x.strides()[axis] / x.GetItemSize()} {
@@ -53,7 +53,7 @@ class Rows {
     int64_t step_;
 };
 
-// Rows in arithmetic progression.
+// Evenly spaced rows.
 struct Progression {
     int64_t step;
     void Find(int64_t first, int64_t count, int64_t* at) const {
@@ -64,7 +64,7 @@ struct Progression {
 template <typename T>
 using Run = void (*)(const FourierRows<T>&);
 
-// Runs `count` rows, which look like `like`, in blocks that go by their length alone.
+// Runs `count` rows like `like`, in blocks whose size depends on the row length alone.
 template <typename T, typename In, typename Out>
 void InBlocks(Run<T> run, const FourierRows<T>& like, int64_t count, const In& in, const Out& out) {
     constexpr int64_t kMost = 256;
@@ -87,7 +87,7 @@ void InBlocks(Run<T> run, const FourierRows<T>& like, int64_t count, const In& i
     });
 }
 
-// One row, as two kinds of shorter ones.
+// Computes one row by the four-step algorithm, as two batches of shorter rows.
 template <typename T>
 void RunSplit(const FourierSplit<T>& split, const FourierRows<T>& row, const T* in, T* out) {
     const Run<T> run = GetFourierLoops<T>().complex;
@@ -115,7 +115,7 @@ void RunSplit(const FourierSplit<T>& split, const FourierRows<T>& row, const T* 
     InBlocks(run, part, n1, Progression{n2}, Progression{row.out_step});
 }
 
-// Few rows leave lanes empty, and many long ones the caches.
+// Few rows leave lanes empty, and many long ones exceed the caches.
 template <typename T>
 bool IsWorthSplitting(int64_t n, int64_t rows) {
     constexpr int64_t kLeast = 256;
@@ -135,7 +135,7 @@ void RunComplex(FourierRows<T> rows, int64_t count, const Rows& in, const Rows& 
                 out.Find(k, 1, &out_at);
                 RunSplit(*split, rows, rows.in + 2 * in_at, rows.out + 2 * out_at);
             };
-            constexpr int64_t kLong = 1 << 15;  // one is work for all threads
+            constexpr int64_t kLong = 1 << 15;  // one such row is enough work for all threads
             if (rows.n < kLong) {
                 ParallelFor(count, run);
             } else {
@@ -149,7 +149,7 @@ void RunComplex(FourierRows<T> rows, int64_t count, const Rows& in, const Rows& 
     InBlocks(GetFourierLoops<T>().complex, rows, count, in, out);
 }
 
-// The rows of arrays, but for the plan.
+// The rows of arrays; the plan is set later.
 template <typename T>
 FourierRows<T> Describe(const Array& x, bool inverse, double scale, double inside, int64_t n,
                         const Rows& in, const Rows& out, const Array& y) {
@@ -165,7 +165,7 @@ FourierRows<T> Describe(const Array& x, bool inverse, double scale, double insid
     return rows;
 }
 
-// Calls f with operands whose places are whole numbers of elements.
+// Calls f with operands whose strides are multiples of the element size.
 template <typename F>
 void WithWholeElements(const Array& x, const F& f) {
     const int64_t size = x.GetItemSize();
@@ -203,7 +203,7 @@ void FourierTransform(const Array& x, int8_t axis, bool inverse, double scale, c
 }
 CX_NATIVE_KERNEL(FourierTransform)
 
-// Between real numbers and half of their transform.
+// Real-to-complex and complex-to-real transforms, of the nonredundant half.
 void TransformReal(bool to_real, const Array& x, int8_t axis, bool inverse, double scale,
                    double inside, const Array& out) {
     if (out.GetTotalSize() == 0) return;

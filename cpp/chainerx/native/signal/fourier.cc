@@ -13,8 +13,8 @@
 namespace chainerx::native {
 namespace {
 
-// The last ones that were used, but for those of great lengths, which take longer to use than to
-// make and much memory.
+// An LRU cache of plans, except for large lengths, whose plans cost less than their transforms and
+// take much memory.
 template <typename Plan>
 class PlanCache {
  public:
@@ -25,7 +25,7 @@ class PlanCache {
         if (Pointer found = Find(matches)) return found;
         Pointer made = make();
         if (n > kLargest) return made;
-        Pointer dropped = made;  // destroyed when the lock is free
+        Pointer dropped = made;  // destroyed after the lock is released
         const std::lock_guard lock{mutex_};
         std::swap(plans_.back(), dropped);
         std::rotate(plans_.begin(), plans_.end() - 1, plans_.end());
@@ -47,14 +47,14 @@ class PlanCache {
     }
 
     internal::ForkMutex mutex_;
-    std::array<Pointer, 16> plans_;  // the one used last in front
+    std::array<Pointer, 16> plans_;  // most recently used first
 };
 
-// exp(-2 pi i k / n) for 0 <= k < n, by an angle of at most pi / 4, where sine and cosine are
-// exact.
+// exp(-2 pi i k / n) for 0 <= k < n, by reduction to an angle of at most pi / 4, where sine and
+// cosine are accurate.
 std::pair<double, double> Root(int64_t k, int64_t n) {
     const int64_t octant = 8 * k / n;  // n is below 2^60
-    // k / n = quarter / 4 + rest / n / 4, the rest between -n / 2 and n / 2
+    // k / n = quarter / 4 + rest / n / 4, with the rest between -n / 2 and n / 2
     const int64_t quarter = (octant + 1) / 2;
     const int64_t rest = 4 * k - quarter * n;
     const double angle =
@@ -73,7 +73,7 @@ std::pair<double, double> Root(int64_t k, int64_t n) {
     }
 }
 
-// The greatest divisor that is not above the square root; 0 if it is too small for many rows.
+// The largest divisor that does not exceed the square root; 0 if it is too small for many rows.
 int64_t SplitLength(int64_t n) {
     constexpr int64_t kLeast = 8;
     const auto root = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));

@@ -1,5 +1,4 @@
-// What a length of a Fourier transform needs: a plan of the library, or two of lengths whose
-// product it is. Plans are kept for the next transform of that length.
+// FFT plans of a length: a plan of the library, or two plans of its factors. Plans are cached.
 #pragma once
 
 #include <cstdint>
@@ -31,22 +30,23 @@ class FourierPlan {
     void* plan_;
 };
 
-// A transform of n1 x n2 numbers is n2 transforms of n1 numbers that lie n2 apart, factors, and n1
-// transforms of n2 numbers (Cooley and Tukey, 1965; Bailey, 1990), each kind many rows at once.
+// The four-step algorithm: a transform of n1 x n2 numbers is n2 transforms of n1 numbers with
+// stride n2, twiddle factors, and n1 transforms of n2 numbers (Cooley and Tukey, 1965; Bailey,
+// 1990), each as a batch of rows.
 template <typename T>
 struct FourierSplit {
     FourierSplit(int64_t n, int64_t n1);
 
     int64_t n;
-    std::shared_ptr<const FourierPlan<T>> first;   // n1 numbers
-    std::shared_ptr<const FourierPlan<T>> second;  // n2 numbers
+    std::shared_ptr<const FourierPlan<T>> first;   // of length n1
+    std::shared_ptr<const FourierPlan<T>> second;  // of length n2
     std::vector<T> twiddles;  // exp(-2 pi i j k / n) for j < n1, k < n2: real, imaginary
 };
 
 template <typename T>
 std::shared_ptr<const FourierPlan<T>> GetFourierPlan(FourierPlanKind kind, int64_t n);
 
-// Null where n has no two divisors of similar size.
+// Returns null if n has no two divisors of similar size.
 template <typename T>
 std::shared_ptr<const FourierSplit<T>> GetFourierSplit(int64_t n);
 

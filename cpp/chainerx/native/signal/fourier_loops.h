@@ -1,33 +1,33 @@
-// Fourier transforms of rows, as the unit fourier has them for each instruction set.
+// FFT of rows: exported by the unit fourier for each instruction set.
 #pragma once
 
 #include <cstdint>
 
 namespace chainerx::native {
 
-// Steps and places count elements: a complex number or a real one, as the operand is.
+// Steps and offsets count elements: complex or real ones, according to the operand.
 template <typename T>
 struct FourierRows {
     const void* plan;
-    int64_t n;  // of the complex or real numbers that are transformed
+    int64_t n;  // length of the transform
     int64_t rows;
-    bool forward;  // the sign of exp(-2 pi i j k / n)
-    T scale;       // of all results
-    T inside;      // between complex and real: of what stands for two numbers, besides
+    bool forward;  // sign of exp(-2 pi i j k / n)
+    T scale;       // factor of all results
+    T inside;      // real transforms: factor of numbers that stand for conjugate pairs
     const T* in;
-    int64_t in_step;       // from number to number
-    const int64_t* in_at;  // of the first number of each row
+    int64_t in_step;       // stride in a row
+    const int64_t* in_at;  // offset of each row
     T* out;
     int64_t out_step;
     const int64_t* out_at;
-    // Complex to complex: null, or factors of the results, at the places of `out`; conjugated
-    // where the transform goes backward.
+    // Complex transforms: null, or factors of the results, at the offsets of `out`; conjugated if
+    // the transform is backward.
     const T* twiddles;
-    void* work;  // of work(n) bytes, aligned to 64
+    void* work;  // of work(n) bytes, 64-byte aligned
 };
 
-// A plan is what a length needs: kComplex, or kReal between real numbers and the first half of
-// their transform. std::bad_alloc may come from all but `release`.
+// The kind of a plan: kComplex, or kReal between real numbers and the nonredundant half of their
+// transform. All functions but `release` may throw std::bad_alloc.
 enum FourierPlanKind : int { kFourierComplex, kFourierReal };
 
 template <typename T>

@@ -1,5 +1,5 @@
-// Linear interpolation in a table. Places are found first, then the points around them fetched, and
-// the arithmetic is done in vectors, block by block.
+// Piecewise linear interpolation. Per block: finds the intervals, gathers the points around them,
+// then computes in vectors.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -23,21 +23,21 @@ struct Table {
     const T* x;
     const T* y;
     int64_t n;        // at least 2
-    const T* slopes;  // of all n - 1 lines, where they are worth it; or null
+    const T* slopes;  // slopes of all n - 1 lines, or null if not precomputed
 
     T WidthOf(int64_t i) const { return x[i + 1] - x[i]; }
-    // Where points coincide, the result is that of the last one.
+    // Where points coincide, the last one counts.
     T SlopeOf(int64_t i) const {
         const T width = WidthOf(i);
         return (y[i + 1] - y[i]) / (width == 0 ? T(1) : width);
     }
 };
 
-// places[i] = the last of the points but one that is not above x[i], 0 if there is none. What is
-// written to the table meanwhile can't lead out of it.
+// places[i] = the last interval whose start is not above x[i], 0 if there is none. It stays within
+// the table even if another thread writes to the table.
 template <typename T>
 void FindPlaces(const Table<T>& t, const T* x, int64_t count, int64_t* places) {
-    // The searches go side by side, so that one waits for memory while others do.
+    // Searches are interleaved to overlap cache misses.
     constexpr int64_t kTogether = 16;
     const auto search = [&](const T* v, int64_t width, int64_t* found) {
         for (int64_t j = 0; j < width; ++j) found[j] = 0;
@@ -49,8 +49,8 @@ void FindPlaces(const Table<T>& t, const T* x, int64_t count, int64_t* places) {
             left -= half;
         }
     };
-    // Numbers that ascend, or nearly, among few points: on from the place before.
-    constexpr int64_t kFew = 4;  // for each of them
+    // Linear search from the previous place, for (nearly) ascending numbers among few points.
+    constexpr int64_t kFew = 4;  // points per number
     constexpr int64_t kSteps = 4 * kFew;
     int64_t ascents = 0;
     for (int64_t i = 1; i < count; ++i) ascents += x[i] >= x[i - 1];
@@ -72,7 +72,7 @@ void FindPlaces(const Table<T>& t, const T* x, int64_t count, int64_t* places) {
             ++steps;
         }
         if (steps == kSteps) search(x + i, 1, &at);
-        // All that follow on the same line, in the shortest loop.
+        // Consumes all following numbers on the same line in a tight loop.
         const T low = at == 0 ? -kInfinity : t.x[at];
         const T high = at + 2 < t.n ? t.x[at + 1] : kInfinity;
         do {
@@ -86,9 +86,9 @@ bool IsFinite(T v) {
     return std::abs(v) <= std::numeric_limits<T>::max();
 }
 
-// What it is where nan or infinity comes out. Between finite points that are so far from each other
-// that their distance is not, parts of both are added. Beside what is not finite there is still
-// what it is from one side or the other, and on a level line.
+// Recomputes results that are NaN or infinite. Between finite points whose distance overflows,
+// weighted parts of both are added. Next to a non-finite point, the limit from either side counts,
+// and a level line stays level.
 template <typename T>
 T OnHardLine(const Table<T>& t, int64_t i, T x) {
     const T x0 = t.x[i];
@@ -123,7 +123,7 @@ void InterpBlock(const Table<T>& t, const T* __restrict x, int64_t count, T left
     const T last_value = t.y[t.n - 1];
     T y[kBlock];
     for (int64_t i = 0; i < count; ++i) y[i] = y0[i] + slope[i] * (x[i] - x0[i]);
-    // At points, infinity has become nan, and -0 has lost its sign. A steep line is infinite.
+    // Infinity has become NaN at points, and -0 has lost its sign. A steep line is infinite.
     const auto is_lost = [](T v) { return !(std::abs(v) > 0) || !IsFinite(v); };
     bool any_lost = false;
     for (int64_t i = 0; i < count; ++i) any_lost |= is_lost(y[i]);
@@ -149,8 +149,7 @@ void Interp(const Array& x, const Array& xp, const Array& fp, const std::optiona
         const auto data = [](const Array& a) { return reinterpret_cast<T*>(a.raw_data()); };
         Table<T> table{data(xp), data(fp), xp.GetTotalSize(), nullptr};
         std::unique_ptr<T[]> slopes;
-        // Between points that are so far from each other the slope of a line is nan, so that
-        // nothing is computed with it.
+        // If distances between points overflow, slopes are NaN, so that the vector code yields NaN.
         const bool is_wide = !IsFinite(table.x[table.n - 1] - table.x[0]);
         if (table.n <= size / 2 || is_wide) {  // divisions take as long as all the rest
             slopes = std::make_unique_for_overwrite<T[]>(static_cast<size_t>(table.n - 1));

@@ -1,5 +1,4 @@
-// Fourier transforms of rows, by the library pocketfft, which computes as many rows at once as a
-// vector register has lanes.
+// FFT of rows by the library pocketfft, which computes one row per lane.
 #define POCKETFFT_NO_MULTITHREADING
 #define POCKETFFT_CACHE_SIZE 0
 #include <pocketfft_hdronly.h>
@@ -19,7 +18,7 @@ using Lanes = lanes::Vector<T, kLanes>;
 template <typename T>
 using Complex = library::cmplx<T>;
 
-// The rows from `first` on, one per lane; where there are fewer, the last one several times.
+// Loads rows from `first` on, one per lane; missing rows repeat the last one.
 template <typename T, int kLanes>
 class Group {
  public:
@@ -49,8 +48,8 @@ class Group {
 };
 
 // Calls f with the number of rows that are computed at once, for rows of n elements: as many as a
-// register has lanes, unless half or a quarter of them, in registers of at least kLeastBytes, stay
-// in the first-level cache together with the memory that the library works in.
+// register has lanes, unless half or a quarter of them, in registers of at least kLeastBytes, fit
+// in L1 together with the library's work space.
 template <typename T, int kLeastBytes, int kLanes = lanes::kMost<T>, typename F>
 inline void WithLanes(int64_t n, const F& f) {
     constexpr int64_t kCache = 32 << 10;
@@ -138,8 +137,8 @@ void RunComplex(const FourierRows<T>& r) {
     });
 }
 
-// ---- between real numbers and the first half of their transform, in which the library puts the
-// parts of number k at 2 k - 1 and 2 k, and that of number 0 at 0
+// ---- real to complex and back; the library stores the parts of number k at 2 k - 1 and 2 k, and
+// that of number 0 at 0
 
 template <typename T, int kLanes>
 void FromRealGroup(const FourierRows<T>& r, const Group<T, kLanes>& g,

@@ -1,4 +1,4 @@
-// Rows to lanes and back: numbers of as many rows as a vector has lanes, which lie anywhere.
+// Transposes rows to lanes and back: one row per lane, from any addresses.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct VectorOf {
 template <typename T, int kLanes>
 using Vector = typename VectorOf<T, kLanes>::Type;
 
-// Elements kIndex of a, and of b from kLanes on.
+// Shuffle: elements kIndex of a, or of b from kLanes on.
 template <typename T, int kLanes, int... kIndex>
 inline Vector<T, kLanes> Shuffle(const Vector<T, kLanes>& a, const Vector<T, kLanes>& b) {
 #if defined(__clang__)
@@ -33,7 +33,7 @@ inline Vector<T, kLanes> Shuffle(const Vector<T, kLanes>& a, const Vector<T, kLa
 #endif
 }
 
-// The same by a function of the place: index(place).
+// The same with indices from a function: index(place).
 template <typename T, int kLanes, typename Index, int... kPlace>
 inline Vector<T, kLanes> ShuffleBy(const Vector<T, kLanes>& a, const Vector<T, kLanes>& b,
                                    std::integer_sequence<int, kPlace...>) {
@@ -49,14 +49,14 @@ template <int kFirst>
 struct EverySecond {
     static constexpr int At(int place) { return 2 * place + kFirst; }
 };
-// The first halves of both, or the second ones, an element of each in turn.
+// Interleaves the first halves of both, or the second ones.
 template <int kLanes, bool kSecond>
 struct InTurn {
     static constexpr int At(int place) {
         return place / 2 + (kSecond ? kLanes / 2 : 0) + (place % 2) * kLanes;
     }
 };
-// What two rows of a matrix exchange when blocks of kSize by kSize elements are transposed.
+// The exchange between two rows when blocks of kSize by kSize elements are transposed.
 template <int kLanes, int kSize, bool kSecond>
 struct Exchange {
     static constexpr int At(int place) {
@@ -77,7 +77,7 @@ inline void Store(T* to, const V& v) {
     std::memcpy(to, &v, sizeof(v));
 }
 
-// Transposes vectors of units of kUnit elements: as many vectors as they have units.
+// Transposes a square of units of kUnit elements.
 template <typename T, int kLanes, int kUnit, int kSize = kLanes / 2>
 inline void Transpose(Vector<T, kLanes>* v) {
     if constexpr (kSize >= kUnit) {
@@ -94,16 +94,16 @@ inline void Transpose(Vector<T, kLanes>* v) {
     }
 }
 
-// Where numbers lie: those of a row `step` apart, each row from its own place on. Places and steps
+// Addresses of numbers: those of a row `step` apart, each row at its own offset. Offsets and steps
 // count numbers.
 struct Places {
     const int64_t* at;
-    int64_t count;  // of rows; at[] has one for each lane all the same
+    int64_t count;  // of rows; at[] has an entry for each lane in any case
     int64_t step;
-    bool beside;  // whether each row begins beside the one before
+    bool beside;  // whether rows are adjacent
 };
 
-// Calls put(i, real parts, imaginary parts) for n numbers.
+// Loads n numbers: calls put(i, real parts, imaginary parts).
 template <int kLanes, typename T, typename F>
 inline void GatherComplex(const T* in, const Places& p, int64_t n, const F& put) {
     constexpr int kUnits = kLanes / 2;  // complex numbers in a vector
@@ -144,7 +144,7 @@ inline void GatherComplex(const T* in, const Places& p, int64_t n, const F& put)
     }
 }
 
-// Stores n numbers, of which get(i, &real, &imag) gives the parts.
+// Stores n numbers: get(i, &real, &imag) returns the parts.
 template <int kLanes, typename T, typename F>
 inline void ScatterComplex(T* out, const Places& p, int64_t n, const F& get) {
     constexpr int kUnits = kLanes / 2;

@@ -1,5 +1,5 @@
-// Connectionist temporal classification, by the forward and backward sums over the lattice of each
-// row (Graves et al., ICML 2006), in logarithms.
+// Connectionist temporal classification by the forward-backward algorithm (Graves et al., ICML
+// 2006), in log space.
 #include "chainerx/native/loss/ctc.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ CtcTargets::CtcTargets(const Array& x, const Array& t, const Array& input_length
         }
         const int64_t* const first = Data<const int64_t>(t) + b * most;
         const std::vector<int64_t> row(first, first + n);
-        int64_t needed = n;  // equal labels need a blank between them
+        int64_t needed = n;  // equal adjacent labels need a blank between them
         for (int64_t i = 0; i < n; ++i) {
             const int64_t label = row[static_cast<size_t>(i)];
             if (label < 0 || label >= x.shape()[2]) {
@@ -66,7 +66,7 @@ void VisitWide(Dtype dtype, const F& f) {
     }
 }
 
-// Steps whose sums take a tenth of a millisecond or so.
+// Number of steps that take about a tenth of a millisecond.
 int64_t StepsBetweenInterrupts(int64_t stride) { return CeilDiv(1 << 16, stride); }
 
 template <typename T>
@@ -80,7 +80,7 @@ class Lattice {
           weights_(path.steps * stride_),
           skip_(stride_) {}
 
-    // From scores (steps, rows, classes) and their statistics.
+    // Loads log probabilities from scores (steps, rows, classes) and their statistics.
     void Load(const T* x, const T* stats, int64_t row, int64_t rows, int64_t classes) {
         Clear();
         for (int64_t t = 0; t < path_.steps; ++t) {
@@ -96,7 +96,7 @@ class Lattice {
         }
     }
 
-    // The same from its end to its beginning.
+    // Loads the reversed lattice, for the backward recursion.
     void LoadReversed(const Lattice& other) {
         Clear();
         const int64_t last = path_.size() - 1;
@@ -121,7 +121,7 @@ class Lattice {
         }
     }
 
-    // Of all ways, which end in one of the last two states.
+    // The log probability of all paths, which end in one of the last two states.
     double LogProbability() const {
         if (path_.steps == 0) return 0;
         const T* row = At(weights_, path_.steps - 1);
@@ -132,8 +132,8 @@ class Lattice {
         return taken_off_ + max + std::log(std::exp(end - max) + std::exp(before - max));
     }
 
-    // to (steps, states): the logarithm of the weight of all ways by way of a state, less one
-    // number per step.
+    // to (steps, states) = log(alpha beta): the log weight of all paths through a state, minus one
+    // offset per step.
     void Join(const Lattice& reversed, T* to) const {
         constexpr T kNone = -std::numeric_limits<T>::infinity();
         const int64_t last = path_.size() - 1;
@@ -142,7 +142,7 @@ class Lattice {
             const T* after = reversed.At(reversed.weights_, path_.steps - 1 - t);
             const T* emission = At(emissions_, t);
             for (int64_t s = 0; s <= last; ++s) {
-                // What is emitted is part of both.
+                // Both alpha and beta include the emission.
                 to[s] = emission[s] == kNone ? kNone : before[s] + (after[last - s] - emission[s]);
             }
         }
@@ -194,7 +194,7 @@ void Ctc(const Array& x, const Array& t, const Array& input_length, const Array&
 }
 CX_NATIVE_KERNEL(Ctc)
 
-// gx -= gy times how probable it is that a way of `path` passes each class in each step.
+// gx -= gy times the posterior probability of each class in each step.
 template <typename T>
 void SubtractPosteriors(const RowLoopsOf<T>& loops, const CtcPath& path, const Array& x,
                         const Array& stats, T gy, int64_t row, const Array& gx) {

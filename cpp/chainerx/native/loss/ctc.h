@@ -1,4 +1,4 @@
-// The lattice of a row of connectionist temporal classification.
+// Targets of CTC: the states of a row, and the checked labels and lengths.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +10,23 @@ namespace chainerx::native {
 
 inline constexpr const char* kCtcName = "connectionist_temporal_classification";
 
-// The classes of the states, a blank before, between and behind all labels of a row.
+// The classes of the states: a blank before, between and after all labels of a row.
 struct CtcPath {
     std::vector<int64_t> classes;
     int64_t steps;
 
     int64_t size() const { return static_cast<int64_t>(classes.size()); }
-    // Whether state s may follow s - 2: not across a label that repeats, nor between blanks.
+    // Whether state s may follow s - 2: not across a repeated label, nor between blanks.
     bool MaySkip(int64_t s) const {
         return s >= 2 && classes[static_cast<size_t>(s)] != classes[static_cast<size_t>(s - 2)];
     }
 };
 
-// Labels and lengths, which fit the scores x. Each kernel copies and checks them, for another
-// thread may write to the arrays meanwhile.
+// Labels and lengths, checked against the scores x. Each kernel copies and checks them, since
+// another thread may write to the arrays meanwhile.
 class CtcTargets {
  public:
-    // Throws a KernelError for what does not fit.
+    // Throws a KernelError if they don't fit.
     CtcTargets(const Array& x, const Array& t, const Array& input_length,
                const Array& label_length);
 

@@ -1,5 +1,5 @@
-// The second derivative of connectionist temporal classification: the sums of its gradient (ctc.cc)
-// once more, in numbers that carry their change along a direction. Rarely asked for, so plain.
+// JVP of the CTC gradient: the forward-backward algorithm of ctc.cc in dual numbers. Rarely used,
+// hence plain code.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kNone = -std::numeric_limits<double>::infinity();
 
-// A number and its change. That of a logarithm of 0 is 0.
+// A dual number: a value and its tangent. The tangent of log(0) is 0.
 struct Moving {
     double value{kNone};
     double change{0};
@@ -31,7 +31,7 @@ Moving operator-(const Moving& a, const Moving& b) {
     return {a.value - b.value, a.change - b.change};
 }
 
-// The logarithm of a sum of exponentials of numbers that are added one by one.
+// logsumexp of numbers that are added one by one.
 class LogSum {
  public:
     void Add(const Moving& x) {
@@ -57,7 +57,7 @@ class LogSum {
     double weighted_{0};
 };
 
-// The change of exp(x).
+// The tangent of exp(x).
 double ChangeOfExp(const Moving& x) { return std::exp(x.value) * x.change; }
 
 // The rows of one example: (steps, width) each.
@@ -70,8 +70,7 @@ struct Table {
     Moving& At(int64_t t, int64_t s) { return values[static_cast<size_t>(t * width + s)]; }
 };
 
-// Of logarithms of weights, forward if `first` is 0 and `step` 1, else from the end to the
-// beginning. What a step emits counts in its own row.
+// Computes log alpha, or log beta unless `is_forward`. Both include a step's emission in its row.
 void Run(const CtcPath& path, Table& emissions, bool is_forward, Table& weights) {
     const int64_t last = path.size() - 1;
     for (int64_t i = 0; i < path.steps; ++i) {

@@ -1,4 +1,4 @@
-// Sums over the ways through a lattice, the states of a step side by side.
+// SIMD alpha recursion: the states of a step in parallel.
 #pragma once
 
 #include "chainerx/native/math/simd/math.h"
@@ -13,11 +13,11 @@ template <typename T>
 inline Batch<T> LogSumOfThree(const Batch<T>& a, const Batch<T>& b, const Batch<T>& c) {
     const Batch<T> none(-static_cast<T>(__builtin_inf()));
     const Batch<T> max = xsimd::max(a, xsimd::max(b, c));
-    const Batch<T> least(T(-50));  // what is less adds nothing to 1
+    const Batch<T> least(T(-50));  // anything less adds nothing to 1
     const auto part = [&](const Batch<T>& x) {
         return math::Exp(math::MaxOrSecond(least, x - max));
     };
-    const auto is_none = (a == none) & (b == none) & (c == none);  // nan is another case
+    const auto is_none = (a == none) & (b == none) & (c == none);  // NaN is not included
     return xsimd::select(is_none, none, max + math::Log(part(a) + part(b) + part(c)));
 }
 

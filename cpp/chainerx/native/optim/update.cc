@@ -1,4 +1,4 @@
-// One step of an optimizer for many parameters.
+// One optimizer step for many parameters.
 #include <algorithm>
 #include <span>
 
@@ -22,11 +22,11 @@ struct Lists {
     Arrays grads;
     Arrays states;
     Arrays params;
-    size_t n_states;  // of each parameter
+    size_t n_states;  // per parameter
 
     int64_t size(size_t i) const { return params[i].get().GetTotalSize(); }
 
-    // Elements begin to end of one parameter.
+    // Updates elements [begin, end) of one parameter.
     void Update(size_t i, int64_t begin, int64_t end) const {
         const Array& param = params[i].get();
         const int64_t offset = begin * param.GetItemSize();
@@ -65,7 +65,8 @@ void UpdateParameters(UpdateRule rule, const Array& numbers, Arrays grads, Array
         for (size_t i = 0; i < n; ++i) lists.Update(i, 0, lists.size(i));
         return;
     }
-    // Blocks of all elements together, so that small parameters share one and large ones are cut.
+    // Splits all elements together, so that small parameters share a chunk and large ones are
+    // divided.
     ParallelFor(CeilDiv(total, kBlock), [&](int64_t block) {
         int64_t begin = block * kBlock;
         int64_t left = std::min(kBlock, total - begin);

@@ -1,4 +1,4 @@
-// What the unit optim/simd/update.cc exports.
+// Optimizer loops: exported by optim/simd/update.cc.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace chainerx::native {
 
-// Elements of one parameter. states: as many pointers as the rule has.
+// Updates elements of one parameter. `states` has as many pointers as the rule has states.
 using UpdateLoop = void (*)(char* param, const char* grad, char* const* states, int64_t n,
                             const double* numbers);
 

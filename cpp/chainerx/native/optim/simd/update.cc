@@ -1,4 +1,4 @@
-// Steps of optimizers: the rows of ops/optim/update.def over whole batches, then one masked batch.
+// SIMD optimizer steps: the rows of ops/optim/update.def in whole batches, then one masked batch.
 #include "chainerx/native/math/simd/math.h"
 #include "chainerx/native/optim/update_loops.h"
 #include "chainerx/native/strided/simd/batch.h"
@@ -7,7 +7,7 @@ namespace chainerx::native {
 namespace CX_ISA {
 namespace {
 
-// kStates of the pointers are used.
+// Uses the first kStates pointers.
 template <typename Row, typename T>
 void Run(char* param, const char* grad, char* const* states, int64_t n, const double* numbers) {
     using B = Batch<T>;

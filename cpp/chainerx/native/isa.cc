@@ -73,7 +73,7 @@ struct Choice {
 
 constexpr int kCount = static_cast<int>(Isa::kCount);
 
-// Which of those that were built this processor has.
+// The built instruction sets that this processor has.
 struct Abilities {
     bool has[kCount];
 
@@ -89,7 +89,7 @@ Choice Choose() {
     const auto [has] = Abilities{};
     Choice choice;
     for (int k = 0; k < kCount; ++k) {
-        if (has[k]) choice.isa = k;  // they stand in the order of ability
+        if (has[k]) choice.isa = k;  // in ascending order of capability
     }
     const char* wanted = std::getenv("CHAINERX_ISA");
     if (wanted == nullptr || *wanted == 0) return choice;
@@ -147,7 +147,7 @@ void CheckIsa() {
     }
 }
 
-// Every unit of native/isa, and the table that it exports: CX_UNIT(isa, unit, Type).
+// All SIMD units, and the tables that they export: CX_UNIT(isa, unit, Type).
 #define CX_UNITS(CX_UNIT, isa)                                    \
     CX_UNIT(isa, activation, struct FamilyLoops_activation)       \
     CX_UNIT(isa, arithmetic, struct FamilyLoops_arithmetic)       \
@@ -201,7 +201,8 @@ constexpr Units kUnits[] = {
 #undef X
 };
 
-// A processor with none of them gets the first one's tables; CheckIsa refuses before they are used.
+// If the processor has none of them, the first one's tables are returned; CheckIsa throws before
+// they are used.
 const Units& ChosenUnits() { return kUnits[Chosen().isa < 0 ? 0 : Chosen().isa]; }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Which instruction set the float kernels of this process use.
+// The instruction set of this process's float kernels.
 #pragma once
 
 #include "chainerx/native/elementwise/loops.h"
@@ -6,15 +6,15 @@
 
 namespace chainerx::native {
 
-// The best one that is built and that this processor has; $CHAINERX_ISA names another. Chosen once,
+// The best one that is built and that this processor has; $CHAINERX_ISA overrides it. Chosen once,
 // while the library loads.
 const char* IsaName();
 
-// Throws ChainerxError if $CHAINERX_ISA named one that is not built or that this processor lacks.
+// Throws ChainerxError if $CHAINERX_ISA names one that is not built or that this processor lacks.
 void CheckIsa();
 
-// The loops of a unit in the chosen instruction set; those of the families:
-// native/elementwise/family.h.
+// The loops of a unit in the chosen instruction set; native/elementwise/family.h declares those of
+// the families.
 const CastLoops& cast_loops();
 const RowLoops& rows_loops();
 

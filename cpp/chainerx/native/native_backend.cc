@@ -20,12 +20,12 @@ constexpr int64_t kSmallLimit = static_cast<int64_t>(internal::kPoolMaxSize) - k
 
 size_t BlockSize(int64_t nbytes) { return static_cast<size_t>(nbytes + kHeader); }
 
-// memcpy may not be given the null pointers that stand for no bytes.
+// memcpy must not be given null pointers, which empty arrays have.
 void Copy(void* dst, const void* src, int64_t nbytes) {
     if (nbytes != 0) CopyBytes(static_cast<char*>(dst), static_cast<const char*>(src), nbytes);
 }
 
-// As the pool rounds it.
+// Rounds as the pool does.
 int32_t SmallBytes(size_t size) {
     constexpr size_t kGrain = internal::kPoolGrain;
     return static_cast<int32_t>((size + kGrain - 1) / kGrain * kGrain);
@@ -35,7 +35,7 @@ MemoryCounter& CounterOf(const Buffer& b) {
     return static_cast<NativeDevice*>(b.device())->memory_counter();
 }
 
-// These are called last, so that the short way has nothing to save for what comes after.
+// Tail calls, so that the fast path saves no registers for them.
 [[gnu::noinline, gnu::cold]] void TellAndFree(Buffer* b, size_t size) {
     internal::TellSmall();
     internal::PoolFreeSmall(b, size);

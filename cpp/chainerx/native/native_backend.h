@@ -11,8 +11,8 @@
 
 namespace chainerx::native {
 
-// Filled by the kernels' own units while the library loads. Backends that compute on host memory
-// start from a copy of it.
+// The kernels' units fill it while the library loads. Backends that compute in host memory start
+// from a copy.
 CX_API KernelTable& Kernels();
 
 template <typename K>
@@ -21,7 +21,7 @@ bool RegisterKernel(typename K::Fn* fn) {
     return true;
 }
 
-// Behind a function of the kernel's name in the anonymous namespace.
+// Write it after a function of the kernel's name in the anonymous namespace.
 #define CX_NATIVE_KERNEL(Name) \
     [[maybe_unused]] const bool kRegistered##Name = RegisterKernel<kernels::Name>(&Name);
 
@@ -32,7 +32,7 @@ class CX_API NativeDevice : public Device {
     Buffer* Allocate(int64_t nbytes) override;
     bool IsHostAccessible() const override { return true; }
     void CopyFromHost(void* dst, const void* src, int64_t nbytes) override;
-    // What is cached, and the limit of that, are of all native devices together.
+    // The cache and its limit are shared by all native devices.
     MemoryStats ReadMemoryStats() override;
     void ResetMemoryPeaks() override { counter_.ResetPeaks(); }
 
@@ -50,7 +50,7 @@ class CX_API NativeDevice : public Device {
 
 class CX_API NativeBackend : public Backend {
  public:
-    // Several devices on one CPU, for programs and tests that move arrays about.
+    // Several devices on one CPU, for programs and tests that move arrays between devices.
     static constexpr int kDeviceCount = 4;
 
     explicit NativeBackend(Context& context, std::string name = "native",

@@ -1,4 +1,4 @@
-// Cutting work into parts.
+// Partitions work into ranges.
 #pragma once
 
 #include <algorithm>
@@ -8,11 +8,11 @@
 
 namespace chainerx::native {
 
-// Of how many parts of `b` elements `a` elements are, for a >= 0 and b > 0.
+// ceil(a / b), for a >= 0 and b > 0.
 constexpr int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// The numbers from begin to end, without that; often part i of n that is cut into `count` parts of
-// nearly the same length.
+// A half-open range [begin, end); often chunk i of n elements that are split into `count` chunks of
+// nearly equal length.
 struct Part {
     int64_t begin;
     int64_t end;
@@ -22,7 +22,7 @@ struct Part {
     int64_t size() const { return end - begin; }
 };
 
-// Calls f(begin, end) for parts of [0, n) in turn; may be interrupted between them.
+// Calls f(begin, end) for chunks of [0, n) in order, with interrupt checks between them.
 template <typename F>
 void InParts(int64_t n, const F& f) {
     constexpr int64_t kPart = 1 << 18;

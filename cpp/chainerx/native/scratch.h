@@ -1,4 +1,4 @@
-// Memory that a kernel works with.
+// Scratch memory of a kernel.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// Kernels that compute in float32 and float64 alone: 16-bit floats are copied to float32 and back.
+// Upcasting for kernels that compute in float32 and float64 only: 16-bit floats are copied to
+// float32 and back.
 #pragma once
 
 #include "chainerx/core/array.h"
@@ -11,13 +12,13 @@ T* Data(const Array& x) {
     return reinterpret_cast<T*>(x.raw_data());
 }
 
-// Null for an array that has no elements.
+// Returns null for an array without elements.
 template <typename T>
 T* DataOrNull(const Array& x) {
     return x.GetTotalSize() == 0 ? nullptr : Data<T>(x);
 }
 
-// Calls f with a float or a double, for an array of one of them.
+// Calls f with a float or a double, by the dtype of the array.
 template <typename F>
 void VisitWide(const Array& x, const F& f) {
     if (x.dtype() == Dtype::kFloat32) {
@@ -35,7 +36,7 @@ inline Array ToFloat32(const Array& x) {
     return y;
 }
 
-// Where `is_half`: calls f on a float32 array in the place of `out`, and copies it there.
+// If `is_half`, calls f on a float32 array in place of `out`, and casts the result into `out`.
 template <typename F>
 bool RunWide(const Array& out, bool is_half, const F& f) {
     if (!is_half) return false;

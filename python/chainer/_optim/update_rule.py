@@ -22,7 +22,7 @@ _CORES: tp.Final = ('update_core_cpu', 'update_core_gpu', 'update_core_chainerx'
 # A subclass that overrides one of these computes something that only it knows.
 _UNFUSING: tp.Final = frozenset(
     (
-        *(*_CORES, 'update', 'update_core', 'step'),
+        *(*_CORES, 'update', 'update_core', 'step', '_numbers_at'),
         *('fused_call', '_numbers', '_settings', 'alpha_t', 'bounds'),
     )
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import itertools
 import typing as tp
 
 import numpy as np
@@ -20,21 +19,22 @@ class FormulaRule(optimizer.UpdateRule):
     """An update rule that is a formula of the parameter, its gradient, states and numbers.
 
     A subclass names the optimizer whose hyperparameters it has, as in
-    ``class SGDRule(FormulaRule, of=SGD)``, and has ``fused``, the routine that updates all
-    parameters at once by the same formula (ops/optim/update.def), and
+    ``class SGDRule(FormulaRule, of=SGD)``, and has
 
-        step(xp, p, g, *states, *numbers)
-
-    which updates parameter and states in place. Parameters of ``step`` before the first
-    hyperparameter name the states.
+    - ``step(xp, p, g, *numbers, **states)``, which updates parameter and states in place; what it
+      takes by position are numbers, by default hyperparameters of these names; by keyword, states;
+    - ``_numbers_at(t, *hyperparameters)``, those of the update number ``t``, if they are others;
+    - ``fused``, the name of the routine that updates all parameters at once. From ``step`` and
+      ``_numbers_at`` tools/gen_updates.py makes what it computes.
     """
 
     is_elementwise = True
     # Whether 16 bits are computed in float32: the squares of small numbers are 0 there.
     is_wide: tp.ClassVar[bool] = False
+    # Names of the routine by which optional parameters of `step` it has.
+    _rows: tp.ClassVar[dict[tuple[str, ...], str]]
     _defaults: tp.ClassVar[Hyperparameter | None] = None
-    _row: tp.ClassVar[str]
-    # Of the numbers of `step`, those that are hyperparameters; how many others follow them.
+    # The hyperparameters that numbers are made of; how many more numbers there are.
     _names: tp.ClassVar[tuple[str, ...]] = ()
     _n_derived: tp.ClassVar[int] = 0
 
@@ -60,12 +60,15 @@ class FormulaRule(optimizer.UpdateRule):
         of._rule_class = cls
         cls._defaults = of._defaults
         hyperparams = of._defaults.get_dict()
-        cls._row = str(cls.fused)
+        if '_rows' not in vars(cls):
+            cls._rows = {(): str(cls.fused)}
+        numbers, states = parameters_of(cls.step, 3)  # after xp, p and g
+        cls._names, _ = (
+            parameters_of(cls._numbers_at, 1) if '_numbers_at' in vars(cls) else (numbers, ())
+        )
+        cls._n_derived = len(numbers) - len(cls._names)
         if 'fused_states' not in vars(cls):
-            names = list(inspect.signature(cls.step).parameters)[3:]  # after xp, p and g
-            cls.fused_states = tuple(itertools.takewhile(lambda n: n not in hyperparams, names))
-            cls._names = tuple(name for name in names if name in hyperparams)
-            cls._n_derived = len(names) - len(cls.fused_states) - len(cls._names)
+            cls.fused_states = states
 
         def begin(self: tp.Any, **values: tp.Any) -> None:
             super(cls, self).__init__(**values)
@@ -83,21 +86,21 @@ class FormulaRule(optimizer.UpdateRule):
     def _prepare(self) -> None:
         """Sets what a rule keeps of the first values of its hyperparameters."""
 
-    def _routine(self) -> str:
-        """Name of the row of ops/optim/update.def that is the same formula."""
-        return self._row
+    def _options(self) -> tuple[str, ...]:
+        """The optional parameters of `step` that hyperparameters ask for."""
+        return ()
+
+    @staticmethod
+    def _numbers_at(t: int, *settings: tp.Any, **_: tp.Any) -> tuple[float, ...]:
+        """The numbers of `step` in the update number ``t``."""
+        return settings
 
     def _settings(self) -> tuple[float, ...]:
-        """The hyperparameters that the numbers of ``step`` are made of, in the same order.
-
-        0 stands for what is derived from them and ``t``: kernels count updates themselves
-        (`FillUpdateNumbers` in kernels/optim/update_rule.h has the formulas).
-        """
-        return as_float(self.hyperparam, *self._names) + (0.0,) * self._n_derived
+        """What `_numbers_at` takes, besides ``t``."""
+        return as_float(self.hyperparam, *self._names)
 
     def _numbers(self) -> tuple[float, ...]:
-        """The numbers of ``step``, for the update number ``t``."""
-        return self._settings()
+        return self._numbers_at(self.t, *self._settings())
 
     def _check_dtype(self, dtype: tp.Any) -> None:
         """Raises an error if a number of the formula does not work in a dtype."""
@@ -113,7 +116,9 @@ class FormulaRule(optimizer.UpdateRule):
         if self.fused is None or not _UNFUSING.isdisjoint(self.__dict__):
             return None
         self._check_dtype(dtype)
-        return self._routine(), self.fused_states, self._settings()
+        # Kernels count updates themselves, and make numbers of settings in the same places.
+        settings = self._settings() + (0.0,) * self._n_derived
+        return self._rows[self._options()], self.fused_states, settings
 
     def fused_key(self) -> tp.Hashable:
         """A key that rules have in common if `fused_call` says the same, without asking it."""
@@ -142,7 +147,8 @@ class FormulaRule(optimizer.UpdateRule):
         is_widened = self.is_wide and p.dtype.itemsize == 2
         if is_widened:
             g, *states = (x.astype(np.float32) for x in (g, *given))
-        self.step(backend.get_array_module(p), p, g, *states, *self._numbers())
+        by_name = dict(zip(keys, states, strict=True))
+        self.step(backend.get_array_module(p), p, g, *self._numbers(), **by_name)
         if is_widened:
             for narrow, wide in zip(given, states, strict=True):
                 narrow[...] = wide.astype(narrow.dtype)
@@ -162,3 +168,12 @@ def check_eps(owner: str, eps: float, dtype: tp.Any) -> None:
 def as_float(hyperparam: Hyperparameter, *names: str) -> tuple[float, ...]:
     """Values as Python floats, which leave the dtypes of arrays alone."""
     return tuple(float(getattr(hyperparam, name)) for name in names)
+
+
+def parameters_of(function: tp.Callable[..., tp.Any], skip: int) -> tuple[tuple[str, ...], ...]:
+    """Names of parameters without a default: by position, after some; by keyword only."""
+    names: tuple[list[str], list[str]] = [], []
+    for i, (name, p) in enumerate(inspect.signature(function).parameters.items()):
+        if i >= skip and p.default is p.empty:
+            names[p.kind == p.KEYWORD_ONLY].append(name)
+    return tuple(names[0]), tuple(names[1])

@@ -25,7 +25,7 @@ class AdaDeltaRule(FormulaRule, of=AdaDelta):
     fused = 'ada_delta'
 
     @staticmethod
-    def step(xp, p, g, msg, msdx, rho, eps) -> None:
+    def step(xp, p, g, rho, eps, *, msg, msdx) -> None:
         msg *= rho
         msg += (1 - rho) * g * g
         dx = xp.sqrt((msdx + eps) / (msg + eps)) * g

@@ -25,6 +25,6 @@ class AdaGradRule(FormulaRule, of=AdaGrad):
     fused = 'ada_grad'
 
     @staticmethod
-    def step(xp, p, g, h, lr, eps) -> None:
+    def step(xp, p, g, lr, eps, *, h) -> None:
         h += g * g
         p -= lr * g / (xp.sqrt(h) + eps)

@@ -58,7 +58,12 @@ class AdamRule(FormulaRule, of=Adam):
 
     fused = 'adam'
     is_wide = True
-    _names = ('alpha', 'beta1', 'beta2', 'eps', 'eta', 'weight_decay_rate')
+    _rows = {  # noqa: RUF012
+        (): 'adam',
+        ('vhat',): 'amsgrad',
+        ('low', 'high'): 'adabound',
+        ('low', 'high', 'vhat'): 'amsbound',
+    }
     # What bounds of AdaBound are relative to.
     initial_alpha: float
 
@@ -97,9 +102,9 @@ class AdamRule(FormulaRule, of=Adam):
                 "Can't determine the bounds of AdaBound optimizer because the update steps have "
                 'not been started.'
             )
-        final_lr, gamma = self._limit_of_bounds()
-        span = gamma * self.t
-        return final_lr * (1 - 1 / (span + 1)), final_lr * (1 + 1 / span)
+        settings = super()._settings() + self._limit_of_bounds()
+        *_, low, high = self._numbers_at(self.t, *settings)
+        return low, high
 
     def _limit_of_bounds(self) -> tuple[float, float]:
         hp = self.hyperparam
@@ -107,35 +112,52 @@ class AdamRule(FormulaRule, of=Adam):
 
     def _settings(self) -> tuple[float, ...]:
         self._prepare()  # the flag may have been set since
-        is_bounded = self.hyperparam.adabound
-        return *super()._settings(), *(self._limit_of_bounds() if is_bounded else _NO_BOUNDS)
+        bounds = self._limit_of_bounds() if self.hyperparam.adabound else ()
+        return super()._settings() + bounds
 
     def _numbers(self) -> tuple[float, ...]:
-        _, *others, _, _ = self._settings()
-        return self.alpha_t, *others, *(self.bounds if self.hyperparam.adabound else _NO_BOUNDS)
+        # By the properties: a subclass may override them.
+        _, *others = self._settings()
+        if not self.hyperparam.adabound:
+            return self.alpha_t, *others
+        return self.alpha_t, *others[:-2], *self.bounds
 
     def _check_dtype(self, dtype: tp.Any) -> None:
         # That of what is computed in between.
         wide = np.dtype(np.float32) if dtype.itemsize == 2 else dtype
         check_eps('Adam', float(self.hyperparam.eps), wide)
 
-    def _routine(self) -> str:
-        return _ROUTINES[bool(self.hyperparam.amsgrad), bool(self.hyperparam.adabound)]
+    def _options(self) -> tuple[str, ...]:
+        hp = self.hyperparam
+        return ('low', 'high') * bool(hp.adabound) + ('vhat',) * bool(hp.amsgrad)
 
     def fused_key(self) -> tp.Hashable:
         """What rules have in common that make the same call; see `FormulaRule`."""
         return super().fused_key(), getattr(self, 'initial_alpha', None)
 
     @staticmethod
-    def step(xp, p, g, m, v, *more) -> None:
-        """Updates parameter and states in place; ``more`` is ``vhat``, or not, and the numbers."""
-        *vhat, alpha_t, beta1, beta2, eps, eta, rate, low, high = more
+    def _numbers_at(
+        t, alpha, beta1, beta2, eps, eta, weight_decay_rate, final_lr=None, gamma=None
+    ) -> tuple[float, ...]:
+        alpha_t = alpha * math.sqrt(1 - beta2**t) / (1 - beta1**t)
+        if final_lr is None:
+            return alpha_t, beta1, beta2, eps, eta, weight_decay_rate
+        span = gamma * t
+        low, high = final_lr * (1 - 1 / (span + 1)), final_lr * (1 + 1 / span)
+        return alpha_t, beta1, beta2, eps, eta, weight_decay_rate, low, high
+
+    @staticmethod
+    def step(
+        xp, p, g, alpha_t, beta1, beta2, eps, eta, rate, low=None, high=None, *, m, v, vhat=None
+    ) -> None:
         m += (1 - beta1) * (g - m)
         v += (1 - beta2) * (g * g - v)
-        if vhat:
-            vhat[0][...] = v = xp.maximum(vhat[0], v)
-        root = xp.sqrt(v) + eps
-        if (low, high) == _NO_BOUNDS:
+        if vhat is None:
+            root = xp.sqrt(v) + eps
+        else:
+            vhat[...] = xp.maximum(vhat, v)
+            root = xp.sqrt(vhat) + eps
+        if low is None:
             change = eta * (alpha_t * m / root)
         else:
             change = eta * (xp.clip(alpha_t / root, low, high) * m)
@@ -144,24 +166,13 @@ class AdamRule(FormulaRule, of=Adam):
         p -= change.astype(p.dtype)
 
 
-_NO_BOUNDS: tp.Final = (-math.inf, math.inf)
-# The routines of ops/optim/update.def by whether they are of amsgrad, of adabound.
-_ROUTINES: tp.Final = {
-    (False, False): 'adam',
-    (True, False): 'amsgrad',
-    (False, True): 'adabound',
-    (True, True): 'amsbound',
-}
-
-
 def _learning_rate(hp: Hyperparameter, t: int) -> float:
     if t == 0:
         raise RuntimeError(
             "Can't determine the learning rate of Adam optimizer because the update steps have not "
             'been started.'
         )
-    alpha, beta1, beta2 = as_float(hp, 'alpha', 'beta1', 'beta2')
-    return alpha * math.sqrt(1 - beta2**t) / (1 - beta1**t)
+    return AdamRule._numbers_at(t, *as_float(hp, *AdamRule._names))[0]
 
 
 def _warn_of_lr(owner: str, name: str) -> None:

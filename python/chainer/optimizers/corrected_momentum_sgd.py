@@ -25,7 +25,7 @@ class CorrectedMomentumSGDRule(FormulaRule, of=CorrectedMomentumSGD):
     fused = 'corrected_momentum_sgd'
 
     @staticmethod
-    def step(xp, p, g, v, lr, momentum) -> None:
+    def step(xp, p, g, lr, momentum, *, v) -> None:
         v *= momentum
         v -= g
         p += lr * v

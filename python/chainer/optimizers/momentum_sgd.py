@@ -22,7 +22,7 @@ class MomentumSGDRule(FormulaRule, of=MomentumSGD):
     fused = 'momentum_sgd'
 
     @staticmethod
-    def step(xp, p, g, v, lr, momentum) -> None:
+    def step(xp, p, g, lr, momentum, *, v) -> None:
         v *= momentum
         v -= lr * g
         p += v

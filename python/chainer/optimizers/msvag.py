@@ -5,7 +5,7 @@ from __future__ import annotations
 from chainer import optimizer
 from chainer._optim.hyperparameter import BELOW_ONE, FINITE
 from chainer.optimizers._declare import declare, hyper
-from chainer.optimizers._rule import FormulaRule, as_float
+from chainer.optimizers._rule import FormulaRule
 
 
 @declare
@@ -28,15 +28,15 @@ class MSVAGRule(FormulaRule, of=MSVAG):
 
     fused = 'msvag'
 
-    def _numbers(self) -> tuple[float, ...]:
-        lr, beta, eta, rate = as_float(self.hyperparam, *self._names)
-        power = beta**self.t
+    @staticmethod
+    def _numbers_at(t, lr, beta, eta, weight_decay_rate):
+        power = beta**t
         rho = (1 - beta) * (1 + power) / ((1 + beta) * (1 - power))
         # In the first step the variance is unknown, and rho is 1.
-        return lr, beta, eta, rate, 1 - power, min(rho, 0.9999)
+        return lr, beta, eta, weight_decay_rate, 1 - power, min(rho, 0.9999)
 
     @staticmethod
-    def step(xp, p, g, m, v, lr, beta, eta, weight_decay_rate, correction, rho) -> None:
+    def step(xp, p, g, lr, beta, eta, weight_decay_rate, correction, rho, *, m, v) -> None:
         m += (1 - beta) * (g - m)
         v += (1 - beta) * (g * g - v)
         mean = m / correction

@@ -25,7 +25,7 @@ class NesterovAGRule(FormulaRule, of=NesterovAG):
     fused = 'nesterov_ag'
 
     @staticmethod
-    def step(xp, p, g, v, lr, momentum) -> None:
+    def step(xp, p, g, lr, momentum, *, v) -> None:
         v *= momentum
         v -= lr * g
         p += momentum * momentum * v

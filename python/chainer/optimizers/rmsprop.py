@@ -34,7 +34,7 @@ class RMSpropRule(FormulaRule, of=RMSprop):
         check_eps('RMSprop', float(self.hyperparam.eps), dtype)
 
     @staticmethod
-    def step(xp, p, g, ms, lr, alpha, eps, eps_inside_sqrt) -> None:
+    def step(xp, p, g, lr, alpha, eps, eps_inside_sqrt, *, ms) -> None:
         ms *= alpha
         ms += (1 - alpha) * g * g
         p -= lr * g / (xp.sqrt(ms + eps) if eps_inside_sqrt else xp.sqrt(ms) + eps)

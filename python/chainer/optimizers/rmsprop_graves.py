@@ -27,7 +27,7 @@ class RMSpropGravesRule(FormulaRule, of=RMSpropGraves):
     fused = 'rmsprop_graves'
 
     @staticmethod
-    def step(xp, p, grad, n, g, delta, lr, alpha, momentum, eps) -> None:
+    def step(xp, p, grad, lr, alpha, momentum, eps, *, n, g, delta) -> None:
         n *= alpha
         n += (1 - alpha) * grad * grad
         g *= alpha

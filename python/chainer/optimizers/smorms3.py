@@ -32,7 +32,7 @@ class SMORMS3Rule(FormulaRule, of=SMORMS3):
         self._state['mem'] += 1  # type: ignore[index]
 
     @staticmethod
-    def step(xp, p, grad, mem, g, g2, lr, eps) -> None:
+    def step(xp, p, grad, lr, eps, *, mem, g, g2) -> None:
         r = 1 / (mem + 1)
         g *= 1 - r
         g += r * grad

@@ -421,8 +421,9 @@ def test_bounds():
         optimizers.AdaBound(alpha=0).setup(link_of())
 
 
-def test_amsgrad_set_later():
-    optimizer = optimizers.Adam(alpha=0.1).setup(link_of())
+@pytest.mark.parametrize('dtype', ['e', 'f'])  # one by one, and in one call
+def test_amsgrad_set_later(dtype):
+    optimizer = optimizers.Adam(alpha=0.1).setup(link_of(dtype))
     step(optimizer, GRADS[0])
     optimizer.amsgrad = optimizer.adabound = True
     step(optimizer, GRADS[1])
@@ -495,8 +496,8 @@ def test_fused_call():
         param = chainer.Parameter(np.ones(2, 'f'))
         param.grad = g.copy()
         rule.update(param)
-        arrays = [np.zeros(2, 'f') + (key == 'mem') for key in states]
-        rule.step(np, p, g, *arrays, *numbers)
+        arrays = {key: np.zeros(2, 'f') + (key == 'mem') for key in states}
+        rule.step(np, p, g, *numbers, **arrays)
         assert p.tolist() == param.array.tolist()
     assert [
         getattr(optimizers, name)().create_update_rule().__class__.fused for name in ('Adam', 'SGD')

@@ -32,6 +32,8 @@ Number: tp.TypeAlias = complex | np.generic  # int, float and bool are complex t
 
 # Arrays of any of the three kinds, and what becomes one.
 Arrays: tp.TypeAlias = tuple[NdArray, ...]
+# Number, array, and the version of its memory.
+Retained: tp.TypeAlias = tuple[tuple[int, NdArray, int], ...]
 ArrayLike: tp.TypeAlias = NdArray | Number | Sequence[tp.Any]
 ImageLike: tp.TypeAlias = 'Image | np.ndarray'
 

@@ -16,6 +16,9 @@ from chainer.backends._modules import _array_of, get_array_module
 from chainer.backends.cuda import GpuDevice
 from chainer.backends.intel64 import Intel64Device
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import ArrayLike, NdArray, VariableLike
+
 __all__ = [
     'ChainerxDevice',
     'CpuDevice',
@@ -32,7 +35,7 @@ __all__ = [
 ]
 
 
-def copyto(dst: tp.Any, src: tp.Any) -> None:
+def copyto(dst: NdArray, src: ArrayLike) -> None:
     """Copies ``src`` into ``dst``, which may be an array of another kind, on another device.
 
     Args:
@@ -121,7 +124,7 @@ def _get_device_cupy_or_numpy(device_spec: tp.Any) -> Device:
     return GpuDevice.from_device_id(device_spec) if device_spec >= 0 else CpuDevice()
 
 
-def using_device(device_spec: types.DeviceSpec) -> tp.ContextManager[tp.Any]:
+def using_device(device_spec: types.DeviceSpec) -> tp.ContextManager[object]:
     """A context in which the device is current, where the array library has such a notion.
 
     Args:
@@ -139,7 +142,7 @@ def using_device(device_spec: types.DeviceSpec) -> tp.ContextManager[tp.Any]:
 _KINDS: tp.Final[tuple[tp.Any, ...]] = (ChainerxDevice, GpuDevice, Intel64Device)
 
 
-def get_device_from_array(*arrays: tp.Any) -> Device:
+def get_device_from_array(*arrays: VariableLike | None) -> Device:
     """The device of the first array that is not NumPy's; the CPU if there is none.
 
     Args:
@@ -166,7 +169,7 @@ def _guess_device_from_array_module(xp: types.Xp) -> Device:
     return CpuDevice()  # xp may be anything that only acts like NumPy
 
 
-def _contains_nan(x: tp.Any) -> bool:
+def _contains_nan(x: NdArray) -> bool:
     """Whether there is a NaN in an array; False for dtypes that have none."""
     if x.dtype.kind not in 'fc' and x.dtype.name != 'bfloat16':
         return False

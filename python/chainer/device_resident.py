@@ -13,6 +13,10 @@ from chainer import backend
 from chainer.backends import cuda, intel64
 
 if tp.TYPE_CHECKING:
+    from types import ModuleType
+
+    from chainer import types
+    from chainer._typing import DeviceSpec, NdArray
     from chainer.variable import Variable
 
 _LEGACY_METHODS = ('to_cpu', 'to_gpu', 'to_intel64')
@@ -58,7 +62,7 @@ class DeviceResident:
         return self._device
 
     @property
-    def xp(self) -> tp.Any:
+    def xp(self) -> ModuleType:
         """Array module of the device: `numpy`, `cupy` or `chainerx`."""
         if type(self).device is DeviceResident.device:
             return self._device.xp
@@ -80,7 +84,7 @@ class DeviceResident:
         """
         visitor.visit_device_resident(self)
 
-    def to_device(self, device: tp.Any) -> tp.Self:
+    def to_device(self, device: DeviceSpec) -> tp.Self:
         """Move in place to a device.
 
         Args:
@@ -105,7 +109,7 @@ class DeviceResident:
             _ToDeviceVisitor(backend.CpuDevice(), entry=('to_cpu', {}), starting=self)
         )
 
-    def to_gpu(self, device: tp.Any = None) -> tp.Self:
+    def to_gpu(self, device: types.CudaDeviceSpec | None = None) -> tp.Self:
         """Move to a CuPy device.
 
         Deprecated: use :meth:`to_device`.
@@ -152,7 +156,7 @@ class DeviceResidentsVisitor:
         """
         self._must_override('visit_device_resident')
 
-    def visit_array(self, arr: tp.Any) -> tp.Any:
+    def visit_array(self, arr: NdArray) -> NdArray:
         """Visit an array.
 
         Args:
@@ -204,7 +208,7 @@ class _ToDeviceVisitor(DeviceResidentsVisitor):
         if not self._skips(device_resident.device):
             device_resident._device = self._device
 
-    def visit_array(self, arr: tp.Any) -> tp.Any:
+    def visit_array(self, arr: NdArray) -> NdArray:
         source = backend.get_device_from_array(arr)
         return arr if self._skips(source) else self._device.send(arr)
 
@@ -241,7 +245,7 @@ class _ToChxVisitor(DeviceResidentsVisitor):
                 device_resident.device
             )
 
-    def visit_array(self, arr: tp.Any) -> tp.Any:
+    def visit_array(self, arr: NdArray) -> NdArray:
         return backend.to_chx(arr)
 
     def visit_variable(self, param: Variable) -> None:
@@ -253,7 +257,7 @@ class _FromChxVisitor(DeviceResidentsVisitor):
         if isinstance(device_resident.device, backend.ChainerxDevice):
             device_resident._device = device_resident.device.fallback_device
 
-    def visit_array(self, arr: tp.Any) -> tp.Any:
+    def visit_array(self, arr: NdArray) -> NdArray:
         return backend.from_chx(arr)
 
     def visit_variable(self, param: Variable) -> None:

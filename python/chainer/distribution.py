@@ -23,7 +23,7 @@ class Distribution:
     ``sample_n`` and ``log_prob``; what follows from these or from ``cdf`` and ``variance`` is here.
     """
 
-    def __copy__(self) -> tp.Any:
+    def __copy__(self) -> tp.Self:
         copied = object.__new__(type(self))
         copied.__dict__.update(self.__dict__)
         return copied

@@ -9,6 +9,7 @@ from collections import OrderedDict
 from chainerx._core import engine
 
 if tp.TYPE_CHECKING:
+    from chainer._typing import Arrays
     from chainer.function_node import FunctionNode
 
 _thread = threading.local()
@@ -39,7 +40,7 @@ class FunctionHook:
 
     name: str = 'FunctionHook'
 
-    def __enter__(self) -> tp.Any:
+    def __enter__(self) -> tp.Self:
         hooks = get_function_hooks()
         if self.name in hooks:
             raise KeyError(f'hook {self.name} already exists')
@@ -72,7 +73,7 @@ class FunctionHook:
             function (FunctionNode): None if it is removed from all of them.
         """
 
-    def forward_preprocess(self, function: FunctionNode, in_data: tuple[tp.Any, ...]) -> None:
+    def forward_preprocess(self, function: FunctionNode, in_data: Arrays) -> None:
         """Called before a function computes.
 
         Args:
@@ -80,7 +81,7 @@ class FunctionHook:
             in_data (tuple of array): The data of its inputs.
         """
 
-    def forward_postprocess(self, function: FunctionNode, in_data: tuple[tp.Any, ...]) -> None:
+    def forward_postprocess(self, function: FunctionNode, in_data: Arrays) -> None:
         """Called after a function has computed.
 
         Args:
@@ -89,7 +90,7 @@ class FunctionHook:
         """
 
     def backward_preprocess(
-        self, function: FunctionNode, in_data: tuple[tp.Any, ...], out_grad: tuple[tp.Any, ...]
+        self, function: FunctionNode, in_data: Arrays, out_grad: Arrays
     ) -> None:
         """Called before the gradients of a function are computed.
 
@@ -100,7 +101,7 @@ class FunctionHook:
         """
 
     def backward_postprocess(
-        self, function: FunctionNode, in_data: tuple[tp.Any, ...], out_grad: tuple[tp.Any, ...]
+        self, function: FunctionNode, in_data: Arrays, out_grad: Arrays
     ) -> None:
         """Called after the gradients of a function have been computed.
 

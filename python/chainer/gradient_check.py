@@ -2,7 +2,7 @@
 
 import contextlib
 import typing as tp
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import chainerx
 import numpy as np
@@ -20,6 +20,10 @@ from chainer._diagnostics.numerical_grad import (
 )
 from chainer.testing import array as _array
 
+if tp.TYPE_CHECKING:
+    from chainer._graph.variable import Variable
+    from chainer._typing import Arrays, DTypeLike, Layer, NdArray, VariableLike
+
 # A failure tells the elements whose gradient is wrong, of arrays that are small enough to search.
 _MAX_ELEMENTS_TO_SEARCH = 64
 _MAX_ELEMENTS_TO_NAME = 5
@@ -34,7 +38,7 @@ __all__ = [
 
 
 def assert_allclose(
-    x: tp.Any, y: tp.Any, atol: float = 1e-5, rtol: float = 1e-4, verbose: bool = True
+    x: VariableLike, y: VariableLike, atol: float = 1e-5, rtol: float = 1e-4, verbose: bool = True
 ) -> None:
     """Another name of `chainer.testing.assert_allclose`.
 
@@ -134,7 +138,7 @@ class _Target:
         dtype (dtype): What it is rounded to when it is moved.
     """
 
-    def __init__(self, name: str, array: tp.Any, gradient: tp.Any, dtype: tp.Any):
+    def __init__(self, name: str, array: NdArray, gradient: tp.Any, dtype: DTypeLike):
         self.name = name
         self.array = array
         self.gradient = gradient
@@ -430,15 +434,15 @@ class _CheckBackward:
 
 
 def check_backward(
-    func: Callable[..., tp.Any],
-    x_data: tp.Any,
-    y_grad: tp.Any,
-    params: tp.Any = (),
+    func: Layer,
+    x_data: NdArray | Arrays,
+    y_grad: NdArray | Arrays,
+    params: Variable | Sequence[Variable] = (),
     eps: float = 1e-3,
     atol: float = 1e-5,
     rtol: float = 1e-4,
     no_grads: Sequence[bool] | None = None,
-    dtype: tp.Any = None,
+    dtype: DTypeLike | None = None,
     detect_nondifferentiable: bool = False,
 ) -> None:
     """Compares the gradients of a function with differences of its outputs.
@@ -511,17 +515,17 @@ def _check_backward_with_params(
 
 
 def check_double_backward(
-    func: Callable[..., tp.Any],
-    x_data: tp.Any,
-    y_grad: tp.Any,
-    x_grad_grad: tp.Any,
-    params: tp.Any = (),
-    params_grad_grad: tp.Any = (),
+    func: Layer,
+    x_data: NdArray | Arrays,
+    y_grad: NdArray | Arrays,
+    x_grad_grad: NdArray | Arrays,
+    params: Variable | Sequence[Variable] = (),
+    params_grad_grad: NdArray | Arrays = (),
     eps: float = 1e-3,
     atol: float = 1e-4,
     rtol: float = 1e-3,
     no_grads: Sequence[bool] | None = None,
-    dtype: tp.Any = None,
+    dtype: DTypeLike | None = None,
     detect_nondifferentiable: bool = False,
 ) -> None:
     """Compares the second gradients of a function with differences of its first gradients.

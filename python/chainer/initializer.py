@@ -7,6 +7,9 @@ import typing as tp
 from chainer import types, utils
 from chainer._base import environment
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import DTypeLike, NdArray
+
 
 class Initializer:
     """Fills an array, in place.
@@ -15,14 +18,14 @@ class Initializer:
         dtype: The dtype of the arrays that it is for; None is any.
     """
 
-    def __init__(self, dtype: tp.Any = None) -> None:
+    def __init__(self, dtype: DTypeLike | None = None) -> None:
         self.dtype = dtype
 
     def __call__(self, array: types.NdArray) -> None:
         """Fills ``array``, of any kind, on any device."""
         raise NotImplementedError
 
-    def _check(self, array: tp.Any) -> None:
+    def _check(self, array: NdArray) -> None:
         if self.dtype is not None and array.dtype != environment.get_dtype(self.dtype):
             raise ValueError(
                 f'{type(self).__name__}: dtype of the array is {array.dtype}, expected {self.dtype}'

@@ -10,6 +10,9 @@ import typing as tp
 
 from chainer import backend
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import NdArray, VariableLike
+
 CUDNN_CHANNEL_FIRST_X: tp.Final = None
 CUDNN_CHANNEL_FIRST_W: tp.Final = None
 CUDNN_CHANNEL_LAST_X: tp.Final = 'CUDNN_CHANNEL_LAST_X'
@@ -44,7 +47,7 @@ def _get_layout_transpose_axes(
     return (0, ndim - 1, *(i - 1 for i in spatial))
 
 
-def _transpose_array(arr: tp.Any, src_layout: str | None, dst_layout: str | None) -> tp.Any:
+def _transpose_array(arr: NdArray, src_layout: str | None, dst_layout: str | None) -> NdArray:
     axes = _get_layout_transpose_axes(arr.ndim, src_layout, dst_layout)
     return arr if axes is None else arr.transpose(axes)
 
@@ -56,7 +59,7 @@ def _transpose_shape(
     return shape if axes is None else tuple(shape[i] for i in axes)
 
 
-def get_raw_shape(arr_or_var: tp.Any) -> tuple[int, ...]:
+def get_raw_shape(arr_or_var: VariableLike) -> tuple[int, ...]:
     """The shape of the array as it lies in memory."""
     return getattr(arr_or_var, 'raw_array', arr_or_var).shape
 

@@ -14,6 +14,9 @@ import numpy as np
 from chainer import backend, configuration, variable
 from chainer import serializer as serializer_module
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import NdArray
+
 
 class _ThreadLocal(threading.local):
     def __init__(self) -> None:
@@ -81,7 +84,7 @@ class Reporter:
         """
         return _Scope(self, observation)
 
-    def add_observer(self, name: str, observer: tp.Any) -> None:
+    def add_observer(self, name: str, observer: object) -> None:
         """Names an object whose values may be reported.
 
         Args:
@@ -101,7 +104,7 @@ class Reporter:
         for name, observer in observers:
             self.add_observer(prefix + name, observer)
 
-    def report(self, values: dict[str, tp.Any], observer: tp.Any = None) -> None:
+    def report(self, values: dict[str, tp.Any], observer: object | None = None) -> None:
         """Takes values into `observation`.
 
         Variables, and arrays of ChainerX, are kept without their graph, unless
@@ -177,7 +180,7 @@ def get_current_reporter() -> Reporter:
     return reporters[-1]
 
 
-def report(values: dict[str, tp.Any], observer: tp.Any = None) -> None:
+def report(values: dict[str, tp.Any], observer: object | None = None) -> None:
     """Reports values to the current reporter; nothing happens if there is none.
 
     Args:
@@ -319,7 +322,7 @@ def _replace_0(n: tp.Any) -> tp.Any:
     return xp.where(n == 0, xp.ones_like(n), n)
 
 
-def _device_context(array: tp.Any) -> tp.ContextManager[tp.Any]:
+def _device_context(array: NdArray) -> tp.ContextManager[tp.Any]:
     """A context of the device of an array, on which CuPy would compute."""
     return backend.get_device_from_array(array).create_context()
 
@@ -389,7 +392,7 @@ class DictSummary:
             self._summaries[name].serialize(serializer['_summaries'][str(index)])
 
 
-def _is_scalar(value: tp.Any) -> bool:
+def _is_scalar(value: object) -> bool:
     if isinstance(value, (str, bytes)):
         return False
     return np.isscalar(value) or getattr(value, 'ndim', -1) == 0

@@ -7,6 +7,9 @@ from types import ModuleType
 
 from chainer import types
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import NdArray
+
 
 class _DummyContext:
     """For devices that can't be current: entering one changes nothing."""
@@ -63,7 +66,7 @@ class Device:
     def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
         raise AssertionError('__enter__ never succeeds')
 
-    def create_context(self) -> tp.ContextManager[tp.Any]:
+    def create_context(self) -> tp.ContextManager[object]:
         """A new context in which the device is the current one of its kind."""
         return _dummy_context
 
@@ -79,7 +82,7 @@ class Device:
         """
         return _convert_arrays(arrays, self.send_array)
 
-    def send_array(self, array: tp.Any) -> tp.Any:
+    def send_array(self, array: NdArray) -> NdArray:
         """Brings one array here.
 
         Args:

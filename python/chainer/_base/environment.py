@@ -12,6 +12,9 @@ from chainer._base.mixed16 import mixed16
 from chainer.backends import cuda, intel64
 from chainer.configuration import config, using_config
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import DTypeLike, NdArray
+
 
 def get_array_types() -> tuple[tp.Any, ...]:
     """The classes of arrays that Chainer accepts.
@@ -37,7 +40,7 @@ def get_cpu_array_types() -> tuple[tp.Any, ...]:
 _LIBRARIES: tp.Final = ((np.ndarray, intel64.mdarray), (chainerx.ndarray,), (cuda.ndarray,))
 
 
-def is_arrays_compatible(arrays: tp.Iterable[tp.Any]) -> bool:
+def is_arrays_compatible(arrays: tp.Iterable[NdArray | None]) -> bool:
     """Whether all arrays are of one kind, so that one function can take them. None is ignored.
 
     Args:
@@ -53,7 +56,7 @@ def is_arrays_compatible(arrays: tp.Iterable[tp.Any]) -> bool:
     return any(all(issubclass(c, library) for c in classes) for library in _LIBRARIES)
 
 
-def get_dtype(dtype: tp.Any = None, map_mixed16: tp.Any = None) -> np.dtype:
+def get_dtype(dtype: DTypeLike | None = None, map_mixed16: DTypeLike | None = None) -> np.dtype:
     """Resolves a dtype.
 
     Args:
@@ -124,7 +127,7 @@ class DebugMode:
     def __enter__(self) -> None:
         self._using.__enter__()
 
-    def __exit__(self, *args: tp.Any) -> None:
+    def __exit__(self, *args: object) -> None:
         self._using.__exit__(*args)
 
 

@@ -9,12 +9,15 @@ from chainerx._core import engine
 
 from chainer._graph.variable import Variable, as_variable
 
+if tp.TYPE_CHECKING:
+    from chainer import variable
+
 
 def _as_gradient(g: tp.Any) -> Variable | None:
     return g if g is None or not engine.kind(g) else as_variable(g)
 
 
-def _check_sequence(op: str, name: str, value: tp.Any) -> None:
+def _check_sequence(op: str, name: str, value: object) -> None:
     if not isinstance(value, tuple | list):
         raise TypeError(f'{op}: {name} must be a tuple or a list, not {type(value)}')
 
@@ -148,11 +151,11 @@ def _distinct(variables: tp.Sequence[tp.Any]) -> list[tp.Any]:
     return list(found.values())
 
 
-def _starts_nothing(y: tp.Any) -> bool:
+def _starts_nothing(y: variable.Variable) -> bool:
     return isinstance(y, Variable) and y._kind != 'chainerx' and y.grad is None
 
 
-def _check_kinds(op: str, variables: tp.Iterable[tp.Any]) -> None:
+def _check_kinds(op: str, variables: tp.Iterable[Variable]) -> None:
     kinds = {v._kind for v in variables if isinstance(v, Variable) and v._kind}
     if len(kinds) > 1:
         error = ValueError if op == 'backward' else TypeError

@@ -40,6 +40,9 @@ from chainer._graph import backprop, callbacks, declaration, variable
 from chainer._graph.function_node import FunctionNode, check_unwritten, variables_of
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import ArrayLike, Arrays, Gradients, Layer, Retained, VariableLike
+
 
 class BuiltinFunction(FunctionNode):
     """Base of the functions that are compositions of chainerx routines.
@@ -70,7 +73,7 @@ class BuiltinFunction(FunctionNode):
     promotes: tp.ClassVar[bool] = False
     is_called: tp.ClassVar[bool] = False
     call: tp.ClassVar[tp.Any]
-    compose: tp.ClassVar[tp.Callable[..., tp.Any]]
+    compose: tp.ClassVar[Layer]
     if tp.TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> tp.Any:
@@ -128,7 +131,7 @@ class BuiltinFunction(FunctionNode):
     def _values(self) -> dict[str, tp.Any]:
         return {name: getattr(self, name) for name in self.attributes}
 
-    def _run(self, inputs: tp.Sequence[tp.Any]) -> tuple[tp.Any, tuple[tp.Any, ...]]:
+    def _run(self, inputs: tp.Sequence[VariableLike]) -> tuple[tp.Any, tuple[tp.Any, ...]]:
         """What the composition returns: the outputs, and the values of what is saved."""
         composition = tp.cast(staticmethod, declaration.composition_of(_plain(type(self))))
         if isinstance(composition, declaration.routine):
@@ -138,7 +141,7 @@ class BuiltinFunction(FunctionNode):
         result, *values = result if self.saved else (result,)
         return result if isinstance(result, tuple) else (result,), tuple(values)
 
-    def apply(self, inputs: tp.Sequence[tp.Any]) -> tuple[variable.Variable, ...]:
+    def apply(self, inputs: tp.Sequence[VariableLike]) -> tuple[variable.Variable, ...]:
         """See `FunctionNode.apply`; this object becomes the creator."""
         if _rewritten(self):
             return super().apply(inputs)
@@ -148,30 +151,30 @@ class BuiltinFunction(FunctionNode):
     # What follows is for subclasses of users'.
 
     # For backward, whatever the subclass retains for its own.
-    _all_inputs: tuple[tuple[int, tp.Any, int], ...] | None = None
+    _all_inputs: Retained | None = None
     _was_training: bool | None = None
 
     def _connect(
         self,
         variables: tuple[variable.Variable, ...],
-        in_data: tuple[tp.Any, ...],
-        outputs: tuple[tp.Any, ...],
-        converted: tuple[tp.Any, ...],
+        in_data: Arrays,
+        outputs: Arrays,
+        converted: Arrays,
     ) -> tuple[variable.Variable, ...]:
         if configuration.config.enable_backprop:
             self._all_inputs = tuple((i, x, engine.version(x)) for i, x in enumerate(in_data))
             self._was_training = configuration.config.train
         return super()._connect(variables, in_data, outputs, converted)
 
-    def forward_cpu(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
+    def forward_cpu(self, inputs: Arrays) -> Arrays:
         """The outputs as arrays. Keeps all inputs and outputs."""
         return self._compose(inputs)
 
-    def forward_gpu(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
+    def forward_gpu(self, inputs: Arrays) -> Arrays:
         """The outputs as arrays. Keeps all inputs and outputs."""
         return self._compose(inputs)
 
-    def _compose(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
+    def _compose(self, inputs: Arrays) -> Arrays:
         self.retain_inputs(range(len(inputs)))
         kind = next(engine.kind(x) for x in inputs if x is not None)
         arrays = [x if x is None else _as_chainerx(x) for x in inputs]
@@ -187,16 +190,14 @@ class BuiltinFunction(FunctionNode):
             return None
         return f'{rewritten[0]} is overridden'
 
-    def forward_chainerx(self, inputs: tuple[tp.Any, ...]) -> tp.Any:
+    def forward_chainerx(self, inputs: Arrays) -> tp.Any:
         """The outputs of the composition, part of the graph."""
         outputs, values = self._run(inputs)
         for name, value in zip(self.saved, values, strict=True):
             setattr(self, name, value)
         return outputs
 
-    def backward(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[tp.Any, ...]
-    ) -> tp.Any:
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: Gradients) -> tp.Any:
         """The gradients of the composition."""
         inputs: tuple[tp.Any, ...]
         if self._all_inputs is not None:
@@ -234,7 +235,7 @@ class Operation(FunctionNode):
 
 
 def materialize(
-    cls: tp.Any, values: tuple[tp.Any, ...] | None, kind: str | None, function: tp.Any
+    cls: tp.Any, values: tuple[tp.Any, ...] | None, kind: str | None, function: FunctionNode | None
 ) -> FunctionNode:
     """The function object of a region: made when somebody asks, from what the call left behind."""
     if cls is None:
@@ -248,7 +249,7 @@ def materialize(
     return f
 
 
-def check_types(cls: tp.Any, params: tuple[tp.Any, ...], arrays: tuple[tp.Any, ...]) -> None:
+def check_types(cls: tp.Any, params: tuple[tp.Any, ...], arrays: Arrays) -> None:
     """Raises `InvalidType` if the class does not accept the arrays.
 
     chainerx arrays of several float dtypes are promoted, so they are checked as if they had been.
@@ -264,7 +265,7 @@ def check_types(cls: tp.Any, params: tuple[tp.Any, ...], arrays: tuple[tp.Any, .
     callbacks.check_function_types(function, promoted)
 
 
-def _promoted(arrays: tuple[tp.Any, ...]) -> tuple[tp.Any, ...] | None:
+def _promoted(arrays: Arrays) -> Arrays | None:
     """Arrays that stand for chainerx arrays of several float dtypes, else None."""
     are_floats = [isinstance(x, chainerx.ndarray) and x.dtype.kind == 'f' for x in arrays]
     floats = list(itertools.compress(arrays, are_floats))
@@ -306,7 +307,7 @@ def _rewritten(function: BuiltinFunction) -> list[str]:
     ]
 
 
-def _as_chainerx(array: tp.Any) -> chainerx.ndarray:
+def _as_chainerx(array: ArrayLike) -> chainerx.ndarray:
     """An array as the composition needs it; on the device where it is, over the same memory."""
     if isinstance(array, chainerx.ndarray):
         return array
@@ -315,7 +316,7 @@ def _as_chainerx(array: tp.Any) -> chainerx.ndarray:
     return engine.side(array)
 
 
-def _to_numpy(array: tp.Any) -> np.ndarray:
+def _to_numpy(array: ArrayLike) -> np.ndarray:
     """An array of any kind, or a number, on the host; not to be written to."""
     on_host = engine.kind(array) in ('numpy', None)
     return np.asarray(array) if on_host else backend.CpuDevice().send(array)

@@ -21,6 +21,8 @@ from chainer.utils import type_check
 
 if tp.TYPE_CHECKING:
     from chainer._graph.function_node import FunctionNode
+    from chainer._typing import Arrays, NdArray
+    from chainer.function_hook import FunctionHook
 
 
 def to_kind(value: tp.Any, kind: str | None) -> tp.Any:
@@ -30,7 +32,7 @@ def to_kind(value: tp.Any, kind: str | None) -> tp.Any:
     return engine.to_kind(value, kind)
 
 
-def check_function_types(function: FunctionNode, arrays: tuple[tp.Any, ...]) -> None:
+def check_function_types(function: FunctionNode, arrays: Arrays) -> None:
     """The type check of a function: quick if it passes, with all of the text if not."""
     arrays = tuple(_in_native_order(x) for x in arrays)
     types = type_check.get_light_types(arrays)
@@ -45,21 +47,21 @@ def check_function_types(function: FunctionNode, arrays: tuple[tp.Any, ...]) -> 
         function.check_type_forward(type_check.get_types(arrays, 'in_types', False))
 
 
-def _in_native_order(array: tp.Any) -> tp.Any:
+def _in_native_order(array: NdArray) -> NdArray:
     """What is computed with: else a check would depend on whether its result is remembered."""
     if isinstance(array, np.ndarray) and not array.dtype.isnative:
         return array.astype(array.dtype.newbyteorder('='))
     return array
 
 
-def hooks_of(function: FunctionNode) -> list[tp.Any]:
+def hooks_of(function: FunctionNode) -> list[FunctionHook]:
     """The hooks that see the function: those of the thread, then its own."""
     local = function._local_function_hooks
     hooks = list(get_function_hooks().values())
     return hooks + list(local.values()) if local else hooks
 
 
-def forward_begin(function: FunctionNode, in_data: tuple[tp.Any, ...]) -> None:
+def forward_begin(function: FunctionNode, in_data: Arrays) -> None:
     if configuration.config.debug:
         function.stack = traceback.StackSummary.from_list(traceback.extract_stack()[:-1])
         if (check := getattr(function, '_check_in_debug_mode', None)) is not None:
@@ -68,16 +70,14 @@ def forward_begin(function: FunctionNode, in_data: tuple[tp.Any, ...]) -> None:
         hook.forward_preprocess(function, in_data)
 
 
-def forward_end(
-    function: FunctionNode, in_data: tuple[tp.Any, ...], out_data: tuple[tp.Any, ...]
-) -> None:
+def forward_end(function: FunctionNode, in_data: Arrays, out_data: Arrays) -> None:
     for hook in hooks_of(function):
         hook.forward_postprocess(function, in_data)
     if configuration.config.debug:
         debug.check_forward(function, in_data, out_data)
 
 
-def _add_retained(function: FunctionNode, in_data: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
+def _add_retained(function: FunctionNode, in_data: Arrays) -> Arrays:
     """What a function of the user's has kept itself, though its variable may be gone."""
     if not function._retained_inputs:
         return in_data
@@ -85,23 +85,19 @@ def _add_retained(function: FunctionNode, in_data: tuple[tp.Any, ...]) -> tuple[
     return tuple(kept.get(i, x) for i, x in enumerate(in_data))
 
 
-def backward_begin(
-    function: FunctionNode, in_data: tuple[tp.Any, ...], out_grad: tuple[tp.Any, ...]
-) -> None:
+def backward_begin(function: FunctionNode, in_data: Arrays, out_grad: Arrays) -> None:
     in_data = _add_retained(function, in_data)
     for hook in hooks_of(function):
         hook.backward_preprocess(function, in_data, out_grad)
 
 
-def backward_end(
-    function: FunctionNode, in_data: tuple[tp.Any, ...], out_grad: tuple[tp.Any, ...]
-) -> None:
+def backward_end(function: FunctionNode, in_data: Arrays, out_grad: Arrays) -> None:
     in_data = _add_retained(function, in_data)
     for hook in hooks_of(function):
         hook.backward_postprocess(function, in_data, out_grad)
 
 
-def backward_gradient(function: FunctionNode, index: int, grad: tp.Any) -> None:
+def backward_gradient(function: FunctionNode, index: int, grad: NdArray) -> None:
     """In debug mode: each gradient that a function has computed."""
     debug.check_backward(function, index, grad)
 

@@ -13,6 +13,7 @@ from chainer import backend
 
 if tp.TYPE_CHECKING:
     from chainer._graph.function_node import FunctionNode
+    from chainer._typing import Arrays, NdArray
 
 _PACKAGES = (str(pathlib.Path(__file__).parents[1]), str(pathlib.Path(chainerx.__file__).parent))
 
@@ -21,9 +22,7 @@ class NotFiniteError(RuntimeError):
     """A function has made a NaN or an infinity."""
 
 
-def check_forward(
-    function: FunctionNode, in_data: tuple[tp.Any, ...], out_data: tuple[tp.Any, ...]
-) -> None:
+def check_forward(function: FunctionNode, in_data: Arrays, out_data: Arrays) -> None:
     """Raises if an output has a NaN, or an infinity that no input has.
 
     Raises:
@@ -42,7 +41,7 @@ def check_forward(
                 )
 
 
-def check_backward(function: FunctionNode, index: int, grad: tp.Any) -> None:
+def check_backward(function: FunctionNode, index: int, grad: NdArray) -> None:
     """Raises if a gradient that the function has computed has a NaN or an infinity.
 
     Raises:
@@ -56,12 +55,12 @@ def check_backward(function: FunctionNode, index: int, grad: tp.Any) -> None:
             )
 
 
-def _has(test: tp.Callable[[tp.Any], tp.Any], array: tp.Any) -> bool:
+def _has(test: tp.Callable[[tp.Any], tp.Any], array: NdArray) -> bool:
     x = backend.CpuDevice().send(array)
     return x is not None and x.dtype.kind in 'fc' and bool(test(x).any())
 
 
-def _describe(array: tp.Any) -> str:
+def _describe(array: NdArray) -> str:
     x = backend.CpuDevice().send(array)
     text = f'shape {x.shape}, dtype {x.dtype}'
     if x.size == 0 or x.dtype.kind not in 'fc':
@@ -73,7 +72,7 @@ def _describe(array: tp.Any) -> str:
     return f'{text}, {np.isnan(x).sum()} NaN, {np.isinf(x).sum()} inf' if bad else text
 
 
-def _inputs(in_data: tuple[tp.Any, ...]) -> str:
+def _inputs(in_data: Arrays) -> str:
     return '\n'.join(f'  input {i}: {_describe(x)}' for i, x in enumerate(in_data))
 
 

@@ -9,6 +9,9 @@ import chainerx
 import numpy as np
 from chainerx._core import engine
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Layer, NdArray
+
 
 class routine(staticmethod):
     """A composition that is a function called with the inputs, and then with the attributes.
@@ -19,7 +22,7 @@ class routine(staticmethod):
             one that has none.
     """
 
-    def __init__(self, function: tp.Callable[..., tp.Any], **attributes: tp.Any) -> None:
+    def __init__(self, function: Layer, **attributes: tp.Any) -> None:
         super().__init__(function)
         self.attributes = attributes
 
@@ -30,7 +33,7 @@ def composition_of(cls: type) -> staticmethod | None:
     return composition if isinstance(composition, staticmethod) else None
 
 
-def attributes_of(composition: tp.Any) -> dict[str, tp.Any]:
+def attributes_of(composition: staticmethod) -> dict[str, tp.Any]:
     """The names of the attributes, with their defaults; ``...`` for one that has none."""
     if isinstance(composition, routine):
         return composition.attributes
@@ -67,7 +70,7 @@ def signature(attributes: dict[str, tp.Any], names: dict[str, str]) -> inspect.S
     return inspect.Signature(parameters)
 
 
-def writable(op: str, name: str, array: tp.Any) -> chainerx.ndarray:
+def writable(op: str, name: str, array: NdArray) -> chainerx.ndarray:
     """An array that is an attribute, for a composition to write to: over the same memory.
 
     Args:

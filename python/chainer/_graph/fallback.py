@@ -55,7 +55,7 @@ def count(function: str, shapes: str, reason: str) -> None:
 
 
 @contextlib.contextmanager
-def converted_attributes(owner: tp.Any, device: tp.Any) -> c.Iterator[None]:
+def converted_attributes(owner: object, device: backend.Device) -> c.Iterator[None]:
     """Attributes that are chainerx arrays are of NumPy or CuPy meanwhile, over the same memory.
 
     Afterwards they are chainerx arrays again, and so are those that were assigned meanwhile:
@@ -75,7 +75,7 @@ def converted_attributes(owner: tp.Any, device: tp.Any) -> c.Iterator[None]:
                 attributes[name] = before[name]
 
 
-def _to_chainerx(value: tp.Any, device: tp.Any) -> tp.Any:
+def _to_chainerx(value: tp.Any, device: backend.Device) -> tp.Any:
     if engine.kind(value) not in ('numpy', 'cupy') or hasattr(value, 'mask'):
         return value
     try:

@@ -13,7 +13,10 @@ from chainer._base import environment
 from chainer._graph import fallback, variable
 from chainer._graph.function_node import FunctionNode, check_unwritten
 from chainer.backends import cuda
-from chainer.function_hook import FunctionHook  # noqa: F401  (v7 has it here, too)
+from chainer.function_hook import FunctionHook
+
+if tp.TYPE_CHECKING:
+    from chainer._typing import Arrays, Gradients, InTypes, NdArray, VariableLike
 
 
 def no_backprop_mode() -> engine.ConfigContext:
@@ -63,17 +66,15 @@ class FunctionAdapter(FunctionNode):
     def _owner_of_attributes(self) -> Function:
         return self._function
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         self._function.check_type_forward(in_types)
 
-    def forward(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         # All inputs, unless the function says otherwise.
         self.retain_inputs(range(len(inputs)))
         return self._function.forward(inputs)
 
-    def backward(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[tp.Any, ...]
-    ) -> tp.Any:
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: Gradients) -> tp.Any:
         check_unwritten(self, 'input', self._retained_inputs)
         check_unwritten(self, 'output', self._retained_outputs)
         retained = {i: x for i, x, _ in self._retained_inputs}
@@ -127,20 +128,20 @@ class _OldStyleGradient(FunctionNode):
     def label(self) -> str:
         return f'{self._label}.backward'
 
-    def backward(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[tp.Any, ...]
-    ) -> tp.Any:
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: Gradients) -> tp.Any:
         raise RuntimeError(
             f'{self._label}: cannot twice-differentiate an old-style Function: its backward works '
             'on arrays, so its gradients have none themselves; derive it from FunctionNode'
         )
 
 
-def _to_fallback(array: tp.Any) -> tp.Any:
+def _to_fallback(array: NdArray | None) -> NdArray | None:
     return None if array is None else backend.from_chx(array)
 
 
-def _to_array(adapter: FunctionAdapter, i: int, gx: tp.Any, device: tp.Any) -> tp.Any:
+def _to_array(
+    adapter: FunctionAdapter, i: int, gx: VariableLike, device: backend.Device | None
+) -> NdArray:
     if not isinstance(gx, (variable.Variable, *environment.get_array_types())):
         raise TypeError(
             f'{adapter.label}.backward: the gradient of input {i} is a {type(gx)}, expected an '
@@ -161,9 +162,9 @@ class Function:
 
     _node: weakref.ref[FunctionAdapter] | None = None
     _owned_node: FunctionAdapter | None = None
-    _outputs: dict[int, tp.Any] | None = None
+    _outputs: dict[int, NdArray] | None = None
 
-    def __call__(self, *inputs: tp.Any) -> tp.Any:
+    def __call__(self, *inputs: VariableLike) -> tp.Any:
         outputs = self.node.apply(inputs)
         return outputs[0] if len(outputs) == 1 else outputs
 
@@ -215,7 +216,7 @@ class Function:
         """The hooks of this function alone, by name."""
         return self.node.local_function_hooks
 
-    def add_hook(self, hook: tp.Any, name: str | None = None) -> None:
+    def add_hook(self, hook: FunctionHook, name: str | None = None) -> None:
         """Adds a hook that sees this function only.
 
         Args:
@@ -242,7 +243,7 @@ class Function:
         """Cuts the function from its inputs and outputs."""
         self.node.unchain()
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         """Checks dtypes and shapes of the inputs with `chainer.utils.type_check.expect`.
 
         Args:
@@ -253,7 +254,7 @@ class Function:
             InvalidType: If a check fails.
         """
 
-    def forward(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         """Computes the outputs from arrays.
 
         Args:
@@ -264,7 +265,7 @@ class Function:
         """
         return (self.forward_gpu if _on_gpu(inputs) else self.forward_cpu)(inputs)
 
-    def forward_cpu(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
+    def forward_cpu(self, inputs: Arrays) -> Arrays:
         """Computes the outputs from NumPy arrays.
 
         Args:
@@ -275,7 +276,7 @@ class Function:
         """
         raise NotImplementedError(f'{type(self).__name__} has neither forward nor forward_cpu')
 
-    def forward_gpu(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
+    def forward_gpu(self, inputs: Arrays) -> Arrays:
         """Computes the outputs from CuPy arrays.
 
         Args:
@@ -286,9 +287,7 @@ class Function:
         """
         raise NotImplementedError(f'{type(self).__name__} has neither forward nor forward_gpu')
 
-    def backward(
-        self, inputs: tuple[tp.Any, ...], grad_outputs: tuple[tp.Any, ...]
-    ) -> tuple[tp.Any, ...]:
+    def backward(self, inputs: Arrays, grad_outputs: Arrays) -> tuple[NdArray | None, ...]:
         """Computes the gradients of all inputs from arrays.
 
         Args:
@@ -301,9 +300,7 @@ class Function:
         on_gpu = _on_gpu(inputs + grad_outputs)
         return (self.backward_gpu if on_gpu else self.backward_cpu)(inputs, grad_outputs)
 
-    def backward_cpu(
-        self, inputs: tuple[tp.Any, ...], grad_outputs: tuple[tp.Any, ...]
-    ) -> tuple[tp.Any, ...]:
+    def backward_cpu(self, inputs: Arrays, grad_outputs: Arrays) -> tuple[NdArray | None, ...]:
         """Computes the gradients from NumPy arrays.
 
         Args:
@@ -316,9 +313,7 @@ class Function:
         """
         return (None,) * len(inputs)
 
-    def backward_gpu(
-        self, inputs: tuple[tp.Any, ...], grad_outputs: tuple[tp.Any, ...]
-    ) -> tuple[tp.Any, ...]:
+    def backward_gpu(self, inputs: Arrays, grad_outputs: Arrays) -> tuple[NdArray | None, ...]:
         """Computes the gradients from CuPy arrays.
 
         Args:
@@ -351,7 +346,7 @@ class Function:
         self.node.retain_outputs(indexes)
 
 
-def _on_gpu(arrays: tp.Iterable[tp.Any]) -> bool:
+def _on_gpu(arrays: tp.Iterable[NdArray | None]) -> bool:
     return any(isinstance(x, cuda.ndarray) for x in arrays)
 
 

@@ -16,6 +16,9 @@ from chainer._graph.backprop import grad  # noqa: F401  (v7 has it here, too)
 from chainer.backends import cuda
 from chainer.function_hook import FunctionHook
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Arrays, Gradients, InTypes, NdArray, Retained, VariableLike
+
 
 class FunctionNode(engine.FunctionNode):
     """Base of differentiable functions.
@@ -33,7 +36,7 @@ class FunctionNode(engine.FunctionNode):
         chainerx_device: The device of chainerx inputs while they are seen as NumPy arrays.
     """
 
-    chainerx_device: tp.Any = None
+    chainerx_device: backend.Device | None = None
     stack: tp.Any = None
     is_elementwise: bool = False
     lazy_grad_sum: bool = False
@@ -41,8 +44,8 @@ class FunctionNode(engine.FunctionNode):
     _input_indexes_to_retain: tp.Sequence[int] | None = None
     _output_indexes_to_retain: tp.Sequence[int] | None = None
     # Number, array, and the version of its memory.
-    _retained_inputs: tuple[tuple[int, tp.Any, int], ...] = ()
-    _retained_outputs: tuple[tuple[int, tp.Any, int], ...] = ()
+    _retained_inputs: Retained = ()
+    _retained_outputs: Retained = ()
     _local_function_hooks: OrderedDict[str, FunctionHook] | None = None
 
     @property
@@ -67,7 +70,7 @@ class FunctionNode(engine.FunctionNode):
 
     # ---- application ----
 
-    def apply(self, inputs: tp.Sequence[tp.Any]) -> tuple[variable.Variable, ...]:
+    def apply(self, inputs: tp.Sequence[VariableLike]) -> tuple[variable.Variable, ...]:
         """Computes the outputs, and records the function if a graph is being built.
 
         Args:
@@ -117,7 +120,7 @@ class FunctionNode(engine.FunctionNode):
         return self._connect(variables, in_data, outputs, converted)
 
     @property
-    def _owner_of_attributes(self) -> tp.Any:
+    def _owner_of_attributes(self) -> object:
         """The object whose attributes ``forward`` uses."""
         return self
 
@@ -126,7 +129,7 @@ class FunctionNode(engine.FunctionNode):
         has_one = type(self).forward_chainerx is not FunctionNode.forward_chainerx
         return None if has_one else 'no forward_chainerx'
 
-    def _begin(self, in_data: tuple[tp.Any, ...]) -> list[FunctionHook]:
+    def _begin(self, in_data: Arrays) -> list[FunctionHook]:
         """Checks inputs, and tells the hooks that will also hear of the end."""
         config = configuration.config
         checks = getattr(self.check_type_forward, '__func__', None) is not _NO_CHECK
@@ -140,9 +143,7 @@ class FunctionNode(engine.FunctionNode):
                 hook.forward_preprocess(self, in_data)
         return hooks
 
-    def _compute(
-        self, in_data: tuple[tp.Any, ...], hooks: list[FunctionHook] | None = None
-    ) -> tuple[tp.Any, ...]:
+    def _compute(self, in_data: Arrays, hooks: list[FunctionHook] | None = None) -> Arrays:
         """Calls ``forward``, with checks and hooks around it; with hooks, these have begun."""
         self._input_indexes_to_retain = None
         self._output_indexes_to_retain = None
@@ -169,9 +170,9 @@ class FunctionNode(engine.FunctionNode):
     def _connect(
         self,
         variables: tuple[variable.Variable, ...],
-        in_data: tuple[tp.Any, ...],
-        outputs: tuple[tp.Any, ...],
-        converted: tuple[tp.Any, ...],
+        in_data: Arrays,
+        outputs: Arrays,
+        converted: Arrays,
     ) -> tuple[variable.Variable, ...]:
         if configuration.config.enable_backprop:
             self._retained_inputs = _select(self, 'inputs', self._input_indexes_to_retain, in_data)
@@ -182,7 +183,7 @@ class FunctionNode(engine.FunctionNode):
 
     # ---- what subclasses override ----
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         """Checks dtypes and shapes of the inputs with `chainer.utils.type_check.expect`.
 
         Args:
@@ -193,14 +194,14 @@ class FunctionNode(engine.FunctionNode):
             InvalidType: If a check fails.
         """
 
-    def check_layout_forward(self, inputs: tp.Any) -> None:
+    def check_layout_forward(self, inputs: object) -> None:
         """Does nothing: there is one memory layout.
 
         Args:
             inputs: Without effect.
         """
 
-    def forward(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
+    def forward(self, inputs: Arrays) -> Arrays:
         """Computes the outputs from arrays of NumPy or CuPy.
 
         Args:
@@ -213,7 +214,7 @@ class FunctionNode(engine.FunctionNode):
             return self.forward_gpu(inputs)
         return self.forward_cpu(inputs)
 
-    def forward_cpu(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
+    def forward_cpu(self, inputs: Arrays) -> Arrays:
         """Computes the outputs from NumPy arrays.
 
         Args:
@@ -224,7 +225,7 @@ class FunctionNode(engine.FunctionNode):
         """
         raise NotImplementedError(f'{type(self).__name__} has neither forward nor forward_cpu')
 
-    def forward_gpu(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
+    def forward_gpu(self, inputs: Arrays) -> Arrays:
         """Computes the outputs from CuPy arrays.
 
         Args:
@@ -235,7 +236,7 @@ class FunctionNode(engine.FunctionNode):
         """
         raise NotImplementedError(f'{type(self).__name__} has neither forward nor forward_gpu')
 
-    def forward_chainerx(self, inputs: tuple[tp.Any, ...]) -> tp.Any:
+    def forward_chainerx(self, inputs: Arrays) -> tp.Any:
         """Computes the outputs from chainerx arrays, which record their own gradients.
 
         Args:
@@ -246,9 +247,7 @@ class FunctionNode(engine.FunctionNode):
         """
         return fallback.Fallback
 
-    def backward(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[tp.Any, ...]
-    ) -> tp.Any:
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: Gradients) -> tp.Any:
         """Computes the gradients of some inputs.
 
         Args:
@@ -263,9 +262,9 @@ class FunctionNode(engine.FunctionNode):
     def backward_accumulate(
         self,
         target_input_indexes: tuple[int, ...],
-        grad_outputs: tuple[tp.Any, ...],
-        grad_inputs: tuple[tp.Any, ...],
-    ) -> tp.Any:
+        grad_outputs: Gradients,
+        grad_inputs: Gradients,
+    ) -> Gradients:
         """Computes gradients and adds them to those that the inputs have already.
 
         Args:
@@ -327,7 +326,7 @@ class FunctionNode(engine.FunctionNode):
         return variables_of(self, self._retained_outputs, True)
 
     @property
-    def output_data(self) -> tuple[tp.Any, ...] | None:
+    def output_data(self) -> tuple[NdArray | None, ...] | None:
         """The output arrays.
 
         Raises:
@@ -418,8 +417,8 @@ _NO_CHECK = FunctionNode.check_type_forward
 
 
 def _select(
-    function: FunctionNode, what: str, indexes: tp.Sequence[int] | None, arrays: tuple[tp.Any, ...]
-) -> tuple[tuple[int, tp.Any, int], ...]:
+    function: FunctionNode, what: str, indexes: tp.Sequence[int] | None, arrays: Arrays
+) -> Retained:
     if indexes is None:
         return ()
     for i in indexes:
@@ -432,7 +431,7 @@ def _select(
 
 
 def variables_of(
-    function: FunctionNode, retained: tuple[tuple[int, tp.Any, int], ...], are_outputs: bool
+    function: FunctionNode, retained: Retained, are_outputs: bool
 ) -> tuple[tp.Any, ...]:
     """The variables at the inputs or outputs that were retained; None for one that is None."""
     return tuple(
@@ -440,9 +439,7 @@ def variables_of(
     )
 
 
-def check_unwritten(
-    function: FunctionNode, what: str, retained: tuple[tuple[int, tp.Any, int], ...]
-) -> None:
+def check_unwritten(function: FunctionNode, what: str, retained: Retained) -> None:
     """GradientError if chainerx has written in place to what a function retained."""
     for i, array, version in retained:
         if engine.version(array) != version:
@@ -453,7 +450,7 @@ def check_unwritten(
             )
 
 
-def _check_one_kind(function: FunctionNode, what: str, arrays: tuple[tp.Any, ...]) -> None:
+def _check_one_kind(function: FunctionNode, what: str, arrays: Arrays) -> None:
     if not environment.is_arrays_compatible(arrays):
         types = ', '.join(str(type(x)) for x in arrays)
         raise TypeError(
@@ -462,9 +459,7 @@ def _check_one_kind(function: FunctionNode, what: str, arrays: tuple[tp.Any, ...
         )
 
 
-def _check_nan(
-    function: FunctionNode, in_data: tuple[tp.Any, ...], outputs: tuple[tp.Any, ...]
-) -> None:
+def _check_nan(function: FunctionNode, in_data: Arrays, outputs: Arrays) -> None:
     debug.check_forward(function, in_data, outputs)
 
 

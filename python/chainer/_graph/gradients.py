@@ -15,6 +15,9 @@ import typing as tp
 import chainerx
 from chainerx._core import engine
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Shape
+
 
 def recomputed(
     name: str, compose: c.Callable[..., chainerx.ndarray], n_params: int = 0
@@ -50,11 +53,11 @@ def linear(
     Backward computes it again for zeros, to differentiate that.
     """
 
-    def composed(x: chainerx.ndarray, _: tp.Any, *params: tp.Any) -> chainerx.ndarray:
+    def composed(x: chainerx.ndarray, _: object, *params: tp.Any) -> chainerx.ndarray:
         return compose(x, *params)
 
     def gradient(
-        gy: chainerx.ndarray, _: tp.Any, __: tp.Any, ___: tp.Any, shape: tp.Any, *params: tp.Any
+        gy: chainerx.ndarray, _: object, __: object, ___: object, shape: Shape, *params: tp.Any
     ) -> tuple[chainerx.ndarray | None, ...]:
         with chainerx.force_backprop_mode():
             x = chainerx.zeros(shape, gy.dtype, device=gy.device)

@@ -24,15 +24,19 @@ from chainer._graph.variable import (  # noqa: F401  (the public module, and wha
     variable_str,
 )
 
+if tp.TYPE_CHECKING:
+    from chainer._optim.update_rule import UpdateRule
+    from chainer._typing import DeviceSpec, InitializerSpec, NdArray, ShapeSpec
+
 
 def _recover_parameter(
-    array: tp.Any,
-    name: tp.Any,
-    grad: tp.Any,
+    array: NdArray | None,
+    name: str | None,
+    grad: NdArray | None,
     grad_valid: bool,
-    initializer: tp.Any,
-    update_rule: tp.Any,
-    device: tp.Any,
+    initializer: InitializerSpec | None,
+    update_rule: UpdateRule | None,
+    device: DeviceSpec,
 ) -> Parameter:
     """What pickles of parameters written by Chainer v7 call."""
     new = Parameter.__new__(Parameter)
@@ -67,12 +71,12 @@ class Parameter(Variable):
     loss_scale = engine.Variable._loss_scale
     # What fills the gradient of a parameter that gets its shape later: NaN, until cleared.
     _grad_initializer: tp.Any = None
-    _initial_device: tp.Any = None
+    _initial_device: backend.Device | None = None
 
     def __init__(
         self,
         initializer: tp.Any = None,
-        shape: tp.Any = None,
+        shape: ShapeSpec | None = None,
         name: str | None = None,
         *,
         layout: None = None,
@@ -118,7 +122,7 @@ class Parameter(Variable):
         return environment.get_dtype(getattr(self.initializer, 'dtype', None))
 
     @property
-    def device(self) -> tp.Any:
+    def device(self) -> backend.Device:
         """The device that it is on or, uninitialized, will be on."""
         if self.array is None and self._initial_device is not None:
             return self._initial_device
@@ -165,7 +169,7 @@ class Parameter(Variable):
         else:
             super()._fill_grad_with_zeros()
 
-    def initialize(self, shape: tp.Any) -> None:
+    def initialize(self, shape: ShapeSpec) -> None:
         """Makes an array of that shape with the initializer, on the parameter's device.
 
         Copies that share the array of the parameter, initialized or not, get the new one.
@@ -200,7 +204,7 @@ class Parameter(Variable):
         if self.update_rule is not None:
             self.update_rule.update(self)
 
-    def to_device(self, device: tp.Any) -> None:
+    def to_device(self, device: DeviceSpec) -> None:
         """Moves data and gradient; an uninitialized parameter will be made there.
 
         Args:
@@ -229,7 +233,7 @@ class Parameter(Variable):
             super().from_chx()
 
 
-def _to_shape(shape: tp.Any) -> tuple[int, ...]:
+def _to_shape(shape: ShapeSpec) -> tuple[int, ...]:
     return tuple(shape) if hasattr(shape, '__iter__') else (int(shape),)
 
 

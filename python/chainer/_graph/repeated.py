@@ -14,20 +14,23 @@ from chainerx._core import engine, functional
 from chainer.backends import cuda
 from chainer.configuration import config
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import NdArray
+
 
 def is_repeated() -> bool:
     """Whether this is a call for derivatives, of a function that has been called."""
     return config.in_recomputing or functional.is_repeated()
 
 
-def moves(array: tp.Any) -> bool:
+def moves(array: NdArray) -> bool:
     """Whether a function is to move an array: not if it is called again, and did so before."""
     if isinstance(array, cuda.ndarray):
         return not is_repeated()
     return functional.moves(engine.side(array))
 
 
-def as_at_first(array: tp.Any) -> tp.Any:
+def as_at_first(array: NdArray) -> tp.Any:
     """What an array is; in a function that is called again, what it was at the first call.
 
     CuPy's are what they are.

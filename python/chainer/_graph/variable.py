@@ -18,11 +18,14 @@ from chainer import backend
 from chainer.backends import cuda
 
 if tp.TYPE_CHECKING:
+    from types import ModuleType
+
     from chainer._graph.function_node import FunctionNode
     from chainer._graph.parameter import Parameter
+    from chainer._typing import DeviceSpec, NdArray, VariableLike
 
 
-def as_variable(obj: tp.Any) -> Variable:
+def as_variable(obj: VariableLike) -> Variable:
     """A variable over an array, which wants no gradient of its own; a variable as it is.
 
     Args:
@@ -52,7 +55,7 @@ def as_array(obj: tp.Any) -> tp.Any:
     return obj.array if isinstance(obj, Variable) else obj
 
 
-def _describe(array: tp.Any) -> str:
+def _describe(array: NdArray | VariableNode) -> str:
     shape = ', '.join(map(str, array.shape))
     return f'({shape}), {array.dtype}' if shape else str(array.dtype)
 
@@ -91,7 +94,7 @@ class _Creator:
         return getattr(node, 'function', node)
 
     @creator.setter
-    def creator(self, function: tp.Any) -> None:
+    def creator(self, function: FunctionNode) -> None:
         self.set_creator(function)
 
     @property
@@ -204,14 +207,14 @@ class Variable(_Creator, engine.Variable):
 
     # ---- copies, pickles ----
 
-    def __copy__(self) -> tp.Any:
+    def __copy__(self) -> tp.Self:
         """Another variable that shares storage and attributes, with a gradient of its own."""
         new = type(self).__new__(type(self))
         self._share(new)
         new.__dict__.update(self.__dict__)
         return new
 
-    def __deepcopy__(self, memo: dict[int, tp.Any]) -> tp.Any:
+    def __deepcopy__(self, memo: dict[int, object]) -> tp.Self:
         """The values, gradient and attributes, outside of the graph."""
         new = type(self).__new__(type(self))
         memo[id(self)] = new
@@ -232,11 +235,11 @@ class Variable(_Creator, engine.Variable):
 
     # ---- the array ----
 
-    def __pos__(self) -> tp.Any:
+    def __pos__(self) -> tp.Self:
         return self
 
     @property
-    def raw_array(self) -> tp.Any:
+    def raw_array(self) -> NdArray | None:
         """The same as ``array``."""
         return self.array
 
@@ -254,12 +257,12 @@ class Variable(_Creator, engine.Variable):
         return self._record.view()
 
     @property
-    def xp(self) -> tp.Any:
+    def xp(self) -> ModuleType:
         """The module of the array: numpy, cupy or chainerx."""
         return self.device.xp
 
     @property
-    def device(self) -> tp.Any:
+    def device(self) -> backend.Device:
         """The device of the array; the CPU if there is none."""
         array = self.array
         return backend.CpuDevice() if array is None else backend.get_device_from_array(array)
@@ -268,7 +271,7 @@ class Variable(_Creator, engine.Variable):
     def layout(self) -> None:
         """The memory layout: None, which is C order, the only one."""
 
-    def as_layout(self, layout: None) -> tp.Any:
+    def as_layout(self, layout: None) -> tp.Self:
         """Does nothing: there is one memory layout.
 
         Args:
@@ -281,7 +284,7 @@ class Variable(_Creator, engine.Variable):
             raise ValueError(f'Variable.as_layout: layout is {layout!r}, only None is supported')
         return self
 
-    def item(self) -> tp.Any:
+    def item(self) -> complex:
         """The one element, as a Python number.
 
         Raises:
@@ -416,7 +419,7 @@ class Variable(_Creator, engine.Variable):
 
     # ---- devices ----
 
-    def to_device(self, device: tp.Any) -> None:
+    def to_device(self, device: DeviceSpec) -> None:
         """Moves data and gradient to a device, in place; the variable becomes a leaf.
 
         Args:
@@ -464,7 +467,7 @@ class Variable(_Creator, engine.Variable):
     def from_chx(self) -> None:
         """Makes its array, if it is a chainerx array, one of NumPy or CuPy that shares memory."""
         if self._kind == 'chainerx':
-            self.to_device(self.device.fallback_device)
+            self.to_device(tp.cast(backend.ChainerxDevice, self.device).fallback_device)
 
 
 def _add(a: tp.Any, b: tp.Any) -> tp.Any:
@@ -472,7 +475,7 @@ def _add(a: tp.Any, b: tp.Any) -> tp.Any:
     return np.asarray(total) if isinstance(total, np.generic) else total  # of arrays without axes
 
 
-def input_of(function: FunctionNode, i: int, xp: tp.Any) -> Variable:
+def input_of(function: FunctionNode, i: int, xp: ModuleType) -> Variable:
     """The variable at an input, for its place in the graph; its array may be another."""
     node = tp.cast(tuple, function.inputs)[i]
     if node is None:
@@ -502,31 +505,41 @@ def _set_loss_scale(output: Variable, scale: float) -> None:
                 leaf._set_loss_scale(scale)
 
 
-def chainer_get_device(spec: tp.Any) -> tp.Any:
+def chainer_get_device(spec: DeviceSpec) -> backend.Device:
     """`chainer.get_device`, under a name that arguments do not hide."""
     return backend.get_device(spec)
 
 
-def _statistics(array: tp.Any) -> str:
+def _statistics(array: NdArray) -> str:
     x = backend.CpuDevice().send(array)
     if x.size == 0:
         return 'empty'
     return f'mean={float(x.mean()):.8f}, std={float(x.std()):.8f}'
 
 
-def _grad_or_none(variable: tp.Any) -> tp.Any:
+def _grad_or_none(variable: Variable) -> NdArray | None:
     """The gradient, also of parameters where reading it is an error."""
     return None if variable.array is None else variable.grad
 
 
-def _restore(new: tp.Any, array: tp.Any, name: tp.Any, grad: tp.Any, requires_grad: bool) -> None:
+def _restore(
+    new: Variable,
+    array: NdArray | None,
+    name: str | None,
+    grad: NdArray | None,
+    requires_grad: bool,
+) -> None:
     engine.Variable.__init__(new, array, name=name, requires_grad=requires_grad)
     if grad is not None:
         new.grad = grad
 
 
 def _unpickle(
-    cls: type[Variable], array: tp.Any, name: tp.Any, grad: tp.Any, requires_grad: bool
+    cls: type[Variable],
+    array: NdArray | None,
+    name: str | None,
+    grad: NdArray | None,
+    requires_grad: bool,
 ) -> Variable:
     new = cls.__new__(cls)
     _restore(new, array, name, grad, requires_grad)
@@ -534,7 +547,11 @@ def _unpickle(
 
 
 def _create_variable(
-    array: tp.Any, name: tp.Any, grad: tp.Any, requires_grad: bool, device: tp.Any
+    array: NdArray | None,
+    name: str | None,
+    grad: NdArray | None,
+    requires_grad: bool,
+    device: DeviceSpec,
 ) -> Variable:
     """What pickles of variables written by Chainer v7 call."""
     new = _unpickle(Variable, array, name, grad, requires_grad)

@@ -11,6 +11,9 @@ from chainerx._core import engine
 from chainer._base import devices
 from chainer.backends import _cpu, cuda, intel64
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import NdArray
+
 
 class ChainerxDevice(devices.Device):
     """A device of ChainerX arrays.
@@ -87,10 +90,10 @@ class ChainerxDevice(devices.Device):
             f"Only 'native' or 'cuda' devices have corresponding fallback devices. Actual: {name}"
         )
 
-    def create_context(self) -> tp.ContextManager[tp.Any]:
+    def create_context(self) -> tp.ContextManager[object]:
         return chainerx.using_device(self.device)
 
-    def send_array(self, array: tp.Any) -> tp.Any:
+    def send_array(self, array: tp.Any) -> NdArray:
         return _array_to_chainerx(array, self.device)
 
     def use(self) -> None:

@@ -10,6 +10,9 @@ import numpy as np
 from chainer._base import devices
 from chainer.backends import _cupy, _ideep
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import NdArray
+
 
 class CpuDevice(devices.Device):
     """The device of NumPy arrays."""
@@ -38,7 +41,7 @@ class CpuDevice(devices.Device):
         """
         return CpuDevice() if isinstance(array, np.ndarray) else None
 
-    def send_array(self, array: tp.Any) -> tp.Any:
+    def send_array(self, array: tp.Any) -> NdArray:
         return _array_to_cpu(array)
 
     def is_array_supported(self, array: tp.Any) -> bool:

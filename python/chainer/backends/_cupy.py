@@ -83,7 +83,7 @@ if not available:
         def __enter__(self) -> Device:
             return self
 
-        def __exit__(self, *args: tp.Any) -> None:
+        def __exit__(self, *args: object) -> None:
             pass
 
     class Event:  # type: ignore[no-redef]

@@ -11,8 +11,11 @@ from chainerx._core import engine
 from chainer import types
 from chainer.backends import _cupy
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
 
-def _array_of(x: tp.Any) -> tp.Any:
+
+def _array_of(x: VariableLike) -> tp.Any:
     return x.array if isinstance(x, engine.Variable) else x
 
 

@@ -35,6 +35,9 @@ from chainer.backends._cupy import (  # noqa: F401  (this is where users find th
 from chainer.backends._modules import get_array_module as _get_array_module
 from chainer.configuration import config
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import DTypeLike, NdArray
+
 _integer_types = (int, np.integer)
 
 
@@ -62,7 +65,7 @@ class DummyDeviceType:
     def __enter__(self) -> DummyDeviceType:
         return self
 
-    def __exit__(self, *args: tp.Any) -> None:
+    def __exit__(self, *args: object) -> None:
         pass
 
     def use(self) -> None:
@@ -146,11 +149,11 @@ class GpuDevice(devices.Device):
     def name(self) -> str:
         return f'@cupy:{self.device.id}'
 
-    def create_context(self) -> tp.ContextManager[tp.Any]:
+    def create_context(self) -> tp.ContextManager[object]:
         # A new object, for one that is entered twice forgets where it came from.
         return Device(self.device.id)
 
-    def send_array(self, array: tp.Any) -> tp.Any:
+    def send_array(self, array: tp.Any) -> NdArray:
         return _array_to_gpu(array, self.device, None)
 
     def use(self) -> None:
@@ -533,7 +536,7 @@ def should_use_cudnn(level: str, lowest_version: int = 0) -> bool:
     return _ideep.lookup(_SHOULD_USE_CUDNN, level, 'use_cudnn', config.use_cudnn)
 
 
-def should_use_cudnn_tensor_core(dtype: tp.Any) -> bool:
+def should_use_cudnn_tensor_core(dtype: DTypeLike) -> bool:
     """Whether ``config.use_cudnn_tensor_core`` allows tensor cores for ``dtype``.
 
     Args:

@@ -11,6 +11,9 @@ from chainer.backends import _cpu, _ideep
 from chainer.backends._ideep import ideep, mdarray
 from chainer.configuration import config
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import NdArray, VariableLike
+
 _SHOULD_USE_IDEEP = {
     '==always': {'always': True, 'auto': False, 'never': False},
     '>=auto': {'always': True, 'auto': True, 'never': False},
@@ -41,7 +44,7 @@ class Intel64Device(devices.Device):
         return f'<{type(self).__name__}>'
 
     @staticmethod
-    def from_array(array: tp.Any) -> Intel64Device | None:
+    def from_array(array: NdArray) -> Intel64Device | None:
         """The device of an array.
 
         Args:
@@ -52,7 +55,7 @@ class Intel64Device(devices.Device):
         """
         return Intel64Device() if isinstance(array, mdarray) else None
 
-    def send_array(self, array: tp.Any) -> tp.Any:
+    def send_array(self, array: NdArray) -> NdArray:
         if isinstance(array, mdarray):
             return array
         array = _cpu._array_to_cpu(array)
@@ -61,7 +64,7 @@ class Intel64Device(devices.Device):
             return ideep.array(array, itype=ideep.wgt_array)
         return array
 
-    def is_array_supported(self, array: tp.Any) -> bool:
+    def is_array_supported(self, array: NdArray) -> bool:
         return isinstance(array, (np.ndarray, mdarray))
 
 
@@ -99,7 +102,9 @@ def should_use_ideep(level: str) -> bool:
     return _ideep.lookup(_SHOULD_USE_IDEEP, level, 'use_ideep', config.use_ideep)
 
 
-def inputs_all_ready(inputs: tp.Sequence[tp.Any], supported_ndim: tuple[int, ...] = (2, 4)) -> bool:
+def inputs_all_ready(
+    inputs: tp.Sequence[VariableLike], supported_ndim: tuple[int, ...] = (2, 4)
+) -> bool:
     """Whether iDeep can compute with these arrays.
 
     Args:

@@ -35,13 +35,14 @@ from chainer.utils.nondeterministic import nondeterministic as nondeterministic
 from chainer.utils.walker_alias import WalkerAlias as WalkerAlias
 
 if tp.TYPE_CHECKING:  # filled in by that module, which stands above variables
+    from chainer._typing import DTypeLike, NdArray
     from chainer.utils import sparse as sparse
     from chainer.utils.sparse import CooMatrix as CooMatrix
     from chainer.utils.sparse import get_order as get_order
     from chainer.utils.sparse import to_coo as to_coo
 
 
-def force_array(x: tp.Any, dtype: tp.Any = None) -> tp.Any:
+def force_array(x: tp.Any, dtype: DTypeLike | None = None) -> NdArray:
     """Makes an array of a scalar, and casts to ``dtype`` if it is given; else returns ``x``.
 
     NumPy's functions return scalars where one would expect arrays without dimensions.
@@ -58,7 +59,7 @@ def force_array(x: tp.Any, dtype: tp.Any = None) -> tp.Any:
     return x if dtype is None else x.astype(dtype, copy=False)
 
 
-def force_type(dtype: tp.Any, value: tp.Any) -> tp.Any:
+def force_type(dtype: DTypeLike, value: tp.Any) -> tp.Any:
     """Casts a scalar or an array to ``dtype``; what has it already is returned as it is.
 
     Args:
@@ -70,7 +71,7 @@ def force_type(dtype: tp.Any, value: tp.Any) -> tp.Any:
     """
     dtype = np.dtype(dtype)
     if np.isscalar(value):
-        return dtype.type(value)
+        return dtype.type(tp.cast(tp.Any, value))
     return value if value.dtype == dtype else value.astype(dtype, copy=False)
 
 

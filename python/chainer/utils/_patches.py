@@ -9,6 +9,9 @@ import numpy as np
 
 from chainer import backend
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import NdArray
+
 
 def get_conv_outsize(size: int, k: int, s: int, p: int, cover_all: bool = False, d: int = 1) -> int:
     """The size of the output of a convolution along one axis.
@@ -105,7 +108,7 @@ def _col2im(
     return img[(every, every, *(slice(p, p + n) for p, n in zip(pad, dims, strict=True)))]
 
 
-def _on_host(x: tp.Any, func: tp.Callable[[np.ndarray], np.ndarray]) -> tp.Any:
+def _on_host(x: NdArray, func: tp.Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     """Computes with NumPy and returns an array of the kind, and on the device, of ``x``."""
     device = backend.get_device_from_array(x)
     return device.send(func(backend.CpuDevice().send(x)))

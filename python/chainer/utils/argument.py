@@ -6,7 +6,7 @@ import sys
 import typing as tp
 
 
-def check_unexpected_kwargs(kwargs: dict[str, tp.Any], **unexpected: str) -> None:
+def check_unexpected_kwargs(kwargs: tp.Mapping[str, object], **unexpected: str) -> None:
     """Refuses keyword arguments that are not taken any more.
 
     Args:
@@ -22,7 +22,7 @@ def check_unexpected_kwargs(kwargs: dict[str, tp.Any], **unexpected: str) -> Non
 
 
 def parse_kwargs(
-    kwargs: dict[str, tp.Any], *name_and_values: tuple[str, tp.Any], **unexpected: str
+    kwargs: dict[str, tp.Any], *name_and_values: tuple[str, object], **unexpected: str
 ) -> tuple:
     """Picks values out of keyword arguments.
 
@@ -44,7 +44,7 @@ def parse_kwargs(
     return tuple(kwargs.get(name, default) for name, default in name_and_values)
 
 
-def assert_kwargs_empty(kwargs: dict[str, tp.Any]) -> None:
+def assert_kwargs_empty(kwargs: tp.Mapping[str, object]) -> None:
     """Refuses keyword arguments.
 
     Args:

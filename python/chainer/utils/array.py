@@ -11,13 +11,16 @@ from chainerx._core import engine
 
 from chainer import backend
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import NdArray
 
-def as_vec(x: tp.Any) -> tp.Any:
+
+def as_vec(x: NdArray) -> NdArray:
     """All elements in one dimension."""
     return x.ravel()
 
 
-def as_mat(x: tp.Any) -> tp.Any:
+def as_mat(x: NdArray) -> NdArray:
     """All dimensions after the first joined into one."""
     if x.ndim == 2:
         return x
@@ -26,7 +29,7 @@ def as_mat(x: tp.Any) -> tp.Any:
     return x.reshape(len(x), size_of_shape(x.shape[1:]))
 
 
-def empty_like(x: tp.Any) -> tp.Any:
+def empty_like(x: NdArray) -> NdArray:
     """An uninitialized array of the same shape, dtype and device."""
     if isinstance(x, chainerx.ndarray):
         return chainerx.empty_like(x, device=x.device)
@@ -46,7 +49,7 @@ def size_of_shape(shape: tp.Iterable[int]) -> int:
     return int(math.prod(shape))
 
 
-def sum_to(x: tp.Any, shape: tuple[int, ...]) -> tp.Any:
+def sum_to(x: NdArray, shape: tuple[int, ...]) -> NdArray:
     """Sums an array over the axes along which ``shape`` would be broadcast to its shape.
 
     Args:

@@ -17,6 +17,9 @@ from chainer.utils._patches import (  # noqa: F401  (outsizes: where v7 has them
     get_deconv_outsize,
 )
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import NdArray
+
 
 def im2col_cpu(
     img: np.ndarray,
@@ -65,7 +68,7 @@ def _outsize_2d(img, kh, kw, sy, sx, ph, pw, cover_all, dy, dx, out_h, out_w) ->
 
 @documented_like(im2col_cpu)
 def im2col_gpu(
-    img: tp.Any,
+    img: NdArray,
     kh: int,
     kw: int,
     sy: int,
@@ -77,7 +80,7 @@ def im2col_gpu(
     dx: int = 1,
     out_h: int | None = None,
     out_w: int | None = None,
-) -> tp.Any:
+) -> NdArray:
     """Makes columns of the patches of images that are CuPy arrays.
 
     Returns:
@@ -90,7 +93,7 @@ def im2col_gpu(
 
 @documented_like(im2col_cpu)
 def im2col(
-    img: tp.Any,
+    img: NdArray,
     kh: int,
     kw: int,
     sy: int,
@@ -102,7 +105,7 @@ def im2col(
     dx: int = 1,
     out_h: int | None = None,
     out_w: int | None = None,
-) -> tp.Any:
+) -> NdArray:
     """Makes columns of the patches of images.
 
     Returns:
@@ -133,7 +136,7 @@ def col2im_cpu(
 
 
 def col2im_gpu(
-    col: tp.Any,
+    col: NdArray,
     sy: int,
     sx: int,
     ph: int,
@@ -142,7 +145,7 @@ def col2im_gpu(
     w: int,
     dy: int = 1,
     dx: int = 1,
-) -> tp.Any:
+) -> NdArray:
     """Sums columns that are CuPy arrays into images, the adjoint of `im2col_gpu`.
 
     Args:
@@ -159,7 +162,7 @@ def col2im_gpu(
 
 
 def col2im(
-    col: tp.Any,
+    col: NdArray,
     sy: int,
     sx: int,
     ph: int,
@@ -168,7 +171,7 @@ def col2im(
     w: int,
     dy: int = 1,
     dx: int = 1,
-) -> tp.Any:
+) -> NdArray:
     """Sums columns into images, the adjoint of `im2col`.
 
     Args:

@@ -10,6 +10,9 @@ from chainer.backends import cuda
 from chainer.utils import _patches, conv_nd_kernel
 from chainer.utils._patches import get_conv_outsize
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import NdArray
+
 Ints: tp.TypeAlias = tuple[int, ...]
 
 
@@ -21,7 +24,9 @@ def as_tuple(x: tp.Any, n: int) -> tuple:
     return (x,) * n
 
 
-def _outs(img: tp.Any, ksize: Ints, stride: Ints, pad: Ints, cover_all: bool, dilate: Ints) -> Ints:
+def _outs(
+    img: NdArray, ksize: Ints, stride: Ints, pad: Ints, cover_all: bool, dilate: Ints
+) -> Ints:
     dims = img.shape[2:]
     assert len(dims) == len(ksize) == len(stride) == len(pad), (
         f'numbers of dimensions differ: image {img.shape}, ksize {ksize}, stride {stride}, '
@@ -63,7 +68,7 @@ def im2col_nd_cpu(
     return _patches._im2col(img, tuple(ksize), tuple(stride), tuple(pad), pval, outs, dilate)
 
 
-def im2col_nd_gpu(img, ksize, stride, pad, cover_all=False, dilate=1) -> tp.Any:
+def im2col_nd_gpu(img, ksize, stride, pad, cover_all=False, dilate=1) -> NdArray:
     """As `im2col_nd_cpu`, for CuPy arrays."""
     cuda.check_cuda_available()
     dilate = as_tuple(dilate, len(ksize))
@@ -71,7 +76,7 @@ def im2col_nd_gpu(img, ksize, stride, pad, cover_all=False, dilate=1) -> tp.Any:
     return _im2col_gpu(img, ksize, stride, pad, outs, dilate)
 
 
-def _im2col_gpu(img, ksize, stride, pad, outs, dilate) -> tp.Any:
+def _im2col_gpu(img, ksize, stride, pad, outs, dilate) -> NdArray:
     dims = img.shape[2:]
     col = cuda.cupy.empty((*img.shape[:2], *ksize, *outs), img.dtype)
     kernel = cuda.elementwise(*conv_nd_kernel.Im2colNDKernel.generate(len(dims)))
@@ -79,7 +84,7 @@ def _im2col_gpu(img, ksize, stride, pad, outs, dilate) -> tp.Any:
     return col
 
 
-def im2col_nd(img, ksize, stride, pad, cover_all=False, dilate=1) -> tp.Any:
+def im2col_nd(img, ksize, stride, pad, cover_all=False, dilate=1) -> NdArray:
     """As `im2col_nd_cpu`, for arrays of any kind."""
     if isinstance(img, cuda.ndarray):
         return im2col_nd_gpu(img, ksize, stride, pad, cover_all, dilate)
@@ -88,7 +93,7 @@ def im2col_nd(img, ksize, stride, pad, cover_all=False, dilate=1) -> tp.Any:
     )
 
 
-def _check_col(col: tp.Any, stride: Ints, pad: Ints, dims: Ints) -> None:
+def _check_col(col: NdArray, stride: Ints, pad: Ints, dims: Ints) -> None:
     assert {len(stride), len(pad), col.ndim / 2 - 1} == {len(dims)}, (
         f'numbers of dimensions differ: columns {col.shape}, stride {stride}, pad {pad}, '
         f'dims {dims}'
@@ -115,7 +120,7 @@ def col2im_nd_cpu(
     return _patches._col2im(col, tuple(stride), tuple(pad), tuple(dims), dilate)
 
 
-def col2im_nd_gpu(col, stride, pad, dims, dilate=1) -> tp.Any:
+def col2im_nd_gpu(col, stride, pad, dims, dilate=1) -> NdArray:
     """As `col2im_nd_cpu`, for CuPy arrays."""
     cuda.check_cuda_available()
     _check_col(col, stride, pad, dims)
@@ -128,7 +133,7 @@ def col2im_nd_gpu(col, stride, pad, dims, dilate=1) -> tp.Any:
     return img
 
 
-def col2im_nd(col, stride, pad, dims, dilate=1) -> tp.Any:
+def col2im_nd(col, stride, pad, dims, dilate=1) -> NdArray:
     """As `col2im_nd_cpu`, for arrays of any kind."""
     if isinstance(col, cuda.ndarray):
         return col2im_nd_gpu(col, stride, pad, dims, dilate)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import typing as tp
 import warnings
 
+if tp.TYPE_CHECKING:
+    from chainer._graph.function_node import FunctionNode
+
 
 class _EnableFinal(type):
     def __new__(cls, name: str, bases: tuple[type, ...], d: dict[str, tp.Any]):
@@ -38,7 +41,7 @@ def final(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
         assert callable(function), f'final: expected a method, got {function!r}'
         return final(**kwargs)(function)
 
-    def mark(function: tp.Any) -> tp.Any:
+    def mark(function: FunctionNode) -> tp.Any:
         assert callable(function), f'final: expected a method, got {function!r}'
         setattr(function, '__override_action', (kwargs.get('action', TypeError),))
         return function

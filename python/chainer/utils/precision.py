@@ -7,6 +7,9 @@ import typing as tp
 
 import numpy as np
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import DTypeLike, NdArray
+
 
 def _fp16_mixed_precision_helper(fn: tp.Callable) -> tp.Callable:
     """Makes a method ``fn(self, arrays)`` compute in float32 what comes in float16.
@@ -30,5 +33,5 @@ def _fp16_mixed_precision_helper(fn: tp.Callable) -> tp.Callable:
     return wrapper
 
 
-def _is(x: tp.Any, dtype: tp.Any) -> bool:
+def _is(x: NdArray | None, dtype: DTypeLike) -> bool:
     return x is not None and x.dtype == dtype

@@ -8,6 +8,10 @@ import numpy as np
 
 from chainer import backend, utils, variable
 
+if tp.TYPE_CHECKING:
+    from chainer._graph.variable import Variable
+    from chainer._typing import NdArray, VariableLike
+
 
 class CooMatrix:
     """A sparse matrix, or a batch of them.
@@ -27,9 +31,9 @@ class CooMatrix:
 
     def __init__(
         self,
-        data: tp.Any,
-        row: tp.Any,
-        col: tp.Any,
+        data: VariableLike,
+        row: NdArray,
+        col: NdArray,
         shape: tuple[int, int],
         order: str | None = None,
         requires_grad: bool = False,
@@ -51,7 +55,7 @@ class CooMatrix:
         self.shape = shape
         self.order = get_order(row, col) if order is None else order
 
-    def to_dense(self) -> tp.Any:
+    def to_dense(self) -> Variable:
         """The dense matrices, an array of the kind of `data`. Values at one place add up."""
         device = backend.get_device_from_array(self.data)
         data, row, col = backend.CpuDevice().send((self.data.array, self.row, self.col))
@@ -61,7 +65,7 @@ class CooMatrix:
         return device.send(x)
 
 
-def to_coo(x: tp.Any, ldnz: int | None = None, requires_grad: bool = False) -> CooMatrix:
+def to_coo(x: VariableLike, ldnz: int | None = None, requires_grad: bool = False) -> CooMatrix:
     """Makes a sparse matrix of a dense one, or of a batch of them.
 
     Args:
@@ -88,7 +92,7 @@ def to_coo(x: tp.Any, ldnz: int | None = None, requires_grad: bool = False) -> C
     return CooMatrix(data, row, col, dense.shape[-2:], order='C', requires_grad=requires_grad)
 
 
-def get_order(row: tp.Any, col: tp.Any) -> str:
+def get_order(row: NdArray, col: NdArray) -> str:
     """Finds out in which order elements stand; padding does not matter.
 
     Args:
@@ -106,7 +110,7 @@ def get_order(row: tp.Any, col: tp.Any) -> str:
     return 'F' if _is_c_order(col, row) else 'other'
 
 
-def _is_c_order(row: tp.Any, col: tp.Any) -> bool:
+def _is_c_order(row: NdArray, col: NdArray) -> bool:
     row, col = backend.CpuDevice().send((row, col))
     if row.shape != col.shape:
         raise ValueError(f'shape of row and col must be the same. Actual: {row.shape}, {col.shape}')

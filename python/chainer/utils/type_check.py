@@ -16,6 +16,11 @@ import typing as tp
 
 from chainer._base import environment
 
+if tp.TYPE_CHECKING:
+    import numpy as np
+
+    from chainer._typing import Arrays, NdArray
+
 
 class _ThreadLocal(threading.local):
     light_mode = False
@@ -78,7 +83,7 @@ class TypeInfo:
         dtype (dtype): That of the array.
     """
 
-    def __init__(self, shape: tuple[int, ...], dtype: tp.Any) -> None:
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype | None) -> None:
         self.shape = shape
         self.dtype = dtype
         self.ndim = len(shape)
@@ -118,7 +123,13 @@ class LightTypeInfoTuple(tuple):
         return len(self)
 
 
-def get_types(data: tuple, name: str, accept_none: bool, *, shapes: tp.Any = None) -> TypeInfoTuple:
+def get_types(
+    data: tuple,
+    name: str,
+    accept_none: bool,
+    *,
+    shapes: tp.Sequence[tuple[int, ...] | None] | None = None,
+) -> TypeInfoTuple:
     """Makes expressions of arrays.
 
     Args:
@@ -144,7 +155,9 @@ def get_types(data: tuple, name: str, accept_none: bool, *, shapes: tp.Any = Non
     return info
 
 
-def get_light_types(data: tuple[tp.Any, ...], *, shapes: tp.Any = None) -> LightTypeInfoTuple:
+def get_light_types(
+    data: Arrays, *, shapes: tp.Sequence[tuple[int, ...]] | None = None
+) -> LightTypeInfoTuple:
     """As `get_types`, for light mode.
 
     Args:
@@ -162,14 +175,18 @@ def get_light_types(data: tuple[tp.Any, ...], *, shapes: tp.Any = None) -> Light
     )
 
 
-def _get_type(name: str, index: int, array: tp.Any, accept_none: bool, shape: tp.Any) -> Variable:
+def _get_type(
+    name: str, index: int, array: NdArray, accept_none: bool, shape: tuple[int, ...] | None
+) -> Variable:
     variable_name = f'{name}[{index}]'
     if accept_none and array is None:
         return Variable(TypeInfo((), None), variable_name)
     return _make_variable_from_array(array, variable_name, shape)
 
 
-def _make_variable_from_array(array: tp.Any, name: str, shape: tp.Any = None) -> Variable:
+def _make_variable_from_array(
+    array: NdArray, name: str, shape: tuple[int, ...] | None = None
+) -> Variable:
     if not isinstance(array, environment.get_array_types()):
         raise InvalidType(f'isinstance({name}, ndarray)', f'type({name}) == {type(array)}')
     return Variable(TypeInfo(array.shape if shape is None else shape, array.dtype), name)
@@ -291,7 +308,7 @@ def _eval_expr(v: tp.Any) -> tp.Any:
     return v
 
 
-def _repr(v: tp.Any) -> str:
+def _repr(v: object) -> str:
     """How messages print a value: an expression as itself, all else as Python does."""
     if isinstance(v, Expr):
         return str(v)
@@ -304,7 +321,7 @@ def _repr(v: tp.Any) -> str:
     return repr(v)
 
 
-def _str_subscript(exp: tp.Any) -> str:
+def _str_subscript(exp: object) -> str:
     if isinstance(exp, slice):
         parts = ['' if x is None else str(x) for x in (exp.start, exp.stop, exp.step)]
         return ':'.join(parts if parts[2] else parts[:2])
@@ -327,7 +344,7 @@ class Constant(Atom):
         value: The value.
     """
 
-    def __init__(self, value: tp.Any) -> None:
+    def __init__(self, value: object) -> None:
         super().__init__()
         self.value = value
 
@@ -346,7 +363,7 @@ class Variable(Atom):
         name (str): How to print it.
     """
 
-    def __init__(self, value: tp.Any, name: str) -> None:
+    def __init__(self, value: object, name: str) -> None:
         super().__init__()
         self.value = value
         self.name = name
@@ -386,7 +403,7 @@ class GetItem(Atom):
         key: Which; may have expressions in it.
     """
 
-    def __init__(self, obj: Expr, key: tp.Any) -> None:
+    def __init__(self, obj: Expr, key: object) -> None:
         super().__init__()
         self.obj = obj
         self.key = key
@@ -484,7 +501,7 @@ class BinaryOperator(Expr):
         return self.func(self._eval_left(), self._eval_right())
 
 
-def _parenthesize(x: tp.Any, priority: int) -> str:
+def _parenthesize(x: object, priority: int) -> str:
     return f'({x})' if isinstance(x, Expr) and x.priority < priority else str(x)
 
 
@@ -594,7 +611,7 @@ def expect(*bool_exprs: tp.Any) -> None:
             )
 
 
-def same_types(*arrays: tp.Any) -> bool:
+def same_types(*arrays: object) -> bool:
     """Whether all arrays are of one array library.
 
     Args:

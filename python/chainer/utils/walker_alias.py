@@ -9,6 +9,12 @@ import numpy as np
 from chainer import device_resident
 from chainer.backends import cuda
 
+if tp.TYPE_CHECKING:
+    from types import ModuleType
+
+    from chainer._typing import ArrayLike, NdArray
+    from chainer.device_resident import DeviceResidentsVisitor
+
 
 class WalkerAlias(device_resident.DeviceResident):
     """Draws integers with given probabilities, in constant time per sample.
@@ -25,7 +31,7 @@ class WalkerAlias(device_resident.DeviceResident):
     Source: Walker, ACM Transactions on Mathematical Software 3 (1977).
     """
 
-    def __init__(self, probs: tp.Any) -> None:
+    def __init__(self, probs: ArrayLike) -> None:
         super().__init__()
         prob = np.array(probs, np.float32)
         if prob.ndim != 1:
@@ -49,20 +55,20 @@ class WalkerAlias(device_resident.DeviceResident):
                 unshared += 1
             threshold[slot] = rest
             values[slot, 0] = i
-        self.threshold = threshold
-        self.values = values.ravel()
+        self.threshold: NdArray = threshold
+        self.values: NdArray = values.ravel()
 
     @property
     def use_gpu(self) -> bool:
         """Whether samples are CuPy arrays."""
         return cuda.available and self.xp is cuda.cupy
 
-    def device_resident_accept(self, visitor: tp.Any) -> None:
+    def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
         super().device_resident_accept(visitor)
         self.threshold = visitor.visit_array(self.threshold)
         self.values = visitor.visit_array(self.values)
 
-    def sample(self, shape: int | tuple[int, ...]) -> tp.Any:
+    def sample(self, shape: int | tuple[int, ...]) -> NdArray:
         """Draws samples.
 
         Args:
@@ -73,7 +79,7 @@ class WalkerAlias(device_resident.DeviceResident):
         """
         return self.sample_gpu(shape) if self.use_gpu else self.sample_xp(self.xp, shape)
 
-    def sample_xp(self, xp: tp.Any, shape: int | tuple[int, ...]) -> tp.Any:
+    def sample_xp(self, xp: ModuleType, shape: int | tuple[int, ...]) -> NdArray:
         """As `sample`, for NumPy and ChainerX; both draw from `numpy.random`.
 
         Args:
@@ -89,7 +95,7 @@ class WalkerAlias(device_resident.DeviceResident):
         place = np.random.uniform(0, 1, shape) * len(threshold)
         return self.device.send(_pick(threshold, values, np.asarray(place, np.float32)))
 
-    def sample_gpu(self, shape: int | tuple[int, ...]) -> tp.Any:
+    def sample_gpu(self, shape: int | tuple[int, ...]) -> NdArray:
         """As `sample`, for CuPy.
 
         Args:

@@ -50,7 +50,7 @@ class _CopyToKind(FunctionNode):
     def label(self) -> str:
         return 'Copy'
 
-    def apply(self, inputs: tp.Sequence[variable.Variable]) -> tuple[variable.Variable, ...]:
+    def apply(self, inputs: tp.Sequence[tp.Any]) -> tuple[variable.Variable, ...]:
         """See `FunctionNode.apply`."""
         (x,) = inputs
         in_data = self._compute((x.array,))

@@ -46,7 +46,7 @@ class Linear(Link):
         if out_size is None:
             in_size, out_size = None, in_size
         self.in_size = in_size
-        self.out_size = out_size
+        self.out_size: tp.Any = out_size
         with self.init_scope():
             self.W = Parameter(initializers._get_initializer(initialW))
             if in_size is not None:

@@ -1,5 +1,7 @@
 """Checks of gradients against differences of outputs."""
 
+from __future__ import annotations
+
 import contextlib
 import typing as tp
 from collections.abc import Iterator, Sequence

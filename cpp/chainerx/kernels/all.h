@@ -1,5 +1,5 @@
-// Every family. For the table (table.cc) alone: whoever else includes this is rebuilt for each new
-// kernel.
+// Every family. Include this only in the table (table.cc): all files that include it are rebuilt
+// for each new kernel.
 #pragma once
 
 #include "chainerx/kernels/attention/attention.h"

@@ -8,10 +8,9 @@
 namespace chainerx::internal {
 namespace {
 
-constexpr int64_t kListed = 4;  // arrays of a list that are looked at
+constexpr int64_t kListed = 4;  // arrays of a list that are recorded
 
-// What stands in front of an operand, in the lowest bits; above it the dtype and the number of
-// dimensions.
+// The tag of an operand, in the lowest bits; above it the dtype and the number of dimensions.
 enum Tag : int64_t { kNone, kScalar, kArray, kList, kEnd, kCut };
 
 int64_t TagOf(const Array& x) {
@@ -23,7 +22,7 @@ int64_t TagOf(const Array& x) {
 CallSignature::CallSignature(const KernelCall& call) : CallSignature{call, true} {}
 
 CallSignature::CallSignature(const KernelCall& call, bool operands) {
-    // By id: a plug-in that calls kernels has descriptors of its own.
+    // By id, since a plug-in that calls kernels has its own descriptors.
     Push(call.kernel().id);
     Push(reinterpret_cast<intptr_t>(&call.device()));
     const bool complete = operands && PushAll(call);

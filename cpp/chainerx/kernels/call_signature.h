@@ -1,5 +1,5 @@
-// What a call of a kernel is besides its values: device, dtypes and shapes of its operands. By it
-// the profiler tells calls of one kernel apart.
+// The signature of a kernel call, i.e. all but the values: device, dtypes and shapes of its
+// operands. The profiler distinguishes calls of one kernel by it.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,22 @@
 
 namespace chainerx {
 
-// Of a list of arrays, the first few count, and how many there are, and how large together.
+// Of a list of arrays, only the first few, the number of the others and their total size are
+// recorded.
 struct OperandSummary {
-    std::string name;  // "x1"; "xs[0]"; "xs[4:9]" of those of a list that are not looked at
+    std::string name;  // "x1"; "xs[0]"; "xs[4:9]" for the unrecorded arrays of a list
     OperandRole role;
-    std::optional<Dtype> dtype;  // none of these: left out, or an array that is not there
-    std::optional<Shape> shape;  // none and a dtype: a number
+    std::optional<Dtype> dtype;  // nullopt: omitted, or an absent array
+    std::optional<Shape> shape;  // nullopt with a dtype: a scalar
 };
 
 namespace internal {
 
-// Words that are equal where two calls look the same. Made for each call: no allocation.
+// Words that are equal if two calls have equal signatures. Made for each call without allocation.
 class CallSignature {
  public:
     explicit CallSignature(const KernelCall& call);
-    // Of all calls of the kernel on the device, whatever the operands.
+    // For all calls of the kernel on the device, whatever the operands.
     static CallSignature OfKernel(const KernelCall& call) { return CallSignature{call, false}; }
 
     std::span<const int64_t> words() const { return {words_, static_cast<size_t>(n_)}; }
@@ -38,7 +39,7 @@ class CallSignature {
     CallSignature(const KernelCall& call, bool operands);
 
     bool Push(int64_t word) {
-        if (n_ == kMaxWords - 1) return false;  // the last is for the end
+        if (n_ == kMaxWords - 1) return false;  // the last word is for the end
         words_[n_++] = word;
         return true;
     }
@@ -50,7 +51,7 @@ class CallSignature {
     int64_t words_[kMaxWords];
 };
 
-// What the words of a call of `kernel` say; none if operands were not looked at, or too many.
+// Decodes the words of a call of `kernel`; nullopt if operands were not recorded, or too many.
 std::optional<std::vector<OperandSummary>> Summarize(const KernelInfo& kernel,
                                                      std::span<const int64_t> words);
 

@@ -1,12 +1,12 @@
 // Declares the kernels of a family. The family's header defines CX_KERNEL_FAMILY, its name,
-// CX_KERNEL_FAMILY_NUMBER, which no other family has, and CX_KERNEL_DEF, the table of its rows, and
+// CX_KERNEL_FAMILY_NUMBER, which must be unique, and CX_KERNEL_DEF, the table of its rows, and
 // includes this.
 //
 // kernels::Matmul::Fn is the function type, kernels::Matmul::kInfo the descriptor. Ids belong to
-// the family, so that a new row changes none elsewhere.
+// the family, so that a new row changes no other family.
 #include "chainerx/kernels/operands.h"
 
-// What a row is made of.
+// The columns of a row.
 #define IN(name) ArrayOperand<OperandRole::kIn, #name>
 #define IN_OR_SCALAR(name) ArrayOrScalarOperand<#name>
 #define IN_LIST(name) ArraysOperand<OperandRole::kIn, #name>
@@ -32,12 +32,12 @@
 #define CX_JOIN(a, b) CX_JOIN_OF(a, b)
 #define CX_PLACES CX_JOIN(CX_KERNEL_FAMILY, _place)
 
-// Each library that includes this has its own.
+// Each library that includes this has its own copies.
 #pragma GCC visibility push(hidden)
 
 namespace chainerx::kernels {
 
-// The place of each row in the family.
+// The index of each row in the family.
 namespace CX_PLACES {
 #define CX_KERNEL(Name, ...) Name,
 enum : int {

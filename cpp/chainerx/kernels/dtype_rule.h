@@ -1,4 +1,5 @@
-// Which dtypes the rows of the elementwise tables take, and in which dtype they compute.
+// Dtype rules: which dtypes the rows of the elementwise tables accept, and in which dtype they
+// compute.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ namespace {
 
 using internal::HookList;
 
-// A list is never changed, but replaced: calls under way keep theirs.
+// A list is never changed, but replaced: running calls keep theirs.
 struct Installed {
     internal::ForkMutex mutex;
     std::shared_ptr<const HookList> list = std::make_shared<const HookList>();
@@ -39,7 +39,8 @@ std::shared_ptr<const HookList> CurrentList() {
 template <typename F>
 bool Replace(F&& change) {
     Installed& installed = g_installed.Get();
-    std::shared_ptr<const HookList> old;  // may run destructors of hooks: not under the lock
+    // destroyed outside of the lock, since it may run destructors of hooks
+    std::shared_ptr<const HookList> old;
     const std::lock_guard lock{installed.mutex};
     auto list = std::make_shared<HookList>(*installed.list);
     if (!change(list->hooks)) return false;

@@ -1,8 +1,8 @@
-// Code around every call of a kernel: what profiling, capture and checking hang on.
+// Hooks around every kernel call: the basis of profiling, capture and validation.
 //
-// While no hook is installed, a call costs what it costs without this file. A hook that is
-// installed hides the kernels of all devices behind nulls; the check for an absent kernel, which
-// each call makes anyway, then leads here.
+// While no hook is installed, a call costs no more than without this file. Installing a hook hides
+// the kernels of all devices behind null entries; the check for an absent kernel, which each call
+// makes anyway, then leads here.
 #pragma once
 
 #include <cstddef>
@@ -30,14 +30,14 @@ class CX_API KernelCall {
     // For a KeptCall.
     const KernelCallData& data() const { return data_; }
 
-    // The address of an operand, of the type that its descriptor tells: an Array, an Operand, a
+    // The address of an operand, of the type that its descriptor states: an Array, an Operand, a
     // std::span<const ConstArrayRef>, or the value of an attribute.
     const void* operand(int i) const { return data_.operands[i]; }
-    // f(const OperandInfo&, const Array&), for all operands that are arrays.
+    // Calls f(const OperandInfo&, const Array&) for all operands that are arrays.
     template <typename F>
     void ForEachArray(F&& f) const;
 
-    // Goes on: the next hook, at last the kernel. A hook calls it once, or not at all.
+    // Continues with the next hook, finally with the kernel. A hook calls it once, or not at all.
     void Proceed();
 
  private:
@@ -52,14 +52,14 @@ class CX_API KernelCall {
 class CX_API KernelHook {
  public:
     virtual ~KernelHook();
-    // Called in the thread that calls the kernel, by several threads at once. What it throws goes
-    // to whoever called the operation, as what a kernel throws.
+    // Called in the thread that calls the kernel; several threads may call it concurrently.
+    // Exceptions propagate to the caller of the operation, as those of kernels do.
     virtual void Run(KernelCall& call) = 0;
 };
 
-// The last one installed is the outermost. For all devices and all threads.
+// The last one installed is the outermost. Hooks apply to all devices and threads.
 CX_API void InstallKernelHook(std::shared_ptr<KernelHook> hook);
-// False if it is not installed. Calls that are under way end with it.
+// Returns false if it is not installed. Running calls end with it.
 CX_API bool RemoveKernelHook(const KernelHook* hook);
 
 template <typename F>

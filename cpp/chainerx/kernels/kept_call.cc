@@ -16,7 +16,7 @@ void KeptCall::Keep(const KernelCallData& call, Map map, void* f) {
     };
     size_t total = 0;
     for (const OperandInfo& info : kernel_.operands()) total += RoundUp(info.size);
-    values_.reset(new std::byte[total]);  // aligned to what new aligns to
+    values_.reset(new std::byte[total]);  // aligned as new aligns
     std::byte* value = values_.get();
     int i = 0;
     for (const OperandInfo& info : kernel_.operands()) {

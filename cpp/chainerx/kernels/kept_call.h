@@ -1,4 +1,4 @@
-// A copy of a kernel call, to be made later, elsewhere, or again.
+// A copy of a kernel call, for deferred, remote or repeated execution.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ namespace chainerx {
 
 class CX_API KeptCall {
  public:
-    // `map` gives the Array to keep for each array among the operands, in their order: the very
-    // array, which then lives as long as this, or another that stands for it.
+    // `map` returns the Array to keep for each array operand, in order: either the array itself,
+    // which then lives as long as this, or a substitute.
     template <typename F>
     KeptCall(const KernelCallData& call, F&& map) : KeptCall{call} {
         Keep(call, [](void* f, const Array& x) -> Array { return (*static_cast<F*>(f))(x); }, &map);
@@ -25,7 +25,7 @@ class CX_API KeptCall {
     KeptCall& operator=(const KeptCall&) = delete;
 
     const KernelInfo& kernel() const { return kernel_; }
-    // The call again, with any implementation of the kernel.
+    // Repeats the call, with any implementation of the kernel.
     void Run(KernelFn fn) const { invoke_(fn, operands_.data()); }
 
  private:
@@ -37,7 +37,7 @@ class CX_API KeptCall {
     const KernelInfo& kernel_;
     void (*invoke_)(KernelFn fn, const void* const* operands);
     std::vector<const void*> operands_;
-    // What they point to, at addresses that stay.
+    // The targets of operands_, at stable addresses.
     std::deque<Array> arrays_;
     std::deque<Scalar> scalars_;
     std::deque<Operand> mixed_;

@@ -1,9 +1,9 @@
-// What a kernel is: its descriptor, the table by which a backend offers it, and how to call it.
+// Kernels: their descriptor, the table by which a backend offers them, and the way to call them.
 //
-// A kernel computes: no promotion, no broadcasting, no graph, no allocation of outputs. It may
-// assume that its operands are on one device and have the shapes and dtypes that its family says.
-// The kernels themselves are declared family by family (kernels/<family>.h): who calls or
-// implements one includes its family, nothing else.
+// A kernel only computes: no promotion, no broadcasting, no graph, no allocation of outputs. It may
+// assume that its operands are on one device and have the shapes and dtypes that its family
+// specifies. Kernels are declared family by family (kernels/<room>/<family>.h): callers and
+// implementations include the family, nothing else.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +21,10 @@ namespace chainerx {
 
 enum class OperandRole : int8_t {
     kIn,       // read
-    kOut,      // written, every element; overlaps no other operand
-    kOutSame,  // the same, but may be an input itself: each element is read before it is written
-    kInOut,    // read and written, or written in part
-    kAttr,     // a value of the host
+    kOut,      // written, every element; must not overlap other operands
+    kOutSame,  // the same, but it may be an input itself: each element is read before it is written
+    kInOut,    // read and written, or partially written
+    kAttr,     // a host value
 };
 
 enum class OperandKind : int8_t { kArray, kArrayOrScalar, kArrays, kValue };
@@ -32,20 +32,21 @@ enum class OperandKind : int8_t { kArray, kArrayOrScalar, kArrays, kValue };
 struct OperandInfo {
     OperandRole role;
     OperandKind kind;
-    const char* type;  // in C++, as the row spells it
+    const char* type;  // in C++, as spelled in the row
     const char* name;
-    // Of a value: its size, and how to copy it to uninitialized memory aligned for any type. It is
-    // not destroyed there.
+    // For values: the size, and a function that copies to uninitialized memory aligned for any
+    // type. The copy is not destroyed.
     size_t size{0};
     void (*copy)(void* to, const void* from){nullptr};
 };
 
-// The descriptor of a kernel: all that is known of it without its code.
+// The descriptor of a kernel: everything about it but its code.
 struct KernelInfo {
     const char* name;
     const char* family;
-    int id;  // the place in a kernel table
-    // Of the name, and of the role and type of each operand. Another one is another contract.
+    int id;  // index in a kernel table
+    // Hashes the name, and the role and type of each operand. A different hash is a different
+    // contract.
     uint64_t signature_hash;
     const OperandInfo* operand_data;
     int operand_count;
@@ -55,21 +56,21 @@ struct KernelInfo {
     }
 };
 
-// One call, with its operands erased; see kernels/hook.h.
+// A type-erased call; see kernels/hook.h.
 struct KernelCallData {
     const KernelInfo& kernel;
     Device& device;
-    const void* const* operands;  // the address of each
+    const void* const* operands;  // addresses
     void (*invoke)(KernelFn fn, const void* const* operands);
 };
 
 namespace internal {
 
-// Calls the kernel by way of the hooks that are installed. ChainerxError if the device's backend
-// has no such kernel.
+// Calls the kernel through the installed hooks. Throws ChainerxError if the device's backend has no
+// such kernel.
 CX_API CX_COLD void CallHooked(const KernelCallData& call);
 
-// FNV-1a over a text and its end.
+// FNV-1a over a string and its terminator.
 constexpr uint64_t HashText(uint64_t h, const char* s) {
     for (; *s != 0; ++s) h = (h ^ static_cast<unsigned char>(*s)) * 0x100000001b3u;
     return (h ^ 0x2f) * 0x100000001b3u;
@@ -80,8 +81,8 @@ struct KernelCaller;
 
 template <typename... Params>
 struct KernelCaller<void(Params...)> {
-    // Every call of a kernel goes through here. Where a device has a null there is either no such
-    // kernel, or hooks are installed, for which all of the device's kernels are hidden.
+    // All kernel calls go through here. A null entry means either that there is no such kernel, or
+    // that hooks are installed, for which all kernels of the device are hidden.
     [[gnu::always_inline]] static void Call(const KernelInfo& kernel, Device& device,
                                             Params... args) {
         const KernelFn fn = device.kernels()[kernel.id];
@@ -104,13 +105,13 @@ struct KernelCaller<void(Params...)> {
     }
 };
 
-// The library's own descriptor of a kernel that has the name and the signature of `built`; null if
-// there is none.
+// Returns the library's own descriptor of the kernel with the name and the signature of `built`, or
+// null.
 CX_API const KernelInfo* FindKernel(const KernelInfo& built);
-// ChainerxError instead of null.
+// Throws ChainerxError instead of returning null.
 CX_API CX_COLD const KernelInfo& FindKernelOrThrow(const KernelInfo& built);
 
-// That a library or program calls or implements a kernel, as it was built.
+// Registers that a library or program calls or implements a kernel, as of its build.
 struct KernelUse {
     const KernelInfo* built;
     const KernelInfo* found;
@@ -123,9 +124,9 @@ constexpr const KernelInfo& InfoOf() {
     return K::kInfo;
 }
 #else
-// Outside of the library no ids are compiled in: it may be another version of it that is loaded.
+// Other binaries compile in no ids, since a different version of the library may be loaded.
 #pragma GCC visibility push(hidden)
-inline const KernelUse* g_kernel_uses = nullptr;  // those of this library or program
+inline const KernelUse* g_kernel_uses = nullptr;  // of this library or program
 
 struct ListedUse : KernelUse {
     explicit ListedUse(const KernelInfo& built)
@@ -134,7 +135,7 @@ struct ListedUse : KernelUse {
     }
 };
 
-// Made when it is loaded.
+// Constructed when the binary is loaded.
 template <typename K>
 struct UseOf {
     static inline const ListedUse use{K::kInfo};
@@ -142,7 +143,7 @@ struct UseOf {
 
 template <typename K>
 const KernelInfo& InfoOf() {
-    const KernelInfo* found = UseOf<K>::use.found;  // null as well while statics are being made
+    const KernelInfo* found = UseOf<K>::use.found;  // also null during static initialization
     return found != nullptr ? *found : FindKernelOrThrow(K::kInfo);
 }
 #pragma GCC visibility pop
@@ -150,7 +151,7 @@ const KernelInfo& InfoOf() {
 
 }  // namespace internal
 
-// Calls the kernel of `device`; ChainerxError if its backend has none.
+// Calls the kernel of `device`. Throws ChainerxError if its backend has none.
 template <typename K, typename... Args>
 [[gnu::always_inline]] inline void CallOn(Device& device, const Args&... args) {
     internal::KernelCaller<typename K::Fn>::Call(internal::InfoOf<K>(), device, args...);
@@ -163,7 +164,7 @@ template <typename Fn, typename... Args>
     internal::KernelCaller<Fn>::Call(kernel, device, args...);
 }
 
-// Whether a routine that can do without the kernel may call it.
+// Whether a routine with a fallback may call the kernel.
 template <typename K>
 bool HasKernel(const Device& device) {
     return device.backend()->kernels()[internal::InfoOf<K>().id] != nullptr;
@@ -172,8 +173,8 @@ bool HasKernel(const Device& device) {
 // Every kernel of the library, by id.
 CX_API std::span<const KernelInfo* const> GetKernels();
 
-// What a backend computes with: one function per kernel id, null where it has none. A backend
-// starts as a copy of its parent's table and overwrites what it does better.
+// The kernels of a backend: one function per kernel id, null if it has none. A backend starts with
+// a copy of its parent's table and overrides entries.
 struct KernelTable {
     KernelFn fns[kKernelTableSize]{};
 

@@ -1,5 +1,5 @@
-// What of the library's classes is compiled into a plug-in: where their members lie, and the slots
-// of their virtual functions. For kernels/plugin.h, and for the library, which compares.
+// The ABI of the library's classes that is compiled into a plug-in: offsets of members and slots of
+// virtual functions. For kernels/plugin.h, and for the library, which compares them.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 #include "chainerx/core/stream_pool.h"
 #include "chainerx/kernels/kernel.h"
 
-// offsetof of classes that are not of standard layout: the compilers at hand all know it.
+// offsetof on classes without standard layout: all supported compilers implement it.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
 
@@ -49,7 +49,7 @@ struct LayoutHash {
         h = HashText(h, typeid(T).name());
         return *this;
     }
-    // The slot of a virtual function, as a pointer to it holds it.
+    // The vtable slot of a virtual function, as its member pointer encodes it.
     template <typename F>
     LayoutHash& Virtual(F f) {
         uint64_t words[sizeof(f) / sizeof(uint64_t)];
@@ -60,7 +60,7 @@ struct LayoutHash {
     }
 };
 
-// Of both sides the same source, compiled by each against its own headers.
+// The same source on both sides; each compiles it against its own headers.
 struct LayoutAccess {
 #define CX_DATA(member) Data<decltype(T::member)>(offsetof(T, member))
     [[gnu::visibility("hidden")]] static std::span<const LayoutInfo> All() {

@@ -1,4 +1,5 @@
-// The operands of kernel rows as types, and what follows from a row: function type and descriptor.
+// The operands of kernel rows as types, from which the function type and the descriptor of a row
+// follow.
 #pragma once
 
 #include <cstddef>
@@ -35,15 +36,15 @@ struct ArrayOrScalarOperand {
                                        kName.text};
 };
 
-// Any number of arrays.
+// A list of arrays.
 template <OperandRole kRole, Text kName>
 struct ArraysOperand {
     using Type = std::span<const ConstArrayRef>;
     static constexpr OperandInfo kInfo{kRole, OperandKind::kArrays, "Array...", kName.text};
 };
 
-// A value of the host; a call may be kept (kernels/kept_call.h), so it must not point to others
-// that go.
+// A host value; a call may be kept (kernels/kept_call.h), so it must not point to other objects
+// that may die.
 template <typename T, Text kType, Text kName>
 struct ValueOperand {
     using Type = std::conditional_t<std::is_scalar_v<T>, T, const T&>;
@@ -70,8 +71,8 @@ struct Signature {
     }
 };
 
-// The kernels of the family with that number, where it has been declared. Two families of one
-// number do not compile where all are known (table.cc).
+// The kernels of the family with that number, if it has been declared. Two families with the same
+// number do not compile in table.cc, which includes all.
 template <int kNumber>
 struct FamilyAt;
 

@@ -1,4 +1,4 @@
-// What a plug-in tells of itself, compared with what the library is.
+// Compares a plug-in's description of itself with the library.
 #include "chainerx/kernels/plugin.h"
 
 #include <string_view>

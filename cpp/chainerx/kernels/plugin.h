@@ -1,11 +1,10 @@
-// The contract of a backend in a library of its own: what the library tells of itself when it is
-// loaded. docs/adding_a_backend.md has the rest.
+// The contract of a backend in a separate library, which it states when it is loaded. See
+// docs/adding_a_backend.md.
 //
-// Kernels are found by name and signature when the library is loaded, so a plug-in that was built
-// before there were others, or when they were numbered otherwise, goes on to work; one that uses a
-// kernel whose operands have changed since is refused, with the name of the kernel. The classes
-// that it derives from or looks into must be laid out as they were (kernels/layout.h). All the rest
-// of the library is reached by symbols.
+// Kernels are found by name and signature when the library is loaded. So a plug-in keeps working if
+// kernels were added or renumbered since its build; a plug-in that uses a kernel whose operands
+// have changed is rejected, with the name of the kernel. The classes that it derives from or
+// accesses must have the same layout (kernels/layout.h). Everything else is reached by symbols.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@
 
 namespace chainerx {
 
-// What ChainerxPlugin() returns. The number says what follows it.
+// The return value of ChainerxPlugin(). The number identifies the format of the rest.
 inline constexpr uint32_t kPluginContract = 1;
 
 struct PluginInfo {

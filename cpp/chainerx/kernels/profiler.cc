@@ -34,21 +34,21 @@ int64_t ThreadNumber() {
 #endif
 }
 
-// Over the lists of logs of all profilers, which it outlives.
+// Guards the lists of logs of all profilers, which it outlives.
 constinit internal::ForkMutex g_mutex;
-// Over what is in logs. A log is written by one thread and seldom read, so these are hardly ever
-// waited for; they can't be part of it, as a lock is for good.
+// Guard the contents of logs. A log is written by one thread and rarely read, so there is hardly
+// any contention; they can't be members, since a lock must outlive its log.
 constinit internal::ForkMutex g_log_mutexes[16];
 
 std::atomic<uint64_t> g_profilers{0};
-std::atomic<uint64_t> g_forks{0};  // a child's thread has another number than the one it was
+std::atomic<uint64_t> g_forks{0};  // the thread of a child process has another number than before
 
 [[maybe_unused]] const int g_fork_handler =
     pthread_atfork(nullptr, nullptr, [] { g_forks.fetch_add(1, std::memory_order_relaxed); });
 
 }  // namespace
 
-// What one thread did.
+// The calls of one thread.
 struct KernelProfiler::Log {
     struct Entry {
         const KernelInfo* kernel;
@@ -64,11 +64,11 @@ struct KernelProfiler::Log {
     internal::ForkMutex& mutex;
     const int64_t process{getpid()};
     const int64_t thread{ThreadNumber()};
-    // What the thread had taken when its last kernel began or ended, while `watch` lasts.
+    // Memory use of the thread when its last kernel began or ended, valid during `watch`.
     uint32_t watch{0};
     int64_t taken{0};
     std::vector<Entry> entries;
-    std::vector<uint32_t> table = std::vector<uint32_t>(64);  // 1 + the place of an entry
+    std::vector<uint32_t> table = std::vector<uint32_t>(64);  // 1 + the index of an entry
     std::vector<Event> events;
 
     void Know(const internal::WatchedMemory& memory) {
@@ -78,7 +78,7 @@ struct KernelProfiler::Log {
 
     explicit Log(size_t number) : mutex{g_log_mutexes[number % std::size(g_log_mutexes)]} {}
 
-    // Where the entry is, or may be put.
+    // Returns the slot of the entry, or the free one for it.
     uint32_t& Find(std::span<const int64_t> words, uint64_t hash) {
         const size_t mask = table.size() - 1;
         for (size_t i = hash & mask;; i = (i + 1) & mask) {
@@ -126,16 +126,16 @@ struct KernelProfiler::Log {
     }
 };
 
-// A call that is being timed. Several profilers may time the same calls.
+// A call that is being timed. Several profilers may time the same call.
 struct KernelProfiler::Frame {
     const KernelProfiler* profiler;
     Log& log;
     Frame* outer;   // of any profiler
-    Frame* parent;  // of the same
+    Frame* parent;  // of this profiler
     internal::WatchedMemory before;
-    int64_t taken_before;  // by the thread, when the kernel before this one had ended
+    int64_t taken_before;  // by the thread, at the end of the kernel before
     int64_t start{0};
-    int64_t inner{0};  // nanoseconds in kernels that this one calls
+    int64_t inner{0};  // nanoseconds in nested kernels
     int64_t inner_bytes{0};
 
     static inline thread_local constinit Frame* t_innermost = nullptr;
@@ -202,14 +202,14 @@ KernelProfiler::Log& KernelProfiler::LogOfThisThread() {
     const int64_t process = getpid();
     const int64_t thread = ThreadNumber();
     const std::lock_guard lock{g_mutex};
-    // More profilers than are known here, or a number that was another thread's before.
+    // More profilers than are cached here, or a number that belonged to another thread.
     auto it = std::ranges::find_if(
         logs_, [&](const auto& l) { return l->process == process && l->thread == thread; });
     if (it == logs_.end()) {
         logs_.push_back(std::make_unique<Log>(logs_.size()));
         it = logs_.end() - 1;
-        // Where another profiler began to watch earlier, what the thread has taken since is not for
-        // its first kernel, though that one's results are.
+        // If another profiler began to watch earlier, memory taken since then does not belong to
+        // this one's first kernel, though that kernel's results do.
         if (!watches_alone_) (*it)->Know(internal::GetWatchedMemory());
     }
     t_known[t_next++ % std::size(t_known)] = {id_, forks, it->get()};
@@ -222,7 +222,7 @@ void KernelProfiler::Run(KernelCall& call) {
     try {
         call.Proceed();
         if (options_.synchronize) call.device().Synchronize();
-    } catch (...) {  // it took its time, too
+    } catch (...) {  // failed calls take time, too
         Finish(frame, signature, call);
         throw;
     }
@@ -248,7 +248,7 @@ void KernelProfiler::Finish(Frame& frame, const CallSignature& signature, const 
         entry.self += duration - frame.inner;
         const int64_t own_bytes = bytes - frame.inner_bytes;
         entry.bytes += own_bytes;
-        // A new peak of all was there for a moment; others are seen at both ends only.
+        // A new overall peak occurred during the call; other peaks are seen at both ends only.
         const int64_t live = std::max({frame.before.live, after.live,
                                        after.peak > frame.before.peak ? after.peak : after.live});
         entry.peak = std::max(entry.peak, live - live_at_start_.load(std::memory_order_relaxed));
@@ -259,7 +259,7 @@ void KernelProfiler::Finish(Frame& frame, const CallSignature& signature, const 
         }
         log.events.push_back({frame.start, duration, own_bytes, static_cast<int64_t>(place)});
         events_.fetch_add(1, std::memory_order_relaxed);
-    } catch (const std::bad_alloc&) {  // that must not be the end of who is profiled
+    } catch (const std::bad_alloc&) {  // must not end the profiled call
         dropped_.fetch_add(1, std::memory_order_relaxed);
     }
 }

@@ -1,4 +1,4 @@
-// Counts the calls of kernels, the time that they take and the memory that is taken meanwhile.
+// Counts kernel calls, their time, and the memory they take.
 #pragma once
 
 #include <atomic>
@@ -15,28 +15,31 @@
 
 namespace chainerx {
 
-// Counts all threads, each in a log of its own.
+// Counts all threads; each has its own log.
 class CX_API KernelProfiler : public KernelHook {
  public:
     struct Options {
-        // Wait for the device after each call. Without, kernels of an asynchronous device count for
-        // the time that it takes to launch them.
+        // Wait for the device after each call. Otherwise kernels of an asynchronous device count
+        // with their launch time.
         bool synchronize{false};
-        // How many calls are kept one by one, for Threads(). More are counted as dropped.
+        // Maximum number of calls that are kept individually, for Threads(). Further ones are
+        // counted as dropped.
         int64_t trace_limit{0};
     };
 
-    // The calls of a kernel on a device with operands of the same dtypes and shapes.
+    // The calls of a kernel on a device with operands of equal dtypes and shapes.
     struct Row {
         const KernelInfo* kernel;
         const Device* device;
-        // None: of the calls that came after the first kMaxRows kinds, or had very many operands.
+        // nullopt for calls after the first kMaxRows signatures, and for those with very many
+        // operands.
         std::optional<std::vector<OperandSummary>> operands;
         int64_t calls;
-        double total;   // seconds, with the kernels that it called
-        double self;    // seconds, without
-        int64_t bytes;  // taken by its thread since the kernel before had ended, for results mostly
-        int64_t peak;   // the most bytes in use meanwhile, above what was when profiling began
+        double total;   // seconds, including nested kernels
+        double self;    // seconds, excluding nested kernels
+        int64_t bytes;  // taken by its thread since the previous kernel ended, mostly for results
+        // maximum bytes in use during the call, above those at the start of profiling
+        int64_t peak;
     };
     static constexpr int kMaxRows = 10'000;
 
@@ -44,11 +47,11 @@ class CX_API KernelProfiler : public KernelHook {
         int64_t start;  // nanoseconds of the monotonic clock
         int64_t duration;
         int64_t bytes;
-        int64_t row;  // of its thread
+        int64_t row;  // index into its thread's rows
     };
     struct Thread {
         int64_t process;
-        int64_t thread;  // as the system numbers them
+        int64_t thread;  // the operating system's number
         std::vector<Row> rows;
         std::vector<Event> events;  // in the order in which they ended
     };
@@ -57,20 +60,20 @@ class CX_API KernelProfiler : public KernelHook {
     explicit KernelProfiler(const Options& options);
     ~KernelProfiler() override;
 
-    // From now on `profiler` counts, until Stop() was called as often as Start(). Memory is counted
-    // only for what was started so, and not by InstallKernelHook() alone.
+    // Starts counting in `profiler`, until Stop() was called as often as Start().
+    // InstallKernelHook() alone does not count memory.
     static void Start(const std::shared_ptr<KernelProfiler>& profiler);
-    // False if it has not been started.
+    // Returns false if it has not been started.
     bool Stop();
 
     void Run(KernelCall& call) override;
 
-    // Those called since the last Reset(), of all threads together, the longest `self` first.
+    // The calls since the last Reset(), of all threads, in descending order of `self`.
     std::vector<Row> rows() const;
-    // One for each thread that has called a kernel.
+    // One entry for each thread that has called a kernel.
     std::vector<Thread> Threads() const;
-    // Calls that no event was kept for since there were too many, or no memory was left; of the
-    // latter nothing at all is known.
+    // Number of calls without an event, because there were too many or memory ran out; the latter
+    // are not counted in rows either.
     int64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
     void Reset();
 
@@ -82,7 +85,7 @@ class CX_API KernelProfiler : public KernelHook {
     void Finish(Frame& frame, const internal::CallSignature& signature, const KernelCall& call);
 
     const Options options_;
-    const uint64_t id_;  // tells it from those that have gone
+    const uint64_t id_;  // unique, also among destroyed profilers
     std::atomic<int> started_{0};
     std::atomic<bool> watches_alone_{true};
     std::atomic<int64_t> live_at_start_{0};

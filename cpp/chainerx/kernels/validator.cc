@@ -23,7 +23,8 @@ template <typename... Args>
     throw ChainerxError{"kernel ", call.kernel().name, ": operand ", info.name, " ", what...};
 }
 
-// The address of each element, sorted; nothing for arrays too large to compare element by element.
+// Returns the sorted addresses of all elements; nothing for arrays too large to compare element by
+// element.
 std::vector<const char*> Places(const Array& x) {
     constexpr int64_t kMost = 1 << 14;
     std::vector<const char*> places;
@@ -40,7 +41,8 @@ std::vector<const char*> Places(const Array& x) {
     return places;
 }
 
-// Whether two arrays share a byte. False also where it can't be told: large arrays with gaps.
+// Returns whether two arrays share a byte; false also if that can't be decided: large arrays with
+// gaps.
 bool ShareMemory(const Array& x, const Array& y) {
     if (x.GetTotalSize() == 0 || y.GetTotalSize() == 0) return false;
     if (!internal::MayShareMemory(x, y)) return false;

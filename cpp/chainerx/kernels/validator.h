@@ -1,4 +1,5 @@
-// Checks what kernels are called with, and what they leave: for tests and for who writes a backend.
+// Validates the operands of kernels before and after each call: for tests and for authors of
+// backends.
 #pragma once
 
 #include "chainerx/core/macro.h"

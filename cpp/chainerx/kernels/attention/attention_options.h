@@ -1,4 +1,4 @@
-// What is known of an attention besides its arrays.
+// Attributes of attention.
 #pragma once
 
 namespace chainerx {

@@ -1,4 +1,4 @@
-// Where the window of a convolution or a pooling stands.
+// The geometry of convolution windows.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@ namespace chainerx {
 
 inline constexpr int kMaxSpatial = kMaxNdim - 2;
 
-// Output position i of an axis sees the input positions i * stride - pad + t * dilate, where t
-// counts the elements of the window along the axis. Those outside of the input are padding; how
-// much there is behind the end follows from the shapes.
+// Output position i of an axis reads the input positions i * stride - pad + t * dilate, where t
+// counts the elements of the window along the axis. Positions outside of the input are padding; the
+// amount after the end follows from the shapes.
 struct ConvGeometry {
     int64_t groups{1};
     int64_t stride[kMaxSpatial];  // for each spatial axis, as the two below

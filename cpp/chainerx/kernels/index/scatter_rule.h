@@ -1,4 +1,4 @@
-// How values meet the elements that they are scattered to.
+// How scattered values are combined with existing elements.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the kernels of optimizers work with.
+// Update rules of the optimizer kernels.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@ enum class UpdateRule : int {
 
 inline constexpr int kMaxUpdateStates = 3;
 
-// The numbers of a rule in step t = 1, 2, ... from what its user set. They lie in the same order;
-// where a number changes from step to step, settings have what it is made of.
+// Computes the numbers of a rule in step t = 1, 2, ... from the user's settings, in the same order;
+// for a number that changes from step to step, settings hold its inputs.
 inline void FillUpdateNumbers(UpdateRule rule, const double* h, double t, double* n,
                               int64_t count) {
     std::copy_n(h, count, n);

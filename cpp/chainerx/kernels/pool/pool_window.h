@@ -1,4 +1,4 @@
-// Which elements of the input an output of a pooling sees.
+// The geometry of pooling windows.
 #pragma once
 
 #include <cstdint>
@@ -7,21 +7,21 @@
 
 namespace chainerx {
 
-// Output i of an axis sees the `size` positions from i * stride - pad on. With stride 0 the windows
-// divide the axis instead: those from floor(i * in / out) to ceil((i + 1) * in / out), of which
-// there are never more than `size`. Positions outside of the input are padding, which is nobody's
-// maximum. Elements of a window are numbered in C order over `size`.
+// Output i of an axis reads the `size` positions from i * stride - pad on. With stride 0 the
+// windows divide the axis instead (adaptive pooling): those from floor(i * in / out) to ceil((i +
+// 1) * in / out), of which there are never more than `size`. Positions outside of the input are
+// padding, which never is the maximum. Elements of a window are numbered in C order over `size`.
 struct PoolWindow {
     int64_t size[kMaxSpatial];  // for each spatial axis, as the two below
     int64_t stride[kMaxSpatial];
     int64_t pad[kMaxSpatial];  // before the first element
 };
 
-// What the sum of a window is divided by.
+// The divisor of the sum of a window.
 enum class PoolDivisor : int8_t {
     kOne,
-    kWindow,  // its elements, padding included
-    kInside   // those inside of the input, at least 1
+    kWindow,  // its size, including padding
+    kInside   // number of elements inside of the input, at least 1
 };
 
 }  // namespace chainerx

@@ -1,11 +1,11 @@
-// What the numbers of an operand may be.
+// Domains of numeric operands.
 #pragma once
 
 #include <limits>
 
 namespace chainerx {
 
-// An interval. NaN is in none. Plain data; the texts are literals.
+// An interval. It never contains NaN. Plain data; the texts are literals.
 struct Domain {
     static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 

@@ -1,26 +1,26 @@
-// The cells of recurrent networks.
+// Cells of recurrent networks.
 #pragma once
 
 #include <cstdint>
 
 namespace chainerx {
 
-// Gates stand one after the other: (i, f, a, o), (r, z, n), or one.
+// Order of gates: (i, f, a, o), (r, z, n), or a single one.
 enum class RecurrentCell : int8_t { kLstm, kGru, kTanh, kRelu };
 
 constexpr int64_t CountGates(RecurrentCell cell) {
     return cell == RecurrentCell::kLstm ? 4 : cell == RecurrentCell::kGru ? 3 : 1;
 }
 
-// What backward needs of each unit besides outputs and cells: the gates, and of a GRU what its last
-// gate is made of.
+// Numbers per unit that backward needs besides outputs and cells: the gates, and for a GRU the
+// input of its last gate.
 constexpr int64_t CountSaved(RecurrentCell cell) {
     return cell == RecurrentCell::kLstm || cell == RecurrentCell::kGru ? 4 : 0;
 }
 
-// Where the gates of cells are that get them ready: those of a unit side by side, (a, i, f, o), in
-// as many arrays as there are cells before; or all of a kind, then all of the next one, in one
-// array: a, i, o, and f for each cell before.
+// Layout of given gates. kByUnit: those of a unit are adjacent, (a, i, f, o), in as many arrays as
+// there are previous cells. kByGate: gate by gate in one array: a, i, o, and an f for each previous
+// cell.
 enum class GateOrder : int8_t { kByUnit, kByGate };
 
 }  // namespace chainerx

@@ -15,6 +15,7 @@ def run(*arguments):
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.score
 @pytest.mark.parametrize('device', ['@numpy', 'native:0'])
 @pytest.mark.parametrize(
     ('net', 'width', 'epochs', 'pictures', 'batch_size'),

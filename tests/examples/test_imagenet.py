@@ -22,6 +22,7 @@ def run(*arguments, program='imagenet.py'):
 SMALL = '--pictures', 60, '--batch-size', 10, '--size', 32, '--workers', 2
 
 
+@pytest.mark.score
 @pytest.mark.parametrize('device', ['@numpy', 'native:0'])
 def test_trains_and_goes_on(device, tmp_path):
     options = (*SMALL, '--device', device, '--out', tmp_path)
@@ -38,6 +39,7 @@ def test_trains_and_goes_on(device, tmp_path):
         assert [entry['iteration'] for entry in log] == [6, 12]
 
 
+@pytest.mark.score
 def test_a_well_known_network_on_folders(tmp_path):
     run(*SMALL, '--epochs', 1, '--out', tmp_path)
     folders = tmp_path / 'val', tmp_path / 'val'

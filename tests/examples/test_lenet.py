@@ -13,6 +13,7 @@ for name in ('sklearn', 'tqdm', 'matplotlib'):
     pytest.importorskip(name, reason='needs pip install ".[examples]"')
 
 
+@pytest.mark.score
 @pytest.mark.parametrize('device', ['@numpy', 'native:0'])
 def test_reaches_its_accuracy(device):
     command = [sys.executable, str(SCRIPT), '--device', device, '--no-plots']

@@ -138,20 +138,22 @@ class FormulaRule(optimizer.UpdateRule):
         p, g = param.array, param.grad
         if p is None or g is None:
             return
-        keys, state = self.fused_states, self._state
-        if state is None or any(key not in state for key in keys):
+        keys, state = self.fused_states, self._state or {}
+        try:
+            given = {key: state[key] for key in keys}
+        except KeyError:
             # A flag of the optimizer, set after the first update, may ask for one more.
-            state = self._state = self._initial_states(param) | (state or {})
+            state = self._state = self._initial_states(param) | state
+            given = {key: state[key] for key in keys}
         self._check_dtype(p.dtype)
-        states = given = [state[key] for key in keys]
-        is_widened = self.is_wide and p.dtype.itemsize == 2
-        if is_widened:
-            g, *states = (x.astype(np.float32) for x in (g, *given))
-        by_name = dict(zip(keys, states, strict=True))
-        self.step(backend.get_array_module(p), p, g, *self._numbers(), **by_name)
-        if is_widened:
-            for narrow, wide in zip(given, states, strict=True):
-                narrow[...] = wide.astype(narrow.dtype)
+        xp, numbers = backend.get_array_module(p), self._numbers()
+        if not (self.is_wide and p.dtype.itemsize == 2):
+            self.step(xp, p, g, *numbers, **given)
+            return
+        states = {key: x.astype(np.float32) for key, x in given.items()}
+        self.step(xp, p, g.astype(np.float32), *numbers, **states)
+        for key, narrow in given.items():
+            narrow[...] = states[key].astype(narrow.dtype)
 
     update_core_gpu = update_core_chainerx = update_core_cpu
 

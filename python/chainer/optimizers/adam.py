@@ -111,9 +111,10 @@ class AdamRule(FormulaRule, of=Adam):
         return float(hp.final_lr * hp.alpha / self.initial_alpha), float(hp.gamma)
 
     def _settings(self) -> tuple[float, ...]:
+        if not self.hyperparam.adabound:
+            return super()._settings()
         self._prepare()  # the flag may have been set since
-        bounds = self._limit_of_bounds() if self.hyperparam.adabound else ()
-        return super()._settings() + bounds
+        return super()._settings() + self._limit_of_bounds()
 
     def _numbers(self) -> tuple[float, ...]:
         # By the properties: a subclass may override them.
@@ -172,7 +173,8 @@ def _learning_rate(hp: Hyperparameter, t: int) -> float:
             "Can't determine the learning rate of Adam optimizer because the update steps have not "
             'been started.'
         )
-    return AdamRule._numbers_at(t, *as_float(hp, *AdamRule._names))[0]
+    alpha, beta1, beta2 = as_float(hp, 'alpha', 'beta1', 'beta2')
+    return AdamRule._numbers_at(t, alpha, beta1, beta2, 0.0, 0.0, 0.0)[0]
 
 
 def _warn_of_lr(owner: str, name: str) -> None:

@@ -71,7 +71,7 @@ Order: tp.TypeAlias = Sequence[int] | np.ndarray
 # A link or a function, of any signature.
 Layer: tp.TypeAlias = Callable[..., tp.Any]
 
-InitializerSpec: tp.TypeAlias = _InitializerSpec | Callable[[tp.Any], None]
+InitializerSpec: tp.TypeAlias = _InitializerSpec | NdArray | Callable[[tp.Any], None]
 
 # The result is of the kind of the argument.
 AnyArray = tp.TypeVar('AnyArray', 'np.ndarray', 'cuda.ndarray', 'chainerx.ndarray')

@@ -11,6 +11,9 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer._graph.gradients import recomputed
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 def _compute(
     e1: chainerx.ndarray, e2: chainerx.ndarray, w: chainerx.ndarray, *rest: chainerx.ndarray
@@ -29,7 +32,7 @@ def _compute(
 class BilinearFunction(BuiltinFunction):
     """See `bilinear`."""
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         n_in = type_check.eval(in_types.size())
         type_check.expect(in_types.size() == (3 if n_in < 6 else 6))
         type_check._argname(in_types, ('e1', 'e2', 'W', 'V1', 'V2', 'b')[:n_in])
@@ -56,7 +59,12 @@ class BilinearFunction(BuiltinFunction):
 
 
 def bilinear(
-    e1: tp.Any, e2: tp.Any, W: tp.Any, V1: tp.Any = None, V2: tp.Any = None, b: tp.Any = None
+    e1: VariableLike,
+    e2: VariableLike,
+    W: VariableLike,
+    V1: VariableLike | None = None,
+    V2: VariableLike | None = None,
+    b: VariableLike | None = None,
 ) -> variable.Variable:
     """A bilinear layer, ``y[l] = sum(e1[j] * e2[k] * W[j, k, l]) + e1 @ V1 + e2 @ V2 + b``.
 

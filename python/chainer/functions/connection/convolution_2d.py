@@ -13,6 +13,9 @@ from chainer.functions._of_arrays import pair as _pair  # noqa: F401  (for libra
 from chainer.functions._windows import per_axis
 from chainer.utils import argument, type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InType, InTypes, PerAxis, VariableLike
+
 OP: tp.Final = 'convolution_2d'
 REMOVED: tp.Final = {
     'deterministic': 'deterministic argument is not supported anymore. '
@@ -29,7 +32,7 @@ class Convolution2DFunction(BuiltinFunction):
     """See `convolution_2d`."""
 
     def __init__(
-        self, stride: tp.Any = 1, pad: tp.Any = 0, cover_all: bool = False, **kwargs: tp.Any
+        self, stride: PerAxis = 1, pad: PerAxis = 0, cover_all: bool = False, **kwargs: tp.Any
     ) -> None:
         dilate, self.groups, self.cudnn_fast = argument.parse_kwargs(
             kwargs, ('dilate', 1), ('groups', 1), ('cudnn_fast', False), **REMOVED_IN_CLASS
@@ -39,7 +42,7 @@ class Convolution2DFunction(BuiltinFunction):
         self.dy, self.dx = per_axis(OP, 'dilate', dilate, 2)
         self.cover_all = cover_all
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         check_types(in_types, 2, self.groups)
 
     @staticmethod
@@ -61,7 +64,7 @@ class Convolution2DFunction(BuiltinFunction):
         return _conv(x, w, b, (sy, sx), (ph, pw), cover_all, (dy, dx), groups)
 
 
-def check_types(in_types: tp.Any, ndim: int, groups: int) -> None:
+def check_types(in_types: InTypes, ndim: int, groups: int) -> None:
     """The type check of convolutions of any number of axes."""
     n_in = type_check.eval(in_types.size())
     type_check.expect(n_in >= 2, n_in <= 3)
@@ -75,24 +78,24 @@ def check_types(in_types: tp.Any, ndim: int, groups: int) -> None:
         check_bias(in_types[2], w.shape[0])
 
 
-def check_bias(b: tp.Any, outs: tp.Any) -> None:
+def check_bias(b: InType, outs: InType) -> None:
     """The type check of what is added to the channels of a result."""
     type_check.expect(b.dtype.kind == 'f', b.ndim == 1)
     type_check.expect(b.shape[0] == outs)
 
 
 def convolution_2d(
-    x: tp.Any,
-    W: tp.Any,
-    b: tp.Any = None,
-    stride: tp.Any = 1,
-    pad: tp.Any = 0,
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: PerAxis = 1,
+    pad: PerAxis = 0,
     cover_all: bool = False,
     *,
-    dilate: tp.Any = 1,
+    dilate: PerAxis = 1,
     groups: int = 1,
     cudnn_fast: bool = False,
-    **removed: tp.Any,
+    **removed: object,
 ) -> variable.Variable:
     """Convolution of images, or rather cross-correlation: `W` is not turned.
 

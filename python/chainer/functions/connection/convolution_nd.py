@@ -13,6 +13,9 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer.functions._windows import per_axis
 from chainer.functions.connection.convolution_2d import check_types
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, PerAxis, VariableLike
+
 OP: tp.Final = 'convolution_nd'
 
 
@@ -23,7 +26,7 @@ class ConvolutionND(BuiltinFunction):
         for name in ('stride', 'pad', 'dilate'):
             setattr(self, name, per_axis(OP, name, getattr(self, name), self.ndim))
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         check_types(in_types, self.ndim, self.groups)
 
     @staticmethod
@@ -33,10 +36,10 @@ class ConvolutionND(BuiltinFunction):
         b: chainerx.ndarray | None = None,
         *,
         ndim: int,
-        stride: tp.Any = 1,
-        pad: tp.Any = 0,
+        stride: PerAxis = 1,
+        pad: PerAxis = 0,
         cover_all: bool = False,
-        dilate: tp.Any = 1,
+        dilate: PerAxis = 1,
         groups: int = 1,
     ) -> chainerx.ndarray:
         if ndim == 0:
@@ -55,13 +58,13 @@ def over_one_axis(
 
 
 def convolution_nd(
-    x: tp.Any,
-    W: tp.Any,
-    b: tp.Any = None,
-    stride: tp.Any = 1,
-    pad: tp.Any = 0,
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: PerAxis = 1,
+    pad: PerAxis = 0,
     cover_all: bool = False,
-    dilate: tp.Any = 1,
+    dilate: PerAxis = 1,
     groups: int = 1,
 ) -> variable.Variable:
     """Convolution over 0 to 8 axes, or rather cross-correlation: `W` is not turned.
@@ -101,7 +104,7 @@ def convolution_nd(
     )
 
 
-def check_ndim(op: str, x: tp.Any, ndim: int) -> None:
+def check_ndim(op: str, x: VariableLike, ndim: int) -> None:
     """Refuses an input of another number of spatial axes."""
     if len(x.shape) != ndim + 2:
         raise ValueError(
@@ -112,13 +115,13 @@ def check_ndim(op: str, x: tp.Any, ndim: int) -> None:
 
 @documented_like(convolution_nd)
 def convolution_1d(
-    x: tp.Any,
-    W: tp.Any,
-    b: tp.Any = None,
-    stride: tp.Any = 1,
-    pad: tp.Any = 0,
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: PerAxis = 1,
+    pad: PerAxis = 0,
     cover_all: bool = False,
-    dilate: tp.Any = 1,
+    dilate: PerAxis = 1,
     groups: int = 1,
 ) -> variable.Variable:
     """Convolution over one axis; see `convolution_nd`.
@@ -132,13 +135,13 @@ def convolution_1d(
 
 @documented_like(convolution_nd)
 def convolution_3d(
-    x: tp.Any,
-    W: tp.Any,
-    b: tp.Any = None,
-    stride: tp.Any = 1,
-    pad: tp.Any = 0,
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: PerAxis = 1,
+    pad: PerAxis = 0,
     cover_all: bool = False,
-    dilate: tp.Any = 1,
+    dilate: PerAxis = 1,
     groups: int = 1,
 ) -> variable.Variable:
     """Convolution over three axes; see `convolution_nd`.

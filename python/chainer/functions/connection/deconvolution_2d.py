@@ -14,6 +14,9 @@ from chainer.functions._windows import per_axis
 from chainer.functions.connection.convolution_2d import REMOVED, REMOVED_IN_CLASS, check_bias
 from chainer.utils import argument, conv, type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, PerAxis, VariableLike
+
 OP: tp.Final = 'deconvolution_2d'
 
 
@@ -23,7 +26,11 @@ class Deconvolution2DFunction(BuiltinFunction):
     saved = ('outh', 'outw')
 
     def __init__(
-        self, stride: tp.Any = 1, pad: tp.Any = 0, outsize: tp.Any = None, **kwargs: tp.Any
+        self,
+        stride: PerAxis = 1,
+        pad: PerAxis = 0,
+        outsize: PerAxis | None = None,
+        **kwargs: tp.Any,
     ) -> None:
         dilate, self.groups = argument.parse_kwargs(
             kwargs, ('dilate', 1), ('groups', 1), **REMOVED_IN_CLASS
@@ -33,7 +40,7 @@ class Deconvolution2DFunction(BuiltinFunction):
         self.dy, self.dx = per_axis(OP, 'dilate', dilate, 2)
         self.outh, self.outw = _sizes(outsize)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         check_types(
             in_types,
             2,
@@ -72,12 +79,12 @@ class Deconvolution2DFunction(BuiltinFunction):
         return y, outh, outw
 
 
-def _sizes(outsize: tp.Any) -> tuple[tp.Any, ...]:
+def _sizes(outsize: PerAxis | None) -> tp.Sequence[int | None]:
     return (None, None) if outsize is None else per_axis(OP, 'outsize', outsize, 2)
 
 
 def check_types(
-    in_types: tp.Any,
+    in_types: InTypes,
     ndim: int,
     stride: tuple[int, ...],
     pad: tuple[int, ...],
@@ -107,16 +114,16 @@ def check_types(
 
 
 def deconvolution_2d(
-    x: tp.Any,
-    W: tp.Any,
-    b: tp.Any = None,
-    stride: tp.Any = 1,
-    pad: tp.Any = 0,
-    outsize: tp.Any = None,
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: PerAxis = 1,
+    pad: PerAxis = 0,
+    outsize: PerAxis | None = None,
     *,
-    dilate: tp.Any = 1,
+    dilate: PerAxis = 1,
     groups: int = 1,
-    **removed: tp.Any,
+    **removed: object,
 ) -> variable.Variable:
     """Transposed convolution of images: the gradient of `convolution_2d` in its input.
 

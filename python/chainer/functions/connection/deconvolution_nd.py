@@ -15,6 +15,9 @@ from chainer.functions.connection.convolution_nd import check_ndim, over_one_axi
 from chainer.functions.connection.deconvolution_2d import check_types
 from chainer.utils import conv
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, PerAxis, Shape, VariableLike
+
 OP: tp.Final = 'deconvolution_nd'
 
 
@@ -34,7 +37,7 @@ class DeconvolutionND(BuiltinFunction):
                 argument = self.argument_names.get(name, name)
                 setattr(self, name, per_axis(OP, argument, value, self.ndim))
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         outs = (None,) * self.ndim if self.outs is None else self.outs
         check_types(in_types, self.ndim, self.stride, self.pad, outs, self.dilate, self.groups)
 
@@ -47,7 +50,7 @@ class DeconvolutionND(BuiltinFunction):
         ndim: int,
         stride: tp.Any = 1,
         pad: tp.Any = 0,
-        outs: tp.Any = None,
+        outs: Shape | None = None,
         dilate: tp.Any = 1,
         groups: int = 1,
     ) -> tuple[chainerx.ndarray, tuple[int, ...], bool]:
@@ -66,13 +69,13 @@ class DeconvolutionND(BuiltinFunction):
 
 
 def deconvolution_nd(
-    x: tp.Any,
-    W: tp.Any,
-    b: tp.Any = None,
-    stride: tp.Any = 1,
-    pad: tp.Any = 0,
-    outsize: tp.Any = None,
-    dilate: tp.Any = 1,
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: PerAxis = 1,
+    pad: PerAxis = 0,
+    outsize: PerAxis | None = None,
+    dilate: PerAxis = 1,
     groups: int = 1,
 ) -> variable.Variable:
     """Transposed convolution over 0 to 8 axes: the gradient of `convolution_nd` in its input.
@@ -115,13 +118,13 @@ def deconvolution_nd(
 
 @documented_like(deconvolution_nd)
 def deconvolution_1d(
-    x: tp.Any,
-    W: tp.Any,
-    b: tp.Any = None,
-    stride: tp.Any = 1,
-    pad: tp.Any = 0,
-    outsize: tp.Any = None,
-    dilate: tp.Any = 1,
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: PerAxis = 1,
+    pad: PerAxis = 0,
+    outsize: PerAxis | None = None,
+    dilate: PerAxis = 1,
     groups: int = 1,
 ) -> variable.Variable:
     """Transposed convolution over one axis; see `deconvolution_nd`.
@@ -135,13 +138,13 @@ def deconvolution_1d(
 
 @documented_like(deconvolution_nd)
 def deconvolution_3d(
-    x: tp.Any,
-    W: tp.Any,
-    b: tp.Any = None,
-    stride: tp.Any = 1,
-    pad: tp.Any = 0,
-    outsize: tp.Any = None,
-    dilate: tp.Any = 1,
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: PerAxis = 1,
+    pad: PerAxis = 0,
+    outsize: PerAxis | None = None,
+    dilate: PerAxis = 1,
     groups: int = 1,
 ) -> variable.Variable:
     """Transposed convolution over three axes; see `deconvolution_nd`.

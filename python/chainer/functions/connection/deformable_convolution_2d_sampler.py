@@ -14,6 +14,9 @@ from chainer.functions._windows import per_axis
 from chainer.functions.array.spatial_transformer_sampler import neighbours
 from chainer.utils import conv, type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, PerAxis, VariableLike
+
 _NAME: tp.Final = 'deformable_convolution_2d_sampler'
 
 
@@ -65,7 +68,7 @@ class DeformableConvolution2DSampler(BuiltinFunction):
     def _prepare(self) -> None:
         self.stride, self.pad = _check_steps(self.stride, self.pad)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         n_in = type_check.eval(in_types.size())
         type_check.expect(in_types.size() >= 3, in_types.size() <= 4)
         type_check._argname(in_types, ('x', 'offset', 'W', 'b')[:n_in])
@@ -93,8 +96,8 @@ class DeformableConvolution2DSampler(BuiltinFunction):
         w: chainerx.ndarray,
         b: chainerx.ndarray | None = None,
         *,
-        stride: tp.Any = 1,
-        pad: tp.Any = 0,
+        stride: PerAxis = 1,
+        pad: PerAxis = 0,
     ) -> chainerx.ndarray:
         if 0 in x.shape[2:] and offset.size != 0:
             raise ValueError(f'{_NAME}: x has shape {x.shape}, there is nothing to sample')
@@ -103,7 +106,7 @@ class DeformableConvolution2DSampler(BuiltinFunction):
         return y.astype(x.dtype, copy=False)
 
 
-def _check_steps(stride: tp.Any, pad: tp.Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _check_steps(stride: PerAxis, pad: PerAxis) -> tuple[tuple[int, ...], tuple[int, ...]]:
     stride = per_axis(_NAME, 'stride', stride, 2)
     pad = per_axis(_NAME, 'pad', pad, 2)
     if min(stride) < 1 or min(pad) < 0:
@@ -114,7 +117,12 @@ def _check_steps(stride: tp.Any, pad: tp.Any) -> tuple[tuple[int, ...], tuple[in
 
 
 def deformable_convolution_2d_sampler(
-    x: tp.Any, offset: tp.Any, W: tp.Any, b: tp.Any = None, stride: tp.Any = 1, pad: tp.Any = 0
+    x: VariableLike,
+    offset: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: PerAxis = 1,
+    pad: PerAxis = 0,
 ) -> variable.Variable:
     """A convolution each tap of which is moved at each place, by bilinear interpolation.
 

@@ -9,10 +9,17 @@ from chainer._base.docstrings import documented_like
 from chainer.functions.array import reshape, transpose
 from chainer.functions.connection.convolution_2d import convolution_2d
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import PerAxis, VariableLike
+
 
 @documented_like(convolution_2d)
 def depthwise_convolution_2d(
-    x: tp.Any, W: tp.Any, b: tp.Any = None, stride: tp.Any = 1, pad: tp.Any = 0
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: PerAxis = 1,
+    pad: PerAxis = 0,
 ) -> variable.Variable:
     """Convolution in which each channel is seen alone, by several windows.
 

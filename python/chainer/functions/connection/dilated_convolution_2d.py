@@ -8,15 +8,18 @@ from chainer import variable
 from chainer._base.docstrings import documented_like
 from chainer.functions.connection.convolution_2d import convolution_2d
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import PerAxis, VariableLike
+
 
 @documented_like(convolution_2d)
 def dilated_convolution_2d(
-    x: tp.Any,
-    W: tp.Any,
-    b: tp.Any = None,
-    stride: tp.Any = 1,
-    pad: tp.Any = 0,
-    dilate: tp.Any = 1,
+    x: VariableLike,
+    W: VariableLike,
+    b: VariableLike | None = None,
+    stride: PerAxis = 1,
+    pad: PerAxis = 0,
+    dilate: PerAxis = 1,
     cover_all: bool = False,
 ) -> variable.Variable:
     """As `convolution_2d`, which has this parameter as well.

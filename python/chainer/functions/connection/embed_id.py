@@ -12,19 +12,22 @@ from chainer._graph.builtin import BuiltinFunction, _to_numpy
 from chainer.functions._index_errors import of_indices
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Arrays, InTypes, VariableLike
+
 
 class EmbedIDFunction(BuiltinFunction):
     """See `embed_id`."""
 
     check_uses_attributes = False
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check.expect(in_types.size() == 2)
         ids, w = in_types
         type_check.expect(ids.dtype.kind == 'i', ids.ndim >= 1)
         type_check.expect(w.dtype.kind == 'f', w.ndim == 2)
 
-    def _check_in_debug_mode(self, in_data: tuple[tp.Any, ...]) -> None:
+    def _check_in_debug_mode(self, in_data: Arrays) -> None:
         ids, w = (_to_numpy(x) for x in in_data)
         bad = (ids < 0) | (ids >= len(w))
         if self.ignore_label is not None:
@@ -47,7 +50,9 @@ class EmbedIDFunction(BuiltinFunction):
             raise of_indices(error, 'embed_id: x has {0}, W has {1} rows') from None
 
 
-def embed_id(x: tp.Any, W: tp.Any, ignore_label: int | None = None) -> variable.Variable:
+def embed_id(
+    x: VariableLike, W: VariableLike, ignore_label: int | None = None
+) -> variable.Variable:
     """Rows of ``W``, picked by number.
 
     Args:

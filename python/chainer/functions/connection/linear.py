@@ -13,6 +13,9 @@ from chainer._graph.declaration import routine
 from chainer.functions.array import reshape
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class LinearFunction(BuiltinFunction):
     """See `linear`; of matrices only."""
@@ -20,7 +23,7 @@ class LinearFunction(BuiltinFunction):
     # Weights of another precision do not change that of the data.
     compose = routine(engine.Native('linear'))
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         n_in = type_check.eval(in_types.size())
         type_check.expect(n_in >= 2, n_in <= 3)
         type_check._argname(in_types[:2], ('x', 'W'))
@@ -44,7 +47,9 @@ class RectifiedLinear(LinearFunction):
     compose = routine(engine.Native('rectified_linear'))
 
 
-def linear(x: tp.Any, W: tp.Any, b: tp.Any = None, n_batch_axes: int = 1) -> variable.Variable:
+def linear(
+    x: VariableLike, W: VariableLike, b: VariableLike | None = None, n_batch_axes: int = 1
+) -> variable.Variable:
     """A fully connected layer, ``x @ W.T + b``.
 
     Args:
@@ -72,7 +77,9 @@ def linear(x: tp.Any, W: tp.Any, b: tp.Any = None, n_batch_axes: int = 1) -> var
     return LinearFunction.call(x, W, b)
 
 
-def _rectified_linear(x: tp.Any, W: tp.Any, b: tp.Any = None) -> variable.Variable:
+def _rectified_linear(
+    x: VariableLike, W: VariableLike, b: VariableLike | None = None
+) -> variable.Variable:
     """``relu(linear(x, W, b))``."""
     return RectifiedLinear.call(_flatten(x, 1) if x.ndim > 2 else x, W, b)
 
@@ -83,6 +90,6 @@ def check_batch_axes(n_batch_axes: int) -> None:
         raise ValueError(f'linear: n_batch_axes is {n_batch_axes}, expected at least 1')
 
 
-def _flatten(x: tp.Any, n_batch_axes: int) -> variable.Variable:
+def _flatten(x: VariableLike, n_batch_axes: int) -> variable.Variable:
     shape = x.shape
     return reshape.reshape(x, (math.prod(shape[:n_batch_axes]), math.prod(shape[n_batch_axes:])))

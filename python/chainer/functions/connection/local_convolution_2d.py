@@ -13,6 +13,9 @@ from chainer.functions._of_arrays import pair as _pair  # noqa: F401  (for libra
 from chainer.functions._windows import per_axis, windows
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, PerAxis, VariableLike
+
 OP: tp.Final = 'local_convolution_2d'
 
 
@@ -32,11 +35,11 @@ _recomputed = recomputed(OP, _product, 2)
 class LocalConvolution2DFunction(BuiltinFunction):
     """See `local_convolution_2d`."""
 
-    def __init__(self, stride: tp.Any = 1) -> None:
+    def __init__(self, stride: PerAxis = 1) -> None:
         self.sy, self.sx = per_axis(OP, 'stride', stride, 2)
         _check_stride(self.sy, self.sx)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         n_in = type_check.eval(in_types.size())
         type_check.expect(n_in >= 2, n_in <= 3)
         type_check._argname(in_types, ('x', 'W', 'b')[:n_in])
@@ -73,7 +76,7 @@ def _check_stride(sy: int, sx: int) -> None:
 
 
 def local_convolution_2d(
-    x: tp.Any, W: tp.Any, b: tp.Any = None, stride: tp.Any = 1
+    x: VariableLike, W: VariableLike, b: VariableLike | None = None, stride: PerAxis = 1
 ) -> variable.Variable:
     """As `convolution_2d`, but each place of the output has weights of its own.
 

@@ -11,16 +11,19 @@ from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, PerAxis, VariableLike
+
 
 class Shift(BuiltinFunction):
     """See `shift`."""
 
-    def __init__(self, ksize: tp.Any = 3, dilate: tp.Any = 1) -> None:
+    def __init__(self, ksize: PerAxis = 3, dilate: PerAxis = 1) -> None:
         self.kh, self.kw = _pair('ksize', ksize)
         self.dy, self.dx = _pair('dilate', dilate)
         _check(self.kh, self.kw, self.dy, self.dx)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x',))
         (x,) = in_types
         type_check.expect(x.dtype.kind == 'f', x.ndim == 4, x.shape[1] >= self.kh * self.kw)
@@ -51,14 +54,14 @@ def _check(kh: int, kw: int, dy: int, dx: int) -> None:
         raise ValueError(f'shift: dilate is {(dy, dx)}, expected positive numbers')
 
 
-def _pair(name: str, value: tp.Any) -> tuple[int, int]:
+def _pair(name: str, value: PerAxis) -> tuple[int, int]:
     pair = (value, value) if isinstance(value, int | np.integer) else tuple(value)
     if len(pair) != 2 or not all(isinstance(n, int | np.integer) for n in pair):
         raise TypeError(f'shift: {name} is {value!r}, expected an int or a pair of them')
     return int(pair[0]), int(pair[1])
 
 
-def shift(x: tp.Any, ksize: tp.Any = 3, dilate: tp.Any = 1) -> variable.Variable:
+def shift(x: VariableLike, ksize: PerAxis = 3, dilate: PerAxis = 1) -> variable.Variable:
     """Shifts images, as a filter with one 1 per channel would; zeros come in at the borders.
 
     Channels are divided into ``kh * kw`` groups, one for each place in the filter; those of the

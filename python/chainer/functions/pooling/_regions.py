@@ -14,6 +14,9 @@ from chainer._graph.declaration import routine
 from chainer._graph.gradients import linear
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, PerAxis
+
 
 class RegionPooling(BuiltinFunction):
     """Base of those whose regions are (top, left, bottom, right), with the images apart.
@@ -26,11 +29,11 @@ class RegionPooling(BuiltinFunction):
     is_called = True
     check_uses_attributes = False
 
-    def __init__(self, outsize: tp.Any, spatial_scale: float) -> None:
+    def __init__(self, outsize: PerAxis | None, spatial_scale: float) -> None:
         self.outh, self.outw = to_outsize(outsize)
         self.spatial_scale = to_scale(spatial_scale)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x', 'rois', 'roi_indices'))
         x, rois, indices = in_types
         type_check.expect(
@@ -52,7 +55,7 @@ class RegionAlign(RegionPooling):
     """
 
     def __init__(
-        self, outsize: tp.Any, spatial_scale: float, sampling_ratio: tp.Any = None
+        self, outsize: PerAxis | None, spatial_scale: float, sampling_ratio: PerAxis | None = None
     ) -> None:
         super().__init__(outsize, spatial_scale)
         self.sampling_ratio = to_ratios(sampling_ratio)
@@ -116,7 +119,7 @@ def to_outsize(outsize: tp.Any) -> tuple[int, int]:
     return int(height), int(width)
 
 
-def to_scale(scale: tp.Any) -> float:
+def to_scale(scale: float) -> float:
     """A positive number.
 
     Raises:
@@ -127,7 +130,7 @@ def to_scale(scale: tp.Any) -> float:
     return float(scale)
 
 
-def to_ratios(ratio: tp.Any) -> tuple[int | None, int | None]:
+def to_ratios(ratio: PerAxis | None) -> tuple[int | None, int | None]:
     """How many points are sampled down and across; None where it depends on the region.
 
     Raises:

@@ -8,8 +8,11 @@ import numpy as np
 
 from chainer import variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import PerAxis, VariableLike
 
-def to_tuple(op: str, name: str, value: tp.Any, n: int) -> tuple[int, ...]:
+
+def to_tuple(op: str, name: str, value: PerAxis, n: int) -> tuple[int, ...]:
     """``n`` integers.
 
     Raises:
@@ -30,7 +33,7 @@ def to_tuple(op: str, name: str, value: tp.Any, n: int) -> tuple[int, ...]:
 
 
 def to_geometry(
-    op: str, n: int, ksize: tp.Any, stride: tp.Any, pad: tp.Any
+    op: str, n: int, ksize: PerAxis, stride: PerAxis | None, pad: PerAxis
 ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
     """The size of the window, its stride and the padding, ``n`` integers each."""
     size = to_tuple(op, 'ksize', ksize, n)
@@ -41,7 +44,7 @@ def to_geometry(
     )
 
 
-def count_spatial(op: str, x: tp.Any, n: int | None = None) -> int:
+def count_spatial(op: str, x: VariableLike, n: int | None = None) -> int:
     """How many axes ``x`` has behind that of channels.
 
     Raises:

@@ -12,6 +12,9 @@ from chainer.functions.pooling._sizes import to_geometry
 from chainer.functions.pooling.average_pooling_nd import average_pooling_nd
 from chainer.functions.pooling.pooling_2d import Pooling2D
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import PerAxis, VariableLike
+
 
 class AveragePooling2D(Pooling2D):
     """See `average_pooling_2d`."""
@@ -34,7 +37,7 @@ class AveragePooling2D(Pooling2D):
 
 @documented_like(average_pooling_nd)
 def average_pooling_2d(
-    x: tp.Any, ksize: tp.Any, stride: tp.Any = None, pad: tp.Any = 0
+    x: VariableLike, ksize: PerAxis, stride: PerAxis | None = None, pad: PerAxis = 0
 ) -> variable.Variable:
     """The mean of each window that slides over images; zeros around them count, too.
 

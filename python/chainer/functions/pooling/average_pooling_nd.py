@@ -11,6 +11,9 @@ from chainer._base.docstrings import documented_like
 from chainer.functions.pooling._sizes import count_spatial, to_geometry
 from chainer.functions.pooling.pooling_nd import _PoolingND
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import PerAxis, VariableLike
+
 
 class AveragePoolingND(_PoolingND):
     """See `average_pooling_nd`."""
@@ -18,11 +21,11 @@ class AveragePoolingND(_PoolingND):
     def __init__(
         self,
         ndim: int,
-        ksize: tp.Any,
-        stride: tp.Any = None,
-        pad: tp.Any = 0,
+        ksize: PerAxis,
+        stride: PerAxis | None = None,
+        pad: PerAxis = 0,
         cover_all: bool = False,
-        pad_value: tp.Any = 0,
+        pad_value: int | None = 0,
     ) -> None:
         _check_pad_value(pad_value)
         super().__init__(ndim, ksize, stride, pad, cover_all)
@@ -38,19 +41,23 @@ class AveragePoolingND(_PoolingND):
         pad: tuple[int, ...],
         cover_all: bool,
         return_indices: bool,
-        pad_value: tp.Any,
+        pad_value: int | None,
     ) -> chainerx.ndarray:
         pad_mode = 'ignore' if pad_value is None else 'zero'
         return chainerx.average_pool(x, ksize, stride, pad, pad_mode, cover_all)
 
 
-def _check_pad_value(pad_value: tp.Any) -> None:
+def _check_pad_value(pad_value: int | None) -> None:
     if pad_value is not None and pad_value != 0:
         raise ValueError(f'average_pooling_nd: pad_value must be either 0 or None, not {pad_value}')
 
 
 def average_pooling_nd(
-    x: tp.Any, ksize: tp.Any, stride: tp.Any = None, pad: tp.Any = 0, pad_value: tp.Any = 0
+    x: VariableLike,
+    ksize: PerAxis,
+    stride: PerAxis | None = None,
+    pad: PerAxis = 0,
+    pad_value: int | None = 0,
 ) -> variable.Variable:
     """The mean of each window that slides over the axes behind that of channels.
 
@@ -77,11 +84,11 @@ def average_pooling_nd(
 def _average_pooling(
     op: str,
     n: int | None,
-    x: tp.Any,
-    ksize: tp.Any,
-    stride: tp.Any,
-    pad: tp.Any,
-    pad_value: tp.Any,
+    x: VariableLike,
+    ksize: PerAxis,
+    stride: PerAxis | None,
+    pad: PerAxis,
+    pad_value: int | None,
 ) -> variable.Variable:
     ndim = count_spatial(op, x, n)
     size, step, pads = to_geometry(op, ndim, ksize, stride, pad)
@@ -100,7 +107,11 @@ def _average_pooling(
 
 @documented_like(average_pooling_nd)
 def average_pooling_1d(
-    x: tp.Any, ksize: tp.Any, stride: tp.Any = None, pad: tp.Any = 0, pad_value: tp.Any = 0
+    x: VariableLike,
+    ksize: PerAxis,
+    stride: PerAxis | None = None,
+    pad: PerAxis = 0,
+    pad_value: int | None = 0,
 ) -> variable.Variable:
     """`average_pooling_nd` of one axis."""
     return _average_pooling('average_pooling_1d', 1, x, ksize, stride, pad, pad_value)
@@ -108,7 +119,11 @@ def average_pooling_1d(
 
 @documented_like(average_pooling_nd)
 def average_pooling_3d(
-    x: tp.Any, ksize: tp.Any, stride: tp.Any = None, pad: tp.Any = 0, pad_value: tp.Any = 0
+    x: VariableLike,
+    ksize: PerAxis,
+    stride: PerAxis | None = None,
+    pad: PerAxis = 0,
+    pad_value: int | None = 0,
 ) -> variable.Variable:
     """`average_pooling_nd` of three axes."""
     return _average_pooling('average_pooling_3d', 3, x, ksize, stride, pad, pad_value)

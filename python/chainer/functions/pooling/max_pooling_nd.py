@@ -12,6 +12,9 @@ from chainer._base.docstrings import documented_like
 from chainer.functions.pooling._sizes import count_spatial, to_geometry
 from chainer.functions.pooling.pooling_nd import _PoolingND
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import NdArray, PerAxis, VariableLike
+
 
 class MaxPoolingND(_PoolingND):
     """See `max_pooling_nd`."""
@@ -28,22 +31,22 @@ class MaxPoolingND(_PoolingND):
         pad: tuple[int, ...],
         cover_all: bool,
         return_indices: bool,
-    ) -> tuple[chainerx.ndarray, tp.Any]:
+    ) -> tuple[chainerx.ndarray, chainerx.ndarray | None]:
         # Without a graph there is nobody to ask for the indices.
         needed = return_indices or configuration.config.enable_backprop
         return _max_pool_kept(x, ksize, stride, pad, cover_all, needed)
 
     @property
-    def indexes(self) -> tp.Any:
+    def indexes(self) -> NdArray:
         """The numbers that the maxima have in their windows, in C order, int64."""
         return self._kept.astype('int64')
 
 
 def max_pooling_nd(
-    x: tp.Any,
-    ksize: tp.Any,
-    stride: tp.Any = None,
-    pad: tp.Any = 0,
+    x: VariableLike,
+    ksize: PerAxis,
+    stride: PerAxis | None = None,
+    pad: PerAxis = 0,
     cover_all: bool = True,
     return_indices: bool = False,
 ) -> tp.Any:
@@ -77,10 +80,10 @@ def max_pooling_nd(
 def _max_pooling(
     op: str,
     n: int | None,
-    x: tp.Any,
-    ksize: tp.Any,
-    stride: tp.Any,
-    pad: tp.Any,
+    x: VariableLike,
+    ksize: PerAxis,
+    stride: PerAxis | None,
+    pad: PerAxis,
     cover_all: bool,
     return_indices: bool,
 ) -> tp.Any:
@@ -103,10 +106,10 @@ def _max_pooling(
 
 @documented_like(max_pooling_nd)
 def max_pooling_1d(
-    x: tp.Any,
-    ksize: tp.Any,
-    stride: tp.Any = None,
-    pad: tp.Any = 0,
+    x: VariableLike,
+    ksize: PerAxis,
+    stride: PerAxis | None = None,
+    pad: PerAxis = 0,
     cover_all: bool = True,
     return_indices: bool = False,
 ) -> tp.Any:
@@ -116,10 +119,10 @@ def max_pooling_1d(
 
 @documented_like(max_pooling_nd)
 def max_pooling_2d(
-    x: tp.Any,
-    ksize: tp.Any,
-    stride: tp.Any = None,
-    pad: tp.Any = 0,
+    x: VariableLike,
+    ksize: PerAxis,
+    stride: PerAxis | None = None,
+    pad: PerAxis = 0,
     cover_all: bool = True,
     return_indices: bool = False,
 ) -> tp.Any:
@@ -129,10 +132,10 @@ def max_pooling_2d(
 
 @documented_like(max_pooling_nd)
 def max_pooling_3d(
-    x: tp.Any,
-    ksize: tp.Any,
-    stride: tp.Any = None,
-    pad: tp.Any = 0,
+    x: VariableLike,
+    ksize: PerAxis,
+    stride: PerAxis | None = None,
+    pad: PerAxis = 0,
     cover_all: bool = True,
     return_indices: bool = False,
 ) -> tp.Any:

@@ -9,6 +9,9 @@ from chainer.functions._of_arrays import pair as _pair  # noqa: F401  (for libra
 from chainer.functions.pooling._sizes import to_geometry
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, PerAxis
+
 
 class Pooling2D(BuiltinFunction):
     """Base of the poolings over height and width.
@@ -24,9 +27,9 @@ class Pooling2D(BuiltinFunction):
 
     def __init__(
         self,
-        ksize: tp.Any,
-        stride: tp.Any = None,
-        pad: tp.Any = 0,
+        ksize: PerAxis,
+        stride: PerAxis | None = None,
+        pad: PerAxis = 0,
         cover_all: bool = True,
         return_indices: bool = False,
     ) -> None:
@@ -37,6 +40,6 @@ class Pooling2D(BuiltinFunction):
         self.cover_all = cover_all
         self.return_indices = return_indices
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim == 4)

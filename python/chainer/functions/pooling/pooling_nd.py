@@ -8,6 +8,9 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer.functions.pooling._sizes import to_geometry
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, PerAxis
+
 
 class _PoolingND(BuiltinFunction):
     """Base of the poolings over all axes behind that of channels.
@@ -23,9 +26,9 @@ class _PoolingND(BuiltinFunction):
     def __init__(
         self,
         ndim: int,
-        ksize: tp.Any,
-        stride: tp.Any = None,
-        pad: tp.Any = 0,
+        ksize: PerAxis,
+        stride: PerAxis | None = None,
+        pad: PerAxis = 0,
         cover_all: bool = True,
         return_indices: bool = False,
     ) -> None:
@@ -37,6 +40,6 @@ class _PoolingND(BuiltinFunction):
         self.cover_all = cover_all
         self.return_indices = return_indices
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x',))
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim == 2 + self.ndim)

@@ -8,6 +8,9 @@ from chainer import variable
 from chainer.functions._of_arrays import pair as _pair  # noqa: F401  (for libraries)
 from chainer.functions.pooling._regions import RegionPooling, pool_regions, to_outsize, to_scale
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import PerAxis, VariableLike
+
 
 class ROIAveragePooling2D(RegionPooling):
     """See `roi_average_pooling_2d`."""
@@ -16,10 +19,10 @@ class ROIAveragePooling2D(RegionPooling):
 
 
 def roi_average_pooling_2d(
-    x: tp.Any,
-    rois: tp.Any,
-    roi_indices: tp.Any,
-    outsize: tp.Any,
+    x: VariableLike,
+    rois: VariableLike,
+    roi_indices: VariableLike,
+    outsize: PerAxis,
     spatial_scale: float,
 ) -> variable.Variable:
     """Means of regions of images, which are divided into as many parts each.

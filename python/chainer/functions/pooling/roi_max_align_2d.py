@@ -16,6 +16,9 @@ from chainer.functions.pooling._regions import (
 )
 from chainer.functions.pooling.roi_average_align_2d import roi_average_align_2d
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import PerAxis, VariableLike
+
 
 class ROIMaxAlign2D(RegionAlign):
     """See `roi_max_align_2d`."""
@@ -25,12 +28,12 @@ class ROIMaxAlign2D(RegionAlign):
 
 @documented_like(roi_average_align_2d)
 def roi_max_align_2d(
-    x: tp.Any,
-    rois: tp.Any,
-    roi_indices: tp.Any,
-    outsize: tp.Any,
+    x: VariableLike,
+    rois: VariableLike,
+    roi_indices: VariableLike,
+    outsize: PerAxis | None,
     spatial_scale: float,
-    sampling_ratio: tp.Any = None,
+    sampling_ratio: PerAxis | None = None,
 ) -> variable.Variable:
     """Maxima of regions of images, which are divided into as many parts each.
 

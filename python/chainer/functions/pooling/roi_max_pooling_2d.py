@@ -10,6 +10,9 @@ from chainer.functions._of_arrays import pair as _pair  # noqa: F401  (for libra
 from chainer.functions.pooling._regions import RegionPooling, pool_regions, to_outsize, to_scale
 from chainer.functions.pooling.roi_average_pooling_2d import roi_average_pooling_2d
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import PerAxis, VariableLike
+
 
 class ROIMaxPooling2D(RegionPooling):
     """See `roi_max_pooling_2d`."""
@@ -19,10 +22,10 @@ class ROIMaxPooling2D(RegionPooling):
 
 @documented_like(roi_average_pooling_2d)
 def roi_max_pooling_2d(
-    x: tp.Any,
-    rois: tp.Any,
-    roi_indices: tp.Any,
-    outsize: tp.Any,
+    x: VariableLike,
+    rois: VariableLike,
+    roi_indices: VariableLike,
+    outsize: PerAxis | None,
     spatial_scale: float,
 ) -> variable.Variable:
     """Maxima of regions of images, which are divided into as many parts each.

@@ -12,6 +12,9 @@ from chainer._graph.builtin import BuiltinFunction
 from chainer.functions.pooling._regions import for_regions, pool_bins, to_outsize, to_scale
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, VariableLike
+
 
 class ROIPooling2D(BuiltinFunction):
     """See `roi_pooling_2d`."""
@@ -22,7 +25,7 @@ class ROIPooling2D(BuiltinFunction):
         to_outsize((self.outh, self.outw))
         to_scale(self.spatial_scale)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         type_check._argname(in_types, ('x', 'rois'))
         x, rois = in_types
         type_check.expect(x.dtype.kind == 'f', x.ndim == 4, rois.dtype == x.dtype, rois.ndim == 2)
@@ -52,7 +55,7 @@ class ROIPooling2D(BuiltinFunction):
 
 
 def roi_pooling_2d(
-    x: tp.Any, rois: tp.Any, outh: int, outw: int, spatial_scale: float
+    x: VariableLike, rois: VariableLike, outh: int, outw: int, spatial_scale: float
 ) -> variable.Variable:
     """Maxima of regions of images, which are divided into as many parts each.
 

@@ -11,9 +11,12 @@ from chainer.functions.array.reshape import reshape
 from chainer.functions.pooling._sizes import count_spatial
 from chainer.functions.pooling.max_pooling_nd import max_pooling_2d
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 def spatial_pyramid_pooling_2d(
-    x: tp.Any, pyramid_height: int, pooling: tp.Any = None
+    x: VariableLike, pyramid_height: int, pooling: tp.Any = None
 ) -> variable.Variable:
     """The maxima of 1, 4, 16, ... parts of images, one after the other.
 

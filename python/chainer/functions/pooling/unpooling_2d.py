@@ -12,6 +12,9 @@ from chainer.functions.pooling._sizes import to_geometry, to_tuple
 from chainer.functions.pooling.pooling_2d import Pooling2D
 from chainer.functions.pooling.unpooling_nd import unpooling_nd
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import PerAxis, VariableLike
+
 
 class Unpooling2D(Pooling2D):
     """See `unpooling_2d`.
@@ -24,10 +27,10 @@ class Unpooling2D(Pooling2D):
 
     def __init__(
         self,
-        ksize: tp.Any,
-        stride: tp.Any = None,
-        pad: tp.Any = 0,
-        outsize: tp.Any = None,
+        ksize: PerAxis,
+        stride: PerAxis | None = None,
+        pad: PerAxis = 0,
+        outsize: PerAxis | None = None,
         cover_all: bool = True,
     ) -> None:
         super().__init__(ksize, stride, pad, cover_all)
@@ -63,11 +66,11 @@ def to_outsize(op: str, outsize: tp.Any) -> tuple[int | None, int | None]:
 
 @documented_like(unpooling_nd)
 def unpooling_2d(
-    x: tp.Any,
-    ksize: tp.Any,
-    stride: tp.Any = None,
-    pad: tp.Any = 0,
-    outsize: tp.Any = None,
+    x: VariableLike,
+    ksize: PerAxis,
+    stride: PerAxis | None = None,
+    pad: PerAxis = 0,
+    outsize: PerAxis | None = None,
     cover_all: bool = True,
 ) -> variable.Variable:
     """Puts each element of images to all places of its window; where windows overlap, the sum.

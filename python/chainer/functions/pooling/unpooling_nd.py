@@ -11,6 +11,9 @@ from chainer._base.docstrings import documented_like
 from chainer.functions.pooling._sizes import count_spatial, to_geometry, to_tuple
 from chainer.functions.pooling.pooling_nd import _PoolingND
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import PerAxis, VariableLike
+
 
 class UnpoolingND(_PoolingND):
     """See `unpooling_nd`.
@@ -24,10 +27,10 @@ class UnpoolingND(_PoolingND):
     def __init__(
         self,
         ndim: int,
-        ksize: tp.Any,
-        stride: tp.Any = None,
-        pad: tp.Any = 0,
-        outsize: tp.Any = None,
+        ksize: PerAxis,
+        stride: PerAxis | None = None,
+        pad: PerAxis = 0,
+        outsize: PerAxis | None = None,
         cover_all: bool = True,
     ) -> None:
         super().__init__(ndim, ksize, stride, pad, cover_all)
@@ -49,16 +52,16 @@ class UnpoolingND(_PoolingND):
         return y, y.shape[2:]
 
 
-def _to_outs(op: str, outsize: tp.Any, n: int) -> tuple[int, ...] | None:
+def _to_outs(op: str, outsize: PerAxis | None, n: int) -> tuple[int, ...] | None:
     return None if outsize is None else to_tuple(op, 'outsize', outsize, n)
 
 
 def unpooling_nd(
-    x: tp.Any,
-    ksize: tp.Any,
-    stride: tp.Any = None,
-    pad: tp.Any = 0,
-    outsize: tp.Any = None,
+    x: VariableLike,
+    ksize: PerAxis,
+    stride: PerAxis | None = None,
+    pad: PerAxis = 0,
+    outsize: tp.Sequence[int] | None = None,
     cover_all: bool = True,
 ) -> variable.Variable:
     """Puts each element to all places of its window; where windows overlap, the sum.
@@ -87,11 +90,11 @@ def unpooling_nd(
 def _unpooling(
     op: str,
     n: int | None,
-    x: tp.Any,
-    ksize: tp.Any,
-    stride: tp.Any,
-    pad: tp.Any,
-    outsize: tp.Any,
+    x: VariableLike,
+    ksize: PerAxis,
+    stride: PerAxis | None,
+    pad: PerAxis,
+    outsize: PerAxis | None,
     cover_all: bool,
 ) -> variable.Variable:
     ndim = count_spatial(op, x, n)
@@ -110,11 +113,11 @@ def _unpooling(
 
 @documented_like(unpooling_nd)
 def unpooling_1d(
-    x: tp.Any,
-    ksize: tp.Any,
-    stride: tp.Any = None,
-    pad: tp.Any = 0,
-    outsize: tp.Any = None,
+    x: VariableLike,
+    ksize: PerAxis,
+    stride: PerAxis | None = None,
+    pad: PerAxis = 0,
+    outsize: PerAxis | None = None,
     cover_all: bool = True,
 ) -> variable.Variable:
     """`unpooling_nd` of one axis."""
@@ -123,11 +126,11 @@ def unpooling_1d(
 
 @documented_like(unpooling_nd)
 def unpooling_3d(
-    x: tp.Any,
-    ksize: tp.Any,
-    stride: tp.Any = None,
-    pad: tp.Any = 0,
-    outsize: tp.Any = None,
+    x: VariableLike,
+    ksize: PerAxis,
+    stride: PerAxis | None = None,
+    pad: PerAxis = 0,
+    outsize: PerAxis | None = None,
     cover_all: bool = True,
 ) -> variable.Variable:
     """`unpooling_nd` of three axes."""

@@ -14,6 +14,9 @@ from chainer.functions.pooling.pooling_2d import Pooling2D
 from chainer.functions.pooling.unpooling_2d import to_outsize, unpooling_2d
 from chainer.utils import type_check
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InTypes, NdArray, PerAxis, VariableLike
+
 
 class Upsampling2D(Pooling2D):
     """See `upsampling_2d`.
@@ -28,18 +31,18 @@ class Upsampling2D(Pooling2D):
 
     def __init__(
         self,
-        indexes: tp.Any,
-        ksize: tp.Any,
-        stride: tp.Any = None,
-        pad: tp.Any = 0,
-        outsize: tp.Any = None,
+        indexes: NdArray,
+        ksize: PerAxis,
+        stride: PerAxis | None = None,
+        pad: PerAxis = 0,
+        outsize: PerAxis | None = None,
         cover_all: bool = True,
     ) -> None:
         super().__init__(ksize, stride, pad, cover_all)
         self.indexes = indexes
         self.outh, self.outw = to_outsize(type(self).__name__, outsize)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
+    def check_type_forward(self, in_types: InTypes) -> None:
         super().check_type_forward(in_types)
         expected = type_check.make_variable(self.indexes.shape, 'indexes.shape')
         type_check.expect(in_types[0].shape == expected)
@@ -56,7 +59,7 @@ class Upsampling2D(Pooling2D):
         pw: int,
         cover_all: bool,
         return_indices: bool,
-        indexes: tp.Any,
+        indexes: NdArray,
         outh: int | None,
         outw: int | None,
     ) -> tuple[chainerx.ndarray, int, int]:
@@ -68,12 +71,12 @@ class Upsampling2D(Pooling2D):
 
 @documented_like(unpooling_2d)
 def upsampling_2d(
-    x: tp.Any,
-    indexes: tp.Any,
-    ksize: tp.Any,
-    stride: tp.Any = None,
-    pad: tp.Any = 0,
-    outsize: tp.Any = None,
+    x: VariableLike,
+    indexes: NdArray,
+    ksize: PerAxis,
+    stride: PerAxis | None = None,
+    pad: PerAxis = 0,
+    outsize: PerAxis | None = None,
     cover_all: bool = True,
 ) -> variable.Variable:
     """Puts each element of images to one place of its window; zeros elsewhere.

@@ -9,6 +9,9 @@ from chainer.link import Link
 from chainer.utils import type_check
 from chainer.variable import Parameter, Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InitializerSpec, NdArray, ShapeSpec, VariableLike
+
 
 class ConvolutionLink(Link):
     """Base of links with a bias, and a weight whose shape may wait for the first input."""
@@ -17,7 +20,11 @@ class ConvolutionLink(Link):
     b: Parameter | None
 
     def _add_params(
-        self, in_channels: int | None, nobias: bool, initialW: tp.Any, initial_bias: tp.Any
+        self,
+        in_channels: int | None,
+        nobias: bool,
+        initialW: InitializerSpec | None,
+        initial_bias: InitializerSpec | None,
     ) -> None:
         """The last step of constructors: `_initialize_params` needs what they set."""
         with self.init_scope():
@@ -33,10 +40,10 @@ class ConvolutionLink(Link):
         """The number of spatial axes."""
         return 2
 
-    def _convolve(self, x: tp.Any) -> Variable:
+    def _convolve(self, x: VariableLike) -> Variable:
         raise NotImplementedError
 
-    def forward(self, x: tp.Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Apply the layer.
 
         Args:
@@ -50,19 +57,19 @@ class ConvolutionLink(Link):
         return self._convolve(x)
 
 
-def bias(initializer: tp.Any, shape: tp.Any = None) -> Parameter:
+def bias(initializer: InitializerSpec | None, shape: ShapeSpec | None = None) -> Parameter:
     """The parameter of a bias, of zeros where no initializer is given."""
     return Parameter(
         initializers._get_initializer(0 if initializer is None else initializer), shape
     )
 
 
-def weight(initializer: tp.Any) -> Parameter:
+def weight(initializer: InitializerSpec | None) -> Parameter:
     """The parameter of a weight, without a shape as yet."""
     return Parameter(initializers._get_initializer(initializer))
 
 
-def channels(x: tp.Any, ndim: int) -> int:
+def channels(x: VariableLike, ndim: int) -> int:
     """The channels of an input, for a link that learns their number from it.
 
     Raises:
@@ -83,7 +90,7 @@ def check_groups(op: str, in_channels: int, out_channels: int, groups: int) -> N
             )
 
 
-def check_bias_of_params(W: tp.Any, b: tp.Any) -> None:
+def check_bias_of_params(W: VariableLike, b: VariableLike) -> None:
     """Refuses a bias whose length is not that of the outputs of a weight."""
     if b is not None and W.shape[0] != b.size:
         raise ValueError(
@@ -91,5 +98,5 @@ def check_bias_of_params(W: tp.Any, b: tp.Any) -> None:
         )
 
 
-def as_array(x: tp.Any) -> tp.Any:
+def as_array(x: VariableLike) -> NdArray:
     return x.array if isinstance(x, Variable) else x

@@ -8,6 +8,9 @@ from chainer.functions.math.bias import bias
 from chainer.link import Link
 from chainer.variable import Parameter, Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import ShapeSpec, VariableLike
+
 
 class Bias(Link):
     """Elementwise sum of the input and an offset, as in :func:`chainer.functions.bias`.
@@ -20,14 +23,14 @@ class Bias(Link):
         b (Parameter): The offset; only if `shape` is given.
     """
 
-    def __init__(self, axis: int = 1, shape: tp.Any = None) -> None:
+    def __init__(self, axis: int = 1, shape: ShapeSpec | None = None) -> None:
         super().__init__()
         self.axis = axis
         if shape is not None:
             with self.init_scope():
                 self.b = Parameter(0, shape)
 
-    def forward(self, *xs: tp.Any) -> Variable:
+    def forward(self, *xs: VariableLike) -> Variable:
         """Add the offset.
 
         Args:
@@ -43,7 +46,9 @@ class Bias(Link):
         return bias(x, b, self.axis)
 
 
-def _operands(link: Link, xs: tuple[tp.Any, ...], name: str) -> tuple[tp.Any, tp.Any]:
+def _operands(
+    link: Link, xs: tuple[VariableLike, ...], name: str
+) -> tuple[VariableLike, VariableLike]:
     """The input and the other operand, which is a parameter or a second input."""
     own = (getattr(link, name),) if hasattr(link, name) else ()
     if len(xs) + len(own) != 2:

@@ -9,6 +9,9 @@ from chainer.functions.connection.bilinear import bilinear
 from chainer.link import Link
 from chainer.variable import Parameter, Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InitializerSpec, VariableLike
+
 
 class Bilinear(Link):
     """A bilinear layer; see `chainer.functions.bilinear`.
@@ -35,8 +38,9 @@ class Bilinear(Link):
         right_size: int,
         out_size: int,
         nobias: bool = False,
-        initialW: tp.Any = None,
-        initial_bias: tp.Any = None,
+        initialW: InitializerSpec | None = None,
+        initial_bias: tuple[InitializerSpec | None, InitializerSpec | None, InitializerSpec | None]
+        | None = None,
     ) -> None:
         super().__init__()
         self.in_sizes = (left_size, right_size)
@@ -55,7 +59,7 @@ class Bilinear(Link):
                 self.V2 = _parameter(v2, (right_size, out_size))
                 self.b = _parameter(b, (out_size,))
 
-    def forward(self, e1: tp.Any, e2: tp.Any) -> Variable:
+    def forward(self, e1: VariableLike, e2: VariableLike) -> Variable:
         """Apply the layer to two arrays of as many rows.
 
         Args:
@@ -74,5 +78,5 @@ class Bilinear(Link):
         self.zerograds()
 
 
-def _parameter(initializer: tp.Any, shape: tuple[int, ...]) -> Parameter:
+def _parameter(initializer: InitializerSpec | None, shape: tuple[int, ...]) -> Parameter:
     return Parameter(initializers._get_initializer(initializer), shape)

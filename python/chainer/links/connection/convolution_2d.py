@@ -12,6 +12,9 @@ from chainer.links.connection import _convolution
 from chainer.utils import argument
 from chainer.variable import Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InitializerSpec, PerAxis, VariableLike
+
 
 class Convolution2D(_convolution.ConvolutionLink):
     """Convolution of images; see `chainer.functions.convolution_2d`.
@@ -39,17 +42,17 @@ class Convolution2D(_convolution.ConvolutionLink):
         self,
         in_channels: int | None,
         out_channels: int,
-        ksize: tp.Any = None,
-        stride: tp.Any = 1,
-        pad: tp.Any = 0,
+        ksize: PerAxis | None = None,
+        stride: PerAxis = 1,
+        pad: PerAxis = 0,
         nobias: bool = False,
-        initialW: tp.Any = None,
-        initial_bias: tp.Any = None,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
         *,
-        dilate: tp.Any = 1,
+        dilate: PerAxis = 1,
         groups: int = 1,
         cudnn_fast: bool = False,
-        **removed: tp.Any,
+        **removed: object,
     ) -> None:
         if removed:
             argument.check_unexpected_kwargs(removed, **REMOVED)
@@ -75,13 +78,13 @@ class Convolution2D(_convolution.ConvolutionLink):
     @classmethod
     def from_params(
         cls,
-        W: tp.Any,
-        b: tp.Any = None,
-        stride: tp.Any = 1,
-        pad: tp.Any = 0,
+        W: VariableLike,
+        b: VariableLike | None = None,
+        stride: PerAxis = 1,
+        pad: PerAxis = 0,
         nobias: bool = False,
         *,
-        dilate: tp.Any = 1,
+        dilate: PerAxis = 1,
         groups: int = 1,
     ) -> tp.Self:
         """Make the link from a weight and a bias.
@@ -117,14 +120,14 @@ class Convolution2D(_convolution.ConvolutionLink):
         )
 
     @property
-    def printable_specs(self) -> Iterator[tuple[str, tp.Any]]:
+    def printable_specs(self) -> Iterator[tuple[str, object]]:
         for name in ('in_channels', 'out_channels', 'ksize', 'stride', 'pad'):
             yield name, getattr(self, name)
         yield 'nobias', self.b is None
         yield 'dilate', self.dilate
         yield 'groups', self.groups
 
-    def _convolve(self, x: tp.Any) -> Variable:
+    def _convolve(self, x: VariableLike) -> Variable:
         return convolution_2d(
             x,
             self.W,

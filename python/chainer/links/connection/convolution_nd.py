@@ -10,6 +10,9 @@ from chainer.links.connection import _convolution
 from chainer.utils import conv_nd
 from chainer.variable import Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InitializerSpec, PerAxis, VariableLike
+
 
 class ConvolutionND(_convolution.ConvolutionLink):
     """Convolution over `ndim` axes; see `chainer.functions.convolution_nd`.
@@ -39,14 +42,14 @@ class ConvolutionND(_convolution.ConvolutionLink):
         ndim: int,
         in_channels: int | None,
         out_channels: int,
-        ksize: tp.Any = None,
-        stride: tp.Any = 1,
-        pad: tp.Any = 0,
+        ksize: PerAxis | None = None,
+        stride: PerAxis = 1,
+        pad: PerAxis = 0,
         nobias: bool = False,
-        initialW: tp.Any = None,
-        initial_bias: tp.Any = None,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
         cover_all: bool = False,
-        dilate: tp.Any = 1,
+        dilate: PerAxis = 1,
         groups: int = 1,
     ) -> None:
         super().__init__()
@@ -68,10 +71,10 @@ class ConvolutionND(_convolution.ConvolutionLink):
     @classmethod
     def from_params(
         cls,
-        W: tp.Any,
-        b: tp.Any = None,
-        stride: tp.Any = 1,
-        pad: tp.Any = 0,
+        W: VariableLike,
+        b: VariableLike | None = None,
+        stride: PerAxis = 1,
+        pad: PerAxis = 0,
         nobias: bool = False,
         **options: tp.Any,
     ) -> tp.Self:
@@ -112,7 +115,7 @@ class ConvolutionND(_convolution.ConvolutionLink):
     def _n_axes(self) -> int:
         return len(self.ksize)
 
-    def _convolve(self, x: tp.Any) -> Variable:
+    def _convolve(self, x: VariableLike) -> Variable:
         return convolution_nd(
             x,
             self.W,
@@ -139,14 +142,14 @@ class _ConvolutionOfNdim(ConvolutionND):
         self,
         in_channels: int | None,
         out_channels: int,
-        ksize: tp.Any,
-        stride: tp.Any = 1,
-        pad: tp.Any = 0,
+        ksize: PerAxis,
+        stride: PerAxis = 1,
+        pad: PerAxis = 0,
         nobias: bool = False,
-        initialW: tp.Any = None,
-        initial_bias: tp.Any = None,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
         cover_all: bool = False,
-        dilate: tp.Any = 1,
+        dilate: PerAxis = 1,
         groups: int = 1,
     ) -> None:
         super().__init__(

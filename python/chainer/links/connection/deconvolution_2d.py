@@ -14,6 +14,9 @@ from chainer.links.connection.convolution_2d import Convolution2D
 from chainer.utils import argument
 from chainer.variable import Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InitializerSpec, PerAxis, VariableLike
+
 
 @documented_like(Convolution2D)
 class Deconvolution2D(_convolution.ConvolutionLink):
@@ -33,17 +36,17 @@ class Deconvolution2D(_convolution.ConvolutionLink):
         self,
         in_channels: int | None,
         out_channels: int,
-        ksize: tp.Any = None,
-        stride: tp.Any = 1,
-        pad: tp.Any = 0,
+        ksize: PerAxis | None = None,
+        stride: PerAxis = 1,
+        pad: PerAxis = 0,
         nobias: bool = False,
-        outsize: tp.Any = None,
-        initialW: tp.Any = None,
-        initial_bias: tp.Any = None,
+        outsize: PerAxis | None = None,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
         *,
-        dilate: tp.Any = 1,
+        dilate: PerAxis = 1,
         groups: int = 1,
-        **removed: tp.Any,
+        **removed: object,
     ) -> None:
         if removed:
             argument.check_unexpected_kwargs(removed, **REMOVED)
@@ -55,7 +58,7 @@ class Deconvolution2D(_convolution.ConvolutionLink):
         self.stride = per_axis('Deconvolution2D', 'stride', stride, 2)
         self.pad = per_axis('Deconvolution2D', 'pad', pad, 2)
         self.dilate = per_axis('Deconvolution2D', 'dilate', dilate, 2)
-        self.outsize = (None, None) if outsize is None else outsize
+        self.outsize: tp.Any = (None, None) if outsize is None else outsize
         self.out_channels = out_channels
         self.groups = groups
         self._add_params(in_channels, nobias, initialW, initial_bias)
@@ -65,7 +68,7 @@ class Deconvolution2D(_convolution.ConvolutionLink):
         kh, kw = per_axis('Deconvolution2D', 'ksize', self.ksize, 2)
         self.W.initialize((in_channels, self.out_channels // self.groups, kh, kw))
 
-    def _convolve(self, x: tp.Any) -> Variable:
+    def _convolve(self, x: VariableLike) -> Variable:
         return deconvolution_2d(
             x,
             self.W,

@@ -11,6 +11,9 @@ from chainer.links.connection.convolution_nd import ConvolutionND
 from chainer.utils import conv_nd
 from chainer.variable import Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InitializerSpec, PerAxis, VariableLike
+
 
 @documented_like(ConvolutionND)
 class DeconvolutionND(_convolution.ConvolutionLink):
@@ -31,14 +34,14 @@ class DeconvolutionND(_convolution.ConvolutionLink):
         ndim: int,
         in_channels: int | None,
         out_channels: int,
-        ksize: tp.Any = None,
-        stride: tp.Any = 1,
-        pad: tp.Any = 0,
+        ksize: PerAxis | None = None,
+        stride: PerAxis = 1,
+        pad: PerAxis = 0,
         nobias: bool = False,
-        outsize: tp.Any = None,
-        initialW: tp.Any = None,
-        initial_bias: tp.Any = None,
-        dilate: tp.Any = 1,
+        outsize: PerAxis | None = None,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
+        dilate: PerAxis = 1,
         groups: int = 1,
     ) -> None:
         super().__init__()
@@ -60,7 +63,7 @@ class DeconvolutionND(_convolution.ConvolutionLink):
     def _n_axes(self) -> int:
         return len(self.ksize)
 
-    def _convolve(self, x: tp.Any) -> Variable:
+    def _convolve(self, x: VariableLike) -> Variable:
         return deconvolution_nd(
             x,
             self.W,
@@ -87,14 +90,14 @@ class _DeconvolutionOfNdim(DeconvolutionND):
         self,
         in_channels: int | None,
         out_channels: int,
-        ksize: tp.Any,
-        stride: tp.Any = 1,
-        pad: tp.Any = 0,
+        ksize: PerAxis,
+        stride: PerAxis = 1,
+        pad: PerAxis = 0,
         nobias: bool = False,
-        outsize: tp.Any = None,
-        initialW: tp.Any = None,
-        initial_bias: tp.Any = None,
-        dilate: tp.Any = 1,
+        outsize: PerAxis | None = None,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
+        dilate: PerAxis = 1,
         groups: int = 1,
     ) -> None:
         super().__init__(

@@ -15,6 +15,9 @@ from chainer.links.connection import _convolution
 from chainer.links.connection.convolution_2d import Convolution2D
 from chainer.variable import Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InitializerSpec, PerAxis, VariableLike
+
 
 @documented_like(Convolution2D)
 class DeformableConvolution2D(Chain):
@@ -40,15 +43,15 @@ class DeformableConvolution2D(Chain):
         self,
         in_channels: int | None,
         out_channels: int,
-        ksize: tp.Any,
-        stride: tp.Any = 1,
-        pad: tp.Any = 0,
+        ksize: PerAxis,
+        stride: PerAxis = 1,
+        pad: PerAxis = 0,
         offset_nobias: bool = False,
-        offset_initialW: tp.Any = None,
-        offset_initial_bias: tp.Any = None,
+        offset_initialW: InitializerSpec | None = None,
+        offset_initial_bias: InitializerSpec | None = None,
         deform_nobias: bool = False,
-        deform_initialW: tp.Any = None,
-        deform_initial_bias: tp.Any = None,
+        deform_initialW: InitializerSpec | None = None,
+        deform_initial_bias: InitializerSpec | None = None,
     ) -> None:
         super().__init__()
         kh, kw = per_axis('DeformableConvolution2D', 'ksize', ksize, 2)
@@ -74,7 +77,7 @@ class DeformableConvolution2D(Chain):
                 deform_initial_bias,
             )
 
-    def forward(self, x: tp.Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Apply the layer.
 
         Args:
@@ -103,12 +106,12 @@ class DeformableConvolution2DSampler(Link):
         self,
         in_channels: int | None,
         out_channels: int,
-        ksize: tp.Any,
-        stride: tp.Any = 1,
-        pad: tp.Any = 0,
+        ksize: PerAxis,
+        stride: PerAxis = 1,
+        pad: PerAxis = 0,
         nobias: bool = False,
-        initialW: tp.Any = None,
-        initial_bias: tp.Any = None,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
     ) -> None:
         super().__init__()
         self.ksize = ksize
@@ -128,7 +131,7 @@ class DeformableConvolution2DSampler(Link):
         if self.b is not None:
             self.b.initialize(self.out_channels)
 
-    def forward(self, x: tp.Any, offset: tp.Any) -> Variable:
+    def forward(self, x: VariableLike, offset: VariableLike) -> Variable:
         """Apply the convolution.
 
         Args:

@@ -15,6 +15,9 @@ from chainer.links.connection import _convolution
 from chainer.links.connection.convolution_2d import Convolution2D
 from chainer.variable import Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InitializerSpec, PerAxis, VariableLike
+
 
 @documented_like(Convolution2D)
 class DepthwiseConvolution2D(Link):
@@ -34,12 +37,12 @@ class DepthwiseConvolution2D(Link):
         self,
         in_channels: int | None,
         channel_multiplier: int,
-        ksize: tp.Any,
-        stride: tp.Any = 1,
-        pad: tp.Any = 0,
+        ksize: PerAxis,
+        stride: PerAxis = 1,
+        pad: PerAxis = 0,
         nobias: bool = False,
-        initialW: tp.Any = None,
-        initial_bias: tp.Any = None,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
     ) -> None:
         super().__init__()
         self.ksize = ksize
@@ -61,7 +64,7 @@ class DepthwiseConvolution2D(Link):
         if self.b is not None:
             self.b.initialize((self.channel_multiplier * in_channels,))
 
-    def forward(self, x: tp.Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Apply the layer.
 
         Args:

@@ -12,6 +12,9 @@ from chainer.links.connection import _convolution
 from chainer.links.connection.convolution_2d import Convolution2D
 from chainer.variable import Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InitializerSpec, PerAxis, VariableLike
+
 
 @documented_like(Convolution2D)
 class DilatedConvolution2D(_convolution.ConvolutionLink):
@@ -26,13 +29,13 @@ class DilatedConvolution2D(_convolution.ConvolutionLink):
         self,
         in_channels: int | None,
         out_channels: int,
-        ksize: tp.Any = None,
-        stride: tp.Any = 1,
-        pad: tp.Any = 0,
-        dilate: tp.Any = 1,
+        ksize: PerAxis | None = None,
+        stride: PerAxis = 1,
+        pad: PerAxis = 0,
+        dilate: PerAxis = 1,
         nobias: bool = False,
-        initialW: tp.Any = None,
-        initial_bias: tp.Any = None,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
     ) -> None:
         super().__init__()
         if ksize is None:
@@ -48,5 +51,5 @@ class DilatedConvolution2D(_convolution.ConvolutionLink):
         kh, kw = per_axis('DilatedConvolution2D', 'ksize', self.ksize, 2)
         self.W.initialize((self.out_channels, in_channels, kh, kw))
 
-    def _convolve(self, x: tp.Any) -> Variable:
+    def _convolve(self, x: VariableLike) -> Variable:
         return dilated_convolution_2d(x, self.W, self.b, self.stride, self.pad, self.dilate)

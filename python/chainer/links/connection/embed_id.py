@@ -10,6 +10,9 @@ from chainer.link import Link
 from chainer.links.connection.linear import _as_array
 from chainer.variable import Parameter, Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InitializerSpec, VariableLike
+
 
 class EmbedID(Link):
     """Rows of a table, chosen by integers.
@@ -27,7 +30,11 @@ class EmbedID(Link):
     ignore_label: int | None = None
 
     def __init__(
-        self, in_size: int, out_size: int, initialW: tp.Any = None, ignore_label: int | None = None
+        self,
+        in_size: int,
+        out_size: int,
+        initialW: InitializerSpec | None = None,
+        ignore_label: int | None = None,
     ) -> None:
         super().__init__()
         self.ignore_label = ignore_label
@@ -36,7 +43,7 @@ class EmbedID(Link):
             self.W = Parameter(initializers._get_initializer(initializer), (in_size, out_size))
 
     @classmethod
-    def from_params(cls, W: tp.Any, ignore_label: int | None = None) -> tp.Self:
+    def from_params(cls, W: VariableLike, ignore_label: int | None = None) -> tp.Self:
         """Make the link from a table.
 
         Args:
@@ -49,7 +56,7 @@ class EmbedID(Link):
         in_size, out_size = W.shape
         return cls(in_size, out_size, initialW=_as_array(W), ignore_label=ignore_label)
 
-    def forward(self, x: tp.Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Look rows up.
 
         Args:

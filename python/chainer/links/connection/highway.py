@@ -11,6 +11,9 @@ from chainer.link import Chain
 from chainer.links.connection.linear import Linear
 from chainer.variable import Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InitializerSpec, VariableLike
+
 
 class Highway(Chain):
     """A mean of a fully connected layer and its input, with weights from another such layer.
@@ -37,10 +40,10 @@ class Highway(Chain):
         in_out_size: int,
         nobias: bool = False,
         activate: c.Callable[[Variable], Variable] = relu,
-        init_Wh: tp.Any = None,
-        init_Wt: tp.Any = None,
-        init_bh: tp.Any = None,
-        init_bt: tp.Any = -1,
+        init_Wh: InitializerSpec | None = None,
+        init_Wt: InitializerSpec | None = None,
+        init_bh: InitializerSpec | None = None,
+        init_bt: InitializerSpec | None = -1,
     ) -> None:
         super().__init__()
         self.activate = activate
@@ -52,7 +55,7 @@ class Highway(Chain):
                 in_out_size, in_out_size, nobias, initialW=init_Wt, initial_bias=init_bt
             )
 
-    def forward(self, x: tp.Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Apply the layer.
 
         Args:

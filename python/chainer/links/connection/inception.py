@@ -11,6 +11,9 @@ from chainer.link import Chain
 from chainer.links.connection.convolution_2d import Convolution2D
 from chainer.variable import Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InitializerSpec, VariableLike
+
 
 class Inception(Chain):
     """Convolutions of several sizes and a pooling of the same image, side by side.
@@ -38,8 +41,8 @@ class Inception(Chain):
         proj5: int,
         out5: int,
         proj_pool: int,
-        conv_init: tp.Any = None,
-        bias_init: tp.Any = None,
+        conv_init: InitializerSpec | None = None,
+        bias_init: InitializerSpec | None = None,
     ) -> None:
         super().__init__()
 
@@ -57,7 +60,7 @@ class Inception(Chain):
             self.conv5 = layer(proj5, out5, 5)
             self.projp = layer(in_channels, proj_pool, 1)
 
-    def forward(self, x: tp.Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Apply the block.
 
         Args:

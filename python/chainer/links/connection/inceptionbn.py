@@ -13,6 +13,9 @@ from chainer.links.connection.convolution_2d import Convolution2D
 from chainer.links.normalization.batch_normalization import BatchNormalization
 from chainer.variable import Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import DTypeLike, InitializerSpec, VariableLike
+
 
 class InceptionBN(Chain):
     """Convolutions of 1 x 1, 3 x 3 and twice 3 x 3 and a pooling of the same image, side by side.
@@ -44,8 +47,8 @@ class InceptionBN(Chain):
         pooltype: str,
         proj_pool: int | None = None,
         stride: int = 1,
-        conv_init: tp.Any = None,
-        dtype: tp.Any = None,
+        conv_init: InitializerSpec | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
         if pooltype not in ('max', 'avg'):
@@ -85,7 +88,7 @@ class InceptionBN(Chain):
                 self.poolp = layer(in_channels, proj_pool, 1)
                 self.poolpn = BatchNormalization(proj_pool, dtype=dtype)
 
-    def forward(self, x: tp.Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Apply the block.
 
         Args:

@@ -15,6 +15,9 @@ from chainer.link_hook import _entered
 from chainer.utils import type_check
 from chainer.variable import Parameter, Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InitializerSpec, NdArray, VariableLike
+
 _of_matrices = LinearFunction.call.of_matrices
 
 
@@ -39,8 +42,8 @@ class Linear(Link):
         in_size: int | None,
         out_size: int | None = None,
         nobias: bool = False,
-        initialW: tp.Any = None,
-        initial_bias: tp.Any = None,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
     ) -> None:
         super().__init__()
         if out_size is None:
@@ -61,14 +64,16 @@ class Linear(Link):
         self.W.initialize((self.out_size, in_size))
 
     @staticmethod
-    def _in_size_of(x: tp.Any, n_batch_axes: int = 1) -> int:
+    def _in_size_of(x: VariableLike, n_batch_axes: int = 1) -> int:
         if n_batch_axes <= 1:  # what the function refuses must not make a weight
             check_batch_axes(n_batch_axes)
             type_check.expect(type_check.Variable(x.ndim, 'x.ndim') >= 2)
         return math.prod(x.shape[n_batch_axes:])
 
     @classmethod
-    def from_params(cls, W: tp.Any, b: tp.Any = None, nobias: bool = False) -> tp.Self:
+    def from_params(
+        cls, W: VariableLike, b: VariableLike | None = None, nobias: bool = False
+    ) -> tp.Self:
         """Make the link from a weight and a bias.
 
         Args:
@@ -96,12 +101,12 @@ class Linear(Link):
         )
 
     @property
-    def printable_specs(self) -> Iterator[tuple[str, tp.Any]]:
+    def printable_specs(self) -> Iterator[tuple[str, object]]:
         yield 'in_size', self.in_size
         yield 'out_size', self.out_size
         yield 'nobias', self.b is None
 
-    def forward(self, x: tp.Any, n_batch_axes: int = 1) -> Variable:
+    def forward(self, x: VariableLike, n_batch_axes: int = 1) -> Variable:
         """Apply the layer.
 
         Args:
@@ -120,7 +125,7 @@ class Linear(Link):
         return linear(x, W, self.b, n_batch_axes=n_batch_axes)
 
 
-def _as_array(x: tp.Any) -> tp.Any:
+def _as_array(x: VariableLike) -> NdArray:
     return x.array if isinstance(x, Variable) else x
 
 

@@ -14,6 +14,9 @@ from chainer.links.connection.convolution_2d import Convolution2D
 from chainer.utils import conv
 from chainer.variable import Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InitializerSpec, PerAxis, VariableLike
+
 
 @documented_like(Convolution2D)
 class LocalConvolution2D(Link):
@@ -32,15 +35,15 @@ class LocalConvolution2D(Link):
         self,
         in_channels: int | None,
         out_channels: int,
-        in_size: tp.Any = None,
-        ksize: tp.Any = None,
-        stride: tp.Any = 1,
+        in_size: PerAxis | None = None,
+        ksize: PerAxis | None = None,
+        stride: PerAxis = 1,
         nobias: bool = False,
-        initialW: tp.Any = None,
-        initial_bias: tp.Any = None,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
     ) -> None:
         super().__init__()
-        self.ksize = ksize
+        self.ksize: tp.Any = ksize
         self.stride = per_axis('LocalConvolution2D', 'stride', stride, 2)
         self.nobias = nobias
         self.out_channels = out_channels
@@ -65,7 +68,7 @@ class LocalConvolution2D(Link):
         if self.b is not None:
             self.b.initialize((self.out_channels, *outs))
 
-    def forward(self, x: tp.Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Apply the layer.
 
         Args:

@@ -11,6 +11,9 @@ from chainer.links.connection.convolution_2d import Convolution2D
 from chainer.utils import argument
 from chainer.variable import Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InitializerSpec, PerAxis, VariableLike
+
 _WSCALE: tp.Final = 'wscale is not supported anymore. Use conv_init and bias_init'
 
 
@@ -38,14 +41,14 @@ class MLPConvolution2D(ChainList):
         self,
         in_channels: int | None,
         out_channels: Sequence[int],
-        ksize: tp.Any = None,
-        stride: tp.Any = 1,
-        pad: tp.Any = 0,
-        activation: tp.Callable[[tp.Any], Variable] = relu,
+        ksize: PerAxis | None = None,
+        stride: PerAxis = 1,
+        pad: PerAxis = 0,
+        activation: tp.Callable[[Variable], Variable] = relu,
         *,
-        conv_init: tp.Any = None,
-        bias_init: tp.Any = None,
-        **removed: tp.Any,
+        conv_init: InitializerSpec | None = None,
+        bias_init: InitializerSpec | None = None,
+        **removed: object,
     ) -> None:
         if removed:
             argument.check_unexpected_kwargs(removed, wscale=_WSCALE)
@@ -71,7 +74,7 @@ class MLPConvolution2D(ChainList):
         super().__init__(*layers)
         self.activation = activation
 
-    def forward(self, x: tp.Any) -> Variable:
+    def forward(self, x: VariableLike) -> Variable:
         """Apply the layers.
 
         Args:

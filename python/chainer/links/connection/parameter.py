@@ -9,6 +9,9 @@ from chainer._base import environment
 from chainer.functions.math.identity import identity
 from chainer.link import Link
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import NdArray
+
 
 class Parameter(Link):
     """A parameter with the methods of a link.
@@ -20,7 +23,7 @@ class Parameter(Link):
         W (Parameter): The parameter.
     """
 
-    def __init__(self, array: tp.Any) -> None:
+    def __init__(self, array: NdArray) -> None:
         super().__init__()
         if not isinstance(array, environment.get_array_types()):
             raise TypeError(f'Parameter: array is a {type(array).__name__}, expected an array')

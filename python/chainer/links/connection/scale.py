@@ -9,6 +9,9 @@ from chainer.link import Chain
 from chainer.links.connection.bias import Bias, _operands
 from chainer.variable import Parameter, Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import ShapeSpec, VariableLike
+
 
 class Scale(Chain):
     """Elementwise product of the input and a factor, as in :func:`chainer.functions.scale`.
@@ -27,9 +30,9 @@ class Scale(Chain):
     def __init__(
         self,
         axis: int = 1,
-        W_shape: tp.Any = None,
+        W_shape: ShapeSpec | None = None,
         bias_term: bool = False,
-        bias_shape: tp.Any = None,
+        bias_shape: ShapeSpec | None = None,
     ) -> None:
         super().__init__()
         self.axis = axis
@@ -45,7 +48,7 @@ class Scale(Chain):
                     )
                 self.bias = Bias(axis, bias_shape)
 
-    def forward(self, *xs: tp.Any) -> Variable:
+    def forward(self, *xs: VariableLike) -> Variable:
         """Multiply by the factor and add the offset.
 
         Args:

@@ -9,6 +9,11 @@ import chainerx
 from chainer import variable
 from chainer.link import Chain
 
+if tp.TYPE_CHECKING:
+    from chainer._graph.variable import Variable
+    from chainer._typing import DTypeLike
+    from chainer.device_resident import DeviceResidentsVisitor
+
 
 class Stateful(Chain):
     """Mixin: a chain with the state `h`, and whatever `_states` names more; variables, or None."""
@@ -16,7 +21,7 @@ class Stateful(Chain):
     _states: tp.ClassVar[tuple[str, ...]] = ('h',)
     h: tp.Any = None
 
-    def device_resident_accept(self, visitor: tp.Any) -> None:
+    def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
         """Moves the state, too, as values: gradients do not flow from one device to the other.
 
         Args:
@@ -33,7 +38,7 @@ class Stateful(Chain):
         for name in self._states:
             setattr(self, name, None)
 
-    def _set_states(self, **values: tp.Any) -> None:
+    def _set_states(self, **values: Variable) -> None:
         for name, value in values.items():
             if not isinstance(value, variable.Variable):
                 raise TypeError(
@@ -54,7 +59,7 @@ def _moved(state: tp.Any, visitor: tp.Any) -> tp.Any:
     return state
 
 
-def zeros(link: Chain, n: int, units: int, dtype: tp.Any) -> variable.Variable:
+def zeros(link: Chain, n: int, units: int, dtype: DTypeLike) -> variable.Variable:
     """A state of zeros.
 
     Args:

@@ -14,6 +14,10 @@ from chainer.link import Chain
 from chainer.links.connection.linear import Linear
 from chainer.links.rnn._state import Stateful
 
+if tp.TYPE_CHECKING:
+    from chainer._graph.variable import Variable
+    from chainer._typing import InitializerSpec, VariableLike
+
 _FUNCTIONS = Sigmoid.call, Tanh.call, LinearInterpolate.call
 _step = engine.LinkStep('gru', False, *_FUNCTIONS)
 _kept_step = engine.LinkStep('gru', True, *_FUNCTIONS)
@@ -26,9 +30,9 @@ class GRUBase(Chain):
         self,
         in_size: int | None,
         out_size: int,
-        init: tp.Any = None,
-        inner_init: tp.Any = None,
-        bias_init: tp.Any = None,
+        init: InitializerSpec | None = None,
+        inner_init: InitializerSpec | None = None,
+        bias_init: InitializerSpec | None = None,
     ) -> None:
         super().__init__()
 
@@ -43,7 +47,7 @@ class GRUBase(Chain):
             self.W_z, self.U_z = of_input(), of_state()
             self.W, self.U = of_input(), of_state()
 
-    def _step(self, h: tp.Any, x: tp.Any) -> tp.Any:
+    def _step(self, h: VariableLike | None, x: VariableLike) -> Variable:
         """The next output; None stands for a start without a past, where `U` adds nothing."""
         z, new = self.W_z(x), self.W(x)
         if h is None:
@@ -69,7 +73,7 @@ class StatelessGRU(GRUBase):
     Source: Cho et al., EMNLP 2014; Chung et al., 2014.
     """
 
-    def forward(self, h: tp.Any, x: tp.Any) -> tp.Any:
+    def forward(self, h: VariableLike | None, x: VariableLike) -> Variable:
         """Apply the layer.
 
         Args:
@@ -95,14 +99,14 @@ class StatefulGRU(GRUBase, Stateful):
         self,
         in_size: int | None,
         out_size: int,
-        init: tp.Any = None,
-        inner_init: tp.Any = None,
-        bias_init: tp.Any = 0,
+        init: InitializerSpec | None = None,
+        inner_init: InitializerSpec | None = None,
+        bias_init: InitializerSpec | None = 0,
     ) -> None:
         super().__init__(in_size, out_size, init, inner_init, bias_init)
         self.state_size = out_size
 
-    def set_state(self, h: tp.Any) -> None:
+    def set_state(self, h: Variable) -> None:
         """Sets the state, which moves to the device of the link.
 
         Args:
@@ -110,7 +114,7 @@ class StatefulGRU(GRUBase, Stateful):
         """
         self._set_states(h=h)
 
-    def forward(self, x: tp.Any) -> tp.Any:
+    def forward(self, x: VariableLike) -> Variable:
         """Apply the layer to the next element of the sequences.
 
         Args:

@@ -19,6 +19,10 @@ from chainer.links.connection.linear import Linear
 from chainer.links.rnn._state import Stateful, zeros
 from chainer.variable import Parameter
 
+if tp.TYPE_CHECKING:
+    from chainer._graph.variable import Variable
+    from chainer._typing import InitializerSpec, VariableLike
+
 _step = engine.LinkStep('lstm', False, functions.LSTM.call)
 _kept_step = engine.LinkStep('lstm', True, functions.LSTM.call)
 
@@ -30,10 +34,10 @@ class LSTMBase(Chain):
         self,
         in_size: int | None,
         out_size: int | None = None,
-        lateral_init: tp.Any = None,
-        upward_init: tp.Any = None,
-        bias_init: tp.Any = None,
-        forget_bias_init: tp.Any = None,
+        lateral_init: InitializerSpec | None = None,
+        upward_init: InitializerSpec | None = None,
+        bias_init: InitializerSpec | None = None,
+        forget_bias_init: InitializerSpec | None = None,
     ) -> None:
         if out_size is None:
             in_size, out_size = None, in_size
@@ -67,7 +71,9 @@ class LSTMBase(Chain):
         for weight, (layer, _) in zip(weights, layers, strict=True):
             _assign(layer.W, weight)
 
-    def _step(self, c: tp.Any, h: tp.Any, x: tp.Any) -> tuple[tp.Any, tp.Any]:
+    def _step(
+        self, c: VariableLike | None, h: VariableLike | None, x: VariableLike
+    ) -> tuple[Variable, Variable]:
         """The next cell and output; None stands for zeros."""
         if self.upward.W.array is None:
             with using_device(self.device):
@@ -102,7 +108,9 @@ class StatelessLSTM(LSTMBase):
         lateral (Linear): From the output before to the gates; without bias.
     """
 
-    def forward(self, c: tp.Any, h: tp.Any, x: tp.Any) -> tuple[tp.Any, tp.Any]:
+    def forward(
+        self, c: VariableLike | None, h: VariableLike | None, x: VariableLike
+    ) -> tuple[Variable, Variable]:
         """Apply the layer.
 
         Args:
@@ -130,7 +138,7 @@ class LSTM(LSTMBase, Stateful):
     _states = ('c', 'h')
     c: tp.Any = None
 
-    def set_state(self, c: tp.Any, h: tp.Any) -> None:
+    def set_state(self, c: Variable, h: Variable) -> None:
         """Sets the state, which moves to the device of the link.
 
         Args:
@@ -139,7 +147,7 @@ class LSTM(LSTMBase, Stateful):
         """
         self._set_states(c=c, h=h)
 
-    def forward(self, x: tp.Any) -> tp.Any:
+    def forward(self, x: VariableLike) -> Variable:
         """Apply the layer to the next element of the sequences.
 
         Args:

@@ -14,6 +14,10 @@ from chainer.link import Chain
 from chainer.links.connection.linear import Linear
 from chainer.links.rnn._state import Stateful, zeros
 
+if tp.TYPE_CHECKING:
+    from chainer._graph.variable import Variable
+    from chainer._typing import VariableLike
+
 _FUNCTIONS = Sigmoid.call, Tanh.call, LinearInterpolate.call, Concat.call
 _step = engine.LinkStep('mgu', False, *_FUNCTIONS)
 _kept_step = engine.LinkStep('mgu', True, *_FUNCTIONS)
@@ -28,7 +32,7 @@ class MGUBase(Chain):
             self.W_f = Linear(n_inputs + n_units, n_units)
             self.W_h = Linear(n_inputs + n_units, n_units)
 
-    def _step(self, h: tp.Any, x: tp.Any) -> tp.Any:
+    def _step(self, h: VariableLike | None, x: VariableLike) -> Variable:
         f = sigmoid(self.W_f(concat([h, x])))
         return linear_interpolate(f, tanh(self.W_h(concat([f * h, x]))), h)
 
@@ -46,7 +50,7 @@ class StatelessMGU(MGUBase):
     Source: Zhou et al., 2016.
     """
 
-    def forward(self, h: tp.Any, x: tp.Any) -> tp.Any:
+    def forward(self, h: VariableLike | None, x: VariableLike) -> Variable:
         """Apply the layer.
 
         Args:
@@ -75,7 +79,7 @@ class StatefulMGU(MGUBase, Stateful):
         super().__init__(in_size, out_size)
         self._state_size = out_size
 
-    def set_state(self, h: tp.Any) -> None:
+    def set_state(self, h: Variable) -> None:
         """Sets the state, which moves to the device of the link.
 
         Args:
@@ -83,7 +87,7 @@ class StatefulMGU(MGUBase, Stateful):
         """
         self._set_states(h=h)
 
-    def forward(self, x: tp.Any) -> tp.Any:
+    def forward(self, x: VariableLike) -> Variable:
         """Apply the layer to the next element of the sequences.
 
         Args:

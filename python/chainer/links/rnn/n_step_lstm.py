@@ -10,6 +10,9 @@ from chainer.functions.rnn.n_step_lstm import n_step_bilstm, n_step_lstm
 from chainer.links.rnn.n_step_rnn import NStepRNNBase
 from chainer.variable import Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 
 class NStepLSTMBase(NStepRNNBase):
     """What both have in common. Its arguments and attributes are those of `NStepRNNBase`."""
@@ -18,7 +21,11 @@ class NStepLSTMBase(NStepRNNBase):
     n_cells = 2
 
     def forward(  # type: ignore[override]
-        self, hx: tp.Any, cx: tp.Any, xs: tp.Sequence[tp.Any], **removed: tp.Any
+        self,
+        hx: VariableLike | None,
+        cx: VariableLike | None,
+        xs: tp.Sequence[VariableLike],
+        **removed: object,
     ) -> tuple[Variable, Variable, list[Variable]]:
         """Apply the layers.
 

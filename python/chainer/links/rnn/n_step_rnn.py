@@ -21,6 +21,9 @@ from chainer.link import ChainList, Link
 from chainer.utils import argument, type_check
 from chainer.variable import Parameter
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import InitializerSpec, VariableLike
+
 
 def argsort_list_descent(lst: tp.Sequence[tp.Any]) -> np.ndarray:
     """The places of the arrays, longer ones first; equally long ones stay in order.
@@ -102,9 +105,9 @@ class NStepRNNBase(ChainList):
         out_size: int,
         dropout: float,
         *,
-        initialW: tp.Any = None,
-        initial_bias: tp.Any = None,
-        **removed: tp.Any,
+        initialW: InitializerSpec | None = None,
+        initial_bias: InitializerSpec | None = None,
+        **removed: object,
     ) -> None:
         if removed:
             argument.check_unexpected_kwargs(
@@ -146,7 +149,7 @@ class NStepRNNBase(ChainList):
         names = [f'{letter}{j}' for j in range(self.n_weights)]
         return [[getattr(child, name) for name in names] for child in self]
 
-    def init_hx(self, xs: tp.Sequence[tp.Any]) -> variable.Variable:
+    def init_hx(self, xs: tp.Sequence[VariableLike]) -> variable.Variable:
         """States of zeros.
 
         Args:
@@ -174,7 +177,7 @@ class NStepRNNBase(ChainList):
         raise NotImplementedError(f'{type(self).__name__}: a subclass must define rnn')
 
     def forward(
-        self, hx: tp.Any, xs: tp.Sequence[tp.Any], **removed: tp.Any
+        self, hx: VariableLike | None, xs: tp.Sequence[VariableLike], **removed: object
     ) -> tuple[variable.Variable, list[variable.Variable]]:
         """Apply the layers.
 
@@ -194,7 +197,10 @@ class NStepRNNBase(ChainList):
         return self._call((hx,), xs, removed)
 
     def _call(
-        self, states: tuple[tp.Any, ...], xs: tp.Sequence[tp.Any], removed: dict[str, tp.Any]
+        self,
+        states: tuple[VariableLike | None, ...],
+        xs: tp.Sequence[VariableLike],
+        removed: dict[str, object],
     ) -> tp.Any:
         """The last states, and a list of the outputs in the order of ``xs``."""
         try:
@@ -205,7 +211,10 @@ class NStepRNNBase(ChainList):
         return (*lasts, ys)
 
     def _call_in_general(
-        self, states: list[tp.Any], xs: tp.Sequence[tp.Any], removed: dict[str, tp.Any]
+        self,
+        states: list[VariableLike | None],
+        xs: tp.Sequence[VariableLike],
+        removed: dict[str, object],
     ) -> tp.Sequence[tp.Any]:
         if removed:
             argument.check_unexpected_kwargs(
@@ -235,7 +244,9 @@ class NStepRNNBase(ChainList):
         n = len(states)
         return [*outputs[:n], list(outputs[n:])]
 
-    def _check_states(self, states: tp.Iterable[tp.Any], xs: tp.Sequence[tp.Any]) -> None:
+    def _check_states(
+        self, states: tp.Iterable[VariableLike | None], xs: tp.Sequence[VariableLike]
+    ) -> None:
         for hx in states:
             if hx is not None and hx.ndim == 3 and hx.shape[1] != len(xs):
                 raise ValueError(
@@ -243,7 +254,9 @@ class NStepRNNBase(ChainList):
                     f'{len(xs)} for its axis 1, as there are sequences'
                 ) from None
 
-    def _call_by_steps(self, states: list[tp.Any], xs: tp.Sequence[tp.Any]) -> tp.Sequence[tp.Any]:
+    def _call_by_steps(
+        self, states: list[VariableLike | None], xs: tp.Sequence[VariableLike]
+    ) -> tp.Sequence[tp.Any]:
         """The same by way of `rnn`."""
         order = argsort_list_descent(xs)
         is_sorted = bool((order[1:] > order[:-1]).all())
@@ -261,7 +274,7 @@ class NStepRNNBase(ChainList):
         lasts = [permutate(h, there, 1, inv=True) for h in lasts]
         return [*lasts, permutate_list(ys, order, True)]
 
-    def _no_steps(self, x: tp.Any) -> variable.Variable:
+    def _no_steps(self, x: VariableLike) -> variable.Variable:
         zeros = self.device.xp.zeros((0, self.direction * self.out_size), dtype=x.dtype)
         return variable.Variable(self.device.send(zeros))
 

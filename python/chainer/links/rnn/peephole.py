@@ -13,6 +13,10 @@ from chainer.functions.array.separate import Separate, separate
 from chainer.links.connection.linear import Linear
 from chainer.links.rnn._state import Stateful, zeros
 
+if tp.TYPE_CHECKING:
+    from chainer._graph.variable import Variable
+    from chainer._typing import VariableLike
+
 _kept_step = engine.LinkStep('peephole', True, Sigmoid.call, Tanh.call, Reshape.call, Separate.call)
 
 
@@ -52,7 +56,7 @@ class StatefulPeepholeLSTM(Stateful):
             self.peep_f = Linear(out_size, out_size, nobias=True)
             self.peep_o = Linear(out_size, out_size, nobias=True)
 
-    def forward(self, x: tp.Any) -> tp.Any:
+    def forward(self, x: VariableLike) -> Variable:
         """Apply the layer to the next element of the sequences.
 
         Args:

@@ -16,6 +16,10 @@ from chainer.link import Chain
 from chainer.links.connection.linear import Linear
 from chainer.links.rnn._state import zeros
 
+if tp.TYPE_CHECKING:
+    from chainer._graph.variable import Variable
+    from chainer._typing import VariableLike
+
 _child_sum = engine.LinkTree(
     'child_sum', SplitAxis.call, Concat.call, TreeLSTM.call, Sigmoid.call, Tanh.call
 )
@@ -28,7 +32,9 @@ class _TreeLSTM(Chain):
     state_size: int
     W_x: Linear
 
-    def _split(self, cshsx: tuple[tp.Any, ...]) -> tuple[list[tp.Any], list[tp.Any], tp.Any]:
+    def _split(
+        self, cshsx: tuple[VariableLike, ...]
+    ) -> tuple[list[Variable], list[Variable], VariableLike]:
         """Cells and outputs of the children, and the input; zeros for what is None."""
         name = type(self).__name__
         if len(cshsx) % 2 != 1:
@@ -80,7 +86,7 @@ class ChildSumTreeLSTM(_TreeLSTM):
         self.in_size = in_size
         self.state_size = out_size
 
-    def forward(self, *cshsx: tp.Any) -> tuple[tp.Any, tp.Any]:
+    def forward(self, *cshsx: VariableLike) -> tuple[Variable, Variable]:
         """Apply the layer to a node.
 
         Args:
@@ -140,7 +146,7 @@ class NaryTreeLSTM(_TreeLSTM):
         self.state_size = out_size
         self.n_ary = n_ary
 
-    def forward(self, *cshsx: tp.Any) -> tuple[tp.Any, tp.Any]:
+    def forward(self, *cshsx: VariableLike) -> tuple[Variable, Variable]:
         """Apply the layer to a node.
 
         Args:

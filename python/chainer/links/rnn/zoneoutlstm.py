@@ -12,6 +12,10 @@ from chainer.links.connection.linear import Linear
 from chainer.links.rnn._state import Stateful, zeros
 from chainer.utils import argument
 
+if tp.TYPE_CHECKING:
+    from chainer._graph.variable import Variable
+    from chainer._typing import VariableLike
+
 _kept_step = engine.LinkStep('zoneout', True, LSTM.call, Zoneout.call)
 
 
@@ -45,7 +49,7 @@ class StatefulZoneoutLSTM(Stateful):
         out_size: int,
         c_ratio: float = 0.5,
         h_ratio: float = 0.5,
-        **removed: tp.Any,
+        **removed: object,
     ) -> None:
         if removed:
             argument.check_unexpected_kwargs(
@@ -61,7 +65,7 @@ class StatefulZoneoutLSTM(Stateful):
             self.upward = Linear(in_size, 4 * out_size)
             self.lateral = Linear(out_size, 4 * out_size, nobias=True)
 
-    def set_state(self, c: tp.Any, h: tp.Any) -> None:
+    def set_state(self, c: Variable, h: Variable) -> None:
         """Sets the state, which moves to the device of the link.
 
         Args:
@@ -70,7 +74,7 @@ class StatefulZoneoutLSTM(Stateful):
         """
         self._set_states(c=c, h=h)
 
-    def forward(self, x: tp.Any) -> tp.Any:
+    def forward(self, x: VariableLike) -> Variable:
         """Apply the layer to the next element of the sequences.
 
         Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import math
 import pickle
 
@@ -561,3 +562,40 @@ def test_subclass_that_overrides_nothing_is_fused():
             return 0
 
     assert Rule.fused == 'adam'
+
+
+@pytest.mark.parametrize('name', STATES)
+def test_subclasses_of_optimizers(name):
+    cls = getattr(optimizers, name)
+    first = next(iter(inspect.signature(cls).parameters))
+
+    class Same(cls):
+        pass
+
+    class Own(cls):
+        def __init__(self, extra, *args):
+            super().__init__(*args)
+            self.hyperparam.extra = extra
+
+    assert inspect.signature(Same) == inspect.signature(cls)
+    for optimizer in (Same(0.25), Own(3, 0.25), Own(3)):
+        assert getattr(optimizer, first) in (0.25, getattr(cls(), first))
+        rule = optimizer.create_update_rule()
+        assert type(rule) is type(cls().create_update_rule())
+        assert getattr(rule.hyperparam, 'extra', 3) == 3
+    with pytest.raises(ValueError, match=f'Own: {first} must be'):
+        Own(3, NAN)
+
+
+@pytest.mark.parametrize('name', STATES)
+def test_wrong_arguments_of_constructors(name):
+    cls = getattr(optimizers, name)
+    first = next(iter(inspect.signature(cls).parameters))
+    for made in (cls, type(cls().create_update_rule())):
+        owner = made.__name__
+        with pytest.raises(TypeError, match=rf"{owner}.__init__\(\) got an unexpected .* 'rate'"):
+            made(rate=1)
+        with pytest.raises(TypeError, match=rf'{owner}.__init__\(\) takes from 1 to \d+ posi'):
+            made(*[0.5] * 13)
+    with pytest.raises(TypeError, match=rf"{name}.__init__\(\) got multiple .* '{first}'"):
+        cls(0.5, **{first: 0.5})

@@ -68,6 +68,11 @@ class Serializable(tp.Protocol):
 # Which example stands where, in an epoch or a part of a dataset.
 Order: tp.TypeAlias = Sequence[int] | np.ndarray
 
+# A function of a trainer, or a period: (1000, 'iteration').
+TriggerLike: tp.TypeAlias = Callable[[tp.Any], bool] | tuple[float, str]
+# What a log says of one moment, by name.
+Row: tp.TypeAlias = dict[str, tp.Any]
+
 # A link or a function, of any signature.
 Layer: tp.TypeAlias = Callable[..., tp.Any]
 

@@ -10,6 +10,9 @@ import re
 import sys
 import typing as tp
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Row
+
 TEXT = 'Makes a page of HTML, with curves and tables, from the log of a training.'
 
 _GENERATOR: tp.Final = 'chainer report'
@@ -63,7 +66,7 @@ def _find_log(folder: str, name: str | None) -> str:
     raise ValueError(f'report: there is no log in {folder!r}: {name or ", ".join(_LOGS)}')
 
 
-def read_log(path: str) -> list[dict[str, tp.Any]]:
+def read_log(path: str) -> list[Row]:
     """The entries of a log: of a `LogReport`, a `JSONLinesReport` or a `CSVReport`.
 
     The last line of the latter two may be half of one, where a training was killed.

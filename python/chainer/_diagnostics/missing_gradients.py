@@ -13,6 +13,9 @@ from chainer.function_hook import FunctionHook
 from chainer.link import Link
 from chainer.variable import Parameter, Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._graph.function_node import FunctionNode
+
 
 @dataclass(frozen=True)
 class MissingGradient:
@@ -180,13 +183,15 @@ class _Visits(FunctionHook):
     name = '_Visits'
 
     def __init__(self) -> None:
-        self.functions: set[tp.Any] = set()
+        self.functions: set[FunctionNode] = set()
 
-    def backward_preprocess(self, function: tp.Any, in_data: tp.Any, out_grad: tp.Any) -> None:
+    def backward_preprocess(
+        self, function: FunctionNode, in_data: tp.Any, out_grad: tp.Any
+    ) -> None:
         self.functions.add(function)
 
 
-def _name(function: tp.Any) -> str:
+def _name(function: FunctionNode) -> str:
     return f'{function.label} (rank {function.rank})'
 
 

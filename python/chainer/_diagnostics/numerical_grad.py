@@ -1,5 +1,7 @@
 """Gradients by differences of outputs, in float64."""
 
+from __future__ import annotations
+
 import math
 import typing as tp
 from collections.abc import Callable, Sequence
@@ -8,6 +10,9 @@ import chainerx
 import numpy as np
 
 import chainer
+
+if tp.TYPE_CHECKING:
+    from chainer._typing import NdArray
 
 
 class NondifferentiableError(Exception):
@@ -24,7 +29,7 @@ class NondifferentiableError(Exception):
 NondifferentiableError.__module__ = 'chainer.gradient_check'
 
 
-def _to_numpy(x: tp.Any) -> np.ndarray:
+def _to_numpy(x: NdArray) -> np.ndarray:
     """An array, Variable or scalar as a NumPy array; of chainerx arrays a view where it can be."""
     if isinstance(x, chainer.Variable):
         x = x.array
@@ -128,14 +133,14 @@ def _check_smooth(i_in, x, index, eps, points, resolutions, atol, rtol) -> None:
 
 
 def numerical_grad(
-    f: Callable[[], Sequence[tp.Any]],
-    inputs: Sequence[tp.Any],
-    grad_outputs: Sequence[tp.Any],
+    f: Callable[[], Sequence[NdArray]],
+    inputs: Sequence[NdArray],
+    grad_outputs: Sequence[NdArray | None],
     eps: float = 1e-3,
     detect_nondifferentiable: bool = False,
     diff_atol: float = 0,
     diff_rtol: float = 1e-2,
-    center_outputs: Sequence[tp.Any] | None = None,
+    center_outputs: Sequence[NdArray] | None = None,
 ) -> tuple:
     """Gradients by central differences, element by element.
 

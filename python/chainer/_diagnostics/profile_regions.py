@@ -10,6 +10,10 @@ from chainerx import profiler
 
 from chainer.function_hook import FunctionHook, get_function_hooks
 
+if tp.TYPE_CHECKING:
+    from chainer._graph.function_node import FunctionNode
+    from chainer._typing import Arrays
+
 
 class _Regions(FunctionHook):
     """Tells a profile when functions begin and end."""
@@ -17,12 +21,12 @@ class _Regions(FunctionHook):
     def __init__(self, profile: profiler.Profile) -> None:
         self.name = f'ProfileRegions{id(self)}'  # several traces may be made at once
         self._profile = profile
-        self._running: list[tuple[tp.Any, int]] = []
+        self._running: list[tuple[FunctionNode, int]] = []
 
-    def _begin(self, function: tp.Any) -> None:
+    def _begin(self, function: FunctionNode) -> None:
         self._running.append((function, time.perf_counter_ns()))
 
-    def _end(self, function: tp.Any, category: str) -> None:
+    def _end(self, function: FunctionNode, category: str) -> None:
         while self._running:  # those above have failed, and have not ended
             running, start = self._running.pop()
             if running is function:
@@ -30,19 +34,19 @@ class _Regions(FunctionHook):
                 self._profile._add_region(name, category, start)
                 return
 
-    def forward_preprocess(self, function: tp.Any, in_data: tuple[tp.Any, ...]) -> None:
+    def forward_preprocess(self, function: FunctionNode, in_data: Arrays) -> None:
         self._begin(function)
 
-    def forward_postprocess(self, function: tp.Any, in_data: tuple[tp.Any, ...]) -> None:
+    def forward_postprocess(self, function: FunctionNode, in_data: Arrays) -> None:
         self._end(function, 'forward')
 
     def backward_preprocess(
-        self, function: tp.Any, in_data: tuple[tp.Any, ...], out_grad: tuple[tp.Any, ...]
+        self, function: FunctionNode, in_data: Arrays, out_grad: Arrays
     ) -> None:
         self._begin(function)
 
     def backward_postprocess(
-        self, function: tp.Any, in_data: tuple[tp.Any, ...], out_grad: tuple[tp.Any, ...]
+        self, function: FunctionNode, in_data: Arrays, out_grad: Arrays
     ) -> None:
         self._end(function, 'backward')
 

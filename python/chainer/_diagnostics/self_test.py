@@ -14,6 +14,9 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+
 Work = tp.Callable[[], tp.Any]
 # What a row is made of: the work, and what raises AssertionError if the work is not done well.
 Made = tuple[Work, tp.Callable[[], None]]
@@ -171,7 +174,7 @@ class _MLP(chainer.Chain):
             self.l2 = L.Linear(sizes[1], sizes[2])
             self.l3 = L.Linear(sizes[2], sizes[3])
 
-    def forward(self, x: tp.Any) -> tp.Any:
+    def forward(self, x: VariableLike) -> tp.Any:
         return self.l3(F.relu(self.l2(F.relu(self.l1(x)))))
 
     @staticmethod
@@ -190,7 +193,7 @@ class _LeNet(chainer.Chain):
             self.l1 = L.Linear(50 * 4 * 4, 500)
             self.l2 = L.Linear(500, 10)
 
-    def forward(self, x: tp.Any) -> tp.Any:
+    def forward(self, x: VariableLike) -> tp.Any:
         h = F.max_pooling_2d(F.relu(self.conv1(x)), 2)
         h = F.max_pooling_2d(F.relu(self.conv2(h)), 2)
         return self.l2(F.relu(self.l1(h)))

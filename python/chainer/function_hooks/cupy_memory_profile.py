@@ -9,6 +9,10 @@ import typing as tp
 from chainer.backends import cuda
 from chainer.function_hook import FunctionHook
 
+if tp.TYPE_CHECKING:
+    from chainer._graph.function_node import FunctionNode
+    from chainer._typing import Arrays
+
 
 class CupyMemoryProfileHook(FunctionHook):
     """Measures how many bytes each function uses, and acquires from the device.
@@ -35,7 +39,7 @@ class CupyMemoryProfileHook(FunctionHook):
         pool = cuda.cupy.get_default_memory_pool()
         return pool.used_bytes(), pool.total_bytes()
 
-    def _stop(self, function: tp.Any) -> None:
+    def _stop(self, function: FunctionNode) -> None:
         start, now = self._running.pop(), self._now()
         used, acquired = now[0] - start[0], now[1] - start[1]
         self.call_history.append((function._impl_name, used, acquired))
@@ -43,19 +47,19 @@ class CupyMemoryProfileHook(FunctionHook):
             self._total_used += used
             self._total_acquired += acquired
 
-    def forward_preprocess(self, function: tp.Any, in_data: tuple[tp.Any, ...]) -> None:
+    def forward_preprocess(self, function: FunctionNode, in_data: Arrays) -> None:
         self._running.append(self._now())
 
-    def forward_postprocess(self, function: tp.Any, in_data: tuple[tp.Any, ...]) -> None:
+    def forward_postprocess(self, function: FunctionNode, in_data: Arrays) -> None:
         self._stop(function)
 
     def backward_preprocess(
-        self, function: tp.Any, in_data: tuple[tp.Any, ...], out_grad: tuple[tp.Any, ...]
+        self, function: FunctionNode, in_data: Arrays, out_grad: Arrays
     ) -> None:
         self._running.append(self._now())
 
     def backward_postprocess(
-        self, function: tp.Any, in_data: tuple[tp.Any, ...], out_grad: tuple[tp.Any, ...]
+        self, function: FunctionNode, in_data: Arrays, out_grad: Arrays
     ) -> None:
         self._stop(function)
 

@@ -8,6 +8,10 @@ import typing as tp
 from chainer import backend, variable
 from chainer.function_hook import FunctionHook
 
+if tp.TYPE_CHECKING:
+    from chainer._graph.function_node import FunctionNode
+    from chainer._typing import Arrays, NdArray
+
 
 class PrintHook(FunctionHook):
     """Prints each function with its inputs and, in backward, the gradients of its outputs.
@@ -35,7 +39,7 @@ class PrintHook(FunctionHook):
         print(text, sep=self.sep, end=self.end, file=self.file or sys.stdout, flush=self.flush)
 
     def _process(
-        self, function: tp.Any, in_data: tuple[tp.Any, ...], out_grad: tp.Any = None
+        self, function: FunctionNode, in_data: Arrays, out_grad: Arrays | None = None
     ) -> None:
         self._print(f'function\t{function.label}')
         self._print('input data')
@@ -47,16 +51,16 @@ class PrintHook(FunctionHook):
         for g in out_grad:
             self._print('(removed)' if g is None else _describe(None, g))
 
-    def forward_preprocess(self, function: tp.Any, in_data: tuple[tp.Any, ...]) -> None:
+    def forward_preprocess(self, function: FunctionNode, in_data: Arrays) -> None:
         self._process(function, in_data)
 
     def backward_preprocess(
-        self, function: tp.Any, in_data: tuple[tp.Any, ...], out_grad: tuple[tp.Any, ...]
+        self, function: FunctionNode, in_data: Arrays, out_grad: Arrays
     ) -> None:
         self._process(function, in_data, out_grad)
 
 
-def _describe(array: tp.Any, grad: tp.Any) -> str:
+def _describe(array: NdArray | None, grad: NdArray | None) -> str:
     if array is None:
         array = backend.get_array_module(grad).zeros_like(grad)
     v = variable.Variable(array, grad=grad, requires_grad=grad is not None)

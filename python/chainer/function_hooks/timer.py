@@ -9,6 +9,10 @@ import typing as tp
 from chainer.backends import cuda
 from chainer.function_hook import FunctionHook
 
+if tp.TYPE_CHECKING:
+    from chainer._graph.function_node import FunctionNode
+    from chainer._typing import Arrays
+
 
 class TimerHook(FunctionHook):
     """Measures the time of each function, forward and backward.
@@ -27,30 +31,30 @@ class TimerHook(FunctionHook):
         self._running: list[float] = []
         self._total_time = 0.0
 
-    def _start(self, in_data: tuple[tp.Any, ...]) -> None:
+    def _start(self, in_data: Arrays) -> None:
         _synchronize(in_data)
         self._running.append(time.perf_counter())
 
-    def _stop(self, function: tp.Any, in_data: tuple[tp.Any, ...]) -> None:
+    def _stop(self, function: FunctionNode, in_data: Arrays) -> None:
         _synchronize(in_data)
         elapsed = time.perf_counter() - self._running.pop()
         self.call_history.append((function._impl_name, elapsed))
         if not self._running:  # what ran inside another function is part of its time
             self._total_time += elapsed
 
-    def forward_preprocess(self, function: tp.Any, in_data: tuple[tp.Any, ...]) -> None:
+    def forward_preprocess(self, function: FunctionNode, in_data: Arrays) -> None:
         self._start(in_data)
 
-    def forward_postprocess(self, function: tp.Any, in_data: tuple[tp.Any, ...]) -> None:
+    def forward_postprocess(self, function: FunctionNode, in_data: Arrays) -> None:
         self._stop(function, in_data)
 
     def backward_preprocess(
-        self, function: tp.Any, in_data: tuple[tp.Any, ...], out_grad: tuple[tp.Any, ...]
+        self, function: FunctionNode, in_data: Arrays, out_grad: Arrays
     ) -> None:
         self._start(out_grad)
 
     def backward_postprocess(
-        self, function: tp.Any, in_data: tuple[tp.Any, ...], out_grad: tuple[tp.Any, ...]
+        self, function: FunctionNode, in_data: Arrays, out_grad: Arrays
     ) -> None:
         self._stop(function, out_grad)
 
@@ -98,7 +102,7 @@ class TimerHook(FunctionHook):
             print(line, file=file or sys.stdout)
 
 
-def _synchronize(arrays: tuple[tp.Any, ...]) -> None:
+def _synchronize(arrays: Arrays) -> None:
     for x in arrays:
         if isinstance(x, cuda.ndarray):
             cuda.Stream.null.synchronize()

@@ -8,6 +8,9 @@ import typing as tp
 
 from chainer.configuration import config
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Layer
+
 
 class ScheduleManager:
     """What a chain with a static graph has as ``schedule_manager`` once it was called.
@@ -45,7 +48,7 @@ def static_graph(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
 
     options = dict(kwargs)
 
-    def with_manager(method: c.Callable[..., tp.Any]) -> c.Callable[..., tp.Any]:
+    def with_manager(method: Layer) -> c.Callable[..., tp.Any]:
         @functools.wraps(method)
         def run(*inputs: tp.Any, **named: tp.Any) -> tp.Any:
             chain = inputs[0] if inputs else None

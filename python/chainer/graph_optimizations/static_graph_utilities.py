@@ -7,6 +7,10 @@ import typing as tp
 
 from chainer.graph_optimizations.static_graph import decorate
 
+if tp.TYPE_CHECKING:
+    from chainer._graph.function_node import FunctionNode
+    from chainer._typing import Arrays, Layer
+
 
 def static_code(*dec_args: tp.Any, **dec_kwargs: tp.Any) -> tp.Any:
     """Decorator of code inside of a static subgraph that is no differentiable function.
@@ -24,7 +28,7 @@ def static_code(*dec_args: tp.Any, **dec_kwargs: tp.Any) -> tp.Any:
         TypeError: For other arguments, or something to decorate that can't be called.
     """
 
-    def as_it_stands(function: tp.Callable[..., tp.Any]) -> tp.Callable[..., tp.Any]:
+    def as_it_stands(function: Layer) -> tp.Callable[..., tp.Any]:
         @functools.wraps(function)
         def run(*inputs: tp.Any, **named: tp.Any) -> tp.Any:
             return function(*inputs, **named)
@@ -34,7 +38,7 @@ def static_code(*dec_args: tp.Any, **dec_kwargs: tp.Any) -> tp.Any:
     return decorate('static_code', ('func_name',), dec_args, dec_kwargs, as_it_stands)
 
 
-def static_forward_optimizations(func: tp.Any, inputs: tuple[tp.Any, ...]) -> tp.Any:
+def static_forward_optimizations(func: FunctionNode, inputs: Arrays) -> tp.Any:
     """What ``func`` computes, as outside of a static subgraph.
 
     Args:

@@ -32,14 +32,17 @@ from chainer.initializers.uniform import HeUniform as HeUniform
 from chainer.initializers.uniform import LeCunUniform as LeCunUniform
 from chainer.initializers.uniform import Uniform as Uniform
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import DeviceSpec, DTypeLike, InitializerSpec, NdArray
+
 
 def generate_array(
     initializer: types.AbstractInitializer,
     shape: types.ShapeSpec,
     xp: types.Xp,
-    dtype: tp.Any = None,
-    device: tp.Any = None,
-) -> tp.Any:
+    dtype: DTypeLike | None = None,
+    device: DeviceSpec | None = None,
+) -> NdArray:
     """Makes an array and fills it.
 
     Args:
@@ -79,7 +82,7 @@ def generate_array(
     return array
 
 
-def _get_initializer(initializer: tp.Any) -> tp.Any:
+def _get_initializer(initializer: InitializerSpec | None) -> tp.Any:
     """An initializer from what may stand for one: None, a value, an array, a callable."""
     if initializer is None:
         return LeCunNormal()
@@ -93,7 +96,7 @@ def _get_initializer(initializer: tp.Any) -> tp.Any:
     return initializer
 
 
-def _refuse_class(initializer: tp.Any) -> None:
+def _refuse_class(initializer: object) -> None:
     if isinstance(initializer, type):
         name = initializer.__name__
         raise TypeError(f'initializer is the class {name}, expected an object of it, as {name}()')

@@ -10,6 +10,9 @@ import numpy as np
 from chainer import backend, initializer, types
 from chainer.backends import cuda
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import DTypeLike, NdArray
+
 
 class Random(initializer.Initializer):
     """Base of those that fill with samples of a distribution.
@@ -20,7 +23,9 @@ class Random(initializer.Initializer):
         rng: Generator with a method of the distribution's name; None is `numpy.random`.
     """
 
-    def __init__(self, scale: float = 1.0, dtype: tp.Any = None, *, rng: tp.Any = None) -> None:
+    def __init__(
+        self, scale: float = 1.0, dtype: DTypeLike | None = None, *, rng: tp.Any = None
+    ) -> None:
         self.scale = scale
         self.rng = rng
         super().__init__(dtype)
@@ -29,7 +34,7 @@ class Random(initializer.Initializer):
         """What ``scale`` is multiplied by for an array of that shape."""
         return 1.0
 
-    def _draw(self, rng: tp.Any, scale: float, shape: tuple[int, ...]) -> tp.Any:
+    def _draw(self, rng: tp.Any, scale: float, shape: tuple[int, ...]) -> np.ndarray:
         raise NotImplementedError
 
     def __call__(self, array: types.NdArray) -> None:
@@ -44,18 +49,18 @@ class Random(initializer.Initializer):
 class RandomNormal(Random):
     """Base of those of mean zero and standard deviation ``scale``."""
 
-    def _draw(self, rng: tp.Any, scale: float, shape: tuple[int, ...]) -> tp.Any:
+    def _draw(self, rng: tp.Any, scale: float, shape: tuple[int, ...]) -> np.ndarray:
         return rng.normal(loc=0.0, scale=scale, size=shape)
 
 
 class RandomUniform(Random):
     """Base of those between ``-scale`` and ``scale``."""
 
-    def _draw(self, rng: tp.Any, scale: float, shape: tuple[int, ...]) -> tp.Any:
+    def _draw(self, rng: tp.Any, scale: float, shape: tuple[int, ...]) -> np.ndarray:
         return rng.uniform(low=-scale, high=scale, size=shape)
 
 
-def rng_for(array: tp.Any, rng: tp.Any) -> tp.Any:
+def rng_for(array: NdArray, rng: tp.Any) -> tp.Any:
     """Where to draw from: the given generator, or the module that belongs to the array."""
     if rng is not None:
         return rng

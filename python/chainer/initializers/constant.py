@@ -10,6 +10,9 @@ import numpy as np
 from chainer import backend, initializer, types
 from chainer.backends import cuda
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import DTypeLike, NdArray
+
 
 class Identity(initializer.Initializer):
     """Fills a square matrix with ``scale`` on the diagonal, and zero elsewhere.
@@ -19,7 +22,7 @@ class Identity(initializer.Initializer):
         dtype: The dtype of the arrays that it is for; None is any.
     """
 
-    def __init__(self, scale: tp.Any = 1.0, dtype: tp.Any = None) -> None:
+    def __init__(self, scale: float | np.ndarray = 1.0, dtype: DTypeLike | None = None) -> None:
         self.scale = scale
         super().__init__(dtype)
 
@@ -43,7 +46,7 @@ def _is_broadcastable(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
 class _Constant(initializer.Initializer):
     fill_value: tp.Any = None
 
-    def __init__(self, dtype: tp.Any = None) -> None:
+    def __init__(self, dtype: DTypeLike | None = None) -> None:
         if not (
             np.isscalar(self.fill_value)
             or isinstance(self.fill_value, (np.ndarray, chainerx.ndarray, cuda.ndarray))
@@ -75,7 +78,9 @@ class Constant(_Constant):
         dtype: The dtype of the arrays that it is for; None is any.
     """
 
-    def __init__(self, fill_value: tp.Any, dtype: tp.Any = None) -> None:
+    def __init__(
+        self, fill_value: types.ScalarValue | NdArray, dtype: DTypeLike | None = None
+    ) -> None:
         self.fill_value = fill_value
         super().__init__(dtype)
 

@@ -8,6 +8,11 @@ from chainer import initializer
 from chainer._base.docstrings import documented_like
 from chainer.initializers._random import Random, RandomNormal, scale_of_fan
 
+if tp.TYPE_CHECKING:
+    import numpy as np
+
+    from chainer._typing import DTypeLike
+
 
 @documented_like(Random)
 class Normal(RandomNormal):
@@ -17,7 +22,13 @@ class Normal(RandomNormal):
         scale: Standard deviation.
     """
 
-    def __init__(self, scale: float = 0.05, dtype: tp.Any = None, *, rng: tp.Any = None) -> None:
+    def __init__(
+        self,
+        scale: float = 0.05,
+        dtype: DTypeLike | None = None,
+        *,
+        rng: np.random.RandomState | None = None,
+    ) -> None:
         super().__init__(scale, dtype, rng=rng)
 
 
@@ -60,10 +71,10 @@ class HeNormal(RandomNormal):
     def __init__(
         self,
         scale: float = 1.0,
-        dtype: tp.Any = None,
+        dtype: DTypeLike | None = None,
         fan_option: str = 'fan_in',
         *,
-        rng: tp.Any = None,
+        rng: np.random.RandomState | None = None,
     ) -> None:
         self.fan_option = fan_option
         super().__init__(scale, dtype, rng=rng)

@@ -9,6 +9,9 @@ import numpy as np
 from chainer import backend, initializer, types, utils
 from chainer.initializers import _random
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import DTypeLike
+
 # Of each mode: whether there may not be more inputs than outputs, and the reverse.
 _orthogonal_constraints = {
     'auto': (False, False),
@@ -37,7 +40,12 @@ class Orthogonal(initializer.Initializer):
     """
 
     def __init__(
-        self, scale: float = 1.1, dtype: tp.Any = None, mode: str = 'auto', *, rng: tp.Any = None
+        self,
+        scale: float = 1.1,
+        dtype: DTypeLike | None = None,
+        mode: str = 'auto',
+        *,
+        rng: np.random.RandomState | None = None,
     ) -> None:
         if mode not in _orthogonal_constraints:
             modes = ', '.join(map(repr, _orthogonal_constraints))

@@ -9,10 +9,13 @@ import numpy as np
 
 from chainer import backend, initializer, types
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import DTypeLike
+
 
 class _SamplingFilter(initializer.Initializer):
     def __init__(
-        self, upsampling: bool = True, interpolation: str = 'linear', dtype: tp.Any = None
+        self, upsampling: bool = True, interpolation: str = 'linear', dtype: DTypeLike | None = None
     ) -> None:
         if interpolation != 'linear':
             raise ValueError(f'Unsupported interpolation method: {interpolation}')
@@ -65,7 +68,7 @@ class UpsamplingDeconvFilter(_SamplingFilter):
     Source: Long et al., CVPR 2015.
     """
 
-    def __init__(self, interpolation: str = 'linear', dtype: tp.Any = None) -> None:
+    def __init__(self, interpolation: str = 'linear', dtype: DTypeLike | None = None) -> None:
         super().__init__(True, interpolation, dtype)
 
 
@@ -79,5 +82,5 @@ class DownsamplingConvFilter(_SamplingFilter):
     Source: Long et al., CVPR 2015.
     """
 
-    def __init__(self, interpolation: str = 'linear', dtype: tp.Any = None) -> None:
+    def __init__(self, interpolation: str = 'linear', dtype: DTypeLike | None = None) -> None:
         super().__init__(False, interpolation, dtype)

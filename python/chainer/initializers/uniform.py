@@ -8,6 +8,11 @@ from chainer import initializer
 from chainer._base.docstrings import documented_like
 from chainer.initializers._random import Random, RandomUniform, scale_of_fan
 
+if tp.TYPE_CHECKING:
+    import numpy as np
+
+    from chainer._typing import DTypeLike
+
 
 @documented_like(Random)
 class Uniform(RandomUniform):
@@ -17,7 +22,13 @@ class Uniform(RandomUniform):
         scale: The bound.
     """
 
-    def __init__(self, scale: float = 0.05, dtype: tp.Any = None, *, rng: tp.Any = None) -> None:
+    def __init__(
+        self,
+        scale: float = 0.05,
+        dtype: DTypeLike | None = None,
+        *,
+        rng: np.random.RandomState | None = None,
+    ) -> None:
         super().__init__(scale, dtype, rng=rng)
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import typing as tp
 
 from chainer import link_hook
-from chainer.link import Link
 from chainer.variable import Parameter, Variable
+
+if tp.TYPE_CHECKING:
+    from chainer._typing import VariableLike
+    from chainer.link_hook import _ForwardPostprocessCallbackArgs, _ForwardPreprocessCallbackArgs
 
 
 class WeightHook(link_hook.LinkHook):
@@ -18,7 +21,7 @@ class WeightHook(link_hook.LinkHook):
         if name is not None:
             self.name = name
 
-    def normalize_weight(self, link: Link) -> Variable:
+    def normalize_weight(self, link: tp.Any) -> Variable:
         """Compute the Variable that is used instead of the weight."""
         raise NotImplementedError
 
@@ -31,15 +34,15 @@ class WeightHook(link_hook.LinkHook):
     def __exit__(self, *_: object) -> tp.NoReturn:
         raise NotImplementedError
 
-    def added(self, link: Link | None) -> None:
+    def added(self, link: tp.Any | None) -> None:
         if not isinstance(getattr(link, self.weight_name, None), Parameter):
             raise ValueError(
                 f"Weight '{self.weight_name}' does not exist! ({self.name} added to "
                 f'{type(link).__name__})'
             )
 
-    def forward_preprocess(self, args: tp.Any) -> None:
-        link = args.link
+    def forward_preprocess(self, args: _ForwardPreprocessCallbackArgs) -> None:
+        link: tp.Any = args.link
         weight = used = getattr(link, self.weight_name)
         if isinstance(weight, Parameter):  # else the link calls itself
             if not weight.is_initialized:
@@ -51,15 +54,15 @@ class WeightHook(link_hook.LinkHook):
         self._originals.append(weight)
         setattr(link, self.weight_name, used)
 
-    def forward_postprocess(self, args: tp.Any) -> None:
+    def forward_postprocess(self, args: _ForwardPostprocessCallbackArgs) -> None:
         self._restore(args.link)
 
-    def _forward_aborted(self, link: Link) -> None:
+    def _forward_aborted(self, link: tp.Any) -> None:
         self._restore(link)
 
-    def _restore(self, link: Link) -> None:
+    def _restore(self, link: tp.Any) -> None:
         setattr(link, self.weight_name, self._originals.pop())
 
 
-def _channels(x: tp.Any, *_: tp.Any, **__: tp.Any) -> int:
+def _channels(x: VariableLike, *_: object, **__: object) -> int:
     return x.shape[1]

@@ -14,18 +14,23 @@ from chainer.link import Link
 from chainer.link_hooks._weight import WeightHook
 from chainer.variable import Parameter, Variable
 
+if tp.TYPE_CHECKING:
+    from types import ModuleType
+
+    from chainer._typing import NdArray, VariableLike
+
 # Their weights have the axis of outputs second.
 _DECONVOLUTIONS = {'Deconvolution2D', 'DeconvolutionND'}
 
 
-def l2normalize(xp: tp.Any, v: tp.Any, eps: float) -> tp.Any:
+def l2normalize(xp: ModuleType, v: NdArray, eps: float) -> NdArray:
     """Return an array divided by its norm plus `eps`."""
     return v / (xp.sqrt((v * v).sum()) + eps)
 
 
 def update_approximate_vectors(
-    weight_matrix: Variable, u: tp.Any, n_power_iteration: int, eps: float
-) -> tuple[tp.Any, tp.Any]:
+    weight_matrix: Variable, u: NdArray, n_power_iteration: int, eps: float
+) -> tuple[NdArray, NdArray]:
     """Improve the guess `u` of the first left singular vector by power iteration.
 
     Returns:
@@ -39,7 +44,7 @@ def update_approximate_vectors(
     return u, v
 
 
-def calculate_max_singular_value(weight_matrix: tp.Any, u: tp.Any, v: tp.Any) -> Variable:
+def calculate_max_singular_value(weight_matrix: VariableLike, u: NdArray, v: NdArray) -> Variable:
     """Return ``u @ W @ v``, which is differentiable in `W`."""
     return functions.matmul(functions.matmul(u, weight_matrix), v)
 
@@ -117,7 +122,7 @@ class SpectralNormalization(WeightHook):
             with link.init_scope():
                 link.gamma = Parameter(np.asarray(largest, host.dtype))
 
-    def _matrix(self, link: Link) -> Variable:
+    def _matrix(self, link: tp.Any) -> Variable:
         is_deconvolution = any(c.__name__ in _DECONVOLUTIONS for c in type(link).__mro__)
         self.axis = 1 if is_deconvolution else 0
         return self.reshape_W(getattr(link, self.weight_name))

@@ -10,6 +10,9 @@ from chainer import backend, link_hook
 from chainer.backends import cuda
 from chainer.link import Link
 
+if tp.TYPE_CHECKING:
+    from chainer.link_hook import _ForwardPostprocessCallbackArgs, _ForwardPreprocessCallbackArgs
+
 
 class TimerHook(link_hook.LinkHook):
     """Measures the forward of links, those inside included.
@@ -26,10 +29,10 @@ class TimerHook(link_hook.LinkHook):
         self._running_stack: list[tp.Any] = []
         self._total_time = 0.0
 
-    def forward_preprocess(self, args: tp.Any) -> None:
+    def forward_preprocess(self, args: _ForwardPreprocessCallbackArgs) -> None:
         self._running_stack.append(_now(args.link))
 
-    def forward_postprocess(self, args: tp.Any) -> None:
+    def forward_postprocess(self, args: _ForwardPostprocessCallbackArgs) -> None:
         link = args.link
         elapsed = _seconds(self._running_stack.pop(), _now(link))
         self.call_history.append((type(link).__name__, elapsed))

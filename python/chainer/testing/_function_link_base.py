@@ -1,5 +1,7 @@
 """What the test cases of functions and of links share: errors, checks, inputs."""
 
+from __future__ import annotations
+
 import contextlib
 import typing as tp
 import unittest
@@ -11,6 +13,9 @@ import chainer
 from chainer import gradient_check
 from chainer._diagnostics.numerical_grad import _format_props
 from chainer.testing import array as array_module
+
+if tp.TYPE_CHECKING:
+    from chainer._typing import DTypeLike
 
 # A point that is not smooth is dodged by other inputs, but not for ever.
 _MAX_DODGES = 100
@@ -187,7 +192,7 @@ class _TestBase:
     check_forward_options: tp.Any = None
     contiguous: str | None = None
     dodge_nondifferentiable = False
-    numerical_grad_dtype: tp.Any = np.float64
+    numerical_grad_dtype: DTypeLike = np.float64
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)

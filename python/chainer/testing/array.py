@@ -1,11 +1,17 @@
 """Comparison and layout of arrays of any backend."""
 
+from __future__ import annotations
+
 import typing as tp
 
 import numpy as np
 
 import chainer
 from chainer._diagnostics.numerical_grad import _to_numpy
+
+if tp.TYPE_CHECKING:
+    from chainer._graph.variable import Variable
+    from chainer._typing import ArrayLike
 
 
 def _worst_element(x: np.ndarray, y: np.ndarray, atol: float, rtol: float) -> list[str]:
@@ -36,7 +42,11 @@ def _worst_element(x: np.ndarray, y: np.ndarray, atol: float, rtol: float) -> li
 
 
 def assert_allclose(
-    x: tp.Any, y: tp.Any, atol: float = 1e-5, rtol: float = 1e-4, verbose: bool = True
+    x: ArrayLike | Variable,
+    y: ArrayLike | Variable,
+    atol: float = 1e-5,
+    rtol: float = 1e-4,
+    verbose: bool = True,
 ) -> None:
     """Raises AssertionError unless ``|x - y| <= atol + rtol * |y|`` everywhere.
 

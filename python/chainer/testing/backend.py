@@ -1,11 +1,20 @@
 """Backends as parameters of tests."""
 
+from __future__ import annotations
+
 import functools
 import inspect
 import typing as tp
 
 import chainer
 from chainer.testing import _bundle, attr
+
+if tp.TYPE_CHECKING:
+    from types import ModuleType
+
+    import numpy as np
+
+    from chainer._typing import NdArray
 
 
 class BackendConfig:
@@ -66,7 +75,7 @@ class BackendConfig:
             )
 
     @property
-    def device(self) -> 'chainer.backend.Device':
+    def device(self) -> chainer.backend.Device:
         """The device, asked for at first use: a missing one fails only the tests that use it."""
         if self._device is None:
             if self.use_chainerx:
@@ -79,11 +88,11 @@ class BackendConfig:
         return self._device
 
     @property
-    def xp(self) -> tp.Any:
+    def xp(self) -> ModuleType:
         """The array module of the device."""
         return self.device.xp
 
-    def get_array(self, np_array: tp.Any) -> tp.Any:
+    def get_array(self, np_array: np.ndarray) -> NdArray:
         """Sends an array to the device.
 
         Args:
@@ -94,7 +103,7 @@ class BackendConfig:
         """
         return None if np_array is None else self.device.send(np_array)
 
-    def __enter__(self) -> 'BackendConfig':
+    def __enter__(self) -> BackendConfig:
         entered: list[tp.Any] = []
         try:
             for key in self._config_keys:
@@ -155,7 +164,7 @@ class BackendConfig:
         return marks
 
 
-def _inject(test, params: dict[str, tp.Any]):
+def _inject(test, params: dict[str, object]):
     @functools.wraps(test)
     def run(self, *args, **kwargs):
         return test(self, BackendConfig(params), *args, **kwargs)
@@ -183,7 +192,7 @@ def _test_case_generator(base: type, method_names, params):
         yield f'{base.__name__}_{BackendConfig(param).get_func_str()}', members
 
 
-def inject_backend_tests(method_names: list[str] | None, params: list[dict[str, tp.Any]]) -> tp.Any:
+def inject_backend_tests(method_names: list[str] | None, params: list[dict[str, object]]) -> tp.Any:
     """Class decorator that runs tests once per backend.
 
     Args:

@@ -1,5 +1,7 @@
 """Test cases of functions and links: forward against NumPy, gradients against differences."""
 
+from __future__ import annotations
+
 import typing as tp
 import unittest
 
@@ -24,6 +26,12 @@ from chainer.testing._function_link_base import (
     _to_device,
     _to_variables,
 )
+
+if tp.TYPE_CHECKING:
+    from chainer import backend
+    from chainer._graph.variable import Variable
+    from chainer._link.link import Link
+    from chainer.testing.backend import BackendConfig
 
 __all__ = [
     'FunctionTestBase',
@@ -61,7 +69,7 @@ class FunctionTestBase(_TestBase):
     skip_backward_test = False
     skip_double_backward_test = False
 
-    def forward(self, inputs: tp.Any, device: tp.Any) -> tp.Any:
+    def forward(self, inputs: tuple[Variable, ...], device: backend.Device) -> tuple[Variable, ...]:
         """Computes the outputs. Overridden.
 
         Args:
@@ -73,7 +81,7 @@ class FunctionTestBase(_TestBase):
         """
         raise NotImplementedError('forward() is not implemented.')
 
-    def forward_expected(self, inputs: tp.Any) -> tp.Any:
+    def forward_expected(self, inputs: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
         """Computes what the outputs should be. Overridden.
 
         Args:
@@ -84,7 +92,9 @@ class FunctionTestBase(_TestBase):
         """
         raise NotImplementedError('forward_expected() is not implemented.')
 
-    def generate_grad_grad_inputs(self, inputs_template: tp.Any) -> tp.Any:
+    def generate_grad_grad_inputs(
+        self, inputs_template: tuple[np.ndarray, ...]
+    ) -> tuple[np.ndarray | None, ...]:
         """Makes the gradients of gradients of inputs.
 
         Args:
@@ -111,7 +121,7 @@ class FunctionTestBase(_TestBase):
         _check_variable_types(outputs, backend_config.device, 'forward', FunctionTestError)
         return outputs
 
-    def run_test_forward(self, backend_config: tp.Any) -> None:
+    def run_test_forward(self, backend_config: BackendConfig) -> None:
         """Compares the outputs with the expected ones, and the inputs with what they were.
 
         Args:
@@ -141,7 +151,7 @@ class FunctionTestBase(_TestBase):
         grads = self._to_noncontiguous_as_needed(_to_device(grad_outputs, backend_config))
         return cpu_inputs, inputs, grads
 
-    def run_test_backward(self, backend_config: tp.Any) -> None:
+    def run_test_backward(self, backend_config: BackendConfig) -> None:
         """Compares the gradients with differences of the outputs.
 
         Args:
@@ -164,7 +174,7 @@ class FunctionTestBase(_TestBase):
 
         self._check_smooth(check, 'backward is not implemented correctly')
 
-    def run_test_double_backward(self, backend_config: tp.Any) -> None:
+    def run_test_double_backward(self, backend_config: BackendConfig) -> None:
         """Compares the second gradients with differences of the first.
 
         Args:
@@ -217,7 +227,7 @@ class FunctionTestCase(FunctionTestBase, unittest.TestCase):
         numerical_grad_dtype (dtype): What differences are computed in.
     """
 
-    def test_forward(self, backend_config: tp.Any) -> None:
+    def test_forward(self, backend_config: BackendConfig) -> None:
         """Compares the outputs with the expected ones.
 
         Args:
@@ -225,7 +235,7 @@ class FunctionTestCase(FunctionTestBase, unittest.TestCase):
         """
         self.run_test_forward(backend_config)
 
-    def test_backward(self, backend_config: tp.Any) -> None:
+    def test_backward(self, backend_config: BackendConfig) -> None:
         """Compares the gradients with differences of the outputs.
 
         Args:
@@ -233,7 +243,7 @@ class FunctionTestCase(FunctionTestBase, unittest.TestCase):
         """
         self.run_test_backward(backend_config)
 
-    def test_double_backward(self, backend_config: tp.Any) -> None:
+    def test_double_backward(self, backend_config: BackendConfig) -> None:
         """Compares the second gradients with differences of the gradients.
 
         Args:
@@ -369,7 +379,9 @@ class LinkTestCase(_LinkTestBase, unittest.TestCase):
     skip_forward_test = False
     skip_backward_test = False
 
-    def forward_expected(self, link: tp.Any, inputs: tp.Any) -> tp.Any:
+    def forward_expected(
+        self, link: Link, inputs: tuple[np.ndarray, ...]
+    ) -> tuple[np.ndarray, ...]:
         """Computes what the outputs should be. Overridden.
 
         Args:
@@ -386,7 +398,7 @@ class LinkTestCase(_LinkTestBase, unittest.TestCase):
         _check_array_types(outputs, chainer.backend.CpuDevice(), 'forward_expected')
         return outputs
 
-    def test_forward(self, backend_config: tp.Any) -> None:
+    def test_forward(self, backend_config: BackendConfig) -> None:
         """Compares the outputs with the expected ones, and the inputs with what they were.
 
         Args:
@@ -407,7 +419,7 @@ class LinkTestCase(_LinkTestBase, unittest.TestCase):
         expected = self._forward_expected(link, copies)
         self.check_forward_outputs(_to_cpu(outputs), expected)
 
-    def test_backward(self, backend_config: tp.Any) -> None:
+    def test_backward(self, backend_config: BackendConfig) -> None:
         """Compares the gradients of inputs and parameters with differences of the outputs.
 
         Args:
@@ -485,7 +497,7 @@ class LinkInitializersTestCase(_LinkTestBase, unittest.TestCase):
                 _check_generated_initializer(init)
         return candidates
 
-    def test_initializers(self, backend_config: tp.Any) -> None:
+    def test_initializers(self, backend_config: BackendConfig) -> None:
         """Gives each initializer to the link and compares the parameter.
 
         Args:

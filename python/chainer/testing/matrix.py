@@ -1,8 +1,13 @@
 """Random matrices of given singular values."""
 
+from __future__ import annotations
+
 import typing as tp
 
 import numpy as np
+
+if tp.TYPE_CHECKING:
+    from chainer._typing import DTypeLike
 
 
 def _broadcast_to(array, shape):
@@ -10,8 +15,11 @@ def _broadcast_to(array, shape):
 
 
 def generate_matrix(
-    shape: tp.Any, dtype: tp.Any = float, *, singular_values: tp.Any = None
-) -> tp.Any:
+    shape: tp.Sequence[int],
+    dtype: DTypeLike = float,
+    *,
+    singular_values: float | np.ndarray | None = None,
+) -> np.ndarray:
     """Random matrices with given singular values.
 
     Args:

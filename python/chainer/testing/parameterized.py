@@ -1,5 +1,7 @@
 """Parameters of test classes: one class per set of values."""
 
+from __future__ import annotations
+
 import functools
 import inspect
 import itertools
@@ -20,12 +22,12 @@ def _shorten(text: str, maxlen: int) -> str:
     return f'{text[: rest // 2]}...{text[len(text) - (rest - rest // 2) :]}'
 
 
-def _param_to_str(obj: tp.Any) -> str:
+def _param_to_str(obj: object) -> str:
     name = getattr(obj, '__name__', None)
     return name if isinstance(name, str) else repr(obj)
 
 
-def _make_class_name(base_class_name: str, i_param: int, param: dict[str, tp.Any]) -> str:
+def _make_class_name(base_class_name: str, i_param: int, param: dict[str, object]) -> str:
     values = ', '.join(
         f'{key}={_shorten(_param_to_str(value), _MAX_VALUE_LENGTH)}'
         for key, value in sorted(param.items())
@@ -33,7 +35,7 @@ def _make_class_name(base_class_name: str, i_param: int, param: dict[str, tp.Any
     return f'{base_class_name}_param_{i_param}_{{{values}}}'
 
 
-def _explain(error: Exception, base: type, method: str, param: dict[str, tp.Any]) -> Exception:
+def _explain(error: Exception, base: type, method: str, param: dict[str, object]) -> Exception:
     """An error of the same class whose message also tells the parameters."""
     values = ''.join(f'  {key}: {value}\n' for key, value in sorted(param.items()))
     message = (
@@ -52,7 +54,7 @@ def _explain(error: Exception, base: type, method: str, param: dict[str, tp.Any]
     return explained.with_traceback(error.__traceback__)
 
 
-def _wrap_test(base: type, method: str, param: dict[str, tp.Any]):
+def _wrap_test(base: type, method: str, param: dict[str, object]):
     test = getattr(base, method)
 
     @functools.wraps(test)
@@ -70,7 +72,7 @@ def _wrap_test(base: type, method: str, param: dict[str, tp.Any]):
     return run
 
 
-def _parameterize_test_case(base: type, i: int, param: dict[str, tp.Any]):
+def _parameterize_test_case(base: type, i: int, param: dict[str, object]):
     members: dict[str, tp.Any] = {}
     for name in _bundle.list_test_methods(base):
         if inspect.isfunction(getattr(base, name)):
@@ -83,7 +85,7 @@ def _parameterize_test_case(base: type, i: int, param: dict[str, tp.Any]):
     return _make_class_name(base.__name__, i, param), members
 
 
-def parameterize(*params: dict[str, tp.Any]) -> tp.Any:
+def parameterize(*params: dict[str, object]) -> tp.Any:
     """Class decorator that runs the tests once per dict, its values as attributes of the test.
 
     Args:
@@ -101,7 +103,7 @@ def parameterize(*params: dict[str, tp.Any]) -> tp.Any:
     )
 
 
-def _values_to_dicts(names: str, values: Iterable[tp.Any]) -> list[dict[str, tp.Any]]:
+def _values_to_dicts(names: str, values: Iterable[object]) -> list[dict[str, tp.Any]]:
     assert isinstance(names, str), f'names must be a str, not {type(names)}'
     keys = names.split(',')
 
@@ -117,7 +119,7 @@ def _values_to_dicts(names: str, values: Iterable[tp.Any]) -> list[dict[str, tp.
     return [to_dict(value) for value in values]
 
 
-def from_pytest_parameterize(names: str, values: Iterable[tp.Any]) -> list[dict[str, tp.Any]]:
+def from_pytest_parameterize(names: str, values: Iterable[object]) -> list[dict[str, tp.Any]]:
     """Dicts for ``parameterize`` from what ``pytest.mark.parametrize`` takes.
 
     Args:
@@ -133,7 +135,7 @@ def from_pytest_parameterize(names: str, values: Iterable[tp.Any]) -> list[dict[
     return _values_to_dicts(names, values)
 
 
-def parameterize_pytest(names: str, values: Iterable[tp.Any]) -> tp.Any:
+def parameterize_pytest(names: str, values: Iterable[object]) -> tp.Any:
     """``parameterize`` with the arguments of ``pytest.mark.parametrize``.
 
     Args:
@@ -146,7 +148,7 @@ def parameterize_pytest(names: str, values: Iterable[tp.Any]) -> tp.Any:
     return parameterize(*_values_to_dicts(names, values))
 
 
-def _product_dict_orig(*parameters: Iterable[dict[str, tp.Any]]) -> list[dict[str, tp.Any]]:
+def _product_dict_orig(*parameters: Iterable[dict[str, object]]) -> list[dict[str, tp.Any]]:
     """Every union of one dict of each list; a later list wins where keys are the same.
 
     Args:
@@ -237,13 +239,13 @@ def _nd_indices_to_cover_each_2d(shape: Sequence[int]) -> Iterator[tuple[int, ..
 
 
 def _pairwise_product_dict_iter(
-    *parameters: Iterable[dict[str, tp.Any]],
+    *parameters: Iterable[dict[str, object]],
 ) -> Iterator[dict[str, tp.Any]]:
     lists = [list(parameter) for parameter in parameters]
     for index in _nd_indices_to_cover_each_2d([len(dicts) for dicts in lists]):
         yield {k: v for dicts, i in zip(lists, index, strict=True) for k, v in dicts[i].items()}
 
 
-def _pairwise_product_dict(*parameters: Iterable[dict[str, tp.Any]]) -> list[dict[str, tp.Any]]:
+def _pairwise_product_dict(*parameters: Iterable[dict[str, object]]) -> list[dict[str, tp.Any]]:
     """``product_dict`` thinned out: every pair of values occurs, not every combination."""
     return list(_pairwise_product_dict_iter(*parameters))

@@ -1,14 +1,19 @@
 """Round trips through files."""
 
+from __future__ import annotations
+
 import importlib
 import os
 import tempfile
 import typing as tp
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Serializable
+
 
 def save_and_load(
-    src: tp.Any,
-    dst: tp.Any,
+    src: Serializable,
+    dst: Serializable,
     filename: str,
     saver: tp.Callable[[str, tp.Any], tp.Any],
     loader: tp.Callable[[str, tp.Any], tp.Any],
@@ -26,7 +31,7 @@ def save_and_load(
         loader(path, dst)
 
 
-def save_and_load_npz(src: tp.Any, dst: tp.Any) -> None:
+def save_and_load_npz(src: Serializable, dst: Serializable) -> None:
     """Saves one object in NumPy's format, in a temporary folder, and loads another.
 
     Args:
@@ -37,7 +42,7 @@ def save_and_load_npz(src: tp.Any, dst: tp.Any) -> None:
     save_and_load(src, dst, 'tmp.npz', npz.save_npz, npz.load_npz)
 
 
-def save_and_load_hdf5(src: tp.Any, dst: tp.Any) -> None:
+def save_and_load_hdf5(src: Serializable, dst: Serializable) -> None:
     """Saves one object in HDF5, in a temporary folder, and loads another; needs h5py.
 
     Args:

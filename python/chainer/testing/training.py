@@ -1,8 +1,13 @@
 """Trainers without training."""
 
+from __future__ import annotations
+
 import importlib
 import typing as tp
 import unittest.mock
+
+if tp.TYPE_CHECKING:
+    from chainer._typing import TriggerLike
 
 
 def get_error() -> Exception | None:
@@ -20,7 +25,9 @@ def check_available() -> None:
 
 
 def get_trainer_with_mock_updater(
-    stop_trigger: tp.Any = (10, 'iteration'), iter_per_epoch: int = 10, extensions: tp.Any = None
+    stop_trigger: TriggerLike = (10, 'iteration'),
+    iter_per_epoch: int = 10,
+    extensions: tp.Any = None,
 ) -> tp.Any:
     """A trainer whose updater counts, and updates nothing.
 

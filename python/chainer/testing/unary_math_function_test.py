@@ -1,5 +1,7 @@
 """Tests of a function of one array, made from NumPy's function of the same name."""
 
+from __future__ import annotations
+
 import inspect
 import typing as tp
 import unittest
@@ -69,12 +71,12 @@ def _numpy_function(name):
 def unary_math_function_unittest(
     func: tp.Any,
     func_expected: tp.Any = None,
-    label_expected: tp.Any = None,
+    label_expected: str | None = None,
     make_data: tp.Any = None,
     is_linear: tp.Any = None,
-    forward_options: tp.Any = None,
-    backward_options: tp.Any = None,
-    double_backward_options: tp.Any = None,
+    forward_options: dict[str, object] | None = None,
+    backward_options: dict[str, object] | None = None,
+    double_backward_options: dict[str, object] | None = None,
 ) -> tp.Any:
     """Class decorator that fills a TestCase with tests of a function of one array.
 

@@ -6,8 +6,11 @@ import typing as tp
 
 from chainer import backend
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import DeviceSpec, Layer
 
-def call_with(function: tp.Callable[..., tp.Any], converted: tp.Any) -> tp.Any:
+
+def call_with(function: Layer, converted: tp.Any) -> tp.Any:
     """Calls a function with a minibatch: a tuple is its arguments, a dict its keywords."""
     if isinstance(converted, tuple):
         return function(*converted)
@@ -16,6 +19,6 @@ def call_with(function: tp.Callable[..., tp.Any], converted: tp.Any) -> tp.Any:
     return function(converted)
 
 
-def check_device(device: tp.Any) -> backend.Device | None:
+def check_device(device: DeviceSpec) -> backend.Device | None:
     """What may stand for a device, as one; None stays."""
     return None if device is None else backend.get_device(device)

@@ -6,7 +6,7 @@ import typing as tp
 import warnings
 
 
-def show(stream: tp.Any, text: str) -> None:
+def show(stream: tp.TextIO | None, text: str) -> None:
     """Writes a text to a stream, at once. One that cannot be shown is no reason to end a training.
 
     The other end of a pipe may have gone (``train.py | tee log`` and Ctrl-C, which ends ``tee``),

@@ -41,9 +41,9 @@ def serialize(serializer: AbstractSerializer) -> None:
     restore(states)
 
 
-def capture() -> dict[str, tp.Any]:
+def capture() -> dict[str, object]:
     """The states of all generators, by name."""
-    states: dict[str, tp.Any] = {}
+    states: dict[str, object] = {}
     kind, keys, position, has_gauss, gauss = np.random.get_state(legacy=True)
     # Another bit generator than the usual one, which users may set, has a state of its own.
     if kind == 'MT19937':

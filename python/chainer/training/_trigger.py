@@ -7,13 +7,14 @@ import typing as tp
 import warnings
 
 if tp.TYPE_CHECKING:
+    from chainer._typing import TriggerLike
     from chainer.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
 
 UNITS: tp.Final = ('epoch', 'iteration')
 
 
-def check_unit(name: str, unit: tp.Any) -> None:
+def check_unit(name: str, unit: object) -> None:
     """Raises ValueError for a unit that is none."""
     if unit not in UNITS:
         raise ValueError(
@@ -91,7 +92,7 @@ class IntervalTrigger:
     __repr__ = __str__
 
 
-def serialize_progress(trigger: tp.Any, serializer: AbstractSerializer) -> None:
+def serialize_progress(trigger: TriggerLike, serializer: AbstractSerializer) -> None:
     """Saves or loads when a trigger was asked last."""
     for key in ('previous_iteration', 'previous_epoch_detail'):
         old = getattr(trigger, f'_{key}')
@@ -107,7 +108,7 @@ def serialize_progress(trigger: tp.Any, serializer: AbstractSerializer) -> None:
         setattr(trigger, f'_{key}', type(old)(loaded))
 
 
-def get_trigger(trigger: tp.Any) -> tp.Any:
+def get_trigger(trigger: TriggerLike | None) -> tp.Any:
     """Makes a trigger of what may stand for one.
 
     Args:

@@ -20,6 +20,8 @@ from chainer.training._state import serialize_optional
 from chainer.utils import _processes
 
 if tp.TYPE_CHECKING:
+    from chainer._typing import DeviceSpec, Example, Layer
+    from chainer.dataset.iterator import Iterator
     from chainer.link import Link
     from chainer.serializer import AbstractSerializer
 
@@ -27,7 +29,11 @@ _ALIGNMENT: tp.Final = 64
 
 
 def compute_gradients(
-    model: Link, batch: tp.Any, converter: tp.Any, device: tp.Any, loss_scale: float | None = None
+    model: Link,
+    batch: list[Example],
+    converter: Layer,
+    device: backend.Device | None,
+    loss_scale: float | None = None,
 ) -> None:
     """Forward and backward of one minibatch."""
     arrays = convert_module.call_converter(converter, batch, device)
@@ -99,7 +105,9 @@ class Exchange:
 class Worker:
     """One of the other processes, as the first one sees it."""
 
-    def __init__(self, rank: int, iterator: tp.Any, device: tp.Any, converter: tp.Any) -> None:
+    def __init__(
+        self, rank: int, iterator: Iterator, device: DeviceSpec | None, converter: Layer
+    ) -> None:
         self.rank = rank
         self._iterator = iterator
         self._device = device
@@ -202,9 +210,9 @@ class Worker:
 
     def _keep(
         self,
-        iterator: dict[str, tp.Any],
-        random_states: dict[str, tp.Any],
-        persistent: dict[str, tp.Any],
+        iterator: dict[str, object],
+        random_states: dict[str, object],
+        persistent: dict[str, object],
     ) -> None:
         NpzDeserializer(iterator).load(self._iterator)
         self._random_states = random_states
@@ -252,7 +260,7 @@ def _persistent_of(model: Link) -> tp.Iterator[tuple[str, Link, str]]:
             yield f'{path}/{name}', link, name
 
 
-def _get_persistent(model: Link) -> dict[str, tp.Any]:
+def _get_persistent(model: Link) -> dict[str, object]:
     values = {key: getattr(link, name) for key, link, name in _persistent_of(model)}
     return {
         key: _cpu._to_cpu(value) if hasattr(value, 'dtype') else value
@@ -273,7 +281,7 @@ def _set_persistent(model: Link, values: dict[str, tp.Any]) -> None:
         setattr(link, name, value)
 
 
-def _new_random_states(rank: int) -> dict[str, tp.Any]:
+def _new_random_states(rank: int) -> dict[str, object]:
     """The states of a worker that follow from those of this process, other than them."""
     import random
 
@@ -296,11 +304,11 @@ def _work(
     rank: int,
     model: Link,
     exchange: Exchange,
-    iterator: tp.Any,
-    device: tp.Any,
-    converter: tp.Any,
-    states: dict[str, tp.Any],
-    persistent: dict[str, tp.Any],
+    iterator: Iterator,
+    device: backend.Device | None,
+    converter: Layer,
+    states: dict[str, object],
+    persistent: dict[str, object],
     by_main_thread: bool,
 ) -> None:
     """What a worker does."""

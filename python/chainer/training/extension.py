@@ -6,6 +6,7 @@ import types
 import typing as tp
 
 if tp.TYPE_CHECKING:
+    from chainer._typing import Layer, TriggerLike
     from chainer.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
 
@@ -77,12 +78,12 @@ _Callable = tp.TypeVar('_Callable', bound=tp.Callable[..., tp.Any])
 
 
 def make_extension(
-    trigger: tp.Any = None,
+    trigger: TriggerLike | None = None,
     default_name: str | None = None,
     priority: int | None = None,
-    finalizer: tp.Callable[[], tp.Any] | None = None,
-    initializer: tp.Callable[[Trainer], tp.Any] | None = None,
-    on_error: tp.Callable[..., tp.Any] | None = None,
+    finalizer: tp.Callable[[], object] | None = None,
+    initializer: tp.Callable[[Trainer], object] | None = None,
+    on_error: Layer | None = None,
     **kwargs: tp.Any,
 ) -> tp.Callable[[_Callable], _Callable]:
     """A decorator that gives a function what a trainer looks for in an extension.

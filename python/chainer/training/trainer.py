@@ -19,6 +19,7 @@ from chainer.training._state import serialize_new, serialize_number
 from chainer.training._trigger import get_trigger
 
 if tp.TYPE_CHECKING:
+    from chainer._typing import TriggerLike
     from chainer.training._updater import Updater
 
 
@@ -85,7 +86,7 @@ class Trainer:
     def __init__(
         self,
         updater: Updater,
-        stop_trigger: tp.Any = None,
+        stop_trigger: TriggerLike | None = None,
         out: str | os.PathLike[str] = 'result',
         extensions: tp.Iterable[tp.Any] | None = None,
     ) -> None:
@@ -128,7 +129,7 @@ class Trainer:
         self,
         extension: tp.Any,
         name: tp.Hashable = None,
-        trigger: tp.Any = None,
+        trigger: TriggerLike | None = None,
         priority: int | None = None,
         *,
         call_before_training: bool = False,

@@ -15,6 +15,9 @@ from chainer._diagnostics.doctor.growth import Growth
 from chainer._graph import debug
 from chainer.optimizer import GradientMethod
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Layer
+
 
 class Doctor:
     """Looks at the trainings that run in a ``with`` block, and says what is wrong with them.
@@ -67,7 +70,7 @@ class Doctor:
         self._thread = threading.get_ident()
         return self
 
-    def _replace(self, owner: tp.Any, name: str, method: tp.Callable[..., tp.Any]) -> None:
+    def _replace(self, owner: tp.Any, name: str, method: Layer) -> None:
         """Lets a method of ours be called first, which is given the original."""
         original = getattr(owner, name)
 

@@ -17,19 +17,22 @@ from chainer._diagnostics.missing_gradients import (
 from chainer.link import Link
 from chainer.variable import Parameter, Variable
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import NdArray
+
 # How many times larger than at first gradients may become.
 _EXPLODING: tp.Final = 1000.0
 _DEEPEST: tp.Final = 4  # lists in lists that are looked into
 _CLIPPING: tp.Final = ('GradientClipping', 'GradientHardClipping')
 
 
-def norm(array: tp.Any) -> float:
+def norm(array: NdArray) -> float:
     """The Euclidean norm of an array on any device, in float64."""
     x = backend.CpuDevice().send(array)
     return float(np.sqrt(np.sum(np.square(np.abs(x), dtype=np.float64))))
 
 
-def _is_nan(array: tp.Any) -> bool:
+def _is_nan(array: NdArray) -> bool:
     return bool(np.isnan(backend.CpuDevice().send(array)).all())
 
 

@@ -82,7 +82,7 @@ class Growth:
         if not self._was_tracing:
             tracemalloc.stop()
 
-    def sample(self, target: tp.Any) -> None:
+    def sample(self, target: Link) -> None:
         """Looks at the memory at the end of an iteration.
 
         Args:
@@ -185,7 +185,7 @@ def _made(before: _Snapshot, after: _Snapshot) -> list[str]:
     ]
 
 
-def _has_arrays(container: tp.Any) -> bool:
+def _has_arrays(container: tp.Iterable[object]) -> bool:
     values = container.values() if isinstance(container, dict) else container
     kinds = Variable, chainerx.ndarray, np.ndarray
     found = 0
@@ -244,7 +244,7 @@ def _named_variables() -> tp.Iterator[tuple[str, Variable]]:
                     yield f'attribute `{f"{path}/{name}".lstrip("/")}` of {where}', one
 
 
-def _name(container: tp.Any) -> str:
+def _name(container: object) -> str:
     for where, value in _names():
         if value is container:
             return where

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 Element: tp.TypeAlias = ElementTree.Element
 
 
-def add(parent: Element, tag: str, text: tp.Any = None, **attributes: tp.Any) -> Element:
+def add(parent: Element, tag: str, text: object | None = None, **attributes: object) -> Element:
     """An element below another; ``class_`` is the attribute class, ``a_b`` is a-b."""
     names = {key.rstrip('_').replace('_', '-'): clean(value) for key, value in attributes.items()}
     element = ElementTree.SubElement(parent, tag, names)
@@ -17,7 +17,7 @@ def add(parent: Element, tag: str, text: tp.Any = None, **attributes: tp.Any) ->
     return element
 
 
-def clean(text: tp.Any) -> str:
+def clean(text: object) -> str:
     """Text that HTML may hold: without control characters, and halves of surrogates."""
     raw = str(text).encode('utf-8', 'replace').decode('utf-8')
     return ''.join(c if c in '\t\n' or (c >= ' ' and c != '\x7f') else '\ufffd' for c in raw)

@@ -17,6 +17,7 @@ from chainerx import _config, config_info
 from chainer.backends import _cpu
 
 if tp.TYPE_CHECKING:
+    from chainer._typing import NdArray, Row
     from chainer.training.trainer import Trainer
 
 
@@ -59,7 +60,7 @@ class Run:
     """All that a page shows."""
 
     title: str
-    log: list[dict[str, tp.Any]]
+    log: list[Row]
     status: str  # 'running', 'finished', 'interrupted', 'failed', or ''
     detail: str = ''
     facts: list[tuple[str, str]] = dataclasses.field(default_factory=list)
@@ -107,7 +108,7 @@ def parameters_of_snapshot(path: str) -> list[Parameter]:
     return sorted(found, key=lambda one: one.path)
 
 
-def _statistics(path: str, array: tp.Any) -> Parameter:
+def _statistics(path: str, array: NdArray) -> Parameter:
     if array is None:
         nan = float('nan')
         return Parameter(path, (), 'uninitialized', 0, nan, nan, nan, nan, 0)

@@ -56,7 +56,7 @@ def _section(main: Element, title: str) -> Element:
 
 
 def _table(
-    parent: Element, heads: tp.Sequence[str], rows: tp.Iterable[tp.Sequence[tp.Any]], text: int = 1
+    parent: Element, heads: tp.Sequence[str], rows: tp.Iterable[tp.Sequence[object]], text: int = 1
 ) -> Element:
     """A table whose first ``text`` columns are texts, and the others numbers."""
     table = add(add(parent, 'div', class_='scroll'), 'table')
@@ -270,7 +270,7 @@ def _add_log(main: Element, run: Run) -> None:
     _table(details, list(names), ([_cell(e.get(k)) for k in names] for e in few), text=0)
 
 
-def _cell(value: tp.Any) -> str:
+def _cell(value: object) -> str:
     if value is None:
         return ''
     return f'{value:.6g}' if isinstance(value, float) else str(value)

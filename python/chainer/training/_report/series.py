@@ -9,6 +9,9 @@ import typing as tp
 
 import numpy as np
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Row
+
 # What entries of a log have beside values.
 COUNTS: tp.Final = ('epoch', 'iteration', 'elapsed_time')
 _MOST_POINTS: tp.Final = 1000
@@ -29,7 +32,7 @@ class Series:
         return np.isfinite(self.y) & np.isfinite(self.x)
 
 
-def number(value: tp.Any) -> float | None:
+def number(value: object) -> float | None:
     """A value of an entry as a float, or None: what `postprocess` puts there may be anything."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -39,7 +42,7 @@ def number(value: tp.Any) -> float | None:
         return math.inf if value > 0 else -math.inf
 
 
-def collect(log: list[dict[str, tp.Any]]) -> dict[str, Series]:
+def collect(log: list[Row]) -> dict[str, Series]:
     """All numbers of a log by name, in the order in which names come."""
     names = dict.fromkeys(k for entry in log for k in entry if k not in COUNTS)
     found = {}
@@ -111,7 +114,7 @@ def smooth(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return x[starts], means
 
 
-def pace(log: list[dict[str, tp.Any]]) -> Series | None:
+def pace(log: list[Row]) -> Series | None:
     """Iterations per second between entries."""
     pairs = [(number(e.get('iteration')), number(e.get('elapsed_time'))) for e in log]
     points = [(i, t) for i, t in pairs if i is not None and t is not None]
@@ -125,7 +128,7 @@ def pace(log: list[dict[str, tp.Any]]) -> Series | None:
     return Series('iterations per second', x[1:][good], count[good] / took[good])
 
 
-def epochs(log: list[dict[str, tp.Any]]) -> Series | None:
+def epochs(log: list[Row]) -> Series | None:
     """Seconds per epoch, over epochs."""
     ends: dict[float, float] = {}
     for entry in log:

@@ -8,6 +8,7 @@ from chainer.training import extension
 from chainer.training.extensions.log_report import LogReport
 
 if tp.TYPE_CHECKING:
+    from chainer._typing import Row
     from chainer.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
 
@@ -49,7 +50,7 @@ class LogReader(extension.Extension):
         """
         find_log(trainer, self._log_report, type(self).__name__)
 
-    def _update_log(self, trainer: Trainer) -> list[dict[str, tp.Any]]:
+    def _update_log(self, trainer: Trainer) -> list[Row]:
         """The entries so far, that of this iteration included."""
         log_report = self._log_report
         if isinstance(log_report, str):

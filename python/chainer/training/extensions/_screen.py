@@ -12,13 +12,13 @@ from chainer.training._report.elements import Element, to_html
 _RATE: tp.Final = 10
 
 
-def is_terminal(stream: tp.Any) -> bool:
+def is_terminal(stream: tp.TextIO) -> bool:
     """Whether what is written to a stream may move the cursor."""
     isatty = getattr(stream, 'isatty', None)
     return bool(isatty and isatty()) and not is_notebook(stream)
 
 
-def is_notebook(stream: tp.Any) -> bool:
+def is_notebook(stream: tp.TextIO) -> bool:
     """Whether a stream is the output of a cell of a notebook, which knows no cursor."""
     return type(stream).__module__.split('.')[0] == 'ipykernel'
 

@@ -18,6 +18,7 @@ from chainer.training.extensions import snapshot_writers
 if tp.TYPE_CHECKING:
     import types
 
+    from chainer._typing import Serializable
     from chainer.training.trainer import Trainer
 
 
@@ -26,7 +27,7 @@ def _always_true() -> bool:
 
 
 def snapshot_object(
-    target: tp.Any,
+    target: Serializable,
     filename: str,
     savefun: snapshot_writers.SaveFunction | None = None,
     **kwargs: tp.Any,
@@ -109,7 +110,7 @@ class _Snapshot(extension.Extension):
 
     def __init__(
         self,
-        target: tp.Any = None,
+        target: Serializable | None = None,
         condition: tp.Callable[[], bool] | None = None,
         writer: tp.Any = None,
         filename: str = 'snapshot_iter_{.updater.iteration}',

@@ -13,6 +13,7 @@ from chainer.training.extensions import util
 from chainer.training.extensions._screen import Area
 
 if tp.TYPE_CHECKING:
+    from chainer._typing import DeviceSpec, Layer
     from chainer.dataset import Iterator
     from chainer.link import Link
     from chainer.training.trainer import Trainer
@@ -52,12 +53,12 @@ class Evaluator(extension.Extension):
 
     def __init__(
         self,
-        iterator: tp.Any,
-        target: tp.Any,
-        converter: tp.Callable[..., tp.Any] = convert_module.concat_examples,
-        device: tp.Any = None,
-        eval_hook: tp.Callable[[Evaluator], tp.Any] | None = None,
-        eval_func: tp.Callable[..., tp.Any] | None = None,
+        iterator: Iterator | dict[str, Iterator],
+        target: Link | dict[str, Link],
+        converter: Layer = convert_module.concat_examples,
+        device: DeviceSpec | None = None,
+        eval_hook: tp.Callable[[Evaluator], object] | None = None,
+        eval_func: Layer | None = None,
         **kwargs: tp.Any,
     ) -> None:
         self._progress_bar: bool = kwargs.pop('progress_bar', False)
@@ -171,7 +172,7 @@ class Evaluator(extension.Extension):
             iterator.finalize()
 
 
-def _repeats_for_ever(iterator: tp.Any) -> bool:
+def _repeats_for_ever(iterator: Iterator) -> bool:
     """Whether it is known to; a class of the user's may end whatever its ``repeat`` says."""
     advance = getattr(type(iterator), '__next__', None)
     is_ours = getattr(advance, '__module__', '').startswith('chainer.iterators.')
@@ -191,7 +192,7 @@ def _get_main(kind: str, by_name: dict[str, tp.Any]) -> tp.Any:
 class _EvaluationBar(util.ProgressBar):
     """The lines of an evaluation."""
 
-    def __init__(self, iterator: tp.Any, name: str | None, area: Area) -> None:
+    def __init__(self, iterator: Iterator, name: str | None, area: Area) -> None:
         super().__init__(area=area)
         self._iterator = iterator
         self._name = name or 'validation'

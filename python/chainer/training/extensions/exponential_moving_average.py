@@ -13,6 +13,7 @@ from chainer.training import extension
 from chainer.training._state import serialize_optional
 
 if tp.TYPE_CHECKING:
+    from chainer._typing import NdArray
     from chainer.training.trainer import Trainer
     from chainer.variable import Parameter
 
@@ -48,7 +49,7 @@ class ExponentialMovingAverage(extension.Extension):
         self._t = 0
         self._source = link
         # Of weights of 16 bits, which cannot hold what a small step adds.
-        self._wide: dict[str, tp.Any] = {}
+        self._wide: dict[str, NdArray] = {}
         self.model = link.copy(mode='copy')
 
     def __call__(self, trainer: Trainer) -> None:

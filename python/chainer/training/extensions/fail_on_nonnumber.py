@@ -10,6 +10,7 @@ from chainer.training import extension
 from chainer.training.extensions._numbers import to_number
 
 if tp.TYPE_CHECKING:
+    from chainer._typing import NdArray
     from chainer.optimizer import Optimizer
     from chainer.training.trainer import Trainer
 
@@ -90,7 +91,7 @@ class _Check:
                 )
 
 
-def _is_finite(device: backend.Device, array: tp.Any) -> bool:
+def _is_finite(device: backend.Device, array: NdArray) -> bool:
     with backend.using_device(device):
         return bool(device.xp.isfinite(array).all())
 

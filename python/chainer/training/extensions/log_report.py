@@ -14,6 +14,7 @@ from chainer.training.extensions._files import write_text
 from chainer.training.extensions._numbers import on_host, to_float
 
 if tp.TYPE_CHECKING:
+    from chainer._typing import Row, TriggerLike
     from chainer.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
 
@@ -38,8 +39,8 @@ class LogReport(extension.Extension):
     def __init__(
         self,
         keys: tp.Iterable[str] | None = None,
-        trigger: tp.Any = (1, 'epoch'),
-        postprocess: tp.Callable[[dict[str, tp.Any]], tp.Any] | None = None,
+        trigger: TriggerLike = (1, 'epoch'),
+        postprocess: tp.Callable[[Row], object] | None = None,
         filename: str | None = None,
         **kwargs: tp.Any,
     ) -> None:
@@ -51,7 +52,7 @@ class LogReport(extension.Extension):
         self._trigger = get_trigger(trigger)
         self._postprocess = postprocess
         self._log_name = log_name if filename is None else filename
-        self._log: list[dict[str, tp.Any]] = []
+        self._log: list[Row] = []
         self._texts: list[str] = []  # of the entries, as far as they were written
         self._init_summary()
 
@@ -70,7 +71,7 @@ class LogReport(extension.Extension):
             return
         means = self._summary.compute_mean()
         # Names as JSON has them: an entry that was loaded is like one that was made.
-        entry: dict[str, tp.Any] = {
+        entry: Row = {
             str(name): to_float(mean, f'LogReport: {name!r}') for name, mean in means.items()
         }
         entry['epoch'] = trainer.updater.epoch
@@ -95,7 +96,7 @@ class LogReport(extension.Extension):
         return '[\n    ' + ',\n    '.join(self._texts) + '\n]'
 
     @property
-    def log(self) -> list[dict[str, tp.Any]]:
+    def log(self) -> list[Row]:
         """The entries so far."""
         return self._log
 

@@ -10,6 +10,7 @@ from chainer.training._trigger import get_trigger
 from chainer.training.extensions._numbers import to_number
 
 if tp.TYPE_CHECKING:
+    from chainer._typing import TriggerLike
     from chainer.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
 
@@ -33,7 +34,7 @@ class MicroAverage(extension.Extension):
         numerator_key: str,
         denominator_key: str,
         result_key: str,
-        trigger: tp.Any = (1, 'epoch'),
+        trigger: TriggerLike = (1, 'epoch'),
     ) -> None:
         self._trigger = get_trigger(trigger)
         self._numerator_key = numerator_key

@@ -14,6 +14,7 @@ from chainer.training._state import serialize_new
 from chainer.training._trigger import get_trigger
 
 if tp.TYPE_CHECKING:
+    from chainer._typing import NdArray, TriggerLike
     from chainer.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
 
@@ -21,7 +22,7 @@ if tp.TYPE_CHECKING:
 _SIGMAS: tp.Final = (0.13, 2.28, 15.87, 50, 84.13, 97.72, 99.87)
 
 
-def percentile(x: tp.Any, q: tp.Any) -> np.ndarray:
+def percentile(x: NdArray, q: tp.Sequence[float]) -> np.ndarray:
     """Percentiles of all elements of an array of any kind, on the CPU.
 
     Args:
@@ -31,7 +32,7 @@ def percentile(x: tp.Any, q: tp.Any) -> np.ndarray:
     return np.percentile(backend.CpuDevice().send(x), q)
 
 
-def _std(x: tp.Any) -> tp.Any:
+def _std(x: NdArray) -> NdArray:
     return chainerx.sqrt(x.var()) if isinstance(x, chainerx.ndarray) else x.std()
 
 
@@ -55,7 +56,7 @@ class ParameterStatistics(extension.Extension):
     default_name = 'parameter_statistics'
     priority = extension.PRIORITY_WRITER
     report_key_template = '{prefix}{link_name}{param_name}/{attr_name}/{function_name}'
-    default_statistics: tp.ClassVar[dict[str, tp.Callable[[tp.Any], tp.Any]]] = {
+    default_statistics: tp.ClassVar[dict[str, tp.Callable[[NdArray], tp.Any]]] = {
         'mean': lambda x: x.mean(),
         'std': _std,
         'min': lambda x: x.min(),
@@ -71,13 +72,13 @@ class ParameterStatistics(extension.Extension):
         report_params: bool = True,
         report_grads: bool = True,
         prefix: str | None = None,
-        trigger: tp.Any = (1, 'epoch'),
+        trigger: TriggerLike = (1, 'epoch'),
         skip_nan_params: bool = False,
     ) -> None:
         self._links = [links] if isinstance(links, Link) else list(links)
         if statistics == 'default':
             statistics = self.default_statistics
-        self._statistics: dict[str, tp.Callable[[tp.Any], tp.Any]] = dict(statistics or {})
+        self._statistics: dict[str, tp.Callable[[NdArray], tp.Any]] = dict(statistics or {})
         self._attrs = ['data'] * report_params + ['grad'] * report_grads
         self._prefix = prefix
         self._trigger = get_trigger(trigger)
@@ -108,7 +109,7 @@ class ParameterStatistics(extension.Extension):
         link_name: str | None,
         param_name: str,
         attr: str,
-        array: tp.Any,
+        array: NdArray,
     ) -> None:
         device = backend.get_device_from_array(array)
         with backend.using_device(device):
@@ -128,7 +129,7 @@ class ParameterStatistics(extension.Extension):
                     for i, part in enumerate(value):
                         statistics[f'{key}/{i}'] = part
 
-    def register_statistics(self, name: str, function: tp.Callable[[tp.Any], tp.Any]) -> None:
+    def register_statistics(self, name: str, function: tp.Callable[[NdArray], tp.Any]) -> None:
         """Adds a statistic.
 
         Args:

@@ -15,6 +15,7 @@ from chainer.training.extensions import _plots
 from chainer.training.extensions._numbers import to_float
 
 if tp.TYPE_CHECKING:
+    from chainer._typing import TriggerLike
     from chainer.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
 
@@ -41,7 +42,7 @@ class PlotReport(extension.Extension):
         self,
         y_keys: tp.Iterable[str],
         x_key: str = 'iteration',
-        trigger: tp.Any = (1, 'epoch'),
+        trigger: TriggerLike = (1, 'epoch'),
         postprocess: tp.Callable[[tp.Any, tp.Any, tp.Any], tp.Any] | None = None,
         filename: str | None = None,
         marker: str | None = 'x',

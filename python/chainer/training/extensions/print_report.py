@@ -13,6 +13,7 @@ from chainer.training.extensions._log_reader import LogReader
 from chainer.training.extensions._screen import Area, is_notebook, is_terminal
 
 if tp.TYPE_CHECKING:
+    from chainer._typing import Row
     from chainer.training.extensions.log_report import LogReport
     from chainer.training.trainer import Trainer
 
@@ -69,7 +70,7 @@ class PrintReport(LogReader):
         self._has_header = True
         self._log_len = len(log)
 
-    def _print(self, out: tp.Any, log: list[dict[str, tp.Any]]) -> None:
+    def _print(self, out: tp.Any, log: list[Row]) -> None:
         header = [] if self._has_header else [self._line(self._entries)[:-2]]
         rows = [self._line(self._cells(entry)) for entry in log]
         erase = '\033[J' if is_terminal(out) else ''
@@ -78,7 +79,7 @@ class PrintReport(LogReader):
     def _stream(self) -> tp.Any:
         return sys.stdout if self._out is None else self._out
 
-    def _cells(self, entry: dict[str, tp.Any]) -> list[str]:
+    def _cells(self, entry: Row) -> list[str]:
         values = [entry.get(name, '') for name in self._entries]
         # What `postprocess` puts into an entry may be anything.
         return [f'{v:g}' if isinstance(v, numbers.Real) else str(v) for v in values]
@@ -86,7 +87,7 @@ class PrintReport(LogReader):
     def _line(self, cells: list[str]) -> str:
         return ''.join(f'{c:<{w}}  ' for c, w in zip(cells, self._widths, strict=True))
 
-    def _show(self, log: list[dict[str, tp.Any]]) -> None:
+    def _show(self, log: list[Row]) -> None:
         table = ElementTree.Element('table')
         lines = [self._entries, *map(self._cells, log)]
         for i, cells in enumerate(lines):

@@ -30,7 +30,7 @@ class ProgressBar(extension.Extension):
         training_length: tuple[float, str] | None = None,
         update_interval: int = 100,
         bar_length: int = 50,
-        out: tp.Any = None,
+        out: tp.TextIO | None = None,
     ) -> None:
         if update_interval < 1:
             raise ValueError(
@@ -74,7 +74,11 @@ class _TrainingBar(util.ProgressBar):
     """The lines of a training."""
 
     def __init__(
-        self, trainer: Trainer, length: tuple[float, str] | None, bar_length: int, out: tp.Any
+        self,
+        trainer: Trainer,
+        length: tuple[float, str] | None,
+        bar_length: int,
+        out: tp.TextIO | None,
     ) -> None:
         super().__init__(out)
         self._trainer = trainer

@@ -17,6 +17,9 @@ from chainerx._files import replaced
 
 from chainer.serializers import save_npz
 
+if tp.TYPE_CHECKING:
+    from chainer._typing import Layer, NdArray
+
 SaveFunction: tp.TypeAlias = tp.Callable[..., tp.Any]
 
 
@@ -29,7 +32,7 @@ class Writer:
     def __init__(self) -> None:
         self._post_save_hooks: list[tp.Callable[[], tp.Any]] = []
 
-    def __call__(self, filename: str, outdir: str, target: dict[str, tp.Any]) -> None:
+    def __call__(self, filename: str, outdir: str, target: dict[str, NdArray]) -> None:
         """Writes a snapshot, or begins to. Overridden.
 
         Args:
@@ -50,7 +53,7 @@ class Writer:
         self,
         filename: str,
         outdir: str,
-        target: dict[str, tp.Any],
+        target: dict[str, NdArray],
         savefun: SaveFunction,
         **kwds: tp.Any,
     ) -> None:
@@ -66,7 +69,7 @@ class Writer:
         save_file(filename, outdir, target, savefun, kwds)
         self._post_save()
 
-    def _add_cleanup_hook(self, hook: tp.Callable[[], tp.Any]) -> None:
+    def _add_cleanup_hook(self, hook: tp.Callable[[], object]) -> None:
         self._post_save_hooks.append(hook)
 
     def _post_save(self) -> None:
@@ -104,7 +107,7 @@ class SimpleWriter(Writer):
         self._savefun = savefun
         self._kwds = kwds
 
-    def __call__(self, filename: str, outdir: str, target: dict[str, tp.Any]) -> None:
+    def __call__(self, filename: str, outdir: str, target: dict[str, NdArray]) -> None:
         """Writes a snapshot.
 
         Args:
@@ -134,7 +137,7 @@ class StandardWriter(Writer):
         self._savefun = savefun
         self._kwds = kwds
 
-    def __call__(self, filename: str, outdir: str, target: dict[str, tp.Any]) -> None:
+    def __call__(self, filename: str, outdir: str, target: dict[str, NdArray]) -> None:
         """Waits for the last snapshot, and begins to write one.
 
         Args:
@@ -150,7 +153,7 @@ class StandardWriter(Writer):
         self._started = True
 
     def create_worker(
-        self, filename: str, outdir: str, target: dict[str, tp.Any], **kwds: tp.Any
+        self, filename: str, outdir: str, target: dict[str, NdArray], **kwds: tp.Any
     ) -> tp.Any:
         """Makes what writes one snapshot. Overridden.
 
@@ -189,7 +192,7 @@ class StandardWriter(Writer):
 class _Thread(threading.Thread):
     """A thread that keeps its error for who waits for it."""
 
-    def __init__(self, function: tp.Callable[..., tp.Any], *args: tp.Any) -> None:
+    def __init__(self, function: Layer, *args: tp.Any) -> None:
         # No daemon: the interpreter waits at exit, so that a snapshot is not lost.
         super().__init__(name='snapshot')
         self._function, self._args = function, args
@@ -216,7 +219,7 @@ class ThreadWriter(StandardWriter):
     """
 
     def create_worker(
-        self, filename: str, outdir: str, target: dict[str, tp.Any], **kwds: tp.Any
+        self, filename: str, outdir: str, target: dict[str, NdArray], **kwds: tp.Any
     ) -> tp.Any:
         return _Thread(save_file, filename, outdir, target, self._savefun, kwds)
 
@@ -224,7 +227,7 @@ class ThreadWriter(StandardWriter):
 class _Process:
     """A process that calls a function, and reports what went wrong."""
 
-    def __init__(self, what: str, function: tp.Callable[..., tp.Any], *args: tp.Any) -> None:
+    def __init__(self, what: str, function: Layer, *args: tp.Any) -> None:
         import multiprocessing
 
         self._what = what
@@ -259,9 +262,7 @@ class _Process:
             raise error
 
 
-def _run_in_process(
-    sender: tp.Any, function: tp.Callable[..., tp.Any], args: tuple[tp.Any, ...]
-) -> None:
+def _run_in_process(sender: tp.Any, function: Layer, args: tuple[tp.Any, ...]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the training, which waits for us
     error: BaseException | None = None
     try:
@@ -291,7 +292,7 @@ class ProcessWriter(StandardWriter):
     """
 
     def create_worker(
-        self, filename: str, outdir: str, target: dict[str, tp.Any], **kwds: tp.Any
+        self, filename: str, outdir: str, target: dict[str, NdArray], **kwds: tp.Any
     ) -> tp.Any:
         what = f'the snapshot {os.path.join(outdir, filename)!r}'
         return _Process(what, save_file, filename, outdir, target, self._savefun, kwds)
@@ -317,7 +318,7 @@ class QueueWriter(Writer):
         super().__init__()
         self._task = self.create_task(savefun) if task is None else task
 
-    def __call__(self, filename: str, outdir: str, target: dict[str, tp.Any]) -> None:
+    def __call__(self, filename: str, outdir: str, target: dict[str, NdArray]) -> None:
         """Puts a snapshot into the queue.
 
         Args:

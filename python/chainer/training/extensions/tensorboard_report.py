@@ -14,6 +14,7 @@ from chainer.training import extension
 from chainer.training.extensions._log_reader import LogReader, find_log
 
 if tp.TYPE_CHECKING:
+    from chainer._typing import Row
     from chainer.training.extensions.log_report import LogReport
     from chainer.training.trainer import Trainer
 
@@ -137,7 +138,7 @@ class TensorBoardReport(LogReader):
 
         self._writer.write_event(Event(wall_time=time.time(), step=step, **what))
 
-    def _put_scalars(self, entry: dict[str, tp.Any]) -> None:
+    def _put_scalars(self, entry: Row) -> None:
         from tensorboardX.proto.summary_pb2 import Summary
 
         values = [
@@ -167,7 +168,7 @@ class TensorBoardReport(LogReader):
                         )
         self._put(trainer.updater.iteration, summary=Summary(value=values))
 
-    def _put_hyperparameters(self, entry: dict[str, tp.Any]) -> None:
+    def _put_hyperparameters(self, entry: Row) -> None:
         from tensorboardX.summary import hparams
 
         names = [_tag(name) for name in entry if name != 'iteration']

@@ -24,7 +24,7 @@ class ProgressBar:
         area (Area): Where in a notebook; default: a new place below.
     """
 
-    def __init__(self, out: tp.Any = None, area: Area | None = None) -> None:
+    def __init__(self, out: tp.TextIO | None = None, area: Area | None = None) -> None:
         self._out = out
         self._lines = 0
         self._area = area or Area()
@@ -40,7 +40,7 @@ class ProgressBar:
         raise NotImplementedError
 
     @property
-    def stream(self) -> tp.Any:
+    def stream(self) -> tp.TextIO:
         """Where to."""
         return sys.stdout if self._out is None else self._out
 

@@ -11,7 +11,7 @@ if tp.TYPE_CHECKING:
 
 
 def observe_value(
-    observation_key: str, target_func: tp.Callable[[Trainer], tp.Any]
+    observation_key: str, target_func: tp.Callable[[Trainer], object]
 ) -> tp.Callable[[Trainer], None]:
     """Makes an extension that writes a value to the observation, by default after each epoch.
 

@@ -16,6 +16,7 @@ from chainer.training.extensions import _plots
 from chainer.variable import Variable
 
 if tp.TYPE_CHECKING:
+    from chainer._typing import TriggerLike
     from chainer.training.trainer import Trainer
 
 
@@ -87,8 +88,18 @@ class VariableStatisticsPlot(extension.Extension):
         report_grad: bool = True,
         plot_mean: bool = True,
         plot_std: bool = True,
-        percentile_sigmas: tp.Any = (0, 0.13, 2.28, 15.87, 50, 84.13, 97.72, 99.87, 100),
-        trigger: tp.Any = (1, 'epoch'),
+        percentile_sigmas: float | tp.Sequence[float] = (
+            0,
+            0.13,
+            2.28,
+            15.87,
+            50,
+            84.13,
+            97.72,
+            99.87,
+            100,
+        ),
+        trigger: TriggerLike = (1, 'epoch'),
         filename: str | None = None,
         figsize: tuple[float, float] | None = None,
         marker: str | None = None,

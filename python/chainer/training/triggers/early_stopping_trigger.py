@@ -12,6 +12,7 @@ from chainer.training._trigger import get_trigger
 from chainer.training.extension import refuse
 
 if tp.TYPE_CHECKING:
+    from chainer._typing import TriggerLike
     from chainer.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
 
@@ -38,12 +39,12 @@ class EarlyStoppingTrigger:
 
     def __init__(
         self,
-        check_trigger: tp.Any = (1, 'epoch'),
+        check_trigger: TriggerLike = (1, 'epoch'),
         monitor: str = 'main/loss',
         patience: int | None = None,
         mode: str = 'auto',
         verbose: bool = False,
-        max_trigger: tp.Any = (100, 'epoch'),
+        max_trigger: TriggerLike = (100, 'epoch'),
         **kwargs: tp.Any,
     ) -> None:
         if patience is None:

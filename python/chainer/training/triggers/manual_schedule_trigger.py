@@ -28,7 +28,7 @@ class ManualScheduleTrigger:
         finished (bool): Whether the last point has passed.
     """
 
-    def __init__(self, points: tp.Any, unit: str) -> None:
+    def __init__(self, points: float | tp.Sequence[float], unit: str) -> None:
         check_unit('ManualScheduleTrigger', unit)
         self.points: list[float] = list(points) if isinstance(points, tp.Iterable) else [points]
         for point in self.points:

@@ -11,6 +11,7 @@ from chainer.training._state import serialize_number
 from chainer.training._trigger import get_trigger
 
 if tp.TYPE_CHECKING:
+    from chainer._typing import TriggerLike
     from chainer.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
 
@@ -26,7 +27,10 @@ class BestValueTrigger:
     """
 
     def __init__(
-        self, key: str, compare: tp.Callable[[float, float], bool], trigger: tp.Any = (1, 'epoch')
+        self,
+        key: str,
+        compare: tp.Callable[[float, float], bool],
+        trigger: TriggerLike = (1, 'epoch'),
     ) -> None:
         self._key = key
         self._best_value: float | None = None
@@ -92,7 +96,7 @@ class MaxValueTrigger(BestValueTrigger):
         trigger: When means are taken and compared; what `get_trigger` takes.
     """
 
-    def __init__(self, key: str, trigger: tp.Any = (1, 'epoch')) -> None:
+    def __init__(self, key: str, trigger: TriggerLike = (1, 'epoch')) -> None:
         super().__init__(key, operator.lt, trigger)
 
 
@@ -104,5 +108,5 @@ class MinValueTrigger(BestValueTrigger):
         trigger: When means are taken and compared; what `get_trigger` takes.
     """
 
-    def __init__(self, key: str, trigger: tp.Any = (1, 'epoch')) -> None:
+    def __init__(self, key: str, trigger: TriggerLike = (1, 'epoch')) -> None:
         super().__init__(key, operator.gt, trigger)

@@ -13,6 +13,9 @@ from chainer.training.updaters.parallel_updater import check_reduce
 from chainer.training.updaters.standard_updater import StandardUpdater
 
 if tp.TYPE_CHECKING:
+    from chainer._optim.optimizer import Optimizer
+    from chainer._typing import Layer
+    from chainer.dataset.iterator import Iterator
     from chainer.serializer import AbstractSerializer
 
 
@@ -42,9 +45,9 @@ class MultiprocessParallelUpdater(StandardUpdater):
 
     def __init__(
         self,
-        iterators: tp.Sequence[tp.Any],
-        optimizer: tp.Any,
-        converter: tp.Callable[..., tp.Any] = convert_module.concat_examples,
+        iterators: tp.Sequence[Iterator],
+        optimizer: Optimizer,
+        converter: Layer = convert_module.concat_examples,
         devices: tp.Any = None,
         auto_new_epoch: bool = True,
         **kwargs: tp.Any,

@@ -11,6 +11,9 @@ from chainer.training.extension import refuse
 from chainer.training.updaters.standard_updater import StandardUpdater
 
 if tp.TYPE_CHECKING:
+    from chainer._optim.optimizer import Optimizer
+    from chainer._typing import DeviceSpec, Layer
+    from chainer.dataset.iterator import Iterator
     from chainer.link import Link
     from chainer.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
@@ -42,12 +45,12 @@ class ParallelUpdater(StandardUpdater):
 
     def __init__(
         self,
-        iterator: tp.Any,
-        optimizer: tp.Any,
-        converter: tp.Callable[..., tp.Any] = convert_module.concat_examples,
+        iterator: Iterator | dict[str, Iterator],
+        optimizer: Optimizer | dict[str, Optimizer],
+        converter: Layer = convert_module.concat_examples,
         models: dict[str, Link] | None = None,
-        devices: dict[str, tp.Any] | None = None,
-        loss_func: tp.Callable[..., tp.Any] | None = None,
+        devices: dict[str, DeviceSpec] | None = None,
+        loss_func: Layer | None = None,
         loss_scale: float | None = None,
         auto_new_epoch: bool = True,
         **kwargs: tp.Any,

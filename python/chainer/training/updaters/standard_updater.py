@@ -11,6 +11,7 @@ from chainer.training._updater import Updater
 from chainer.training.extension import refuse
 
 if tp.TYPE_CHECKING:
+    from chainer._typing import DeviceSpec, Example, Layer
     from chainer.dataset import Iterator
     from chainer.optimizer import Optimizer
     from chainer.serializer import AbstractSerializer
@@ -46,11 +47,11 @@ class StandardUpdater(Updater):
 
     def __init__(
         self,
-        iterator: tp.Any,
-        optimizer: tp.Any,
-        converter: tp.Callable[..., tp.Any] = convert_module.concat_examples,
-        device: tp.Any = None,
-        loss_func: tp.Callable[..., tp.Any] | None = None,
+        iterator: Iterator | dict[str, Iterator],
+        optimizer: Optimizer | dict[str, Optimizer],
+        converter: Layer = convert_module.concat_examples,
+        device: DeviceSpec | None = None,
+        loss_func: Layer | None = None,
         loss_scale: float | None = None,
         auto_new_epoch: bool = True,
         **kwargs: tp.Any,
@@ -169,7 +170,7 @@ class StandardUpdater(Updater):
             # While the device computes, and before anybody waits for it.
             tp.cast(tp.Any, self._iterators['main']).prefetch()
 
-    def _next_batch(self) -> tp.Any:
+    def _next_batch(self) -> list[Example]:
         try:
             return self._iterators['main'].next()
         except StopIteration:

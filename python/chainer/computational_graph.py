@@ -42,7 +42,7 @@ class DotNode:
         return self.label
 
 
-def _escape(value: tp.Any) -> str:
+def _escape(value: object) -> str:
     return str(value).replace('\\', '\\\\').replace('"', '\\"')
 
 
@@ -239,7 +239,7 @@ def _depth(node: Node) -> int:
     return 2 * node.rank + (not isinstance(node, VariableNode))
 
 
-def _start(i: int, output: tp.Any) -> Node:
+def _start(i: int, output: object) -> Node:
     if isinstance(output, Variable):
         return output.node
     if isinstance(output, VariableNode | FunctionNode):

@@ -56,7 +56,7 @@ class GlobalConfig:
     compute_mode: str | None = None
     chainerx_fallback: str = tp.cast(str, None)
 
-    def __setattr__(self, name: str, value: tp.Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         _check(name, value)
         object.__setattr__(self, name, value)
         engine.config_changed()

@@ -36,7 +36,7 @@ class DeviceResident:
     _device: backend.Device = backend.CpuDevice()
     _overridden_to_methods: tuple[str, ...] = ()
 
-    def __init_subclass__(cls, **kwargs: tp.Any) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         for name in _FINAL_METHODS:
             if name in cls.__dict__:

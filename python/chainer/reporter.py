@@ -53,7 +53,7 @@ class Reporter:
         self._observers: dict[int, tp.Any] = {}  # they live as long as their ids are known
         self.observation: dict[str, tp.Any] = {}
 
-    def __getstate__(self) -> dict[str, tp.Any]:
+    def __getstate__(self) -> dict[str, object]:
         names = [(observer, self._observer_names[i]) for i, observer in self._observers.items()]
         state = {**self.__dict__, '_observer_names': names}
         del state['_observers']
@@ -154,7 +154,7 @@ class _Scope:
             reporter.observation = self._old
 
 
-def _copy_variable(value: tp.Any) -> tp.Any:
+def _copy_variable(value: object) -> tp.Any:
     if isinstance(value, chainerx.ndarray):
         return value.as_grad_stopped()
     if not isinstance(value, variable.Variable):
@@ -209,7 +209,7 @@ def report_scope(observation: dict[str, tp.Any]) -> tp.Iterator[None]:
         yield
 
 
-def _to_number(value: tp.Any) -> tp.Any:
+def _to_number(value: object) -> tp.Any:
     """A value to add up: single numbers in double precision, arrays as they are, no graph."""
     if isinstance(value, variable.Variable):
         value = value.array
@@ -314,7 +314,7 @@ class Summary:
         self._m2 = float(m2) if type(x) is float else backend.get_device_from_array(x).send(m2)
 
 
-def _replace_0(n: tp.Any) -> tp.Any:
+def _replace_0(n: object) -> tp.Any:
     """A sum of weights to divide by, which may all have been 0 so far."""
     if isinstance(n, int | float):
         return n or 1

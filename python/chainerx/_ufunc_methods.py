@@ -112,7 +112,7 @@ def _reduceat(
     return _store(_core.moveaxis(_core.concatenate([*parts, empty]), 0, axis), out)
 
 
-def _outer(function: Routine, a: ArrayLike, b: tp.Any, **kwargs: Argument) -> tp.Any:
+def _outer(function: Routine, a: ArrayLike, b: object, **kwargs: Argument) -> tp.Any:
     if isinstance(a, _core.ndarray):
         ndim = b.ndim if isinstance(b, _core.ndarray) else 0
         a = a.reshape(a.shape + (1,) * ndim)

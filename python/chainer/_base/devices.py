@@ -108,7 +108,7 @@ class Device:
         raise NotImplementedError('Device implementation must override this method.')
 
 
-def _convert_arrays(arrays: tp.Any, func: tp.Callable[[tp.Any], tp.Any]) -> tp.Any:
+def _convert_arrays(arrays: object, func: tp.Callable[[tp.Any], tp.Any]) -> tp.Any:
     if not isinstance(arrays, (list, tuple)):
         return func(arrays)
     done: dict[int, tp.Any] = {}

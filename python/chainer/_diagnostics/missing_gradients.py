@@ -152,7 +152,7 @@ class _Graph:
                 cuts[param.node] = 'the gradient stops ' + self._place(param.node, visits.functions)
         return cuts
 
-    def _place(self, leaf: tp.Any, visited: set[tp.Any]) -> str:
+    def _place(self, leaf: object, visited: set[tp.Any]) -> str:
         """Where, on the ways to a leaf, a function got a gradient and the next one did not."""
         leading: set[tp.Any] = set()
         places: dict[str, None] = {}  # as an ordered set

@@ -79,7 +79,7 @@ class BuiltinFunction(FunctionNode):
         def __getattr__(self, name: str) -> tp.Any:
             """An attribute that ``compose`` declares."""
 
-    def __init_subclass__(cls, **kwargs: tp.Any) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         composition = declaration.composition_of(cls)
         if composition is not None:
@@ -107,7 +107,7 @@ class BuiltinFunction(FunctionNode):
             promotes=cls.promotes,
         )
 
-    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
+    def __init__(self, *args: tp.Any, **kwargs: object) -> None:
         try:
             bound = declaration.signature(self.attributes, self.argument_names).bind(
                 *args, **kwargs
@@ -122,7 +122,7 @@ class BuiltinFunction(FunctionNode):
     def _prepare(self) -> None:
         """Checks attributes that the constructor has set, and gives them their form."""
 
-    def __call__(self, *inputs: tp.Any, **kwargs: tp.Any) -> tp.Any:
+    def __call__(self, *inputs: tp.Any, **kwargs: object) -> tp.Any:
         if not self.is_called:
             return super().__call__(*inputs, **kwargs)
         outputs = self.apply(inputs, **kwargs)

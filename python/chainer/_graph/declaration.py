@@ -22,7 +22,7 @@ class routine(staticmethod):
             one that has none.
     """
 
-    def __init__(self, function: Layer, **attributes: tp.Any) -> None:
+    def __init__(self, function: Layer, **attributes: object) -> None:
         super().__init__(function)
         self.attributes = attributes
 

@@ -75,7 +75,7 @@ def converted_attributes(owner: object, device: backend.Device) -> c.Iterator[No
                 attributes[name] = before[name]
 
 
-def _to_chainerx(value: tp.Any, device: backend.Device) -> tp.Any:
+def _to_chainerx(value: object, device: backend.Device) -> tp.Any:
     if engine.kind(value) not in ('numpy', 'cupy') or hasattr(value, 'mask'):
         return value
     try:

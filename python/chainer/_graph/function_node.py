@@ -57,14 +57,14 @@ class FunctionNode(engine.FunctionNode):
     def _impl_name(self) -> str:
         return type(self).__name__
 
-    def __call__(self, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+    def __call__(self, *args: tp.Any, **kwargs: object) -> tp.Any:
         name = type(self).__name__
         raise RuntimeError(
             f'A function object ({name}) which is derived from chainer.FunctionNode has been '
             'called as if it were a callable. Use apply() method instead.'
         )
 
-    def __reduce__(self) -> tuple[tp.Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         # Copies and pickles have the attributes, but no place in the graph.
         return copyreg.__newobj__, (type(self),), self.__dict__ or None  # type: ignore[attr-defined]
 

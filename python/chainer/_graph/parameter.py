@@ -98,7 +98,7 @@ class Parameter(Variable):
             self.grad = np.full_like(data, np.nan)
         self.initializer = initializer
 
-    def __reduce__(self) -> tuple[tp.Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         state = (self.array, self.name, _grad_or_none(self), self.requires_grad)
         attributes = self.__dict__
         if self.loss_scale is not None:

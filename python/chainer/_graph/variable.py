@@ -229,7 +229,7 @@ class Variable(_Creator, engine.Variable):
         new.__dict__.update(copy.deepcopy(self.__dict__, memo))
         return new
 
-    def __reduce__(self) -> tuple[tp.Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         state = (self.array, self.name, _grad_or_none(self), self.requires_grad)
         return _unpickle, (type(self), *state), self.__dict__ or None
 

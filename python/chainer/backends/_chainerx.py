@@ -159,7 +159,7 @@ def _array_to_chainerx(array: tp.Any, device: chainerx.Device | None = None) -> 
     raise TypeError(f'Array cannot be converted into chainerx.ndarray\nActual type: {type(array)}.')
 
 
-def _array_from_chainerx(array: tp.Any) -> tp.Any:
+def _array_from_chainerx(array: object) -> tp.Any:
     if array is None:
         return None
     if not isinstance(array, chainerx.ndarray):

@@ -48,12 +48,12 @@ class CpuDevice(devices.Device):
         return isinstance(array, np.ndarray)
 
 
-def _to_cpu(array: tp.Any) -> tp.Any:
+def _to_cpu(array: object) -> tp.Any:
     """Converts an array, or a list or tuple of them, to NumPy."""
     return devices._convert_arrays(array, _array_to_cpu)
 
 
-def _array_to_cpu(array: tp.Any) -> tp.Any:
+def _array_to_cpu(array: object) -> tp.Any:
     if array is None or isinstance(array, np.ndarray):
         return array
     if isinstance(array, chainerx.ndarray):

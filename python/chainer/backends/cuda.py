@@ -218,7 +218,7 @@ def get_device(*args: tp.Any) -> tp.Any:
     return _get_cuda_device(*args)
 
 
-def _get_cuda_device(*args: tp.Any) -> tp.Any:
+def _get_cuda_device(*args: object) -> tp.Any:
     for arg in args:
         if isinstance(arg, _integer_types) and not isinstance(arg, bool):
             check_cuda_available()
@@ -231,7 +231,7 @@ def _get_cuda_device(*args: tp.Any) -> tp.Any:
     return DummyDevice
 
 
-def _get_device_or_current(device: tp.Any) -> tp.Any:
+def _get_device_or_current(device: object) -> tp.Any:
     check_cuda_available()
     if device is None:
         return Device()
@@ -386,7 +386,7 @@ def _raw_kernel(code, name, args, options):
 
 
 def elementwise(
-    in_params: str, out_params: str, operation: str, name: str, **kwargs: tp.Any
+    in_params: str, out_params: str, operation: str, name: str, **kwargs: object
 ) -> tp.Any:
     """A ``cupy.ElementwiseKernel``, made once per set of arguments.
 
@@ -415,7 +415,7 @@ def reduce(
     post_map_expr: str,
     identity: tp.Any,
     name: str,
-    **kwargs: tp.Any,
+    **kwargs: object,
 ) -> tp.Any:
     """A ``cupy.ReductionKernel``, made once per set of arguments.
 
@@ -442,7 +442,7 @@ def reduce(
     )
 
 
-def raw(code: str, name: str, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+def raw(code: str, name: str, *args: tp.Any, **kwargs: object) -> tp.Any:
     """A ``cupy.RawKernel``, made once per set of arguments.
 
     Args:
@@ -461,7 +461,7 @@ def raw(code: str, name: str, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
     return _raw_kernel(code, name, args, tuple(kwargs.items()))
 
 
-def fuse(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+def fuse(*args: tp.Any, **kwargs: object) -> tp.Any:
     """``cupy.fuse``, as a decorator with or without arguments; without CuPy it changes nothing.
 
     Args:

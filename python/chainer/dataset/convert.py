@@ -44,7 +44,7 @@ class _FunctionConverter(Converter):
         self.__module__ = getattr(function, '__module__', __name__)
         self.__qualname__ = getattr(function, '__qualname__', self.__name__)
 
-    def __call__(self, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+    def __call__(self, *args: tp.Any, **kwargs: object) -> tp.Any:
         return self._function(*args, **kwargs)
 
     def __reduce__(self) -> str:
@@ -122,7 +122,7 @@ def to_device(device: DeviceSpec, x: NdArray) -> NdArray:
 
 
 def _concat_examples(
-    batch: list[Example], device: DeviceSpec | None = None, padding: tp.Any = None
+    batch: list[Example], device: DeviceSpec | None = None, padding: object = None
 ) -> tp.Any:
     """Makes arrays of a list of examples: each has one more dimension in front.
 
@@ -192,7 +192,7 @@ concat_examples.__name__ = concat_examples.__qualname__ = 'concat_examples'
 _KINDS: tp.Final = np.ndarray, chainerx.ndarray, cuda.ndarray
 
 
-def _concat(arrays: tp.Sequence[ArrayLike], padding: tp.Any, name: str) -> NdArray:
+def _concat(arrays: tp.Sequence[ArrayLike], padding: object, name: str) -> NdArray:
     """One array of the values of a column."""
     try:
         return _concat_alike(arrays, padding, name)
@@ -206,7 +206,7 @@ def _concat(arrays: tp.Sequence[ArrayLike], padding: tp.Any, name: str) -> NdArr
         raise
 
 
-def _concat_arrays(arrays: tp.Sequence[ArrayLike], padding: tp.Any) -> NdArray:
+def _concat_arrays(arrays: tp.Sequence[ArrayLike], padding: object) -> NdArray:
     """A name that chainer-chemistry, chainer-mask-rcnn and others take from here."""
     return _concat(arrays, padding, '')
 

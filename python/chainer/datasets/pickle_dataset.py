@@ -101,7 +101,7 @@ class PickleDataset(DatasetMixin):
         self.close()
 
 
-def _opener_of(reader: tp.Any) -> tp.Callable[[], tp.Any] | None:
+def _opener_of(reader: object) -> tp.Callable[[], tp.Any] | None:
     name = getattr(reader, 'name', None)
     # Others, as of compressed files, may have the name of one whose bytes are not theirs.
     is_file = isinstance(getattr(reader, 'raw', reader), io.FileIO)

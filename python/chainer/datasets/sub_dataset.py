@@ -144,7 +144,7 @@ def get_cross_validation_datasets(
     dataset: Dataset,
     n_folds: int | None = None,
     order: Order | None = None,
-    **kwargs: tp.Any,
+    **kwargs: object,
 ) -> list[tuple[SubDataset, SubDataset]]:
     """Pairs of a training set and the fold that it leaves out.
 
@@ -184,7 +184,7 @@ def get_cross_validation_datasets(
 
 
 def get_cross_validation_datasets_random(
-    dataset: Dataset, n_folds: int | None = None, seed: int | None = None, **kwargs: tp.Any
+    dataset: Dataset, n_folds: int | None = None, seed: int | None = None, **kwargs: object
 ) -> list[tuple[SubDataset, SubDataset]]:
     """Pairs of a training set and the fold that it leaves out, at random.
 

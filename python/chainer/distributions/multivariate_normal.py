@@ -116,7 +116,7 @@ class MultivariateNormal(Parametric):
         return F.sum(F.square(self.scale_tril), axis=-1)
 
 
-def _product(matrix: variable.Variable, vectors: tp.Any) -> variable.Variable:
+def _product(matrix: variable.Variable, vectors: VariableLike) -> variable.Variable:
     """Products of a batch of matrices with vectors, of which there are some for each matrix."""
     vectors = variable.as_variable(vectors)
     lead = vectors.ndim - matrix.ndim + 1

@@ -34,7 +34,7 @@ class Random(initializer.Initializer):
         """What ``scale`` is multiplied by for an array of that shape."""
         return 1.0
 
-    def _draw(self, rng: tp.Any, scale: float, shape: tuple[int, ...]) -> np.ndarray:
+    def _draw(self, rng: object, scale: float, shape: tuple[int, ...]) -> np.ndarray:
         raise NotImplementedError
 
     def __call__(self, array: types.NdArray) -> None:

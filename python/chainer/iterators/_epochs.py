@@ -129,7 +129,7 @@ class EpochIterator(Iterator):
     def _begin(self) -> None:
         self._lock = new_lock()
 
-    def __getstate__(self) -> dict[str, tp.Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in self.__dict__.items() if name not in self._own}
 
     def __setstate__(self, state: dict[str, tp.Any]) -> None:

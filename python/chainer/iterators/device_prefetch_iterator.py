@@ -59,7 +59,7 @@ class DevicePrefetchIterator(Iterator):
         self._lock = new_lock()  # threads that share it get each minibatch once
         self._ready: convert.Converted | None = None
 
-    def __getstate__(self) -> dict[str, tp.Any]:
+    def __getstate__(self) -> dict[str, object]:
         iterator = copy.copy(self._iterator)
         iterator._place = self._here
         state = {**self.__dict__, '_iterator': iterator}

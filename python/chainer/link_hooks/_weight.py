@@ -57,10 +57,10 @@ class WeightHook(link_hook.LinkHook):
     def forward_postprocess(self, args: _ForwardPostprocessCallbackArgs) -> None:
         self._restore(args.link)
 
-    def _forward_aborted(self, link: tp.Any) -> None:
+    def _forward_aborted(self, link: object) -> None:
         self._restore(link)
 
-    def _restore(self, link: tp.Any) -> None:
+    def _restore(self, link: object) -> None:
         setattr(link, self.weight_name, self._originals.pop())
 
 

@@ -52,7 +52,7 @@ def to_numpy(key: str, value: tp.Any) -> np.ndarray:
     return array
 
 
-def _brief(value: tp.Any) -> str:
+def _brief(value: object) -> str:
     text = repr(value)
     return text if len(text) < 60 else f'{text[:50]}... ({type(value).__name__})'
 

@@ -184,7 +184,7 @@ def _parse_others(metadata: tp.Any) -> dict[str, str | None]:
     return others
 
 
-def _parse_entry(key: str, entry: tp.Any) -> tuple[np.dtype, tuple[int, ...], int, int]:
+def _parse_entry(key: str, entry: object) -> tuple[np.dtype, tuple[int, ...], int, int]:
     if not isinstance(entry, dict) or entry.keys() != {'dtype', 'shape', 'data_offsets'}:
         raise ValueError(f'{key!r} must have dtype, shape and data_offsets')
     name, shape, offsets = entry['dtype'], entry['shape'], entry['data_offsets']
@@ -199,7 +199,7 @@ def _parse_entry(key: str, entry: tp.Any) -> tuple[np.dtype, tuple[int, ...], in
     return dtype, tuple(shape), *offsets
 
 
-def _is_sizes(value: tp.Any) -> bool:
+def _is_sizes(value: object) -> bool:
     return isinstance(value, list) and all(type(n) is int and 0 <= n < 1 << 62 for n in value)
 
 

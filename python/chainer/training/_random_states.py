@@ -77,5 +77,5 @@ def restore(states: dict[str, tp.Any]) -> None:
         random.setstate((3, tuple(int(x) for x in words), cached_gauss))
 
 
-def _number(loaded: tp.Any) -> tp.Any:
+def _number(loaded: object) -> tp.Any:
     return np.asarray(loaded).item()

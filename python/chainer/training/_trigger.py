@@ -134,5 +134,5 @@ def get_trigger(trigger: TriggerLike | None) -> tp.Any:
     return IntervalTrigger(*trigger)
 
 
-def _never_fire_trigger(trainer: tp.Any) -> bool:
+def _never_fire_trigger(trainer: object) -> bool:
     return False

@@ -119,7 +119,7 @@ class Worker:
         self._at_exit: tp.Any = None
         self._is_stale = False
 
-    def __getstate__(self) -> dict[str, tp.Any]:
+    def __getstate__(self) -> dict[str, object]:
         """For copies and pickles, which start processes of their own."""
         self._ask_for_state()
         own = {'_process': None, '_pipe': None, '_at_exit': None, '_is_stale': False}

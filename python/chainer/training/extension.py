@@ -84,7 +84,7 @@ def make_extension(
     finalizer: tp.Callable[[], object] | None = None,
     initializer: tp.Callable[[Trainer], object] | None = None,
     on_error: Layer | None = None,
-    **kwargs: tp.Any,
+    **kwargs: object,
 ) -> tp.Callable[[_Callable], _Callable]:
     """A decorator that gives a function what a trainer looks for in an extension.
 

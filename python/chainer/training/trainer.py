@@ -133,7 +133,7 @@ class Trainer:
         priority: int | None = None,
         *,
         call_before_training: bool = False,
-        **kwargs: tp.Any,
+        **kwargs: object,
     ) -> None:
         """Adds an extension.
 

@@ -105,7 +105,7 @@ def _raise_from(exc_type: type[Exception], message: str, orig_exc: BaseException
     raise exc_type(message) from orig_exc
 
 
-def _repr_with_named_data(inst: tp.Any, **kwargs: tp.Any) -> str:
+def _repr_with_named_data(inst: object, **kwargs: object) -> str:
     """A representation with the class and some values of an object."""
     cls = type(inst)
     return f'<{" ".join([f"{cls.__module__}.{cls.__name__}", *_pairs(kwargs)])}>'

@@ -296,7 +296,7 @@ class Expr:
     __rpow__ = _flip(__pow__)
 
 
-def _eval_expr(v: tp.Any) -> tp.Any:
+def _eval_expr(v: object) -> tp.Any:
     if isinstance(v, Expr):
         return v.eval()
     if isinstance(v, list):

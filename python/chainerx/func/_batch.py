@@ -144,7 +144,7 @@ class Batched:
     def __contains__(self, value: Operand) -> bool:
         _refuse('what is in it', _CONTROL)
 
-    def __array__(self, *_: object, **__: tp.Any) -> Operand:
+    def __array__(self, *_: object, **__: object) -> Operand:
         _refuse('the NumPy array', 'compute with chainerx')
 
     def _known(self, what: str, instead: str) -> Operand:
@@ -368,7 +368,7 @@ def by_examples(
     return unwrap(WITHOUT_RULE[0](name, level, function, args, kwargs), level)
 
 
-def _call(kind: int, name: str, owner: tp.Any, args: Argument, kwargs: Argument) -> Operand:
+def _call(kind: int, name: str, owner: object, args: Argument, kwargs: Argument) -> Operand:
     full, function = _find(kind, name)
     if full.startswith('ndarray.'):
         if name in MIRRORS:
@@ -377,7 +377,7 @@ def _call(kind: int, name: str, owner: tp.Any, args: Argument, kwargs: Argument)
     return call(full, function, args, kwargs)
 
 
-def _draw(kind: int, name: str, generator: tp.Any, args: Argument, kwargs: Argument) -> Operand:
+def _draw(kind: int, name: str, generator: object, args: Argument, kwargs: Argument) -> Operand:
     levels = state.levels
     full = _PREFIXES[kind] + name
     by_key = kwargs.get('key') is not None or (full == 'dropout' and args[2:] not in ((), (None,)))

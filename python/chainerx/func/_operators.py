@@ -136,7 +136,7 @@ def _rdivmod(self: Batched, other: Operand) -> Operand:
 
 
 def _compress(
-    self: Operand, condition: Operand, axis: Axis | None = None, out: tp.Any = None
+    self: Operand, condition: Operand, axis: Axis | None = None, out: object = None
 ) -> Operand:
     return _batch.call('compress', _core.compress, (condition, self, axis, out), {})
 
@@ -171,7 +171,7 @@ def _set_item(self: Batched, index: Index, value: Operand) -> None:
 
 
 def _array_ufunc(
-    self: Batched, ufunc: np.ufunc, method: str, *inputs: tp.Any, **kwargs: Argument
+    self: Batched, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: Argument
 ) -> Operand:
     return _numpy_protocols.array_ufunc(self, ufunc, method, *inputs, **kwargs)  # type: ignore[arg-type]
 

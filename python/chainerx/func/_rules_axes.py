@@ -510,7 +510,7 @@ _PAD_OPTIONS = {
 }
 
 
-def _for_all_axes(value: Operand, n: int, none: tp.Any) -> Operand:
+def _for_all_axes(value: Operand, n: int, none: object) -> Operand:
     """Values for each of `n` axes, with those for the batch axis in front; others as they are."""
     if not isinstance(value, (tuple, list)) or len(value) != n or n == 1:
         return value

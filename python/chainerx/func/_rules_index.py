@@ -403,7 +403,7 @@ def _copyto(
     dst: Operand,
     src: Operand,
     casting: str = 'no',
-    where: tp.Any = True,
+    where: object = True,
 ) -> None:
     need_batch('copyto', dst, level)
     return function(dst.array, lift(src, level, dst.ndim), casting, lift(where, level, dst.ndim))

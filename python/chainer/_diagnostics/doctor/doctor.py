@@ -70,11 +70,11 @@ class Doctor:
         self._thread = threading.get_ident()
         return self
 
-    def _replace(self, owner: tp.Any, name: str, method: Layer) -> None:
+    def _replace(self, owner: object, name: str, method: Layer) -> None:
         """Lets a method of ours be called first, which is given the original."""
         original = getattr(owner, name)
 
-        def replacement(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+        def replacement(*args: tp.Any, **kwargs: object) -> tp.Any:
             return method(original, *args, **kwargs)
 
         setattr(owner, name, replacement)

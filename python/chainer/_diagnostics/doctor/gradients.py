@@ -217,7 +217,7 @@ class Gradients:
             )
 
 
-def _is_clipped(optimizer: tp.Any) -> bool:
+def _is_clipped(optimizer: object) -> bool:
     hookable = getattr(optimizer, '_hookable', None)
     return any(name in getattr(hookable, '_pre_update_hooks', ()) for name in _CLIPPING)
 
@@ -237,7 +237,7 @@ def _unregistered(target: Link) -> dict[str, Link | Parameter]:
     return found
 
 
-def _elements(value: tp.Any, depth: int = 0) -> tp.Iterator[tuple[str, Link | Parameter]]:
+def _elements(value: object, depth: int = 0) -> tp.Iterator[tuple[str, Link | Parameter]]:
     """What a value is or, being a list or the like, holds; those may hold themselves, too."""
     if isinstance(value, Link | Parameter):
         yield '', value

@@ -115,7 +115,7 @@ def from_data(data: tp.Any, *, size: int | None = None) -> TabularDataset:
     return joined.asdict() if mode is dict else joined.astuple()
 
 
-def _is_named(part: tp.Any) -> bool:
+def _is_named(part: object) -> bool:
     if not isinstance(part, tuple) or len(part) != 2:
         return False
     key = part[0]

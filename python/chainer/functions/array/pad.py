@@ -28,7 +28,7 @@ class Pad(BuiltinFunction):
         self,
         pad_width: int | tp.Sequence[int] | tp.Sequence[tp.Sequence[int]] | np.ndarray,
         mode: str,
-        **keywords: tp.Any,
+        **keywords: object,
     ) -> None:
         _check(mode, keywords)
         self.pad_width = pad_width
@@ -83,7 +83,7 @@ def pad(
     x: VariableLike,
     pad_width: int | tp.Sequence[int] | tp.Sequence[tp.Sequence[int]] | np.ndarray,
     mode: str,
-    **keywords: tp.Any,
+    **keywords: object,
 ) -> variable.Variable:
     """An array with elements added before and after each axis.
 

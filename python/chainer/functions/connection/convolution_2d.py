@@ -32,7 +32,7 @@ class Convolution2DFunction(BuiltinFunction):
     """See `convolution_2d`."""
 
     def __init__(
-        self, stride: PerAxis = 1, pad: PerAxis = 0, cover_all: bool = False, **kwargs: tp.Any
+        self, stride: PerAxis = 1, pad: PerAxis = 0, cover_all: bool = False, **kwargs: object
     ) -> None:
         dilate, self.groups, self.cudnn_fast = argument.parse_kwargs(
             kwargs, ('dilate', 1), ('groups', 1), ('cudnn_fast', False), **REMOVED_IN_CLASS

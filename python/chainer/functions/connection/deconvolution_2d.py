@@ -30,7 +30,7 @@ class Deconvolution2DFunction(BuiltinFunction):
         stride: PerAxis = 1,
         pad: PerAxis = 0,
         outsize: PerAxis | None = None,
-        **kwargs: tp.Any,
+        **kwargs: object,
     ) -> None:
         dilate, self.groups = argument.parse_kwargs(
             kwargs, ('dilate', 1), ('groups', 1), **REMOVED_IN_CLASS

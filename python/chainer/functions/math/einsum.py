@@ -57,7 +57,7 @@ def _parse(operands: tuple[tp.Any, ...]) -> tuple[str, str, tuple[tp.Any, ...]]:
     return ins, out, arrays
 
 
-def _to_letters(subscripts: tp.Any) -> str:
+def _to_letters(subscripts: object) -> str:
     if not isinstance(subscripts, tuple | list):
         raise TypeError(
             f'einsum: subscripts are a {type(subscripts).__name__}, expected a list of ints'

@@ -174,7 +174,7 @@ def decorrelated_batch_normalization(
     running_mean: VariableLike | None = None,
     running_projection: VariableLike | None = None,
     decay: float = 0.9,
-    **kwargs: tp.Any,
+    **kwargs: object,
 ) -> variable.Variable:
     """Whitens the channels of each group: their covariance over the batch becomes the identity.
 

@@ -37,7 +37,7 @@ class NStep(BuiltinFunction):
     by_sequence: tp.ClassVar[bool] = False
     of_sequences: tp.ClassVar[type[NStep]]
 
-    def __init_subclass__(cls, **kwargs: tp.Any) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
         if 'cell' in vars(cls):  # else it is a user's
             compute = engine.Native('n_step', cls.cell, cls.directions == 2, cls.by_sequence)
             cls.compose = routine(compute, n_layers=..., dropout_ratio=0.0, key=0)

@@ -130,7 +130,7 @@ class CaffeFunction(Chain):
         inputs: c.Mapping[str, VariableLike],
         outputs: c.Sequence[str],
         disable: c.Sequence[str] = (),
-        **kwargs: tp.Any,
+        **kwargs: object,
     ) -> tuple[Variable, ...]:
         """Apply the layers.
 

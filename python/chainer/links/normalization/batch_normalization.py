@@ -134,7 +134,7 @@ class BatchNormalization(Link):
             ):
                 setattr(self, name, device.send(value))
 
-    def forward(self, x: VariableLike, **kwargs: tp.Any) -> Variable:
+    def forward(self, x: VariableLike, **kwargs: object) -> Variable:
         """Normalize.
 
         Args:

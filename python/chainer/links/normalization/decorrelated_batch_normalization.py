@@ -76,7 +76,7 @@ class DecorrelatedBatchNormalization(Link):
             serializer = _ForAllGroups(serializer)
         super().serialize(serializer)
 
-    def forward(self, x: VariableLike, **kwargs: tp.Any) -> Variable:
+    def forward(self, x: VariableLike, **kwargs: object) -> Variable:
         """Whiten.
 
         Args:

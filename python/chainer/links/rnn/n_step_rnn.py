@@ -88,7 +88,7 @@ class NStepRNNBase(ChainList):
     _function: tp.ClassVar[type[NStep] | None] = None
     _sequences: tp.ClassVar[tp.Any] = None  # the same, for links that are the usual ones
 
-    def __init_subclass__(cls, **kwargs: tp.Any) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         if '_function' not in vars(cls) and not {'rnn', 'ws', 'bs'}.isdisjoint(vars(cls)):
             cls._function = cls._sequences = None

@@ -30,7 +30,7 @@ def snapshot_object(
     target: Serializable,
     filename: str,
     savefun: snapshot_writers.SaveFunction | None = None,
-    **kwargs: tp.Any,
+    **kwargs: object,
 ) -> _Snapshot:
     """Makes an extension that saves an object, by default after each epoch.
 
@@ -239,7 +239,7 @@ class _Snapshot(extension.Extension):
         return [path for *_, path in sorted(found, reverse=True)]
 
 
-def _own(arrays: dict[str, tp.Any], writer: tp.Any) -> dict[str, tp.Any]:
+def _own(arrays: dict[str, tp.Any], writer: object) -> dict[str, tp.Any]:
     """Arrays that training does not write to while they are saved in the background."""
     if isinstance(writer, snapshot_writers.SimpleWriter):
         return arrays

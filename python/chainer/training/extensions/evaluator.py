@@ -179,7 +179,7 @@ def _repeats_for_ever(iterator: Iterator) -> bool:
     return is_ours and bool(getattr(iterator, 'repeat', False))
 
 
-def _named(given: tp.Any) -> dict[str, tp.Any]:
+def _named(given: object) -> dict[str, tp.Any]:
     return dict(given) if isinstance(given, dict) else {'main': given}
 
 

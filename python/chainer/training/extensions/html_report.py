@@ -205,5 +205,5 @@ class HTMLReport(extension.Extension):
         elif count == _WARM_UP + self._profile:
             self._profiling.close()
 
-    def _keep_profile(self, profile: tp.Any) -> None:
+    def _keep_profile(self, profile: object) -> None:
         self._profile_text = str(profile)

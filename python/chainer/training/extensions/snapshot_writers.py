@@ -102,7 +102,7 @@ class SimpleWriter(Writer):
         **kwds: For ``savefun``.
     """
 
-    def __init__(self, savefun: SaveFunction = save_npz, **kwds: tp.Any) -> None:
+    def __init__(self, savefun: SaveFunction = save_npz, **kwds: object) -> None:
         super().__init__()
         self._savefun = savefun
         self._kwds = kwds
@@ -132,7 +132,7 @@ class StandardWriter(Writer):
     _finalized = False
     _worker: tp.Any = None
 
-    def __init__(self, savefun: SaveFunction = save_npz, **kwds: tp.Any) -> None:
+    def __init__(self, savefun: SaveFunction = save_npz, **kwds: object) -> None:
         super().__init__()
         self._savefun = savefun
         self._kwds = kwds
@@ -153,7 +153,7 @@ class StandardWriter(Writer):
         self._started = True
 
     def create_worker(
-        self, filename: str, outdir: str, target: dict[str, NdArray], **kwds: tp.Any
+        self, filename: str, outdir: str, target: dict[str, NdArray], **kwds: object
     ) -> tp.Any:
         """Makes what writes one snapshot. Overridden.
 
@@ -219,7 +219,7 @@ class ThreadWriter(StandardWriter):
     """
 
     def create_worker(
-        self, filename: str, outdir: str, target: dict[str, NdArray], **kwds: tp.Any
+        self, filename: str, outdir: str, target: dict[str, NdArray], **kwds: object
     ) -> tp.Any:
         return _Thread(save_file, filename, outdir, target, self._savefun, kwds)
 
@@ -292,7 +292,7 @@ class ProcessWriter(StandardWriter):
     """
 
     def create_worker(
-        self, filename: str, outdir: str, target: dict[str, NdArray], **kwds: tp.Any
+        self, filename: str, outdir: str, target: dict[str, NdArray], **kwds: object
     ) -> tp.Any:
         what = f'the snapshot {os.path.join(outdir, filename)!r}'
         return _Process(what, save_file, filename, outdir, target, self._savefun, kwds)
@@ -419,7 +419,7 @@ def consume(q: tp.Any) -> None:
         raise failure
 
 
-def _consume_in_process(q: tp.Any) -> None:
+def _consume_in_process(q: object) -> None:
     """The same, up to the end of the training's process, too: it may be killed."""
     writer = getattr(q, '_writer', None)
     if writer is not None:

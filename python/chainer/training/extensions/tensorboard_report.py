@@ -133,7 +133,7 @@ class TensorBoardReport(LogReader):
         if writer is not None:
             writer.close()
 
-    def _put(self, step: int, **what: tp.Any) -> None:
+    def _put(self, step: int, **what: object) -> None:
         from tensorboardX.proto.event_pb2 import Event
 
         self._writer.write_event(Event(wall_time=time.time(), step=step, **what))

@@ -80,7 +80,7 @@ class MultiprocessParallelUpdater(StandardUpdater):
         ]
         self._exchange: _workers.Exchange | None = None
 
-    def __getstate__(self) -> dict[str, tp.Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, '_exchange': None}  # memory that its processes share
 
     @staticmethod

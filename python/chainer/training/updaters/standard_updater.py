@@ -54,7 +54,7 @@ class StandardUpdater(Updater):
         loss_func: Layer | None = None,
         loss_scale: float | None = None,
         auto_new_epoch: bool = True,
-        **kwargs: tp.Any,
+        **kwargs: object,
     ) -> None:
         input_device = kwargs.pop('input_device', None)
         refuse('StandardUpdater', kwargs)
@@ -199,7 +199,7 @@ class StandardUpdater(Updater):
         self.iteration = int(serializer('iteration', self.iteration))
 
 
-def _named(kind: str, given: tp.Any, methods: tuple[str, ...]) -> dict[str, tp.Any]:
+def _named(kind: str, given: object, methods: tuple[str, ...]) -> dict[str, tp.Any]:
     """What was given, by name; one alone is ``'main'``."""
     by_name = dict(given) if isinstance(given, dict) else {'main': given}
     for name, one in by_name.items():

@@ -96,7 +96,7 @@ class VisionModel(Chain):
             load_npz(path, self)
 
     def forward(
-        self, x: VariableLike, layers: c.Sequence[str] | None = None, **kwargs: tp.Any
+        self, x: VariableLike, layers: c.Sequence[str] | None = None, **kwargs: object
     ) -> dict[str, Variable]:
         """What layers give.
 
@@ -147,7 +147,7 @@ class VisionModel(Chain):
         images: c.Iterable[ImageLike],
         layers: c.Sequence[str] | None = None,
         size: tuple[int, int] | None = (224, 224),
-        **kwargs: tp.Any,
+        **kwargs: object,
     ) -> dict[str, Variable]:
         """What layers give for images.
 

@@ -7,8 +7,7 @@
 #   CX_UNIT_ENTRY = cx_activation_avx2     the one symbol the unit exports, a table of kernels:
 #                                              extern "C" const Table CX_UNIT_ENTRY = {...};
 # What the other sources of cpp/chainerx/native see:
-#   CX_BUILT_ISAS = X(sse4) X(avx2)        from the least to the most able, for an X macro
-#   CX_HAVE_SSE4, CX_HAVE_AVX2, ... = 1    for each one built
+#   CX_HAVE_SSE4, CX_HAVE_AVX2, ... = 1    for each one built; native/isa.h says what for
 #
 # Why the objects are sealed: two units of different -march instantiate the same inline functions
 # (of xsimd, of the standard library), and the linker keeps one copy, perhaps the one that needs
@@ -74,7 +73,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
 endif()
 # A division of floats could trap, and so is not vectorized next to a choice.
 set(CX_UNIT_FLAGS_divide -fno-trapping-math)
-set(known_isas sse4 avx2 avx512 neon)  # in the order in which CX_BUILT_ISAS lists them
+set(known_isas sse4 avx2 avx512 neon)
 
 # mold and lld have no --force-group-allocation, so the sealing asks for GNU ld by its full name.
 find_program(CHAINERX_GNU_LD NAMES ld.bfd ld)
@@ -116,21 +115,11 @@ endfunction()
 
 # Checks CHAINERX_ISAS and tells `sources` (the baseline code of the native backend) what is built.
 function(chainerx_publish_isas sources)
-    set(definitions)
-    set(table)
     foreach(isa IN LISTS built_isas)
         if(NOT isa IN_LIST known_isas)
             message(FATAL_ERROR "chainerx: CHAINERX_ISAS has '${isa}', known are: native, all, ${known_isas}")
         endif()
+        string(TOUPPER "${isa}" isa_upper)
+        set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_DEFINITIONS "CX_HAVE_${isa_upper}=1")
     endforeach()
-    foreach(isa IN LISTS known_isas)
-        if(isa IN_LIST built_isas)
-            string(TOUPPER "${isa}" isa_upper)
-            list(APPEND definitions "CX_HAVE_${isa_upper}=1")
-            list(APPEND table "X(${isa})")
-        endif()
-    endforeach()
-    list(JOIN table " " table)
-    set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_DEFINITIONS
-        ${definitions} "CX_BUILT_ISAS=${table}")
 endfunction()

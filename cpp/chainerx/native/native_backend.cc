@@ -9,7 +9,6 @@
 #include "chainerx/core/host_memory.h"
 #include "chainerx/core/pool.h"
 #include "chainerx/native/isa.h"
-#include "chainerx/native/strided/copy_bytes.h"
 
 namespace chainerx::native {
 namespace {
@@ -19,11 +18,6 @@ static_assert(sizeof(Buffer) <= kHeader);
 constexpr int64_t kSmallLimit = static_cast<int64_t>(internal::kPoolMaxSize) - kHeader;
 
 size_t BlockSize(int64_t nbytes) { return static_cast<size_t>(nbytes + kHeader); }
-
-// memcpy must not be given null pointers, which empty arrays have.
-void Copy(void* dst, const void* src, int64_t nbytes) {
-    if (nbytes != 0) CopyBytes(static_cast<char*>(dst), static_cast<const char*>(src), nbytes);
-}
 
 // Rounds as the pool does.
 int32_t SmallBytes(size_t size) {
@@ -120,14 +114,6 @@ MemoryStats NativeDevice::ReadMemoryStats() {
     stats.cached = host.cached;
     stats.limit = host.limit;
     return stats;
-}
-
-void NativeDevice::CopyFromHost(void* dst, const void* src, int64_t nbytes) {
-    Copy(dst, src, nbytes);
-}
-
-void NativeDevice::ReadToHost(void* dst, const void* src, int64_t nbytes) {
-    Copy(dst, src, nbytes);
 }
 
 int NativeBackend::GetDeviceCount() const {

@@ -10,10 +10,14 @@
 #include "chainerx/kernels/attention/attention.h"
 #include "chainerx/native/attention/attention_operands.h"
 #include "chainerx/native/attention/attention_panels.h"
+#include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/scratch.h"
 
 namespace chainerx::native {
+
+CX_DISPATCH(attention, AttentionUnit)
+
 namespace {
 
 constexpr int64_t kMostQueries = 256;

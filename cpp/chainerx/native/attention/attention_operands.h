@@ -11,8 +11,8 @@
 #include "chainerx/kernels/attention/attention_options.h"
 #include "chainerx/native/attention/attention_loops.h"
 #include "chainerx/native/gemm/gemm_loops.h"
-#include "chainerx/native/isa.h"
 #include "chainerx/native/parts.h"
+#include "chainerx/native/random/number_loops.h"
 #include "chainerx/native/random/random.h"
 
 namespace chainerx::native {
@@ -170,7 +170,7 @@ class AttentionExtras {
         const int64_t step = keys.size() + 2 * kGroup;
         C* ones = memory + queries.size() * step;
         std::fill_n(ones, step, C{1});
-        const auto& loops = RowLoops();
+        const auto& loops = random_loops().Of<C>();
         for (int64_t i = 0; i < queries.size(); ++i) {
             // Index of the row's first weight in the array of all weights.
             const int64_t row =
@@ -188,14 +188,6 @@ class AttentionExtras {
 
  private:
     static constexpr int64_t kGroup = 32;  // see the kernel Dropout
-
-    static const RowLoopsOf<C>& RowLoops() {
-        if constexpr (sizeof(C) == 4) {
-            return rows_loops().f32;
-        } else {
-            return rows_loops().f64;
-        }
-    }
 
     template <typename T, typename F>
     void Pack(const StridedMatrix<const T>& x, const Part& queries, const Part& keys, C* memory,

@@ -11,6 +11,9 @@
 #include "chainerx/native/scratch.h"
 
 namespace chainerx::native {
+
+CX_DISPATCH(taps, TapUnit)
+
 namespace {
 
 // Loops for integers.

@@ -3,10 +3,14 @@
 #include "chainerx/kernels/shape/manipulation.h"
 #include "chainerx/native/elementwise/bit_loops.h"
 #include "chainerx/native/elementwise/elementwise.h"
+#include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/parts.h"
 
 namespace chainerx::native {
+
+CX_DISPATCH(bits, BitLoops)
+
 namespace {
 
 const UnaryKernel kCount = [] {

@@ -5,10 +5,14 @@
 #include <cstdint>
 
 #include "chainerx/native/elementwise/complex_loops.h"
+#include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/strided/tiles.h"
 
 namespace chainerx::native {
+
+CX_DISPATCH(complex, ComplexLoops)
+
 namespace {
 
 constexpr int64_t kBlock = 16 * 1024;  // elements of a chunk

@@ -4,10 +4,15 @@
 #include <optional>
 
 #include "chainerx/core/scalar.h"
+#include "chainerx/native/elementwise/divide_loops.h"
 #include "chainerx/native/isa.h"
+#include "chainerx/native/strided/cast_loops.h"
 #include "chainerx/native/strided/tiles.h"
 
 namespace chainerx::native {
+
+CX_DISPATCH(divide, DivideLoops)
+
 namespace {
 
 // Elements per chunk of a thread. A result does not depend on its chunk.

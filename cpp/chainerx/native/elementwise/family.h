@@ -4,6 +4,7 @@
 // Floats have loops in each instruction set (native/elementwise/simd/family.h). Complex numbers are
 // computed here, and so are integers and bool, unless CX_FAMILY_WHOLE is defined: then they have
 // loops per instruction set too (native/elementwise/simd/whole.h).
+// CX_FAMILY_NO_FLOATS means that no loops exist for floats, as for bitwise operations.
 
 #include <type_traits>
 
@@ -18,10 +19,17 @@
 
 namespace chainerx::native {
 
-// The family's loops of the chosen instruction set (native/isa.cc).
-const CX_FAMILY_LOOPS& CX_JOIN(CX_FAMILY, _loops)();
+// The family's loops of the chosen instruction set.
+#if defined(CX_FAMILY_NO_FLOATS)
+const CX_FAMILY_LOOPS& CX_JOIN(CX_FAMILY, _loops)() {
+    static constexpr CX_FAMILY_LOOPS kNone{};
+    return kNone;
+}
+#else
+CX_DISPATCH(CX_FAMILY, CX_FAMILY_LOOPS)
+#endif
 #if defined(CX_FAMILY_WHOLE)
-const CX_WHOLE_LOOPS& CX_JOIN(CX_JOIN(whole_, CX_FAMILY), _loops)();
+CX_DISPATCH(CX_JOIN(whole_, CX_FAMILY), CX_WHOLE_LOOPS)
 #endif
 
 namespace {

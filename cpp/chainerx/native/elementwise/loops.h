@@ -29,15 +29,4 @@ struct TernaryLoops {
     TernaryLoop f64;
 };
 
-// SIMD dtype conversions: to and from 16-bit floats, rounding to nearest even; float to integer by
-// truncation, INT32_MIN on overflow.
-struct CastLoops {
-    UnaryLoop float16_to_float32;
-    UnaryLoop float32_to_float16;
-    UnaryLoop bfloat16_to_float32;
-    UnaryLoop float32_to_bfloat16;
-    UnaryLoop float32_to_int32;
-    UnaryLoop float64_to_int32;
-};
-
 }  // namespace chainerx::native

@@ -18,6 +18,9 @@
 
 namespace chainerx {
 namespace native {
+
+CX_DISPATCH(small, SmallLoops)
+
 namespace {
 
 // One matrix product, or a block of one.
@@ -191,13 +194,7 @@ bool TryMatrixVector(const Product<T>& p) {
 template <typename T>
 void RunOuter(const Product<T>& p) {
     const int64_t step = p.trans_a ? 1 : p.lda;
-    const auto scale = [] {
-        if constexpr (std::is_same_v<T, float>) {
-            return rows_loops().f32.scale;
-        } else {
-            return rows_loops().f64.scale;
-        }
-    }();
+    const auto scale = small_loops().Of<T>().scale;
     for (int64_t i = 0; i < p.m; ++i) {
         scale(p.b, p.a[i * step], p.c + i * p.ldc, p.n, p.accumulate);
     }

@@ -12,6 +12,9 @@
 #include "chainerx/native/scratch.h"
 
 namespace chainerx::native {
+
+CX_DISPATCH(gemm, GemmUnit)
+
 namespace gemm {
 namespace {
 

@@ -17,6 +17,8 @@ struct SmallLoopsOf {
                  T* y, int64_t y_step);
     // The sum of a[q] b[q] over q < k
     T (*dot)(int64_t k, const T* a, const T* b);
+    // y = x * factor, or y += x * factor
+    void (*scale)(const T* x, T factor, T* y, int64_t n, bool add);
 };
 
 struct SmallLoops {

@@ -6,11 +6,15 @@
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/index/indexing.h"
 #include "chainerx/native/index/compress_loops.h"
+#include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/parts.h"
 #include "chainerx/native/scratch.h"
 
 namespace chainerx::native {
+
+CX_DISPATCH(compress, CompressLoops)
+
 namespace {
 
 const uint8_t* MaskOf(const Array& x) { return reinterpret_cast<const uint8_t*>(x.raw_data()); }

@@ -12,10 +12,14 @@
 #include "chainerx/core/kernel_error.h"
 #include "chainerx/kernels/linalg/linalg.h"
 #include "chainerx/native/gemm/matrices.h"
+#include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/parts.h"
 
 namespace chainerx::native {
+
+CX_DISPATCH(factor, FactorLoops)
+
 namespace {
 
 // Calls f(i) for each of `count` matrices with n rows: large ones one by one, each on all threads;

@@ -12,12 +12,16 @@
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/loss/ctc.h"
 #include "chainerx/native/isa.h"
+#include "chainerx/native/loss/lattice_loops.h"
 #include "chainerx/native/native_backend.h"
+#include "chainerx/native/norm/softmax_loops.h"
 #include "chainerx/native/parts.h"
 #include "chainerx/native/scratch.h"
 #include "chainerx/native/wide.h"
 
 namespace chainerx::native {
+
+CX_DISPATCH(lattice, LatticeUnit)
 
 CtcTargets::CtcTargets(const Array& x, const Array& t, const Array& input_length,
                        const Array& label_length) {
@@ -60,9 +64,9 @@ namespace {
 template <typename F>
 void VisitWide(Dtype dtype, const F& f) {
     if (dtype == Dtype::kFloat64) {
-        f.template operator()<double>(rows_loops().f64);
+        f.template operator()<double>(lattice_loops().f64);
     } else {
-        f.template operator()<float>(rows_loops().f32);
+        f.template operator()<float>(lattice_loops().f32);
     }
 }
 
@@ -72,7 +76,7 @@ int64_t StepsBetweenInterrupts(int64_t stride) { return CeilDiv(1 << 16, stride)
 template <typename T>
 class Lattice {
  public:
-    Lattice(const RowLoopsOf<T>& loops, const CtcPath& path)
+    Lattice(const LatticeLoops<T>& loops, const CtcPath& path)
         : loops_{loops},
           path_{path},
           stride_{kLatticeLead + CeilDiv(path.size(), kLatticeLanes) * kLatticeLanes},
@@ -115,9 +119,9 @@ class Lattice {
         taken_off_ = 0;
         for (int64_t begin = 0; begin < path_.steps; begin += step) {
             if (begin != 0) internal::CheckInterrupt();
-            taken_off_ += loops_.lattice.weights(emissions_.data(), skip_.data(), begin,
-                                                 std::min(path_.steps, begin + step), stride_,
-                                                 weights_.data());
+            taken_off_ +=
+                loops_.weights(emissions_.data(), skip_.data(), begin,
+                               std::min(path_.steps, begin + step), stride_, weights_.data());
         }
     }
 
@@ -158,7 +162,7 @@ class Lattice {
         return rows.data() + t * stride_ + kLatticeLead;
     }
 
-    const RowLoopsOf<T>& loops_;
+    const LatticeLoops<T>& loops_;
     const CtcPath& path_;
     int64_t stride_;
     Scratch<T> emissions_;
@@ -178,10 +182,10 @@ void Ctc(const Array& x, const Array& t, const Array& input_length, const Array&
     const CtcTargets targets{x, t, input_length, label_length};
     const int64_t rows = x.shape()[1];
     const int64_t classes = x.shape()[2];
-    VisitWide(x.dtype(), [&]<typename T>(const RowLoopsOf<T>& loops) {
+    VisitWide(x.dtype(), [&]<typename T>(const LatticeLoops<T>& loops) {
         ParallelFor(x.shape()[0], [&](int64_t step) {
-            loops.softmax.stats(Data<T>(x) + step * rows * classes, rows, classes,
-                                Data<T>(stats) + 2 * step * rows);
+            softmax_loops().Of<T>().stats(Data<T>(x) + step * rows * classes, rows, classes,
+                                          Data<T>(stats) + 2 * step * rows);
         });
         ParallelFor(rows, [&](int64_t row) {
             const CtcPath path = targets.PathOf(row, blank);
@@ -196,7 +200,7 @@ CX_NATIVE_KERNEL(Ctc)
 
 // gx -= gy times the posterior probability of each class in each step.
 template <typename T>
-void SubtractPosteriors(const RowLoopsOf<T>& loops, const CtcPath& path, const Array& x,
+void SubtractPosteriors(const LatticeLoops<T>& loops, const CtcPath& path, const Array& x,
                         const Array& stats, T gy, int64_t row, const Array& gx) {
     const int64_t rows = x.shape()[1];
     const int64_t classes = x.shape()[2];
@@ -209,7 +213,7 @@ void SubtractPosteriors(const RowLoopsOf<T>& loops, const CtcPath& path, const A
     reversed.Run();
     const Scratch<T> joined{path.steps * states};
     lattice.Join(reversed, joined.data());
-    loops.softmax.softmax(joined.data(), path.steps, states, joined.data());
+    softmax_loops().Of<T>().softmax(joined.data(), path.steps, states, joined.data());
     for (int64_t t = 0; t < path.steps; ++t) {
         const T* from = joined.data() + t * states;
         T* to = Data<T>(gx) + (t * rows + row) * classes;
@@ -230,12 +234,12 @@ void CtcGrad(const Array& x, const Array& t, const Array& input_length, const Ar
     const CtcTargets targets{x, t, input_length, label_length};
     const int64_t rows = x.shape()[1];
     const int64_t classes = x.shape()[2];
-    VisitWide(x.dtype(), [&]<typename T>(const RowLoopsOf<T>& loops) {
+    VisitWide(x.dtype(), [&]<typename T>(const LatticeLoops<T>& loops) {
         ParallelFor(x.shape()[0], [&](int64_t step) {
             const int64_t first = step * rows;
             T* to = Data<T>(gx) + first * classes;
-            loops.softmax.scaled(Data<T>(x) + first * classes, Data<T>(stats) + 2 * first,
-                                 Data<T>(gy), 1, rows, classes, to);
+            softmax_loops().Of<T>().scaled(Data<T>(x) + first * classes, Data<T>(stats) + 2 * first,
+                                           Data<T>(gy), 1, rows, classes, to);
             for (int64_t row = 0; row < rows; ++row) {
                 if (step < targets.steps(row)) continue;
                 std::fill_n(to + row * classes, classes, T{0});

@@ -6,12 +6,16 @@
 
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/norm/normalization.h"
+#include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/norm/normalization_common.h"
 #include "chainerx/native/parts.h"
 #include "chainerx/native/wide.h"
 
 namespace chainerx::native {
+
+CX_DISPATCH(normalization, NormalizationIsaLoops)
+
 namespace {
 
 constexpr int64_t kTask = 1 << 14;   // elements worth a thread

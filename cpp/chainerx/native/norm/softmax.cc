@@ -11,10 +11,14 @@
 #include "chainerx/kernels/strided/memory.h"
 #include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
+#include "chainerx/native/norm/softmax_loops.h"
 #include "chainerx/native/parts.h"
 #include "chainerx/native/wide.h"
 
 namespace chainerx::native {
+
+CX_DISPATCH(softmax, SoftmaxUnit)
+
 namespace {
 
 // Calls f(first row, number of rows) for chunks of about eight thousand elements.
@@ -30,9 +34,9 @@ void ForRows(const Array& x, const F& f) {
 template <typename F>
 void VisitWide(Dtype dtype, const F& f) {
     if (dtype == Dtype::kFloat64) {
-        f.template operator()<double>(rows_loops().f64.softmax);
+        f.template operator()<double>(softmax_loops().f64);
     } else {
-        f.template operator()<float>(rows_loops().f32.softmax);
+        f.template operator()<float>(softmax_loops().f32);
     }
 }
 

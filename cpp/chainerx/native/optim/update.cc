@@ -10,6 +10,9 @@
 #include "chainerx/native/parts.h"
 
 namespace chainerx::native {
+
+CX_DISPATCH(update, UpdateLoops)
+
 namespace {
 
 constexpr int64_t kBlock = 16 * 1024;

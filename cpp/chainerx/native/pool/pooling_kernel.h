@@ -9,7 +9,7 @@
 
 namespace chainerx::native {
 
-const PoolLoops& pooling_loops();  // of the chosen instruction set: isa.cc
+const PoolLoops& pooling_loops();  // of the chosen instruction set
 
 template <typename T>
 const PoolLoopsOf<T>& PoolLoopsFor() {

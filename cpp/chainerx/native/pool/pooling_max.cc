@@ -5,12 +5,16 @@
 #include <type_traits>
 
 #include "chainerx/kernels/pool/pooling.h"
+#include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/pool/pooling_kernel.h"
 #include "chainerx/native/pool/pooling_plan.h"
 #include "chainerx/native/pool/pooling_scalar.h"
 
 namespace chainerx::native {
+
+CX_DISPATCH(pooling, PoolLoops)
+
 namespace {
 
 template <typename T, typename Index>

@@ -11,10 +11,14 @@
 #include "chainerx/core/kernel_error.h"
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/random/random.h"
+#include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/random/random_loops.h"
 
 namespace chainerx::native {
+
+CX_DISPATCH(random, RandomUnit)
+
 namespace {
 
 // Philox blocks per task of the thread pool: some 30 to 200 us.
@@ -70,7 +74,7 @@ void RandomUniform(const Array& state, double low, double high, const Array& out
             const C first = static_cast<C>(from);
             const C width = static_cast<C>(to - from);
             const C last = LastBelow<T>(from, to);
-            FillFloats<T>(stream, out, LoopsOf<C>().random.uniform,
+            FillFloats<T>(stream, out, LoopsOf<C>().uniform,
                           [=](C u) { return finish(std::min(first + width * u, last)); });
         };
         if (low <= high) {
@@ -88,8 +92,7 @@ void RandomNormal(const Array& state, double loc, double scale, const Array& out
         using C = ComputeType<T>;
         const C mean = static_cast<C>(loc);
         const C deviation = static_cast<C>(scale);
-        FillFloats<T>(stream, out, LoopsOf<C>().random.normal,
-                      [=](C z) { return mean + deviation * z; });
+        FillFloats<T>(stream, out, LoopsOf<C>().normal, [=](C z) { return mean + deviation * z; });
     });
 }
 CX_NATIVE_KERNEL(RandomNormal)
@@ -147,8 +150,8 @@ void ForBits(const philox::Stream& stream, int64_t n, const F& f) {
         const int64_t end = std::min(n_blocks, (task + 1) * kBlocksPerTask);
         for (int64_t i = task * kBlocksPerTask; i < end; i += kChunk) {
             const int64_t blocks = std::min(kChunk, end - i);
-            LoopsOf<Number>().random.bits(stream.seed, stream.call, static_cast<uint64_t>(i),
-                                          blocks, bits);
+            LoopsOf<Number>().bits(stream.seed, stream.call, static_cast<uint64_t>(i), blocks,
+                                   bits);
             f(kPer * i, std::min(kPer * blocks, n - kPer * i), bits);
         }
     });
@@ -251,8 +254,8 @@ void Shuffle(const philox::Stream& stream, int64_t n, T* p) {
     for (int64_t i = 0; i < n; ++i) p[i] = static_cast<T>(i);
     for (int64_t block = 0; 2 * block < n - 1; block += kChunk) {
         alignas(64) uint64_t bits[2 * kChunk];
-        LoopsOf<double>().random.bits(stream.seed, stream.call, static_cast<uint64_t>(block),
-                                      kChunk, bits);
+        LoopsOf<double>().bits(stream.seed, stream.call, static_cast<uint64_t>(block), kChunk,
+                               bits);
         const int64_t last = n - 1 - 2 * block;
         const int64_t count = std::min(2 * kChunk, last);
         for (int64_t k = 0; k < count; ++k) {

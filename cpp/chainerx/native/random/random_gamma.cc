@@ -73,7 +73,7 @@ class GammaChunk {
     void Draw(int64_t first, int64_t n, C* out) {
         constexpr int64_t kPer = 16 / sizeof(C);
         const auto block = static_cast<uint64_t>(first / kPer);
-        const auto& loops = LoopsOf<C>().random;
+        const auto& loops = LoopsOf<C>();
         loops.normal(stream_.seed, stream_.call, block, CeilDiv(n, kPer), z_);
         loops.uniform(stream_.seed, stream_.call, kSecondNumbers + block, CeilDiv(n, kPer), u_);
         if (shapes_.is_one()) {
@@ -105,9 +105,9 @@ class GammaChunk {
 
     void Finish(int64_t first, int64_t n, bool any_below_one, C* out) {
         if (any_below_one) {
-            LoopsOf<double>().random.uniform(stream_.seed, stream_.call,
-                                             kThirdNumbers + static_cast<uint64_t>(first / 2),
-                                             CeilDiv(n, 2), powers_);
+            LoopsOf<double>().uniform(stream_.seed, stream_.call,
+                                      kThirdNumbers + static_cast<uint64_t>(first / 2),
+                                      CeilDiv(n, 2), powers_);
         }
         for (int64_t j = 0; j < n; ++j) {
             const double shape = shapes_[first + j];

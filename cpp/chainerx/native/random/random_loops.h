@@ -8,8 +8,8 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/thread_pool.h"
-#include "chainerx/native/isa.h"
 #include "chainerx/native/parts.h"
+#include "chainerx/native/random/number_loops.h"
 #include "chainerx/native/random/random.h"
 
 namespace chainerx::native {
@@ -21,12 +21,8 @@ inline philox::Stream NextCall(const Array& state) {
 }
 
 template <typename C>
-const RowLoopsOf<C>& LoopsOf() {
-    if constexpr (std::is_same_v<C, float>) {
-        return rows_loops().f32;
-    } else {
-        return rows_loops().f64;
-    }
+const RandomLoops<C>& LoopsOf() {
+    return random_loops().Of<C>();
 }
 
 // Layout of the Philox blocks of one call: those from 0 on, further ones for second and third
@@ -79,8 +75,8 @@ void ForPairs(const philox::Stream& stream, int64_t n, const F& f) {
         const int64_t end = std::min(n, (task + 1) * kTask);
         for (int64_t i = task * kTask; i < end; i += kChunk) {
             const int64_t count = std::min(kChunk, end - i);
-            LoopsOf<double>().random.uniform(stream.seed, stream.call, static_cast<uint64_t>(i),
-                                             count, numbers);
+            LoopsOf<double>().uniform(stream.seed, stream.call, static_cast<uint64_t>(i), count,
+                                      numbers);
             for (int64_t j = 0; j < count; ++j) f(i + j, numbers[2 * j], numbers[2 * j + 1]);
         }
     });

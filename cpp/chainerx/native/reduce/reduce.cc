@@ -1,8 +1,13 @@
 // Sum and product.
 #include "chainerx/kernels/reduce/reduction.h"
+#include "chainerx/native/isa.h"
 #include "chainerx/native/reduce/reduce_kernel.h"
 
 namespace chainerx::native {
+
+CX_DISPATCH(reduce, ReduceIsaLoops)
+CX_DISPATCH(reduce_whole, ReduceWholeLoops)
+
 namespace {
 
 CX_REDUCE(Sum, SumPolicy, StoreTotal, 0)

@@ -79,7 +79,7 @@ struct ReduceWholeLoops {
     ArgBlockLoops arg[kNumDtypes][2][2];
 };
 
-// The loops of the chosen instruction set: isa.cc.
+// The loops of the chosen instruction set.
 const ReduceIsaLoops& reduce_loops();
 const ReduceWholeLoops& reduce_whole_loops();
 

@@ -8,12 +8,16 @@
 #include "chainerx/core/interrupt.h"
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/native/gemm/blas.h"
+#include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/rnn/recurrent_loops.h"
 #include "chainerx/native/rnn/recurrent_pack.h"
 #include "chainerx/native/wide.h"
 
 namespace chainerx::native {
+
+CX_DISPATCH(recurrent, RecurrentUnit)
+
 namespace {
 
 using Step = RecurrentSteps::Step;

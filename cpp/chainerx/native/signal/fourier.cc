@@ -9,8 +9,12 @@
 
 #include "chainerx/core/fork_mutex.h"
 #include "chainerx/core/interrupt.h"
+#include "chainerx/native/isa.h"
 
 namespace chainerx::native {
+
+CX_DISPATCH(fourier, FourierUnit)
+
 namespace {
 
 // An LRU cache of plans, except for large lengths, whose plans cost less than their transforms and

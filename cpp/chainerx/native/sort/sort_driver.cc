@@ -4,12 +4,16 @@
 #include <bit>
 
 #include "chainerx/core/interrupt.h"
+#include "chainerx/native/isa.h"
 #include "chainerx/native/parts.h"
 #include "chainerx/native/scratch.h"
 #include "chainerx/native/sort/quicksort.h"
 #include "chainerx/native/sort/sort_rows.h"
 
 namespace chainerx::native {
+
+CX_DISPATCH(sorting, SortLoops)
+
 namespace {
 
 // Packs a key above its place: sorted order is then stable.

@@ -7,7 +7,7 @@ namespace chainerx::native {
 
 // Intel stalls on L3 inside long expressions; prefetching saves 10-20 %. AMD's hardware prefetcher
 // suffices, and software prefetch costs up to a third more where operands exceed L3 (x + y of
-// float64 in benchmarks/routines.py). Set with the instruction set.
+// float64 in benchmarks/routines.py). Set while the library loads.
 extern bool asks_ahead;
 
 // Prefetch distance, in bytes, of loops that only read. 4 KiB save a fifth on data in the L3 of
@@ -15,7 +15,7 @@ extern bool asks_ahead;
 // prefetching costs a quarter more. Where its loops restart after some kilobytes, as float sums do,
 // they prefetch a near line instead, and else the line that is read next, which costs nothing: near
 // distances cost up to a half more with AVX2, and a branch costs as much (sums, extremes and argmax
-// in benchmarks/routines.py, sum in benchmarks/ops.py). Set with the instruction set.
+// in benchmarks/routines.py, sum in benchmarks/ops.py). Set while the library loads.
 struct LaterBytes {
     int64_t in_short_run;
     int64_t in_long_run;

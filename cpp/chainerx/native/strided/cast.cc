@@ -12,11 +12,15 @@
 #include "chainerx/kernels/strided/memory.h"
 #include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
+#include "chainerx/native/strided/cast_loops.h"
 #include "chainerx/native/strided/copy_runs.h"
 #include "chainerx/native/strided/field.h"
 #include "chainerx/native/strided/tiles.h"
 
 namespace chainerx::native {
+
+CX_DISPATCH(cast, CastLoops)
+
 namespace {
 
 constexpr int64_t kTile = 512;
@@ -92,7 +96,7 @@ void CastBool(const void* x_data, void* out_data, int64_t n) {
 // Converts through int32, as NumPy does on x86-64.
 template <typename From, typename To>
 void CastToSmallInt(const void* x_data, void* out_data, int64_t n) {
-    const UnaryLoop to_int32 =
+    const Conversion to_int32 =
         std::is_same_v<From, float> ? cast_loops().float32_to_int32 : cast_loops().float64_to_int32;
     const From* x = static_cast<const From*>(x_data);
     To* out = static_cast<To*>(out_data);
@@ -108,14 +112,14 @@ template <typename From, typename To>
 constexpr bool kThroughInt32 = std::is_floating_point_v<From> && std::is_integral_v<To> &&
                                !std::is_same_v<To, bool> && sizeof(To) <= 2;
 
-UnaryLoop LoopOf(Dtype from, Dtype to);
+Conversion LoopOf(Dtype from, Dtype to);
 
 // Converts the real parts of complex numbers.
 template <typename R, typename To>
 void CastReals(const void* x_data, void* out_data, int64_t n) {
     const auto* x = static_cast<const R*>(x_data);
     auto* out = static_cast<To*>(out_data);
-    const UnaryLoop loop = LoopOf(kDtypeOf<R>, kDtypeOf<To>);
+    const Conversion loop = LoopOf(kDtypeOf<R>, kDtypeOf<To>);
     R tile[kTile];
     for (int64_t i = 0; i < n; i += kTile) {
         const int64_t count = std::min(kTile, n - i);
@@ -129,8 +133,8 @@ constexpr bool kByReals = kIsComplexType<From> && !kIsComplexType<To> &&
                           !std::is_same_v<To, bool> && !std::is_same_v<RealOf<From>, To>;
 
 template <typename From>
-UnaryLoop LoopFrom(Dtype to) {
-    return VisitDtype(to, []<typename To>() -> UnaryLoop {
+Conversion LoopFrom(Dtype to) {
+    return VisitDtype(to, []<typename To>() -> Conversion {
         if constexpr (kByReals<From, To>)
             return &CastReals<RealOf<From>, To>;
         else if constexpr (kThroughInt32<From, To>)
@@ -143,7 +147,7 @@ UnaryLoop LoopFrom(Dtype to) {
 }
 
 // Returns null if the dtypes are equal.
-UnaryLoop LoopOf(Dtype from, Dtype to) {
+Conversion LoopOf(Dtype from, Dtype to) {
     if (from == to) return nullptr;
     if (from == Dtype::kFloat32 && to == Dtype::kFloat16) return cast_loops().float32_to_float16;
     if (from == Dtype::kFloat32 && to == Dtype::kBFloat16) return cast_loops().float32_to_bfloat16;
@@ -175,7 +179,7 @@ void AsType(const Array& x, const Array& out) {
     char* const values[2] = {nullptr, nullptr};
     Walk<2> walk{out.shape(), arrays, values, AxisOrder::kByStride};
     const LoopTraits<2> traits{{out.GetItemSize(), x.GetItemSize()}, false, INT64_MAX};
-    const UnaryLoop loop = LoopOf(x.dtype(), out.dtype());
+    const Conversion loop = LoopOf(x.dtype(), out.dtype());
     if (loop == nullptr) {
         if (walk.total != 0 && TryCopyShortRuns(walk, x.GetItemSize())) return;
         RunTiles(walk, traits, BlockSizes::OfLight(kBlock), CopyLoop{});

@@ -6,10 +6,14 @@
 #include <utility>
 
 #include "chainerx/core/dtype.h"
+#include "chainerx/native/isa.h"
 #include "chainerx/native/strided/copy_bytes.h"
 #include "chainerx/native/strided/turn_loops.h"
 
 namespace chainerx::native {
+
+CX_DISPATCH(turn, TurnLoops)
+
 namespace {
 
 constexpr int64_t kLine = 64;  // bytes of a cache line

@@ -1,4 +1,4 @@
-// Fills memory.
+// Fills memory, and copies it from and to the host.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -8,6 +8,7 @@
 #include "chainerx/kernels/strided/memory.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/parts.h"
+#include "chainerx/native/strided/copy_bytes.h"
 #include "chainerx/native/strided/walk.h"
 
 namespace chainerx::native {
@@ -38,5 +39,19 @@ void Fill(const Array& out, const Scalar& value) {
 }
 CX_NATIVE_KERNEL(Fill)
 
+// memcpy may not be given the null pointers that stand for no bytes.
+void Copy(void* dst, const void* src, int64_t nbytes) {
+    if (nbytes != 0) CopyBytes(static_cast<char*>(dst), static_cast<const char*>(src), nbytes);
+}
+
 }  // namespace
+
+void NativeDevice::CopyFromHost(void* dst, const void* src, int64_t nbytes) {
+    Copy(dst, src, nbytes);
+}
+
+void NativeDevice::ReadToHost(void* dst, const void* src, int64_t nbytes) {
+    Copy(dst, src, nbytes);
+}
+
 }  // namespace chainerx::native

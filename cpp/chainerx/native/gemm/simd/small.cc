@@ -129,7 +129,16 @@ T Dot(int64_t k, const T* a, const T* b) {
 }
 
 template <typename T>
-constexpr SmallLoopsOf<T> kLoops = {&Product<T>, &Dots<T>, &Dot<T>};
+void Scale(const T* x, T factor, T* y, int64_t n, bool add) {
+    if (!add) {
+        ForRow(x, y, n, [=](const Batch<T>& b) { return b * factor; });
+        return;
+    }
+    for (int64_t i = 0; i < n; ++i) y[i] += x[i] * factor;
+}
+
+template <typename T>
+constexpr SmallLoopsOf<T> kLoops = {&Product<T>, &Dots<T>, &Dot<T>, &Scale<T>};
 
 }  // namespace
 }  // namespace CX_ISA

@@ -79,14 +79,6 @@ inline Batch<T> LoadFilled(const T* x, int64_t n, T fill) {
     return xsimd::select(lane < Batch<T>(static_cast<T>(n)), LoadPart(x, n), Batch<T>(fill));
 }
 
-template <typename T, typename F>
-inline void ForRow(const T* x, T* y, int64_t n, const F& f) {
-    constexpr int64_t kSize = Batch<T>::size;
-    int64_t i = 0;
-    for (; i + kSize <= n; i += kSize) f(Batch<T>::load_unaligned(x + i)).store_unaligned(y + i);
-    if (i < n) StorePart(y + i, f(LoadPart(x + i, n - i)), n - i);
-}
-
 template <typename T>
 inline T MaxOfRow(const T* x, int64_t n) {
     constexpr int64_t kSize = Batch<T>::size;

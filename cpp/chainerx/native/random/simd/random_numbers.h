@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "chainerx/native/math/simd/math.h"
-#include "chainerx/native/norm/row_loops.h"
+#include "chainerx/native/random/number_loops.h"
 #include "chainerx/native/random/simd/philox_lanes.h"
 
 namespace chainerx::native {

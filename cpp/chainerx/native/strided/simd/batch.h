@@ -113,6 +113,15 @@ inline void StorePart(double* x, const BatchD& y, int64_t n) {
 #endif
 }
 
+// Computes y = f(x) for n elements, batch by batch; the last batch may be partial.
+template <typename T, typename F>
+inline void ForRow(const T* x, T* y, int64_t n, const F& f) {
+    constexpr int64_t kSize = Batch<T>::size;
+    int64_t i = 0;
+    for (; i + kSize <= n; i += kSize) f(Batch<T>::load_unaligned(x + i)).store_unaligned(y + i);
+    if (i < n) StorePart(y + i, f(LoadPart(x + i, n - i)), n - i);
+}
+
 // A mask of the first n lanes.
 template <typename T>
 inline xsimd::batch_bool<T> FirstLanes(int64_t n) {

@@ -1,6 +1,6 @@
 // SIMD dtype conversions.
 #include "chainerx/core/float16.h"
-#include "chainerx/native/elementwise/loops.h"
+#include "chainerx/native/strided/cast_loops.h"
 #include "chainerx/native/strided/simd/batch.h"
 
 namespace chainerx::native {

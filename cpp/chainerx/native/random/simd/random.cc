@@ -1,23 +1,11 @@
-// SIMD loops outside of the elementwise families: softmax, CTC, random numbers, outer products.
-#include "chainerx/native/loss/simd/lattice.h"
-#include "chainerx/native/math/simd/math.h"
-#include "chainerx/native/norm/row_loops.h"
-#include "chainerx/native/norm/simd/softmax_rows.h"
+// SIMD loops of random numbers and dropout.
+#include "chainerx/native/random/number_loops.h"
 #include "chainerx/native/random/simd/philox_lanes.h"
 #include "chainerx/native/random/simd/random_numbers.h"
 
 namespace chainerx::native {
 namespace CX_ISA {
 namespace {
-
-template <typename T>
-void Scale(const T* x, T factor, T* y, int64_t n, bool add) {
-    if (!add) {
-        ForRow(x, y, n, [=](const Batch<T>& b) { return b * factor; });
-        return;
-    }
-    for (int64_t i = 0; i < n; ++i) y[i] += x[i] * factor;
-}
 
 #if defined(CX_ISA_AVX2) || defined(CX_ISA_AVX512)
 // Dropout of eight elements; all bits of a lane of `keep` are set if it is kept.
@@ -74,18 +62,14 @@ void Dropout(uint64_t seed, uint64_t call, uint64_t first, int64_t n, int64_t mi
 }
 
 template <typename T>
-constexpr RowLoopsOf<T> kLoops = {{SoftmaxStats<T>, Softmax<T>, LogSoftmax<T>, ScaledSoftmax<T>},
-                                  {LatticeWeights<T>},
-                                  {Uniform<T>, Normal<T>, Bits<BitsOf<T>>},
-                                  Dropout<T>,
-                                  Scale<T>};
+constexpr RandomLoops<T> kLoops = {Uniform<T>, Normal<T>, Bits<BitsOf<T>>, Dropout<T>};
 
 }  // namespace
 }  // namespace CX_ISA
 }  // namespace chainerx::native
 
 extern "C" {
-__attribute__((visibility("hidden"))) extern const chainerx::native::RowLoops CX_UNIT_ENTRY;
-const chainerx::native::RowLoops CX_UNIT_ENTRY = {chainerx::native::CX_ISA::kLoops<float>,
-                                                  chainerx::native::CX_ISA::kLoops<double>};
+__attribute__((visibility("hidden"))) extern const chainerx::native::RandomUnit CX_UNIT_ENTRY;
+const chainerx::native::RandomUnit CX_UNIT_ENTRY = {chainerx::native::CX_ISA::kLoops<float>,
+                                                    chainerx::native::CX_ISA::kLoops<double>};
 }

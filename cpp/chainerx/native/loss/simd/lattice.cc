@@ -1,8 +1,6 @@
 // SIMD alpha recursion: the states of a step in parallel.
-#pragma once
-
+#include "chainerx/native/loss/lattice_loops.h"
 #include "chainerx/native/math/simd/math.h"
-#include "chainerx/native/norm/row_loops.h"
 
 namespace chainerx::native {
 namespace CX_ISA {
@@ -57,6 +55,15 @@ double LatticeWeights(const T* x, const T* skip, int64_t begin, int64_t end, int
     return total;
 }
 
+template <typename T>
+constexpr LatticeLoops<T> kLoops = {LatticeWeights<T>};
+
 }  // namespace
 }  // namespace CX_ISA
 }  // namespace chainerx::native
+
+extern "C" {
+__attribute__((visibility("hidden"))) extern const chainerx::native::LatticeUnit CX_UNIT_ENTRY;
+const chainerx::native::LatticeUnit CX_UNIT_ENTRY = {chainerx::native::CX_ISA::kLoops<float>,
+                                                     chainerx::native::CX_ISA::kLoops<double>};
+}

@@ -2,6 +2,8 @@
 
     core <- autograd <- ops <- python        core <- kernels <- {native, cuda}        ops -> kernels
 
+and that the rooms of a backend stand on each other, in the order of FLOORS.
+
 Run it as ``python tools/check_includes.py [folder of the sources]``. Exit status 1 and one line per
 wrong include if there is any.
 """
@@ -26,6 +28,29 @@ ALLOWED: dict[str, set[str]] = {
     'python': {'core', 'autograd', 'kernels', 'ops'},
 }
 
+#: What the rooms of a backend stand on: each on what it names, on all that is below that, and on
+#: the files of the folder of the backend itself.
+FLOORS: dict[str, set[str]] = {
+    'strided': set(),
+    'shape': {'strided'},
+    'pool': {'strided'},
+    'signal': {'strided'},
+    'math': {'strided'},
+    'elementwise': {'math'},
+    'random': {'elementwise'},
+    'reduce': {'elementwise'},
+    'sort': {'elementwise'},
+    'norm': {'elementwise'},
+    'gemm': {'elementwise'},
+    'optim': {'elementwise'},
+    'index': {'reduce', 'sort'},
+    'linalg': {'gemm'},
+    'conv': {'gemm'},
+    'rnn': {'gemm'},
+    'attention': {'gemm', 'random'},
+    'loss': {'norm'},
+}
+
 #: Headers from outside that only one folder may see.
 OUTSIDE = {
     re.compile(r'Python\.h|structmember\.h|nanobind/.*|numpy/.*'): 'python',
@@ -35,11 +60,33 @@ OUTSIDE = {
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 
 
+def below(room: str) -> set[str]:
+    return FLOORS[room].union(*map(below, FLOORS[room]))
+
+
+def room_of(name: tuple[str, ...]) -> str | None:
+    """That of a path within the sources, if it is one of a backend; '' for the backend's own."""
+    if name[0] not in ('native', 'cuda'):
+        return None
+    return name[1] if len(name) > 2 else ''
+
+
+def check_room(room: str, target: tuple[str, ...]) -> bool:
+    """Whether a file of the room may include the target."""
+    other = room_of(target)
+    return other in (None, '', room) or (room != '' and other in below(room))
+
+
 def check_file(path: Path, root: Path) -> Iterator[str]:
     """Yields a message for each include of ``path`` that breaks the rule."""
-    folder = path.relative_to(root).parts[0]
+    parts = path.relative_to(root).parts
+    folder = parts[0]
     if folder not in ALLOWED:
         yield f'{path}: folder {folder} has no place in the order; name it in {Path(__file__).name}'
+        return
+    room = room_of(parts)
+    if room and room not in FLOORS:
+        yield f'{path}: room {room} has no place in the order; name it in {Path(__file__).name}'
         return
     for number, line in enumerate(path.read_text().splitlines(), start=1):
         match = INCLUDE.match(line)
@@ -63,6 +110,8 @@ def check_file(path: Path, root: Path) -> Iterator[str]:
         owner = name.split('/')[1]
         if owner != folder and owner not in ALLOWED[folder] and not table:
             yield f'{place}: {folder}/ may not include "{name}"'
+        elif room is not None and not check_room(room, tuple(name.split('/')[1:])):
+            yield f'{place}: {"/".join(parts[:-1])}/ may not include "{name}"'
 
 
 def check(root: Path) -> list[str]:

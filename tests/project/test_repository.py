@@ -43,11 +43,23 @@ def test_includes_point_one_way():
         ('ops/a.cc', '#include <xsimd/xsimd.hpp>', '<xsimd/xsimd.hpp> belongs to native/'),
         ('ops/a.cc', '#include "chainerx/ops/none.h"', '"chainerx/ops/none.h" does not exist'),
         ('other/a.cc', '', 'folder other has no place'),
+        ('native/other/a.cc', '', 'room other has no place'),
+        ('native/a.h', '#include "chainerx/native/gemm/b.h"', 'native/ may not include'),
+        (
+            'native/strided/a.cc',
+            '#include "chainerx/native/gemm/b.h"',
+            'native/strided/ may not include "chainerx/native/gemm/b.h"',
+        ),
+        (
+            'native/reduce/simd/a.cc',
+            '#include "chainerx/native/gemm/b.h"',
+            'native/reduce/simd/ may not include',
+        ),
     ],
 )
 def test_wrong_includes_are_found(tmp_path, file, line, message):
     root = tmp_path / 'chainerx'
-    for name in ('ops/b.h', 'ops/table.def', file):
+    for name in ('ops/b.h', 'native/gemm/b.h', file):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).touch()
     (root / file).write_text(f'{line}\n')
@@ -56,12 +68,21 @@ def test_wrong_includes_are_found(tmp_path, file, line, message):
     assert message in messages[0]
 
 
-def test_a_backend_may_include_the_tables_of_ops(tmp_path):
+@pytest.mark.parametrize(
+    ('file', 'included'),
+    [
+        ('native/a.cc', 'ops/room/table.def'),  # the tables of ops are data
+        ('native/conv/simd/a.cc', 'native/gemm/a.h'),
+        ('native/conv/a.cc', 'native/strided/simd/a.h'),  # below what is below
+        ('native/gemm/a.h', 'native/a.h'),
+    ],
+)
+def test_right_includes_are_let_through(tmp_path, file, included):
     root = tmp_path / 'chainerx'
-    for folder in ('native', 'ops'):
-        (root / folder).mkdir(parents=True)
-    (root / 'ops' / 'table.def').touch()
-    (root / 'native' / 'a.cc').write_text('#include "chainerx/ops/table.def"\n')
+    for name in (file, included):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+    (root / included).touch()
+    (root / file).write_text(f'#include "chainerx/{included}"\n')
     assert load_tool('check_includes').check(root) == []
 
 
@@ -209,10 +230,20 @@ def test_no_folder_is_too_large_to_know(files):
     assert {folder: n for folder, n in sizes.items() if n > 60} == {}
 
 
+@pytest.mark.parametrize('part', ['ops', 'native', 'python'])
+def test_every_room_has_a_readme(files, part):
+    pattern = rf'(cpp/chainerx/{part}(?:/\w+)+)/\w+\.(?:cc|h|def)'
+    rooms = {match[1] for name in files if (match := re.fullmatch(pattern, name))}
+    rooms = {room for room in rooms if not room.endswith('/simd') and '/bindings/' not in room}
+    assert rooms
+    assert [room for room in sorted(rooms) if f'{room}/README.md' not in files] == []
+
+
 def test_every_folder_has_a_short_readme(files):
     tops = {'benchmarks', 'cmake', 'docs', 'examples', 'tests', 'tools'}
     folders = {f for f in tops if any(name.startswith(f + '/') for name in files)}
     folders |= {'/'.join(name.split('/')[:3]) for name in files if re.match(r'cpp/\w+/\w+/', name)}
+    folders |= {name.rpartition('/')[0] for name in files if re.match(r'cpp/.*/README\.md', name)}
     folders |= {'/'.join(name.split('/')[:2]) for name in files if re.match(r'python/\w+/', name)}
     folders |= {
         name.rpartition('/')[0] for name in files if re.match(r'tests/.*/test_\w+\.py', name)

@@ -63,8 +63,8 @@ struct Forward : Writer<T> {
         this->loops.moments(this->x + offset, runs, stride, n, true, sums);
     }
     void ReduceColumns(int64_t offset, int64_t rows, int64_t stride, int64_t width, const T*,
-                       int64_t before, double* sums, int64_t plane) const {
-        this->loops.column_moments(this->x + offset, rows, stride, width, before, sums, plane);
+                       double* sums, int64_t plane) const {
+        this->loops.column_moments(this->x + offset, rows, stride, width, sums, plane);
     }
     static void Join(double* sums, int64_t step, int64_t count, const double* more,
                      int64_t more_step, int64_t more_count) {
@@ -153,7 +153,7 @@ struct Backward {
         loops.dots(x + offset, g + offset, runs, stride, n, mean[c], sums);
     }
     void ReduceColumns(int64_t offset, int64_t rows, int64_t stride, int64_t width,
-                       const T* centers, int64_t, double* sums, int64_t plane) const {
+                       const T* centers, double* sums, int64_t plane) const {
         loops.column_dots(x + offset, g + offset, rows, stride, width, centers, sums, plane);
     }
     static void Join(double* sums, int64_t step, int64_t, const double* more, int64_t more_step,
@@ -221,8 +221,7 @@ struct Fixed : Writer<T> {
 
     const T* Centers() const { return nullptr; }
     void Reduce(int64_t, int64_t, int64_t, int64_t, int64_t, double*) const {}
-    void ReduceColumns(int64_t, int64_t, int64_t, int64_t, const T*, int64_t, double*,
-                       int64_t) const {}
+    void ReduceColumns(int64_t, int64_t, int64_t, int64_t, const T*, double*, int64_t) const {}
     static void Join(double*, int64_t, int64_t, const double*, int64_t, int64_t) {}
     void Finish(int64_t c, const double*, T* params, int64_t step) const {
         const double r = 1 / std::sqrt(static_cast<double>(var[c]) + eps);

@@ -29,7 +29,7 @@ struct ChannelShape {
 // Op computes in T:
 //     kSums, kParams             doubles that are summed up; numbers of T to write with
 //     Reduce(offset, runs, stride, n, channel, sums)         sums of runs that begin at `offset`
-//     ReduceColumns(offset, rows, stride, width, centers, before, sums, plane)   adds to sums
+//     ReduceColumns(offset, rows, stride, width, centers, sums, plane)   adds to sums
 //     Centers()                  numbers of each channel that ReduceColumns needs, or null
 //     Join(sums, step, count, more, more_step, more_count)   sums += more, `step` doubles apart
 //     Finish(channel, sums, params, step)                    params, `step` numbers apart
@@ -154,7 +154,7 @@ class ChannelRun {
                 alignas(64) double sums[kSums * kTile] = {};
                 const T* centers = op_.Centers();
                 op_.ReduceColumns(begin, n, c, width,
-                                  centers == nullptr ? centers : centers + begin, 0, sums, kTile);
+                                  centers == nullptr ? centers : centers + begin, sums, kTile);
                 alignas(64) T params[kParams * kTile];
                 FinishColumns(begin, width, sums, kTile, params, kTile);
                 if (op_.writes()) op_.MapColumns(begin, n, c, width, params, kTile);
@@ -188,7 +188,7 @@ class ChannelRun {
         std::fill_n(sums.get(), (blocks + 1) * size, 0.0);
         ParallelFor(blocks, [&](int64_t b) {
             op_.ReduceColumns(b * block * period, std::min(block, rows - b * block), period, period,
-                              centers.get(), 0, sums.get() + b * size, period);
+                              centers.get(), sums.get() + b * size, period);
         });
         for (int64_t b = 1; b < blocks; ++b) {
             for (int64_t j = 0; j < period; ++j) {
@@ -198,7 +198,7 @@ class ChannelRun {
         }
         double* const last = sums.get() + blocks * size;
         if (rest != 0) {
-            op_.ReduceColumns(rows * period, 1, period, rest, centers.get(), 0, last, period);
+            op_.ReduceColumns(rows * period, 1, period, rest, centers.get(), last, period);
         }
         T* const params = new T[static_cast<size_t>(kParams * c)];
         const std::unique_ptr<T[]> holder{params};

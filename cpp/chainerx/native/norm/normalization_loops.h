@@ -14,9 +14,9 @@ struct NormalizationLoops {
     // sums[0], sums[1] = mean, sum of squared distances from it. Not `centered`: 0, sum of squares.
     void (*moments)(const T* x, int64_t runs, int64_t stride, int64_t n, bool centered,
                     double* sums);
-    // The same for columns, which had `before` rows so far.
-    void (*column_moments)(const T* x, int64_t rows, int64_t stride, int64_t width, int64_t before,
-                           double* sums, int64_t plane);
+    // The same for columns.
+    void (*column_moments)(const T* x, int64_t rows, int64_t stride, int64_t width, double* sums,
+                           int64_t plane);
 
     // sums[k] += sum of (x - center), g, g * (x - center)
     void (*dots)(const T* x, const T* g, int64_t runs, int64_t stride, int64_t n, T center,

@@ -196,17 +196,16 @@ void Moments(const T* x, int64_t runs, int64_t stride, int64_t n, bool centered,
 }
 
 template <typename T>
-void ColumnMoments(const T* x, int64_t rows, int64_t stride, int64_t width, int64_t before,
-                   double* sums, int64_t plane) {
+void ColumnMoments(const T* x, int64_t rows, int64_t stride, int64_t width, double* sums,
+                   int64_t plane) {
     ForRowGroups(rows, [&](int64_t first, int64_t count) {
         const T* x0 = x + first * stride;
         const double inverse = 1 / static_cast<double>(count);
         // The first block does not read `sums`.
-        const bool is_first = before + first == 0;
-        const double part =
-            static_cast<double>(count) / static_cast<double>(before + first + count);
+        const bool is_first = first == 0;
+        const double part = static_cast<double>(count) / static_cast<double>(first + count);
         const BatchD of_mean(part);
-        const BatchD of_square(part * static_cast<double>(before + first));
+        const BatchD of_square(part * static_cast<double>(first));
         const BatchD zero(0.0);
         const BatchD n(static_cast<double>(count));
         const BatchD one_of_n(inverse);

@@ -2,6 +2,13 @@
 #include "chainerx/python/array_likes.h"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "chainerx/core/error.h"
 #include "chainerx/python/ndarray/ndarray.h"
@@ -143,6 +150,17 @@ PyObject* DrawBatch(const ArgSpec& spec, PyObject* self, PyObject* const* args, 
 
 void InitBatching(PyObject* module) {
     auto m = nb::borrow<nb::module_>(module);
+    m.def(
+        "_elementwise_bindings",
+        [] {
+            std::vector<std::pair<int, std::string>> found;
+            for (const Binding* b = Binding::first; b != nullptr; b = b->next) {
+                if (b->is_elementwise) found.emplace_back(b->kind, b->spec.name());
+            }
+            return found;
+        },
+        "For chainerx.func: the functions that compute element by element.\n\n"
+        "Returns:\n    list of tuple: Kind, as calls report it, and name.");
     m.def(
         "_set_batching",
         [](nb::handle batched, nb::handle call, nb::handle draw, nb::handle at) {

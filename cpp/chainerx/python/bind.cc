@@ -13,8 +13,8 @@ namespace chainerx::python {
 Binding* Binding::first = nullptr;
 Alias* Alias::first = nullptr;
 
-Binding::Binding(Kind kind, ArgSpec& spec, const char* doc, Entry entry)
-    : kind{kind}, spec{spec}, doc{doc}, entry{entry}, next{first} {
+Binding::Binding(Kind kind, ArgSpec& spec, const char* doc, Entry entry, bool is_elementwise)
+    : kind{kind}, spec{spec}, doc{doc}, entry{entry}, is_elementwise{is_elementwise}, next{first} {
     spec.kind_ = kind;
     spec.entry_ = entry;
     first = this;

@@ -98,12 +98,13 @@ struct Binding {
         return kind == kRandom || kind == kDraw || kind == kGenerator;
     }
 
-    Binding(Kind kind, ArgSpec& spec, const char* doc, Entry entry);
+    Binding(Kind kind, ArgSpec& spec, const char* doc, Entry entry, bool is_elementwise = false);
 
     Kind kind;
     ArgSpec& spec;
     const char* doc;
     Entry entry;
+    bool is_elementwise;  // so vmap calls it once with arrays of all examples
     Binding* next;
 
     static Binding* first;
@@ -161,8 +162,8 @@ PyObject* CallBound(const ArgSpec& spec, PyObject* self, PyObject* const* args, 
 }
 
 #define CX_BIND(kind, Prefix, Name, signature, doc) \
-    CX_BIND_AS(kind, Binding::Draws(Binding::kind), Prefix, Name, signature, doc)
-#define CX_BIND_AS(kind, draws, Prefix, Name, signature, doc)                                  \
+    CX_BIND_AS(kind, Binding::Draws(Binding::kind), false, Prefix, Name, signature, doc)
+#define CX_BIND_AS(kind, draws, is_elementwise, Prefix, Name, signature, doc)                  \
     static PyObject* Prefix##Impl_##Name(PyObject* self, PyObject* const* a);                  \
     static ArgSpec Prefix##Spec_##Name{#Name, signature};                                      \
     static PyObject* Prefix##Entry_##Name(PyObject* self, PyObject* const* args, Py_ssize_t n, \
@@ -171,14 +172,17 @@ PyObject* CallBound(const ArgSpec& spec, PyObject* self, PyObject* const* args, 
                                                       keywords);                               \
     }                                                                                          \
     static const Binding Prefix##Binding_##Name{Binding::kind, Prefix##Spec_##Name, doc,       \
-                                                &Prefix##Entry_##Name};                        \
+                                                &Prefix##Entry_##Name, is_elementwise};        \
     static PyObject* Prefix##Impl_##Name([[maybe_unused]] PyObject* self,                      \
                                          [[maybe_unused]] PyObject* const* a)
 
 #define CX_ROUTINE(Name, signature, doc) CX_BIND(kRoutine, Routine, Name, signature, doc)
 // One that draws random numbers.
 #define CX_DRAWING_ROUTINE(Name, signature, doc) \
-    CX_BIND_AS(kRoutine, true, Routine, Name, signature, doc)
+    CX_BIND_AS(kRoutine, true, false, Routine, Name, signature, doc)
+// One that computes element by element, but has not the options of CX_ELEMENTWISE.
+#define CX_ELEMENTWISE_ROUTINE(Name, signature, doc) \
+    CX_BIND_AS(kRoutine, false, true, Routine, Name, signature, doc)
 #define CX_ALIAS(Name, Routine) static const Alias Alias_##Name{Binding::kRoutine, #Name, #Routine};
 // In the body, `self` is the ndarray object; Self(self) its array.
 #define CX_METHOD(Name, signature, doc) CX_BIND(kMethod, Method, Name, signature, doc)
@@ -191,6 +195,8 @@ PyObject* CallBound(const ArgSpec& spec, PyObject* self, PyObject* const* args, 
     static const Alias RandomAlias_##Name{Binding::kRandom, #Name, #Routine};
 #define CX_LINALG(Name, signature, doc) CX_BIND(kLinalg, Linalg, Name, signature, doc)
 #define CX_SPECIAL(Name, signature, doc) CX_BIND(kSpecial, Special, Name, signature, doc)
+#define CX_ELEMENTWISE_SPECIAL(Name, signature, doc) \
+    CX_BIND_AS(kSpecial, false, true, Special, Name, signature, doc)
 #define CX_FFT(Name, signature, doc) CX_BIND(kFft, Fft, Name, signature, doc)
 #define CX_SPECIAL_ALIAS(Name, Routine) \
     static const Alias SpecialAlias_##Name{Binding::kSpecial, #Name, #Routine};

@@ -79,7 +79,7 @@ PyObject* CallElementwise(const ElementwiseFn& f, PyObject* const* args, Py_ssiz
         return CallElementwise<n, &Compute_##kind##Name>(Fn_##kind##Name, args, n_args, keywords); \
     }                                                                                              \
     static const Binding Binding_##kind##Name{Binding::kind, Spec_##kind##Name, doc,               \
-                                              &Entry_##kind##Name};                                \
+                                              &Entry_##kind##Name, true};                          \
     static PyObject* Compute_##kind##Name(PyObject* const* a)
 
 // The result of any other routine: `y` itself, or `out`, which then gets it, with its shape.

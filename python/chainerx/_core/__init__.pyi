@@ -423,6 +423,14 @@ class HookHandle:
     def remove(self) -> None:
         """Ends the hook, and forgets its function. Again does nothing."""
 
+def _elementwise_bindings() -> list[tuple[builtins.int, str]]:
+    """
+    For chainerx.func: the functions that compute element by element.
+
+    Returns:
+        list of tuple: Kind, as calls report it, and name.
+    """
+
 def _set_batching(batched: object, call: object, draw: object, at: object) -> None:
     """For chainerx.func: the class of batches, and what is called with them."""
 

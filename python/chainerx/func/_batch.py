@@ -215,12 +215,17 @@ def rule(*names: str) -> c.Callable[[Rule], Rule]:
 _PREFIXES = ('', 'ndarray.', 'random.', 'random.', 'random.', 'linalg.', 'special.', 'fft.')
 
 
+def full_name(kind: int, name: str) -> str:
+    """The name of a routine with its module, by the kind of its binding."""
+    return _PREFIXES[kind] + name
+
+
 def _find(kind: int, name: str) -> tuple[str, Routine]:
     prefix = _PREFIXES[kind]
     owner: tp.Any = _core
     if prefix:
         owner = chainerx.ndarray if prefix == 'ndarray.' else getattr(_core, prefix[:-1])
-    return prefix + name, getattr(owner, name)
+    return full_name(kind, name), getattr(owner, name)
 
 
 def innermost(*trees: Tree) -> Level | None:
@@ -379,7 +384,7 @@ def _call(kind: int, name: str, owner: object, args: Argument, kwargs: Argument)
 
 def _draw(kind: int, name: str, generator: object, args: Argument, kwargs: Argument) -> Operand:
     levels = state.levels
-    full = _PREFIXES[kind] + name
+    full = full_name(kind, name)
     by_key = kwargs.get('key') is not None or (full == 'dropout' and args[2:] not in ((), (None,)))
     if not levels or full in NO_DRAWS or by_key:
         return NotImplemented

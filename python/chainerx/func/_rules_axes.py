@@ -18,6 +18,7 @@ from chainerx.func._batch import (
     Level,
     conditions,
     full,
+    full_name,
     is_array,
     is_batch,
     lift,
@@ -28,33 +29,12 @@ from chainerx.func._batch import (
 if tp.TYPE_CHECKING:
     from chainerx._typing import Argument, Axis, DeviceLike, Operand, Routine, ShapeLike, Tree
 
-# Families of kernels whose rows are routines that compute element by element.
-FAMILIES = """
-    activation arithmetic bitwise comparison explog hyperbolic logic rounding special trigonometric
-"""
-# Compositions that do.
-ELEMENTWISE = """
-    absolute absolute_error clip clipped_relu conj copy copysign elu fabs fix gelu huber_loss hypot
-    imag isfinite isinf isnan leaky_relu logaddexp logical_and logical_not logical_or logical_xor
-    maximum minimum mish positive power real sign signbit silu softplus square
-    squared_error swish trunc angle around bitwise_count degrees divmod float_power fmax
-    fmin frexp gaussian_kl_divergence heaviside isclose iscomplex isneginf isposinf isreal ldexp
-    logaddexp2 modf nan_to_num nextafter radians round sinc spacing
+# What copies arrays, or reads their bytes in another way; the binding says of all else whether it
+# computes element by element.
+COPIES = """
+    copy ascontiguousarray asfortranarray
     ndarray.as_grad_stopped ndarray.astype ndarray.to_device ndarray.view
-    ascontiguousarray asfortranarray
-    special.kl_div special.betaln special.multigammaln
-    add subtract multiply divide floor_divide remainder fmod bitwise_and bitwise_or bitwise_xor
-    left_shift right_shift invert equal not_equal less less_equal greater greater_equal negative
 """
-
-
-def names_of_rows() -> c.Iterator[str]:
-    """The routines behind the elementwise kernels: a new row has its rule at once."""
-    families = set(FAMILIES.split())
-    for kernel, family, _, _ in _core.kernels.table():
-        if family in families:
-            snake = ''.join(f'_{x.lower()}' if x.isupper() else x for x in kernel).lstrip('_')
-            yield from (snake, f'special.{snake}')
 
 
 def elementwise(level: Level, function: Routine, *args: Argument, **kwargs: Argument) -> Operand:
@@ -81,7 +61,8 @@ def elementwise(level: Level, function: Routine, *args: Argument, **kwargs: Argu
 _batch.WRITING.add(elementwise)
 
 
-rule(*names_of_rows(), *ELEMENTWISE.split())(elementwise)
+rule(*COPIES.split())(elementwise)
+rule(*[full_name(kind, name) for kind, name in _core._elementwise_bindings()])(elementwise)
 
 
 @rule('where')

@@ -33,10 +33,11 @@ auto CallClose(const char* op, PyObject* const* a, const F& f) {
                            : f(Self(a[0]), ToNumberBeside(op, "b", a[1]), c);
 }
 
-CX_ROUTINE(isclose, "a: ndarray | Scalar, b: ndarray | Scalar, " CX_CLOSENESS ") -> ndarray",
-           "``abs(a - b) <= atol + rtol * abs(b)``; infinities are close to themselves "
-           "alone." CX_CLOSENESS_ARGS CX_BOOL CX_NO_GRADIENT
-           "Raises:\n    DimensionError: If the shapes do not broadcast.") {
+CX_ELEMENTWISE_ROUTINE(isclose,
+                       "a: ndarray | Scalar, b: ndarray | Scalar, " CX_CLOSENESS ") -> ndarray",
+                       "``abs(a - b) <= atol + rtol * abs(b)``; infinities are close to themselves "
+                       "alone." CX_CLOSENESS_ARGS CX_BOOL CX_NO_GRADIENT
+                       "Raises:\n    DimensionError: If the shapes do not broadcast.") {
     return Wrap(CallClose("isclose", a, [](const auto& x, const auto& y, const Closeness& c) {
         return Isclose(x, y, c);
     }));
@@ -138,7 +139,7 @@ PyObject* ClipTo(const Array& x, PyObject* const* a) {
     ", out: ndarray | None = None, "    \
     "*, a_min: " CX_BOUND ", a_max: " CX_BOUND ") -> ndarray"
 
-CX_ROUTINE(
+CX_ELEMENTWISE_ROUTINE(
     clip, "a: ndarray, " CX_CLIP_PARAMETERS,
     "Limits the values to a range.\n\n"
     "Args:\n"

@@ -49,9 +49,9 @@ CX_COMPOSED(bitwise_count, BitwiseCount, "How many bits of the absolute value ar
             "bool or integers",
             "Returns:\n    ndarray: Shape of ``x``, uint8." CX_NO_GRADIENT
             "Raises:\n    DtypeError: For floats.")
-CX_ROUTINE(sinc, "x: ndarray) -> ndarray",
-           "``sin(pi * x) / (pi * x)``, and 1 at 0." CX_ARGS_X
-           "any dtype.\n" CX_FLOAT CX_GRADIENT) {
+CX_ELEMENTWISE_ROUTINE(sinc, "x: ndarray) -> ndarray",
+                       "``sin(pi * x) / (pi * x)``, and 1 at 0." CX_ARGS_X
+                       "any dtype.\n" CX_FLOAT CX_GRADIENT) {
     return Wrap(Sinc(ToArray("sinc", "x", a[0])));
 }
 
@@ -65,10 +65,10 @@ CX_QUESTION(isposinf, Isposinf, "Whether each element is the positive infinity."
             CX_RAISES_COMPLEX)
 CX_QUESTION(isneginf, Isneginf, "Whether each element is the negative infinity.", "any real dtype",
             CX_RAISES_COMPLEX)
-#define CX_PART_QUESTION(py, Name, doc)                               \
-    CX_ROUTINE(py, "x: ndarray) -> ndarray",                          \
-               doc CX_ARGS_X "any dtype.\n" CX_BOOL CX_NO_GRADIENT) { \
-        return Wrap(Name(ToArray(#py, "x", a[0])));                   \
+#define CX_PART_QUESTION(py, Name, doc)                                           \
+    CX_ELEMENTWISE_ROUTINE(py, "x: ndarray) -> ndarray",                          \
+                           doc CX_ARGS_X "any dtype.\n" CX_BOOL CX_NO_GRADIENT) { \
+        return Wrap(Name(ToArray(#py, "x", a[0])));                               \
     }
 CX_PART_QUESTION(isreal, Isreal, "Whether the imaginary part of each element is 0.")
 CX_PART_QUESTION(iscomplex, Iscomplex, "Whether the imaginary part of each element is not 0.")
@@ -84,13 +84,14 @@ CX_ROUTINE(iscomplexobj, "x: ndarray) -> bool",
     return PyBool_FromLong(IsComplex(ToArray("iscomplexobj", "x", a[0]).dtype()));
 }
 
-CX_ROUTINE(angle, "z: ndarray, deg: bool = False) -> ndarray",
-           "The argument of complex numbers, from -pi to pi; 0 or pi of real ones.\n\n"
-           "Args:\n"
-           "    z (ndarray): Any shape and dtype.\n"
-           "    deg (bool): In degrees.\n"
-           "Returns:\n    ndarray: A real float dtype. Differentiable where ``z`` is complex, any "
-           "order.") {
+CX_ELEMENTWISE_ROUTINE(
+    angle, "z: ndarray, deg: bool = False) -> ndarray",
+    "The argument of complex numbers, from -pi to pi; 0 or pi of real ones.\n\n"
+    "Args:\n"
+    "    z (ndarray): Any shape and dtype.\n"
+    "    deg (bool): In degrees.\n"
+    "Returns:\n    ndarray: A real float dtype. Differentiable where ``z`` is complex, any "
+    "order.") {
     return Wrap(Angle(ToArray("angle", "z", a[0]), ToBool(a[1], false)));
 }
 
@@ -113,7 +114,7 @@ PyObject* RoundTo(const Array& x, PyObject* decimals, PyObject* out) {
                   out);
 }
 
-CX_ROUTINE(
+CX_ELEMENTWISE_ROUTINE(
     round, "a: ndarray, decimals: int = 0, out: ndarray | None = None) -> ndarray",
     "Rounds to decimals; of two equally near values to the one whose last digit is even.\n\n"
     "Args:\n"
@@ -129,7 +130,7 @@ CX_METHOD(round, "decimals: int = 0, out: ndarray | None = None) -> ndarray",
     return RoundTo(Self(self), a[0], a[1]);
 }
 
-CX_ROUTINE(
+CX_ELEMENTWISE_ROUTINE(
     nan_to_num,
     "x: ndarray, copy: bool = True, nan: Scalar = 0.0, posinf: Scalar | None = None, "
     "neginf: Scalar | None = None) -> ndarray",
@@ -170,12 +171,13 @@ Scalar OperandIn(const char* op, const char* name, const Scalar& x, PyObject* dt
     return x;
 }
 
-CX_ROUTINE(divmod,
-           "x1: ndarray | Scalar, x2: ndarray | Scalar" CX_PAIR_OPTIONS
-           ", dtype: DtypeLike | None = None) -> tuple[ndarray, ndarray]",
-           "The results of floor_divide() and remainder()." CX_ARGS_X1_X2 CX_PAIR_ARGS CX_DTYPE_ARG
-           "Returns:\n    tuple: Two arrays. The remainder is differentiable, any "
-           "order.\n" CX_RAISES_BOOL) {
+CX_ELEMENTWISE_ROUTINE(
+    divmod,
+    "x1: ndarray | Scalar, x2: ndarray | Scalar" CX_PAIR_OPTIONS
+    ", dtype: DtypeLike | None = None) -> tuple[ndarray, ndarray]",
+    "The results of floor_divide() and remainder()." CX_ARGS_X1_X2 CX_PAIR_ARGS CX_DTYPE_ARG
+    "Returns:\n    tuple: Two arrays. The remainder is differentiable, any "
+    "order.\n" CX_RAISES_BOOL) {
     const auto pair = [&](const auto& x1, const auto& x2) {
         const auto [quotient, remainder] =
             Divmod(OperandIn("divmod", "x1", x1, a[4]), OperandIn("divmod", "x2", x2, a[4]));
@@ -189,14 +191,14 @@ CX_ROUTINE(divmod,
                            : pair(Self(a[0]), ToNumberBeside("divmod", "x2", a[1]));
 }
 
-CX_ROUTINE(modf,
-           "x: ndarray" CX_PAIR_OPTIONS
-           ", dtype: DtypeLike | None = None) -> tuple[ndarray, ndarray]",
-           "The part behind the point and the whole part, both with the sign of ``x``." CX_ARGS_X
-           "any real dtype.\n" CX_PAIR_ARGS CX_DTYPE_ARG
-           "Returns:\n    tuple: Two arrays of the float dtype of ``x``. The first is "
-           "differentiable.\n"
-           "Raises:\n    DtypeError: If ``x`` is complex, or ``dtype`` no real float one.") {
+CX_ELEMENTWISE_ROUTINE(
+    modf,
+    "x: ndarray" CX_PAIR_OPTIONS ", dtype: DtypeLike | None = None) -> tuple[ndarray, ndarray]",
+    "The part behind the point and the whole part, both with the sign of ``x``." CX_ARGS_X
+    "any real dtype.\n" CX_PAIR_ARGS CX_DTYPE_ARG
+    "Returns:\n    tuple: Two arrays of the float dtype of ``x``. The first is "
+    "differentiable.\n"
+    "Raises:\n    DtypeError: If ``x`` is complex, or ``dtype`` no real float one.") {
     const Array x = OperandIn("modf", "x", ToArray("modf", "x", a[0]), a[3]);
     const auto [rest, whole] = Modf(x);
     if (Given(a[3]) && rest.dtype() != ToDtype(a[3])) {
@@ -205,11 +207,12 @@ CX_ROUTINE(modf,
     return FinishPair("modf", rest, whole, a[1], a[2]);
 }
 
-CX_ROUTINE(frexp, "x: ndarray" CX_PAIR_OPTIONS ") -> tuple[ndarray, ndarray]",
-           "Fractions from 1/2 up to 1 and powers of two, whose product is ``x``." CX_ARGS_X
-           "any real dtype; 0, infinities and nan have the power 0.\n" CX_PAIR_ARGS
-           "Returns:\n    tuple: An array of the float dtype of ``x``, differentiable, and one of "
-           "int32.\n" CX_RAISES_COMPLEX) {
+CX_ELEMENTWISE_ROUTINE(
+    frexp, "x: ndarray" CX_PAIR_OPTIONS ") -> tuple[ndarray, ndarray]",
+    "Fractions from 1/2 up to 1 and powers of two, whose product is ``x``." CX_ARGS_X
+    "any real dtype; 0, infinities and nan have the power 0.\n" CX_PAIR_ARGS
+    "Returns:\n    tuple: An array of the float dtype of ``x``, differentiable, and one of "
+    "int32.\n" CX_RAISES_COMPLEX) {
     const auto [fraction, exponent] = Frexp(ToArray("frexp", "x", a[0]));
     return FinishPair("frexp", fraction, exponent, a[1], a[2]);
 }

@@ -137,17 +137,18 @@ CX_LOGARITHMIC(
     "    computation of binomial probabilities, 2000.")
 #undef CX_LOGARITHMIC
 
-CX_SPECIAL(multigammaln, "a: ndarray, d: int) -> ndarray",
-           "Logarithm of the multivariate gamma function, that of ``d`` x ``d`` matrices.\n\n"
-           "Args:\n"
-           "    a (ndarray): Any shape, any real dtype; above ``(d - 1) / 2``.\n"
-           "    d (int): From 1 to 10000.\n"
-           "Returns:\n"
-           "    ndarray: Shape of ``a``, its float dtype. Differentiable, any order.\n"
-           "Raises:\n"
-           "    DtypeError: If ``a`` is complex.\n"
-           "    ValueError: If ``d`` is out of its range.\n"
-           "Source: DLMF 35.3.4.") {
+CX_ELEMENTWISE_SPECIAL(
+    multigammaln, "a: ndarray, d: int) -> ndarray",
+    "Logarithm of the multivariate gamma function, that of ``d`` x ``d`` matrices.\n\n"
+    "Args:\n"
+    "    a (ndarray): Any shape, any real dtype; above ``(d - 1) / 2``.\n"
+    "    d (int): From 1 to 10000.\n"
+    "Returns:\n"
+    "    ndarray: Shape of ``a``, its float dtype. Differentiable, any order.\n"
+    "Raises:\n"
+    "    DtypeError: If ``a`` is complex.\n"
+    "    ValueError: If ``d`` is out of its range.\n"
+    "Source: DLMF 35.3.4.") {
     return Wrap(Multigammaln(ToArray("multigammaln", "a", a[0]), ToInt("multigammaln", "d", a[1])));
 }
 

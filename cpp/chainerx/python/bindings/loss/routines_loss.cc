@@ -7,29 +7,31 @@
 namespace chainerx::python {
 namespace {
 
-CX_ROUTINE(gaussian_kl_divergence, "mean: ndarray, ln_var: ndarray) -> ndarray",
-           "KL divergence of a normal distribution from the standard one, elementwise:\n"
-           "``(mean ** 2 + exp(ln_var) - ln_var - 1) / 2``.\n\n"
-           "Args:\n"
-           "    mean (ndarray): Real numbers.\n"
-           "    ln_var (ndarray): Logarithm of the variance; broadcast with ``mean``.\n"
-           "Returns:\n    ndarray: Elementwise, not averaged. Differentiable, any order.\n"
-           "Raises:\n    DimensionError: If the shapes do not broadcast.\n"
-           "    DtypeError: If one is bool or complex.") {
+CX_ELEMENTWISE_ROUTINE(
+    gaussian_kl_divergence, "mean: ndarray, ln_var: ndarray) -> ndarray",
+    "KL divergence of a normal distribution from the standard one, elementwise:\n"
+    "``(mean ** 2 + exp(ln_var) - ln_var - 1) / 2``.\n\n"
+    "Args:\n"
+    "    mean (ndarray): Real numbers.\n"
+    "    ln_var (ndarray): Logarithm of the variance; broadcast with ``mean``.\n"
+    "Returns:\n    ndarray: Elementwise, not averaged. Differentiable, any order.\n"
+    "Raises:\n    DimensionError: If the shapes do not broadcast.\n"
+    "    DtypeError: If one is bool or complex.") {
     return Wrap(GaussianKlDivergence(ToArray("gaussian_kl_divergence", "mean", a[0]),
                                      ToArray("gaussian_kl_divergence", "ln_var", a[1])));
 }
 
-CX_ROUTINE(huber_loss, "x1: ndarray, x2: ndarray, delta: float) -> ndarray",
-           "Half the squared error where ``abs(x1 - x2) <= delta``, linear beyond.\n\n"
-           "Args:\n"
-           "    x1 (ndarray): Real numbers.\n"
-           "    x2 (ndarray): Broadcast with ``x1``.\n"
-           "    delta (float): Where the linear part begins.\n"
-           "Returns:\n    ndarray: Elementwise, not averaged. Differentiable, any order.\n"
-           "Raises:\n    DimensionError: If the shapes do not broadcast.\n"
-           "    DtypeError: If one is bool or complex.\n"
-           "Source: Huber, 1964.") {
+CX_ELEMENTWISE_ROUTINE(
+    huber_loss, "x1: ndarray, x2: ndarray, delta: float) -> ndarray",
+    "Half the squared error where ``abs(x1 - x2) <= delta``, linear beyond.\n\n"
+    "Args:\n"
+    "    x1 (ndarray): Real numbers.\n"
+    "    x2 (ndarray): Broadcast with ``x1``.\n"
+    "    delta (float): Where the linear part begins.\n"
+    "Returns:\n    ndarray: Elementwise, not averaged. Differentiable, any order.\n"
+    "Raises:\n    DimensionError: If the shapes do not broadcast.\n"
+    "    DtypeError: If one is bool or complex.\n"
+    "Source: Huber, 1964.") {
     return Wrap(HuberLoss(ToArray("huber_loss", "x1", a[0]), ToArray("huber_loss", "x2", a[1]),
                           ToDouble("huber_loss", "delta", a[2])));
 }

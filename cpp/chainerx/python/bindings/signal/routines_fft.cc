@@ -172,21 +172,23 @@ CX_FFT(ifftshift, "x: ndarray, axes: Axis = None) -> ndarray",
 }
 
 // ---- complex numbers
-CX_ROUTINE(real, "x: ndarray) -> ndarray",
-           "The real part.\n\n"
-           "Args:\n    x (ndarray): Any shape and dtype.\n"
-           "Returns:\n    ndarray: A view of the real parts; of all of ``x`` if it is not complex. "
-           "Differentiable, any order.\n"
-           "Note:\n    The gradient of a complex number a + bi is dL/da - i dL/db.") {
+CX_ELEMENTWISE_ROUTINE(
+    real, "x: ndarray) -> ndarray",
+    "The real part.\n\n"
+    "Args:\n    x (ndarray): Any shape and dtype.\n"
+    "Returns:\n    ndarray: A view of the real parts; of all of ``x`` if it is not complex. "
+    "Differentiable, any order.\n"
+    "Note:\n    The gradient of a complex number a + bi is dL/da - i dL/db.") {
     return Wrap(Real(ToArray("real", "x", a[0])));
 }
 
-CX_ROUTINE(imag, "x: ndarray) -> ndarray",
-           "The imaginary part.\n\n"
-           "Args:\n    x (ndarray): Any shape and dtype.\n"
-           "Returns:\n    ndarray: A view of the imaginary parts; zeros if ``x`` is not complex. "
-           "Differentiable, any order.\n"
-           "Note:\n    The gradient of a complex number a + bi is dL/da - i dL/db.") {
+CX_ELEMENTWISE_ROUTINE(
+    imag, "x: ndarray) -> ndarray",
+    "The imaginary part.\n\n"
+    "Args:\n    x (ndarray): Any shape and dtype.\n"
+    "Returns:\n    ndarray: A view of the imaginary parts; zeros if ``x`` is not complex. "
+    "Differentiable, any order.\n"
+    "Note:\n    The gradient of a complex number a + bi is dL/da - i dL/db.") {
     return Wrap(Imag(ToArray("imag", "x", a[0])));
 }
 

@@ -155,7 +155,7 @@ config = LocalConfig(global_config)
 
 
 def using_config(
-    name: str, value: tp.Any, config: LocalConfig | GlobalConfig = config
+    name: str, value: object, config: LocalConfig | GlobalConfig = config
 ) -> engine.ConfigContext:
     """Sets a configuration value inside a ``with`` block; by default for this thread only.
 

@@ -62,7 +62,7 @@ class FloatLimits:
     smallest_subnormal: float
     tiny: float
 
-    def __init__(self, found: tp.Any, dtype: np.dtype) -> None:
+    def __init__(self, found: object, dtype: np.dtype) -> None:
         for name, kind in self.__annotations__.items():
             value = getattr(found, name)
             setattr(self, name, float(value) if kind == 'float' else value)

@@ -34,7 +34,7 @@ def _lacks(name: str, module: str = 'numpy.') -> TypeError:
 
 
 def array_ufunc(
-    self: _core.ndarray, ufunc: np.ufunc, method: str, *inputs: tp.Any, **kwargs: Argument
+    self: _core.ndarray, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: Argument
 ) -> tp.Any:
     """NumPy calls this for its elementwise functions."""
     name = ufunc.__name__

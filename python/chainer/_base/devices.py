@@ -111,7 +111,7 @@ class Device:
 def _convert_arrays(arrays: object, func: tp.Callable[[tp.Any], tp.Any]) -> tp.Any:
     if not isinstance(arrays, (list, tuple)):
         return func(arrays)
-    done: dict[int, tp.Any] = {}
+    done: dict[int, object] = {}
     for array in arrays:
         if id(array) not in done:
             done[id(array)] = None if array is None else func(array)

@@ -103,7 +103,7 @@ def _best(work: Work, device: tp.Any, seconds: float) -> float:
     return best
 
 
-def _expect(name: str, found: tp.Any, expected: tp.Any, tolerance: float) -> None:
+def _expect(name: str, found: object, expected: tp.Any, tolerance: float) -> None:
     """Raises if numbers differ by more than a part of the largest one."""
     found, expected = np.asarray(found, np.float64), np.asarray(expected, np.float64)
     scale = max(float(np.abs(expected).max(initial=0)), 1e-30)

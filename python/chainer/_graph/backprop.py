@@ -145,7 +145,7 @@ def _distinct(variables: tp.Sequence[tp.Any]) -> list[tp.Any]:
     """Of those at one place in the graph the first."""
     if len(variables) < 2:
         return list(variables)
-    found: dict[tp.Any, tp.Any] = {}
+    found: dict[object, object] = {}
     for v in variables:
         found.setdefault(v.node if isinstance(v, Variable) else id(v), v)
     return list(found.values())

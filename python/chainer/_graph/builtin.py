@@ -107,7 +107,7 @@ class BuiltinFunction(FunctionNode):
             promotes=cls.promotes,
         )
 
-    def __init__(self, *args: tp.Any, **kwargs: object) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         try:
             bound = declaration.signature(self.attributes, self.argument_names).bind(
                 *args, **kwargs
@@ -122,7 +122,7 @@ class BuiltinFunction(FunctionNode):
     def _prepare(self) -> None:
         """Checks attributes that the constructor has set, and gives them their form."""
 
-    def __call__(self, *inputs: tp.Any, **kwargs: object) -> tp.Any:
+    def __call__(self, *inputs: object, **kwargs: object) -> tp.Any:
         if not self.is_called:
             return super().__call__(*inputs, **kwargs)
         outputs = self.apply(inputs, **kwargs)

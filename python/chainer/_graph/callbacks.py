@@ -25,7 +25,7 @@ if tp.TYPE_CHECKING:
     from chainer.function_hook import FunctionHook
 
 
-def to_kind(value: tp.Any, kind: str | None) -> tp.Any:
+def to_kind(value: object, kind: str | None) -> tp.Any:
     """An attribute of a function, its arrays as the user of that kind of array expects them."""
     if kind is None or not isinstance(value, chainerx.ndarray):
         return value

@@ -57,7 +57,7 @@ class FunctionNode(engine.FunctionNode):
     def _impl_name(self) -> str:
         return type(self).__name__
 
-    def __call__(self, *args: tp.Any, **kwargs: object) -> tp.Any:
+    def __call__(self, *args: object, **kwargs: object) -> tp.Any:
         name = type(self).__name__
         raise RuntimeError(
             f'A function object ({name}) which is derived from chainer.FunctionNode has been '

@@ -29,7 +29,7 @@ def recomputed(
         needed: tuple[bool, ...],
         inputs: tuple[chainerx.ndarray, ...],
         _: None,
-        *params: tp.Any,
+        *params: object,
     ) -> tuple[chainerx.ndarray | None, ...]:
         # Not of kind 'f', which bfloat16 is not.
         needed = tuple(n and x.dtype.kind not in 'biu' for n, x in zip(needed, inputs, strict=True))
@@ -53,11 +53,11 @@ def linear(
     Backward computes it again for zeros, to differentiate that.
     """
 
-    def composed(x: chainerx.ndarray, _: object, *params: tp.Any) -> chainerx.ndarray:
+    def composed(x: chainerx.ndarray, _: object, *params: object) -> chainerx.ndarray:
         return compose(x, *params)
 
     def gradient(
-        gy: chainerx.ndarray, _: object, __: object, ___: object, shape: Shape, *params: tp.Any
+        gy: chainerx.ndarray, _: object, __: object, ___: object, shape: Shape, *params: object
     ) -> tuple[chainerx.ndarray | None, ...]:
         with chainerx.force_backprop_mode():
             x = chainerx.zeros(shape, gy.dtype, device=gy.device)
@@ -65,7 +65,7 @@ def linear(
 
     operation = engine.WithGradient(name, composed, gradient, n_params + 1, '')
 
-    def apply(x: chainerx.ndarray, *params: tp.Any) -> chainerx.ndarray:
+    def apply(x: chainerx.ndarray, *params: object) -> chainerx.ndarray:
         return tp.cast(chainerx.ndarray, operation(x, x.shape, *params))
 
     return apply

@@ -27,7 +27,7 @@ def flatten(tree: tp.Any) -> tuple[list[tp.Any], Structure]:
 
     What is no list or tuple is an input, None too.
     """
-    inputs: list[tp.Any] = []
+    inputs: list[object] = []
 
     def walk(node: tp.Any) -> Structure:
         if isinstance(node, (list, tuple)):

@@ -190,7 +190,7 @@ class Variable(_Creator, engine.Variable):
         """A description of several lines: device, shape, dtype, statistics of data and gradient."""
         array, grad = self.array, None if self.array is None else self.grad
         if array is None:
-            rows: dict[str, tp.Any] = dict.fromkeys(
+            rows: dict[str, object] = dict.fromkeys(
                 ('device', 'backend', 'shape', 'dtype', 'statistics', 'grad')
             )
         else:

@@ -138,7 +138,7 @@ class Link(device_resident.DeviceResident):
         device = self.device
         return device.device.id if isinstance(device, backend.GpuDevice) else None
 
-    def __call__(self, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+    def __call__(self, *args: object, **kwargs: tp.Any) -> tp.Any:
         try:
             if self._local_link_hooks or _entered:
                 return self.__call_with_hooks(self.forward, args, kwargs)
@@ -156,7 +156,7 @@ class Link(device_resident.DeviceResident):
             errors.add_path(error, self, _codes_of_calls())
             raise
 
-    def _call_base(self, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+    def _call_base(self, *args: object, **kwargs: tp.Any) -> tp.Any:
         """What ``__call__`` is where a base behind Link has one; that comes before `forward`."""
         try:
             return self.__call_with_hooks(super().__call__, args, kwargs)  # type: ignore[misc]

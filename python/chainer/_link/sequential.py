@@ -46,7 +46,7 @@ class Sequential(ChainList):
                 del self._children[k]
                 break
 
-    def forward(self, *x: tp.Any) -> tp.Any:
+    def forward(self, *x: object) -> tp.Any:
         """Call the layers.
 
         Args:
@@ -263,7 +263,7 @@ class Sequential(ChainList):
     def __str__(self) -> str:
         return _tree_str(self, ((str(i), _layer_str(x)) for i, x in enumerate(self._layers)))
 
-    def __reduce__(self) -> str | tuple[tp.Any, ...]:
+    def __reduce__(self) -> str | tuple[object, ...]:
         if any(_is_lambda(layer) for layer in self):
             raise ValueError(
                 'This Sequential object has at least one lambda function as its component. A '

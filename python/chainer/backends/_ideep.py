@@ -16,7 +16,7 @@ except ImportError as e:
         """Stands in for ``ideep4py.mdarray``; nothing is an instance."""
 
 
-def lookup(table: dict[str, dict[str, tp.Any]], level: str, key: str, value: tp.Any) -> tp.Any:
+def lookup(table: dict[str, dict[str, tp.Any]], level: str, key: str, value: object) -> tp.Any:
     """Reads a table of levels and settings; errors name the levels or settings that there are."""
     if level not in table:
         raise ValueError(

@@ -19,7 +19,7 @@ def _array_of(x: VariableLike) -> tp.Any:
     return x.array if isinstance(x, engine.Variable) else x
 
 
-def get_array_module(*args: tp.Any) -> types.Xp:
+def get_array_module(*args: object) -> types.Xp:
     """The module that the arguments' arrays are of.
 
     Args:

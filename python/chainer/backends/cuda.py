@@ -181,7 +181,7 @@ def get_device_from_id(device_id: int | None) -> tp.Any:
     return Device(int(device_id))
 
 
-def get_device_from_array(*arrays: tp.Any) -> tp.Any:
+def get_device_from_array(*arrays: object) -> tp.Any:
     """The CuPy device of the first CuPy array; `DummyDevice` if there is none.
 
     Args:
@@ -196,7 +196,7 @@ def get_device_from_array(*arrays: tp.Any) -> tp.Any:
     return DummyDevice
 
 
-def get_device(*args: tp.Any) -> tp.Any:
+def get_device(*args: object) -> tp.Any:
     """The CuPy device of a number, a device or an array.
 
     Deprecated: use `get_device_from_id` or `get_device_from_array`.
@@ -442,7 +442,7 @@ def reduce(
     )
 
 
-def raw(code: str, name: str, *args: tp.Any, **kwargs: object) -> tp.Any:
+def raw(code: str, name: str, *args: object, **kwargs: object) -> tp.Any:
     """A ``cupy.RawKernel``, made once per set of arguments.
 
     Args:
@@ -461,7 +461,7 @@ def raw(code: str, name: str, *args: tp.Any, **kwargs: object) -> tp.Any:
     return _raw_kernel(code, name, args, tuple(kwargs.items()))
 
 
-def fuse(*args: tp.Any, **kwargs: object) -> tp.Any:
+def fuse(*args: object, **kwargs: object) -> tp.Any:
     """``cupy.fuse``, as a decorator with or without arguments; without CuPy it changes nothing.
 
     Args:
@@ -478,7 +478,7 @@ def fuse(*args: tp.Any, **kwargs: object) -> tp.Any:
     return lambda f: f
 
 
-def get_array_module(*args: tp.Any) -> types.Xp:
+def get_array_module(*args: object) -> types.Xp:
     """Same as `chainer.backend.get_array_module`, which is the name to use.
 
     Args:

@@ -42,7 +42,7 @@ class Opened:
         """Closes it."""
         self._opened.close()
 
-    def __getstate__(self) -> tp.Any:
+    def __getstate__(self) -> object:
         return self._opener, self._opened if self._opener is None else None
 
     def __setstate__(self, state: tp.Any) -> None:

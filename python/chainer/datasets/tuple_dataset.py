@@ -34,7 +34,7 @@ class TupleDataset:
                     f'index 0 has {self._length}'
                 )
 
-    def __getitem__(self, index: tp.Any) -> tp.Any:
+    def __getitem__(self, index: object) -> tp.Any:
         """An example, or a list of them for a slice, and for a list or an array of indices
         or booleans."""
         if isinstance(index, (list, np.ndarray)):  # a union would be made anew each time

@@ -26,7 +26,7 @@ class TimerHook(link_hook.LinkHook):
 
     def __init__(self) -> None:
         self.call_history: list[tuple[str, float]] = []
-        self._running_stack: list[tp.Any] = []
+        self._running_stack: list[object] = []
         self._total_time = 0.0
 
     def forward_preprocess(self, args: _ForwardPreprocessCallbackArgs) -> None:

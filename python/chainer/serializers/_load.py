@@ -77,7 +77,7 @@ class Deserializer(serializer.Deserializer):
             name == key if isinstance(name, str) else name(key) for name in self.ignore_names
         )
 
-    def __call__(self, key: str, value: tp.Any) -> tp.Any:
+    def __call__(self, key: str, value: object) -> tp.Any:
         key = self.path + key.lstrip('/')
         reader = self._reader
         if self._is_ignored(key):
@@ -145,8 +145,8 @@ class _Undo:
         self._arrays: dict[int, tuple[tp.Any, np.ndarray]] = {}
         self._containers: list[tuple[tp.Any, tp.Any]] = []
         self._uninitialized: list[variable.Parameter] = []
-        seen: dict[int, tp.Any] = {}
-        stack: list[tp.Any] = [obj]
+        seen: dict[int, object] = {}
+        stack: list[object] = [obj]
         while stack:
             x = stack.pop()
             if id(x) in seen:

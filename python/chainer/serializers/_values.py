@@ -27,11 +27,11 @@ def bfloat16() -> np.dtype:
     return np.dtype(ml_dtypes.bfloat16)
 
 
-def is_array(value: tp.Any) -> bool:
+def is_array(value: object) -> bool:
     return isinstance(value, np.ndarray | chainerx.ndarray | cuda.ndarray | intel64.mdarray)
 
 
-def to_numpy(key: str, value: tp.Any) -> np.ndarray:
+def to_numpy(key: str, value: object) -> np.ndarray:
     """The NumPy array to write for a value that is not None.
 
     Raises:

@@ -59,7 +59,7 @@ class HDF5Serializer(serializer.Serializer):
         group = self.group.require_group(key) if key else self.group
         return HDF5Serializer(group, self.compression)
 
-    def __call__(self, key: str, value: tp.Any) -> tp.Any:
+    def __call__(self, key: str, value: object) -> tp.Any:
         """Makes a dataset of a value; an empty one of None.
 
         Raises:

@@ -29,7 +29,7 @@ class DictionarySerializer(serializer.Serializer):
     def __getitem__(self, key: str) -> DictionarySerializer:
         return DictionarySerializer(self.target, f'{self.path}{key.strip("/")}/')
 
-    def __call__(self, key: str, value: tp.Any) -> tp.Any:
+    def __call__(self, key: str, value: object) -> tp.Any:
         """Puts a value into the dictionary, as a NumPy array.
 
         Raises:
@@ -70,7 +70,7 @@ def save_npz(file: _file.PathOrFile, obj: Serializable, compression: bool = True
         _archive.write(stream, arrays, compression)
 
 
-def is_none(value: tp.Any) -> bool:
+def is_none(value: object) -> bool:
     """Whether a value is None, or the array of it that a `DictionarySerializer` keeps."""
     if isinstance(value, np.ndarray) and value.dtype == object and value.shape == ():
         value = value.item()

@@ -73,7 +73,7 @@ def save_safetensors(
             )
         else:
             raise TypeError(f'{key!r} cannot be saved: safetensors has no dtype {array.dtype}')
-    header: dict[str, tp.Any] = {}
+    header: dict[str, object] = {}
     texts = dict(metadata or {}) | ({_OURS: json.dumps(others)} if others else {})
     if texts:
         header[_METADATA] = texts

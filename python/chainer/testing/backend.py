@@ -104,7 +104,7 @@ class BackendConfig:
         return None if np_array is None else self.device.send(np_array)
 
     def __enter__(self) -> BackendConfig:
-        entered: list[tp.Any] = []
+        entered: list[object] = []
         try:
             for key in self._config_keys:
                 self._enter(entered, chainer.using_config(key, getattr(self, key)))
@@ -142,7 +142,7 @@ class BackendConfig:
 
     def get_pytest_marks(self) -> list[tp.Any]:
         """Decorators that mark a test of this backend."""
-        marks: list[tp.Any] = []
+        marks: list[object] = []
         gpus = 0
         if self.use_chainerx:
             assert self.chainerx_device is not None

@@ -122,7 +122,7 @@ def _import_object_from_name(fullname: str) -> tp.Any:
     raise ImportError(f'there is no module or object {fullname!r}')
 
 
-def patch(target: str, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+def patch(target: str, *args: object, **kwargs: tp.Any) -> tp.Any:
     """``unittest.mock.patch`` whose mock still calls the object that it replaces.
 
     Args:

@@ -73,7 +73,7 @@ def _wrap_test(base: type, method: str, param: dict[str, object]):
 
 
 def _parameterize_test_case(base: type, i: int, param: dict[str, object]):
-    members: dict[str, tp.Any] = {}
+    members: dict[str, object] = {}
     for name in _bundle.list_test_methods(base):
         if inspect.isfunction(getattr(base, name)):
             members[name] = _wrap_test(base, name, param)

@@ -7,7 +7,7 @@ import typing as tp
 from chainer.serializer import AbstractSerializer, Deserializer, Serializer
 
 
-def serialize_optional(serializer: AbstractSerializer, key: str, value: tp.Any) -> tp.Any:
+def serialize_optional(serializer: AbstractSerializer, key: str, value: object) -> tp.Any:
     """Saves or loads a value that snapshots of Chainer v7 do not have.
 
     Args:
@@ -21,7 +21,7 @@ def serialize_optional(serializer: AbstractSerializer, key: str, value: tp.Any) 
         return value
 
 
-def serialize_number(serializer: AbstractSerializer, key: str, value: tp.Any) -> tp.Any:
+def serialize_number(serializer: AbstractSerializer, key: str, value: object) -> tp.Any:
     """Saves or loads a number that may be None, such as the best value so far.
 
     Args:

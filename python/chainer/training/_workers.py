@@ -112,8 +112,8 @@ class Worker:
         self._iterator = iterator
         self._device = device
         self._converter = converter
-        self._random_states: dict[str, tp.Any] = {}
-        self._persistent: dict[str, tp.Any] = {}
+        self._random_states: dict[str, object] = {}
+        self._persistent: dict[str, object] = {}
         self._process: tp.Any = None
         self._pipe: tp.Any = None
         self._at_exit: tp.Any = None

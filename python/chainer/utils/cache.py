@@ -8,7 +8,7 @@ import typing as tp
 from chainer.configuration import config
 
 if tp.TYPE_CHECKING:
-    from chainer._typing import Serializable
+    pass
 
 
 class cached_property:
@@ -22,7 +22,7 @@ class cached_property:
     def __init__(self, func: tp.Callable[[tp.Any], tp.Any]) -> None:
         functools.update_wrapper(tp.cast(tp.Any, self), func)
 
-    def __get__(self, obj: Serializable, cls: type | None = None) -> tp.Any:
+    def __get__(self, obj: object, cls: type | None = None) -> tp.Any:
         if obj is None:
             return self
         results = obj.__dict__.setdefault(self.__name__, {})
@@ -32,7 +32,7 @@ class cached_property:
         return results[key]
 
     # Without a setter, what is in the object's __dict__ would hide the property.
-    def __set__(self, obj: Serializable, value: tp.Any) -> tp.NoReturn:
+    def __set__(self, obj: object, value: object) -> tp.NoReturn:
         raise AttributeError(f"attribute '{self.__name__}' of {obj} is readonly")
 
     if tp.TYPE_CHECKING:

@@ -25,7 +25,7 @@ class _EnableFinal(type):
         return super().__new__(cls, name, bases, d)
 
 
-def final(*args: tp.Any, **kwargs: object) -> tp.Any:
+def final(*args: object, **kwargs: object) -> tp.Any:
     """Marks a method that subclasses may not override; see `enable_final`.
 
     Args:

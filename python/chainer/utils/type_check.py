@@ -246,10 +246,10 @@ class Expr:
             raise AttributeError(name)
         return GetAttr(self, name)
 
-    def __getitem__(self, key: tp.Any) -> GetItem:
+    def __getitem__(self, key: object) -> GetItem:
         return GetItem(self, key)
 
-    def __call__(self, *args: tp.Any) -> Call:
+    def __call__(self, *args: object) -> Call:
         return Call(self, args)
 
     def __bool__(self) -> bool:
@@ -580,7 +580,7 @@ def _where() -> str:
     return f'{_FUNCTION}{function.label} (Forward)\n\n'
 
 
-def expect(*bool_exprs: tp.Any) -> None:
+def expect(*bool_exprs: object) -> None:
     """Checks conditions.
 
     In light mode the conditions are plain booleans and the error is empty: the caller of the
@@ -638,7 +638,7 @@ def eval(exp: tp.Any) -> tp.Any:
     return exp if _thread_local.light_mode else exp.eval()
 
 
-def make_variable(value: tp.Any, name: str) -> tp.Any:
+def make_variable(value: object, name: str) -> tp.Any:
     """Names a value for use in expressions; in light mode it stays itself.
 
     Args:
@@ -670,7 +670,7 @@ def prod(xs: tp.Any) -> tp.Any:
     return _prod_impl(xs) if _thread_local.light_mode else _prod(xs)
 
 
-def expect_broadcast_shapes(*shape_types: tp.Any) -> None:
+def expect_broadcast_shapes(*shape_types: object) -> None:
     """Checks that shapes can be broadcast together.
 
     Args:

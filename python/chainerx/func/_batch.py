@@ -514,7 +514,7 @@ def raise_all(xs: list[Operand], levels: list[Level]) -> list[Operand]:
     return [raise_(x, levels) for x in xs] if levels else xs
 
 
-def flatten_arrays(tree: Tree, what: str, *names: tp.Any) -> tuple[list[Operand], _tree.Structure]:
+def flatten_arrays(tree: Tree, what: str, *names: object) -> tuple[list[Operand], _tree.Structure]:
     """The leaves, of which each must be an array; `what` is a format of `names`."""
     if type(tree) is chainerx.ndarray:
         return [tree], _tree.LEAF

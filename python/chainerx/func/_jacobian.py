@@ -29,7 +29,7 @@ def _only(
 ) -> Function:
     """The function of the arguments in argnums alone."""
 
-    def function(*chosen: tp.Any) -> Tree:
+    def function(*chosen: object) -> Tree:
         full = list(args)
         for n, value in zip(split.argnums, chosen, strict=True):
             full[n] = value

@@ -74,7 +74,7 @@ class Doctor:
         """Lets a method of ours be called first, which is given the original."""
         original = getattr(owner, name)
 
-        def replacement(*args: tp.Any, **kwargs: object) -> tp.Any:
+        def replacement(*args: object, **kwargs: object) -> tp.Any:
             return method(original, *args, **kwargs)
 
         setattr(owner, name, replacement)
@@ -108,7 +108,7 @@ class Doctor:
 
     # ---- what is looked at ----
 
-    def _backward(self, original: tp.Any, outputs: tp.Any, *args: tp.Any, **kwargs: tp.Any) -> None:
+    def _backward(self, original: tp.Any, outputs: tp.Any, *args: object, **kwargs: tp.Any) -> None:
         for gradients in self._gradients.values():
             gradients.before_backward(outputs)
         if self.iterations < 2:  # for optimizers that are not known yet
@@ -123,7 +123,7 @@ class Doctor:
         original: tp.Any,
         optimizer: tp.Any,
         lossfun: tp.Any = None,
-        *args: tp.Any,
+        *args: object,
         **kwargs: tp.Any,
     ) -> None:
         optimizer._check_set_up()

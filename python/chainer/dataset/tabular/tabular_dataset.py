@@ -312,7 +312,7 @@ class _Join(View):
     def get_examples(self, indices: _index.Rows, key_indices: tuple[int, ...] | None) -> Columns:
         if key_indices is None:
             return tuple(c for d in self._datasets for c in d.get_examples(indices, None))
-        columns: dict[int, tp.Any] = {}
+        columns: dict[int, object] = {}
         first = 0
         for dataset in self._datasets:
             end = first + len(dataset.keys)

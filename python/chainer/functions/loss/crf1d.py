@@ -177,7 +177,7 @@ def argmax_crf1d(
         ValueError: If ``xs`` is empty.
     """
     _check_xs('argmax_crf1d', xs)
-    path: list[tp.Any] = []
+    path: list[object] = []
     score = ArgMaxCRF1d.call(cost, *xs, path=path)
     kind = engine.kind(score.array)
     labels = [callbacks.to_kind(step, kind) for step in path]

@@ -134,7 +134,7 @@ class EinSum(BuiltinFunction):
         return multiply(*arrays, labels, _labels_of_products(labels, out))
 
 
-def einsum(*operands: tp.Any) -> variable.Variable:
+def einsum(*operands: object) -> variable.Variable:
     """A sum of products in Einstein's notation, as ``numpy.einsum`` has it.
 
     ``einsum('ij,jk->ik', a, b)``, or ``einsum(a, [0, 1], b, [1, 2], [0, 2])``. Arrays are

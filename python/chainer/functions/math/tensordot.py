@@ -74,8 +74,8 @@ class TensorDot(BuiltinFunction):
             raise ValueError(
                 f'tensordot: axes {a_axes} of shape {a.shape} and {b_axes} of {b.shape} differ'
             )
-        a_labels: list[tp.Any] = [('a', n) for n in range(a.ndim)]
-        b_labels: list[tp.Any] = [('b', n) for n in range(b.ndim)]
+        a_labels: list[object] = [('a', n) for n in range(a.ndim)]
+        b_labels: list[object] = [('b', n) for n in range(b.ndim)]
         for n, m in zip(a_axes, b_axes, strict=True):
             b_labels[m] = a_labels[n]
         out = [n for n in a_labels if n not in b_labels] + [

@@ -106,7 +106,7 @@ class SingleArgumentFunction:
         **kwargs: By name.
     """
 
-    def __init__(self, func: c.Callable[..., tp.Any], *args: tp.Any, **kwargs: object) -> None:
+    def __init__(self, func: c.Callable[..., tp.Any], *args: object, **kwargs: object) -> None:
         self.func = func
         self.args = args
         self.kwargs = kwargs
@@ -153,7 +153,7 @@ class CallChildLink:
         self.name = name
         self.always_in_use = always_in_use
 
-    def __call__(self, *xs: tp.Any, **kwargs: object) -> tp.Any:
+    def __call__(self, *xs: object, **kwargs: object) -> tp.Any:
         return self.call_in(self.caffe_func, xs, kwargs)
 
     def call_in(

@@ -49,7 +49,7 @@ class Classifier(Chain):
         with self.init_scope():
             self.predictor = predictor
 
-    def forward(self, *args: tp.Any, **kwargs: object) -> Variable:
+    def forward(self, *args: object, **kwargs: object) -> Variable:
         """Compute the loss; all arguments but the label go to the predictor.
 
         Args:

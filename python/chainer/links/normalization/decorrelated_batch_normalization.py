@@ -118,7 +118,7 @@ class _ForAllGroups(Deserializer):
     def __init__(self, deserializer: Deserializer) -> None:
         self._deserializer = deserializer
 
-    def __call__(self, key: str, value: tp.Any) -> tp.Any:
+    def __call__(self, key: str, value: object) -> tp.Any:
         if isinstance(value, environment.get_array_types()):
             stored = self._deserializer(key, None)
             if stored is not None and stored.shape == value.shape[1:]:

@@ -133,7 +133,7 @@ class StatefulGRU(GRUBase, Stateful):
 class GRU(StatefulGRU):
     """Another name of `StatefulGRU`."""
 
-    def forward(self, *args: tp.Any) -> tp.Any:
+    def forward(self, *args: object) -> tp.Any:
         """Apply the layer to the next element of the sequences.
 
         Args:

@@ -50,7 +50,7 @@ def permutate_list(lst: tp.Sequence[tp.Any], indices: tp.Any, inv: bool) -> list
     """
     if not inv:
         return [lst[i] for i in indices]
-    result: list[tp.Any] = [None] * len(lst)
+    result: list[object] = [None] * len(lst)
     for i, x in zip(indices, lst, strict=True):
         result[i] = x
     return result
@@ -165,7 +165,7 @@ class NStepRNNBase(ChainList):
         with_zeros = self.device.xp.zeros(shape, dtype=xs[0].dtype)
         return variable.Variable(self.device.send(with_zeros))
 
-    def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
+    def rnn(self, *args: object) -> tuple[tp.Any, ...]:
         """The function that is applied: to layers, dropout, states, weights, biases and steps.
 
         Args:
@@ -295,7 +295,7 @@ class NStepRNNTanh(NStepRNNBase):
     use_bi_direction = False
     _function = functions.NStepRNNTanh
 
-    def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
+    def rnn(self, *args: object) -> tuple[tp.Any, ...]:
         return _activated(n_step_rnn, args, 'tanh')
 
 
@@ -308,7 +308,7 @@ class NStepRNNReLU(NStepRNNBase):
     use_bi_direction = False
     _function = functions.NStepRNNReLU
 
-    def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
+    def rnn(self, *args: object) -> tuple[tp.Any, ...]:
         return _activated(n_step_rnn, args, 'relu')
 
 
@@ -321,7 +321,7 @@ class NStepBiRNNTanh(NStepRNNBase):
     use_bi_direction = True
     _function = functions.NStepBiRNNTanh
 
-    def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
+    def rnn(self, *args: object) -> tuple[tp.Any, ...]:
         return _activated(n_step_birnn, args, 'tanh')
 
 
@@ -334,5 +334,5 @@ class NStepBiRNNReLU(NStepRNNBase):
     use_bi_direction = True
     _function = functions.NStepBiRNNReLU
 
-    def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
+    def rnn(self, *args: object) -> tuple[tp.Any, ...]:
         return _activated(n_step_birnn, args, 'relu')

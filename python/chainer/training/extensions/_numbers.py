@@ -11,7 +11,7 @@ from chainer.backends import _cpu
 from chainer.variable import Variable
 
 
-def to_number(value: tp.Any) -> tp.Any:
+def to_number(value: object) -> tp.Any:
     """An observed value as a number of Python; arrays on any device, and Variables, are read.
 
     Args:
@@ -24,7 +24,7 @@ def to_number(value: tp.Any) -> tp.Any:
     return value
 
 
-def to_float(value: tp.Any, what: str) -> float:
+def to_float(value: object, what: str) -> float:
     """A mean of observed values as a float.
 
     Args:
@@ -40,7 +40,7 @@ def to_float(value: tp.Any, what: str) -> float:
         raise TypeError(f'{what} is no real number: {value!r}') from None
 
 
-def on_host(value: tp.Any) -> tp.Any:
+def on_host(value: object) -> tp.Any:
     """An observed value as a float, if that is to be had without waiting for a device.
 
     Sums of floats are quicker than those of arrays, and the same.

@@ -152,7 +152,7 @@ class Evaluator(extension.Extension):
         count = 0
         for batch in iterator:
             count += 1
-            observation: dict[str, tp.Any] = {}
+            observation: dict[str, object] = {}
             with reporter.report_scope(observation):
                 arrays = convert_module.call_converter(self.converter, batch, self.device)
                 with function.no_backprop_mode():

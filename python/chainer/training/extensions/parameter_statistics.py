@@ -91,7 +91,7 @@ class ParameterStatistics(extension.Extension):
         Args:
             trainer (Trainer): Who calls.
         """
-        statistics: dict[str, tp.Any] = {}
+        statistics: dict[str, object] = {}
         for link in self._links:
             for param_name, param in link.namedparams(include_uninit=False):
                 for attr in self._attrs:

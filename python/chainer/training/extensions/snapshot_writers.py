@@ -192,7 +192,7 @@ class StandardWriter(Writer):
 class _Thread(threading.Thread):
     """A thread that keeps its error for who waits for it."""
 
-    def __init__(self, function: Layer, *args: tp.Any) -> None:
+    def __init__(self, function: Layer, *args: object) -> None:
         # No daemon: the interpreter waits at exit, so that a snapshot is not lost.
         super().__init__(name='snapshot')
         self._function, self._args = function, args
@@ -227,7 +227,7 @@ class ThreadWriter(StandardWriter):
 class _Process:
     """A process that calls a function, and reports what went wrong."""
 
-    def __init__(self, what: str, function: Layer, *args: tp.Any) -> None:
+    def __init__(self, what: str, function: Layer, *args: object) -> None:
         import multiprocessing
 
         self._what = what

@@ -163,7 +163,7 @@ class GpuDevice(devices.Device):
         return isinstance(array, ndarray) and self.device == array.device
 
 
-def get_device_from_id(device_id: int | None) -> tp.Any:
+def get_device_from_id(device_id: int | None) -> Device | DummyDeviceType:
     """The CuPy device of that number; `DummyDevice` for None and negative numbers.
 
     Args:
@@ -181,7 +181,7 @@ def get_device_from_id(device_id: int | None) -> tp.Any:
     return Device(int(device_id))
 
 
-def get_device_from_array(*arrays: object) -> tp.Any:
+def get_device_from_array(*arrays: object) -> Device | DummyDeviceType:
     """The CuPy device of the first CuPy array; `DummyDevice` if there is none.
 
     Args:
@@ -196,7 +196,7 @@ def get_device_from_array(*arrays: object) -> tp.Any:
     return DummyDevice
 
 
-def get_device(*args: object) -> tp.Any:
+def get_device(*args: object) -> Device | DummyDeviceType:
     """The CuPy device of a number, a device or an array.
 
     Deprecated: use `get_device_from_id` or `get_device_from_array`.

@@ -12,6 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from chainer.testing import _bundle
 
+# The arguments of one test, by name.
+Parameters: tp.TypeAlias = dict[str, tp.Any]
+
 _MAX_VALUE_LENGTH = 100
 
 
@@ -27,7 +30,7 @@ def _param_to_str(obj: object) -> str:
     return name if isinstance(name, str) else repr(obj)
 
 
-def _make_class_name(base_class_name: str, i_param: int, param: dict[str, object]) -> str:
+def _make_class_name(base_class_name: str, i_param: int, param: Parameters) -> str:
     values = ', '.join(
         f'{key}={_shorten(_param_to_str(value), _MAX_VALUE_LENGTH)}'
         for key, value in sorted(param.items())
@@ -35,7 +38,7 @@ def _make_class_name(base_class_name: str, i_param: int, param: dict[str, object
     return f'{base_class_name}_param_{i_param}_{{{values}}}'
 
 
-def _explain(error: Exception, base: type, method: str, param: dict[str, object]) -> Exception:
+def _explain(error: Exception, base: type, method: str, param: Parameters) -> Exception:
     """An error of the same class whose message also tells the parameters."""
     values = ''.join(f'  {key}: {value}\n' for key, value in sorted(param.items()))
     message = (
@@ -54,7 +57,7 @@ def _explain(error: Exception, base: type, method: str, param: dict[str, object]
     return explained.with_traceback(error.__traceback__)
 
 
-def _wrap_test(base: type, method: str, param: dict[str, object]):
+def _wrap_test(base: type, method: str, param: Parameters):
     test = getattr(base, method)
 
     @functools.wraps(test)
@@ -72,8 +75,8 @@ def _wrap_test(base: type, method: str, param: dict[str, object]):
     return run
 
 
-def _parameterize_test_case(base: type, i: int, param: dict[str, object]):
-    members: dict[str, object] = {}
+def _parameterize_test_case(base: type, i: int, param: Parameters):
+    members: Parameters = {}
     for name in _bundle.list_test_methods(base):
         if inspect.isfunction(getattr(base, name)):
             members[name] = _wrap_test(base, name, param)
@@ -85,7 +88,7 @@ def _parameterize_test_case(base: type, i: int, param: dict[str, object]):
     return _make_class_name(base.__name__, i, param), members
 
 
-def parameterize(*params: dict[str, object]) -> tp.Any:
+def parameterize(*params: Parameters) -> tp.Any:
     """Class decorator that runs the tests once per dict, its values as attributes of the test.
 
     Args:
@@ -103,7 +106,7 @@ def parameterize(*params: dict[str, object]) -> tp.Any:
     )
 
 
-def _values_to_dicts(names: str, values: Iterable[object]) -> list[dict[str, tp.Any]]:
+def _values_to_dicts(names: str, values: Iterable[object]) -> list[Parameters]:
     assert isinstance(names, str), f'names must be a str, not {type(names)}'
     keys = names.split(',')
 
@@ -119,7 +122,7 @@ def _values_to_dicts(names: str, values: Iterable[object]) -> list[dict[str, tp.
     return [to_dict(value) for value in values]
 
 
-def from_pytest_parameterize(names: str, values: Iterable[object]) -> list[dict[str, tp.Any]]:
+def from_pytest_parameterize(names: str, values: Iterable[object]) -> list[Parameters]:
     """Dicts for ``parameterize`` from what ``pytest.mark.parametrize`` takes.
 
     Args:
@@ -148,7 +151,7 @@ def parameterize_pytest(names: str, values: Iterable[object]) -> tp.Any:
     return parameterize(*_values_to_dicts(names, values))
 
 
-def _product_dict_orig(*parameters: Iterable[dict[str, object]]) -> list[dict[str, tp.Any]]:
+def _product_dict_orig(*parameters: Iterable[Parameters]) -> list[Parameters]:
     """Every union of one dict of each list; a later list wins where keys are the same.
 
     Args:
@@ -170,8 +173,8 @@ product_dict = _product_dict_orig
 
 
 def product(
-    parameter: dict[str, Iterable[tp.Any]] | list[Iterable[dict[str, tp.Any]]],
-) -> list[dict[str, tp.Any]]:
+    parameter: dict[str, Iterable[tp.Any]] | list[Iterable[Parameters]],
+) -> list[Parameters]:
     """Every combination of values.
 
     Args:
@@ -239,13 +242,13 @@ def _nd_indices_to_cover_each_2d(shape: Sequence[int]) -> Iterator[tuple[int, ..
 
 
 def _pairwise_product_dict_iter(
-    *parameters: Iterable[dict[str, object]],
-) -> Iterator[dict[str, tp.Any]]:
+    *parameters: Iterable[Parameters],
+) -> Iterator[Parameters]:
     lists = [list(parameter) for parameter in parameters]
     for index in _nd_indices_to_cover_each_2d([len(dicts) for dicts in lists]):
         yield {k: v for dicts, i in zip(lists, index, strict=True) for k, v in dicts[i].items()}
 
 
-def _pairwise_product_dict(*parameters: Iterable[dict[str, object]]) -> list[dict[str, tp.Any]]:
+def _pairwise_product_dict(*parameters: Iterable[Parameters]) -> list[Parameters]:
     """``product_dict`` thinned out: every pair of values occurs, not every combination."""
     return list(_pairwise_product_dict_iter(*parameters))

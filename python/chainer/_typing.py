@@ -70,11 +70,14 @@ Order: tp.TypeAlias = Sequence[int] | np.ndarray
 
 # A function of a trainer, or a period: (1000, 'iteration').
 TriggerLike: tp.TypeAlias = Callable[[tp.Any], bool] | tuple[float, str]
+# What links and extensions have reported, by name.
+Observation: tp.TypeAlias = dict[str, tp.Any]
 # What a log says of one moment, by name.
 Row: tp.TypeAlias = dict[str, tp.Any]
 
-# A link or a function, of any signature.
-Layer: tp.TypeAlias = Callable[..., tp.Any]
+# Of any signature; a Layer is a link or a function.
+AnyCallable: tp.TypeAlias = Callable[..., tp.Any]
+Layer: tp.TypeAlias = AnyCallable
 
 InitializerSpec: tp.TypeAlias = _InitializerSpec | NdArray | Callable[[tp.Any], None]
 

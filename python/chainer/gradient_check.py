@@ -24,7 +24,7 @@ from chainer.testing import array as _array
 
 if tp.TYPE_CHECKING:
     from chainer._graph.variable import Variable
-    from chainer._typing import Arrays, DTypeLike, Layer, NdArray, VariableLike
+    from chainer._typing import AnyCallable, Arrays, DTypeLike, NdArray, VariableLike
 
 # A failure tells the elements whose gradient is wrong, of arrays that are small enough to search.
 _MAX_ELEMENTS_TO_SEARCH = 64
@@ -436,7 +436,7 @@ class _CheckBackward:
 
 
 def check_backward(
-    func: Layer,
+    func: AnyCallable,
     x_data: NdArray | Arrays,
     y_grad: NdArray | Arrays,
     params: Variable | Sequence[Variable] = (),
@@ -517,7 +517,7 @@ def _check_backward_with_params(
 
 
 def check_double_backward(
-    func: Layer,
+    func: AnyCallable,
     x_data: NdArray | Arrays,
     y_grad: NdArray | Arrays,
     x_grad_grad: NdArray | Arrays,

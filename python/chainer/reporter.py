@@ -15,7 +15,7 @@ from chainer import backend, configuration, variable
 from chainer import serializer as serializer_module
 
 if tp.TYPE_CHECKING:
-    from chainer._typing import NdArray
+    from chainer._typing import NdArray, Observation
 
 
 class _ThreadLocal(threading.local):
@@ -51,7 +51,7 @@ class Reporter:
     def __init__(self) -> None:
         self._observer_names: dict[int, str] = {}
         self._observers: dict[int, tp.Any] = {}  # they live as long as their ids are known
-        self.observation: dict[str, tp.Any] = {}
+        self.observation: Observation = {}
 
     def __getstate__(self) -> dict[str, object]:
         names = [(observer, self._observer_names[i]) for i, observer in self._observers.items()]
@@ -73,7 +73,7 @@ class Reporter:
     def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
         _get_reporters().pop()
 
-    def scope(self, observation: dict[str, tp.Any]) -> tp.ContextManager[None]:
+    def scope(self, observation: Observation) -> tp.ContextManager[None]:
         """A context in which the reporter is current and collects into ``observation``.
 
         Args:
@@ -104,7 +104,7 @@ class Reporter:
         for name, observer in observers:
             self.add_observer(prefix + name, observer)
 
-    def report(self, values: dict[str, tp.Any], observer: object | None = None) -> None:
+    def report(self, values: Observation, observer: object | None = None) -> None:
         """Takes values into `observation`.
 
         Variables, and arrays of ChainerX, are kept without their graph, unless
@@ -136,7 +136,7 @@ class Reporter:
 class _Scope:
     """What `Reporter.scope` returns. A class, for it is entered in each iteration of a training."""
 
-    def __init__(self, reporter: Reporter, observation: dict[str, tp.Any]) -> None:
+    def __init__(self, reporter: Reporter, observation: Observation) -> None:
         self._reporter = reporter
         self._observation = observation
 
@@ -180,7 +180,7 @@ def get_current_reporter() -> Reporter:
     return reporters[-1]
 
 
-def report(values: dict[str, tp.Any], observer: object | None = None) -> None:
+def report(values: Observation, observer: object | None = None) -> None:
     """Reports values to the current reporter; nothing happens if there is none.
 
     Args:
@@ -193,7 +193,7 @@ def report(values: dict[str, tp.Any], observer: object | None = None) -> None:
 
 
 @contextlib.contextmanager
-def report_scope(observation: dict[str, tp.Any]) -> tp.Iterator[None]:
+def report_scope(observation: Observation) -> tp.Iterator[None]:
     """A context in which the current reporter collects into ``observation``.
 
     Args:
@@ -333,7 +333,7 @@ class DictSummary:
     def __init__(self) -> None:
         self._summaries: collections.defaultdict[tp.Any, Summary] = collections.defaultdict(Summary)
 
-    def add(self, d: dict[str, tp.Any]) -> None:
+    def add(self, d: Observation) -> None:
         """Takes in values.
 
         Args:
@@ -358,11 +358,11 @@ class DictSummary:
         for name, value, weight in numbers:
             self._summaries[name].add(value, weight)
 
-    def compute_mean(self) -> dict[str, tp.Any]:
+    def compute_mean(self) -> Observation:
         """The means by name."""
         return {name: summary.compute_mean() for name, summary in self._summaries.items()}
 
-    def make_statistics(self) -> dict[str, tp.Any]:
+    def make_statistics(self) -> Observation:
         """The means by name, and the standard deviations by name with ``.std`` after it."""
         statistics = {}
         for name, summary in self._summaries.items():

@@ -41,7 +41,7 @@ from chainer._graph.function_node import FunctionNode, check_unwritten, variable
 from chainer.utils import type_check
 
 if tp.TYPE_CHECKING:
-    from chainer._typing import ArrayLike, Arrays, Gradients, Layer, Retained, VariableLike
+    from chainer._typing import AnyCallable, ArrayLike, Arrays, Gradients, Retained, VariableLike
 
 
 class BuiltinFunction(FunctionNode):
@@ -73,7 +73,7 @@ class BuiltinFunction(FunctionNode):
     promotes: tp.ClassVar[bool] = False
     is_called: tp.ClassVar[bool] = False
     call: tp.ClassVar[tp.Any]
-    compose: tp.ClassVar[Layer]
+    compose: tp.ClassVar[AnyCallable]
     if tp.TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> tp.Any:

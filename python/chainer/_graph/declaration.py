@@ -10,7 +10,7 @@ import numpy as np
 from chainerx._core import engine
 
 if tp.TYPE_CHECKING:
-    from chainer._typing import Layer, NdArray
+    from chainer._typing import AnyCallable, NdArray
 
 
 class routine(staticmethod):
@@ -22,7 +22,7 @@ class routine(staticmethod):
             one that has none.
     """
 
-    def __init__(self, function: Layer, **attributes: object) -> None:
+    def __init__(self, function: AnyCallable, **attributes: object) -> None:
         super().__init__(function)
         self.attributes = attributes
 

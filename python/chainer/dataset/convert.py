@@ -13,7 +13,7 @@ from chainer.backends import cuda
 from chainer.dataset import _blocks
 
 if tp.TYPE_CHECKING:
-    from chainer._typing import ArrayLike, DeviceSpec, Example, NdArray
+    from chainer._typing import AnyCallable, ArrayLike, DeviceSpec, Example, NdArray
 
 
 class Converter:
@@ -36,7 +36,7 @@ class Converter:
 class _FunctionConverter(Converter):
     """A function as a converter."""
 
-    def __init__(self, function: tp.Callable[..., tp.Any]) -> None:
+    def __init__(self, function: AnyCallable) -> None:
         self._function = function
         self.__doc__ = function.__doc__
         self.__wrapped__ = function  # whose signature is shown
@@ -52,7 +52,7 @@ class _FunctionConverter(Converter):
         return self.__qualname__
 
 
-def converter() -> tp.Callable[[tp.Callable[..., tp.Any]], Converter]:
+def converter() -> tp.Callable[[AnyCallable], Converter]:
     """A decorator that makes a converter of a function of a minibatch and a device.
 
     Returns:
@@ -84,7 +84,7 @@ class Converted:
 
 
 def call_converter(
-    converter: tp.Callable[..., tp.Any], batch: list[Example], device: backend.Device | None
+    converter: AnyCallable, batch: list[Example], device: backend.Device | None
 ) -> tp.Any:
     """Calls a converter with what it expects for a device; not for a `Converted`.
 

@@ -17,7 +17,7 @@ from chainer.iterators.order_samplers import ShuffleOrderSampler
 from chainer.serializer import Deserializer
 
 if tp.TYPE_CHECKING:
-    from chainer._typing import Dataset, Example, Order
+    from chainer._typing import AnyCallable, Dataset, Example, Order
     from chainer.serializer import AbstractSerializer
 
 
@@ -106,7 +106,7 @@ class EpochIterator(Iterator):
         batch_size: int,
         repeat: bool,
         shuffle: bool | None,
-        sampler: tp.Callable[..., tp.Any] | None,
+        sampler: AnyCallable | None,
     ) -> None:
         owner = type(self).__name__
         try:

@@ -13,7 +13,7 @@ from chainer.iterators._epochs import EpochIterator, new_lock
 from chainer.serializer import Serializer
 
 if tp.TYPE_CHECKING:
-    from chainer._typing import Dataset
+    from chainer._typing import AnyCallable, Dataset
     from chainer.serializer import AbstractSerializer
     from chainer.types import DeviceSpec
 
@@ -42,7 +42,7 @@ class DevicePrefetchIterator(Iterator):
         self,
         iterator: EpochIterator,
         device: DeviceSpec,
-        converter: tp.Callable[..., tp.Any] = convert.concat_examples,
+        converter: AnyCallable = convert.concat_examples,
     ) -> None:
         if not isinstance(iterator, EpochIterator):
             raise TypeError(

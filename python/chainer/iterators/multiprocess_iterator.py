@@ -24,7 +24,7 @@ from chainer.iterators._slots import Slots, remove_memory
 from chainer.utils import _processes
 
 if tp.TYPE_CHECKING:
-    from chainer._typing import Dataset, Example
+    from chainer._typing import AnyCallable, Dataset, Example
     from chainer.serializer import AbstractSerializer
 
 _MOST_INDICES: tp.Final = 512  # of a task, so that some of them fit into a pipe
@@ -162,7 +162,7 @@ class MultiprocessIterator(EpochIterator):
         n_processes: int | None = None,
         n_prefetch: int = 1,
         shared_mem: int | None = None,
-        order_sampler: tp.Callable[..., tp.Any] | None = None,
+        order_sampler: AnyCallable | None = None,
         dataset_timeout: float | None = 30.0,
         maxtasksperchild: int | None = None,
     ) -> None:

@@ -9,7 +9,7 @@ import typing as tp
 from chainer.iterators._epochs import EpochIterator, Place, get_named_example
 
 if tp.TYPE_CHECKING:
-    from chainer._typing import Dataset, Example
+    from chainer._typing import AnyCallable, Dataset, Example
 
 
 class MultithreadIterator(EpochIterator):
@@ -43,7 +43,7 @@ class MultithreadIterator(EpochIterator):
         repeat: bool = True,
         shuffle: bool | None = None,
         n_threads: int = 1,
-        order_sampler: tp.Callable[..., tp.Any] | None = None,
+        order_sampler: AnyCallable | None = None,
     ) -> None:
         if n_threads < 1:
             raise ValueError(f'MultithreadIterator: n_threads must be positive, not {n_threads}')

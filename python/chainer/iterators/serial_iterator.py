@@ -7,7 +7,7 @@ import typing as tp
 from chainer.iterators._epochs import EpochIterator, get_named_example
 
 if tp.TYPE_CHECKING:
-    from chainer._typing import Dataset, Example
+    from chainer._typing import AnyCallable, Dataset, Example
 
 
 class SerialIterator(EpochIterator):
@@ -35,7 +35,7 @@ class SerialIterator(EpochIterator):
         batch_size: int,
         repeat: bool = True,
         shuffle: bool | None = None,
-        order_sampler: tp.Callable[..., tp.Any] | None = None,
+        order_sampler: AnyCallable | None = None,
     ) -> None:
         super().__init__(dataset, batch_size, repeat, shuffle, order_sampler)
 

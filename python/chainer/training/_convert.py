@@ -7,10 +7,10 @@ import typing as tp
 from chainer import backend
 
 if tp.TYPE_CHECKING:
-    from chainer._typing import DeviceSpec, Layer
+    from chainer._typing import AnyCallable, DeviceSpec
 
 
-def call_with(function: Layer, converted: tp.Any) -> tp.Any:
+def call_with(function: AnyCallable, converted: tp.Any) -> tp.Any:
     """Calls a function with a minibatch: a tuple is its arguments, a dict its keywords."""
     if isinstance(converted, tuple):
         return function(*converted)

@@ -20,7 +20,7 @@ from chainer.training._state import serialize_optional
 from chainer.utils import _processes
 
 if tp.TYPE_CHECKING:
-    from chainer._typing import DeviceSpec, Example, Layer
+    from chainer._typing import AnyCallable, DeviceSpec, Example
     from chainer.dataset.iterator import Iterator
     from chainer.link import Link
     from chainer.serializer import AbstractSerializer
@@ -31,7 +31,7 @@ _ALIGNMENT: tp.Final = 64
 def compute_gradients(
     model: Link,
     batch: list[Example],
-    converter: Layer,
+    converter: AnyCallable,
     device: backend.Device | None,
     loss_scale: float | None = None,
 ) -> None:
@@ -106,7 +106,7 @@ class Worker:
     """One of the other processes, as the first one sees it."""
 
     def __init__(
-        self, rank: int, iterator: Iterator, device: DeviceSpec | None, converter: Layer
+        self, rank: int, iterator: Iterator, device: DeviceSpec | None, converter: AnyCallable
     ) -> None:
         self.rank = rank
         self._iterator = iterator
@@ -306,7 +306,7 @@ def _work(
     exchange: Exchange,
     iterator: Iterator,
     device: backend.Device | None,
-    converter: Layer,
+    converter: AnyCallable,
     states: dict[str, object],
     persistent: dict[str, object],
     by_main_thread: bool,

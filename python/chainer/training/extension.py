@@ -6,7 +6,7 @@ import types
 import typing as tp
 
 if tp.TYPE_CHECKING:
-    from chainer._typing import Layer, TriggerLike
+    from chainer._typing import AnyCallable, TriggerLike
     from chainer.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
 
@@ -83,7 +83,7 @@ def make_extension(
     priority: int | None = None,
     finalizer: tp.Callable[[], object] | None = None,
     initializer: tp.Callable[[Trainer], object] | None = None,
-    on_error: Layer | None = None,
+    on_error: AnyCallable | None = None,
     **kwargs: object,
 ) -> tp.Callable[[_Callable], _Callable]:
     """A decorator that gives a function what a trainer looks for in an extension.

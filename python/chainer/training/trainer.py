@@ -19,7 +19,7 @@ from chainer.training._state import serialize_new, serialize_number
 from chainer.training._trigger import get_trigger
 
 if tp.TYPE_CHECKING:
-    from chainer._typing import TriggerLike
+    from chainer._typing import Observation, TriggerLike
     from chainer.training._updater import Updater
 
 
@@ -92,7 +92,7 @@ class Trainer:
     ) -> None:
         self.updater: tp.Any = updater
         self.stop_trigger = get_trigger(stop_trigger)
-        self.observation: dict[str, tp.Any] = {}
+        self.observation: Observation = {}
         self.out = out
         self.reporter = reporter_module.Reporter()
         for name, optimizer in updater.get_all_optimizers().items():

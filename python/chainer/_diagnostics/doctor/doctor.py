@@ -16,7 +16,7 @@ from chainer._graph import debug
 from chainer.optimizer import GradientMethod
 
 if tp.TYPE_CHECKING:
-    from chainer._typing import Layer
+    from chainer._typing import AnyCallable
 
 
 class Doctor:
@@ -70,7 +70,7 @@ class Doctor:
         self._thread = threading.get_ident()
         return self
 
-    def _replace(self, owner: object, name: str, method: Layer) -> None:
+    def _replace(self, owner: object, name: str, method: AnyCallable) -> None:
         """Lets a method of ours be called first, which is given the original."""
         original = getattr(owner, name)
 

@@ -12,7 +12,7 @@ from chainer.dataset.tabular import _index
 from chainer.dataset.tabular._results import Mode, Results
 
 if tp.TYPE_CHECKING:
-    from chainer._typing import Example
+    from chainer._typing import AnyCallable, Example
 
 Columns: tp.TypeAlias = tuple[tp.Any, ...]
 
@@ -136,7 +136,7 @@ class TabularDataset(dataset_mixin.DatasetMixin):
         """
         return _Join(self, *datasets)
 
-    def transform(self, keys: tp.Any, transform: tp.Callable[..., tp.Any]) -> TabularDataset:
+    def transform(self, keys: tp.Any, transform: AnyCallable) -> TabularDataset:
         """Columns that a function computes row by row, when they are asked for.
 
         Args:
@@ -151,9 +151,7 @@ class TabularDataset(dataset_mixin.DatasetMixin):
         """
         return _Transform(self, keys, transform)
 
-    def transform_batch(
-        self, keys: tp.Any, transform_batch: tp.Callable[..., tp.Any]
-    ) -> TabularDataset:
+    def transform_batch(self, keys: tp.Any, transform_batch: AnyCallable) -> TabularDataset:
         """Columns that a function computes for several rows at once, when they are asked for.
 
         Args:
@@ -166,7 +164,7 @@ class TabularDataset(dataset_mixin.DatasetMixin):
         """
         return _TransformBatch(self, keys, transform_batch)
 
-    def with_converter(self, converter: tp.Callable[..., tp.Any]) -> TabularDataset:
+    def with_converter(self, converter: AnyCallable) -> TabularDataset:
         """The same with another `convert`.
 
         Args:
@@ -232,7 +230,7 @@ class _Mode(View):
 
 
 class _WithConverter(View):
-    def __init__(self, dataset: TabularDataset, converter: tp.Callable[..., tp.Any]) -> None:
+    def __init__(self, dataset: TabularDataset, converter: AnyCallable) -> None:
         super().__init__(dataset)
         self._converter = converter
 
@@ -363,9 +361,7 @@ class _Computed(View):
 
     _owner: str
 
-    def __init__(
-        self, dataset: TabularDataset, keys: tp.Any, function: tp.Callable[..., tp.Any]
-    ) -> None:
+    def __init__(self, dataset: TabularDataset, keys: tp.Any, function: AnyCallable) -> None:
         super().__init__(dataset)
         self._results = Results(self._owner, keys)
         self._function = function

@@ -52,6 +52,6 @@ def layer_normalization(
     Raises:
         InvalidType: If shapes or dtypes do not fit.
         ValueError: If ``eps`` is negative.
-    Source: Ba et al., Layer Normalization, 2016.
+    Source: Ba et al., AnyCallable Normalization, 2016.
     """
     return LayerNormalization.call(x, gamma, beta, eps=eps)

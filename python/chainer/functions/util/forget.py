@@ -15,13 +15,13 @@ from chainer import configuration, variable
 from chainer.function_node import FunctionNode
 
 if tp.TYPE_CHECKING:
-    from chainer._typing import Arrays, Gradients, NdArray, VariableLike
+    from chainer._typing import AnyCallable, Arrays, Gradients, NdArray, VariableLike
 
 
 class Forget(FunctionNode):
     """See `forget`."""
 
-    def __init__(self, func: tp.Callable[..., tp.Any]) -> None:
+    def __init__(self, func: AnyCallable) -> None:
         if not callable(func):
             raise TypeError(f'forget: func is a {type(func).__name__}, expected a callable')
         self.func = func
@@ -111,7 +111,7 @@ def _leaf(array: NdArray) -> variable.Variable:
     return variable.Variable(array)
 
 
-def forget(func: tp.Callable[..., tp.Any], *xs: VariableLike) -> tp.Any:
+def forget(func: AnyCallable, *xs: VariableLike) -> tp.Any:
     """Calls a function, and forgets all but its inputs and outputs; backward computes it anew.
 
     Args:

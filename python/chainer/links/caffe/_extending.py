@@ -18,7 +18,7 @@ if tp.TYPE_CHECKING:
     from google.protobuf.message import Message
 
     from chainer._link.chain import Chain
-    from chainer._typing import PerAxis, VariableLike
+    from chainer._typing import AnyCallable, PerAxis, VariableLike
 
 Setup: tp.TypeAlias = c.Callable[[tp.Any, tp.Any], None]
 
@@ -106,7 +106,7 @@ class SingleArgumentFunction:
         **kwargs: By name.
     """
 
-    def __init__(self, func: c.Callable[..., tp.Any], *args: object, **kwargs: object) -> None:
+    def __init__(self, func: AnyCallable, *args: object, **kwargs: object) -> None:
         self.func = func
         self.args = args
         self.kwargs = kwargs
@@ -131,7 +131,7 @@ class ListArgumentFunction:
         **kwargs: By name.
     """
 
-    def __init__(self, func: c.Callable[..., tp.Any], **kwargs: object) -> None:
+    def __init__(self, func: AnyCallable, **kwargs: object) -> None:
         self.func = func
         self.kwargs = kwargs
 

@@ -39,7 +39,7 @@ if tp.TYPE_CHECKING:
 
     from chainer._graph.variable import Variable
     from chainer._link.link import Link
-    from chainer._typing import VariableLike
+    from chainer._typing import AnyCallable, VariableLike
 
 Pair: tp.TypeAlias = tuple[int, int]
 # Subclasses that read layers of their own import these from here.
@@ -96,7 +96,7 @@ class CaffeFunction(Chain):
                 ) from None
         if not net.layer and not net.layers:
             raise ValueError(f'CaffeFunction: {os.fspath(model_path)!r} has no layers')
-        self.forwards: dict[str, c.Callable[..., tp.Any]] = {}
+        self.forwards: dict[str, AnyCallable] = {}
         self.split_map: dict[str, str] = {}
         self.layers: list[tuple[str, list[str], list[str]]] = []
         for layer in net.layer or net.layers:
@@ -172,7 +172,7 @@ class CaffeFunction(Chain):
                 )
         return tuple(found[blob] for blob in outputs)
 
-    def _add(self, layer: Message, function: c.Callable[..., tp.Any]) -> None:
+    def _add(self, layer: Message, function: AnyCallable) -> None:
         self.forwards[layer.name] = function
         self._add_layer(layer)
 

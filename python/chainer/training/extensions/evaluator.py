@@ -13,7 +13,7 @@ from chainer.training.extensions import util
 from chainer.training.extensions._screen import Area
 
 if tp.TYPE_CHECKING:
-    from chainer._typing import DeviceSpec, Layer
+    from chainer._typing import AnyCallable, DeviceSpec, Observation
     from chainer.dataset import Iterator
     from chainer.link import Link
     from chainer.training.trainer import Trainer
@@ -55,10 +55,10 @@ class Evaluator(extension.Extension):
         self,
         iterator: Iterator | dict[str, Iterator],
         target: Link | dict[str, Link],
-        converter: Layer = convert_module.concat_examples,
+        converter: AnyCallable = convert_module.concat_examples,
         device: DeviceSpec | None = None,
         eval_hook: tp.Callable[[Evaluator], object] | None = None,
-        eval_func: Layer | None = None,
+        eval_func: AnyCallable | None = None,
         **kwargs: tp.Any,
     ) -> None:
         self._progress_bar: bool = kwargs.pop('progress_bar', False)
@@ -104,7 +104,7 @@ class Evaluator(extension.Extension):
         """All links by name."""
         return dict(self._targets)
 
-    def __call__(self, trainer: Trainer | None = None) -> dict[str, tp.Any]:
+    def __call__(self, trainer: Trainer | None = None) -> Observation:
         """Evaluates, with ``config.train`` off, and reports the result.
 
         Args:
@@ -123,7 +123,7 @@ class Evaluator(extension.Extension):
         reporter.report(result)
         return result
 
-    def evaluate(self) -> dict[str, tp.Any]:
+    def evaluate(self) -> Observation:
         """Runs through the data of the main iterator once; may be overridden.
 
         Returns:

@@ -18,7 +18,7 @@ from chainerx._files import replaced
 from chainer.serializers import save_npz
 
 if tp.TYPE_CHECKING:
-    from chainer._typing import Layer, NdArray
+    from chainer._typing import AnyCallable, NdArray
 
 SaveFunction: tp.TypeAlias = tp.Callable[..., tp.Any]
 
@@ -192,7 +192,7 @@ class StandardWriter(Writer):
 class _Thread(threading.Thread):
     """A thread that keeps its error for who waits for it."""
 
-    def __init__(self, function: Layer, *args: object) -> None:
+    def __init__(self, function: AnyCallable, *args: object) -> None:
         # No daemon: the interpreter waits at exit, so that a snapshot is not lost.
         super().__init__(name='snapshot')
         self._function, self._args = function, args
@@ -227,7 +227,7 @@ class ThreadWriter(StandardWriter):
 class _Process:
     """A process that calls a function, and reports what went wrong."""
 
-    def __init__(self, what: str, function: Layer, *args: object) -> None:
+    def __init__(self, what: str, function: AnyCallable, *args: object) -> None:
         import multiprocessing
 
         self._what = what
@@ -262,7 +262,7 @@ class _Process:
             raise error
 
 
-def _run_in_process(sender: tp.Any, function: Layer, args: tuple[tp.Any, ...]) -> None:
+def _run_in_process(sender: tp.Any, function: AnyCallable, args: tuple[tp.Any, ...]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the training, which waits for us
     error: BaseException | None = None
     try:

@@ -14,7 +14,7 @@ from chainer.training.updaters.standard_updater import StandardUpdater
 
 if tp.TYPE_CHECKING:
     from chainer._optim.optimizer import Optimizer
-    from chainer._typing import Layer
+    from chainer._typing import AnyCallable
     from chainer.dataset.iterator import Iterator
     from chainer.serializer import AbstractSerializer
 
@@ -47,7 +47,7 @@ class MultiprocessParallelUpdater(StandardUpdater):
         self,
         iterators: tp.Sequence[Iterator],
         optimizer: Optimizer,
-        converter: Layer = convert_module.concat_examples,
+        converter: AnyCallable = convert_module.concat_examples,
         devices: tp.Any = None,
         auto_new_epoch: bool = True,
         **kwargs: tp.Any,

@@ -12,7 +12,7 @@ from chainer.training.updaters.standard_updater import StandardUpdater
 
 if tp.TYPE_CHECKING:
     from chainer._optim.optimizer import Optimizer
-    from chainer._typing import DeviceSpec, Layer
+    from chainer._typing import AnyCallable, DeviceSpec
     from chainer.dataset.iterator import Iterator
     from chainer.link import Link
     from chainer.serializer import AbstractSerializer
@@ -47,10 +47,10 @@ class ParallelUpdater(StandardUpdater):
         self,
         iterator: Iterator | dict[str, Iterator],
         optimizer: Optimizer | dict[str, Optimizer],
-        converter: Layer = convert_module.concat_examples,
+        converter: AnyCallable = convert_module.concat_examples,
         models: dict[str, Link] | None = None,
         devices: dict[str, DeviceSpec] | None = None,
-        loss_func: Layer | None = None,
+        loss_func: AnyCallable | None = None,
         loss_scale: float | None = None,
         auto_new_epoch: bool = True,
         **kwargs: tp.Any,

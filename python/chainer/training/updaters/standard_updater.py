@@ -11,7 +11,7 @@ from chainer.training._updater import Updater
 from chainer.training.extension import refuse
 
 if tp.TYPE_CHECKING:
-    from chainer._typing import DeviceSpec, Example, Layer
+    from chainer._typing import AnyCallable, DeviceSpec, Example
     from chainer.dataset import Iterator
     from chainer.optimizer import Optimizer
     from chainer.serializer import AbstractSerializer
@@ -49,9 +49,9 @@ class StandardUpdater(Updater):
         self,
         iterator: Iterator | dict[str, Iterator],
         optimizer: Optimizer | dict[str, Optimizer],
-        converter: Layer = convert_module.concat_examples,
+        converter: AnyCallable = convert_module.concat_examples,
         device: DeviceSpec | None = None,
-        loss_func: Layer | None = None,
+        loss_func: AnyCallable | None = None,
         loss_scale: float | None = None,
         auto_new_epoch: bool = True,
         **kwargs: object,

@@ -104,7 +104,7 @@ class BackendConfig:
         return None if np_array is None else self.device.send(np_array)
 
     def __enter__(self) -> BackendConfig:
-        entered: list[object] = []
+        entered: list[tp.ContextManager[object]] = []
         try:
             for key in self._config_keys:
                 self._enter(entered, chainer.using_config(key, getattr(self, key)))
@@ -119,12 +119,12 @@ class BackendConfig:
         self._exit(self._contexts.pop())
 
     @staticmethod
-    def _enter(entered: list[tp.Any], context: tp.Any) -> None:
+    def _enter(entered: list[tp.ContextManager[object]], context: tp.Any) -> None:
         context.__enter__()
         entered.append(context)
 
     @staticmethod
-    def _exit(entered: list[tp.Any]) -> None:
+    def _exit(entered: list[tp.ContextManager[object]]) -> None:
         for context in reversed(entered):
             context.__exit__(None, None, None)
 

@@ -14,6 +14,8 @@ from chainer.dataset.tabular._results import Mode, Results
 if tp.TYPE_CHECKING:
     from chainer._typing import AnyCallable, Example
 
+# One name, several, or places of columns.
+Keys: tp.TypeAlias = tp.Any
 Columns: tp.TypeAlias = tuple[tp.Any, ...]
 
 
@@ -136,7 +138,7 @@ class TabularDataset(dataset_mixin.DatasetMixin):
         """
         return _Join(self, *datasets)
 
-    def transform(self, keys: tp.Any, transform: AnyCallable) -> TabularDataset:
+    def transform(self, keys: Keys, transform: AnyCallable) -> TabularDataset:
         """Columns that a function computes row by row, when they are asked for.
 
         Args:
@@ -151,7 +153,7 @@ class TabularDataset(dataset_mixin.DatasetMixin):
         """
         return _Transform(self, keys, transform)
 
-    def transform_batch(self, keys: tp.Any, transform_batch: AnyCallable) -> TabularDataset:
+    def transform_batch(self, keys: Keys, transform_batch: AnyCallable) -> TabularDataset:
         """Columns that a function computes for several rows at once, when they are asked for.
 
         Args:
@@ -252,7 +254,7 @@ class _Slicer:
 
 
 class _Slice(View):
-    def __init__(self, dataset: TabularDataset, rows: tp.Any, keys: tp.Any) -> None:
+    def __init__(self, dataset: TabularDataset, rows: tp.Any, keys: Keys) -> None:
         super().__init__(dataset)
         self._size = len(dataset)
         self._rows = _index.to_rows(rows, self._size)
@@ -361,7 +363,7 @@ class _Computed(View):
 
     _owner: str
 
-    def __init__(self, dataset: TabularDataset, keys: tp.Any, function: AnyCallable) -> None:
+    def __init__(self, dataset: TabularDataset, keys: Keys, function: AnyCallable) -> None:
         super().__init__(dataset)
         self._results = Results(self._owner, keys)
         self._function = function

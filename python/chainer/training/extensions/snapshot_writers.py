@@ -18,9 +18,12 @@ from chainerx._files import replaced
 from chainer.serializers import save_npz
 
 if tp.TYPE_CHECKING:
+    from multiprocessing.queues import JoinableQueue
+
     from chainer._typing import AnyCallable, NdArray
 
 SaveFunction: tp.TypeAlias = tp.Callable[..., tp.Any]
+Queue: tp.TypeAlias = 'queue_module.Queue[tp.Any] | JoinableQueue[tp.Any]'
 
 
 class Writer:
@@ -154,7 +157,7 @@ class StandardWriter(Writer):
 
     def create_worker(
         self, filename: str, outdir: str, target: dict[str, NdArray], **kwds: object
-    ) -> tp.Any:
+    ) -> _Thread | _Process:
         """Makes what writes one snapshot. Overridden.
 
         Args:
@@ -220,7 +223,7 @@ class ThreadWriter(StandardWriter):
 
     def create_worker(
         self, filename: str, outdir: str, target: dict[str, NdArray], **kwds: object
-    ) -> tp.Any:
+    ) -> _Thread | _Process:
         return _Thread(save_file, filename, outdir, target, self._savefun, kwds)
 
 
@@ -293,7 +296,7 @@ class ProcessWriter(StandardWriter):
 
     def create_worker(
         self, filename: str, outdir: str, target: dict[str, NdArray], **kwds: object
-    ) -> tp.Any:
+    ) -> _Thread | _Process:
         what = f'the snapshot {os.path.join(outdir, filename)!r}'
         return _Process(what, save_file, filename, outdir, target, self._savefun, kwds)
 
@@ -350,11 +353,11 @@ class QueueWriter(Writer):
         """
         return _Task(savefun)
 
-    def create_queue(self) -> tp.Any:
+    def create_queue(self) -> Queue:
         """Makes the queue. Overridden."""
         raise NotImplementedError(f'{type(self).__name__}.create_queue is not implemented')
 
-    def create_consumer(self, q: tp.Any) -> tp.Any:
+    def create_consumer(self, q: Queue) -> _Thread | _Process:
         """Makes the worker. Overridden.
 
         Args:
@@ -362,7 +365,7 @@ class QueueWriter(Writer):
         """
         raise NotImplementedError(f'{type(self).__name__}.create_consumer is not implemented')
 
-    def consume(self, q: tp.Any) -> None:
+    def consume(self, q: Queue) -> None:
         """What the worker does: tasks from the queue, up to None.
 
         Args:
@@ -405,7 +408,7 @@ class _Task:
         save_file(filename, outdir, target, self._savefun, {})
 
 
-def consume(q: tp.Any) -> None:
+def consume(q: Queue) -> None:
     """Does tasks from a queue, up to None; the first error is raised at the end."""
     failure: BaseException | None = None
     while (item := q.get()) is not None:
@@ -419,7 +422,7 @@ def consume(q: tp.Any) -> None:
         raise failure
 
 
-def _consume_in_process(q: object) -> None:
+def _consume_in_process(q: Queue) -> None:
     """The same, up to the end of the training's process, too: it may be killed."""
     writer = getattr(q, '_writer', None)
     if writer is not None:
@@ -437,11 +440,11 @@ class ThreadQueueWriter(QueueWriter):
             ``savefun``.
     """
 
-    def create_queue(self) -> tp.Any:
+    def create_queue(self) -> Queue:
         """Makes the queue."""
         return queue_module.Queue()
 
-    def create_consumer(self, q: tp.Any) -> tp.Any:
+    def create_consumer(self, q: Queue) -> _Thread | _Process:
         """Makes the thread.
 
         Args:
@@ -468,13 +471,13 @@ class ProcessQueueWriter(QueueWriter):
         super().__init__(savefun, task)
         pickle.dumps(self._task)  # here, for the queue would only print that, and go on
 
-    def create_queue(self) -> tp.Any:
+    def create_queue(self) -> Queue:
         """Makes the queue."""
         import multiprocessing
 
         return multiprocessing.JoinableQueue()
 
-    def create_consumer(self, q: tp.Any) -> tp.Any:
+    def create_consumer(self, q: Queue) -> _Thread | _Process:
         """Makes the process.
 
         Args:

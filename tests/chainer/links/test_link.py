@@ -596,3 +596,24 @@ def test_cycles_are_collected():
     del net
     gc.collect()
     assert ref() is None
+
+
+def test_assignments_in_init_scope():
+    class Net(chainer.Chain):
+        def __setattr__(self, name, value):
+            seen.append(name)
+            super().__setattr__(name, value)
+
+    seen = []
+    net = Net()
+    with net.init_scope():
+        net.layer = L.Linear(3, 2)
+        net.p = chainer.Parameter(np.ones((4, 3), 'f'))
+        net.number = 1
+    assert [name for name in seen if not name.startswith('_')][-3:] == ['layer', 'p', 'number']
+    assert [name for name, _ in net.namedparams()] == ['/p', '/layer/W', '/layer/b']
+    with pytest.raises(AttributeError, match='cannot register a new link layer'), net.init_scope():
+        net.layer = L.Linear(3, 2)
+    links = chainer.ChainList()
+    with pytest.raises(TypeError, match='cannot register a new link'), links.init_scope():
+        links.layer = L.Linear(3, 2)

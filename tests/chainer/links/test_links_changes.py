@@ -1,6 +1,4 @@
-"""What changes between two calls of a link whose usual call is all in C++: whatever it is, the next
-call sees it as it would in Python.
-"""
+"""What changes between two calls of a link is seen, where it computes in one function, too."""
 
 from __future__ import annotations
 
@@ -10,15 +8,17 @@ import threading
 import traceback
 
 import chainer
+import chainerx
 import numpy as np
 import pytest
+from chainer import functions as F
 from chainer import link_hooks
 from chainer import links as L
-from devices import to_numpy
-from links.usual_links import (
-    LINKS,
+from chainer.utils import type_check
+from devices import DEVICES, to_numpy
+from links.recurrent_links import (
+    FEW,
     STATEFUL,
-    UNITS,
     WAYS,
     arguments,
     children_of,
@@ -29,6 +29,13 @@ from links.usual_links import (
     of_steps,
     reset,
 )
+
+X = np.arange(12, dtype='f').reshape(4, 3) / 6 - 1
+
+
+@pytest.fixture(params=DEVICES)
+def device(request):
+    return chainer.get_device(request.param)
 
 
 def move(link):
@@ -66,24 +73,23 @@ CHANGES = {
 
 
 @pytest.mark.parametrize('change', CHANGES)
-@pytest.mark.parametrize('name', LINKS)
+@pytest.mark.parametrize('name', FEW)
 def test_changes_between_calls(name, change):
-    python, short = of_steps(name, CHANGES[change])
-    for x, y in zip(python, short, strict=True):
+    by_layers, at_once = of_steps(name, CHANGES[change])
+    for x, y in zip(by_layers, at_once, strict=True):
         np.testing.assert_array_equal(x, y)
 
 
-@pytest.mark.parametrize('name', LINKS)
+@pytest.mark.parametrize('name', FEW)
 def test_patched_classes(name, monkeypatch):
     expected = of_steps(name)[1]
     forward = L.Linear.forward
     cls = type(make(name))
-    if cls is L.Linear or not hasattr(cls, 'n_cells'):
-        with monkeypatch.context() as m:
-            m.setattr(L.Linear, 'forward', lambda self, x: forward(self, x) * 0)
-            if cls is L.Linear:
-                assert not of_steps(name)[1][0].any()
-            assert any((x != y).any() for x, y in zip(of_steps(name)[1], expected, strict=True))
+    with monkeypatch.context() as m:
+        m.setattr(L.Linear, 'forward', lambda self, x: forward(self, x) * 0)
+        if cls is L.Linear:
+            assert not of_steps(name)[1][0].any()
+        assert any((x != y).any() for x, y in zip(of_steps(name)[1], expected, strict=True))
     with monkeypatch.context() as m:
         m.setattr(cls, 'forward', lambda self, *args: chainer.Variable(np.zeros(1, 'f')))
         assert of_steps(name)[1] == [0]
@@ -102,62 +108,7 @@ def test_patched_classes(name, monkeypatch):
         np.testing.assert_array_equal(x, y)
 
 
-@pytest.mark.parametrize('method', ['rnn', 'init_hx'])
-def test_patched_sequences(method, monkeypatch):
-    link = make('NStepLSTM')
-    args = arguments(link)
-    expected = link(*args)
-    old = getattr(L.NStepLSTM, method)
-    seen = []
-
-    def patched(self, *args):
-        seen.append(method)
-        return old(self, *args)
-
-    with monkeypatch.context() as m:
-        m.setattr(L.NStepLSTM, method, patched)
-        for x, y in zip(leaves(link(*args)), leaves(expected), strict=True):
-            np.testing.assert_allclose(x.array, y.array, 1e-5)
-    assert seen
-    assert link(*args)[2][0].shape == expected[2][0].shape
-
-
-@pytest.mark.parametrize('name', STATEFUL)
-def test_subclasses_with_states_of_their_own(name):
-    """Properties and setters of a subclass see each state."""
-    base = class_of(name)
-    seen = []
-
-    class Property(base):
-        @property
-        def h(self):
-            return self.__dict__.get('other')
-
-        @h.setter
-        def h(self, value):
-            seen.append(value)
-            self.__dict__['other'] = value
-
-    class Refusing(base):
-        def __setattr__(self, key, value):
-            if key == 'h' and self.__dict__.get('h') is not None:
-                raise RuntimeError('not again')
-            super().__setattr__(key, value)
-
-    np.random.seed(0)
-    link = Property(3, UNITS)
-    x = draw(link, 2, 3)
-    ys = [link(x) for _ in range(3)]
-    assert [a is b for a, b in zip([v for v in seen if v is not None], ys, strict=True)] == [
-        True
-    ] * 3
-    link = Refusing(3, UNITS)
-    link(x)
-    with pytest.raises(RuntimeError, match='not again'):
-        link(x)
-
-
-@pytest.mark.parametrize('name', LINKS)
+@pytest.mark.parametrize('name', FEW)
 def test_calls_of_other_classes(name):
     """`__call__` of a class between a link and Link, or above the link, is called as ever."""
     base = class_of(name)
@@ -188,7 +139,7 @@ def test_calls_of_other_classes(name):
             np.testing.assert_array_equal(x, y)
 
 
-@pytest.mark.parametrize('name', LINKS)
+@pytest.mark.parametrize('name', FEW)
 def test_bases_behind_link(name):
     """`__call__` of a base that is no link comes before `forward`, as in v7."""
 
@@ -212,9 +163,6 @@ def test_bases_behind_link(name):
     assert link(*args) == len(args)
     link.__class__ = Mixed
     assert link(*args)[0] == 'mixin'
-
-
-# ---- hooks, threads -----------------------------------------------------------------------------
 
 
 def test_hooks_that_add_hooks():
@@ -256,7 +204,7 @@ def test_function_hooks_see_all_functions():
     assert len(found[0]) > 10
 
 
-@pytest.mark.parametrize('name', LINKS)
+@pytest.mark.parametrize('name', FEW)
 def test_threads(name):
     """Links of several threads, and one that they share (where it keeps no state)."""
     shared = make(name)
@@ -291,3 +239,209 @@ def test_threads(name):
         thread.join()
     assert not failures
     assert len(expected_again) == len(expected)
+
+
+class Twice(L.Linear):
+    def forward(self, x, n_batch_axes=1):
+        return super().forward(x, n_batch_axes) * 2
+
+
+def replace_layer(link):
+    link.lateral.__class__ = Twice
+
+
+def assign_forward(link):
+    link.upward.forward = lambda x: L.Linear.forward(link.upward, x) * 2
+
+
+def assign_parameter(link):
+    link.lateral.W = chainer.Parameter(link.lateral.W.array * 2)
+
+
+def assign_array(link):
+    w = link.upward.W
+    if isinstance(w.array, np.ndarray):
+        w.array = w.array * 2
+    else:  # chainerx keeps the array of what wants a gradient
+        link.upward.W = chainer.Parameter(w.array * 2)
+
+
+def write_array(link):
+    link.upward.b.array[...] = 2
+
+
+def remove_bias(link):
+    link.upward.b = None
+
+
+def add_hook(link):
+    # After two calls of the layer its weight is divided by its largest singular value.
+    link.upward.add_hook(link_hooks.SpectralNormalization(n_power_iteration=3))
+
+
+CHANGES_OF_LAYERS = [
+    replace_layer,
+    assign_forward,
+    assign_parameter,
+    assign_array,
+    write_array,
+    remove_bias,
+    add_hook,
+]
+
+
+class Plain(L.LSTM):
+    """The same, spelled out; what is tested against."""
+
+    def forward(self, x):
+        gates = self.upward(x)
+        if self.h is not None:
+            gates = gates + self.lateral(self.h)
+        c = self.c
+        if c is None:
+            c = chainer.Variable(self.device.xp.zeros((len(x), self.state_size), 'f'))
+            c.to_device(self.device)
+        self.c, self.h = F.lstm(c, gates)
+        return self.h
+
+
+@pytest.mark.parametrize('backprop', [True, False])
+@pytest.mark.parametrize('change', CHANGES_OF_LAYERS, ids=lambda f: f.__name__)
+def test_lstm_sees(change, backprop, device):
+    links = []
+    for cls in (L.LSTM, Plain):
+        np.random.seed(0)
+        link = cls(3, 2)
+        link.to_device(device)
+        links.append(link)
+    x = device.send(X)
+    with chainer.using_config('enable_backprop', backprop):
+        before = [[to_numpy(link(x)) for _ in range(2)][-1] for link in links]
+        for link in links:
+            np.random.seed(1)
+            change(link)
+        after = [to_numpy(link(x)) for link in links]
+    np.testing.assert_array_equal(before[0], before[1])
+    np.testing.assert_array_equal(after[0], after[1])
+    assert np.abs(after[0] - before[0]).max() > 1e-3
+
+
+def test_lstm_is_made_of_its_functions(device):
+    link = L.LSTM(3, 2)
+    link.to_device(device)
+    x = device.send(X)
+    link(x)
+    y = link(x)
+    gates = y.creator.inputs[1].creator
+    assert [type(f).__name__ for f in (y.creator, gates)] == ['LSTM', 'Add']
+    assert [v.creator.label for v in gates.inputs] == ['LinearFunction', 'LinearFunction']
+    with chainer.function_hooks.TimerHook() as hook:
+        link(x)
+    assert [name for name, _ in hook.call_history] == [
+        'LinearFunction',
+        'LinearFunction',
+        'Add',
+        'LSTM',
+    ]
+    with link_hooks.TimerHook() as hook:
+        link(x)
+    assert [name for name, _ in hook.call_history] == ['Linear', 'Linear', 'LSTM']
+
+
+def test_lstm_errors_name_the_layer():
+    link = L.LSTM(3, 2)
+    link(X)
+    with pytest.raises(type_check.InvalidType) as error:
+        link(X[:, :2])
+    assert any('/upward' in note for note in getattr(error.value, '__notes__', [str(error.value)]))
+    assert link.h.shape == (4, 2)
+
+
+def test_lstm_of_other_inputs():
+    link = L.LSTM(3, 2)
+    y = link(X)
+    np.testing.assert_array_equal(link(X[:2]).array.shape, (2, 2))
+    assert link.h.shape == (4, 2)
+    np.testing.assert_array_equal(link.h.array[2:], y.array[2:])
+    with pytest.raises(TypeError, match='LSTM: x has 5 rows'):
+        link(np.zeros((5, 3), 'f'))
+    assert link(X.reshape(4, 3, 1)).shape == (4, 2)
+
+
+@pytest.mark.parametrize('backprop', [True, False])
+def test_zoneout_sees_its_ratios(backprop, device):
+    link = L.StatefulZoneoutLSTM(3, 2).to_device(device)
+    x = device.send(X)
+    with chainer.using_config('enable_backprop', backprop):
+        link(x)
+        h, c = link.h, link.c
+        link.h_ratio = 1.0
+        link.c_ratio = 0.0
+        np.testing.assert_array_equal(to_numpy(link(x)), to_numpy(h))
+        assert np.abs(to_numpy(link.c) - to_numpy(c)).max() > 1e-4
+        link.h_ratio = 1.5
+        with pytest.raises(ValueError, match=r'ratio is 1\.5'):
+            link(x)
+        np.testing.assert_array_equal(to_numpy(link.h), to_numpy(h))
+        with chainer.using_config('train', False):
+            link.h_ratio, link.c_ratio = 1, 1.0
+            assert np.abs(to_numpy(link(x)) - to_numpy(h)).max() > 1e-4
+
+    class Fixed(L.StatefulZoneoutLSTM):
+        h_ratio = property(lambda self: 0.0, lambda self, value: None)
+
+    link = Fixed(3, 2, 1.0, 1.0).to_device(device)
+    link(x)
+    h = link.h
+    assert np.abs(to_numpy(link(x)) - to_numpy(h)).max() > 1e-6
+
+
+@pytest.mark.parametrize('backprop', [True, False])
+def test_trees_see(backprop, device):
+    """Other numbers of children; layers that a class has of its own; other numbers of units."""
+
+    class Doubled(L.NaryTreeLSTM):
+        @property
+        def W_h2(self):
+            return lambda h: self.W_h1(h) * 0
+
+        @W_h2.setter
+        def W_h2(self, layer):
+            pass
+
+    x, c = (device.send(X[:, :n].copy()) for n in (3, 2))
+    with chainer.using_config('enable_backprop', backprop):
+        link = L.ChildSumTreeLSTM(3, 2).to_device(device)
+        for n in (1, 5, 0, 30):
+            states = link(*[c] * 2 * n, x)
+            gates = link.W_x(x)
+            aio, forget = F.split_axis(gates, [6], 1)
+            if n:
+                aio = aio + link.W_h_aio(device.send(X[:, :2] * n))
+            a, i, o = (y for y in F.split_axis(aio, 3, 1))
+            cell = F.tanh(a) * F.sigmoid(i)
+            if n:
+                cell = cell + F.sigmoid(forget + link.W_h_f(c)) * c * n
+            expected = cell, F.sigmoid(o) * F.tanh(cell)
+            for y, e in zip(states, expected, strict=True):
+                np.testing.assert_allclose(to_numpy(y), to_numpy(e), 1e-5, 1e-6)
+        link.state_size = 1
+        with pytest.raises((type_check.InvalidType, ValueError)):
+            link(c, c, x)
+        pair = L.NaryTreeLSTM(3, 2).to_device(device)
+        h0, h1 = (to_numpy(pair(c, c, c, h, x)[1]) for h in (c, device.send(X[:, 1:].copy())))
+        assert np.abs(h0 - h1).max() > 1e-4
+        pair.__class__ = Doubled
+        h0, h1 = (to_numpy(pair(c, c, c, h, x)[1]) for h in (c, device.send(X[:, 1:].copy())))
+        np.testing.assert_array_equal(h0, h1)
+
+
+def test_trees_take_arrays_in_graphs_of_chainerx():
+    x, c = chainerx.array(X), chainerx.array(X[:, :2].copy())
+    h = chainerx.array(X[:, :2].copy()).require_grad()
+    for link in (L.ChildSumTreeLSTM(3, 2), L.NaryTreeLSTM(3, 2, 1)):
+        link.to_chx()
+        h.cleargrad()
+        _, y = link(c, h, x)
+        F.sum(y).backward()
+        assert np.abs(chainerx.to_numpy(h.grad)).max() > 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 
 import chainer
 import chainerx
@@ -11,6 +12,7 @@ import pytest
 from chainer import functions as F
 from chainer import links as L
 from chainer.links.rnn.n_step_rnn import argsort_list_descent, permutate_list
+from chainer.utils import type_check
 from devices import DEVICES
 
 X = np.arange(12, dtype='f').reshape(4, 3) / 6 - 1
@@ -261,3 +263,177 @@ def test_errors():
         call(L.NStepGRU(0, 3, 2, 0), [X])
     with pytest.raises(NotImplementedError):
         L.NStepRNNTanh.__mro__[1].rnn(link)
+
+
+# -- changes between two calls
+
+
+def n_step(cls=L.NStepLSTM, dropout=0.0):
+    np.random.seed(0)
+    link = cls(1, 3, 2, dropout)
+    for param in link.params():
+        param.array[...] = np.random.uniform(-1, 1, param.shape)
+    return link
+
+
+def outputs_of(link, xs):
+    states = [None] * link.n_cells
+    *_, ys = link(*states, xs)
+    assert type(ys) is list
+    return [to_numpy(y) for y in ys]
+
+
+def by_function(link, xs):
+    """The same by the function that takes steps, one sequence after the other."""
+    result = []
+    for x in xs:
+        states = [chainer.Variable(link.device.xp.zeros((1, 1, 2), 'f')) for _ in range(2)]
+        steps = [x[i : i + 1] for i in range(len(x))]
+        *_, ys = F.n_step_lstm(1, 0.0, *states, link.ws, link.bs, steps)
+        result.append(np.concatenate([to_numpy(y) for y in ys]))
+    return result
+
+
+def n_step_assign_parameter(link):
+    link[0].w1 = chainer.Parameter(link[0].w1.array * 2)
+
+
+def n_step_assign_array(link):
+    link[0].b7.array = link[0].b7.array + 1
+
+
+def n_step_write_array(link):
+    link[0].w4.array[...] = 0
+
+
+def n_step_replace_child(link):
+    link[0] = n_step()[0].copy('init')
+
+
+@pytest.mark.parametrize('backprop', [True, False])
+@pytest.mark.parametrize(
+    'change',
+    [n_step_assign_parameter, n_step_assign_array, n_step_write_array, n_step_replace_child],
+    ids=lambda f: f.__name__,
+)
+def test_sequences_see(change, backprop):
+    link = n_step()
+    xs = [X, X[:2]]
+    with chainer.using_config('enable_backprop', backprop):
+        before = outputs_of(link, xs)
+        np.random.seed(2)
+        change(link)
+        after = outputs_of(link, xs)
+        for y, expected in zip(after, by_function(link, xs), strict=True):
+            np.testing.assert_allclose(y, expected, 1e-5, 1e-6)
+    assert np.abs(after[0] - before[0]).max() > 1e-3
+
+
+def test_sequences_see_a_copy():
+    link = n_step()
+    share, copied = link.copy('share'), link.copy('copy')
+    link[0].w0.array[...] = 3
+    outputs = [outputs_of(x, [X])[0] for x in (link, share, copied)]
+    np.testing.assert_array_equal(outputs[0], outputs[1])
+    assert np.abs(outputs[0] - outputs[2]).max() > 1e-3
+
+
+def test_sequences_of_subclasses():
+    class Zeros(L.NStepLSTM):
+        def rnn(self, *args):
+            hy, cy, ys = super().rnn(*args)
+            return hy, cy, [y * 0 for y in ys]
+
+    class Ones(L.NStepLSTM):
+        def init_hx(self, xs):
+            return super().init_hx(xs) + 1
+
+    class Named(L.NStepLSTM):
+        @property
+        def dropout(self):
+            return 0.0
+
+        @dropout.setter
+        def dropout(self, value):
+            self.__dict__['dropout'] = 'not looked at'
+
+    expected = outputs_of(n_step(), [X])[0]
+    np.testing.assert_array_equal(outputs_of(n_step(Zeros), [X])[0], 0)
+    assert np.abs(outputs_of(n_step(Ones), [X])[0] - expected).max() > 1e-3
+    np.testing.assert_array_equal(outputs_of(n_step(Named), [X])[0], expected)
+    np.testing.assert_array_equal(outputs_of(n_step(dropout=0), [X])[0], expected)
+    link = n_step()
+    link.rnn = lambda *args: (*args[2:4], [x[:, :2] for x in args[6]])
+    np.testing.assert_array_equal(outputs_of(link, [X])[0], X[:, :2])
+
+
+def test_sequences_that_go_while_they_are_looked_at():
+    """`init_hx` may do anything, to the list of sequences, too."""
+
+    class Emptying(L.NStepLSTM):
+        def init_hx(self, xs):
+            h = super().init_hx(xs)
+            calls.append(len(xs))
+            if len(calls) == 2:
+                xs.clear()
+                self[0].w0 = chainer.Parameter(X[:2] * 0)
+                gc.collect()
+            return h
+
+    calls = []
+    link = n_step(Emptying)
+    expected = n_step()
+    expected[0].w0.array[...] = 0
+    np.testing.assert_array_equal(outputs_of(link, [X])[0], outputs_of(expected, [X])[0])
+    assert calls == [1, 1]
+
+
+def test_sequences_errors():
+    link = n_step()
+    h = np.zeros((1, 2, 2), 'f')
+    with pytest.raises(ValueError, match=r'shape \(1, 2, 2\), expected 1'):
+        link(h, h, [X])
+    with (
+        chainer.using_config('type_check', False),
+        pytest.raises(ValueError, match=r'shape \(1, 2, 2\), expected 1'),
+    ):
+        link(h, h, [X])
+    with pytest.raises(TypeError, match='xs is a generator'):
+        link(None, None, (x for x in [X]))
+    link[0].w3.array = None
+    with pytest.raises(TypeError, match='uninitialized'):
+        link(None, None, [X])
+    del link[0].w3
+    with pytest.raises(AttributeError, match='w3'):
+        link(None, None, [X])
+
+
+def test_sequences_of_other_precision(device):
+    link = n_step()
+    link.to_device(device)
+    x = device.send(X.astype('d'))
+    if device.xp is chainerx:
+        assert link(None, None, [x])[0].dtype == 'float64'
+        return
+    with pytest.raises(type_check.InvalidType):
+        link(None, None, [x])
+
+
+@pytest.mark.parametrize('method', ['rnn', 'init_hx'])
+def test_patched_sequences(method, monkeypatch):
+    link = n_step()
+    args = [None, None, [X, X[:2]]]
+    expected = link(*args)
+    old = getattr(L.NStepLSTM, method)
+    seen = []
+
+    def patched(self, *args):
+        seen.append(method)
+        return old(self, *args)
+
+    with monkeypatch.context() as m:
+        m.setattr(L.NStepLSTM, method, patched)
+        for x, y in zip(link(*args)[2], expected[2], strict=True):
+            np.testing.assert_allclose(x.array, y.array, 1e-5)
+    assert seen
+    assert link(*args)[2][0].shape == expected[2][0].shape

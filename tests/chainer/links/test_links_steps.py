@@ -1,5 +1,6 @@
-"""Links compute their usual calls in C++, where nothing is recorded without variables on the way:
-the same bits, the same graph and the same errors as in Python.
+"""Recurrent links compute a step in one function where nobody looks into it, and call their layers
+and functions elsewhere: the same bits, the same graph and the same errors, whatever has changed
+between two calls.
 """
 
 from __future__ import annotations
@@ -9,10 +10,24 @@ import chainerx
 import numpy as np
 import pytest
 from chainer import functions as F
-from chainer import links as L
-from chainerx._core import engine
 from devices import DEVICES, to_numpy
-from links.usual_links import LINKS, WAYS, arguments, children_of, draw, leaves, make, state_of
+from links.recurrent_links import (
+    LINKS,
+    WAYS,
+    arguments,
+    children_of,
+    draw,
+    leaves,
+    make,
+    state_of,
+)
+
+X = np.arange(12, dtype='f').reshape(4, 3) / 6 - 1
+
+
+@pytest.fixture(params=DEVICES)
+def device(request):
+    return chainer.get_device(request.param)
 
 
 def graph_of(variables):
@@ -51,7 +66,7 @@ def test_as_in_python(name, device, dtype, backprop):
     for x, y in zip(*(result for result, _, _ in found.values()), strict=True):
         assert x.dtype == y.dtype == np.dtype(dtype)
         np.testing.assert_array_equal(x, y)
-    assert found['python'][1:] == found['short'][1:]
+    assert found['by layers'][1:] == found['at once'][1:]
 
 
 def explain(error):
@@ -162,39 +177,3 @@ def test_errors(name, device, wrong, backprop):
                 for state, old in zip(state_of(link), before, strict=True):
                     np.testing.assert_array_equal(to_numpy(state), old)
     assert str(found[0]) == str(found[1])
-
-
-def test_wrong_tables():
-    lstm = F.rnn.lstm.LSTM.call
-    for args in ((), ('lstm',), ('lstm', 1, lstm), (3, True, lstm), ('lstm', True, F.relu)):
-        with pytest.raises(TypeError):
-            engine.LinkStep(*args)
-    with pytest.raises(ValueError, match="no cell 'lstn'"):
-        engine.LinkStep('lstn', True, lstm)
-    with pytest.raises(TypeError, match='there are 2 functions, expected 1'):
-        engine.LinkStep('lstm', True, lstm, lstm)
-    with pytest.raises(TypeError):
-        engine.LinkTree(3)
-    with pytest.raises(ValueError, match="no tree 'n'"):
-        engine.LinkTree('n')
-    with pytest.raises(TypeError, match="there are 0 functions, expected 1 for 'n_ary'"):
-        engine.LinkTree('n_ary')
-    tree = engine.LinkTree('n_ary', F.rnn.tree_lstm.TreeLSTM.call)
-    assert tree() is tree(3, 4, 5) is tree(3, 4) is None
-    step = engine.LinkStep('lstm', True, lstm)
-    assert step() is None
-    assert step(3) is None
-    with pytest.raises(AttributeError):
-        step(3, 4)
-    with pytest.raises(TypeError):
-        engine.set_linear(L.Linear)
-    with pytest.raises(TypeError):
-        engine.set_call(L.Linear, 3)
-    with pytest.raises(TypeError):
-        engine.LinkSequences(L.NStepLSTM, lstm, (), ())
-    assert L.Linear.__call__(L.Linear(3, 2), np.ones((1, 3), 'f')).shape == (1, 2)
-    assert L.Linear.__call__.__name__ == '__call__'
-    with pytest.raises(TypeError):
-        L.Linear.__call__()
-    with pytest.raises(TypeError, match='int is no class of links'):
-        L.Linear.__call__(3, 4)

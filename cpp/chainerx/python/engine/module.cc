@@ -5,12 +5,7 @@
 #include "chainerx/python/engine/cupy.h"
 #include "chainerx/python/engine/function.h"
 #include "chainerx/python/engine/gradient.h"
-#include "chainerx/python/engine/links/link_call.h"
-#include "chainerx/python/engine/links/link_layers.h"
-#include "chainerx/python/engine/links/link_place.h"
-#include "chainerx/python/engine/links/link_sequences.h"
-#include "chainerx/python/engine/links/link_step.h"
-#include "chainerx/python/engine/links/link_tree.h"
+#include "chainerx/python/engine/links/linear.h"
 #include "chainerx/python/engine/native.h"
 #include "chainerx/python/engine/node.h"
 #include "chainerx/python/engine/noise.h"
@@ -35,12 +30,7 @@ void InitEngine(PyObject* module) {
     InitUserFunction(module);
     InitNative(module);
     InitCall(module);
-    InitLinkLayers(module);
-    InitLinkPlace();
-    InitLinkCall(module);
-    InitLinkStep(module);
-    InitLinkSequences(module);
-    InitLinkTree(module);
+    InitLinear(module);
     InitGradient(module);
     InitRun(module);
     InitNoise(module);

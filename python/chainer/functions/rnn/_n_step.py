@@ -152,12 +152,12 @@ class NStep(BuiltinFunction):
         if not xs:
             return (*lasts, ())
         flat = itertools.chain.from_iterable
-        outputs = cls.run(n_layers, dropout_ratio, *states, *flat(ws), *flat(bs), *xs)
+        outputs = cls.run(n_layers, dropout_ratio, [*states, *flat(ws), *flat(bs), *xs])
         return (*outputs[: len(states)], outputs[len(states) :])
 
     @classmethod
     def run(
-        cls, n_layers: int, dropout_ratio: float, *inputs: VariableLike
+        cls, n_layers: int, dropout_ratio: float, inputs: tp.Sequence[VariableLike]
     ) -> tuple[variable.Variable, ...]:
         """The last states, and the steps or sequences, one after the other."""
         if dropout_ratio and (n_layers == 1 or not configuration.config.train):

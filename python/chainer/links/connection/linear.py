@@ -129,5 +129,4 @@ def _as_array(x: VariableLike) -> NdArray:
     return x.array if isinstance(x, Variable) else x
 
 
-engine.set_call(Linear, engine.linear_link)
 engine.set_linear(Linear, _entered, LinearFunction.call)

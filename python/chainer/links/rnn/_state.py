@@ -6,8 +6,8 @@ import typing as tp
 
 import chainerx
 
-from chainer import variable
-from chainer.link import Chain
+from chainer import backend, variable
+from chainer.link import Chain, Link
 
 if tp.TYPE_CHECKING:
     from chainer._graph.variable import Variable
@@ -59,16 +59,18 @@ def _moved(state: tp.Any, visitor: tp.Any) -> tp.Any:
     return state
 
 
-def zeros(link: Chain, n: int, units: int, dtype: DTypeLike) -> variable.Variable:
+def zeros(link: Link, shape: tuple[int, ...], dtype: DTypeLike) -> variable.Variable:
     """A state of zeros.
 
     Args:
-        link (Chain): On whose device it is.
-        n (int): Sequences.
-        units (int): Units.
+        link (Link): On whose device it is.
+        shape (tuple of int): Its shape.
         dtype (dtype): Its dtype.
 
     Returns:
-        Variable: ``(n, units)``.
+        Variable: Without a gradient function.
     """
-    return variable.Variable(link.device.send(link.device.xp.zeros((n, units), dtype)))
+    device = link.device
+    if isinstance(device, backend.ChainerxDevice):  # `send` would look at it once more
+        return variable.Variable(chainerx.zeros(shape, dtype, device=device.device))
+    return variable.Variable(device.send(device.xp.zeros(shape, dtype)))

@@ -4,23 +4,36 @@ from __future__ import annotations
 
 import typing as tp
 
+import chainerx
 from chainerx._core import engine
 
 from chainer._base.docstrings import documented_like
-from chainer.functions.activation.sigmoid import Sigmoid, sigmoid
-from chainer.functions.activation.tanh import Tanh, tanh
+from chainer.functions.activation.sigmoid import sigmoid
+from chainer.functions.activation.tanh import tanh
 from chainer.functions.math.linear_interpolate import LinearInterpolate, linear_interpolate
 from chainer.link import Chain
 from chainer.links.connection.linear import Linear
+from chainer.links.rnn._cell import Cell
 from chainer.links.rnn._state import Stateful
 
 if tp.TYPE_CHECKING:
     from chainer._graph.variable import Variable
     from chainer._typing import InitializerSpec, VariableLike
 
-_FUNCTIONS = Sigmoid.call, Tanh.call, LinearInterpolate.call
-_step = engine.LinkStep('gru', False, *_FUNCTIONS)
-_kept_step = engine.LinkStep('gru', True, *_FUNCTIONS)
+
+class GRUStep(Cell):
+    """`GRUBase._step`."""
+
+    interpolates = True
+
+    @staticmethod
+    def compose(x: chainerx.ndarray, h: chainerx.ndarray, *parameters: tp.Any) -> chainerx.ndarray:
+        linear, sigmoid = chainerx.linear, chainerx.sigmoid
+        w_r, b_r, u_r, c_r, w_z, b_z, u_z, c_z, w, b, u, c = parameters
+        r = sigmoid(linear(x, w_r, b_r) + linear(h, u_r, c_r))
+        z = sigmoid(linear(x, w_z, b_z) + linear(h, u_z, c_z))
+        new = chainerx.tanh(linear(x, w, b) + linear(r * h, u, c))
+        return LinearInterpolate.compose(z, new, h)
 
 
 class GRUBase(Chain):
@@ -49,6 +62,10 @@ class GRUBase(Chain):
 
     def _step(self, h: VariableLike | None, x: VariableLike) -> Variable:
         """The next output; None stands for a start without a past, where `U` adds nothing."""
+        if not engine.is_tracing() and h is not None:
+            y = GRUStep.step((x, h), self.W_r, self.U_r, self.W_z, self.U_z, self.W, self.U)
+            if y is not None:
+                return y
         z, new = self.W_z(x), self.W(x)
         if h is None:
             return sigmoid(z) * tanh(new)
@@ -83,8 +100,7 @@ class StatelessGRU(GRUBase):
         Returns:
             Variable: The next output.
         """
-        y = _step(self, h, x)
-        return self._step(h, x) if y is None else y
+        return self._step(h, x)
 
 
 @documented_like(StatelessGRU)
@@ -123,9 +139,7 @@ class StatefulGRU(GRUBase, Stateful):
         Returns:
             Variable: ``(N, out_size)``.
         """
-        y = _kept_step(self, x)
-        if y is None:
-            self.h = y = self._step(self.h, x)
+        self.h = y = self._step(self.h, x)
         return y
 
 
@@ -151,8 +165,3 @@ class GRU(StatefulGRU):
                 'StatelessGRU'
             )
         return super().forward(args[0])
-
-
-engine.set_call(StatelessGRU, _step)
-engine.set_call(StatefulGRU, _kept_step)
-engine.set_call(GRU, _kept_step)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import typing as tp
 
+import chainerx
 import numpy as np
 from chainerx._core import engine
 
@@ -12,10 +13,10 @@ from chainer import initializers
 from chainer._base.docstrings import documented_like
 from chainer.backend import using_device
 from chainer.functions.array.concat import concat
-from chainer.functions.rnn import lstm as functions
 from chainer.functions.rnn.lstm import lstm
 from chainer.link import Chain
 from chainer.links.connection.linear import Linear
+from chainer.links.rnn._cell import Cell
 from chainer.links.rnn._state import Stateful, zeros
 from chainer.variable import Parameter
 
@@ -23,8 +24,20 @@ if tp.TYPE_CHECKING:
     from chainer._graph.variable import Variable
     from chainer._typing import InitializerSpec, VariableLike
 
-_step = engine.LinkStep('lstm', False, functions.LSTM.call)
-_kept_step = engine.LinkStep('lstm', True, functions.LSTM.call)
+
+class LSTMStep(Cell):
+    """`LSTMBase._step`."""
+
+    @staticmethod
+    def compose(
+        x: chainerx.ndarray,
+        c: chainerx.ndarray,
+        h: chainerx.ndarray,
+        *parameters: tp.Any,
+    ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
+        w, b, lateral, lateral_b = parameters
+        gates = chainerx.linear(x, w, b) + chainerx.linear(h, lateral, lateral_b)
+        return chainerx.lstm(c, gates)
 
 
 class LSTMBase(Chain):
@@ -75,6 +88,10 @@ class LSTMBase(Chain):
         self, c: VariableLike | None, h: VariableLike | None, x: VariableLike
     ) -> tuple[Variable, Variable]:
         """The next cell and output; None stands for zeros."""
+        if not engine.is_tracing() and c is not None and h is not None:
+            states = LSTMStep.step((x, c, h), self.upward, self.lateral)
+            if states is not None:
+                return states
         if self.upward.W.array is None:
             with using_device(self.device):
                 self.upward._initialize_params(math.prod(x.shape[1:]))
@@ -83,7 +100,7 @@ class LSTMBase(Chain):
         if h is not None:
             gates = gates + self.lateral(h)
         if c is None:
-            c = zeros(self, x.shape[0], self.state_size, gates.dtype)
+            c = zeros(self, (x.shape[0], self.state_size), gates.dtype)
         return lstm(c, gates)
 
 
@@ -121,7 +138,7 @@ class StatelessLSTM(LSTMBase):
         Returns:
             tuple of Variable: The next ``c`` and ``h``.
         """
-        return _step(self, c, h, x) or self._step(c, h, x)
+        return self._step(c, h, x)
 
 
 @documented_like(StatelessLSTM)
@@ -160,9 +177,6 @@ class LSTM(LSTMBase, Stateful):
         Raises:
             TypeError: If there are more rows than before.
         """
-        y = _kept_step(self, x)
-        if y is not None:
-            return y
         h, n, rest = self.h, x.shape[0], None
         if h is not None and h.shape[0] != n:
             if h.shape[0] < n:
@@ -173,7 +187,3 @@ class LSTM(LSTMBase, Stateful):
         self.c, y = self._step(self.c, h, x)
         self.h = y if rest is None else concat([y, rest], 0)
         return y
-
-
-engine.set_call(StatelessLSTM, _step)
-engine.set_call(LSTM, _kept_step)

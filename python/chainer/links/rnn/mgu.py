@@ -4,23 +4,35 @@ from __future__ import annotations
 
 import typing as tp
 
+import chainerx
 from chainerx._core import engine
 
-from chainer.functions.activation.sigmoid import Sigmoid, sigmoid
-from chainer.functions.activation.tanh import Tanh, tanh
-from chainer.functions.array.concat import Concat, concat
+from chainer.functions.activation.sigmoid import sigmoid
+from chainer.functions.activation.tanh import tanh
+from chainer.functions.array.concat import concat
 from chainer.functions.math.linear_interpolate import LinearInterpolate, linear_interpolate
 from chainer.link import Chain
 from chainer.links.connection.linear import Linear
+from chainer.links.rnn._cell import Cell
 from chainer.links.rnn._state import Stateful, zeros
 
 if tp.TYPE_CHECKING:
     from chainer._graph.variable import Variable
     from chainer._typing import VariableLike
 
-_FUNCTIONS = Sigmoid.call, Tanh.call, LinearInterpolate.call, Concat.call
-_step = engine.LinkStep('mgu', False, *_FUNCTIONS)
-_kept_step = engine.LinkStep('mgu', True, *_FUNCTIONS)
+
+class MGUStep(Cell):
+    """`MGUBase._step`."""
+
+    interpolates = True
+
+    @staticmethod
+    def compose(x: chainerx.ndarray, h: chainerx.ndarray, *parameters: tp.Any) -> chainerx.ndarray:
+        linear, concatenate = chainerx.linear, chainerx.concatenate
+        w_f, b_f, w_h, b_h = parameters
+        f = chainerx.sigmoid(linear(concatenate((h, x), 1), w_f, b_f))
+        new = chainerx.tanh(linear(concatenate((f * h, x), 1), w_h, b_h))
+        return LinearInterpolate.compose(f, new, h)
 
 
 class MGUBase(Chain):
@@ -33,6 +45,10 @@ class MGUBase(Chain):
             self.W_h = Linear(n_inputs + n_units, n_units)
 
     def _step(self, h: VariableLike | None, x: VariableLike) -> Variable:
+        if not engine.is_tracing():
+            y = MGUStep.step((x, h), self.W_f, self.W_h)
+            if y is not None:
+                return y
         f = sigmoid(self.W_f(concat([h, x])))
         return linear_interpolate(f, tanh(self.W_h(concat([f * h, x]))), h)
 
@@ -60,8 +76,7 @@ class StatelessMGU(MGUBase):
         Returns:
             Variable: The next output.
         """
-        y = _step(self, h, x)
-        return self._step(h, x) if y is None else y
+        return self._step(h, x)
 
 
 class StatefulMGU(MGUBase, Stateful):
@@ -96,12 +111,6 @@ class StatefulMGU(MGUBase, Stateful):
         Returns:
             Variable: ``(N, out_size)``.
         """
-        y = _kept_step(self, x)
-        if y is None:
-            h = zeros(self, x.shape[0], self._state_size, x.dtype) if self.h is None else self.h
-            self.h = y = self._step(h, x)
+        h = zeros(self, (x.shape[0], self._state_size), x.dtype) if self.h is None else self.h
+        self.h = y = self._step(h, x)
         return y
-
-
-engine.set_call(StatelessMGU, _step)
-engine.set_call(StatefulMGU, _kept_step)

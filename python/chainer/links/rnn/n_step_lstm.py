@@ -39,11 +39,7 @@ class NStepLSTMBase(NStepRNNBase):
             tuple: The last outputs and cells of all layers, as ``hx``, and a list of the outputs of
             the last layer, (length, directions * units) for each sequence.
         """
-        if self._sequences is not None and not removed:
-            y = self._sequences(self, hx, cx, xs)
-            if y is not None:
-                return y
-        return self._call((hx, cx), xs, removed)
+        return self._call([hx, cx], xs, removed)
 
 
 @documented_like(NStepRNNBase)

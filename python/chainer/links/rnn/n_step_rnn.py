@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import sys
+import operator
 import typing as tp
 
 import chainerx
 import numpy as np
-from chainerx._core import engine
 
 from chainer import initializers, variable
 from chainer._base.docstrings import documented_like
@@ -18,6 +17,7 @@ from chainer.functions.rnn import n_step_rnn as functions
 from chainer.functions.rnn._n_step import NStep, check_dropout
 from chainer.functions.rnn.n_step_rnn import n_step_birnn, n_step_rnn
 from chainer.link import ChainList, Link
+from chainer.links.rnn._state import zeros
 from chainer.utils import argument, type_check
 from chainer.variable import Parameter
 
@@ -56,13 +56,6 @@ def permutate_list(lst: tp.Sequence[tp.Any], indices: tp.Any, inv: bool) -> list
     return result
 
 
-# The weights and the biases of one child.
-_NAMES = {
-    n: tuple(tuple(sys.intern(f'{letter}{j}') for j in range(n)) for letter in 'wb')
-    for n in (2, 6, 8)
-}
-
-
 class NStepRNNBase(ChainList):
     """What all of them have in common; subclasses say the cell.
 
@@ -86,17 +79,21 @@ class NStepRNNBase(ChainList):
     use_bi_direction: bool
     # What computes whole sequences at once; None where a subclass computes steps in its own way.
     _function: tp.ClassVar[type[NStep] | None] = None
-    _sequences: tp.ClassVar[tp.Any] = None  # the same, for links that are the usual ones
+    _methods: tp.ClassVar[tuple[tp.Any, ...]] = ()  # those that it takes the place of
+    # From the attributes of a child to its weights, and to its biases.
+    _get_weights: tp.ClassVar[operator.itemgetter]
+    _get_biases: tp.ClassVar[operator.itemgetter]
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         if '_function' not in vars(cls) and not {'rnn', 'ws', 'bs'}.isdisjoint(vars(cls)):
-            cls._function = cls._sequences = None
+            cls._function = None
         elif '_function' in vars(cls):
-            assert cls._function is not None
-            entry = cls._function.of_sequences.call
-            cls._sequences = engine.LinkSequences(cls, entry, *_NAMES[cls.n_weights])
-            engine.set_call(cls, cls._sequences)
+            cls._methods = cls.rnn, cls.ws, cls.bs
+            cls._get_weights, cls._get_biases = (
+                operator.itemgetter(*(f'{letter}{j}' for j in range(cls.n_weights)))
+                for letter in 'wb'
+            )
 
     def __init__(
         self,
@@ -162,8 +159,7 @@ class NStepRNNBase(ChainList):
             name = type(self).__name__
             raise TypeError(f'{name}: xs[0] is a {type(xs[0]).__name__}, expected an array')
         shape = (self.n_layers * self.direction, len(xs), self.out_size)
-        with_zeros = self.device.xp.zeros(shape, dtype=xs[0].dtype)
-        return variable.Variable(self.device.send(with_zeros))
+        return zeros(self, shape, xs[0].dtype)
 
     def rnn(self, *args: object) -> tuple[tp.Any, ...]:
         """The function that is applied: to layers, dropout, states, weights, biases and steps.
@@ -190,32 +186,15 @@ class NStepRNNBase(ChainList):
             tuple: The last outputs of all layers, as ``hx``, and a list of the outputs of the last
             layer, (length, directions * units) for each sequence.
         """
-        if self._sequences is not None and not removed:
-            y = self._sequences(self, hx, xs)
-            if y is not None:
-                return y
-        return self._call((hx,), xs, removed)
+        return self._call([hx], xs, removed)
 
     def _call(
         self,
-        states: tuple[VariableLike | None, ...],
+        states: list[tp.Any],
         xs: tp.Sequence[VariableLike],
         removed: dict[str, object],
     ) -> tp.Any:
         """The last states, and a list of the outputs in the order of ``xs``."""
-        try:
-            *lasts, ys = self._call_in_general(list(states), xs, removed)
-        except (type_check.InvalidType, chainerx.DimensionError):
-            self._check_states(states, xs)
-            raise
-        return (*lasts, ys)
-
-    def _call_in_general(
-        self,
-        states: list[VariableLike | None],
-        xs: tp.Sequence[VariableLike],
-        removed: dict[str, object],
-    ) -> tp.Sequence[tp.Any]:
         if removed:
             argument.check_unexpected_kwargs(
                 removed,
@@ -232,31 +211,61 @@ class NStepRNNBase(ChainList):
         for i, hx in enumerate(states):
             if hx is None:
                 states[i] = self.init_hx(given)
-        self._check_states(states, xs)
-        if self._function is None or not self._sequences.is_usual(self):
+        try:
+            if self._computes_at_once():
+                return self._call_at_once(states, xs)
+            self._check_states(states, xs)
             return self._call_by_steps(states, xs)
-        dropout = self.dropout or 0.0
-        check_dropout(type(self).__name__, dropout)
-        flat = itertools.chain.from_iterable
-        outputs = self._function.of_sequences.run(
-            self.n_layers, dropout, *states, *flat(self.ws), *flat(self.bs), *xs
+        except (type_check.InvalidType, chainerx.DimensionError):
+            self._check_states(states, xs)
+            raise
+
+    def _computes_at_once(self) -> bool:
+        """Whether nobody has replaced a method that `_function` takes the place of."""
+        cls = type(self)
+        return (
+            cls._function is not None
+            and (cls.rnn, cls.ws, cls.bs) == cls._methods
+            and 'rnn' not in self.__dict__
         )
-        n = len(states)
-        return [*outputs[:n], list(outputs[n:])]
+
+    def _call_at_once(self, states: list[tp.Any], xs: list[tp.Any]) -> tuple[tp.Any, ...]:
+        n, dropout = len(states), self.dropout or 0.0
+        if not 0.0 <= dropout <= 1.0:
+            check_dropout(type(self).__name__, dropout)
+        inputs: list[tp.Any] = [*states]
+        biases: list[tp.Any] = []
+        try:
+            for child in self._children:
+                attributes = child.__dict__
+                inputs += self._get_weights(attributes)
+                biases += self._get_biases(attributes)
+        except KeyError:  # a child has another way to say what they are, or none
+            flat = itertools.chain.from_iterable
+            inputs, biases = [*states, *flat(self.ws)], list(flat(self.bs))
+        inputs += biases
+        inputs += xs
+        assert self._function is not None
+        outputs = self._function.of_sequences.run(self.n_layers, dropout, inputs)
+        if n == 1:
+            hy, *ys = outputs
+            return hy, ys
+        hy, cy, *ys = outputs
+        return hy, cy, ys
 
     def _check_states(
-        self, states: tp.Iterable[VariableLike | None], xs: tp.Sequence[VariableLike]
+        self, states: tp.Iterable[VariableLike], xs: tp.Sequence[VariableLike]
     ) -> None:
         for hx in states:
-            if hx is not None and hx.ndim == 3 and hx.shape[1] != len(xs):
+            if hx.ndim == 3 and hx.shape[1] != len(xs):
                 raise ValueError(
                     f'{type(self).__name__}: a first state has shape {hx.shape}, expected '
                     f'{len(xs)} for its axis 1, as there are sequences'
                 ) from None
 
     def _call_by_steps(
-        self, states: list[VariableLike | None], xs: tp.Sequence[VariableLike]
-    ) -> tp.Sequence[tp.Any]:
+        self, states: list[VariableLike], xs: tp.Sequence[VariableLike]
+    ) -> tuple[tp.Any, ...]:
         """The same by way of `rnn`."""
         order = argsort_list_descent(xs)
         is_sorted = bool((order[1:] > order[:-1]).all())
@@ -270,13 +279,12 @@ class NStepRNNBase(ChainList):
         ys = list(transpose_sequence(ys)) if ys else []
         ys += [self._no_steps(x) for x in xs[len(ys) :]]
         if is_sorted:
-            return [*lasts, ys]
+            return (*lasts, ys)
         lasts = [permutate(h, there, 1, inv=True) for h in lasts]
-        return [*lasts, permutate_list(ys, order, True)]
+        return (*lasts, permutate_list(ys, order, True))
 
     def _no_steps(self, x: VariableLike) -> variable.Variable:
-        zeros = self.device.xp.zeros((0, self.direction * self.out_size), dtype=x.dtype)
-        return variable.Variable(self.device.send(zeros))
+        return zeros(self, (0, self.direction * self.out_size), x.dtype)
 
 
 def _activated(

@@ -4,20 +4,40 @@ from __future__ import annotations
 
 import typing as tp
 
+import chainerx
 from chainerx._core import engine
 
-from chainer.functions.activation.sigmoid import Sigmoid, sigmoid
-from chainer.functions.activation.tanh import Tanh, tanh
-from chainer.functions.array.reshape import Reshape, reshape
-from chainer.functions.array.separate import Separate, separate
+from chainer.functions.activation.sigmoid import sigmoid
+from chainer.functions.activation.tanh import tanh
+from chainer.functions.array.reshape import reshape
+from chainer.functions.array.separate import separate
 from chainer.links.connection.linear import Linear
+from chainer.links.rnn._cell import Cell
 from chainer.links.rnn._state import Stateful, zeros
 
 if tp.TYPE_CHECKING:
     from chainer._graph.variable import Variable
     from chainer._typing import VariableLike
 
-_kept_step = engine.LinkStep('peephole', True, Sigmoid.call, Tanh.call, Reshape.call, Separate.call)
+
+class PeepholeStep(Cell):
+    """The step of a `StatefulPeepholeLSTM` that has states."""
+
+    @staticmethod
+    def compose(
+        x: chainerx.ndarray,
+        c: chainerx.ndarray,
+        h: chainerx.ndarray,
+        *parameters: tp.Any,
+        units: int,
+    ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
+        linear, sigmoid, tanh = chainerx.linear, chainerx.sigmoid, chainerx.tanh
+        w, b, lateral, lateral_b, *peeps = parameters
+        gates = linear(x, w, b) + linear(h, lateral, lateral_b)
+        a, i, f, o = gates.reshape(-1, units, 4).transpose(2, 0, 1)
+        new = tanh(a) * sigmoid(i + linear(c, *peeps[:2]))
+        c = new + sigmoid(f + linear(c, *peeps[2:4])) * c
+        return c, sigmoid(o + linear(c, *peeps[4:])) * tanh(c)
 
 
 class StatefulPeepholeLSTM(Stateful):
@@ -65,18 +85,18 @@ class StatefulPeepholeLSTM(Stateful):
         Returns:
             Variable: ``(N, out_size)``.
         """
-        y = _kept_step(self, x)
-        if y is not None:
-            return y
+        if not engine.is_tracing() and self.c is not None and self.h is not None:
+            layers = (self.upward, self.lateral, self.peep_i, self.peep_f, self.peep_o)
+            states = PeepholeStep.step((x, self.c, self.h), *layers, units=self.state_size)
+            if states is not None:
+                self.c, self.h = states
+                return self.h
         gates = self.upward(x)
         if self.h is not None:
             gates = gates + self.lateral(self.h)
-        c = zeros(self, x.shape[0], self.state_size, gates.dtype) if self.c is None else self.c
+        c = zeros(self, (x.shape[0], self.state_size), gates.dtype) if self.c is None else self.c
         a, i, f, o = separate(reshape(gates, (gates.shape[0], self.state_size, 4)), 2)
         c = tanh(a) * sigmoid(i + self.peep_i(c)) + sigmoid(f + self.peep_f(c)) * c
         h = sigmoid(o + self.peep_o(c)) * tanh(c)
         self.c, self.h = c, h
         return h
-
-
-engine.set_call(StatefulPeepholeLSTM, _kept_step)

@@ -4,26 +4,75 @@ from __future__ import annotations
 
 import typing as tp
 
+import chainerx
 from chainerx._core import engine
 
-from chainer import variable
-from chainer.functions.activation.sigmoid import Sigmoid, sigmoid
-from chainer.functions.activation.tanh import Tanh, tanh
-from chainer.functions.array.concat import Concat, concat
-from chainer.functions.array.split_axis import SplitAxis, split_axis
-from chainer.functions.rnn.tree_lstm import TreeLSTM, tree_lstm
+from chainer.functions.activation.sigmoid import sigmoid
+from chainer.functions.activation.tanh import tanh
+from chainer.functions.array.concat import Concat
+from chainer.functions.array.split_axis import SplitAxis
+from chainer.functions.rnn.tree_lstm import TreeLSTM
 from chainer.link import Chain
 from chainer.links.connection.linear import Linear
+from chainer.links.rnn._cell import Cell
 from chainer.links.rnn._state import zeros
 
 if tp.TYPE_CHECKING:
     from chainer._graph.variable import Variable
     from chainer._typing import VariableLike
 
-_child_sum = engine.LinkTree(
-    'child_sum', SplitAxis.call, Concat.call, TreeLSTM.call, Sigmoid.call, Tanh.call
-)
-_n_ary = engine.LinkTree('n_ary', TreeLSTM.call)
+
+class ChildSumStep(Cell):
+    """A node of a `ChildSumTreeLSTM`: of the cells of the children and their outputs."""
+
+    @staticmethod
+    def compose(
+        x: chainerx.ndarray, *others: tp.Any, units: int
+    ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
+        linear = chainerx.linear
+        *states, w, b, w_aio, b_aio, w_f, b_f = others
+        aio, forget = chainerx.split(linear(x, w, b), [3 * units], 1)
+        if not states:
+            a, i, o = chainerx.split(aio, 3, 1)
+            c = chainerx.tanh(a) * chainerx.sigmoid(i)
+            return c, chainerx.sigmoid(o) * chainerx.tanh(c)
+        n = len(states) // 2
+        states = _with_zeros(states, aio, units)
+        total, *others = outputs = states[n:]
+        for h in others:
+            total = total + h
+        gates = [aio + linear(total, w_aio, b_aio)]
+        for h in outputs:
+            gates.append(forget + linear(h, w_f, b_f))
+        return chainerx.tree_lstm(*states[:n], chainerx.concatenate(gates, 1))
+
+
+class NaryStep(Cell):
+    """A node of a `NaryTreeLSTM`: of the cells of the children and their outputs."""
+
+    @staticmethod
+    def compose(
+        x: chainerx.ndarray, *others: tp.Any, units: int
+    ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
+        linear = chainerx.linear
+        n = (len(others) - 2) // 4
+        i = 2 * n
+        gates = linear(x, others[i], others[i + 1])
+        for h in others[n:i]:
+            i += 2
+            if h is not None:
+                gates = gates + linear(h, others[i], others[i + 1])
+        return chainerx.tree_lstm(*_with_zeros(others[:n], gates, units), gates)
+
+
+def _with_zeros(states: tp.Sequence[tp.Any], gates: chainerx.ndarray, units: int) -> tp.Any:
+    """The states, with zeros in the place of None."""
+    for state in states:
+        if state is None:
+            shape = (gates.shape[0], units)
+            nothing = chainerx.zeros(shape, gates.dtype, device=gates.device)
+            return [nothing if state is None else state for state in states]
+    return states
 
 
 class _TreeLSTM(Chain):
@@ -33,29 +82,35 @@ class _TreeLSTM(Chain):
     W_x: Linear
 
     def _split(
-        self, cshsx: tuple[VariableLike, ...]
-    ) -> tuple[list[Variable], list[Variable], VariableLike]:
+        self, cshsx: tuple[VariableLike | None, ...]
+    ) -> tuple[tuple[VariableLike, ...], tuple[VariableLike, ...], VariableLike]:
         """Cells and outputs of the children, and the input; zeros for what is None."""
-        name = type(self).__name__
         if len(cshsx) % 2 != 1:
             raise ValueError(
-                f'{name}: {len(cshsx)} arguments, expected as many cells as outputs, and the input'
+                f'{type(self).__name__}: {len(cshsx)} arguments, expected as many cells as '
+                'outputs, and the input'
             )
-        *states, x = cshsx
-        given = next((s for s in cshsx if s is not None), None)
+        for array in cshsx:
+            if array is None:
+                cshsx = self._with_zeros(cshsx)
+                break
+        n = len(cshsx) // 2
+        return cshsx[:n], cshsx[n:-1], cshsx[-1]
+
+    def _with_zeros(self, cshsx: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
+        name = type(self).__name__
+        given = next((array for array in cshsx if array is not None), None)
         if given is None:
             raise ValueError(f'{name}: all arguments are None, expected at least one array')
-        n = given.shape[0]
-        filled = [
-            zeros(self, n, self.state_size, given.dtype) if s is None else variable.as_variable(s)
-            for s in states
-        ]
+        n, dtype = given.shape[0], given.dtype
+        nothing = zeros(self, (n, self.state_size), dtype)
+        states = [nothing if array is None else array for array in cshsx[:-1]]
+        x = cshsx[-1]
         if x is None:
             if self.W_x.W.array is None:
                 raise ValueError(f'{name}: x is None, expected the array that says its features')
-            x = zeros(self, n, self.W_x.W.shape[1], given.dtype)
-        half = len(states) // 2
-        return filled[:half], filled[half:], x
+            x = zeros(self, (n, self.W_x.W.shape[1]), dtype)
+        return (*states, x)
 
 
 class ChildSumTreeLSTM(_TreeLSTM):
@@ -99,17 +154,23 @@ class ChildSumTreeLSTM(_TreeLSTM):
         Raises:
             ValueError: If there are not as many cells as outputs, or all is None.
         """
-        states = _child_sum(self, *cshsx)
-        if states is not None:
-            return states
-        cells, outputs, x = self._split(cshsx)
         units = self.state_size
-        aio, forget = split_axis(self.W_x(x), [3 * units], 1)
+        if not engine.is_tracing() and len(cshsx) % 2 == 1 and cshsx[-1] is not None:
+            layers = self.W_x, self.W_h_aio, self.W_h_f
+            found = ChildSumStep.step((cshsx[-1], *cshsx[:-1]), *layers, units=units)
+            if found is not None:
+                return found
+        cells, outputs, x = self._split(cshsx)
+        aio, forget = SplitAxis.call(self.W_x(x), indices=(3 * units,), sections=None, axis=1)
         if outputs:
-            aio = aio + self.W_h_aio(sum(outputs[1:], outputs[0]))
-            forgets = [forget + self.W_h_f(h) for h in outputs]
-            return tree_lstm(*cells, concat([aio, *forgets], 1))
-        a, i, o = split_axis(aio, 3, 1)
+            total, *others = outputs
+            for h in others:
+                total = total + h
+            gates = [aio + self.W_h_aio(total)]
+            for h in outputs:
+                gates.append(forget + self.W_h_f(h))
+            return TreeLSTM.call(*cells, Concat.call(*gates, axis=1))
+        a, i, o = SplitAxis.call(aio, indices=None, sections=3, axis=1)
         c = tanh(a) * sigmoid(i)
         return c, sigmoid(o) * tanh(c)
 
@@ -159,21 +220,22 @@ class NaryTreeLSTM(_TreeLSTM):
         Raises:
             ValueError: If there is another number of arguments, or all is None.
         """
-        states = _n_ary(self, *cshsx)
-        if states is not None:
-            return states
         if len(cshsx) != 2 * self.n_ary + 1:
             raise ValueError(
                 f'NaryTreeLSTM: {len(cshsx)} arguments, expected {2 * self.n_ary + 1}: the cells '
                 f'and outputs of {self.n_ary} children, and the input'
             )
+        layers = []
+        for k in range(1, self.n_ary + 1):
+            layers.append(getattr(self, f'W_h{k}'))
+        if not engine.is_tracing() and cshsx[-1] is not None:
+            inputs = (cshsx[-1], *cshsx[:-1])
+            found = NaryStep.step(inputs, self.W_x, *layers, units=self.state_size)
+            if found is not None:
+                return found
         cells, outputs, x = self._split(cshsx)
         gates = self.W_x(x)
-        for k, (given, h) in enumerate(zip(cshsx[self.n_ary : -1], outputs, strict=True), 1):
-            if given is not None:
-                gates = gates + getattr(self, f'W_h{k}')(h)
-        return tree_lstm(*cells, gates)
-
-
-engine.set_call(ChildSumTreeLSTM, _child_sum)
-engine.set_call(NaryTreeLSTM, _n_ary)
+        for k, layer in enumerate(layers):
+            if cshsx[self.n_ary + k] is not None:
+                gates = gates + layer(outputs[k])
+        return TreeLSTM.call(*cells, gates)

@@ -6,17 +6,16 @@ import typing as tp
 
 from chainerx._core import engine
 
-from chainer.functions.noise.zoneout import Zoneout, zoneout
-from chainer.functions.rnn.lstm import LSTM, lstm
+from chainer.functions.noise.zoneout import zoneout
+from chainer.functions.rnn.lstm import lstm
 from chainer.links.connection.linear import Linear
 from chainer.links.rnn._state import Stateful, zeros
+from chainer.links.rnn.lstm import LSTMStep
 from chainer.utils import argument
 
 if tp.TYPE_CHECKING:
     from chainer._graph.variable import Variable
     from chainer._typing import VariableLike
-
-_kept_step = engine.LinkStep('zoneout', True, LSTM.call, Zoneout.call)
 
 
 class StatefulZoneoutLSTM(Stateful):
@@ -83,19 +82,19 @@ class StatefulZoneoutLSTM(Stateful):
         Returns:
             Variable: ``(N, out_size)``.
         """
-        y = _kept_step(self, x)
-        if y is not None:
-            return y
-        gates = self.upward(x)
-        if self.h is not None:
-            gates = gates + self.lateral(self.h)
-        c, h = (
-            zeros(self, x.shape[0], self.state_size, gates.dtype) if state is None else state
-            for state in (self.c, self.h)
-        )
-        next_c, next_h = lstm(c, gates)
+        c, h = self.c, self.h
+        states = None
+        if not engine.is_tracing() and c is not None and h is not None:
+            states = LSTMStep.step((x, c, h), self.upward, self.lateral)
+        if states is None:
+            gates = self.upward(x)
+            if h is not None:
+                gates = gates + self.lateral(h)
+            c, h = (
+                zeros(self, (x.shape[0], self.state_size), gates.dtype) if state is None else state
+                for state in (c, h)
+            )
+            states = lstm(c, gates)
+        next_c, next_h = states
         self.c, self.h = zoneout(c, next_c, self.c_ratio), zoneout(h, next_h, self.h_ratio)
         return self.h
-
-
-engine.set_call(StatefulZoneoutLSTM, _kept_step)

@@ -41,8 +41,6 @@ def test_linear_of_what_is_no_matrix(kind):
     else:
         assert link(X).shape == (4, 2)
         assert link.W.shape == (2, 3)
-    with pytest.raises(TypeError, match='of_matrices'):
-        F.connection.linear.LinearFunction.call.of_matrices(X)
 
 
 def test_array_in_a_graph_of_chainerx():

@@ -222,28 +222,10 @@ PyObject* Apply(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* k
     }
 }
 
-// entry.of_matrices(*inputs): for the usual call of a layer, without looks at what its inputs are.
-PyObject* OfMatrices(PyObject* self, PyObject* const* args, Py_ssize_t n) {
-    auto* entry = reinterpret_cast<EntryObject*>(self);
-    const char* name = entry->op->name;
-    try {
-        if (n < 2 || entry->n_params != 0) throw TypeError{name, ".of_matrices: expected 2 inputs"};
-        if (RowsOfMatrix(name, args[0]) < 0 || RowsOfMatrix(name, args[1]) < 0) Py_RETURN_NONE;
-        return CallEntry(entry, args, static_cast<size_t>(n));
-    } catch (...) {
-        TranslateException(name);
-        return nullptr;
-    }
-}
-
 PyMethodDef g_entry_methods[] = {
     {"apply", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&Apply)),
      METH_FASTCALL | METH_KEYWORDS,
      "Calls the function, with a FunctionNode of the caller's as creator."},
-    {"of_matrices", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&OfMatrices)),
-     METH_FASTCALL,
-     "Calls the function; None where one of its first two inputs is no matrix, or not initialized, "
-     "or where only a full look can tell."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyMemberDef g_entry_members[] = {

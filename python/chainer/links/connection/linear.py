@@ -18,8 +18,6 @@ from chainer.variable import Parameter, Variable
 if tp.TYPE_CHECKING:
     from chainer._typing import InitializerSpec, NdArray, VariableLike
 
-_of_matrices = LinearFunction.call.of_matrices
-
 
 class Linear(Link):
     """Fully connected layer, ``x @ W.T + b``.
@@ -116,11 +114,7 @@ class Linear(Link):
             Variable: ``x.shape[:n_batch_axes] + (out_size,)``.
         """
         W = self.W
-        if n_batch_axes == 1:
-            y = _of_matrices(x, W, self.b)  # where `linear` comes to, in its time
-            if y is not None:
-                return y
-        if W.array is None:
+        if isinstance(W, Variable) and W.array is None:
             self._initialize_params(self._in_size_of(x, n_batch_axes))
         return linear(x, W, self.b, n_batch_axes=n_batch_axes)
 

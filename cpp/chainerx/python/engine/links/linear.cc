@@ -2,9 +2,6 @@
 
 #include <structmember.h>
 
-#include <cstdint>
-#include <iterator>
-
 #include "chainerx/core/error.h"
 #include "chainerx/python/engine/attributes.h"
 #include "chainerx/python/engine/call.h"
@@ -50,44 +47,21 @@ bool IsLinearUsual() {
     return true;
 }
 
-// Parameters of layers that were found in their dicts. Borrowed: a dict that has the version still
-// has them. What is pushed out is looked up again.
-struct KnownLayer {
-    PyObject* dict;
-    DictVersion version;
-    PyObject* w;
-    PyObject* b;
-};
-
-KnownLayer& PlaceOf(PyObject* dict) {
-    static KnownLayer known[64];
-    return known[(reinterpret_cast<uintptr_t>(dict) >> 4) % std::size(known)];
-}
-
 struct LinearLayer {
     Ref w;
     Ref b;  // None if there is none
 };
 
+// False where the call of a layer runs a hook, or another `forward`.
 bool FindParameters(PyObject* link, LinearLayer& layer) {
     const Ref attributes = Check(PyObject_GenericGetDict(link, nullptr));
-    KnownLayer& known = PlaceOf(attributes.get());
-    if (known.dict == attributes.get() && known.version.IsOf(known.dict)) {
-        layer.w = Ref{Py_NewRef(known.w)};
-        layer.b = Ref{Py_NewRef(known.b)};
-        return true;
-    }
-    // Before the look-ups, which may run code of the user's.
-    const DictVersion version{attributes.get()};
     if (Find(attributes.get(), g_hooks) != Py_None ||
         Find(attributes.get(), g_forward) != nullptr) {
         return false;
     }
     layer.w = Ref{Py_XNewRef(Find(attributes.get(), g_w))};
     layer.b = Ref{Py_XNewRef(Find(attributes.get(), g_b))};
-    if (!layer.w || !layer.b) return false;
-    PlaceOf(attributes.get()) = {attributes.get(), version, layer.w.get(), layer.b.get()};
-    return true;
+    return layer.w && layer.b;
 }
 
 PyObject* IsTracing(PyObject*, PyObject*) {

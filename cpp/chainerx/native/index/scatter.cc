@@ -24,128 +24,135 @@ Array ForEach(const Array& one, const Array& out, int8_t axis, const Array& indi
     return internal::MakeView(one, shape, strides, one.raw_data());
 }
 
-struct Assign {
-    template <typename T>
-    void operator()(T& to, const T& from) const {
-        to = from;
-    }
+// Elements of x that are written at indices along an axis of length n: the one at index i lies at
+// x + i * axis_x, and takes the one of index number j, at y + j * axis_y.
+struct Items {
+    char* x;
+    int64_t axis_x;
+    const char* y;
+    int64_t axis_y;
+    uint64_t n;
 };
 
-// Calls write(index, j) for indices from j to `end`, and returns the first one that is negative or
-// out of range. Prefetches x as GatherChecked does.
-template <int64_t kAhead, typename Index, typename Write>
-int64_t WriteChecked(const Plan& plan, const char* x, const Index* at, int64_t j, int64_t end,
-                     const Write& write) {
-    const auto n = static_cast<uint64_t>(plan.bound.length);
+// Writes elements `from` to elements `to`, by loops for each dtype and rule. All else is said once,
+// for any dtype.
+struct ScatterLoops {
+    // For indices from number j on, to `end`; returns the first that is out of range or counts from
+    // the end.
+    using Checked = int64_t (*)(const Items& items, const void* at, int64_t j, int64_t end);
+
+    // For n indices that are known to be in range.
+    void (*items)(char* x, int64_t axis_x, const int64_t* at, const char* y, int64_t axis_y,
+                  int64_t n);
+    // A run; its elements lie as many bytes apart as the steps say.
+    void (*run)(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t n);
+    Checked int32[2];  // without and with a prefetch, which reads kIndicesAhead more indices
+    Checked int64[2];
+};
+
+template <typename T, typename F, typename Index, bool kPrefetches>
+int64_t WriteChecked(const Items& items, const void* indices, int64_t j, int64_t end) {
+    const auto [x, axis_x, y, axis_y, n] = items;
+    const Index* const at = static_cast<const Index*>(indices);
     for (; j < end; ++j) {
         const auto i = static_cast<uint64_t>(static_cast<int64_t>(at[j]));
         if (i >= n) [[unlikely]]
             break;
-        if constexpr (kAhead != 0) AskForItem(x, plan.axis_x, at[j + kAhead]);
-        write(static_cast<int64_t>(i), j);
+        if constexpr (kPrefetches) AskForItem(x, axis_x, at[j + kIndicesAhead]);
+        F{}(*reinterpret_cast<T*>(x + static_cast<int64_t>(i) * axis_x),
+            *reinterpret_cast<const T*>(y + j * axis_y));
     }
     return j;
 }
 
-// Scatters one element for each index, checking it.
-template <typename Write>
-void WriteItems(const Plan& plan, const Write& write) {
-    const char* const x = plan.rest.data[0];
-    const bool is_far =
-        plan.bound.length > kNearBytes / std::max<int64_t>(1, std::abs(plan.axis_x));
-    const auto all = [&](const auto* at) {
-        for (int64_t j = 0; j < plan.n;) {
-            const int64_t end = std::min(plan.n, j + kParallel);
-            if (is_far) {
-                const int64_t last = std::min(end, plan.n - kIndicesAhead);
-                j = WriteChecked<kIndicesAhead>(plan, x, at, j, last, write);
-            }
-            j = WriteChecked<0>(plan, x, at, j, end, write);
-            if (j < end) {
-                plan.Range(0, 1, j, end, [&](auto*, auto*, const int64_t* resolved, int64_t count) {
-                    for (int64_t k = 0; k < count; ++k) write(resolved[k], j + k);
-                    j += count;
-                });
-            }
-            internal::CheckInterrupt();
-        }
-    };
-    if (plan.indices.dtype() == Dtype::kInt64) {
-        all(reinterpret_cast<const int64_t*>(plan.indices.raw_data()));
-    } else if (plan.indices.dtype() == Dtype::kInt32) {
-        all(reinterpret_cast<const int32_t*>(plan.indices.raw_data()));
-    } else {
-        int64_t j = 0;
-        plan.Range(0, 1, 0, plan.n, [&](auto*, auto*, const int64_t* resolved, int64_t count) {
-            for (int64_t k = 0; k < count; ++k) write(resolved[k], j + k);
-            j += count;
-        });
+template <typename T, typename F>
+void WriteItems(char* x, int64_t axis_x, const int64_t* at, const char* y, int64_t axis_y,
+                int64_t n) {
+    for (int64_t j = 0; j < n; ++j) {
+        F{}(*reinterpret_cast<T*>(x + at[j] * axis_x), *reinterpret_cast<const T*>(y + j * axis_y));
     }
 }
 
 template <typename T, typename F>
-void ScatterItems(const Plan& plan, const F& f) {
+void WriteRun(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t n) {
+    T* const t = reinterpret_cast<T*>(to);
+    const T* const s = reinterpret_cast<const T*>(from);
+    if (to_step == sizeof(T) && from_step == 0) {
+        const T value = *s;
+        for (int64_t i = 0; i < n; ++i) F{}(t[i], value);
+    } else if (to_step == sizeof(T) && from_step == sizeof(T)) {
+        for (int64_t i = 0; i < n; ++i) F{}(t[i], s[i]);
+    } else {
+        for (int64_t i = 0; i < n; ++i) {
+            F{}(*reinterpret_cast<T*>(to + i * to_step),
+                *reinterpret_cast<const T*>(from + i * from_step));
+        }
+    }
+}
+
+template <typename T, typename F>
+constexpr ScatterLoops kLoops{
+    &WriteItems<T, F>,
+    &WriteRun<T, F>,
+    {&WriteChecked<T, F, int32_t, false>, &WriteChecked<T, F, int32_t, true>},
+    {&WriteChecked<T, F, int64_t, false>, &WriteChecked<T, F, int64_t, true>}};
+
+// One element for each of many indices, which are checked on the way.
+void ScatterItems(const Plan& plan, const ScatterLoops& loops) {
     char* const x = plan.rest.data[0];
     const char* const y = plan.rest.data[1];
-    if constexpr (std::is_same_v<F, Assign>) {
-        if (plan.axis_x == sizeof(T) && plan.axis_y == 0) {
-            T* const to = reinterpret_cast<T*>(x);
-            const T value = *reinterpret_cast<const T*>(y);
-            WriteItems(plan, [=](int64_t place, int64_t) { to[place] = value; });
-            return;
-        }
+    int64_t j = 0;
+    const auto write_chunk = [&](auto*, auto*, const int64_t* at, int64_t count) {
+        loops.items(x, plan.axis_x, at, y + j * plan.axis_y, plan.axis_y, count);
+        j += count;
+    };
+    const bool is_int64 = plan.indices.dtype() == Dtype::kInt64;
+    if (!is_int64 && plan.indices.dtype() != Dtype::kInt32) {
+        plan.Range(0, 1, 0, plan.n, write_chunk);
+        return;
     }
-    WriteItems(plan, [&](int64_t place, int64_t j) {
-        f(*reinterpret_cast<T*>(x + place * plan.axis_x),
-          *reinterpret_cast<const T*>(y + j * plan.axis_y));
-    });
+    const bool is_far =
+        plan.bound.length > kNearBytes / std::max<int64_t>(1, std::abs(plan.axis_x));
+    const auto& checked = is_int64 ? loops.int64 : loops.int32;
+    const void* const at = plan.indices.raw_data();
+    const Items items{x, plan.axis_x, y, plan.axis_y, static_cast<uint64_t>(plan.bound.length)};
+    while (j < plan.n) {
+        const int64_t end = std::min(plan.n, j + kParallel);
+        if (is_far) j = checked[true](items, at, j, std::min(end, plan.n - kIndicesAhead));
+        j = checked[false](items, at, j, end);
+        if (j < end) plan.Range(0, 1, j, end, write_chunk);
+        internal::CheckInterrupt();
+    }
 }
 
-// The order of indices matters, so threads split positions and parts of runs instead.
-template <typename T, typename F>
+// The order of indices counts, so threads share out positions and parts of runs.
 void Scatter(const char* op, const Array& out, int8_t axis, const Array& indices,
-             IndexBoundsMode mode, const Array& x, const F& f) {
+             IndexBoundsMode mode, const Array& x, const ScatterLoops& loops) {
     const bool is_one = x.ndim() == 0;
     const Plan plan{op,    out, axis, indices, mode, is_one ? ForEach(x, out, axis, indices) : x,
                     is_one};
-    // A single chunk is resolved before its elements are written, in each task.
+    // A single chunk is resolved before its elements are written, in each block of work.
     if (plan.empty() || plan.n > kChunk) CheckAll(indices, plan.bound);
     if (plan.empty()) return;
-    if (plan.n > kChunk && plan.outer == 1 && plan.run == 1) return ScatterItems<T>(plan, f);
+    if (plan.n > kChunk && plan.outer == 1 && plan.run == 1) {
+        ScatterItems(plan, loops);
+        return;
+    }
     const int64_t part = std::max<int64_t>(64, std::min(CeilDiv(plan.run, 16), kParallel));
     const int64_t parts = CeilDiv(plan.run, part);
     const int64_t outer_block = std::max<int64_t>(1, kParallel / (plan.n * part));
     const bool small = plan.outer * plan.n * plan.run <= kParallel;
     const auto work = [&](int64_t o, int64_t o_end, int64_t first, int64_t last) {
         plan.Range(o, o_end, 0, plan.n, [&](char* x0, char* y0, const int64_t* at, int64_t count) {
-            const auto each = [&](const auto& of_index) {
-                for (int64_t j = 0; j < count; ++j) {
-                    of_index(x0 + at[j] * plan.axis_x, y0 + j * plan.axis_y);
-                }
-            };
             if (plan.run == 1) {
-                each([&](char* to, const char* from) {
-                    f(*reinterpret_cast<T*>(to), *reinterpret_cast<const T*>(from));
-                });
-            } else if (plan.run_x == sizeof(T) && is_one) {
-                each([&](char* to, const char* from) {
-                    T* const t = reinterpret_cast<T*>(to);
-                    const T value = *reinterpret_cast<const T*>(from);
-                    for (int64_t i = first; i < last; ++i) f(t[i], value);
-                });
-            } else if (plan.run_x == sizeof(T) && plan.run_y == sizeof(T)) {
-                each([&](char* to, const char* from) {
-                    T* const t = reinterpret_cast<T*>(to);
-                    const T* const s = reinterpret_cast<const T*>(from);
-                    for (int64_t i = first; i < last; ++i) f(t[i], s[i]);
-                });
-            } else {
-                each([&](char* to, const char* from) {
-                    for (int64_t i = first; i < last; ++i) {
-                        f(*reinterpret_cast<T*>(to + i * plan.run_x),
-                          *reinterpret_cast<const T*>(from + i * plan.run_y));
-                    }
-                });
+                loops.items(x0, plan.axis_x, at, y0, plan.axis_y, count);
+                return;
+            }
+            char* const to = x0 + first * plan.run_x;
+            const char* const from = y0 + first * plan.run_y;
+            for (int64_t j = 0; j < count; ++j) {
+                loops.run(to + at[j] * plan.axis_x, plan.run_x, from + j * plan.axis_y, plan.run_y,
+                          last - first);
             }
         });
     };
@@ -160,49 +167,73 @@ void Scatter(const char* op, const Array& out, int8_t axis, const Array& indices
     });
 }
 
+struct Assign {
+    template <typename T>
+    void operator()(T& to, const T& from) const {
+        to = from;
+    }
+};
+
+struct AddTo {
+    template <typename T>
+    void operator()(T& to, const T& from) const {
+        using C = ComputeType<T>;
+        to = Cast<T>(static_cast<C>(Cast<C>(to) + Cast<C>(from)));
+    }
+};
+
+struct MultiplyBy {
+    template <typename T>
+    void operator()(T& to, const T& from) const {
+        using C = ComputeType<T>;
+        to = Cast<T>(static_cast<C>(Cast<C>(to) * Cast<C>(from)));
+    }
+};
+
+template <bool kLargest>
+struct KeepExtreme {
+    template <typename T>
+    void operator()(T& to, const T& from) const {
+        using C = ComputeType<T>;
+        if (Surpasses<kLargest, false>(Cast<C>(from), Cast<C>(to))) to = from;
+    }
+};
+
+template <typename F>
+const ScatterLoops& LoopsOf(Dtype dtype) {
+    const ScatterLoops* loops = nullptr;
+    VisitDtype(dtype, [&]<typename T>() {
+        constexpr bool kHasOrder = !kIsComplexType<T>;
+        if constexpr (kHasOrder || std::is_same_v<F, AddTo> || std::is_same_v<F, MultiplyBy>) {
+            loops = &kLoops<T, F>;
+        } else {
+            ThrowUnexpectedDtype(dtype, "a dtype with an order");
+        }
+    });
+    return *loops;
+}
+
 void AddAt(const char* op, const Array& out, int8_t axis, const Array& indices,
            IndexBoundsMode mode, const Array& x) {
-    VisitDtype(out.dtype(), [&]<typename T>() {
-        using C = ComputeType<T>;
-        Scatter<T>(op, out, axis, indices, mode, x, [](T& to, const T& from) {
-            to = Cast<T>(static_cast<C>(Cast<C>(to) + Cast<C>(from)));
-        });
-    });
+    Scatter(op, out, axis, indices, mode, x, LoopsOf<AddTo>(out.dtype()));
 }
 CX_NATIVE_KERNEL(AddAt)
 
 void SetAt(const char* op, const Array& out, int8_t axis, const Array& indices,
            IndexBoundsMode mode, const Array& x) {
-    VisitItemSize(out.GetItemSize(),
-                  [&]<typename T>() { Scatter<T>(op, out, axis, indices, mode, x, Assign{}); });
+    VisitItemSize(out.GetItemSize(), [&]<typename T>() {
+        Scatter(op, out, axis, indices, mode, x, kLoops<T, Assign>);
+    });
 }
 CX_NATIVE_KERNEL(SetAt)
 
 void CombineAt(const char* op, const Array& out, int8_t axis, const Array& indices,
                IndexBoundsMode mode, ScatterRule rule, const Array& x) {
-    VisitDtype(out.dtype(), [&]<typename T>() {
-        using C = ComputeType<T>;
-        if (rule == ScatterRule::kMultiply) {
-            Scatter<T>(op, out, axis, indices, mode, x, [](T& to, const T& from) {
-                to = Cast<T>(static_cast<C>(Cast<C>(to) * Cast<C>(from)));
-            });
-        } else if constexpr (kIsComplexType<T>) {
-            ThrowUnexpectedDtype(out.dtype(), "a dtype with an order");
-        } else {
-            const auto choose = [&](auto is_largest) {
-                Scatter<T>(op, out, axis, indices, mode, x, [&](T& to, const T& from) {
-                    const C a = Cast<C>(to);
-                    const C b = Cast<C>(from);
-                    if (Surpasses<is_largest.value, false>(b, a)) to = from;
-                });
-            };
-            if (rule == ScatterRule::kMinimum) {
-                choose(std::false_type{});
-            } else {
-                choose(std::true_type{});
-            }
-        }
-    });
+    const ScatterLoops& loops = rule == ScatterRule::kMultiply ? LoopsOf<MultiplyBy>(out.dtype())
+                                : rule == ScatterRule::kMinimum
+                                    ? LoopsOf<KeepExtreme<false>>(out.dtype())
+                                    : LoopsOf<KeepExtreme<true>>(out.dtype());
+    Scatter(op, out, axis, indices, mode, x, loops);
 }
 CX_NATIVE_KERNEL(CombineAt)
 

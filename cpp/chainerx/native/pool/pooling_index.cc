@@ -1,6 +1,7 @@
 // Pooling by index: scatters to, and gathers from, the positions of elements in windows.
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "chainerx/core/interrupt.h"
@@ -12,6 +13,58 @@
 
 namespace chainerx::native {
 namespace {
+
+// Adjacent outputs and the elements of the plane that their indices name, for a loop of the dtype.
+class Run {
+ public:
+    // Handles n outputs from `first` on: of scatters, adds from[first + i] to to[elements[i]]; of
+    // gathers, sets to[first + i] to from[elements[i]].
+    using Loop = void (*)(const char* from, char* to, int64_t first, const int64_t* elements,
+                          int64_t n);
+    static constexpr int64_t kMax = 256;
+
+    Run(Loop loop, const char* from, char* to) : loop_{loop}, from_{from}, to_{to} {}
+    void Add(int64_t output, int64_t element) {
+        if (n_ == kMax || output != first_ + n_) Flush(output);
+        elements_[n_++] = element;
+    }
+    // Makes room for up to kMax elements of outputs from `output` on.
+    int64_t* Extend(int64_t output, int64_t n) {
+        Flush(output);
+        n_ = n;
+        return elements_;
+    }
+    void Flush(int64_t next = 0) {
+        loop_(from_, to_, first_, elements_, n_);
+        first_ = next;
+        n_ = 0;
+    }
+
+ private:
+    Loop loop_;
+    const char* from_;
+    char* to_;
+    int64_t first_{0};
+    int64_t n_{0};
+    int64_t elements_[kMax];
+};
+
+template <typename T>
+void AddRun(const char* from, char* to, int64_t first, const int64_t* elements, int64_t n) {
+    const T* const gy = reinterpret_cast<const T*>(from) + first;
+    T* const gx = reinterpret_cast<T*>(to);
+    for (int64_t i = 0; i < n; ++i) {
+        T& sum = gx[elements[i]];
+        sum = static_cast<T>(sum + gy[i]);
+    }
+}
+
+template <typename T>
+void CopyRun(const char* from, char* to, int64_t first, const int64_t* elements, int64_t n) {
+    const T* const x = reinterpret_cast<const T*>(from);
+    T* const y = reinterpret_cast<T*>(to) + first;
+    for (int64_t i = 0; i < n; ++i) y[i] = x[elements[i]];
+}
 
 // Maps indices in a window to elements of the plane. MaxPool's own one-byte indices are not
 // checked, unless there are windows of padding only; other indices may have any value.
@@ -28,10 +81,8 @@ class Places {
         }
     }
 
-    // Calls f(output, element) for each output of a plane whose index is not padding; `plane` is
-    // for errors.
-    template <typename F>
-    void ForPlane(int64_t plane, const Index* indices, const F& f) const {
+    // Adds each output of a plane whose index is not padding to `run`; `plane` is for errors.
+    void ForPlane(int64_t plane, const Index* indices, Run& run) const {
         const PoolAxis& last = plan_.last();
         int64_t at[kMaxSpatial];
         int64_t origin[kMaxSpatial];
@@ -45,7 +96,7 @@ class Places {
             origin[plan_.ndim() - 1] = 0;
             for (int64_t o = 0; o < last.out;) {
                 const int64_t end = std::min(o + kSlice, last.out);
-                ForSlice(plane, indices, o, end, output, origin, f);
+                ForSlice(plane, indices, o, end, output, origin, run);
                 output += end - o;
                 o = end;
                 if (output < next_check) continue;
@@ -53,6 +104,7 @@ class Places {
                 next_check = output + kSlice;
             }
         }
+        run.Flush();
     }
 
  private:
@@ -60,16 +112,23 @@ class Places {
 
     // Handles outputs `o` to `end` of a row, whose windows begin at `origin` along all axes but the
     // last; the first is number `output` of its plane.
-    template <typename F>
     void ForSlice(int64_t plane, const Index* indices, int64_t o, int64_t end, int64_t output,
-                  int64_t* origin, const F& f) const {
+                  int64_t* origin, Run& run) const {
         const PoolAxis& last = plan_.last();
         if (!checks_) {
             const int64_t base = Join(origin);
-            for (; o < end; ++o, ++output) {
-                const int64_t begin =
-                    last.IsRegular() ? o * last.stride - last.pad : last.Window(o).begin;
-                f(output, base + begin + offsets_[static_cast<uint8_t>(indices[output])]);
+            const bool is_regular = last.IsRegular();
+            while (o < end) {
+                const int64_t n = std::min(Run::kMax, end - o);
+                int64_t* const elements = run.Extend(output, n);
+                for (int64_t i = 0; i < n; ++i) {
+                    const int64_t begin =
+                        is_regular ? (o + i) * last.stride - last.pad : last.Window(o + i).begin;
+                    const auto number = static_cast<uint8_t>(indices[output + i]);
+                    elements[i] = base + begin + offsets_[number];
+                }
+                o += n;
+                output += n;
             }
             return;
         }
@@ -89,7 +148,7 @@ class Places {
                 place[i] += origin[i];
                 inside = inside && place[i] >= 0 && place[i] < plan_.axis(i).in;
             }
-            if (inside) f(output, Join(place));
+            if (inside) run.Add(output, Join(place));
         }
     }
 
@@ -149,6 +208,23 @@ void PlaceTwoByTwo(const PoolPlan& plan, const T* gy, const uint8_t* indices, T*
     });
 }
 
+// For each plane of `to`, zeros and then what `loop` makes of the run.
+void Move(const char* op, const PoolPlan& plan, const Array& from, int64_t from_plane,
+          const Array& indices, const Array& to, int64_t to_plane, Run::Loop loop) {
+    const int64_t item_size = to.GetItemSize();
+    VisitIndex(indices, [&]<typename Index>() {
+        const Places<Index> places{op, plan};
+        ForPieces(plan.planes, to_plane, [&](int64_t begin, int64_t end) {
+            for (int64_t p = begin; p < end; ++p) {
+                char* const plane = to.raw_data() + p * to_plane * item_size;
+                std::memset(plane, 0, to_plane * item_size);
+                Run run{loop, from.raw_data() + p * from_plane * item_size, plane};
+                places.ForPlane(p, PoolData<Index>(indices) + p * plan.out_plane, run);
+            }
+        });
+    });
+}
+
 void PoolScatter(const char* op, const Array& gy, const Array& indices, const PoolWindow& window,
                  const Array& gx) {
     const PoolPlan plan{gx.shape(), gy.shape(), window, false};
@@ -158,28 +234,13 @@ void PoolScatter(const char* op, const Array& gy, const Array& indices, const Po
                 PoolScatter(op, wide_gy, indices, window, wide_gx);
             });
         } else if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
-            const T* from = PoolData<T>(gy);
-            T* to = PoolData<T>(gx);
             if constexpr (std::is_floating_point_v<T>) {
                 if (indices.dtype() == Dtype::kUInt8 && IsTwoByTwo(plan)) {
-                    return PlaceTwoByTwo(plan, from, PoolData<uint8_t>(indices), to);
+                    return PlaceTwoByTwo(plan, PoolData<T>(gy), PoolData<uint8_t>(indices),
+                                         PoolData<T>(gx));
                 }
             }
-            VisitIndex(indices, [&]<typename Index>() {
-                const Places<Index> places{op, plan};
-                ForPieces(plan.planes, plan.in_plane, [&](int64_t begin, int64_t end) {
-                    for (int64_t p = begin; p < end; ++p) {
-                        T* plane = to + p * plan.in_plane;
-                        const T* values = from + p * plan.out_plane;
-                        std::fill_n(plane, plan.in_plane, T{0});
-                        places.ForPlane(p, PoolData<Index>(indices) + p * plan.out_plane,
-                                        [=](int64_t output, int64_t element) {
-                                            plane[element] =
-                                                static_cast<T>(plane[element] + values[output]);
-                                        });
-                    }
-                });
-            });
+            Move(op, plan, gy, plan.out_plane, indices, gx, plan.in_plane, AddRun<T>);
         } else {
             ThrowUnexpectedDtype(gx.dtype(), "a real one");
         }
@@ -191,19 +252,7 @@ void PoolGather(const char* op, const Array& x, const Array& indices, const Pool
                 const Array& y) {
     const PoolPlan plan{x.shape(), y.shape(), window, false};
     VisitItemSize(y.GetItemSize(), [&]<typename T>() {
-        VisitIndex(indices, [&]<typename Index>() {
-            const Places<Index> places{op, plan};
-            ForPieces(plan.planes, plan.out_plane, [&](int64_t begin, int64_t end) {
-                for (int64_t p = begin; p < end; ++p) {
-                    const T* plane = PoolData<T>(x) + p * plan.in_plane;
-                    T* out = PoolData<T>(y) + p * plan.out_plane;
-                    std::fill_n(out, plan.out_plane, T{});
-                    places.ForPlane(
-                        p, PoolData<Index>(indices) + p * plan.out_plane,
-                        [=](int64_t output, int64_t element) { out[output] = plane[element]; });
-                }
-            });
-        });
+        Move(op, plan, x, plan.in_plane, indices, y, plan.out_plane, CopyRun<T>);
     });
 }
 CX_NATIVE_KERNEL(PoolGather)

@@ -8,11 +8,10 @@ namespace chainerx::native {
 // The input rows that the windows of some output rows cover, complete windows only. The first
 // output row covers the input rows data[0], ..., data[count - 1], each next one those `in_step`
 // later. The window of output i begins at data[r] + i * stride.
-template <typename T>
 struct PoolRows {
     static constexpr int kMost = 16;
 
-    const T* data[kMost];
+    const void* data[kMost];
     int64_t first[kMost];  // index of the row's first element in the window
     int count{0};
     int64_t width;  // width of a window
@@ -22,22 +21,26 @@ struct PoolRows {
     int64_t out_step{0};  // between output rows
     // Whether the output holds results of earlier rows, from which to continue.
     bool resume{false};
+
+    template <typename T>
+    const T* row(int r) const {
+        return static_cast<const T*>(data[r]);
+    }
 };
 
-// Handles n elements of each output row.
-template <typename T, typename Index>
-using PoolMaxLoop = void (*)(const PoolRows<T>& rows, int64_t n, T* y, Index* index);
+// Handles n elements of each output row: y is the maximum, `index` its first index in the window.
+// Each loop has one dtype, and indices of uint8 or int64, or none.
+using PoolMaxLoop = void (*)(const PoolRows& rows, int64_t n, void* y, void* index);
 
 template <typename T>
 struct PoolLoopsOf {
-    // y is the maximum, `index` its first index in the window.
-    PoolMaxLoop<T, uint8_t> max_uint8;
-    PoolMaxLoop<T, int64_t> max_int64;
-    PoolMaxLoop<T, void> max;  // `index` is null
+    PoolMaxLoop max_uint8;
+    PoolMaxLoop max_int64;
+    PoolMaxLoop max;  // `index` is null
     // y is the sum, divided. It ignores `resume`.
-    void (*sum)(const PoolRows<T>& rows, int64_t n, T divisor, T* y);
+    void (*sum)(const PoolRows& rows, int64_t n, T divisor, T* y);
     // y[i] = (sum of data[r][i] over r) / divisor, for one output row, independent of windows.
-    void (*add_rows)(const PoolRows<T>& rows, int64_t n, T divisor, T* y);
+    void (*add_rows)(const PoolRows& rows, int64_t n, T divisor, T* y);
     // Nearest-neighbor upsampling by 2: writes x / divisor twice along each row of n elements, and
     // each row `copies` times.
     void (*twice)(const T* x, int64_t rows, int64_t n, int64_t copies, T divisor, T* y);

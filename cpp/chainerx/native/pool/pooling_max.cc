@@ -1,6 +1,7 @@
 // Max pooling.
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
@@ -17,62 +18,55 @@ CX_DISPATCH(pooling, PoolLoops)
 
 namespace {
 
-template <typename T, typename Index>
-PoolMaxLoop<T, Index> MaxLoop() {
-    if constexpr (std::is_floating_point_v<T>) {
-        const PoolLoopsOf<T>& loops = PoolLoopsFor<T>();
-        if constexpr (std::is_void_v<Index>) {
-            return loops.max;
-        } else if constexpr (std::is_same_v<Index, uint8_t>) {
-            return loops.max_uint8;
-        } else {
-            return loops.max_int64;
-        }
-    } else {
-        return ScalarMax<T, Index>;
-    }
-}
+// The loop for a dtype, and what the maximum of no element is.
+struct MaxOf {
+    PoolMaxLoop loop;
+    void (*fill)(void* out, int64_t n);
+};
 
 template <typename T>
-constexpr T Smallest() {
+void FillSmallest(void* out, int64_t n) {
     if constexpr (std::is_floating_point_v<T>) {
-        return -std::numeric_limits<T>::infinity();
+        std::fill_n(static_cast<T*>(out), n, -std::numeric_limits<T>::infinity());
     } else {
-        return std::numeric_limits<T>::lowest();
+        std::fill_n(static_cast<T*>(out), n, std::numeric_limits<T>::lowest());
     }
 }
 
-template <typename Index>
-Index* Advance(Index* index, int64_t n) {
-    if constexpr (std::is_void_v<Index>) {
-        return index;
+// `index_size` is 0 without indices.
+template <typename T>
+MaxOf MaxOfType(int64_t index_size) {
+    const auto choose = [&](PoolMaxLoop none, PoolMaxLoop uint8, PoolMaxLoop int64) {
+        return MaxOf{index_size == 0 ? none : (index_size == 1 ? uint8 : int64), FillSmallest<T>};
+    };
+    if constexpr (std::is_floating_point_v<T>) {
+        const PoolLoopsOf<T>& loops = PoolLoopsFor<T>();
+        return choose(loops.max, loops.max_uint8, loops.max_int64);
     } else {
-        return index + n;
+        return choose(ScalarMax<T, void>, ScalarMax<T, uint8_t>, ScalarMax<T, int64_t>);
     }
 }
 
-template <typename T, typename Index>
-void MaxRows(const PoolPlan& plan, const T* x, T* y, Index* indices) {
-    const PoolMaxLoop<T, Index> loop = MaxLoop<T, Index>();
+void MaxRows(const PoolPlan& plan, const Array& x, const Array& y, const Array& indices,
+             int64_t index_size, const MaxOf& max) {
+    const int64_t size = x.GetItemSize();
     const bool has_empty = plan.HasEmpty();
     const PoolAxis& last = plan.last();
     ForRuns(plan, [&](int64_t plane, int64_t* at, int64_t end) {
-        const T* in = x + plane * plan.in_plane;
+        const char* in = x.raw_data() + plane * plan.in_plane * size;
         int64_t& place = at[plan.ndim() - 2];
         plan.rows().ForSegments(place, end, [&](int64_t o, int64_t n_rows, PoolRange) {
             place = o;
             const int64_t begin = plane * plan.out_plane + plan.Row(at) * last.out;
-            T* out = y + begin;
-            Index* index = Advance(indices, begin);
+            char* out = y.raw_data() + begin * size;
+            char* index = indices.raw_data() + begin * index_size;
             if (has_empty) {
-                std::fill_n(out, n_rows * last.out, Smallest<T>());
-                if constexpr (!std::is_void_v<Index>) {
-                    std::fill_n(index, n_rows * last.out, Index{0});
-                }
+                max.fill(out, n_rows * last.out);
+                if (index_size != 0) std::memset(index, 0, n_rows * last.out * index_size);
             }
-            const T* starts[PoolRows<T>::kMost];
-            int64_t numbers[PoolRows<T>::kMost];
-            PoolRows<T> rows;
+            const char* starts[PoolRows::kMost];
+            int64_t numbers[PoolRows::kMost];
+            PoolRows rows;
             rows.stride = last.stride;
             rows.out_rows = n_rows;
             rows.in_step = plan.rows().stride * last.in;
@@ -83,18 +77,18 @@ void MaxRows(const PoolPlan& plan, const T* x, T* y, Index* indices) {
                     if (rows.width <= 0) return;
                     const int64_t skipped = range.begin - last.Window(o).begin;
                     for (int r = 0; r < rows.count; ++r) {
-                        rows.data[r] = starts[r] + range.begin;
+                        rows.data[r] = starts[r] + range.begin * size;
                         rows.first[r] = numbers[r] + skipped;
                     }
-                    loop(rows, n, out + o, Advance(index, o));
+                    max.loop(rows, n, out + o * size, index + o * index_size);
                 });
                 rows.count = 0;
                 rows.resume = true;
             };
             plan.ForInputRows(at, [&](int64_t row, int64_t number) {
-                starts[rows.count] = in + row * last.in;
+                starts[rows.count] = in + row * last.in * size;
                 numbers[rows.count] = number;
-                if (++rows.count == PoolRows<T>::kMost) flush();
+                if (++rows.count == PoolRows::kMost) flush();
             });
             if (rows.count > 0) flush();
         });
@@ -109,13 +103,8 @@ void MaxPool(const Array& x, const PoolWindow& window, const Array& y, const Arr
                 MaxPool(wide_x, window, wide_y, indices);
             });
         } else if constexpr (!kIsComplexType<T>) {
-            if (indices.GetTotalSize() == 0) {
-                MaxRows<T, void>(plan, PoolData<T>(x), PoolData<T>(y), nullptr);
-            } else if (indices.dtype() == Dtype::kUInt8) {
-                MaxRows(plan, PoolData<T>(x), PoolData<T>(y), PoolData<uint8_t>(indices));
-            } else {
-                MaxRows(plan, PoolData<T>(x), PoolData<T>(y), PoolData<int64_t>(indices));
-            }
+            const int64_t index_size = indices.GetTotalSize() == 0 ? 0 : indices.GetItemSize();
+            MaxRows(plan, x, y, indices, index_size, MaxOfType<T>(index_size));
         } else {
             ThrowUnexpectedDtype(x.dtype(), "real");
         }

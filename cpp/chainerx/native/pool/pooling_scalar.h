@@ -33,7 +33,7 @@ inline void StoreLargest(const Largest<T>& largest, int64_t i, T* y, Index* inde
 
 // The initial value: the element `x`, the first of all, or the results so far.
 template <typename T, typename Index>
-inline Largest<T> StartLargest(const PoolRows<T>& rows, const T* x, int64_t i, const T* y,
+inline Largest<T> StartLargest(const PoolRows& rows, const T* x, int64_t i, const T* y,
                                const Index* index) {
     if (!rows.resume) return {*x, rows.first[0]};
     if constexpr (std::is_void_v<Index>) {
@@ -44,19 +44,21 @@ inline Largest<T> StartLargest(const PoolRows<T>& rows, const T* x, int64_t i, c
 }
 
 // Calls f(output row, its offset, the offset of its input rows).
-template <typename T, typename F>
-inline void ForOutRows(const PoolRows<T>& rows, const F& f) {
+template <typename F>
+inline void ForOutRows(const PoolRows& rows, const F& f) {
     for (int64_t j = 0; j < rows.out_rows; ++j) f(j * rows.out_step, j * rows.in_step);
 }
 
 template <typename T, typename Index>
-void ScalarMax(const PoolRows<T>& rows, int64_t n, T* y, Index* index) {
+void ScalarMax(const PoolRows& rows, int64_t n, void* out, void* numbers) {
+    T* const y = static_cast<T*>(out);
+    Index* const index = static_cast<Index*>(numbers);
     ForOutRows(rows, [&](int64_t to, int64_t from) {
         for (int64_t i = 0; i < n; ++i) {
             const int64_t begin = from + i * rows.stride;
-            Largest<T> largest = StartLargest(rows, rows.data[0] + begin, to + i, y, index);
+            Largest<T> largest = StartLargest(rows, rows.row<T>(0) + begin, to + i, y, index);
             for (int r = 0; r < rows.count; ++r) {
-                const T* x = rows.data[r] + begin;
+                const T* x = rows.row<T>(r) + begin;
                 for (int64_t t = 0; t < rows.width; ++t) largest.See(x[t], rows.first[r] + t);
             }
             StoreLargest(largest, to + i, y, index);

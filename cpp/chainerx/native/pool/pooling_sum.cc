@@ -19,13 +19,13 @@ class RowSum {
     RowSum(int64_t n, T* buffer) : n_{n}, buffer_{buffer} {}
 
     void Add(const T* row) {
-        if (rows_.count == PoolRows<T>::kMost) Flush(T(1));
+        if (rows_.count == PoolRows::kMost) Flush(T(1));
         rows_.data[rows_.count++] = row;
     }
     // Returns null if there was no row.
     const T* Finish(T divisor) {
         if (rows_.count == 0) return nullptr;
-        if (rows_.count == 1 && !rows_.resume && divisor == T(1)) return rows_.data[0];
+        if (rows_.count == 1 && !rows_.resume && divisor == T(1)) return rows_.row<T>(0);
         Flush(divisor);
         return buffer_;
     }
@@ -37,7 +37,7 @@ class RowSum {
         rows_.resume = true;
     }
 
-    PoolRows<T> rows_;
+    PoolRows rows_;
     int64_t n_;
     T* buffer_;
 };
@@ -59,7 +59,7 @@ double DivisorOf(const PoolPlan& plan, PoolDivisor divisor, int64_t inside) {
 bool SumsRowsFirst(const PoolPlan& plan) {
     int64_t rows = 1;
     for (int i = 0; i < plan.ndim() - 1; ++i) rows *= plan.axis(i).size;
-    return rows > 1 && (rows > PoolRows<float>::kMost || plan.taps > 64);
+    return rows > 1 && (rows > PoolRows::kMost || plan.taps > 64);
 }
 
 template <typename T>
@@ -76,8 +76,8 @@ void SumRows(const PoolPlan& plan, PoolDivisor divisor, const T* x, T* y) {
         const auto add = [&](int64_t o, int64_t n_rows) {
             place = o;
             T* out = y + plane * plan.out_plane + plan.Row(at) * last.out;
-            const T* starts[PoolRows<T>::kMost];
-            PoolRows<T> rows;
+            const T* starts[PoolRows::kMost];
+            PoolRows rows;
             rows.stride = last.stride;
             rows.out_rows = n_rows;
             rows.in_step = plan.rows().stride * last.in;
@@ -136,7 +136,7 @@ void SpreadRow(const PoolAxis& axis, const T* gy, T* gx) {
         // over gy.
         PoolAxis back{axis.out, axis.in, axis.size, 1, axis.size - 1 - axis.pad};
         back.whole = back.Whole();
-        PoolRows<T> rows;
+        PoolRows rows;
         rows.count = 1;
         rows.stride = 1;
         back.ForSlicedSegments(back.size, [&](int64_t i, int64_t n, PoolRange range) {

@@ -159,57 +159,12 @@ void Store(char* out, int64_t index) {
     *reinterpret_cast<int64_t*>(out) = std::max<int64_t>(index, 0);
 }
 
+// Finds the extremes of k runs of n elements, `step` bytes apart.
 template <typename E>
-void FindByRuns(const ReducePlan& plan) {
-    const int64_t n = plan.n_reduced;
-    const int64_t n_pieces = CeilDiv(n, kPiece);
-    if (n_pieces == 1) {
-        const int64_t group = std::max<int64_t>(1, kPiece / n);
-        const bool has_axis = plan.kept.ndim > 0;
-        const int64_t step = has_axis ? plan.kept.run_stride(0) : 0;
-        const int64_t out_step = has_axis ? plan.kept.run_stride(1) : 0;
-        ParallelFor(CeilDiv(plan.n_out, group), [&](int64_t g) {
-            const int64_t end = std::min(plan.n_out, (g + 1) * group);
-            Cursor<2> at{plan.kept, g * group};
-            for (int64_t i = g * group; i < end;) {
-                const int64_t k = std::min(end - i, at.left());
-                for (int64_t j = 0; j < k; ++j) {
-                    const char* x = at.p[0] + j * step;
-                    Store(at.p[1] + j * out_step, FindInRun<E>(x, plan.reduced, 0, n).index);
-                }
-                at.Advance(k);
-                i += k;
-            }
-        });
-        return;
-    }
-    // Partial results of a few outputs at once, each of `step` elements.
-    const int64_t step = CeilDiv(n_pieces, kMaxParts) * kPiece;
-    const int64_t n_parts = CeilDiv(n, step);
-    const int64_t group = kMaxParts / n_parts;
-    Best<E> parts[kMaxParts];
-    for (int64_t first = 0; first < plan.n_out; first += group) {
-        const int64_t n_group = std::min(group, plan.n_out - first);
-        ParallelFor(n_group * n_parts, [&](int64_t k) {
-            const char* x = Cursor<2>{plan.kept, first + k / n_parts}.p[0];
-            const int64_t begin = k % n_parts * step;
-            const int64_t end = std::min(begin + step, n);
-            Best<E> best = Best<E>::None();
-            for (int64_t i = begin; i < end; i += kPiece) {
-                if (i != begin) internal::CheckInterrupt();
-                const auto found = FindInRun<E>(x, plan.reduced, i, std::min(kPiece, end - i));
-                best.Take(found.value, found.index);
-            }
-            parts[k] = best;
-        });
-        for (int64_t i = 0; i < n_group; ++i) {
-            Best<E> best = Best<E>::None();
-            for (int64_t p = 0; p < n_parts; ++p) {
-                const Best<E>& part = parts[i * n_parts + p];
-                best.Take(part.value, part.index);
-            }
-            Store(Cursor<2>{plan.kept, first + i}.p[1], best.index);
-        }
+void FindInRuns(const char* x, int64_t step, const Nest& nest, int64_t n, char* out,
+                int64_t out_step, int64_t k) {
+    for (int64_t j = 0; j < k; ++j) {
+        Store(out + j * out_step, FindInRun<E>(x + j * step, nest, 0, n).index);
     }
 }
 
@@ -290,45 +245,141 @@ void FindInRows(const char* data, const Nest& nest, int64_t n, int64_t stride, i
     for (int64_t j = 0; j < width; ++j) Store(out + j * out_stride, all.index[j]);
 }
 
+// An extreme of any dtype.
+struct AnyBest {
+    alignas(8) char value[8];
+    int64_t index{-1};
+};
+
+template <typename E>
+AnyBest ToAny(const Best<E>& best) {
+    static_assert(sizeof best.value <= sizeof AnyBest::value);
+    AnyBest any;
+    std::memcpy(any.value, &best.value, sizeof best.value);
+    any.index = best.index;
+    return any;
+}
+
+template <typename E>
+Best<E> FromAny(const AnyBest& any) {
+    Best<E> best = Best<E>::None();
+    if (any.index >= 0) std::memcpy(&best.value, any.value, sizeof best.value);
+    best.index = any.index;
+    return best;
+}
+
 // Below this many outputs, starting a row costs more than comparing it.
 constexpr int64_t kShortRow = 32;
 constexpr int64_t kShortRowOfBytes = 64;
+
+// What depends on the dtype. All else is said once, for any dtype.
+struct ArgLoops {
+    int64_t item_size;
+    bool is_truth;
+    bool finds_largest;
+    AnyBest (*in_run)(const char* x, const Nest& nest, int64_t begin, int64_t n);
+    void (*take)(AnyBest& best, const AnyBest& found, int64_t offset);
+    void (*in_runs)(const char* x, int64_t step, const Nest& nest, int64_t n, char* out,
+                    int64_t out_step, int64_t k);
+    void (*in_rows)(const char* data, const Nest& nest, int64_t n, int64_t stride, int64_t width,
+                    char* out, int64_t out_stride);
+
+    int64_t short_row() const { return item_size == 1 ? kShortRowOfBytes : kShortRow; }
+};
+
 template <typename E>
-constexpr int64_t kShortRowOf = sizeof(typename E::Item) == 1 ? kShortRowOfBytes : kShortRow;
+constexpr ArgLoops kArgLoops{
+    sizeof(typename E::Item),
+    E::kIsTruth,
+    E::kFindsLargest,
+    [](const char* x, const Nest& nest, int64_t begin, int64_t n) {
+        return ToAny(FindInRun<E>(x, nest, begin, n));
+    },
+    [](AnyBest& best, const AnyBest& found, int64_t offset) {
+        if (found.index < 0) return;
+        Best<E> b = FromAny<E>(best);
+        b.Take(FromAny<E>(found).value, offset + found.index);
+        best = ToAny(b);
+    },
+    &FindInRuns<E>,
+    &FindInRows<E>,
+};
+
+void FindByRuns(const ReducePlan& plan, const ArgLoops& loops) {
+    const int64_t n = plan.n_reduced;
+    const int64_t n_pieces = CeilDiv(n, kPiece);
+    if (n_pieces == 1) {
+        const int64_t group = std::max<int64_t>(1, kPiece / n);
+        const bool has_axis = plan.kept.ndim > 0;
+        const int64_t step = has_axis ? plan.kept.run_stride(0) : 0;
+        const int64_t out_step = has_axis ? plan.kept.run_stride(1) : 0;
+        ParallelFor(CeilDiv(plan.n_out, group), [&](int64_t g) {
+            const int64_t end = std::min(plan.n_out, (g + 1) * group);
+            Cursor<2> at{plan.kept, g * group};
+            for (int64_t i = g * group; i < end;) {
+                const int64_t k = std::min(end - i, at.left());
+                loops.in_runs(at.p[0], step, plan.reduced, n, at.p[1], out_step, k);
+                at.Advance(k);
+                i += k;
+            }
+        });
+        return;
+    }
+    // Partial results of a few outputs at once, each of `step` elements.
+    const int64_t step = CeilDiv(n_pieces, kMaxParts) * kPiece;
+    const int64_t n_parts = CeilDiv(n, step);
+    const int64_t group = kMaxParts / n_parts;
+    AnyBest parts[kMaxParts];
+    for (int64_t first = 0; first < plan.n_out; first += group) {
+        const int64_t n_group = std::min(group, plan.n_out - first);
+        ParallelFor(n_group * n_parts, [&](int64_t k) {
+            const char* x = Cursor<2>{plan.kept, first + k / n_parts}.p[0];
+            const int64_t begin = k % n_parts * step;
+            const int64_t end = std::min(begin + step, n);
+            AnyBest best;
+            for (int64_t i = begin; i < end; i += kPiece) {
+                if (i != begin) internal::CheckInterrupt();
+                loops.take(best, loops.in_run(x, plan.reduced, i, std::min(kPiece, end - i)), 0);
+            }
+            parts[k] = best;
+        });
+        for (int64_t i = 0; i < n_group; ++i) {
+            AnyBest best;
+            for (int64_t p = 0; p < n_parts; ++p) loops.take(best, parts[i * n_parts + p], 0);
+            Store(Cursor<2>{plan.kept, first + i}.p[1], best.index);
+        }
+    }
+}
 
 // Transposes rows [begin, begin + n) of `width` outputs into columns, each a contiguous run.
-template <typename E>
-void FindInColumns(const char* data, int64_t step, int64_t stride, int64_t begin, int64_t n,
-                   int64_t width, Best<E>* best) {
-    using Item = typename E::Item;
-    constexpr int64_t kSize = sizeof(Item);
+void FindInColumns(const ArgLoops& loops, const char* data, int64_t step, int64_t stride,
+                   int64_t begin, int64_t n, int64_t width, AnyBest* best) {
+    const int64_t size = loops.item_size;
     constexpr int64_t kTurned = 1 << 14;  // bytes: half of L1
     constexpr int64_t kGap = 64;          // avoids cache-set conflicts between columns
-    alignas(64) char turned[kTurned + kShortRowOf<E> * kGap];
+    alignas(64) char turned[kTurned + kShortRowOfBytes * kGap];
     // bools are most often decided by the first elements.
     constexpr int64_t kFirst = 32;
-    int64_t most = E::kIsTruth ? kFirst : std::min(kTurned / kSize / width, kArgBlock);
-    std::fill_n(best, width, Best<E>::None());
+    int64_t most = loops.is_truth ? kFirst : std::min(kTurned / size / width, kArgBlock);
+    std::fill_n(best, width, AnyBest{});
     for (int64_t at = begin; at < begin + n;) {
         const int64_t k = std::min(most, begin + n - at);
-        const int64_t column = k * kSize + kGap;
-        CopyBlock(turned, data + at * step, {width, k, column, kSize, stride, step}, kSize);
-        const Nest run = Line(k, kSize);
-        bool is_final = E::kIsTruth;
+        const int64_t column = k * size + kGap;
+        CopyBlock(turned, data + at * step, {width, k, column, size, stride, step}, size);
+        const Nest run = Line(k, size);
+        bool is_final = loops.is_truth;
         for (int64_t j = 0; j < width; ++j) {
-            const Best<E> found = FindInRun<E>(turned + j * column, run, 0, k);
-            if (found.index >= 0) best[j].Take(found.value, at + found.index);
-            if constexpr (E::kIsTruth) is_final &= best[j].value == E::kFindsLargest;
+            loops.take(best[j], loops.in_run(turned + j * column, run, 0, k), at);
+            is_final = is_final && (best[j].value[0] != 0) == loops.finds_largest;
         }
         if (is_final) return;
         if ((at + k) / kPiece != at / kPiece) internal::CheckInterrupt();
         at += k;
-        most = std::min(kTurned / kSize / width, kArgBlock);
+        most = std::min(kTurned / size / width, kArgBlock);
     }
 }
 
-template <typename E>
-void FindByColumns(const ReducePlan& plan) {
+void FindByColumns(const ReducePlan& plan, const ArgLoops& loops) {
     const int64_t n = plan.n_reduced;
     const int64_t width = plan.kept.run_length();
     const int64_t stride = plan.kept.run_stride(0);
@@ -336,21 +387,22 @@ void FindByColumns(const ReducePlan& plan) {
     Walk<2> outer = plan.kept;
     --outer.ndim;
     const int64_t n_outer = plan.n_out / width;
-    const auto find = [&](int64_t i, int64_t begin, int64_t end, Best<E>* best) {
-        FindInColumns<E>(Cursor<2>{outer, i}.p[0], step, stride, begin, end - begin, width, best);
+    const auto find = [&](int64_t i, int64_t begin, int64_t end, AnyBest* best) {
+        FindInColumns(loops, Cursor<2>{outer, i}.p[0], step, stride, begin, end - begin, width,
+                      best);
     };
-    const auto store = [&](int64_t i, const Best<E>* best) {
+    const auto store = [&](int64_t i, const AnyBest* best) {
         char* out = Cursor<2>{outer, i}.p[1];
         for (int64_t j = 0; j < width; ++j) {
             Store(out + j * plan.kept.run_stride(1), best[j].index);
         }
     };
-    const int64_t n_parts = std::min(CeilDiv(n * width, kPiece), kMaxParts / kShortRowOf<E>);
+    const int64_t n_parts = std::min(CeilDiv(n * width, kPiece), kMaxParts / loops.short_row());
     if (n_parts == 1 || n_outer > kMaxParts) {
         const int64_t group = std::max<int64_t>(1, kPiece / (n * width));
         ParallelFor(CeilDiv(n_outer, group), [&](int64_t g) {
             for (int64_t i = g * group; i < std::min(n_outer, (g + 1) * group); ++i) {
-                Best<E> best[kShortRowOf<E>];
+                AnyBest best[kShortRowOfBytes];
                 find(i, 0, n, best);
                 store(i, best);
             }
@@ -358,15 +410,14 @@ void FindByColumns(const ReducePlan& plan) {
         return;
     }
     for (int64_t i = 0; i < n_outer; ++i) {
-        Best<E> parts[kMaxParts];
+        AnyBest parts[kMaxParts];
         ParallelFor(n_parts, [&](int64_t k) {
             const Part part{n, n_parts, k};
-            find(i, part.begin, part.end, parts + k * kShortRowOf<E>);
+            find(i, part.begin, part.end, parts + k * loops.short_row());
         });
         for (int64_t k = 1; k < n_parts; ++k) {
             for (int64_t j = 0; j < width; ++j) {
-                const Best<E>& part = parts[k * kShortRowOf<E> + j];
-                parts[j].Take(part.value, part.index);
+                loops.take(parts[j], parts[k * loops.short_row() + j], 0);
             }
         }
         store(i, parts);
@@ -382,8 +433,7 @@ bool HasShortRows(const ReducePlan& plan, int* longest) {
            plan.n_reduced < kShortRow;
 }
 
-template <typename E>
-void FindByRows(ReducePlan plan) {
+void FindByRows(ReducePlan plan, const ArgLoops& loops) {
     int longest;
     const bool turns = HasShortRows(plan, &longest);
     if (turns) plan.kept.MoveInwards(longest, plan.kept.ndim - 1);
@@ -404,7 +454,7 @@ void FindByRows(ReducePlan plan) {
             const int64_t begin = (turns ? k / n_outer : k % n_tiles) * tile;
             const Cursor<2> at{plan.kept, row * n_columns + begin};
             const int64_t width = std::min(tile, n_columns - begin);
-            FindInRows<E>(at.p[0], plan.reduced, plan.n_reduced, stride, width, at.p[1],
+            loops.in_rows(at.p[0], plan.reduced, plan.n_reduced, stride, width, at.p[1],
                           plan.kept.run_stride(1));
         }
     });
@@ -414,33 +464,33 @@ template <bool kLargest, bool kIgnoresNan>
 void Find(const Array& x, const Axes& axes, const Array& out) {
     if (out.GetTotalSize() == 0) return;
     const ReducePlan plan{x, axes, out, AxisOrder::kGiven};
+    const ArgLoops* loops = nullptr;
     VisitDtype(x.dtype(), [&]<typename T>() {
         if constexpr (!kIsComplexType<T>) {
             using E = std::conditional_t<
                 std::is_same_v<T, bool>, ExtremeTruth<kLargest>,
                 Extreme<ExtremeItem<T>, kLargest, kIgnoresNan && kIsFloatingType<T>>>;
-            // Many short rows are faster transposed into columns, except for 16-bit floats, which
-            // would be upcast twice.
-            constexpr int64_t kFewest = std::is_same_v<T, bool> ? 16 : 32;
-            const bool is_narrow = !kIsHalf<T> && plan.by_rows && plan.reduced.ndim == 1 &&
-                                   plan.kept.run_length() < kShortRowOf<E> &&
-                                   plan.n_reduced >= kFewest;
-            // Adjacent bools are compared a word at a time.
-            const bool is_word = E::kIsTruth && plan.n_reduced > 8 && plan.reduced.ndim == 1 &&
-                                 plan.reduced.run_stride(0) == 1;
-            if (is_word) {
-                FindByRuns<E>(plan);
-            } else if (is_narrow) {
-                FindByColumns<E>(plan);
-            } else if (plan.by_rows) {
-                FindByRows<E>(plan);
-            } else {
-                FindByRuns<E>(plan);
-            }
+            loops = &kArgLoops<E>;
         } else {
             ThrowUnexpectedDtype(x.dtype(), "a real dtype");
         }
     });
+    // Many short rows are faster transposed into columns, except for 16-bit floats, which would be
+    // upcast twice.
+    const int64_t fewest = loops->is_truth ? 16 : 32;
+    const bool is_half = x.dtype() == Dtype::kFloat16 || x.dtype() == Dtype::kBFloat16;
+    const bool is_narrow = !is_half && plan.by_rows && plan.reduced.ndim == 1 &&
+                           plan.kept.run_length() < loops->short_row() && plan.n_reduced >= fewest;
+    // Adjacent bools are compared a word at a time.
+    const bool is_word = loops->is_truth && plan.n_reduced > 8 && plan.reduced.ndim == 1 &&
+                         plan.reduced.run_stride(0) == 1;
+    if (is_word || (!is_narrow && !plan.by_rows)) {
+        FindByRuns(plan, *loops);
+    } else if (is_narrow) {
+        FindByColumns(plan, *loops);
+    } else {
+        FindByRows(plan, *loops);
+    }
 }
 
 void ArgMax(const Array& x, const Axes& axes, const Array& out) { Find<true, false>(x, axes, out); }

@@ -151,7 +151,7 @@ inline Batch<Lane<T>> LoadIndex(const Index* index, int64_t n) {
 
 // n adjacent windows, from x[r] on, one per lane.
 template <int kStride, typename T, typename Index>
-inline void MaxAcross(const PoolRows<T>& rows, int64_t from, int64_t n, T* y, Index* index) {
+inline void MaxAcross(const PoolRows& rows, int64_t from, int64_t n, T* y, Index* index) {
     constexpr bool kIndex = !std::is_void_v<Index>;
     for (int64_t i = 0; i < n; i += kSize<T>) {
         const int64_t left = n - i;
@@ -164,7 +164,7 @@ inline void MaxAcross(const PoolRows<T>& rows, int64_t from, int64_t n, T* y, In
         }
         for (int r = 0; r < rows.count; ++r) {
             const auto first = static_cast<Lane<T>>(rows.first[r]);
-            ForTaps<kStride>(rows.data[r] + from + i * kStride, rows.width,
+            ForTaps<kStride>(rows.row<T>(r) + from + i * kStride, rows.width,
                              left < kSize<T> ? left : kSize<T>, [&](int64_t t, const Batch<T>& x) {
                                  if (empty) {
                                      empty = false;
@@ -196,18 +196,18 @@ inline void SeeAny(Largest<T>& largest, T x, int64_t k) {
 
 // Reduces along one window after the other.
 template <typename T, typename Index>
-inline void MaxAlong(const PoolRows<T>& rows, int64_t from, int64_t n, int64_t to, T* y,
+inline void MaxAlong(const PoolRows& rows, int64_t from, int64_t n, int64_t to, T* y,
                      Index* index) {
     alignas(64) Lane<T> lane[kSize<T>];
     for (int64_t l = 0; l < kSize<T>; ++l) lane[l] = static_cast<Lane<T>>(l);
     const auto lanes = Batch<Lane<T>>::load_aligned(lane);
     for (int64_t i = 0; i < n; ++i) {
         const int64_t begin = from + i * rows.stride;
-        Largest<T> largest = StartLargest(rows, rows.data[0] + begin, to + i, y, index);
-        auto value = Batch<T>::load_unaligned(rows.data[0] + begin);
+        Largest<T> largest = StartLargest(rows, rows.row<T>(0) + begin, to + i, y, index);
+        auto value = Batch<T>::load_unaligned(rows.row<T>(0) + begin);
         Batch<Lane<T>> number = lanes + static_cast<Lane<T>>(rows.first[0]);
         for (int r = 0; r < rows.count; ++r) {
-            const T* x = rows.data[r] + begin;
+            const T* x = rows.row<T>(r) + begin;
             for (int64_t t = 0; t < rows.width; t += kSize<T>) {
                 // The last batch may overlap the one before: seeing elements twice is harmless.
                 const int64_t k = t + kSize<T> <= rows.width ? t : rows.width - kSize<T>;
@@ -251,7 +251,9 @@ inline Index* Advance(Index* index, int64_t n) {
 }
 
 template <typename T, typename Index>
-void Max(const PoolRows<T>& rows, int64_t n, T* y, Index* index) {
+void Max(const PoolRows& rows, int64_t n, void* out, void* numbers) {
+    T* const y = static_cast<T*>(out);
+    Index* const index = static_cast<Index*>(numbers);
     if (n < kSize<T> && rows.width >= 2 * kSize<T>) {
         ForOutRows(rows, [&](int64_t to, int64_t from) { MaxAlong(rows, from, n, to, y, index); });
     } else if (n > 1 && rows.stride == 1) {
@@ -263,31 +265,31 @@ void Max(const PoolRows<T>& rows, int64_t n, T* y, Index* index) {
             MaxAcross<2>(rows, from, n, y + to, Advance(index, to));
         });
     } else {
-        ScalarMax(rows, n, y, index);
+        ScalarMax<T, Index>(rows, n, y, index);
     }
 }
 
 // ---- sums ---------------------------------------------------------------------------------------
 
 template <typename T>
-void AddRows(const PoolRows<T>& rows, int64_t n, T divisor, T* y) {
+void AddRows(const PoolRows& rows, int64_t n, T divisor, T* y) {
     for (int64_t i = 0; i < n; i += kSize<T>) {
         const int64_t left = n - i;
-        Batch<T> sum = LoadFirst((rows.resume ? y : rows.data[0]) + i, left);
+        Batch<T> sum = LoadFirst((rows.resume ? y : rows.row<T>(0)) + i, left);
         for (int r = rows.resume ? 0 : 1; r < rows.count; ++r) {
-            sum += LoadFirst(rows.data[r] + i, left);
+            sum += LoadFirst(rows.row<T>(r) + i, left);
         }
         StoreFirst(y + i, divisor == 1 ? sum : sum / divisor, left);
     }
 }
 
 template <int kStride, typename T>
-inline void SumAcross(const PoolRows<T>& rows, int64_t from, int64_t n, T divisor, T* y) {
+inline void SumAcross(const PoolRows& rows, int64_t from, int64_t n, T divisor, T* y) {
     for (int64_t i = 0; i < n; i += kSize<T>) {
         const int64_t left = n - i;
         Batch<T> sum(T(0));
         for (int r = 0; r < rows.count; ++r) {
-            ForTaps<kStride>(rows.data[r] + from + i * kStride, rows.width,
+            ForTaps<kStride>(rows.row<T>(r) + from + i * kStride, rows.width,
                              left < kSize<T> ? left : kSize<T>,
                              [&](int64_t, const Batch<T>& b) { sum += b; });
         }
@@ -316,13 +318,13 @@ inline T SumAlong(const T* x, int64_t n) {
 }
 
 template <typename T>
-void Sum(const PoolRows<T>& rows, int64_t n, T divisor, T* y) {
+void Sum(const PoolRows& rows, int64_t n, T divisor, T* y) {
     constexpr int64_t kItem = static_cast<int64_t>(sizeof(T));
     // Chosen by the shape alone, since the order of the sum depends on it.
     if (rows.count == 1 && n * kItem < 64 && rows.width * kItem >= 128) {
         ForOutRows(rows, [&](int64_t to, int64_t from) {
             for (int64_t i = 0; i < n; ++i) {
-                y[to + i] = SumAlong(rows.data[0] + from + i * rows.stride, rows.width) / divisor;
+                y[to + i] = SumAlong(rows.row<T>(0) + from + i * rows.stride, rows.width) / divisor;
             }
         });
     } else if (n > 1 && rows.stride == 1) {
@@ -336,7 +338,7 @@ void Sum(const PoolRows<T>& rows, int64_t n, T divisor, T* y) {
             for (int64_t i = 0; i < n; ++i) {
                 T sum = 0;
                 for (int r = 0; r < rows.count; ++r) {
-                    const T* x = rows.data[r] + from + i * rows.stride;
+                    const T* x = rows.row<T>(r) + from + i * rows.stride;
                     for (int64_t t = 0; t < rows.width; ++t) sum += x[t];
                 }
                 y[to + i] = sum / divisor;

@@ -23,6 +23,11 @@ const Array& GradContext::output_grad(int i) {
 
 void GradContext::SetInputGrad(int i, Array gx) { run_.AddInputGrad(node_, i, std::move(gx)); }
 
+void GradContext::SetGradOf(internal::GradFn* fn,
+                            Array (*compute)(internal::GradFn* fn, const Array& gy)) {
+    if (IsInputGradRequired(fn->input)) SetInputGrad(fn->input, compute(fn, output_grad()));
+}
+
 bool GradContext::IsOnTheWay(internal::Slot* slot) const { return run_.IsOnTheWay(slot); }
 
 namespace internal {

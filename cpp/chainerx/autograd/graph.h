@@ -274,13 +274,13 @@ void Node::AddGradFn(int input, void (*run)(GradFn*, GradContext&), F&& f) {
     static_assert(alignof(Fn) <= 16);
     constexpr uint32_t size = (sizeof(Fn) + 15) / 16 * 16;
     const bool fits = arena_used + size <= kArenaSize;
-    void* p = fits ? arena() + arena_used : PoolAlloc(size);
+    void* p = fits ? arena() + arena_used : PoolAllocOutside(size);  // rarely: not inline
     if (fits) arena_used += size;
     auto* fn = new (p) Fn{{fns, run,
                            [](GradFn* self) {
                                const uint32_t pool_size = self->pool_size;
                                static_cast<Fn*>(self)->~Fn();
-                               if (pool_size != 0) PoolFree(self, pool_size);
+                               if (pool_size != 0) PoolFreeOutside(self, pool_size);
                            },
                            fits ? 0 : size, input},
                           std::forward<F>(f)};

@@ -114,6 +114,9 @@ class CX_API GradContext {
 
  private:
     friend class internal::BackwardRun;
+    friend class Record;
+    // Runs the gradient function of one input. Not a template: there are a thousand such functions.
+    void SetGradOf(internal::GradFn* fn, Array (*compute)(internal::GradFn* fn, const Array& gy));
     GradContext(internal::BackwardRun& run, uint64_t id, internal::Node* node, Array* output_grads,
                 bool has_targets)
         : run_{run}, id_{id}, node_{node}, output_grads_{output_grads}, has_targets_{has_targets} {}
@@ -158,8 +161,9 @@ class CX_API Record {
         node_->AddGradFn(
             input,
             [](internal::GradFn* self, GradContext& context) {
-                if (!context.IsInputGradRequired(self->input)) return;
-                context.SetInputGrad(self->input, static_cast<Fn*>(self)->f(context.output_grad()));
+                context.SetGradOf(self, [](internal::GradFn* self, const Array& gy) -> Array {
+                    return static_cast<Fn*>(self)->f(gy);
+                });
             },
             std::forward<F>(f));
     }

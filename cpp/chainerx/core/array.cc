@@ -2,6 +2,8 @@
 
 namespace chainerx {
 
+void internal::ArrayBody::Unref() noexcept { UnrefInline(); }
+
 void internal::ArrayBody::DropStrong() {
     if (slot != nullptr) {
         DetachSlot(*this);

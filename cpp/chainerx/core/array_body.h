@@ -97,7 +97,10 @@ struct ArrayBody {
 
     void Ref() { counts.fetch_add(kStrong, std::memory_order_relaxed); }
 
-    void Unref() {
+    // Not inline: it has thousands of call sites, half of them on paths of exceptions.
+    CX_API void Unref() noexcept;
+    // The same, inline, for the one call site that every operation from Python runs.
+    void UnrefInline() {
         // Nobody can add a handle if the only one is ours and no closure or slot refers to us.
         if (IsSole() && slot == nullptr) [[likely]] {
             Destroy();

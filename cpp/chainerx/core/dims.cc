@@ -4,9 +4,29 @@
 
 namespace chainerx {
 
-void internal::ThrowTooManyDims(int64_t ndim) {
+namespace internal {
+namespace {
+
+template <typename T>
+std::string ToText(const T* first, const T* last) {
+    std::string s = "(";
+    for (const T* p = first; p != last; ++p) {
+        if (p != first) s += ", ";
+        s += std::to_string(*p);
+    }
+    return s + (last - first == 1 ? ",)" : ")");
+}
+
+}  // namespace
+
+void ThrowTooManyDims(int64_t ndim) {
     throw DimensionError{"too many dimensions: ", ndim, ", the maximum is ", int64_t{kMaxNdim}};
 }
+
+std::string TupleToString(const int64_t* first, const int64_t* last) { return ToText(first, last); }
+std::string TupleToString(const int8_t* first, const int8_t* last) { return ToText(first, last); }
+
+}  // namespace internal
 
 int64_t CheckedNBytes(const char* op, const Shape& shape, int64_t item_size) {
     int64_t n = item_size;

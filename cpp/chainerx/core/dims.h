@@ -15,6 +15,8 @@ inline constexpr int8_t kMaxNdim = 10;
 
 namespace internal {
 [[noreturn]] CX_API CX_COLD void ThrowTooManyDims(int64_t ndim);
+CX_API std::string TupleToString(const int64_t* first, const int64_t* last);
+CX_API std::string TupleToString(const int8_t* first, const int8_t* last);
 }  // namespace internal
 
 template <typename T>
@@ -80,14 +82,7 @@ class StackVector {
     }
 
     // In the notation of a Python tuple.
-    std::string ToString() const {
-        std::string s = "(";
-        for (int64_t i = 0; i < n_; ++i) {
-            if (i != 0) s += ", ";
-            s += std::to_string(v_[i]);
-        }
-        return s + (n_ == 1 ? ",)" : ")");
-    }
+    std::string ToString() const { return internal::TupleToString(begin(), end()); }
 
  private:
     void CopyFrom(const StackVector& o) {

@@ -46,7 +46,7 @@ void Dealloc(PyObject* o) {
     if (self->weakrefs != nullptr) PyObject_ClearWeakRefs(o);
     if (internal::ArrayBody* body = self->body) {
         self->body = nullptr;
-        body->Unref();
+        body->UnrefInline();
     }
     if (kUseFreeList && g_num_free < kMaxFree) {
         g_free[g_num_free++] = self;

@@ -11,9 +11,9 @@
 #include "chainerx/kernels/attention/attention_options.h"
 #include "chainerx/native/attention/attention_loops.h"
 #include "chainerx/native/gemm/gemm_loops.h"
-#include "chainerx/native/parts.h"
 #include "chainerx/native/random/number_loops.h"
 #include "chainerx/native/random/random.h"
+#include "chainerx/native/ranges.h"
 
 namespace chainerx::native {
 

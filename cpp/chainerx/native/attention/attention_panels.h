@@ -7,8 +7,8 @@
 
 #include "chainerx/native/attention/attention_operands.h"
 #include "chainerx/native/gemm/gemm_loops.h"
-#include "chainerx/native/parts.h"
-#include "chainerx/native/strided/turn_loops.h"
+#include "chainerx/native/ranges.h"
+#include "chainerx/native/strided/transpose_loops.h"
 
 namespace chainerx::native {
 
@@ -140,7 +140,7 @@ void WriteTurned(const C* panel, int64_t width, int64_t n, C* memory, const Stri
     const auto& loops = GemmLoopsOf<C>();
     const int64_t columns = loops.columns;
     if constexpr (std::is_same_v<T, C>) {
-        const TurnLoops& turns = turn_loops();
+        const TurnLoops& turns = transpose_loops();
         const int64_t side = sizeof(C) == 4 ? turns.side4 : turns.side8;
         if (n % side == 0 && width % side == 0) {
             const auto turn = sizeof(C) == 4 ? turns.turn4 : turns.turn8;

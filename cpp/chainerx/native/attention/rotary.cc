@@ -6,8 +6,8 @@
 
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/native/native_backend.h"
-#include "chainerx/native/parts.h"
-#include "chainerx/native/wide.h"
+#include "chainerx/native/ranges.h"
+#include "chainerx/native/upcast.h"
 
 namespace chainerx::native {
 namespace {

@@ -5,14 +5,14 @@
 
 #include "chainerx/core/interrupt.h"
 #include "chainerx/core/thread_pool.h"
-#include "chainerx/native/conv/tap_loops.h"
+#include "chainerx/native/conv/depthwise_loops.h"
 #include "chainerx/native/isa.h"
-#include "chainerx/native/parts.h"
+#include "chainerx/native/ranges.h"
 #include "chainerx/native/scratch.h"
 
 namespace chainerx::native {
 
-CX_DISPATCH(taps, TapUnit)
+CX_DISPATCH(depthwise, TapUnit)
 
 namespace {
 
@@ -49,9 +49,9 @@ constexpr TapLoops<T> kPlainLoops{&PlainCopy<T>, &PlainSum<T>, &PlainProducts<T>
 template <typename T>
 const TapLoops<T>& LoopsOf() {
     if constexpr (std::is_same_v<T, float>) {
-        return taps_loops().f32;
+        return depthwise_loops().f32;
     } else if constexpr (std::is_same_v<T, double>) {
-        return taps_loops().f64;
+        return depthwise_loops().f64;
     } else {
         return kPlainLoops<T>;
     }

@@ -2,7 +2,7 @@
 // there, so each row of the result is summed tap by tap.
 #pragma once
 
-#include "chainerx/native/conv/conv_gather.h"
+#include "chainerx/native/conv/implicit_gemm.h"
 
 namespace chainerx::native {
 

@@ -6,9 +6,9 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/kernels/strided/memory.h"
-#include "chainerx/native/conv/conv_gather.h"
 #include "chainerx/native/conv/conv_operands.h"
-#include "chainerx/native/parts.h"
+#include "chainerx/native/conv/implicit_gemm.h"
+#include "chainerx/native/ranges.h"
 
 namespace chainerx::native {
 

@@ -6,7 +6,7 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/kernels/strided/memory.h"
-#include "chainerx/native/gemm/cache_sets.h"
+#include "chainerx/native/gemm/cache_conflict.h"
 
 namespace chainerx::native {
 

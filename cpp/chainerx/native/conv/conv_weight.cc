@@ -6,10 +6,10 @@
 
 #include "chainerx/core/interrupt.h"
 #include "chainerx/core/thread_pool.h"
-#include "chainerx/native/gemm/cache_sets.h"
+#include "chainerx/native/gemm/cache_conflict.h"
 #include "chainerx/native/gemm/gemm_loops.h"
-#include "chainerx/native/gemm/grid.h"
-#include "chainerx/native/parts.h"
+#include "chainerx/native/gemm/work_partition.h"
+#include "chainerx/native/ranges.h"
 #include "chainerx/native/scratch.h"
 
 namespace chainerx::native {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "chainerx/native/conv/conv_gather.h"
+#include "chainerx/native/conv/implicit_gemm.h"
 
 namespace chainerx::native {
 

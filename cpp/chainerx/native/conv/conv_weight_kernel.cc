@@ -4,7 +4,7 @@
 
 #include "chainerx/kernels/conv/connection.h"
 #include "chainerx/kernels/strided/memory.h"
-#include "chainerx/native/conv/conv_batch_last.h"
+#include "chainerx/native/conv/conv_chwn.h"
 #include "chainerx/native/conv/conv_direct.h"
 #include "chainerx/native/conv/conv_input.h"
 #include "chainerx/native/conv/conv_operands.h"

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "chainerx/native/conv/conv_gather.h"
+#include "chainerx/native/conv/implicit_gemm.h"
 #include "chainerx/native/gemm/gemm_loops.h"
-#include "chainerx/native/parts.h"
+#include "chainerx/native/ranges.h"
 #include "chainerx/native/scratch.h"
 
 namespace chainerx::native {

@@ -5,7 +5,7 @@
 #include "chainerx/native/elementwise/elementwise.h"
 #include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
-#include "chainerx/native/parts.h"
+#include "chainerx/native/ranges.h"
 
 namespace chainerx::native {
 

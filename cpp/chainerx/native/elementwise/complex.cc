@@ -7,7 +7,7 @@
 #include "chainerx/native/elementwise/complex_loops.h"
 #include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
-#include "chainerx/native/strided/tiles.h"
+#include "chainerx/native/strided/tiled_loop.h"
 
 namespace chainerx::native {
 

@@ -6,7 +6,7 @@
 #include <complex>
 
 #include "chainerx/core/dtype.h"
-#include "chainerx/native/strided/field.h"
+#include "chainerx/native/strided/scalar_traits.h"
 
 namespace chainerx::native {
 

@@ -7,7 +7,7 @@
 #include "chainerx/native/elementwise/divide_loops.h"
 #include "chainerx/native/isa.h"
 #include "chainerx/native/strided/cast_loops.h"
-#include "chainerx/native/strided/tiles.h"
+#include "chainerx/native/strided/tiled_loop.h"
 
 namespace chainerx::native {
 

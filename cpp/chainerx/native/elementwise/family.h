@@ -3,7 +3,7 @@
 //
 // Floats have loops in each instruction set (native/elementwise/simd/family.h). Complex numbers are
 // computed here, and so are integers and bool, unless CX_FAMILY_WHOLE is defined: then they have
-// loops per instruction set too (native/elementwise/simd/whole.h).
+// loops per instruction set too (native/elementwise/simd/integer.h).
 // CX_FAMILY_NO_FLOATS means that no loops exist for floats, as for bitwise operations.
 
 #include <type_traits>
@@ -14,8 +14,8 @@
 #include "chainerx/native/native_backend.h"
 
 #define CX_ROWS_NAMESPACE baseline
-#include "chainerx/native/elementwise/rows.h"
-#include "chainerx/native/elementwise/whole_rows.h"
+#include "chainerx/native/elementwise/op_table.h"
+#include "chainerx/native/elementwise/op_table_integer.h"
 
 namespace chainerx::native {
 
@@ -29,7 +29,7 @@ const CX_FAMILY_LOOPS& CX_JOIN(CX_FAMILY, _loops)() {
 CX_DISPATCH(CX_FAMILY, CX_FAMILY_LOOPS)
 #endif
 #if defined(CX_FAMILY_WHOLE)
-CX_DISPATCH(CX_JOIN(whole_, CX_FAMILY), CX_WHOLE_LOOPS)
+CX_DISPATCH(CX_JOIN(integer_, CX_FAMILY), CX_WHOLE_LOOPS)
 #endif
 
 namespace {
@@ -116,13 +116,13 @@ template <typename Row>
 }
 
 #if defined(CX_FAMILY_WHOLE)
-#define CX_WHOLE_OF(Name) CX_JOIN(CX_JOIN(whole_, CX_FAMILY), _loops)().Name
+#define CX_INTEGER_OF(Name) CX_JOIN(CX_JOIN(integer_, CX_FAMILY), _loops)().Name
 #else
-#define CX_WHOLE_OF(Name) \
-    {                     \
+#define CX_INTEGER_OF(Name) \
+    {                       \
     }
 #endif
-#define CX_LOOPS_OF(Name) CX_JOIN(CX_FAMILY, _loops)().Name, CX_WHOLE_OF(Name)
+#define CX_LOOPS_OF(Name) CX_JOIN(CX_FAMILY, _loops)().Name, CX_INTEGER_OF(Name)
 #define CX_DEFINE_UNARY(Name, to_bool)                                                   \
     const UnaryKernel kKernel##Name = MakeUnary<rows::Name, to_bool>(CX_LOOPS_OF(Name)); \
     void Name(const Array& x, const Array& out) { RunUnary(kKernel##Name, x, out); }     \
@@ -158,7 +158,7 @@ template <typename Row>
 #undef CX_COMPARE
 #undef CX_UNARY_ATTR
 #undef CX_LOOPS_OF
-#undef CX_WHOLE_OF
+#undef CX_INTEGER_OF
 #undef CX_DEFINE_UNARY
 #undef CX_DEFINE_BINARY
 

@@ -1,4 +1,4 @@
-// Scalar loops of one table row (native/elementwise/rows.h): for integers, bool and complex
+// Scalar loops of one table row (native/elementwise/op_table.h): for integers, bool and complex
 // numbers, auto-vectorized where possible.
 #pragma once
 

@@ -6,7 +6,7 @@
 #include "chainerx/core/scalar.h"
 #include "chainerx/kernels/elementwise/where.h"
 #include "chainerx/native/native_backend.h"
-#include "chainerx/native/strided/tiles.h"
+#include "chainerx/native/strided/tiled_loop.h"
 
 namespace chainerx::native {
 namespace {

@@ -12,14 +12,14 @@
 #include "chainerx/native/gemm/blas_library.h"
 #include "chainerx/native/gemm/gemm_blocks.h"
 #include "chainerx/native/gemm/gemm_plain.h"
-#include "chainerx/native/gemm/small_loops.h"
+#include "chainerx/native/gemm/small_gemm.h"
 #include "chainerx/native/isa.h"
 #include "chainerx/native/strided/copy_block.h"
 
 namespace chainerx {
 namespace native {
 
-CX_DISPATCH(small, SmallLoops)
+CX_DISPATCH(small_gemm, SmallLoops)
 
 namespace {
 
@@ -101,8 +101,8 @@ bool IsSmall(const Product<T>& p) {
 
 template <typename T>
 void RunSmall(const Product<T>& p) {
-    small_loops().Of<T>().product(p.m, p.n, p.k, p.a, p.trans_a ? 1 : p.lda, p.trans_a ? p.lda : 1,
-                                  p.b, p.ldb, p.c, p.ldc, p.accumulate);
+    small_gemm_loops().Of<T>().product(p.m, p.n, p.k, p.a, p.trans_a ? 1 : p.lda,
+                                       p.trans_a ? p.lda : 1, p.b, p.ldb, p.c, p.ldc, p.accumulate);
 }
 
 // GEMV: a matrix times a column, or its transpose; each row of `a` is as long as the sum.
@@ -171,8 +171,8 @@ bool TryMatrixVector(const Product<T>& p) {
     // Each sum is sequential, hence the same for all vector widths: columns of `a` are transposed
     // first.
     const auto product = [&](const T* a, int64_t a_col) {
-        small_loops().Of<T>().product(1, v.rows, v.k, v.x, 0, v.x_step, a, a_col, v.y, v.rows,
-                                      v.accumulate);
+        small_gemm_loops().Of<T>().product(1, v.rows, v.k, v.x, 0, v.x_step, a, a_col, v.y, v.rows,
+                                           v.accumulate);
     };
     if (v.y_step != 1) return false;
     if (v.a_row == 1) {
@@ -194,7 +194,7 @@ bool TryMatrixVector(const Product<T>& p) {
 template <typename T>
 void RunOuter(const Product<T>& p) {
     const int64_t step = p.trans_a ? 1 : p.lda;
-    const auto scale = small_loops().Of<T>().scale;
+    const auto scale = small_gemm_loops().Of<T>().scale;
     for (int64_t i = 0; i < p.m; ++i) {
         scale(p.b, p.a[i * step], p.c + i * p.ldc, p.n, p.accumulate);
     }
@@ -203,7 +203,7 @@ void RunOuter(const Product<T>& p) {
 template <typename T>
 T Dot(int64_t k, const T* a, const T* b) {
     if constexpr (std::is_floating_point_v<T>) {
-        return small_loops().Of<T>().dot(k, a, b);
+        return small_gemm_loops().Of<T>().dot(k, a, b);
     } else {
         return complex_loops().Dots<typename T::value_type>().plain(k, a, b);
     }

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "chainerx/core/thread_pool.h"
-#include "chainerx/native/parts.h"
+#include "chainerx/native/ranges.h"
 
 namespace chainerx {
 namespace native {

@@ -8,7 +8,7 @@
 #include "chainerx/native/gemm/gemm_loops.h"
 #include "chainerx/native/gemm/gemm_panels.h"
 #include "chainerx/native/isa.h"
-#include "chainerx/native/parts.h"
+#include "chainerx/native/ranges.h"
 #include "chainerx/native/scratch.h"
 
 namespace chainerx::native {

@@ -6,9 +6,9 @@
 #include <cstring>
 
 #include "chainerx/core/thread_pool.h"
-#include "chainerx/native/gemm/cache_sets.h"
+#include "chainerx/native/gemm/cache_conflict.h"
 #include "chainerx/native/gemm/gemm_loops.h"
-#include "chainerx/native/parts.h"
+#include "chainerx/native/ranges.h"
 #include "chainerx/native/scratch.h"
 
 namespace chainerx::native::gemm {

@@ -5,7 +5,7 @@
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/index/indexing.h"
 #include "chainerx/native/native_backend.h"
-#include "chainerx/native/parts.h"
+#include "chainerx/native/ranges.h"
 #include "chainerx/native/scratch.h"
 
 namespace chainerx::native {

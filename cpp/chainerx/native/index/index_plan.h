@@ -9,8 +9,8 @@
 #include "chainerx/core/interrupt.h"
 #include "chainerx/core/kernel_error.h"
 #include "chainerx/kernels/index/indexing.h"
-#include "chainerx/native/parts.h"
-#include "chainerx/native/strided/walk.h"
+#include "chainerx/native/ranges.h"
+#include "chainerx/native/strided/strided_iterator.h"
 
 namespace chainerx::native {
 namespace {

@@ -7,7 +7,7 @@
 #include "chainerx/kernels/index/indexing.h"
 #include "chainerx/native/index/index_plan.h"
 #include "chainerx/native/native_backend.h"
-#include "chainerx/native/parts.h"
+#include "chainerx/native/ranges.h"
 #include "chainerx/native/strided/copy_block.h"
 #include "chainerx/native/strided/copy_bytes.h"
 #include "chainerx/native/strided/copy_runs.h"

@@ -8,7 +8,7 @@
 #include "chainerx/kernels/index/indexing.h"
 #include "chainerx/native/index/index_plan.h"
 #include "chainerx/native/native_backend.h"
-#include "chainerx/native/parts.h"
+#include "chainerx/native/ranges.h"
 #include "chainerx/native/reduce/reduce_policies.h"
 
 namespace chainerx::native {

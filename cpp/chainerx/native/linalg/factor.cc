@@ -14,7 +14,7 @@
 #include "chainerx/native/gemm/matrices.h"
 #include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
-#include "chainerx/native/parts.h"
+#include "chainerx/native/ranges.h"
 
 namespace chainerx::native {
 

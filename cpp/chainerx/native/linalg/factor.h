@@ -13,9 +13,9 @@
 
 #include "chainerx/core/interrupt.h"
 #include "chainerx/native/gemm/blas.h"
-#include "chainerx/native/linalg/factor_narrow.h"
+#include "chainerx/native/linalg/factor_unblocked.h"
 #include "chainerx/native/scratch.h"
-#include "chainerx/native/strided/field.h"
+#include "chainerx/native/strided/scalar_traits.h"
 
 namespace chainerx::native {
 

@@ -4,7 +4,7 @@
 #include <complex>
 #include <cstddef>
 
-#include "chainerx/native/strided/field.h"
+#include "chainerx/native/strided/scalar_traits.h"
 
 namespace chainerx::native {
 

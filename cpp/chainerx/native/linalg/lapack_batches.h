@@ -13,9 +13,9 @@
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/native/gemm/blas_library.h"
 #include "chainerx/native/linalg/lapack.h"
-#include "chainerx/native/parts.h"
+#include "chainerx/native/ranges.h"
 #include "chainerx/native/scratch.h"
-#include "chainerx/native/strided/field.h"
+#include "chainerx/native/strided/scalar_traits.h"
 
 namespace chainerx::native {
 

@@ -11,11 +11,11 @@
 #include "chainerx/native/elementwise/complex_loops.h"
 #include "chainerx/native/gemm/blas.h"
 #include "chainerx/native/gemm/gemm_plain.h"
-#include "chainerx/native/gemm/small_loops.h"
+#include "chainerx/native/gemm/small_gemm.h"
 #include "chainerx/native/native_backend.h"
-#include "chainerx/native/parts.h"
-#include "chainerx/native/strided/field.h"
-#include "chainerx/native/strided/walk.h"
+#include "chainerx/native/ranges.h"
+#include "chainerx/native/strided/scalar_traits.h"
+#include "chainerx/native/strided/strided_iterator.h"
 
 namespace chainerx::native {
 namespace {
@@ -242,10 +242,10 @@ void Vecdot(const Array& x1, const Array& x2, const Array& out) {
     const int64_t size = out.GetItemSize();
     const auto dots = [&]<typename T>(const char* a, const char* b, char* y, int64_t count) {
         if constexpr (std::is_floating_point_v<T>) {
-            small_loops().Of<T>().dots(count, k, reinterpret_cast<const T*>(a),
-                                       walk.run_stride(0) / size, reinterpret_cast<const T*>(b),
-                                       walk.run_stride(1) / size, reinterpret_cast<T*>(y),
-                                       walk.run_stride(2) / size);
+            small_gemm_loops().Of<T>().dots(
+                count, k, reinterpret_cast<const T*>(a), walk.run_stride(0) / size,
+                reinterpret_cast<const T*>(b), walk.run_stride(1) / size, reinterpret_cast<T*>(y),
+                walk.run_stride(2) / size);
         } else {
             PlainDots<T>(count, k, a, walk.run_stride(0), b, walk.run_stride(1), y,
                          walk.run_stride(2));

@@ -15,9 +15,9 @@
 #include "chainerx/native/loss/lattice_loops.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/norm/softmax_loops.h"
-#include "chainerx/native/parts.h"
+#include "chainerx/native/ranges.h"
 #include "chainerx/native/scratch.h"
-#include "chainerx/native/wide.h"
+#include "chainerx/native/upcast.h"
 
 namespace chainerx::native {
 

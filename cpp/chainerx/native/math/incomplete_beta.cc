@@ -1,5 +1,5 @@
 // The methods are those of incomplete_gamma.cc.
-#include "chainerx/native/math/incomplete.h"
+#include "chainerx/native/math/incomplete_gamma_beta.h"
 
 #include <algorithm>
 #include <cmath>

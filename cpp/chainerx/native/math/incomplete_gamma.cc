@@ -1,7 +1,7 @@
 // Each of the series, the continued fraction and the quadrature is used where it is short: series
 // and fractions for small exponents or far from the middle; otherwise an integral over the tail,
 // whose integrand has a single peak of known scale.
-#include "chainerx/native/math/incomplete.h"
+#include "chainerx/native/math/incomplete_gamma_beta.h"
 
 #include <algorithm>
 #include <cmath>

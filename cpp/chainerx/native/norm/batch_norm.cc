@@ -9,7 +9,7 @@
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/norm/channels.h"
 #include "chainerx/native/norm/normalization_common.h"
-#include "chainerx/native/wide.h"
+#include "chainerx/native/upcast.h"
 
 namespace chainerx::native {
 namespace {

@@ -14,7 +14,7 @@
 #include <memory>
 
 #include "chainerx/core/thread_pool.h"
-#include "chainerx/native/parts.h"
+#include "chainerx/native/ranges.h"
 
 namespace chainerx::native {
 

@@ -9,8 +9,8 @@
 #include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/norm/normalization_common.h"
-#include "chainerx/native/parts.h"
-#include "chainerx/native/wide.h"
+#include "chainerx/native/ranges.h"
+#include "chainerx/native/upcast.h"
 
 namespace chainerx::native {
 

@@ -7,7 +7,7 @@
 #include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/optim/update_loops.h"
-#include "chainerx/native/parts.h"
+#include "chainerx/native/ranges.h"
 
 namespace chainerx::native {
 

@@ -8,7 +8,7 @@
 #include "chainerx/core/interrupt.h"
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/pool/pool_window.h"
-#include "chainerx/native/parts.h"
+#include "chainerx/native/ranges.h"
 
 namespace chainerx::native {
 

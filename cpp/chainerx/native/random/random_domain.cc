@@ -1,7 +1,7 @@
 #include "chainerx/core/kernel_error.h"
 #include "chainerx/kernels/random/random.h"
 #include "chainerx/native/native_backend.h"
-#include "chainerx/native/parts.h"
+#include "chainerx/native/ranges.h"
 
 namespace chainerx::native {
 namespace {

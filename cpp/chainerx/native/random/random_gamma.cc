@@ -11,7 +11,7 @@
 #include "chainerx/kernels/random/random.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/random/random_loops.h"
-#include "chainerx/native/wide.h"
+#include "chainerx/native/upcast.h"
 
 namespace chainerx::native {
 namespace {

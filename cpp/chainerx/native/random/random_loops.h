@@ -8,9 +8,9 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/thread_pool.h"
-#include "chainerx/native/parts.h"
 #include "chainerx/native/random/number_loops.h"
 #include "chainerx/native/random/random.h"
+#include "chainerx/native/ranges.h"
 
 namespace chainerx::native {
 

@@ -7,8 +7,8 @@
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/reduce/reduction.h"
 #include "chainerx/native/native_backend.h"
-#include "chainerx/native/parts.h"
-#include "chainerx/native/reduce/arg_extreme.h"
+#include "chainerx/native/ranges.h"
+#include "chainerx/native/reduce/argminmax.h"
 #include "chainerx/native/reduce/reduce.h"
 #include "chainerx/native/reduce/reduce_isa.h"
 #include "chainerx/native/strided/copy_block.h"
@@ -40,7 +40,7 @@ constexpr int64_t kLongArgBlock = 8 * kArgBlock;
 
 template <typename E>
 const ArgBlockLoops& BlockLoopsOf() {
-    return reduce_whole_loops()
+    return reduce_auto_loops()
         .arg[static_cast<int>(kDtypeOf<typename E::Item>)][E::kFindsLargest][E::kSkipsNan];
 }
 

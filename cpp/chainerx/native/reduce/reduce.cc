@@ -6,7 +6,7 @@
 namespace chainerx::native {
 
 CX_DISPATCH(reduce, ReduceIsaLoops)
-CX_DISPATCH(reduce_whole, ReduceWholeLoops)
+CX_DISPATCH(reduce_auto, ReduceWholeLoops)
 
 namespace {
 
@@ -18,10 +18,10 @@ CX_REDUCE(Prod, ProdPolicy, StoreTotal, 1)
 
 [[maybe_unused]] const bool kIsa =
     UseIsa(g_table<SumPolicy, StoreTotal>, reduce_loops().sum) &&
-    UseIsa(g_table<SumPolicy, StoreTotal>, reduce_whole_loops().sum) &&
-    UseIsa(g_table<WideSumPolicy, StoreWide>, reduce_whole_loops().wide_sum) &&
+    UseIsa(g_table<SumPolicy, StoreTotal>, reduce_auto_loops().sum) &&
+    UseIsa(g_table<WideSumPolicy, StoreWide>, reduce_auto_loops().wide_sum) &&
     UseIsa(g_table<SquareSumPolicy, StoreSame>, reduce_loops().square_sum) &&
-    UseIsa(g_table<NanSumPolicy, StoreTotal>, reduce_whole_loops().sum);
+    UseIsa(g_table<NanSumPolicy, StoreTotal>, reduce_auto_loops().sum);
 
 }  // namespace
 }  // namespace chainerx::native

@@ -11,7 +11,7 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/dims.h"
-#include "chainerx/native/strided/walk.h"
+#include "chainerx/native/strided/strided_iterator.h"
 
 namespace chainerx::native {
 

@@ -46,13 +46,13 @@ CX_NATIVE_KERNEL(LogSumExp)
 
 [[maybe_unused]] const bool kIsa =
     UseIsa(g_table<MeanPolicy, StoreMean>, reduce_loops().sum) &&
-    UseIsa(g_table<MeanPolicy, StoreMean>, reduce_whole_loops().mean) &&
+    UseIsa(g_table<MeanPolicy, StoreMean>, reduce_auto_loops().mean) &&
     UseIsa(g_table<MeanPolicy, StoreCenter>, reduce_loops().sum) &&
-    UseIsa(g_table<MeanPolicy, StoreCenter>, reduce_whole_loops().mean) &&
+    UseIsa(g_table<MeanPolicy, StoreCenter>, reduce_auto_loops().mean) &&
     UseIsa(g_table<SquarePolicy, StoreVar>, reduce_loops().square) &&
     UseIsa(g_table<SquarePolicy, StoreStd>, reduce_loops().square) &&
     UseIsa(g_table<MaxPolicy, StoreShift>, reduce_loops().max) &&
-    UseIsa(g_table<MaxPolicy, StoreShift>, reduce_whole_loops().max);
+    UseIsa(g_table<MaxPolicy, StoreShift>, reduce_auto_loops().max);
 
 }  // namespace
 }  // namespace chainerx::native

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "chainerx/core/thread_pool.h"
-#include "chainerx/native/parts.h"
+#include "chainerx/native/ranges.h"
 #include "chainerx/native/reduce/reduce.h"
 #include "chainerx/native/reduce/reduce_cascade.h"
 #include "chainerx/native/strided/copy_block.h"

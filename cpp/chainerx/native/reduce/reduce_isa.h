@@ -1,5 +1,5 @@
 // Reductions that are built once per instruction set: float32 and float64 in batches
-// (reduce/simd/reduce.cc), others auto-vectorized (reduce/simd/reduce_whole.cc).
+// (reduce/simd/reduce.cc), others auto-vectorized (reduce/simd/reduce_auto.cc).
 #pragma once
 
 #include <cstdint>
@@ -56,7 +56,7 @@ struct ReduceIsaLoops {
     int64_t longest_extreme;
 };
 
-// Finds positions of extremes of one dtype (native/reduce/arg_extreme.h).
+// Finds positions of extremes of one dtype (native/reduce/argminmax.h).
 struct ArgBlockLoops {
     // The extreme of n > 0 elements; NaNs are skipped if they are ignored.
     void (*fold)(const void* x, int64_t n, void* acc);
@@ -81,6 +81,6 @@ struct ReduceWholeLoops {
 
 // The loops of the chosen instruction set.
 const ReduceIsaLoops& reduce_loops();
-const ReduceWholeLoops& reduce_whole_loops();
+const ReduceWholeLoops& reduce_auto_loops();
 
 }  // namespace chainerx::native

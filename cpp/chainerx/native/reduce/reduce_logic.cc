@@ -10,9 +10,9 @@ CX_REDUCE(Any, AnyPolicy, StoreBool, false)
 CX_REDUCE(CountNonzero, CountPolicy, StoreCount, 0)
 
 [[maybe_unused]] const bool kIsa =
-    UseIsa(g_table<AllPolicy, StoreBool>, reduce_whole_loops().all) &&
-    UseIsa(g_table<AnyPolicy, StoreBool>, reduce_whole_loops().any) &&
-    UseIsa(g_table<CountPolicy, StoreCount>, reduce_whole_loops().count);
+    UseIsa(g_table<AllPolicy, StoreBool>, reduce_auto_loops().all) &&
+    UseIsa(g_table<AnyPolicy, StoreBool>, reduce_auto_loops().any) &&
+    UseIsa(g_table<CountPolicy, StoreCount>, reduce_auto_loops().count);
 
 }  // namespace
 }  // namespace chainerx::native

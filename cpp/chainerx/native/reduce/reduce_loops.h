@@ -20,13 +20,13 @@
 
 #include "chainerx/core/dtype.h"
 #include "chainerx/native/reduce/reduce.h"
-#include "chainerx/native/strided/ask_ahead.h"
+#include "chainerx/native/strided/prefetch.h"
 
 namespace chainerx::native {
 namespace {
 
 // How the loops of a policy are built: once; for each instruction set by auto-vectorization
-// (reduce/simd/reduce_whole.cc); or in batches (reduce/simd/reduce.cc).
+// (reduce/simd/reduce_auto.cc); or in batches (reduce/simd/reduce.cc).
 enum class Built { kOnce, kPerSet, kInBatches };
 
 // Marks dtypes that a routine rejects, or that another kernel handles.

@@ -12,7 +12,7 @@
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/rnn/recurrent_loops.h"
 #include "chainerx/native/rnn/recurrent_pack.h"
-#include "chainerx/native/wide.h"
+#include "chainerx/native/upcast.h"
 
 namespace chainerx::native {
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "chainerx/native/gemm/gemm_loops.h"
-#include "chainerx/native/parts.h"
+#include "chainerx/native/ranges.h"
 #include "chainerx/native/scratch.h"
 
 namespace chainerx::native {

@@ -7,10 +7,10 @@
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/rnn/recurrent.h"
 #include "chainerx/native/native_backend.h"
-#include "chainerx/native/parts.h"
+#include "chainerx/native/ranges.h"
 #include "chainerx/native/rnn/recurrent_loops.h"
 #include "chainerx/native/scratch.h"
-#include "chainerx/native/wide.h"
+#include "chainerx/native/upcast.h"
 
 namespace chainerx::native {
 namespace {

@@ -6,10 +6,10 @@
 #include "chainerx/core/interrupt.h"
 #include "chainerx/kernels/shape/creation.h"
 #include "chainerx/native/native_backend.h"
-#include "chainerx/native/parts.h"
+#include "chainerx/native/ranges.h"
 #include "chainerx/native/scratch.h"
 #include "chainerx/native/strided/copy_block.h"
-#include "chainerx/native/strided/walk.h"
+#include "chainerx/native/strided/strided_iterator.h"
 
 namespace chainerx::native {
 namespace {

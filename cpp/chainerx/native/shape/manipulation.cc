@@ -9,7 +9,7 @@
 #include "chainerx/kernels/shape/manipulation.h"
 #include "chainerx/kernels/strided/memory.h"
 #include "chainerx/native/native_backend.h"
-#include "chainerx/native/parts.h"
+#include "chainerx/native/ranges.h"
 #include "chainerx/native/strided/copy_bytes.h"
 
 namespace chainerx::native {

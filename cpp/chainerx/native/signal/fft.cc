@@ -8,7 +8,7 @@
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/strided/memory.h"
 #include "chainerx/native/native_backend.h"
-#include "chainerx/native/parts.h"
+#include "chainerx/native/ranges.h"
 #include "chainerx/native/scratch.h"
 #include "chainerx/native/signal/fourier.h"
 

@@ -10,7 +10,7 @@
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/sort/sorting.h"
 #include "chainerx/native/native_backend.h"
-#include "chainerx/native/parts.h"
+#include "chainerx/native/ranges.h"
 
 namespace chainerx::native {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "chainerx/core/interrupt.h"
-#include "chainerx/native/parts.h"
+#include "chainerx/native/ranges.h"
 #include "chainerx/native/sort/sort_driver.h"
 
 namespace chainerx::native {

@@ -8,9 +8,9 @@
 #include "chainerx/core/interrupt.h"
 #include "chainerx/kernels/sort/sorting.h"
 #include "chainerx/native/native_backend.h"
+#include "chainerx/native/sort/batched_sort.h"
 #include "chainerx/native/sort/key_coder.h"
 #include "chainerx/native/sort/quicksort.h"
-#include "chainerx/native/sort/short_rows.h"
 #include "chainerx/native/sort/sort_rows.h"
 
 namespace chainerx::native {

@@ -5,7 +5,7 @@
 
 #include "chainerx/core/interrupt.h"
 #include "chainerx/native/isa.h"
-#include "chainerx/native/parts.h"
+#include "chainerx/native/ranges.h"
 #include "chainerx/native/scratch.h"
 #include "chainerx/native/sort/quicksort.h"
 #include "chainerx/native/sort/sort_rows.h"

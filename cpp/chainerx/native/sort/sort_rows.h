@@ -6,7 +6,7 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/thread_pool.h"
-#include "chainerx/native/parts.h"
+#include "chainerx/native/ranges.h"
 #include "chainerx/native/scratch.h"
 #include "chainerx/native/sort/sort_driver.h"
 

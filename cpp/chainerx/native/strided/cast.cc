@@ -14,8 +14,8 @@
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/strided/cast_loops.h"
 #include "chainerx/native/strided/copy_runs.h"
-#include "chainerx/native/strided/field.h"
-#include "chainerx/native/strided/tiles.h"
+#include "chainerx/native/strided/scalar_traits.h"
+#include "chainerx/native/strided/tiled_loop.h"
 
 namespace chainerx::native {
 

@@ -8,11 +8,11 @@
 #include "chainerx/core/dtype.h"
 #include "chainerx/native/isa.h"
 #include "chainerx/native/strided/copy_bytes.h"
-#include "chainerx/native/strided/turn_loops.h"
+#include "chainerx/native/strided/transpose_loops.h"
 
 namespace chainerx::native {
 
-CX_DISPATCH(turn, TurnLoops)
+CX_DISPATCH(transpose, TurnLoops)
 
 namespace {
 
@@ -112,7 +112,7 @@ void CopyItems(char* dst, int64_t dst_stride, const char* src, int64_t src_strid
         if constexpr (kSize == 4 || kSize == 8) {
             const int64_t step = src_stride / kSize;
             if (n >= kLine && src_stride % kSize == 0 && step >= 2 && step <= kMostApart) {
-                const auto& loops = turn_loops();
+                const auto& loops = transpose_loops();
                 i = (kSize == 4 ? loops.every4 : loops.every8)[step](dst, src, n);
             }
         }
@@ -216,7 +216,7 @@ template <typename T>
 void Transpose(char* dst, const char* src, const BlockCopy& b) {
     constexpr int64_t kSize = sizeof(T);
     if constexpr (kSize == 4 || kSize == 8) {
-        const TurnLoops& loops = turn_loops();
+        const TurnLoops& loops = transpose_loops();
         const int64_t side = kSize == 4 ? loops.side4 : loops.side8;
         const int64_t rows = b.rows / side * side;
         const int64_t columns = b.columns / side * side;

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "chainerx/native/strided/ask_ahead.h"
-#include "chainerx/native/strided/turn_loops.h"
+#include "chainerx/native/strided/prefetch.h"
+#include "chainerx/native/strided/transpose_loops.h"
 
 namespace chainerx::native {
 
@@ -22,7 +22,7 @@ inline void CopyBytes(char* dst, const char* src, int64_t nbytes) {
     const bool is_worst = behind % kPage - 1 < 15;
     if (nbytes > kFew && (is_worst || (nbytes > kMany && behind % kLine != 0 && !asks_ahead)))
         [[unlikely]] {
-        turn_loops().copy(dst, src, nbytes);
+        transpose_loops().copy(dst, src, nbytes);
     } else {
         std::memcpy(dst, src, static_cast<size_t>(nbytes));
     }

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "chainerx/native/strided/walk.h"
+#include "chainerx/native/strided/strided_iterator.h"
 
 namespace chainerx::native {
 

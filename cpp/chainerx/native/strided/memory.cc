@@ -7,9 +7,9 @@
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/strided/memory.h"
 #include "chainerx/native/native_backend.h"
-#include "chainerx/native/parts.h"
+#include "chainerx/native/ranges.h"
 #include "chainerx/native/strided/copy_bytes.h"
-#include "chainerx/native/strided/walk.h"
+#include "chainerx/native/strided/strided_iterator.h"
 
 namespace chainerx::native {
 namespace {

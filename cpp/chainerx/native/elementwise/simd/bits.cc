@@ -3,7 +3,7 @@
 #include <type_traits>
 
 #include "chainerx/native/elementwise/bit_loops.h"
-#include "chainerx/native/strided/simd/true_bits.h"
+#include "chainerx/native/strided/simd/movemask.h"
 
 namespace chainerx::native {
 namespace CX_ISA {

@@ -1,5 +1,5 @@
 // SIMD complex loops of the rows of arithmetic.def that the compiler does not vectorize. Include
-// after native/elementwise/rows.h.
+// after native/elementwise/op_table.h.
 #pragma once
 
 #include <complex>

@@ -7,7 +7,7 @@
 #include "chainerx/native/elementwise/simd/loop_templates.h"
 
 #define CX_ROWS_NAMESPACE CX_ISA
-#include "chainerx/native/elementwise/rows.h"
+#include "chainerx/native/elementwise/op_table.h"
 
 namespace chainerx::native::CX_ISA {
 

@@ -10,7 +10,7 @@
 #include "chainerx/kernels/dtype_rule.h"
 #include "chainerx/native/elementwise/loops.h"
 #include "chainerx/native/math/simd/math.h"
-#include "chainerx/native/strided/ask_ahead.h"
+#include "chainerx/native/strided/prefetch.h"
 #include "chainerx/native/strided/simd/batch.h"
 
 namespace chainerx::native {

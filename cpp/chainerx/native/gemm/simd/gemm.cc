@@ -4,8 +4,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "chainerx/native/gemm/simd/gather_panels.h"
-#include "chainerx/native/gemm/simd/pack_turned.h"
+#include "chainerx/native/gemm/simd/im2col_panels.h"
+#include "chainerx/native/gemm/simd/pack_transposed.h"
 #include "chainerx/native/math/simd/math_basic.h"
 #include "chainerx/native/strided/simd/batch.h"
 

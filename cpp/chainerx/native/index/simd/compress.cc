@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "chainerx/native/index/compress_loops.h"
-#include "chainerx/native/sort/simd/lane_orders.h"
+#include "chainerx/native/sort/simd/shuffle_tables.h"
 #include "chainerx/native/strided/simd/batch.h"
-#include "chainerx/native/strided/simd/true_bits.h"
+#include "chainerx/native/strided/simd/movemask.h"
 
 namespace chainerx::native {
 namespace CX_ISA {

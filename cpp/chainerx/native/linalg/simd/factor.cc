@@ -5,7 +5,7 @@
 #include "chainerx/native/linalg/factor_loops.h"
 
 #include "chainerx/native/strided/simd/batch.h"
-#include "chainerx/native/strided/simd/turn_square.h"
+#include "chainerx/native/strided/simd/transpose_square.h"
 
 namespace chainerx::native {
 namespace CX_ISA {

@@ -2,7 +2,7 @@
 // depends on the lane, so lanes are computed one by one, in double.
 #pragma once
 
-#include "chainerx/native/math/incomplete.h"
+#include "chainerx/native/math/incomplete_gamma_beta.h"
 #include "chainerx/native/strided/simd/batch.h"
 
 namespace chainerx::native {

@@ -3,7 +3,7 @@
 #include "chainerx/native/math/simd/math_basic.h"
 #include "chainerx/native/reduce/reduce_isa.h"
 #include "chainerx/native/reduce/reduce_policies.h"
-#include "chainerx/native/strided/ask_ahead.h"
+#include "chainerx/native/strided/prefetch.h"
 #include "chainerx/native/strided/simd/batch.h"
 
 namespace chainerx::native {

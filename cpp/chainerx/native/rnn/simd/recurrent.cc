@@ -1,9 +1,9 @@
 // SIMD elementwise part of recurrent layers: gates, and their gradients.
 #include "chainerx/native/rnn/recurrent_loops.h"
 
-#include "chainerx/native/rnn/simd/dots.h"
-#include "chainerx/native/rnn/simd/gated_cells.h"
 #include "chainerx/native/rnn/simd/gates.h"
+#include "chainerx/native/rnn/simd/lstm_cells.h"
+#include "chainerx/native/rnn/simd/skinny_gemm.h"
 
 namespace chainerx::native {
 namespace CX_ISA {

@@ -1,9 +1,9 @@
 // SIMD leaves of sorting: blocks of keys in registers, and passes over keys.
 #include <algorithm>
 
-#include "chainerx/native/sort/simd/key_block.h"
-#include "chainerx/native/sort/simd/key_columns.h"
-#include "chainerx/native/sort/simd/key_partition.h"
+#include "chainerx/native/sort/simd/sort_columns.h"
+#include "chainerx/native/sort/simd/sorting_network.h"
+#include "chainerx/native/sort/simd/vector_partition.h"
 #include "chainerx/native/sort/sort_keys.h"
 #include "chainerx/native/sort/sorting_loops.h"
 #include "chainerx/native/strided/simd/batch.h"

@@ -1,0 +1,141 @@
+#include "chainerx/native/conv/implicit_gemm.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "chainerx/core/interrupt.h"
+#include "chainerx/native/conv/im2col.h"
+#include "chainerx/native/conv/packed_weights.h"
+#include "chainerx/native/conv/staged_input.h"
+#include "chainerx/native/gemm/gemm_loops.h"
+#include "chainerx/native/gemm/work_partition.h"
+#include "chainerx/native/ranges.h"
+#include "chainerx/native/scratch.h"
+
+namespace chainerx::native {
+namespace {
+
+// im2col columns in a block: at the depth of a weight cut they fit in L2.
+constexpr int64_t kBlockColumns = 256;
+
+// Scatters a computed tile to the segments of its columns.
+template <typename T>
+void Scatter(const T* tile, int64_t columns, int64_t rows, const Segment* segments,
+             int64_t n_segments, int64_t y_step, int64_t y_channel, bool accumulate, T* y) {
+    for (int64_t s = 0; s < n_segments; ++s) {
+        const Segment& segment = segments[s];
+        for (int64_t i = 0; i < rows; ++i) {
+            const T* from = tile + i * columns + segment.column;
+            T* to = y + i * y_channel + segment.y;
+            if (accumulate) {
+                for (int64_t j = 0; j < segment.length; ++j) to[j * y_step] += from[j];
+            } else {
+                for (int64_t j = 0; j < segment.length; ++j) to[j * y_step] = from[j];
+            }
+        }
+    }
+}
+
+// Computes a block of columns and a range of row panels of one group.
+template <typename T>
+void RunBlock(const GatherConv<T>& conv, const Gatherer<T>& gatherer,
+              const PackedWeights<T>& weights, int64_t group, const Part& columns,
+              const Part& panels) {
+    const GemmLoops<T>& loops = GemmLoopsOf<T>();
+    const int64_t n_blocks = CeilDiv(columns.size(), loops.columns);
+    const Scratch<PositionPanel<T>> places{n_blocks};
+    for (int64_t b = 0; b < n_blocks; ++b) {
+        const int64_t begin = columns.begin + b * loops.columns;
+        places.data()[b].Find(gatherer, begin, std::min(columns.end, begin + loops.columns));
+    }
+    const NearInput<T> near{conv,          gatherer, columns, weights.most_channels(),
+                            places.data(), n_blocks};
+    const int64_t most_runs = gatherer.n_taps();
+    const Scratch<TileRun<T>> runs{n_blocks * most_runs};
+    const int64_t block_size = weights.largest_depth() * loops.columns;
+    const Scratch<T> packed{n_blocks * block_size};
+    const int64_t y_step = conv.axes[conv.ndim - 1].y_stride;
+    alignas(64) T tile[kMostTile<T>];
+    for (int64_t d = 0; d < weights.n_depths(); ++d) {
+        const DepthCut cut = weights.depth(d);
+        internal::CheckInterrupt();
+        const ChannelView<T> seen = near.Give(group, cut.channels);
+        for (int64_t b = 0; b < n_blocks; ++b) {
+            PositionPanel<T>& place = places.data()[b];
+            place.n_tile_runs =
+                gatherer.Pack(Side::kB, seen, place.runs, place.n_runs, cut,
+                              packed.data() + b * block_size, runs.data() + b * most_runs);
+        }
+        for (int64_t p = panels.begin; p < panels.end; ++p) {
+            const Part rows = weights.channels(p);
+            const T* a = weights.panel(group, d, p);
+            const int64_t row = group * conv.outs + rows.begin;
+            const T* bias = conv.bias != nullptr && d == 0 ? conv.bias + row : nullptr;
+            T* y = conv.y + row * conv.y_channel;
+            for (int64_t b = 0; b < n_blocks; ++b) {
+                const PositionPanel<T>& place = places.data()[b];
+                if (place.n_tile_runs == 0 && d != 0) continue;
+                const int64_t n =
+                    std::min<int64_t>(loops.columns, columns.size() - b * loops.columns);
+                const bool is_direct = place.n_segments == 1 && y_step == 1;
+                T* to = is_direct ? y + place.segments[0].y : tile;
+                const int64_t ld = is_direct ? conv.y_channel : loops.columns;
+                TileRun<T>* const of_place = runs.data() + b * most_runs;
+                if (place.n_tile_runs != 0) of_place->n_next = 0;
+                if (p == panels.begin && place.n_tile_runs != 0 && b + 1 < n_blocks &&
+                    places.data()[b + 1].n_tile_runs == 1) {
+                    // The first panel of rows may read the input in place.
+                    const TileRun<T>& after = of_place[most_runs];
+                    of_place->next = after.b;
+                    of_place->next_row = after.b_step;
+                    of_place->n_next = after.k;
+                }
+                loops.tile(a, of_place, place.n_tile_runs, to, ld, rows.size(), n,
+                           is_direct && d != 0, bias);
+                if (!is_direct) {
+                    Scatter(tile, loops.columns, rows.size(), place.segments, place.n_segments,
+                            y_step, conv.y_channel, d != 0, y);
+                }
+            }
+        }
+    }
+}
+
+}  // namespace
+
+template <typename T>
+void RunGatherConv(const GatherConv<T>& conv) {
+    const GemmLoops<T>& loops = GemmLoopsOf<T>();
+    const Gatherer<T> gatherer{conv};
+    const int64_t n_columns = gatherer.n_columns();
+    if (n_columns == 0 || conv.outs == 0 || conv.groups == 0) return;
+    const Side side = conv.w_panel != 0 ? conv.w_side : SideOf<T>(gatherer.n_columns(), conv.outs);
+    if (side == Side::kB) {
+        RunPositionsInRows(conv, gatherer);
+        return;
+    }
+    const PackedWeights<T> weights{conv, gatherer.n_taps(), Side::kA};
+    const int64_t n_panels = CeilDiv(n_columns, loops.columns);
+    // Rows are split among threads too if there are few columns. This changes no bits.
+    const double work = static_cast<double>(n_columns) * static_cast<double>(conv.outs) *
+                        static_cast<double>(conv.ins * gatherer.n_taps());
+    const Grid grid =
+        CutGrid(conv.groups, {n_panels, CeilDiv(n_panels * loops.columns, kBlockColumns)},
+                {weights.n_panels(), 1}, work);
+    const int64_t n_items = conv.groups * grid.columns * grid.rows;
+    const auto run = [&](int64_t item) {
+        const Part panels{n_panels, grid.columns, item / grid.rows % grid.columns};
+        const Part columns_of{panels.begin * loops.columns,
+                              std::min(n_columns, panels.end * loops.columns)};
+        RunBlock(conv, gatherer, weights, item / grid.rows / grid.columns, columns_of,
+                 Part{weights.n_panels(), grid.rows, item % grid.rows});
+    };
+    RunItems(n_items, work, run);
+}
+
+template void RunGatherConv(const GatherConv<float>&);
+template void RunGatherConv(const GatherConv<double>&);
+template void RunGatherConv(const GatherConv<uint32_t>&);
+template void RunGatherConv(const GatherConv<uint64_t>&);
+
+}  // namespace chainerx::native

@@ -1,0 +1,25 @@
+// Expands the table of a family into a type: WholeLoops_<family>, its integer and bool loops.
+// Include after native/elementwise/op_table.h, in the family's units.
+#include "chainerx/native/elementwise/loops_by_dtype.h"
+
+#define CX_WHOLE_LOOPS CX_JOIN(WholeLoops_, CX_FAMILY)
+
+namespace chainerx::native {
+
+struct CX_WHOLE_LOOPS {
+#define CX_UNARY(Name, ...) LoopsByDtype<UnaryLoop> Name;
+#define CX_UNARY_ATTR(Name, ...) LoopsByDtype<BinaryLoop> Name;
+#define CX_PREDICATE(Name, ...) LoopsByDtype<UnaryLoop> Name;
+#define CX_BINARY(Name, ...) LoopsByDtype<BinaryLoop> Name;
+#define CX_COMPARE(Name, ...) LoopsByDtype<BinaryLoop> Name;
+#define CX_TERNARY(Name, ...) LoopsByDtype<TernaryLoop> Name;
+#include CX_FAMILY_DEF
+#undef CX_UNARY
+#undef CX_UNARY_ATTR
+#undef CX_PREDICATE
+#undef CX_BINARY
+#undef CX_COMPARE
+#undef CX_TERNARY
+};
+
+}  // namespace chainerx::native

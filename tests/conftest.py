@@ -55,6 +55,12 @@ def sample_of(item):
     return sum(item.callspec.indices.values()) % len(SAMPLES)
 
 
+def is_slow(item):
+    """Whether it takes seconds: a program, a compiler or valgrind in a process of its own."""
+    folder = item.path.relative_to(ROOT / 'tests').parts[0]
+    return folder in {'cpp', 'examples', 'project'} or item.get_closest_marker('slow') is not None
+
+
 def pytest_collection_modifyitems(config, items):
     rows = collections.Counter(item.nodeid.partition('[')[0] for item in items)
     chosen, others = [], []
@@ -63,7 +69,7 @@ def pytest_collection_modifyitems(config, items):
         sample = sample_of(item) if is_row else 0
         (chosen if sample in config.option.sample else others).append(item)
     # A slow test that starts last keeps one process busy while the others wait.
-    items[:] = sorted(chosen, key=lambda item: item.get_closest_marker('slow') is None)
+    items[:] = sorted(chosen, key=lambda item: not is_slow(item))
     if others:
         config.hook.pytest_deselected(items=others)
 

@@ -97,6 +97,7 @@ def test_bench_refuses(arguments, text, capsys):
     assert text in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.score
 def test_bench(capsys):
     assert _command.main(['bench', '--seconds', '0', '--threads', '1', '--json']) == 0
@@ -116,6 +117,7 @@ BROKEN = {  # what is broken -> what is said of it, in which rows
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('name', BROKEN)
 def test_bench_finds_wrong_results(name, monkeypatch, capsys):
     function, texts = BROKEN[name]

@@ -87,6 +87,7 @@ def describe(seed, findings, most=20):
     return '\n'.join(lines)
 
 
+@pytest.mark.slow
 def test_hostile_calls(tmp_path, request):
     full = request.config.getoption('--full', default=False)
     seed = request.config.getoption('--fuzz-seed', default=None) or 20260101

@@ -47,6 +47,7 @@ def test_unknown_and_missing_sets_are_errors():
         assert f"CHAINERX_ISA is '{name}'" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('name', SETS)
 def test_table(name, request):
     if name not in available()[:-1]:

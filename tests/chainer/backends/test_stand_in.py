@@ -58,6 +58,7 @@ def test_with_the_backend(cuda_path):
     run('with_backend.py', CHAINERX_PATH=cuda_path)
 
 
+@pytest.mark.slow
 def test_all_that_runs_on_devices(cuda_path):
     """Functions, variables, links, optimizers: what is tested on each device is on CuPy's, too."""
     assert ' passed' in run(*TESTS_ON_DEVICES, '-k', 'cupy', CHAINERX_PATH=cuda_path)

@@ -296,6 +296,7 @@ def test_results_larger_than_the_caches(shape, dtype):
     check(y, n.transpose())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif('CHAINERX_TEST_STREAM_BYTES' in os.environ, reason='runs itself')
 def test_small_results_that_go_past_the_caches():
     subprocess.run(

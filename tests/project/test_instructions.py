@@ -26,8 +26,13 @@ def why_not():
         return 'sanitizers add instructions'
     if ' avx2 ' not in pathlib.Path('/proc/cpuinfo').read_text():
         return 'the ceilings are for AVX2, which this processor has not'
-    use = [sys.executable, '-c', 'import chainerx; chainerx.ones(1)']
-    if subprocess.run(use, env={**os.environ, 'CHAINERX_ISA': 'avx2'}, check=False, capture_output=True).returncode:
+    with_avx2 = subprocess.run(
+        [sys.executable, '-c', 'import chainerx; chainerx.ones(1)'],
+        env={**os.environ, 'CHAINERX_ISA': 'avx2'},
+        check=False,
+        capture_output=True,
+    )
+    if with_avx2.returncode != 0:
         return 'the ceilings are for AVX2, which this build has not'
     return None
 

@@ -1,4 +1,4 @@
-"""What functions of one or two float arrays have in common, element by element."""
+"""Base classes of elementwise functions of one or two float arrays."""
 
 from __future__ import annotations
 

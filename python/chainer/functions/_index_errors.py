@@ -1,4 +1,4 @@
-"""Index errors of chainerx's routines in the words of who called a function of chainer."""
+"""Rewords index errors of chainerx routines for callers of chainer functions."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def grad_tanh(y: AnyArray) -> AnyArray:
 
 
 def grad_grad_tanh(y: AnyArray, gy: AnyArray) -> AnyArray:
-    """The derivative of ``gy * grad_tanh`` in what ``tanh`` is of, over ``grad_tanh``."""
+    """Return the derivative of ``gy * grad_tanh`` in tanh's argument, over ``grad_tanh``."""
     return -2 * y * gy
 
 
@@ -98,7 +98,7 @@ def check_input_values(x: NdArray, t: NdArray, ignore_label: int) -> None:
 
 
 def broadcast_to(array: AnyArray, shape: tuple[int, ...]) -> AnyArray:
-    """The function of NumPy of that name, for arrays of any kind."""
+    """Return the NumPy function of that name, for arrays of any kind."""
     return get_array_module(array).broadcast_to(array, shape)
 
 

@@ -15,7 +15,7 @@ def widened(x: chainerx.ndarray) -> chainerx.ndarray:
 
 
 def narrowed(y: chainerx.ndarray, *operands: chainerx.ndarray) -> chainerx.ndarray:
-    """What was computed of operands that are `widened`, in the dtype that these promote to.
+    """Casts a result of `widened` operands back to the dtype that the operands promote to.
 
     Args:
         y (chainerx.ndarray): Any shape.

@@ -27,7 +27,7 @@ def per_axis(op: str, name: str, value: PerAxis, axes: int) -> tuple[int, ...]:
         TypeError: If it is neither a number nor a sequence.
         ValueError: If it has another length.
     """
-    # What most calls have costs least.
+    # The most frequent arguments take the cheapest path.
     if type(value) is tuple and len(value) == axes:
         return value
     if type(value) is int:
@@ -50,7 +50,7 @@ def windows(
     outsize: tuple[int, int],
     dilate: tuple[int, int] = (1, 1),
 ) -> chainerx.ndarray:
-    """What windows on images see, as far as they have steps to go.
+    """Gathers the windows on images into columns (im2col).
 
     Args:
         x (ndarray): (N, C, H, W), with room for all windows.

@@ -1,4 +1,4 @@
-"""What most activations have in common."""
+"""Base classes that most activations share."""
 
 from __future__ import annotations
 

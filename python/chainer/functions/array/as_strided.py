@@ -37,8 +37,8 @@ def as_strided(
             that of ``x``.
 
     Returns:
-        Variable: The given shape, the dtype of ``x``. Differentiable, any order; what several
-        elements of ``x`` share in memory shares the gradient.
+        Variable: The given shape, the dtype of ``x``. Differentiable, any order; elements of ``x``
+        that share memory share the gradient.
 
     Raises:
         ValueError: If the view would reach out of the memory, or strides do not fit.

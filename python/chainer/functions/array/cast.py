@@ -37,7 +37,7 @@ def cast(x: VariableLike, typ: DTypeLike) -> variable.Variable:
 
     Args:
         x (Variable or array): Any shape and dtype.
-        typ (dtype): What `chainer.get_dtype` takes; `chainer.mixed16` stands for float16.
+        typ (dtype): Any argument of `chainer.get_dtype`; `chainer.mixed16` stands for float16.
 
     Returns:
         Variable: Same shape; a view if ``x`` has the dtype, ``x`` itself if no graph is recorded

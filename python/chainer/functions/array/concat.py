@@ -66,7 +66,7 @@ def expect_joinable(in_types: InTypes, axis: int) -> None:
 
 
 def to_sequence(op: str, xs: tp.Iterable[VariableLike]) -> tp.Sequence[VariableLike]:
-    """What an iterable has.
+    """Return the items of an iterable as a nonempty list or tuple.
 
     Raises:
         InvalidType: If it has nothing.

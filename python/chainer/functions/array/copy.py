@@ -72,8 +72,8 @@ def copy(x: VariableLike, dst: DeviceSpec) -> variable.Variable:
 
     Args:
         x (Variable or array): Any shape and dtype.
-        dst: What `chainer.get_device` takes; or the number of a CUDA device of CuPy's, negative for
-            the CPU.
+        dst: Any argument of `chainer.get_device`; or the number of a CUDA device of CuPy's,
+            negative for the CPU.
 
     Returns:
         Variable: Same shape and dtype, on ``dst``. Differentiable, any order, between devices of

@@ -36,7 +36,7 @@ class Depth2Space(BuiltinFunction):
 
 
 def check_block(op: str, r: int) -> None:
-    """Refuses what can be no side of a block."""
+    """Refuses an invalid side length of a block."""
     if not isinstance(r, int | np.integer):
         raise TypeError(f'{op}: r is {r!r}, expected an int')
     if r <= 0:

@@ -64,7 +64,7 @@ def _to_tuple(slices: Index | tuple[Index, ...]) -> tuple[Index, ...]:
 
 
 def check_ellipses(op: str, slices: tuple[Index, ...]) -> None:
-    """What debug mode says instead of the IndexError of the array."""
+    """Return the text that debug mode shows instead of the array's IndexError."""
     if sum(s is Ellipsis for s in slices) > 1:
         raise ValueError(f'{op}: slices has more than one Ellipsis')
 
@@ -75,7 +75,7 @@ def _to_array(index: list[int]) -> np.ndarray:
 
 
 def _to_index(index: Index) -> Index:
-    """A variable or list as an array; what chainerx does not know as an array that it does."""
+    """Return a variable or list as an array, also where chainerx does not recognize it as one."""
     if isinstance(index, range):
         index = list(index)
     index = _to_array(index) if isinstance(index, list) else variable.as_array(index)

@@ -58,7 +58,7 @@ class Im2Col(BuiltinFunction):
                 f'im2col: x.shape is {x.shape}, and no patch of ksize ({kh}, {kw}) with dilate '
                 f'({dy}, {dx}) fits into it with pad ({ph}, {pw})'
             )
-        # What the last window needs behind the padding is no more than a step.
+        # The last window needs at most one step of extra padding.
         more = (sy - 1, sx - 1) if cover_all else (0, 0)
         if ph or pw or cover_all:
             x = chainerx.pad(x, ((0, 0), (0, 0), (ph, ph + more[0]), (pw, pw + more[1])))
@@ -101,7 +101,7 @@ def im2col(
 
     Raises:
         InvalidType: If ``x`` is no such array.
-        TypeError: If what is given for the axes is neither an int nor a sequence of them.
+        TypeError: If a value for the axes is neither an int nor a sequence of them.
         ValueError: If the window is larger than the padded images, or for a ``stride`` of 0 and the
             like.
     """

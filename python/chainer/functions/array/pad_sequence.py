@@ -47,7 +47,7 @@ def pad_sequence(
         xs (iterable of Variable or array): One or more, of one dtype; the same shapes, but for the
             length of the first axis.
         length (int): The length of the result along its second axis; None takes the greatest.
-        padding (float): What is added.
+        padding (float): The value of the padding.
 
     Returns:
         Variable: (number of arrays, length, ...). Differentiable in all of them, any order.

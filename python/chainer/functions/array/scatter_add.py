@@ -122,7 +122,7 @@ def scatter_add(
 
     Args:
         a (Variable or array): Any shape and dtype.
-        slices: What `get_item` takes.
+        slices: Any index of `get_item`.
         b (Variable or array): The shape of ``a[slices]``; a dtype of the kind of that of ``a``,
             or lower; it is converted.
 

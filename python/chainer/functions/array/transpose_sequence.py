@@ -18,7 +18,7 @@ if tp.TYPE_CHECKING:
 
 
 def _fit(xs: tp.Sequence[VariableLike]) -> bool:
-    """The check without texts, for there may be hundreds of sequences."""
+    """Checks types without texts, because there may be hundreds of sequences."""
     shapes = [x.shape for x in xs]
     dtype = xs[0].dtype
     return (

@@ -65,7 +65,7 @@ def rotary_embedding(
         base (float): Positive; the longest period is about ``2 * pi * base``.
         interleaved (bool): Pairs are ``(x[2 * i], x[2 * i + 1])``; else, as most models have them,
             ``(x[i], x[i + depth / 2])``.
-        offset (int): Added to positions, as for what follows ``offset`` rows seen before.
+        offset (int): Added to positions, for rows that follow ``offset`` earlier ones.
 
     Returns:
         Variable: Shape and dtype of ``x``. Differentiable in ``x``, any order: the gradient is

@@ -21,7 +21,7 @@ class ScaledDotProductAttention(BuiltinFunction):
     """See `scaled_dot_product_attention`.
 
     Attributes:
-        dropout_key: What the numbers of dropout follow from.
+        dropout_key: The seed of the dropout mask.
     """
 
     check_uses_attributes = True
@@ -94,7 +94,7 @@ def scaled_dot_product_attention(
 
     Note:
         The scores are never all in memory: backward computes them again, block by block, and draws
-        what was dropped again. Only a backward with ``enable_double_backprop`` makes several arrays
+        the dropout mask again. Only a backward with ``enable_double_backprop`` makes several arrays
         of all scores.
     Source: Vaswani et al., NIPS 2017; Dao et al., NeurIPS 2022.
     """

@@ -79,7 +79,7 @@ def check_types(in_types: InTypes, ndim: int, groups: int) -> None:
 
 
 def check_bias(b: InType, outs: InType) -> None:
-    """The type check of what is added to the channels of a result."""
+    """Checks the type of the bias of the output channels."""
     type_check.expect(b.dtype.kind == 'f', b.ndim == 1)
     type_check.expect(b.shape[0] == outs)
 
@@ -97,7 +97,7 @@ def convolution_2d(
     cudnn_fast: bool = False,
     **removed: object,
 ) -> variable.Variable:
-    """Convolution of images, or rather cross-correlation: `W` is not turned.
+    """Convolution of images, or rather cross-correlation: `W` is not flipped.
 
     Args:
         x (Variable or array): (N, ins, H, W), a float dtype.
@@ -117,7 +117,7 @@ def convolution_2d(
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.
-        TypeError: If what is given for the axes is neither an int nor a sequence of them.
+        TypeError: If a value for the axes is neither an int nor a sequence of them.
         ValueError: If the window is larger than the padded images, or for a ``stride`` of 0 and the
             like.
     """

@@ -67,7 +67,7 @@ def convolution_nd(
     dilate: PerAxis = 1,
     groups: int = 1,
 ) -> variable.Variable:
-    """Convolution over 0 to 8 axes, or rather cross-correlation: `W` is not turned.
+    """Convolution over 0 to 8 axes, or rather cross-correlation: `W` is not flipped.
 
     Args:
         x (Variable or array): (N, ins, d_1, ..., d_n), a float dtype.
@@ -86,7 +86,7 @@ def convolution_nd(
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.
-        TypeError: If what is given for the axes is neither an int nor a sequence of them.
+        TypeError: If a value for the axes is neither an int nor a sequence of them.
         ValueError: If the window is longer than a padded axis, or for a ``stride`` of 0 and the
             like.
     """

@@ -132,7 +132,7 @@ def deconvolution_2d(
         W (Variable or array): (ins, outs / groups, kh, kw), a float dtype.
         b (Variable or array): (outs,), a float dtype; or None.
         stride (int or pair of int): Distance of the windows in the output.
-        pad (int or pair of int): What is cut off around the output.
+        pad (int or pair of int): The border that is cut off the output.
         outsize (pair of int): Height and width of the output: some of which `convolution_2d` would
             make those of ``x``, with ``cover_all`` or without. None: those below.
         dilate (int or pair of int): Distance of the elements of the window.
@@ -145,7 +145,7 @@ def deconvolution_2d(
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.
-        TypeError: If what is given for the axes is neither an int nor a sequence of them.
+        TypeError: If a value for the axes is neither an int nor a sequence of them.
         ValueError: If nothing is left of the output, or for a ``stride`` of 0 and the like.
     """
     if removed:

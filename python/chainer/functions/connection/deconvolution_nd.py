@@ -85,7 +85,7 @@ def deconvolution_nd(
         W (Variable or array): (ins, outs / groups, k_1, ..., k_n), a float dtype.
         b (Variable or array): (outs,), a float dtype; or None.
         stride (int or tuple of int): Distance of the windows in the output.
-        pad (int or tuple of int): What is cut off at both ends of each axis.
+        pad (int or tuple of int): The border that is cut off at both ends of each axis.
         outsize (tuple of int): The lengths of the axes of the output: some of which
             `convolution_nd` would make those of ``x``, with ``cover_all`` or without. None: those
             below.
@@ -99,7 +99,7 @@ def deconvolution_nd(
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.
-        TypeError: If what is given for the axes is neither an int nor a sequence of them.
+        TypeError: If a value for the axes is neither an int nor a sequence of them.
         ValueError: If nothing is left of the output, or for a ``stride`` of 0 and the like.
     """
     ndim = len(x.shape) - 2

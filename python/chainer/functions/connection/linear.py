@@ -72,7 +72,8 @@ def linear(
         y = LinearFunction.call(_flatten(x, n_batch_axes), W, b)
         return reshape.reshape(y, (*batch, y.shape[1]))
     check_batch_axes(n_batch_axes)
-    if getattr(x, 'ndim', 0) > 2:  # what is no array is refused where all functions do
+    # functions raise their usual error for arguments that are not arrays
+    if getattr(x, 'ndim', 0) > 2:
         x = _flatten(x, 1)
     return LinearFunction.call(x, W, b)
 

@@ -92,7 +92,7 @@ def local_convolution_2d(
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.
-        TypeError: If what is given for the axes is neither an int nor a sequence of them.
+        TypeError: If a value for the axes is neither an int nor a sequence of them.
         ValueError: If ``stride`` is not positive.
     """
     sy, sx = per_axis(OP, 'stride', stride, 2)

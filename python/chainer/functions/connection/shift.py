@@ -32,7 +32,7 @@ class Shift(BuiltinFunction):
     def compose(x: chainerx.ndarray, *, kh: int, kw: int, dy: int, dx: int) -> chainerx.ndarray:
         _, c, h, w = x.shape
         offsets = [(dy * i, dx * j) for i in range(kh - 1, -1, -1) for j in range(kw - 1, -1, -1)]
-        # The last group, and what is left over, stays in place.
+        # The last group and the remaining channels stay in place.
         middle = len(offsets) // 2
         offsets[middle], offsets[-1] = offsets[-1], offsets[middle]
         size = c // len(offsets)

@@ -55,7 +55,7 @@ class ClassificationSummary(BuiltinFunction):
         n = label_num
 
         def count(places: chainerx.ndarray, counted: chainerx.ndarray) -> chainerx.ndarray:
-            """How many of each class; what is ignored, or of a class beyond, counts aside."""
+            """Counts labels by class; ignored and unknown labels count separately."""
             places = chainerx.where(ignored, n, chainerx.minimum(places, n))
             return _scatter(counted.astype('int64'), places, n + 1)[:n].astype('float64')
 

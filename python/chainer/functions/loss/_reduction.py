@@ -1,4 +1,4 @@
-"""What losses have in common."""
+"""Reductions that losses share."""
 
 from __future__ import annotations
 

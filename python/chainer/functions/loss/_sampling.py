@@ -1,4 +1,4 @@
-"""What losses over sampled classes have in common."""
+"""Helpers that losses over sampled classes share."""
 
 from __future__ import annotations
 

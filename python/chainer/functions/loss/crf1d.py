@@ -34,13 +34,13 @@ def _best(cost: chainerx.ndarray, *rest: tp.Any) -> chainerx.ndarray:
     return narrowed(score, cost, xs[0])
 
 
-# Keep neither the sums of their steps nor what was chosen. With one step there is nothing to keep.
+# Keeps neither the sums of the steps nor the choices. A single step has nothing to keep.
 _losses_again = recomputed('crf1d', _losses)
 _best_again = recomputed('argmax_crf1d', _best, n_params=1)
 
 
 class CRF1d(BuiltinFunction):
-    """See `crf1d`: of the costs, followed by scores and labels, step by step."""
+    """See `crf1d`. The inputs are the costs, followed by scores and labels, step by step."""
 
     def check_type_forward(self, in_types: InTypes) -> None:
         n = type_check.eval(in_types.size())

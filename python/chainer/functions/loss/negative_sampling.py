@@ -123,7 +123,7 @@ def negative_sampling(
     """
     check_reduce(_NAME, reduce, _REDUCE)
     samples = _draw(sampler, x.shape[0], sample_size)
-    # What does not fit is an error of the call.
+    # Arguments that do not fit are errors of the call.
     fits = t.dtype.kind == 'i' and t.shape == samples.shape[:1] and samples.shape[1:] != (0,)
     if fits and samples.ndim == 2:
         samples[:, 0] = variable.as_array(t)

@@ -218,10 +218,10 @@ def softmax_cross_entropy(
         ignore_label (int): Elements with this label have loss 0; None for none of them.
         reduce (str): 'mean', or 'no' for the losses themselves.
         enable_double_backprop (bool): Without effect: it always is.
-        soft_target_loss (str): What is computed for distributions: 'cross-entropy' or
-            'kl-divergence'; averaged over all positions, unweighted.
-        label_smoothing (float): The part of the weight that all classes share, 0 to 1; what is
-            wanted has the rest.
+        soft_target_loss (str): The loss for distributions: 'cross-entropy' or 'kl-divergence';
+            averaged over all positions, unweighted.
+        label_smoothing (float): The part of the weight that all classes share, 0 to 1; the target
+            class has the rest.
 
     Returns:
         Variable: 0-d, or the shape of the labels; the dtype of ``x``. Differentiable in ``x``, any

@@ -76,7 +76,7 @@ def bernoulli_nll(x: VariableLike, y: VariableLike, reduce: str = 'sum') -> vari
     """The negative logarithm of the likelihood of a Bernoulli distribution.
 
     Args:
-        x (Variable or array): What was seen, from 0 to 1; any shape, any float dtype.
+        x (Variable or array): The observation, from 0 to 1; any shape, any float dtype.
         y (Variable or array): The logit of the probability; same shape and dtype.
         reduce (str): 'sum', 'mean', or 'no' for one per element.
 
@@ -99,7 +99,7 @@ def gaussian_nll(
     """The negative logarithm of the likelihood of a normal distribution.
 
     Args:
-        x (Variable or array): What was seen; any shape, any float dtype.
+        x (Variable or array): The observation; any shape, any float dtype.
         mean (Variable or array): Same shape and dtype.
         ln_var (Variable or array): The logarithm of the variance; same shape and dtype.
         reduce (str): 'sum', 'mean', or 'no' for one per element.

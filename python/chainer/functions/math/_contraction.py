@@ -122,7 +122,7 @@ def product(
 ) -> chainerx.ndarray:
     """The sum of products over all labels that are not in ``out``; those of one array differ.
 
-    Keeps the arrays for backward, but not what is made of them: transposed copies and sums.
+    Keeps the arrays for backward, but not the transposed copies and sums of them.
     """
     summed = [n for n in a_labels if n in b_labels and n not in out]
     left = [n for n in a_labels if n not in b_labels]

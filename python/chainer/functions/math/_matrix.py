@@ -1,4 +1,4 @@
-"""Functions of square matrices: what they have in common."""
+"""Base classes of functions of square matrices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What functions along axes have in common."""
+"""Base classes of functions that reduce along axes."""
 
 from __future__ import annotations
 

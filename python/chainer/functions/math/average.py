@@ -22,7 +22,7 @@ if tp.TYPE_CHECKING:
 
 
 class Mean(Reduction):
-    """The mean; ``multiplier`` is what the sum is multiplied by."""
+    """The mean, computed as the sum times ``multiplier``."""
 
     saved = ('multiplier',)
 

@@ -214,7 +214,7 @@ def _sub_constant(x: variable.Variable, value: tp.Any) -> variable.Variable:
     except OverflowError:
         if x.dtype.kind != 'u':
             raise
-        # As v7: the negative of a number, in unsigned integers, is what it is modulo their range.
+        # As in v7, the negative of a number in unsigned integers is reduced modulo their range.
         return AddConstant.call(x, value=-value % 2 ** (8 * x.dtype.itemsize))
 
 

@@ -20,10 +20,10 @@ class _Ceil(BuiltinFunction):
 
 
 def ceil(x: VariableLike | np.generic) -> variable.Variable:
-    """The smallest integer that is not below, elementwise.
+    """The smallest integer that is not below the element.
 
     Args:
-        x (Variable, array or NumPy scalar): Any shape, any dtype; integers stay what they are.
+        x (Variable, array or NumPy scalar): Any shape, any dtype; integers stay unchanged.
 
     Returns:
         Variable: Shape and dtype of ``x``. Not differentiable, and without a creator:

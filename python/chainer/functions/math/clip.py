@@ -29,7 +29,7 @@ class Clip(FloatUnary):
 
 
 def _number(limit: tp.Any) -> float | None:
-    """Of an array of one element, too."""
+    """Return the limit as a number, also if it is an array of one element."""
     return limit.item() if hasattr(limit, 'item') else limit
 
 

@@ -86,7 +86,8 @@ def _diagonals(x: chainerx.ndarray, labels: list[Label]) -> tuple[chainerx.ndarr
 
 
 def _labels_of_products(labels: list[list[Label]], out: list[Label]) -> list[list[Label]]:
-    """What is left after each product from left to right, in the order of a matrix product."""
+    """Return the labels that each product from left to right keeps, in the order of a matrix
+    product."""
     kept: list[list[Label]] = []
     left = labels[0]
     for n, right in enumerate(labels[1:], 2):

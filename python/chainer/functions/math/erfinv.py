@@ -24,8 +24,8 @@ def erfinv(x: VariableLike) -> variable.Variable:
     """The inverse of `erf`, elementwise.
 
     Args:
-        x (Variable or array): Any shape, any float dtype.
-            -1 and 1 give infinities, what is beyond gives NaN.
+        x (Variable or array): Any shape, any float dtype. -1 and 1 give infinities, values beyond
+            them give NaN.
 
     Returns:
         Variable: Shape and dtype of ``x``. Differentiable, any order.

@@ -24,8 +24,8 @@ def ndtri(x: VariableLike) -> variable.Variable:
     """The inverse of `ndtr`, elementwise.
 
     Args:
-        x (Variable or array): Any shape, any float dtype.
-            0 and 1 give infinities, what is beyond gives NaN.
+        x (Variable or array): Any shape, any float dtype. 0 and 1 give infinities, values beyond
+            them give NaN.
 
     Returns:
         Variable: Shape and dtype of ``x``. Differentiable, any order.

@@ -19,7 +19,7 @@ class Dropout(BuiltinFunction):
     """See `dropout`.
 
     Attributes:
-        mask: What the input was multiplied by.
+        mask: The factors of the input.
     """
 
     saved = ('mask',)

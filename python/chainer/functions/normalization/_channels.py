@@ -1,4 +1,4 @@
-"""What normalizations by channel have in common: axes, type checks, running statistics."""
+"""Axes, type checks and running statistics of normalizations by channel."""
 
 from __future__ import annotations
 

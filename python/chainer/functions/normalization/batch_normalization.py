@@ -19,11 +19,11 @@ if tp.TYPE_CHECKING:
 
 
 class _ChannelFunction(BuiltinFunction):
-    """What both functions have: axes."""
+    """Declares the axes, for both functions."""
 
     axis: tuple[int, ...] | None
 
-    # Of arrays whose shapes have passed with other axes, the routine finds out.
+    # The routine itself checks arrays whose shapes have passed with other axes.
     check_uses_attributes = False
 
     def _prepare(self) -> None:
@@ -165,8 +165,8 @@ def batch_normalization(
             ``decay * running_mean + (1 - decay) * mean``.
         running_var (array): The same with the unbiased variance.
         decay (float): How much of the running statistics stays.
-        axis (int or tuple of int): What the statistics are taken over, in ascending order; None for
-            the first axis, and those behind the axes of ``gamma``.
+        axis (int or tuple of int): The axes of the statistics, in ascending order; None for the
+            first axis, and those behind the axes of ``gamma``.
 
     Returns:
         Variable: ``(x - mean) / sqrt(var + eps) * gamma + beta``, shape and dtype of ``x``.
@@ -179,8 +179,8 @@ def batch_normalization(
         ValueError: If running statistics can't be written to; if ``eps`` is negative.
 
     Note:
-        Where a channel has a single element, there is a warning. Of an empty batch the running
-        statistics stay as they are.
+        Where a channel has a single element, there is a warning. An empty batch leaves the running
+        statistics as they are.
     Source: Ioffe and Szegedy, ICML 2015.
     """
     if removed:

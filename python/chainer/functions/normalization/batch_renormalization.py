@@ -22,7 +22,7 @@ class BatchRenormalizationFunction(BuiltinFunction):
     """See `batch_renormalization`.
 
     Attributes:
-        r: What the scale of the batch is corrected by.
+        r: The correction factor of the scale of the batch.
         std: Of the batch, ``sqrt(var + eps)``.
     """
 

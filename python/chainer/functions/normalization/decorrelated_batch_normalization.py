@@ -54,7 +54,7 @@ class DecorrelatedBatchNormalization(BuiltinFunction):
         'running_mean': 'mean',
         'running_projection': 'projection',
     }
-    # Those that have passed with other groups are checked again.
+    # Inputs that have passed the check with other groups are checked again.
     check_uses_attributes = False
 
     def _prepare(self) -> None:
@@ -95,9 +95,10 @@ class DecorrelatedBatchNormalization(BuiltinFunction):
 def _decorrelate(
     centered: chainerx.ndarray, eps: float, projections: list[tp.Any]
 ) -> chainerx.ndarray:
-    """Groups whose covariance is the identity; appends what they are multiplied with, once."""
-    # In float64, for the gradient has products of four roots: of fewer elements than channels they
-    # are as large as eps ** -2, and what is left of them is as small as x.
+    """Whitens groups, so that their covariance is the identity; appends the projection once."""
+    # The computation runs in float64, because the gradient has products of four roots: with fewer
+    # elements than channels they are as large as eps ** -2, and their differences are as small as
+    # x.
     covariance = (centered @ centered.transpose(0, 2, 1) / centered.shape[2]).astype('float64')
     identity = chainerx.eye(centered.shape[1], dtype='float64', device=centered.device)
     projection = inverse_root(covariance + eps * identity)
@@ -200,8 +201,8 @@ def decorrelated_batch_normalization(
             positive.
 
     Note:
-        Matrices are decomposed on the host, in float64. Of an empty batch the running statistics
-        stay as they are.
+        Matrices are decomposed on the host, in float64. An empty batch leaves the running
+        statistics as they are.
     Source: Huang et al., Decorrelated Batch Normalization, CVPR 2018.
     """
     argument.assert_kwargs_empty(kwargs)
@@ -237,7 +238,7 @@ def fixed_decorrelated_batch_normalization(
     """
     _check_groups('fixed_decorrelated_batch_normalization', groups)
     if configuration.config.enable_backprop:
-        # Training moves running statistics in place, maybe before backward comes to this.
+        # Training updates running statistics in place, possibly before this backward runs.
         mean, projection = (
             a if isinstance(a, variable.Variable) else a.copy() for a in (mean, projection)
         )

@@ -53,8 +53,8 @@ def normalize(x: VariableLike, eps: float = 1e-5, axis: Axis | None = 1) -> vari
 
     Args:
         x (Variable or array): Any shape with these axes, any float dtype.
-        eps (float): Keeps vectors of zeros what they are.
-        axis (int, tuple of int or None): What makes up a vector; None for all axes.
+        eps (float): Keeps vectors of zeros unchanged.
+        axis (int, tuple of int or None): The axes that make up a vector; None for all axes.
 
     Returns:
         Variable: ``x / (norm(x) + eps)``, shape and dtype of ``x``. Differentiable, any order; at 0

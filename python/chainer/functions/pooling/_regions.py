@@ -1,4 +1,4 @@
-"""What poolings of regions of interest have in common."""
+"""Base classes of poolings of regions of interest (ROI)."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if tp.TYPE_CHECKING:
 
 
 class RegionPooling(BuiltinFunction):
-    """Base of those whose regions are (top, left, bottom, right), with the images apart.
+    """Base of functions on (top, left, bottom, right) regions with separate image indices.
 
     Attributes:
         outh, outw: Size of the output.
-        spatial_scale: What the numbers of regions are multiplied by.
+        spatial_scale: The factor of the coordinates of regions.
     """
 
     is_called = True
@@ -187,7 +187,7 @@ def pool_bins(
 ) -> chainerx.ndarray:
     """Maxima or means of the parts of a region, whose first and last row and column are given.
 
-    Of parts that reach out of the image only what is inside counts; those outside are ``empty``.
+    Only pixels inside of the image count; parts that are wholly outside are ``empty``.
     """
     inside = all(
         begin >= 0 and end <= n for (begin, end), n in zip(spans, image.shape[2:], strict=True)
@@ -244,7 +244,7 @@ def align(
 class _Points(tp.NamedTuple):
     """Points along an axis, and which of them are not outside of the image.
 
-    As many are kept of each part, of the ``n_points`` that it has; what is left out is outside.
+    Every part keeps the same number of its ``n_points``; the points left out are outside.
     """
 
     at: np.ndarray
@@ -258,12 +258,13 @@ def _points(
     outsize: tuple[int, int],
     ratios: tuple[int | None, int | None],
 ) -> list[_Points]:
-    """Of both axes."""
+    """Combines both axes."""
     found = []
     for n, (begin, end), m, ratio in zip(size, spans, outsize, ratios, strict=True):
         length = max(end - begin, 1.0)
         count = ratio or math.ceil(length / m)
-        # In this order, for points on the edge of an image count by their last bit.
+        # The order of operations matters, because points on the edge of an image depend on the last
+        # bit.
         part = length / m
         parts = begin + np.arange(m).reshape(m, 1) * part
         numbers: np.ndarray = np.arange(min(count, _most_inside(n, part, count)))

@@ -65,8 +65,8 @@ def average_pooling_nd(
         x (Variable or array): (N, C, d1, ..., dn), a float dtype.
         ksize (int or tuple of int): The size of the window, of all axes or of each.
         stride (int or tuple of int): Its steps; None is ``ksize``.
-        pad (int or tuple of int): What is added at both ends of each axis.
-        pad_value (int or None): 0 counts what is added as zeros; None leaves it out of the means.
+        pad (int or tuple of int): The padding at both ends of each axis.
+        pad_value (int or None): 0 counts the padding as zeros; None leaves it out of the means.
 
     Returns:
         Variable: (N, C, ...). Differentiable, any order.

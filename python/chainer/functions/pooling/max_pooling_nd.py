@@ -56,7 +56,7 @@ def max_pooling_nd(
         x (Variable or array): (N, C, d1, ..., dn), a float dtype.
         ksize (int or tuple of int): The size of the window, of all axes or of each.
         stride (int or tuple of int): Its steps; None is ``ksize``.
-        pad (int or tuple of int): What is added at both ends of each axis; never the maximum.
+        pad (int or tuple of int): The padding at both ends of each axis; never the maximum.
         cover_all (bool): Whether there is one more window where some of the input would be left
             out.
         return_indices (bool): Whether the indices are returned, too.
@@ -72,7 +72,7 @@ def max_pooling_nd(
         DimensionError: If the window is larger than the padded input, or the stride below 1.
 
     Note:
-        NaN is the maximum. Of equal elements the first one gets the gradient.
+        NaN is the maximum. The first of equal elements gets the gradient.
     """
     return _max_pooling('max_pooling_nd', None, x, ksize, stride, pad, cover_all, return_indices)
 

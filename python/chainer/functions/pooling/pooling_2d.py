@@ -1,4 +1,4 @@
-"""What poolings of images have in common."""
+"""Base classes of poolings of images."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What poolings of any number of axes have in common."""
+"""Base classes of poolings of any number of axes."""
 
 from __future__ import annotations
 

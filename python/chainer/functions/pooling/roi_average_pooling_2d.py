@@ -33,7 +33,7 @@ def roi_average_pooling_2d(
             region.
         roi_indices (Variable or array): (R,), int32: the images that they are of.
         outsize (int or pair of int): How many parts, down and across.
-        spatial_scale (float): What the numbers in ``rois`` are multiplied by.
+        spatial_scale (float): The factor of the numbers in ``rois``.
 
     Returns:
         Variable: (R, C, *outsize): the mean of pixels in each part. Differentiable in ``x``,

@@ -65,7 +65,7 @@ def roi_pooling_2d(
             top, right and bottom of each region, last pixels included.
         outh (int): How many parts, down.
         outw (int): How many parts, across.
-        spatial_scale (float): What the numbers in ``rois`` are multiplied by.
+        spatial_scale (float): The factor of the numbers in ``rois``.
 
     Returns:
         Variable: (R, C, outh, outw), 0 for parts outside of the image. Differentiable in ``x``,

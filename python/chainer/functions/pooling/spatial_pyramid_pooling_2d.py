@@ -45,7 +45,8 @@ def spatial_pyramid_pooling_2d(
     levels = []
     for level in range(pyramid_height):
         parts = 2**level
-        # As many elements for each part, with zeros before and behind what is too few.
+        # Every part has the same number of elements; zeros pad both ends of an axis that is too
+        # short.
         ksize = tuple(-(-m // parts) for m in size)
         pad = tuple((k * parts - m) // 2 for k, m in zip(ksize, size, strict=True))
         pooled = max_pooling_2d(x, ksize, None, pad, True)

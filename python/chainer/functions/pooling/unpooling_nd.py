@@ -70,7 +70,7 @@ def unpooling_nd(
         x (Variable or array): (N, C, d1, ..., dn), a float dtype.
         ksize (int or tuple of int): The size of the window, of all axes or of each.
         stride (int or tuple of int): Its steps; None is ``ksize``.
-        pad (int or tuple of int): What is cut off at both ends of each axis.
+        pad (int or tuple of int): The border that is cut off at both ends of each axis.
         outsize (tuple of int): The lengths of these axes of the result; None is the smallest of
             those that a pooling makes the shape of ``x`` of.
         cover_all (bool): Whether that pooling is one with ``cover_all``.

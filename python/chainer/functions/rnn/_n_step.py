@@ -1,4 +1,4 @@
-"""What the functions over whole sequences have in common."""
+"""Base classes of functions over whole sequences."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ListsOfArrays = tp.Sequence[tp.Sequence[tp.Any]]
 
 
 def check_dropout(name: str, ratio: float) -> None:
-    """Refuses what is no ratio."""
+    """Refuses a value that is not a valid ratio."""
     if not 0.0 <= ratio <= 1.0:
         raise ValueError(f'{name}: dropout_ratio is {ratio}, expected 0 to 1')
 
@@ -52,7 +52,7 @@ class NStep(BuiltinFunction):
 
     @classmethod
     def _n_weights(cls) -> int:
-        """Of a layer and direction; there are as many biases."""
+        """Return the number of weights per layer and direction; it has as many biases."""
         return {'lstm': 8, 'gru': 6}.get(cls.cell, 2)
 
     def _fits(self, arrays: Arrays | tuple) -> bool:
@@ -136,7 +136,7 @@ class NStep(BuiltinFunction):
         xs: tp.Sequence[VariableLike],
         removed: dict[str, object],
     ) -> tp.Any:
-        """What the public functions do."""
+        """Implements the public functions."""
         if removed:
             argument.check_unexpected_kwargs(
                 removed,

@@ -27,7 +27,7 @@ Step: tp.TypeAlias = cabc.Callable[..., tuple[tp.Any, tp.Any]]
 def _gates(
     x: VariableLike, h: VariableLike, w: tp.Sequence[VariableLike], b: tp.Sequence[VariableLike]
 ) -> tuple[list[variable.Variable], list[variable.Variable]]:
-    """What each gate gets of the input and of the state before."""
+    """Return the part of each gate that comes from the input and from the previous state."""
     n = len(w) // 2
     of_x = [linear(x, w[i], b[i]) for i in range(n)]
     return of_x, [linear(h, w[i], b[i]) for i in range(n, 2 * n)]

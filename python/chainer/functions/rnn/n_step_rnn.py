@@ -56,7 +56,7 @@ def n_step_rnn(
 
     Args:
         n_layers (int): The number of layers.
-        dropout_ratio (float): Of what goes from one layer to the next; without effect where
+        dropout_ratio (float): The dropout ratio between layers; without effect where
             ``chainer.config.train`` is False.
         hx (Variable or array): The first outputs, (layers, sequences, units), a float dtype.
         ws (list of lists of Variable or array): For each layer its weights, same dtype: for each

@@ -29,7 +29,7 @@ class Forget(FunctionNode):
         self._same = functional.SameDraws()  # of chainerx, and running statistics
 
     def apply(self, inputs: tp.Sequence[VariableLike]) -> tuple[variable.Variable, ...]:
-        """See `FunctionNode.apply`; chainerx arrays stay what they are."""
+        """See `FunctionNode.apply`; chainerx arrays stay chainerx arrays."""
         variables = tuple(variable.as_variable(x) for x in inputs)
         in_data = tuple(x.array for x in variables)
         if not all(isinstance(x, chainerx.ndarray) for x in in_data):
@@ -76,7 +76,7 @@ class Forget(FunctionNode):
 
 
 class RandomStates:
-    """What the global generators of NumPy and Python were, and are again inside."""
+    """Saved states of the global generators of NumPy and Python, restored in the context."""
 
     def __init__(self) -> None:
         self._numpy = np.random.get_state(legacy=False)
@@ -121,7 +121,7 @@ def forget(func: AnyCallable, *xs: VariableLike) -> tp.Any:
         *xs (Variable or array): Its arguments, of any shapes and dtypes.
 
     Returns:
-        Variable or tuple of Variable: What ``func`` returns, in shape and dtype, too.
+        Variable or tuple of Variable: The result of ``func``, with its shape and dtype.
         Differentiable once in ``xs`` and the parameters that ``func`` uses.
 
     Raises:

@@ -64,7 +64,8 @@ class Maxout(Chain):
     def _of_all_layers(
         self, initializer: InitializerSpec | None, name: str, ndim: int
     ) -> InitializerSpec | None:
-        """What makes the same values with outputs and layers in one axis."""
+        """Return an initializer of the same values for a weight that has outputs and layers in one
+        axis."""
         shape = (self.out_size, self.pool_size)
         if isinstance(initializer, environment.get_array_types()) and initializer.ndim > 0:
             if initializer.ndim != ndim:

@@ -41,7 +41,7 @@ class AttentionCache:
         return 0 if self.key is None else self.key.shape[2]
 
     def joined(self, key: Variable, value: Variable) -> tuple[Variable, Variable]:
-        """What was seen, and more steps behind it; the cache stays as it is.
+        """Return a cache of the earlier steps and the new ones; this cache stays as it is.
 
         Args:
             key (Variable): (batch, key heads, steps, size of a head).
@@ -57,7 +57,7 @@ class AttentionCache:
 
 @contextlib.contextmanager
 def _restored_on_error(caches: Sequence[AttentionCache | None]) -> Iterator[None]:
-    """Has caches as they were if what is done with them fails later, so all saw the same steps."""
+    """Restores the caches if a later step fails, so that all caches hold the same steps."""
     before = [None if c is None else (c.key, c.value) for c in caches]
     try:
         yield
@@ -77,8 +77,8 @@ class MultiHeadAttention(Link):
     Args:
         n_heads: The number of heads; a divisor of `in_size`.
         in_size: Features of the queries, and of the result. None: taken from the first query.
-        key_size: Features of what keys are made of, if not `in_size`.
-        value_size: Features of what values are made of, if not `in_size`.
+        key_size: Features of the input of keys, if not `in_size`.
+        value_size: Features of the input of values, if not `in_size`.
         n_kv_heads: The number of heads of keys and values, if not `n_heads`, which it divides:
             adjacent heads of queries share one (grouped queries).
         nobias: Whether the linear layers have no biases.
@@ -209,8 +209,8 @@ class MultiHeadAttention(Link):
             key (Variable or array): (batch, keys, key_size); None is the query.
             value (Variable or array): (batch, keys, value_size); None is the key.
             mask (Variable or array): Which keys take part: bools (True: this one does), or floats
-                that are added to scores; (length, keys), (batch, length, keys), or what broadcasts
-                to (batch, heads, length, keys).
+                that are added to scores; (length, keys), (batch, length, keys), or a shape that
+                broadcasts to (batch, heads, length, keys).
             causal (bool): Whether a step sees itself and earlier ones alone.
             cache (AttentionCache): Steps that were seen before, to which those of this call are
                 added: with it a sequence is computed part by part. Keys are those of `cache`, too.
@@ -283,7 +283,7 @@ class MultiHeadAttention(Link):
             bs = [getattr(self, f'b_{name}') for name in names]
             groups = [[pair] for pair in inputs]
         else:
-            # What is made of one sequence, in one product.
+            # One product computes all projections of a sequence.
             groups = [list(group) for _, group in itertools.groupby(inputs, lambda p: id(p[0]))]
             rows = [sum(n for _, n in group) * (size // self.n_heads) for group in groups]
             ws = _split(self.W_in, rows, 0)

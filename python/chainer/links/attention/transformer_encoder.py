@@ -123,7 +123,7 @@ class FeedForward(Link):
 
 
 class TransformerEncoderLayer(Chain):
-    """Attention of a sequence to itself, and layers for each step, with ways around both.
+    """Self-attention and a feed-forward network, each with a residual connection.
 
     Args:
         in_size: Features. None: taken from the first input.
@@ -131,8 +131,8 @@ class TransformerEncoderLayer(Chain):
         hidden_size: Features between the two linear layers; None is four times `in_size`.
         dropout: Ratio of all dropouts, in training.
         activation: 'relu', 'gelu', 'silu', 'mish', 'tanh', or a function of a variable.
-        pre_norm: Whether what enters the attention and the linear layers is normalized, else what
-            comes out, with what went around.
+        pre_norm: Whether the inputs of the attention and of the linear layers are normalized; else
+            their sums with the residuals are.
         norm: 'layer', or 'rms' for the root mean square alone.
         eps: Of the normalizations.
         n_kv_heads: See `MultiHeadAttention`.
@@ -237,7 +237,8 @@ class TransformerEncoder(Chain):
 
     Args:
         n_layers: The number of layers.
-        pre_norm: Whether what enters is normalized; what leaves the last layer is then, too.
+        pre_norm: Whether the inputs of layers are normalized; then the output of the last layer is,
+            too.
 
     Attributes:
         layers (ChainList): The layers.
@@ -308,7 +309,7 @@ class TransformerEncoder(Chain):
         """Apply the layers.
 
         Args:
-            cache (sequence of AttentionCache): What `make_cache` returns; see
+            cache (sequence of AttentionCache): The result of `make_cache`; see
                 `MultiHeadAttention.forward`.
         """
         caches = [None] * len(self.layers) if cache is None else cache

@@ -1,4 +1,4 @@
-"""What subclasses of `CaffeFunction` that read layers of their own have imported from v7.
+"""Hooks for subclasses of `CaffeFunction` that read layers of their own, as in v7.
 
 Their names begin with an underscore there, and are those of `caffe_function`.
 """
@@ -22,8 +22,8 @@ if tp.TYPE_CHECKING:
 
 Setup: tp.TypeAlias = c.Callable[[tp.Any, tp.Any], None]
 
-# What `layer` has registered: by the type of a layer, and by the number of its type in the older
-# format. They come before the methods of `CaffeFunction`.
+# The layers that `layer` has registered, by the type of a layer, and by the number of its type in
+# the older format. They come before the methods of `CaffeFunction`.
 type_to_method: dict[str, Setup] = {}
 oldname_to_method: dict[int, Setup] = {}
 

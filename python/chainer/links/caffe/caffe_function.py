@@ -58,7 +58,7 @@ _SingleArgumentFunctionTestMode = _extending.SingleArgumentFunctionTestMode
 _ListArgumentFcuntion = _extending.ListArgumentFunction
 _CallChildLink = _extending.CallChildLink
 _EltwiseFunction = _extending.EltwiseFunction
-# Of the older format: the types that have another name there but for its case.
+# Types of the older format whose names differ by more than case.
 _OLD_NAMES: tp.Final = {'INNER_PRODUCT': 'InnerProduct', 'SOFTMAX_LOSS': 'SoftmaxWithLoss'}
 _TYPES: tp.Final = (
     *('Concat', 'Convolution', 'Data', 'Dropout', 'LRN', 'Pooling', 'ReLU', 'Sigmoid', 'Softmax'),
@@ -80,7 +80,7 @@ class CaffeFunction(Chain):
         model_path: The file.
 
     Attributes:
-        forwards (dict): What each layer does, by name.
+        forwards (dict): The call of each layer, by name.
         layers (list): A tuple of name, names of inputs and of outputs for each layer.
     """
 
@@ -135,8 +135,8 @@ class CaffeFunction(Chain):
         """Apply the layers.
 
         Args:
-            inputs (dict of str to Variable): What is given, by the names of the file.
-            outputs (sequence of str): Names of what is wanted.
+            inputs (dict of str to Variable): The inputs, by their names in the file.
+            outputs (sequence of str): Names of the outputs to return.
             disable (sequence of str): Names of layers that are left out.
 
         Returns:
@@ -177,7 +177,7 @@ class CaffeFunction(Chain):
         self._add_layer(layer)
 
     def _add_layer(self, layer: Message) -> None:
-        """What is in `forwards` already has its inputs and outputs from now on."""
+        """Registers inputs and outputs of a layer whose function is in `forwards` already."""
         bottom = [self.split_map.get(blob, blob) for blob in layer.bottom]
         for blob in layer.top:  # a new value of this name
             self.split_map.pop(blob, None)
@@ -189,7 +189,7 @@ class CaffeFunction(Chain):
         self._add(layer, _CallChildLink(self, layer.name))
 
     def _setup_Data(self, layer: Message) -> None:
-        pass  # what it gives is an input
+        pass  # a layer without inputs defines an input of the network
 
     def _setup_Split(self, layer: Message) -> None:
         (bottom,) = layer.bottom
@@ -324,7 +324,7 @@ class CaffeFunction(Chain):
         param = layer.reshape_param
         _check_support((param.axis, param.num_axes) == (0, -1), 'to reshape a part of the axes')
         dims = tuple(param.shape.dim)
-        # 0 stands for what the input has.
+        # 0 stands for the length that the input has.
         self._add(
             layer,
             lambda x: reshape(x, tuple(d or x.shape[i] for i, d in enumerate(dims))),

@@ -1,4 +1,4 @@
-"""What the links of convolutions have in common."""
+"""Base classes of convolution links."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ConvolutionLink(Link):
         initialW: InitializerSpec | None,
         initial_bias: InitializerSpec | None,
     ) -> None:
-        """The last step of constructors: `_initialize_params` needs what they set."""
+        """Ends construction; runs last, because `_initialize_params` needs the attributes."""
         with self.init_scope():
             self.W = weight(initialW)
             if in_channels is not None:

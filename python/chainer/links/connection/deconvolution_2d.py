@@ -24,7 +24,7 @@ class Deconvolution2D(_convolution.ConvolutionLink):
 
     Args:
         stride: Distance of the windows in the output, an int or a pair.
-        pad: What is cut off around the output, an int or a pair.
+        pad: The border that is cut off the output, an int or a pair.
         outsize: Height and width of the output, or None.
 
     Attributes:

@@ -21,7 +21,7 @@ class DeconvolutionND(_convolution.ConvolutionLink):
 
     Args:
         stride: Distance of the windows in the output, an int or a tuple.
-        pad: What is cut off at both ends of each axis, an int or a tuple.
+        pad: The border that is cut off at both ends of each axis, an int or a tuple.
         outsize: Lengths of the axes of the output, or None.
 
     Attributes:

@@ -21,7 +21,7 @@ if tp.TYPE_CHECKING:
 
 @documented_like(Convolution2D)
 class DeformableConvolution2D(Chain):
-    """A convolution whose taps are moved by what another convolution says.
+    """A convolution whose taps move by offsets that another convolution computes.
 
     Args:
         in_channels: Channels of the input. None: taken from the first input.

@@ -23,8 +23,8 @@ class Linear(Link):
     """Fully connected layer, ``x @ W.T + b``.
 
     Args:
-        in_size: Columns of `W`. None, or left out (`in_size` is then what is given for `out_size`):
-            taken from the first input.
+        in_size: Columns of `W`. None, or left out (the first argument is then `out_size`): taken
+            from the first input.
         out_size: Rows of `W`.
         nobias: Whether there is no `b`.
         initialW: Initializer of `W`; `LeCunNormal` by default.
@@ -63,7 +63,7 @@ class Linear(Link):
 
     @staticmethod
     def _in_size_of(x: VariableLike, n_batch_axes: int = 1) -> int:
-        if n_batch_axes <= 1:  # what the function refuses must not make a weight
+        if n_batch_axes <= 1:  # inputs that the function refuses must not initialize a weight
             check_batch_axes(n_batch_axes)
             type_check.expect(type_check.Variable(x.ndim, 'x.ndim') >= 2)
         return math.prod(x.shape[n_batch_axes:])

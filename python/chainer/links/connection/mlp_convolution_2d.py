@@ -18,7 +18,7 @@ _WSCALE: tp.Final = 'wscale is not supported anymore. Use conv_init and bias_ini
 
 
 class MLPConvolution2D(ChainList):
-    """A convolution, and behind it layers that see one pixel at a time: convolutions of 1 x 1.
+    """A convolution followed by 1 x 1 convolutions, which work on single pixels.
 
     Args:
         in_channels: Channels of the input. None, or left out (the arguments behind it move up):
@@ -27,12 +27,12 @@ class MLPConvolution2D(ChainList):
         ksize: Height and width of the window of the first, an int or a pair.
         stride: Steps of that window, an int or a pair.
         pad: Zeros around the images, an int or a pair.
-        activation: What is between the layers; `relu` by default.
+        activation: The function between the layers; `relu` by default.
         conv_init: Initializer of the weights; `LeCunNormal` by default.
         bias_init: Initializer of the biases; 0 by default.
 
     Attributes:
-        activation (callable): What is between the layers.
+        activation (callable): The function between the layers.
 
     Source: Lin et al., Network in Network, ICLR 2014.
     """

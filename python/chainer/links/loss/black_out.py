@@ -27,7 +27,7 @@ class BlackOut(Link):
 
     Attributes:
         W (Parameter): ``(classes, in_size)``. At first NaN: set it, or load it.
-        sampler (WalkerAlias): What draws the classes.
+        sampler (WalkerAlias): The sampler of classes.
         sample_size (int): As given.
         sample_data (array): Classes to take instead of drawing some, for tests; or None.
     """

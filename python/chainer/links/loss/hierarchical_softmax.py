@@ -60,7 +60,7 @@ class TreeParser:
         """
         self.next_id = 0
         self.paths, self.codes = {}, {}
-        # A stack, for trees may be deep.
+        # An explicit stack, because trees may be deep.
         todo: list[tuple[Tree, tuple[int, ...], tuple[int, ...]]] = [(tree, (), ())]
         while todo:
             node, path, code = todo.pop()
@@ -181,7 +181,7 @@ class BinaryHierarchicalSoftmax(Link):
         in_size: Features of the input.
         tree: Pairs of pairs and leaves, which are the numbers of words; as
             `create_huffman_tree` makes it.
-        dtype: That of what is kept of the tree.
+        dtype: The dtype of the arrays that describe the tree.
 
     Attributes:
         W (Parameter): ``(inner nodes, in_size)``.
@@ -217,7 +217,7 @@ class BinaryHierarchicalSoftmax(Link):
         """
         if not word_counts:
             raise ValueError('create_huffman_tree: Empty vocabulary')
-        # Of equally frequent parts first that with the least word.
+        # Among equally frequent subtrees, the one with the smallest word comes first.
         heap: list[tuple[int, int, Tree]] = [(count, i, i) for i, count in word_counts.items()]
         heapq.heapify(heap)
         while len(heap) > 1:

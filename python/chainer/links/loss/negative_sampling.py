@@ -30,7 +30,7 @@ class NegativeSampling(Link):
 
     Attributes:
         W (Parameter): ``(classes, in_size)``, 0 at first.
-        sampler (WalkerAlias): What draws the classes.
+        sampler (WalkerAlias): The sampler of classes.
         sample_size (int): As given.
     """
 

@@ -15,7 +15,7 @@ if tp.TYPE_CHECKING:
 
 
 class Classifier(Chain):
-    """Computes a loss of what a predictor says, and reports loss and accuracy.
+    """Computes a loss of the output of a predictor, and reports loss and accuracy.
 
     Args:
         predictor: A link, or another callable.
@@ -53,8 +53,8 @@ class Classifier(Chain):
         """Compute the loss; all arguments but the label go to the predictor.
 
         Args:
-            *args: What the predictor takes; the label, too, if it is named by its position.
-            **kwargs: What the predictor takes; the label, too, if it is named.
+            *args: The arguments of the predictor, and the label if `label_key` is an index.
+            **kwargs: Keyword arguments of the predictor, and the label if `label_key` is a keyword.
 
         Returns:
             Variable: The loss.

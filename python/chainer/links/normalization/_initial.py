@@ -15,7 +15,7 @@ if tp.TYPE_CHECKING:
 
 
 def initializer(given: InitializerSpec | None, default: float, dtype: np.dtype) -> Initializer:
-    """An initializer of that dtype, whatever it had, from what may stand for one."""
+    """Return an initializer of the given dtype; accepts any initializer argument."""
     made = copy.copy(initializers._get_initializer(default if given is None else given))
     made.dtype = dtype
     return made

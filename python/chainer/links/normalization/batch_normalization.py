@@ -41,8 +41,8 @@ class BatchNormalization(Link):
         use_beta: Whether there is a shift; 0 if not.
         initial_gamma: Initializer of `gamma`; 1 by default.
         initial_beta: Initializer of `beta`; 0 by default.
-        axis: What statistics are taken over, an int or several; None for all axes but those of
-            `size`, which follow the first.
+        axis: The axes of the statistics, an int or several; None for all axes but those of `size`,
+            which follow the first.
         initial_avg_mean: Initializer of `avg_mean`; 0 by default.
         initial_avg_var: Initializer of `avg_var`; 1 by default.
 
@@ -125,7 +125,7 @@ class BatchNormalization(Link):
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         super().serialize(serializer)
-        # What had no array yet got one of NumPy.
+        # The serializer gave statistics without an array one of NumPy.
         device = self.device
         for name in ('avg_mean', 'avg_var'):
             value = getattr(self, name)
@@ -192,7 +192,7 @@ class BatchNormalization(Link):
         return self.avg_mean, self.avg_var, 1 - 1 / self.N
 
     def _channels_of(self, x: VariableLike) -> tuple[int, ...]:
-        # What the function would refuse must not make parameters.
+        # Inputs that the function would refuse must not initialize parameters.
         axis = _channels.to_axes('batch_normalization', self.axis)
         last = 1 if axis is None else max(axis, default=0)
         type_check.expect(type_check.Variable(x.ndim, 'x.ndim') > last)

@@ -1,4 +1,4 @@
-"""`BatchRenormalization`: batch normalization near to what is done outside of training."""
+"""`BatchRenormalization`: batch normalization that stays close to the running statistics."""
 
 from __future__ import annotations
 

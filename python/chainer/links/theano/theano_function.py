@@ -26,7 +26,7 @@ class TheanoFunction(Link):
         """Is never reached.
 
         Args:
-            *args: What Theano would have computed from.
+            *args: The inputs of the Theano function.
 
         Raises:
             RuntimeError: Always.

@@ -1,4 +1,4 @@
-"""What the models have in common: their weights, and how images go through them."""
+"""Base class of the vision models: it loads weights and applies the layers to images."""
 
 from __future__ import annotations
 
@@ -49,12 +49,13 @@ class VisionModel(Chain):
     """Base of the models: a chain of named layers."""
 
     _weights: Weights
-    # What a layer takes, where that is not what the one before gives.
+    # The input of a layer, where it is not the output of the layer before.
     _sources: tp.ClassVar[dict[str, str]] = {}
 
     @property
     def functions(self) -> dict[str, list[c.Callable[..., Variable]]]:
-        """The layers by their names, in their order; each is a list of what is applied in turn."""
+        """Return the layers by name, in order; each is a list of callables that are applied in
+        turn."""
         raise NotImplementedError
 
     @property
@@ -98,7 +99,7 @@ class VisionModel(Chain):
     def forward(
         self, x: VariableLike, layers: c.Sequence[str] | None = None, **kwargs: object
     ) -> dict[str, Variable]:
-        """What layers give.
+        """Return the outputs of layers.
 
         Args:
             x (Variable or array): Images as ``prepare`` makes them, (N, 3, H, W).
@@ -149,7 +150,7 @@ class VisionModel(Chain):
         size: tuple[int, int] | None = (224, 224),
         **kwargs: object,
     ) -> dict[str, Variable]:
-        """What layers give for images.
+        """Return the outputs of layers for images.
 
         Unlike `predict`, it changes no configuration: set ``chainer.config.train`` and
         ``enable_backprop`` to False where nothing is trained.
@@ -256,7 +257,7 @@ def copy_convolution(source: object, target: object) -> None:
 
 
 def copy_array(source: tp.Any, target: tp.Any, name: str) -> None:
-    """The elements of a parameter; what the target lacks is left out."""
+    """Return the elements of a parameter that the target has; others are left out."""
     if target is None:
         return
     if source is None or source.size != target.size:

@@ -103,7 +103,8 @@ class GoogLeNet(_model.VisionModel):
 
     @property
     def functions(self) -> dict[str, list[c.Callable[..., Variable]]]:
-        """The layers by their names, in their order; each is a list of what is applied in turn."""
+        """Return the layers by name, in order; each is a list of callables that are applied in
+        turn."""
         found: dict[str, list[c.Callable[..., Variable]]] = {
             'conv1': [self.conv1, relu],
             'pool1': [_max_pooling_2d, _local_response_normalization],

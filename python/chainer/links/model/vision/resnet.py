@@ -69,7 +69,8 @@ class ResNetLayers(_model.VisionModel):
 
     @property
     def functions(self) -> dict[str, list[c.Callable[..., Variable]]]:
-        """The layers by their names, in their order; each is a list of what is applied in turn."""
+        """Return the layers by name, in order; each is a list of callables that are applied in
+        turn."""
         return {
             'conv1': [self.conv1, self.bn1, relu],
             'pool1': [_max_pooling_2d],
@@ -184,7 +185,7 @@ class BuildingBlock(Chain):
 
 
 class _Bottleneck(Chain):
-    """Base of both bottlenecks: three convolutions, and what passes beside them."""
+    """Base of both bottlenecks: three convolutions and a shortcut beside them."""
 
     def __init__(
         self,

@@ -64,7 +64,8 @@ class VGGLayers(_model.VisionModel):
 
     @property
     def functions(self) -> dict[str, list[c.Callable[..., Variable]]]:
-        """The layers by their names, in their order; each is a list of what is applied in turn."""
+        """Return the layers by name, in order; each is a list of callables that are applied in
+        turn."""
         found: dict[str, list[c.Callable[..., Variable]]] = {}
         for i, depth in enumerate(self._depths, 1):
             for k in range(1, depth + 1):

@@ -1,4 +1,4 @@
-"""Training: the loop, what an iteration does, and what is called between iterations."""
+"""Training: the loop, the updaters, and the extensions that run between iterations."""
 
 from chainer.training import (
     extension,

@@ -1,4 +1,4 @@
-"""What updaters and evaluators do with minibatches."""
+"""Conversion of minibatches for updaters and evaluators."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ def call_with(function: AnyCallable, converted: tp.Any) -> tp.Any:
 
 
 def check_device(device: DeviceSpec) -> backend.Device | None:
-    """What may stand for a device, as one; None stays."""
+    """Return the device of a device argument; None stays."""
     return None if device is None else backend.get_device(device)

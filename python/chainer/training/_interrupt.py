@@ -18,10 +18,10 @@ _MESSAGE: tp.Final = (
 
 
 class Interrupt:
-    """A context in which the first Ctrl-C only sets `requested`, and the next one is as usual.
+    """A context in which the first Ctrl-C only sets `requested`; the next one raises as usual.
 
-    What an update leaves when it is broken off is no state to go on from. Where signals are not
-    ours (another thread than the main one, a handler of the user's) nothing changes.
+    An interrupted update leaves a state that training cannot resume from. Nothing changes in
+    threads other than the main one, or where the user has set a signal handler.
     """
 
     def __init__(self, enabled: bool) -> None:

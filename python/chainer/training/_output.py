@@ -7,7 +7,7 @@ import warnings
 
 
 def show(stream: tp.TextIO | None, text: str) -> None:
-    """Writes a text to a stream, at once. One that cannot be shown is no reason to end a training.
+    """Writes a text to a stream and flushes it. An output error does not end a training.
 
     The other end of a pipe may have gone (``train.py | tee log`` and Ctrl-C, which ends ``tee``),
     the disk of a log may be full: then there is a warning. Characters that the stream's encoding
@@ -15,7 +15,7 @@ def show(stream: tp.TextIO | None, text: str) -> None:
 
     Args:
         stream: Has ``write``, maybe ``flush``; None shows nothing.
-        text (str): What to write.
+        text (str): The text.
     """
     if stream is None:
         return

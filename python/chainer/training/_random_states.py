@@ -57,10 +57,10 @@ def capture() -> dict[str, object]:
 
 
 def restore(states: dict[str, tp.Any]) -> None:
-    """Sets the generators that there are states of.
+    """Restores the generators whose states were captured.
 
     Args:
-        states (dict): What `capture` returned.
+        states (dict): The result of `capture`.
     """
     keys, words = states.get('numpy_keys'), states.get('python_words')
     counters = states.get('chainerx')

@@ -1,4 +1,4 @@
-"""How triggers and extensions save what they remember, and load snapshots that have less of it."""
+"""Saves the state of triggers and extensions, and loads snapshots that lack some of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may stand for a trigger, and the trigger of regular intervals."""
+"""Conversion of trigger arguments, and the trigger of regular intervals."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def check_unit(name: str, unit: object) -> None:
 class IntervalTrigger:
     """Fires each time that a number of epochs or iterations has passed.
 
-    It fires by what has passed since it was asked last, so it may be asked seldom: by another
-    trigger, for example.
+    It compares with the time of its last call, so it may be called seldom: by another trigger, for
+    example.
 
     Args:
         period (int or float): How much. A part of an epoch is fine; at infinity it never fires.
@@ -69,7 +69,8 @@ class IntervalTrigger:
             if before < 0:
                 before = now - 1
             self._previous_iteration = now
-            if self.period == 1:  # what most have: no more than this for each of them
+            # the most common attributes; each trigger stores no more than these
+            if self.period == 1:
                 return before != now
         period = self.period
         return before // period != now // period
@@ -109,7 +110,7 @@ def serialize_progress(trigger: TriggerLike, serializer: AbstractSerializer) -> 
 
 
 def get_trigger(trigger: TriggerLike | None) -> tp.Any:
-    """Makes a trigger of what may stand for one.
+    """Makes a trigger of a trigger argument.
 
     Args:
         trigger: None, which never fires; a callable that takes a trainer and says whether to fire;

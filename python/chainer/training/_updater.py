@@ -11,7 +11,7 @@ if tp.TYPE_CHECKING:
 
 
 class Updater:
-    """Base of updaters: what one iteration of a training does.
+    """Base of updaters, which make one iteration of a training.
 
     A trainer also reads ``iteration``, ``epoch``, ``epoch_detail``, ``previous_epoch_detail`` and
     ``is_new_epoch``.
@@ -23,7 +23,7 @@ class Updater:
         """Called by a trainer that is made with this updater.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
         """
 
     def finalize(self) -> None:

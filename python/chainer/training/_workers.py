@@ -59,7 +59,7 @@ class Exchange:
                 )
             self._specs.append((size, param.shape, np.dtype(param.dtype)))
             size += -(-param.array.nbytes // _ALIGNMENT) * _ALIGNMENT
-        # Of `multiprocessing`: children get it in whatever way they are started.
+        # A `multiprocessing` object, which children receive under every start method.
         self._params = multiprocessing.RawArray('b', max(size, 1))
         self._grads = [multiprocessing.RawArray('b', max(size, 1)) for _ in range(n_workers)]
         self._has_grad = [
@@ -311,7 +311,7 @@ def _work(
     persistent: dict[str, object],
     by_main_thread: bool,
 ) -> None:
-    """What a worker does."""
+    """The main function of a worker."""
     _processes.end_with_parent(by_main_thread)
     parents.close()  # so that the pipe ends when the first process does
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # which tells us to stop

@@ -1,4 +1,4 @@
-"""What a trainer calls between updates: the base of extensions, and functions as extensions."""
+"""Extensions, which a trainer calls between updates; functions can be extensions, too."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ PRIORITY_READER: tp.Final = 100
 
 
 class Extension:
-    """Base of extensions: what a trainer calls after an update when the trigger says so.
+    """Base of extensions, which a trainer calls after an update when their trigger fires.
 
-    Any callable that takes a trainer is an extension too; what it has of the attributes below
-    counts.
+    Any callable that takes a trainer is an extension too; the trainer reads those of the attributes
+    below that it has.
 
     Attributes:
-        trigger: When it is called, unless `Trainer.extend` is told otherwise; what `get_trigger`
-            takes.
+        trigger: When it is called, unless `Trainer.extend` is told otherwise; any argument of
+            `get_trigger`.
         priority (int): Extensions of high priority are called first: those that write to the
             observation (`PRIORITY_WRITER`), those that change it (`PRIORITY_EDITOR`), those that
             read it (`PRIORITY_READER`).
@@ -40,10 +40,10 @@ class Extension:
         return type(self).__name__
 
     def __call__(self, trainer: Trainer) -> tp.Any:
-        """Does what the extension is for. Overridden.
+        """Runs the extension. Overridden.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
         """
         raise NotImplementedError('Extension implementation must override __call__.')
 
@@ -51,16 +51,16 @@ class Extension:
         """Called once, before the training loop and after a snapshot was loaded.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
         """
 
     def on_error(self, trainer: Trainer, exc: Exception, tb: types.TracebackType | None) -> None:
         """Called when the training loop ends by an exception, before `finalize`.
 
         Args:
-            trainer (Trainer): Who calls.
-            exc (Exception): What was raised.
-            tb (traceback): Where.
+            trainer (Trainer): The caller.
+            exc (Exception): The exception.
+            tb (traceback): Its traceback.
         """
 
     def finalize(self) -> None:
@@ -86,7 +86,7 @@ def make_extension(
     on_error: AnyCallable | None = None,
     **kwargs: object,
 ) -> tp.Callable[[_Callable], _Callable]:
-    """A decorator that gives a function what a trainer looks for in an extension.
+    """A decorator that gives a function the attributes of an extension.
 
     Args:
         trigger: When it is called; default: each iteration.

@@ -26,8 +26,8 @@ if tp.TYPE_CHECKING:
 class _ExtensionEntry:
     """An extension, and how this trainer calls it."""
 
-    # What only extensions of this package have is asked for so that mocks, which have every
-    # attribute, do without.
+    # Attributes of this package's extensions are looked up on those alone, because mocks have every
+    # attribute.
 
     def __init__(
         self, extension: tp.Any, priority: int, trigger: tp.Any, call_before_training: bool
@@ -49,9 +49,9 @@ class _ExtensionEntry:
 
     @property
     def watch_calls(self) -> tp.Any:
-        """A method that puts calls of its own in the place of others' calls; None if it has none.
+        """Return a method that replaces calls of other extensions; None if the extension has none.
 
-        So an extension that wants to know what others do costs nothing where there is none.
+        So observing other extensions costs nothing where no extension does it.
         """
         watches = hasattr(type(self.extension), '_watch_calls')
         return self.extension._watch_calls if watches else None
@@ -66,19 +66,19 @@ class _ExtensionEntry:
 class Trainer:
     """The training loop: updates until a trigger says stop, and calls extensions after each.
 
-    In each iteration what is reported (`chainer.report`) goes into a new `observation`. Then each
+    In each iteration, reported values (`chainer.report`) go into a new `observation`. Then each
     extension whose trigger fires is called, those of high priority first.
 
     Args:
-        updater (Updater): What an iteration does.
-        stop_trigger: When to stop; what `get_trigger` takes. None never stops.
+        updater (Updater): The updater that makes an iteration.
+        stop_trigger: When to stop; any argument of `get_trigger`. None never stops.
         out (str): The folder that extensions write to.
         extensions (iterable): To be added, each as by `extend` without more arguments.
 
     Attributes:
         updater (Updater): As given.
         stop_trigger (callable): As a trigger.
-        observation (dict): What was reported in the current iteration, by name.
+        observation (dict): The values reported in the current iteration, by name.
         out (str): As given.
         reporter (Reporter): It knows the links of the optimizers by name.
     """
@@ -142,8 +142,8 @@ class Trainer:
             name (str): Default: its ``name``, its ``default_name``, or the name of the function. A
                 name that is taken gets ``_1``, ``_2``, ... after it. One that is no str is kept;
                 snapshots have its str.
-            trigger: When it is called; default: its ``trigger``, else each iteration. What
-                `get_trigger` takes.
+            trigger: When it is called; default: its ``trigger``, else each iteration. Any argument
+                of `get_trigger`.
             priority (int): Default: its ``priority``, else `PRIORITY_READER`.
             call_before_training (bool): Whether it is also called once before the first update.
             **kwargs: None is known.
@@ -220,7 +220,7 @@ class Trainer:
             self._snapshot_elapsed_time = self._final_elapsed_time
         try:
             self._start_at = time.perf_counter()
-            # A snapshot that is loaded comes before what others do about the state.
+            # Loading a snapshot precedes changes of the state by other extensions.
             for entry in sorted(entries, key=lambda entry: not entry.loads_trainer):
                 if not getattr(entry.trigger, 'finished', False):
                     entry.call('initialize', self)
@@ -259,7 +259,7 @@ class Trainer:
         # After Ctrl-C the stop trigger is not asked: it is when training goes on.
         while not interrupt.requested and not stop_trigger(self):
             self.observation = {}
-            # By its attribute, for extensions may put another updater in place.
+            # Reads the attribute each time, because extensions may put another updater in place.
             with reporter.scope(self.observation):
                 self.updater.update()
                 for trigger, extension in calls:
@@ -283,7 +283,7 @@ class Trainer:
         if show_message:
             try:
                 said = str(error)
-            except Exception:  # of a user's class: what is to be done about it is done anyway
+            except Exception:  # an exception class of the user's; its handlers run anyway
                 said = f'{type(error).__name__}, whose message cannot be had'
             text = ''.join(traceback.format_tb(error.__traceback__))
             show(

@@ -1,4 +1,4 @@
-"""A chart as SVG: lines, axes, and what the pointer is over, without a script."""
+"""Draws a chart as SVG: lines, axes, and readouts under the pointer, without a script."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def draw(
     """Adds a chart.
 
     Args:
-        parent (Element): What it goes below.
-        lines (list of Series): What is drawn; at least one value of them is finite.
+        parent (Element): The parent element.
+        lines (list of Series): The lines; at least one of their values is finite.
         log (bool): Whether the axis of values is logarithmic.
         class_ (str): The chart's class.
-        unit (str): What is to the right.
+        unit (str): The unit of the horizontal axis.
         readouts (int): How many places of the pointer there are at most.
     """
     svg = add(

@@ -1,4 +1,4 @@
-"""Elements of HTML and SVG, which escape what they hold."""
+"""Elements of HTML and SVG, which escape their text and attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a training besides its log."""
+"""Collects facts about a training besides its log."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Parameter:
 
 @dataclasses.dataclass
 class Timing:
-    """What a part of the loop took so far."""
+    """Time that a part of the loop has taken so far."""
 
     name: str
     calls: int
@@ -100,7 +100,7 @@ def parameters_of_snapshot(path: str) -> list[Parameter]:
                 continue
             try:
                 array = file[key]
-            except ValueError:  # what is None, such as a parameter without a shape, is pickled
+            except ValueError:  # None, such as the array of a parameter without a shape, is pickled
                 continue
             if array.dtype.kind in 'fiu' and array.ndim:
                 prefix = '' if len(models) == 1 else match[1]
@@ -134,7 +134,7 @@ def _statistics(path: str, array: NdArray) -> Parameter:
 
 
 def environment() -> list[tuple[str, str]]:
-    """The program, where it comes from, and what it runs on."""
+    """Return the program, its origin, and the platform that it runs on."""
     main = getattr(sys.modules.get('__main__'), '__file__', None)
     folder = os.path.dirname(os.path.abspath(main)) if main else os.getcwd()
     facts = [

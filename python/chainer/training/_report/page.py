@@ -15,16 +15,16 @@ from chainer.training._report.facts import Run
 
 _MOST_ROWS: tp.Final = 200
 _MOST_FILES: tp.Final = 200
-# What a browser may fetch for this page: nothing.
+# The page forbids the browser to fetch anything.
 _POLICY: tp.Final = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def make(run: Run, generator: str) -> str:
-    """The page as a text.
+    """Return the page as a text.
 
     Args:
-        run (Run): What it shows.
-        generator (str): Who makes it.
+        run (Run): The training that it shows.
+        generator (str): The program that makes it.
     """
     root = ElementTree.Element('html', {'lang': 'en'})
     head = add(root, 'head')

@@ -12,7 +12,7 @@ import numpy as np
 if tp.TYPE_CHECKING:
     from chainer._typing import Row
 
-# What entries of a log have beside values.
+# Keys of log entries that are not observed values.
 COUNTS: tp.Final = ('epoch', 'iteration', 'elapsed_time')
 _MOST_POINTS: tp.Final = 1000
 _MANY: tp.Final = 200
@@ -33,7 +33,8 @@ class Series:
 
 
 def number(value: object) -> float | None:
-    """A value of an entry as a float, or None: what `postprocess` puts there may be anything."""
+    """Return a value of an entry as a float, or None, because `postprocess` may put any object
+    there."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
@@ -60,7 +61,7 @@ def collect(log: list[Row]) -> dict[str, Series]:
 
 
 def group(series: dict[str, Series]) -> list[list[Series]]:
-    """Those that belong in one chart: ``main/loss`` with ``validation/main/loss``."""
+    """Groups the lines of one chart: ``main/loss`` with ``validation/main/loss``."""
     charts: dict[str, list[Series]] = {}
     for name in series:
         parts = name.split('/')
@@ -97,7 +98,8 @@ def is_noisy(y: np.ndarray) -> bool:
 
 
 def smooth(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """At most a thousand means of neighbours, a fiftieth of all, without what is not finite."""
+    """Return at most a thousand means of neighbours, each of a fiftieth or less; non-finite values
+    are left out."""
     finite = np.isfinite(y)
     count = min(len(y), _MOST_POINTS)
     starts = np.linspace(0, len(y), count, endpoint=False).astype(int)
@@ -108,7 +110,7 @@ def smooth(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     share = len(window) * -(-len(y) // count)
     with np.errstate(invalid='ignore', divide='ignore'):
-        # Divided first, for sums of large values would overflow.
+        # It divides first, because sums of large values would overflow.
         means = total(np.where(finite, y / share, 0.0)) / total(finite / share)
     means[np.add.reduceat(finite.astype(int), starts) == 0] = np.nan
     return x[starts], means

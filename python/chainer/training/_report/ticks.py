@@ -1,4 +1,4 @@
-"""Axes: where marks stand, and what is written beside them."""
+"""Axes: positions and labels of their ticks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a trainer calls between updates."""
+"""Extensions, which a trainer calls between updates."""
 
 from chainer.training.extensions import snapshot_writers as snapshot_writers
 from chainer.training.extensions._snapshot import snapshot as snapshot

@@ -6,9 +6,9 @@ from chainerx._files import replaced
 
 
 def write_text(path: str, text: str) -> None:
-    """Replaces a file of text in one step, without waiting for the disk.
+    """Replaces a text file atomically, without waiting for the disk (no fsync).
 
-    What can be made again from a snapshot does not have to survive a power cut.
+    A file that a snapshot can restore does not have to survive a power cut.
 
     Args:
         path (str): The file.

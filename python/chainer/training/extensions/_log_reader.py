@@ -1,4 +1,4 @@
-"""What extensions that show the entries of a `LogReport` have in common."""
+"""Base class of extensions that show the entries of a `LogReport`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class LogReader(extension.Extension):
         """Looks for the log, so that a name that is wrong is found before the training.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
         """
         find_log(trainer, self._log_report, type(self).__name__)
 

@@ -1,4 +1,4 @@
-"""Numbers out of what may be observed."""
+"""Converts observed values to numbers."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def to_number(value: object) -> tp.Any:
 
 
 def to_float(value: object, what: str) -> float:
-    """A mean of observed values as a float.
+    """Return a mean of observed values as a float.
 
     Args:
         value: As `to_number` takes it.
-        what (str): Who asks for what, for the error.
+        what (str): The caller and the value, for the error message.
 
     Raises:
         TypeError: If it is no real number.

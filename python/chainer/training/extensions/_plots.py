@@ -1,4 +1,4 @@
-"""What extensions that draw have in common. matplotlib is imported when something is drawn."""
+"""Base of extensions that draw. They import matplotlib when they draw."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def plain(name: str) -> str:
 
 
 def save(figure: tp.Any, path: str) -> None:
-    """Replaces a picture in one step.
+    """Replaces a picture atomically.
 
     Args:
-        figure (matplotlib.figure.Figure): What to draw.
+        figure (matplotlib.figure.Figure): The figure.
         path (str): Its suffix is the format; PNG without one.
     """
     suffix = os.path.splitext(path)[1].lstrip('.') or 'png'

@@ -1,4 +1,4 @@
-"""What output may do: move a cursor, or show elements that are replaced."""
+"""Capabilities of the output: it may move a cursor, or replace shown elements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _RATE: tp.Final = 10
 
 
 def is_terminal(stream: tp.TextIO) -> bool:
-    """Whether what is written to a stream may move the cursor."""
+    """Return whether text written to a stream may move the cursor."""
     isatty = getattr(stream, 'isatty', None)
     return bool(isatty and isatty()) and not is_notebook(stream)
 
@@ -34,7 +34,7 @@ class Area:
         self._shown = float('-inf')
 
     def show(self, text: str, element: Element, at_once: bool = True) -> None:
-        """Shows something in place of what was there.
+        """Replaces the shown output.
 
         Args:
             text (str): For where there is no HTML.

@@ -1,4 +1,4 @@
-"""What extensions that change an attribute of an optimizer have in common."""
+"""Base class of extensions that change an attribute of an optimizer."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Shift(extension.Extension):
         """Sets the first value, or the last one of a training that is resumed.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
 
         Raises:
             AttributeError: If no first value was given, and the optimizer has none.
@@ -53,7 +53,7 @@ class Shift(extension.Extension):
         """Sets the next value.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
         """
         self._t += 1
         self._set(self._get_optimizer(trainer), self._limited(self.value_at(self._t)))

@@ -1,4 +1,4 @@
-"""Snapshots of a training, and what it takes to go on from one."""
+"""Snapshots of a training, and how it resumes from one."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def snapshot_object(
     Args:
         target: Has a method ``serialize``: a model, for example.
         filename (str): Name of the file in the trainer's folder, as in `snapshot`.
-        savefun (callable): Called with a path and what is saved; default:
+        savefun (callable): Called with a path and the target; default:
             `chainer.serializers.save_npz`.
         **kwargs: ``condition``, ``writer``, ``snapshot_on_error``, ``n_retains``, ``autoload``, as
             in `snapshot`.
@@ -61,17 +61,17 @@ def snapshot(
     times, and the global random generators of NumPy, chainerx and Python.
 
     Args:
-        savefun (callable): Called with a path and what is saved; default:
+        savefun (callable): Called with a path and the target; default:
             `chainer.serializers.save_npz`.
         filename (str): Name of the file in the trainer's folder; the trainer fills it in, by
             ``filename.format(trainer)``.
-        **kwargs: ``target``: what is saved; default: the trainer. ``condition`` (callable): whether
-            to save, asked without arguments. ``writer`` (Writer): how files are written, in place
-            of ``savefun``. ``snapshot_on_error`` (bool): whether to save when an iteration raises.
-            ``n_retains`` (int): how many of the newest files to keep, others of that name are
-            removed; -1 and 0 keep all. ``autoload`` (bool): whether to load the newest file when
-            training begins; one that is damaged is passed over with a warning. What writers that
-            were killed more than an hour ago have left is removed then.
+        **kwargs: ``target``: the object to save; default: the trainer. ``condition`` (callable):
+            whether to save, asked without arguments. ``writer`` (Writer): how files are written, in
+            place of ``savefun``. ``snapshot_on_error`` (bool): whether to save when an iteration
+            raises. ``n_retains`` (int): how many of the newest files to keep, others of that name
+            are removed; -1 and 0 keep all. ``autoload`` (bool): whether to load the newest file
+            when training begins; one that is damaged is passed over with a warning. Temporary files
+            of writers that were killed more than an hour ago are removed then.
 
     Returns:
         Extension: The extension.
@@ -103,7 +103,7 @@ def snapshot(
 
 
 class _Snapshot(extension.Extension):
-    """What `snapshot` makes."""
+    """The extension that `snapshot` makes."""
 
     trigger = (1, 'epoch')
     priority = -100
@@ -136,14 +136,14 @@ class _Snapshot(extension.Extension):
 
     @property
     def saves_trainer(self) -> bool:
-        """Whether training can go on from what it saves."""
+        """Return whether training can resume from the files that it saves."""
         return self._target is None
 
     def initialize(self, trainer: Trainer) -> None:
         """Loads the newest snapshot, with ``autoload``.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
 
         Raises:
             As `chainer.serializers.load`, if there are files, and none can be loaded.
@@ -176,7 +176,7 @@ class _Snapshot(extension.Extension):
         """Saves, if the condition says so.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
         """
         if self.condition():
             self._make_snapshot(trainer)
@@ -185,18 +185,18 @@ class _Snapshot(extension.Extension):
         """Saves the state at the end of the iteration in which Ctrl-C was pressed.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
         """
         if self._last_iteration != trainer.updater.iteration:
             self(trainer)
 
     def on_error(self, trainer: Trainer, exc: Exception, tb: types.TracebackType | None) -> None:
-        """Saves what there is, with ``snapshot_on_error``.
+        """Saves the current state, with ``snapshot_on_error``.
 
         Args:
-            trainer (Trainer): Who calls.
-            exc (Exception): What was raised.
-            tb (traceback): Where.
+            trainer (Trainer): The caller.
+            exc (Exception): The exception.
+            tb (traceback): Its traceback.
         """
         if self._snapshot_on_error:
             self._make_snapshot(trainer)
@@ -226,7 +226,7 @@ class _Snapshot(extension.Extension):
         return os.path.join(out, os.path.dirname(self.filename))
 
     def _find_files(self, folder: str) -> list[str]:
-        """What this extension wrote there, the newest first."""
+        """Return the files that this extension wrote there, the newest first."""
         folder = self._folder(folder)
         pattern = _to_pattern(os.path.basename(self.filename))
         found = []
@@ -247,12 +247,13 @@ def _own(arrays: dict[str, tp.Any], writer: object) -> dict[str, tp.Any]:
 
 
 def _to_pattern(filename: str) -> re.Pattern[str]:
-    """What names of files look like that a format makes."""
+    """Return a pattern of the file names that a format makes."""
     pattern = ''
     for literal, field, spec, _ in string.Formatter().parse(filename):
         pattern += re.escape(literal)
         if field is not None:
-            # As narrow as may be: others write to the folder, too, and what is found is removed.
+            # The pattern is as narrow as possible, because others write to the folder, too, and
+            # matching files are removed.
             name = field.rpartition('.')[2]
             if name in ('iteration', 'epoch') or (spec or '').endswith('d'):
                 pattern += r' *\d+ *'

@@ -50,7 +50,7 @@ class DumpGraph(extension.Extension):
         """Lets reported Variables keep their graphs until it has drawn.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
         """
         if not self._flag_called:
             self._original_flag = configuration.config.keep_graph_on_report
@@ -60,7 +60,7 @@ class DumpGraph(extension.Extension):
         """Fires once.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
         """
         if self._flag_called:
             return False

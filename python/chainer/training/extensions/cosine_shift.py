@@ -20,7 +20,7 @@ class CosineShift(Shift):
     Args:
         attr (str): Name of the attribute, such as ``'lr'``.
         max_count (int): After how many calls it has arrived.
-        init (float): The highest value; default: what the attribute is.
+        init (float): The highest value; default: the current value of the attribute.
         target (float): The last value.
         warmup (int): How many calls of ``max_count`` the warm-up takes.
         optimizer (Optimizer): Default: the main one of the updater.

@@ -31,7 +31,7 @@ class Evaluator(extension.Extension):
         target: The link that reports, or a dict of links with ``'main'``. A subclass with another
             `evaluate` names both as it likes; with ``eval_func``, links need no ``'main'``.
         converter (callable): Makes arrays of the list of examples of a minibatch.
-        device: Where arrays are brought; what `chainer.get_device` takes. None leaves them.
+        device: Where arrays are brought; any argument of `chainer.get_device`. None leaves them.
         eval_hook (callable): Called with the evaluator before each evaluation.
         eval_func (callable): Called with the arrays; default: the target.
         **kwargs: ``progress_bar``: whether progress is shown.

@@ -22,9 +22,9 @@ class ExponentialMovingAverage(extension.Extension):
     """Keeps an average of the weights of a model, in which older ones count less and less.
 
     After each call ``average += (1 - decay) * (weight - average)``. In the first calls the decay is
-    smaller, ``(1 + t) / (10 + t)``, so that the start is soon forgotten. What is no weight, such as
-    running means of batch normalization, is copied. Averages of weights of 16 bits are kept in
-    float32 besides.
+    smaller, ``(1 + t) / (10 + t)``, so that the start is soon forgotten. Values that are not
+    weights, such as running means of batch normalization, are copied. Averages of weights of 16
+    bits are kept in float32 besides.
 
     Args:
         link (Link): The model that is trained.
@@ -48,7 +48,7 @@ class ExponentialMovingAverage(extension.Extension):
         self._decay = decay
         self._t = 0
         self._source = link
-        # Of weights of 16 bits, which cannot hold what a small step adds.
+        # Master copies of 16-bit weights, which cannot hold the change of a small step.
         self._wide: dict[str, NdArray] = {}
         self.model = link.copy(mode='copy')
 
@@ -56,7 +56,7 @@ class ExponentialMovingAverage(extension.Extension):
         """Takes in the weights.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
         """
         if self.model.device != self._source.device:
             self.model.to_device(self._source.device)
@@ -85,7 +85,7 @@ class ExponentialMovingAverage(extension.Extension):
         known, wide = old.astype(np.float32), self._wide.get(path)
         if wide is not None:
             wide = device.send(wide)
-            # What somebody else has written to the slow copy since counts.
+            # Values that other code has written to the slow copy since then count.
             known = device.xp.where(wide.astype(old.dtype) == old, wide, known)
         self._wide[path] = known + (new.astype(np.float32) - known) * np.float32(share)
         return self._wide[path].astype(old.dtype)

@@ -16,8 +16,8 @@ class ExponentialShift(Shift):
     Args:
         attr (str): Name of the attribute, such as ``'lr'``.
         rate (float): The factor of each call.
-        init (float): The first value; default: what the attribute is.
-        target (float): Where it stops.
+        init (float): The first value; default: the current value of the attribute.
+        target (float): The final value.
         optimizer (Optimizer): Default: the main one of the updater.
 
     Raises:

@@ -36,7 +36,7 @@ class FailOnNonNumber(extension.Extension):
         """Gets to see gradients before updates, if it is to.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
         """
         if not self._before_update:
             return
@@ -55,10 +55,10 @@ class FailOnNonNumber(extension.Extension):
         """Looks at the parameters of all optimizers.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
 
         Raises:
-            RuntimeError: If one is not finite; it says which, and what was observed.
+            RuntimeError: If one is not finite; it names the parameter and the observation.
         """
         for name, optimizer in trainer.updater.get_all_optimizers().items():
             for path, param in optimizer.target.namedparams(include_uninit=False):

@@ -21,7 +21,7 @@ if tp.TYPE_CHECKING:
     from chainer.training.extensions.log_report import LogReport
     from chainer.training.trainer import Trainer
 
-# The first iterations make what later ones use again.
+# The first iterations fill caches that later ones use.
 _WARM_UP: tp.Final = 5
 
 
@@ -84,7 +84,7 @@ class HTMLReport(extension.Extension):
         """Looks for the log, and at the environment.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
         """
         from chainer.training._report import facts
 
@@ -92,14 +92,14 @@ class HTMLReport(extension.Extension):
         self._trainer = trainer
         self._facts = facts.environment() if self._environment else []
         self._failure = None
-        # What the program was handling already is not how training ended.
+        # An exception that the program was already handling did not end the training.
         self._handled = sys.exc_info()[1]
 
     def __call__(self, trainer: Trainer) -> None:
         """Writes the page.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
         """
         self._write(trainer, 'running', '')
 
@@ -107,9 +107,9 @@ class HTMLReport(extension.Extension):
         """Keeps the exception for the page.
 
         Args:
-            trainer (Trainer): Who calls.
-            exc (Exception): What was raised.
-            tb (traceback): Where.
+            trainer (Trainer): The caller.
+            exc (Exception): The exception.
+            tb (traceback): Its traceback.
         """
         self._failure = exc, tb
 
@@ -138,7 +138,7 @@ class HTMLReport(extension.Extension):
         try:
             write_text(path, text)
         except OSError as error:
-            # It can be made again; what trains for days is not to end for that.
+            # The page can be made again; its failure must not end a training of days.
             warnings.warn(f'HTMLReport: {path} cannot be written: {error}', stacklevel=2)
 
     def _take(self, trainer: Trainer, status: str, detail: str) -> Run:
@@ -169,7 +169,7 @@ class HTMLReport(extension.Extension):
         return [updates, *sorted(self._timings, key=lambda timing: -timing.seconds)]
 
     def _watch_calls(self, calls: list[tuple[tp.Any, tp.Any]]) -> list[tuple[tp.Any, tp.Any]]:
-        """What the trainer calls instead of its extensions: the same, with a clock around it."""
+        """Wraps the extensions of a trainer with a clock."""
         trainer = tp.cast('Trainer', self._trainer)
         self._timings.clear()
         self._started = time.perf_counter(), trainer.updater.iteration

@@ -19,8 +19,8 @@ class InverseShift(Shift):
         attr (str): Name of the attribute, such as ``'lr'``.
         gamma (float): How fast.
         power (float): The power.
-        init (float): The first value; default: what the attribute is.
-        target (float): Where it stops.
+        init (float): The first value; default: the current value of the attribute.
+        target (float): The final value.
         optimizer (Optimizer): Default: the main one of the updater.
 
     Raises:

@@ -35,10 +35,10 @@ class _LogFile(LogReader):
         self._file: tuple[int, int] | None = None
 
     def __call__(self, trainer: Trainer) -> None:
-        """Writes what is new.
+        """Writes the new entries.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
 
         Raises:
             OSError: If it can't be written; there is no half line then.
@@ -84,7 +84,7 @@ class _LogFile(LogReader):
         return True
 
     def _fits(self, entries: list[Entry]) -> bool:
-        """Whether entries can be appended to what is there."""
+        """Return whether entries can be appended to the file."""
         return True
 
     def _head(self, log: list[Entry]) -> str:

@@ -20,15 +20,15 @@ if tp.TYPE_CHECKING:
 
 
 class LogReport(extension.Extension):
-    """Takes means of what is observed, and writes them to a file of JSON.
+    """Takes means of observed values, and writes them to a file of JSON.
 
-    The file is a list with a dictionary per mean: what was observed, in the order in which it came,
-    then ``epoch``, ``iteration`` and ``elapsed_time``. It is replaced as a whole, so that a reader
-    never sees half of it.
+    The file is a list with a dictionary per mean: the observed values, in the order in which they
+    came, then ``epoch``, ``iteration`` and ``elapsed_time``. It is replaced as a whole, so that a
+    reader never sees half of it.
 
     Args:
         keys (iterable of str): Names of values; default: all.
-        trigger: When a mean is taken; what `get_trigger` takes.
+        trigger: When a mean is taken; any argument of `get_trigger`.
         postprocess (callable): Takes the dictionary, and may change it.
         filename (str): Name of the file in the trainer's folder, in which ``{epoch}``,
             ``{iteration}`` and other keys are filled in; default: ``'log'``. An empty one writes no
@@ -57,10 +57,10 @@ class LogReport(extension.Extension):
         self._init_summary()
 
     def __call__(self, trainer: Trainer) -> None:
-        """Takes in what is observed, and makes an entry when it is time.
+        """Collects observations, and makes an entry when its trigger fires.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
         """
         observation = trainer.observation
         if self._keys is None:
@@ -80,7 +80,7 @@ class LogReport(extension.Extension):
         if self._postprocess is not None:
             self._postprocess(entry)
             for name, value in entry.items():
-                if hasattr(value, 'dtype'):  # what NumPy computed from the means
+                if hasattr(value, 'dtype'):  # numbers that NumPy computed from the means
                     entry[name] = to_float(value, f'LogReport: {name!r}')
         self._log.append(entry)
         if self._log_name:
@@ -104,7 +104,7 @@ class LogReport(extension.Extension):
         self._summary = reporter.DictSummary()
 
     def serialize(self, serializer: AbstractSerializer) -> None:
-        """Saves or loads the log and what was observed since its last entry.
+        """Saves or loads the log and the observations since its last entry.
 
         Args:
             serializer (AbstractSerializer): Where to or from.

@@ -21,10 +21,10 @@ class MicroAverage(extension.Extension):
     With the number of right answers and of answers, that is the accuracy over batches of any sizes.
 
     Args:
-        numerator_key (str): Name of what is summed above.
-        denominator_key (str): Name of what is summed below.
+        numerator_key (str): Name of the value that is summed in the numerator.
+        denominator_key (str): Name of the value that is summed in the denominator.
         result_key (str): Name of the quotient.
-        trigger: When it is observed, and sums begin anew; what `get_trigger` takes.
+        trigger: When it is observed, and sums begin anew; any argument of `get_trigger`.
     """
 
     priority = extension.PRIORITY_EDITOR
@@ -44,10 +44,10 @@ class MicroAverage(extension.Extension):
         self._denominator: tp.Any = 0
 
     def __call__(self, trainer: Trainer) -> None:
-        """Adds up what is observed, and observes the quotient when it is time.
+        """Sums observations, and observes the quotient when its trigger fires.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
         """
         observation = trainer.observation
         if self._numerator_key in observation and self._denominator_key in observation:

@@ -60,5 +60,5 @@ class MultistepShift(_RecomputedShift):
             serializer (AbstractSerializer): Where to or from.
         """
         super().serialize(serializer)
-        # What Chainer v7 expects in a snapshot; here it follows from the number of calls.
+        # Chainer v7 expects this in a snapshot; here it follows from the number of calls.
         serializer('_current_step', self._steps(self._t))

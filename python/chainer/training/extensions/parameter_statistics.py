@@ -47,8 +47,8 @@ class ParameterStatistics(extension.Extension):
             default: `default_statistics`.
         report_params (bool): Whether parameters are looked at.
         report_grads (bool): Whether gradients are.
-        prefix (str): What names begin with.
-        trigger: When means are observed; what `get_trigger` takes.
+        prefix (str): The prefix of names.
+        trigger: When means are observed; any argument of `get_trigger`.
         skip_nan_params (bool): Whether an array with a NaN has NaN for all statistics, without
             asking the functions.
     """
@@ -89,7 +89,7 @@ class ParameterStatistics(extension.Extension):
         """Takes in statistics, and observes their means when it is time.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
         """
         statistics: dict[str, object] = {}
         for link in self._links:
@@ -139,7 +139,7 @@ class ParameterStatistics(extension.Extension):
         self._statistics[name] = function
 
     def serialize(self, serializer: AbstractSerializer) -> None:
-        """Saves or loads what was taken in since the last means.
+        """Saves or loads the statistics since the last means.
 
         Args:
             serializer (AbstractSerializer): Where to or from.

@@ -1,4 +1,4 @@
-"""Curves of what is observed."""
+"""Plots curves of observed values."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class PlotReport(extension.Extension):
 
     Args:
         y_keys (iterable of str): Names of the values.
-        x_key (str): What is to the right: ``'iteration'``, ``'epoch'``, or an observed value.
-        trigger: When means are taken; what `get_trigger` takes.
+        x_key (str): The horizontal axis: ``'iteration'``, ``'epoch'``, or an observed value.
+        trigger: When means are taken; any argument of `get_trigger`.
         postprocess (callable): Called with figure, axes and the summary before the picture is
             saved.
         filename (str): Name of the picture in the trainer's folder; the suffix is the format.
@@ -68,10 +68,10 @@ class PlotReport(extension.Extension):
         return _plots.is_available()
 
     def __call__(self, trainer: Trainer) -> None:
-        """Takes in what is observed, and draws when it is time.
+        """Collects observations, and draws when its trigger fires.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
         """
         if not self._is_available:
             return
@@ -113,7 +113,7 @@ class PlotReport(extension.Extension):
         self._summary = reporter.DictSummary()
 
     def serialize(self, serializer: AbstractSerializer) -> None:
-        """Saves or loads the points and what was observed since the last one.
+        """Saves or loads the points and the observations since the last one.
 
         Args:
             serializer (AbstractSerializer): Where to or from.
@@ -125,7 +125,8 @@ class PlotReport(extension.Extension):
             loaded = serialize_optional(serializer, key, '')
             saved = json.loads(str(loaded)) if loaded else {}
             self._data = {k: [(x, y) for x, y in saved.get(k, [])] for k in self._y_keys}
-        # Chainer v7 forgets these, and the first point after a snapshot lacks what was before it.
+        # Chainer v7 does not save these, so the first point after a snapshot lacks earlier
+        # observations.
         serialize_new(serializer, '_summary', self._summary)
         if hasattr(self._trigger, 'serialize'):
             serialize_new(serializer, '_trigger', self._trigger)

@@ -21,8 +21,8 @@ class PolynomialShift(Shift):
         rate (float): The exponent. With a negative one the value grows, beyond all bounds but
             ``target``.
         max_count (int): After how many calls it is 0.
-        init (float): The first value; default: what the attribute is.
-        target (float): Where it stops.
+        init (float): The first value; default: the current value of the attribute.
+        target (float): The final value.
         optimizer (Optimizer): Default: the main one of the updater.
 
     Raises:

@@ -52,10 +52,10 @@ class PrintReport(LogReader):
         self._area = Area()
 
     def __call__(self, trainer: Trainer) -> None:
-        """Prints what is new.
+        """Prints the new entries.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
         """
         log = self._update_log(trainer)
         if len(log) == self._log_len and self._has_header:
@@ -81,7 +81,7 @@ class PrintReport(LogReader):
 
     def _cells(self, entry: Row) -> list[str]:
         values = [entry.get(name, '') for name in self._entries]
-        # What `postprocess` puts into an entry may be anything.
+        # `postprocess` may put any object into an entry.
         return [f'{v:g}' if isinstance(v, numbers.Real) else str(v) for v in values]
 
     def _line(self, cells: list[str]) -> str:

@@ -51,7 +51,7 @@ class ProgressBar(extension.Extension):
         """Shows something new each ``update_interval`` iterations.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
         """
         pbar = self._pbar
         if pbar is None:

@@ -27,7 +27,7 @@ Queue: tp.TypeAlias = 'queue_module.Queue[tp.Any] | JoinableQueue[tp.Any]'
 
 
 class Writer:
-    """Base of what writes snapshots.
+    """Base of writers of snapshots.
 
     A subclass has ``__call__(filename, outdir, target)``.
     """
@@ -41,7 +41,7 @@ class Writer:
         Args:
             filename (str): Name of the file.
             outdir (str): Its folder.
-            target (dict): What is saved: arrays by key.
+            target (dict): The saved state: arrays by key.
         """
         raise NotImplementedError(f'{type(self).__name__}.__call__ is not implemented')
 
@@ -65,9 +65,9 @@ class Writer:
         Args:
             filename (str): Its name.
             outdir (str): Its folder.
-            target (dict): What is saved.
+            target (dict): The saved state.
             savefun (callable): Called with a path and the target; as `save_npz`.
-            **kwds: For ``savefun``.
+            **kwds: Arguments of ``savefun``.
         """
         save_file(filename, outdir, target, savefun, kwds)
         self._post_save()
@@ -101,8 +101,8 @@ class SimpleWriter(Writer):
     """Writes at once; training waits.
 
     Args:
-        savefun (callable): Called with a path and what is saved.
-        **kwds: For ``savefun``.
+        savefun (callable): Called with a path and the target.
+        **kwds: Arguments of ``savefun``.
     """
 
     def __init__(self, savefun: SaveFunction = save_npz, **kwds: object) -> None:
@@ -116,7 +116,7 @@ class SimpleWriter(Writer):
         Args:
             filename (str): Name of the file.
             outdir (str): Its folder.
-            target (dict): What is saved.
+            target (dict): The saved state.
         """
         self.save(filename, outdir, target, self._savefun, **self._kwds)
 
@@ -127,8 +127,8 @@ class StandardWriter(Writer):
     A subclass has `create_worker`.
 
     Args:
-        savefun (callable): Called with a path and what is saved.
-        **kwds: For ``savefun``.
+        savefun (callable): Called with a path and the target.
+        **kwds: Arguments of ``savefun``.
     """
 
     _started = False
@@ -146,7 +146,7 @@ class StandardWriter(Writer):
         Args:
             filename (str): Name of the file.
             outdir (str): Its folder.
-            target (dict): What is saved.
+            target (dict): The saved state.
         """
         self._join()
         self._finalized = False
@@ -158,13 +158,13 @@ class StandardWriter(Writer):
     def create_worker(
         self, filename: str, outdir: str, target: dict[str, NdArray], **kwds: object
     ) -> _Thread | _Process:
-        """Makes what writes one snapshot. Overridden.
+        """Makes the worker that writes one snapshot. Overridden.
 
         Args:
             filename (str): Name of the file.
             outdir (str): Its folder.
-            target (dict): What is saved.
-            **kwds: For ``savefun``.
+            target (dict): The saved state.
+            **kwds: Arguments of ``savefun``.
 
         Returns:
             It has ``start``, ``join``, and if it can fail ``check``, which raises then.
@@ -193,7 +193,7 @@ class StandardWriter(Writer):
 
 
 class _Thread(threading.Thread):
-    """A thread that keeps its error for who waits for it."""
+    """A thread that stores its error for the thread that joins it."""
 
     def __init__(self, function: AnyCallable, *args: object) -> None:
         # No daemon: the interpreter waits at exit, so that a snapshot is not lost.
@@ -217,8 +217,8 @@ class ThreadWriter(StandardWriter):
     """Writes in a thread, while training goes on.
 
     Args:
-        savefun (callable): Called with a path and what is saved.
-        **kwds: For ``savefun``.
+        savefun (callable): Called with a path and the target.
+        **kwds: Arguments of ``savefun``.
     """
 
     def create_worker(
@@ -228,7 +228,7 @@ class ThreadWriter(StandardWriter):
 
 
 class _Process:
-    """A process that calls a function, and reports what went wrong."""
+    """A process that calls a function and reports its error."""
 
     def __init__(self, what: str, function: AnyCallable, *args: object) -> None:
         import multiprocessing
@@ -290,8 +290,8 @@ class ProcessWriter(StandardWriter):
     """Writes in another process, while training goes on.
 
     Args:
-        savefun (callable): Called with a path and what is saved.
-        **kwds: For ``savefun``.
+        savefun (callable): Called with a path and the target.
+        **kwds: Arguments of ``savefun``.
     """
 
     def create_worker(
@@ -307,8 +307,8 @@ class QueueWriter(Writer):
     A subclass has `create_queue` and `create_consumer`.
 
     Args:
-        savefun (callable): Called with a path and what is saved.
-        task (callable): Called with file name, folder and what is saved; default: it writes by
+        savefun (callable): Called with a path and the target.
+        task (callable): Called with file name, folder and target; default: it writes by
             ``savefun``.
     """
 
@@ -327,7 +327,7 @@ class QueueWriter(Writer):
         Args:
             filename (str): Name of the file.
             outdir (str): Its folder.
-            target (dict): What is saved.
+            target (dict): The saved state.
         """
         if not self._started:
             self._queue = self.create_queue()
@@ -343,13 +343,13 @@ class QueueWriter(Writer):
         self._post_save()
 
     def create_task(self, savefun: SaveFunction) -> tp.Any:
-        """Makes what the worker calls for each snapshot.
+        """Makes the function that the worker calls for each snapshot.
 
         Args:
-            savefun (callable): Called with a path and what is saved.
+            savefun (callable): Called with a path and the target.
 
         Returns:
-            callable: It takes file name, folder and what is saved.
+            callable: It takes file name, folder and target.
         """
         return _Task(savefun)
 
@@ -366,7 +366,7 @@ class QueueWriter(Writer):
         raise NotImplementedError(f'{type(self).__name__}.create_consumer is not implemented')
 
     def consume(self, q: Queue) -> None:
-        """What the worker does: tasks from the queue, up to None.
+        """The loop of the worker: it runs tasks from the queue until None.
 
         Args:
             q: The queue.
@@ -388,7 +388,8 @@ class QueueWriter(Writer):
             self._started = False
             consumer, self._consumer, queue, self._queue = self._consumer, None, self._queue, None
             if hasattr(queue, 'cancel_join_thread'):
-                # What a process that was killed has not taken must not be waited for at exit.
+                # The exit of the program must not wait for items that a killed process has not
+                # taken.
                 queue.cancel_join_thread()
             self._finalized = True
             self._post_save()
@@ -435,8 +436,8 @@ class ThreadQueueWriter(QueueWriter):
     """Writes in one thread, in order.
 
     Args:
-        savefun (callable): Called with a path and what is saved.
-        task (callable): Called with file name, folder and what is saved; default: it writes by
+        savefun (callable): Called with a path and the target.
+        task (callable): Called with file name, folder and target; default: it writes by
             ``savefun``.
     """
 
@@ -457,8 +458,8 @@ class ProcessQueueWriter(QueueWriter):
     """Writes in one other process, in order.
 
     Args:
-        savefun (callable): Called with a path and what is saved.
-        task (callable): Called with file name, folder and what is saved; default: it writes by
+        savefun (callable): Called with a path and the target.
+        task (callable): Called with file name, folder and target; default: it writes by
             ``savefun``.
 
     Raises:
@@ -469,7 +470,8 @@ class ProcessQueueWriter(QueueWriter):
         import pickle
 
         super().__init__(savefun, task)
-        pickle.dumps(self._task)  # here, for the queue would only print that, and go on
+        # raised here, because the queue would only print the error and go on
+        pickle.dumps(self._task)
 
     def create_queue(self) -> Queue:
         """Makes the queue."""

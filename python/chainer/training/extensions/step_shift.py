@@ -17,8 +17,8 @@ class StepShift(Shift):
         attr (str): Name of the attribute, such as ``'lr'``.
         gamma (float): The factor of each step.
         step (float): How many calls a step lasts.
-        init (float): The first value; default: what the attribute is.
-        target (float): Where it stops.
+        init (float): The first value; default: the current value of the attribute.
+        target (float): The final value.
         optimizer (Optimizer): Default: the main one of the updater.
 
     Raises:

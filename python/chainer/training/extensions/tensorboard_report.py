@@ -80,7 +80,7 @@ class TensorBoardReport(LogReader):
         """Begins a file.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
 
         Raises:
             OSError: If it can't be written.
@@ -91,11 +91,12 @@ class TensorBoardReport(LogReader):
         super().initialize(trainer)
         prefix = os.path.join(os.path.abspath(trainer.out), self._folder, _PREFIX)
         os.makedirs(os.path.dirname(prefix), exist_ok=True)
-        # What was logged before a snapshot is in older files, if they are still there.
+        # Entries from before a snapshot are in older files, if these still exist.
         has_files = bool(glob.glob(glob.escape(prefix) + '.*'))
         log = find_log(trainer, self._log_report, 'TensorBoardReport').log
         self._written = len(log) if has_files else 0
-        # Of its own: the name ends with a second, and a file of the same name would be emptied.
+        # The folder is unique, because names end with a second, and a file of the same name would
+        # be truncated.
         self._writer = EventsWriter(prefix, f'.{os.getpid()}.{time.time_ns()}')
         # Later values of older files are those of a training that was not gone on with.
         iteration = trainer.updater.iteration
@@ -105,10 +106,10 @@ class TensorBoardReport(LogReader):
         self._writer.flush()
 
     def __call__(self, trainer: Trainer) -> None:
-        """Writes what is new.
+        """Writes the new entries.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
 
         Raises:
             OSError: If it can't be written.
@@ -144,7 +145,7 @@ class TensorBoardReport(LogReader):
         values = [
             Summary.Value(tag=_tag(name), simple_value=value)
             for name, value in entry.items()
-            # What `postprocess` puts into an entry may be anything.
+            # `postprocess` may put any object into an entry.
             if name != 'iteration' and isinstance(value, int | float)
         ]
         self._put(int(entry['iteration']), summary=Summary(value=values))

@@ -15,7 +15,7 @@ from chainer.training.extensions._screen import Area, is_notebook, is_terminal
 
 
 class ProgressBar:
-    """Base of what shows progress: lines that are written over, or plain ones in a file.
+    """Base of progress displays: lines that are overwritten, or plain lines in a file.
 
     A subclass has `get_lines` and `get_text`.
 
@@ -32,11 +32,11 @@ class ProgressBar:
         self._recent: collections.deque[tuple[float, float, float]] = collections.deque(maxlen=100)
 
     def get_lines(self) -> list[str]:
-        """What to show in a terminal or a notebook. Overridden."""
+        """Return the lines for a terminal or a notebook. Overridden."""
         raise NotImplementedError
 
     def get_text(self) -> str:
-        """What to write elsewhere, in one line. Overridden."""
+        """Return one line for other outputs. Overridden."""
         raise NotImplementedError
 
     @property
@@ -67,7 +67,7 @@ class ProgressBar:
             self._lines = 0
 
     def _back(self) -> str:
-        """What moves the cursor to the first of the lines."""
+        """Return the control sequence that moves the cursor to the first line."""
         return f'\033[{self._lines}A' if self._lines else ''
 
     def update_speed(self, iteration: float, epoch_detail: float) -> tuple[float, float]:
@@ -92,7 +92,7 @@ def bar(label: str, rate: float, length: int = 50) -> str:
     """A line with a bar.
 
     Args:
-        label (str): What stands before it.
+        label (str): The text before the bar.
         rate (float): How much of it is full, 0 to 1.
         length (int): Of the bar.
     """

@@ -45,7 +45,7 @@ def observe_lr(
 
     def learning_rate(trainer: Trainer) -> tp.Any:
         optimizer: tp.Any = trainer.updater.get_optimizer(optimizer_name)
-        # That of Adam depends on the step; asked of the class, for mocks have every attribute.
+        # Adam's rate depends on the step. The class is asked, because mocks have every attribute.
         return optimizer.alpha_t if hasattr(type(optimizer), 'alpha_t') else optimizer.lr
 
     return observe_value(observation_key, learning_rate)

@@ -31,7 +31,7 @@ class _Samples:
         self._size = size
         self._shape = shape
         self._count = 0
-        # Its own: what is drawn here must not change what training draws.
+        # A generator of its own, because drawing must not change the random numbers of training.
         self._random = random.Random(0)
 
     def add(self, iteration: int, row: np.ndarray) -> None:
@@ -57,8 +57,8 @@ class VariableStatisticsPlot(extension.Extension):
     It needs matplotlib; without it, it warns and does nothing.
 
     Args:
-        targets (Link, Variable or iterable of them): What is looked at: a link's parameters, all
-            elements together.
+        targets (Link, Variable or iterable of them): The observed variables: a link's parameters,
+            all elements together.
         max_sample_size (int): How many iterations are kept at most; when there are more, which ones
             is drawn by lot.
         report_data (bool): Whether values are looked at.
@@ -67,7 +67,7 @@ class VariableStatisticsPlot(extension.Extension):
         plot_std (bool): Whether the standard deviation is drawn, around the mean.
         percentile_sigmas (float or tuple of float): Percentiles to draw, 0 to 100; an empty one
             draws none.
-        trigger: When the picture is made; what `get_trigger` takes.
+        trigger: When the picture is made; any argument of `get_trigger`.
         filename (str): Its name in the trainer's folder; the suffix is the format. Default:
             ``'statistics.png'``.
         figsize (tuple of int): Its size, in matplotlib's words.
@@ -141,7 +141,7 @@ class VariableStatisticsPlot(extension.Extension):
         """Takes in statistics, and draws when it is time.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
         """
         if not self._is_available:
             return
@@ -167,7 +167,7 @@ class VariableStatisticsPlot(extension.Extension):
 
         Args:
             file_path (str): The picture.
-            plt (module): ``matplotlib.pyplot``, or what has its ``subplots`` and ``close``.
+            plt (module): ``matplotlib.pyplot``, or an object with its ``subplots`` and ``close``.
         """
         columns = [('mean and std', self._plot_mean or self._plot_std)]
         columns.append(('percentiles', len(self._sigmas) > 0))

@@ -1,4 +1,4 @@
-"""An extension that cuts graphs of what is reported."""
+"""An extension that cuts the graphs of observed values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class unchain_variables(extension.Extension):
         """Begins to keep graphs.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
         """
         self._prev_flag = configuration.config.keep_graph_on_report
         configuration.config.keep_graph_on_report = True
@@ -37,7 +37,7 @@ class unchain_variables(extension.Extension):
         """Fires in each iteration.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
         """
         return True
 

@@ -61,9 +61,9 @@ class WarmupShift(_RecomputedShift):
         """Sets the first value, or that of a training that is resumed within the warm-up.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
         """
-        # At its very end it still sets the value: what follows on it may do so later.
+        # It still sets the value at its very end; later extensions may change it afterwards.
         if self._t <= self._warmup_iter:
             super().initialize(trainer)
 
@@ -71,7 +71,7 @@ class WarmupShift(_RecomputedShift):
         """Sets the next value, unless the warm-up is over.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
         """
         if self._t >= self._warmup_iter:
             self._t += 1

@@ -27,9 +27,9 @@ class EarlyStoppingTrigger:
             `get_trigger` takes.
         monitor (str): Name of the value in the observation.
         patience (int): How many checks without a better value are enough to fire; default: 3.
-        mode (str): ``'min'`` or ``'max'``, what is better; ``'auto'`` takes ``'max'`` for a name
+        mode (str): ``'min'`` or ``'max'``, which is better; ``'auto'`` takes ``'max'`` for a name
             that ends with ``accuracy``.
-        verbose (bool): Whether to print what happens.
+        verbose (bool): Whether to print messages.
         max_trigger: When to fire in any case.
         **kwargs: ``patients``, the old name of ``patience``.
 
@@ -129,7 +129,7 @@ class EarlyStoppingTrigger:
 
 
 class _State:
-    """What is saved of an early stopping trigger."""
+    """The saved state of an early stopping trigger."""
 
     def __init__(self, trigger: EarlyStoppingTrigger) -> None:
         self._trigger = trigger

@@ -23,7 +23,7 @@ class BestValueTrigger:
         key (str): Name of the value in the observation.
         compare (callable): Takes the best value so far and the new one, and says whether the new
             one is better.
-        trigger: When means are taken and compared; what `get_trigger` takes.
+        trigger: When means are taken and compared; any argument of `get_trigger`.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class BestValueTrigger:
         self._summary = reporter.DictSummary()
 
     def serialize(self, serializer: AbstractSerializer) -> None:
-        """Saves or loads the best value and what is observed since the last check.
+        """Saves or loads the best value and the observations since the last check.
 
         Args:
             serializer (AbstractSerializer): Where to or from.
@@ -93,7 +93,7 @@ class MaxValueTrigger(BestValueTrigger):
 
     Args:
         key (str): Name of the value in the observation.
-        trigger: When means are taken and compared; what `get_trigger` takes.
+        trigger: When means are taken and compared; any argument of `get_trigger`.
     """
 
     def __init__(self, key: str, trigger: TriggerLike = (1, 'epoch')) -> None:
@@ -105,7 +105,7 @@ class MinValueTrigger(BestValueTrigger):
 
     Args:
         key (str): Name of the value in the observation.
-        trigger: When means are taken and compared; what `get_trigger` takes.
+        trigger: When means are taken and compared; any argument of `get_trigger`.
     """
 
     def __init__(self, key: str, trigger: TriggerLike = (1, 'epoch')) -> None:

@@ -30,7 +30,7 @@ class OnceTrigger:
         """Whether to fire.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
 
         Returns:
             bool: Whether this is the first call.

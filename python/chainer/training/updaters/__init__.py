@@ -1,4 +1,4 @@
-"""What one iteration of a training does."""
+"""Updaters, which make one iteration of a training."""
 
 from chainer.training.updaters.multiprocess_parallel_updater import (
     MultiprocessParallelUpdater as MultiprocessParallelUpdater,

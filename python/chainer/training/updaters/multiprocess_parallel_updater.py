@@ -23,7 +23,7 @@ class MultiprocessParallelUpdater(StandardUpdater):
     """Trains in several processes, each with a model, an iterator and a device of its own.
 
     This process is the first of them. Gradients meet in memory that the processes share, and the
-    optimizer of this one makes the step. What is reported is that of this process. Gradients are
+    optimizer of this one makes the step. Reported values are those of this process. Gradients are
     *added up*, as in Chainer v7; with ``reduce='mean'`` the step is that of their mean.
 
     Workers are started by the first update. If one raises or is killed, so does the update, and the
@@ -72,7 +72,7 @@ class MultiprocessParallelUpdater(StandardUpdater):
             iterators[0], optimizer, converter, device=devices[0], auto_new_epoch=auto_new_epoch
         )
         self._devices = devices
-        # Of the workers' iterators these are the states at the start, and at a snapshot.
+        # The states of the workers' iterators at the start and at a snapshot.
         self._workers = [
             _workers.Worker(rank, iterator, device, converter)
             for rank, (iterator, device) in enumerate(zip(iterators, devices, strict=True))
@@ -138,10 +138,10 @@ class MultiprocessParallelUpdater(StandardUpdater):
         self._exchange = None
 
     def serialize(self, serializer: AbstractSerializer) -> None:
-        """Saves or loads what `StandardUpdater` does, and the states of the workers.
+        """Saves or loads the state of `StandardUpdater` and of the workers.
 
-        Those are their iterators, random generators and persistent values of the model, such as
-        running statistics. Snapshots of Chainer v7 lack them.
+        A worker's state is its iterators, random generators and persistent values of the model,
+        such as running statistics. Snapshots of Chainer v7 lack them.
 
         Args:
             serializer (AbstractSerializer): Where to or from.

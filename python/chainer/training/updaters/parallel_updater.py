@@ -32,7 +32,7 @@ class ParallelUpdater(StandardUpdater):
         optimizer: As in `StandardUpdater`.
         converter (callable): As in `StandardUpdater`.
         models (dict): The models by name; ``'main'`` is that of the optimizer. Default: copies.
-        devices (dict): The devices by name, with ``'main'``; what `chainer.get_device` takes.
+        devices (dict): The devices by name, with ``'main'``; any argument of `chainer.get_device`.
         loss_func (callable): Makes the loss of the arrays; default: the model.
         loss_scale (float): As in `StandardUpdater`.
         auto_new_epoch (bool): As in `StandardUpdater`.
@@ -98,10 +98,11 @@ class ParallelUpdater(StandardUpdater):
                 self._devices[name] = model.device
 
     def connect_trainer(self, trainer: Trainer) -> None:
-        """Lets the trainer know the models, so that what they report has their names.
+        """Registers the models with the trainer's reporter, so that reported values have their
+        names.
 
         Args:
-            trainer (Trainer): Who calls.
+            trainer (Trainer): The caller.
         """
         for name, model in self._models.items():
             trainer.reporter.add_observer(name, model)
@@ -150,7 +151,7 @@ class ParallelUpdater(StandardUpdater):
         self._count_epoch()
 
     def serialize(self, serializer: AbstractSerializer) -> None:
-        """Saves or loads what `StandardUpdater` does; copies of the model follow it.
+        """Saves or loads the state of `StandardUpdater`, which copies of the model follow.
 
         Args:
             serializer (AbstractSerializer): Where to or from.

@@ -26,11 +26,10 @@ class StandardUpdater(Updater):
         optimizer: The optimizer, or a dict of optimizers, of which ``'main'`` is that; a subclass
             with another `update_core` names them as it likes.
         converter (callable): Makes arrays of the list of examples of a minibatch.
-        device: Where models and arrays are brought; what `chainer.get_device` takes. None leaves
+        device: Where models and arrays are brought; an argument of `get_device`. None leaves
             models where they are.
         loss_func (callable): Makes the loss of the arrays; default: the target of the optimizer.
-        loss_scale (float): What losses are multiplied with, so that gradients of 16 bits do not
-            vanish.
+        loss_scale (float): The loss factor that keeps 16-bit gradients from underflow.
         auto_new_epoch (bool): Whether ``new_epoch`` of the optimizer is called after each epoch.
         **kwargs: ``input_device``: where arrays are brought; default: ``device``. Without both, the
             converter gets None and leaves them where they are.
@@ -150,7 +149,7 @@ class StandardUpdater(Updater):
         self.iteration += 1
 
     def update_core(self) -> None:
-        """What one iteration does; to be overridden by trainings of another kind.
+        """Makes one iteration; overridden by trainings of another kind.
 
         Raises:
             StopIteration: If the iterator has come to its end.
@@ -200,7 +199,7 @@ class StandardUpdater(Updater):
 
 
 def _named(kind: str, given: object, methods: tuple[str, ...]) -> dict[str, tp.Any]:
-    """What was given, by name; one alone is ``'main'``."""
+    """Return the arguments by name; a single one is ``'main'``."""
     by_name = dict(given) if isinstance(given, dict) else {'main': given}
     for name, one in by_name.items():
         if not any(hasattr(one, method) for method in methods):

@@ -208,7 +208,7 @@ class Parameter(Variable):
         """Moves data and gradient; an uninitialized parameter will be made there.
 
         Args:
-            device: What `chainer.get_device` takes.
+            device: Any argument of `chainer.get_device`.
         """
         device = chainer_get_device(device)
         if self.array is None:

@@ -423,7 +423,7 @@ class Variable(_Creator, engine.Variable):
         """Moves data and gradient to a device, in place; the variable becomes a leaf.
 
         Args:
-            device: What `chainer.get_device` takes.
+            device: Any argument of `chainer.get_device`.
 
         Raises:
             RuntimeError: If a function computed the variable: use `chainer.functions.copy`.

@@ -112,7 +112,7 @@ def to_device(device: DeviceSpec, x: NdArray) -> NdArray:
     """Brings an array to a device.
 
     Args:
-        device: What `chainer.get_device` takes; None leaves it.
+        device: Any argument of `chainer.get_device`; None leaves it.
         x (array): Of any kind.
 
     Returns:
@@ -131,7 +131,7 @@ def _concat_examples(
 
     Args:
         batch (list): The examples.
-        device: Where arrays are brought; what `chainer.get_device` takes. None leaves them.
+        device: Where arrays are brought; any argument of `chainer.get_device`. None leaves them.
         padding: Where arrays have several shapes, what fills them up to the largest; for tuples or
             dicts of arrays also a tuple or a dict of such values, None where none is wanted.
 

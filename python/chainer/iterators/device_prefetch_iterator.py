@@ -30,7 +30,7 @@ class DevicePrefetchIterator(Iterator):
 
     Args:
         iterator: A `SerialIterator`, `MultithreadIterator` or `MultiprocessIterator`.
-        device: Where arrays are brought; what `chainer.get_device` takes.
+        device: Where arrays are brought; any argument of `chainer.get_device`.
         converter (callable): Makes arrays of a list of examples. That of an updater or an evaluator
             is not called for minibatches of this iterator.
 

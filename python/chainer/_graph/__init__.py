@@ -1,1 +1,1 @@
-"""Variables and function nodes: what users see of the graph, whose engine is C++."""
+"""Variables and function nodes: the Python side of the graph, whose engine is C++."""

@@ -43,8 +43,8 @@ def grad(
             that they have.
         retain_grad (bool): Whether variables on the way get theirs.
         enable_double_backprop (bool): Whether the results are part of the graph.
-        loss_scale (float): What gradients start from instead of ones; those of chainerx arrays are
-            divided by it in the end.
+        loss_scale (float): The start value of gradients instead of ones; those of chainerx arrays
+            are divided by it in the end.
 
     Returns:
         list: One Variable per input, None where no path leads from the outputs.
@@ -142,7 +142,7 @@ def backward(
 
 
 def _distinct(variables: tp.Sequence[tp.Any]) -> list[tp.Any]:
-    """Of those at one place in the graph the first."""
+    """Return the first variable of each place in the graph."""
     if len(variables) < 2:
         return list(variables)
     found: dict[object, object] = {}

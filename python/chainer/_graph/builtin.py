@@ -14,8 +14,8 @@ which the engine makes both directions::
     def leaky_relu(x, slope=0.2):
         return LeakyReLU.call(x, slope=slope)
 
-What ``compose`` takes by keyword are the attributes of the function; the constructor takes them in
-this order, with these defaults. Where all that it does is to call a routine, say so::
+The keyword arguments of ``compose`` are the attributes of the function; the constructor takes them
+in this order, with these defaults. Where all that it does is to call a routine, say so::
 
         compose = routine(chainerx.leaky_relu, slope=0.2)
 
@@ -132,7 +132,7 @@ class BuiltinFunction(FunctionNode):
         return {name: getattr(self, name) for name in self.attributes}
 
     def _run(self, inputs: tp.Sequence[VariableLike]) -> tuple[tp.Any, tuple[tp.Any, ...]]:
-        """What the composition returns: the outputs, and the values of what is saved."""
+        """Return the result of the composition: the outputs, and the values that are saved."""
         composition = tp.cast(staticmethod, declaration.composition_of(_plain(type(self))))
         if isinstance(composition, declaration.routine):
             result = composition.__func__(*inputs, *self._values().values())
@@ -148,7 +148,7 @@ class BuiltinFunction(FunctionNode):
         outputs = self.call.apply(self, *inputs, **self._values())
         return outputs if isinstance(outputs, tuple) else (outputs,)
 
-    # What follows is for subclasses of users'.
+    # The following methods are for subclasses of users.
 
     # For backward, whatever the subclass retains for its own.
     _all_inputs: Retained | None = None
@@ -237,7 +237,7 @@ class Operation(FunctionNode):
 def materialize(
     cls: tp.Any, values: tuple[tp.Any, ...] | None, kind: str | None, function: FunctionNode | None
 ) -> FunctionNode:
-    """The function object of a region: made when somebody asks, from what the call left behind."""
+    """The function object of a region, made on demand from the data that the call kept."""
     if cls is None:
         operation = Operation()
         operation.name = tp.cast(str, kind)

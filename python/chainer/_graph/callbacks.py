@@ -48,7 +48,8 @@ def check_function_types(function: FunctionNode, arrays: Arrays) -> None:
 
 
 def _in_native_order(array: NdArray) -> NdArray:
-    """What is computed with: else a check would depend on whether its result is remembered."""
+    """Return the configuration of the computation, so that a check does not depend on a cached
+    result."""
     if isinstance(array, np.ndarray) and not array.dtype.isnative:
         return array.astype(array.dtype.newbyteorder('='))
     return array
@@ -78,7 +79,7 @@ def forward_end(function: FunctionNode, in_data: Arrays, out_data: Arrays) -> No
 
 
 def _add_retained(function: FunctionNode, in_data: Arrays) -> Arrays:
-    """What a function of the user's has kept itself, though its variable may be gone."""
+    """Return the arrays that a user's function has kept, even if their variables are gone."""
     if not function._retained_inputs:
         return in_data
     kept = {i: x for i, x, _ in function._retained_inputs}

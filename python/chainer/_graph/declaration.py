@@ -1,4 +1,4 @@
-"""What the declaration of a built-in function says: its composition, and what follows from it."""
+"""The declaration of a built-in function: its composition, and the properties derived from it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ class routine(staticmethod):
 
 
 def composition_of(cls: type) -> staticmethod | None:
-    """What the class itself declares; a method of the user's by this name is none."""
+    """Return the attribute that the class itself declares; a user's method of this name does not
+    count."""
     composition = cls.__dict__.get('compose')
     return composition if isinstance(composition, staticmethod) else None
 
@@ -79,7 +80,7 @@ def writable(op: str, name: str, array: NdArray) -> chainerx.ndarray:
         array (array): Of any kind, on the device of the inputs.
 
     Returns:
-        chainerx.ndarray: In no graph; what is written must not be, either.
+        chainerx.ndarray: In no graph; the values written must be in no graph, either.
 
     Raises:
         TypeError: If it is no array.

@@ -16,7 +16,7 @@ from chainer.warnings import PerformanceWarning
 
 
 class _Fallback:
-    """What ``forward_chainerx`` returns to say: compute this with NumPy or CuPy instead."""
+    """The result of ``forward_chainerx`` that asks for a computation with NumPy or CuPy."""
 
     def __repr__(self) -> str:
         return 'Fallback'
@@ -50,7 +50,7 @@ def note(function: str, shapes: str, reason: str) -> None:
 
 
 def count(function: str, shapes: str, reason: str) -> None:
-    """Counts what left the fast path by the user's own wish; nothing more."""
+    """Counts calls that left the fast path by the user's own wish, and nothing more."""
     _counts[function, shapes, reason] += 1
 
 
@@ -80,7 +80,7 @@ def _to_chainerx(value: object, device: backend.Device) -> tp.Any:
         return value
     try:
         return device.send(value)
-    except (chainerx.DtypeError, chainerx.DimensionError):  # what chainerx can't hold
+    except (chainerx.DtypeError, chainerx.DimensionError):  # arrays that chainerx can't hold
         return value
 
 

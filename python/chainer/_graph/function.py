@@ -203,7 +203,7 @@ class Function:
 
     @property
     def label(self) -> str:
-        """What drawings and messages call the function."""
+        """The name of the function in drawings and messages."""
         return type(self).__name__
 
     @property

@@ -50,7 +50,7 @@ class FunctionNode(engine.FunctionNode):
 
     @property
     def label(self) -> str:
-        """What drawings and messages call the function."""
+        """The name of the function in drawings and messages."""
         return type(self).__name__
 
     @property
@@ -270,7 +270,8 @@ class FunctionNode(engine.FunctionNode):
         Args:
             target_input_indexes (tuple of int): Which inputs want gradients.
             grad_outputs (tuple of Variable): The gradients of the outputs; None for one without.
-            grad_inputs (tuple of Variable): What these inputs have already; None for one without.
+            grad_inputs (tuple of Variable): The gradients that these inputs have already; None for
+                one without.
 
         Returns:
             tuple of Variable: The sums, one per index.
@@ -365,7 +366,7 @@ class FunctionNode(engine.FunctionNode):
         """The hooks of this function alone, by name."""
         if self._local_function_hooks is None:
             self._local_function_hooks = OrderedDict()
-        engine.observe(self, True)  # whoever asks may put something in
+        engine.observe(self, True)  # the caller may add entries
         return self._local_function_hooks
 
     def add_hook(self, hook: FunctionHook, name: str | None = None) -> None:
@@ -440,7 +441,7 @@ def variables_of(
 
 
 def check_unwritten(function: FunctionNode, what: str, retained: Retained) -> None:
-    """GradientError if chainerx has written in place to what a function retained."""
+    """Raises GradientError if chainerx has written to an array that a function retained."""
     for i, array, version in retained:
         if engine.version(array) != version:
             raise chainerx.GradientError(

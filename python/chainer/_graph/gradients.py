@@ -1,4 +1,4 @@
-"""Compositions that are recorded as one operation, for those whose steps would keep too much.
+"""Compositions that are recorded as one operation, because their steps would keep too much.
 
 ``engine.WithGradient(name, compose, gradient, n_params, keeps)`` is called as ``compose`` is: with
 inputs, followed by parameters. For backward it keeps the inputs, the output, both or neither

@@ -18,14 +18,14 @@ from __future__ import annotations
 import collections.abc as c
 import typing as tp
 
-# None for an input, a tuple for a list or tuple of what it holds.
+# None stands for an input, a tuple for a list or tuple of inputs.
 Structure: tp.TypeAlias = 'tuple[Structure, ...] | None'
 
 
 def flatten(tree: tp.Any) -> tuple[list[tp.Any], Structure]:
     """The inputs in lists and tuples of any depth, and how they stood there.
 
-    What is no list or tuple is an input, None too.
+    Any object but a list or tuple is an input; None is one, too.
     """
     inputs: list[object] = []
 
@@ -39,7 +39,7 @@ def flatten(tree: tp.Any) -> tuple[list[tp.Any], Structure]:
 
 
 def unflatten(structure: Structure, inputs: c.Iterable[tp.Any]) -> tp.Any:
-    """What `flatten` was given, as tuples, with other ``inputs``.
+    """Return the structure that `flatten` was given, as tuples, with other ``inputs``.
 
     Raises:
         ValueError: If there are too many or too few of them.

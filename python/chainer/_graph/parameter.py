@@ -38,7 +38,7 @@ def _recover_parameter(
     update_rule: UpdateRule | None,
     device: DeviceSpec,
 ) -> Parameter:
-    """What pickles of parameters written by Chainer v7 call."""
+    """The function that pickles of parameters written by Chainer v7 call."""
     new = Parameter.__new__(Parameter)
     _restore(new, array, name, grad, True)
     new.initializer = initializer
@@ -60,16 +60,16 @@ class Parameter(Variable):
         layout: None; memory layouts other than C order are not supported.
 
     Attributes:
-        initializer: What makes the values.
-        update_rule: What the optimizer does with it; None without one.
-        loss_scale: What its gradient has been multiplied with, or None.
+        initializer: The initializer of the values.
+        update_rule: The update rule of the optimizer; None without one.
+        loss_scale: The factor of its gradient, or None.
     """
 
     # As class attributes, for a parameter costs nothing it does not use.
     initializer: tp.Any = None
     update_rule: tp.Any = None
     loss_scale = engine.Variable._loss_scale
-    # What fills the gradient of a parameter that gets its shape later: NaN, until cleared.
+    # NaN fills the gradient of a parameter that gets its shape later, until it is cleared.
     _grad_initializer: tp.Any = None
     _initial_device: backend.Device | None = None
 
@@ -161,7 +161,7 @@ class Parameter(Variable):
         if self.array is None:
             self._grad_initializer = None
         else:
-            engine.Variable.cleargrad(self)  # a third of what super() takes
+            engine.Variable.cleargrad(self)  # takes a third of the time of super()
 
     def _fill_grad_with_zeros(self) -> None:
         if self.array is None:

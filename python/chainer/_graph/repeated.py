@@ -1,8 +1,7 @@
-"""What functions that are called again find and leave alone: state such as running statistics.
+"""State, such as running statistics, of functions that are called again.
 
-`F.forget` and transforms of `chainerx.func` call a function again for its derivatives. What it
-wrote besides its results at the first call is not written again, and what it read before is read
-as it was.
+`F.forget` and transforms of `chainerx.func` call a function again for its derivatives. The second
+call does not repeat side effects of the first one, and it reads the state that the first one read.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ def moves(array: NdArray) -> bool:
 
 
 def as_at_first(array: NdArray) -> tp.Any:
-    """What an array is; in a function that is called again, what it was at the first call.
+    """Return the array; in a repeated call, return its values at the first call.
 
-    CuPy's are what they are.
+    CuPy's arrays are returned unchanged.
     """
     if isinstance(array, cuda.ndarray):
         return array

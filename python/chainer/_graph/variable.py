@@ -1,7 +1,7 @@
 """`Variable` and `VariableNode`: arrays with a place in the graph.
 
-The storage and the graph are C++ (`chainerx._core.engine`); here stands what is not called once per
-operation. The public module is `chainer.variable`.
+The storage and the graph are C++ (`chainerx._core.engine`); this module has the parts that are not
+called once per operation. The public module is `chainer.variable`.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ def _describe(array: NdArray | VariableNode) -> str:
 
 
 def variable_repr(var: Variable) -> str:
-    """What `repr` shows: name and values, and the shape where there are none."""
+    """The text of `repr`: name and values, and the shape where there are none."""
     array = var.array
     is_flat = array is None or array.size or array.shape == (0,)
     return _to_string(var, ', ', '' if is_flat else f', shape={array.shape}')
 
 
 def variable_str(var: Variable) -> str:
-    """What `str` shows: name and values, without commas."""
+    """The text of `str`: name and values, without commas."""
     return _to_string(var, ' ', '')
 
 
@@ -83,7 +83,7 @@ def _to_string(var: Variable, separator: str, end: str) -> str:
 
 
 class _Creator:
-    """What variables and nodes have in common: the function that computed them."""
+    """Base of variables and nodes: it gives the function that computed them."""
 
     _creator_node: FunctionNode | None
 
@@ -148,7 +148,7 @@ class VariableNode(_Creator, engine.VariableNode):
             self.get_variable().set_creator_node(creator_node)
 
     def retain_data(self) -> None:
-        """Does nothing: what functions need for backward, they keep themselves."""
+        """Does nothing, because functions keep their own arrays for backward."""
 
 
 class Variable(_Creator, engine.Variable):
@@ -313,7 +313,7 @@ class Variable(_Creator, engine.Variable):
     # ---- gradients ----
 
     def _set_loss_scale(self, scale: float) -> None:
-        """Learns what its gradient has been multiplied with; of use to a `Parameter`."""
+        """Sets the factor of its gradient; a `Parameter` uses it."""
 
     def zerograd(self) -> None:
         """Sets the gradient to zeros. Deprecated: `cleargrad` costs less."""
@@ -376,9 +376,9 @@ class Variable(_Creator, engine.Variable):
     def _backward_scaled(
         self, loss_scale: float, retain_grad: bool = False, enable_double_backprop: bool = False
     ) -> None:
-        """Leaves gradients multiplied with the scale, of which parameters are told.
+        """Leaves gradients multiplied with the scale, and tells parameters about it.
 
-        For optimizers: what is too small for float16 may divide in float32.
+        Optimizers may divide values that underflow in float16 in float32 instead.
         """
         is_scaled = self.grad is None
         engine.backward((self,), None, retain_grad, enable_double_backprop, loss_scale, True)
@@ -410,12 +410,12 @@ class Variable(_Creator, engine.Variable):
                 f'Variable.set_creator_node: {creator_node.label} has no inputs; apply it first'
             )
         inputs = tuple(input_of(creator_node, i, self.xp) for i in range(len(creator_node.inputs)))
-        engine.pin(creator_node)  # of what it has computed it stays the creator
+        engine.pin(creator_node)  # it stays the creator of its outputs
         (new,) = engine.connect(creator_node, inputs, (self.array,), False)
         self._adopt(new)
 
     def retain_data(self) -> None:
-        """Does nothing: what functions need for backward, they keep themselves."""
+        """Does nothing, because functions keep their own arrays for backward."""
 
     # ---- devices ----
 
@@ -488,7 +488,7 @@ def input_of(function: FunctionNode, i: int, xp: ModuleType) -> Variable:
 
 
 def _set_loss_scale(output: Variable, scale: float) -> None:
-    """Tells the parameters below what their gradients have been multiplied with."""
+    """Tells the parameters below the factor of their gradients."""
     todo = [output.creator_node]
     seen = {}  # which keeps them alive, and so their ids
     while todo:
@@ -553,7 +553,7 @@ def _create_variable(
     requires_grad: bool,
     device: DeviceSpec,
 ) -> Variable:
-    """What pickles of variables written by Chainer v7 call."""
+    """The function that pickles of variables written by Chainer v7 call."""
     new = _unpickle(Variable, array, name, grad, requires_grad)
     new.to_device(device)
     return new
@@ -565,6 +565,6 @@ def _as_parameter(op: str, variable: tp.Any) -> Parameter:
     return variable
 
 
-# What pickles and error messages name.
+# The name in pickles and error messages.
 for _object in (Variable, VariableNode, _unpickle, _create_variable):
     _object.__module__ = 'chainer.variable'

@@ -2,7 +2,7 @@
 
 A tree is walked in one way everywhere: own parameters sorted by name, then children, those of a
 `Chain` sorted by name and those of a `ChainList` by index. `Link` has all the walks; the other two
-classes only say what their children are.
+classes only name their children.
 """
 
 from __future__ import annotations

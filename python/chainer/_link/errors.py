@@ -35,9 +35,9 @@ def add_path(error: Exception, link: Link, calls: tuple[CodeType, ...]) -> None:
     The links below are found in the traceback, so nothing is kept while there is no error.
 
     Args:
-        error: What is passing through `link`.
+        error: The error that passes through `link`.
         link: The link that was called.
-        calls: Codes of what calls links.
+        calls: Code objects that call links.
     """
     with contextlib.suppress(Exception):  # a link may be half made; its own error counts
         _add_path(error, link, calls)

@@ -68,8 +68,8 @@ class Link(device_resident.DeviceResident):
 
     def __init_subclass__(cls, **kwargs: tp.Any) -> None:
         super().__init_subclass__(**kwargs)
-        # A base behind Link may be what computes, as in ``class Mine(Link, Layer)``; an abstract
-        # one only says that somebody must.
+        # In ``class Mine(Link, Layer)`` a base behind Link may do the computation; an abstract
+        # method only says that a subclass must.
         for base in cls.__mro__[cls.__mro__.index(Link) + 1 :]:
             call = base.__dict__.get('__call__')
             if call is None or getattr(call, '__isabstractmethod__', False):
@@ -157,7 +157,8 @@ class Link(device_resident.DeviceResident):
             raise
 
     def _call_base(self, *args: object, **kwargs: tp.Any) -> tp.Any:
-        """What ``__call__`` is where a base behind Link has one; that comes before `forward`."""
+        """The ``__call__`` of a class with another callable base behind Link; that precedes
+        `forward`."""
         try:
             return self.__call_with_hooks(super().__call__, args, kwargs)  # type: ignore[misc]
         except Exception as error:
@@ -192,7 +193,7 @@ class Link(device_resident.DeviceResident):
         super().__setattr__(name, value)
 
     def _register_assigned(self, name: str, value: object) -> None:
-        """What is assigned within `init_scope` besides being an attribute."""
+        """Registers a value that is assigned within `init_scope`, besides setting the attribute."""
         if isinstance(value, Parameter):
             value.name = name
             if self._device is not device_resident.DeviceResident._device:
@@ -218,7 +219,7 @@ class Link(device_resident.DeviceResident):
             name: Attribute to make.
             shape: An int or ints; None for a parameter that is initialized later.
             dtype: Of the values, if no initializer is given.
-            initializer: What :class:`chainer.Parameter` takes; NaN by default.
+            initializer: An initializer, as for :class:`chainer.Parameter`; NaN by default.
         Raises:
             AttributeError: If the attribute exists.
         """
@@ -314,7 +315,7 @@ class Link(device_resident.DeviceResident):
         return iter(params)
 
     def _collect_params(self, params: list[Parameter], include_uninit: bool) -> None:
-        # The engine does the same, and keeps what it has found (engine/optim/walk.cc).
+        # The engine does the same, and caches the result (engine/optim/walk.cc).
         params += [p for _, p in self._own_params(include_uninit)]
 
     def namedparams(self, include_uninit: bool = True) -> Iterator[tuple[str, Parameter]]:
@@ -478,7 +479,7 @@ class Link(device_resident.DeviceResident):
                 raise errors.Misfit(action, name, array.shape, own.shape)
         for name, child in self._named_children():
             if getattr(type(child), action) is not getattr(Link, action):
-                continue  # what it takes is for its own method to say
+                continue  # its own method documents its arguments
             try:
                 child._check_fit(link._find_child(name), action, persistent)
             except errors.Misfit as error:
@@ -538,7 +539,7 @@ class Link(device_resident.DeviceResident):
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Save to a serializer, or load from a deserializer, parameters and persistent values.
 
-        A parameter that is not initialized yet takes its shape from what is loaded.
+        A parameter that is not initialized yet takes its shape from the loaded array.
 
         Args:
             serializer (AbstractSerializer): Where to or from.
@@ -646,7 +647,7 @@ def _check_mode(mode: str) -> None:
 
 
 def _shape_and_dtype(value: tp.Any) -> tuple[ShapeSpec | None, DTypeLike]:
-    """Split what `Link(x=...)` takes: a shape, or a pair of shape and dtype."""
+    """Split an argument of `Link(x=...)`: a shape, or a pair of shape and dtype."""
     is_pair = isinstance(value, tuple) and len(value) == 2
     if is_pair and not all(isinstance(x, int | np.integer) for x in value):
         return value

@@ -16,7 +16,7 @@ if tp.TYPE_CHECKING:
 
 
 class Sequential(ChainList):
-    """A link that calls layers in order, each with what the one before returned.
+    """A link that calls layers in order, each with the output of the layer before.
 
     A tuple is passed on as several arguments. Layers are links and any other callables; only links
     are children, numbered among themselves. Their numbers are those of Chainer v7, which snapshots
@@ -53,7 +53,7 @@ class Sequential(ChainList):
             *x: The arguments of the first layer.
 
         Returns:
-            What the last one returns.
+            The result of the last layer.
         """
         if not self._layers:
             raise RuntimeError('Sequential does not have any layer.')
@@ -313,7 +313,7 @@ def _type_name(layer: object) -> str:
 
 def _layer_str(layer: tp.Any) -> str:
     if _is_lambda(layer):
-        # The code says more than an address; it is not there for what was typed at a prompt.
+        # The code says more than an address, but is not available for functions typed at a prompt.
         try:
             return inspect.getsource(layer).splitlines()[0].strip().rstrip(',')
         except (OSError, TypeError):

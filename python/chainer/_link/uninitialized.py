@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def without_init(cls: type) -> str:
-    """What to say of an object of this class."""
+    """The description of an object of this class in messages."""
     return (
         f'Link.__init__() has not been called. ({cls.__name__}.__init__ must start with '
         'super().__init__())'

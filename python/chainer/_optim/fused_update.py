@@ -16,7 +16,7 @@ from chainer.variable import Parameter
 
 
 class Plan:
-    """What the last step found, and the engine's plan made of it."""
+    """The parameters that the last step found, and the engine's plan for them."""
 
     def __init__(self, params: list[tp.Any], rules: list[tp.Any], call: tp.Any) -> None:
         name, keys, _ = call
@@ -114,7 +114,7 @@ def _find_obstacle(params: list[tp.Any], rules: list[tp.Any]) -> str | None:
     return None
 
 
-# What updating one parameter would use of it.
+# The attributes of a parameter that an update would use.
 _USED: tp.Final = tuple((name, getattr(Parameter, name)) for name in ('update', 'array', 'grad'))
 
 

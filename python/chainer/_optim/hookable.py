@@ -28,7 +28,8 @@ class _Hookable:
         Args:
             hook (callable): May have attributes ``name`` and ``timing``.
             name (str): Default: the hook's attribute ``name``, or that of the function.
-            timing (str): ``'pre'``, ``'post'``, or ``'auto'``: what the hook says, else ``'pre'``.
+            timing (str): ``'pre'``, ``'post'``, or ``'auto'``: the timing of the hook, else
+                ``'pre'``.
 
         Raises:
             KeyError: If there is a hook of that name.

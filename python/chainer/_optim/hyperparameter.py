@@ -8,7 +8,7 @@ from chainerx._core import engine
 
 
 class Interval(tp.NamedTuple):
-    """What a hyperparameter may be: a real number between two ends."""
+    """The limits of a hyperparameter: a real number between two ends."""
 
     low: float
     high: float
@@ -50,13 +50,13 @@ NON_NEGATIVE: tp.Final = Interval(0, _INF, True, False)
 BOUND: tp.Final = Interval(-_INF, _INF, True, True)
 NON_NEGATIVE_BOUND: tp.Final = Interval(0, _INF, True, True)
 POSITIVE: tp.Final = Interval(0, _INF, False, False)
-# What weighs an average: at 1 some rules would never learn, others divide by zero.
+# The weight of an average is below 1: at 1 some rules would never learn, others divide by zero.
 FRACTION: tp.Final = Interval(0, 1, True, True)
 BELOW_ONE: tp.Final = Interval(0, 1, True, False)
 
 
 class Hyperparameter:
-    """A set of named values; what is not set here is looked up in the parent.
+    """A set of named values; values that are not set here are looked up in the parent.
 
     Args:
         parent (Hyperparameter): Where to look, e.g. the optimizer's set from an update rule's.

@@ -1,4 +1,4 @@
-"""The bases of optimizers and of their update rules, and what loss scaling needs."""
+"""The bases of optimizers and of their update rules, and loss scaling."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Optimizer:
     """Base of all optimizers.
 
     Attributes:
-        target (Link): What is optimized; None before `setup`.
+        target (Link): The link to optimize; None before `setup`.
         t (int): The number of updates.
         epoch (int): The number of the current epoch.
         use_auto_new_epoch (bool): Whether an updater calls `new_epoch`.
@@ -130,7 +130,7 @@ class Optimizer:
             hook (callable): May have attributes ``name`` and ``timing``.
             name (str): Default: the hook's name.
             timing (str): ``'pre'`` (gradients are there), ``'post'`` (parameters are updated), or
-                ``'auto'``: what the hook says, else ``'pre'``.
+                ``'auto'``: the timing of the hook, else ``'pre'``.
 
         Raises:
             RuntimeError: Before `setup`.
@@ -285,12 +285,12 @@ class GradientMethod(Optimizer):
     A subclass has `create_update_rule`, or overrides `update`.
 
     Attributes:
-        hyperparam (Hyperparameter): What all update rules share.
+        hyperparam (Hyperparameter): The hyperparameters that all update rules share.
     """
 
-    # Between what hyperparameters may be, by name.
+    # Limits of hyperparameters, by name.
     _limits: tp.ClassVar[dict[str, Interval] | None] = None
-    # Of the optimizers of `chainer.optimizers`: the hyperparameters by default, the class of rules.
+    # Default hyperparameters and rule classes of the optimizers of `chainer.optimizers`.
     _defaults: tp.ClassVar[Hyperparameter]
     _rule_class: tp.ClassVar[type[UpdateRule] | None] = None
     _plan: tp.Any = None
@@ -309,7 +309,7 @@ class GradientMethod(Optimizer):
     def setup(self, link: Link) -> tp.Self:
         """Begins to optimize a link: all of its parameters get update rules.
 
-        What is added to the link later is not updated until this is called again.
+        Parameters that are added to the link later are not updated until this is called again.
 
         Args:
             link (Link): Which.
@@ -464,7 +464,7 @@ class GradientMethod(Optimizer):
                         stacklevel=3,
                     )
             elif not (_is_built_in(rule) and rule.enabled):
-                pass  # a rule of the user's may know what to do
+                pass  # a rule of the user's may handle it
             elif param.array is None and callable(param._grad_initializer):
                 raise RuntimeError(
                     f'{type(self).__name__}.update: parameter {self._path_of(param)} is '
@@ -480,7 +480,7 @@ class GradientMethod(Optimizer):
         return next(path for path, other in self.target.namedparams() if other is param)
 
 
-# What `GradientMethod.update` calls besides the step.
+# The other methods that `GradientMethod.update` calls besides the step.
 _PARTS_OF_UPDATE: tp.Final = (
     'reallocate_cleared_grads',
     'check_nan_in_grads',
@@ -492,7 +492,7 @@ _PARTS_OF_UPDATE: tp.Final = (
 
 
 def _check_loss(loss: tp.Any, lossfun: tp.Any, owner: str) -> None:
-    """Refuses what has no way back to the parameters; anything else with ``backward`` may do."""
+    """Refuses a loss without a graph; any object with ``backward`` will do."""
     of_no_graph = isinstance(loss, chainerx.ndarray) and not loss.is_backprop_required()
     if of_no_graph or not hasattr(loss, 'backward'):
         name = getattr(lossfun, '__qualname__', type(lossfun).__qualname__)
@@ -503,7 +503,7 @@ def _check_loss(loss: tp.Any, lossfun: tp.Any, owner: str) -> None:
 
 
 def _is_built_in(rule: UpdateRule | None) -> bool:
-    """Whether what the rule does is one of the formulas of `chainer.optimizers`."""
+    """Return whether the rule is one of the formulas of `chainer.optimizers`."""
     return getattr(type(rule), 'fused', None) is not None
 
 

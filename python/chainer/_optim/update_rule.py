@@ -26,7 +26,7 @@ _UNFUSING: tp.Final = frozenset(
         *('fused_call', '_numbers', '_settings', 'alpha_t', 'bounds'),
     )
 )
-# What the engine reads and writes in the dict of a rule.
+# Keys that the engine reads and writes in the dict of a rule.
 _KEPT: tp.Final = frozenset(('t', 'enabled', 'hyperparam', '_state'))
 _FP32_KEY: tp.Final = 'fp32_param'
 
@@ -47,10 +47,10 @@ class UpdateRule:
     """
 
     is_elementwise = False
-    # Name of a routine that updates many parameters in one call (`fused_call` says with what
-    # numbers, `fused_states` with what arrays); None if only `update` can.
+    # Name of a routine that updates many parameters in one call (`fused_call` gives its numbers,
+    # `fused_states` its arrays); None if only `update` can.
     fused: tp.ClassVar[str | None] = None
-    # What the class would update one parameter with, as it was made.
+    # The method of the class that updates one parameter, as it was defined.
     _made_of: tp.ClassVar[dict[str, tp.Any]] = {}
     # Names of the arrays in `state` that the formula takes, in order, shaped like the parameter.
     fused_states: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ class UpdateRule:
 
     @property
     def state(self) -> dict[str, tp.Any] | None:
-        """What the rule remembers, by name; None before the first update."""
+        """The state of the rule, by name; None before the first update."""
         return self._state
 
     def add_hook(self, hook: Hook, name: str | None = None, timing: str = 'auto') -> None:
@@ -86,7 +86,8 @@ class UpdateRule:
         Args:
             hook (callable): May have attributes ``name`` and ``timing``.
             name (str): Default: the hook's name.
-            timing (str): ``'pre'``, ``'post'``, or ``'auto'``: what the hook says, else ``'pre'``.
+            timing (str): ``'pre'``, ``'post'``, or ``'auto'``: the timing of the hook, else
+                ``'pre'``.
         """
         self._hookable.add_hook(hook, name, timing)
 
@@ -241,7 +242,7 @@ class UpdateRule:
         """
 
     def _initial_states(self, param: tp.Any) -> dict[str, tp.Any]:
-        """What `init_state` makes of a parameter; what the rule has stays."""
+        """Return the state that `init_state` makes for a parameter; the state of the rule stays."""
         state = self._state
         self._state = {}
         try:
@@ -284,7 +285,7 @@ class UpdateRule:
         self._serialize(serializer, None)
 
     def _serialize(self, serializer: AbstractSerializer, param: tp.Any) -> None:
-        """The same; if the parameter is known, what is loaded must fit it."""
+        """The same; if the parameter is known, the loaded state must fit it."""
         if not isinstance(serializer, Deserializer):
             self.t = serializer('t', self.t)
             states = self._state or {}
@@ -299,8 +300,8 @@ class UpdateRule:
         try:
             state = self._load_states(serializer, param)
         except KeyError:
-            # Saved without states is what had not been updated, or had no array to be updated; and
-            # what is disabled does without.
+            # A rule was saved without states if it had not been updated or had no array to update;
+            # a disabled rule needs none.
             has_no_array = param is not None and param.array is None
             if t != 0 and self.enabled and not has_no_array:
                 raise
@@ -326,7 +327,7 @@ class UpdateRule:
                 param = Parameter(param.array.astype(np.float32), name=param.name)
             expected = self._initial_states(param)
             if expected and all(serializer(key, None) is None for key in expected):
-                return None  # made in the next update, of what the parameter is then
+                return None  # the next update makes it, from the parameter at that time
         else:
             # Only the names are of use: a parameter of any shape will do.
             names = self._initial_states(Parameter(np.zeros((1,), np.float32)))
@@ -363,7 +364,7 @@ def _without_graph(param: tp.Any) -> contextlib.AbstractContextManager[tp.Any]:
 def unscale(param: tp.Any) -> None:
     """Divides the gradient by its loss scale, once.
 
-    Another array takes its place, for parameters may share a gradient.
+    Another array takes its place, because parameters may share a gradient.
     """
     scale = getattr(param, 'loss_scale', None)  # a plain Variable has none
     if scale is None:
@@ -384,7 +385,7 @@ def _is_array(value: tp.Any) -> bool:
 
 
 def _same_place(x: tp.Any, y: tp.Any) -> bool:
-    """Whether two arrays of one type are on one device: the quick answer, for the usual cases."""
+    """Return whether two arrays of one type are on one device; it is quick in the usual cases."""
     if isinstance(x, np.ndarray):
         return True
     return isinstance(x, chainerx.ndarray) and x.device is y.device

@@ -49,8 +49,8 @@ def load(
 
     Args:
         file: Path or binary file: npz, HDF5 or safetensors.
-        obj: What to load into. When loading fails it is as it was.
-        path: What stands before keys, with its last slash: ``'predictor/'`` to load a part.
+        obj: The object to load into. It is unchanged if loading fails.
+        path: The prefix of keys, with its last slash: ``'predictor/'`` to load a part.
         strict: Whether a missing key is an error; else the old value stays.
         ignore_names: As in `load_npz`.
 

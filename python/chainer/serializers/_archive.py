@@ -12,7 +12,7 @@ import numpy as np
 
 from chainer.serializers import _file, _npy, _values
 
-# What damaged archives make zipfile raise.
+# Errors that zipfile raises for damaged archives.
 _ERRORS: tp.Final = (
     zipfile.BadZipFile,
     zlib.error,
@@ -143,7 +143,7 @@ class Reader:
 
 
 def _fill_from(stream: tp.IO[bytes], array: np.ndarray) -> None:
-    # As bytes, for NumPy gives no buffer of bfloat16.
+    # Writes bytes, because NumPy gives no buffer of bfloat16.
     view: tp.Any = array.reshape(-1).view(np.uint8) if array.nbytes else np.empty(0, np.uint8)
     done = 0
     while done < len(view):

@@ -17,7 +17,7 @@ def is_path(file: tp.Any) -> tp.TypeGuard[Path]:
 
 
 def name_of(file: PathOrFile) -> str:
-    """What to call a file in a message."""
+    """Return the name of a file in messages."""
     name = os.fspath(file) if is_path(file) else getattr(file, 'name', None)
     return repr(name) if isinstance(name, str) else 'the file object'
 

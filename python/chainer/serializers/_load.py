@@ -129,10 +129,10 @@ def load_whole(deserializer: Deserializer, obj: Serializable) -> None:
 
 
 class _Undo:
-    """What loading may change: arrays, and attributes of all that is serialized with an object.
+    """The state that loading may change: arrays, and attributes of all objects that are serialized.
 
     Attributes:
-        key: What was loaded last.
+        key: The last key that was loaded.
         largest: Bytes of the largest parameter.
 
     Values of other kinds, inside objects whose class has no method ``serialize``, are not
@@ -173,7 +173,7 @@ class _Undo:
             self._arrays[id(array)] = array, np.array(_values.to_numpy(self.key, array))
 
     def restore(self) -> None:
-        # Backwards, for the same memory may have been written through two arrays.
+        # Goes backwards, because the same memory may have been written through two arrays.
         for array, old in reversed(self._arrays.values()):
             _values.fill(array, old)
         for param in self._uninitialized:
@@ -183,7 +183,7 @@ class _Undo:
             _write(container, content)
 
 
-# By the methods of the base, for those of a subclass may do anything.
+# Calls the methods of the base, because those of a subclass may do anything.
 
 
 def _read(x: tp.Any) -> list[tp.Any]:

@@ -22,7 +22,7 @@ _MAX_UNCHECKED: tp.Final = 1 << 26
 
 @functools.cache
 def bfloat16() -> np.dtype:
-    import ml_dtypes  # not above, for the import of chainer should be quick
+    import ml_dtypes  # imported here, because the import of chainer should be quick
 
     return np.dtype(ml_dtypes.bfloat16)
 
@@ -69,7 +69,7 @@ def n_bytes(dtype: np.dtype, shape: _Shape) -> int:
 
 
 def check_growth(dtype: np.dtype, shape: _Shape, stored: int, expected: int) -> None:
-    """Refuses to unpack far more than a file holds, unless it is about what is expected."""
+    """Refuses to unpack far more than a file holds, unless the size is about the expected one."""
     size = n_bytes(dtype, shape)
     if size > max(_MAX_UNCHECKED, 2 * expected) and size > _MAX_RATIO * stored:
         raise ValueError(
@@ -104,12 +104,12 @@ def _can_cast(source: np.dtype, target: tp.Any) -> bool:
 
 
 def fill(value: tp.Any, loaded: np.ndarray) -> None:
-    """Copies what was loaded into an array that `check_array` found fit."""
+    """Copies a loaded value into an array that `check_array` accepted."""
     backend.copyto(value, loaded.reshape(value.shape).astype(value.dtype, copy=False))
 
 
 def to_scalar(value: tp.Any, loaded: np.ndarray, where: tp.Callable[[], str]) -> tp.Any:
-    """What was loaded, as an object of the type of ``value``.
+    """Return a loaded value as an object of the type of ``value``.
 
     Raises:
         TypeError: If that would lose something, or the type is none that can be loaded.

@@ -18,11 +18,11 @@ if tp.TYPE_CHECKING:
 
 _available: bool = importlib.util.find_spec('h5py') is not None
 
-# deflate, shuffle, fletcher32, lzf: what h5py writes. Others would load plug-ins.
+# h5py writes deflate, shuffle, fletcher32 and lzf. Other filters would load plug-ins.
 _FILTERS: tp.Final = (1, 2, 3, 32000)
 _BLOCK_SIZE: tp.Final = 1 << 20  # by which a file in memory grows
 
-# What damaged files make h5py raise.
+# Errors that h5py raises for damaged files.
 _ERRORS: tp.Final = (
     AttributeError,
     KeyError,
@@ -35,7 +35,7 @@ _ERRORS: tp.Final = (
 
 
 def _h5py() -> tp.Any:
-    # On use, for its import takes longer than that of all else here.
+    # Imported on use, because its import takes longer than the rest of this package's.
     if not _available:
         raise RuntimeError('h5py is not installed on your environment. HDF5 needs it: use npz')
     return importlib.import_module('h5py')
@@ -99,7 +99,7 @@ def save_hdf5(filename: _file.PathOrFile, obj: Serializable, compression: int | 
         TypeError: If a value can't be saved. The old file is kept.
     """
     h5py = _h5py()
-    # In memory, for the library ends the process where the disk is full.
+    # Writes to memory, because the library ends the process where the disk is full.
     with h5py.File(
         'image', 'w', driver='core', backing_store=False, block_size=_BLOCK_SIZE
     ) as group:
@@ -147,7 +147,7 @@ class Reader:
         return found if isinstance(found, self._h5py.Dataset) else None
 
     def _follow(self, key: str) -> tp.Any:
-        """What is there, or None. Links out of the tree, to other files or back, count for none."""
+        """Return the item, or None. Links out of the tree, to files or back, count as none."""
         group = self._group
         for part in key.split('/'):
             if not isinstance(group, self._h5py.Group) or part in ('', '.', '..'):
@@ -203,7 +203,7 @@ class HDF5Deserializer(_load.Deserializer):
     Args:
         group (h5py.Group): Where to read; None is empty.
         strict (bool): Whether a missing key is an error; else the old value stays.
-        path (str): What stands before keys, with its last slash: ``'predictor/'``.
+        path (str): The prefix of keys, with its last slash: ``'predictor/'``.
         ignore_names: Keys that are not loaded: a key, a function that tells for a key, or a
             collection of them.
     """
@@ -240,8 +240,8 @@ def load_hdf5(
 
     Args:
         filename: Path or binary file.
-        obj: What to load into. When loading fails it is as it was.
-        path (str): What stands before keys, with its last slash: ``'predictor/'`` to load a part.
+        obj: The object to load into. It is unchanged if loading fails.
+        path (str): The prefix of keys, with its last slash: ``'predictor/'`` to load a part.
         strict (bool): Whether a missing key is an error; else the old value stays.
         ignore_names: Keys that are not loaded: a key, a function that tells for a key, or a
             collection of them.

@@ -19,7 +19,7 @@ class DictionarySerializer(serializer.Serializer):
 
     Args:
         target: The dictionary to fill; by default a new one.
-        path: What to put before keys.
+        path: The prefix of keys.
     """
 
     def __init__(self, target: dict[str, tp.Any] | None = None, path: str = '') -> None:
@@ -104,7 +104,7 @@ class NpzDeserializer(_load.Deserializer):
 
     Args:
         npz: The result of `numpy.load`, of whatever ``allow_pickle``; or a mapping to arrays.
-        path: What stands before keys, with its last slash: ``'predictor/'``.
+        path: The prefix of keys, with its last slash: ``'predictor/'``.
         strict: Whether a missing key is an error; else the old value stays.
         ignore_names: Keys that are not loaded: a key, a function that tells for a key, or a
             collection of them.
@@ -143,8 +143,8 @@ def load_npz(
 
     Args:
         file: Path or binary file.
-        obj: What to load into. When loading fails it is as it was.
-        path: What stands before keys, with its last slash: ``'predictor/'`` to load a part.
+        obj: The object to load into. It is unchanged if loading fails.
+        path: The prefix of keys, with its last slash: ``'predictor/'`` to load a part.
         strict: Whether a missing key is an error; else the old value stays.
         ignore_names: Keys that are not loaded: a key, a function that tells for a key, or a
             collection of them.

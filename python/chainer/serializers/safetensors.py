@@ -214,8 +214,8 @@ def load_safetensors(
 
     Args:
         file: Path or binary file.
-        obj: What to load into. When loading fails it is as it was.
-        path (str): What stands before keys, with its last slash: ``'predictor/'`` to load a part.
+        obj: The object to load into. It is unchanged if loading fails.
+        path (str): The prefix of keys, with its last slash: ``'predictor/'`` to load a part.
         strict (bool): Whether a missing key is an error; else the old value stays.
         ignore_names: Keys that are not loaded: a key, a function that tells for a key, or a
             collection of them.

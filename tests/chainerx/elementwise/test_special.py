@@ -1,5 +1,6 @@
 """chainerx.special: how near its values are to the true ones, and what a table can't say of it."""
 
+import functools
 import json
 import math
 import pathlib
@@ -128,9 +129,14 @@ def _of_bessel(order, n, x):
     return (scipy.special.binom(n, k) * scipy.special.iv(order - n + 2 * k, x)).sum() / 2**n
 
 
+@functools.cache
+def _quadrature():
+    return np.polynomial.legendre.leggauss(400)
+
+
 def _of_scaled_bessel(order, n, x):
     """Of exp(-|x|) I, by what is left of the integral: at 0 without the jump."""
-    t, w = np.polynomial.legendre.leggauss(400)
+    t, w = _quadrature()
     angle = (t + 1) * math.pi / 2
     part = 1 - np.cos(angle)
     values = (-part) ** n * np.exp(-abs(x) * part) * (np.cos(angle) if order else 1)

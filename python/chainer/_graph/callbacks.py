@@ -48,8 +48,7 @@ def check_function_types(function: FunctionNode, arrays: Arrays) -> None:
 
 
 def _in_native_order(array: NdArray) -> NdArray:
-    """Return the configuration of the computation, so that a check does not depend on a cached
-    result."""
+    """Return the array in native byte order, which the computation uses too."""
     if isinstance(array, np.ndarray) and not array.dtype.isnative:
         return array.astype(array.dtype.newbyteorder('='))
     return array

@@ -28,8 +28,7 @@ class routine(staticmethod):
 
 
 def composition_of(cls: type) -> staticmethod | None:
-    """Return the attribute that the class itself declares; a user's method of this name does not
-    count."""
+    """Return the composition of the class itself; a method of this name does not count."""
     composition = cls.__dict__.get('compose')
     return composition if isinstance(composition, staticmethod) else None
 

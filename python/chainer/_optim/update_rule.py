@@ -50,7 +50,7 @@ class UpdateRule:
     # Name of a routine that updates many parameters in one call (`fused_call` gives its numbers,
     # `fused_states` its arrays); None if only `update` can.
     fused: tp.ClassVar[str | None] = None
-    # The method of the class that updates one parameter, as it was defined.
+    # The attributes of the class that update one parameter, as they were defined.
     _made_of: tp.ClassVar[dict[str, tp.Any]] = {}
     # Names of the arrays in `state` that the formula takes, in order, shaped like the parameter.
     fused_states: tuple[str, ...] = ()

@@ -93,7 +93,7 @@ __all__ = [
 
 
 def __getattr__(name):
-    # The class carries marks of pytest, which whoever only compares arrays need not have.
+    # The class carries marks of pytest, which users who only compare arrays need not have.
     if name == 'distribution_unittest':
         from chainer.testing import distribution_test
 

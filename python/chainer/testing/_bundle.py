@@ -12,7 +12,7 @@ class _TestCaseTuple(tp.NamedTuple):
 
 
 class _ParameterizedTestCaseBundle:
-    """What the name of a decorated class stands for: the generated classes, for further decorators.
+    """The value of the name of a decorated class: the generated classes, for further decorators.
 
     Args:
         cases (list of _TestCaseTuple): Each class, and where its module holds it.

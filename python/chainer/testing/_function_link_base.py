@@ -1,4 +1,4 @@
-"""What the test cases of functions and of links share: errors, checks, inputs."""
+"""Base of the test cases of functions and of links: errors, checks, inputs."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _check_tuple(values, name, error_class: type[Exception] = TypeError) -> None
 
 
 def _check_array_types(arrays, device, func_name):
-    """Checks what a method of the test returned; a wrong type is an error of the test."""
+    """Checks the return value of a method of the test; a wrong type is an error of the test."""
     _check_tuple(arrays, func_name)
     if not all(a is None or isinstance(a, device.supported_array_types) for a in arrays):
         raise TypeError(
@@ -82,7 +82,7 @@ def _check_array_types(arrays, device, func_name):
 
 
 def _check_variable_types(vars, device, func_name, test_error_cls):
-    """Checks what the tested code returned; a wrong type is its failure."""
+    """Checks the return value of the tested code; a wrong type is its failure."""
     _check_tuple(vars, func_name, test_error_cls)
     if not all(isinstance(v, chainer.Variable) for v in vars):
         test_error_cls.fail(
@@ -182,7 +182,7 @@ def _random_like(arrays):
 
 
 class _TestBase:
-    """What tests of functions and of links share."""
+    """Base of the tests of functions and of links."""
 
     _error_class: tp.ClassVar[type[_TestError]]
     _option_names: tp.ClassVar[tuple[str, ...]]
@@ -196,7 +196,7 @@ class _TestBase:
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        # Of the instance, for tests change them in setUp.
+        # Read from the instance, because tests change them in setUp.
         for name in self._option_names:
             setattr(self, name, dict(getattr(self, name) or {}))
 

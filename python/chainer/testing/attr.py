@@ -1,6 +1,7 @@
 """Marks of tests that need a device or time, for pytest's ``-m``.
 
-``CHAINER_TEST_GPU_LIMIT`` is the number of GPUs that tests may use; what needs more is skipped.
+``CHAINER_TEST_GPU_LIMIT`` is the number of GPUs that tests may use; tests that need more are
+skipped.
 """
 
 import os
@@ -9,7 +10,7 @@ import unittest
 _error: Exception | None = None
 try:
     import pytest
-except ImportError as error:  # whoever only compares arrays needs no marks
+except ImportError as error:  # users who only compare arrays need no marks
     _error = error
 
 _gpu_limit = int(os.environ.get('CHAINER_TEST_GPU_LIMIT', '-1'))

@@ -11,10 +11,10 @@ class QuietTestRunner:
         """Runs a suite.
 
         Args:
-            suite (unittest.TestSuite): What to run; a single case will do.
+            suite (unittest.TestSuite): The suite; a single case will do.
 
         Returns:
-            unittest.TestResult: What became of it.
+            unittest.TestResult: The result.
         """
         result = unittest.TestResult()
         suite.run(result)

@@ -64,7 +64,7 @@ class distribution_unittest(unittest.TestCase):
     * ``scipy_dist`` and ``scipy_params``: the same in SciPy;
     * ``shape``: the shape of the batch; ``event_shape``, ``()`` if not set;
     * ``support``, ``'real'`` if not set; ``continuous``, True if not set;
-    * ``test_targets``: the set of what to test, of ``TARGETS``;
+    * ``test_targets``: the set of targets to test, of ``TARGETS``;
     * ``options``: further arguments of the class;
     * ``scipy_onebyone``: True if SciPy's distribution takes no batch;
 

@@ -53,7 +53,7 @@ class FunctionTestBase(_TestBase):
     are as in `FunctionTestCase`. ``run_test_forward(backend_config)`` and its likes run the tests.
 
     Args:
-        *args, **kwargs: What a further base takes.
+        *args, **kwargs: Arguments of a further base.
     """
 
     _error_class = FunctionTestError
@@ -82,7 +82,7 @@ class FunctionTestBase(_TestBase):
         raise NotImplementedError('forward() is not implemented.')
 
     def forward_expected(self, inputs: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-        """Computes what the outputs should be. Overridden.
+        """Computes the expected outputs. Overridden.
 
         Args:
             inputs (tuple of numpy.ndarray): The inputs.
@@ -98,7 +98,7 @@ class FunctionTestBase(_TestBase):
         """Makes the gradients of gradients of inputs.
 
         Args:
-            inputs_template (tuple of numpy.ndarray): What they look like.
+            inputs_template (tuple of numpy.ndarray): Arrays of their shapes and dtypes.
 
         Returns:
             tuple of numpy.ndarray: They.
@@ -122,7 +122,7 @@ class FunctionTestBase(_TestBase):
         return outputs
 
     def run_test_forward(self, backend_config: BackendConfig) -> None:
-        """Compares the outputs with the expected ones, and the inputs with what they were.
+        """Compares the outputs with the expected ones, and checks that the inputs are unchanged.
 
         Args:
             backend_config (BackendConfig): The backend.
@@ -216,7 +216,7 @@ class FunctionTestCase(FunctionTestBase, unittest.TestCase):
     ``inject_backend_tests(None, [...])``, which passes the backends.
 
     Args:
-        *args, **kwargs: What ``unittest.TestCase`` takes.
+        *args, **kwargs: Arguments of ``unittest.TestCase``.
 
     Attributes:
         check_forward_options, check_backward_options, check_double_backward_options (dicts):
@@ -224,7 +224,7 @@ class FunctionTestCase(FunctionTestBase, unittest.TestCase):
         skip_forward_test, skip_backward_test, skip_double_backward_test (bools): Skip a test.
         dodge_nondifferentiable (bool): Draw other inputs where the function is not smooth.
         contiguous (str): 'C' for C-contiguous inputs; None for inputs that are not contiguous.
-        numerical_grad_dtype (dtype): What differences are computed in.
+        numerical_grad_dtype (dtype): The dtype of numerical differences.
     """
 
     def test_forward(self, backend_config: BackendConfig) -> None:
@@ -256,8 +256,8 @@ class InitializerArgument:
     """An argument that a link takes as an initializer, and the initializer that it stands for.
 
     Args:
-        argument_value: What the link is given, such as None.
-        expected_initializer (Initializer): What it must initialize with.
+        argument_value: The argument of the link, such as None.
+        expected_initializer (Initializer): The initializer that it must use.
     """
 
     def __init__(self, argument_value: tp.Any, expected_initializer: tp.Any) -> None:
@@ -272,7 +272,7 @@ def _check_generated_initializer(init) -> None:
             'initializer fallen back to.'
         )
     if not isinstance(init, InitializerArgument):
-        chainer.initializers._get_initializer(init)  # raises on what is none
+        chainer.initializers._get_initializer(init)  # raises for values that are not initializers
 
 
 def _get_initializer_argument_value(init):
@@ -370,7 +370,7 @@ class LinkTestCase(_LinkTestBase, unittest.TestCase):
     `FunctionTestCase`. It is decorated with ``inject_backend_tests(None, [...])``.
 
     Args:
-        *args, **kwargs: What ``unittest.TestCase`` takes.
+        *args, **kwargs: Arguments of ``unittest.TestCase``.
     """
 
     _option_names = ('check_forward_options', 'check_backward_options')
@@ -382,7 +382,7 @@ class LinkTestCase(_LinkTestBase, unittest.TestCase):
     def forward_expected(
         self, link: Link, inputs: tuple[np.ndarray, ...]
     ) -> tuple[np.ndarray, ...]:
-        """Computes what the outputs should be. Overridden.
+        """Computes the expected outputs. Overridden.
 
         Args:
             link (Link): On the CPU.
@@ -399,7 +399,7 @@ class LinkTestCase(_LinkTestBase, unittest.TestCase):
         return outputs
 
     def test_forward(self, backend_config: BackendConfig) -> None:
-        """Compares the outputs with the expected ones, and the inputs with what they were.
+        """Compares the outputs with the expected ones, and checks that the inputs are unchanged.
 
         Args:
             backend_config (BackendConfig): The backend.
@@ -464,13 +464,13 @@ class LinkInitializersTestCase(_LinkTestBase, unittest.TestCase):
     A subclass sets ``param_names`` and overrides ``generate_params``, ``create_link`` and
     ``generate_inputs`` as for `LinkTestCase`, and
 
-    * ``get_initializers(self)``: per parameter, a tuple or list of what the link may be given:
+    * ``get_initializers(self)``: per parameter, a tuple or list of arguments for the link:
       initializers whose values do not depend on chance, scalars, arrays, or `InitializerArgument`.
 
     ``check_initializers_options`` are arguments of ``assert_allclose``.
 
     Args:
-        *args, **kwargs: What ``unittest.TestCase`` takes.
+        *args, **kwargs: Arguments of ``unittest.TestCase``.
     """
 
     _option_names = ('check_initializers_options',)

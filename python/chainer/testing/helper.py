@@ -130,7 +130,7 @@ def patch(target: str, *args: object, **kwargs: tp.Any) -> tp.Any:
         *args, **kwargs: As for ``unittest.mock.patch``; ``wraps=None`` gives an ordinary mock.
 
     Returns:
-        What ``unittest.mock.patch`` returns: a context manager, and a decorator.
+        The result of ``unittest.mock.patch``: a context manager, and a decorator.
     """
     own = args or kwargs.keys() & {'new', 'new_callable'}
     if not own:

@@ -123,7 +123,7 @@ def _values_to_dicts(names: str, values: Iterable[object]) -> list[Parameters]:
 
 
 def from_pytest_parameterize(names: str, values: Iterable[object]) -> list[Parameters]:
-    """Dicts for ``parameterize`` from what ``pytest.mark.parametrize`` takes.
+    """Dicts for ``parameterize`` from arguments of ``pytest.mark.parametrize``.
 
     Args:
         names (str): Separated by commas.

@@ -104,7 +104,7 @@ def _fix_class(cls: type, setup_method: str, teardown_method: str) -> None:
         _setup_random()
         try:
             return setup(self, *args, **kwargs) if setup else None
-        except BaseException:  # no runner tears down what was not set up
+        except BaseException:  # runners only tear down tests that were set up
             _teardown_random()
             raise
 
@@ -114,7 +114,7 @@ def _fix_class(cls: type, setup_method: str, teardown_method: str) -> None:
         finally:
             _teardown_random()
 
-    # The signature decides what pytest passes on.
+    # pytest passes arguments by the signature.
     setattr(
         cls,
         setup_method,
@@ -130,7 +130,7 @@ def _fix_class(cls: type, setup_method: str, teardown_method: str) -> None:
 def fix_random(*, setup_method: str = 'setUp', teardown_method: str = 'tearDown') -> tp.Any:
     """Decorator of a test or a class of tests: NumPy's and Python's random numbers are fixed.
 
-    Each test starts from the same state; what was before is restored afterwards.
+    Each test starts from the same state; the previous state is restored afterwards.
 
     Args:
         setup_method, teardown_method (str): For a class: names of the methods that run before and

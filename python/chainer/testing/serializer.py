@@ -36,7 +36,7 @@ def save_and_load_npz(src: Serializable, dst: Serializable) -> None:
 
     Args:
         src: A link, optimizer, ..., to save.
-        dst: What to load into.
+        dst: The object to load into.
     """
     npz = importlib.import_module('chainer.serializers.npz')
     save_and_load(src, dst, 'tmp.npz', npz.save_npz, npz.load_npz)
@@ -47,7 +47,7 @@ def save_and_load_hdf5(src: Serializable, dst: Serializable) -> None:
 
     Args:
         src: A link, optimizer, ..., to save.
-        dst: What to load into.
+        dst: The object to load into.
     """
     hdf5 = importlib.import_module('chainer.serializers.hdf5')
     save_and_load(src, dst, 'tmp.h5', hdf5.save_hdf5, hdf5.load_hdf5)

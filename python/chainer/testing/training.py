@@ -21,7 +21,7 @@ def is_available() -> bool:
 
 
 def check_available() -> None:
-    """Does nothing, for nothing but the standard library is needed."""
+    """Does nothing, because only the standard library is needed."""
 
 
 def get_trainer_with_mock_updater(

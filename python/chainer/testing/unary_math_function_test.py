@@ -99,7 +99,7 @@ def unary_math_function_unittest(
         A class decorator.
 
     Raises:
-        ValueError: If ``label_expected`` is given for what has no class.
+        ValueError: If ``label_expected`` is given for a function without a class.
         TypeError: If no ``unittest.TestCase`` is decorated.
     """
     check_available()

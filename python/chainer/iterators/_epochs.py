@@ -1,4 +1,4 @@
-"""Where an iterator stands in its epochs: what all iterators of this folder have in common."""
+"""The position of an iterator in its epochs; all iterators of this folder share it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Place(tp.NamedTuple):
     order: np.ndarray | None
 
     def is_same(self, other: Place) -> bool:
-        """Whether what follows is the same; orders are compared as objects."""
+        """Return whether two positions continue alike; orders are compared as objects."""
         return self[:4] == other[:4] and self.order is other.order
 
 
@@ -97,7 +97,7 @@ class EpochIterator(Iterator):
     """
 
     _order_key = 'order'
-    _own: tuple[str, ...] = ('_lock',)  # what `_begin` makes, and copies do not share
+    _own: tuple[str, ...] = ('_lock',)  # attributes that `_begin` makes, and copies do not share
     _place: Place
 
     def __init__(
@@ -270,7 +270,7 @@ class EpochIterator(Iterator):
         self._place = Place(position, epoch, is_new, previous, order)
 
     def _serialize_order(self, serializer: AbstractSerializer, order: np.ndarray | None) -> tp.Any:
-        # A copy: what is loaded is written into it, and what is made ahead has the old one.
+        # A copy, because loading writes into it while prefetched minibatches refer to the old one.
         order = np.array(order)
         if isinstance(serializer, Deserializer):
             for key in ('order', '_order'):  # one of them, by iterator and version

@@ -38,7 +38,7 @@ def _new_memory(name: str, size: int) -> shared_memory.SharedMemory | None:
     except OSError:
         return None
     try:
-        # Else what is not there would end the process when it is written to.
+        # Without this, writing to memory that does not exist would end the process.
         os.posix_fallocate(memory._fd, 0, size)  # type: ignore[attr-defined]
     except AttributeError:
         pass  # no such call on this system
@@ -50,7 +50,7 @@ def _new_memory(name: str, size: int) -> shared_memory.SharedMemory | None:
 
 
 def remove_memory(name: str) -> None:
-    """Removes what a process has left that ended before it could tell of its memory."""
+    """Removes the memory of a process that ended before it could report it."""
     try:
         memory = shared_memory.SharedMemory(name)
     except (OSError, ValueError):  # there is none, as nearly always
@@ -103,11 +103,11 @@ class Slots:
         self._free.append(slot)
 
     def replace(self, slot: int, name: str) -> None:
-        """Takes another memory for a slot: that of this name, which goes with the last who maps it.
+        """Maps another memory for a slot, which is freed when its last user unmaps it.
 
         Args:
             slot (int): Which; nothing lies in it.
-            name (str): What the process calls the memory.
+            name (str): The name of the memory.
         """
         memory = shared_memory.SharedMemory(name=name)
         memory.unlink()
@@ -139,7 +139,7 @@ class Slots:
             self._free.append(slot)
 
     def _retire(self) -> None:
-        """Leaves memory that is lent to those who have arrays in it."""
+        """Keeps memory that arrays still use."""
         for slot in tuple(self._lent):
             self._lent.discard(slot)
             del self._memories[slot]

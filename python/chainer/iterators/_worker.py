@@ -1,4 +1,4 @@
-"""What a process of `MultiprocessIterator` does: examples of its copy of the dataset, by index."""
+"""The process of `MultiprocessIterator`: it reads examples of its copy of the dataset, by index."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Task(tp.NamedTuple):
         number (int): Of the task, in the order in which they were given.
         slot (int): Whose memory the answer may use.
         is_new (bool): Whether that is another one than it had, if it had one.
-        memory (str): What new memory is to be called.
+        memory (str): The name of new memory.
         indices (list of int): Which examples.
-        seed (tuple of int): What random numbers begin with at the first of them; at the next one,
-            the last number is one more.
+        seed (tuple of int): The random seed of the first of them; at the next one, the last number
+            is one more.
     """
 
     number: int
@@ -47,7 +47,7 @@ class Task(tp.NamedTuple):
 
 
 class Answer(tp.NamedTuple):
-    """What became of a task.
+    """The result of a task.
 
     Attributes:
         number (int): Of the task.
@@ -127,7 +127,7 @@ def _failure(task: Task, index: int, error: Exception) -> Answer:
     text = ''.join(traceback.format_exception(*sys.exc_info()))
     try:
         pickle.loads(pickle.dumps(error))
-    except Exception:  # whatever the user's exception does there: what it says arrives
+    except Exception:  # the user's exception may do anything there; its message still arrives
         try:
             said = str(error)
         except Exception as other:
@@ -137,10 +137,10 @@ def _failure(task: Task, index: int, error: Exception) -> Answer:
 
 
 class _Packer:
-    """Packs examples, each as soon as it is there: its memory is used again for the next one.
+    """Packs each example as soon as it is read, because its memory is reused for the next one.
 
-    Large buffers are written to the memory of the task's slot, one behind the other. What does not
-    fit waits until it is known how much there is.
+    Large buffers are written to the memory of the task's slot, one behind the other. Buffers that
+    do not fit wait until their total size is known.
     """
 
     def __init__(

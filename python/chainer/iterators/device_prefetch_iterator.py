@@ -83,11 +83,11 @@ class DevicePrefetchIterator(Iterator):
         """The next minibatch.
 
         Returns:
-            Converted: Its ``arrays`` are what the converter made.
+            Converted: Its ``arrays`` are the result of the converter.
 
         Raises:
             StopIteration: As the other iterator.
-            Exception: What dataset or converter raised.
+            Exception: The exception of the dataset or the converter.
         """
         with self._lock:
             if self._ready is None:
@@ -100,7 +100,7 @@ class DevicePrefetchIterator(Iterator):
     def prefetch(self) -> None:
         """Makes the next minibatch and begins to copy it, unless that needs a new random order.
 
-        What a dataset raises is raised where the minibatch is asked for.
+        An exception of the dataset is raised when the minibatch is requested.
         """
         iterator = self._iterator
         with self._lock:
@@ -121,8 +121,8 @@ class DevicePrefetchIterator(Iterator):
             self._here = self._iterator._place
 
     def finalize(self) -> None:
-        """Gives up what the other iterator holds."""
-        self._iterator.finalize()  # first, for another thread may wait for its processes
+        """Releases the resources of the other iterator."""
+        self._iterator.finalize()  # first, because another thread may wait for its processes
         with self._lock:
             self._ready = None
             self._iterator._place = self._here

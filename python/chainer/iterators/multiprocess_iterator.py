@@ -57,7 +57,7 @@ class _Process:
         self.name = f'chainer_{os.getpid()}_{secrets.token_hex(4)}'
         self.sent: dict[int, _worker.Task] = {}
         self.waiting: collections.deque[_worker.Task] = collections.deque()
-        # Of minibatches that are made ahead, of the one in use, and of one that is about to go.
+        # Counts prefetched minibatches, the one in use, and one that is about to be freed.
         self.slots = Slots(n_prefetch + 2)
         self.n_made = 0
 
@@ -192,7 +192,7 @@ class MultiprocessIterator(EpochIterator):
         self._answers: dict[int, tuple[_worker.Answer, list[Example]]] = {}
         self._numbers = itertools.count()
         self._pid = os.getpid()
-        # Of multiprocessing, which would wait at exit for those that do not end.
+        # Registered with multiprocessing, which would wait at exit for processes that do not end.
         self._end = multiprocessing.util.Finalize(
             self, _end_all, (self._processes,), exitpriority=1
         )
@@ -220,7 +220,7 @@ class MultiprocessIterator(EpochIterator):
         Raises:
             StopIteration: After the epoch without ``repeat``, and for an empty dataset.
             RuntimeError: If a process has ended, or another thread has called `finalize`.
-            Exception: What the dataset raised, with a note that names process and index; the
+            Exception: The exception of the dataset, with a note that names process and index; the
                 iterator is as it was.
         """
         with self._lock:
@@ -261,7 +261,7 @@ class MultiprocessIterator(EpochIterator):
     # ---- tasks ----
 
     def _fill(self) -> _Batch:
-        """Gives the tasks of what is needed now and, as far as they are known, of what follows."""
+        """Sends the tasks that are needed now and, as far as they are known, the next ones."""
         if self._batches and not self._batches[0].here.is_same(self._place):
             self._drop()
         self._start()
@@ -293,7 +293,7 @@ class MultiprocessIterator(EpochIterator):
         return numbers
 
     def _drop(self) -> None:
-        """Forgets what was made ahead; answers that are on their way are thrown away."""
+        """Drops prefetched minibatches; pending answers are discarded."""
         for process in self._processes:
             for task in process.waiting:
                 process.slots.give_back(task.slot)
@@ -314,7 +314,7 @@ class MultiprocessIterator(EpochIterator):
             self._processes.append(self._new(i))
 
     def _new(self, number: int) -> _Process:
-        # One for all processes, which then clears up what a killed one leaves.
+        # One resource tracker for all processes, which then clears up after a killed one.
         resource_tracker.ensure_running()
         siblings = [p.connection for p in self._processes if not p.connection.closed]
         return _Process(number, self.dataset, self.shared_mem, self.n_prefetch, siblings)

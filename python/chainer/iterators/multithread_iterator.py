@@ -66,7 +66,7 @@ class MultithreadIterator(EpochIterator):
             super().reset()
 
     def finalize(self) -> None:
-        """Ends the threads; what they work on is waited for. Using it again starts new ones."""
+        """Ends the threads after their current work. Using it again starts new ones."""
         with self._lock:
             self._drop()
             if self._pool is not None:

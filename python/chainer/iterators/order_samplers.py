@@ -12,7 +12,7 @@ from chainer.serializer import AbstractSerializer, Deserializer
 
 
 class OrderSampler:
-    """Base of what gives the order of an epoch.
+    """Base of samplers, which give the order of an epoch.
 
     One that has a state has a method ``serialize``, which snapshots of its iterator call.
     """

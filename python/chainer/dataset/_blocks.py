@@ -1,4 +1,4 @@
-"""Memory of the arrays of a minibatch, and what lies in it as if it were one array."""
+"""Memory of the arrays of a minibatch, which can be viewed as one array."""
 
 from __future__ import annotations
 

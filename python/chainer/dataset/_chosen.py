@@ -1,4 +1,4 @@
-"""What lists and arrays choose of a dataset: examples by index, or by a boolean for each."""
+"""Selects examples of a dataset by lists and arrays: by index, or by a boolean for each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def to_indices(index: tp.Sequence[int] | np.ndarray, size: int) -> collections.abc.Sequence[tp.Any]:
-    """The indices in a list or an array, or of what is true in one of booleans.
+    """Return the indices in a list or an array, or those of the true elements of a boolean one.
 
     Args:
         index (list or numpy.ndarray): Numbers of Python are made of NumPy's.

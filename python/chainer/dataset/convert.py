@@ -17,7 +17,7 @@ if tp.TYPE_CHECKING:
 
 
 class Converter:
-    """Base of converters: what makes arrays of a minibatch.
+    """Base of converters, which make arrays of a minibatch.
 
     A function that takes a minibatch and a device is a converter with `converter` as its decorator.
     One without gets the number of a GPU, or -1, for the device: so it was before v6.
@@ -67,10 +67,10 @@ def converter() -> tp.Callable[[AnyCallable], Converter]:
 
 
 class Converted:
-    """A minibatch that is arrays already, which no converter is called for.
+    """A minibatch that consists of arrays already, so that no converter is called.
 
     Args:
-        arrays: What a converter has returned.
+        arrays: The result of a converter.
     """
 
     def __init__(self, arrays: tp.Any) -> None:
@@ -86,7 +86,7 @@ class Converted:
 def call_converter(
     converter: AnyCallable, batch: list[Example], device: backend.Device | None
 ) -> tp.Any:
-    """Calls a converter with what it expects for a device; not for a `Converted`.
+    """Calls a converter with the device argument that it expects; not for a `Converted`.
 
     Args:
         converter (callable): A `Converter`, or a function as before v6, which expects the number of
@@ -132,8 +132,9 @@ def _concat_examples(
     Args:
         batch (list): The examples.
         device: Where arrays are brought; any argument of `chainer.get_device`. None leaves them.
-        padding: Where arrays have several shapes, what fills them up to the largest; for tuples or
-            dicts of arrays also a tuple or a dict of such values, None where none is wanted.
+        padding: Where arrays have several shapes, the value that pads them to the largest; for
+            tuples or dicts of arrays also a tuple or a dict of such values, None where none is
+            wanted.
 
     Returns:
         array, tuple or dict: The arrays.

@@ -34,7 +34,7 @@ def set_dataset_root(path: str) -> None:
     """Sets the folder of all datasets, for this process.
 
     Args:
-        path (str): Of the folder, which is made when it is needed.
+        path (str): The path of the folder, which is made when it is needed.
     """
     global _root
     _root = os.fspath(path)
@@ -60,7 +60,7 @@ def get_dataset_directory(dataset_name: str, create_directory: bool = True) -> s
 def cached_download(url: str) -> str:
     """Downloads a file, unless it was downloaded before.
 
-    What was broken off goes on where it ended, if the server allows it.
+    An interrupted download resumes where it ended, if the server allows it.
 
     Args:
         url (str): Where it is.
@@ -81,17 +81,17 @@ def cache_or_load_file(
 
     Args:
         path (str): Of the file.
-        creator (callable): Takes a path, writes the file there, and returns what is in it.
-        loader (callable): Takes the path and returns what is in the file.
+        creator (callable): Takes a path, writes the file there, and returns its content.
+        loader (callable): Takes the path and returns the content of the file.
 
     Returns:
-        What one of them returns. No other process sees half a file.
+        The result of one of them. No other process sees half a file.
     """
     if os.path.exists(path):
         return loader(path)
     folder, name = os.path.split(os.path.abspath(path))
     os.makedirs(folder, exist_ok=True)
-    # The name stays, for `numpy.savez` would add .npz to another one.
+    # The name stays, because `numpy.savez` would add .npz to another one.
     with tempfile.TemporaryDirectory(prefix='.making-', dir=folder) as temporary:
         made = os.path.join(temporary, name)
         content = creator(made)
@@ -108,7 +108,7 @@ def fetch(dataset: str, filename: str, urls: tp.Sequence[str], *sums: str) -> st
         filename (str): Of the file.
         urls (sequence of str): Where it can be had, in the order in which they are tried; that of
             ``$CHAINER_DATASET_MIRROR`` comes before.
-        *sums (str): What its MD5 and SHA-256 sums have to be, those that are known.
+        *sums (str): Its expected MD5 and SHA-256 sums, as far as they are known.
 
     Returns:
         str: The path.
@@ -136,7 +136,7 @@ def _download(urls: tp.Sequence[str], sums: tp.Sequence[str] = (), place: str | 
     # The name by which v7 keeps it: of the official address, which is the last but for mirrors.
     folder = os.path.join(_root, '_dl_cache')
     path = os.path.join(folder, hashlib.md5(urls[-1].encode(), usedforsecurity=False).hexdigest())
-    # What is there may be of v7, which compares no sums.
+    # An existing file may come from v7, which compares no sums.
     if os.path.exists(path) and _find_wrong_sum(path, sums) is None:
         return path
     os.makedirs(folder, exist_ok=True)
@@ -204,7 +204,7 @@ def _transfer(url: str, part: str) -> None:
 
 
 def _find_wrong_sum(path: str, sums: tp.Sequence[str]) -> str | None:
-    """What is wrong with the sums of a file; None if nothing is."""
+    """Return a message about wrong sums of the file, or None."""
     for expected in sums:
         kind = {32: 'MD5', 64: 'SHA-256'}[len(expected)]
         name = kind.replace('-', '').lower()

@@ -12,8 +12,9 @@ if tp.TYPE_CHECKING:
 class Iterator:
     """Base of iterators that give minibatches of a dataset.
 
-    A subclass has ``__next__``, and what a trainer reads: ``epoch``, ``epoch_detail``,
-    ``previous_epoch_detail`` and ``is_new_epoch``. Using one in a ``with`` block finalizes it.
+    A subclass has ``__next__``, and the attributes that a trainer reads: ``epoch``,
+    ``epoch_detail``, ``previous_epoch_detail`` and ``is_new_epoch``. Using one in a ``with`` block
+    finalizes it.
     """
 
     epoch: tp.Any
@@ -34,7 +35,7 @@ class Iterator:
         return self.__next__()
 
     def finalize(self) -> None:
-        """Gives up what the iterator holds: workers, for example."""
+        """Releases the resources of the iterator, for example workers."""
 
     def __enter__(self) -> tp.Self:
         return self

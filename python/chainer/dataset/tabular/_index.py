@@ -30,7 +30,7 @@ def to_rows(index: tp.Any, size: int) -> list[int] | slice:
 
 
 def compose(rows: list[int] | slice, indices: Rows, size: int) -> list[int] | slice:
-    """What rows ``indices`` of ``rows`` are, where those are of ``size``."""
+    """Return rows ``indices`` of ``rows``, as indices into the ``size`` original rows."""
     if indices is None:
         return rows
     chosen = range(size)[rows] if isinstance(rows, slice) else rows

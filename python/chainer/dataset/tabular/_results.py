@@ -1,4 +1,4 @@
-"""What functions of the user return for the columns that they compute."""
+"""Results of the user's functions, which compute columns."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ Mode: tp.TypeAlias = 'type[tuple] | type[dict] | None'
 
 
 class Results:
-    """Brings what a function returns into the order of its keys.
+    """Orders the results of a function by its keys.
 
     Whether that is tuples, dicts or single values shows in the first call, and stays so.
 
     Args:
-        owner (str): Whose function it is, for errors.
+        owner (str): The caller, for error messages.
         keys (str or tuple of str): Of the columns; a str, and no tuple, if what the function
             returns may itself be a tuple of several values.
 

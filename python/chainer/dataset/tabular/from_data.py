@@ -1,4 +1,4 @@
-"""Datasets in columns of what is at hand."""
+"""Datasets in columns, made of arrays, lists and functions."""
 
 from __future__ import annotations
 

@@ -22,8 +22,8 @@ Columns: tp.TypeAlias = tuple[tp.Any, ...]
 class TabularDataset(dataset_mixin.DatasetMixin):
     """Base of datasets in columns, each with a key.
 
-    A subclass has ``__len__``, `keys`, `mode` and `get_examples`. What other methods return reads
-    its rows and columns when it is asked for them, and no others.
+    A subclass has ``__len__``, `keys`, `mode` and `get_examples`. The results of other methods read
+    rows and columns on demand, and no others.
 
     >>> from chainer.dataset import tabular
     >>> dataset = tabular.from_data({'x': [1, 2, 3], 'y': [4, 5, 6]})
@@ -38,7 +38,7 @@ class TabularDataset(dataset_mixin.DatasetMixin):
 
     @property
     def mode(self) -> Mode:
-        """Of what type examples are: tuple, dict, or None for a single value. Overridden."""
+        """The type of examples: tuple, dict, or None for a single value. Overridden."""
         raise NotImplementedError(f'{type(self).__name__}.mode is not implemented')
 
     def get_examples(self, indices: _index.Rows, key_indices: tuple[int, ...] | None) -> Columns:
@@ -184,7 +184,7 @@ class TabularDataset(dataset_mixin.DatasetMixin):
 
 
 class View(TabularDataset):
-    """Something made of another dataset, as it is but for what a subclass overrides."""
+    """A dataset made of another one; it behaves alike except where a subclass overrides it."""
 
     def __init__(self, dataset: TabularDataset) -> None:
         self.dataset = dataset
@@ -200,7 +200,7 @@ class View(TabularDataset):
 
     @property
     def mode(self) -> Mode:
-        """Of what type examples are."""
+        """The type of examples."""
         return self.dataset.mode
 
     def get_examples(self, indices: _index.Rows, key_indices: tuple[int, ...] | None) -> Columns:
@@ -349,7 +349,7 @@ class _Concat(View):
             if places:
                 here = [rows[i] - first for i in places]
                 found = dataset.get_examples(here, key_indices)
-                if len(places) == len(rows):  # columns of one dataset stay what they are
+                if len(places) == len(rows):  # columns of one dataset stay unchanged
                     return found
                 for column, values in zip(columns, found, strict=True):
                     for place, value in zip(places, values, strict=True):

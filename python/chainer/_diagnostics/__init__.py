@@ -1,1 +1,1 @@
-"""What explains: missing gradients and names, versions, numerical gradients."""
+"""Diagnostics: missing gradients and names, versions, numerical gradients."""

@@ -32,7 +32,7 @@ class MissingGradient:
 
 @dataclass
 class MissingGradientsReport:
-    """What :func:`report_missing_gradients` found; false if all parameters get gradients.
+    """The findings of :func:`report_missing_gradients`; false if all parameters get gradients.
 
     Attributes:
         model: Name of the model's class.
@@ -75,7 +75,7 @@ def report_missing_gradients(model: Link, loss: Variable) -> MissingGradientsRep
 
     Args:
         model: A link.
-        loss: What `backward` is, or was, called on.
+        loss: The variable that `backward` is, or was, called on.
     Returns:
         MissingGradientsReport: Print it; it is false if no gradient is missing.
     """
@@ -178,7 +178,7 @@ class _Graph:
 
 
 class _Visits(FunctionHook):
-    """Keeps the functions that a backward comes to."""
+    """Collects the functions that a backward pass reaches."""
 
     name = '_Visits'
 

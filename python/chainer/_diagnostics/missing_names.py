@@ -1,4 +1,4 @@
-"""What is said of names of Chainer v7 that are not here, however they are asked for."""
+"""Messages about names of Chainer v7 that are missing here, for every way to access them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def getter(module: str, imported_on_use: tuple[str, ...] = ()) -> tp.Callable[[s
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Comes last, so it is asked for what nobody has found."""
+    """Runs last, so it gets names that no other finder has found."""
 
     def find_spec(
         self,
@@ -58,7 +58,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         target: types.ModuleType | None = None,
     ) -> importlib.machinery.ModuleSpec | None:
         if fullname.startswith('chainer.') and (text := describe(fullname)):
-            # Without its name, for which `from chainer import training` would swallow the text.
+            # Without its name, because `from chainer import training` would swallow the text.
             raise ModuleNotFoundError(text)
         return None
 

@@ -90,7 +90,7 @@ def _check_smooth(i_in, x, index, eps, points, resolutions, atol, rtol) -> None:
         resolutions: Per output, the relative size of its rounding, which is no lack of smoothness.
     """
     names = ('y[x-eps  ]', 'y[x-eps/2]', 'y[x      ]', 'y[x+eps/2]', 'y[x+eps  ]')
-    # Projects five values onto what no parabola has.
+    # Projects five values onto the complement of parabolas.
     basis = np.linalg.qr(np.vander(np.linspace(-1, 1, 5), 3))[0]
     residual = np.eye(5) - basis @ basis.T
     for i_out, ys in enumerate(zip(*points, strict=True)):

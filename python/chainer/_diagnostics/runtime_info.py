@@ -1,4 +1,4 @@
-"""Versions of what Chainer runs on."""
+"""Versions of Chainer and its dependencies."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class _RuntimeInfo:
 
 
 def _chainerx_lines(info: dict[str, tp.Any]) -> tp.Iterator[tuple[str, str]]:
-    """What computes; the rest of ``chainerx.show_config()`` says what Chainer says itself."""
+    """Return the computing libraries; Chainer itself prints the rest of ``show_config()``."""
     for name, text in _config.lines(info):
         if name in ('instruction set', 'BLAS', 'threads', 'devices'):
             yield name, text
@@ -62,7 +62,7 @@ def _get_runtime_info() -> _RuntimeInfo:
 
 
 def print_runtime_info(out: tp.TextIO | None = None) -> None:
-    """Prints versions of Chainer and of what it runs on.
+    """Prints versions of Chainer and of its dependencies.
 
     Args:
         out (file): Where to; standard output if None.

@@ -18,7 +18,7 @@ if tp.TYPE_CHECKING:
     from chainer._typing import VariableLike
 
 Work = tp.Callable[[], tp.Any]
-# What a row is made of: the work, and what raises AssertionError if the work is not done well.
+# The parts of a row: the work, and a check that raises AssertionError if the result is wrong.
 Made = tuple[Work, tp.Callable[[], None]]
 
 
@@ -27,7 +27,7 @@ class Row:
     """One piece of work.
 
     Attributes:
-        name (str): What it is.
+        name (str): The name of the work.
         amount (float): How much of the unit a run is; 0 where only time counts.
         unit (str): ``'GFLOP/s'``, ``'GB/s'`` or ``'examples/s'``.
         make (callable): Prepares it on a device.
@@ -41,14 +41,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Result:
-    """How a row went.
+    """The result of a row.
 
     Attributes:
         name (str): Of the row.
         seconds (float): Of the best run; None if a result is wrong, or something failed.
         rate (float): How much of the unit in a second; None where only time counts.
         unit (str): Of the rate.
-        error (str): What is wrong; None if all is right.
+        error (str): The error message; None if all is right.
     """
 
     name: str
@@ -87,7 +87,7 @@ def run(device: str, seconds: float) -> tp.Iterator[Result]:
 
 
 def _best(work: Work, device: tp.Any, seconds: float) -> float:
-    """Seconds of the best run; what is short runs often in one measurement."""
+    """Return the seconds of the best run; a short one is repeated within one measurement."""
     count, best, end = 1, float('inf'), time.perf_counter() + seconds
     for run in itertools.count(1):
         start = time.perf_counter()

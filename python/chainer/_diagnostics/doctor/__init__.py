@@ -1,1 +1,1 @@
-"""Looks at a training while it runs, and says what is wrong with it."""
+"""Observes a training while it runs, and reports its faults."""

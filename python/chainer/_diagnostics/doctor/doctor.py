@@ -20,7 +20,7 @@ if tp.TYPE_CHECKING:
 
 
 class Doctor:
-    """Looks at the trainings that run in a ``with`` block, and says what is wrong with them.
+    """Observes the trainings that run in a ``with`` block, and reports their faults.
 
     It sees each update of each optimizer, in all threads: parameters that get no gradient, and why;
     graphs that are cut off; gradients that are 0, that were not cleared, that explode; the function
@@ -29,7 +29,7 @@ class Doctor:
     slower. An iteration is an update of the first optimizer that is seen.
 
     Args:
-        iterations (int): How many are looked at; what comes later runs unobserved.
+        iterations (int): How many are observed; later ones run unobserved.
         stop (bool): Whether the program is ended after them.
 
     Attributes:
@@ -91,7 +91,7 @@ class Doctor:
             )
 
     def has_explained(self, error: BaseException) -> bool:
-        """Whether a finding says all about an error that ended the block.
+        """Return whether a finding explains an error that ended the block completely.
 
         Args:
             error (Exception): What was raised.
@@ -149,7 +149,7 @@ class Doctor:
 
     @property
     def findings(self) -> list[Finding]:
-        """What was found so far."""
+        """The findings so far."""
         trained = set()
         for gradients in self._gradients.values():
             target = gradients.optimizer.target

@@ -1,4 +1,4 @@
-"""What a doctor finds."""
+"""A finding of a doctor."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ class Finding:
     """One fault of a training.
 
     Attributes:
-        kind (str): What is wrong, in few words; the same for all faults of a kind.
+        kind (str): The fault in few words; the same for all faults of a kind.
         text (str): Where, with names and numbers.
-        advice (str): What mends it, most of the time.
+        advice (str): The usual remedy.
     """
 
     kind: str

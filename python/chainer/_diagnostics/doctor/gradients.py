@@ -1,4 +1,4 @@
-"""What a doctor sees of the gradients of one optimizer."""
+"""Observes the gradients of one optimizer for a doctor."""
 
 from __future__ import annotations
 
@@ -62,10 +62,10 @@ class Gradients:
         self._not_finite: str | None = None
 
     def before_backward(self, outputs: tp.Sequence[Variable]) -> None:
-        """Looks at what is left of the last update.
+        """Checks the state that the last update left.
 
         Args:
-            outputs (list of Variable): What gradients are about to be computed of.
+            outputs (list of Variable): The variables whose gradients are about to be computed.
         """
         if self._report is None and len(self._norms) < 3:
             self._losses = [*self._losses[-7:], *outputs]
@@ -115,7 +115,7 @@ class Gradients:
         return bool(getattr(self.optimizer, '_loss_scaling_is_dynamic', False))
 
     def findings(self, trained: tp.Container[int]) -> tp.Iterator[Finding]:
-        """What is wrong, as far as it has been seen.
+        """Return the findings so far.
 
         Args:
             trained (set of int): The ids of all links and parameters that some optimizer has.
@@ -223,7 +223,7 @@ def _is_clipped(optimizer: object) -> bool:
 
 
 def _unregistered(target: Link) -> dict[str, Link | Parameter]:
-    """What a link has beside its parameters and children, and what got a gradient."""
+    """Return links and parameters with a gradient that are attributes but are not registered."""
     known = {id(link) for link in target.links()} | {id(param) for param in target.params()}
     found: dict[str, Link | Parameter] = {}
     for path, link in target.namedlinks():
@@ -238,7 +238,7 @@ def _unregistered(target: Link) -> dict[str, Link | Parameter]:
 
 
 def _elements(value: object, depth: int = 0) -> tp.Iterator[tuple[str, Link | Parameter]]:
-    """What a value is or, being a list or the like, holds; those may hold themselves, too."""
+    """Yields links and parameters in a value; containers may hold themselves."""
     if isinstance(value, Link | Parameter):
         yield '', value
     elif isinstance(value, list | tuple | dict) and depth < _DEEPEST:

@@ -1,4 +1,4 @@
-"""What grows from iteration to iteration, who keeps it, and where it was made."""
+"""Finds objects that accumulate from iteration to iteration, their holders, and their origin."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from chainer.backends._chainerx import ChainerxDevice
 from chainer.link import Link
 from chainer.variable import Parameter, Variable
 
-# What is not the user's program: this package and those that are installed.
+# Paths outside of the user's program: this package and the installed ones.
 _PACKAGES: tp.Final = tuple(
     str(folder) + os.sep
     for folder in (
@@ -32,7 +32,7 @@ _PACKAGES: tp.Final = tuple(
 )
 _DOCTOR: tp.Final = os.path.dirname(os.path.abspath(__file__))
 _CONTAINERS: tp.Final = (list, dict, set, collections.deque)
-# What logs and the like may keep of each iteration.
+# The growth per iteration that logs and the like may have.
 _LEAST_BYTES: tp.Final = 4096
 _FRAMES: tp.Final = 12
 
@@ -45,7 +45,7 @@ class _Sample(tp.NamedTuple):
 
 
 class _Snapshot(tp.NamedTuple):
-    """What is there at the end of an iteration."""
+    """A snapshot of the objects that exist at the end of an iteration."""
 
     iteration: int
     lines: tracemalloc.Snapshot
@@ -93,7 +93,8 @@ class Growth:
             self._samples.append(_Sample(0, 0, 0, 0))
             return
         gc.collect()
-        if n == self._first:  # before the first sample, which then counts what this takes itself
+        # before the first sample, which then includes the memory of this module
+        if n == self._first:
             self._middle = _look(n)
         devices = {'native:0'}
         for param in target.params():
@@ -105,7 +106,7 @@ class Growth:
         self._samples.append(_Sample(python, in_use, arrays, nodes))
 
     def _growth(self) -> _Sample | None:
-        """By how much an iteration grows, in each half of what was seen; None if it does not."""
+        """Return the growth of an iteration in each half of the samples; None if there is none."""
         seen = self._samples[self._first - 1 :]
         if len(seen) < 5:
             return None
@@ -119,7 +120,7 @@ class Growth:
         return None
 
     def findings(self) -> tp.Iterator[Finding]:
-        """What is wrong, as far as it has been seen."""
+        """Return the findings so far."""
         least = self._growth()
         if least is None:
             return
@@ -142,7 +143,7 @@ def _look(iteration: int) -> _Snapshot:
 
 
 def _holders(before: _Snapshot, after: _Snapshot) -> list[str]:
-    """Lines about who keeps what has come between two snapshots."""
+    """Return lines about the holders of objects that were added between two snapshots."""
     between = after.iteration - before.iteration
     text = []
     for container in gc.get_objects():
@@ -164,7 +165,7 @@ def _holders(before: _Snapshot, after: _Snapshot) -> list[str]:
 
 
 def _made(before: _Snapshot, after: _Snapshot) -> list[str]:
-    """The lines of the program that made most of what has stayed."""
+    """Return the lines of the program that allocated most of the remaining memory."""
     between = after.iteration - before.iteration
     sizes: collections.Counter[tuple[str, int]] = collections.Counter()
     counts: collections.Counter[tuple[str, int]] = collections.Counter()
@@ -217,7 +218,7 @@ def _user_frames() -> tp.Iterator[types.FrameType]:
 
 
 def _names() -> tp.Iterator[tuple[str, tp.Any]]:
-    """What the functions that run now call by a name."""
+    """Yields the variables that running functions of the program refer to by name."""
     for frame in _user_frames():
         code = frame.f_code
         file = os.path.basename(code.co_filename)

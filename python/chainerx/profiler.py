@@ -31,7 +31,8 @@ _region_recorders: list[tp.Callable[[Profile], tp.ContextManager[object]]] = []
 class Row(tp.NamedTuple):
     """What the calls of one kernel took; those of the same shapes and dtypes, if asked for."""
 
-    #: The name of the kernel, as in ``cpp/chainerx/kernels``.
+    #: The name of the kernel, as in ``cpp/chainerx/kernels``; of one with several algorithms with
+    #: the one that ran, as in ``'Conv[direct]'``.
     name: str
     #: The family that it belongs to.
     family: str

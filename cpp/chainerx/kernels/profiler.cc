@@ -10,9 +10,11 @@
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "chainerx/core/fork_mutex.h"
 #include "chainerx/core/leak_tracker.h"
+#include "chainerx/kernels/algorithm.h"
 
 namespace chainerx {
 
@@ -54,6 +56,7 @@ struct KernelProfiler::Log {
         const KernelInfo* kernel;
         std::vector<int64_t> words;
         uint64_t hash;
+        const char* algorithm;
         int64_t calls{0};
         int64_t total{0};  // nanoseconds
         int64_t self{0};
@@ -79,31 +82,35 @@ struct KernelProfiler::Log {
     explicit Log(size_t number) : mutex{g_log_mutexes[number % std::size(g_log_mutexes)]} {}
 
     // Returns the slot of the entry, or the free one for it.
-    uint32_t& Find(std::span<const int64_t> words, uint64_t hash) {
+    uint32_t& Find(std::span<const int64_t> words, uint64_t hash, const char* algorithm) {
         const size_t mask = table.size() - 1;
         for (size_t i = hash & mask;; i = (i + 1) & mask) {
             if (table[i] == 0) return table[i];
             const Entry& entry = entries[table[i] - 1];
-            if (entry.hash == hash && std::ranges::equal(entry.words, words)) return table[i];
+            if (entry.hash == hash && entry.algorithm == algorithm &&
+                std::ranges::equal(entry.words, words)) {
+                return table[i];
+            }
         }
     }
 
-    size_t Place(const CallSignature& signature, const KernelCall& call) {
+    size_t Place(const CallSignature& signature, const KernelCall& call, const char* algorithm) {
         const uint64_t hash = signature.Hash();
         const std::span<const int64_t> words = signature.words();
-        if (const uint32_t place = Find(words, hash)) return place - 1;
+        if (const uint32_t place = Find(words, hash, algorithm)) return place - 1;
         if (entries.size() >= kMaxRows && words.size() > 3) {
-            return Place(CallSignature::OfKernel(call), call);
+            return Place(CallSignature::OfKernel(call), call, algorithm);
         }
         if (2 * (entries.size() + 1) > table.size()) {
             std::vector<uint32_t> larger(2 * table.size());
             std::swap(table, larger);
             for (size_t i = 0; i < entries.size(); ++i) {
-                Find(entries[i].words, entries[i].hash) = static_cast<uint32_t>(i + 1);
+                const Entry& e = entries[i];
+                Find(e.words, e.hash, e.algorithm) = static_cast<uint32_t>(i + 1);
             }
         }
-        entries.push_back({&call.kernel(), {words.begin(), words.end()}, hash});
-        Find(words, hash) = static_cast<uint32_t>(entries.size());
+        entries.push_back({&call.kernel(), {words.begin(), words.end()}, hash, algorithm});
+        Find(words, hash, algorithm) = static_cast<uint32_t>(entries.size());
         return entries.size() - 1;
     }
 
@@ -120,7 +127,7 @@ struct KernelProfiler::Log {
             rows.push_back({e.kernel, reinterpret_cast<const Device*>(e.words[1]),
                             internal::Summarize(*e.kernel, e.words), e.calls,
                             static_cast<double>(e.total) * 1e-9, static_cast<double>(e.self) * 1e-9,
-                            e.bytes, e.peak});
+                            e.bytes, e.peak, e.algorithm});
         }
         return rows;
     }
@@ -137,6 +144,7 @@ struct KernelProfiler::Frame {
     int64_t start{0};
     int64_t inner{0};  // nanoseconds in nested kernels
     int64_t inner_bytes{0};
+    const char* const outer_algorithm{std::exchange(internal::t_algorithm, nullptr)};
 
     static inline thread_local constinit Frame* t_innermost = nullptr;
 
@@ -152,7 +160,10 @@ struct KernelProfiler::Frame {
         t_innermost = this;
         start = Now();
     }
-    ~Frame() { t_innermost = outer; }
+    ~Frame() {
+        t_innermost = outer;
+        internal::t_algorithm = outer_algorithm;
+    }
     Frame(const Frame&) = delete;
     Frame& operator=(const Frame&) = delete;
 };
@@ -241,7 +252,7 @@ void KernelProfiler::Finish(Frame& frame, const CallSignature& signature, const 
     const std::lock_guard lock{log.mutex};
     log.Know(after);
     try {
-        const size_t place = log.Place(signature, call);
+        const size_t place = log.Place(signature, call, internal::t_algorithm);
         Log::Entry& entry = log.entries[place];
         ++entry.calls;
         entry.total += duration;
@@ -275,13 +286,13 @@ std::vector<KernelProfiler::Thread> KernelProfiler::Threads() const {
 }
 
 std::vector<KernelProfiler::Row> KernelProfiler::rows() const {
-    std::map<std::vector<int64_t>, Log::Entry> all;
+    std::map<std::pair<std::vector<int64_t>, const char*>, Log::Entry> all;
     {
         const std::lock_guard lock{g_mutex};
         for (const std::unique_ptr<Log>& log : logs_) {
             const std::lock_guard lock_log{log->mutex};
             for (const Log::Entry& e : log->entries) {
-                const auto [it, is_new] = all.emplace(e.words, e);
+                const auto [it, is_new] = all.emplace(std::pair{e.words, e.algorithm}, e);
                 if (is_new) continue;
                 Log::Entry& sum = it->second;
                 sum.calls += e.calls;
@@ -293,7 +304,7 @@ std::vector<KernelProfiler::Row> KernelProfiler::rows() const {
         }
     }
     Log merged{0};
-    for (auto& [words, entry] : all) merged.entries.push_back(std::move(entry));
+    for (auto& [key, entry] : all) merged.entries.push_back(std::move(entry));
     std::ranges::stable_sort(merged.entries, std::greater{}, &Log::Entry::self);
     return merged.Rows();
 }

@@ -40,6 +40,8 @@ class CX_API KernelProfiler : public KernelHook {
         int64_t bytes;  // taken by its thread since the previous kernel ended, mostly for results
         // maximum bytes in use during the call, above those at the start of profiling
         int64_t peak;
+        // Of a kernel with several, the one that ran; else null. Each has a row of its own.
+        const char* algorithm;
     };
     static constexpr int kMaxRows = 10'000;
 

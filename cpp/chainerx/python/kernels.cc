@@ -1,5 +1,6 @@
 // chainerx._core.kernels: the list of kernels, and what hangs on their calls.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -11,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "chainerx/kernels/algorithm.h"
 #include "chainerx/kernels/hook.h"
 #include "chainerx/kernels/kernel.h"
 #include "chainerx/kernels/profiler.h"
@@ -73,11 +75,22 @@ nb::object ToObject(const std::optional<std::vector<OperandSummary>>& operands) 
 nb::list ToList(const std::vector<KernelProfiler::Row>& rows) {
     nb::list list;
     for (const KernelProfiler::Row& r : rows) {
-        list.append(nb::make_tuple(r.kernel->name, r.kernel->family, r.device->name(),
-                                   ToObject(r.operands), r.calls, r.total, r.self, r.bytes,
-                                   r.peak));
+        std::string name = r.kernel->name;
+        if (r.algorithm != nullptr) name += std::string{"["} + r.algorithm + "]";
+        list.append(nb::make_tuple(name, r.kernel->family, r.device->name(), ToObject(r.operands),
+                                   r.calls, r.total, r.self, r.bytes, r.peak));
     }
     return list;
+}
+
+nb::dict Algorithms() {
+    nb::dict names;
+    for (const AlgorithmChoice* choice : AlgorithmChoice::All()) {
+        nb::list list;
+        for (const char* name : choice->names()) list.append(name);
+        names[choice->kernel()] = list;
+    }
+    return names;
 }
 
 }  // namespace
@@ -90,6 +103,18 @@ void InitKernels(PyObject* module) {
           "Returns:\n"
           "    list of tuple: Name, family, operands as (role, C++ type, name), and the hash of "
           "the signature.");
+    m.def("algorithms", &Algorithms,
+          "The kernels with several algorithms, and the names of these, in order of preference.");
+    m.def(
+        "force_algorithm",
+        [](const std::string& kernel, const std::optional<std::string>& name) {
+            return AlgorithmChoice::Find(kernel).Force(name);
+        },
+        nb::arg("kernel"), nb::arg("name").none(),
+        "Forces an algorithm in this thread; None ends it.\n\n"
+        "chainerx.testing.force_algorithm is for users.\n\n"
+        "Returns:\n"
+        "    str: The name that was forced before, or None.");
     nb::class_<KernelHook>(m, "Hook", "Code around every call of a kernel.")
         .def(
             "install", [](std::shared_ptr<KernelHook> hook) { InstallKernelHook(std::move(hook)); },

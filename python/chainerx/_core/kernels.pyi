@@ -17,6 +17,21 @@ def table() -> list[tuple[str, str, list[tuple[str, str, str]], builtins.int]]:
         list of tuple: Name, family, operands as (role, C++ type, name), and the hash of the signature.
     """
 
+def algorithms() -> dict:
+    """
+    The kernels with several algorithms, and the names of these, in order of preference.
+    """
+
+def force_algorithm(kernel: str, name: str | None) -> str | None:
+    """
+    Forces an algorithm in this thread; None ends it.
+
+    chainerx.testing.force_algorithm is for users.
+
+    Returns:
+        str: The name that was forced before, or None.
+    """
+
 class Hook:
     """Code around every call of a kernel."""
 

@@ -16,6 +16,7 @@ PACKAGES = ('numpy', 'ml_dtypes', 'cupy', 'scipy', 'chainer')
 VARIABLES = (
     'CHAINERX_BLAS',
     'CHAINERX_CACHE_LIMIT',
+    'CHAINERX_CONV',
     'CHAINERX_ISA',
     'CHAINERX_NUM_THREADS',
     'CHAINERX_OPENBLAS',

@@ -30,7 +30,7 @@ from chainerx.testing.helper import (
     numpy_chainerx_allclose,
     numpy_chainerx_array_equal,
 )
-from chainerx.testing.kernels import check_kernels, forward_derivative
+from chainerx.testing.kernels import check_kernels, force_algorithm, forward_derivative
 
 __all__ = [
     '_DeviceBuffer',
@@ -48,6 +48,7 @@ __all__ = [
     'extended_numeric_dtypes',
     'extended_unsigned_dtypes',
     'float_dtypes',
+    'force_algorithm',
     'forward_derivative',
     'ignore',
     'integral_dtypes',

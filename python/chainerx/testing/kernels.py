@@ -34,6 +34,30 @@ def check_kernels() -> Iterator[None]:
         validator.remove()
 
 
+@contextlib.contextmanager
+def force_algorithm(kernel: str, name: str) -> Iterator[None]:
+    """Makes a kernel that has several algorithms use one of them in the block, in this thread.
+
+    For who compares algorithms: their results, or their speed. Without, the shapes decide.
+    The environment variable ``CHAINERX_<KERNEL>`` (``CHAINERX_CONV=direct``) does the same for a
+    process, but for calls that the algorithm can't compute, which are then computed as usual.
+
+    Args:
+        kernel (str): ``'conv'``: convolutions and their gradients.
+        name (str): The algorithm, as in ``chainerx.profile()``, which shows ``Conv[direct]``.
+    Yields:
+        None: It ends with the block.
+    Raises:
+        ValueError: If there is no such kernel or algorithm; it lists those there are. In the block,
+            of a call that the algorithm can't compute.
+    """
+    before = kernels.force_algorithm(kernel, name)
+    try:
+        yield
+    finally:
+        kernels.force_algorithm(kernel, before)
+
+
 def forward_derivative(
     function: Callable[..., chainerx.ndarray],
     inputs: Sequence[chainerx.ndarray],

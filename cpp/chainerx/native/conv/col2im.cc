@@ -1,9 +1,12 @@
-#include "chainerx/native/conv/col2im.h"
+// col2im: input gradients most of whose windows would reach beyond gy. One product computes the
+// column matrix, which is then added to gx element by element.
 
 #include <algorithm>
 
 #include "chainerx/core/interrupt.h"
 #include "chainerx/core/thread_pool.h"
+#include "chainerx/native/conv/conv_algorithms.h"
+#include "chainerx/native/conv/conv_operands.h"
 #include "chainerx/native/gemm/blas.h"
 #include "chainerx/native/ranges.h"
 #include "chainerx/native/scratch.h"
@@ -76,29 +79,8 @@ struct ScatterPlan {
     }
 };
 
-}  // namespace
-
-bool IsForScatter(const Shape& gx, const Shape& w, const Shape& gy, const ConvGeometry& geometry) {
-    // The column matrix is held as a whole; if it is large, or each of its elements is a short sum,
-    // computing padding in the implicit GEMM costs less.
-    constexpr double kMostBytes = 0x1p20;
-    constexpr int64_t kLeastDepth = 32;
-    constexpr double kWaste = 1.6;
-    if (gx.GetTotalSize() == 0 || w[0] / geometry.groups < kLeastDepth) return false;
-    double gathered = 1;
-    double scattered = 1;
-    double product = 4.0 * static_cast<double>(w[1]);
-    for (int8_t a = 2; a < gx.ndim(); ++a) {
-        gathered *= static_cast<double>(gx[a]) / static_cast<double>(geometry.stride[a - 2]);
-        scattered *= static_cast<double>(gy[a]);
-        product *= static_cast<double>(w[a]) * static_cast<double>(gy[a]);
-    }
-    return gathered > kWaste * scattered && product < kMostBytes;
-}
-
 template <typename T>
-void RunScatterConv(const Array& gy, const Array& w, const ConvGeometry& geometry,
-                    const Array& gx) {
+void RunCol2Im(const Array& gy, const Array& w, const ConvGeometry& geometry, const Array& gx) {
     const ScatterPlan<T> plan{gy.shape(), w.shape(), gx.shape(), geometry};
     const int64_t groups = geometry.groups;
     const int64_t outs = w.shape()[0] / groups;
@@ -130,12 +112,14 @@ void RunScatterConv(const Array& gy, const Array& w, const ConvGeometry& geometr
     }
 }
 
-#define CX_SCATTER(T) \
-    template void RunScatterConv<T>(const Array&, const Array&, const ConvGeometry&, const Array&);
-CX_SCATTER(float)
-CX_SCATTER(double)
-CX_SCATTER(uint32_t)
-CX_SCATTER(uint64_t)
-#undef CX_SCATTER
+}  // namespace
+
+void InputGradCol2Im(const Array& gy, const Array& w, const Array& b, const ConvGeometry& geometry,
+                     const Array& gx) {
+    VisitConvDtype(gx.dtype(), [&]<typename T>(T, Dtype dtype) {
+        FillWithBias(AsContiguousOf(b, dtype), gx);
+        RunCol2Im<T>(AsContiguousOf(gy, dtype), AsContiguousOf(w, dtype), geometry, gx);
+    });
+}
 
 }  // namespace chainerx::native

@@ -1,26 +1,23 @@
-// Convolutions and their input gradients: prepares the operands of RunGatherConv from arrays.
+// Convolutions and their input gradients by implicit GEMM: prepares the operands of RunGatherConv
+// from arrays.
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "chainerx/core/interrupt.h"
-#include "chainerx/kernels/conv/connection.h"
 #include "chainerx/kernels/strided/memory.h"
-#include "chainerx/native/conv/col2im.h"
-#include "chainerx/native/conv/conv_chwn.h"
-#include "chainerx/native/conv/conv_direct.h"
+#include "chainerx/native/conv/conv_algorithms.h"
 #include "chainerx/native/conv/conv_input.h"
 #include "chainerx/native/conv/conv_operands.h"
 #include "chainerx/native/conv/im2col.h"
 #include "chainerx/native/conv/implicit_gemm.h"
 #include "chainerx/native/conv/packed_weights.h"
-#include "chainerx/native/native_backend.h"
 #include "chainerx/native/ranges.h"
 #include "chainerx/native/scratch.h"
 
 namespace chainerx::native {
-namespace {
 
 using internal::MakeView;
 
@@ -35,26 +32,24 @@ void FillWithBias(const Array& b, const Array& y) {
     CallOn<kernels::AsType>(y.device(), MakeView(b, y.shape(), strides, b.raw_data()), y);
 }
 
+namespace {
+
 template <typename T>
 void RunConv(const Array& x, const Array& w0, const Array& b0, const ConvGeometry& geometry,
-             Dtype dtype, const Array& y) {
-    if (w0.GetTotalSize() == 0) {
-        FillWithBias(b0, y);
-        return;
-    }
+             Dtype dtype, const Array& y, std::optional<Side> side) {
     const Array w = AsContiguousOf(w0, dtype);
     const Array b = AsContiguousOf(b0, dtype);
     GatherConv<T> conv = MakeConv<T>(w, b, geometry.groups, y.strides(), y.GetItemSize(), true);
+    conv.w_side = side;
     const Array seen = SetAxes(x, geometry, y, &conv);
-    const bool is_direct = IsForDirectConv(conv.ins, conv.outs);
-    ConvInput input{seen, dtype, is_direct ? 1 : conv.axes[conv.ndim - 1].step};
+    ConvInput input{seen, dtype, conv.axes[conv.ndim - 1].step};
     InGroups(input, dtype, y, [&](int64_t begin, int64_t end, const Array& out) {
         GatherConv<T> part = conv;
         part.batch = end - begin;
         part.y = reinterpret_cast<T*>(out.raw_data());
         input.Give(begin, end, &part);
         MergeAxes(&part);
-        is_direct ? RunDirectConv(part) : RunGatherConv(part);
+        RunGatherConv(part);
     });
 }
 
@@ -120,23 +115,20 @@ bool HasUnreached(const GatherConv<T>& conv, const Array& gx, const Array& gy,
 
 template <typename T>
 void RunConvInputGrad(const Array& gy, const Array& w0, const Array& b0,
-                      const ConvGeometry& geometry, Dtype dtype, const Array& gx) {
-    if (w0.GetTotalSize() == 0 || gy.GetTotalSize() == 0) {
-        FillWithBias(b0, gx);
-        return;
-    }
+                      const ConvGeometry& geometry, Dtype dtype, const Array& gx,
+                      std::optional<Side> given_side) {
     const Array w = AsContiguousOf(w0, dtype);
     const Array b = AsContiguousOf(b0, dtype);
     GatherConv<T> whole = MakeConv<T>(w, b, geometry.groups, gx.strides(), gx.GetItemSize(), false);
-    const bool is_direct = IsForDirectConv(whole.ins, whole.outs);
+    whole.w_side = given_side;
     int64_t n_rests = 1;
     for (int a = 0; a < whole.ndim; ++a) n_rests *= CountRests(gx, geometry, a);
-    const bool turns = !is_direct && n_rests > 1 && whole.CountTaps() > 1;
+    const bool turns = n_rests > 1 && whole.CountTaps() > 1;
     int64_t n_positions = gy.shape()[0];  // of the first convolution
     for (int a = 0; a < whole.ndim; ++a) {
         n_positions *= CeilDiv(gx.shape()[a + 2], geometry.stride[a]);
     }
-    const Side side = SideOf<T>(n_positions, whole.outs);
+    const Side side = given_side ? *given_side : SideOf<T>(n_positions, whole.outs);
     const Scratch<T> turned{turns ? CountTurned(whole, side) : 1};
     if (turns) TurnWeights(&whole, side, turned.data());
     ConvInput input{gy, dtype, 1};
@@ -145,19 +137,6 @@ void RunConvInputGrad(const Array& gy, const Array& w0, const Array& b0,
         all.batch = end - begin;
         all.y = reinterpret_cast<T*>(out.raw_data());
         input.Give(begin, end, &all);
-        if (is_direct) {
-            for (int a = 0; a < all.ndim; ++a) {
-                GatherAxis& axis = all.axes[a];
-                axis.in = gy.shape()[a + 2];
-                axis.out = gx.shape()[a + 2];
-                axis.step = 1;
-                axis.spread = geometry.stride[a];
-                axis.offset = geometry.pad[a];
-                axis.dilate = -geometry.dilate[a];
-            }
-            RunDirectConv(all);
-            return;
-        }
         if (HasUnreached(all, gx, gy, geometry)) FillWithBias(b, out);
         for (int64_t k = 0; k < n_rests; ++k) {
             internal::CheckInterrupt();
@@ -180,62 +159,34 @@ void RunConvInputGrad(const Array& gy, const Array& w0, const Array& b0,
     });
 }
 
-// Calls run(x, w, geometry, y) for a few images at a time, merged into one image with an extra
-// spatial axis.
-template <typename F>
-void WithBatchLast(const Array& x, const Array& w, const ConvGeometry& geometry, const Array& y,
-                   Dtype dtype, const F& run) {
-    const Array wide_w = WithPlainAxis(w);
-    const ConvGeometry wide = WithPlainAxis(geometry, x.ndim() - 2);
-    const int64_t n = y.shape()[0];
-    constexpr int64_t kTogether = 32;
-    const int64_t nbytes = (x.GetTotalSize() + y.GetTotalSize()) / n * GetItemSize(dtype);
-    const int64_t group = CeilDiv(CountTogether(nbytes, n), kTogether) * kTogether;
-    for (int64_t begin = 0; begin < n; begin += group) {
-        const int64_t end = std::min(n, begin + group);
-        const Array out = BatchLast(y, begin, end);
-        const Array turned = EmptyApart(out.shape(), dtype, y.device());
-        run(BatchLast(x, begin, end), wide_w, wide, turned);
-        CallOn<kernels::AsType>(y.device(), turned, out);
-    }
-}
+}  // namespace
 
-void Conv(const Array& x, const Array& w, const Array& b, const ConvGeometry& geometry,
-          const Array& y) {
-    if (IsForBatchLast(x.shape(), w.shape(), y.shape(), geometry)) {
-        VisitConvDtype(y.dtype(), [&]<typename T>(T, Dtype dtype) {
-            WithBatchLast(x, w, geometry, y, dtype,
-                          [&](const Array& x, const Array& w, const ConvGeometry& g,
-                              const Array& y) { RunConv<T>(x, w, b, g, dtype, y); });
-        });
-        return;
-    }
-    VisitConvDtype(y.dtype(),
-                   [&]<typename T>(T, Dtype dtype) { RunConv<T>(x, w, b, geometry, dtype, y); });
-}
-CX_NATIVE_KERNEL(Conv)
-
-void ConvInputGrad(const Array& gy, const Array& w, const Array& b, const ConvGeometry& geometry,
-                   const Array& gx) {
-    if (IsForBatchLast(gx.shape(), w.shape(), gy.shape(), geometry)) {
-        VisitConvDtype(gx.dtype(), [&]<typename T>(T, Dtype dtype) {
-            WithBatchLast(gy, w, geometry, gx, dtype,
-                          [&](const Array& gy, const Array& w, const ConvGeometry& g,
-                              const Array& gx) { RunConvInputGrad<T>(gy, w, b, g, dtype, gx); });
-        });
-        return;
-    }
-    const bool scatters = IsForScatter(gx.shape(), w.shape(), gy.shape(), geometry);
-    VisitConvDtype(gx.dtype(), [&]<typename T>(T, Dtype dtype) {
-        if (scatters && gx.dtype() == dtype) {
-            FillWithBias(AsContiguousOf(b, dtype), gx);
-            RunScatterConv<T>(AsContiguousOf(gy, dtype), AsContiguousOf(w, dtype), geometry, gx);
-            return;
-        }
-        RunConvInputGrad<T>(gy, w, b, geometry, dtype, gx);
+void ConvImplicitGemm(const Array& x, const Array& w, const Array& b, const ConvGeometry& geometry,
+                      const Array& y) {
+    VisitConvDtype(y.dtype(), [&]<typename T>(T, Dtype dtype) {
+        RunConv<T>(x, w, b, geometry, dtype, y, std::nullopt);
     });
 }
-CX_NATIVE_KERNEL(ConvInputGrad)
 
-}  // namespace
+void ConvPixelsAsM(const Array& x, const Array& w, const Array& b, const ConvGeometry& geometry,
+                   const Array& y) {
+    VisitConvDtype(y.dtype(), [&]<typename T>(T, Dtype dtype) {
+        RunConv<T>(x, w, b, geometry, dtype, y, Side::kB);
+    });
+}
+
+void InputGradImplicitGemm(const Array& gy, const Array& w, const Array& b,
+                           const ConvGeometry& geometry, const Array& gx) {
+    VisitConvDtype(gx.dtype(), [&]<typename T>(T, Dtype dtype) {
+        RunConvInputGrad<T>(gy, w, b, geometry, dtype, gx, std::nullopt);
+    });
+}
+
+void InputGradPixelsAsM(const Array& gy, const Array& w, const Array& b,
+                        const ConvGeometry& geometry, const Array& gx) {
+    VisitConvDtype(gx.dtype(), [&]<typename T>(T, Dtype dtype) {
+        RunConvInputGrad<T>(gy, w, b, geometry, dtype, gx, Side::kB);
+    });
+}
+
 }  // namespace chainerx::native

@@ -1,48 +1,22 @@
-#include "chainerx/native/conv/conv_chwn.h"
-
+// Convolution of many small images in CHWN layout (batch innermost): the columns of a panel are one
+// output position of many images, so a tap that falls on padding does so for the whole panel and is
+// skipped. The convolution sees one image with an extra spatial axis.
 #include <algorithm>
+#include <cstdint>
 
+#include "chainerx/kernels/algorithm.h"
+#include "chainerx/kernels/strided/memory.h"
+#include "chainerx/native/conv/conv_algorithms.h"
 #include "chainerx/native/conv/conv_operands.h"
 #include "chainerx/native/ranges.h"
 
 namespace chainerx::native {
+namespace {
 
 using internal::MakeView;
 
-namespace {
-
-// Returns the share of multiply-adds that do not fall on padding.
-double ShareInside(const Shape& x, const Shape& w, const Shape& y, const ConvGeometry& geometry) {
-    double share = 1;
-    for (int8_t a = 0; a < x.ndim() - 2; ++a) {
-        int64_t n = 0;
-        const int64_t taps = w[a + 2];
-        const int64_t out = y[a + 2];
-        for (int64_t t = 0; t < taps; ++t) {
-            // Output positions i with 0 <= i * stride + shift < length see the input.
-            const int64_t shift = t * geometry.dilate[a] - geometry.pad[a];
-            const int64_t stride = geometry.stride[a];
-            const int64_t begin = shift < 0 ? CeilDiv(-shift, stride) : 0;
-            const int64_t end = shift < x[a + 2] ? CeilDiv(x[a + 2] - shift, stride) : 0;
-            n += std::max<int64_t>(std::min(end, out) - begin, 0);
-        }
-        share *= static_cast<double>(n) / (static_cast<double>(taps) * static_cast<double>(out));
-    }
-    return share;
-}
-
-}  // namespace
-
-bool IsForBatchLast(const Shape& x, const Shape& w, const Shape& y, const ConvGeometry& geometry) {
-    constexpr int64_t kLeastImages = 8;
-    constexpr double kShare = 0.94;  // the rest pays for copying operands and results
-    constexpr int64_t kLeastChannels = 16;
-    return x.ndim() - 2 < kMaxSpatial && y[0] >= kLeastImages && w[1] >= kLeastChannels &&
-           w[0] / geometry.groups >= kLeastChannels && y.GetTotalSize() != 0 &&
-           ShareInside(x, w, y, geometry) < kShare;
-}
-
-Array BatchLast(const Array& x, int64_t begin, int64_t end) {
+// Returns x[begin:end] in CHWN layout, as one image with an extra axis.
+Array AsChwn(const Array& x, int64_t begin, int64_t end) {
     const Array images = Images(x, begin, end);
     Shape shape = images.shape();
     Strides strides = images.strides();
@@ -52,6 +26,8 @@ Array BatchLast(const Array& x, int64_t begin, int64_t end) {
     return MakeView(images, shape, strides, images.raw_data());
 }
 
+// Appends a spatial axis of one tap, stride 1 and no padding to weights, or to the geometry of
+// `ndim` axes.
 Array WithPlainAxis(const Array& w) {
     Shape shape = w.shape();
     Strides strides = w.strides();
@@ -66,6 +42,46 @@ ConvGeometry WithPlainAxis(const ConvGeometry& geometry, int ndim) {
     wide.pad[ndim] = 0;
     wide.dilate[ndim] = 1;
     return wide;
+}
+
+// Calls run(x, w, b, geometry, y) for a few images at a time.
+void RunAsChwn(const Array& x, const Array& w, const Array& b, const ConvGeometry& geometry,
+               const Array& y, ConvFn* run) {
+    const Dtype dtype = ConvDtypeOf(y.dtype());
+    const Array wide_w = WithPlainAxis(w);
+    const ConvGeometry wide = WithPlainAxis(geometry, x.ndim() - 2);
+    const int64_t n = y.shape()[0];
+    constexpr int64_t kTogether = 32;
+    const int64_t nbytes = (x.GetTotalSize() + y.GetTotalSize()) / n * GetItemSize(dtype);
+    const int64_t group = CeilDiv(CountTogether(nbytes, n), kTogether) * kTogether;
+    for (int64_t begin = 0; begin < n; begin += group) {
+        const int64_t end = std::min(n, begin + group);
+        const Array out = AsChwn(y, begin, end);
+        const Array computed = EmptyApart(out.shape(), dtype, y.device());
+        run(AsChwn(x, begin, end), wide_w, b, wide, computed);
+        CallOn<kernels::AsType>(y.device(), computed, out);
+    }
+    internal::NoteAlgorithm("chwn");  // whatever the product noted
+}
+
+}  // namespace
+
+void ConvChwn(const Array& x, const Array& w, const Array& b, const ConvGeometry& geometry,
+              const Array& y) {
+    RunAsChwn(x, w, b, geometry, y, ConvImplicitGemm);
+}
+
+void InputGradChwn(const Array& gy, const Array& w, const Array& b, const ConvGeometry& geometry,
+                   const Array& gx) {
+    RunAsChwn(gy, w, b, geometry, gx, InputGradImplicitGemm);
+}
+
+void WeightGradChwn(const Array& x, const Array& gy, const ConvGeometry& geometry,
+                    const Array& gw) {
+    // Handles all images at once: the sum is over all of them, and both operands are copied anyway.
+    const int64_t n = x.shape()[0];
+    WeightGradImplicitGemm(AsChwn(x, 0, n), AsChwn(gy, 0, n), WithPlainAxis(geometry, x.ndim() - 2),
+                           WithPlainAxis(gw));
 }
 
 }  // namespace chainerx::native

@@ -6,9 +6,6 @@
 
 namespace chainerx::native {
 
-// Whether it is faster than a GEMM of that few channels.
-constexpr bool IsForDirectConv(int64_t ins, int64_t outs) { return ins * outs <= 4; }
-
 // Takes the operands of RunGatherConv, except that the last axis of x is never split into phases
 // (`phase` is ignored), elements of y are adjacent, and the input may be spread.
 template <typename T>

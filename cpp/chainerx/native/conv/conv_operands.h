@@ -43,20 +43,26 @@ inline int64_t CountTogether(int64_t nbytes, int64_t n) {
     return std::clamp<int64_t>(kMost / std::max<int64_t>(nbytes, 1), 1, n);
 }
 
-// Calls f(T{}, dtype) with the type and dtype in which convolutions of `dtype` are computed: 16-bit
-// floats upcast to float32; integers wrap, so their sign doesn't matter.
+// Returns the dtype in which convolutions of `dtype` are computed: 16-bit floats upcast to float32;
+// integers wrap, so 8 and 16 bits take those of 32.
+constexpr Dtype ConvDtypeOf(Dtype dtype) {
+    if (IsFloat(dtype)) return dtype == Dtype::kFloat64 ? dtype : Dtype::kFloat32;
+    return GetItemSize(dtype) < 4 ? Dtype::kUInt32 : dtype;
+}
+
+// Calls f(T{}, dtype) with the type and dtype in which convolutions of `dtype` are computed; the
+// sign of an integer type doesn't matter.
 template <typename F>
 void VisitConvDtype(Dtype dtype, const F& f) {
-    if (dtype == Dtype::kFloat64) {
-        f(double{}, dtype);
-    } else if (IsFloat(dtype)) {
-        f(float{}, Dtype::kFloat32);
-    } else if (GetItemSize(dtype) == 8) {
-        f(uint64_t{}, dtype);
-    } else if (GetItemSize(dtype) == 4) {
-        f(uint32_t{}, dtype);
+    const Dtype computed = ConvDtypeOf(dtype);
+    if (computed == Dtype::kFloat64) {
+        f(double{}, computed);
+    } else if (computed == Dtype::kFloat32) {
+        f(float{}, computed);
+    } else if (GetItemSize(computed) == 8) {
+        f(uint64_t{}, computed);
     } else {
-        f(uint32_t{}, Dtype::kUInt32);
+        f(uint32_t{}, computed);
     }
 }
 

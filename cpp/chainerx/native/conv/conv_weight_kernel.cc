@@ -1,15 +1,13 @@
-// Weight gradient of a convolution: prepares the operands of RunWeightConv from arrays.
+// Weight gradient of a convolution by implicit GEMM: prepares the operands of RunWeightConv from
+// arrays.
 #include <algorithm>
 #include <cstdint>
 
-#include "chainerx/kernels/conv/connection.h"
 #include "chainerx/kernels/strided/memory.h"
-#include "chainerx/native/conv/conv_chwn.h"
-#include "chainerx/native/conv/conv_direct.h"
+#include "chainerx/native/conv/conv_algorithms.h"
 #include "chainerx/native/conv/conv_input.h"
 #include "chainerx/native/conv/conv_operands.h"
 #include "chainerx/native/conv/conv_weight.h"
-#include "chainerx/native/native_backend.h"
 
 namespace chainerx::native {
 namespace {
@@ -23,32 +21,6 @@ Array ChannelsLast(const Array& x) {
     std::rotate(shape.begin() + 1, shape.begin() + 2, shape.end());
     std::rotate(strides.begin() + 1, strides.begin() + 2, strides.end());
     return MakeView(x, shape, strides, x.raw_data());
-}
-
-// Weight gradient for groups of very few channels.
-template <typename T>
-void RunDirect(const Array& x, const Array& gy, const ConvGeometry& geometry, Dtype dtype,
-               const Array& gw) {
-    const Array sum = gw.dtype() == dtype ? gw : EmptyUnchecked(gw.shape(), dtype, gw.device());
-    const Array none = EmptyUnchecked(Shape{0}, dtype, gw.device());
-    const Strides gy_strides{gy.shape(), 1};
-    GatherConv<T> conv = MakeConv<T>(sum, none, geometry.groups, gy_strides, 1, true);
-    const Array seen = SetAxes(x, geometry, gy, &conv);
-    const int64_t n = x.shape()[0];
-    ConvInput input{seen, dtype, 1};
-    const bool is_copied = input.is_copied() || gy.dtype() != dtype || !gy.IsContiguous();
-    const int64_t nbytes = (seen.GetTotalSize() + gy.GetTotalSize()) / n * GetItemSize(dtype);
-    const int64_t group = is_copied ? CountTogether(nbytes, n) : n;
-    for (int64_t begin = 0; begin < n; begin += group) {
-        const int64_t end = std::min(n, begin + group);
-        const Array gys = AsContiguousOf(Images(gy, begin, end), dtype);
-        GatherConv<T> part = conv;
-        part.batch = end - begin;
-        part.y = reinterpret_cast<T*>(gys.raw_data());
-        input.Give(begin, end, &part);
-        RunDirectWeightGrad(part, reinterpret_cast<T*>(sum.raw_data()), begin != 0);
-    }
-    if (gw.dtype() != dtype) CallOn<kernels::AsType>(gw.device(), sum, gw);
 }
 
 template <typename T>
@@ -99,15 +71,6 @@ Array WithMargins(const Array& x, const WeightConv<T>& conv, Dtype dtype) {
 template <typename T>
 void RunConvWeightGrad(const Array& x, const Array& gy, const ConvGeometry& geometry, Dtype dtype,
                        const Array& gw) {
-    if (gw.GetTotalSize() == 0) return;
-    if (gy.GetTotalSize() == 0) {
-        CallOn<kernels::Fill>(gw.device(), gw, Scalar{0});
-        return;
-    }
-    if (IsForDirectConv(gw.shape()[1], gw.shape()[0] / geometry.groups)) {
-        RunDirect<T>(x, gy, geometry, dtype, gw);
-        return;
-    }
     const int64_t item = GetItemSize(dtype);
     WeightConv<T> conv;
     conv.groups = geometry.groups;
@@ -159,24 +122,13 @@ void RunConvWeightGrad(const Array& x, const Array& gy, const ConvGeometry& geom
     if (!is_direct) CallOn<kernels::AsType>(gw.device(), sum, gw_last);
 }
 
-void ConvWeightGrad(const Array& x, const Array& gy, const ConvGeometry& geometry,
-                    const Array& gw) {
-    if (IsForBatchLast(x.shape(), gw.shape(), gy.shape(), geometry)) {
-        const ConvGeometry wide = WithPlainAxis(geometry, x.ndim() - 2);
-        const Array wide_gw = WithPlainAxis(gw);
-        // Handles all images at once: the sum is over all of them, and both operands are copied
-        // anyway.
-        const int64_t n = x.shape()[0];
-        VisitConvDtype(gw.dtype(), [&]<typename T>(T, Dtype dtype) {
-            RunConvWeightGrad<T>(BatchLast(x, 0, n), BatchLast(gy, 0, n), wide, dtype, wide_gw);
-        });
-        return;
-    }
+}  // namespace
+
+void WeightGradImplicitGemm(const Array& x, const Array& gy, const ConvGeometry& geometry,
+                            const Array& gw) {
     VisitConvDtype(gw.dtype(), [&]<typename T>(T, Dtype dtype) {
         RunConvWeightGrad<T>(x, gy, geometry, dtype, gw);
     });
 }
-CX_NATIVE_KERNEL(ConvWeightGrad)
 
-}  // namespace
 }  // namespace chainerx::native

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "chainerx/core/interrupt.h"
+#include "chainerx/kernels/algorithm.h"
 #include "chainerx/native/conv/im2col.h"
 #include "chainerx/native/conv/packed_weights.h"
 #include "chainerx/native/conv/staged_input.h"
@@ -109,8 +110,9 @@ void RunGatherConv(const GatherConv<T>& conv) {
     const Gatherer<T> gatherer{conv};
     const int64_t n_columns = gatherer.n_columns();
     if (n_columns == 0 || conv.outs == 0 || conv.groups == 0) return;
-    const Side side = conv.w_panel != 0 ? conv.w_side : SideOf<T>(gatherer.n_columns(), conv.outs);
+    const Side side = conv.w_side ? *conv.w_side : SideOf<T>(n_columns, conv.outs);
     if (side == Side::kB) {
+        internal::NoteAlgorithm("pixels_as_m");
         RunPositionsInRows(conv, gatherer);
         return;
     }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "chainerx/kernels/conv/conv_geometry.h"
 
@@ -51,7 +52,8 @@ struct GatherConv {
     int64_t w_in;
     int64_t w_group;
     int64_t w_panel{0};  // stride of panels, see packed_weights.h
-    Side w_side{Side::kA};
+    // null: chosen by the number of pixels, see SideOf
+    std::optional<Side> w_side{};
 
     const T* bias;  // null if there is no bias
 

@@ -1,0 +1,179 @@
+// Convolutions: the table of algorithms, the choice, and the kernels.
+#include "chainerx/native/conv/conv_algorithms.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "chainerx/core/error.h"
+#include "chainerx/kernels/algorithm.h"
+#include "chainerx/kernels/conv/connection.h"
+#include "chainerx/native/conv/conv_operands.h"
+#include "chainerx/native/native_backend.h"
+#include "chainerx/native/ranges.h"
+
+namespace chainerx::native {
+namespace {
+
+// A row of the table. A pass that it has no code for is null.
+struct ConvAlgorithm {
+    const char* name;
+    // Whether it computes the problem, if it has the pass.
+    bool (*can)(const ConvProblem& p);
+    // Whether it is chosen, unless one before it is; implies `can`. A function of the shapes alone,
+    // since the bits of the result depend on it.
+    bool (*prefers)(const ConvProblem& p);
+    ConvFn* forward;
+    ConvFn* input_grad;
+    ConvWeightGradFn* weight_grad;
+};
+
+bool Always(const ConvProblem&) { return true; }
+bool Never(const ConvProblem&) { return false; }
+
+int64_t CountOuts(const ConvProblem& p) { return p.w[0] / p.geometry.groups; }
+
+// Returns the share of multiply-adds that do not fall on padding.
+double ShareInside(const ConvProblem& p) {
+    double share = 1;
+    for (int8_t a = 0; a < p.x.ndim() - 2; ++a) {
+        int64_t n = 0;
+        const int64_t taps = p.w[a + 2];
+        const int64_t out = p.y[a + 2];
+        for (int64_t t = 0; t < taps; ++t) {
+            // Output positions i with 0 <= i * stride + shift < length see the input.
+            const int64_t shift = t * p.geometry.dilate[a] - p.geometry.pad[a];
+            const int64_t stride = p.geometry.stride[a];
+            const int64_t begin = shift < 0 ? CeilDiv(-shift, stride) : 0;
+            const int64_t end = shift < p.x[a + 2] ? CeilDiv(p.x[a + 2] - shift, stride) : 0;
+            n += std::max<int64_t>(std::min(end, out) - begin, 0);
+        }
+        share *= static_cast<double>(n) / (static_cast<double>(taps) * static_cast<double>(out));
+    }
+    return share;
+}
+
+// The images get one more axis.
+bool CanChwn(const ConvProblem& p) { return p.x.ndim() - 2 < kMaxSpatial; }
+
+// Many small images with much padding.
+bool PrefersChwn(const ConvProblem& p) {
+    constexpr int64_t kMinImages = 8;
+    constexpr double kMaxShare = 0.94;  // the rest pays for copying operands and results
+    constexpr int64_t kMinChannels = 16;
+    return CanChwn(p) && p.y[0] >= kMinImages && p.w[1] >= kMinChannels &&
+           CountOuts(p) >= kMinChannels && ShareInside(p) < kMaxShare;
+}
+
+// The result is accumulated in gx itself.
+bool CanCol2Im(const ConvProblem& p) { return ConvDtypeOf(p.dtype) == p.dtype; }
+
+// Input gradients most of whose windows would reach beyond gy. The column matrix is held as a
+// whole; if it is large, or each of its elements is a short sum, computing padding in the implicit
+// GEMM costs less.
+bool PrefersCol2Im(const ConvProblem& p) {
+    constexpr double kMaxBytes = 0x1p20;
+    constexpr int64_t kMinDepth = 32;
+    constexpr double kWaste = 1.6;
+    if (!CanCol2Im(p) || p.x.GetTotalSize() == 0 || CountOuts(p) < kMinDepth) return false;
+    double gathered = 1;
+    double scattered = 1;
+    double product = 4.0 * static_cast<double>(p.w[1]);
+    for (int8_t a = 2; a < p.x.ndim(); ++a) {
+        gathered *= static_cast<double>(p.x[a]) / static_cast<double>(p.geometry.stride[a - 2]);
+        scattered *= static_cast<double>(p.y[a]);
+        product *= static_cast<double>(p.w[a]) * static_cast<double>(p.y[a]);
+    }
+    return gathered > kWaste * scattered && product < kMaxBytes;
+}
+
+// Groups of very few channels, depthwise ones above all, reuse nothing in a matrix product.
+bool PrefersDirect(const ConvProblem& p) { return p.w[1] * CountOuts(p) <= 4; }
+
+constexpr ConvAlgorithm kAlgorithms[] = {
+    {"chwn", CanChwn, PrefersChwn, ConvChwn, InputGradChwn, WeightGradChwn},
+    {"col2im", CanCol2Im, PrefersCol2Im, nullptr, InputGradCol2Im, nullptr},
+    {"direct", Always, PrefersDirect, ConvDirect, InputGradDirect, WeightGradDirect},
+    {"implicit_gemm", Always, Always, ConvImplicitGemm, InputGradImplicitGemm,
+     WeightGradImplicitGemm},
+    // Chosen by the row above, product by product: parts of a batch may differ.
+    {"pixels_as_m", Always, Never, ConvPixelsAsM, InputGradPixelsAsM, nullptr},
+};
+
+constexpr auto kNames = [] {
+    std::array<const char*, std::size(kAlgorithms)> names{};
+    for (size_t i = 0; i < names.size(); ++i) names[i] = kAlgorithms[i].name;
+    return names;
+}();
+
+const AlgorithmChoice g_choice{"conv", "CHAINERX_CONV", kNames};
+
+// Returns the row that a pass takes: the forced one, or the first that prefers the problem. `pass`
+// is the member that computes it.
+template <typename Fn>
+const ConvAlgorithm& Choose(const ConvProblem& p, Fn* ConvAlgorithm::* pass,
+                            const char* pass_name) {
+    const AlgorithmChoice::Forced forced = g_choice.forced();
+    if (forced.row >= 0) [[unlikely]] {
+        const ConvAlgorithm& row = kAlgorithms[forced.row];
+        if (row.*pass != nullptr && row.can(p)) return row;
+        if (forced.is_strict) {
+            throw ValueError{"algorithm '",
+                             row.name,
+                             "', which is forced, can't compute the ",
+                             pass_name,
+                             " of x.shape ",
+                             p.x,
+                             ", w.shape ",
+                             p.w,
+                             ", dtype ",
+                             GetDtypeName(p.dtype)};
+        }
+    }
+    const ConvAlgorithm* row = kAlgorithms;
+    while (row->*pass == nullptr || !row->prefers(p)) ++row;
+    return *row;
+}
+
+void Conv(const Array& x, const Array& w, const Array& b, const ConvGeometry& geometry,
+          const Array& y) {
+    if (w.GetTotalSize() == 0 || y.GetTotalSize() == 0) {
+        FillWithBias(b, y);
+        return;
+    }
+    const ConvProblem p{x.shape(), w.shape(), y.shape(), geometry, y.dtype()};
+    const ConvAlgorithm& row = Choose(p, &ConvAlgorithm::forward, "forward pass");
+    internal::NoteAlgorithm(row.name);
+    row.forward(x, w, b, geometry, y);
+}
+CX_NATIVE_KERNEL(Conv)
+
+void ConvInputGrad(const Array& gy, const Array& w, const Array& b, const ConvGeometry& geometry,
+                   const Array& gx) {
+    if (w.GetTotalSize() == 0 || gy.GetTotalSize() == 0 || gx.GetTotalSize() == 0) {
+        FillWithBias(b, gx);
+        return;
+    }
+    const ConvProblem p{gx.shape(), w.shape(), gy.shape(), geometry, gx.dtype()};
+    const ConvAlgorithm& row = Choose(p, &ConvAlgorithm::input_grad, "input gradient");
+    internal::NoteAlgorithm(row.name);
+    row.input_grad(gy, w, b, geometry, gx);
+}
+CX_NATIVE_KERNEL(ConvInputGrad)
+
+void ConvWeightGrad(const Array& x, const Array& gy, const ConvGeometry& geometry,
+                    const Array& gw) {
+    if (gw.GetTotalSize() == 0) return;
+    if (gy.GetTotalSize() == 0) {
+        CallOn<kernels::Fill>(gw.device(), gw, Scalar{0});
+        return;
+    }
+    const ConvProblem p{x.shape(), gw.shape(), gy.shape(), geometry, gw.dtype()};
+    const ConvAlgorithm& row = Choose(p, &ConvAlgorithm::weight_grad, "weight gradient");
+    internal::NoteAlgorithm(row.name);
+    row.weight_grad(x, gy, geometry, gw);
+}
+CX_NATIVE_KERNEL(ConvWeightGrad)
+
+}  // namespace
+}  // namespace chainerx::native

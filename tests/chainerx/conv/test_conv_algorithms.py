@@ -1,0 +1,225 @@
+"""Every algorithm of convolutions, forced, against sums in float64; and which one is chosen."""
+
+import contextlib
+import itertools
+import os
+import subprocess
+import sys
+import threading
+
+import chainerx as chx
+import numpy as np
+import pytest
+from cases._harness import to_numpy
+from cases._table import np_dtype, seeded
+from cases.conv.connection import conv, conv_transpose, weight_gradient
+from chainerx import testing
+
+ALGORITHMS = chx._core.kernels.algorithms()['conv']
+#: A pass is missing from an algorithm: it raises.
+MISSING = {
+    ('col2im', 'Conv'),
+    ('col2im', 'ConvWeightGrad'),
+    ('pixels_as_m', 'ConvWeightGrad'),
+}
+PASSES = ('Conv', 'ConvInputGrad', 'ConvWeightGrad')
+
+# Shapes of x and w, other arguments.
+CALLS = {
+    '1d': ((3, 4, 19), (6, 4, 3), {'pad': 1}),
+    '1d by 3, dilated': ((2, 6, 40), (4, 3, 5), {'stride': 3, 'dilate': 2, 'groups': 2}),
+    '2d': ((2, 18, 9, 11), (17, 18, 3, 3), {'pad': 1}),
+    'one image, one channel': ((1, 1, 7, 6), (1, 1, 2, 3), {}),
+    'no padding': ((9, 16, 8, 8), (20, 16, 3, 3), {}),
+    'much padding': ((9, 17, 4, 4), (33, 17, 3, 3), {'pad': ((1, 2), (2, 0)), 'stride': (1, 2)}),
+    'groups': ((3, 12, 10, 9), (18, 4, 3, 2), {'groups': 3, 'stride': 2, 'pad': (0, 1)}),
+    'depthwise': ((2, 7, 12, 13), (7, 1, 3, 3), {'groups': 7, 'pad': 1}),
+    'dilated': ((2, 8, 15, 16), (9, 8, 3, 3), {'dilate': (3, 2), 'pad': 2}),
+    'rests that no tap reaches': ((2, 5, 13, 12), (6, 5, 2, 1), {'stride': (4, 3), 'pad': 1}),
+    '1x1': ((3, 33, 7, 7), (34, 33, 1, 1), {}),
+    '1x1 by 2': ((3, 9, 7, 8), (34, 9, 1, 1), {'stride': 2}),
+    'whole image': ((5, 40, 4, 4), (36, 40, 4, 4), {}),
+    '3d': ((2, 4, 5, 6, 7), (6, 2, 3, 2, 3), {'groups': 2, 'stride': (1, 2, 1), 'pad': (1, 0, 1)}),
+}
+DTYPES = ['float32', 'float64', 'float16', 'bfloat16', 'int8', 'int32', 'int64']
+
+
+def compute(name, x, w, b, gy, arguments):
+    """The result of a kernel."""
+    if name == 'Conv':
+        return chx.conv(x, w, b, **arguments)
+    if name == 'ConvInputGrad':
+        return chx.conv_transpose(gy, w, None, outsize=x.shape[2:], **arguments)
+    w = w.as_grad_stopped(copy=True).require_grad()
+    y = chx.conv(x, w, **arguments)
+    return lambda: chx.grad([y], [w], grad_outputs=[gy])[0]
+
+
+def expect(name, x, w, b, gy, arguments):
+    if name == 'Conv':
+        return conv(x, w, b, **arguments)
+    if name == 'ConvInputGrad':
+        return conv_transpose(gy, w, outsize=x.shape[2:], **arguments)
+    return weight_gradient(x, gy, w, **arguments)
+
+
+def draw(name, dtype, *shapes):
+    rng = seeded(name, dtype)
+    if dtype.startswith('int'):
+        return [rng.integers(-3, 4, shape) for shape in shapes]
+    return [rng.uniform(-1, 1, shape).astype(np_dtype(dtype)) for shape in shapes]
+
+
+def run_forced(algorithm, name, *operands):
+    """The result by an algorithm, and how a profile calls it."""
+    result = compute(name, *operands) if name == 'ConvWeightGrad' else None
+    with testing.force_algorithm('conv', algorithm), chx.profile() as profile:
+        result = compute(name, *operands) if result is None else result()
+    return result, [r.name for r in profile.rows if r.name.startswith('Conv')]
+
+
+@pytest.mark.parametrize('dtype', DTYPES)
+@pytest.mark.parametrize('call', CALLS)
+@pytest.mark.parametrize('algorithm', ALGORITHMS)
+def test_all_compute_the_same(algorithm, call, dtype):
+    x_shape, w_shape, arguments = CALLS[call]
+    y_shape = conv(np.zeros(x_shape), np.zeros(w_shape), **arguments).shape
+    drawn = draw(call, dtype, x_shape, w_shape, w_shape[0], y_shape)
+    operands = [chx.array(a, dtype) for a in drawn]
+    exact = [a.astype('i8' if dtype.startswith('int') else 'f8') for a in drawn]
+    for name in PASSES:
+        # col2im adds in place, so that it has no dtype that is computed in another.
+        if (algorithm, name) in MISSING or (algorithm == 'col2im' and np_dtype(dtype).itemsize < 4):
+            continue
+        if name == 'ConvWeightGrad' and dtype.startswith('int'):
+            continue  # integers have no gradients
+        actual, names = run_forced(algorithm, name, *operands, arguments)
+        # Implicit GEMM takes pixels as M by itself where they are few.
+        names_expected = [algorithm, *(['pixels_as_m'] if algorithm == 'implicit_gemm' else [])]
+        assert names in [[f'{name}[{a}]'] for a in names_expected]
+        expected = expect(name, *exact, arguments)
+        actual = to_numpy(actual)
+        if dtype.startswith('int'):
+            np.testing.assert_array_equal(actual, expected.astype(dtype))
+            continue
+        scale = max(1, np.abs(expected).max())
+        atol = {'float32': 1e-5, 'float64': 1e-13, 'float16': 2e-3, 'bfloat16': 2e-2}[dtype]
+        difference = np.abs(actual.astype('f8') - expected).max() / scale
+        assert difference < atol, name
+
+
+@pytest.mark.parametrize(('algorithm', 'name'), sorted(MISSING))
+def test_missing_passes(algorithm, name):
+    x, w, b, gy = (chx.ones(s, 'float32') for s in ((2, 4, 5, 5), (6, 4, 3, 3), 6, (2, 6, 3, 3)))
+    what = {'Conv': 'forward pass', 'ConvWeightGrad': 'weight gradient'}[name]
+    message = f"'{algorithm}', which is forced, can't compute the {what}"
+    with pytest.raises(ValueError, match=message):
+        run_forced(algorithm, name, x, w, b, gy, {})
+
+
+def test_what_col2im_cannot_compute():
+    gy, w = chx.ones((2, 6, 3, 3), 'float16'), chx.ones((6, 4, 3, 3), 'float16')
+    with (
+        testing.force_algorithm('conv', 'col2im'),
+        pytest.raises(ValueError, match=r"can't compute the input gradient of .* dtype float16"),
+    ):
+        chx.conv_transpose(gy, w)
+
+
+# Layers of networks, as shapes of x and w and other arguments; and what the passes take.
+GEMM, GEMMS = ('implicit_gemm',), ('implicit_gemm',) * 3
+LAYERS = {
+    'LeNet 2': ((16, 20, 12, 12), (50, 20, 5, 5), {}, *GEMM, 'col2im', *GEMM),
+    'ResNet-18 64': ((1, 64, 56, 56), (64, 64, 3, 3), {'pad': 1}, *GEMMS),
+    'ResNet-18 512': ((1, 512, 7, 7), (512, 512, 3, 3), {'pad': 1}, *['pixels_as_m'] * 2, *GEMM),
+    'ResNet-18 512, batch': ((16, 512, 7, 7), (512, 512, 3, 3), {'pad': 1}, *['chwn'] * 3),
+    'MobileNet 512': ((1, 512, 14, 14), (512, 1, 3, 3), {'pad': 1, 'groups': 512}, *['direct'] * 3),
+    'MobileNet 1x1': ((16, 512, 7, 7), (1024, 512, 1, 1), {}, *GEMMS),
+    'DCGAN 64': ((16, 64, 32, 32), (128, 64, 4, 4), {'stride': 2, 'pad': 1}, *['chwn'] * 3),
+}
+
+
+def chosen(x_shape, w_shape, arguments):
+    x, w = chx.ones(x_shape, 'float32'), chx.ones(w_shape, 'float32')
+    x.require_grad()
+    w.require_grad()
+    with chx.profile() as profile:
+        y = chx.conv(x, w, **arguments)
+        chx.grad([y], [x, w], grad_outputs=[chx.ones(y.shape, 'float32')])
+    names = (r.name for r in profile.rows if r.name.startswith('Conv'))
+    return dict(name.rstrip(']').split('[') for name in names)
+
+
+@pytest.mark.parametrize('layer', LAYERS)
+def test_choice(layer):
+    x_shape, w_shape, arguments, *expected = LAYERS[layer]
+    by_pass = chosen(x_shape, w_shape, arguments)
+    assert [by_pass[name] for name in PASSES] == expected
+
+
+def test_each_is_chosen_by_some_layer():
+    chosen_by_some = itertools.chain(*(expected for _, _, _, *expected in LAYERS.values()))
+    assert set(chosen_by_some) == set(ALGORITHMS)
+
+
+def test_unknown_names():
+    known = ', '.join(ALGORITHMS)
+    with (
+        pytest.raises(ValueError, match=f"conv has no algorithm 'fft', expected one of: {known}"),
+        testing.force_algorithm('conv', 'fft'),
+    ):
+        pass
+    with (
+        pytest.raises(ValueError, match="'exp' has no table of algorithms, expected one of: conv"),
+        testing.force_algorithm('exp', 'direct'),
+    ):
+        pass
+
+
+def test_blocks_end_one_by_one():
+    x, w = chx.ones((1, 4, 5, 5), 'float32'), chx.ones((4, 4, 3, 3), 'float32')
+
+    def name():
+        with chx.profile() as profile:
+            chx.conv(x, w)
+        return profile.rows[0].name
+
+    by_itself = name()
+    with testing.force_algorithm('conv', 'direct'):
+        with testing.force_algorithm('conv', 'chwn'):
+            assert name() == 'Conv[chwn]'
+        with contextlib.suppress(KeyError), testing.force_algorithm('conv', 'chwn'):
+            raise KeyError
+        assert name() == 'Conv[direct]'
+        names = []
+        thread = threading.Thread(target=lambda: names.append(name()))
+        thread.start()
+        thread.join()
+        assert names == [by_itself]
+    assert name() == by_itself == 'Conv[implicit_gemm]'
+
+
+def run(value, body):
+    done = subprocess.run(
+        [sys.executable, '-c', f'import chainerx as chx\n{body}'],
+        env=os.environ | {'CHAINERX_CONV': value},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout + done.stderr
+
+
+def test_environment():
+    body = 'x = chx.ones((1, 8, 5, 5), "float32")\n'
+    call = 'chx.conv(x, x[:, :, :3, :3])'
+    text = run('nonsense', f'{body}print(chx.exp(x).shape)\n{call}')
+    assert '(1, 8, 5, 5)' in text
+    known = ', '.join(ALGORITHMS)
+    assert 'ValueError: ' in text
+    assert f"CHAINERX_CONV is 'nonsense', expected one of: {known}" in text
+    profiled = f'with chx.profile() as p:\n    {call}\nprint(*(r.name for r in p.rows))'
+    assert 'Conv[direct]' in run('direct', body + profiled)
+    assert 'Conv[implicit_gemm]' in run('', body + profiled)
+    # It has no forward pass: the call takes what it takes otherwise.
+    assert 'Conv[implicit_gemm]' in run('col2im', body + profiled)

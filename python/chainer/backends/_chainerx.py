@@ -113,7 +113,7 @@ def to_chx(array: tp.Any) -> tp.Any:
         The same structure, of chainerx arrays; None stays None.
 
     Raises:
-        TypeError: For a dtype that ChainerX does not have, or for what is no array.
+        TypeError: For a dtype that ChainerX does not have, or for an object that is not an array.
     """
     return devices._convert_arrays(array, _array_to_chainerx)
 
@@ -128,7 +128,7 @@ def from_chx(array: tp.Any) -> tp.Any:
         The same structure, of NumPy or CuPy arrays; None stays None.
 
     Raises:
-        TypeError: For what is no array.
+        TypeError: For an object that is not an array.
         RuntimeError: For an array of a backend other than native and cuda.
     """
     return devices._convert_arrays(array, _array_from_chainerx)

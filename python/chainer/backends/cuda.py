@@ -1,7 +1,7 @@
 """CuPy arrays. Everything here can be imported and named without CuPy.
 
 `available` says whether CuPy and a device are there. Without them the classes are empty stand-ins
-that nothing is an instance of, and what needs a GPU raises RuntimeError with the reason.
+that nothing is an instance of, and functions that need a GPU raise RuntimeError with the reason.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ class GpuDevice(devices.Device):
         return f'@cupy:{self.device.id}'
 
     def create_context(self) -> tp.ContextManager[object]:
-        # A new object, for one that is entered twice forgets where it came from.
+        # A new object, because one that is entered twice forgets where it came from.
         return Device(self.device.id)
 
     def send_array(self, array: tp.Any) -> NdArray:
@@ -316,7 +316,7 @@ def copy(
     """Copies an array between GPUs.
 
     Args:
-        array (cupy.ndarray): What to copy.
+        array (cupy.ndarray): The array to copy.
         out (cupy.ndarray): Where to; a new array if None.
         out_device: Number or ``cupy.cuda.Device`` of the new array; that of ``array`` if None.
         stream: Deprecated: enter the stream instead.
@@ -363,7 +363,7 @@ def memoize(for_each_device: bool = False) -> tp.Callable[[_F], _F]:
 
 
 def clear_memo() -> None:
-    """Forgets what `memoize` remembers."""
+    """Clears the caches of `memoize`."""
     if available:
         cupy.clear_memo()
 
@@ -422,10 +422,10 @@ def reduce(
     Args:
         in_params (str): Types and names of the inputs.
         out_params (str): Types and names of the outputs.
-        map_expr (str): What is made of an element.
-        reduce_expr (str): What is made of two of these, ``a`` and ``b``.
-        post_map_expr (str): What is made of the last one.
-        identity: What the reduction of nothing gives, a string; None if there is no such thing.
+        map_expr (str): The expression that maps an element.
+        reduce_expr (str): The expression that combines two of these, ``a`` and ``b``.
+        post_map_expr (str): The expression that maps the result.
+        identity: The result of an empty reduction, a string; None if there is no such thing.
         name (str): Of the kernel.
         **kwargs: Further arguments; hashable.
 

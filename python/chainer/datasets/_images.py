@@ -27,7 +27,7 @@ def examples(
         TupleDataset or ndarray: Pairs of image and label, or only images.
     """
     dtype = np.dtype(chainer.get_dtype(dtype))
-    # In float32 at least, for 16 bits or integers can't be scaled as they are.
+    # In float32 at least, because images of 16 bits or integers can't be scaled as they are.
     factor = np.result_type(dtype, np.float32).type(scale / 255.0)
     scaled = (images.astype(factor.dtype) * factor).astype(dtype)
     return TupleDataset(scaled, labels.astype(label_dtype)) if withlabel else scaled

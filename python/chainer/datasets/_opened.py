@@ -9,14 +9,14 @@ import typing as tp
 
 
 class Opened:
-    """What a function opens; opened anew in each process that uses it.
+    """A resource that a function opens; each process that uses it opens it anew.
 
-    A forked process that used what its parent has opened would move its parent's place in the file.
-    Threads use it one at a time.
+    A forked process that used its parent's file would move the parent's position in it. Threads use
+    it one at a time.
 
     Args:
-        opener (callable): Opens it, also what was pickled; None if it can't be opened again.
-        opened: What it has opened already; pickled where there is no opener.
+        opener (callable): Opens it, also after unpickling; None if it can't be opened again.
+        opened: The resource, if it is open already; pickled where there is no opener.
     """
 
     def __init__(self, opener: tp.Callable[[], tp.Any] | None, opened: tp.Any = None) -> None:
@@ -32,7 +32,7 @@ class Opened:
 
     @contextlib.contextmanager
     def use(self) -> tp.Iterator[tp.Any]:
-        """What is open, for one thread."""
+        """The open resource, for one thread."""
         if self._pid != os.getpid():
             self._set(self._opened if self._opener is None else None)
         with self._lock:

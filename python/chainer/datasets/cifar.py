@@ -62,7 +62,7 @@ def get_cifar10(
     Args:
         withlabel (bool): Whether examples are pairs of image and label, or only images.
         ndim (int): 1: images are vectors; 3: of shape (3, 32, 32).
-        scale (float): What the brightest value is; the darkest is 0.
+        scale (float): The brightest value; the darkest is 0.
         dtype (dtype): Of the images; None for ``chainer.config.dtype``.
 
     Returns:

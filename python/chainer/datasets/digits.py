@@ -27,7 +27,7 @@ def get_digits(
     Args:
         withlabel (bool): Whether examples are pairs of image and label, or only images.
         ndim (int): 1: images are vectors; 2: of shape (8, 8); 3: of shape (1, 8, 8).
-        scale (float): What the darkest ink is; paper is 0.
+        scale (float): The value of the darkest ink; paper is 0.
         dtype (dtype): Of the images; None for ``chainer.config.dtype``.
         label_dtype (dtype): Of the labels.
 

@@ -37,7 +37,7 @@ FASHION: tp.Final = mnist.Source(
 
 
 def get_fashion_mnist_labels() -> list[str]:
-    """What the labels mean.
+    """Return the meaning of the labels.
 
     Returns:
         list: Of names.

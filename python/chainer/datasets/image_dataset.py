@@ -26,7 +26,7 @@ def read_image(file: tp.Any, dtype: DTypeLike, name: str) -> np.ndarray:
     Args:
         file: A path, or an open file.
         dtype (dtype): Of the result.
-        name (str): What errors call it.
+        name (str): Its name in error messages.
 
     Returns:
         ndarray: Of shape (channels, height, width), the values as they are in the file.

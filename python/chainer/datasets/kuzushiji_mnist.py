@@ -37,7 +37,7 @@ KUZUSHIJI: tp.Final = mnist.Source(
 
 
 def get_kuzushiji_mnist_labels() -> list[tuple[str, str]]:
-    """What the labels mean.
+    """Return the meaning of the labels.
 
     Returns:
         list: Of pairs: how a character is read, and its form of today.

@@ -26,7 +26,7 @@ class Source(tp.NamedTuple):
 
     Attributes:
         name (str): Of its folder.
-        urls (list of str): What stands before the names of files; the official one last.
+        urls (list of str): The prefixes of file names; the official one last.
         sums (dict): MD5 and SHA-256 sums of the files.
     """
 
@@ -74,7 +74,7 @@ def get_mnist(
     Args:
         withlabel (bool): Whether examples are pairs of image and label, or only images.
         ndim (int): 1: images are vectors; 2: of shape (28, 28); 3: of shape (1, 28, 28).
-        scale (float): What white is; black is 0.
+        scale (float): The value of white; black is 0.
         dtype (dtype): Of the images; None for ``chainer.config.dtype``.
         label_dtype (dtype): Of the labels.
         rgb_format (bool): Whether images with ``ndim=3`` have three channels, all the same.

@@ -33,7 +33,7 @@ class PickleDatasetWriter:
         self._writer.close()
 
     def flush(self) -> None:
-        """Hands what was written to the system."""
+        """Flushes written examples to the system."""
         self._writer.flush()
 
     def write(self, x: Example) -> None:
@@ -134,7 +134,7 @@ def open_pickle_dataset_writer(
     """Opens a file to write examples to.
 
     Args:
-        path (str): Of the file; what is there is lost.
+        path (str): The path of the file; an existing one is overwritten.
         protocol (int): Of the pickles.
 
     Returns:

@@ -20,7 +20,7 @@ SUMS: tp.Final = {
 
 
 def file_name(part: str) -> str:
-    """Of the file of ``'train'``, ``'valid'`` or ``'test'``."""
+    """Return the name of the file of ``'train'``, ``'valid'`` or ``'test'``."""
     return f'ptb.{part}.txt'
 
 

@@ -1,4 +1,4 @@
-"""Parts of a dataset: what stands in a range of an order."""
+"""Parts of a dataset: ranges of an order of its examples."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def split_dataset_random(
 
 
 def split_dataset_n(dataset: Dataset, n: int, order: Order | None = None) -> list[SubDataset]:
-    """Splits a dataset into parts of the same size. What is left over belongs to none.
+    """Splits a dataset into parts of the same size. The remaining examples belong to none.
 
     Args:
         dataset: The whole.
@@ -176,7 +176,7 @@ def get_cross_validation_datasets(
     borders = [n * i // n_folds for i in range(n_folds + 1)]
     pairs = []
     for begin, end in reversed(list(itertools.pairwise(borders))):
-        # What is behind the fold comes first, and the fold last.
+        # The examples behind the fold come first, and the fold last.
         turned = np.concatenate([indices[end:], indices[:begin], indices[begin:end]])
         size = n - (end - begin)
         pairs.append((SubDataset(dataset, 0, size, turned), SubDataset(dataset, size, n, turned)))

@@ -50,7 +50,7 @@ def get_svhn(
 
     Args:
         withlabel (bool): Whether examples are pairs of image and label, or only images.
-        scale (float): What the brightest value is; the darkest is 0.
+        scale (float): The brightest value; the darkest is 0.
         dtype (dtype): Of the images, which have the shape (3, 32, 32); None for
             ``chainer.config.dtype``.
         label_dtype (dtype): Of the labels: the digits themselves.

@@ -24,7 +24,7 @@ class TextDataset(DatasetMixin):
         paths (str or list of str): One file, whose lines are the examples, in a list or not; or
             several, whose examples are tuples of a line of each.
         encoding (str): Of the files, as for `open`; a list has one for each.
-        errors (str): What to do with what can't be decoded, as for `open`, or a list.
+        errors (str): The handling of decoding errors, as for `open`, or a list.
         newline (str): Where lines end, as for `open`, or a list.
         filter_func (callable): Takes an example's lines, one argument each, and tells whether it
             belongs to the dataset.

@@ -11,7 +11,7 @@ if tp.TYPE_CHECKING:
 
 
 class TransformDataset(DatasetMixin):
-    """What a function makes of each example of a dataset, when it is asked for.
+    """A dataset whose examples a function computes from those of another one, on demand.
 
     Args:
         dataset: Has a length and examples by index.
@@ -27,7 +27,7 @@ class TransformDataset(DatasetMixin):
         return len(self._dataset)
 
     def get_example(self, i: int) -> Example:
-        """What the function makes of an example.
+        """Return the result of the function for an example.
 
         Args:
             i (int): Its index.

@@ -19,7 +19,7 @@ def search(
     """The smallest whole numbers whose ``cdf`` reaches the levels, by halving.
 
     Args:
-        cdf: What rises.
+        cdf: A nondecreasing function.
         level: Probabilities.
         below: Whole numbers, of the shape of the result, where it does not reach them.
         above: The same, where it does.

@@ -1,4 +1,4 @@
-"""What parameters may be: by name, what is expected in words, and what holds of an array."""
+"""Domains of parameters: for each name a description and a predicate of an array."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DOMAINS: dict[str, tuple[str, Callable[[np.ndarray], np.ndarray]]] = {
     'real': ('a finite number', np.isfinite),
     'scale': ('finite and >= 0', lambda v: (v >= 0) & (v < np.inf)),
     'positive': ('finite and > 0', lambda v: (v > 0) & (v < np.inf)),
-    # What numpy.random.poisson takes.
+    # The limit of numpy.random.poisson.
     'count': ('from 0 to 9.22e18', lambda v: (v >= 0) & (v <= 9.22e18)),
     'probability': ('from 0 to 1', lambda v: (v >= 0) & (v <= 1)),
     'success': ('above 0, at most 1', lambda v: (v > 0) & (v <= 1)),

@@ -1,7 +1,7 @@
 """Where random numbers come from: `numpy.random` on the host, or a generator of chainerx.
 
 `numpy.random.seed` repeats both, and both have the same methods. Standard numbers are of the dtype
-of the parameters, on their device; what is drawn with parameters is a constant, in no graph.
+of the parameters, on their device; samples that depend on parameters are constants, in no graph.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class DeviceSource:
         return self._random.bernoulli(_plain(p), shape, np.int64)
 
     def geometric(self, p: VariableLike, shape: Shape) -> chainerx.ndarray:
-        # By the logarithm, for there may be more trials than integers.
+        # Computes with the logarithm, because there may be more trials than integers.
         rate = -chainerx.log1p(-_plain(p).astype('float64'))
         waited = self._random.standard_exponential(
             shape, dtype='float64', device=self._options['device']

@@ -32,5 +32,5 @@ def call(name: str, *xs: variable.Variable) -> variable.Variable:
 
 
 def of_gamma(name: str, k: variable.Variable, x: variable.Variable) -> variable.Variable:
-    """A function of the gamma distribution; what is below 0 is like 0."""
+    """A function of the gamma distribution; values below 0 count as 0."""
     return call(name, k, F.relu(x))

@@ -63,8 +63,8 @@ class Bernoulli(Parametric):
     Args:
         p (Variable, array or float): The probability of 1; any shape, any float dtype.
         logit (Variable, array or float): ``log(p / (1 - p))``, instead.
-        binary_check (bool): Whether anything but 0 and 1 has no probability. Else what is between
-            is interpolated in `log_prob`.
+        binary_check (bool): Whether anything but 0 and 1 has no probability. Else `log_prob`
+            interpolates between them.
 
     Attributes:
         p, logit (Variable): The parameter. Samples are integers and not differentiable in it.

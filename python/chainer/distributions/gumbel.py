@@ -65,7 +65,7 @@ class Gumbel(LocationScale):
 
     def log_survival_function(self, x: VariableOrNumber) -> variable.Variable:
         z = self._z(x)
-        # What is above is exp(-z) there, to all digits.
+        # There the survival probability is exp(-z), to all digits.
         far = z.array > -math.log(np.finfo(z.dtype).eps)
         return F.where(far, -z, utils.log1mexp(-_fall(utils.choose(~far, z, 0))))
 

@@ -25,7 +25,7 @@ def _keep_triangle(x: variable.Variable, lower: bool) -> variable.Variable:
 
 
 def _triangular_inv(x: VariableLike, lower: bool = True) -> variable.Variable:
-    """The inverses of triangular matrices; what is on the other side is not looked at."""
+    """Return the inverses of triangular matrices; the other triangle is not read."""
     x = _keep_triangle(variable.as_variable(x), lower)
     inverse = F.batch_inv(F.reshape(x, (math.prod(x.shape[:-2]), *x.shape[-2:])))
     # Exactly triangular, whatever the elimination left there.
@@ -42,8 +42,8 @@ class MultivariateNormal(Parametric):
     Args:
         loc (Variable or array): The mean; the last axis is that of an event, any float dtype.
         scale_tril (Variable or array): A lower triangular matrix of which the product with its
-            transpose is the covariance; what is above its diagonal is not looked at. Its shape
-            ends with twice the length of an event; what is before broadcasts with the batch.
+            transpose is the covariance; the triangle above its diagonal is not read. Its shape ends
+            with twice the length of an event; the leading axes broadcast with the batch.
 
     Attributes:
         loc, scale_tril (Variable): The parameters. Samples are differentiable in them.

@@ -15,7 +15,7 @@ if tp.TYPE_CHECKING:
 
 
 class Pareto(Parametric):
-    """Pareto distributions: what is above ``x`` falls as ``(scale / x) ** alpha``.
+    """Pareto distributions: the probability above ``x`` is ``(scale / x) ** alpha``.
 
     Args:
         scale (Variable, array or float): The smallest value, > 0; any shape, any float dtype.

@@ -60,7 +60,7 @@ def force_array(x: tp.Any, dtype: DTypeLike | None = None) -> NdArray:
 
 
 def force_type(dtype: DTypeLike, value: tp.Any) -> tp.Any:
-    """Casts a scalar or an array to ``dtype``; what has it already is returned as it is.
+    """Casts a scalar or an array to ``dtype``; a value of this dtype is returned unchanged.
 
     Args:
         dtype (dtype): The dtype to have.

@@ -1,3 +1,3 @@
-"""Kept for those who import it from here."""
+"""Kept for programs that import it from here."""
 
 from collections import OrderedDict  # noqa: F401

@@ -1,4 +1,4 @@
-"""What patches of images have in common, whatever the number of dimensions."""
+"""Patches of images, for any number of dimensions."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def end(processes: tp.Iterable[tp.Any]) -> None:
 
 
 def is_main_thread() -> bool:
-    """Whether what this thread starts may say so to `end_with_parent`."""
+    """Return whether processes that this thread starts may tell `end_with_parent` so."""
     return threading.current_thread() is threading.main_thread()
 
 

@@ -10,7 +10,7 @@ def check_unexpected_kwargs(kwargs: tp.Mapping[str, object], **unexpected: str) 
     """Refuses keyword arguments that are not taken any more.
 
     Args:
-        kwargs (dict): What was given.
+        kwargs (dict): The given keyword arguments.
         **unexpected (str): Messages by name.
 
     Raises:
@@ -27,7 +27,7 @@ def parse_kwargs(
     """Picks values out of keyword arguments.
 
     Args:
-        kwargs: What was given.
+        kwargs: The given keyword arguments.
         name_and_values: Pairs of name and default.
         unexpected: Messages for names that are not taken any more.
 
@@ -48,7 +48,7 @@ def assert_kwargs_empty(kwargs: tp.Mapping[str, object]) -> None:
     """Refuses keyword arguments.
 
     Args:
-        kwargs (dict): What was given.
+        kwargs (dict): The given keyword arguments.
 
     Raises:
         TypeError: If there are some; it names the calling function.

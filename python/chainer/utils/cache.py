@@ -31,7 +31,7 @@ class cached_property:
             results[key] = self.__wrapped__(obj)
         return results[key]
 
-    # Without a setter, what is in the object's __dict__ would hide the property.
+    # Without a setter, an entry of the object's __dict__ would hide the property.
     def __set__(self, obj: object, value: object) -> tp.NoReturn:
         raise AttributeError(f"attribute '{self.__name__}' of {obj} is readonly")
 

@@ -23,7 +23,7 @@ def oversample(images: tp.Sequence[np.ndarray], crop_dims: tuple[int, int]) -> n
     if ch > h or cw > w:
         raise ValueError(f'oversample: crops of {(ch, cw)} do not fit into images of {(h, w)}')
     corners = [(y, x) for y in (0, h - ch) for x in (0, w - cw)]
-    # As the center lies between two pixels, rounding down is what v7 did.
+    # v7 rounded down where the center lies between two pixels.
     places = [*corners, (int((h - ch) / 2), int((w - cw) / 2))]
     crops = []
     for image in images:

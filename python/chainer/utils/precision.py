@@ -12,7 +12,7 @@ if tp.TYPE_CHECKING:
 
 
 def _fp16_mixed_precision_helper(fn: tp.Callable) -> tp.Callable:
-    """Makes a method ``fn(self, arrays)`` compute in float32 what comes in float16.
+    """Makes a method ``fn(self, arrays)`` compute float16 inputs in float32.
 
     Results are cast back if all its float inputs are float16.
     """

@@ -2,7 +2,7 @@
 
 A function writes its checks once, as in ``expect(in_types[0].ndim == 2)``. They run first in *light
 mode*, where ``in_types`` are the arrays, the comparisons are plain booleans, and nothing is built.
-Only if one fails do they run again on expressions, to say what was expected and what was there.
+Only if one fails do they run again on expressions, to print the expected and the actual values.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _naming(label: str) -> get_function_check_context:
 
 
 class TypeInfo:
-    """What is checked of an array: `shape`, `dtype`, `ndim`, `size`.
+    """The properties of an array that are checked: `shape`, `dtype`, `ndim`, `size`.
 
     Args:
         shape (tuple of int): That of the array.
@@ -331,7 +331,7 @@ def _str_subscript(exp: object) -> str:
 
 
 class Atom(Expr):
-    """What never needs parentheses."""
+    """An expression that never needs parentheses."""
 
     def __init__(self) -> None:
         super().__init__(8)
@@ -419,8 +419,8 @@ class Call(Atom):
     """A call of an expression, ``obj(*args)``.
 
     Args:
-        obj (Expr): What is called.
-        args (tuple): With what; may have expressions in it.
+        obj (Expr): The function expression.
+        args (tuple): The arguments; may have expressions in them.
     """
 
     def __init__(self, obj: Expr, args: tuple) -> None:
@@ -442,7 +442,7 @@ class UnaryOperator(Expr):
         priority (int): See `Expr`.
         term: An expression or a value.
         exp (str): How the operator is printed.
-        func (callable): What computes it.
+        func (callable): The function that computes it.
     """
 
     def __init__(self, priority: int, term: tp.Any, exp: str, func: tp.Callable) -> None:
@@ -465,7 +465,7 @@ class BinaryOperator(Expr):
         priority (int): See `Expr`.
         lhs, rhs: Expressions or values.
         exp (str): How the operator is printed.
-        func (callable): What computes it.
+        func (callable): The function that computes it.
         right_associative (bool): Whether ``a ^ b ^ c`` is ``a ^ (b ^ c)``.
     """
 
@@ -518,9 +518,9 @@ class BoolBinaryOperator(BinaryOperator, Testable):
 
     Args:
         lhs, rhs: Expressions or values.
-        exp (str): How it is printed in what was expected.
-        inv (str): How it is printed in what was there.
-        func (callable): What computes it.
+        exp (str): How it is printed as the expected condition.
+        inv (str): How it is printed as the actual condition.
+        func (callable): The function that computes it.
     """
 
     def __init__(self, lhs: tp.Any, rhs: tp.Any, exp: str, inv: str, func: tp.Callable) -> None:
@@ -535,7 +535,7 @@ class BoolBinaryOperator(BinaryOperator, Testable):
 
 
 class InvalidType(Exception):
-    """The inputs of a function are not what it takes.
+    """The inputs of a function have invalid types.
 
     Args:
         expect (str): The condition that does not hold.
@@ -627,7 +627,7 @@ def same_types(*arrays: object) -> bool:
 
 
 def eval(exp: tp.Any) -> tp.Any:
-    """The value of an expression; in light mode the value is what it is given.
+    """The value of an expression; in light mode the argument is the value.
 
     Args:
         exp (Expr): In light mode, a value.

@@ -86,8 +86,8 @@ class CupyMemoryProfileHook(FunctionHook):
         """Prints the summary as a table.
 
         Args:
-            unit (str): Of the numbers: 'B', 'KB' and so on; 'auto' or 'auto_foreach' picks what
-                fits each.
+            unit (str): Of the numbers: 'B', 'KB' and so on; 'auto' or 'auto_foreach' picks the unit
+                that fits each.
             file (file): Where to; standard output if None.
 
         Raises:

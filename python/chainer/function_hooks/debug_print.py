@@ -1,4 +1,4 @@
-"""A hook that prints what goes through functions."""
+"""A hook that prints the inputs and outputs of functions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class PrintHook(FunctionHook):
         self.flush = flush
 
     def _print(self, text: str) -> None:
-        # Looked up now, for standard output may have been replaced meanwhile.
+        # Looked up now, because standard output may have been replaced meanwhile.
         print(text, sep=self.sep, end=self.end, file=self.file or sys.stdout, flush=self.flush)
 
     def _process(

@@ -39,7 +39,7 @@ class TimerHook(FunctionHook):
         _synchronize(in_data)
         elapsed = time.perf_counter() - self._running.pop()
         self.call_history.append((function._impl_name, elapsed))
-        if not self._running:  # what ran inside another function is part of its time
+        if not self._running:  # the time of nested functions is part of it
             self._total_time += elapsed
 
     def forward_preprocess(self, function: FunctionNode, in_data: Arrays) -> None:

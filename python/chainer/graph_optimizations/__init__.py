@@ -1,4 +1,4 @@
-"""Static subgraphs of Chainer v7: here the decorators run what they decorate as it stands."""
+"""Static subgraphs of Chainer v7: here the decorators run the decorated function unchanged."""
 
 from chainer.graph_optimizations import (
     static_graph as static_graph,

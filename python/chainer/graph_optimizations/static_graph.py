@@ -13,7 +13,7 @@ if tp.TYPE_CHECKING:
 
 
 class ScheduleManager:
-    """What a chain with a static graph has as ``schedule_manager`` once it was called.
+    """The ``schedule_manager`` of a chain with a static graph, after its first call.
 
     Args:
         minimize_cache_size (bool): Kept.
@@ -32,7 +32,7 @@ def static_graph(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
     """Decorator of a method whose graph is the same in each call.
 
     Chainer v7 recorded the graph once and ran it again from then on. Here the method runs in each
-    call, since that costs little more; so it may also do what v7 forbade.
+    call, since that costs little more; so it may also use operations that v7 forbade.
 
     Args:
         *args: The method, where there are no arguments. Its object gets an attribute

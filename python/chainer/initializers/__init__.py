@@ -46,7 +46,7 @@ def generate_array(
     """Makes an array and fills it.
 
     Args:
-        initializer: What fills it: any callable that takes an array.
+        initializer: Fills it; any callable that takes an array.
         shape: Shape of the array.
         xp: Its module.
         dtype: Its dtype; None is that of the initializer, or else the configured one.
@@ -83,7 +83,7 @@ def generate_array(
 
 
 def _get_initializer(initializer: InitializerSpec | None) -> tp.Any:
-    """An initializer from what may stand for one: None, a value, an array, a callable."""
+    """Return an initializer for an initializer argument: None, a value, an array or a callable."""
     if initializer is None:
         return LeCunNormal()
     if (np.isscalar(initializer) and not isinstance(initializer, (str, bytes))) or isinstance(

@@ -31,7 +31,7 @@ class Random(initializer.Initializer):
         super().__init__(dtype)
 
     def _factor(self, shape: tuple[int, ...]) -> float:
-        """What ``scale`` is multiplied by for an array of that shape."""
+        """Return the factor of ``scale`` for an array of that shape."""
         return 1.0
 
     def _draw(self, rng: object, scale: float, shape: tuple[int, ...]) -> np.ndarray:
@@ -41,7 +41,7 @@ class Random(initializer.Initializer):
         self._check(array)
         scale = self.scale * self._factor(array.shape)
         sample = self._draw(rng_for(array, self.rng), scale, array.shape)
-        # Of no dimensions, a sample may be a scalar, which has astype too if it is NumPy's.
+        # A sample without dimensions may be a scalar, which has astype too if it is NumPy's.
         sample = np.asarray(sample) if np.isscalar(sample) else sample
         backend.copyto(array, sample.astype(array.dtype))
 
@@ -68,5 +68,5 @@ def rng_for(array: NdArray, rng: tp.Any) -> tp.Any:
 
 
 def scale_of_fan(gain: float, fan: int) -> float:
-    """``sqrt(gain / fan)``; of no inputs, for which there is nothing to draw, 0."""
+    """Return ``sqrt(gain / fan)``; return 0 for no inputs, which draw nothing."""
     return math.sqrt(gain / fan) if fan else 0.0

@@ -12,7 +12,7 @@ from chainer.initializers import _random
 if tp.TYPE_CHECKING:
     from chainer._typing import DTypeLike
 
-# Of each mode: whether there may not be more inputs than outputs, and the reverse.
+# Says for each mode whether it forbids more inputs than outputs, and the reverse.
 _orthogonal_constraints = {
     'auto': (False, False),
     'projection': (False, True),

@@ -1,4 +1,4 @@
-"""What hooks that normalize a weight have in common."""
+"""Base of hooks that normalize a weight."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class SpectralNormalization(WeightHook):
 
     Attributes:
         v (array): The guess of the right singular vector in the last forward.
-        original_weight (Parameter): What was normalized in the last forward.
+        original_weight (Parameter): The parameter that the last forward normalized.
 
     Source: Miyato et al., Spectral Normalization for Generative Adversarial Networks, ICLR 2018.
     """
@@ -158,7 +158,7 @@ class SpectralNormalization(WeightHook):
             and not functional.is_repeated()
             and self._right_name in vars(link)
         ):
-            # It is the user who repeats the last forward, which has moved `u` on already.
+            # The user repeats the last forward, which has updated `u` already.
             u, v = moving, vars(link)[self._right_name]
         else:
             u, v = update_approximate_vectors(

@@ -59,7 +59,8 @@ class TimerHook(link_hook.LinkHook):
         """Print the summary as a table.
 
         Args:
-            unit: ``'sec'``, ``'ms'``, ``'us'``, ``'ns'``, or ``'auto'`` for what fits the longest.
+            unit: ``'sec'``, ``'ms'``, ``'us'``, ``'ns'``, or ``'auto'`` for the unit that fits the
+                longest.
             file: Where to; standard output by default.
         """
         if unit != 'auto' and unit not in self.table:

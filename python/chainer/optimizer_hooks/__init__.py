@@ -1,4 +1,4 @@
-"""Hooks of optimizers: what happens to gradients before an update."""
+"""Hooks of optimizers, which change gradients before an update."""
 
 from chainer.optimizer_hooks.gradient_clipping import GradientClipping as GradientClipping
 from chainer.optimizer_hooks.gradient_hard_clipping import (

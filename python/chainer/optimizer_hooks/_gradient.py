@@ -1,4 +1,4 @@
-"""What hooks need to change gradients."""
+"""Helpers of hooks that change gradients."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def norm(xp: tp.Any, array: tp.Any) -> float:
 
 
 def squared_norm(array: tp.Any) -> tp.Any:
-    """The sum of squares, for 16-bit floats in float32: they overflow from 256 on."""
+    """Return the sum of squares, of 16-bit floats in float32: they overflow from 256 on."""
     x = array.ravel()
     if x.dtype.itemsize == 2:
         x = x.astype('float32')

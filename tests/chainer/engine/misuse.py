@@ -1,4 +1,4 @@
-"""What a wrong use may raise, and that all works afterwards."""
+"""Checks that a wrong use raises one of these errors, and that all works afterwards."""
 
 import chainer
 import chainer.functions as F
@@ -11,10 +11,10 @@ X = np.arange(6, dtype='f').reshape(2, 3) + 1
 X.flags.writeable = False  # some tests call everything with it
 
 
-# What a wrong use may raise. SystemError, MemoryError or an assertion of the engine are none.
+# Errors that a wrong use may raise. SystemError, MemoryError and assertions of the engine are bugs.
 DOCUMENTED = (TypeError, ValueError, AttributeError, LookupError, NotImplementedError)
 DOCUMENTED += (RuntimeError, chainer.utils.type_check.InvalidType, chainerx.ChainerxError)
-# What Python code may raise besides, when it gets something else for self.
+# Errors that Python code may raise besides, when it gets another object for self.
 OF_PYTHON = (*DOCUMENTED, AssertionError, StopIteration)
 
 

@@ -92,7 +92,7 @@ def test_init_again():
 
 
 def test_init_again_from_a_destructor():
-    # What the old state keeps runs code that sees the variable.
+    # Freeing the old state runs code that sees the variable.
     seen = []
 
     class Watch(Double):

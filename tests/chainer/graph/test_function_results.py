@@ -1,4 +1,4 @@
-"""What functions of users may return, keep and leave out."""
+"""Results that functions of users may return, keep and leave out."""
 
 import chainer
 import chainer.functions as F

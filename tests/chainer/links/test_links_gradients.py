@@ -19,7 +19,7 @@ def normal(dtype):
 
 
 class LinkCase:
-    """What the cases share: random inputs of a shape, tolerances by dtype."""
+    """Base of the cases: random inputs of a shape, tolerances by dtype."""
 
     in_shape: tuple[int, ...] = (4, 3)
 

@@ -84,7 +84,7 @@ def test_negative_sampling_returns_what_it_drew(device):
 def test_huffman_trees():
     make = L.BinaryHierarchicalSoftmax.create_huffman_tree
     assert make({0: 8, 1: 5, 2: 6, 3: 4}) == ((3, 1), (2, 0))
-    # Of equally frequent parts, that with the least word comes first.
+    # Among equally frequent parts, the one with the least word comes first.
     assert make({0: 4, 1: 4, 2: 8, 3: 2, 4: 4}) == (2, ((3, 0), (1, 4)))
     assert make({i: i * 7 % 5 + 1 for i in range(9)}) == (
         (2, 7),

@@ -39,7 +39,7 @@ def close(actual, expected, rtol=1e-5):
 
 
 class Steps:
-    """What running statistics should be."""
+    """Return the expected running statistics."""
 
     def __init__(self, axis=(0, 2, 3), decay=0.9):
         self.axis, self.decay, self.mean, self.var = axis, decay, 0.0, 1.0

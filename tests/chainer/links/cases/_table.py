@@ -84,7 +84,7 @@ def draw(row, dtype='float32', convert=lambda x: x, inputs=None):
 
 
 def run(row, link, arguments):
-    """What the link gives, all in one list."""
+    """Return all results of the link in one list."""
     if hasattr(link, 'reset_state'):
         link.reset_state()
     return _flat(row.run(link, *arguments.args, **arguments.kw))

@@ -104,15 +104,19 @@ void InitKernels(PyObject* module) {
           "    list of tuple: Name, family, operands as (role, C++ type, name), and the hash of "
           "the signature.");
     m.def("algorithms", &Algorithms,
-          "The kernels with several algorithms, and the names of these, in order of preference.");
+          "The kernels that have several algorithms.\n\n"
+          "Returns:\n"
+          "    dict: The names of their algorithms, in order of preference, by the kernel.");
     m.def(
         "force_algorithm",
         [](const std::string& kernel, const std::optional<std::string>& name) {
             return AlgorithmChoice::Find(kernel).Force(name);
         },
         nb::arg("kernel"), nb::arg("name").none(),
-        "Forces an algorithm in this thread; None ends it.\n\n"
-        "chainerx.testing.force_algorithm is for users.\n\n"
+        "Forces an algorithm in this thread. chainerx.testing.force_algorithm is for users.\n\n"
+        "Args:\n"
+        "    kernel (str): The kernel, of those of ``algorithms()``.\n"
+        "    name (str): The algorithm; None ends it.\n"
         "Returns:\n"
         "    str: The name that was forced before, or None.");
     nb::class_<KernelHook>(m, "Hook", "Code around every call of a kernel.")

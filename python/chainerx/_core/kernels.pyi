@@ -19,15 +19,19 @@ def table() -> list[tuple[str, str, list[tuple[str, str, str]], builtins.int]]:
 
 def algorithms() -> dict:
     """
-    The kernels with several algorithms, and the names of these, in order of preference.
+    The kernels that have several algorithms.
+
+    Returns:
+        dict: The names of their algorithms, in order of preference, by the kernel.
     """
 
 def force_algorithm(kernel: str, name: str | None) -> str | None:
     """
-    Forces an algorithm in this thread; None ends it.
+    Forces an algorithm in this thread. chainerx.testing.force_algorithm is for users.
 
-    chainerx.testing.force_algorithm is for users.
-
+    Args:
+        kernel (str): The kernel, of those of ``algorithms()``.
+        name (str): The algorithm; None ends it.
     Returns:
         str: The name that was forced before, or None.
     """

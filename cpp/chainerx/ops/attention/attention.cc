@@ -31,10 +31,10 @@ void CheckArray(const char* name, const Array& x, const Array& query, bool is_gr
                          other_name, ".shape is ", other.shape(), ", expected ", what};
 }
 
-// The axes before the last `n`.
+// Returns the axes before the last `n`.
 Shape Before(const Array& x, int n) { return {x.shape().begin(), x.shape().end() - n}; }
 
-// Brings axes before the last `n` together.
+// Broadcasts the axes before the last `n` together.
 Shape Joined(const Shape& shape, const char* name, const Array& x, int n, const Array& query) {
     const Shape other = Before(x, n);
     Shape joined = shape.ndim() < other.ndim() ? other : shape;

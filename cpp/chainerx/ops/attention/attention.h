@@ -1,4 +1,4 @@
-// Attention.
+// Scaled dot-product attention.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,23 @@ namespace chainerx {
 
 struct AttentionSettings {
     double dropout{0};              // the probability that a weight becomes 0
-    bool is_causal{false};          // query i sees keys 0, ..., i
-    std::optional<double> scale{};  // of the scores; 1 / sqrt(width) without
-    bool is_grouped{false};         // a head of keys serves several adjacent ones of queries
-    std::optional<uint64_t> key{};  // of dropout, see Dropout
+    bool is_causal{false};          // causal mask: query i sees keys 0, ..., i
+    std::optional<double> scale{};  // factor of the scores; 1 / sqrt(width) by default
+    // grouped-query attention: adjacent heads of queries share a head of keys
+    bool is_grouped{false};
+    std::optional<uint64_t> key{};  // RNG key of dropout, see Dropout
 };
 
-// softmax(scale query key^T + mask) value, over the last two axes; (..., queries, width), (...,
-// keys, width), (..., keys, width of values). Other axes broadcast, but for the number of heads,
-// axis -3, where they are grouped. mask, which broadcasts to (..., queries, keys), is bool (False:
-// takes no part), or a float that is added. A query with no key gives 0. The rows of the result lie
-// in memory as those of `query` do. Differentiable in all that are floats, any order.
+// Computes softmax(scale query key^T + mask) value over the last two axes, for shapes (...,
+// queries, width), (..., keys, width) and (..., keys, width of values). The other axes broadcast,
+// except the number of heads, axis -3, if heads are grouped. mask broadcasts to (..., queries,
+// keys); it is bool (False masks a key out) or a float that is added. A query with no key gives 0.
+// The result has the memory layout of `query`. Differentiable in all float inputs, any order.
 //
-// Never makes all scores, neither here nor in backward, which keeps the arguments, the result and a
-// number per query, and computes weights again; dropout draws them again. Only a gradient that is
-// itself differentiated is composed of other routines, and keeps several arrays of all scores.
+// The matrix of scores is never materialized, neither here nor in backward: backward saves the
+// arguments, the result and one number per query, recomputes the weights and replays dropout. Only
+// a gradient that is itself differentiated is composed of other routines, and keeps several arrays
+// of all scores.
 CX_API Array ScaledDotProductAttention(const Array& query, const Array& key, const Array& value,
                                        const std::optional<Array>& mask = std::nullopt,
                                        const AttentionSettings& settings = {});

@@ -20,7 +20,7 @@ Array ComposedAttention(const AttentionInputs& in) {
     const Dtype wide = dtype == Dtype::kFloat64 ? dtype : Dtype::kFloat32;
     const int8_t last = in.q.ndim() - 1;
     const Axes axis{last};
-    // Heads of keys once for each of queries.
+    // Repeats each head of keys for the queries of its group.
     const auto spread = [&](const Array& x) {
         const Array y = AsType(x, wide, false);
         if (last < 2 || y.shape()[last - 2] == in.q.shape()[last - 2]) return y;

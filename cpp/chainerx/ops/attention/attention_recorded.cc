@@ -18,13 +18,13 @@ namespace {
 
 constexpr OpInfo kAttention{"scaled_dot_product_attention", &kernels::Attention::kInfo};
 
-// Places of the inputs of the node; a mask only if it is of floats.
+// Indices of the node's inputs; the mask is an input only if it is a float.
 enum Place : int { kQ, kK, kV, kMask, kPlaces };
 
 Array None(const Array& like) { return EmptyUnchecked(Shape{0}, like.dtype(), like.device()); }
 
-// The result, of which a row has `width` elements: heads which were taken from the rows of a matrix
-// go back there without a copy.
+// Allocates the result with rows of `width` elements in the layout of q, so that heads which are
+// views of a matrix's rows need no copy when they are merged again.
 Array EmptyRows(const Array& q, int64_t width) {
     if (width == q.shape().back()) return EmptyRowsLike(q);
     Shape shape = q.shape();
@@ -32,7 +32,7 @@ Array EmptyRows(const Array& q, int64_t width) {
     return EmptyUnchecked(shape, q.dtype(), q.device());
 }
 
-// The mask as the kernel takes it.
+// Returns the mask broadcast to the scores, as the kernel takes it.
 Array MaskOf(const AttentionInputs& in) {
     if (in.mask.is_null()) return None(in.q);
     const Shape shape = in.scores_shape();
@@ -90,8 +90,8 @@ void SavedAttention::Compute(GradContext& context, const Array (&in)[kPlaces]) c
     const Array gy = Detached(context.output_grad());
     const auto wanted = [&](int i) { return context.IsInputGradRequired(i); };
     if (wanted(kQ) || wanted(kK) || wanted(kV)) {
-        // Those of results lie together as the arrays themselves do. Those of leaves, which the
-        // user keeps one by one, are arrays of their own.
+        // Gradients of results are adjacent in memory as the arrays themselves are. Gradients of
+        // leaves, which the user keeps one by one, are arrays of their own.
         std::vector<Array> like;
         Array grads[kMask];
         for (int i = 0; i < kMask; ++i) {
@@ -128,14 +128,14 @@ void SavedAttention::Compute(GradContext& context, const Array (&in)[kPlaces]) c
     context.SetInputGrad(kMask, Reshape(gmask, mask.shape()));
 }
 
-// Gradients that have gradients: those of the composition.
+// Computes differentiable gradients, by differentiating the composition.
 void SavedAttention::Differentiate(GradContext& context, const Array (&in)[kPlaces]) const {
-    // In a graph of its own, beside those that are recorded now.
+    // Uses a separate graph beside those that are recorded now.
     Context& cx = in[kQ].context();
     const BackpropScope scope{"composition", cx};
     const BackpropId& id = scope.backprop_id();
     const BackpropModeScope recorded{cx, id.mask(), true};
-    Array views[kPlaces];  // since the inputs themselves are not to become leaves
+    Array views[kPlaces];  // the inputs themselves must not become leaves
     std::vector<ConstArrayRef> targets;
     std::vector<int> places;
     for (int i = 0; i < context.input_count(); ++i) {

@@ -1,4 +1,4 @@
-// Attention as an operation, and made of others.
+// Attention as one recorded operation, and as a composition.
 #pragma once
 
 #include "chainerx/core/array.h"
@@ -6,8 +6,8 @@
 
 namespace chainerx::internal {
 
-// As the kernel Attention takes them, but for mask, which still has to broadcast. A null mask or
-// key is none; the key is in no graph, and written by nobody.
+// Arguments as the kernel Attention takes them, but the mask is not broadcast yet. A null mask or
+// key means none; the key is in no graph, and nothing writes to it.
 struct AttentionInputs {
     const Array& q;
     const Array& k;
@@ -16,7 +16,7 @@ struct AttentionInputs {
     const Array& key;
     AttentionOptions options;
 
-    // Of all scores.
+    // The shape of the full matrix of scores.
     Shape scores_shape() const {
         Shape shape = q.shape();
         shape.back() = k.shape()[k.ndim() - 2];

@@ -16,7 +16,7 @@ namespace {
 
 constexpr OpInfo kRotaryEmbedding{"rotary_embedding", &kernels::RotatePairs::kInfo};
 
-// What all but the last axis make.
+// Returns the shape without the last axis.
 Shape RowsOf(const Array& x) {
     Shape rows = x.shape();
     rows.pop_back();
@@ -59,7 +59,7 @@ void Check(const Array& x, const std::optional<Array>& positions, double base) {
     }
 }
 
-// (..., n) for positions of shape (...).
+// Returns angles of shape (..., n) for positions of shape (...).
 Array Angles(const Array& positions, int64_t n, double base, int64_t offset) {
     Device& device = positions.device();
     const Array frequency =
@@ -68,7 +68,7 @@ Array Angles(const Array& positions, int64_t n, double base, int64_t offset) {
     return ExpandDims(offset == 0 ? p : p + static_cast<double>(offset), Axes{-1}) * frequency;
 }
 
-// A table of numbers, as the kernel reads it for the rows of x.
+// Broadcasts a table of numbers along the rows of x, as the kernel reads it.
 Array AlongRows(const Array& table, const Array& x) {
     Shape shape = x.shape();
     shape.back() = table.shape().back();
@@ -82,7 +82,7 @@ Array Rotate(const Array& x, const Array& cos, const Array& sin, bool interleave
     CallOn<kernels::RotatePairs>(x.device(), is_adjacent ? from : AsContiguous(from),
                                  AlongRows(cos, x), AlongRows(sin, x), interleaved, y);
     if (Record rec{kRotaryEmbedding, {x}, y}) {
-        // Backward turns the other way.
+        // Backward rotates by the opposite angle.
         rec.Grad(0, [cos, sin, interleaved](const Array& gy) {
             return Rotate(gy, cos, -sin, interleaved);
         });

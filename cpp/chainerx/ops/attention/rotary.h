@@ -1,4 +1,4 @@
-// Positions as angles by which pairs of numbers are turned.
+// Rotary position embedding.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace chainerx {
 
-// Turns pair i of a row of x (..., length, depth) by the angle (position + offset) base^(-2 i /
+// Rotates pair i of a row of x (..., length, depth) by the angle (position + offset) base^(-2 i /
 // depth) (Su et al., RoFormer, 2021). `positions` are integers of a shape that broadcasts to (...,
-// length); without them a row's position is its place along the axis before the last. Pairs are
+// length); by default the position of a row is its index along the axis before the last. Pairs are
 // (x[2 i], x[2 i + 1]) where `interleaved`, else (x[i], x[i + depth / 2]). Angles are computed in
 // float64. Differentiable in x, any order.
 CX_API Array RotaryEmbedding(const Array& x, const std::optional<Array>& positions = std::nullopt,

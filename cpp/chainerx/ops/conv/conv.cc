@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kConv = "conv";
 constexpr const char* kConvTranspose = "conv_transpose";
 
-constexpr int64_t kMostLength = int64_t{1} << 61;  // of an axis: positions are computed with
+constexpr int64_t kMostLength = int64_t{1} << 61;  // of an axis; positions can be computed with
 
 void CheckReal(const char* op, const char* name, const Array& x) {
     if (IsComplex(x.dtype())) {
@@ -27,14 +27,15 @@ bool AreTruths(const Array& x, const Array& w, const std::optional<Array>& b) {
     return IsBool(x.dtype()) && IsBool(w.dtype()) && (!b.has_value() || IsBool(b->dtype()));
 }
 
-// Of truths: whether f(x, w, b) of their numbers counts any, as products of matrices of bool.
+// Convolution of bool: computes f(x, w, b) in int32 and tests the sums for nonzero, as matrix
+// products of bool do.
 template <typename F>
 Array OfTruths(const Array& x, const Array& w, const std::optional<Array>& b, const F& f) {
     const auto number = [](const Array& a) { return AsType(a, Dtype::kInt32); };
     return f(number(x), number(w), b.has_value() ? std::optional{number(*b)} : std::nullopt) != 0;
 }
 
-// All that does not depend on which axis of w has the channels of x.
+// Checks all that does not depend on which axis of w has the channels of x.
 ConvGeometry CheckArguments(const char* op, const Array& x, const Array& w, const Array* b,
                             const PerAxis& stride, const AxisPads& pad, const PerAxis& dilate,
                             int64_t groups) {
@@ -96,22 +97,22 @@ void CheckBias(const char* op, const Array& b, const Array& w, int64_t groups, i
                          w.shape(), ", is too large to address"};
 }
 
-// w.shape[1] of each group.
+// Returns the channels of all groups, w.shape[1] per group.
 int64_t ChannelsOfGroups(const char* op, const Array& x, const Array& w, int64_t groups) {
     int64_t channels;
     if (__builtin_mul_overflow(w.shape()[1], groups, &channels)) ThrowTooLarge(op, x, w, 1);
     return channels;
 }
 
-// One spatial axis, with lengths that can be computed with.
+// One spatial axis; its lengths are limited so that arithmetic does not overflow.
 struct ConvAxis {
-    int64_t window;  // from its first to its last element
+    int64_t window;  // the extent from its first to its last element
     int64_t stride;
     int64_t before;
     int64_t after;
 
     int64_t pads() const { return before + after; }
-    // 0 if no window fits.
+    // Returns 0 if no window fits.
     int64_t CountWindows(int64_t in, bool cover_all) const {
         const int64_t rest = in + pads() - window;
         if (rest < 0) return cover_all && rest + stride > 0 ? 1 : 0;
@@ -156,11 +157,12 @@ ConvAxis AxisOf(const char* op, const Array& x, const Array& w, const ConvGeomet
                          axis.after};
 }
 
-// Kernels may compute with all positions of an input of `shape` and its padding, and reserve memory
-// for them: they can be addressed, and steps on which no window depends are not beyond them.
+// Kernels may compute with all positions of an input of `shape` and its padding, and allocate
+// memory for them. So checks that they can be addressed, and clamps steps on which no window
+// depends.
 void LimitSteps(const char* op, const Shape& shape, const Array& w, const AxisPads& pad,
                 ConvGeometry* geometry) {
-    constexpr int64_t kRoom = 64;  // bytes for each: some channels of any dtype
+    constexpr int64_t kRoom = 64;  // bytes per position: some channels of any dtype
     Shape padded;
     for (int8_t i = 0; i < w.ndim() - 2; ++i) {
         padded.push_back(std::max<int64_t>(shape[i + 2] + pad.before[i] + pad.after[i], 1));

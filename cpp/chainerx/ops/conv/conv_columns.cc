@@ -12,11 +12,11 @@
 namespace chainerx::internal {
 namespace {
 
-// All windows of some images: for each channel and each element of the window a row, which has a
-// column for each position of the output.
+// im2col: a matrix of all windows of some images, with a row per channel and window element, and a
+// column per output position.
 class Columns {
  public:
-    // Of arrays of these shapes, for as many images at a time as a bounded memory holds, but one.
+    // Takes the shapes of the arrays; holds as many images at a time as fit kMemory, at least one.
     Columns(const char* op, const Shape& x, const Shape& w, const Shape& y,
             const ConvGeometry& geometry, int64_t item_size)
         : groups{geometry.groups}, geometry_{geometry}, axes_{static_cast<int8_t>(x.ndim() - 2)} {
@@ -34,16 +34,16 @@ class Columns {
     }
 
     int64_t groups;
-    int64_t outs;       // of a group
-    int64_t rows;       // of a group
-    int64_t positions;  // of an image
-    int64_t images;     // at a time
+    int64_t outs;       // per group
+    int64_t rows;       // per group
+    int64_t positions;  // per image
+    int64_t images;     // in one batch of columns
 
-    // The order of the columns (images, groups, rows, positions), or with the images before the
+    // The axes of the columns: (images, groups, rows, positions), or with the images next to the
     // positions.
     enum class Order : int8_t { kImagesFirst, kImagesInside };
 
-    // Columns of `dtype` with the windows of x, which has any strides.
+    // im2col: copies the windows of x, which may have any strides, into columns of `dtype`.
     Array Gather(const Array& x, Dtype dtype, Order order) const {
         const int64_t n = x.shape()[0];
         const Array columns =
@@ -56,7 +56,7 @@ class Columns {
         });
         return columns;
     }
-    // x += windows.
+    // col2im: adds the windows to x.
     void Scatter(const Array& x, const Array& columns) const {
         ForEachTap(x, columns, Order::kImagesFirst, [&](const Array& part, const Array& row) {
             CallOn<kernels::Add>(x.device(), Operand{part}, Operand{row}, part);
@@ -69,8 +69,8 @@ class Columns {
  private:
     static constexpr int64_t kMemory = int64_t{1} << 25;
 
-    // For each element of the window: what it sees of x, and its row, as views of one shape
-    // (images, channels, ...).
+    // For each window element, calls f with the part of x that it covers and with its row, as views
+    // of one shape (images, channels, ...).
     template <typename F>
     void ForEachTap(const Array& x, const Array& columns, Order order, const F& f) const {
         const int64_t n = x.shape()[0];
@@ -119,12 +119,12 @@ Array Images(const Array& x, int64_t begin, int64_t end) {
     return MakeView(x, shape, x.strides(), x.raw_data() + begin * x.strides()[0]);
 }
 
-// One matrix for each group.
+// Reshapes w to one matrix per group.
 Array Weights(const Array& w, const Columns& c) {
     return Reshape(Detached(w), {c.groups, c.outs, c.rows});
 }
 
-// One matrix for each group of each image.
+// Reshapes y to one matrix per image and group.
 Array Outputs(const Array& y, const Columns& c) {
     return Reshape(y, {y.shape()[0], c.groups, c.outs, c.positions});
 }
@@ -134,7 +134,7 @@ Array ForImages(const Array& weights, int64_t images) {
     return BroadcastTo(weights, {images, s[0], s[1], s[2]});
 }
 
-// b of each channel.
+// Broadcasts b along the channels of y.
 Array Bias(const Array& b, const Array& y) {
     Strides strides;
     strides.resize(y.ndim(), 0);
@@ -142,7 +142,7 @@ Array Bias(const Array& b, const Array& y) {
     return MakeView(b, y.shape(), strides, b.raw_data());
 }
 
-// In which more is added up than one product of matrices does.
+// The dtype in which several matrix products are accumulated.
 Dtype SumDtype(Dtype dtype) {
     return IsFloat(dtype) && GetItemSize(dtype) < 4 ? Dtype::kFloat32 : dtype;
 }

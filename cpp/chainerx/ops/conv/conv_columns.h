@@ -1,4 +1,4 @@
-// Convolutions made of copies and products of matrices, for devices without kernels for them.
+// Convolutions by im2col and matrix products, for devices without convolution kernels.
 #pragma once
 
 #include "chainerx/core/array.h"
@@ -6,7 +6,7 @@
 
 namespace chainerx::internal {
 
-// As the kernels Conv, ConvInputGrad and ConvWeightGrad. No operand but b is empty.
+// The same arguments as the kernels Conv, ConvInputGrad and ConvWeightGrad. Only b may be empty.
 void ConvByColumns(const char* op, const Array& x, const Array& w, const Array& b,
                    const ConvGeometry& geometry, const Array& y);
 void ConvInputGradByColumns(const char* op, const Array& gy, const Array& w, const Array& b,
@@ -14,7 +14,7 @@ void ConvInputGradByColumns(const char* op, const Array& gy, const Array& w, con
 void ConvWeightGradByColumns(const char* op, const Array& x, const Array& gy,
                              const ConvGeometry& geometry, const Array& gw);
 
-// y[n, c, ...] = b[c], or 0 if there is no b.
+// Sets y[n, c, ...] = b[c], or 0 if there is no b.
 void FillWithBias(const Array& b, const Array& y);
 
 }  // namespace chainerx::internal

@@ -15,12 +15,12 @@ constexpr OpInfo kConv{"conv", &kernels::Conv::kInfo};
 constexpr OpInfo kConvTranspose{"conv_transpose", &kernels::ConvInputGrad::kInfo};
 constexpr OpInfo kConvWeightGrad{"conv_weight_grad", &kernels::ConvWeightGrad::kInfo};
 
-// What a kernel gets of an operand.
+// Converts an operand for a kernel.
 Array ToOperand(const Array& x, Dtype dtype) {
     return x.dtype() == dtype ? x : AsType(Detached(x), dtype, false);
 }
 
-// The bias, of length 0 if there is none.
+// Converts the bias for a kernel; no bias is an array of length 0.
 Array ToBias(const Array* b, Dtype dtype, Device& device) {
     return b != nullptr ? ToOperand(*b, dtype) : EmptyUnchecked(Shape{0}, dtype, device);
 }
@@ -30,13 +30,13 @@ Dtype ResultDtype(const Array& x, const Array& w, const Array* b) {
     return b != nullptr ? PromoteTypes(dtype, b->dtype()) : dtype;
 }
 
-// Whether a kernel may be called, which may hold an image with its padding: where that is out of
-// all proportion to what is in it, the composition does with less.
+// Returns whether to call the kernel, which may hold a whole padded image. If the padding is out of
+// proportion to the image, the composition needs less memory.
 template <typename K>
 bool MayCall(const Device& device, const ConvGeometry& geometry, const Shape& x, const Shape& w,
              const Shape& y) {
     constexpr double kLeast = 0x1p24;
-    double reach = 1;  // which may be more than 64 bits count
+    double reach = 1;  // double, as it may exceed 64 bits
     double in = 1;
     double out = 1;
     for (int8_t i = 2; i < x.ndim(); ++i) {

@@ -1,5 +1,5 @@
-// Convolution and its two gradients, each the gradient of the other two, of arguments that are
-// known to fit. `shape` is that of the result, and a bias that is null there is none of.
+// Convolution and its two gradients, each the gradient of the other two. The arguments have been
+// checked. `shape` is that of the result; a null bias means none.
 #pragma once
 
 #include "chainerx/core/array.h"
@@ -9,7 +9,7 @@ namespace chainerx::internal {
 
 Array RecordedConv(const Array& x, const Array& w, const Array* b, const ConvGeometry& geometry,
                    const Shape& shape);
-// In the input.
+// The gradient in the input.
 Array RecordedConvTranspose(const Array& gy, const Array& w, const Array* b,
                             const ConvGeometry& geometry, const Shape& shape);
 Array RecordedConvWeightGrad(const Array& x, const Array& gy, const ConvGeometry& geometry,

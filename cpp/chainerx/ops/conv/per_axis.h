@@ -1,4 +1,4 @@
-// Numbers that belong to the spatial axes of a convolution or a pooling.
+// Parameters of convolution and pooling per spatial axis.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace chainerx {
 
-// A number for each spatial axis, or one for all of them.
+// One number for each spatial axis, or one for all.
 class PerAxis {
  public:
     PerAxis(int64_t all) : values_{all}, for_all_{true} {}  // NOLINT: a stride of 2
@@ -18,7 +18,7 @@ class PerAxis {
 
     int64_t operator[](int8_t axis) const { return values_[for_all_ ? 0 : axis]; }
 
-    // DimensionError if there are not `axes` numbers, or if one is below `least` or beyond 2^40.
+    // DimensionError unless there are `axes` numbers from `least` to 2^40.
     void Check(const char* op, const char* name, int8_t axes, int64_t least) const {
         bool good = for_all_ || values_.ndim() == axes;
         for (const int64_t v : values_) good = good && v >= least && v <= kMost;
@@ -36,7 +36,7 @@ class PerAxis {
     bool for_all_{false};
 };
 
-// What is added before and behind each spatial axis.
+// Padding before and after each spatial axis.
 struct AxisPads {
     PerAxis before;
     PerAxis after;

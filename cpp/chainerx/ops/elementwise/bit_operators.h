@@ -1,4 +1,4 @@
-// Operators on bits between arrays and scalars; apart, since few files use them.
+// Bitwise operators between arrays and scalars, in a header of their own since few files use them.
 #pragma once
 
 #include "chainerx/core/array.h"

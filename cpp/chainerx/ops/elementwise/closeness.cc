@@ -18,10 +18,10 @@ using internal::Detached;
 
 bool IsNumber(Dtype dtype) { return IsFloat(dtype) || IsComplex(dtype); }
 
-// x1 or x2, in the memory of x1.
+// Writes x1 | x2 to the memory of x1.
 void Either(const Array& x1, const Array& x2) { internal::IBitwiseOr(x1, x2); }
 
-// bool as an integer, beside what is none.
+// Converts bool to an integer if the other operand is not bool.
 Array Comparable(const Array& x, const Array& other) {
     return IsBool(x.dtype()) && !IsBool(other.dtype()) ? AsType(x, Dtype::kInt8) : Detached(x);
 }
@@ -38,10 +38,10 @@ bool AreBroadcastable(const Shape& s1, const Shape& s2) {
     return true;
 }
 
-// Where both are nan.
+// Returns where both are NaN.
 Array BothNan(const Array& a, const Array& b) { return LogicalAnd(Isnan(a), Isnan(b)); }
 
-// Of complex numbers; of others two passes do (numeric.def).
+// isclose for complex numbers; real numbers take two passes over memory (numeric.def).
 Array CloseParts(const Array& a, const Array& b, const Closeness& closeness) {
     Array y = LessEqual(Absolute(a - b), Absolute(b) * closeness.rtol + closeness.atol);
     internal::IBitwiseAnd(y, Isfinite(b));
@@ -53,7 +53,8 @@ Array CloseParts(const Array& a, const Array& b, const Closeness& closeness) {
 
 Array Isclose(const Array& given_a, const Array& given_b, const Closeness& closeness) {
     CheckSameDevice("isclose", given_a.device(), given_b.device());
-    // Integers, whose differences wrap around and whose tolerances are no integers, as float64.
+    // Converts integers to float64: their differences would wrap around, and tolerances are
+    // fractions.
     const auto to_number = [](const Array& x) {
         return AsType(Detached(x), IsNumber(x.dtype()) ? x.dtype() : Dtype::kFloat64, false);
     };

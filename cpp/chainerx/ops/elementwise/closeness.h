@@ -1,4 +1,4 @@
-// Whether arrays are equal, or nearly.
+// Tests whether arrays are equal, or equal within a tolerance.
 #pragma once
 
 #include "chainerx/core/array.h"
@@ -10,21 +10,20 @@ namespace chainerx {
 struct Closeness {
     double rtol{1e-5};
     double atol{1e-8};
-    bool equal_nan{false};  // whether nan equals nan
+    bool equal_nan{false};  // whether NaN equals NaN
 };
 
-// |a - b| <= atol + rtol * |b|, elementwise; infinities are close to themselves alone.
+// Returns |a - b| <= atol + rtol * |b|, elementwise; an infinity is close only to itself.
 CX_API Array Isclose(const Array& a, const Array& b, const Closeness& closeness = {});
-// Whether all are. Waits for the device.
+// Returns whether all elements are close. Waits for the device.
 CX_API bool Allclose(const Array& a, const Array& b, const Closeness& closeness = {});
-// Whether shapes and elements are equal. Waits for the device.
+// Returns whether shapes and elements are equal. Waits for the device.
 CX_API bool ArrayEqual(const Array& a1, const Array& a2, bool equal_nan = false);
-// The same where the shapes are broadcast.
+// The same, but broadcasts the shapes.
 CX_API bool ArrayEquiv(const Array& a1, const Array& a2);
 
 namespace internal {
-// An integer is compared with integers whose dtype may not hold it, as all integers are: as
-// float64.
+// Compares integers as float64, since the dtype of x may not hold `number`.
 inline Array NumberCloseTo(const Array& x, const Scalar& number) {
     const bool are_whole =
         !IsFloat(x.dtype()) && !IsComplex(x.dtype()) && number.kind() < DtypeKind::kFloat;

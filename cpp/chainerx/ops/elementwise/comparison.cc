@@ -7,14 +7,14 @@
 namespace chainerx::internal {
 namespace {
 
-// Whether a float of the same size or less would round it.
+// Returns whether a float of at most the same size would round the dtype's numbers.
 bool NeedsDouble(Dtype dtype) {
     return dtype == Dtype::kFloat64 || dtype == Dtype::kComplex128 ||
            (IsInt(dtype) && GetItemSize(dtype) >= 4);
 }
 
-// Whether a negative number on the left, or on the right, of a number that is not negative makes
-// the comparison true.
+// Returns the result of comparing a negative number with a nonnegative one; `left`: the negative
+// number is the left operand.
 bool IsTrueOfNegative(const KernelInfo* kernel, bool left) {
     if (kernel == &kernels::Equal::kInfo) return false;
     if (kernel == &kernels::NotEqual::kInfo) return true;
@@ -33,7 +33,7 @@ Dtype ComparisonDtype(Dtype dtype1, Dtype dtype2) {
     const Dtype integer = IsFloat(dtype1) ? dtype2 : dtype1;
     const Dtype floating = IsFloat(dtype1) ? dtype1 : dtype2;
     if (NeedsDouble(integer)) return Dtype::kFloat64;
-    // 16-bit floats hold all integers of 8 bits.
+    // 16-bit floats represent all 8-bit integers exactly.
     return GetItemSize(integer) == 1 ? floating : PromoteTypes(floating, Dtype::kFloat32);
 }
 

@@ -1,5 +1,5 @@
-// What comparisons compute in: a dtype that holds both sides, as NumPy has it, where arithmetic
-// would choose one that the result fits. Not for users.
+// The dtypes in which comparisons compute. Like NumPy's they represent both operands, whereas
+// arithmetic chooses a dtype for its result. Not for users.
 #pragma once
 
 #include "chainerx/core/array.h"
@@ -8,7 +8,7 @@
 namespace chainerx::internal {
 
 Dtype ComparisonDtype(Dtype dtype1, Dtype dtype2);
-// The number is weak among numbers of its kind, and exact against those of a lower kind.
+// The scalar is weak within its category, and exact against dtypes of a lower category.
 Dtype ComparisonDtype(Dtype dtype, const Scalar& scalar);
 
 // Compares uint64 with a signed dtype: no dtype holds both.

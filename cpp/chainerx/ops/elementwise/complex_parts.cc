@@ -20,7 +20,7 @@ Dtype ComplexOf(Dtype dtype) {
     return dtype == Dtype::kFloat64 ? Dtype::kComplex128 : Dtype::kComplex64;
 }
 
-// Part 0 or 1 of complex numbers, outside all graphs.
+// Returns a view of the real (0) or imaginary (1) part, outside all graphs.
 Array PartView(const Array& x, int part) {
     const Dtype dtype = RealDtype(x.dtype());
     x.buffer()->Ref();
@@ -41,7 +41,7 @@ Array Conjugates(const Array& x) {
     return y;
 }
 
-// One part of complex numbers whose other part is zero.
+// Makes complex numbers of one part; the other part is zero.
 Array FromPart(const Array& g, int part) {
     const Array zeros = ZerosLike(g);
     return part == 0 ? MakeComplex(g, zeros) : MakeComplex(zeros, Negative(g));

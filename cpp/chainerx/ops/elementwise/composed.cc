@@ -40,7 +40,7 @@ Array Fabs(const Array& x) { return Absolute(AsType(x, FloatResult(x.dtype()), f
 Array Clip(const Array& a, const std::optional<Scalar>& a_min, const std::optional<Scalar>& a_max) {
     if (!a_min && !a_max)
         throw ValueError{"clip: a_min and a_max are both None, expected one bound"};
-    // A bound that no element can cross is none, and need not fit the dtype.
+    // Ignores a bound that no element can cross; it need not fit the dtype.
     const auto is_needless = [&](const Scalar& bound, bool is_low) {
         return IsInt(a.dtype()) && bound.kind() < DtypeKind::kFloat && !bound.Fits(a.dtype()) &&
                (bound.To<double>() < 0) == is_low;
@@ -134,7 +134,8 @@ Array Swish(const Array& x, const Array& beta) {
         });
         rec.Grad(1, [a = rec.Save(a), b = rec.Save(b)](const Array& gy) {
             const Array x = a();
-            return x * SigmoidGrad(Sigmoid(x * b()), gy * x);  // far left 0 * x, not 0 * inf
+            // for large negative x this is 0 * x, not 0 * inf
+            return x * SigmoidGrad(Sigmoid(x * b()), gy * x);
         });
     }
     return y;
@@ -144,7 +145,8 @@ Array AbsoluteError(const Array& x1, const Array& x2) { return Absolute(x1 - x2)
 
 namespace {
 
-// The gradient of a sum is one number, broadcast: outside of graphs, without its dimensions.
+// The gradient of a sum is one number, broadcast; outside of graphs, drops the broadcast
+// dimensions.
 Array WithoutBroadcasting(const Array& gy) {
     if (gy.body()->slot != nullptr || gy.GetTotalSize() == 0) return gy;
     for (int64_t stride : gy.strides()) {

@@ -1,4 +1,4 @@
-// Elementwise routines that are compositions of rows.
+// Elementwise routines that are compositions of rows of the tables.
 #pragma once
 
 #include <cstdint>
@@ -12,30 +12,30 @@ namespace chainerx {
 
 // Absolute value in the float dtype of `x`.
 CX_API Array Fabs(const Array& x);
-// ValueError if there is neither bound.
+// ValueError if both bounds are missing.
 CX_API Array Clip(const Array& a, const std::optional<Scalar>& a_min,
                   const std::optional<Scalar>& a_max);
 // min(max(x, 0), z)
 CX_API Array ClippedRelu(const Array& x, double z = 20.0);
 // log(1 + exp(beta x)) / beta
 CX_API Array Softplus(const Array& x, double beta);
-// As the row of this name, but for alpha >= 0 the result is what is kept for backward: the next
-// operation is likely to keep it anyway.
+// Like the row of this name, but for alpha >= 0 backward saves the result instead of x: the next
+// operation is likely to save it anyway.
 CX_API Array Elu(const Array& x, double alpha);
 
-// x N(x), where N is the distribution function of normal numbers, or its approximation by tanh.
+// x N(x), where N is the standard normal distribution function, or its approximation by tanh.
 enum class GeluApproximation : int8_t { kNone, kTanh };
 CX_API Array Gelu(const Array& x, GeluApproximation approximate = GeluApproximation::kNone);
 
 // Leaky rectifier whose slope is an array.
 CX_API Array Prelu(const Array& x, const Array& slope);
-// x * sigmoid(beta x). The inputs are all that is kept for backward.
+// x * sigmoid(beta x). Backward saves only the inputs.
 CX_API Array Swish(const Array& x, const Array& beta);
 // relu(x) and relu(-x), joined along `axis`.
 CX_API Array Crelu(const Array& x, int8_t axis = 1);
 
 CX_API Array AbsoluteError(const Array& x1, const Array& x2);
-// The inputs are all that is kept for backward.
+// Backward saves only the inputs.
 CX_API Array SquaredError(const Array& x1, const Array& x2);
 
 }  // namespace chainerx

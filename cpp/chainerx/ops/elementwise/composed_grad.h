@@ -1,5 +1,5 @@
-// Gradients that have gradients, of an operation that is one kernel: those of what it is composed
-// of.
+// Differentiable gradients of an operation that is one kernel, by differentiating the composition
+// that it equals.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace chainerx::internal {
 
-// Whether the gradients, computed from these inputs, are to have a graph.
+// Returns whether the gradients, computed from these inputs, must be recorded in a graph.
 inline bool IsGradRecorded(GradContext& context, const std::vector<Array>& inputs) {
     for (const Array& x : inputs) {
         if (IsBackpropRequiredAny(x)) return true;
@@ -25,15 +25,15 @@ inline bool IsGradRecorded(GradContext& context, const std::vector<Array>& input
     return false;
 }
 
-// `inputs` are those of the node; compose(inputs) gives what the node has as outputs, in a vector.
+// `inputs` are the node's inputs; compose(inputs) must return the node's outputs in a vector.
 template <typename F>
 void GradOfComposition(GradContext& context, const std::vector<Array>& inputs, const F& compose) {
-    // In a graph of its own, beside those that are recorded now.
+    // Uses a separate graph beside those that are recorded now.
     Context& cx = inputs[0].context();
     const BackpropScope scope{"composition", cx};
     const BackpropId& id = scope.backprop_id();
     const BackpropModeScope recorded{cx, id.mask(), true};
-    std::vector<Array> views;  // since the inputs themselves are not to become leaves
+    std::vector<Array> views;  // the inputs themselves must not become leaves
     std::vector<ConstArrayRef> targets;
     std::vector<int> places;
     views.reserve(inputs.size());

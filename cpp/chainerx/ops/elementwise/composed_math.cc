@@ -27,15 +27,15 @@ using internal::Detached;
 
 constexpr double kPi = 3.14159265358979323846;
 
-// Both parts of complex numbers, each by `f`.
+// Applies `f` to both parts of complex numbers.
 template <typename F>
 Array OfParts(const Array& x, const F& f) {
     return MakeComplex(f(Real(x)), f(Imag(x)));
 }
 
-// Integers to multiples of 10^-decimals, exactly.
+// Rounds integers to multiples of 10^-decimals, exactly.
 Array RoundedToUnits(const Array& x, int64_t decimals) {
-    constexpr int64_t kMostDigits = 18;  // of int64; half of 10^19 is more than any
+    constexpr int64_t kMostDigits = 18;  // of int64; half of 10^19 exceeds every int64
     if (decimals < -kMostDigits && x.dtype() != Dtype::kUInt64) return ZerosLike(x);
     if (decimals < -kMostDigits - 1) return ZerosLike(x);
     uint64_t unit = 1;
@@ -77,7 +77,7 @@ Array Round(const Array& x, int64_t decimals) {
     const Range range = RangeOf(number.dtype());
     const double scale = std::pow(10.0, std::abs(static_cast<double>(decimals)));
     if (decimals > 0) {
-        // Where the dtype has no such scale, it has few elements with so many decimals.
+        // If the dtype can't represent the scale, few of its elements have so many decimals.
         if (scale > range.high && number.dtype() != Dtype::kFloat64) {
             return AsType(Round(AsType(number, Dtype::kFloat64), decimals), number.dtype());
         }

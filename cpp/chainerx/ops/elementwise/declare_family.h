@@ -7,7 +7,7 @@
 
 namespace chainerx {
 
-// The operation of a row, and the form with an output.
+// Declares the operation of a row, and its form with an output.
 #define CX_OPERATION(Name)                  \
     namespace internal {                    \
     CX_API const ElementwiseOp& Op##Name(); \

@@ -39,8 +39,8 @@ constexpr bool HasGrad() {
     }
 }
 
-// Stands for what a gradient may mention. What it does mention is saved: an expression that
-// compiles with x absent needs no x.
+// Stands for an argument that a gradient does not mention. All that it mentions is saved: if the
+// expression compiles with x absent, x need not be saved.
 struct Absent {};
 
 template <size_t kPlace, typename G, typename... Args>
@@ -48,7 +48,7 @@ inline constexpr bool kMentions = []<size_t... kI>(std::index_sequence<kI...>) {
     return !std::is_invocable_v<G, std::conditional_t<kI == kPlace, Absent, const Args&>...>;
 }(std::index_sequence_for<Args...>{});
 
-// An argument of a gradient, kept for it: an array, a number, or nothing.
+// A saved argument of a gradient: an array, a number, or nothing.
 struct KeptArray {
     Saved saved;
     Array operator()() const { return saved(); }
@@ -72,7 +72,7 @@ auto Keep([[maybe_unused]] Record& rec, [[maybe_unused]] const X& x) {
         return KeptNumber<X>{x};
 }
 
-// A gradient with all that it mentions but gy.
+// A gradient function with all saved arguments; it takes gy.
 template <typename G, typename... Kept>
 struct KeptGrad {
     std::tuple<Kept...> kept;
@@ -89,7 +89,7 @@ auto KeepFor(Record& rec, std::index_sequence<kI...>, const Args&... args) {
     return make(Keep<kMentions<kI, G, Args..., Array>, kI + 1 == sizeof...(Args)>(rec, args)...);
 }
 
-// Of the operand X among all, which is input number `next` if it is one.
+// Adds the gradient of the operand X, if it is an input; `next` is its input number.
 template <typename G, typename X, typename... Xs>
 void AddGrad(Record& rec, [[maybe_unused]] int& next, const Array& y, const Xs&... xs) {
     if constexpr (kIsInput<X>) {
@@ -101,7 +101,7 @@ void AddGrad(Record& rec, [[maybe_unused]] int& next, const Array& y, const Xs&.
     }
 }
 
-// Those for which `kIs`, as a tuple of T.
+// Returns a tuple of one T if `kIs`, else an empty one.
 template <bool kIs, typename T, typename X>
 auto Chosen([[maybe_unused]] const X& x) {
     if constexpr (kIs)
@@ -131,8 +131,8 @@ void RecordRow(const OpInfo& op, const Array& y, const Xs&... xs) {
 
 // ---- forward derivatives ------------------------------------------------------------------------
 
-// A gradient expression is linear in gy, so with the tangent of its input in the place of gy it is
-// that input's part of the tangent of y.
+// A gradient expression is linear in gy: with an input's tangent in the place of gy it gives that
+// input's contribution to the tangent of y.
 template <typename Operands, typename... Gs>
 struct Forward;
 template <typename... Xs, typename... Gs>
@@ -169,7 +169,7 @@ struct Forward<std::tuple<Xs...>, Gs...> {
                 static_cast<int8_t>(kInputs)};
     }
 };
-// Of those without a gradient.
+// For rows without a gradient.
 struct NoForward {
     static constexpr OpInfo Info(const char* name, const KernelInfo* kernel) {
         return {name, kernel, Batching::kElementwise};
@@ -178,7 +178,8 @@ struct NoForward {
 
 // ---- the table ----------------------------------------------------------------------------------
 
-// Another way to the result for some operands, null for all others. Families overload it.
+// A shortcut computes the result in another way for some operands, and returns null for others.
+// Families overload it.
 struct NoShortcut {};
 template <typename Grad, typename X>
 NoShortcut Shortcut(const Grad&, const X&) {

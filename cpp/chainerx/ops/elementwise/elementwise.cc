@@ -12,7 +12,7 @@
 namespace chainerx::internal {
 namespace {
 
-// What an array is compared with in the place of `scalar`, which is cast.
+// Returns the scalar to compare an array with; logical operations reduce it to a bool first.
 Scalar Comparable(const ElementwiseOp& op, const Scalar& scalar) {
     if (!IsLogical(op)) return scalar;
     return Scalar{scalar.To<Complex128>() != Complex128{}};  // before a cast can make it 0
@@ -23,11 +23,11 @@ bool IsBeyond(Dtype dtype, const Scalar& scalar) {
            !scalar.Fits(dtype);
 }
 
-// As good as `x` to be compared with a number beyond its dtype, which is nan or lies on the same
-// side of all elements.
+// Replaces `x` in a comparison with a number beyond its dtype: such a number is NaN, or lies on the
+// same side of all elements, so that zeros compare alike.
 Array StandIn(const Array& x) { return Zeros(x.shape(), Dtype::kFloat64, x.device()); }
 
-// The dtype that a comparison of an array with a scalar casts both to.
+// Returns the dtype to which a comparison casts both the array and the scalar.
 Dtype CheckedComparisonDtype(const ElementwiseOp& op, const char* name, Dtype dtype,
                              const Scalar& scalar) {
     Lookup(op, name, dtype);
@@ -208,7 +208,7 @@ Array CallTernary(const ElementwiseOp& op, const Operand& x1, const Operand& x2,
         }
     }
     CheckedNBytes(op.name, *shape, GetItemSize(dtype));
-    Array holders[3];  // nothing is converted before all is checked
+    Array holders[3];  // all operands are checked before any is converted
     std::optional<Operand> in[3];
     for (int i = 0; i < 3; ++i) {
         if (arrays[i] == nullptr) {

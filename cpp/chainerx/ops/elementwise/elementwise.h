@@ -1,5 +1,5 @@
-// What the routines of all elementwise families share: which dtype a row computes in, the output,
-// the call of the kernel. Not for users: they include the families' headers.
+// Shared by the routines of all elementwise families: the dtype in which a row computes, the
+// output, the call of the kernel. Not for users, who include the families' headers.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace chainerx::internal {
 
-// What is known of a row at run time.
+// Describes a row at run time.
 struct ElementwiseOp : OpInfo {
     DtypeRule rule;
     bool to_bool;  // predicates and comparisons
@@ -22,21 +22,21 @@ CX_API Array CallUnary(const ElementwiseOp& op, const Array& x, double attr);
 CX_API Array CallBinary(const ElementwiseOp& op, const Array& x1, const Array& x2);
 CX_API Array CallBinary(const ElementwiseOp& op, const Array& x1, const Scalar& x2);
 CX_API Array CallBinary(const ElementwiseOp& op, const Scalar& x1, const Array& x2);
-// At least one is an array.
+// At least one operand must be an array.
 CX_API Array CallTernary(const ElementwiseOp& op, const Operand& x1, const Operand& x2,
                          const Operand& x3);
 
-// x1 = op(x1, x2). Checks that nothing of a graph is overwritten, that the result fits the shape of
-// x1, and that its dtype is of no higher kind than that of x1. Memory that both share is copied
+// x1 = op(x1, x2). Checks that nothing in a graph is overwritten, that the result fits the shape of
+// x1, and that its dtype is of no higher category than that of x1. Memory that both share is copied
 // first.
 CX_API void CallInPlace(const ElementwiseOp& op, const Array& x1, const Array& x2);
 CX_API void CallInPlace(const ElementwiseOp& op, const Array& x1, const Scalar& x2);
 
-// Checks what a forward derivative is of: so many arrays that broadcast to y, tangents of their
-// shapes, and so many attributes.
+// Checks the arguments of a forward derivative: `n_inputs` arrays that broadcast to y, tangents of
+// their shapes, and `n_attributes` attributes.
 CX_API void CheckForward(const ForwardInputs& f, size_t n_inputs, size_t n_attributes);
 
-// "floor_divide" of "FloorDivide", made by the compiler.
+// Converts "FloorDivide" to "floor_divide" at compile time.
 template <int kSize>
 struct SnakeName {
     char text[2 * kSize]{};

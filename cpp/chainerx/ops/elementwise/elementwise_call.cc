@@ -42,8 +42,8 @@ bool BoolMeetsBoolOnly(const ElementwiseOp& op) {
     return op.rule == DtypeRule::kOrdered || (op.rule == DtypeRule::kAny && !IsLogical(op));
 }
 
-// A shift by a count of a wider dtype must not become a small one: all counts that are no less than
-// any width, or negative, are alike.
+// Clamps the counts of a shift to the narrower dtype: a huge count must not wrap to a small one,
+// and all counts that are negative or at least the width give the same result.
 CX_COLD Array ClampCount(const Array& x2) {
     const auto call = [](const KernelInfo& kernel, const Array& x, const Scalar& bound) {
         return CallBinary({{"shift", &kernel}, DtypeRule::kReal, false}, x, bound);
@@ -58,7 +58,7 @@ CX_COLD Array ClampCount(const Array& x2) {
 }  // namespace
 
 void ThrowDtype(const ElementwiseOp& op, const char* name, Dtype dtype) {
-    // These two have other kernels for complex numbers.
+    // These two have separate kernels for complex numbers.
     const bool may_be_complex =
         op.kernel == &kernels::Absolute::kInfo || op.kernel == &kernels::Sign::kInfo;
     throw DtypeError{op.name,

@@ -1,4 +1,4 @@
-// What all calls of elementwise kernels share: the dtype that operands compute in, their conversion
+// Shared by all calls of elementwise kernels: the dtype in which operands compute, their conversion
 // to it, the call itself. Not for users.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace chainerx::internal {
 inline constexpr int kNumRules = static_cast<int>(DtypeRule::kAny) + 1;
 inline constexpr int8_t kRefused = -1;
 
-// For each rule and dtype the dtype that operands compute in, or kRefused.
+// Maps each rule and dtype to the dtype in which operands compute, or to kRefused.
 struct ComputeTable {
     int8_t dtypes[kNumRules][kNumDtypes]{};
 
@@ -40,14 +40,14 @@ inline int8_t ComputeDtypeOrRefused(const ElementwiseOp& op, Dtype dtype) {
     return kComputeTable.dtypes[static_cast<int>(op.rule)][static_cast<int>(dtype)];
 }
 
-// Whether operands of `dtype` need no conversion.
+// Returns whether operands of `dtype` need no conversion.
 inline bool IsComputedIn(const ElementwiseOp& op, Dtype dtype) {
     return ComputeDtypeOrRefused(op, dtype) == static_cast<int8_t>(dtype);
 }
 
 [[noreturn]] CX_COLD void ThrowDtype(const ElementwiseOp& op, const char* name, Dtype dtype);
 
-// The dtype that the operand `name` of `dtype` computes in; DtypeError if there is none.
+// Returns the dtype in which the operand `name` of `dtype` computes; DtypeError if there is none.
 inline Dtype Lookup(const ElementwiseOp& op, const char* name, Dtype dtype) {
     const int8_t d = ComputeDtypeOrRefused(op, dtype);
     if (d == kRefused) [[unlikely]]
@@ -55,8 +55,8 @@ inline Dtype Lookup(const ElementwiseOp& op, const char* name, Dtype dtype) {
     return static_cast<Dtype>(d);
 }
 
-// The dtype that two arrays compute in; that an array and a scalar do, which is weak. `name` is
-// that of the array, "x1" or "x2".
+// Returns the dtype in which two arrays compute, and in which an array and a weak scalar do. `name`
+// is the array's, "x1" or "x2".
 Dtype Promoted(const ElementwiseOp& op, Dtype d1, Dtype d2);
 Dtype Promoted(const ElementwiseOp& op, const char* name, Dtype dtype, const Scalar& scalar);
 
@@ -69,13 +69,13 @@ struct Named {
         return x.is_array() ? IsBool(dtype()) : x.scalar().kind() == DtypeKind::kBool;
     }
 };
-// The dtype that any number of operands compute in.
+// The same for any number of operands.
 Dtype PromotedOf(const ElementwiseOp& op, std::span<const Named> operands);
 
-// Whether the operation asks only whether operands are 0.
+// Returns whether the operation depends only on whether operands are 0.
 bool IsLogical(const ElementwiseOp& op);
 
-// `x` itself, or a copy of another dtype that `holder` keeps.
+// Returns `x` itself, or a converted copy that `holder` keeps.
 const Array& As(const Array& x, Dtype dtype, Array& holder);
 // The same for the second operand, which may be the count of a shift.
 const Array& AsSecond(const ElementwiseOp& op, const Array& x2, Dtype dtype, Array& holder);

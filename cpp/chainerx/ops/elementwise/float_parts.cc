@@ -1,4 +1,4 @@
-// All of these look at the bits of floats as integers; what has too few is widened first.
+// These routines compute with the bits of floats as integers; narrow floats are widened first.
 #include "chainerx/ops/elementwise/float_parts.h"
 
 #include <cmath>
@@ -26,7 +26,7 @@ constexpr OpInfo kModf{"modf", nullptr, Batching::kElementwise};
 
 using internal::Detached;
 
-// float64: the bits of the fraction, the value of exponents, and those of normal numbers.
+// float64: number of fraction bits, exponent mask and bias, exponents of normal numbers.
 constexpr int kFractionBits = 52;
 constexpr int64_t kExponentMask = 2047;
 constexpr int64_t kBias = 1023;
@@ -50,15 +50,16 @@ double LeastNumber(Dtype dtype) {
     }
 }
 
-// 2^e of exponents of normal numbers.
+// Returns 2^e, for exponents of normal numbers.
 Array PowerOfTwo(const Array& e) {
     return ViewAs(LeftShift(AsType(e, Dtype::kInt64, false) + kBias, kFractionBits),
                   Dtype::kFloat64);
 }
 
-// x * 2^e of float64 and int64, in steps of which only the last one rounds.
+// Returns x * 2^e for float64 x and int64 e, in steps of which only the last rounds.
 Array TimesPowerOfTwo(Array x, Array e) {
-    // Downwards the steps leave a fraction's width, for numbers below the normal ones have less.
+    // A downward step stays a fraction's width above the limit, since subnormal numbers have fewer
+    // digits.
     constexpr int64_t kDown = kMinExponent + kFractionBits + 1;
     for (int i = 0; i < 2; ++i) {
         const Array step = Where(e > kMaxExponent, kMaxExponent, Where(e < kMinExponent, kDown, 0));
@@ -97,7 +98,7 @@ Array Ldexp(const Array& x1, const Array& x2) {
         throw DtypeError{"ldexp: x2 has dtype ", x2.dtype(), ", expected an integer"};
     }
     CheckSameDevice("ldexp", x1.device(), x2.device());
-    // No exponent beyond this says more, and uint64 has some that int64 has not.
+    // Larger exponents give the same result; the limit also keeps uint64 within int64.
     constexpr int64_t kEnough = 4000;
     const Array e = GetItemSize(x2.dtype()) == 8 ? Minimum(x2, kEnough) : x2;
     Array y = AsType(TimesPowerOfTwo(AsType(Detached(x1), Dtype::kFloat64, false),
@@ -135,7 +136,7 @@ Array Nextafter(const Array& x1, const Array& x2) {
     const Dtype dtype = from.dtype();
     if (GetItemSize(dtype) > 2) return NextFloat(from, to);
     const Dtype integer = IntegerOfSize(GetItemSize(dtype));
-    // Bits grow with the absolute value.
+    // Ordered as integers, the bits grow with the absolute value.
     const Array is_away = Equal(from < to, from > 0);
     const Array moved =
         ViewAs(ViewAs(from, integer) + AsType(Where(is_away, 1, -1), integer), dtype);
@@ -148,8 +149,8 @@ Array Nextafter(const Array& x1, const Array& x2) {
 
 Array Spacing(const Array& x) {
     const Dtype dtype = internal::RealFloatOf("spacing", "x", x);
-    const Array value = AsType(Detached(x), dtype, false) + 0.0;  // of -0 as of 0
-    // Bits grow with the absolute value; those of infinity become nan.
+    const Array value = AsType(Detached(x), dtype, false) + 0.0;  // + 0.0 turns -0 into 0
+    // The bits grow with the absolute value; after infinity comes NaN.
     const Array bits = ViewAs(value, IntegerOfSize(GetItemSize(dtype)));
     return ViewAs(bits + 1, dtype) - value;
 }

@@ -1,6 +1,6 @@
-// What the gradient expressions of all elementwise tables may use: operators, Where, and some
-// constants. Routines of other families are included by the family whose gradients call them: so a
-// new row rebuilds its callers, not all tables. Operands that are scalars stay scalars.
+// Vocabulary of the gradient expressions of all elementwise tables: operators, Where, and some
+// constants. A family whose gradients call routines of another family includes its header itself,
+// so that a new row rebuilds its callers, not all tables. Operands that are scalars stay scalars.
 #pragma once
 
 #include "chainerx/ops/elementwise/operators.h"
@@ -19,7 +19,7 @@ struct NoGrad {};
 [[maybe_unused]] constexpr double kLog10E = 0.43429448190325182765;
 [[maybe_unused]] constexpr double kTwoOverSqrtPi = 1.12837916709551257390;
 
-// Scalars in the place of arrays. A gradient is taken of floats, so doubles hold them.
+// Arithmetic of scalars in the place of arrays. Gradients are of floats, so doubles hold them.
 [[maybe_unused]] Scalar operator*(const Scalar& x1, const Scalar& x2) {
     return x1.To<double>() * x2.To<double>();
 }
@@ -42,8 +42,8 @@ struct NoGrad {};
     return condition ? FullLike(y, x, y.device()) : y;
 }
 
-// The gradient of maximum(x, other) and minimum(x, other) in x. Against a scalar, a tie passes the
-// whole gradient to the array.
+// The gradient of maximum(x, other) and minimum(x, other) in x. In a tie with a scalar the array
+// gets the whole gradient.
 [[maybe_unused]] Array MaximumGrad(const Array& x, const Array& other, const Array& gy) {
     return gy * MaximumShare(x, other);
 }

@@ -1,4 +1,4 @@
-// x1 = op(x1, x2), which the operators of assignment do.
+// x1 = op(x1, x2), the kernel of assignment operators such as +=.
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/overlap.h"
@@ -9,7 +9,8 @@
 namespace chainerx::internal {
 namespace {
 
-// In-place results may lose width, not kind: a float does not go into an integer.
+// In-place results may be narrowed, but not to a lower category: a float does not go into an
+// integer.
 CX_COLD void CheckInPlaceDtype(const ElementwiseOp& op, Dtype dtype, Dtype result) {
     if (GetCategory(result) != GetCategory(dtype)) {
         throw DtypeError{"i",
@@ -38,7 +39,7 @@ void CallInPlace(const ElementwiseOp& op, const Array& x1, const Array& x2) {
                              ", expected one that broadcasts to x1.shape, ",
                              x1.shape()};
     }
-    if (result != x1.dtype()) {  // x2 may not fit into the dtype of x1, though the result does
+    if (result != x1.dtype()) {  // the result fits the dtype of x1, but x2 may not
         Assign(x1, CallBinary(op, Detached(x1), Detached(x2)));
         return;
     }

@@ -5,7 +5,7 @@
 namespace chainerx::internal {
 namespace {
 
-// Strides of the operands along the axes of the result, 0 where they don't move.
+// Strides of the operands along the axes of the result; 0 if an operand is broadcast there.
 struct OperandStrides {
     int64_t n{0};
     Strides strides[4];
@@ -24,7 +24,7 @@ struct OperandStrides {
 
     enum class Place { kInside, kOutside, kEither };
 
-    // Where axis a goes, seen from axis b, which comes after it in C order.
+    // Returns the place of axis a relative to axis b, which comes after it in C order.
     Place Compare(int8_t a, int8_t b) const {
         bool inside = false;
         for (int64_t k = 0; k < n; ++k) {
@@ -48,7 +48,7 @@ Array EmptyInOrderOf(const Shape& shape, Dtype dtype, Device& device,
     const OperandStrides given{shape, operands};
     Axes order;  // innermost first
     for (int8_t axis = shape.ndim() - 1; axis >= 0; --axis) {
-        // Seen from the outside; an axis that doesn't care is passed by.
+        // Searches from the outside; skips axes that have no preference.
         int64_t place = order.size();
         for (int64_t i = order.size() - 1; i >= 0; --i) {
             const auto seen = given.Compare(axis, order[i]);

@@ -1,5 +1,5 @@
-// The memory order of elementwise results, conversions of dtype included. (Copy() gives C order: v7
-// promises it, and it is how one gets memory in C order.)
+// The memory layout of elementwise results and dtype conversions. (Copy() always gives C order: v7
+// promises it, and it is the way to get memory in C order.)
 #pragma once
 
 #include <span>
@@ -8,13 +8,13 @@
 
 namespace chainerx::internal {
 
-// An uninitialized array whose axes lie in memory in the order that the strides of `operands`,
-// which broadcast to `shape`, agree on, as NumPy's order "K": C order where they contradict each
-// other or don't care. A null operand has no say.
+// Returns an uninitialized array whose axes are in the memory order on which the strides of
+// `operands` agree, as NumPy's order "K"; C order where they contradict each other or have no
+// preference. `operands` broadcast to `shape`; null ones are ignored.
 CX_API Array EmptyInOrderOf(const Shape& shape, Dtype dtype, Device& device,
                             std::span<const Array* const> operands);
 
-// The result of an elementwise operation on `x`.
+// Allocates the result of an elementwise operation on `x`.
 inline Array EmptyResult(const Array& x, Dtype dtype) {
     if (x.IsContiguous()) [[likely]]
         return EmptyUnchecked(x.shape(), dtype, x.device());
@@ -22,7 +22,7 @@ inline Array EmptyResult(const Array& x, Dtype dtype) {
     return EmptyInOrderOf(x.shape(), dtype, x.device(), operands);
 }
 
-// The result of an elementwise operation on x1 and x2, which broadcast to `shape`.
+// Allocates the result of an elementwise operation on x1 and x2, which broadcast to `shape`.
 inline Array EmptyResult(const Shape& shape, const Array& x1, const Array& x2, Dtype dtype) {
     if (x1.IsContiguous() && x2.IsContiguous()) [[likely]]
         return EmptyUnchecked(shape, dtype, x1.device());

@@ -16,14 +16,15 @@ namespace {
 
 constexpr OpInfo kScaledPower{"scaled_power", nullptr, Batching::kElementwise};
 
-// c * x^e, and 0 where c == 0. One operation with derivatives of its own: those of where() would be
-// 0 at c == 0, where the one by c is not, and those of the product 0 * inf at x == 0.
+// c * x^e, and 0 where c == 0. It is one operation with its own derivatives: the derivative of
+// where() in c would be 0 at c == 0, where the true one is not, and that of the product is 0 * inf
+// at x == 0.
 Array ScaledPower(const Array& c, const Array& x, const Array& e) {
     Array y = Where(internal::Detached(c) == 0, 0,
                     internal::Detached(c) * Power(internal::Detached(x), internal::Detached(e)));
     if (Record rec{kScaledPower, {c, x, e}, y}) {
         rec.Grad(0, [x = rec.Save(x), c = rec.Save(c), e = rec.Save(e)](const Array& gy) {
-            // Without a derivative at 0^-1, as the one in the other order.
+            // Takes 0 for the derivative at 0^-1, as in the other order.
             const Array pole = (c() == 0) & (x() == 0);
             return gy * Where(pole, 0, Power(Where(pole, 1, x()), e()));
         });
@@ -52,8 +53,8 @@ Array PowerByBase(const Array& x1, const Scalar& x2) {
     return Power(x1, exponent - 1) * exponent;
 }
 
-// At x1 == 0 the plain formula gives 0 * inf, and so
-// does its derivative; there y <= 1 tells x2 >= 0, and the exponent of a constant need not be kept.
+// At x1 == 0 the plain formula gives 0 * inf, and so does its derivative; there y <= 1 shows that
+// x2 >= 0, so that a constant exponent need not be saved.
 Array PowerByExponent(const Array& x1, const Array& y) {
     Array zero = x1 == 0;
     if (!IsComplex(y.dtype())) zero = zero & (y <= 1);

@@ -1,5 +1,4 @@
-// What compositions of elementwise operations ask of their operands: real numbers, in a float
-// dtype, of one shape.
+// Operands of compositions of elementwise operations: real numbers in a float dtype, of one shape.
 #pragma once
 
 #include <utility>
@@ -20,13 +19,13 @@ inline void CheckReal(const char* op, const char* name, const Array& x) {
     }
 }
 
-// The float dtype in which real numbers are computed.
+// Returns the float dtype in which real numbers are computed.
 inline Dtype RealFloatOf(const char* op, const char* name, const Array& x) {
     CheckReal(op, name, x);
     return FloatResult(x.dtype());
 }
 
-// Two operands in one float dtype and one shape, outside all graphs.
+// Converts two operands to one float dtype and one shape, outside all graphs.
 inline std::pair<Array, Array> RealFloatPair(const char* op, const Array& x1, const Array& x2) {
     CheckReal(op, "x1", x1);
     CheckReal(op, "x2", x2);
@@ -38,14 +37,14 @@ inline std::pair<Array, Array> RealFloatPair(const char* op, const Array& x1, co
             BroadcastTo(AsType(Detached(x2), dtype, false), shape)};
 }
 
-// A number beside `x`, as an array: of the dtype that both compute in, for it is weak.
+// Converts a weak scalar beside `x` to an array of the dtype in which both compute.
 inline Array ArrayBeside(const Array& x, const Scalar& number) {
     return Full(Shape{}, number, ResultType(x.dtype(), number), x.device());
 }
 
 }  // namespace chainerx::internal
 
-// The forms of a routine of two arrays in which one of them is a number.
+// Defines the overloads of a routine of two arrays in which one of them is a number.
 #define CX_WITH_NUMBERS(Name)                             \
     inline auto Name(const Array& x1, const Scalar& x2) { \
         return Name(x1, internal::ArrayBeside(x1, x2));   \

@@ -13,7 +13,7 @@ namespace {
 
 constexpr OpInfo kRectifiedLinear{"rectified_linear", &kernels::RectifiedLinear::kInfo};
 
-// gy where y is not 0, in the memory of gy where nobody else will read it.
+// Returns gy where y is not 0, else 0; in the memory of gy if nobody else reads it.
 Array Masked(const Array& y, const Array& gy) {
     if (!internal::IsSeenHereOnly(gy) || !gy.IsContiguous() || gy.dtype() != y.dtype() ||
         internal::IsBackpropRequiredAny(y)) {

@@ -1,4 +1,4 @@
-// sin(pi x) / (pi x) and its derivatives, which are quotients with x only far from 0.
+// sin(pi x) / (pi x) and its derivatives; dividing by x is accurate only far from 0.
 #include <cmath>
 
 #include "chainerx/autograd/record.h"
@@ -23,7 +23,7 @@ constexpr double kPi = 3.14159265358979323846;
 //     (-1)^(k/2) t^(k-n) / ((k-n)! (k+1)).
 Array Series(const Array& t, int n) {
     constexpr int kTerms = 14;
-    const int least = n % 2;  // the power of t in the first term
+    const int least = n % 2;  // exponent of t in the first term
     const Array square = t * t;
     Array y;
     for (int i = kTerms - 1; i >= 0; --i) {
@@ -35,7 +35,7 @@ Array Series(const Array& t, int n) {
     return least == 1 ? y * t : y;
 }
 
-// The same by t f = sin(t): t f^(n) + n f^(n-1) is the n-th derivative of sin.
+// The same from t f = sin(t): t f^(n) + n f^(n-1) is the n-th derivative of sin.
 Array Quotient(const Array& t, int n) {
     const Array sine = n % 2 == 0 ? Sin(t) : Cos(t);
     const Array numerator = n % 4 < 2 ? sine : -sine;

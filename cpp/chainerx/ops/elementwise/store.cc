@@ -39,15 +39,15 @@ void CheckMask(const char* op, const Array& where) {
     }
 }
 
-// `x`, or a copy that `holder` keeps, where `x` would change while `out` is written.
+// Returns `x`, or a copy that `holder` keeps if writing to `out` would change `x`.
 const Array& Unshared(const Array& x, const Array& out, Array& holder) {
     if (!MustCopy(out, x)) return x;
     holder = Copy(Detached(x));
     return holder;
 }
 
-// Whether the kernel itself can write to `out`: operands that it computes with as they are, and a
-// result of the dtype of `out`.
+// Returns whether the kernel can write to `out` itself: no operand needs a conversion, and the
+// result has the dtype of `out`.
 bool IsDirect(const ElementwiseOp& op, std::span<const Operand> operands, const Array& out) {
     std::optional<Dtype> dtype;
     bool has_scalar = false;
@@ -63,7 +63,8 @@ bool IsDirect(const ElementwiseOp& op, std::span<const Operand> operands, const 
     if (!dtype || !IsComputedIn(op, *dtype)) return false;
     if (out.dtype() != (op.to_bool ? Dtype::kBool : *dtype)) return false;
     if (!has_scalar) return true;
-    if (op.to_bool || op.rule == DtypeRule::kShift) return false;  // these look at the number
+    // these depend on the scalar itself
+    if (op.to_bool || op.rule == DtypeRule::kShift) return false;
     if (operands.size() == 2) {
         const int array = operands[0].is_array() ? 0 : 1;
         return Promoted(op, kNames[array], *dtype, operands[1 - array].scalar()) == *dtype;

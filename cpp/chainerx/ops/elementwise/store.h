@@ -1,6 +1,5 @@
-// Results that go into an array that is there already, by the rules of
-// ops/elementwise/compute_into.h, and what else the options of NumPy's elementwise functions need.
-// Not for users.
+// Results that are written to an existing array, by the rules of ops/elementwise/compute_into.h,
+// and helpers for the other options of NumPy's elementwise functions. Not for users.
 #pragma once
 
 #include "chainerx/core/array.h"
@@ -10,7 +9,7 @@
 
 namespace chainerx::internal {
 
-// Any result `y`. `op` is for the errors.
+// Writes any result `y` to `out`. `op` names the routine in errors.
 CX_API void StoreInto(const char* op, const Array& y, const Array& out,
                       const Array* where = nullptr);
 
@@ -21,12 +20,12 @@ CX_API void AssignWhere(const Array& x, const Array& condition, const Array& val
 // DtypeError if the operation does not compute in `dtype`.
 CX_API void CheckComputesIn(const ElementwiseOp& op, Dtype dtype);
 
-// An operand of an operation that is asked to compute in `dtype`: DtypeError if it is of a higher
-// kind. Differentiable.
+// Converts an operand to `dtype`, which the caller asked for; DtypeError if the operand is of a
+// higher category. Differentiable.
 CX_API Array OperandAs(const char* op, const char* name, const Array& x, Dtype dtype);
 CX_API void CheckOperandAs(const char* op, const char* name, const Scalar& x, Dtype dtype);
 
-// `y` where the mask is true, 0 elsewhere; the shapes are broadcast. Differentiable in y.
+// Returns `y` where the mask is true, 0 elsewhere; broadcasts the shapes. Differentiable in y.
 CX_API Array OrZero(const char* op, const Array& y, const Array& where);
 
 }  // namespace chainerx::internal

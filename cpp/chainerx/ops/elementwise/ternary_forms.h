@@ -1,4 +1,4 @@
-// What the operands of a ternary operation may be: arrays or numbers, but not three numbers.
+// Overloads for the operands of a ternary operation: arrays or numbers, but not three numbers.
 #pragma once
 
 #define CX_TERNARY_FORMS(Form, Name)                                           \

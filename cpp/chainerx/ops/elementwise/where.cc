@@ -14,14 +14,14 @@ namespace {
 
 constexpr OpInfo kWhere{"where", &kernels::Where::kInfo, Batching::kElementwise};
 
-// `x` itself, or a copy of another dtype that `holder` keeps.
+// Returns `x` itself, or a converted copy that `holder` keeps.
 const Array& As(const Array& x, Dtype dtype, Array& holder) {
     if (x.dtype() == dtype) return x;
     holder = AsType(internal::Detached(x), dtype, false);
     return holder;
 }
 
-// The shape that all broadcast to; one that both have already costs no more than a comparison.
+// Returns the broadcast shape of all; equal shapes cost no more than a comparison.
 Shape Broadcast(const Shape& s1, const Shape& s2) {
     return s1 == s2 ? s1 : BroadcastShapes("where", s1, s2);
 }

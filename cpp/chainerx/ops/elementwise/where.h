@@ -1,4 +1,4 @@
-// Choosing between two operands by a condition.
+// Selects between two operands by a condition.
 #pragma once
 
 #include "chainerx/core/array.h"
@@ -7,7 +7,7 @@
 
 namespace chainerx {
 
-// `condition` of any dtype; the three are broadcast to each other.
+// `condition` has any dtype; all three are broadcast to each other.
 CX_API Array Where(const Array& condition, const Array& x, const Array& y);
 CX_API Array Where(const Array& condition, const Array& x, const Scalar& y);
 CX_API Array Where(const Array& condition, const Scalar& x, const Array& y);

@@ -9,20 +9,20 @@
 namespace chainerx {
 namespace {
 
-// Where x is so large that no derivative is left, and its powers might overflow.
+// Clips x to where powers don't overflow and beyond which the derivatives vanish.
 Array NearZero(const Array& x) { return Clip(x, -64.0, 64.0); }
 
 // The same for powers of exp(x).
 Array WithinGate(const Array& x) { return Clip(x, -1000.0, 1000.0); }
 
-// The second derivative of x s, s being sigmoid(x).
+// The second derivative of x s, where s = sigmoid(x).
 Array SiluCurve(const Array& far) {
     const Array x = WithinGate(far);
     const Array s = Sigmoid(x);
     return s * (1 - s) * (2 + x * (1 - s * 2));
 }
 
-// That of x t with t = tanh(softplus(x)).
+// The second derivative of x t, where t = tanh(softplus(x)).
 Array MishCurve(const Array& far) {
     const Array x = WithinGate(far);
     const Array s = Sigmoid(x);
@@ -30,14 +30,14 @@ Array MishCurve(const Array& far) {
     return (1 - Square(t)) * s * (2 + x * (1 - s - s * t * 2));
 }
 
-// The second derivative of x N(x), where N is the normal distribution's function.
+// The second derivative of x N(x), where N is the standard normal distribution function.
 Array GeluErfCurve(const Array& far) {
     constexpr double kInverseSqrt2Pi = 0.39894228040143268;
     const Array square = Square(NearZero(far));
     return (2 - square) * Exp(square * -0.5) * kInverseSqrt2Pi;
 }
 
-// That of x (1 + tanh(u(x))) / 2 with u(x) = a x + b x^3.
+// The second derivative of x (1 + tanh(u(x))) / 2, where u(x) = a x + b x^3.
 Array GeluTanhCurve(const Array& far) {
     constexpr double kA = 0.79788456080286536;
     constexpr double kB = 0.035677408136300123;

@@ -43,7 +43,7 @@ Array AbsoluteValues(const Array& x) {
     return y;
 }
 
-// Of complex numbers, the distance from 0, where its derivative is taken for 0.
+// The modulus of complex numbers; its derivative at 0 is defined as 0.
 Array Shortcut(const GradAbsolute&, const Array& x) {
     if (!IsComplex(x.dtype())) [[likely]]
         return Array{};
@@ -57,26 +57,26 @@ Array Shortcut(const GradAbsolute&, const Array& x) {
     return y;
 }
 
-// Of complex numbers, the one in their direction on the unit circle.
+// The sign of a complex number: its direction on the unit circle.
 Array Shortcut(const GradSign&, const Array& x) {
     if (!IsComplex(x.dtype())) [[likely]]
         return Array{};
     const Array number = internal::Detached(x);
     const Array size = Absolute(number);
-    // Part by part: the quotient of complex numbers takes the inverse of the size, which may
+    // Divides part by part: division of complex numbers computes the inverse of the size, which may
     // overflow.
     const Array is_zero = size == 0;
     const Array divisor = Where(is_zero, 1, size);
     Array y = MakeComplex(Real(number) / divisor, Imag(number) / divisor);
-    y = Where(is_zero, 0, y);  // without the signs of zeros
-    // As in NumPy, one infinite part is the direction, and two are none.
+    y = Where(is_zero, 0, y);  // clears the signs of zeros
+    // As in NumPy, one infinite part gives the direction, and two give NaN.
     const Array re_is_inf = Isinf(Real(number));
     const Array im_is_inf = Isinf(Imag(number));
     const Array direction = MakeComplex(Where(re_is_inf, Sign(Real(number)), 0),
                                         Where(im_is_inf, Sign(Imag(number)), 0));
     y = Where(NotEqual(re_is_inf, im_is_inf), direction, y);
     if (Record rec{kComplexSign, {x}, y}) {
-        // What turns it, over the distance from 0; at 0 it is taken for 0.
+        // The derivative is the tangential part over the modulus; at 0 it is defined as 0.
         rec.Grad(0, [x = rec.Save(x), y = rec.SaveOutput(y)](const Array& gy) {
             const Array along = Real(gy * y());
             const Array distance = Absolute(x());
@@ -87,8 +87,8 @@ Array Shortcut(const GradSign&, const Array& x) {
     return y;
 }
 
-// The exponents that NumPy's operator has its own ways for, with the same bits: the square root of
-// -0 is -0, of -inf nan.
+// Exponents that NumPy's operator treats specially, with the same bits: the square root of -0 is
+// -0, of -inf NaN.
 Array Shortcut(const Grad1Power&, const Array& x, const Scalar& exponent) {
     if (exponent.kind() == DtypeKind::kBool || exponent.kind() == DtypeKind::kComplex ||
         IsBool(x.dtype())) {

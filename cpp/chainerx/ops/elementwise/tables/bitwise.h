@@ -1,4 +1,4 @@
-// Bits of integers.
+// Bitwise operations of integers.
 #pragma once
 
 #define CX_DECLARED_DEF "chainerx/ops/elementwise/tables/bitwise.def"

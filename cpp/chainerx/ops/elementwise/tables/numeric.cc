@@ -9,8 +9,8 @@
 namespace chainerx {
 namespace {
 
-// The gradients of fmax and fmin in x: those of maximum and minimum where neither operand is nan,
-// or both are; else the one that is a number has it.
+// The gradients of fmax and fmin in x: those of maximum and minimum if neither or both operands are
+// NaN; else the operand that is a number gets all of it.
 template <typename Other>
 Array ForNumbers(const Array& x, const Other& other, const Array& gy, const Array& gx) {
     if constexpr (std::is_same_v<Other, Array>) {

@@ -1,4 +1,4 @@
-// Numbers: extremes that nan is not one of, steps, rounding to decimals.
+// Numerical functions: extremes that ignore NaN, step functions, rounding to decimals.
 #pragma once
 
 #define CX_DECLARED_DEF "chainerx/ops/elementwise/tables/numeric.def"

@@ -1,4 +1,4 @@
-// Rounding to whole numbers.
+// Rounding to integers.
 #pragma once
 
 #define CX_DECLARED_DEF "chainerx/ops/elementwise/tables/rounding.def"

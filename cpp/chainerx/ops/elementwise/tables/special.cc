@@ -22,7 +22,7 @@ constexpr double kSqrtHalf = 0.70710678118654752440;
 // The density of the normal distribution at 0, 1 / sqrt(2 pi).
 constexpr double kNormalPeak = 0.39894228040143267794;
 
-// In the place of a gradient that an operand can't have; to leave it out would look like zero.
+// Stands for a gradient that is not available; without it the gradient would silently be zero.
 Array Refuse(const Array& gy, const char* operand, const char* order = "") {
     throw ChainerxError{operand,    " has no ",     order, "gradient, and one of shape ",
                         gy.shape(), " is asked for"};
@@ -37,8 +37,8 @@ Array ZeroRatio(const Scalar& x1, const Array& x2) {
     return ZeroRatio(internal::ArrayBeside(x2, x1), x2);
 }
 
-// y ((a - 1) / x - 1), the derivative of the density y. At 0 its first part is another density: the
-// quotient has no value there, nor have its derivatives.
+// y ((a - 1) / x - 1), the derivative of the density y. At 0 its first term is another density: the
+// quotient and its derivatives are undefined there.
 Array GammaDensityBend(const Array& a, const Array& x, const Array& y) {
     const Array at_zero = LogicalAnd(x == 0, a >= 1);
     const Array is_more = LogicalAnd(at_zero, a > 1);
@@ -49,7 +49,7 @@ Array GammaDensityBend(const Scalar& a, const Array& x, const Array& y) {
     return GammaDensityBend(internal::ArrayBeside(x, a), x, y);
 }
 
-// y ((a - 1) / x - (b - 1) / (1 - x)), the same at both ends of the range.
+// y ((a - 1) / x - (b - 1) / (1 - x)), with the same care at both ends of the range.
 Array BetaDensityBend(const Array& a, const Array& b, const Array& x, const Array& y) {
     const Array at_zero = LogicalAnd(x == 0, a >= 1);
     const Array at_one = LogicalAnd(x == 1, b >= 1);
@@ -72,7 +72,7 @@ Array BetaDensityBend(const Scalar& a, const Scalar& b, const Array& x, const Ar
     return BetaDensityBend(internal::ArrayBeside(x, a), internal::ArrayBeside(x, b), x, y);
 }
 
-// Of numbers in the place of arrays.
+// Overloads for numbers in the place of arrays.
 [[maybe_unused]] Scalar Log(const Scalar& x) { return std::log(x.To<double>()); }
 [[maybe_unused]] Scalar Log1p(const Scalar& x) { return std::log1p(x.To<double>()); }
 [[maybe_unused]] Scalar Digamma(const Scalar& x) {
@@ -82,10 +82,10 @@ Array BetaDensityBend(const Scalar& a, const Scalar& b, const Array& x, const Ar
     return y;
 }
 
-// From here on Stirling's formula holds, with this rest.
+// From here on Stirling's formula holds with the remainder below.
 constexpr double kStirling = 10;
 
-// lgamma(x) less (x - 1/2) log(x) - x + log(2 pi) / 2 (DLMF 5.11.1).
+// The remainder lgamma(x) - (x - 1/2) log(x) + x - log(2 pi) / 2 (DLMF 5.11.1).
 Array StirlingRest(const Array& x) {
     constexpr double kSeries[] = {1.0 / 12,   -1.0 / 360,        1.0 / 1260, -1.0 / 1680,
                                   1.0 / 1188, -691.0 / 360360.0, 1.0 / 156};
@@ -96,14 +96,14 @@ Array StirlingRest(const Array& x) {
     return (sum + kSeries[0]) * v;
 }
 
-// lgamma(b) - lgamma(a + b), where b and a + b are large: what is as large as either is gone from
-// Stirling's formula (algdiv of Didonato and Morris, Algorithm 708, 1992).
+// lgamma(b) - lgamma(a + b), where b and a + b are large: the large terms of Stirling's formula
+// have been cancelled (algdiv of Didonato and Morris, Algorithm 708, 1992).
 Array Shift(const Array& a, const Array& b) {
     const Array sum = a + b;
     return StirlingRest(b) - StirlingRest(sum) - (sum - 0.5) * Log1p(a / b) - a * (Log(b) - 1.0);
 }
 
-// betaln(a, b), a <= b, both large: terms of one sign (bcorr of the same).
+// betaln(a, b) for large a <= b, in terms of one sign (bcorr of the same).
 Array BothLarge(const Array& a, const Array& b) {
     constexpr double kHalfLog2Pi = 0.91893853320467274178;
     const Array rests = StirlingRest(a) + StirlingRest(b) - StirlingRest(a + b);
@@ -112,11 +112,11 @@ Array BothLarge(const Array& a, const Array& b) {
            b * Log1p(ratio);
 }
 
-// The sum of k**-x, less what Euler and Maclaurin make of it behind the first terms: Riemann's zeta
-// function for x from -1/2 to below 1 (DLMF 25.2.9).
+// Riemann's zeta function for x in [-1/2, 1): the sum of k**-x, with the Euler-Maclaurin correction
+// after the first terms (DLMF 25.2.9).
 Array ZetaBelowOne(const Array& x) {
     constexpr int kTerms = 10;
-    // Bernoulli's numbers 2k over the factorials of 2k.
+    // The Bernoulli numbers B_2k over (2k)!.
     constexpr double kFactors[] = {1.0 / 12,          -1.0 / 720,
                                    1.0 / 30240,       -1.0 / 1209600,
                                    1.0 / 47900160,    -691.0 / 1307674368000,
@@ -135,8 +135,8 @@ Array ZetaBelowOne(const Array& x) {
     return sum;
 }
 
-// The same for x up to -1/2, by the functional equation (DLMF 25.4.1): nearer to 0, 1 - x rounds to
-// the pole.
+// The same for x <= -1/2, by the functional equation (DLMF 25.4.1): nearer to 0, 1 - x would round
+// to the pole.
 Array ZetaReflected(const Array& x) {
     constexpr double kPi = 3.14159265358979323846;
     const Array t = 1 - x;
@@ -158,7 +158,8 @@ Array Zeta(const Array& x) {
 Array KlDiv(const Array& x1, const Array& x2) {
     const Array y = RelEntr(x1, x2);
     const Array difference = AsType(x2, y.dtype(), false) - AsType(x1, y.dtype(), false);
-    // It has no say where the relative entropy is infinite, for -inf would make nan of it.
+    // Omits the difference where the relative entropy is infinite, since -inf would turn it into
+    // NaN.
     return y + Where(internal::Detached(difference) == -HUGE_VAL, 0, difference);
 }
 
@@ -167,7 +168,7 @@ Array Betaln(const Array& a, const Array& b) {
     const Dtype wide = internal::WideDtype(dtype);
     const Array x1 = AsType(a, wide, false);
     const Array x2 = AsType(b, wide, false);
-    // Not by Minimum(), whose derivative belongs to both where they are equal.
+    // Minimum() would give both operands a derivative where they are equal.
     const Array in_order = x1 <= x2;
     const Array low = Where(in_order, x1, x2);
     const Array high = Where(in_order, x2, x1);
@@ -175,17 +176,17 @@ Array Betaln(const Array& a, const Array& b) {
     const Array is_large =
         LogicalAnd(LogicalAnd(high >= kStirling, sum >= kStirling), sum < INFINITY);
     const Array are_both = LogicalAnd(is_large, low >= kStirling);
-    // Each of the three where the others do not apply has operands that give finite derivatives.
+    // Each of the three formulas gets operands with finite derivatives where another one applies.
     const Array rest = Where(
         are_both, BothLarge(Where(are_both, low, kStirling), Where(are_both, high, kStirling)),
         Lgamma(low) + Shift(Where(is_large, low, 1), Where(is_large, high, kStirling)));
     const Array y = Where(is_large, rest, Lgamma(low) + Lgamma(high) - Lgamma(sum));
-    // Of three poles, one is left.
+    // At 0, 0 one of the three poles remains.
     return AsType(Where(LogicalAnd(x1 == 0, x2 == 0), HUGE_VAL, y), dtype, false);
 }
 
 Array Multigammaln(const Array& a, int64_t d) {
-    constexpr int64_t kMost = 10'000;  // each is a step
+    constexpr int64_t kMost = 10'000;  // each is an iteration
     if (d < 1 || d > kMost) {
         throw ValueError{"multigammaln: d is ", d, ", expected 1 to ", kMost};
     }

@@ -1,4 +1,4 @@
-// The functions of chainerx.special: kin of the error function and of the gamma function.
+// The functions of chainerx.special, related to the error function and the gamma function.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ CX_API Array Zeta(const Array& x);
 // The logarithm of the absolute value of the beta function.
 CX_API Array Betaln(const Array& a, const Array& b);
 CX_WITH_NUMBERS(Betaln)
-// That of the gamma function of d x d matrices, for a > (d - 1) / 2. ValueError unless d is from 1
-// to 10000.
+// The logarithm of the gamma function of d x d matrices, for a > (d - 1) / 2. ValueError unless d
+// is from 1 to 10000.
 CX_API Array Multigammaln(const Array& a, int64_t d);
 
 }  // namespace chainerx

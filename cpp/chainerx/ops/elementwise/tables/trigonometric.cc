@@ -6,7 +6,7 @@
 namespace chainerx {
 namespace {
 
-// gy / (x^2 + 1). The square of a real number may be out of range though the result is not.
+// gy / (x^2 + 1). The square of a real number may overflow though the result does not.
 Array ArctanGrad(const Array& x, const Array& gy) {
     if (IsComplex(x.dtype())) return gy / (x * x + 1);
     const Array h = Hypot(x, 1);

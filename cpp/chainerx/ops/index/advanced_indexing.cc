@@ -1,4 +1,4 @@
-// Indices that are arrays: reduced to Take and its inverse along one axis.
+// Advanced indexing: indices that are arrays are reduced to Take and its transpose along one axis.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -20,20 +20,20 @@
 namespace chainerx {
 namespace {
 
-// What picks elements along an axis: an array of integers, or a number; or, along several axes, a
-// bool array. One without dimensions stands for an axis of its own, of length 1. The caller's
-// arrays are kept for backward, in place of those made of them.
+// An index that picks elements along an axis: an array of integers, or a number; or a bool array
+// along several axes. An index without dimensions adds an axis of length 1. Backward saves the
+// caller's arrays, not those derived from them.
 struct Pick {
     std::optional<KeptOperand> array;
     int64_t index{0};
 };
 
-// x[basic part], and what picks elements along some axes of it.
+// x[basic part], and the array indices for some axes of it.
 struct Plan {
     Array view;
     std::vector<int8_t> axes;
     std::vector<Pick> picks;
-    bool split{false};  // something else stands between two picks, be it '...' for no axis at all
+    bool split{false};  // another item, be it '...' for no axis at all, separates two array indices
 };
 
 int Consumes(const IndexItem& item) {
@@ -42,8 +42,8 @@ int Consumes(const IndexItem& item) {
     return tag == ArrayIndex::Tag::kSingle || tag == ArrayIndex::Tag::kSlice ? 1 : 0;
 }
 
-// Whether a bool index selects among elements of a shape: its lengths are equal, or 0 and it
-// selects none.
+// Returns whether a bool index of shape `mask` selects among elements of shape `part`: their
+// lengths are equal, or 0 if it selects none.
 bool FitsMask(const Shape& mask, const Shape& part) {
     return std::equal(mask.begin(), mask.end(), part.begin(), part.end(),
                       [](int64_t m, int64_t n) { return m == n || m == 0; });
@@ -157,7 +157,7 @@ Merged Merge(const Plan& plan) {
     return m;
 }
 
-// The bool array that is all that picks, if so.
+// Returns the bool array if it is the only array index.
 std::optional<Array> SoleMask(const std::vector<Pick>& picks) {
     if (picks.size() != 1 || !picks[0].array) return std::nullopt;
     Array array = (*picks[0].array)();
@@ -169,7 +169,7 @@ Array FlatMask(const Array& mask) {
     return AsContiguous(Reshape(internal::Detached(mask), {mask.GetTotalSize()}));
 }
 
-// Indices along axes of `lengths` that are merged into one.
+// Returns the indices along axes of `lengths` that are merged into one.
 Array Positions(const char* op, const std::vector<Pick>& picks, const Shape& lengths,
                 Device& device) {
     if (const std::optional<Array> mask = SoleMask(picks)) {
@@ -202,7 +202,7 @@ Array Positions(const char* op, const std::vector<Pick>& picks, const Shape& len
         }
         const Array along = AsContiguous(BroadcastTo(indices[k], common));
         CallOn<kernels::LinearIndex>(device, op, along, n, factor, positions);
-        if (along.GetTotalSize() == 0 && indices[k].GetTotalSize() != 0) {  // for its check alone
+        if (along.GetTotalSize() == 0 && indices[k].GetTotalSize() != 0) {  // only checks the index
             const Array unused = Zeros(indices[k].shape(), Dtype::kInt64, device);
             CallOn<kernels::LinearIndex>(device, op, AsContiguous(indices[k]), n, 1, unused);
         }
@@ -211,7 +211,7 @@ Array Positions(const char* op, const std::vector<Pick>& picks, const Shape& len
     return positions;
 }
 
-// The dimensions that stand where the arrays stood.
+// Returns the number of dimensions that replace those of the arrays.
 int PickedNdim(const std::vector<Pick>& picks) {
     int ndim = 0;
     for (const Pick& pick : picks) {
@@ -244,12 +244,12 @@ Array At(const Array& x, const std::vector<IndexItem>& items) {
 
 namespace {
 
-// A kernel that writes to x has been called, or not. Where it fails half way, some may be written.
+// Calls a kernel that writes to x, and marks the buffer as written even if it fails half way.
 template <typename F>
 void Write(const Array& x, const F& call) {
     try {
         call();
-    } catch (const IndexError&) {  // nothing is written then
+    } catch (const IndexError&) {  // thrown before anything is written
         throw;
     } catch (...) {
         x.buffer()->MarkWritten();
@@ -276,7 +276,7 @@ void CallScatter(const char* op, const Array& x, int8_t axis, const Array& indic
 
 namespace {
 
-// One value to all places of a mask: a pass over x, without a list of them.
+// Writes one value to all elements of a mask in one pass over x, without a list of indices.
 void FillWhere(const Array& x, const Plan& plan, const Array& mask, const Array& value) {
     const Array one = EmptyUnchecked({}, x.dtype(), x.device());
     Assign(one, value);
@@ -298,7 +298,7 @@ void internal::Scatter(const char* op, const Array& x, const std::vector<IndexIt
     if (plan.picks.empty()) return ScatterToView(plan.view, value, rule);
     const Dtype wide = WideDtype(x.dtype());
     if (wide != x.dtype() && (rule == ScatterRule::kAdd || rule == ScatterRule::kMultiply)) {
-        // Many small terms would be lost in a sum of 16 bits.
+        // A sum in 16 bits would lose many small terms.
         const Array sum = AsType(Detached(x), wide);
         Scatter(op, sum, items, value, rule);
         return Assign(x, AsType(sum, x.dtype()));

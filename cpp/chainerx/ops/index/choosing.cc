@@ -56,7 +56,7 @@ Array Choose(const Array& x, const std::vector<Array>& choices, IndexBoundsMode 
 
 namespace {
 
-// All in the dtype that they share, of which numbers decide the kind only.
+// Converts all to their common dtype; numbers are weak scalars.
 std::vector<Array> InOneDtype(const std::vector<ArrayOrScalar>& operands, Device& device) {
     std::optional<Dtype> dtype;
     for (const ArrayOrScalar& x : operands) {
@@ -116,8 +116,8 @@ Array Select(const std::vector<Array>& conditions, const std::vector<ArrayOrScal
 
 namespace {
 
-// Elements along an axis where the flattened condition is not zero; it may be shorter than the
-// axis, or longer where that is zero.
+// Returns the elements along an axis where the flattened condition is nonzero. It may be shorter
+// than the axis, or longer if the rest is zero.
 Array CompressAlong(const char* op, const Array& condition, const Array& x, int8_t axis) {
     const KeptOperand kept{op, "condition", condition};
     if (condition.GetTotalSize() != x.shape()[axis]) {

@@ -1,4 +1,4 @@
-// Elements chosen by integers or conditions. All differentiable in what is chosen.
+// Selection of elements by integers or conditions. All are differentiable in the selected arrays.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,18 @@ namespace chainerx {
 
 using ArrayOrScalar = std::variant<Array, Scalar>;
 
-// choices[x], element by element, all broadcast. ValueError for an index out of range in mode
-// kRaise, for which the host waits for the device.
+// Returns choices[x], elementwise; all are broadcast. ValueError for an index out of range in mode
+// kRaise, in which the host waits for the device.
 CX_API Array Choose(const Array& x, const std::vector<Array>& choices,
                     IndexBoundsMode mode = IndexBoundsMode::kRaise);
-// Of the first condition that holds, elsewhere `fallback`; all broadcast.
+// Returns the choice of the first condition that holds, else `fallback`; all are broadcast.
 CX_API Array Select(const std::vector<Array>& conditions, const std::vector<ArrayOrScalar>& choices,
                     const ArrayOrScalar& fallback = Scalar{0});
-// What a vector of conditions selects on an axis (of the flattened array for nullopt); it may be
-// shorter. The host waits for the device.
+// Returns the elements along an axis (of the flattened array for nullopt) where a vector of
+// conditions holds; it may be shorter than the axis. The host waits for the device.
 CX_API Array Compress(const Array& condition, const Array& x,
                       std::optional<int8_t> axis = std::nullopt);
-// The elements of the flattened array where the flattened condition holds.
+// Returns the elements of the flattened array where the flattened condition holds.
 CX_API Array Extract(const Array& condition, const Array& x);
 
 }  // namespace chainerx

@@ -49,8 +49,8 @@ void CheckWeights(const char* op, const std::optional<Array>& weights, const Sha
     }
 }
 
-// How often, or with which sum of weights, the numbers from 0 to length - 1 are in `numbers`,
-// integers of one dimension. Summed in float64, for many small terms.
+// Counts the occurrences of 0 to length - 1 in `numbers`, integers of one dimension, or sums their
+// weights, in float64 since many terms may be small.
 Array CountNumbers(const char* op, const Array& numbers, const std::optional<Array>& weights,
                    int64_t length) {
     const Array places = AsContiguous(numbers);
@@ -97,7 +97,7 @@ void CheckEdges(const char* op, const Array& x, const Array& edges) {
     }
 }
 
-// The bin of each element, of `count` that there are; `count` itself for those outside.
+// Returns the bin of each element, out of `count` bins; `count` for elements outside.
 Array FindBins(const Array& x, const Array& edges, int64_t count) {
     const Array line = Reshape(Detached(x), {x.GetTotalSize()});
     const Array bounds = Detached(edges);
@@ -108,7 +108,7 @@ Array FindBins(const Array& x, const Array& edges, int64_t count) {
     return Where(is_inside, bin, Scalar{count});
 }
 
-// Divided by widths and total.
+// Divides by the widths and the total.
 Array AsDensity(const Array& counts, const std::vector<Array>& edges) {
     const auto ndim = static_cast<int8_t>(edges.size());
     Array y =
@@ -123,7 +123,7 @@ Array AsDensity(const Array& counts, const std::vector<Array>& edges) {
     return y;
 }
 
-// ---- how many bins: rules for their width, of numbers that are not empty ----
+// ---- rules for the width of bins; the arrays are not empty ----
 
 struct Bounds {
     double low;
@@ -190,7 +190,7 @@ double DoaneWidth(const Array& x, double span, double n) {
     return span / (1 + std::log2(n) + std::log2(1 + std::abs(skewness) / expected));
 }
 
-// By the least error that is estimated, leaving one element out at a time.
+// Minimizes the estimated error of leave-one-out cross-validation.
 double StoneWidth(const Array& x, double span, double n, const Bounds& bounds) {
     if (n <= 1 || span == 0) return 0;
     const auto most = std::max<int64_t>(100, static_cast<int64_t>(std::sqrt(n)));
@@ -257,7 +257,7 @@ Array BinCount(const Array& x, const std::optional<Array>& weights, int64_t minl
     const Array numbers = IsBool(x.dtype()) ? AsType(x, Dtype::kUInt8) : AsContiguous(Detached(x));
     int64_t length = minlength;
     if (x.GetTotalSize() != 0) {
-        // As if they were unsigned, numbers below 0 are above all others.
+        // Viewed as unsigned, negative numbers are greater than all others.
         const auto most = AMax(ViewAs(numbers, UnsignedOf(numbers.dtype()))).Item<uint64_t>();
         const int64_t bits = 8 * numbers.GetItemSize();
         if (GetKind(numbers.dtype()) == DtypeKind::kInt && most >> (bits - 1) != 0) {
@@ -288,11 +288,11 @@ Array HistogramBinEdges(const Array& x, std::string_view rule, const HistogramRa
                                         LessEqual(line, Scalar{bounds.high}));
         used = internal::CompressValues("histogram_bin_edges", line, inside, 0);
     }
-    // Spans of narrow integers, and powers of narrow floats, are out of their range.
+    // Spans of narrow integers and powers of narrow floats may overflow.
     used = AsType(used, Dtype::kFloat64, false);
     if (used.GetTotalSize() == 0) {
         WidthByRule(Zeros({1}, Dtype::kFloat64, x.device()), rule,
-                    bounds);  // is there such a rule?
+                    bounds);  // checks that the rule exists
         return EqualBins(x, bounds, 1);
     }
     double width = WidthByRule(used, rule, bounds);
@@ -349,7 +349,7 @@ Array HistogramDD(const Array& sample, const std::vector<Array>& edges,
             ndim, " dimensions"};
     }
     CheckWeights(kOp, weights, Shape{n}, sample.device());
-    // With one more bin on each axis, for what is outside.
+    // Each axis gets one more bin, for points outside.
     Shape with_outside;
     Array number = Zeros({n}, Dtype::kInt64, sample.device());
     for (int64_t i = 0; i < ndim; ++i) {

@@ -15,7 +15,7 @@
 namespace chainerx {
 namespace {
 
-// 0, 1, ..., n - 1 along one of `ndim` axes.
+// Returns 0, 1, ..., n - 1 along one of `ndim` axes.
 Array RangeAlong(int8_t axis, int8_t ndim, int64_t n, Dtype dtype, Device& device) {
     Shape shape;
     shape.resize(ndim, 1);
@@ -117,7 +117,7 @@ std::vector<Array> TriuIndicesFrom(const Array& x, int64_t k) {
 
 namespace {
 
-// As int64, outside all graphs.
+// Converts to int64, outside all graphs.
 Array Integers(const char* op, const char* name, const Array& x) {
     if (!IsInt(x.dtype())) {
         throw DtypeError{op, ": ", name, " must be of an integer dtype, got ", x.dtype()};
@@ -153,7 +153,7 @@ Array IntoRange(const Array& indices, int64_t n, IndexBoundsMode mode) {
     return indices;
 }
 
-// Calls f(axis) for each, that whose index counts by ones first.
+// Calls f(axis) for each axis, first for the one whose index has stride 1.
 template <typename F>
 void EachAxis(int8_t ndim, IndexOrder order, const F& f) {
     for (int8_t i = 0; i < ndim; ++i) f(order == IndexOrder::kC ? int8_t(ndim - 1 - i) : i);

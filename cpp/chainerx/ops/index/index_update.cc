@@ -19,7 +19,7 @@
 namespace chainerx {
 namespace {
 
-// In the order of the rules.
+// The rules in the order of ScatterRule.
 constexpr OpInfo kOps[] = {{"index_set", &kernels::SetAt::kInfo},
                            {"index_add", &kernels::AddAt::kInfo},
                            {"index_multiply", &kernels::CombineAt::kInfo},
@@ -47,7 +47,7 @@ class KeptIndex {
         }
         return items;
     }
-    // Whether it may pick an element several times.
+    // Returns whether it may pick an element several times.
     bool may_repeat() const { return may_repeat_; }
 
  private:
@@ -55,7 +55,7 @@ class KeptIndex {
     bool may_repeat_{false};
 };
 
-// Values may have leading axes of length 1 that what is picked has not.
+// Adds leading axes of length 1, which values may have and the picked elements not.
 Array WithAxesOf(const Array& g, const Shape& shape) {
     if (g.ndim() >= shape.ndim()) return g;
     Shape more;
@@ -63,14 +63,14 @@ Array WithAxesOf(const Array& g, const Shape& shape) {
     for (const int64_t d : g.shape()) more.push_back(d);
     return Reshape(g, more);
 }
-// And lose them beside what is picked.
+// Drops such axes.
 Array Beside(const Array& values, const Array& picked) {
     if (values.ndim() <= picked.ndim()) return values;
     return Reshape(values, Shape{values.shape().begin() + (values.ndim() - picked.ndim()),
                                  values.shape().end()});
 }
 
-// Of the values that go to one element, the last one stays: where they are that.
+// Returns where a value is the last one for its element, which kSet keeps.
 Array IsLast(const Shape& shape, const std::vector<IndexItem>& items, const Array& picked) {
     const Array numbers = Reshape(
         Arange(Scalar{picked.GetTotalSize()}, Dtype::kInt64, picked.device()), picked.shape());
@@ -79,8 +79,8 @@ Array IsLast(const Shape& shape, const std::vector<IndexItem>& items, const Arra
     return Equal(At(last, items), numbers);
 }
 
-// The product of the other values that go to the same element. Nothing is divided, so that zeros
-// have derivatives of any order, too: values are sorted by element, and multiplied from both sides.
+// The product of the other values for the same element. It avoids division, so that zeros have
+// derivatives of any order, too: values are sorted by element, and multiplied from both sides.
 Array OtherFactors(const Array& x, const std::vector<IndexItem>& items, const Array& values) {
     const int64_t n = x.GetTotalSize();
     const Array picked =
@@ -98,7 +98,7 @@ Array OtherFactors(const Array& x, const std::vector<IndexItem>& items, const Ar
     return Reshape(Take(others, ArgSort(order, 0), 0), picked.shape());
 }
 
-// Whether x is the extreme y, which is NaN if one is.
+// Returns where x is the extreme y, which is NaN if any element is.
 Array IsExtreme(const Array& x, const Array& y) {
     return LogicalOr(Equal(x, y), LogicalAnd(Isnan(x), Isnan(y)));
 }
@@ -202,7 +202,7 @@ Array IndexUpdate(const Array& x, const std::vector<IndexItem>& items, const Arr
 
 namespace {
 
-// The product of the values of each element, 1 where there are none.
+// Returns the product of the values for each element, 1 where there are none.
 Array Product(const Array& x, const std::vector<IndexItem>& items, const Array& values) {
     return IndexUpdate(Ones(x.shape(), x.dtype(), x.device()), items, values,
                        ScatterRule::kMultiply);
@@ -227,7 +227,7 @@ void AddAt(const Array& x, const std::vector<IndexItem>& items, const Array& val
 
 namespace {
 
-// An index of all combinations of places, but for one axis, for which `indices` has them.
+// Returns an index of all coordinates, except that `indices` replace those of one axis.
 std::vector<IndexItem> AlongAxis(const char* op, const Array& x, const Array& indices,
                                  int8_t axis) {
     if (!IsInt(indices.dtype())) {
@@ -261,8 +261,8 @@ std::vector<IndexItem> AlongAxis(const char* op, const Array& x, const Array& in
 
 namespace {
 
-// The places in an array of `shape` that `indices` along an axis stand for, where the other axes
-// are as long.
+// Returns the flat indices of `indices` along an axis of an array of `shape`; the other axes have
+// the same lengths.
 Array PlacesAlong(const char* op, const Shape& shape, const Array& indices, int8_t axis) {
     const int64_t n = shape[axis];
     int64_t outer = 1;

@@ -1,4 +1,4 @@
-// Basic indexing: views, and writing through them.
+// Basic indexing: views, and assignment to them.
 #include "chainerx/ops/index/indexing.h"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ int64_t LocateSlice(const Slice& slice, int64_t n, int64_t* length) {
     const int64_t stop = slice.stop ? clamp(*slice.stop, -1, n - 1) : -1;
     *length = 0;
     if (start > stop) {
-        // Unsigned, since the smallest step has no negative.
+        // Unsigned, since the negated smallest step overflows.
         const auto distance = static_cast<uint64_t>(start - stop - 1);
         *length = static_cast<int64_t>(distance / (0 - static_cast<uint64_t>(step))) + 1;
     }
@@ -58,7 +58,7 @@ struct Located {
     int64_t offset{0};
 
     Located(const Shape& from, const Strides& from_strides, std::span<const ArrayIndex> indices) {
-        int8_t used = 0;  // axes that the items other than "..." stand for
+        int8_t used = 0;  // axes that the items other than "..." consume
         bool ellipsis = false;
         for (const ArrayIndex& index : indices) {
             if (index.tag() == ArrayIndex::Tag::kEllipsis) {
@@ -92,7 +92,8 @@ struct Located {
                     int64_t length;
                     offset += LocateSlice(index.slice(), from[axis], &length) * from_strides[axis];
                     shape.push_back(length);
-                    // With one element or none the step may be anything; it is not to overflow.
+                    // A step over one element or none may be anything; it must not overflow the
+                    // stride.
                     strides.push_back(length > 1 ? from_strides[axis] * index.slice().step
                                                  : from_strides[axis]);
                     ++axis;
@@ -124,7 +125,7 @@ void CheckCast(const Array& x, Dtype dtype) {
     }
 }
 
-// `value` without leading dimensions of length 1 that x has not, broadcast to x.
+// Drops leading dimensions of length 1 that x lacks, and broadcasts to x.
 Array Fit(const Array& value, const Shape& shape) {
     Array v = internal::Detached(value);
     if (v.shape() == shape) return v;
@@ -157,7 +158,7 @@ Array At(const Array& x, int64_t i) {
     Array y = internal::MakeView(x, shape, strides, x.raw_data() + at * x.strides()[0]);
     if (x.body()->slot == nullptr) return y;
     if (Record rec{kGetitem, {x}, y}) {
-        // Not a Placement, for which the arena of a node has no room: all else follows from gy.
+        // Saves no Placement, which the arena of a node has no room for: all else follows from gy.
         rec.Grad(0, [n, at](const Array& gy) {
             Shape whole{n};
             for (int64_t length : gy.shape()) whole.push_back(length);
@@ -185,7 +186,7 @@ Array WritableAt(const Array& x, std::span<const ArrayIndex> indices) {
 }
 
 void internal::CheckScalarFits(const char* op, Dtype dtype, const Scalar& value) {
-    // Whole numbers 0 and 1 go into bool.
+    // bool accepts the integers 0 and 1.
     if (GetCategory(value.kind()) > std::max(GetCategory(dtype), DtypeCategory::kInt)) {
         throw DtypeError{op, ": cannot write ", value, " into an array of ", dtype};
     }
@@ -207,7 +208,7 @@ void internal::CheckFillFits(const char* op, Dtype dtype, const Scalar& value) {
     VisitInt(dtype, [&]<typename T>() {
         using Limits = std::numeric_limits<T>;
         const double whole = std::trunc(value.To<double>());
-        // The end is a power of 2, which a double holds.
+        // The end of the range is a power of 2, which a double represents.
         const double end = 2 * static_cast<double>(Limits::max() / 2 + 1);
         if (!(whole >= static_cast<double>(Limits::min()) && whole < end)) {
             throw OverflowError{op, ": ", value, " does not fit in ", dtype};

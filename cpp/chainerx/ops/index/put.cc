@@ -1,4 +1,4 @@
-// Writing to many places of an array at once.
+// Writes to many elements of an array at once.
 #include <algorithm>
 #include <utility>
 
@@ -15,7 +15,7 @@
 namespace chainerx {
 namespace {
 
-// `values` outside all graphs, if they may be written to x.
+// Returns `values` outside all graphs, after checking that they may be written to x.
 Array Checked(const char* op, const Array& x, const Array& values) {
     internal::CheckInPlaceOutput(op, x);
     internal::CheckInPlaceInput(op, values);
@@ -32,7 +32,7 @@ Array CheckedMask(const char* op, const Array& x, const Array& mask) {
     return Reshape(internal::Detached(mask), x.shape());
 }
 
-// The values for n places, again from the start where they are fewer: one for all of them as it is.
+// Returns n values, repeated if there are fewer; a single value stays as it is.
 Array ValuesFor(const Array& values, int64_t n) {
     const int64_t size = values.GetTotalSize();
     if (size == 1) return Reshape(values, Shape{});

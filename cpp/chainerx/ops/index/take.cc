@@ -1,4 +1,4 @@
-// Gathering along an axis, choosing, and finding nonzero elements.
+// Gather along an axis, and the indices of nonzero elements.
 #include "chainerx/ops/index/take.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ constexpr OpInfo kEmbedId{"embed_id", &kernels::Take::kInfo};
 
 Array internal::TakeGrad(const Array& gy, const Shape& shape, int8_t axis, const Array& indices,
                          IndexBoundsMode mode) {
-    // Many small terms would be lost in a sum of 16 bits.
+    // A sum in 16 bits would lose many small terms.
     const Dtype wide = WideDtype(gy.dtype());
     const Array packed = AsContiguous(AsType(Detached(gy), wide, false));
     Array gx = Zeros(shape, wide, gy.device());
@@ -71,7 +71,7 @@ Array Take(const Array& x, const Array& indices, std::optional<int8_t> axis, Ind
         return Take(Ravel(x), indices, int8_t{0}, mode);
     }
     const int8_t a = NormalizeAxis("take", *axis, x.ndim());
-    // The memory of the caller's array is kept, not that of a contiguous copy.
+    // Saves the caller's array, not a contiguous copy.
     return internal::TakeBy(
         "take", x, a,
         [kept = internal::CheckIndices("take", "indices", x, indices)] {
@@ -132,7 +132,7 @@ int64_t internal::CountTrue(const Array& mask) {
 
 namespace {
 
-// A row for each dimension of a contiguous bool array.
+// Returns a row for each dimension of a contiguous bool array.
 Array FindTrue(const Array& mask) {
     const int64_t count = internal::CountTrue(mask);
     Array found = EmptyUnchecked({mask.ndim(), count}, Dtype::kInt64, mask.device());

@@ -1,4 +1,4 @@
-// Gathering along an axis, for routines that can make their indices again in backward.
+// Gather along an axis, for routines that can recompute their indices in backward.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,25 @@ namespace chainerx::internal {
 
 inline constexpr OpInfo kTake{"take", &kernels::Take::kInfo, Batching::kAxes};
 
-// Indices of `x`, kept for backward, if they are integers on its device.
+// Checks that the indices of `x` are integers on its device, and saves them for backward.
 CX_API KeptOperand CheckIndices(const char* op, const char* name, const Array& x,
                                 const Array& indices);
 
-// How many elements of a contiguous bool array are true. The host waits for the device.
+// Counts the true elements of a contiguous bool array. The host waits for the device.
 int64_t CountTrue(const Array& mask);
 
-// Elements of `x` along `axis`, outside all graphs. The indices are as kernels want them.
+// Returns elements of `x` along `axis`, outside all graphs. The indices are as kernels take them.
 Array TakeValues(const char* op, const Array& x, const Array& indices, int8_t axis,
                  IndexBoundsMode mode);
-// Those whose place in `mask` is true, contiguous bool of the length of that axis.
+// Returns elements whose index is true in `mask`, contiguous bool of the length of that axis.
 Array CompressValues(const char* op, const Array& x, const Array& mask, int8_t axis);
-// Where elements of a contiguous bool array of one dimension are true.
+// Returns the indices of true elements of a contiguous bool array of one dimension.
 Array TruePlaces(const Array& mask);
-// Zeros of `shape`, with gy added at the indices. Differentiable in gy.
+// Returns zeros of `shape`, with gy added at the indices. Differentiable in gy.
 CX_API Array TakeGrad(const Array& gy, const Shape& shape, int8_t axis, const Array& indices,
                       IndexBoundsMode mode);
 
-// Take(x, indices(), axis), for `op`. Keeps the function for backward, not what it returns.
+// Returns Take(x, indices(), axis), for `op`. Backward saves the function, not its result.
 template <typename F>
 Array TakeBy(const char* op, const Array& x, int8_t axis, F indices,
              IndexBoundsMode mode = IndexBoundsMode::kRaise) {
@@ -44,7 +44,7 @@ Array TakeBy(const char* op, const Array& x, int8_t axis, F indices,
     return y;
 }
 
-// The same for those whose place in mask() is true, as CompressValues wants it.
+// The same for elements whose index is true in mask(), which must suit CompressValues.
 template <typename F>
 Array CompressBy(const char* op, const Array& x, int8_t axis, F mask) {
     Array y = CompressValues(op, x, mask(), axis);

@@ -62,8 +62,9 @@ int64_t Count(const Array& x) { return x.shape()[0]; }
 Array Head(const Array& x, int64_t n) { return n == Count(x) ? x : x.At({Slice{0, n}}); }
 Array Tail(const Array& x, int64_t n) { return x.At({Slice{n, Count(x)}}); }
 
-// Takes the sums of sequences (sequences, labels) step by step: next(sums of those that go on, as
-// (sequences, labels, 1), t) gives those of step t. Returns the sums at the ends of all sequences.
+// Updates the sums of sequences (sequences, labels) step by step: next(sums of sequences with step
+// t, as (sequences, labels, 1), t) returns those of step t. Returns the final sums of all
+// sequences.
 template <typename F>
 Array RunSteps(const std::vector<Array>& xs, const F& next) {
     std::vector<Array> ended;
@@ -104,8 +105,8 @@ Array Crf1d(const Array& cost, const std::vector<Array>& xs, const std::vector<A
                                  xs[t].shape()};
         }
     }
-    // Of all steps together: what is chosen, which sequence it belongs to, and from which label to
-    // which the steps but the first go.
+    // For all steps together: the chosen labels, the sequence of each, and the transitions of all
+    // steps but the first.
     const Array chosen = AsType(Concatenate(ys, 0), Dtype::kInt64, false);
     const Array checked = EmptyUnchecked(Shape{Count(chosen), labels}, cost.dtype(), cost.device());
     CallOn<kernels::OneHot>(cost.device(), kOp, AsContiguous(chosen), std::nullopt, checked);
@@ -139,7 +140,7 @@ Array Crf1d(const Array& cost, const std::vector<Array>& xs, const std::vector<A
 
 CrfPath ArgMaxCrf1d(const Array& cost, const std::vector<Array>& xs) {
     CheckScores("argmax_crf1d", cost, xs);
-    std::vector<Array> origins{Array{}};  // which label is best before each label of a step
+    std::vector<Array> origins{Array{}};  // the best previous label for each label of a step
     const Array sums = RunSteps(xs, [&](const Array& before, size_t t) {
         const Array ways = Add(before, cost);
         origins.push_back(ArgMax(internal::Detached(ways), int8_t{1}));

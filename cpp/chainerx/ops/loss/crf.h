@@ -1,4 +1,4 @@
-// Conditional random fields whose labels form a chain.
+// Linear-chain conditional random fields.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace chainerx {
 
-// Of transition costs (labels, labels) and, step by step, of scores xs[t] (sequences, labels) and
-// labels ys[t] (sequences,), where sequences that have ended are missing from the back: minus the
-// log-likelihood of each sequence. Differentiable in costs and scores, any order.
+// Returns the negative log-likelihood of each sequence, for transition costs (labels, labels),
+// scores xs[t] (sequences, labels) and labels ys[t] (sequences,) per step; sequences that have
+// ended are missing at the end. Differentiable in costs and scores, any order.
 CX_API Array Crf1d(const Array& cost, const std::vector<Array>& xs, const std::vector<Array>& ys);
 
 struct CrfPath {

@@ -18,7 +18,7 @@ constexpr OpInfo kCtcGradAlong{"connectionist_temporal_classification_grad_along
 
 constexpr const char* kOp = kCtc.name;
 
-// What is known of the rows besides the scores.
+// The arguments besides the scores.
 struct Rows {
     KeptOperand t;
     KeptOperand input_length;
@@ -28,10 +28,10 @@ struct Rows {
 
 Array AsInt64(const KeptOperand& x) { return AsContiguous(AsType(x(), Dtype::kInt64, false)); }
 
-// By the rows, which stand on axis 1 of (steps, rows, classes).
+// Sums per row; rows are axis 1 of (steps, rows, classes).
 Array SumOfRows(const Array& x) { return Sum(x, Axes{0, 2}); }
 
-// gy times the change of the gradient along v. Differentiable in gy and v.
+// gy times the directional derivative of the gradient along v. Differentiable in gy and v.
 Array CtcGradAlong(const Array& x, const Rows& rows, const Array& gy, const Array& v) {
     Array out = EmptyUnchecked(x.shape(), x.dtype(), x.device());
     const Array scores = AsContiguous(internal::Detached(x));

@@ -39,7 +39,7 @@ void CheckNumber(const char* op, const char* name, const Array& x) {
     if (IsBool(x.dtype())) throw DtypeError{op, ": ", name, " has dtype bool, expected numbers"};
 }
 
-// Integers are computed in the default float: differences of unsigned ones would wrap.
+// Integers are converted to the default float: differences of unsigned ones would wrap around.
 Array ToFloat(const Array& x) { return AsType(x, FloatResult(x.dtype()), false); }
 
 }  // namespace
@@ -50,7 +50,7 @@ Array GaussianKlDivergence(const Array& mean, const Array& ln_var) {
     const Dtype dtype = FloatResult(PromoteTypes(mean.dtype(), ln_var.dtype()));
     const Array m = AsType(mean, internal::WideDtype(dtype), false);
     const Array v = AsType(ln_var, internal::WideDtype(dtype), false);
-    // exp(v) - 1 - v, which is v^2 / 2 near 0, where exp(v) has only its leading 1.
+    // Computes exp(v) - 1 - v as Expm1(v) - v: near 0 it is v^2 / 2, which exp(v) - 1 would lose.
     return AsType((Square(m) + (Expm1(v) - v)) * 0.5, dtype, false);
 }
 
@@ -82,8 +82,8 @@ Array SigmoidCrossEntropy(const Array& x1, const Array& x2) {
     if (x1.shape() != x2.shape()) {
         throw DimensionError{kOp, ": x1.shape is ", x1.shape(), ", but x2.shape is ", x2.shape()};
     }
-    // log(1 + exp(x1)) - x1 x2, of which neither term overflows before the loss does. Of a label
-    // that is right, what is large is 0 here, and does not drown the small rest.
+    // Computes log(1 + exp(x1)) - x1 x2 such that no term overflows before the loss does. For a
+    // correct label the large term is exactly 0, so that the small rest is not lost.
     const Array x = ToFloat(x1);
     const Array detached = internal::Detached(x);
     const KeptOperand kept{kOp, "x2", x2};
@@ -140,7 +140,7 @@ Array Accuracy(const Array& y, const Array& t, std::optional<int64_t> ignore_lab
         throw DtypeError{kOp, ": y has dtype ", GetDtypeName(y.dtype()), ", expected a real float"};
     }
     CheckLabels(kOp, "t", t);
-    // Axes of length 1 at the end don't count, on either side.
+    // Trailing axes of length 1 don't count, on either side.
     const auto significant = [](Shape shape) {
         while (shape.ndim() > 1 && shape.back() == 1) shape.pop_back();
         return shape;
@@ -163,7 +163,7 @@ Array Accuracy(const Array& y, const Array& t, std::optional<int64_t> ignore_lab
     const Array hits = EmptyUnchecked(Shape{}, Dtype::kInt64, y.device());
     const Array counted = EmptyUnchecked(Shape{}, Dtype::kInt64, y.device());
     CallOn<kernels::CountHits>(y.device(), y3, labels, ignore_label, hits, counted);
-    // Counts beyond 2048 don't fit float16.
+    // float16 can't represent counts above 2048.
     const Dtype wide = y.dtype() == Dtype::kFloat64 ? y.dtype() : Dtype::kFloat32;
     return AsType(AsType(hits, wide) / AsType(Maximum(counted, Scalar{1}), wide), y.dtype(), false);
 }

@@ -1,5 +1,6 @@
 // With x a y = diag(d) and det x det y = 1, the cofactors of a are x^T c y^T, where c are those of
-// diag(d): products of all d but one. They need no inverse, and nor does what changes when a does.
+// diag(d): products of all elements of d but one. They need no inverse, and neither does their
+// derivative.
 #include "chainerx/ops/linalg/cofactors.h"
 
 #include "chainerx/autograd/record.h"
@@ -36,7 +37,7 @@ DiagonalForm FindDiagonal(const Array& a) {
     return f;
 }
 
-// Products of what stands before each element of the last axis.
+// Returns the product of the elements before each element of the last axis.
 Array ProductBefore(const Array& d) {
     const int8_t last = d.ndim() - 1;
     PadWidths one(static_cast<size_t>(d.ndim()));
@@ -50,7 +51,7 @@ Array ProductAfter(const Array& d) {
     return Flip(ProductBefore(Flip(d, last)), last);
 }
 
-// Products of all elements but two, at [i, j]; 0 where these are one.
+// Returns the products of all elements but i and j, at [i, j]; 0 on the diagonal.
 Array ProductsButTwo(const Array& d) {
     const int64_t n = d.shape().back();
     const Array is_later = Triu(Ones(Shape{n, n}, Dtype::kBool, d.device()), 1);
@@ -59,7 +60,7 @@ Array ProductsButTwo(const Array& d) {
     return above + SwapLast(above);
 }
 
-// Products of many are computed in float64, or complex128, which more of them fit into.
+// Converts to float64 or complex128, so that products of many elements overflow less.
 Array InRange(const Array& d) {
     return AsType(d, IsComplex(d.dtype()) ? Dtype::kComplex128 : Dtype::kFloat64, false);
 }
@@ -69,7 +70,7 @@ Array TraceOfProduct(const Array& a, const Array& b) {
     return Sum(a * SwapLast(b), Axes{static_cast<int8_t>(i - 1), i}, true);
 }
 
-// How <w, CofactorsAlong(a, g)> changes with a, by the inverse: not where a is singular.
+// The gradient of <w, CofactorsAlong(a, g)> in a, by the inverse; fails where a is singular.
 Array AlongBoth(const Array& a, const Array& g, const Array& w) {
     const Array y = linalg::Inv(a);
     const Array yg = Matmul(y, g);
@@ -82,7 +83,8 @@ Array AlongBoth(const Array& a, const Array& g, const Array& w) {
     return SwapLast(change * ToColumn(ToColumn(linalg::Det(a))));
 }
 
-// How the cofactors change when a changes by g. Symmetric: it is the Hessian of the determinant.
+// The directional derivative of the cofactors along g. It is symmetric, as the Hessian of the
+// determinant.
 Array CofactorsAlong(const Array& a, const Array& g) {
     Array y = ZerosLike(a);
     if (a.GetTotalSize() != 0) {

@@ -5,8 +5,8 @@
 
 namespace chainerx::internal {
 
-// The cofactors of square matrices a (..., n, n), each at the place of its element. Singular
-// matrices have them, too, and the derivatives of theirs; further ones are a LinAlgError there.
+// Returns the matrices of cofactors of square matrices a (..., n, n). Singular matrices have
+// cofactors, too, and their derivatives; further derivatives are a LinAlgError there.
 Array Cofactors(const Array& a);
 
 }  // namespace chainerx::internal

@@ -27,7 +27,7 @@ EinsumLabels Select(const EinsumLabels& labels, LabelSet set) {
     return selected;
 }
 
-// Labels of a set in the order that is wanted, those that are not wanted at the end.
+// Returns the labels of a set in the wanted order, then those that are not in `wanted`.
 EinsumLabels SelectInOrder(const EinsumLabels& wanted, const EinsumLabels& labels, LabelSet set) {
     EinsumLabels selected = Select(wanted, set);
     for (int label : Select(labels, set & ~SetOf(wanted))) selected.push_back(label);
@@ -38,7 +38,7 @@ int64_t LengthOf(const EinsumTerm& term, int label) {
     return term.x.shape()[PlaceOf(term.labels, label)];
 }
 
-// Axes in this order; labels that the term lacks are axes of length 1.
+// Transposes the axes to this order; labels that the term lacks become axes of length 1.
 Array Spread(const EinsumTerm& term, const EinsumLabels& order) {
     const Array y = ToOrder(term, Select(order, term.set()));
     if (y.ndim() == static_cast<int64_t>(order.size())) return y;
@@ -50,7 +50,7 @@ Array Spread(const EinsumTerm& term, const EinsumLabels& order) {
     return Reshape(y, shape);
 }
 
-// As matrices: an axis for each label of the batch, one for all rows, one for all columns.
+// Reshapes to matrices: an axis for each label of the batch, one for all rows, one for all columns.
 Array ToMatrices(const EinsumTerm& term, const EinsumLabels& batch, const EinsumLabels& rows,
                  const EinsumLabels& columns) {
     EinsumLabels order = batch;
@@ -68,7 +68,7 @@ Array ToMatrices(const EinsumTerm& term, const EinsumLabels& batch, const Einsum
     return Reshape(y, shape);
 }
 
-// All axes from the n-th on as one.
+// Merges all axes from the n-th on.
 Array MergeFrom(const Array& x, int8_t n) {
     if (x.ndim() == n + 1) return x;
     Shape shape{x.shape().begin(), x.shape().begin() + n};
@@ -78,7 +78,8 @@ Array MergeFrom(const Array& x, int8_t n) {
     return Reshape(x, shape);
 }
 
-// Vectors of a batch, of which each would be a product of its own that is over when it has begun.
+// Returns whether products are batched short vectors, for which a matrix product costs mostly its
+// call.
 bool IsManyShortProducts(const EinsumTerm& term, const EinsumLabels& inner) {
     constexpr int64_t kLong = 512;
     const Dtype dtype = term.x.dtype();
@@ -126,7 +127,7 @@ EinsumTerm Contract(EinsumTerm a, EinsumTerm b, LabelSet kept, const EinsumLabel
         std::swap(a, b);
         std::swap(left, right);
     }
-    // The larger operand is the one that is not to be copied.
+    // The larger operand should not be copied.
     const EinsumTerm& larger = a.x.GetTotalSize() >= b.x.GetTotalSize() ? a : b;
     const EinsumLabels inner = Select(larger.labels, summed);
     if (left.empty() && right.empty() && !batch.empty()) {

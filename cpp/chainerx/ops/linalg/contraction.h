@@ -1,5 +1,4 @@
-// Products of arrays whose axes have labels, summed over some: what einsum and tensordot are made
-// of.
+// Contractions of arrays whose axes have labels, from which einsum and tensordot are composed.
 #pragma once
 
 #include "chainerx/core/array.h"
@@ -9,19 +8,19 @@ namespace chainerx::internal {
 
 struct EinsumTerm {
     Array x;
-    EinsumLabels labels;  // one for each axis, all different
+    EinsumLabels labels;  // one for each axis, all distinct
 
     LabelSet set() const { return SetOf(labels); }
 };
 
-// Summed over the labels that are not kept, in the dtype of x. Differentiable.
+// Sums over the labels that are not in `kept`, in the dtype of x. Differentiable.
 EinsumTerm SumOut(const EinsumTerm& term, LabelSet kept);
 
-// The product of two, summed over the labels that are not kept. A matrix product where any is in
-// both. Axes come in the order of `wanted` where that costs nothing. Differentiable.
+// Multiplies two terms and sums over the labels that are not in `kept`, by a matrix product if any
+// of them is in both. Axes are in the order of `wanted` where that costs nothing. Differentiable.
 EinsumTerm Contract(EinsumTerm a, EinsumTerm b, LabelSet kept, const EinsumLabels& wanted);
 
-// The axes in another order. A view. Differentiable.
+// Transposes the axes to another order. A view. Differentiable.
 Array ToOrder(const EinsumTerm& term, const EinsumLabels& order);
 
 }  // namespace chainerx::internal

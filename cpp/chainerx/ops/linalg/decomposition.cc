@@ -21,7 +21,7 @@
 namespace chainerx {
 namespace {
 
-// For what is not wanted.
+// Stands for an output that is not wanted.
 Array NoArray(const Array& like) { return EmptyUnchecked(Shape{0}, like.dtype(), like.device()); }
 
 }  // namespace
@@ -71,37 +71,37 @@ constexpr OpInfo kQr{"qr", &kernels::FactorOrthogonal::kInfo};
 
 int64_t Smaller(const Array& a) { return std::min(RowsOf(a), ColumnsOf(a)); }
 
-// 1 / (w_j - w_i) at (i, j), 0 on the diagonal. Infinite where two are equal: vectors that belong
-// to equal values may be any, and the gradient is to show that.
+// Returns 1 / (w_j - w_i) at (i, j), 0 on the diagonal. It is infinite for equal eigenvalues: their
+// eigenvectors are not unique, and the gradient must show that.
 Array InverseDifferences(const Array& w) {
     const Array one = Identity(w.shape().back(), w.dtype(), w.device());
     return Reciprocal(ToRow(w) - ToColumn(w) + one) - one;
 }
 
-// What is left of x beside its projection on the columns, or rows, of y.
+// Returns x minus its projection on the columns, or rows, of y.
 Array OutsideColumns(const Array& x, const Array& y) {
     return x - Matmul(y, Matmul(Adjoint(y), x));
 }
 Array OutsideRows(const Array& x, const Array& y) { return x - Matmul(Matmul(x, Adjoint(y)), y); }
 
-// The imaginary parts of the diagonal, as imaginary numbers; (..., 1, k).
+// Returns the imaginary parts of the diagonal, as imaginary numbers; (..., 1, k).
 Array TurnOf(const Array& x) {
     const Array imag = Imag(Diagonal(x, 0, -2, -1));
     return ToRow(MakeComplex(ZerosLike(imag), imag));
 }
 
-// The formulas below are those of gradients dL/da + i dL/db, whose conjugates are ours: of real
-// numbers both are the same.
+// The formulas below are for gradients dL/da + i dL/db, the conjugates of ours; for real numbers
+// both are the same.
 
 // ---- singular values
 
-// Townsend, Differentiating the singular value decomposition, 2016; of complex matrices Wan and
+// Townsend, Differentiating the singular value decomposition, 2016; for complex matrices Wan and
 // Zhang, Automatic differentiation for complex valued SVD, 2019. Null arrays are zeros. u and vh
 // have as many columns, or rows, as there are singular values.
 //
-// Complex vectors of a pair may be multiplied by one phase. Only their phases against each other
-// change with x, which the imaginary parts of u^H gu and of v^H gv tell, opposite to each other as
-// long as the loss does not depend on the common one.
+// The complex vectors of a pair may be multiplied by a common phase. Only their relative phase
+// changes with x; the imaginary parts of u^H gu and of v^H gv give it, and are opposite if the loss
+// does not depend on the common phase.
 Array SvdGrad(const SvdResult& y, const SvdResult& gy) {
     const SvdResult g{gy.u.is_null() ? gy.u : Conjugate(gy.u), gy.s,
                       gy.vh.is_null() ? gy.vh : Conjugate(gy.vh)};
@@ -110,7 +110,7 @@ Array SvdGrad(const SvdResult& y, const SvdResult& gy) {
     const bool is_wide = ColumnsOf(y.vh) > RowsOf(y.vh);
     const Array s = ToRow(y.s);
     const Array squares = y.s * y.s;
-    // gx = left vh + u right, where the diagonal is with the left.
+    // gx = left vh + u right; the diagonal belongs to `left`.
     Array left;
     Array right;
     const auto add = [](Array& to, const Array& x) { to = to.is_null() ? x : to + x; };
@@ -139,8 +139,8 @@ Array SvdGrad(const SvdResult& y, const SvdResult& gy) {
 
 // ---- orthogonal factors
 
-// Of a = q r with square, or wide, r = (u, v): a = (q u, q v), and q comes from the first part. The
-// diagonal of u is real.
+// For a = q r with square, or wide, r = (u, v): a = (q u, q v), and q follows from the first part.
+// The diagonal of u is real.
 Array QrGrad(const Array& a, const Array& q, const Array& r, const Array& gq_of_loss,
              const Array& gr_of_loss) {
     if (gq_of_loss.is_null() && gr_of_loss.is_null()) return {};
@@ -191,7 +191,7 @@ Reflections Factor(const Array& a) {
 
 Array TriangleOf(const Reflections& r, int64_t rows) { return Triu(FirstRows(r.h, rows)); }
 
-// The product of the reflections, as many columns of it.
+// Returns the first `columns` columns of the product of the reflections.
 Array OrthogonalOf(const Reflections& r, int64_t columns) {
     const int64_t m = RowsOf(r.h);
     const int64_t n = ColumnsOf(r.h);
@@ -250,7 +250,7 @@ Array Svdvals(const Array& a, bool hermitian, const char* op) {
 
 namespace {
 
-// For the eigenvalues of Hermitian matrices.
+// Allocates the eigenvalues of Hermitian matrices.
 Array EmptyValues(const Array& a) {
     return EmptyUnchecked(WithVector(BatchOf(a), ColumnsOf(a)), RealDtype(a.dtype()), a.device());
 }
@@ -324,8 +324,8 @@ std::pair<Array, Array> Qr(const Array& a, QrMode mode) {
     const Reflections factored = Factor(a);
     const int64_t columns = mode == QrMode::kComplete ? RowsOf(a) : Smaller(a);
     const bool raw = mode == QrMode::kRaw;
-    // The triangle first: q may take the memory of the reflections.
-    // LAPACK's factors are those of the transposed matrix.
+    // Computes the triangle first, since q may take the memory of the reflections. LAPACK's factors
+    // are those of the transposed matrix.
     const Array r = raw ? Conjugate(factored.tau) : TriangleOf(factored, columns);
     const Array q = raw ? SwapLast(factored.h) : OrthogonalOf(factored, columns);
     const Array outputs[] = {q, r};

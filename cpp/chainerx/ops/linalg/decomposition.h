@@ -1,11 +1,10 @@
-// Decompositions of matrices by LAPACK, and what follows from them: chainerx.linalg. Over the last
-// two axes, of float32, float64, complex64 and complex128; DtypeError otherwise, DimensionError for
-// fewer axes.
-// KernelCheckError for matrices that are not finite, for iterations that do not converge, and where
-// there is no LAPACK.
+// Decompositions of matrices by LAPACK, and functions of them: chainerx.linalg. They work over the
+// last two axes, for float32, float64, complex64 and complex128; DtypeError otherwise,
+// DimensionError for fewer axes. KernelCheckError for matrices that are not finite, for iterations
+// that do not converge, and if LAPACK is missing.
 //
-// Gradients of vectors suppose that the values they belong to differ, and are not finite otherwise;
-// and that the loss does not depend on the phases of complex vectors, which may be any.
+// Gradients of vectors assume that their eigenvalues or singular values are distinct, and are not
+// finite otherwise; and that the loss does not depend on the arbitrary phases of complex vectors.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +18,8 @@
 
 namespace chainerx::linalg {
 
-// a = u diag(s) vh, s descending and real. u and vh are square if `full_matrices`, else they have
-// min(m, n) columns, or rows.
+// a = u diag(s) vh, where s is real and descends. u and vh are square if `full_matrices`, else they
+// have min(m, n) columns, or rows.
 struct SvdResult {
     Array u;
     Array s;
@@ -30,36 +29,37 @@ struct SvdResult {
 CX_API SvdResult Svd(const Array& a, bool full_matrices = true, bool hermitian = false);
 CX_API Array Svdvals(const Array& a, bool hermitian = false, const char* op = "svdvals");
 
-// a = v diag(w) v^H of a Hermitian matrix, w ascending and real. Reads one triangle, the lower one
-// unless told otherwise, and of its diagonal the real parts; gradients are Hermitian.
+// a = v diag(w) v^H for a Hermitian matrix, where w is real and ascends. Reads one triangle, by
+// default the lower one, and only the real parts of the diagonal; gradients are Hermitian.
 CX_API std::pair<Array, Array> Eigh(const Array& a, bool lower = true);
 CX_API Array Eigvalsh(const Array& a, bool lower = true);
 
-// a v = v diag(w), both complex. No gradients.
+// a v = v diag(w), where both are complex. No gradients.
 CX_API std::pair<Array, Array> Eig(const Array& a);
 CX_API Array Eigvals(const Array& a);
 
-// a = q r, r an upper triangle, or trapezoid. kReduced: q has min(m, n) columns; kComplete: q is
-// square; kRaw: the reflections, transposed, and their factors, in place of q and r.
+// a = q r, where r is upper triangular or trapezoidal. kReduced: q has min(m, n) columns;
+// kComplete: q is square; kRaw: returns the Householder reflections, transposed, and their factors
+// instead of q and r.
 enum class QrMode : int8_t { kReduced, kComplete, kRaw };
 CX_API std::pair<Array, Array> Qr(const Array& a, QrMode mode = QrMode::kReduced);
-// The r of kReduced alone.
+// Returns only the r of kReduced.
 CX_API Array QrR(const Array& a);
 
-// A limit for all matrices, or an array of limits, real, whose shape broadcasts to the axes before
-// those of the matrices.
+// A limit for all matrices, or a real array of limits whose shape broadcasts to the axes before the
+// matrices.
 using Limit = std::variant<double, Array>;
 CX_API std::string ToString(const Limit& limit);
 
-// The pseudo-inverse, (..., n, m). Singular values up to rcond times the largest count as 0.
-// Without a limit, that of MatrixRank(), or 1e-15 if that is larger.
+// Returns the pseudo-inverse, (..., n, m). Singular values up to rcond times the largest count as
+// 0. The default limit is that of MatrixRank(), or 1e-15 if that is larger.
 CX_API Array Pinv(const Array& a, const std::optional<Limit>& rcond = std::nullopt,
                   bool hermitian = false);
 
-// The x of least norm with least |a x - b|, for one matrix a (m, n), and b (m,) or (m, k). Singular
-// values up to rcond times the largest count as 0; by default that is max(m, n) times the
-// resolution of the dtype. The residuals are the squares of |a x - b|, (0,) unless a has rank n and
-// m > n.
+// Returns the x of least norm that minimizes |a x - b|, for one matrix a (m, n), and b (m,) or (m,
+// k). Singular values up to rcond times the largest count as 0; the default is max(m, n) times the
+// machine epsilon of the dtype. The residuals are the squares of |a x - b|, (0,) unless a has rank
+// n and m > n.
 struct LstsqResult {
     Array x;
     Array residuals;
@@ -69,8 +69,8 @@ struct LstsqResult {
 CX_API LstsqResult Lstsq(const Array& a, const Array& b, std::optional<double> rcond = std::nullopt,
                          const char* op = "lstsq");
 
-// How many singular values are larger than tol; by default than rtol times the largest, where rtol
-// is max(m, n) times the resolution of the dtype. int64. A vector has rank 1 unless it is 0.
+// Counts the singular values larger than tol, or by default than rtol times the largest, where rtol
+// is max(m, n) times the machine epsilon of the dtype. int64. A vector has rank 1 unless it is 0.
 CX_API Array MatrixRank(const Array& a, const std::optional<Limit>& tol = std::nullopt,
                         bool hermitian = false, const std::optional<Limit>& rtol = std::nullopt);
 
@@ -78,7 +78,7 @@ CX_API Array MatrixRank(const Array& a, const std::optional<Limit>& tol = std::n
 
 namespace chainerx::internal {
 
-// The values alone, outside all graphs; s alone unless `vectors`. Errors are those of `op`.
+// Returns the values alone, outside all graphs; only s unless `vectors`. Errors name `op`.
 linalg::SvdResult ComputeSvd(const char* op, const Array& a, bool full_matrices, bool vectors);
 
 }  // namespace chainerx::internal

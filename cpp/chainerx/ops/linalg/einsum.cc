@@ -16,7 +16,7 @@ using internal::EinsumProblem;
 using internal::EinsumTerm;
 using internal::LabelSet;
 
-// With the diagonal along axes of one label, and without axes that broadcast.
+// Takes the diagonal along axes with the same label, and drops axes that broadcast.
 EinsumTerm ToTerm(const EinsumProblem& problem, Array x, EinsumLabels labels) {
     for (size_t i = 0; i < labels.size();) {
         const auto again =
@@ -70,7 +70,7 @@ Array Einsum(const EinsumSubscripts& subscripts, const std::vector<Array>& opera
             chosen.push_back(std::move(terms[static_cast<size_t>(step[i])]));
             terms.erase(terms.begin() + step[i]);
         }
-        // From left to right, the last ones of the vector first.
+        // Multiplies from left to right; `chosen` has them in reverse.
         while (chosen.size() > 1) {
             EinsumTerm a = std::move(chosen.back());
             chosen.pop_back();
@@ -84,7 +84,7 @@ Array Einsum(const EinsumSubscripts& subscripts, const std::vector<Array>& opera
         terms.push_back(std::move(chosen.back()));
     }
     const Array y = ToOrder(SumOut(terms[0], output), problem.output);
-    // As any other routine: not the operand itself.
+    // Returns a view, not the operand itself, as any other routine does.
     return y.body() == operands[0].body() ? y.MakeView() : y;
 }
 

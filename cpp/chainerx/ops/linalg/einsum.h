@@ -1,7 +1,7 @@
 // Sums of products in Einstein's notation.
 //
-// A label names an axis: 0 to 51 are A to Z, a to z; axes under an ellipsis get the labels behind
-// those. Labels of one product fit into a word of 64 bits.
+// A label is the number of an axis: 0 to 51 are A to Z, a to z; axes under an ellipsis get the
+// following labels. The set of labels of one product fits into a word of 64 bits.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ using EinsumLabels = std::vector<int>;
 inline constexpr int kEinsumLetters = 52;
 inline constexpr int kEinsumEllipsis = -1;
 
-// "ij,jk->ik", taken apart. Without an output it has the labels that are there once, sorted, behind
-// the ellipsis.
+// Parsed subscripts such as "ij,jk->ik". Without an output it has the ellipsis, and then the labels
+// that occur once, sorted.
 struct EinsumSubscripts {
     std::vector<EinsumLabels> inputs;
     std::optional<EinsumLabels> output;
@@ -31,22 +31,22 @@ struct EinsumSubscripts {
     CX_API EinsumSubscripts(std::string_view text);  // NOLINT: as it is written
 };
 
-// Which operands are multiplied in each step, by their places in what is left; the product goes to
-// the end. What is left at last is multiplied in one step more.
+// The operands that each step multiplies, as indices into those that are left; the product is
+// appended. A final step multiplies all that are left.
 using EinsumPath = std::vector<std::vector<int64_t>>;
 
-// In which order operands are multiplied.
+// The order in which operands are multiplied.
 struct EinsumOrder {
     enum class Search : int8_t { kLeftToRight, kGreedy, kOptimal, kGiven };
 
     Search search{Search::kLeftToRight};
-    std::optional<double> most_elements{};  // of what is in between
+    std::optional<double> most_elements{};  // of an intermediate result
     EinsumPath path{};                      // kGiven
 };
 
-// The sum of products of all operands over the labels that are not in the output. Products of two
-// are products of matrices. Differentiable, any order. In the promoted dtype, sums too. A view
-// where there is one operand and nothing is summed.
+// Returns the sum of products of all operands over the labels that are not in the output. Products
+// of two operands are matrix products. Products and sums have the promoted dtype. A single operand
+// without a sum gives a view. Differentiable, any order.
 CX_API Array Einsum(const EinsumSubscripts& subscripts, const std::vector<Array>& operands,
                     const EinsumOrder& order = {});
 

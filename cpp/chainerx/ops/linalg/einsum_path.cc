@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Additions and multiplications of a product of two over all these labels.
+// Counts the additions and multiplications of a product of two over all these labels.
 double WorkOf(const EinsumProblem& problem, LabelSet all, bool sums) {
     return problem.Count(all) * (sums ? 2 : 1);
 }
@@ -31,8 +31,8 @@ std::vector<LabelSet> SetsOf(const EinsumProblem& problem) {
     return sets;
 }
 
-// At each step the two whose product takes the least memory beside their own; those without a
-// common label only when no others are left.
+// Multiplies at each step the two operands whose product needs the least memory beyond their own,
+// and those without a common label only when no others are left.
 EinsumPath FindGreedy(const EinsumProblem& problem, double most) {
     std::vector<LabelSet> terms = SetsOf(problem);
     const LabelSet output = SetOf(problem.output);
@@ -67,7 +67,7 @@ EinsumPath FindGreedy(const EinsumProblem& problem, double most) {
             }
             if (!best.empty()) break;
         }
-        if (best.empty()) {  // nothing is small enough
+        if (best.empty()) {  // every product is too large
             path.push_back(AllOf(terms.size()));
             return path;
         }
@@ -79,7 +79,7 @@ EinsumPath FindGreedy(const EinsumProblem& problem, double most) {
     return path;
 }
 
-// The best tree of products for each set of operands, from those for smaller sets.
+// Finds the cheapest tree of products for each set of operands from those of smaller sets.
 EinsumPath FindOptimal(const EinsumProblem& problem, double most) {
     constexpr size_t kMost = 16;
     const std::vector<LabelSet> terms = SetsOf(problem);
@@ -125,7 +125,7 @@ EinsumPath FindOptimal(const EinsumProblem& problem, double most) {
         }
     }
     if (best[end - 1].work == kInfinity) return {AllOf(n)};
-    // From the tree to places: the deepest products first.
+    // Converts the tree to indices, starting with the deepest products.
     std::vector<uint32_t> left_over;
     for (size_t i = 0; i < n; ++i) left_over.push_back(uint32_t{1} << i);
     EinsumPath path;

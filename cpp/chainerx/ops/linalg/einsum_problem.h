@@ -1,4 +1,4 @@
-// What einsum computes once subscripts have met shapes, and the order in which it does.
+// Subscripts of einsum bound to shapes, and the order of the products.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace chainerx::internal {
 
-// Sets of labels: a bit for each.
+// A set of labels has one bit for each.
 using LabelSet = uint64_t;
 inline LabelSet SetOf(const EinsumLabels& labels) {
     LabelSet set = 0;
@@ -20,11 +20,11 @@ inline LabelSet SetOf(const EinsumLabels& labels) {
 inline bool Has(LabelSet set, int label) { return (set >> label & 1) != 0; }
 
 struct EinsumProblem {
-    std::vector<EinsumLabels> inputs;  // a label for each axis
+    std::vector<EinsumLabels> inputs;  // one label for each axis
     EinsumLabels output;
     std::vector<int64_t> sizes;  // by label
 
-    // The number of elements of an array with these axes.
+    // Returns the number of elements of an array with these axes.
     double Count(LabelSet set) const;
     std::string Text(const EinsumLabels& labels) const;
 };
@@ -33,7 +33,7 @@ struct EinsumProblem {
 EinsumProblem MakeEinsumProblem(const EinsumSubscripts& subscripts,
                                 const std::vector<Array>& operands);
 
-// Every step, down to one array. ValueError for a path that is none.
+// Returns every step, down to one array. ValueError for an invalid path.
 EinsumPath FindEinsumPath(const EinsumProblem& problem, const EinsumOrder& order);
 
 }  // namespace chainerx::internal

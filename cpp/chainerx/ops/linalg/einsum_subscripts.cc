@@ -11,14 +11,14 @@ namespace {
 constexpr int kMostLabels = kEinsumLetters + kMaxNdim;
 static_assert(kMostLabels <= 64, "sets of labels are words");
 
-// -2 for what is no letter.
+// Returns -2 for characters that are no letters.
 int LabelOf(char c) {
     if (c >= 'A' && c <= 'Z') return c - 'A';
     if (c >= 'a' && c <= 'z') return c - 'a' + 26;
     return -2;
 }
 
-// Of UTF-8, where a character that is no letter may have several bytes.
+// Returns one character of UTF-8, which may have several bytes unless it is a letter.
 std::string_view CharacterAt(std::string_view text, size_t i) {
     size_t n = 1;
     while (i + n < text.size() && (text[i + n] & 0xC0) == 0x80) ++n;
@@ -56,7 +56,8 @@ std::string TextOf(int label) {
     return std::string(1, static_cast<char>(label < 26 ? 'A' + label : 'a' + label - 26));
 }
 
-// Labels for each axis. Those of an ellipsis are counted from the right, so that they broadcast.
+// Returns labels for all axes. Those of an ellipsis are counted from the right, so that they
+// broadcast.
 EinsumLabels ForAxes(const EinsumLabels& labels, int8_t ndim, size_t operand) {
     const auto dots = std::find(labels.begin(), labels.end(), kEinsumEllipsis);
     const bool has_dots = dots != labels.end();
@@ -132,7 +133,8 @@ internal::EinsumProblem internal::MakeEinsumProblem(const EinsumSubscripts& subs
             if (size == 1) size = shape[axis];
             const auto first = std::find(labels.begin(), labels.end(), label);
             const int64_t length = shape[first - labels.begin()];
-            // Another length of the same operand, or of another one, where 1 broadcasts.
+            // The length differs within an operand, or between operands without being 1, which
+            // broadcasts.
             if (shape[axis] != length || (shape[axis] != size && shape[axis] != 1)) {
                 throw DimensionError{"einsum: label '", TextOf(label),
                                      "' has length ",   shape[axis],

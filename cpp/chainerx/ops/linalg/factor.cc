@@ -30,10 +30,10 @@ constexpr OpInfo kDet{"det", &kernels::Determinant::kInfo};
 constexpr OpInfo kSlogdet{"slogdet", &kernels::Determinant::kInfo};
 constexpr OpInfo kCholesky{"cholesky", &kernels::CholeskyInPlace::kInfo};
 
-// x (...,) as (..., 1, 1), to multiply matrices with.
+// Reshapes x (...,) to (..., 1, 1), to multiply matrices with it.
 Array AsScale(const Array& x) { return Reshape(x, WithMatrix(x.shape(), 1, 1)); }
 
-// For matrices b. Both of one dtype.
+// Solves for matrices b. Both have one dtype.
 Array SolveMatrices(const Array& a, const Array& b, const char* op = "solve") {
     const Shape batch = BroadcastShapes(op, BatchOf(a), BatchOf(b));
     const int64_t n = a.shape().back();
@@ -123,7 +123,7 @@ Array Det(const Array& a) {
 namespace {
 
 // With t the trace of a^-1 da, the logarithm changes by the real part of t, and the sign by itself
-// times the imaginary one. Null arrays are zeros.
+// times the imaginary part. Null arrays are zeros.
 Array SlogdetGrad(const Array& a, const Array& sign, const Array& gsign, const Array& glog) {
     Array g = glog;
     if (!gsign.is_null()) {

@@ -59,7 +59,7 @@ Array RemoveAxis(const Array& x, int8_t axis) {
     return Reshape(x, shape);
 }
 
-// All axes but the last as one.
+// Merges all axes but the last.
 Array Rows(const Array& x) {
     if (x.ndim() == 2) return x;
     const int64_t cols = x.shape().back();
@@ -68,12 +68,12 @@ Array Rows(const Array& x) {
     return Reshape(x, Shape{rows, cols});
 }
 
-// What a kernel gets of an operand: outside the graph, of the dtype of the result.
+// Converts an operand for a kernel: outside the graph, to the dtype of the result.
 Array ToOperand(const Array& x, Dtype dtype) { return AsType(internal::Detached(x), dtype, false); }
 
 [[noreturn]] CX_COLD void ThrowInner(const char* op, const Array& x1, const Array& x2, int8_t axis1,
                                      int8_t axis2) {
-    const bool dot = op[0] == 'd';  // which calls its arguments a and b
+    const bool dot = op[0] == 'd';  // dot calls its arguments a and b
     const std::string shape1 = StrCat(dot ? "a" : "x1", ".shape");
     const std::string shape2 = StrCat(dot ? "b" : "x2", ".shape");
     throw DimensionError{op,
@@ -96,8 +96,8 @@ Array ToOperand(const Array& x, Dtype dtype) { return AsType(internal::Detached(
                          ")"};
 }
 
-// The product of arrays of at least one axis, outside the graph. A vector is a row on the left, a
-// column on the right, and the axis it lacks is not in the result.
+// Multiplies arrays of at least one axis, outside the graph. A vector is a row on the left, a
+// column on the right, and the result lacks the axis that the vector lacks.
 Array ComputeMatmul(const char* op, const Array& x1, const Array& x2) {
     CheckSameDevice(op, x1.device(), x2.device());
     const int8_t axis1 = x1.ndim() - 1;
@@ -139,7 +139,7 @@ Array ComputeMatmul(const char* op, const Array& x1, const Array& x2) {
     return y;
 }
 
-// Gradients of a product with vectors: the axes that they lack are put in, and taken out again.
+// Gradients of a product with vectors: adds the missing axes, and removes them from the result.
 Array MatmulGrad1(const Array& gy, const Array& x2, int8_t ndim1) {
     Array g = gy;
     Array b2 = x2;
@@ -159,7 +159,7 @@ Array MatmulGrad2(const Array& gy, const Array& x1, int8_t ndim2) {
         b1 = InsertAxis(x1, 0);
         g = InsertAxis(g, g.ndim() - 1);
     }
-    // One x2 for the whole batch: its gradient is one product, not a sum of many.
+    // The whole batch shares x2: its gradient is one product instead of a sum of many.
     const bool shared = ndim2 <= 2 && x1.ndim() >= 2;
     const Array gx = shared ? Matmul(SwapLast(Rows(b1)), Rows(g)) : Matmul(SwapLast(b1), g);
     return ndim2 == 1 ? RemoveAxis(gx, gx.ndim() - 1) : gx;
@@ -192,7 +192,7 @@ Array RecordedMatmul(const OpInfo& op, const Array& x1, const Array& x2) {
         " batch axes, but w.shape is ", w.shape()};
 }
 
-// The shape of the result. Sets the number of rows and of features of x.
+// Returns the shape of the result. Sets the number of rows and of features of x.
 Shape LinearShape(const Array& x, const Array& w, const std::optional<Array>& b,
                   int64_t n_batch_axes, int64_t* rows, int64_t* ins) {
     if (w.ndim() != 2) {
@@ -244,7 +244,7 @@ Array Matmul(const Array& x1, const Array& x2) {
 Array Dot(const Array& a, const Array& b) {
     if (a.ndim() == 0 || b.ndim() == 0) return Multiply(a, b);
     if (b.ndim() <= 2) return RecordedMatmul(kDot, a, b);
-    // Of many matrices b: their columns side by side are one matrix.
+    // For many matrices b, their columns side by side form one matrix.
     const int8_t axis = b.ndim() - 2;
     if (a.shape().back() != b.shape()[axis]) ThrowInner("dot", a, b, a.ndim() - 1, axis);
     Axes axes{axis};

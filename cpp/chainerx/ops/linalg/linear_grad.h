@@ -16,10 +16,11 @@ struct ParamGrads {
     Array b;
 };
 
-// gy^T x and the sum of the rows of gy, which is read once where nothing records them.
+// Returns gy^T x and the sum of the rows of gy, reading gy once unless the gradients are recorded.
 ParamGrads LinearParamGrads(const Array& gy, const Array& x);
 
-// Gives those gradients to w and b, inputs 1 and 2, if there is a b. x() is (n, ins), gy (n, outs).
+// Records these gradients for w and b, inputs 1 and 2, if there is a b. x() is (n, ins), gy (n,
+// outs).
 template <typename F>
 void SetParamGrads(GradContext& context, const Array& gy, const F& x) {
     const bool of_w = context.IsInputGradRequired(1);

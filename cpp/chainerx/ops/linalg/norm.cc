@@ -27,13 +27,13 @@ using Kind = NormOrder::Kind;
 
 Array ToFloat(const Array& x) { return AsType(x, FloatResult(x.dtype()), false); }
 
-// Real, also of complex numbers.
+// Returns squared absolute values, which are real.
 Array Squares(const Array& x) {
     if (!IsComplex(x.dtype())) return x * x;
     return Real(x) * Real(x) + Imag(x) * Imag(x);
 }
 
-// The derivative at 0 is 0 here.
+// The derivative at 0 is defined as 0.
 Array Root(const Array& x) {
     const Array zero = x == Scalar{0};
     return Where(zero, 0, Sqrt(Where(zero, 1, x)));
@@ -44,7 +44,7 @@ Array Magnitude(const Array& x) {
     return IsComplex(values.dtype()) ? Root(Squares(values)) : Absolute(values);
 }
 
-// Of sizes, of which none is below 0: that of nothing is 0, as its sum is.
+// Returns the largest of nonnegative numbers; 0, as a sum, if there are none.
 Array Largest(const Array& sizes, const OptionalAxes& axes, bool keepdims = false) {
     if (sizes.GetTotalSize() == 0) return Sum(sizes, axes, keepdims);
     return AMax(sizes, axes, keepdims);
@@ -56,8 +56,8 @@ Array Euclidean(const Array& x, const OptionalAxes& axes, bool keepdims) {
     return Root(Sum(Squares(values), axes, keepdims));
 }
 
-// The root of the sum of powers. Where the derivative of a power or of the root is not finite, at
-// 0, that of the norm is 0 here.
+// Returns the root of the sum of powers. Where the derivative of a power or of the root is
+// infinite, at 0, that of the norm is defined as 0.
 Array RootOfPowers(const Array& sizes, double order, const OptionalAxes& axes, bool keepdims) {
     Array powers;
     if (order < 2) {
@@ -97,8 +97,9 @@ Array OfVectors(const char* op, const Array& x, double order, const OptionalAxes
     throw ValueError{op, ": ord is ", order, ", expected ", expected};
 }
 
-// By the singular values of matrices, which f reduces. That of a matrix of zeros, a corner, has the
-// derivative 0, and derivatives beyond it: in its place another one, whose values differ, is taken.
+// Applies f to the singular values of matrices. At a zero matrix the norm has a kink: its
+// derivatives are defined as 0, by computing with another matrix, whose singular values are
+// distinct.
 template <typename F>
 Array OfSingularValues(const char* op, const Array& matrices, const F& f) {
     if (!internal::IsBackpropRequiredAny(matrices) || matrices.GetTotalSize() == 0) {
@@ -113,7 +114,7 @@ Array OfSingularValues(const char* op, const Array& matrices, const F& f) {
     return Where(Reshape(is_zero, y.shape()), 0, y);
 }
 
-// Over axes `rows` and `columns`, neither negative.
+// Norms over the axes `rows` and `columns`, neither negative.
 Array OfWideMatrices(const char* op, const Array& x, const NormOrder& order, int8_t rows,
                      int8_t columns, bool keepdims) {
     const Axes both{rows, columns};
@@ -224,7 +225,7 @@ Array Cond(const Array& x, const NormOrder& order) {
     const ArrayIndex last[] = {Ellipsis{}, int64_t{-1}};
     const Array most = At(s, first);
     const Array least = At(s, last);
-    // As NumPy, of a matrix of zeros, too.
+    // A zero matrix gives the same as in NumPy, too.
     const Array is_zero = Equal(internal::Detached(most), Scalar{0});
     return Where(is_zero, INFINITY, order.number < 0 ? least / most : most / least);
 }

@@ -10,8 +10,8 @@
 
 namespace chainerx::linalg {
 
-// A number, of which +-inf, 0, 1 and 2 are norms of vectors, +-inf, +-1 and +-2 of matrices, and
-// all others of vectors; or the square root of the sum of squares, or the sum of singular values.
+// The order of a norm: any number for vectors; +-inf, +-1 and +-2 for matrices; or the Frobenius
+// norm, the square root of the sum of squares; or the nuclear norm, the sum of singular values.
 struct NormOrder {
     enum class Kind : int8_t { kDefault, kNumber, kFrobenius, kNuclear };
 
@@ -25,19 +25,19 @@ struct NormOrder {
     std::string ToString() const;
 };
 
-// numpy.linalg.norm: over one axis, of vectors; over two, of matrices. ValueError for an order that
-// these do not have.
+// numpy.linalg.norm: the norm of vectors over one axis, of matrices over two. ValueError for an
+// order that these do not have.
 CX_API Array Norm(const Array& x, const NormOrder& order = {},
                   const OptionalAxes& axes = std::nullopt, bool keepdims = false);
-// Of the elements along all of the axes.
+// Returns the norm of the elements along all of the axes.
 CX_API Array VectorNorm(const Array& x, const OptionalAxes& axes = std::nullopt, double order = 2,
                         bool keepdims = false);
-// Over the last two axes.
+// Returns the norms over the last two axes.
 CX_API Array MatrixNorm(const Array& x,
                         const NormOrder& order = NormOrder{NormOrder::Kind::kFrobenius},
                         bool keepdims = false);
-// The norm of a matrix times that of its inverse; infinite for singular matrices if the order is
-// 2, the default, or -2.
+// Returns the norm of a matrix times that of its inverse; for order 2, the default, or -2 it is
+// infinite for singular matrices.
 CX_API Array Cond(const Array& x, const NormOrder& order = {});
 
 }  // namespace chainerx::linalg

@@ -1,4 +1,4 @@
-// Compositions of the matrix product and of views.
+// Compositions of matrix products and views.
 #include "chainerx/ops/linalg/products.h"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ Array Tensordot(const Array& a, const Array& b, const std::vector<int64_t>& axes
         throw DimensionError{"tensordot: axes has ", axes_a.size(), " axes of a, and ",
                              axes_b.size(), " of b"};
     }
-    // Those of b, then those of a that are not summed over.
+    // b gets its own labels; the axes of a that are not summed over get the following ones.
     EinsumLabels labels_a(static_cast<size_t>(a.ndim()), -1);
     EinsumLabels labels_b;
     for (int8_t i = 0; i < b.ndim(); ++i) labels_b.push_back(i);
@@ -249,8 +249,8 @@ Array MatrixTranspose(const Array& x) {
 namespace linalg {
 namespace {
 
-// Where each product of arrays from i to j is split, with the least work; (*work)[i][j] is what it
-// takes.
+// Finds where to split each product of arrays i to j with the least work; (*work)[i][j] is that
+// work.
 std::vector<std::vector<size_t>> FindSplits(const std::vector<Array>& matrices) {
     const size_t n = matrices.size();
     std::vector<double> lengths;

@@ -1,4 +1,4 @@
-// What follows from singular values: pseudo-inverses, least squares, ranks.
+// Functions of singular values: pseudo-inverses, least squares, ranks.
 #include <algorithm>
 #include <limits>
 
@@ -37,12 +37,12 @@ double Resolution(Dtype dtype) {
                                                : std::numeric_limits<double>::epsilon();
 }
 
-// What is below it, of the largest singular value, may be a rounding error.
+// Singular values below this fraction of the largest may be rounding errors.
 double DefaultCutoff(const Array& a) {
     return static_cast<double>(std::max(RowsOf(a), ColumnsOf(a))) * Resolution(a.dtype());
 }
 
-// Of arrays, with an axis for those of s (..., k).
+// Converts limits to the dtype of s (..., k), with an axis for the singular values.
 Array LimitsOf(const char* op, const char* name, const Array& s, const Array& limits) {
     CheckSameDevice(op, s.device(), limits.device());
     internal::CheckReal(op, name, limits);
@@ -61,13 +61,13 @@ Array LimitsOf(const char* op, const char* name, const Array& s, const Array& li
     return AsType(ExpandDims(Detached(limits), Axes{-1}), s.dtype(), false);
 }
 
-// Which of s (..., k) are larger than the limit.
+// Returns which of s (..., k) are larger than the limit.
 Array IsAbove(const char* op, const char* name, const Array& s, const Limit& limit) {
     if (const double* number = std::get_if<double>(&limit)) return s > Scalar{*number};
     return s > LimitsOf(op, name, s, std::get<Array>(limit));
 }
 
-// Which of s (..., k) are larger than rcond times the largest.
+// Returns which of s (..., k) are larger than rcond times the largest.
 Array IsLarge(const char* op, const char* name, const Array& s, const Limit& rcond) {
     const double* number = std::get_if<double>(&rcond);
     const Array limits =
@@ -77,13 +77,13 @@ Array IsLarge(const char* op, const char* name, const Array& s, const Limit& rco
     return s > (number != nullptr ? largest * *number : largest * limits);
 }
 
-// 1 / x where `counts`, else 0.
+// Returns 1 / x where `counts`, else 0.
 Array InverseWhere(const Array& counts, const Array& x) {
     return Where(counts, Reciprocal(Where(counts, x, 1)), 0);
 }
 
-// The gradient where nothing but zeros is cut off: p is the pseudo-inverse of a (Golub and Pereyra,
-// 1973: where the rank stays).
+// The gradient if only zeros are cut off: p is the pseudo-inverse of a (Golub and Pereyra, 1973,
+// for constant rank).
 Array WholePinvGrad(const Array& a, const Array& p, const Array& gp) {
     const Array ph = Adjoint(p);
     const Array g = Conjugate(gp);
@@ -95,9 +95,9 @@ Array WholePinvGrad(const Array& a, const Array& p, const Array& gp) {
     return Conjugate(outside + beside - Matmul(Matmul(ph, g), ph));
 }
 
-// The gradient where singular values beside 0 are cut off: of v f(s) u^H with f(s) = 1 / s for
+// The gradient if singular values beside 0 are cut off: that of v f(s) u^H with f(s) = 1 / s for
 // those that count and 0 for others (Noferini, A formula for the Frechet derivative of a
-// generalized matrix function, 2017). The vectors that count turn towards the others as `a`
+// generalized matrix function, 2017). The vectors that count rotate towards the others as `a`
 // changes.
 Array CutPinvGrad(const Array& a, const Array& counts, const Array& gp) {
     const auto [u, s, vh] = Svd(a, false);
@@ -110,7 +110,7 @@ Array CutPinvGrad(const Array& a, const Array& counts, const Array& gp) {
     const Array even = quotient(ToColumn(f) - ToRow(f), ToColumn(s) - ToRow(s)) - both;
     const Array odd =
         Where(is_mixed, quotient(ToColumn(f) + ToRow(f), ToColumn(s) + ToRow(s)), both);
-    // Of the adjoint of the pseudo-inverse, which lies as `a` does.
+    // The gradient of the adjoint of the pseudo-inverse, which has the shape of `a`.
     const Array g = SwapLast(gp);
     const Array rows = Matmul(Adjoint(u), g);
     const Array inner = Matmul(rows, Adjoint(vh));
@@ -126,10 +126,10 @@ Array CutPinvGrad(const Array& a, const Array& counts, const Array& gp) {
     return Conjugate(ga);
 }
 
-// What backward needs to know of singular values that are cut off.
+// Singular values that are cut off, as backward needs them.
 struct Cut {
-    Array counts;     // which ones are not
-    bool has_digits;  // whether one that is has more than rounding errors; waits for the device
+    Array counts;     // those that are not cut off
+    bool has_digits;  // whether one that is cut off exceeds rounding errors; waits for the device
 };
 
 Cut CutOf(const Array& a, const Array& s, const Array& counts) {

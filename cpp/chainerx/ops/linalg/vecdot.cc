@@ -44,7 +44,7 @@ bool IsForKernel(Dtype dtype) {
     }
 }
 
-// As the kernel reads them.
+// Returns whether the kernel can read x as it is.
 bool HasAdjacentRows(const Array& x) {
     const int64_t size = x.GetItemSize();
     for (int64_t step : x.strides()) {
@@ -58,7 +58,8 @@ Array Scaled(const Array& x, const Array& gy) { return ExpandDims(gy, Axes{gy.nd
 }  // namespace
 
 std::optional<Array> internal::TryVecdot(const Array& x1, const Array& x2) {
-    constexpr int64_t kLong = 4096;  // of which a matrix product shares out each
+    // of a row; a matrix product distributes each such row over threads
+    constexpr int64_t kLong = 4096;
     constexpr int64_t kMany = 16;
     const Dtype dtype = x1.dtype();
     if (dtype != x2.dtype() || !IsForKernel(dtype)) return {};

@@ -1,4 +1,4 @@
-// Products of rows, many at once.
+// Dot products of many rows.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 
 namespace chainerx::internal {
 
-// The products of two arrays of one shape, summed over the last axis, where a kernel computes them
-// in one pass: floats whose rows lie adjacent in both, and that are many or short. Differentiable.
+// Returns the dot products of two arrays of one shape over the last axis, if a kernel computes them
+// in one pass: floats whose rows are contiguous in both, and many or short. Differentiable.
 std::optional<Array> TryVecdot(const Array& x1, const Array& x2);
 
 }  // namespace chainerx::internal

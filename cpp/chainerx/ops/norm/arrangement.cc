@@ -16,7 +16,7 @@ Axes Natural(int8_t ndim) {
 
 bool Contains(const Axes& axes, int8_t axis) { return std::ranges::find(axes, axis) != axes.end(); }
 
-// The order in which the axes lie in memory, if there are no gaps; else empty.
+// Returns the axes in the order of memory if there are no gaps; else empty.
 Axes MemoryOrder(const Array& x) {
     Axes axes = Natural(x.ndim());
     const Strides& strides = x.strides();
@@ -38,7 +38,8 @@ Shape Ordered(const Shape& shape, const Axes& order) {
     return ordered;
 }
 
-// As (n, c, s) in that order of axes, if channels stand together, in the order of their axes.
+// Views x as (n, c, s) in that order of axes, if the channels are adjacent and in the order of
+// their axes.
 bool IsByChannel(const Shape& x, const Axes& reduced, const Axes& order, Arrangement* to) {
     to->order = order;
     to->ordered = Ordered(x, order);
@@ -60,7 +61,7 @@ bool IsByChannel(const Shape& x, const Axes& reduced, const Axes& order, Arrange
     return true;
 }
 
-// Some axes, in their order, then the others.
+// Returns `axes` in their order, before the others if `first`, else behind them.
 Axes Behind(const Axes& axes, int8_t ndim, bool first) {
     Axes order;
     for (const bool chosen : {first, !first}) {

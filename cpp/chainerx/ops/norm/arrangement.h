@@ -1,5 +1,5 @@
-// Arrays in another order of axes, some of which are seen as one: what kernels of normalizations
-// get.
+// A permuted layout: an array with its axes in another order, some of them merged, as kernels of
+// normalizations take it.
 #pragma once
 
 #include "chainerx/core/array.h"
@@ -7,27 +7,28 @@
 namespace chainerx::internal {
 
 struct Arrangement {
-    Axes order;     // of the axes; empty for the order that they have
+    Axes order;     // permutation of the axes; empty for the identity
     Shape ordered;  // the shape in that order
-    Shape shape;    // what is seen
+    Shape shape;    // the shape of the view
 
-    // Of an array of the shape that it was made for, and back. A view, where the memory allows it.
-    // Differentiable.
+    // Applies the layout to an array of the shape that it was made for, and undoes it. Returns a
+    // view where the memory allows it. Differentiable.
     Array View(const Array& x) const;
     Array Undo(const Array& y) const;
 
-    // Contiguous, outside all graphs.
+    // Returns a contiguous array, outside all graphs.
     Array Contiguous(const Array& x) const;
 };
 
-// As (n, c, s), where c runs over the channels, and n and s over the axes `reduced`, which are
-// sorted. A view of arrays without gaps, also of transposed ones, if their channels lie together.
+// Views x as (n, c, s), where c runs over the channels, and n and s over the axes `reduced`, which
+// are sorted. It is a view for arrays without gaps, also transposed ones, if their channels are
+// adjacent.
 Arrangement ByChannel(const Array& x, const Axes& reduced);
 
-// As (n, 1, k, 1), where k runs over the axes `reduced`.
+// Views x as (n, 1, k, 1), where k runs over the axes `reduced`.
 Arrangement ByRow(const Array& x, const Axes& reduced);
 
-// x (n, channels, ...) as (n, groups, channels / groups, s).
+// Views x (n, channels, ...) as (n, groups, channels / groups, s).
 Arrangement ByGroup(const Array& x, int64_t groups);
 
 }  // namespace chainerx::internal

@@ -1,4 +1,4 @@
-// Normalization by channel.
+// Batch normalization.
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -41,8 +41,8 @@ Array NoArray(Dtype dtype, Device& device) { return EmptyUnchecked(Shape{0}, dty
 
 // ---- running statistics ------------------------------------------------------------------------
 
-// An array of running statistics for a kernel to write to: as a vector, and apart from what the
-// kernel reads.
+// An array of running statistics that a kernel updates: as a vector, and in memory that the kernel
+// does not read otherwise.
 class Running {
  public:
     Running(const char* name, const std::optional<Array>& array, const Array& x,
@@ -53,7 +53,7 @@ class Running {
         internal::CheckNormalized(kBatchNorm.name, name, array_, x.device());
         internal::CheckParamShape(kBatchNorm.name, name, array_, x.shape(), reduced);
         internal::CheckInPlaceOutput(kBatchNorm.name, array_);
-        // A function that is called again for its derivatives has moved it at its first call.
+        // When a checkpoint calls the function again, the first call has updated it already.
         if (!random::DrawScope::Moves(array_)) array_ = Array{};
     }
 
@@ -67,11 +67,12 @@ class Running {
         }
     }
 
-    // To be called once all is checked.
+    // Must be called after all checks.
     void SetInputs(const Array& x, const Array& gamma, const Array& beta) {
         is_read_ = Overlaps(x) || Overlaps(gamma) || Overlaps(beta);
     }
-    // What a kernel is to update. It may read the same memory by way of others.
+    // Provides the vector for the kernel to update; a copy if the kernel reads the same memory
+    // otherwise.
     void Begin() {
         if (is_null()) return;
         if (!is_read_ && array_.ndim() == 1) {
@@ -83,7 +84,7 @@ class Running {
             vector_ = Reshape(copy_, Shape{array_.GetTotalSize()});
         }
     }
-    // The same where there is no such kernel.
+    // Computes the update without a kernel.
     void Compute(double decay, const Array& statistic) {
         if (is_null()) return;
         const Array old = AsType(Detached(array_), statistic.dtype(), false);
@@ -96,7 +97,7 @@ class Running {
         if (is_null()) return;
         array_.buffer()->MarkWritten();
         if (!is_read_) return;
-        // Over memory of NumPy, each array has a buffer of its own.
+        // Each array over memory of NumPy has a buffer of its own.
         if (Overlaps(x)) x.buffer()->MarkWritten();
         if (Overlaps(gamma)) gamma.buffer()->MarkWritten();
     }
@@ -108,12 +109,13 @@ class Running {
     const char* name_;
     Array array_;
     Array vector_;
-    Array copy_;  // what it is a view of, where the kernel can't write to the array itself
+    Array copy_;  // holds the vector if the kernel can't write to the array itself
     bool is_read_{false};
 };
 
-// Statistics that a gradient needs. They are running ones as a rule, which a batch in training
-// moves in place before backward comes to this one; what is in a graph can't be moved.
+// Statistics that a gradient saves. They usually are running statistics, which a later training
+// batch updates in place before backward runs; so they are copied, unless they are in a graph and
+// can't be written.
 Array Kept(const Array& statistic) {
     return statistic.IsBackpropRequired(AnyGraph{}) ? statistic : Copy(Detached(statistic));
 }
@@ -124,7 +126,7 @@ Array InOrderOf(const Array& x, const Array& y) {
     return out;
 }
 
-// Calls the kernel that updates both, and copies what it could not write in place.
+// Calls the kernel that updates both, and copies back those that it could not write in place.
 template <typename F>
 void Update(const Running& running_mean, const Running& running_var, const Array& x,
             const Array& gamma, const F& kernel) {
@@ -159,8 +161,8 @@ Normalized BatchNormWithStatistics(const Array& x, const Array& gamma, const Arr
     Device& device = x.device();
     const Dtype wide = internal::WideDtype(x.dtype());
     const Shape channels{plan.n_params()};  // statistics are vectors
-    // Recorded before anything is written: all that may fail comes first, and backward notices
-    // running statistics in the memory of what it reads.
+    // Records before anything is written: all that may fail comes first, and backward detects
+    // running statistics that share memory with the operands that it saves.
     const auto record = [&](const Array& y, const Array& mean, const Array& inv_std) {
         internal::RecordNormalization(kBatchNorm, plan, x, gamma, beta, y, mean, inv_std);
         const Shape shape = ReduceShape(x.shape(), reduced, false);

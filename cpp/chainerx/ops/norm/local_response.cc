@@ -1,4 +1,4 @@
-// Normalization by the activity of channels nearby.
+// Local response normalization.
 #include <algorithm>
 
 #include "chainerx/autograd/record.h"
@@ -17,14 +17,14 @@ namespace {
 constexpr OpInfo kLocalResponse{"local_response_normalization"};
 constexpr OpInfo kWindowSum{"window_sum"};
 
-// Channels [begin, end) of x, a view outside all graphs.
+// Returns channels [begin, end) of x, a view outside all graphs.
 Array Channels(const Array& x, int64_t begin, int64_t end) {
     Shape shape = x.shape();
     shape[1] = end - begin;
     return internal::MakeView(x, shape, x.strides(), x.raw_data() + begin * x.strides()[1]);
 }
 
-// Sums of as many channels before and behind each, and itself. Its own transpose.
+// Sums each channel and `reach` channels on both sides. It is its own transpose.
 Array WindowSum(const Array& x, int64_t reach) {
     const Array y = Copy(internal::Detached(x));
     const int64_t channels = x.shape()[1];

@@ -14,7 +14,7 @@ namespace {
 constexpr OpInfo kBatchNormGrad{"batch_norm_grad", &kernels::BatchNormGrad::kInfo};
 constexpr OpInfo kRowNormGrad{"row_norm_grad", &kernels::RowNormGrad::kInfo};
 
-// ggamma and gbeta have the shape of gamma. gx is null if it is not wanted.
+// ggamma and gbeta have the shape of gamma. gx is null if it is not needed.
 struct Grads {
     Array ggamma;
     Array gbeta;

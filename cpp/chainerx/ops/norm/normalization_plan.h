@@ -1,4 +1,4 @@
-// What normalizations by channel and by row have in common: their gradient.
+// The gradient shared by normalizations by channel and by row.
 #pragma once
 
 #include "chainerx/autograd/op_info.h"
@@ -9,24 +9,24 @@
 namespace chainerx::internal {
 
 struct NormalizationPlan {
-    bool by_channel;           // or by row: which kernels
+    bool by_channel;           // selects the kernels: by channel or by row
     Arrangement arrangement;   // of x
-    NormalizationTerms terms;  // on that
+    NormalizationTerms terms;  // for the arranged x
 
-    // Elements that share statistics.
+    // Returns the number of elements that share statistics.
     int64_t count() const;
-    // The number of gammas.
+    // Returns the number of gammas.
     int64_t n_params() const { return terms.params.GetTotalSize(); }
 };
 
-// For x by channel: statistics over n and s. By row: over k and s.
+// Statistics of x by channel are over n and s; by row, over k and s.
 NormalizationPlan PlanByChannel(const Array& x, const Axes& reduced, double eps);
 NormalizationPlan PlanByRow(const Arrangement& arrangement, bool centered, double eps);
 
-// What a kernel gets of an operand with one number per parameter: a vector, outside all graphs.
+// Converts an operand with one number per parameter for a kernel: to a vector, outside all graphs.
 Array ToVector(const Array& x, Dtype dtype);
 
-// Makes y the result of `op` on x, gamma and beta in the graph. mean and inv_std are vectors.
+// Records y as the result of `op` on x, gamma and beta. mean and inv_std are vectors.
 void RecordNormalization(const OpInfo& op, const NormalizationPlan& plan, const Array& x,
                          const Array& gamma, const Array& beta, const Array& y, const Array& mean,
                          const Array& inv_std);

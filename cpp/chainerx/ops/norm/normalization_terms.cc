@@ -13,7 +13,7 @@ namespace {
 
 Array Wide(const Array& x) { return AsType(x, WideDtype(x.dtype()), false); }
 
-// All in the dtype `wide`.
+// All arrays have the dtype `wide`.
 struct Standardized {
     const NormalizationTerms& terms;
     Dtype dtype;
@@ -36,7 +36,7 @@ struct Standardized {
     Array Param(const Array& p) const { return AsType(Reshape(p, terms.params), dtype, false); }
     Array ToParam(const Array& x) const { return SumTo(x, terms.params); }
     Array ToWide(const Array& x) const { return AsType(x, dtype, false); }
-    // What of v can't be had by shifting and scaling all of x.
+    // Projects v onto the complement of shifting and scaling all of x.
     Array Project(const Array& v) const {
         const Array rest = v - u * E(u * v);
         return terms.centered ? rest - E(v) : rest;
@@ -58,9 +58,9 @@ NormalizationGrads ComposedNormalizationGrad(const NormalizationTerms& terms, co
     return {s.r * s.Project(g * s.Param(gamma)), s.ToParam(g * s.u), s.ToParam(g)};
 }
 
-// Of the sum of ggx * gx + gggamma * ggamma + ggbeta * gbeta, where gx = r * P(g), g = gy * gamma,
-// ggamma = sum of gy * u, gbeta = sum of gy. P is Project(), which is symmetric; a change dx of x
-// changes u by r * P(dx), and r by -r^2 * E[u * dx].
+// The gradients of the sum of ggx * gx + gggamma * ggamma + ggbeta * gbeta, where gx = r * P(g), g
+// = gy * gamma, ggamma = sum of gy * u, gbeta = sum of gy. P is Project(), which is symmetric; a
+// change dx of x changes u by r * P(dx), and r by -r^2 * E[u * dx].
 SecondNormalizationGrads ComposedSecondGrad(const NormalizationTerms& terms, const Array& x,
                                             const Array& gamma, const Array& gy, const Array& ggx,
                                             const Array& gggamma, const Array& ggbeta) {

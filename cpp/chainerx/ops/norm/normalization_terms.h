@@ -1,24 +1,24 @@
-// Normalization written in array operations: what backends without a kernel do, and all derivatives
-// but the first.
+// Normalization composed of array operations: for backends without a kernel, and for all
+// derivatives but the first.
 #pragma once
 
 #include "chainerx/core/array.h"
 
 namespace chainerx::internal {
 
-// With E the mean over `axes`: y = u * gamma + beta, where u = (x - E[x]) * r and
-// r = 1 / sqrt(E[(x - E[x])^2] + eps); not `centered`, without E[x].
+// With E the mean over `axes`: y = u * gamma + beta, where u = (x - E[x]) * r and r = 1 / sqrt(E[(x
+// - E[x])^2] + eps); unless `centered`, E[x] is omitted.
 struct NormalizationTerms {
     Axes axes;
-    Shape params;  // of gamma and beta, so that they broadcast to x
+    Shape params;  // shape in which gamma and beta broadcast to x
     bool centered;
     double eps;
 };
 
-// x, gamma and beta are floats of any dtypes; what is computed is float64 where x is that, else
+// x, gamma and beta are floats of any dtypes; a float64 x is computed in float64, others in
 // float32. Outside all graphs.
 struct NormalizedArrays {
-    Array y;     // in that dtype
+    Array y;     // in the dtype of the computation
     Array mean;  // with axes of length 1
     Array var;
     Array inv_std;
@@ -35,7 +35,8 @@ struct NormalizationGrads {
 NormalizationGrads ComposedNormalizationGrad(const NormalizationTerms& terms, const Array& x,
                                              const Array& gamma, const Array& gy);
 
-// The gradients of x, gamma and gy, from those of gx, ggamma and gbeta, of which any may be null.
+// Returns the gradients of x, gamma and gy from those of gx, ggamma and gbeta; any of these may be
+// null.
 struct SecondNormalizationGrads {
     Array x;
     Array gamma;

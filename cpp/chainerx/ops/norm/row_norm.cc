@@ -1,4 +1,4 @@
-// Normalization of rows: of layers, groups of channels, single channels.
+// Normalization of rows: layer, group and instance normalization.
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/norm/normalization.h"
 #include "chainerx/kernels/strided/memory.h"
@@ -24,7 +24,7 @@ constexpr OpInfo kRmsNorm{"rms_norm", &kernels::RowNorm::kInfo};
 constexpr OpInfo kGroupNorm{"group_norm", &kernels::RowNorm::kInfo};
 constexpr OpInfo kInstanceNorm{"instance_norm", &kernels::RowNorm::kInfo};
 
-// Without `keeps_statistics`, backward computes them again.
+// Unless `keeps_statistics`, backward recomputes them.
 Normalized Normalize(const OpInfo& op, bool keeps_statistics, const Arrangement& arrangement,
                      bool centered, double eps, const Array& x, const Array& gamma,
                      const Array& beta) {
@@ -62,7 +62,7 @@ Normalized Normalize(const OpInfo& op, bool keeps_statistics, const Arrangement&
     return {y, mean, inv_std};
 }
 
-// The axes of one row.
+// Returns the axes of one row.
 Axes RowAxes(const char* op, const Array& x, const OptionalAxes& axis, int8_t fallback) {
     if (axis) return NormalizeAxes(op, axis, x.ndim());
     if (fallback > x.ndim()) {
@@ -160,7 +160,7 @@ Array InstanceNorm(const Array& x, const std::optional<Array>& gamma,
     const Shape params{x.shape()[1]};
     if (gamma) CheckParam(kOp, "gamma", *gamma, x, params);
     if (beta) CheckParam(kOp, "beta", *beta, x, params);
-    // Without channels there are no groups to divide into.
+    // Without channels there would be no groups to divide into.
     return Normalize(kInstanceNorm, true, internal::ByGroup(x, std::max<int64_t>(params[0], 1)),
                      true, eps, x, gamma ? *gamma : FilledParam(x, params, 1),
                      beta ? *beta : FilledParam(x, params, 0))

@@ -25,7 +25,7 @@ constexpr OpInfo kLogSoftmax{"log_softmax", &kernels::LogSoftmax::kInfo, Batchin
 constexpr OpInfo kSoftmaxCrossEntropy{"softmax_cross_entropy",
                                       &kernels::SoftmaxCrossEntropy::kInfo};
 
-// Applies a kernel for rows of a matrix along any axes together, outside the graph.
+// Applies a row kernel along several axes together, outside the graph.
 template <typename K>
 Array CallAlongAxes(const Array& x, const Axes& axes) {
     const Dtype dtype = FloatResult(x.dtype());
@@ -59,13 +59,13 @@ Array CallAlongAxes(const Array& x, const Axes& axes) {
 
 Array SumAlong(const Array& x, const Axes& axes) { return Sum(x, axes, true); }
 
-// What all orders of derivatives of the loss are made of. x is (rows, classes), t int64.
+// The terms of all derivatives of the loss. x is (rows, classes), t int64.
 struct Labels {
     Array one_hot;  // zeros in ignored rows
     Array counted;  // (rows, 1): 0 in ignored rows, else 1
 };
 
-// What the loss takes besides scores and labels.
+// The options of the loss.
 struct LossOptions {
     int64_t ignore;
     double smoothing;
@@ -79,8 +79,8 @@ Labels MakeLabels(const Array& t, int64_t ignore, const Shape& shape, Dtype dtyp
 
 Array Column(const Array& x) { return Reshape(x, Shape{x.shape()[0], 1}); }
 
-// gy * (softmax(x) - q), in one pass over x, q being the smoothed one_hot(t); differentiable in x
-// and gy.
+// gy * (softmax(x) - q), in one pass over x, where q is the smoothed one_hot(t); differentiable in
+// x and gy.
 Array SoftmaxCrossEntropyGrad(const Array& x, const Array& t, const LossOptions& options,
                               const Array& stats, const Array& gy) {
     Array gx = EmptyUnchecked(x.shape(), x.dtype(), x.device());
@@ -145,7 +145,7 @@ Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, double label_smoothi
 
 namespace {
 
-// (n, classes, ...) as a matrix with one row per label. Differentiable.
+// Views (n, classes, ...) as a matrix with one row per label. Differentiable.
 Array ToRows(const Array& x) {
     if (x.ndim() == 2) return AsContiguous(x);
     Axes order{0};
@@ -154,7 +154,7 @@ Array ToRows(const Array& x) {
     const int64_t classes = x.shape()[1];
     int64_t rows = x.shape()[0];
     for (int8_t i = 2; i < x.ndim(); ++i) rows *= x.shape()[i];
-    // Of one image, the transposed array is reshaped to a view.
+    // For one image, reshaping the transposed array gives a view.
     return AsContiguous(Reshape(Transpose(x, order), Shape{rows, classes}));
 }
 
@@ -197,7 +197,7 @@ Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, int64_t ignore_label
     CheckSameDevice(kOp, x1.device(), x2.device());
     // The cast is part of the graph: the derivatives below are those of a float array.
     const Array x = AsType(x1, dtype, false);
-    // The caller's labels are kept, not a copy of them.
+    // Backward saves the caller's labels, not a copy.
     const auto labels = [given = KeptOperand{kOp, "x2", x2}] {
         return AsContiguous(AsType(AsVector(given()), Dtype::kInt64, false));
     };

@@ -24,7 +24,7 @@ constexpr OpInfo kAveragePoolGrad{"average_pool_grad", &kernels::SumPoolGrad::kI
 constexpr OpInfo kUnpool{"unpool", &kernels::SumPoolGrad::kInfo};
 constexpr OpInfo kMaxUnpool{"max_unpool", &kernels::PoolScatter::kInfo};
 
-// What kernels take.
+// Converts an operand for a kernel.
 Array Packed(const Array& x) { return AsContiguous(internal::Detached(x)); }
 
 Array Filled(const Shape& shape, const Scalar& value, Dtype dtype, Device& device) {
@@ -35,23 +35,23 @@ Array Filled(const Shape& shape, const Scalar& value, Dtype dtype, Device& devic
 
 // ---- linear operations and their gradients ------------------------------------------------------
 
-// The numbers of elements in their windows: those that MaxPool made, or what a user gave.
+// The indices of elements within their windows: computed by MaxPool, or given by a user.
 struct Indices {
     KeptOperand kept;
     bool is_ours;
 
     const Shape& shape() const { return kept().shape(); }
-    // For kernels, which trust our single bytes.
+    // Returns the indices for kernels, which don't check those that MaxPool computed.
     Array operator()() const {
         const Array& x = kept();
         if (is_ours) return x;
-        // Beyond int64 they would turn into others, which may be valid.
+        // Casting to int64 could turn invalid indices into valid ones.
         return AsContiguous(x.dtype() == Dtype::kUInt64 ? x : AsType(x, Dtype::kInt64, false));
     }
 };
 
-// `gy` in the places that `indices` name, and the elements of those places. Each is the gradient
-// of the other.
+// Scatters `gy` to the elements that `indices` name, and gathers those elements. Each is the
+// gradient of the other.
 Array Scatter(const OpInfo& op, const Array& gy, const Indices& indices, const PoolWindow& window,
               const Shape& shape);
 
@@ -92,7 +92,8 @@ Array Scatter(const OpInfo& op, const Array& gy, const Indices& indices, const P
     return gx;
 }
 
-// Divided sums of windows, and what spreads them again. Each is the gradient of the other.
+// Spreads elements over their windows, and sums windows; both divide. Each is the gradient of the
+// other.
 Array Spread(const OpInfo& op, const Array& gy, const PoolWindow& window, PoolDivisor divisor,
              const Shape& shape);
 
@@ -134,7 +135,8 @@ Array Spread(const OpInfo& op, const Array& gy, const PoolWindow& window, PoolDi
     return gx;
 }
 
-// ---- what users may get wrong -------------------------------------------------------------------
+// ---- checks of arguments
+// -------------------------------------------------------------------------
 
 void CheckImages(const char* op, const Array& x) {
     if (x.ndim() < 3) {
@@ -155,7 +157,7 @@ void CheckFloat(const char* op, const Array& x) {
     }
 }
 
-// Windows over arrays with so many spatial axes; of their size nothing is known yet.
+// Makes windows over arrays with `axes` spatial axes; their size has not been checked yet.
 PoolWindow MakeWindow(const char* op, int8_t axes, const PerAxis& ksize,
                       const std::optional<PerAxis>& stride, const AxisPads& pad) {
     ksize.Check(op, "ksize", axes, 1);
@@ -188,7 +190,7 @@ int64_t Taps(const PoolWindow& window, int8_t axes) {
     return taps;
 }
 
-// How many windows there are along an axis of length `in`; not positive if there is none.
+// Returns the number of windows along an axis of length `in`; not positive if none fits.
 int64_t CountWindows(const PoolWindow& window, const AxisPads& pad, int8_t i, int64_t in,
                      bool cover_all) {
     const int64_t stride = window.stride[i];
@@ -224,7 +226,7 @@ Shape PooledShape(const char* op, const Shape& x, const PoolWindow& window, cons
     return shape;
 }
 
-// The shape that windows make x of.
+// Returns the shape from which the windows make the shape of x.
 Shape UnpooledShape(const char* op, const Shape& x, const PoolWindow& window, const AxisPads& pad,
                     const std::optional<PerAxis>& outsize, bool cover_all) {
     const auto axes = static_cast<int8_t>(x.ndim() - 2);
@@ -251,7 +253,7 @@ Shape UnpooledShape(const char* op, const Shape& x, const PoolWindow& window, co
                                      out};
             }
         } else {
-            // What was padded comes off again.
+            // The padding is removed again.
             const bool too_long =
                 __builtin_mul_overflow(n - 1, stride, &out) || out > (int64_t{1} << 61);
             out = too_long ? -1
@@ -284,7 +286,7 @@ Shape UnpooledShape(const char* op, const Shape& x, const PoolWindow& window, co
 
 // ---- the routines -------------------------------------------------------------------------------
 
-// `indices` is null where they are not needed, else uint8 if the number of any element fits.
+// `indices` is null where they are not needed, else uint8 if it holds the index of any element.
 struct Pooled {
     Array y;
     Array indices;
@@ -335,7 +337,7 @@ Pooled MaxPoolOf(const Array& x, const PerAxis& ksize, const std::optional<PerAx
     return RecordedMax(x, window, shape, with_indices);
 }
 
-// Windows that divide the axes of x.
+// Returns windows that divide the axes of x.
 PoolWindow DivideAxes(const char* op, const Array& x, const PerAxis& output_size, Shape* shape) {
     CheckImages(op, x);
     output_size.Check(op, "output_size", static_cast<int8_t>(x.ndim() - 2), 0);
@@ -350,7 +352,7 @@ PoolWindow DivideAxes(const char* op, const Array& x, const PerAxis& output_size
                                  out, ", but x.shape is ",      x.shape()};
         }
         const bool divides = out != 0 && in % out == 0;
-        // Else the longest one begins and ends within one.
+        // If it does not divide evenly, the longest window covers two partial elements.
         window.size[i] = out == 0 ? 1 : divides ? in / out : std::min(in, in / out + 2);
         window.stride[i] = divides ? in / out : 0;
         if (__builtin_mul_overflow(taps, window.size[i], &taps) ||
@@ -401,7 +403,7 @@ std::pair<Array, Array> MaxPoolWithIndices(const Array& x, const PerAxis& ksize,
                                            const std::optional<PerAxis>& stride,
                                            const AxisPads& pad, bool cover_all) {
     Pooled result = MaxPoolOf(x, ksize, stride, pad, cover_all, true);
-    // A copy: what backward keeps is not the user's to write.
+    // Returns a copy, since users may not write to the indices that backward saves.
     return {std::move(result.y), AsType(result.indices, Dtype::kInt64)};
 }
 

@@ -19,8 +19,8 @@ namespace {
 
 constexpr IndexBoundsMode kMode = IndexBoundsMode::kRaise;
 
-// For each window of a plane and each of its elements, the place in the plane, which has one place
-// more, for padding.
+// A table with the index in the plane of each element of each window. A plane has one element more,
+// which stands for padding.
 class Table {
  public:
     // x is the shape before the pooling.
@@ -46,11 +46,11 @@ class Table {
     int64_t outs{1};
     int64_t taps{1};
 
-    // (outs, taps)
+    // Returns the table, (outs, taps).
     Array places() const { return places_.ToDevice(device_); }
 
-    // The same, with the first element of the window in the place of padding, and the numbers that
-    // these elements have.
+    // Returns the table with padding replaced by the first element of the window, and the indices
+    // of these elements in the window.
     Array InsidePlaces(Array* numbers) const {
         const Array places = Copy(places_);
         const Array host_numbers = EmptyUnchecked({outs, taps}, Dtype::kInt64, Host());
@@ -69,7 +69,7 @@ class Table {
         return places.ToDevice(device_);
     }
 
-    // (outs,): what a sum is divided by.
+    // Returns the divisors of the sums, (outs,).
     Array Divisors(PoolDivisor divisor, Dtype dtype) const {
         const Array host = EmptyUnchecked({outs}, Dtype::kFloat64, Host());
         const auto* place = reinterpret_cast<const int64_t*>(places_.raw_data());
@@ -84,7 +84,7 @@ class Table {
         return AsType(host.ToDevice(device_), dtype);
     }
 
-    // (planes, outs): the number of an element among all windows of its plane.
+    // Returns the index of an element in the table of its plane, (planes, outs).
     Array NumbersOf(const char* op, const Array& indices) const {
         const Array first =
             Arange(Scalar{0}, Scalar{outs * taps}, Scalar{taps}, Dtype::kInt64, device_);
@@ -93,7 +93,7 @@ class Table {
                                      numbers);
         return numbers;
     }
-    // (planes, outs): the place among all planes with their place for padding.
+    // Returns the index among all padded planes, (planes, outs).
     Array PlacesOf(const char* op, const Array& indices) const {
         const Array place =
             Take(Reshape(places(), Shape{outs * taps}), NumbersOf(op, indices), 0, kMode);
@@ -102,13 +102,13 @@ class Table {
         return Add(place, Reshape(first, Shape{planes, 1}));
     }
 
-    // (planes, in + 1), with `value` for padding.
+    // Returns x as (planes, in + 1), with `value` for padding.
     Array WithPadding(const Array& x, const Scalar& value) const {
         const Array padded = Full(Shape{planes, in + 1}, value, x.dtype(), device_);
         CallOn<kernels::AsType>(device_, Reshape(x, Shape{planes, in}), Inner(padded));
         return padded;
     }
-    // And off again.
+    // Removes the padding again.
     Array WithoutPadding(const Array& padded, const Shape& shape) const {
         return Reshape(Copy(Inner(padded)), shape);
     }
@@ -145,7 +145,7 @@ class Table {
     Array places_;
 };
 
-// What sums are computed in.
+// Converts to the dtype of sums.
 Array Widened(const Array& x) {
     return GetItemSize(x.dtype()) == 2 ? AsType(x, Dtype::kFloat32, false) : x;
 }

@@ -1,5 +1,5 @@
-// Poolings composed of other routines, for backends without kernels of their own. As the kernels
-// of kernels/pool/pooling.def, outside all graphs.
+// Poolings composed of other routines, for backends without such kernels. They take the same
+// arguments as the kernels of kernels/pool/pooling.def, outside all graphs.
 #pragma once
 
 #include "chainerx/core/array.h"
@@ -7,10 +7,10 @@
 
 namespace chainerx::internal {
 
-// The maximum of nothing: -inf, or the smallest integer.
+// The identity of max: -inf, or the smallest integer.
 Scalar SmallestOf(Dtype dtype);
 
-// `indices` is written if it is not of length 0.
+// Writes `indices` unless its length is 0.
 void MaxPoolByTable(const Array& x, const PoolWindow& window, const Array& y, const Array& indices);
 Array PoolScatterByTable(const char* op, const Array& gy, const Array& indices,
                          const PoolWindow& window, const Shape& shape);

@@ -13,7 +13,7 @@ constexpr OpInfo kDropout{"dropout", &kernels::Dropout::kInfo};
 
 }  // namespace
 
-// Linear in x, so it is its own gradient.
+// It is linear in x, so it is its own gradient.
 Array internal::DropAt(const Array& x, const Array& key, double ratio) {
     Array y = EmptyUnchecked(x.shape(), x.dtype(), x.device());
     CallOn<kernels::Dropout>(x.device(), AsContiguous(internal::Detached(x)), key, ratio, y);

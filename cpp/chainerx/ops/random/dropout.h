@@ -1,4 +1,4 @@
-// Elements set to 0 at random.
+// Dropout.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace chainerx {
 
-// Each element becomes 0 with probability `ratio`, else it is divided by 1 - ratio. Without a key,
-// the numbers are a draw of chainerx::random. Backward draws them again, so nothing is kept but
-// where they came from.
+// Sets each element to 0 with probability `ratio`, and divides the others by 1 - ratio. Without a
+// key the numbers are a draw of chainerx::random. Backward draws them again, so only the RNG key is
+// saved.
 CX_API Array Dropout(const Array& x, double ratio = 0.5, std::optional<uint64_t> key = {});
 
 namespace internal {
-// With numbers from where random::DrawKey says.
+// Draws the numbers from `key`, a result of random::DrawKey.
 Array DropAt(const Array& x, const Array& key, double ratio);
 }  // namespace internal
 

@@ -1,5 +1,5 @@
-// The default generator, orders, and keys. Distributions are in ops/random/random_distributions.h,
-// where the numbers come from in ops/random/random_generator.h.
+// The default generator, permutations and RNG keys. Distributions are in
+// ops/random/random_distributions.h, generators in ops/random/random_generator.h.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@
 
 namespace chainerx::random {
 
-// Of the default generator.
+// Seeds the default generator.
 CX_API void Seed(uint64_t seed);
 CX_API State GetState();
 CX_API void SetState(const State& state);
 
-// 0 ... n-1 in random order, int64.
+// Returns 0 ... n-1 in random order, int64.
 CX_API Array Permutation(int64_t n, Device& device = GetDefaultDevice(), const Source& source = {});
 
-// Where one draw would take its numbers from, in the memory of a device: for what makes the same
+// Returns the RNG key of one draw, in the memory of a device, for routines that draw the same
 // numbers again.
 CX_API Array DrawKey(Device& device, const Source& source = {});
 
-// Uniform(0, 1) of a real float dtype, for callers that have no options to be looked at.
+// Returns Uniform(0, 1) numbers of a real float dtype, without checks of options.
 CX_API Array UnitNumbers(const Shape& shape, Dtype dtype, Device& device, const Source& source);
 
 }  // namespace chainerx::random

@@ -1,4 +1,4 @@
-// Numbers that are one formula of uniform or normal ones, and of the parameters.
+// Distributions given by one formula of uniform or normal numbers and the parameters.
 #include <cmath>
 
 #include "chainerx/autograd/record.h"
@@ -23,7 +23,7 @@ namespace {
 
 constexpr double kPi = 3.141592653589793238;
 
-// loc + scale z, parameters 0 and 1.
+// Returns loc + scale z, with parameters 0 and 1.
 Array Placed(const Plan& plan, const Array& z, Dtype compute = Dtype::kFloat64) {
     const Array scaled = plan.Is(1, 1) ? z : z * plan.Get(1, compute);
     return plan.Is(0, 0) ? scaled : scaled + plan.Get(0, compute);
@@ -178,7 +178,7 @@ Array Triangular(const Parameter& left, const Parameter& mode, const Parameter& 
     CheckDomain(kOp, "right - left", width, kAboveZero);
     const Array u = plan.OpenUniform();
     const Array is_rising = u < (top - from) / width;
-    // The side that is not taken has its square root at 1, where it has a derivative.
+    // The branch that is not taken evaluates its square root at 1, where it has a derivative.
     const Array rising = Where(is_rising, u * width * (top - from), 1);
     const Array falling = Where(is_rising, 1, (1 - u) * width * (to - top));
     return plan.Finish(Where(is_rising, from + Sqrt(rising), to - Sqrt(falling)));
@@ -203,10 +203,10 @@ Array VonMises(const Parameter& mu, const Parameter& kappa, const Options& optio
     return plan.Finish((angle + plan.Get(0) + kPi) % (2 * kPi) - kPi);
 }
 
-// The equation that a squared normal variable solves has two roots, of product mean^2; one of them,
-// by chance (J. R. Michael, W. R. Schucany, R. W. Haas, "Generating random variates using
-// transformations with multiple roots", The American Statistician, 1976). As a ratio to the mean,
-// without terms that cancel.
+// The equation that a squared normal variable solves has two roots, whose product is mean^2; one of
+// them is chosen at random (J. R. Michael, W. R. Schucany, R. W. Haas, "Generating random variates
+// using transformations with multiple roots", The American Statistician, 1976). It is computed as a
+// ratio to the mean, without cancellation.
 Array Wald(const Parameter& mean, const Parameter& scale, const Options& options) {
     const Plan plan{
         kWald.name, {{"mean", mean, kAboveZero}, {"scale", scale, kAboveZero}}, options};

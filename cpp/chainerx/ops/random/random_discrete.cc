@@ -1,4 +1,4 @@
-// Counts, truths and places.
+// Distributions of counts, bools and indices.
 #include <limits>
 #include <span>
 #include <unordered_set>
@@ -26,10 +26,10 @@
 namespace chainerx::random {
 namespace {
 
-// What int64 holds, less ten deviations of a Poisson variable.
+// The largest mean: the maximum of int64, less ten deviations of a Poisson variable.
 constexpr double kMostMean = 9.223372e18;
 constexpr Domain kMean{0, kMostMean, true, true, "0 to 9.223372e18"};
-constexpr double kMostInt64 = 9223372036854774784.0;  // that is a double
+constexpr double kMostInt64 = 9223372036854774784.0;  // the largest double within int64
 constexpr Domain kCount{0, kMostInt64, true, true, "0 to 2**63 - 1024"};
 
 Array Counts(const Plan& plan) {
@@ -50,7 +50,7 @@ Array BinomialOf(const Plan& plan, const Array& n, const Array& p) {
     return out;
 }
 
-// Weights (..., k) with the axes in front of it that `batch` has, contiguous float64.
+// Weights (..., k), broadcast to the axes `batch` in front, contiguous float64.
 struct Weights {
     Array values;
     Shape batch;
@@ -76,8 +76,8 @@ Weights ToWeights(const char* op, const char* name, const Array& p,
     return {wide, batch};
 }
 
-// The order in which all would be drawn, one after the other: by when each comes, if it comes at a
-// rate of its weight (P. S. Efraimidis, P. G. Spirakis, "Weighted random sampling with a
+// Returns the order of successive weighted draws without replacement: sorts by arrival times at
+// rates equal to the weights (P. S. Efraimidis, P. G. Spirakis, "Weighted random sampling with a
 // reservoir", Information Processing Letters, 2006).
 Array WeightedOrder(const Array& p, int64_t count, const Source& source) {
     constexpr const char* kOp = "choice";
@@ -111,11 +111,11 @@ Array NegativeBinomial(const Parameter& n, const Parameter& p, const Options& op
                     {{"n", n, kAboveZero}, {"p", p, kPositiveProbability}},
                     options,
                     Kind::kCounts};
-    // A Poisson variable whose mean is a gamma one.
+    // A Poisson variable whose mean is a gamma variable.
     Array mean = EmptyUnchecked(plan.shape(), Dtype::kFloat64, plan.device());
     CallOn<kernels::RandomGamma>(plan.device(), plan.state(), plan.GetSpread(0), false, mean);
     const Array success = internal::Detached(plan.Get(1));
-    // Finite odds, for the gamma variable may be 0.
+    // Keeps the odds finite, since the gamma variable may be 0.
     const Array odds = Minimum((1 - success) / success, std::numeric_limits<double>::max());
     mean = Minimum(mean * odds, kMostMean);
     return plan.Finish(PoissonOf(plan, mean));
@@ -197,7 +197,8 @@ Array MultivariateHypergeometric(const Array& colors, int64_t sample, const Opti
     const Array total = Sum(counts);
     CheckDomain(kOp, "the sum of colors", total, {0, 1e9, true, true, "0 to 1e9"});
     CheckDomain(kOp, "the sum of colors - nsample", total - sample, kZeroOrAbove);
-    // One kind after the other: among what is left to be drawn, from it and the kinds behind it.
+    // Draws one color after the other: each from the rest of the sample, against the colors behind
+    // it.
     Array left = Full(plan.shape(), sample, Dtype::kInt64, plan.device());
     Array behind = total;
     std::vector<Array> parts;
@@ -231,7 +232,7 @@ Array CategoricalFor(const char* op, const Array& p, const Options& options) {
     inner.size = weights.batch;
     inner.device = &p.device();
     const Plan plan{op, {}, inner, Kind::kCounts};
-    // As many rows as the last axes of the result have elements, as many axes as p has.
+    // A row for each element of the last axes of the result, as many axes as p has.
     const auto skipped = static_cast<int8_t>(weights.batch.ndim() - (p.ndim() - 1));
     Shape full;
     int64_t rows = 1;
@@ -265,7 +266,7 @@ Array Multinomial(const Parameter& n, const Array& p, const Options& options) {
     if (inner.device == nullptr) inner.device = &p.device();
     CheckSameDevice(kOp, *inner.device, p.device());
     const Plan plan{kOp, {{"n", n, kCount}}, inner, Kind::kCounts};
-    // One place after the other: of what is left, the share of its weight among those that are.
+    // Draws one category after the other: from the rest of n, by its share of the remaining weight.
     const int8_t axis = p.ndim() - 1;
     const Array tails = Flip(CumSum(Flip(weights.values, Axes{axis}), axis), Axes{axis});
     CheckDomain(kOp, "sum of pvals", tails.At({ArrayIndex{Ellipsis{}}, 0}), kAboveZero);
@@ -284,8 +285,8 @@ Array Multinomial(const Parameter& n, const Array& p, const Options& options) {
 
 namespace {
 
-// Some of n places, in the order in which they come: those that came before are drawn again, so
-// that no memory of n is needed. For few of many, else it would take long.
+// Returns distinct indices below n in the order of their draws; repeats are drawn again, so that no
+// memory of size n is needed. Suits few of many indices, else it would take long.
 Array DistinctPlaces(int64_t n, int64_t count, Device& device, const Source& source) {
     std::vector<int64_t> places;
     std::unordered_set<int64_t> known;
@@ -301,7 +302,7 @@ Array DistinctPlaces(int64_t n, int64_t count, Device& device, const Source& sou
     return Array::FromHost(std::span<const int64_t>{places}, {count}, device);
 }
 
-// Which of n places along an axis are chosen.
+// Returns the chosen indices of n along an axis.
 Array ChosenPlaces(int64_t n, int8_t at, Device& device, const std::optional<Shape>& size,
                    bool replace, const std::optional<Array>& p, const Source& source) {
     constexpr const char* kOp = "choice";
@@ -337,7 +338,7 @@ Array ChosenPlaces(int64_t n, int8_t at, Device& device, const std::optional<Sha
         return CategoricalFor(kOp, *p, Options{shape, Dtype::kInt64, &device, source});
     }
     if (replace) return Integers(0, n, Options{shape, {}, &device, source});
-    // In the numbers of a key no draw would differ from the one before.
+    // A key would give the same numbers in each round.
     constexpr int64_t kMany = int64_t{1} << 24;
     if (!p && n >= kMany && count <= n / 64 && !source.is_key()) {
         return Reshape(DistinctPlaces(n, count, device, source), shape);

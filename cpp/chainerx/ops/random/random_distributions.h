@@ -1,20 +1,20 @@
-// Arrays of numbers from many distributions. Parameters are numbers or arrays that broadcast:
+// Arrays of random numbers. Parameters are numbers or arrays that broadcast:
 //
 //     Normal(1, 2, {.size = Shape{3, 4}, .dtype = Dtype::kFloat32})
 //     Normal(means, deviations)
 //     Normal({3, 4})  // the shape alone, where Python has defaults for all parameters
 //
-// Unless said otherwise, an Options without size takes the shape that the parameters have together,
-// without dtype the float dtype of those that are arrays, float64 if there is none, and without
-// device theirs. The numbers are computed in float64 and rounded, but for normal, uniform and gamma
-// ones of at most 32 bits. Element i is a function of the generator's state and of i.
+// Unless said otherwise, the defaults of Options are: size, the broadcast shape of the parameters;
+// dtype, the float dtype of those that are arrays, float64 if there are none; device, theirs. The
+// numbers are computed in float64 and rounded, except normal, uniform and gamma numbers of at most
+// 32 bits. Element i is a function of the generator's state and of i.
 //
-// Samples are differentiable in parameters that are arrays: as functions of the numbers that they
-// are made of where that is one formula (any order), else by implicit reparameterization (M.
-// Figurnov, S. Mohamed, A. Mnih, NeurIPS 2018; first order). Integers have no gradients.
+// Samples are differentiable in parameters that are arrays: by the formula that makes them of
+// uniform or normal numbers (any order), else by implicit reparameterization (M. Figurnov, S.
+// Mohamed, A. Mnih, NeurIPS 2018; first order). Integers have no gradients.
 //
-// A parameter that is out of its range is an error that names it: a number at once, an element of
-// an array when its device computes (core/kernel_error.h).
+// A parameter out of its range is an error that names it: a number at once, an element of an array
+// when its device computes (core/kernel_error.h).
 #pragma once
 
 #include <cstdint>
@@ -51,8 +51,8 @@ class Parameter {
     double number_{0};
 };
 
-// Numbers of a shape by the distribution with these parameters, by default. One that is written out
-// in braces is no parameter.
+// Defines overloads that take a shape, and the default parameters. They take a list in braces as a
+// shape, not as a parameter.
 #define CX_STANDARD(Name, ...)                                                                  \
     inline Array Name(const Shape& size, const Options& options = {}) {                         \
         return Name(__VA_ARGS__, Options{size, options.dtype, options.device, options.source}); \
@@ -61,7 +61,7 @@ class Parameter {
         return Name(Shape{size}, options);                                                      \
     }
 
-// Of a location and a scale, with gradients of any order.
+// Distributions with a location and a scale; gradients have any order.
 CX_API Array Normal(const Parameter& loc, const Parameter& scale, const Options& options = {});
 CX_API Array Uniform(const Parameter& low, const Parameter& high, const Options& options = {});
 CX_API Array Laplace(const Parameter& loc, const Parameter& scale, const Options& options = {});
@@ -76,14 +76,14 @@ CX_STANDARD(Logistic, 0, 1)
 CX_STANDARD(Gumbel, 0, 1)
 CX_STANDARD(Cauchy, 0, 1)
 CX_STANDARD(LogNormal, 0, 1)
-// Normal ones between low and high, which are at first order differentiable, too.
+// Draws normal numbers between low and high; they, too, are differentiable at first order.
 CX_API Array TruncatedNormal(const Parameter& low, const Parameter& high, const Parameter& loc,
                              const Parameter& scale, const Options& options = {});
-// The lower triangle of the covariance's Cholesky factor times normal ones. mean (..., d), cov
-// (..., d, d); size is that of the result without the last axis.
+// Multiplies the Cholesky factor of the covariance by normal numbers. mean is (..., d), cov (...,
+// d, d); size is that of the result without the last axis.
 CX_API Array MultivariateNormal(const Array& mean, const Array& cov, const Options& options = {});
 
-// By their quantile functions, with gradients of any order.
+// Distributions drawn by their quantile functions; gradients have any order.
 CX_API Array Exponential(const Parameter& scale, const Options& options = {});
 CX_API Array Weibull(const Parameter& a, const Options& options = {});
 CX_API Array Pareto(const Parameter& a, const Options& options = {});
@@ -94,35 +94,35 @@ CX_API Array Triangular(const Parameter& left, const Parameter& mode, const Para
 CX_STANDARD(Exponential, 1)
 CX_STANDARD(Rayleigh, 1)
 
-// Of gamma variables.
+// Distributions derived from gamma variables.
 CX_API Array StandardGamma(const Parameter& shape, const Options& options = {});
 CX_API Array Gamma(const Parameter& shape, const Parameter& scale = 1, const Options& options = {});
 CX_API Array Beta(const Parameter& a, const Parameter& b, const Options& options = {});
 CX_API Array ChiSquare(const Parameter& df, const Options& options = {});
 CX_API Array F(const Parameter& dfnum, const Parameter& dfden, const Options& options = {});
 CX_API Array StandardT(const Parameter& df, const Options& options = {});
-// Sums of squares of df normal variables whose squared means add up to nonc; df need not be whole.
-// Differentiable in df, a gradient in nonc is refused.
+// Sums of squares of df normal variables whose squared means add up to nonc; df need not be an
+// integer. Differentiable in df; a gradient in nonc is refused.
 CX_API Array NoncentralChiSquare(const Parameter& df, const Parameter& nonc,
                                  const Options& options = {});
 CX_API Array NoncentralF(const Parameter& dfnum, const Parameter& dfden, const Parameter& nonc,
                          const Options& options = {});
-// alpha (..., k); size is that of the result without the last axis.
+// alpha is (..., k); size is that of the result without the last axis.
 CX_API Array Dirichlet(const Array& alpha, const Options& options = {});
 
 // Differentiable in mu; a gradient in kappa is refused.
 CX_API Array VonMises(const Parameter& mu, const Parameter& kappa, const Options& options = {});
 
-// When a Brownian motion with drift first is there: the inverse Gaussian distribution. Gradients
-// are refused.
+// The inverse Gaussian distribution: the first passage time of a Brownian motion with drift.
+// Gradients are refused.
 CX_API Array Wald(const Parameter& mean, const Parameter& scale, const Options& options = {});
 
-// Integers: int64, unless another integer or float dtype is asked for.
-// low <= x < high, of an integer dtype that holds both ends; IntegersUpTo draws the end, too, which
-// may be the last of 64 bits, signed or not.
+// Integers: int64, unless another integer or float dtype is given.
+// Integers draws low <= x < high, in an integer dtype that holds both ends; IntegersUpTo includes
+// the end, which may be the maximum of 64 bits, signed or not.
 CX_API Array Integers(int64_t low, int64_t high, const Options& options = {});
 CX_API Array IntegersUpTo(const Scalar& low, const Scalar& last, const Options& options = {});
-// The same of integer arrays.
+// The same for integer arrays.
 CX_API Array Integers(const Array& low, const Array& high, const Options& options = {});
 CX_API Array IntegersUpTo(const Array& low, const Array& last, const Options& options = {});
 CX_API Array Poisson(const Parameter& mean, const Options& options = {});
@@ -131,36 +131,36 @@ CX_STANDARD(Poisson, 1)
 CX_API Array Binomial(const Parameter& n, const Parameter& p, const Options& options = {});
 CX_API Array NegativeBinomial(const Parameter& n, const Parameter& p, const Options& options = {});
 CX_API Array Geometric(const Parameter& p, const Options& options = {});
-// k >= 1 with probability of the order of k^-a; of p^k / k.
+// Draw k >= 1 with probability proportional to k^-a, and to p^k / k.
 CX_API Array Zipf(const Parameter& a, const Options& options = {});
 CX_API Array LogSeries(const Parameter& p, const Options& options = {});
-// How many of `good` ones are among `sample` drawn, without replacement, from all. Each of both at
-// most 10^9.
+// Counts the `good` ones among `sample` drawn without replacement. good and bad are at most 10^9
+// each.
 CX_API Array Hypergeometric(const Parameter& good, const Parameter& bad, const Parameter& sample,
                             const Options& options = {});
-// The same of several kinds: colors (k,) says how many there are of each; (..., k).
+// The same for several colors: colors (k,) has the number of each; the result is (..., k).
 CX_API Array MultivariateHypergeometric(const Array& colors, int64_t sample,
                                         const Options& options = {});
-// bool, unless another dtype is asked for.
+// The default dtype is bool.
 CX_API Array Bernoulli(const Parameter& p, const Options& options = {});
-// p (..., k), weights that need not sum to 1: places along the last axis. size is that of the
-// result, which p without the last axis broadcasts to.
+// Draws indices along the last axis of p (..., k), whose weights need not sum to 1. size is that of
+// the result, to which p without the last axis broadcasts.
 CX_API Array Categorical(const Array& p, const Options& options = {});
-// How often each place comes in n draws: (..., k); size is that without the last axis.
+// Counts the categories in n draws: (..., k); size is that of the result without the last axis.
 CX_API Array Multinomial(const Parameter& n, const Array& p, const Options& options = {});
 
-// Slices along an axis; without `replace` each at most once. p: weights of them.
+// Draws slices along an axis; without `replace` each at most once. p: their weights.
 CX_API Array Choice(const Array& x, const std::optional<Shape>& size, bool replace,
                     const std::optional<Array>& p, int8_t axis = 0, const Source& source = {});
-// The same of 0 ... n-1.
+// Draws from 0 ... n-1.
 CX_API Array Choice(int64_t n, const std::optional<Shape>& size, bool replace,
                     const std::optional<Array>& p, Device& device = GetDefaultDevice(),
                     const Source& source = {});
-// The elements along an axis in an order of its own for each of the others; without an axis, those
-// of the flattened array. Differentiable.
+// Permutes the elements along an axis independently for each position on the other axes; without an
+// axis, permutes the flattened array. Differentiable.
 CX_API Array Permuted(const Array& x, std::optional<int8_t> axis = std::nullopt,
                       const Source& source = {});
-// In place, the slices along an axis.
+// Permutes the slices along an axis, in place.
 CX_API void Shuffle(const Array& x, int8_t axis = 0, const Source& source = {});
 
 }  // namespace chainerx::random

@@ -1,7 +1,7 @@
-// Gamma numbers, and what is made of them.
+// Gamma numbers, and distributions derived from them.
 //
-// Their gradients in the shape are implicit: for x with F(x; a) fixed, dx/da = -(dF/da) / (dF/dx)
-// (M. Figurnov, S. Mohamed, A. Mnih, "Implicit reparameterization gradients", NeurIPS 2018).
+// Their gradients in the shape are implicit: if F(x; a) is fixed, dx/da = -(dF/da) / (dF/dx) (M.
+// Figurnov, S. Mohamed, A. Mnih, "Implicit reparameterization gradients", NeurIPS 2018).
 #include <cmath>
 
 #include "chainerx/autograd/record.h"
@@ -22,11 +22,11 @@ namespace {
 constexpr OpInfo kGamma{"standard_gamma", &kernels::RandomGamma::kInfo};
 constexpr OpInfo kMixture{"noncentral_chisquare", &kernels::RandomPoisson::kInfo};
 constexpr Domain kNonc{0, 1e18, true, true, "0 to 1e18"};
-// F(x; a) is x^a / Gamma(a + 1) below, to all digits.
+// Below this, F(x; a) equals x^a / Gamma(a + 1) to all digits.
 constexpr double kSmall = 1e-17;
 constexpr double kLogSmall = -39.14394658089878;
 
-// d log x / da of a gamma number x, float64.
+// Returns d log x / da for a gamma number x, float64.
 Array LogSlope(const Array& a, const Array& x, const Array& is_small, const Array& log_x) {
     const Array series = (Digamma(a + 1) - log_x) / a;
     const Array inside = Where(is_small, 1, x);
@@ -34,7 +34,7 @@ Array LogSlope(const Array& a, const Array& x, const Array& is_small, const Arra
     return Where(is_small, series, exact);
 }
 
-// Gamma numbers of shape `a`, or their logarithms, of float32 or float64.
+// Draws gamma numbers of shape `a`, or their logarithms, in float32 or float64.
 Array Draw(const Plan& plan, const Array& a, bool log, Dtype compute) {
     Array y = EmptyUnchecked(plan.shape(), compute, plan.device());
     CallOn<kernels::RandomGamma>(plan.device(), plan.state(), Spread(a, plan.shape()), log, y);
@@ -52,8 +52,8 @@ Array Draw(const Plan& plan, const Array& a, bool log, Dtype compute) {
 
 Array DrawLog(const Plan& plan, const Array& a) { return Draw(plan, a, true, Dtype::kFloat64); }
 
-// The shape of the gamma variable whose double is a noncentral chi-square one: half the degrees of
-// freedom, and a Poisson number of them more.
+// Returns the shape of the gamma variable whose double is noncentral chi-square: half the degrees
+// of freedom plus a Poisson number.
 Array NoncentralShape(const Plan& plan, const Array& df, const Array& nonc) {
     Array count = EmptyUnchecked(plan.shape(), Dtype::kInt64, plan.device());
     CallOn<kernels::RandomPoisson>(plan.device(), plan.state(),

@@ -35,7 +35,7 @@ class Generator::Impl {
     void Set(const State& state) {
         Locked(nullptr, [&] {
             here_ = state;
-            // In place, for the steps that were recorded there.
+            // Writes in place, since recorded kernel calls refer to that memory.
             if (home_ != nullptr) Write(*home_, state);
         });
     }
@@ -44,7 +44,7 @@ class Generator::Impl {
         return Locked(nullptr, [&] { return Read(); });
     }
 
-    // The state in the memory of a device.
+    // Returns the state in the memory of a device.
     Array On(Device& device) {
         return Locked(&device, [&] {
             if (home_device() == &device) return *home_;
@@ -59,7 +59,7 @@ class Generator::Impl {
         });
     }
 
-    // Takes all that is of a context away from its devices.
+    // Moves the state away from the devices of a context.
     void Leave(Context& context) {
         Locked(nullptr, [&] {
             if (home_ != nullptr && &home_->context() == &context) LeaveHome();
@@ -72,9 +72,9 @@ class Generator::Impl {
     }
 
  private:
-    // f() under the lock, which takes the state to a device, or, if null, to the host. If a device
-    // may have to be waited for, that is inside of a BlockingScope: whoever wants the lock
-    // meanwhile, and fork does, may have what the scope needs to end.
+    // Calls f() under the lock; f moves the state to a device, or to the host if `to` is null. If
+    // that may wait for a device, it takes the lock inside of a BlockingScope: other threads that
+    // want the lock, and fork, may hold resources that the scope needs to end.
     template <typename F>
     std::invoke_result_t<F> Locked(const Device* to, const F& f) {
         {
@@ -87,20 +87,21 @@ class Generator::Impl {
         return f();
     }
 
-    // One for all: fork keeps a list of locks, which live as long as the process.
+    // All generators share one lock: fork keeps a list of locks, which must live as long as the
+    // process.
     static internal::ForkMutex& Mutex() {
         static constinit internal::ForkMutex mutex;
         return mutex;
     }
 
-    // Null where the state is on no device.
+    // Returns null if the state is on no device.
     Device* home_device() const { return home_ != nullptr ? &home_->device() : nullptr; }
     static bool IsLate(const Device* device) {
         return device != nullptr && device->default_stream() != nullptr;
     }
 
-    // Contexts end without exceptions. An error that kernels of this thread have left is thrown
-    // once, and has nobody left to hear it.
+    // Contexts end without exceptions. An earlier error of this thread's kernels is thrown only
+    // once, so a second attempt succeeds; nobody is left to hear it.
     void LeaveHome() noexcept {
         for (int i = 0; i < 2; ++i) {
             try {
@@ -118,13 +119,13 @@ class Generator::Impl {
         return state;
     }
 
-    State here_;                  // if it is nowhere else
-    std::vector<Array> states_;   // one per device where it has been
-    const Array* home_{nullptr};  // of these
+    State here_;                  // the state unless it is on a device
+    std::vector<Array> states_;   // one per device that has held the state
+    const Array* home_{nullptr};  // the array that holds it now
 };
 
-// All of them, for contexts that end. They are not owned, and the lock is not held while a device
-// is waited for: a generator may go at any time, on any thread.
+// All generators, for contexts that end. They are not owned, and the lock is not held while waiting
+// for a device: a generator may be destroyed at any time, on any thread.
 struct Generator::Live {
     internal::ForkMutex mutex;
     std::vector<std::weak_ptr<Impl>> generators;
@@ -163,7 +164,7 @@ Generator::Generator(const State& state) : impl_{std::make_shared<Impl>(state)} 
     GetLive().Add(impl_);
 }
 
-// Numbers may be drawn while the process ends.
+// The default generator is never destroyed: numbers may be drawn while the process ends.
 Generator& Generator::Default() {
     static constinit internal::Lazy<Generator> generator;
     return generator.Get();
@@ -251,7 +252,7 @@ Array DrawScope::Draw(int i, Device& device) {
         repeated.set.reset();
         return one.keys[repeated.drawn++].ToDevice(device);
     }
-    // More than it drew before: as if it had been alone.
+    // It draws more than before: continues as a generator would.
     const State state = GetState(i);
     repeated.set = State{state.seed, state.call + 1};
     Array key = MakeState(device);
@@ -314,7 +315,7 @@ Array Generator::StateOn(Device& device) const {
         CallOn<kernels::RandomKey>(device, impl_->On(device), key);
     }
     ForScopes([&](DrawScope& records) { records.recorded_.Of(*this).keys.push_back(key); });
-    return Copy(key);  // which the kernel counts
+    return Copy(key);  // a copy, since the kernel counts in it
 }
 
 Array Source::StateOn(Device& device) const {

@@ -1,9 +1,9 @@
-// Where random numbers come from: generators, of which each draw takes the next call, or a key.
+// Sources of random numbers: generators, whose draws are numbered, and RNG keys.
 //
-// The same seed gives the same numbers on any device and any number of threads. A state lives in
-// the memory of the device that drew last, and the kernels there count: a step of kernel calls that
-// is recorded and run again draws new numbers, as if it had been called again. Drawing on another
-// device, and asking for the state, wait for that device.
+// The same seed gives the same numbers on any device and any number of threads. The state is in the
+// memory of the device that drew last, and its kernels count the draws: kernel calls that are
+// recorded and replayed draw new numbers, as if they had been called again. Drawing on another
+// device, and reading the state, wait for that device.
 #pragma once
 
 #include <cstdint>
@@ -24,24 +24,25 @@ struct State {
 
 class DrawScope;
 
-// Of the entropy of the system.
+// Returns a seed from the entropy of the system.
 CX_API uint64_t MakeSeed();
 
-// A handle; copies share the state. Threads may draw from one at the same time, then in no fixed
-// order. A forked child has a copy of its own, which gives the same numbers as the parent's.
+// A handle; copies share the state. Threads may draw from one at the same time, in no fixed order.
+// A forked child has its own copy, which gives the same numbers as the parent's.
 class CX_API Generator {
  public:
     explicit Generator(uint64_t seed = MakeSeed());
     explicit Generator(const State& state);
 
-    // Which functions take when they are given none.
+    // Returns the generator that functions use by default.
     static Generator& Default();
 
     State GetState() const;
     void SetState(const State& state) const;
-    // New ones, whose seeds are one draw of this one.
+    // Returns new generators, whose seeds are one draw of this one.
     std::vector<Generator> Spawn(int64_t n) const;
-    // For one draw, in the memory of a device: two uint64, of which kernels count the second.
+    // Returns the state for one draw, in the memory of a device: two uint64; kernels count in the
+    // second.
     Array StateOn(Device& device) const;
 
  private:
@@ -51,80 +52,82 @@ class CX_API Generator {
     struct Live;
 
     static Live& GetLive();
-    // f(scope) for each that records, up to the one that repeats. That, and its place there; null
-    // if there is none.
+    // Calls f(scope) for each recording scope, up to the one that replays. Returns that scope and
+    // the index of the generator there; null if there is none.
     template <typename F>
     std::pair<DrawScope*, int> ForScopes(const F& f) const;
 
     std::shared_ptr<Impl> impl_;
 };
 
-// What a thread drew from generators, to be drawn again.
+// The draws of a thread from generators, for replay.
 struct Draws {
     struct OfOne {
         Generator generator;
         std::vector<Array> keys;     // seed and number of each draw, in the memory of a device
-        std::optional<State> found;  // if it was asked for before the first draw
+        std::optional<State> found;  // the state, if it was read before the first draw
     };
 
-    CX_API OfOne& Of(const Generator& generator);  // made if there is none
+    CX_API OfOne& Of(const Generator& generator);  // adds an entry if there is none
 
     std::vector<OfOne> all;
-    std::vector<Array> read;   // what AsAtFirst gave, in order
-    std::vector<Array> moved;  // kept, so that no other array has their memory
+    std::vector<Array> read;   // the results of AsAtFirst, in order
+    std::vector<Array> moved;  // kept alive, so that no other array gets their memory
 };
 
-// For the thread that makes one: records what is drawn during its life, or repeats what was. A
-// generator that draws again stays as it is for all others, and gives each draw the numbers that it
-// had, whoever else drew in between. They lie inside one another: an outer one sees what an inner
-// one does not repeat.
+// Records the draws of the thread that makes the scope during its life, or replays recorded draws.
+// A replayed generator stays unchanged for other threads, and gives each draw its former numbers,
+// whoever else drew in between. Scopes nest: an outer one sees the draws that an inner one does not
+// replay.
 //
-// What a function moves besides its results, such as running statistics, it moves once: not where a
-// scope repeats.
+// Side effects of a function, such as updates of running statistics, happen once: not during
+// replay.
 class CX_API DrawScope {
  public:
     DrawScope();
-    // `draws` live longer.
+    // `draws` must outlive the scope.
     explicit DrawScope(const Draws& draws);
     ~DrawScope();
     DrawScope(const DrawScope&) = delete;
     DrawScope& operator=(const DrawScope&) = delete;
 
-    // Of one that records.
+    // Returns the draws of a recording scope.
     Draws& draws() { return recorded_; }
 
-    // Whether a scope of this thread repeats.
+    // Returns whether a scope of this thread replays.
     static bool Repeats();
-    // Whether a function is to move an array: not if it has done so at its first call.
+    // Returns whether a function shall update an array: not if it did so at its first call.
     static bool Moves(const Array& x);
-    // What an array is, or was at the first call where a scope repeats; one that records keeps a
-    // copy. For what a function reads before it moves it.
+    // Returns an array's value, or during replay its value at the first call, of which a recording
+    // scope keeps a copy. For arrays that a function reads before it updates them.
     static Array AsAtFirst(const Array& x);
 
  private:
     friend class Generator;
 
-    // How far one generator has come.
+    // The progress of replaying one generator.
     struct Repeated {
         size_t drawn{0};
         std::optional<State> set;  // since the last draw
     };
 
-    // f(scope) for each of this thread that records, up to the one that repeats; null if none does.
+    // Calls f(scope) for each recording scope of this thread, up to the one that replays; null if
+    // none does.
     template <typename F>
     static DrawScope* ForScopes(const F& f);
-    int Find(const Generator& generator) const;  // -1 if it is not repeated
+    int Find(const Generator& generator) const;  // -1 if it is not replayed
     State GetState(int i) const;
     Array Draw(int i, Device& device);
 
     DrawScope* const outer_;
     Draws recorded_;
-    const Draws* again_{nullptr};  // null in one that records
+    const Draws* again_{nullptr};  // null in a recording scope
     std::vector<Repeated> repeated_;
-    size_t read_{0};  // of again_
+    size_t read_{0};  // index into again_->read
 };
 
-// A generator, by default that of the process, or a key: the numbers then depend on it alone.
+// A generator, by default that of the process, or an RNG key, on which alone the numbers then
+// depend.
 class Source {
  public:
     Source() = default;
@@ -136,7 +139,7 @@ class Source {
     CX_API Array StateOn(Device& device) const;
 
  private:
-    const Generator* generator_{nullptr};  // lives longer than the call
+    const Generator* generator_{nullptr};  // outlives the call
     std::optional<uint64_t> key_;
 };
 

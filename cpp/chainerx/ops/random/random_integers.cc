@@ -1,4 +1,4 @@
-// Integers, all of a range alike.
+// Uniform integers.
 #include <string>
 #include <utility>
 
@@ -9,7 +9,7 @@
 namespace chainerx::random {
 namespace {
 
-// The bits of an integer, as of its place on the circle of 2^64.
+// Returns the bits of an integer modulo 2^64.
 uint64_t BitsOf(const Scalar& x) {
     return x.kind() == DtypeKind::kUInt ? x.To<uint64_t>() : static_cast<uint64_t>(x.To<int64_t>());
 }
@@ -24,7 +24,7 @@ bool IsBelow(const Scalar& x, const Scalar& y) {
                          : x.To<int64_t>() < y.To<int64_t>();
 }
 
-// From low to last; `end` is what the user said of it.
+// Draws from low to last; `end` is the user's form of it, for errors.
 Array DrawIntegers(const Scalar& low, const Scalar& last, const std::string& end,
                    const Options& options) {
     const Shape shape = options.size.value_or(Shape{});

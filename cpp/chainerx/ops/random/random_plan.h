@@ -1,4 +1,4 @@
-// What all random functions do with their arguments before they draw.
+// Checks and conversions of arguments that all random functions share.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ struct Named {
     const Domain& domain;
 };
 
-// Whether floats, or integers as well, may be asked for, and what is the default.
+// Selects the allowed dtypes (floats only, or integers as well) and the default.
 enum class Kind : int8_t { kFloats, kCounts, kTruths };
 
 // KernelError of `op` unless all of x is in the domain.
@@ -33,25 +33,26 @@ class Plan {
     const Shape& shape() const { return shape_; }
     Dtype dtype() const { return dtype_; }
     Device& device() const { return *device_; }
-    // Counts a call at each use.
+    // Each use counts a draw.
     const Array& state() const { return state_; }
 
-    // Parameter i, of `compute` and of its own shape: 0-dimensional for a number. Differentiable.
+    // Returns parameter i in dtype `compute` with its own shape, 0-dimensional for a number.
+    // Differentiable.
     Array Get(int i, Dtype compute = Dtype::kFloat64) const;
-    // For kernels: outside all graphs, contiguous, of one element or the plan's shape.
+    // Returns it for kernels: outside all graphs, contiguous, with one element or the plan's shape.
     Array GetSpread(int i, Dtype compute = Dtype::kFloat64) const;
-    // Whether it is that number.
+    // Returns whether the parameter is that number.
     bool Is(int i, double number) const;
 
-    // Noise of the plan's shape: in [0, 1), in (0, 1), and above 0 with mean 1.
+    // Random numbers of the plan's shape: in [0, 1), in (0, 1), and positive with mean 1.
     Array Uniform(Dtype compute = Dtype::kFloat64) const;
     Array OpenUniform() const;
     Array Exponential() const;
     Array Normal(Dtype compute = Dtype::kFloat64) const;
 
-    // float32 where the result has at most 32 bits.
+    // Returns float32 if the result has at most 32 bits.
     Dtype compute_dtype() const;
-    // In the dtype of the plan. Differentiable.
+    // Converts to the dtype of the plan. Differentiable.
     Array Finish(const Array& y) const;
 
  private:
@@ -63,10 +64,10 @@ class Plan {
     Array state_;
 };
 
-// What backward does with a parameter by which there is no derivative.
+// Throws in backward for a parameter without a derivative.
 [[noreturn]] void RefuseGradient(const char* op, const char* parameter, const Array& gy);
 
-// x as kernels take parameters: see Plan::GetSpread.
+// Converts x as kernels take parameters: see Plan::GetSpread.
 Array Spread(const Array& x, const Shape& shape);
 
 }  // namespace chainerx::random

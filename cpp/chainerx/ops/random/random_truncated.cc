@@ -1,4 +1,4 @@
-// Normal numbers between two bounds, by their quantile function.
+// Truncated normal numbers, by the quantile function.
 #include <limits>
 
 #include "chainerx/autograd/record.h"
@@ -16,12 +16,11 @@ namespace {
 constexpr OpInfo kTruncated{"truncated_normal", nullptr};
 constexpr double kSqrtHalf = 0.70710678118654752440;
 constexpr double kSqrtTwoOverPi = 0.79788456080286535588;
-constexpr double kTail = -5;          // from here on outwards, logarithms of probabilities are used
-constexpr double kFarthest = -1e100;  // a bound beyond is the number itself; squares stay finite
+constexpr double kTail = -5;          // below this, logarithms of probabilities are used
+constexpr double kFarthest = -1e100;  // bounds are clipped to this, so that squares stay finite
 
-// Where the upper bound of an interval below kTail is `b` and the probability up to x is v times
-// that up to b: Newton's steps for log P(x) = log P(b) + log v, from what x would be if the density
-// were exp(-x^2 / 2) |x|.
+// Returns x with P(x) = v P(b), for an upper bound `b` below kTail: Newton's steps for log P(x) =
+// log P(b) + log v, which start from the solution for the density exp(-x^2 / 2) |x|.
 Array InTail(const Array& b, const Array& log_v) {
     const auto rest = [](const Array& x) { return Log(Erfcx(x * -kSqrtHalf)); };
     const Array at_b = rest(b);
@@ -33,13 +32,13 @@ Array InTail(const Array& b, const Array& log_v) {
     return Minimum(x, b);
 }
 
-// Standard normal, between a <= b where a + b <= 0, so that no probability is next to 1; u in
-// (0, 1) is the probability below x, of that between the bounds.
+// Standard normal quantiles between a <= b with a + b <= 0, so that no probability is close to 1; u
+// in (0, 1) is the probability below x, relative to that between the bounds.
 Array QuantileBelow(const Array& a, const Array& b, const Array& u) {
     const Array is_tail = b < kTail;
     const Array p = Ndtr(a);
     const Array middle = Ndtri(p + (Ndtr(b) - p) * u);
-    // log of P(a) / P(b), and of u + (1 - u) of it.
+    // The logarithms of P(a) / P(b), and of u + (1 - u) times that ratio.
     const Array far_b = Maximum(Where(is_tail, b, kTail), kFarthest);
     const Array far_a = Minimum(a, far_b);
     const Array log_ratio = LogNdtr(far_a) - LogNdtr(far_b);
@@ -47,9 +46,9 @@ Array QuantileBelow(const Array& a, const Array& b, const Array& u) {
     return Where(is_tail, InTail(far_b, log_v), middle);
 }
 
-// dx/da for x that is the quantile of u.
+// Returns dx/da for x, the quantile of u.
 Array Slope(const Array& at, const Array& x, const Array& u) {
-    // Of an infinite bound nothing depends on.
+    // The result does not depend on an infinite bound.
     const Array is_finite = Isfinite(at);
     const Array bound = Where(is_finite, at, x);
     return Where(is_finite, Exp((x - bound) * (x + bound) * 0.5) * u, 0);
@@ -58,13 +57,13 @@ Array Slope(const Array& at, const Array& x, const Array& u) {
 Array Standard(const Array& a, const Array& b, const Array& u) {
     const Array low = internal::Detached(a);
     const Array high = internal::Detached(b);
-    // Turned, where the interval is rather above 0. (Infinite bounds of both signs are not.)
+    // Mirrors intervals that are mostly above 0. (Infinite bounds on both sides are not mirrored.)
     const Array turned = low > Negative(high);
     const Array x =
         QuantileBelow(Where(turned, Negative(high), low), Where(turned, Negative(low), high), u);
     Array y = Maximum(Minimum(Where(turned, Negative(x), x), high), low);
     if (Record rec{kTruncated, {a, b}, y}) {
-        // P(x) = (1 - w) P(a) + w P(b), where w is fixed.
+        // P(x) = (1 - w) P(a) + w P(b) for a fixed w.
         const Array w = Where(turned, 1 - u, u);
         rec.Grad(0, [w, a = rec.Save(a), y = rec.SaveOutput(y)](const Array& gy) {
             return gy * Slope(a(), y(), 1 - w);
@@ -93,13 +92,13 @@ Array TruncatedNormal(const Parameter& low, const Parameter& high, const Paramet
     const Array to = plan.Get(1);
     CheckDomain(op, "high - low", to - from,
                 {0, std::numeric_limits<double>::infinity(), false, true, "a number > 0"});
-    // An infinite bound stays one, without a gradient: 0 times infinity.
+    // An infinite bound stays infinite, without a gradient, which would be 0 times infinity.
     const auto standard = [&](const Array& bound) {
         const Array is_finite = Isfinite(bound);
         return Where(is_finite, (Where(is_finite, bound, 0) - mean) / deviation, bound);
     };
     const Array z = Standard(standard(from), standard(to), plan.OpenUniform());
-    // Rounding may lead out again.
+    // Rounding may leave the interval.
     const Array x = mean + deviation * z;
     const Array y = plan.Finish(x);
     const Array first = internal::Detached(plan.Finish(from));

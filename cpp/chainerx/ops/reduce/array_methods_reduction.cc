@@ -1,4 +1,4 @@
-// The methods of Array that reduce.
+// Methods of Array that reduce.
 #include "chainerx/core/array.h"
 #include "chainerx/ops/reduce/reduction.h"
 

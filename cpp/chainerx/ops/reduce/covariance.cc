@@ -17,7 +17,7 @@
 namespace chainerx {
 namespace {
 
-// Weights in the dimensions of `x`: as they are, or those of axes alone.
+// Reshapes weights to the dimensions of `x`; they have its shape, or that of the axes alone.
 Array WeightsOf(const Array& weights, const Array& x, const OptionalAxes& axes,
                 const Axes& sorted) {
     if (weights.shape() == x.shape()) return weights;
@@ -65,7 +65,7 @@ void CheckMatrix(const char* op, const char* name, const Array& x) {
         op, ": ", name, " has ", int64_t{x.ndim()}, " dimensions, expected at most 2"};
 }
 
-// Variables as rows.
+// Returns variables as rows.
 Array Variables(const Array& x, bool rowvar) {
     const Array rows = AtLeast2D(x);
     return rowvar || x.ndim() < 2 ? rows : Transpose(rows);
@@ -77,7 +77,7 @@ void CheckWeights(const char* op, const char* name, const Array& w, int64_t n) {
     }
 }
 
-// What the sum of products is divided by: an array where weights decide.
+// Returns the divisor of the sum of products: an array if it depends on weights.
 Array Divisor(const Array& weight, const Array* aweights, double ddof) {
     const Array sum = Sum(weight);
     if (aweights == nullptr) return sum - ddof;
@@ -85,7 +85,7 @@ Array Divisor(const Array& weight, const Array* aweights, double ddof) {
 }
 
 struct Covariances {
-    Array values;  // of the dtype in which they are computed
+    Array values;  // in the dtype of the computation
     Dtype dtype;   // of the result
 };
 

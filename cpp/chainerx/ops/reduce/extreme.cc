@@ -39,7 +39,8 @@ Array Position(const char* op, const Array& x, std::optional<int8_t> axis) {
 
 enum class Nans { kWin, kSkipped };
 
-// Where the extreme `y` is, seen with the shape of x; in place of a NaN, where x is one.
+// Returns where x equals the extreme `y`, which has been expanded to its shape; where y is NaN,
+// where x is.
 Array IsExtreme(const Array& x, const Array& y, Nans nans) {
     const Array is_equal = Equal(x, y);
     return nans == Nans::kWin && IsFloat(x.dtype()) ? LogicalOr(is_equal, Isnan(x)) : is_equal;

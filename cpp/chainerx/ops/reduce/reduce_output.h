@@ -1,4 +1,4 @@
-// What the routines that reduce have in common: the result.
+// The results of routines that reduce.
 #pragma once
 
 #include <algorithm>
@@ -9,18 +9,18 @@
 
 namespace chainerx::internal {
 
-// The dtype of sums and products.
+// Returns the dtype of sums and products.
 inline Dtype TotalDtype(Dtype dtype) {
     if (IsDifferentiable(dtype)) return dtype;
     return GetKind(dtype) == DtypeKind::kUInt ? Dtype::kUInt64 : Dtype::kInt64;
 }
 
-// The dtype that holds counts and sums of what `dtype` holds.
+// Returns a dtype for counts and sums of elements of `dtype`.
 inline Dtype WideDtype(Dtype dtype) {
     return IsFloat(dtype) && GetItemSize(dtype) < 4 ? Dtype::kFloat32 : dtype;
 }
 
-// f(x) of floats of 16 bits, computed in float32: what lies between need not fit them.
+// Computes f(x) of 16-bit floats in float32, since intermediate results need not fit them.
 template <typename F>
 Array InWide(const Array& x, const F& f) {
     const Dtype wide = WideDtype(x.dtype());
@@ -28,8 +28,8 @@ Array InWide(const Array& x, const F& f) {
     return AsType(f(AsType(x, wide)), x.dtype());
 }
 
-// The axes of a reduction. As in NumPy, an array of no axes may be reduced over 0 and -1, where the
-// mean and its kin are not among them.
+// Returns the axes of a reduction. As in NumPy, a 0-d array may be reduced over 0 and -1, except by
+// the mean and its kin.
 inline Axes ReducedAxes(const char* op, const OptionalAxes& axes, int8_t ndim) {
     if (ndim == 0 && axes && axes->ndim() == 1 && ((*axes)[0] == 0 || (*axes)[0] == -1))
         [[unlikely]]
@@ -37,8 +37,8 @@ inline Axes ReducedAxes(const char* op, const OptionalAxes& axes, int8_t ndim) {
     return NormalizeAxes(op, axes, ndim);
 }
 
-// Of weights that have the dimensions of `axes` alone, in the order in which the caller names
-// these: their shape, and the permutation that makes the order ascending.
+// Weights that have only the dimensions of `axes`, in the order in which the caller names them:
+// their shape, and the permutation that makes the order ascending.
 struct NamedAxes {
     Shape shape;
     Axes order;
@@ -69,7 +69,7 @@ inline int64_t CountReduced(const Shape& shape, const Axes& axes) {
 inline Array EmptyReduced(const Array& x, const Axes& axes, bool keepdims, Dtype dtype) {
     const Shape shape = ReduceShape(x.shape(), axes, keepdims);
     if (!keepdims) return EmptyUnchecked(shape, dtype, x.device());
-    // Stride 0 lets the result be broadcast back without another look at its shape.
+    // Stride 0 lets the result be broadcast back without checking its shape again.
     Strides strides{shape, GetItemSize(dtype)};
     for (int8_t a : axes) strides[a] = 0;
     Buffer* buffer = x.device().Allocate(NBytesOf(shape, dtype));

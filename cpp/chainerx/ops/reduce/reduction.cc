@@ -24,7 +24,7 @@ using internal::Reduce;
 using internal::ReducedAxes;
 using internal::TotalDtype;
 
-// The axes that stay, then the reduced ones.
+// Returns the remaining axes, then the reduced ones.
 Axes ReducedLast(int8_t ndim, const Axes& axes) {
     Axes order;
     int8_t k = 0;
@@ -41,7 +41,7 @@ Axes ReducedLast(int8_t ndim, const Axes& axes) {
 
 // d prod(x) / dx: the products of the other elements over `axes`.
 Array ProdGradient(const Array& given, const Axes& axes) {
-    // Products of some may be beyond 16 bits where those of all others are not.
+    // Products of some elements may overflow 16 bits though those of all others don't.
     const Array x = AsType(given, internal::WideDtype(given.dtype()), false);
     const Axes order = ReducedLast(x.ndim(), axes);
     const Array moved = Transpose(x, order);
@@ -57,7 +57,7 @@ Array ProdGradient(const Array& given, const Axes& axes) {
 }  // namespace
 
 Array internal::ExpandReduced(const Array& y, const Shape& shape, const Axes& axes) {
-    // All axes gone: a 0-d array broadcasts as it is.
+    // If all axes are gone, a 0-d array broadcasts as it is.
     if (y.ndim() == 0 || y.ndim() == shape.ndim()) return BroadcastTo(y, shape);
     return BroadcastTo(Reshape(y, ReduceShape(shape, axes, true)), shape);
 }
@@ -131,7 +131,7 @@ Array Mean(const Array& x, const OptionalAxes& axes, bool keepdims) {
     Array y = Reduce<kernels::Mean>(x, sorted, keepdims, FloatResult(x.dtype()));
     if (Record rec{kMean, {x}, y}) {
         rec.Grad(0, [shape = x.shape(), sorted](const Array& gy) {
-            // Of nothing, no element is there to get an infinite share.
+            // The mean of nothing divides by 1: no element gets an infinite share.
             const int64_t n = std::max<int64_t>(CountReduced(shape, sorted), 1);
             return internal::ExpandReduced(internal::DivideByCount(gy, n), shape, sorted);
         });
@@ -169,7 +169,7 @@ Array internal::SumTo(const Array& x, const Shape& shape) {
         const Array y = Sum(x, axes);
         return stretched ? Reshape(y, shape) : y;
     }
-    // Outside graphs the kernel writes the final shape at once.
+    // Outside graphs the kernel writes the final shape directly.
     Array y = EmptyUnchecked(shape, x.dtype(), x.device());
     CallOn<kernels::Sum>(x.device(), x, axes, y);
     return y;

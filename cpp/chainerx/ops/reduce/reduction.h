@@ -1,5 +1,5 @@
-// Reductions, statistics, running totals. `axes` absent means all; repeated or unknown ones are a
-// DimensionError. With `keepdims`, reduced axes stay with length 1 (and stride 0).
+// Reductions, statistics, cumulative sums. `axes` default to all; repeated or invalid ones are a
+// DimensionError. With `keepdims`, reduced axes remain with length 1 (and stride 0).
 #pragma once
 
 #include <optional>
@@ -9,14 +9,14 @@
 
 namespace chainerx {
 
-// bool and integers are summed (and multiplied) in int64, unsigned ones in uint64.
+// Sums (and multiplies) bool and signed integers in int64, unsigned ones in uint64.
 CX_API Array Sum(const Array& x, const OptionalAxes& axes = std::nullopt, bool keepdims = false);
 // NaN counts as 0.
 CX_API Array NanSum(const Array& x, const OptionalAxes& axes = std::nullopt, bool keepdims = false);
 CX_API Array Prod(const Array& x, const OptionalAxes& axes = std::nullopt, bool keepdims = false);
 
-// NaN if there is any; DimensionError if there is nothing. Equal extremes share the gradient, and
-// so do several NaN; with Each, every one gets all of it.
+// NaN if any element is; DimensionError for empty arrays. Equal extremes share the gradient, and so
+// do several NaN; with Each, every one gets all of it.
 CX_API Array AMax(const Array& x, const OptionalAxes& axes = std::nullopt, bool keepdims = false);
 CX_API Array AMin(const Array& x, const OptionalAxes& axes = std::nullopt, bool keepdims = false);
 CX_API Array AMaxEach(const Array& x, const OptionalAxes& axes = std::nullopt,
@@ -24,9 +24,9 @@ CX_API Array AMaxEach(const Array& x, const OptionalAxes& axes = std::nullopt,
 CX_API Array AMinEach(const Array& x, const OptionalAxes& axes = std::nullopt,
                       bool keepdims = false);
 
-// In the dtype of x, float32 for bool and integers.
+// Has the dtype of x, float32 for bool and integers.
 CX_API Array Mean(const Array& x, const OptionalAxes& axes = std::nullopt, bool keepdims = false);
-// Of the population, in two passes. Complex numbers have a real one without a gradient.
+// The population variance, in two passes. That of complex numbers is real and has no gradient.
 CX_API Array Var(const Array& x, const OptionalAxes& axes = std::nullopt, bool keepdims = false);
 CX_API Array Std(const Array& x, const OptionalAxes& axes = std::nullopt, bool keepdims = false);
 CX_API Array LogSumExp(const Array& x, const OptionalAxes& axes = std::nullopt,
@@ -36,42 +36,42 @@ CX_API Array All(const Array& x, const OptionalAxes& axes = std::nullopt, bool k
 CX_API Array Any(const Array& x, const OptionalAxes& axes = std::nullopt, bool keepdims = false);
 CX_API Array CountNonzero(const Array& x, const OptionalAxes& axes = std::nullopt);
 
-// The first position of the extreme, int64; without an axis, in the flattened array. A NaN is the
-// extreme, except for the Nan variants, which skip it (and give 0 if there is nothing else).
-// DimensionError if there is nothing.
+// Return the first index of the extreme, int64; without an axis, in the flattened array. A NaN is
+// the extreme, except for the Nan variants, which skip it (and give 0 if there is nothing else).
+// DimensionError for empty arrays.
 CX_API Array ArgMax(const Array& x, std::optional<int8_t> axis = std::nullopt);
 CX_API Array ArgMin(const Array& x, std::optional<int8_t> axis = std::nullopt);
 CX_API Array NanArgMax(const Array& x, std::optional<int8_t> axis = std::nullopt);
 CX_API Array NanArgMin(const Array& x, std::optional<int8_t> axis = std::nullopt);
 
-// Running totals, without an axis of the flattened array.
+// Cumulative sums; without an axis, of the flattened array.
 CX_API Array CumSum(const Array& x, std::optional<int8_t> axis = std::nullopt);
 CX_API Array CumProd(const Array& x, std::optional<int8_t> axis = std::nullopt);
 
 namespace internal {
 
-// The sum in float64.
+// Returns the sum in float64.
 CX_API Array WideSum(const Array& x, const OptionalAxes& axes, bool keepdims);
-// The sum of x * x, in one pass over floats.
+// Returns the sum of x * x, in one pass for floats.
 CX_API Array SumSquares(const Array& x, const OptionalAxes& axes, bool keepdims);
-// Of floats, without the NaNs; NaN where there is nothing else.
+// Extremes of floats, ignoring NaN; NaN if there is nothing else.
 CX_API Array MaxNumber(const Array& x, const OptionalAxes& axes, bool keepdims);
 CX_API Array MinNumber(const Array& x, const OptionalAxes& axes, bool keepdims);
 
 // Undoes broadcasting: sums `x` down to `shape`.
 CX_API Array SumTo(const Array& x, const Shape& shape);
 
-// gx of a reduction seen with the shape of x: `y` (or a gradient of it) lacks `axes`, or has them
-// with length 1. A view.
+// Expands `y` (or a gradient of it), a reduction that lacks `axes` or has them with length 1, to
+// the shape of x. A view.
 CX_API Array ExpandReduced(const Array& y, const Shape& shape, const Axes& axes);
 
-// gy / n, where the dtype may be too narrow for n.
+// Returns gy / n, even if the dtype is too narrow for n.
 CX_API Array DivideByCount(const Array& gy, const Array& n);
 CX_API Array DivideByCount(const Array& gy, int64_t n);
 
-// The products of all other elements along the last axis, also where there are zeros.
+// Returns the products of all other elements along the last axis, correct for zeros, too.
 CX_API Array ProductOfOthers(const Array& x);
-// The same of a vector that is cut into runs, within each; `starts`, of bool, is where they begin.
+// The same within each run of a vector; `starts`, of bool, is where runs begin.
 CX_API Array ProductOfOthersInRuns(const Array& x, const Array& starts);
 
 }  // namespace internal

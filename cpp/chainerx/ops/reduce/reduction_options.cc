@@ -1,4 +1,4 @@
-// Reductions of what was cast, masked and so on before: compositions, so that gradients follow.
+// Reductions with a cast, a mask and so on: compositions, whose gradients follow.
 #include "chainerx/ops/reduce/reduction_options.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 using internal::Detached;
 using internal::WideDtype;
 
-// 0 or 1 in the kind of the dtype.
+// Returns 0 or 1 as a scalar of the category of the dtype.
 Scalar NumberOf(Dtype dtype, int number) {
     return IsBool(dtype) ? Scalar{number != 0} : Scalar{number};
 }
@@ -37,14 +37,14 @@ void CheckMask(const char* op, const Array& x, const Array& where) {
     }
 }
 
-// `x`, with `fill` where it does not count.
+// Returns `x` with `fill` where the mask is false.
 Array Masked(const char* op, const Array& x, const Array* where, const Scalar& fill) {
     if (where == nullptr) return x;
     CheckMask(op, x, *where);
     return Where(*where, x, fill);
 }
 
-// A result keeps its dtype, whatever it begins with.
+// Checks that the initial value does not change the dtype of the result.
 void CheckInitial(const char* op, Dtype dtype, const Scalar& initial) {
     if (GetCategory(initial.kind()) > std::max(GetCategory(dtype), DtypeCategory::kInt)) {
         std::string text = StrCat(initial);
@@ -59,7 +59,7 @@ void CheckInitial(const char* op, Dtype dtype, const Scalar& initial) {
     internal::CheckIntFits(op, dtype, initial);
 }
 
-// A number that goes into a dtype.
+// Returns a number after checking that it fits the dtype.
 Scalar CheckedInitial(const char* op, Dtype dtype, const Scalar& initial) {
     CheckInitial(op, dtype, initial);
     return IsBool(dtype) ? Scalar{initial.To<bool>()} : initial;
@@ -67,14 +67,14 @@ Scalar CheckedInitial(const char* op, Dtype dtype, const Scalar& initial) {
 
 Array NotNan(const Array& x) { return LogicalNot(Isnan(Detached(x))); }
 
-// The mask of what is no NaN, too.
+// Returns a mask that also excludes NaN.
 Array NotNan(const char* op, const Array& x, const Array* where) {
     if (where == nullptr) return NotNan(x);
     CheckMask(op, x, *where);
     return LogicalAnd(NotNan(x), *where);
 }
 
-// `x` in the dtype that was asked for. Parts of complex numbers are not dropped unasked.
+// Converts `x` to the requested dtype. Imaginary parts are not dropped silently.
 Array InDtype(const char* op, const Array& x, Dtype dtype) {
     if (IsComplex(x.dtype()) && !IsComplex(dtype)) {
         throw DtypeError{op, ": dtype is ", dtype, ", expected a complex one for a, which is ",
@@ -85,7 +85,7 @@ Array InDtype(const char* op, const Array& x, Dtype dtype) {
 
 // ---- totals -------------------------------------------------------------------------------------
 
-// Whether the sum is in float64, of narrower floats.
+// Returns whether narrower floats are summed in float64.
 bool IsWideSum(const Array& x, const std::optional<Dtype>& dtype) {
     return dtype == Dtype::kFloat64 && IsFloat(x.dtype());
 }
@@ -166,7 +166,7 @@ Array PlainNanMin(const Array& x, const OptionalAxes& axes, bool keepdims) {
 
 Array Larger(const Array& y, const Scalar& initial) { return Maximum(y, initial); }
 Array Smaller(const Array& y, const Scalar& initial) { return Minimum(y, initial); }
-// Of a number and NaN, the number.
+// Returns the larger of two numbers, ignoring NaN.
 Array LargerNumber(const Array& y, const Scalar& initial) {
     return Where(Isnan(Detached(y)), initial, Maximum(y, initial));
 }
@@ -197,7 +197,7 @@ Array Ptp(const Array& x, const OptionalAxes& axes, bool keepdims) {
 
 namespace {
 
-// The dtype that was asked for, or that of means of `x`.
+// Returns the requested dtype, or that of means of `x`.
 Dtype MeanDtype(const char* op, const Array& x, const std::optional<Dtype>& dtype) {
     if (dtype && !IsDifferentiable(*dtype)) {
         throw DtypeError{op, ": dtype is ", *dtype, ", expected a float or complex dtype"};
@@ -205,20 +205,20 @@ Dtype MeanDtype(const char* op, const Array& x, const std::optional<Dtype>& dtyp
     return dtype.value_or(FloatResult(x.dtype()));
 }
 
-// `x` in the dtype that was asked for, or in one that its means are computed in: that of integers
-// holds all of their digits that count in a sum.
+// Converts `x` to the requested dtype, or to the one in which its means are computed: for integers
+// one that holds all digits that matter in a sum.
 Array InMeanDtype(const char* op, const Array& x, const std::optional<Dtype>& dtype) {
     const Dtype result = MeanDtype(op, x, dtype);
     return InDtype(op, x, dtype || IsDifferentiable(x.dtype()) ? result : Dtype::kFloat64);
 }
 
-// How many elements count, in a dtype in which sums of `x` are divided.
+// Counts the unmasked elements, in a dtype in which sums of `x` are divided.
 Array CountOf(const Array& mask, const Array& x, const Axes& axes, bool keepdims) {
     const Array count = CountNonzero(BroadcastTo(mask, x.shape()), axes, keepdims);
     return AsType(count, RealDtype(WideDtype(x.dtype())));
 }
 
-// Of `x` in its own dtype, over what counts. Wide ones stay wide.
+// Returns the mean of unmasked elements of `x`. A wide result stays wide.
 Array MaskedMean(const Array& x, const Array& mask, const Axes& axes, bool keepdims) {
     const Array wide = AsType(x, WideDtype(x.dtype()), false);
     return Sum(Where(mask, wide, 0), axes, keepdims) / CountOf(mask, x, axes, keepdims);
@@ -228,8 +228,8 @@ Array SquaredAbsolute(const Array& x) {
     return IsComplex(x.dtype()) ? Square(Real(x)) + Square(Imag(x)) : Square(x);
 }
 
-// By its definition, where the kernel's does not do: with a mask, or around another mean.
-// `needs_freedom`: NaN where no degrees of freedom are left, not infinity.
+// Computes the variance by its definition if the kernel does not apply: with a mask, or around a
+// given mean. `needs_freedom`: NaN, not infinity, if no degrees of freedom are left.
 Array MaskedVar(const Array& x, const Array& mask, const Axes& axes, const SpreadOptions& o,
                 bool needs_freedom) {
     const Array wide = Where(mask, AsType(x, WideDtype(x.dtype()), false), 0);
@@ -241,7 +241,7 @@ Array MaskedVar(const Array& x, const Array& mask, const Axes& axes, const Sprea
     return needs_freedom ? Where(freedom > 0, y, NAN) : y;
 }
 
-// The derivative at 0 is 0, as that of Std().
+// The derivative at 0 is defined as 0, as that of Std().
 Array Root(const Array& x) {
     const Array is_zero = Detached(x) == Scalar{0};
     return Where(is_zero, 0, Sqrt(Where(is_zero, 1, x)));
@@ -253,7 +253,7 @@ Array Spread(const char* op, const Array& given, const OptionalAxes& axes, const
     const Axes sorted = skips_nan ? internal::ReducedAxes(op, axes, given.ndim())
                                   : NormalizeAxes(op, axes, given.ndim());
     const auto n = static_cast<double>(internal::CountReduced(given.shape(), sorted));
-    const bool is_plain = o.correction == 0 || n > 0;  // that of nothing is NaN
+    const bool is_plain = o.correction == 0 || n > 0;  // an empty array gives NaN
     // Integers have no NaN to skip.
     if (!IsDifferentiable(given.dtype())) skips_nan = false;
     if (o.where == nullptr && o.mean == nullptr && !skips_nan && is_plain) {
@@ -294,7 +294,7 @@ Array NanMean(const Array& given, const OptionalAxes& axes, const MeanOptions& o
     const Array x = InMeanDtype("nanmean", given, options.dtype);
     const Dtype dtype = MeanDtype("nanmean", given, options.dtype);
     const Axes sorted = internal::ReducedAxes("nanmean", axes, x.ndim());
-    // Integers have none.
+    // Integers have no NaN.
     if (!IsDifferentiable(given.dtype()) && options.where == nullptr) {
         return Mean(given, sorted, options);
     }

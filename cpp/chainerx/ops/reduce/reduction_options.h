@@ -1,8 +1,8 @@
-// Reductions with all that they can be told:
+// Reductions with all of NumPy's options:
 //
 //     Sum(x, Axes{0}, {.dtype = Dtype::kFloat64, .where = &mask});
 //
-// `where`, of bool, broadcasts to the shape of x: elements at which it is false do not count.
+// `where`, of bool, broadcasts to the shape of x: elements at which it is false are ignored.
 #pragma once
 
 #include <optional>
@@ -15,8 +15,8 @@ namespace chainerx {
 
 struct TotalOptions {
     bool keepdims{false};
-    std::optional<Dtype> dtype{};     // to compute in, and of the result
-    std::optional<Scalar> initial{};  // to begin with
+    std::optional<Dtype> dtype{};     // of the computation and the result
+    std::optional<Scalar> initial{};  // initial value
     const Array* where{nullptr};
 };
 CX_API Array Sum(const Array& x, const OptionalAxes& axes, const TotalOptions& options);
@@ -27,12 +27,12 @@ CX_API Array NanProd(const Array& x, const OptionalAxes& axes, const TotalOption
 
 struct ExtremeOptions {
     bool keepdims{false};
-    std::optional<Scalar> initial{};  // what else there is to choose; needed with `where`
+    std::optional<Scalar> initial{};  // another candidate; needed with `where`
     const Array* where{nullptr};
 };
 CX_API Array AMax(const Array& x, const OptionalAxes& axes, const ExtremeOptions& options);
 CX_API Array AMin(const Array& x, const OptionalAxes& axes, const ExtremeOptions& options);
-// Of what is no NaN; NaN where there is nothing else.
+// Ignores NaN; returns NaN if there is nothing else.
 CX_API Array NanMax(const Array& x, const OptionalAxes& axes, const ExtremeOptions& options);
 CX_API Array NanMin(const Array& x, const OptionalAxes& axes, const ExtremeOptions& options);
 
@@ -48,8 +48,8 @@ struct SpreadOptions {
     bool keepdims{false};
     std::optional<Dtype> dtype{};  // a float or complex dtype
     const Array* where{nullptr};
-    double correction{0};        // what is taken off the count
-    const Array* mean{nullptr};  // as Mean() with keepdims gives it
+    double correction{0};        // subtracted from the count
+    const Array* mean{nullptr};  // as Mean() with keepdims returns it
 };
 CX_API Array Var(const Array& x, const OptionalAxes& axes, const SpreadOptions& options);
 CX_API Array Std(const Array& x, const OptionalAxes& axes, const SpreadOptions& options);
@@ -76,7 +76,7 @@ struct TruthOptions {
 CX_API Array All(const Array& x, const OptionalAxes& axes, const TruthOptions& options);
 CX_API Array Any(const Array& x, const OptionalAxes& axes, const TruthOptions& options);
 
-// Running totals in a dtype.
+// Cumulative sums in a dtype.
 CX_API Array CumSum(const Array& x, std::optional<int8_t> axis, Dtype dtype);
 CX_API Array CumProd(const Array& x, std::optional<int8_t> axis, Dtype dtype);
 // NaN counts as 0; as 1.
@@ -85,14 +85,14 @@ CX_API Array NanCumSum(const Array& x, std::optional<int8_t> axis = std::nullopt
 CX_API Array NanCumProd(const Array& x, std::optional<int8_t> axis = std::nullopt,
                         std::optional<Dtype> dtype = std::nullopt);
 
-// A position or a count, with the reduced axes as axes of length 1.
+// Returns an index or a count, with the reduced axes as axes of length 1.
 CX_API Array ArgMax(const Array& x, std::optional<int8_t> axis, bool keepdims);
 CX_API Array ArgMin(const Array& x, std::optional<int8_t> axis, bool keepdims);
 CX_API Array NanArgMax(const Array& x, std::optional<int8_t> axis, bool keepdims);
 CX_API Array NanArgMin(const Array& x, std::optional<int8_t> axis, bool keepdims);
 CX_API Array CountNonzero(const Array& x, const OptionalAxes& axes, bool keepdims);
 
-// The largest element less the smallest one.
+// Returns the difference of the largest and the smallest element.
 CX_API Array Ptp(const Array& x, const OptionalAxes& axes = std::nullopt, bool keepdims = false);
 
 }  // namespace chainerx

@@ -1,4 +1,4 @@
-// Running totals and products, and the gradient of a product.
+// Cumulative sums and products, and the gradient of a product.
 #include "chainerx/autograd/record.h"
 #include "chainerx/kernels/reduce/reduction.h"
 #include "chainerx/kernels/strided/memory.h"
@@ -25,7 +25,7 @@ Array Slice(const Array& x, int8_t axis, int64_t begin, int64_t end) {
     return internal::MakeView(x, shape, x.strides(), x.raw_data() + begin * x.strides()[axis]);
 }
 
-// y[k + by] = x[k] along the axis, `fill` where nothing comes from. by is 1 or -1.
+// y[k + by] = x[k] along the axis, and `fill` elsewhere. `by` is 1 or -1.
 Array Shift(const Array& x, int8_t axis, int64_t by, double fill) {
     Array y = EmptyUnchecked(x.shape(), x.dtype(), x.device());
     CallOn<kernels::Fill>(x.device(), y, Scalar{fill});
@@ -41,7 +41,7 @@ Array Shift(const Array& x, int8_t axis, int64_t by, double fill) {
     return y;
 }
 
-// s[k] = x[k] + a[k] s[k-1]; from the end if `reverse`. Its gradient is of the same kind.
+// s[k] = x[k] + a[k] s[k-1]; from the end if `reverse`. Its gradient is such a scan, too.
 Array LinearScan(const Array& a, const Array& x, int8_t axis, bool reverse) {
     Array s = EmptyUnchecked(x.shape(), x.dtype(), x.device());
     CallOn<kernels::LinearScan>(x.device(), a, x, axis, reverse, s);
@@ -73,7 +73,7 @@ Array CumProd(const Array& x, int8_t axis, bool reverse) {
     if (Record rec{kCumProd, {x}, y}) {
         // y[i] depends on x[k] for k <= i through the product of the others, so that
         //     gx[k] = prod(x[:k]) * sum over i >= k of gy[i] prod(x[k+1:i+1]):
-        // no division, hence right for zeros too.
+        // no division, hence also correct for zeros.
         rec.Grad(0, [axis, reverse, x = rec.Save(x), y = rec.SaveOutput(y)](const Array& gy) {
             const int64_t next = reverse ? -1 : 1;
             return Multiply(Shift(y(), axis, next, 1),
@@ -109,7 +109,7 @@ Array internal::ProductOfOthers(const Array& x) {
 }
 
 Array internal::ProductOfOthersInRuns(const Array& x, const Array& starts) {
-    // Of those before, and of those behind: p[k] = x[k-1] p[k-1], and 1 where a run begins.
+    // The products before and behind each element: p[k] = x[k-1] p[k-1], and 1 where a run begins.
     const auto product = [&x](const Array& first, int64_t by) {
         const Array factors = Where(first, Scalar{0}, Shift(x, 0, by, 1));
         return LinearScan(factors, AsType(first, x.dtype()), 0, by < 0);

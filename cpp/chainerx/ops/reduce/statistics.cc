@@ -1,4 +1,4 @@
-// Variance, log-sum-exp and the like: reductions of what depends on their result.
+// Variance, standard deviation, log-sum-exp: reductions whose gradients depend on the result.
 #include "chainerx/autograd/record.h"
 #include "chainerx/kernels/reduce/reduction.h"
 #include "chainerx/ops/elementwise/complex_parts.h"
@@ -21,8 +21,8 @@ constexpr OpInfo kLogSumExp{"logsumexp", &kernels::LogSumExp::kInfo, Batching::k
 
 using internal::ExpandReduced;
 
-// The gradient of a spread, (x - mean) / n * slope; that of complex numbers, the sum of the spreads
-// of their parts, is its conjugate. Narrow floats can't hold 1 / n, nor the mean.
+// The gradient of a variance or deviation, (x - mean) / n * slope; for complex numbers it is the
+// sum over both parts, and is conjugated. Narrow floats can't hold 1 / n, nor the mean.
 Array SpreadGradient(const Array& x, const Axes& axes, const Array& slope) {
     const Dtype wide = internal::WideDtype(x.dtype());
     const Array from = AsType(x, wide, false);
@@ -68,13 +68,13 @@ Array Std(const Array& x, const OptionalAxes& axes, bool keepdims) {
         internal::Reduce<kernels::Std>(x, sorted, keepdims, RealDtype(FloatResult(x.dtype())));
     if (Record rec{kStd, {x}, y}) {
         rec.Grad(0, [sorted, x = rec.Save(x), y = rec.SaveOutput(y)](const Array& gy) {
-            // Neither a small deviation nor a quotient by it may fit narrow floats.
+            // Narrow floats may hold neither a small deviation nor a quotient by it.
             const Array from = x();
             const Dtype wide = RealDtype(internal::WideDtype(FloatResult(from.dtype())));
             const bool is_narrow = wide != RealDtype(from.dtype());
             const Array spread =
                 is_narrow ? Reshape(Std(AsType(from, wide), sorted), gy.shape()) : y();
-            // That of equal elements, a corner, is 0.
+            // At equal elements, where it has a kink, the derivative is defined as 0.
             const Array is_zero = Equal(internal::Detached(spread), Scalar{0});
             return SpreadGradient(
                 from, sorted,
@@ -96,7 +96,7 @@ Array LogSumExp(const Array& x, const OptionalAxes& axes, bool keepdims) {
             const Array from = x();
             const Array e = Exp(Subtract(from, ExpandReduced(y(), from.shape(), sorted)));
             if (e.GetTotalSize() == 0) return e;
-            // Where elements are so large that y can't hold the logarithm, they don't add up to 1.
+            // If y can't represent the logarithm of large sums, the shares don't add up to 1.
             const Array share = Divide(gy, Reshape(Sum(e, sorted), gy.shape()));
             return Multiply(ExpandReduced(share, from.shape(), sorted), e);
         });

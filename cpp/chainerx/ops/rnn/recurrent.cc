@@ -36,7 +36,7 @@ struct NStep {
 
 // ---- checks ------------------------------------------------------------------------------------
 
-// What an array is called: xs[3], ws[0][2].
+// The name of an array in messages: xs[3], ws[0][2].
 struct Name {
     const char* list;
     int64_t i{-1};
@@ -78,7 +78,7 @@ void CheckStates(const NStep& n, Dtype* dtype) {
     }
     CheckArray(n, {"hx"}, n.hx, dtype);
     const Shape& shape = n.hx.shape();
-    // Not n_lists(), which may overflow.
+    // Avoids n_lists(), which may overflow.
     if (shape.ndim() != 3 || shape[0] % n.directions() != 0 ||
         shape[0] / n.directions() != n.options.n_layers) {
         throw DimensionError{n.op,
@@ -99,7 +99,7 @@ void CheckStates(const NStep& n, Dtype* dtype) {
     }
 }
 
-// The features of the first layer.
+// Returns the number of features of the first layer.
 int64_t CheckSteps(const NStep& n, Dtype* dtype) {
     int64_t most = n.hx.shape()[1];
     for (size_t t = 0; t < n.xs.size(); ++t) {
@@ -159,7 +159,7 @@ Array Join(const Arrays& arrays, int64_t begin, int64_t end, Dtype dtype) {
     return AsType(Concatenate(refs, 0), dtype, false);
 }
 
-// Biases of one layer: those that are added to the input, and that of a GRU's product.
+// Returns the biases of one layer: those that are added to the input, and that of a GRU's product.
 std::pair<Array, Array> BiasesOf(RecurrentCell cell, const Arrays& bs, Dtype dtype) {
     const int64_t gates = CountGates(cell);
     if (cell != RecurrentCell::kGru) {
@@ -192,7 +192,7 @@ internal::RecurrentResult RunLayer(const NStep& n, const Array& sizes, const Arr
          is_step ? &apart : nullptr});
 }
 
-// The states of each layer and direction.
+// Returns the states of each layer and direction.
 Arrays StatesOf(const NStep& n, const Array* x, Dtype dtype) {
     if (x == nullptr) return Arrays(static_cast<size_t>(n.n_lists()));
     const Array wide = AsType(*x, dtype, false);
@@ -208,15 +208,15 @@ Array Stacked(const Arrays& states, const Shape& shape, Dtype dtype) {
     return AsType(Reshape(all, shape), dtype, false);
 }
 
-// All steps, one after the other: so many rows of x each.
+// All steps as one array, and the number of rows of each.
 struct Steps {
     Array x;
     const std::vector<int64_t>& sizes;
 };
 
-// The last states, and as `ys` one array of all steps. What is given has been checked.
+// Returns the last states, and one array of all steps as `ys`. The arguments have been checked.
 NStepResult RunSteps(const NStep& n, const Steps& steps, Dtype dtype) {
-    // Sums of 16-bit floats are made, and kept from step to step, in float32.
+    // 16-bit floats are accumulated, and carried between steps, in float32.
     const Dtype wide = dtype == Dtype::kFloat64 ? dtype : Dtype::kFloat32;
     const Arrays hs = StatesOf(n, &n.hx, wide);
     const Arrays cs = StatesOf(n, n.cx, wide);
@@ -246,7 +246,7 @@ NStepResult RunSteps(const NStep& n, const Steps& steps, Dtype dtype) {
             {AsType(x, dtype, false)}};
 }
 
-// Parts of x, of so many rows each.
+// Splits x into parts of these numbers of rows.
 Arrays SplitRows(const Array& x, const std::vector<int64_t>& sizes) {
     if (sizes.size() == 1) return {x};
     std::vector<int64_t> ends;
@@ -292,7 +292,7 @@ int64_t CheckSequences(const NStep& n, Dtype* dtype) {
     return n.xs[0].shape()[1];
 }
 
-// Where the rows of sequences are, as steps have them.
+// Maps the rows of sequences to those of steps.
 class Order {
  public:
     explicit Order(const Arrays& xs) {
@@ -321,7 +321,7 @@ class Order {
         return SplitRows(is_even_ ? Turned(y, length(0), n()) : Take(y, Rows(y.device(), true), 0),
                          lengths_);
     }
-    // States of longer sequences come first; or back to where they were.
+    // Sorts states by descending length of their sequences; `back` restores the order.
     Array Sorted(const Array& states, bool back) const {
         if (is_sorted_) return states;
         std::vector<int64_t> from = places_;
@@ -341,7 +341,8 @@ class Order {
         const int64_t width = x.shape()[1];
         return Reshape(Transpose(Reshape(x, {n, m, width}), Axes{1, 0, 2}), {n * m, width});
     }
-    // For each row of the steps that of the sequences, or the other way round.
+    // Returns the index of the sequences' row for each row of the steps, or with `back` the
+    // inverse.
     Array Rows(Device& device, bool back) const {
         std::vector<int64_t> begins{0};
         for (int64_t length : lengths_) begins.push_back(begins.back() + length);
@@ -362,8 +363,8 @@ class Order {
     }
 
     std::vector<int64_t> lengths_;
-    std::vector<int64_t> places_;  // of the longest sequence, and so on
-    std::vector<int64_t> sizes_;   // of steps
+    std::vector<int64_t> places_;  // indices of the sequences, the longest first
+    std::vector<int64_t> sizes_;   // rows of each step
     bool is_sorted_;
     bool is_even_;
 };
@@ -398,7 +399,7 @@ NStepResult NStepSequences(RecurrentCell cell, const NStepOptions& options, cons
     Dtype dtype = hx.dtype();
     CheckStates(n, &dtype);
     CheckParameters(n, CheckSequences(n, &dtype), &dtype);
-    if (xs.size() == 1 && xs[0].shape()[0] != 0) {  // nothing to sort
+    if (xs.size() == 1 && xs[0].shape()[0] != 0) {  // one sequence needs no sorting
         const std::vector<int64_t> sizes(static_cast<size_t>(xs[0].shape()[0]), 1);
         return RunSteps(n, {xs[0], sizes}, dtype);
     }

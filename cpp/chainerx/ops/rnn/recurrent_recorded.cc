@@ -24,7 +24,7 @@ namespace {
 
 constexpr OpInfo kRecurrence{"recurrence", &kernels::Recurrence::kInfo};
 
-// ---- made of other operations ------------------------------------------------------------------
+// ---- composition of other operations ------------------------------------------------------------
 
 struct State {
     Array h;
@@ -49,7 +49,7 @@ State StepOf(RecurrentCell cell, const Array& z, const Array& u, const Array& b,
     return {cell == RecurrentCell::kTanh ? Tanh(x) : Rectify(x), Array{}};
 }
 
-// The first n rows, and the others.
+// Splits x into the first n rows, and the others.
 std::vector<Array> Cut(const Array& x, int64_t n) { return Split(x, std::vector<int64_t>{n}, 0); }
 
 Array WithRest(const Array& first, const Array& rest) {
@@ -95,13 +95,13 @@ RecurrentResult Composed(const RecurrentLayer& layer, const RecurrentInputs& in)
 
 // ---- the operation -----------------------------------------------------------------------------
 
-// Places of the inputs of the node; b and c may be missing.
+// Indices of the inputs of the node; b and c may be missing.
 enum Place : int { kX, kW, kBias, kU, kH, kB, kC, kPlaces };
 
 struct SavedLayer {
     RecurrentLayer layer;
     Saved inputs[kPlaces];
-    int8_t places[kPlaces];  // -1 for what is missing
+    int8_t places[kPlaces];  // -1 for missing inputs
     Saved ys;
     Array cs;
     Array saved;
@@ -121,7 +121,7 @@ Array Contiguous(const Array& x) { return AsContiguous(Detached(x)); }
 
 Array None(const Array& like) { return EmptyUnchecked(Shape{0}, like.dtype(), like.device()); }
 
-// A copy that a kernel writes to.
+// Returns a copy for a kernel to write to.
 Array CopyOf(const Array& x) { return Copy(Detached(x)); }
 
 void SavedLayer::operator()(GradContext& context) const {
@@ -142,7 +142,7 @@ void SavedLayer::operator()(GradContext& context) const {
     }
 }
 
-// Gradients that have gradients: those of the composition.
+// Computes differentiable gradients, by differentiating the composition.
 void SavedLayer::Differentiate(GradContext& context, const Array (&in)[kPlaces]) const {
     std::vector<Array> inputs;
     for (const Array& x : in) {
@@ -196,7 +196,7 @@ void CallStep(RecurrentCell cell, const Array& x, const RecurrentParameters& par
               const Array& h, const Array& c, const Array& ys, const Array& cs,
               const Array& saved) {
     const size_t n = parameters.ws.size();
-    std::vector<Array> made;  // of what the kernel can't take as it is
+    std::vector<Array> made;  // converted copies of what the kernel can't take directly
     made.reserve(2 * n);
     std::vector<ConstArrayRef> refs;
     refs.reserve(2 * n);

@@ -11,7 +11,7 @@ namespace chainerx::internal {
 struct RecurrentLayer {
     RecurrentCell cell;
     bool reverse;
-    Array sizes;  // those of the steps, as the kernel takes them; in no graph, written by nobody
+    Array sizes;  // sizes of the steps, as the kernel takes them; in no graph, never written to
 };
 
 struct RecurrentResult {
@@ -20,14 +20,14 @@ struct RecurrentResult {
     Array c;  // null if cells have none
 };
 
-// The weights of a layer and direction as they were given, and the biases.
+// The weights of a layer and direction as the user gave them, and the biases.
 struct RecurrentParameters {
     const std::vector<Array>& ws;
     const std::vector<Array>& bs;
 };
 
-// All of one dtype, float32 or float64, and any strides. What comes from the input is
-// x w^T + bias; for the others see the kernel Recurrence. b and c are null where there are none.
+// All arrays have one dtype, float32 or float64, and any strides. The input contributes x w^T +
+// bias; for the rest see the kernel Recurrence. b and c are null where cells have none.
 struct RecurrentInputs {
     const Array& x;
     const Array& w;
@@ -36,18 +36,18 @@ struct RecurrentInputs {
     const Array& h;
     const Array& b;
     const Array& c;
-    // What w, u and the biases were joined from, where a step is to be computed from that.
+    // The parameters from which w, u and the biases were joined, if a step can use them directly.
     const RecurrentParameters* apart{nullptr};
 };
 
-// What is kept for backward are the inputs, the outputs, and what the kernel saves.
+// Backward saves the inputs, the outputs, and what the kernel saves.
 RecurrentResult RecordedRecurrence(const RecurrentLayer& layer, const RecurrentInputs& in);
 
-// Whether such steps are computed from weights as they lie: with few rows, to join and pack them
-// takes longer than to multiply.
+// Returns whether such steps use the separate weights: with few rows, joining and packing them
+// takes longer than the product.
 bool IsForStep(Device& device, int64_t n_steps, int64_t rows, int64_t units);
 
-// One step, in no graph; x, h and c of one dtype, float32 or float64.
+// Runs one step, in no graph; x, h and c have one dtype, float32 or float64.
 RecurrentResult RunStep(RecurrentCell cell, const Array& x, const RecurrentParameters& parameters,
                         const Array& h, const Array& c);
 

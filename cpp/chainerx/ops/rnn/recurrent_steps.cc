@@ -1,4 +1,4 @@
-// Steps of recurrent networks, of gates that are given: one kernel in each direction.
+// Single steps of recurrent cells with given gates: one kernel for forward, one for backward.
 #include <utility>
 #include <vector>
 
@@ -37,7 +37,7 @@ void CheckFloat(const char* op, const char* name, const Array& x, const Array& f
         c.shape()};
 }
 
-// That x has n gates of each unit of c, for no more rows than that, or as many.
+// Checks that x has n gates for each unit of c, for at most as many rows, or exactly as many.
 void CheckGates(const char* op, const char* name, const Array& x, int64_t n, const Array& c,
                 bool may_be_fewer) {
     bool fits = x.ndim() == c.ndim() && c.ndim() >= 2;
@@ -55,9 +55,9 @@ void CheckSameShape(const char* op, const char* name, const Array& c, const Arra
                          c.shape(), ", expected ", first.shape(), ", as that of the first"};
 }
 
-// ---- made of other operations ------------------------------------------------------------------
+// ---- composition of other operations ------------------------------------------------------------
 
-// Gates that stand side by side: those of a unit follow each other.
+// Splits gates that are adjacent for each unit.
 Arrays GatesOfUnits(const Array& x) {
     Shape shape{x.shape()[0], x.shape()[1] / 4, 4};
     for (int8_t i = 2; i < x.ndim(); ++i) shape.push_back(x.shape()[i]);
@@ -102,7 +102,7 @@ constexpr OpInfo kLstm{"lstm", &kernels::GatedCell::kInfo};
 constexpr OpInfo kSLstm{"slstm", &kernels::GatedCell::kInfo};
 constexpr OpInfo kTreeLstm{"tree_lstm", &kernels::GatedCell::kInfo};
 
-// What kernels take.
+// Converts operands for kernels.
 Arrays Operands(const Arrays& arrays) {
     Arrays operands;
     operands.reserve(arrays.size());
@@ -164,7 +164,7 @@ struct SavedCell {
     }
 };
 
-// `given` are cells, then gates.
+// `given` has the cells, then the gates.
 LstmState Run(const OpInfo& op, GateOrder order, const Arrays& given, size_t n_cells,
               const Shape& shape_of_h) {
     Dtype dtype = given[0].dtype();

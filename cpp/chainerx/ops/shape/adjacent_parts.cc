@@ -9,7 +9,7 @@
 namespace chainerx::internal {
 namespace {
 
-// Whether y begins on `axis` where x ends, as it does in an array of which both are parts.
+// Returns whether y begins on `axis` where x ends, as for adjacent parts of an array.
 bool IsNext(const Array& x, const Array& y, int8_t axis) {
     if (x.buffer() != y.buffer() || x.dtype() != y.dtype() || x.ndim() != y.ndim()) return false;
     for (int8_t i = 0; i < x.ndim(); ++i) {
@@ -19,7 +19,7 @@ bool IsNext(const Array& x, const Array& y, int8_t axis) {
     return y.raw_data() == x.raw_data() + x.shape()[axis] * x.strides()[axis];
 }
 
-// The axis on which y begins where x ends; the last one is that of elements in a row.
+// Returns the axis on which y begins where x ends; the last axis is for adjacent elements of a row.
 std::optional<int8_t> FindAxis(const Array& x, const Array& y) {
     if (x.GetTotalSize() == 0 || y.GetTotalSize() == 0) return std::nullopt;
     for (int8_t axis = 0; axis < x.ndim() - 1; ++axis) {
@@ -38,7 +38,7 @@ Shape WithLength(Shape shape, int8_t axis, int64_t length) {
     return shape;
 }
 
-// Nobody but the caller has the array, and it is in no graph.
+// Returns whether only the caller has the array, and it is in no graph.
 bool IsOwn(const Array& x) {
     const ArrayBody* b = x.body();
     return b->IsSole() && b->slot == nullptr && b->python == nullptr && !b->read_only;
@@ -89,7 +89,7 @@ std::vector<Array> EmptyPartsLike(std::span<const Array> xs) {
 Array JoinOutputGrads(GradContext& context, int8_t axis) {
     const int n = context.output_count();
     const Array& first = context.output_grad(0);
-    // Their handles are all there are of the memory: nobody is to see it twice.
+    // The parts must be the only references to the memory, so that nobody sees it twice.
     bool is_one = n > 1 && first.GetTotalSize() != 0 && IsOwn(first) &&
                   first.buffer()->use_count() == static_cast<uint32_t>(n);
     int64_t length = first.shape()[axis];

@@ -1,5 +1,5 @@
-// Parts of an array that lie in memory beside each other. Gradients of such parts are written
-// beside each other as well, so that to join them again takes no copy.
+// Zero-copy concatenation: gradients of adjacent parts of an array are written to adjacent memory,
+// so that joining them takes no copy.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace chainerx::internal {
 
-// Uninitialized, with rows of adjacent elements that lie in memory as those of x do.
+// Returns an uninitialized array with contiguous rows in the memory layout of x.
 Array EmptyRowsLike(const Array& x);
 
-// One such array for each of xs. Where several of these, one after another, are parts of one array,
-// the new ones are, too.
+// Returns one such array for each of xs. If consecutive xs are adjacent parts of one array, the new
+// ones are, too.
 std::vector<Array> EmptyPartsLike(std::span<const Array> xs);
 
-// The gradients of all outputs, joined along an axis; differentiable. Memory that is theirs is
-// passed on if nobody else knows of it.
+// Joins the gradients of all outputs along an axis; differentiable. Returns their own memory if
+// they are adjacent and nobody else refers to it.
 Array JoinOutputGrads(GradContext& context, int8_t axis);
 
 }  // namespace chainerx::internal

@@ -10,7 +10,7 @@
 namespace chainerx::internal {
 namespace {
 
-// `axis` last; its own inverse is FromLast.
+// Returns the permutation that moves `axis` to the end; FromLast is its inverse.
 Axes LastOrder(int8_t ndim, int8_t axis) {
     Axes order;
     for (int8_t i = 0; i < ndim; ++i) {
@@ -40,7 +40,7 @@ Shape LastShape(const Shape& shape, int8_t axis) {
     return last;
 }
 
-// The places of a row of `length` elements as those of all rows one after the other, flattened.
+// Converts indices within rows of `length` elements to flat indices into all rows.
 Array FlatPlaces(const Array& places, int64_t length, int8_t axis) {
     const Array last = AsContiguous(ToLast(Detached(places), axis));
     const int64_t width = last.shape()[last.ndim() - 1];

@@ -15,13 +15,13 @@ namespace {
 
 constexpr OpInfo kAsStrided{"as_strided"};
 
-// Where the elements of a view lie in a memory of elements. A plain value, so that a gradient may
-// keep it.
+// The strided layout of a view within a memory of elements. A plain value, so that a gradient may
+// save it.
 struct Places {
     Shape shape;
     Strides strides;
     int64_t offset;
-    int64_t low;   // the range of all elements
+    int64_t low;   // first element of the range
     int64_t high;  // the last one; below `low` if there are none
 };
 
@@ -44,7 +44,7 @@ Places FindPlaces(const Shape& shape, const Strides& strides, int64_t offset) {
     return p;
 }
 
-// The elements of a view as indices into a memory that begins with element `low`.
+// Returns the elements of a view as indices into a memory that begins with element `low`.
 Array Indices(const Places& p, int64_t low, int64_t length, Device& device) {
     const Array all = Arange(Scalar{length}, Dtype::kInt64, device);
     Strides bytes = p.strides;
@@ -53,8 +53,8 @@ Array Indices(const Places& p, int64_t low, int64_t length, Device& device) {
     return AsContiguous(internal::MakeView(all, p.shape, bytes, first));
 }
 
-// What goes back from elements `y` of a memory to elements `x` of it. Elements of x that are one
-// number share what comes to it.
+// Transposes the view: sums gradients of elements `y` of a memory over their addresses, and returns
+// those of elements `x`. Elements of x at one address share its gradient.
 Array Move(const Array& gy, const Places& x, const Places& y) {
     if (x.high < x.low || y.high < y.low) return Zeros(x.shape, gy.dtype(), gy.device());
     constexpr IndexBoundsMode kMode = IndexBoundsMode::kRaise;

@@ -1,4 +1,4 @@
-// Views that add, drop, exchange or reverse axes.
+// Views that add, drop, permute or reverse axes.
 #include <algorithm>
 
 #include "chainerx/autograd/record.h"
@@ -82,7 +82,7 @@ Array Moveaxis(const Array& x, const Axes& source, const Axes& destination) {
         throw DimensionError{"moveaxis: ", source.size(), " source axes but ", destination.size(),
                              " destinations"};
     }
-    NormalizeAxes("moveaxis", source, x.ndim());  // for the errors
+    NormalizeAxes("moveaxis", source, x.ndim());  // for its errors
     NormalizeAxes("moveaxis", destination, x.ndim());
     Axes perm;
     perm.resize(x.ndim(), -1);

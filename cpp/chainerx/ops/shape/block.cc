@@ -1,4 +1,4 @@
-// Blocks of arrays.
+// Assembling an array from nested lists of blocks.
 #include <algorithm>
 #include <utility>
 
@@ -19,7 +19,7 @@ constexpr OpInfo kBlock{"block"};
 using internal::Join;
 using internal::WithLeadingAxes;
 
-// How deep the lists are. All are as deep.
+// Returns the depth of the lists, which must be the same everywhere.
 int DepthOf(const Blocks& blocks) {
     if (!blocks.array.is_null()) return 0;
     if (blocks.parts.empty()) throw ValueError{"block: arrays holds an empty list"};
@@ -40,19 +40,19 @@ int MostDimensions(const Blocks& blocks) {
     return most;
 }
 
-// An array among the blocks, and where it begins in the whole.
+// A block and its origin in the whole array.
 struct Placed {
     Array array;
     Shape begin;
 };
 
-// What the blocks are together.
+// The array that the blocks form.
 struct Whole {
     Shape shape;
     Dtype dtype;
 };
 
-// Finds a place for each array of `blocks`, which begin at `begin`.
+// Places each array of `blocks`, whose origin is `begin`.
 Whole Lay(const Blocks& blocks, int depth, int ndim, Shape begin, std::vector<Placed>& placed) {
     if (depth == 0) {
         const Array x = WithLeadingAxes(blocks.array, ndim);
@@ -82,7 +82,7 @@ Whole Lay(const Blocks& blocks, int depth, int ndim, Shape begin, std::vector<Pl
     return whole;
 }
 
-// Axis by axis, which copies each array several times.
+// Joins axis by axis, which copies each array several times.
 Array JoinBlocks(const Blocks& blocks, int depth, int ndim) {
     if (depth == 0) return WithLeadingAxes(blocks.array, ndim);
     std::vector<Array> arrays;
@@ -90,7 +90,7 @@ Array JoinBlocks(const Blocks& blocks, int depth, int ndim) {
     return Join(arrays, static_cast<int8_t>(ndim - depth), "block");
 }
 
-// The part of `whole` that begins at `begin`; outside all graphs.
+// Returns the part of `whole` with origin `begin`; outside all graphs.
 Array PartAt(const Array& whole, const Shape& begin, const Shape& shape) {
     char* data = whole.raw_data();
     for (int8_t i = 0; i < begin.ndim(); ++i) data += begin[i] * whole.strides()[i];

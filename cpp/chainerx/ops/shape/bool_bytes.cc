@@ -7,10 +7,10 @@
 namespace chainerx::internal {
 namespace {
 
-// The bytes of a bool array as numbers, over the same memory.
+// Views the bytes of a bool array as numbers.
 Array Bytes(const Array& x) {
     Array bytes = Detached(x);
-    bytes.body()->dtype = Dtype::kUInt8;  // of equal size; nobody else sees this array
+    bytes.body()->dtype = Dtype::kUInt8;  // same item size; nobody else sees this array
     return bytes;
 }
 

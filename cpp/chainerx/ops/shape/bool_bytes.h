@@ -1,5 +1,4 @@
-// Kernels take it for granted that a bool is the byte 0 or 1. Memory of others may hold other
-// bytes.
+// Kernels assume that a bool is the byte 0 or 1. Memory of other libraries may hold other bytes.
 #pragma once
 
 #include "chainerx/core/array.h"
@@ -7,9 +6,9 @@
 
 namespace chainerx::internal {
 
-// False if `x` is a bool array with another byte than 0 and 1.
+// Returns false if `x` is a bool array with a byte other than 0 and 1.
 CX_API bool HasPlainBools(const Array& x);
-// A copy outside all graphs. Bytes of bool arrays but 0 become 1.
+// Returns a copy outside all graphs, with nonzero bytes of bool arrays converted to 1.
 CX_API Array CopyPlain(const Array& x);
 
 }  // namespace chainerx::internal

@@ -54,7 +54,7 @@ Array OnesLike(const Array& a, Device& device) { return FullLike(a, 1, device); 
 
 namespace {
 
-// Holds what both int64 and uint64 do, and the distance of any two of them.
+// Holds all int64 and uint64, and the difference of any two of them.
 __extension__ using Wide = __int128;
 
 bool IsWhole(const Scalar& s) { return s.kind() < DtypeKind::kFloat; }
@@ -63,7 +63,7 @@ Wide ToWide(const Scalar& s) {
     return s.kind() == DtypeKind::kUInt ? Wide{s.To<uint64_t>()} : Wide{s.To<int64_t>()};
 }
 
-// The length of range(start, stop, step).
+// Returns the length of range(start, stop, step).
 int64_t ArangeLength(const Scalar& start, const Scalar& stop, const Scalar& step) {
     if (IsWhole(start) && IsWhole(stop) && IsWhole(step)) {
         const Wide d = ToWide(step);
@@ -85,7 +85,7 @@ int64_t ArangeLength(const Scalar& start, const Scalar& stop, const Scalar& step
     return n > 0 ? static_cast<int64_t>(n) : 0;
 }
 
-// What `value` becomes as an element of an integer array.
+// Converts `value` to an element of an integer array.
 int64_t ToElement(Dtype dtype, const Scalar& value) {
     return VisitInt(dtype, [&]<typename T>() { return static_cast<int64_t>(value.To<T>()); });
 }
@@ -127,13 +127,13 @@ Array Arange(const Scalar& start, const Scalar& stop, const Scalar& step, Dtype 
         }
     }
     if (IsInt(dtype) && (start.kind() == DtypeKind::kFloat || step.kind() == DtypeKind::kFloat)) {
-        // As in NumPy: integers apart by what is between the first two.
+        // As in NumPy, integers differ by the difference of the first two.
         const int64_t first = ToElement(dtype, start);
         const int64_t second = ToElement(dtype, start.To<double>() + step.To<double>());
         const auto apart =
             static_cast<int64_t>(static_cast<uint64_t>(second) - static_cast<uint64_t>(first));
         CallOn<kernels::Arange>(device, Scalar{first}, Scalar{apart}, y);
-    } else if (IsFloat(dtype) && !fits_int64) {  // where the kernel would count in int64
+    } else if (IsFloat(dtype) && !fits_int64) {  // since the kernel would compute in int64
         CallOn<kernels::Arange>(device, Scalar{start.To<double>()}, Scalar{step.To<double>()}, y);
     } else {
         CallOn<kernels::Arange>(device, start, step, y);
@@ -152,7 +152,7 @@ Array Linspace(double start, double stop, int64_t num, bool endpoint, Dtype dtyp
     const int64_t intervals = endpoint ? num - 1 : num;
     const double step = intervals > 0 ? (stop - start) / static_cast<double>(intervals) : 0.0;
     CallOn<kernels::Arange>(device, Scalar{start}, Scalar{step}, y);
-    if (endpoint && num > 1) {  // rounding may not miss it
+    if (endpoint && num > 1) {  // rounding must not miss the end
         const Array last =
             internal::MakeView(y, {1}, y.strides(), y.raw_data() + (num - 1) * y.strides()[0]);
         CallOn<kernels::Fill>(device, last, Scalar{stop});

@@ -1,4 +1,4 @@
-// Arrays made from nothing, and copies.
+// Creation of arrays, and copies.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ namespace chainerx {
 CX_API Array Full(const Shape& shape, const Scalar& value, Dtype dtype,
                   Device& device = GetDefaultDevice());
 CX_API Array Full(const Shape& shape, const Scalar& value, Device& device = GetDefaultDevice());
-// Of an array that broadcasts to the shape, of its dtype and on its device. Differentiable.
+// Copies an array that broadcasts to the shape, with its dtype, on its device. Differentiable.
 CX_API Array Full(const Shape& shape, const Array& value);
 CX_API Array Zeros(const Shape& shape, Dtype dtype = kDefaultFloat,
                    Device& device = GetDefaultDevice());
@@ -21,7 +21,7 @@ CX_API Array EmptyLike(const Array& a, Device& device);
 CX_API Array FullLike(const Array& a, const Scalar& value, Device& device);
 CX_API Array ZerosLike(const Array& a, Device& device);
 CX_API Array OnesLike(const Array& a, Device& device);
-// On the device of `a`.
+// Creates it on the device of `a`.
 inline Array EmptyLike(const Array& a) { return EmptyLike(a, a.device()); }
 inline Array FullLike(const Array& a, const Scalar& value) {
     return FullLike(a, value, a.device());
@@ -29,12 +29,12 @@ inline Array FullLike(const Array& a, const Scalar& value) {
 inline Array ZerosLike(const Array& a) { return ZerosLike(a, a.device()); }
 inline Array OnesLike(const Array& a) { return OnesLike(a, a.device()); }
 
-// From `start` up to `stop`. Integers are exact; anything else is computed in double.
+// Counts from `start` up to `stop`. Integers are exact; anything else is computed in double.
 CX_API Array Arange(const Scalar& start, const Scalar& stop, const Scalar& step, Dtype dtype,
                     Device& device = GetDefaultDevice());
-// int32 or float32, as the last number that is given; float32, too, for a start with a fraction.
+// Returns int32 or float32, as the last given number; float32, too, for a start with a fraction.
 CX_API Dtype ArangeDtype(const Scalar& start, const Scalar& last);
-// Without a step, 1; without a start, 0; without a dtype, that of ArangeDtype().
+// The default step is 1, the default start 0, the default dtype that of ArangeDtype().
 inline Array Arange(const Scalar& start, const Scalar& stop, const Scalar& step) {
     return Arange(start, stop, step, ArangeDtype(start, step));
 }
@@ -47,29 +47,29 @@ inline Array Arange(const Scalar& stop, Dtype dtype, Device& device = GetDefault
 }
 CX_API Array Linspace(double start, double stop, int64_t num = 50, bool endpoint = true,
                       Dtype dtype = kDefaultFloat, Device& device = GetDefaultDevice());
-// Between the elements of two arrays, which broadcast; the values become an axis. In the dtype of
-// both, float32 for integers, if none is given. Differentiable.
+// Interpolates between the elements of two arrays, which broadcast, along a new axis. The default
+// dtype is that of both, float32 for integers. Differentiable.
 CX_API Array Linspace(const Array& start, const Array& stop, int64_t num = 50, bool endpoint = true,
                       std::optional<Dtype> dtype = std::nullopt, int8_t axis = 0);
-// Ones on diagonal k, zeros elsewhere.
+// Returns ones on diagonal k, zeros elsewhere.
 CX_API Array Eye(int64_t rows, int64_t columns, int64_t k, Dtype dtype,
                  Device& device = GetDefaultDevice(), const char* op = "eye");
 inline Array Eye(int64_t n, Dtype dtype = Dtype::kFloat64, Device& device = GetDefaultDevice()) {
     return Eye(n, n, 0, dtype, device);
 }
 CX_API Array Identity(int64_t n, Dtype dtype = kDefaultFloat, Device& device = GetDefaultDevice());
-// Ones on and below diagonal k.
+// Returns ones on and below diagonal k.
 CX_API Array Tri(int64_t rows, int64_t columns, int64_t k, Dtype dtype,
                  Device& device = GetDefaultDevice());
 inline Array Tri(int64_t n, Dtype dtype = kDefaultFloat, Device& device = GetDefaultDevice()) {
     return Tri(n, n, 0, dtype, device);
 }
 
-// C-contiguous, differentiable.
+// Returns a C-contiguous copy, differentiable.
 CX_API Array Copy(const Array& x);
-// Differentiable if both dtypes are. Without `copy`, the same array if nothing changes.
+// Differentiable if both dtypes are. Unless `copy`, returns the same array if nothing changes.
 CX_API Array AsType(const Array& x, Dtype dtype, bool copy = true);
-// The same array if it is contiguous already.
+// Returns the same array if it is already contiguous.
 CX_API Array AsContiguous(const Array& x);
 
 }  // namespace chainerx

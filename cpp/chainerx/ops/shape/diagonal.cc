@@ -30,7 +30,7 @@ Array Diagonal(const Array& x, int64_t k, int8_t axis1, int8_t axis2) {
     const auto offset = [k, n, axis1, axis2](const Strides& s) {
         return n == 0 ? 0 : k >= 0 ? k * s[axis2] : -k * s[axis1];
     };
-    // The other dimensions, followed by the diagonal's.
+    // Returns the other dimensions, followed by the diagonal's.
     const auto others_and = [axis1, axis2]<typename D>(const D& dims, int64_t last) {
         D result;
         for (int8_t i = 0; i < dims.ndim(); ++i) {

@@ -22,18 +22,18 @@ constexpr OpInfo kSplit{"split", nullptr, Batching::kAxes};
 
 using Refs = std::span<const ConstArrayRef>;
 
-// More outputs than a node counts are made by groups.
+// A node counts no more outputs; more of them are made in groups.
 constexpr size_t kMaxOutputs = 250;
-// More inputs than a node counts are joined by groups.
+// A node counts no more inputs; more of them are joined in groups.
 constexpr size_t kMaxInputs = 32768;
-// More parts than anyone holds as arrays: each costs some hundred bytes.
+// Nobody can hold more parts as arrays: each costs some hundred bytes.
 constexpr int64_t kMaxSections = int64_t{1} << 26;
 
 std::vector<ConstArrayRef> RefsOf(const std::vector<Array>& arrays) {
     return {arrays.begin(), arrays.end()};
 }
 
-// The part [begin, end) of an axis.
+// Returns the part [begin, end) of an axis.
 Array Part(const Array& x, int8_t axis, int64_t begin, int64_t end) {
     Shape shape = x.shape();
     shape[axis] = end - begin;
@@ -183,8 +183,8 @@ std::vector<Array> Split(const Array& x, int64_t sections, int8_t axis, const ch
 
 namespace {
 
-// Disjoint parts, which begin at these places; the last one is the end. Groups of parts first, so
-// that no node has more outputs than it can, and each part of a gradient is copied but twice.
+// Splits into disjoint parts with these origins, of which the last is the end: first into groups of
+// parts, so that no node has too many outputs, and each part of a gradient is copied only twice.
 void SplitByGroups(const Array& x, const std::vector<int64_t>& begins, int8_t axis, const char* op,
                    std::vector<Array>* out) {
     const size_t n = begins.size() - 1;
@@ -285,7 +285,7 @@ std::vector<Array> ArraySplit(const Array& x, int64_t sections, int8_t axis) {
 
 namespace {
 
-// Shape {before, length, after}, around an axis.
+// Returns the shape {before, length, after} around an axis.
 Shape Around(const Shape& shape, int8_t axis) {
     Shape out{1, shape[axis], 1};
     for (int8_t i = 0; i < axis; ++i) out[0] *= shape[i];
@@ -331,7 +331,8 @@ Array Repeat(const Array& x, const std::vector<int64_t>& repeats, std::optional<
     CheckedNBytes("repeat", shape, x.GetItemSize());
     CheckedNBytes("repeat", total, 8);
     return internal::TakeBy("repeat", x, a, [repeats, total, device = &x.device()] {
-        // On the host, by the device's own allocator, which reports what it cannot have.
+        // Builds the indices on the host, allocated by the device's allocator, which reports
+        // failures.
         const Array indices = EmptyUnchecked(total, Dtype::kInt64,
                                              device->context()->GetNativeBackend().GetDevice(0));
         auto* to = reinterpret_cast<int64_t*>(indices.raw_data());

@@ -1,4 +1,4 @@
-// Joining, splitting and repeating. All differentiable.
+// Joining, splitting and repeating. All are differentiable.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,13 @@ CX_API Array HStack(std::span<const ConstArrayRef> arrays);
 CX_API Array VStack(std::span<const ConstArrayRef> arrays);
 CX_API Array DStack(std::span<const ConstArrayRef> arrays);
 
-// Views. Equal parts, whose number divides the length; or parts that begin at `indices`.
+// Returns views: equal parts, whose number divides the length, or parts that begin at `indices`.
 CX_API std::vector<Array> Split(const Array& x, int64_t sections, int8_t axis = 0,
                                 const char* op = "split");
 CX_API std::vector<Array> Split(const Array& x, const std::vector<int64_t>& indices,
                                 int8_t axis = 0, const char* op = "split");
-// Along axis 1, or 0 if there is only one; along axis 0 of 2 or more; along axis 2 of 3 or more.
+// Split along axis 1 (0 for one dimension); along axis 0, for at least two; along axis 2, for at
+// least three.
 CX_API std::vector<Array> HSplit(const Array& x, int64_t sections);
 CX_API std::vector<Array> HSplit(const Array& x, const std::vector<int64_t>& indices);
 CX_API std::vector<Array> VSplit(const Array& x, int64_t sections);
@@ -34,10 +35,10 @@ CX_API std::vector<Array> VSplit(const Array& x, const std::vector<int64_t>& ind
 CX_API std::vector<Array> DSplit(const Array& x, int64_t sections);
 CX_API std::vector<Array> DSplit(const Array& x, const std::vector<int64_t>& indices);
 
-// Parts of nearly equal length: the first ones are longer by one where it must be.
+// Returns parts of nearly equal length: the first ones may be longer by one.
 CX_API std::vector<Array> ArraySplit(const Array& x, int64_t sections, int8_t axis = 0);
 
-// Each element of an axis (of the flattened array for nullopt) `repeats` times.
+// Repeats each element of an axis (of the flattened array for nullopt) `repeats` times.
 CX_API Array Repeat(const Array& x, int64_t repeats, std::optional<int8_t> axis = std::nullopt);
 CX_API Array Repeat(const Array& x, const std::vector<int64_t>& repeats,
                     std::optional<int8_t> axis = std::nullopt);

@@ -31,7 +31,7 @@ Array Repeated(const Array& one, int8_t axis, int64_t n) {
 
 // ---- kLinearRamp ----
 
-// `n` steps from `end`, which is the first, to the edge, which is not reached.
+// Returns `n` steps from `end`, included, to the edge, excluded.
 Array Ramp(const Array& edge, int8_t axis, int64_t n, const Scalar& end) {
     const bool whole = !IsDifferentiable(edge.dtype());
     const Array to = whole ? AsType(edge, Dtype::kFloat64) : edge;
@@ -43,9 +43,9 @@ Array Ramp(const Array& edge, int8_t axis, int64_t n, const Scalar& end) {
     return AsType(whole ? Floor(ramp) : ramp, edge.dtype(), false);
 }
 
-// ---- of the elements next to the pads ----
+// ---- statistics of the elements next to the pads ----
 
-// NaN if one of the elements is: the last of those in order.
+// NaN if any element is: the last in order.
 Array Median(const Array& x, int8_t axis) {
     const int64_t n = x.shape()[axis];
     const Array sorted = Sort(x, axis);
@@ -56,7 +56,7 @@ Array Median(const Array& x, int8_t axis) {
     return or_nan((PartAlong(sorted, axis, n / 2 - 1, n / 2) + upper) * 0.5);
 }
 
-// Of length 1 on the axis, in the dtype of x.
+// Has length 1 on the axis, and the dtype of x.
 Array Statistic(const Array& x, int8_t axis, PadMode mode) {
     if (mode == PadMode::kMaximum) return AMax(x, Axes{axis}, true);
     if (mode == PadMode::kMinimum) return AMin(x, Axes{axis}, true);
@@ -68,8 +68,8 @@ Array Statistic(const Array& x, int8_t axis, PadMode mode) {
 
 // ---- kReflect and kSymmetric, with odd symmetry ----
 
-// Twice the last element minus the others, again and again: each time from the edge that was there
-// last. Those that reflect leave it out.
+// Returns twice the edge minus the other elements, repeatedly: each time from the current edge.
+// kReflect skips the edge itself.
 std::vector<Array> OddParts(const Array& x, int8_t axis, int64_t width, bool skip_edge) {
     const int64_t n = x.shape()[axis];
     std::vector<Array> parts;
@@ -96,7 +96,7 @@ std::pair<Array, Array> OddPads(const Array& x, int8_t axis, int64_t before, int
     return pads;
 }
 
-// Where there are pads, `head` and `tail`, of length 1 on the axis, again and again.
+// Repeats `head` and `tail`, of length 1 on the axis, to the width of the pads.
 std::pair<Array, Array> RepeatedPads(const Array& head, const Array& tail, int8_t axis,
                                      int64_t before, int64_t after) {
     return {before == 0 ? Array{} : Repeated(head, axis, before),

@@ -1,4 +1,4 @@
-// Padding with what is computed from an axis.
+// Padding with values that are computed from the elements along an axis.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace chainerx::internal {
 
-// What stands before and after x on one axis, which is not empty; null where that is nothing.
+// Returns the pads before and after x on one axis, which is not empty; null where the pad is empty.
 // Differentiable.
 std::pair<Array, Array> PadsOf(const Array& x, int8_t axis, int64_t before, int64_t after,
                                PadMode mode, const PadOptions& options);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr OpInfo kPad{"pad"};
 
-// Where the element at `i` of a padded axis comes from; the axis itself is [0, n).
+// Returns the source index of the element at `i` of a padded axis; the axis itself is [0, n).
 int64_t Source(int64_t i, int64_t n, PadMode mode) {
     const auto modulo = [](int64_t a, int64_t b) { return (a % b + b) % b; };
     switch (mode) {
@@ -38,14 +38,14 @@ int64_t Source(int64_t i, int64_t n, PadMode mode) {
     }
 }
 
-// The result while it is filled, axis by axis: those before `axis` are complete, of those behind it
-// only the middle is.
+// The result while it is filled axis by axis: axes before `axis` are complete, those behind it have
+// only their middle.
 struct Canvas {
     const Array& y;
     const Shape& inner;  // the shape of the middle
     const PadWidths& widths;
 
-    // `length` elements of the axis from `begin` on, in steps of -1, 0 or 1.
+    // Returns `length` elements of the axis from `begin` on, in steps of -1, 0 or 1.
     Array Part(int8_t axis, int64_t begin, int64_t length, int64_t step) const {
         Shape shape;
         Strides strides;
@@ -75,7 +75,7 @@ struct Canvas {
         }
     }
 
-    // From the middle of the axis, run by run.
+    // Fills the pads from the middle of the axis, run by run.
     void FillFrom(int8_t axis, PadMode mode) const {
         const auto [before, after] = widths[static_cast<size_t>(axis)];
         const int64_t n = inner[axis];
@@ -102,7 +102,7 @@ struct Canvas {
     }
 };
 
-// Without the parts that have been added along axes, the last of which was the last to be filled.
+// Removes the pads from a gradient, in the reverse order of the axes.
 Array WithoutPads(const Array& gy, const Shape& inner, const PadWidths& widths, PadMode mode) {
     Array g = gy;
     for (int8_t axis = gy.ndim() - 1; axis >= 0; --axis) {
@@ -120,7 +120,7 @@ Array WithoutPads(const Array& gy, const Shape& inner, const PadWidths& widths, 
     return g;
 }
 
-// From the elements of x, or of constants.
+// Pads with elements of x, or with constants.
 Array PadInPlaces(const Array& x, const Shape& shape, const PadWidths& widths, PadMode mode,
                   const PadOptions& options) {
     Array y = EmptyUnchecked(shape, x.dtype(), x.device());
@@ -155,7 +155,7 @@ Array PadInPlaces(const Array& x, const Shape& shape, const PadWidths& widths, P
     return y;
 }
 
-// With values that are computed from the axes before, in a graph.
+// Pads with values that are computed from preceding axes, in a graph.
 Array PadByJoining(const Array& x, const PadWidths& widths, PadMode mode,
                    const PadOptions& options) {
     Array y = x;
@@ -172,7 +172,7 @@ Array PadByJoining(const Array& x, const PadWidths& widths, PadMode mode,
     return y.buffer() == x.buffer() ? Copy(x) : y;
 }
 
-// The same outside of graphs, where each element is written once.
+// The same outside of graphs, writing each element once.
 Array PadWithValues(const Array& x, const Shape& shape, const PadWidths& widths, PadMode mode,
                     const PadOptions& options) {
     const Array y = EmptyUnchecked(shape, x.dtype(), x.device());

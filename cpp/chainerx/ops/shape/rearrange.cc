@@ -23,7 +23,7 @@ using internal::WithLeadingAxes;
 
 using Refs = std::span<const ConstArrayRef>;
 
-// The array and the axis that is meant; that of the flattened array for nullopt.
+// Returns the array and the axis; for nullopt the flattened array.
 std::pair<Array, int8_t> Line(const char* op, const Array& x, std::optional<int8_t> axis) {
     if (!axis) return {Ravel(x), int8_t{0}};
     return {x, NormalizeAxis(op, *axis, x.ndim())};
@@ -73,7 +73,8 @@ int64_t ResolveIndex(const char* op, int64_t i, int64_t n, int64_t most, int8_t 
     return i < 0 ? i + n : i;
 }
 
-// What is inserted: of the dtype of x, and `count` long on the axis unless that is nullopt.
+// Converts the values to insert: to the dtype of x, and `count` of them on the axis unless that is
+// nullopt.
 Array ToInsert(const Array& x, const Array& values, int8_t axis, std::optional<int64_t> count) {
     CheckSameDevice("insert", x.device(), values.device());
     if (GetCategory(values.dtype()) > GetCategory(x.dtype())) {
@@ -122,13 +123,14 @@ Array Insert(const Array& x, const std::vector<int64_t>& indices, const Array& v
         return InsertAt(line, a, ResolveIndex("insert", indices[0], n, n, a, line.shape()), given);
     }
     const auto count = static_cast<int64_t>(indices.size());
-    std::vector<std::pair<int64_t, int64_t>> places;  // before what, and the number of the value
+    // index to insert before, and index of the value
+    std::vector<std::pair<int64_t, int64_t>> places;
     for (int64_t k = 0; k < count; ++k) {
         const int64_t i = indices[static_cast<size_t>(k)];
         places.emplace_back(ResolveIndex("insert", i, n, n, a, line.shape()), k);
     }
     std::ranges::sort(places);
-    // Where each element of the result stands among x, followed by the values.
+    // The source index of each element of the result, among x followed by the values.
     std::vector<int64_t> source;
     source.reserve(static_cast<size_t>(n + count));
     size_t next = 0;
@@ -153,7 +155,7 @@ Array Delete(const Array& x, const std::vector<int64_t>& indices, std::optional<
     }
     std::ranges::sort(dropped);
     dropped.erase(std::ranges::unique(dropped).begin(), dropped.end());
-    // What lies between two that go, as [begin, end).
+    // The runs [begin, end) between deleted elements.
     std::vector<std::pair<int64_t, int64_t>> runs;
     int64_t begin = 0;
     for (const int64_t i : dropped) {
@@ -163,7 +165,7 @@ Array Delete(const Array& x, const std::vector<int64_t>& indices, std::optional<
     if (begin != n) runs.emplace_back(begin, n);
     if (runs.empty()) return Copy(PartAlong(line, a, 0, 0));
     if (runs.size() == 1) return Copy(PartAlong(line, a, runs[0].first, runs[0].second));
-    // Long runs are joined as they are, many short ones are picked element by element.
+    // Long runs are joined as views, many short ones are gathered element by element.
     constexpr int64_t kLongRun = 256;
     const int64_t most = std::clamp<int64_t>(n / kLongRun, 8, 4096);
     if (static_cast<int64_t>(runs.size()) <= most) {

@@ -1,4 +1,4 @@
-// Arrays beside themselves, and elements moved around.
+// Tiling and rolling.
 #include <vector>
 
 #include "chainerx/autograd/record.h"
@@ -33,7 +33,7 @@ Array Tile(const Array& x, const Shape& repeats) {
     CheckedNBytes("tile", shape, x.GetItemSize());
     if (shape.GetTotalSize() == 0)
         return y.GetTotalSize() == 0 ? Reshape(y, shape) : Repeat(y, 0, 0).Reshape(shape);
-    // Axis by axis, from the last one on: the copies are long runs then.
+    // Tiles from the last axis to the first, so that copies are long runs.
     for (int8_t i = shape.ndim() - 1; i >= 0; --i) {
         if (counts[i] == 1) continue;
         Shape grown = y.shape();
@@ -43,13 +43,13 @@ Array Tile(const Array& x, const Shape& repeats) {
         grown[i] *= counts[i];
         y = Reshape(BroadcastTo(Reshape(y, {before, 1, rest}), {before, counts[i], rest}), grown);
     }
-    // Of the repeated axes, the first is repeated by strides alone.
+    // The first repeated axis has only been repeated by strides, so it may need a copy.
     return y.buffer() == x.buffer() || y.body()->read_only ? Copy(y) : y;
 }
 
 namespace {
 
-// x[i] at place i + shifts[axis] of each axis, around the end; shifts are in [0, n).
+// Returns x[i] at index i + shifts[axis] of each axis, cyclically; shifts are in [0, n).
 Array RollBy(const Array& x, const Shape& shifts) {
     Array y = EmptyUnchecked(x.shape(), x.dtype(), x.device());
     const auto part = [](const Array& a, const Shape& begin, const Shape& shape) {
@@ -57,7 +57,7 @@ Array RollBy(const Array& x, const Shape& shifts) {
         for (int8_t i = 0; i < a.ndim(); ++i) data += begin[i] * a.strides()[i];
         return internal::MakeView(a, shape, a.strides(), data);
     };
-    // On each axis that moves there are two parts: bit i says which one of axis i.
+    // Each rolled axis has two parts: bit i selects the part on axis i.
     int moved = 0;
     for (int8_t i = 0; i < x.ndim(); ++i) {
         if (shifts[i] != 0) moved |= 1 << i;
@@ -68,7 +68,7 @@ Array RollBy(const Array& x, const Shape& shifts) {
         Shape shape;
         for (int8_t i = 0; i < x.ndim(); ++i) {
             const int64_t n = x.shape()[i];
-            const bool is_end = (which >> i & 1) != 0;  // what falls off comes back in front
+            const bool is_end = (which >> i & 1) != 0;  // the end wraps around to the front
             from.push_back(is_end ? n - shifts[i] : 0);
             to.push_back(is_end ? 0 : shifts[i]);
             shape.push_back(is_end ? shifts[i] : n - shifts[i]);

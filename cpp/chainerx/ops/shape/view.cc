@@ -33,7 +33,7 @@ constexpr OpInfo kBroadcastTo{"broadcast_to", nullptr, Batching::kShape};
     const int64_t size = x.GetTotalSize();
     if (unknown >= 0 && known != 0 && size % known == 0) {
         out[unknown] = size / known;
-        // The other dimensions of nothing may be anything.
+        // The other dimensions of an empty array are arbitrary, so checks for overflow.
         if (size == 0) CheckedNBytes("reshape", out, x.GetItemSize());
         return out;
     }
@@ -45,8 +45,8 @@ constexpr OpInfo kBroadcastTo{"broadcast_to", nullptr, Batching::kShape};
     return out;
 }
 
-// Strides that see `x` as `shape` without copying, if there are any: each group of merged old
-// dimensions must be contiguous in itself.
+// Returns strides that view `x` as `shape` without copying, if there are any: each group of merged
+// old dimensions must be contiguous in itself.
 std::optional<Strides> ViewStrides(const Array& x, const Shape& shape) {
     if (x.IsContiguous()) return Strides{shape, x.GetItemSize()};
     Shape old_dims;
@@ -90,7 +90,7 @@ std::optional<Strides> ViewStrides(const Array& x, const Shape& shape) {
     return out;
 }
 
-// Strides of x for another order of its axes.
+// Returns x with its axes permuted.
 Array Permuted(const Array& x, const Axes& perm) {
     Shape shape;
     Strides strides;
@@ -161,17 +161,17 @@ Array Flatten(const Array& x) {
 
 namespace {
 
-// Whether the first axis moves fastest in memory, and not the last one.
+// Returns whether the first axis is the innermost in memory, and not the last one.
 bool IsFortran(const Array& x) {
     return !x.IsContiguous() && Transpose(internal::Detached(x)).IsContiguous();
 }
 
-// The axes from the one with the largest steps to that with the smallest. One without steps, of
-// length 1 or broadcast, stays before the next one.
+// Returns the axes by descending strides. An axis without a stride, of length 1 or broadcast, stays
+// before the next one.
 Axes AxesAsTheyLie(const Array& x) {
     Axes order;
     const auto step = [&x](int8_t i) { return x.shape()[i] == 1 ? 0 : std::abs(x.strides()[i]); };
-    for (int8_t i = 0; i < x.ndim(); ++i) {  // few, and mostly sorted
+    for (int8_t i = 0; i < x.ndim(); ++i) {  // insertion sort: axes are few, and mostly sorted
         int8_t place = i;
         for (int8_t k = i; k-- > 0 && step(i) != 0;) {
             if (step(order[k]) == 0) continue;
@@ -237,7 +237,7 @@ Array BroadcastTo(const Array& x, const Shape& shape) {
     }
     Array y =
         internal::MakeView(x, shape, BroadcastStrides(x.shape(), x.strides(), shape), x.raw_data());
-    // As in NumPy: a write to one element would be one to several.
+    // Read-only as in NumPy: a write to one element would change several.
     for (int8_t i = 0; i < shape.ndim(); ++i) {
         y.body()->read_only |= y.strides()[i] == 0 && shape[i] > 1;
     }

@@ -55,7 +55,7 @@ Array SlideComplex(const Array& x, const Array& w, int64_t before, int64_t count
     return MakeComplex(slide(re, w_re) - slide(im, w_im), slide(re, w_im) + slide(im, w_re));
 }
 
-// The same of integers: windows that overlap in memory make it an ordinary product.
+// The same for integers: overlapping windows make it a matrix product.
 Array SlideIntegers(const Array& x, const Array& w, int64_t before, int64_t count) {
     const int64_t m = w.shape()[0];
     const int64_t after = count + m - 1 - before - x.shape()[0];
@@ -63,7 +63,7 @@ Array SlideIntegers(const Array& x, const Array& w, int64_t before, int64_t coun
     return Matmul(AsStrided(padded, {count, m}, {1, 1}), w);
 }
 
-// Of the shorter one w along x.
+// Slides the shorter vector w along x.
 Array Slide(const Array& x, const Array& w, OverlapMode mode) {
     const int64_t m = w.shape()[0];
     const int64_t before = mode == OverlapMode::kFull   ? m - 1

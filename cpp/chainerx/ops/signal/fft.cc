@@ -19,8 +19,8 @@ constexpr OpInfo kComplex{"fft", &kernels::FourierTransform::kInfo};
 constexpr OpInfo kFromReal{"rfft", &kernels::FourierFromReal::kInfo};
 constexpr OpInfo kToReal{"irfft", &kernels::FourierToReal::kInfo};
 
-// What the three kernels compute. `inside` is a factor of numbers that stand for two, of which the
-// transposed transform needs another: all three are transposes of each other.
+// The parameters of the three kernels. `inside` scales the numbers that stand for a conjugate pair;
+// the transposed transform needs another value. All three are transposes of each other.
 struct Transform {
     int8_t axis;
     bool inverse;
@@ -76,7 +76,7 @@ Array RunToReal(const Array& x, Transform t, int64_t n) {
                          axis, " of shape ", shape, ", expected at least 1"};
 }
 
-// What is transformed: the first n numbers of the axis, with zeros behind if it has fewer.
+// Returns the first n elements along the axis, zero-padded if it is shorter.
 Array Fit(const Array& x, int8_t axis, int64_t n) {
     const int64_t length = x.shape()[axis];
     if (n == length) return x;
@@ -108,14 +108,14 @@ Array ToReal(const char* op, const Array& x) {
     return AsType(x, Dtype::kFloat32, false);
 }
 
-// Of n numbers, in the direction that divides by n unless it is the other one that does.
+// Returns the scale of a transform of n numbers: 1 / n in the direction that `norm` selects.
 double Scale(FftNorm norm, bool inverse, int64_t n) {
     const auto length = static_cast<double>(n);
     if (norm == FftNorm::kOrtho) return 1 / std::sqrt(length);
     return (norm == FftNorm::kBackward) == inverse ? 1 / length : 1;
 }
 
-// How many of x, or of the result, are transformed.
+// Returns the transformed length of x, or of the result.
 int64_t LengthOf(const char* op, const Array& x, int8_t axis, const std::optional<int64_t>& n,
                  int64_t fallback) {
     const int64_t length = n.value_or(fallback);
@@ -144,7 +144,7 @@ Array FromHalf(const char* op, const Array& x, const FftAxis& a, bool inverse) {
                      n);
 }
 
-// One FftAxis each, with the lengths of x, which an axis that is there twice keeps.
+// Returns one FftAxis each, with the lengths of x, which a repeated axis keeps.
 std::vector<FftAxis> EachAxis(const char* op, const Array& x, const FftAxes& a) {
     std::vector<FftAxis> out;
     const auto add = [&](int8_t axis) { out.push_back({x.shape()[axis], axis, a.norm}); };
@@ -167,7 +167,7 @@ std::vector<FftAxis> EachAxis(const char* op, const Array& x, const FftAxes& a) 
     return out;
 }
 
-// All of `axes`, from the last one, or the last but one, to the first.
+// Transforms `axes` from the last, or the last but one, to the first.
 Array ComplexN(const char* op, const Array& x, const std::vector<FftAxis>& axes, size_t count,
                bool inverse) {
     Array y = x;
@@ -206,7 +206,7 @@ Array Ifft(const Array& x, const FftAxis& a) { return Complex("ifft", x, a, true
 Array Rfft(const Array& x, const FftAxis& a) { return FromReal("rfft", x, a, false); }
 Array Irfft(const Array& x, const FftAxis& a) { return FromHalf("irfft", x, a, true); }
 
-// The sign of the exponent is that of the other direction, the norm is not.
+// The exponent has the sign of the other direction, but the norm has not.
 Array Hfft(const Array& x, const FftAxis& a) { return FromHalf("hfft", x, a, false); }
 Array Ihfft(const Array& x, const FftAxis& a) { return FromReal("ihfft", x, a, true); }
 
@@ -222,7 +222,7 @@ Array RfftN(const Array& x, const FftAxes& a, const char* op) {
 Array IrfftN(const Array& x, const FftAxes& a, const char* op) {
     std::vector<FftAxis> axes = EachAxis(op, x, a);
     if (axes.empty()) ThrowNoAxes(op);
-    if (!a.shape) axes.back().n.reset();  // x has half of the result
+    if (!a.shape) axes.back().n.reset();  // x has half of the result's length
     return FromHalf(op, ComplexN(op, x, axes, axes.size() - 1, true), axes.back(), true);
 }
 

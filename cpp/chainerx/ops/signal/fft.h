@@ -1,4 +1,4 @@
-// Fourier transforms, as those of numpy.fft. Differentiable, any order.
+// Fourier transforms, named as in numpy.fft. Differentiable, any order.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,10 @@
 
 namespace chainerx {
 
-// Which direction divides by the length; kOrtho: each by its square root.
+// The direction that divides by the length; kOrtho: both divide by its square root.
 enum class FftNorm : int8_t { kBackward, kOrtho, kForward };
 
-// What is common to all: axis, how many numbers of it (cut, or filled up with zeros; all by
-// default), norm.
+// Options: the axis, its length (truncated or zero-padded; all of it by default), the norm.
 struct FftAxis {
     std::optional<int64_t> n{};
     int8_t axis{-1};
@@ -23,17 +22,17 @@ struct FftAxis {
 };
 
 // Integers and bool are computed in the default float dtype, 16-bit floats in float32. The result
-// is complex, but for Irfft and Hfft.
+// is complex, except for Irfft and Hfft.
 CX_API Array Fft(const Array& x, const FftAxis& a = {});
 CX_API Array Ifft(const Array& x, const FftAxis& a = {});
 // DtypeError for complex arrays.
 CX_API Array Rfft(const Array& x, const FftAxis& a = {});
 CX_API Array Ihfft(const Array& x, const FftAxis& a = {});
-// `n` is that of the result, 2 (length - 1) by default.
+// `n` is the length of the result, 2 (length - 1) by default.
 CX_API Array Irfft(const Array& x, const FftAxis& a = {});
 CX_API Array Hfft(const Array& x, const FftAxis& a = {});
 
-// Over several axes: the last ones, or as many as `shape` has, or all.
+// Options for several axes: the last ones, as many as `shape` has, by default all.
 struct FftAxes {
     std::optional<std::vector<int64_t>> shape{};  // -1 for the length of x
     std::optional<std::vector<int64_t>> axes{};
@@ -44,10 +43,10 @@ CX_API Array IfftN(const Array& x, const FftAxes& a = {}, const char* op = "ifft
 CX_API Array RfftN(const Array& x, const FftAxes& a = {}, const char* op = "rfftn");
 CX_API Array IrfftN(const Array& x, const FftAxes& a = {}, const char* op = "irfftn");
 
-// The frequencies of the results of Fft, and Rfft, of n numbers at distances d.
+// Returns the frequencies of Fft, and of Rfft, for n samples with spacing d.
 CX_API Array FftFreq(int64_t n, double d, Dtype dtype, Device& device);
 CX_API Array RfftFreq(int64_t n, double d, Dtype dtype, Device& device);
-// Moves frequency 0 to the middle of the axes, all by default, and back.
+// Shifts frequency 0 to the middle of the axes, by default all, and back.
 CX_API Array FftShift(const Array& x, const OptionalAxes& axes = std::nullopt);
 CX_API Array IfftShift(const Array& x, const OptionalAxes& axes = std::nullopt);
 

@@ -38,7 +38,7 @@ void CheckPoints(const Array& x, const Array& xp, const Array& fp) {
     }
 }
 
-// Between which finite points the line is longer, or steeper, than numbers are.
+// Returns where the width or slope of a line between finite points overflows.
 Array IsFar(const Array& x0, const Array& x1, const Array& y0, const Array& y1) {
     const Array width = x1 - x0;
     const Array slope = (y1 - y0) / Where(width == Scalar{0}, Scalar{1}, width);
@@ -48,17 +48,17 @@ Array IsFar(const Array& x0, const Array& x1, const Array& y0, const Array& y1) 
     return LogicalAnd(LogicalAnd(LogicalNot(fits), is_known), width != Scalar{0});
 }
 
-// Parts of both values where the line is far, else 0: nothing that is not finite may come near the
-// gradient of other lines.
+// Interpolates such lines by weights, and returns 0 elsewhere: infinities and NaN must not reach
+// the gradients of other lines.
 Array OnFarLine(const Array& is_far, const Array& x, const Array& x0, const Array& x1,
                 const Array& y0, const Array& y1) {
     const Array part = Where(is_far, x / 4 - x0 / 4, 0) / Where(is_far, x1 / 4 - x0 / 4, 1);
     return Where(is_far, y0, 0) * (1 - part) + Where(is_far, y1, 0) * part;
 }
 
-// At x, where something is known on both sides.
+// Interpolates at x, between at least two points.
 Array Between(const Array& given, const Array& given_xp, const Array& fp) {
-    // Zeros are positive, so that equal numbers have a difference of one sign.
+    // Makes zeros positive, so that differences of equal numbers have one sign.
     const Array x = given + 0;
     const Array xp = given_xp + 0;
     const int64_t n = xp.shape()[0];
@@ -71,16 +71,15 @@ Array Between(const Array& given, const Array& given_xp, const Array& fp) {
     using internal::Detached;
     const Array is_far = IsFar(Detached(x0), Detached(x1), Detached(y0), Detached(y1));
     const Array width = x1 - x0;
-    // Where points coincide, the result is that of the last one.
+    // If points coincide, the result is that of the last one.
     const Array is_step = LogicalOr(is_far, Equal(Detached(width), Scalar{0}));
     const Array slope = Where(is_far, 0, y1 - y0) / Where(is_step, Scalar{1}, width);
-    // Times the slope it is -0 at a point, and the sum of that and any y0 is y0.
+    // At a point the step times the slope is -0, so that adding it to any y0 gives y0.
     const Array step = Where(Signbit(Detached(slope)), x - x0, -(x0 - x));
     const Array y =
         Where(is_far, OnFarLine(is_far, x, x0, x1, y0, y1), y0 + slope * Where(is_far, 0, step));
-    // Beside a value that is not finite there is still what it is at the points, from the other
-    // side, and on a level line. No gradient is worth keeping there: it would be NaN everywhere
-    // else, too.
+    // Beside a value that is not finite, results are still defined at the points, from the other
+    // side, and on level lines. They get no gradient, as it would be NaN everywhere else.
     const Array at = Detached(x);
     const Array back = Detached(y1 + slope * (x - x1));
     const Array is_level = LogicalAnd(Isnan(back), Equal(Detached(y0), Detached(y1)));
@@ -89,7 +88,7 @@ Array Between(const Array& given, const Array& given_xp, const Array& fp) {
     return Where(Isnan(Detached(y)), beside, y);
 }
 
-// Whether one kernel does it all: no gradient, and a dtype that it has.
+// Returns whether one kernel computes all: no gradient, and a supported dtype.
 bool IsPlain(const Array& x, const Array& xp, const Array& fp, const std::optional<Scalar>& left,
              const std::optional<Scalar>& right) {
     const auto fits = [](const std::optional<Scalar>& s) {
@@ -101,7 +100,7 @@ bool IsPlain(const Array& x, const Array& xp, const Array& fp, const std::option
            !internal::IsBackpropRequiredAny(xp) && !internal::IsBackpropRequiredAny(fp);
 }
 
-// The parts of complex numbers are apart.
+// Interpolates both parts of complex numbers separately.
 Array Inside(const Array& x, const Array& xp, const Array& fp, const std::optional<Scalar>& left,
              const std::optional<Scalar>& right) {
     if (IsComplex(fp.dtype())) {
@@ -156,7 +155,7 @@ Array Interp(const Array& x, const Array& xp, const Array& fp, const std::option
     const Array px = Take(rest, order, int8_t{0});
     const Array pf = Take(values, order, int8_t{0});
     const auto end = [](const Array& v, int64_t i) { return At(v, i).Reshape({1}); };
-    // One point more on both sides.
+    // Adds a point on both sides.
     return Inside(Remainder(at, Scalar{length}),
                   Concatenate({end(px, -1) - length, px, end(px, 0) + length}),
                   Concatenate({end(pf, -1), pf, end(pf, 0)}), std::nullopt, std::nullopt);

@@ -52,13 +52,13 @@ Array Join(const char* op, const std::vector<Array>& parts) { return internal::J
 
 Array ZerosBeside(const Array& x, int64_t n) { return Zeros({n}, x.dtype(), x.device()); }
 
-// With zeros for the powers that it lacks.
+// Pads with zero coefficients up to n.
 Array Raised(const char* op, const Array& x, int64_t n) {
     const int64_t missing = n - x.shape()[0];
     return missing > 0 ? Join(op, {ZerosBeside(x, missing), x}) : x;
 }
 
-// The first and the last place that holds, -1 for none.
+// Returns the first and the last index that holds, -1 if none does.
 std::pair<int64_t, int64_t> Ends(const Array& holds) {
     const Array places = Flatnonzero(holds);
     const int64_t n = places.shape()[0];
@@ -66,14 +66,14 @@ std::pair<int64_t, int64_t> Ends(const Array& holds) {
     return {At(places, 0).Item<int64_t>(), At(places, n - 1).Item<int64_t>()};
 }
 
-// Without zeros in front, but never without coefficients.
+// Removes leading zeros, but keeps at least one coefficient.
 Array Trimmed(const Array& p) {
     if (p.shape()[0] == 0) return ZerosBeside(p, 1);
     const int64_t first = Ends(NotEqual(Detached(p), 0)).first;
     return Part(p, first < 0 ? p.shape()[0] - 1 : first);
 }
 
-// n, n - 1, ..., 1, in integers where p has them.
+// Returns n, n - 1, ..., 1, as integers if p has them.
 Array Exponents(const Array& p, int64_t n) {
     const Dtype dtype = IsInt(p.dtype()) ? Dtype::kInt64 : p.dtype();
     return AsType(Arange(Scalar{n}, Scalar{int64_t{0}}, Scalar{-1}, Dtype::kInt64, p.device()),
@@ -150,7 +150,8 @@ Array Polyint(const Array& p, int64_t m, const std::optional<Array>& k) {
     static constexpr const char* kOp = "polyint";
     CheckCount(kOp, "m", m);
     Array y = ToVector(kOp, "p", p);
-    // As many as there are integrations: memory ends before a loop would not.
+    // One constant per integration, so that absurd counts run out of memory instead of looping for
+    // ever.
     Array constants;
     if (k) {
         CheckSameDevice(kOp, p.device(), k->device());
@@ -212,9 +213,9 @@ namespace {
 constexpr const char* kFit = "polyfit";
 
 struct Fit {
-    Array a;      // the powers of x with their weights, each column divided by its length
-    Array b;      // y with its weights
-    Array scale;  // the lengths
+    Array a;      // the powers of x times their weights, each column divided by its norm
+    Array b;      // y times its weights
+    Array scale;  // the norms
 };
 
 void CheckPoints(const Array& x, const Array& y) {
@@ -231,7 +232,7 @@ void CheckPoints(const Array& x, const Array& y) {
     }
 }
 
-// A vector beside the rows of y.
+// Broadcasts a vector along the rows of y.
 Array BesideRows(const Array& v, const Array& y) {
     return y.ndim() == 1 ? v : ExpandDims(v, Axes{1});
 }
@@ -253,8 +254,8 @@ Fit PrepareFit(const Array& x, const Array& y, int64_t deg, const std::optional<
         a = a * ExpandDims(weights, Axes{1});
         b = b * BesideRows(weights, y);
     }
-    // Columns of one length make the problem as well posed as it can be. The lengths cancel out in
-    // the result, and so in gradients.
+    // Scaling columns to norm 1 gives the best condition. The norms cancel out in the result, and
+    // so in gradients.
     const Array lengths = Sqrt(Sum(Square(Absolute(Detached(a))), Axes{0}));
     const Array scale = Where(lengths == 0, 1, lengths);
     return {a / scale, b, scale};

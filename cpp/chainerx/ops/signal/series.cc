@@ -26,14 +26,14 @@ namespace {
 using internal::Join;
 using internal::PartAlong;
 
-// Of the elements 1, 2, ... and those before them.
+// Returns the differences of elements 1, 2, ... and their predecessors.
 Array Differences(const Array& x, int8_t axis) {
     const Array next = PartAlong(x, axis, 1);
     const Array before = PartAlong(x, axis, 0, std::max<int64_t>(x.shape()[axis] - 1, 0));
     return IsBool(x.dtype()) ? NotEqual(next, before) : next - before;
 }
 
-// Beside x on the axis: one number is as wide as x.
+// Converts values to join to x on the axis: a number is broadcast to the width of x.
 Array Edge(const Array& edge, const Array& x, int8_t axis) {
     if (edge.ndim() != 0) return edge;
     Shape shape = x.shape();
@@ -41,7 +41,7 @@ Array Edge(const Array& edge, const Array& x, int8_t axis) {
     return BroadcastTo(edge, shape);
 }
 
-// A vector along an axis of `ndim`.
+// Reshapes a vector to lie along one of `ndim` axes.
 Array Along(const Array& v, int8_t axis, int8_t ndim) {
     Shape shape;
     shape.resize(ndim, 1);
@@ -90,7 +90,7 @@ Array Divided(const Array& x, const ArrayOrScalar& by) {
     return x / std::get<Array>(by);
 }
 
-// Equal distances h.
+// The gradient for equal distances h.
 Array GradientByDistance(const Array& f, int8_t a, const ArrayOrScalar& h, int edge_order) {
     const int64_t n = f.shape()[a];
     const auto at = [&](int64_t i) { return PartAlong(f, a, i, i + 1); };
@@ -109,8 +109,8 @@ Array GradientByDistance(const Array& f, int8_t a, const ArrayOrScalar& h, int e
     return Divided(Join(parts, a, "gradient"), h);
 }
 
-// The derivative at t of the parabola through three points, of which the outer ones are d1 before
-// and d2 behind the middle; t is measured from there.
+// Returns the derivative at t of the parabola through three points; the outer ones are d1 before
+// and d2 after the middle, from which t is measured.
 Array OfParabola(const Array& f0, const Array& f1, const Array& f2, const Array& d1,
                  const Array& d2, const Array& t) {
     const Array slope1 = (f1 - f0) / d1;
@@ -123,7 +123,7 @@ Array GradientByCoordinates(const Array& f, int8_t a, const Array& x, int edge_o
     const int64_t n = f.shape()[a];
     const Array d = Along(Differences(x, 0), a, f.ndim());
     const auto at = [a](const Array& y, int64_t i) { return PartAlong(y, a, i, i + 1); };
-    const auto parabola = [&](int64_t i, const Array& t) {  // the first of three points
+    const auto parabola = [&](int64_t i, const Array& t) {  // i: the first of three points
         return OfParabola(at(f, i), at(f, i + 1), at(f, i + 2), at(d, i), at(d, i + 1), t);
     };
     std::vector<Array> parts;
@@ -144,7 +144,7 @@ std::vector<Array> Gradient(const Array& f, const std::vector<ArrayOrScalar>& sp
                             const OptionalAxes& axes, int edge_order) {
     static constexpr const char* kOp = "gradient";
     const Axes along = axes ? *axes : NormalizeAxes(kOp, axes, f.ndim());
-    NormalizeAxes(kOp, along, f.ndim());  // for the errors
+    NormalizeAxes(kOp, along, f.ndim());  // for its errors
     if (edge_order != 1 && edge_order != 2) {
         throw ValueError{kOp, ": edge_order is ", edge_order, ", expected 1 or 2"};
     }
@@ -188,7 +188,7 @@ Array Trapezoid(const Array& y, const std::optional<Array>& x, const ArrayOrScal
     const Array f = AsType(y, FloatResult(y.dtype()), false);
     const int64_t n = f.shape()[a];
     const Array heights = PartAlong(f, a, 1) + PartAlong(f, a, 0, std::max<int64_t>(n - 1, 0));
-    // Widths may have more axes than y: then the last of them is another one.
+    // Widths may have more axes than y: then their last axis is a different one.
     const auto total = [&](const Array& widths) {
         const Array areas = heights * widths;
         return Sum(areas, Axes{NormalizeAxis("trapezoid", axis, areas.ndim())});
@@ -215,7 +215,7 @@ Array Unwrap(const Array& p, std::optional<double> discont, int8_t axis, double 
     if (IsBool(p.dtype())) throw DtypeError{kOp, ": p must be of numbers, got bool"};
     const Array x = AsType(p, FloatResult(p.dtype()), false);
     if (x.shape()[a] < 2) return Copy(x);
-    // What is added is constant between steps, so it has no part in derivatives.
+    // The correction is constant between steps, so it has no derivative.
     const Array step = Differences(internal::Detached(x), a);
     const double half = period / 2;
     Array rest = Remainder(step + half, Scalar{period}) - half;
@@ -278,7 +278,7 @@ Array Vander(const Array& x, std::optional<int64_t> n, bool increasing) {
     const int64_t columns = n.value_or(x.shape()[0]);
     if (columns < 0) throw DimensionError{"vander: N is ", columns, ", expected 0 or more"};
     const int64_t rows = x.shape()[0];
-    // Powers are products of ever more factors, the first of which is 1.
+    // Powers are cumulative products; the first factor is 1.
     const Array factors =
         BroadcastTo(ExpandDims(x, Axes{1}), {rows, std::max<int64_t>(columns - 1, 0)});
     Array y = CumProd(factors, int8_t{1});
@@ -290,18 +290,18 @@ Array Vander(const Array& x, std::optional<int64_t> n, bool increasing) {
 
 namespace {
 
-// From 0 to 1, along a first axis before those of `shape`.
+// Returns numbers from 0 to 1, along a first axis before those of `shape`.
 Array Shares(int64_t num, bool endpoint, Dtype dtype, const Shape& shape, Device& device) {
     return Along(Linspace(0, 1, num, endpoint, dtype, device), 0,
                  static_cast<int8_t>(shape.ndim() + 1));
 }
 
-// The first axis to its place, and the elements to their dtype, without their fractions.
+// Moves the first axis to its place, and casts the elements, truncating fractions.
 Array PlaceAxis(const char* op, const Array& y, int8_t axis, Dtype dtype) {
     return AsType(Moveaxis(y, Axes{0}, Axes{NormalizeAxis(op, axis, y.ndim())}), dtype, false);
 }
 
-// What the ends have in common; DtypeError if `dtype` cannot hold it.
+// Returns the common dtype of the ends; DtypeError if `dtype` cannot hold it.
 Dtype CommonOfEnds(const char* op, const Array& start, const Array& stop,
                    std::optional<Dtype> dtype) {
     CheckSameDevice(op, start.device(), stop.device());
@@ -323,7 +323,8 @@ Array Linspace(const Array& start, const Array& stop, int64_t num, bool endpoint
     const Shape shape = BroadcastShapes("linspace", start.shape(), stop.shape());
     const Array t = Shares(num, endpoint, RealDtype(wide), shape, start.device());
     Array y = from + (to - from) * t;
-    if (endpoint && num > 1) y = Where(Equal(t, Scalar{1}), to, y);  // rounding may not miss it
+    // rounding must not miss the end
+    if (endpoint && num > 1) y = Where(Equal(t, Scalar{1}), to, y);
     if (dtype && IsInt(*dtype) && !IsComplex(common)) y = Floor(y);
     return PlaceAxis("linspace", y, axis, dtype.value_or(common));
 }
@@ -356,7 +357,8 @@ Array Geomspace(const Array& start, const Array& stop, int64_t num, bool endpoin
     const Dtype wide = internal::WideDtype(common);
     const Array from = AsType(start, wide, false);
     const Array to = AsType(stop, wide, false);
-    // Logarithms of both ends beside the first one's sign, which of complex numbers is a direction.
+    // Interpolates the logarithms of both ends, relative to the sign of the first, which for
+    // complex numbers is a direction.
     const Array sign = from / Absolute(from);
     const Array exponents =
         Linspace(AsType(Log10(Absolute(from)), wide, false), Log10(to / sign), num, endpoint);

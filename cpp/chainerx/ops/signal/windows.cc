@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-// f of places from -1 to 1; of one sample, the middle.
+// Returns f of m points from -1 to 1; a single sample is the middle.
 template <typename F>
 Array Window(int64_t m, Dtype dtype, Device& device, const F& f) {
     const int64_t steps = std::max<int64_t>(m - 1, 1);
@@ -47,7 +47,7 @@ Array Hanning(int64_t m, Dtype dtype, Device& device) {
 Array Kaiser(int64_t m, double beta, Dtype dtype, Device& device) {
     const double b = std::fabs(beta);
     return Window(m, dtype, device, [&](const Array& t) {
-        // Both functions without their factor of exp(b), which may be beyond all range.
+        // Both functions omit their factor of exp(b), which may overflow.
         const Array at = Sqrt((1 - t) * (1 + t)) * b;
         const Array peak = I0e(Full(Shape{}, Scalar{b}, Dtype::kFloat64, device));
         return Exp(at - b) * I0e(at) / peak;

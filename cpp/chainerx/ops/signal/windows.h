@@ -1,5 +1,5 @@
-// Windows for spectra and filters: symmetric vectors of m samples, none for m < 1, computed in
-// float64. Not in any graph.
+// Window functions for spectra and filters: symmetric vectors of m samples, empty for m < 1,
+// computed in float64. They are in no graph.
 #pragma once
 
 #include <cstdint>

@@ -35,14 +35,14 @@ constexpr std::string_view kMethodNames[] = {"inverted_cdf",
                                              "midpoint",
                                              "nearest"};
 
-// Between two places of a sorted row, and how far from the first one.
+// A position between two elements of a sorted row, and the weight of the second.
 struct Place {
     int64_t low;
     int64_t high;
     double share;
 };
 
-// The place at a fractional one, 0 for the first.
+// Returns the fractional index of a quantile, counted from 0.
 double FractionalPlace(QuantileMethod method, double n, double q) {
     const auto between = [&](double alpha, double beta) {
         return n * q + (alpha + q * (1 - alpha - beta)) - 1;
@@ -68,14 +68,15 @@ double FractionalPlace(QuantileMethod method, double n, double q) {
     }
 }
 
-// What the method makes of the distance to the element before.
+// Returns the method's weight of the second element, from the distance to the first.
 double Share(QuantileMethod method, double floor, double distance) {
     switch (method) {
         case QuantileMethod::kInvertedCdf:
             return distance > 0 ? 1 : 0;
         case QuantileMethod::kAveragedInvertedCdf:
             return distance > 0 ? 1 : 0.5;
-        case QuantileMethod::kClosestObservation:  // the even one, counted from 1, of two as near
+        // the even one, counted from 1, of two equally near ones
+        case QuantileMethod::kClosestObservation:
             return distance > 0 || std::fmod(floor, 2) == 0 ? 1 : 0;
         case QuantileMethod::kLower:
             return 0;
@@ -83,7 +84,7 @@ double Share(QuantileMethod method, double floor, double distance) {
             return distance > 0 ? 1 : 0;
         case QuantileMethod::kMidpoint:
             return distance > 0 ? 0.5 : 0;
-        case QuantileMethod::kNearest:  // as rint()
+        case QuantileMethod::kNearest:  // rounds as rint()
             return std::nearbyint(floor + distance) - floor;
         default:
             return distance;
@@ -101,7 +102,7 @@ Place FindPlace(QuantileMethod method, int64_t n, double q) {
     return {clip(floor), clip(floor + 1), share};
 }
 
-// By how much the share of the second element grows with q.
+// Returns the derivative of the second element's weight in q.
 double ShareSlope(QuantileMethod method, int64_t n) {
     switch (method) {
         case QuantileMethod::kInterpolatedInvertedCdf:
@@ -114,18 +115,18 @@ double ShareSlope(QuantileMethod method, int64_t n) {
             return FractionalPlace(method, size, 1) - FractionalPlace(method, size, 0);
         }
         default:
-            return 0;  // it is an element, or the middle of two
+            return 0;  // the result is an element, or the middle of two
     }
 }
 
-// The reduced axes as one, the last.
+// The operand with the reduced axes merged into the last one.
 struct Rows {
     Array x;  // in the graph of the operand
     int64_t n;
-    Shape shape;  // of a result
+    Shape shape;  // of the result
 };
 
-// The axes that stay, then the others.
+// Returns the remaining axes, then the reduced ones.
 Axes ReducedLast(const Axes& sorted, int8_t ndim) {
     Axes order;
     for (int8_t i = 0; i < ndim; ++i) {
@@ -154,15 +155,16 @@ void CheckProbabilities(const char* op, const std::vector<double>& q, double mos
     }
 }
 
-// (rows, m) to the shape of the result, with an axis of quantiles before it.
+// Converts (rows, m) to the shape of the result, with an axis of quantiles in front.
 Array ToResult(const Array& y, const Shape& shape, Dtype dtype) {
     Shape with_axis{y.shape()[1]};
     for (const int64_t d : shape) with_axis.push_back(d);
     return Reshape(AsContiguous(Transpose(AsType(y, dtype, false))), with_axis);
 }
 
-// a + share (b - a), from the nearer one, so that it is b where the share is 1; in the middle, the
-// mean, which is infinite where one of them is. Equal ones, which may be infinite, stay.
+// a + share (b - a), computed from the nearer end, so that share 1 gives b; in the middle, the
+// mean, which is infinite if one of them is. Equal ends, which may be infinite, are returned
+// unchanged.
 Array Interpolate(const Array& a, const Array& b, const Array& share) {
     const Array step = Subtract(b, a);
     const Array from_low = Add(a, Multiply(step, share));
@@ -172,14 +174,14 @@ Array Interpolate(const Array& a, const Array& b, const Array& share) {
     return Where(Equal(a, b), a, Where(Equal(share, Scalar{0.5}), mean, y));
 }
 
-// What probabilities are, and how a result depends on them.
+// The probabilities, and the dependence of results on them.
 struct Probabilities {
     std::vector<double> values;
-    Array change{};  // 0 for each, in the graph of the probabilities; null outside of graphs
+    Array change{};  // zeros in the graph of the probabilities; null outside of graphs
 };
 
-// y, as it depends on probabilities: with the slope from `low` to `high`, whose shares grow by
-// `growth`. Between infinite elements there is none.
+// Makes y depend on the probabilities, with the slope from `low` to `high` times `growth`, the
+// derivative of the weights. The slope between infinite elements counts as 0.
 Array WithChange(const Array& y, const Array& change, const Array& low, const Array& high,
                  const Array& growth) {
     const Array step = Subtract(high, low);
@@ -188,14 +190,14 @@ Array WithChange(const Array& y, const Array& change, const Array& low, const Ar
     return Add(y, Multiply(AsType(change, y.dtype(), false), slope));
 }
 
-// Elements of sorted rows. Complex numbers go by their real parts, then by their imaginary ones.
+// Returns elements of sorted rows. Complex numbers are ordered by real, then by imaginary parts.
 Array Chosen(const char* op, const Array& rows, const std::vector<int64_t>& places) {
     if (!IsComplex(rows.dtype())) return internal::SelectSorted(op, rows, 1, places);
     const Shape shape{static_cast<int64_t>(places.size())};
     return Take(Sort(rows, int8_t{1}), Array::FromHost(places, shape, rows.device()), 1);
 }
 
-// Quantiles of rows without NaN.
+// Returns quantiles of rows without NaN.
 Array RowQuantiles(const char* op, const Rows& rows, const Probabilities& q,
                    QuantileMethod method) {
     std::vector<Place> places;
@@ -207,7 +209,7 @@ Array RowQuantiles(const char* op, const Rows& rows, const Probabilities& q,
         needed.push_back(places.back().high);
         interpolates |= places.back().share != 0;
     }
-    needed.push_back(rows.n - 1);  // where a NaN would be
+    needed.push_back(rows.n - 1);  // a NaN would be last
     std::sort(needed.begin(), needed.end());
     needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
 
@@ -245,7 +247,7 @@ Array RowQuantiles(const char* op, const Rows& rows, const Probabilities& q,
     return Where(Isnan(internal::Detached(largest)), AsType(largest, wide, false), y);
 }
 
-// Rows of which each has its own number of elements: NaN is sorted behind them.
+// Returns quantiles of rows with different numbers of elements, since NaN is sorted to the end.
 Array RowNanQuantiles(const Rows& rows, const Probabilities& q, QuantileMethod method) {
     Device& device = rows.x.device();
     const Array is_number = LogicalNot(Isnan(internal::Detached(rows.x)));
@@ -257,7 +259,7 @@ Array RowNanQuantiles(const Rows& rows, const Probabilities& q, QuantileMethod m
     for (const int64_t n : counts) {
         growth.push_back(ShareSlope(method, std::max<int64_t>(n, 1)));
         for (const double p : q.values) {
-            // Without a number, the first element, which is NaN.
+            // A row without numbers gives its first element, which is NaN.
             const Place place = FindPlace(method, std::max<int64_t>(n, 1), p);
             low.push_back(place.low);
             high.push_back(place.high);
@@ -287,7 +289,7 @@ Array Quantiles(const char* op, const Array& x, const Probabilities& q, const Op
     const int64_t size = rows.shape.GetTotalSize();
     const auto count = static_cast<int64_t>(q.values.size());
     if (size == 0 || count == 0 || rows.n == 0) {
-        // NaN of each row without elements; in the graph, as any result.
+        // Rows without elements give NaN; it is in the graph, as any result.
         Array none = Zeros({size, count}, dtype, x.device());
         if (!q.change.is_null()) {
             none = Add(none, Multiply(AsType(q.change, dtype, false), Scalar{0}));
@@ -299,7 +301,7 @@ Array Quantiles(const char* op, const Array& x, const Probabilities& q, const Op
     return ToResult(y, rows.shape, dtype);
 }
 
-// The weights beside rows of x, in float64.
+// Reshapes the weights to rows, as x, in float64.
 Array ToRowWeights(const char* op, const Array& x, const Array& weights, const OptionalAxes& axes,
                    const Rows& rows) {
     CheckSameDevice(op, x.device(), weights.device());
@@ -344,13 +346,13 @@ Array WeightedQuantiles(const char* op, const Array& x, const Probabilities& q,
     const Array running = CumSum(TakeAlongAxis(w, order, int8_t{1}), int8_t{1});
     const ArrayIndex last[] = {Slice{}, Slice{rows.n - 1, rows.n}};
     const Array share = ExpandDims(Divide(running, At(running, last)), Axes{1});
-    // What weighs nothing comes before each share, that of 0 too.
+    // Elements of weight 0 come before every share, even before share 0.
     const Array wanted =
         Reshape(Array::FromHost(q.values, Shape{count}, x.device()), {1, count, 1});
     const Array before = LogicalOr(Less(share, wanted), Equal(share, Scalar{0}));
     const Array place = Minimum(CountNonzero(before, Axes{2}), Scalar{rows.n - 1});
     Array y = TakeAlongAxis(rows.x, TakeAlongAxis(order, place, int8_t{1}), int8_t{1});
-    if (!skips_nan) {  // which is sorted to the end
+    if (!skips_nan) {  // it is sorted to the end
         const Array largest = TakeAlongAxis(rows.x, At(order, last), int8_t{1});
         y = Where(Isnan(internal::Detached(largest)), largest, y);
     }
@@ -360,7 +362,7 @@ Array WeightedQuantiles(const char* op, const Array& x, const Probabilities& q,
 
 Array First(const Array& y) { return Reshape(y, Shape{y.shape().begin() + 1, y.shape().end()}); }
 
-// Of those that go up to `most`: to 1, or to 100.
+// Converts probabilities from 0 to `most`, 1 or 100.
 Probabilities ToProbabilities(const char* op, std::vector<double> q, int most) {
     CheckProbabilities(op, q, most);
     if (most != 1) {
@@ -380,7 +382,7 @@ Probabilities ToProbabilities(const char* op, const Array& x, const Array& q, in
     return p;
 }
 
-// The first axis as those of the probabilities.
+// Replaces the first axis by the axes of the probabilities.
 Array OfShape(const Array& y, const Shape& shape) {
     Shape all = shape;
     for (int8_t i = 1; i < y.ndim(); ++i) all.push_back(y.shape()[i]);

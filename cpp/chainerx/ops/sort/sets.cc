@@ -25,21 +25,21 @@ namespace {
 
 using internal::Detached;
 
-// Elements [begin, end) of the first axis, a view.
+// Returns elements [begin, end) of the first axis, a view.
 Array Part(const Array& x, int64_t begin, int64_t end) {
     return internal::PartAlong(x, 0, begin, end);
 }
 
 int64_t Length(const Array& x) { return x.shape()[0]; }
 
-// The elements where `mask` is true.
+// Returns the elements where `mask` is true.
 Array Compress(const Array& x, const Array& mask) {
     return internal::CompressValues("compress", x, mask, 0);
 }
 
 bool HasNan(Dtype dtype) { return IsDifferentiable(dtype); }
 
-// Whether each of n elements is new: the first one, and what set(behind) says of those behind it.
+// Marks which of n elements are new: the first one is, and set(rest) marks the others.
 template <typename F>
 Array IsNew(int64_t n, Device& device, const F& set) {
     const Array is_new = EmptyUnchecked({n}, Dtype::kBool, device);
@@ -48,7 +48,7 @@ Array IsNew(int64_t n, Device& device, const F& set) {
     return is_new;
 }
 
-// Whether each element differs from the one before. Sorted, so that NaN is last.
+// Returns whether each element differs from its predecessor. `sorted` has NaN at its end.
 Array DiffersFromLast(const Array& sorted, bool equal_nan) {
     const int64_t n = Length(sorted);
     return IsNew(n, sorted.device(), [&](const Array& differs) {
@@ -61,8 +61,8 @@ Array DiffersFromLast(const Array& sorted, bool equal_nan) {
     });
 }
 
-// What follows from the order of n elements, of which some, in this order, are new. `order` is null
-// where only counts are asked for.
+// Computes the options' results from the order of n elements, some of which, in this order, are
+// new. `order` is null if only counts are wanted.
 void Describe(const Array& order, const Array& is_new, const UniqueOptions& options,
               UniqueResult& result) {
     const int64_t n = Length(is_new);
@@ -112,7 +112,7 @@ UniqueResult UniqueElements(const Array& x, const UniqueOptions& options) {
     return result;
 }
 
-// Slices along an axis as rows; the last column counts least.
+// Compares slices along an axis as rows; the last column is the least significant.
 UniqueResult UniqueSlices(const Array& x, const UniqueOptions& options) {
     const int8_t axis = NormalizeAxis("unique", *options.axis, x.ndim());
     const Array first = Moveaxis(Detached(x), Axes{axis}, Axes{0});
@@ -124,7 +124,7 @@ UniqueResult UniqueSlices(const Array& x, const UniqueOptions& options) {
         result = DescribeNothing(rows, options);
     } else {
         std::vector<Array> columns;
-        // Fails at once where it would later, and not by the allocator, which sanitizers stop at.
+        // Fails now instead of later, and not by the allocator, at which sanitizers stop.
         if (width >= int64_t{1} << 32) throw std::bad_alloc{};
         columns.reserve(static_cast<size_t>(width));
         for (int64_t i = width - 1; i >= 0; --i) {
@@ -138,7 +138,7 @@ UniqueResult UniqueSlices(const Array& x, const UniqueOptions& options) {
         const Array before = Part(sorted, 0, n - 1);
         const Array behind = Part(sorted, 1, n);
         Array differs = NotEqual(before, behind);
-        // As NumPy has it, slices that hold NaN are all different, but single elements are not.
+        // As in NumPy, slices that contain NaN all differ, but single NaN elements are equal.
         if (options.equal_nan && HasNan(x.dtype()) && x.ndim() == 1) {
             differs = LogicalAnd(differs, LogicalNot(LogicalAnd(Isnan(before), Isnan(behind))));
         }
@@ -156,14 +156,14 @@ UniqueResult UniqueSlices(const Array& x, const UniqueOptions& options) {
 
 Array Flat(const Array& x) { return Reshape(Detached(x), {x.GetTotalSize()}); }
 
-// Both, flattened, in the dtype that holds them.
+// Flattens both, in their promoted dtype.
 std::pair<Array, Array> Pair(const char* op, const Array& x1, const Array& x2) {
     CheckSameDevice(op, x1.device(), x2.device());
     const Dtype dtype = PromoteTypes(x1.dtype(), x2.dtype());
     return {AsType(Flat(x1), dtype, false), AsType(Flat(x2), dtype, false)};
 }
 
-// Sorted, and of each element whether the next one is equal.
+// Sorted elements, and whether each equals its successor.
 struct Neighbors {
     Array sorted;
     Array same;
@@ -249,7 +249,7 @@ Intersection IntersectWithIndices(const Array& x1, const Array& x2, bool assume_
     const Array at = Nonzero(Equal(Part(sorted, 0, n - 1), Part(sorted, 1, n)))[0];
     Intersection y;
     y.values = Take(sorted, at, int8_t{0});
-    // Of two equal ones, that of the first array comes first.
+    // Among two equal elements, that of the first array comes first.
     y.indices1 = Take(order, at, int8_t{0});
     y.indices2 = Subtract(Take(Part(order, 1, n), at, int8_t{0}), Scalar{Length(a)});
     if (!assume_unique && Length(at) != 0) {
@@ -274,7 +274,7 @@ Array SetXor1D(const Array& x1, const Array& x2, bool assume_unique) {
     const int64_t n = Length(both);
     if (n == 0) return both;
     const Neighbors all = FindNeighbors(both);
-    // Alone: other than the one before and the one behind.
+    // An element is single if it differs from both neighbours.
     const Array same = Zeros({n + 1}, Dtype::kBool, both.device());
     Assign(Part(same, 1, n), all.same);
     return Compress(all.sorted, LogicalNot(LogicalOr(Part(same, 0, n), Part(same, 1, n + 1))));

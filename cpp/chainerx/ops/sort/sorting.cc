@@ -21,23 +21,23 @@ using internal::Detached;
 constexpr OpInfo kSort{"sort", &kernels::Sort::kInfo};
 constexpr OpInfo kSelectSorted{"select_sorted", &kernels::SelectSorted::kInfo};
 
-// The array and the axis.
+// Returns the array and the axis; for nullopt the flattened array.
 std::pair<Array, int8_t> Line(const char* op, const Array& x, std::optional<int8_t> axis) {
     if (!axis) return {Reshape(x, Shape{x.GetTotalSize()}), int8_t{0}};
     return {x, NormalizeAxis(op, *axis, x.ndim())};
 }
 
-// The same where NumPy takes numbers, too.
+// The same if NumPy accepts 0-d arrays, too.
 std::pair<Array, int8_t> LineOfAny(const char* op, const Array& x, std::optional<int8_t> axis) {
     return Line(op, x, axis && internal::IsNumberAlong(x, *axis) ? std::nullopt : axis);
 }
 
-// f(rows, out): a kernel from rows to rows of `length` elements of `dtype`.
+// Calls f(rows, out), a kernel from rows to rows of `length` elements of `dtype`.
 template <typename F>
 Array ByRows(const Array& x, int8_t axis, int64_t length, Dtype dtype, const F& f) {
     const Shape shape = internal::WithLength(x.shape(), axis, length);
     if (shape.GetTotalSize() == 0) return EmptyUnchecked(shape, dtype, x.device());
-    if (axis == x.ndim() - 1 && x.IsContiguous()) {  // without detours
+    if (axis == x.ndim() - 1 && x.IsContiguous()) {  // no transposition needed
         const int64_t n = x.shape()[axis];
         const int64_t count = x.GetTotalSize() / n;
         const auto matrix = [count](const Array& a, int64_t width) {
@@ -67,12 +67,12 @@ Array ArgSortAlong(const Array& x, int8_t axis, bool descending) {
                   });
 }
 
-// The places that there are, from 0 on, each one once.
+// Returns the given indices, counted from 0, without duplicates.
 std::vector<int64_t> CheckPlaces(const char* op, const Array& x, int8_t axis,
                                  const std::vector<int64_t>& kth) {
     const int64_t n = x.shape()[axis];
     std::vector<int64_t> places;
-    if (x.GetTotalSize() == 0) return places;  // where nothing is, nothing is out of range
+    if (x.GetTotalSize() == 0) return places;  // an empty array accepts any index
     for (const int64_t k : kth) {
         if (k < -n || k >= n) {
             throw ValueError{
@@ -86,7 +86,7 @@ std::vector<int64_t> CheckPlaces(const char* op, const Array& x, int8_t axis,
     return places;
 }
 
-// Each of several places is where sorting puts it.
+// Puts the elements at several indices where sorting puts them.
 Array ArgPartitionAlong(const Array& x, int8_t axis, const std::vector<int64_t>& places) {
     if (places.size() != 1 || IsComplex(x.dtype())) return ArgSortAlong(x, axis, false);
     return ByRows(x, axis, x.shape()[axis], Dtype::kInt64,
@@ -136,7 +136,7 @@ Array Partition(const Array& x, const std::vector<int64_t>& kth, std::optional<i
     const auto [line, at] = Line("partition", x, axis);
     const std::vector<int64_t> places = CheckPlaces("partition", line, at, kth);
     if (line.GetTotalSize() == 0 || places.empty()) return Copy(line);
-    if (!internal::IsBackpropRequiredAny(line)) {  // the same elements, without their places
+    if (!internal::IsBackpropRequiredAny(line)) {  // sorts elements without their indices
         if (places.size() != 1 || IsComplex(line.dtype())) return SortAlong(line, at, false);
         return ByRows(line, at, line.shape()[at], line.dtype(),
                       [&](const Array& rows, const Array& out) {
@@ -167,7 +167,7 @@ std::pair<Array, Array> TopK(const Array& x, int64_t k, int8_t axis, bool larges
 Array LexSort(std::span<const ConstArrayRef> keys, int8_t axis) {
     if (keys.empty()) throw ValueError{"lexsort: keys are empty, expected one or more arrays"};
     const Array& first = keys[0];
-    // Of numbers there is one order.
+    // 0-d arrays have only one order.
     const bool are_numbers = internal::IsNumberAlong(first, axis);
     const int8_t at = are_numbers ? int8_t{0} : NormalizeAxis("lexsort", axis, first.ndim());
     for (const Array& key : keys) {

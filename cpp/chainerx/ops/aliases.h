@@ -1,4 +1,4 @@
-// Second names of routines, where Python has two as well.
+// Aliases of routines that have two names in Python, too.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// The methods of Array that are routines on views and copies.
+// Methods of Array that create views and copies by calling routines.
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/array.h"
 #include "chainerx/kernels/strided/memory.h"

@@ -24,7 +24,7 @@ using internal::Slot;
 
 constexpr OpInfo kCheckpoint{"checkpoint"};
 
-// The arrays in graphs that a function uses, but for its own.
+// Collects the arrays in graphs that a function uses, except those that it makes itself.
 class UsedArrays : public internal::RecordTap {
  public:
     explicit UsedArrays(uint64_t ids) : ids_{ids} {}
@@ -50,13 +50,13 @@ class UsedArrays : public internal::RecordTap {
     };
 
     uint64_t ids_;
-    // By address, so the nodes are kept: that of one that has gone would be given out again.
+    // Compares addresses, so nodes are kept alive: a freed address could be reused.
     std::unordered_set<const Slot*> known_;
     std::vector<std::unique_ptr<Node, Release>> own_;
 };
 
-// Used arrays become part of a graph of their own, beside those that they are in, as they are what
-// the function uses.
+// Makes the used arrays part of the checkpoint's own graph, too, as they are inputs of the
+// function.
 class InGraph {
  public:
     InGraph(Slot* slot, const BackpropId& id) : slot_{slot}, id_{id.mask()} {
@@ -84,7 +84,7 @@ struct Recompute {
     std::vector<BackpropId> ids;  // that were recorded
     std::vector<Saved> inputs;
     std::vector<Saved> used;
-    std::vector<Slot*> used_slots;  // of the edges, which keep them
+    std::vector<Slot*> used_slots;  // of the edges, which keep the slots alive
     std::vector<std::pair<Shape, Dtype>> results;
 
     void operator()(GradContext& context) const {

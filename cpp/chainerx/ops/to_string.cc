@@ -1,5 +1,5 @@
 // Array::ToString, which is also Python's repr: values as NumPy prints them, then shape, dtype,
-// device, and the graphs the array is in.
+// device, and the graphs of the array.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -19,12 +19,12 @@ namespace {
 
 constexpr int64_t kSummarizeAbove = 1000;  // elements
 constexpr int64_t kEdgeItems = 3;          // shown at either end of a summarized axis
-constexpr int kPrecision = 8;              // most digits after the point
+constexpr int kPrecision = 8;              // maximum number of digits after the point
 constexpr size_t kLineWidth = 75;
 
 struct Value {
     double exact;
-    // The number with the fewest digits to which no other one of the dtype is nearer.
+    // The shortest number that rounds to this one in the dtype.
     double shortest;
 };
 
@@ -46,14 +46,13 @@ Value ToValue(T v) {
     return {exact, exact};
 }
 
-// Prints floating numbers as wide as the widest of them, points and exponents aligned.
+// Formats floating-point numbers to the same width, with points and exponents aligned.
 class Formatter {
  public:
-    // `plus` is what stands before numbers that are not negative. Numbers from `limit` on have
-    // exponents.
+    // `plus` precedes numbers that are not negative. Numbers from `limit` on have exponents.
     Formatter(const char* plus, double limit) : plus_{plus}, limit_{limit} {}
 
-    // Collects what decides whether there are exponents.
+    // Collects the statistics that decide whether to print exponents.
     void See(const Value& value) {
         const double v = value.shortest;
         if (!std::isfinite(v)) {
@@ -65,7 +64,7 @@ class Formatter {
         if (a != 0) smallest_ = std::min(smallest_, a);
     }
 
-    // Collects what decides the widths, once all have been seen.
+    // Collects the widths, after all numbers have been seen.
     void Measure(const Value& v) {
         if (!std::isfinite(v.exact)) return;
         const Parts parts = Split(v);
@@ -80,7 +79,7 @@ class Formatter {
             const std::string s = Special(v.exact);
             return std::string(width - s.size(), ' ') + s;
         }
-        // All have as many digits as the longest, as exponents stand in one column.
+        // All have as many digits as the longest, so that exponents are aligned.
         Parts parts = IsScientific() ? Round(v.exact, static_cast<int>(fraction_)) : Split(v);
         parts.fraction.resize(fraction_, IsScientific() ? '0' : ' ');
         // "e-05" beside "e-100" is "e-005".
@@ -92,7 +91,7 @@ class Formatter {
  private:
     struct Parts {
         std::string whole;     // with the sign
-        std::string fraction;  // without zeros at the end
+        std::string fraction;  // without trailing zeros
         std::string exponent;  // "e+05", or nothing
     };
 
@@ -140,7 +139,7 @@ class Formatter {
     size_t exponent_{0};
 };
 
-// From which size on not all digits before the point are those of the number.
+// Returns the number from which on the digits before the point are no longer exact.
 double Limit(Dtype dtype) {
     if (dtype == Dtype::kFloat16 || dtype == Dtype::kBFloat16) return 1e3;
     return dtype == Dtype::kFloat32 || dtype == Dtype::kComplex64 ? 1e6 : 1e8;
@@ -148,7 +147,7 @@ double Limit(Dtype dtype) {
 
 class Printer {
  public:
-    // `x` is contiguous, on the host, in no graph.
+    // `x` must be contiguous, on the host, in no graph.
     explicit Printer(const Array& x) : x_{x}, summarize_{x.GetTotalSize() > kSummarizeAbove} {
         Visit(0, 0, [this](int64_t i) { Each(i, &Formatter::See); });
         Visit(0, 0, [this](int64_t i) { Each(i, &Formatter::Measure); });
@@ -158,7 +157,7 @@ class Printer {
     std::string Print(size_t indent) const { return Block(0, 0, indent); }
 
  private:
-    // Calls f on the flat index of each element that is shown.
+    // Calls f on the flat index of each element that is printed.
     template <typename F>
     void Visit(int8_t axis, int64_t base, F&& f) const {
         if (axis == x_.ndim()) {
@@ -176,7 +175,7 @@ class Printer {
         return summarize_ && n > 2 * kEdgeItems && i >= kEdgeItems && i < n - kEdgeItems;
     }
 
-    // Shows a floating element to the formatter, a complex one to those of its parts.
+    // Passes a floating-point element to the formatter, a complex one to those of its parts.
     void Each(int64_t i, void (Formatter::*f)(const Value&)) {
         VisitDtype(x_.dtype(), [&]<typename T>() {
             const T v = reinterpret_cast<const T*>(x_.raw_data())[i];
@@ -204,7 +203,7 @@ class Printer {
         });
     }
 
-    // The "j" stands before the spaces at the end.
+    // The "j" precedes trailing spaces.
     std::string Imaginary(const Value& v) const {
         std::string s = imag_.Number(v);
         s.insert(s.find_last_not_of(' ') + 1, "j");

@@ -1,4 +1,4 @@
-// Moving arrays between devices.
+// Copying arrays between devices.
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/array.h"
 #include "chainerx/core/context.h"

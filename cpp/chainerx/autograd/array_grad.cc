@@ -1,4 +1,4 @@
-// The methods of Array that are about gradients.
+// Methods of Array for gradients.
 #include "chainerx/autograd/engine_ops.h"
 #include "chainerx/autograd/graph.h"
 #include "chainerx/autograd/record.h"
@@ -22,7 +22,7 @@ BackpropId Resolve(const char* op, const Array& x, const std::optional<BackpropI
     return *id;
 }
 
-// Null if the array is in no graph.
+// Returns null if the array is in no graph.
 Slot* CurrentSlot(const Array& x) {
     Slot* slot = x.body()->slot;
     if (slot != nullptr) slot->DropExpired();
@@ -119,7 +119,7 @@ Array Array::AsGradStopped(const std::vector<BackpropId>& ids, CopyKind kind) co
     if (Slot* slot = CurrentSlot(*this)) stopped |= ~slot->live;
     const Array y = AsGradStopped(kind);
     const ConstArrayRef in{*this};
-    // An identity with a smaller mask: the remaining graphs go on.
+    // An identity with a smaller mask: only the remaining graphs go on.
     static constexpr OpInfo kOp{"as_grad_stopped", nullptr, Batching::kElementwise};
     Record rec{kOp, std::span{&in, 1}, std::span{&y, 1}, ~stopped};
     if (rec) rec.Grad(0, [](const Array& gy) { return gy; });

@@ -23,7 +23,7 @@ BackpropId Resolve(const char* op, const std::vector<ConstArrayRef>& arrays,
     return bid;
 }
 
-// The gradient that an output has been given, null if none.
+// Returns the gradient that a user has set on an output, null if none.
 Array GivenGrad(const Array& output, const BackpropId& id) {
     internal::Slot* slot = output.body()->slot;
     return slot != nullptr ? slot->GetGrad(id.mask()) : Array{};

@@ -12,10 +12,10 @@ namespace chainerx {
 
 enum class DoubleBackpropOption : bool { kDisable, kEnable };
 
-// Adds to the gradients of all arrays with require_grad() that the outputs depend on. An output
-// without a gradient gets ones, times `loss_scale`; resulting gradients are divided by it. Frees
-// the graph unless double backprop is enabled, and at its very end: if it fails, all is as before.
-// To go through what has been freed is a GradientError.
+// Adds to the gradients of all arrays with require_grad() on which the outputs depend. An output
+// without a gradient gets ones, times `loss_scale`; resulting gradients are divided by it. Unless
+// double backprop is enabled, the graph is freed at the very end: if the call fails, all is as
+// before. Traversing a freed part of a graph is a GradientError.
 CX_API void Backward(const std::vector<ConstArrayRef>& outputs,
                      const std::optional<BackpropId>& id = std::nullopt,
                      DoubleBackpropOption double_backprop = DoubleBackpropOption::kDisable,
@@ -25,9 +25,9 @@ CX_API void Backward(const Array& output, const std::optional<BackpropId>& id = 
                      DoubleBackpropOption double_backprop = DoubleBackpropOption::kDisable,
                      std::optional<double> loss_scale = std::nullopt);
 
-// Gradients of the outputs with respect to the inputs, nullopt where there is no path. Like
-// Backward, starts from the outputs' own gradients where `grad_outputs` has none. Gradients
-// stored in arrays are left alone unless `set_grad` (inputs) or `retain_grad` (all on the way).
+// Returns the gradients of the outputs with respect to the inputs, nullopt where there is no path.
+// Like Backward, starts from the outputs' own gradients where `grad_outputs` has none. Stored
+// gradients are unchanged unless `set_grad` (inputs) or `retain_grad` (all intermediate arrays).
 CX_API std::vector<std::optional<Array>> Grad(
     const std::vector<ConstArrayRef>& outputs, const std::vector<ConstArrayRef>& inputs,
     const std::optional<BackpropId>& id = std::nullopt,

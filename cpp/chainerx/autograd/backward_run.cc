@@ -47,10 +47,11 @@ BackwardRun::BackwardRun(const BackpropId& id, bool double_backprop,
 
 namespace {
 
-// Some 20 us, if none of them has much to do. Kernels that have ask for themselves.
+// Some 20 us if the nodes have little to do. Long kernels check themselves.
 constexpr uint32_t kNodesPerCheck = 64;
 
-// Before an object is claimed: without memory for its place, the claim would outlive the run.
+// Called before an object is claimed: if this ran out of memory afterwards, the claim would outlive
+// the run.
 template <typename T>
 void MakeRoom(std::vector<T>& places) {
     if (places.size() == places.capacity()) [[unlikely]]
@@ -70,7 +71,7 @@ BackwardRun::~BackwardRun() {
     for (uint32_t i = 0; i < nodes_.size(); ++i) {
         if (nodes_[i].node != nullptr) Forget(i);
     }
-    for (Node* node : taken_) {  // it has failed
+    for (Node* node : taken_) {  // not empty: the run has failed
         node->GiveBackIds(bit_);
         node->Leave();
         node->Unref();
@@ -81,7 +82,7 @@ BackwardRun::~BackwardRun() {
     }
 }
 
-// The run is through with a node.
+// Marks the end of the run's work on a node.
 void BackwardRun::Forget(uint32_t state) {
     NodeState& s = nodes_[state];
     Node* node = std::exchange(s.node, nullptr);
@@ -152,14 +153,14 @@ bool BackwardRun::HasState(Slot* slot) {
     return slot->claim.run.load(std::memory_order_relaxed) == this || contended_.contains(slot);
 }
 
-// Whether the creator of `slot` still has to be run for this id.
+// Returns whether the creator of `slot` still has to be run for this id.
 bool BackwardRun::IsLive(Slot* slot) const {
     return slot->node != nullptr && !slot->cut.load(std::memory_order_relaxed) &&
            (slot->node->mask.load(std::memory_order_acquire) & bit_) != 0;
 }
 
-// Beyond an array whose creator was released, nothing is known any more: the gradients there would
-// silently lack what comes by this way.
+// Throws if the creator of the array was released: the graph beyond is unknown, and gradients there
+// would silently lack the contributions of this path.
 void BackwardRun::CheckNotSpent(Slot* slot) const {
     if (slot->node == nullptr || !slot->node->IsSpent(bit_)) return;
     if (slot->cut.load(std::memory_order_relaxed)) return;
@@ -177,7 +178,7 @@ void BackwardRun::AddTarget(Slot* slot) {
 
 namespace {
 
-// Whether every place of one stretch of memory belongs to one element, in whatever order.
+// Returns whether the elements fill one contiguous block of memory, in any order of the axes.
 bool IsDense(const ArrayBody& b) {
     bool found[kMaxNdim] = {};
     int64_t expected = GetItemSize(b.dtype);
@@ -203,7 +204,7 @@ void BackwardRun::Accumulate(Array& sum, Array&& g) {
 }
 
 void BackwardRun::AddTo(Array& sum, const Array& g) {
-    // In place only on what this run alone has made and holds.
+    // Adds in place only to an array that this run has made, and that nobody else holds.
     const bool own = IsSeenHereOnly(sum) && (sum.IsContiguous() || IsDense(*sum.body()));
     if (own && g.body()->slot == nullptr && g.dtype() == sum.dtype()) {
         engine_ops::AddInPlace(sum, g);
@@ -229,7 +230,7 @@ void BackwardRun::AddGrad(Slot* slot, Array&& g) {
             return;
         }
     }
-    // The end of a path.
+    // The path ends here.
     if (!has_targets_) CheckNotSpent(slot);
     const bool wanted = has_targets_ ? HasState(slot) : (slot->required & bit_) != 0;
     if (wanted) Accumulate(slots_[StateOf(slot)].grad, std::move(g));
@@ -259,7 +260,7 @@ void BackwardRun::AddTargetGrad(Slot* slot, Array grad) {
     target_grads_.emplace_back(slot, std::move(grad));
 }
 
-// What the target has from elsewhere joins the gradient that has arrived.
+// Adds the gradient that the target has from elsewhere to the one that has arrived.
 void BackwardRun::AddTargetGrads(Slot* slot, Array& grad) {
     for (auto& [target, g] : target_grads_) {
         if (target == slot && !g.is_null()) Accumulate(grad, std::exchange(g, Array{}));
@@ -273,9 +274,9 @@ bool BackwardRun::IsOnTheWay(Slot* slot) {
     return false;
 }
 
-// Marks the nodes from which a target can be reached, so that no other is run.
+// Marks the nodes from which a target can be reached; no others are run.
 void BackwardRun::FindNeeded() {
-    for (size_t i = 0; i < nodes_.size(); ++i) {  // grows as it goes
+    for (size_t i = 0; i < nodes_.size(); ++i) {  // nodes_ grows during the loop
         if (i % kNodesPerCheck == kNodesPerCheck - 1) CheckInterrupt();
         Node* node = nodes_[i].node;
         const NodeVisit visit{node};
@@ -326,19 +327,19 @@ void BackwardRun::Run(bool store) {
     const DifferentiatingScope differentiating;
     const RegionScope no_region{nullptr};
     for (auto& [target, g] : target_grads_) {
-        if (loss_scale_) g = engine_ops::Multiply(g, *loss_scale_);  // as the others are
+        if (loss_scale_) g = engine_ops::Multiply(g, *loss_scale_);  // scaled as the others are
     }
     for (uint32_t n = 1; !queue_.empty(); ++n) {
         if (n % kNodesPerCheck == 0) CheckInterrupt();
         const uint32_t state = queue_.front().second;
-        // Another node of the function may be first now.
+        // Another node of the function may be the first in the queue now.
         if (use_given_grads_ && AddGivenGrads(nodes_[state].node)) continue;
         std::pop_heap(queue_.begin(), queue_.end());
         queue_.pop_back();
         Process(state);
     }
     EndObserved();
-    for (auto& [target, g] : target_grads_) {  // leaves, and where nothing has arrived
+    for (auto& [target, g] : target_grads_) {  // leaves, and targets that no gradient has reached
         if (!g.is_null()) Accumulate(slots_[StateOf(target)].grad, std::exchange(g, Array{}));
     }
     for (SlotState& s : slots_) {
@@ -350,7 +351,7 @@ void BackwardRun::Run(bool store) {
         if (!s.grad.is_null() && loss_scale_)
             s.grad = engine_ops::Multiply(s.grad, 1.0 / *loss_scale_);
     }
-    // Last, and all sums first, so that a run that fails changes no gradient.
+    // Stores gradients last, after all sums, so that a run that fails changes no gradient.
     const auto is_wanted = [&](const SlotState& s) {
         return store && !s.grad.is_null() &&
                (has_targets_ ? s.target : (s.slot->required & bit_) != 0);
@@ -360,7 +361,7 @@ void BackwardRun::Run(bool store) {
         s.before = s.slot->GetGrad(bit_);
         s.sum = Slot::SumOfGrads(s.before, s.grad);
     }
-    const NoInterruptScope all_of_them;  // whoever stops it here gets all
+    const NoInterruptScope all_of_them;  // an interrupt must not leave some of them stored
     for (SlotState& s : slots_) {
         if (!s.sum.is_null()) {
             if (!s.slot->ReplaceGrad(bit_, s.before, s.sum)) s.slot->AccumulateGrad(bit_, s.grad);
@@ -377,8 +378,8 @@ void BackwardRun::Run(bool store) {
     }
 }
 
-// What uses the outputs of a function is newer than all of its nodes. So when the first of them is
-// due, no other gradient will flow to any output.
+// Users of a function's outputs are newer than all of its nodes. So when the first of these is due,
+// no further gradient will flow to any output.
 bool BackwardRun::AddGivenGrads(Node* node) {
     Region* region = node->region;
     if (region == nullptr || region->outputs.size() < 2) return false;
@@ -399,11 +400,11 @@ bool BackwardRun::AddGivenGrads(Node* node) {
     return added;
 }
 
-// Whether the gradient functions of a node are this run's to call; then it is inside. If the graph
-// does not stay, it is so until its end, so that nothing is lost if it fails.
+// Claims the gradient functions of a node; if successful, the run has entered the node. If the
+// graph is not kept, it stays inside until its end, so that nothing is lost if it fails.
 bool BackwardRun::Take(uint32_t state) {
     Node* node = nodes_[state].node;
-    if (!stays_) {  // first, since it may fail
+    if (!stays_) {  // reserves first, since it may fail
         if (taken_.empty()) taken_.reserve(16);
         taken_.push_back(nullptr);
     }
@@ -461,7 +462,7 @@ void BackwardRun::Process(uint32_t state) {
     Forget(state);
 }
 
-// The nodes of a region follow one another, for nothing else was recorded meanwhile.
+// The nodes of a region are consecutive, since nothing else was recorded meanwhile.
 void BackwardRun::Observe(Node* node, std::span<Array> gys) {
     Region* region = node->region;
     if (region == observed_) return;
@@ -512,7 +513,7 @@ Array BackwardRun::Fit(Node* node, int i, Array&& gx) {
         gx = engine_ops::SumTo(gx, slot.shape);
     }
     if (gx.dtype() != slot.dtype) {
-        // In functions a cast to integers has gradients, too.
+        // In chainer's functions a cast to integers has gradients, too.
         const bool strict = node->region == nullptr && IsDifferentiable(slot.dtype);
         if (strict && !IsDifferentiable(gx.dtype())) {
             throw GradientError{node->op->name,

@@ -19,8 +19,7 @@ namespace chainerx::internal {
 struct Region;
 class RunObserver;
 
-// While derivatives are computed, graphs of ids that have been released are forgotten, in the place
-// of an error.
+// While derivatives are computed, graphs of released ids are dropped instead of being an error.
 class DifferentiatingScope {
  public:
     DifferentiatingScope() { ++t_state.differentiating; }
@@ -36,57 +35,58 @@ class CX_API BackwardRun {
     BackwardRun(const BackwardRun&) = delete;
     BackwardRun& operator=(const BackwardRun&) = delete;
 
-    // Gradients are wanted for this array only (may be called several times).
+    // Restricts gradients to this array (may be called several times).
     void AddTarget(Slot* slot);
-    // Where gradients start; `grad` null means ones. Replaces the array's own gradient, unless it
-    // does not stand for it (`own`).
+    // Sets where gradients start; a null `grad` means ones. It replaces the array's own gradient,
+    // unless `own` is false.
     void AddOutput(const Array& output, Array grad, bool own = true);
-    // A gradient that a target has from elsewhere, once one of the outputs' arrives there.
+    // Adds a gradient that a target has from elsewhere, once one from the outputs arrives there.
     void AddTargetGrad(Slot* slot, Array grad);
     void set_retain_grad(bool retain) { retain_grad_ = retain; }
-    // The graph stays as it was, for another run.
+    // Keeps the graph for another run.
     void set_keep_graph(bool keep) { stays_ = double_backprop_ || keep; }
-    // The graphs that gradients are not recorded in, instead of the run's own and all newer ones.
+    // Sets the graphs in which gradients are not recorded, instead of the run's own and all newer
+    // ones.
     void set_not_recorded(uint64_t ids) { not_recorded_ = ids; }
-    // Where the run comes to a function with several outputs, gradients that users have set on
-    // those that none flows to count, too; they are used up unless gradients are retained.
+    // At a function with several outputs, includes gradients that users have set on outputs that no
+    // gradient reaches; they are used up unless gradients are retained.
     void set_use_given_grads(bool use) { use_given_grads_ = use; }
 
     // Runs the gradient functions. If `store`, adds the results to the arrays that require them.
     void Run(bool store);
 
-    // The input gradients that the functions of one node make of those of its outputs, null where
-    // there is none. The node stays as it is.
+    // Returns the input gradients that one node's functions compute from those of its outputs, null
+    // where there is none. The node stays unchanged.
     static std::vector<Array> RunNode(Node* node, const BackpropId& id, std::vector<Array> gys);
 
-    // The gradient of a target, null if nothing reached it.
+    // Returns the gradient of a target, null if nothing reached it.
     Array TakeTargetGrad(Slot* slot);
 
     void AddInputGrad(Node* node, int i, Array&& gx);
-    // Whether a target is there or further down.
+    // Returns whether the slot is a target, or one can be reached from it.
     bool IsOnTheWay(Slot* slot);
 
  private:
     static constexpr uint32_t kNoNode = ~uint32_t{0};
 
-    // A node that waits for its gradients. Once it has run, the place is for another one: a long
-    // chain needs few.
+    // A node that waits for its gradients. Once it has run, its state is reused: a long chain needs
+    // few.
     struct NodeState {
         Node* node;                           // null: free
         Array grad;                           // of the first output
         std::unique_ptr<Array[]> more_grads;  // of the others
-        uint32_t next_free;                   // of the places that are
+        uint32_t next_free;                   // next in the free list
         bool queued;
         bool needed;
-        bool taken;  // the reference to the node is that of `taken_`
+        bool taken;  // `taken_` owns the reference to the node
 
         Array& GradOf(uint32_t output) { return output == 0 ? grad : more_grads[output - 1]; }
     };
-    // A slot that ends a path or whose gradient is wanted.
+    // A slot that ends a path, or whose gradient is requested.
     struct SlotState {
         Slot* slot;
         Array grad;
-        Array before;  // what the array has already, and what it will have
+        Array before;  // the stored gradient, and its new value
         Array sum;
         bool target;
         bool output;
@@ -119,7 +119,7 @@ class CX_API BackwardRun {
     BackpropId id_;
     uint64_t bit_;
     bool double_backprop_;
-    bool stays_;  // the graph
+    bool stays_;  // whether the graph is kept
     std::optional<uint64_t> not_recorded_;
     bool retain_grad_{false};
     bool use_given_grads_{false};
@@ -132,10 +132,11 @@ class CX_API BackwardRun {
     uint32_t free_node_{kNoNode};                          // the first of a list
     std::vector<std::pair<uint64_t, uint32_t>> queue_;     // heap of (sequence, state)
     std::unordered_map<const void*, uint32_t> contended_;  // objects that another run has claimed
-    std::unordered_set<const Region*> complete_;           // their given gradients were added
+    std::unordered_set<const Region*> complete_;           // those whose given gradients were added
     std::vector<Node*> taken_;                             // released when the run has succeeded
-    std::vector<Slot*> given_;                             // the outputs whose gradients they were
-    std::vector<std::pair<Slot*, Array>> target_grads_;    // that targets have from elsewhere
+    std::vector<Slot*> given_;  // outputs whose given gradients were used
+    // gradients that targets have from elsewhere
+    std::vector<std::pair<Slot*, Array>> target_grads_;
 };
 
 }  // namespace chainerx::internal

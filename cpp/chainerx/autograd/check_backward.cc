@@ -14,7 +14,7 @@ namespace {
 
 using Values = std::vector<Complex128>;
 
-// The elements in C order.
+// Returns the elements in C order.
 Values ToHost(const Array& x) {
     const Array wide = internal::engine_ops::AsType(internal::Detached(x), Dtype::kComplex128);
     const Array packed = wide.IsContiguous() ? wide : internal::engine_ops::Copy(wide);
@@ -36,7 +36,7 @@ Array FromHost(const Values& values, const Array& like) {
     return out;
 }
 
-// Sets one element of a contiguous array, and returns what it became in its dtype.
+// Sets one element of a contiguous array, and returns its value after rounding to the dtype.
 Complex128 SetElement(const Array& x, size_t i, Complex128 value) {
     return VisitDtype(x.dtype(), [&]<typename T>() {
         const T v = Cast<T>(value);
@@ -81,7 +81,7 @@ void CheckEps(const char* op, const std::vector<Array>& inputs, const std::vecto
     }
 }
 
-// A function, where it is evaluated, and the weights of its outputs.
+// A function, the point at which it is evaluated, and the weights of its outputs.
 class Differences {
  public:
     Differences(const char* op, const CheckedFunction& func, const std::vector<Array>& inputs,
@@ -106,7 +106,7 @@ class Differences {
     }
 
  private:
-    // d Re(sum(gy * y)) / d step, by the step that the dtype could represent.
+    // Returns d Re(sum(gy * y)) / d step, with the step as rounded to the dtype.
     double Slope(size_t k, size_t i, Complex128 x, Complex128 step) const {
         Complex128 up;
         Complex128 down;
@@ -167,7 +167,7 @@ std::string ValueText(Complex128 v, Dtype dtype) {
     return IsComplex(dtype) ? Scalar{v}.ToString() : StrCat(v.real());
 }
 
-// What the arguments of the checked function are called in a message: inputs, then grad_outputs.
+// Returns the name of an argument in messages: first inputs, then grad_outputs.
 std::string ArgumentName(size_t k, size_t n_inputs) {
     return k < n_inputs ? StrCat("inputs[", k, "]") : StrCat("grad_outputs[", k - n_inputs, "]");
 }
@@ -178,7 +178,7 @@ void Compare(const char* op, const std::string& name, const Array& x, const Valu
     size_t first = 0;
     for (size_t i = 0; i < numerical.size(); ++i) {
         const Complex128 g = backward != nullptr ? (*backward)[i] : Complex128{};
-        // Not "greater than", for that is false with nan.
+        // Not "greater than", which is false for NaN.
         const bool close = std::abs(g - numerical[i]) <= atol + rtol * std::abs(numerical[i]);
         if (!close && n_wrong++ == 0) first = i;
     }
@@ -211,7 +211,7 @@ void Compare(const char* op, const std::string& name, const Array& x, const Valu
                              ")"};
 }
 
-// `n_inputs` of the inputs are called so; the rest are grad_outputs.
+// The first `n_inputs` inputs are named so in messages; the rest are grad_outputs.
 void Check(const char* op, const CheckedFunction& func, const std::vector<Array>& inputs,
            const std::vector<Array>& grad_outputs, const std::vector<Array>& eps, double atol,
            double rtol, const std::optional<BackpropId>& id, size_t n_inputs) {
@@ -229,7 +229,7 @@ void Check(const char* op, const CheckedFunction& func, const std::vector<Array>
         throw ChainerxError{op, ": none of the ", inputs.size(),
                             " inputs requires a gradient; call require_grad() on some"};
     }
-    // Outputs that are no function of the inputs in the graph have no say in the gradients.
+    // Ignores outputs that do not depend on the inputs in the graph.
     const std::vector<std::optional<Array>> grads =
         Grad(std::vector<ConstArrayRef>{outputs.begin(), outputs.end()}, targets, id,
              DoubleBackpropOption::kDisable, false, false,
@@ -266,7 +266,7 @@ void CheckDoubleBackward(const CheckedFunction& func, const std::vector<Array>& 
     std::vector<bool> wanted;
     for (const Array& x : inputs) wanted.push_back(x.IsGradRequired(id));
 
-    // The gradients of the wanted inputs, from inputs and grad_outputs.
+    // Computes the gradients of the wanted inputs from inputs and grad_outputs.
     const CheckedFunction first_order = [&](const std::vector<Array>& args) {
         std::vector<Array> xs{args.begin(), args.begin() + static_cast<std::ptrdiff_t>(n_inputs)};
         std::vector<std::optional<Array>> gys{args.begin() + static_cast<std::ptrdiff_t>(n_inputs),

@@ -1,4 +1,4 @@
-// Gradients against finite differences. For tests: slow, and in double precision on the host.
+// Compares gradients with finite differences. For tests: slow, and in double precision on the host.
 #pragma once
 
 #include <functional>
@@ -11,13 +11,13 @@
 
 namespace chainerx {
 
-// From inputs to outputs. Called often, with copies of the inputs; must be deterministic.
+// Maps inputs to outputs. It is called often, with copies of the inputs, and must be deterministic.
 using CheckedFunction = std::function<std::vector<Array>(const std::vector<Array>&)>;
 
 // Throws GradientCheckError, with input, index and both values, unless the gradients of
 // sum(grad_outputs * func(inputs)) agree with central differences of step `eps` (one array per
-// input, of its shape): |backward - numerical| <= atol + rtol * |numerical|. Checked are the inputs
-// with require_grad(); the others are constants. No gradient stored in an array changes.
+// input, of its shape): |backward - numerical| <= atol + rtol * |numerical|. Checks the inputs with
+// require_grad(); the others are constants. No stored gradient changes.
 CX_API void CheckBackward(const CheckedFunction& func, const std::vector<Array>& inputs,
                           const std::vector<Array>& grad_outputs, const std::vector<Array>& eps,
                           double atol = 1e-5, double rtol = 1e-4,
@@ -33,9 +33,9 @@ CX_API void CheckDoubleBackward(const CheckedFunction& func, const std::vector<A
                                 double rtol = 1e-4,
                                 const std::optional<BackpropId>& id = std::nullopt);
 
-// Central differences of sum(grad_outputs * func(inputs)) by each element of each input, in
-// float64, or complex128 for a complex input: then dx of Re(gx * dx) = Re(gy * dy), as backward
-// has it.
+// Returns the central differences of sum(grad_outputs * func(inputs)) by each element of each
+// input, in float64, or in complex128 for a complex input: then Re(gx * dx) = Re(gy * dy) for every
+// dx, by the convention of backward.
 CX_API std::vector<Array> CalculateNumericalGradient(const CheckedFunction& func,
                                                      const std::vector<Array>& inputs,
                                                      const std::vector<Array>& grad_outputs,

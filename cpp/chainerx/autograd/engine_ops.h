@@ -8,7 +8,7 @@
 namespace chainerx::internal::engine_ops {
 
 CX_API Array Add(const Array& x1, const Array& x2);
-// x1 += x2, both outside any graph and of one shape and dtype; x1 is seen by nobody else.
+// x1 += x2, both outside any graph, with one shape and dtype; nobody else sees x1.
 void AddInPlace(const Array& x1, const Array& x2);
 CX_API Array Multiply(const Array& x, double factor);
 // Undoes broadcasting.

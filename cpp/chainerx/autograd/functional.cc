@@ -24,7 +24,7 @@ using internal::Slot;
 
 namespace internal {
 
-// One operation of a function, with the arrays that it was called with.
+// One operation of a function, with the arrays of its call.
 struct TapeEntry {
     TapeEntry(Node* node, std::span<const ConstArrayRef> xs, std::span<const Array> ys)
         : node{node}, inputs(xs.begin(), xs.end()), outputs(ys.begin(), ys.end()) {
@@ -42,7 +42,7 @@ struct TapeEntry {
         if (node != nullptr) node->Unref();
     }
 
-    // Whether none of the arrays has been written in place since.
+    // Returns whether none of the arrays has been written in place since.
     bool IsUnchanged() const {
         auto version = versions.begin();
         for (const Array& x : inputs) {
@@ -62,7 +62,7 @@ struct TapeEntry {
 
 namespace {
 
-// Writes down the operations that are recorded for one id.
+// Records the operations of one id on a tape.
 class Tape : public RecordTap {
  public:
     Tape(uint64_t id, std::vector<TapeEntry>& entries) : id_{id}, entries_{entries} {}
@@ -78,7 +78,7 @@ class Tape : public RecordTap {
     std::vector<TapeEntry>& entries_;
 };
 
-// The same array in the graphs that it is in, and in that of `id`.
+// Returns the same array in its graphs, and in that of `id`.
 Array LeafOf(const Array& x, const BackpropId& id) {
     const Array leaf = x.AsGradStopped(std::vector<BackpropId>{});
     if (IsDifferentiable(x.dtype())) leaf.RequireGrad(id);
@@ -121,7 +121,7 @@ void CheckCount(const char* op, const char* name, size_t n, const char* whose, s
 
 }  // namespace
 
-// What was recorded of one call.
+// The record of one call.
 struct FunctionGraph {
     FunctionGraph(const char* name, const ArrayFunction& f, const std::vector<Array>& primals,
                   bool taped)
@@ -140,17 +140,18 @@ struct FunctionGraph {
 
     BackpropScope scope;
     BackpropId id;
-    // The graphs that derivatives are not recorded in: this one, and those that the function has
-    // made, which may live longer than it. Newer ones may be of who differentiates the derivative.
+    // The graphs in which derivatives are not recorded: this one, and those that the function has
+    // made, which may outlive it. Newer graphs may belong to a caller who differentiates the
+    // derivative.
     std::vector<BackpropId> own;
     std::vector<Array> leaves;
     std::vector<Array> results;  // in the graph
-    std::vector<Array> outputs;  // the same outside of it
+    std::vector<Array> outputs;  // detached from the graph
     std::vector<TapeEntry> entries;
 };
 
 std::vector<Array> BackwardRun::RunNode(Node* node, const BackpropId& id, std::vector<Array> gys) {
-    // Sees what the gradient functions give, cast and summed to fit the inputs.
+    // Collects the results of gradient functions, cast and summed to fit the inputs.
     class Collector : public RunObserver {
      public:
         explicit Collector(size_t n) : RunObserver{true}, grads(n), before_{current()} {
@@ -171,8 +172,8 @@ std::vector<Array> BackwardRun::RunNode(Node* node, const BackpropId& id, std::v
         RunObserver* before_;
     } collector{node->n_inputs};
     BackwardRun run{id, true, std::nullopt};
-    collector.Stop();         // the run has it; those that start inside it shall not
-    run.has_targets_ = true;  // none: gradients end here
+    collector.Stop();         // the run has it; runs inside it must not see it
+    run.has_targets_ = true;  // an empty set of targets: gradients end here
     const RegionScope no_region{nullptr};
     const NodeVisit visit{node};
     if (!visit) return std::move(collector.grads);
@@ -183,7 +184,7 @@ std::vector<Array> BackwardRun::RunNode(Node* node, const BackpropId& id, std::v
 
 namespace {
 
-// Carries tangents from operation to operation.
+// Pushes tangents forward from operation to operation.
 class Push {
  public:
     explicit Push(const FunctionGraph& graph)
@@ -194,7 +195,7 @@ class Push {
 
     void Set(const Array& x, Array t) { tangents_[x.body()->slot] = std::move(t); }
 
-    // Null if it is zero.
+    // Returns null if the tangent is zero.
     Array Get(const Array& x) const { return IsIn(x, id_) ? Get(x.body()->slot) : Array{}; }
 
     void Pass(const TapeEntry& e) {
@@ -223,7 +224,8 @@ class Push {
         return it == tangents_.end() ? Array{} : it->second;
     }
 
-    // Rows are gradients, read the other way: for complex numbers that takes more than a row knows.
+    // A forward derivative reuses the gradient expressions; for complex numbers these are not
+    // sufficient.
     bool UsesRow(const TapeEntry& e) const {
         const OpInfo& op = *e.node->op;
         if (op.forward == nullptr || e.node->n_outputs != 1 || !e.IsUnchanged()) return false;
@@ -244,8 +246,8 @@ class Push {
         return t.is_null() || t.dtype() == y.dtype() ? t : engine_ops::AsType(t, y.dtype());
     }
 
-    // Backward is linear in the gradients of the outputs. So wherever those are, the gradient of
-    // what it gives, weighted by the tangents, is the tangent of the outputs.
+    // Backward is linear in the gradients of the outputs. So, wherever these are taken, the
+    // gradient of its results, weighted by the tangents, is the tangent of the outputs.
     std::vector<Array> TransposeBackward(Node* node, const std::vector<Array>& ts) const {
         const BackpropId& id = transposed_.backprop_id();
         std::vector<Array> gys(node->n_outputs);
@@ -285,7 +287,7 @@ class Push {
 
     BackpropId id_;
     Context& context_;
-    BackpropModeScope not_recorded_;  // in the function's own graph
+    BackpropModeScope not_recorded_;  // not in the function's own graph
     DifferentiatingScope differentiating_;
     BackpropScope transposed_;
     std::unordered_map<const Slot*, Array> tangents_;

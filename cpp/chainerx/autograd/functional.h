@@ -1,8 +1,8 @@
-// Derivatives of functions, in the place of those of arrays with require_grad(): nothing is stored
-// in an array, and they lie inside one another in any way.
+// Derivatives of functions, instead of arrays with require_grad(): nothing is stored in an array,
+// and they may be nested in any way.
 //
-// Each has a graph of its own for as long as it lives. A function is called once, on views of its
-// arguments, and recorded even in no_backprop_mode. Whatever else it uses is a constant.
+// Each has a graph of its own as long as it lives. A function is called once, on views of its
+// arguments, and recorded even in no_backprop_mode. All other arrays that it uses are constants.
 #pragma once
 
 #include <functional>
@@ -21,8 +21,8 @@ namespace internal {
 struct FunctionGraph;
 }  // namespace internal
 
-// A function at a point, and what takes gradients of its results back to its arguments. Can be
-// called often, and is differentiable itself.
+// A function at a point, and its vector-Jacobian product, which pulls gradients of the results back
+// to the arguments. It can be called often, and is differentiable itself.
 class CX_API Pullback {
  public:
     Pullback(const ArrayFunction& f, const std::vector<Array>& primals);
@@ -30,9 +30,9 @@ class CX_API Pullback {
     Pullback& operator=(Pullback&&) noexcept;
     ~Pullback();
 
-    // f(primals).
+    // Returns f(primals).
     const std::vector<Array>& outputs() const;
-    // One gradient per primal, of its shape and dtype: zeros where there is no path. A null
+    // Returns one gradient per primal, of its shape and dtype: zeros where there is no path. A null
     // cotangent is zero. GradientError if one does not fit its output.
     std::vector<Array> operator()(const std::vector<Array>& cotangents) const;
 
@@ -40,9 +40,10 @@ class CX_API Pullback {
     std::unique_ptr<internal::FunctionGraph> graph_;
 };
 
-// A function at a point, and what takes changes of its arguments on to its results. Operations with
-// a forward derivative (op_info.h) use that; of the others, backward is transposed. Can be called
-// often, and is differentiable itself. Keeps all that was computed on the way.
+// A function at a point, and its Jacobian-vector product, which pushes changes of the arguments to
+// the results. It uses the forward derivatives of operations (op_info.h); for operations without
+// one it transposes backward. It can be called often, is differentiable itself, and keeps all
+// intermediate results.
 class CX_API Pushforward {
  public:
     Pushforward(const ArrayFunction& f, const std::vector<Array>& primals);
@@ -50,10 +51,10 @@ class CX_API Pushforward {
     Pushforward& operator=(Pushforward&&) noexcept;
     ~Pushforward();
 
-    // f(primals).
+    // Returns f(primals).
     const std::vector<Array>& outputs() const;
-    // One tangent per output, of its shape and dtype: zeros where it does not change. A null
-    // tangent is zero, and those of integers count for nothing. GradientError if one does not fit
+    // Returns one tangent per output, of its shape and dtype: zeros where it does not change. A
+    // null tangent is zero, and tangents of integers are ignored. GradientError if one does not fit
     // its primal, or if an array that a derivative needs has been written in place meanwhile.
     std::vector<Array> operator()(const std::vector<Array>& tangents) const;
 
@@ -61,7 +62,7 @@ class CX_API Pushforward {
     std::unique_ptr<internal::FunctionGraph> graph_;
 };
 
-// f(primals), and its change for a change of them: a Pushforward that is called once.
+// Returns f(primals) and its tangents: a Pushforward that is called once.
 CX_API std::pair<std::vector<Array>, std::vector<Array>> Jvp(const ArrayFunction& f,
                                                              const std::vector<Array>& primals,
                                                              const std::vector<Array>& tangents);

@@ -17,7 +17,7 @@ namespace chainerx::internal {
 
 namespace {
 
-// Slots in the order in which they were found, each once.
+// Distinct slots in the order in which they were found.
 class FoundSlots {
  public:
     void Add(const Array& x) {
@@ -28,7 +28,7 @@ class FoundSlots {
     Slot* operator[](size_t i) const { return slots_[i]; }
 
  private:
-    static constexpr size_t kFew = 8;  // are compared one by one
+    static constexpr size_t kFew = 8;  // up to this many are compared one by one
 
     bool IsNew(Slot* slot) {
         if (slots_.size() < kFew) {
@@ -39,27 +39,27 @@ class FoundSlots {
     }
 
     std::vector<Slot*> slots_;
-    std::unordered_set<Slot*> known_;  // the same; empty while they are few
+    std::unordered_set<Slot*> known_;  // the same slots; empty while they are few
 };
 
-// Whether nothing keeps a leaf but one handle.
+// Returns whether a single handle is the only owner of a leaf.
 bool IsHeldOnce(Slot* slot) {
     const std::lock_guard guard{slot->lock};
     return slot->node == nullptr && slot->refs.load() == 1 && slot->body != nullptr &&
            slot->body->IsSole();
 }
 
-// Gradients that the outermost DropGrad() of this thread has still to drop.
+// Gradients that the outermost DropGrad() of this thread still has to free.
 constinit thread_local std::vector<Array>* t_doomed_grads = nullptr;
 
-// Drops a gradient, which may have a gradient, and so on: iterative, as the destruction of nodes.
+// Frees a gradient, which may have a gradient, and so on: iteratively, as nodes are destroyed.
 void DropGrad(Array g) {
     if (g.body()->slot == nullptr) return;
     if (t_doomed_grads != nullptr) {
         try {
             t_doomed_grads->push_back(std::move(g));
         } catch (const std::bad_alloc&) {
-            // It goes here and now, a few frames deeper.
+            // Without memory it is freed now, a few frames deeper.
         }
         return;
     }
@@ -107,9 +107,9 @@ Array& Slot::GradOf(uint64_t id) {
 
 Array Slot::OutOfRing(Array g) {
     if (g.is_null() || g.body()->slot == nullptr) return g;
-    // The caller's handle is the only one, so no gradient leads here.
+    // The caller's handle is the only owner, so no gradient leads here.
     if (g.body()->slot != this && IsHeldOnce(this)) return g;
-    FoundSlots found;  // what the gradient keeps, as far as it matters here
+    FoundSlots found;  // slots that the gradient keeps, as far as needed
     found.Add(g);
     for (size_t i = 0; i < found.size(); ++i) {
         Slot* slot = found[i];
@@ -128,7 +128,7 @@ Array Slot::OutOfRing(Array g) {
 }
 
 void Slot::SetGrad(uint64_t id, Array new_grad) {
-    // The old gradient dies after the lock is released: its destruction may take other locks.
+    // The old gradient is freed after the lock is released: its destruction may take other locks.
     Array old = OutOfRing(std::move(new_grad));
     const std::lock_guard guard{lock};
     if (body != nullptr) std::swap(GradOf(id), old);
@@ -145,8 +145,8 @@ bool Slot::ReplaceGrad(uint64_t id, const Array& expected, Array& new_grad) {
 }
 
 Array Slot::SumOfGrads(const Array& current, const Array& g) {
-    // Never in place: the current gradient is visible to the user. Who may write to it, too, so
-    // that of a sum gets memory for each element.
+    // Never adds in place: users may see the current gradient, and may write to it. So a sum gets
+    // its own memory for each element.
     if (!current.is_null()) return engine_ops::Add(current, g);
     return g.body()->read_only ? engine_ops::Copy(g) : g;
 }
@@ -163,7 +163,8 @@ void Slot::CheckNotExpiredSlow(const char* op) {
     device->CheckAlive(op);
     const uint32_t now = context()->generation();
     if (context()->ExpiredIds(live, generation) != 0) {
-        // What was recorded in an inner graph, too, is met again in backward of an outer one.
+        // Arrays that were recorded in an inner graph, too, occur again in backward of an outer
+        // one.
         if (t_state.differentiating != 0) {
             DropExpired();
             return;
@@ -180,7 +181,7 @@ void Slot::DropExpired() {
     const uint64_t expired = context()->ExpiredIds(live | required, generation);
     live &= ~expired;
     required &= ~expired;
-    // Else the creator would come back to life under the next id that gets the same bit.
+    // Otherwise the creator would revive under the next id that gets the same bit.
     if (node != nullptr && expired != 0) node->ReleaseIds(expired);
     for (uint64_t left = expired; left != 0; left &= left - 1) SetGrad(left & -left, Array{});
     generation = now;
@@ -205,8 +206,8 @@ Slot* MakeLeafSlot(ArrayBody& body) {
 
 namespace {
 
-// Held where a slot, or a body that it shows, may go while the other one does, for only nodes that
-// saved a body without keeping its slot leave that open; and where the body is looked at.
+// Guards a slot and a saved body that refer to each other, if either may be destroyed: nodes that
+// save a body without keeping its slot allow that. Also held where the body is looked at.
 ForkMutex g_loose_mutex;
 
 }  // namespace
@@ -214,7 +215,7 @@ ForkMutex g_loose_mutex;
 void ForgetSaved(ArrayBody& body) {
     if (body.loosely_saved.load(std::memory_order_relaxed)) {
         const std::lock_guard loose{g_loose_mutex};
-        // Not under the lock of the slot, which may go as soon as it shows nothing.
+        // Not under the lock of the slot, which may be destroyed once it has no saved body.
         if (body.slot != nullptr) body.slot->saved.store(nullptr, std::memory_order_release);
         return;
     }
@@ -246,13 +247,13 @@ void DetachSlot(ArrayBody& body) {
                 slot->saved.store(&body, std::memory_order_relaxed);
                 body.slot = slot;
             }
-            // Nobody can ask for the gradients any more, and they may hold the graph that
-            // holds this slot.
+            // Nobody can read the gradients any more, and they may hold the graph that holds this
+            // slot.
             std::swap(grad, slot->grad);
             if (slot->more != nullptr) more.swap(slot->more->grads);
         }
     }
-    body.UnrefMemory();  // first, for the slot must be there if that was the last one
+    body.UnrefMemory();  // first, since the slot must exist if that was the last reference
     slot->Unref();
     if (!grad.grad.is_null()) DropGrad(std::move(grad.grad));
     for (GradEntry& e : more) {
@@ -304,7 +305,7 @@ bool Node::TakeIds(uint64_t ids) {
         spent.store(spent.load(std::memory_order_relaxed) | ids, std::memory_order_relaxed);
         return true;
     }
-    // First, so that whoever finds the mask empty finds this set.
+    // Sets it first, so that whoever finds the mask empty finds this set.
     if ((spent.fetch_or(ids) & ids) != 0) return false;
     if ((mask.fetch_and(~ids) & ids) != 0) return true;
     spent.fetch_and(~ids);
@@ -312,7 +313,7 @@ bool Node::TakeIds(uint64_t ids) {
 }
 
 void Node::GiveBackIds(uint64_t ids) {
-    // Not if somebody has released them meanwhile.
+    // Unless somebody has released them meanwhile.
     if ((spent.fetch_and(~ids) & ids) != 0) mask.fetch_or(ids);
 }
 
@@ -339,7 +340,7 @@ void Node::UnchainIfIdle() {
 }
 
 void Node::Doom() {
-    // At once, for until its turn comes code of the user's may run, which finds outputs there.
+    // Immediately, since user code that runs before its turn comes finds outputs there.
     if (region != nullptr) region->ForgetOutputs(this);
     next_doomed = static_cast<Node*>(t_state.doomed_nodes);
     t_state.doomed_nodes = this;

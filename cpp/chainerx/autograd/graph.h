@@ -3,9 +3,9 @@
 //   body --owns--> slot --is part of--> node --owns--> edges --own--> slots of its inputs
 //
 // A node owns its input edges, never its outputs; a gradient function owns data, never a graph.
-// Gradients lie in the slot, but belong to its body: they go with it, and a slot without a body
-// takes none. Where a gradient would keep that very body, it is another body at the same place. So
-// there are no reference cycles that stay.
+// Gradients are stored in the slot, but belong to its body: they are freed with it, and a slot
+// without a body accepts none. If a gradient would keep that very body alive, another body with the
+// same data replaces it. So no reference cycle remains.
 #pragma once
 
 #include <atomic>
@@ -31,12 +31,12 @@ struct Node;
 struct Region;
 class BackwardRun;
 
-// Held for a few instructions.
+// A lock that is held for a few instructions.
 class SpinLock {
  public:
     void lock() {
         for (int n = 0; flag_.test_and_set(std::memory_order_acquire); ++n) {
-            if (n > 100) std::this_thread::yield();  // whoever has it does not run
+            if (n > 100) std::this_thread::yield();  // the owner is not running
         }
     }
     void unlock() { flag_.clear(std::memory_order_release); }
@@ -45,7 +45,7 @@ class SpinLock {
     std::atomic_flag flag_{};
 };
 
-// Which backward run uses an object, and under which index. A second run that meets the object at
+// The backward run that uses an object, and its index there. A second run that uses the object at
 // the same time keeps its own map.
 struct RunClaim {
     std::atomic<BackwardRun*> run{nullptr};
@@ -59,33 +59,34 @@ struct GradEntry {
 
 struct HookEntry;  // hooks.cc
 
-// What few slots have.
+// Rarely used state of a slot, allocated on demand.
 struct SlotMore {
-    std::vector<GradEntry> grads;                   // beside the usual, only one
+    std::vector<GradEntry> grads;                   // other than the slot's own entry
     std::vector<std::shared_ptr<HookEntry>> hooks;  // in the order of their registration
 };
 
-// The place of an array in the graphs: an output of a node, or a leaf that stands alone.
+// The node of an array in the graphs: an output of an operation, or a leaf.
 struct CX_API Slot {
-    Node* node{nullptr};            // the creator, whose part this is; null for a leaf
-    std::atomic<uint32_t> refs{1};  // of a leaf; an output is kept by its node
-    uint32_t index{0};              // which output
+    Node* node{nullptr};            // the creator, which contains this slot; null for a leaf
+    std::atomic<uint32_t> refs{1};  // of a leaf; an output lives as long as its node
+    uint32_t index{0};              // among the outputs
     Dtype dtype;
     std::atomic<bool> cut{false};     // unchained: backward ends here
     std::atomic<bool> hooked{false};  // there are, or were, hooks
     Device* device;
-    std::atomic<uint64_t> live;         // ids in whose graphs the array is
+    std::atomic<uint64_t> live;         // ids of the graphs that contain the array
     std::atomic<uint64_t> required{0};  // ids for which require_grad() was called
     std::atomic<uint32_t> generation;   // of the context, when `live` was last known to be valid
     SpinLock lock;                      // guards body, saved, grads and hooks
     ArrayBody* body;                    // not owned; null after its last handle went
-    // Not owned: after that, what gradient functions have saved of it. See DetachSlot().
+    // Not owned: after the last handle went, the body that gradient functions have saved. See
+    // DetachSlot().
     std::atomic<ArrayBody*> saved{nullptr};
-    GradEntry grad{};  // the usual, only one
+    GradEntry grad{};  // the first entry; usually the only one
     std::unique_ptr<SlotMore> more;
     RunClaim claim;
-    // Objects of a layer above, not owned, which clear these when they go: the variable that is at
-    // this place, and the layer's view of the place itself.
+    // Objects of a layer above, not owned, which clear these on destruction: the variable of this
+    // slot, and the layer's view of the slot itself.
     void* variable{nullptr};
     void* view{nullptr};
     Shape shape;
@@ -108,23 +109,24 @@ struct CX_API Slot {
     inline void Ref();
     inline void Unref();
 
-    // The gradient of one id; null if unset.
+    // Returns the gradient of one id; null if unset.
     Array GetGrad(uint64_t id);
-    void SetGrad(uint64_t id, Array grad);  // null clears; nothing happens after the body has gone
-    // What a gradient (null if unset) becomes when another one is added.
+    void SetGrad(uint64_t id, Array grad);  // null clears; has no effect after the body has gone
+    // Returns the sum of a gradient (null if unset) and another one.
     static Array SumOfGrads(const Array& current, const Array& grad);
-    // Adds; runs in several threads lose nothing.
+    // Adds to the gradient; concurrent runs lose nothing.
     void AccumulateGrad(uint64_t id, const Array& grad);
     // Swaps the gradient and `new_grad` if the gradient is still `expected` (null if unset).
     bool ReplaceGrad(uint64_t id, const Array& expected, Array& new_grad);
-    // Made if there is none. The lock must be held.
+    // Returns the rare state; creates it if needed. The lock must be held.
     SlotMore& More() {
         if (more == nullptr) more = std::make_unique<SlotMore>();
         return *more;
     }
-    // Its place, made if there is none. The lock must be held.
+    // Returns the entry of one id; creates it if needed. The lock must be held.
     Array& GradOf(uint64_t id);
-    // For a gradient that leads to this slot by way of gradients, another array at its place.
+    // Breaks reference cycles: if a gradient leads to this slot by way of gradients, returns
+    // another array with its data and slot.
     Array OutOfRing(Array g);
 
     // ChainerxError if the array was in the graph of an id that has been released.
@@ -147,33 +149,33 @@ struct Edge {
     uint64_t mask{0};  // ids for which the edge was recorded; later changes of the slot don't count
 };
 
-// A gradient function: a header, followed by a lambda with what it saved.
+// A gradient function: a header, followed by a lambda with its saved arrays.
 struct GradFn {
     GradFn* next;
     void (*run)(GradFn* self, GradContext& context);
     void (*destroy)(GradFn* self);
-    uint32_t pool_size;  // 0 if it lies in the arena of its node
-    int32_t input;       // -1 if it computes the gradients of several; see also Attributes
+    uint32_t pool_size;  // 0 if it is in the arena of its node
+    int32_t input;       // -1 if it computes several gradients; see also Attributes
 };
 
-// One operation. Followed in the same allocation by edges, output slots, and the arena.
+// One operation. In the same allocation it is followed by edges, output slots, and the arena.
 //
-// Edges and gradient functions are read between Enter() and Leave(). They go when no id is left in
-// `mask` and nobody is inside, so that a run in another thread, or one that a gradient function
-// starts, never sees them go.
+// Edges and gradient functions may be read between Enter() and Leave(). They are freed when no id
+// is left in `mask` and nobody is inside, so that a run in another thread, or one that a gradient
+// function starts, never sees them vanish.
 struct CX_API Node {
     static constexpr uint32_t kArenaSize = 160;
     static constexpr uint32_t kUnchained = uint32_t{1} << 31;
 
     std::atomic<uint32_t> refs;
-    std::atomic<uint32_t> inside{0};  // how many have entered; kUnchained forever after
+    std::atomic<uint32_t> inside{0};  // number of users inside; kUnchained for ever afterwards
     uint32_t n_inputs;
     uint32_t n_outputs;
     uint64_t sequence;               // greater than that of every node it depends on
     int64_t rank;                    // length of the longest path to a leaf
     const OpInfo* op;                // a constant
     std::atomic<uint64_t> mask;      // ids whose backward has not run yet
-    std::atomic<uint64_t> spent{0};  // those whose backward has
+    std::atomic<uint64_t> spent{0};  // ids whose backward has run
     GradFn* fns{nullptr};
     Node* next_doomed{nullptr};
     Region* region{nullptr};  // owned (Region::UnrefNode); null outside of functions
@@ -186,7 +188,7 @@ struct CX_API Node {
     Slot* outputs() { return reinterpret_cast<Slot*>(edges() + n_inputs); }
     char* arena() { return reinterpret_cast<char*>(outputs() + n_outputs); }
 
-    // Edges and slots are constructed by the caller.
+    // The caller constructs edges and slots.
     static Node* Make(const OpInfo* op, size_t n_inputs, size_t n_outputs);
 
     void Ref() { refs.fetch_add(1, std::memory_order_relaxed); }
@@ -197,29 +199,29 @@ struct CX_API Node {
     template <typename Fn>
     void AddGradFn(int input, void (*run)(GradFn*, GradContext&), Fn&& fn);
 
-    // For holders of a reference of their own, which no other thread uses. False if there is
-    // nothing left inside.
+    // The caller must own a reference that no other thread uses. Returns false if the node is
+    // empty.
     CX_API bool Enter();
     CX_API void Leave();
 
-    // From inside: takes ids off the mask, marks them as spent, and returns whether they were on
-    // it. Of several runs on one id, only one gets it. When no id is left and nobody is inside,
-    // what was saved goes, and the edges with it: a run leaves at its end, or gives the ids back if
-    // it fails.
+    // From inside: claims ids by removing them from the mask and marking them as spent; returns
+    // whether they were in it. Among several runs on one id only one gets it. When no id is left
+    // and nobody is inside, saved arrays and edges are freed: a run leaves at its end, or gives the
+    // ids back if it fails.
     CX_API bool TakeIds(uint64_t ids);
     CX_API void GiveBackIds(uint64_t ids);
     bool IsSpent(uint64_t ids) const { return (spent.load(std::memory_order_relaxed) & ids) != 0; }
-    // Takes ids off the mask without a run.
+    // Removes ids from the mask without a run.
     void ReleaseIds(uint64_t ids);
     // Cuts the node from its inputs.
     void Unchain() { ReleaseIds(~uint64_t{0}); }
 
  private:
-    // Nobody else can come here while the caller's is the only reference. Then counting needs no
+    // If the caller owns the only reference, nobody else can come here, and counting needs no
     // locked instructions.
     bool IsSole() const { return refs.load(std::memory_order_acquire) == 1; }
     void UnchainIfIdle();
-    // Destruction is iterative: a chain of any length needs no stack.
+    // Destroys the node later: destruction is iterative, so that long chains need no stack.
     CX_API void Doom();
     void Destroy();
     void DestroyFns();
@@ -246,7 +248,7 @@ inline Node* Node::Make(const OpInfo* op, size_t n_inputs, size_t n_outputs) {
     const size_t size =
         sizeof(Node) + sizeof(Edge) * n_inputs + sizeof(Slot) * n_outputs + kArenaSize;
     Node* node = new (PoolAlloc(size)) Node;
-    node->refs.store(1, std::memory_order_relaxed);  // nobody else knows it yet
+    node->refs.store(1, std::memory_order_relaxed);  // nobody else knows the node yet
     node->n_inputs = static_cast<uint32_t>(n_inputs);
     node->n_outputs = static_cast<uint32_t>(n_outputs);
     node->op = op;
@@ -260,10 +262,11 @@ struct GradFnOf : GradFn {
     F f;
 };
 
-// The attributes of an operation lie among the gradient functions of its node, and go with them.
+// The attributes of an operation are stored among the gradient functions of its node, and freed
+// with them.
 struct Attributes {
     static constexpr size_t kMax = 4;
-    static constexpr int32_t kInput = -2;  // in the place of an input
+    static constexpr int32_t kInput = -2;  // instead of the index of an input
     uint32_t count;
     double values[kMax];
 };
@@ -287,7 +290,7 @@ void Node::AddGradFn(int input, void (*run)(GradFn*, GradContext&), F&& f) {
     fns = fn;
 }
 
-// Inside a node; false if there is nothing in it any more.
+// Enters a node; false if it is empty.
 class NodeVisit {
  public:
     explicit NodeVisit(Node* node) : node_{node->Enter() ? node : nullptr} {}
@@ -302,12 +305,12 @@ class NodeVisit {
     Node* node_;
 };
 
-// The data of `body` again, as an array of its own.
+// Returns a new array over the data of `body`.
 Array AliasOf(ArrayBody& body);
-// The body becomes that of its slot if it shares the slot with one that has gone.
+// Makes the body that of its slot, if it shares the slot with a body that has gone.
 CX_API void TakePlace(ArrayBody& body);
-// The data at a place whose array has gone, as far as a gradient function has saved it, as a new
-// array outside of all graphs. Null if none has.
+// Returns the data of a slot whose array has gone, if a gradient function has saved it, as a new
+// array outside of all graphs; else null.
 CX_API Array SavedData(Slot& slot);
 // Makes the leaf slot of a body that has none.
 CX_API Slot* MakeLeafSlot(ArrayBody& body);

@@ -87,7 +87,7 @@ std::vector<BackpropId> GraphNode::backprop_ids() const {
 
 std::vector<std::optional<GraphValue>> GraphNode::inputs() const {
     std::vector<std::optional<GraphValue>> values(node_->n_inputs);
-    const GraphNode own{node_};  // a reference of this call, for other threads may use ours
+    const GraphNode own{node_};  // owned by this call, since other threads may use ours
     const NodeVisit visit{node_};
     for (uint32_t i = 0; visit && i < node_->n_inputs; ++i) {
         const internal::Edge& e = node_->edges()[i];
@@ -156,7 +156,7 @@ std::string DumpGraph(const Array& x, const std::optional<BackpropId>& id) {
         if (node && seen.insert(node->id()).second) found.push_back(*node);
     };
     visit(start);
-    for (size_t i = 0; i < found.size(); ++i) {  // grows as it goes
+    for (size_t i = 0; i < found.size(); ++i) {  // `found` grows during the loop
         const GraphNode node = found[i];
         for (const std::optional<GraphValue>& v : node.inputs()) {
             if (v && v->IsRecorded(mask)) visit(*v);

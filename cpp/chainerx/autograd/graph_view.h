@@ -1,5 +1,5 @@
-// The graph as data: which operation made an array, from what. Views are small values that keep
-// what they show alive, as an array does.
+// Views of the graph as data: the operation that made an array, and its inputs. Views are small
+// values that keep what they show alive, as an array does.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Slot;
 
 class GraphNode;
 
-// The place of an array in the graphs: what an operation made, or a leaf.
+// A value in the graphs: the output of an operation, or a leaf.
 class CX_API GraphValue {
  public:
     // Adds a reference.
@@ -33,12 +33,13 @@ class CX_API GraphValue {
     const Shape& shape() const;
     Dtype dtype() const;
     Device& device() const;
-    // Those in whose graphs the value is; of an input, those for which it was recorded.
+    // Returns the ids of the graphs that contain the value; for an input, those for which it was
+    // recorded.
     std::vector<BackpropId> backprop_ids() const;
     bool IsRecorded(uint64_t mask) const { return (mask_ & mask) != 0; }
     std::optional<GraphNode> creator() const;
     int output_index() const;  // among the outputs of the creator
-    // Null if nobody holds the array any more.
+    // Returns null if nobody holds the array any more.
     std::optional<Array> array() const;
 
     // Identifies the value while it lives.
@@ -63,13 +64,14 @@ class CX_API GraphNode {
     const char* name() const { return op().name; }
     const OpInfo& op() const;
     int64_t rank() const;  // length of the longest path to a leaf
-    // Those that were recorded, in the order of the kernel's; none once backward has released them.
+    // Returns the recorded attributes, in the order of the kernel's; none once backward has
+    // released them.
     std::vector<double> attributes() const;
     uint64_t sequence() const;  // greater than that of every node it depends on
-    // Those whose backward has not run yet.
+    // Returns the ids whose backward has not run yet.
     std::vector<BackpropId> backprop_ids() const;
-    // One per input of the operation; null where the input was in no recorded graph, and all null
-    // once backward has released the node.
+    // Returns one value per input of the operation; null where the input was in no recorded graph,
+    // and all null once backward has released the node.
     std::vector<std::optional<GraphValue>> inputs() const;
     std::vector<GraphValue> outputs() const;
     // Cuts the operation from its inputs, and frees what it saved.
@@ -83,13 +85,14 @@ class CX_API GraphNode {
     internal::Node* node_;
 };
 
-// Null if the array is in no graph.
+// Returns null if the array is in no graph.
 CX_API std::optional<GraphValue> GetGraphValue(const Array& x);
-// Whether an operation made `x` that is in the graph of `id` (default: the default one).
+// Returns whether `x` is the result of an operation in the graph of `id` (by default the default
+// one).
 CX_API bool IsChained(const Array& x, const std::optional<BackpropId>& id = std::nullopt);
-// Makes `x` a leaf: backward ends at it. The other outputs of its creator are as before.
+// Makes `x` a leaf, at which backward ends. The other outputs of its creator are unchanged.
 CX_API void Unchain(const Array& x);
-// One line per operation that `x` depends on in the graph of `id`, from `x` down.
+// Returns one line per operation on which `x` depends in the graph of `id`, starting at `x`.
 CX_API std::string DumpGraph(const Array& x, const std::optional<BackpropId>& id = std::nullopt);
 
 }  // namespace chainerx

@@ -12,22 +12,22 @@ namespace chainerx {
 
 namespace internal {
 
-// Handles refer to it, slots own it. A removed one stays without a function.
+// A hook; handles refer to it, slots own it. After its removal it has no function.
 struct HookEntry {
     HookEntry(const BackpropId& id, GradHook hook)
         : id{id}, function{std::make_shared<const GradHook>(std::move(hook))} {}
 
-    // Kept by who calls it, for it may remove itself.
+    // The caller keeps the function, since it may remove itself.
     std::shared_ptr<const GradHook> Get() {
         const std::lock_guard guard{lock};
         return function;
     }
-    // Null while somebody calls it.
+    // Returns null while somebody calls it.
     const GradHook* GetIdle() {
         const std::lock_guard guard{lock};
         return function.use_count() == 1 ? function.get() : nullptr;
     }
-    // What it kept dies outside of the lock.
+    // Its captures are freed outside of the lock.
     std::shared_ptr<const GradHook> Take() {
         const std::lock_guard guard{lock};
         return std::exchange(function, nullptr);
@@ -89,13 +89,13 @@ void VisitGradHooks(Slot& slot, const std::function<void(const GradHook&)>& visi
 }
 
 void RemoveGradHooks(Slot& slot) {
-    Entries removed;  // dies outside of the lock
+    Entries removed;  // freed outside of the lock
     const std::lock_guard guard{slot.lock};
     if (slot.more != nullptr) removed.swap(slot.more->hooks);
 }
 
 Array RunGradHooks(Slot& slot, const BackpropId& id, Array grad) {
-    Entries entries;  // as they are now: hooks may register others
+    Entries entries;  // a copy, since hooks may register others
     {
         const std::lock_guard guard{slot.lock};
         if (slot.more != nullptr) entries = slot.more->hooks;
@@ -147,7 +147,7 @@ GradHookHandle RegisterGradHook(const Array& x, GradHook hook,
     }
     auto entry = std::make_shared<internal::HookEntry>(bid, std::move(hook));
     GradHookHandle handle{entry};
-    internal::Entries removed;  // dies outside of the lock
+    internal::Entries removed;  // freed outside of the lock
     const std::lock_guard guard{slot->lock};
     internal::Entries& hooks = slot->More().hooks;
     const auto gone = std::stable_partition(hooks.begin(), hooks.end(), [slot](const auto& e) {

@@ -13,7 +13,7 @@ const OpInfo& UserOp(const char* name) {
         internal::ForkMutex mutex;
         std::map<std::string, OpInfo, std::less<>> by_name;
     };
-    static constinit internal::Lazy<Ops> lazy;  // nodes refer to them as long as the process lives
+    static constinit internal::Lazy<Ops> lazy;  // nodes refer to them for the life of the process
     Ops& ops = lazy.Get();
     const std::lock_guard lock{ops.mutex};
     auto it = ops.by_name.find(name);

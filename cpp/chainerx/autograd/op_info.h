@@ -13,33 +13,34 @@ struct KernelInfo;  // kernels/kernel.h
 
 // How the operation applies to a batch of its inputs, whose batch axis is axis 0.
 enum class Batching : int8_t {
-    kUnknown,      // nothing is known: example by example
-    kElementwise,  // as it is, once the inputs have one number of dimensions
-    kAxes,         // as it is, where arguments that are axes count one more
-    kShape         // as it is, where the shape that is an argument begins with the batch
+    kUnknown,      // unknown: computed example by example
+    kElementwise,  // unchanged, once the inputs have the same number of dimensions
+    kAxes,         // unchanged, but axes in its arguments are shifted by one
+    kShape         // unchanged, but a shape in its arguments gets the batch in front
 };
 
-// What a forward derivative is of. A tangent that is a null array is zero.
+// The arguments of a forward derivative. A tangent that is a null array is zero.
 struct ForwardInputs {
     std::span<const Array> x;
     const Array& y;
     std::span<const Array> tangents;     // one for each of x
     std::span<const double> attributes;  // those of the node
 };
-// The change of y = op(x..., attributes...) for small changes of the inputs; null if there is none.
-// Array operations, so it is differentiable itself.
+// Returns the tangent of y = op(x..., attributes...); null if there is none. Composed of array
+// operations, so it is differentiable itself.
 using ForwardDerivative = Array(const ForwardInputs& f);
 
 struct OpInfo {
     const char* name;
-    const KernelInfo* kernel{nullptr};  // the one that computes it; null for views and compositions
+    const KernelInfo* kernel{nullptr};  // null for views and compositions
     Batching batching{Batching::kUnknown};
-    ForwardDerivative* forward{nullptr};  // null where it is not known
-    // How many inputs that is of; 0 for any number. A node has fewer where operands are numbers.
+    ForwardDerivative* forward{nullptr};  // null if there is none
+    // The number of inputs that `forward` takes; 0 for any number. A node has fewer if operands are
+    // numbers.
     int8_t forward_inputs{0};
 };
 
-// An operation that Python defines, by its name: the same object for the same name, for good.
+// An operation that Python defines, by its name: always the same object for the same name.
 CX_API const OpInfo& UserOp(const char* name);
 
 }  // namespace chainerx

@@ -98,7 +98,7 @@ void Record::Begin(const OpInfo& op, std::span<const ConstArrayRef> inputs,
             if (i != 0) node->Ref();
         }
     }
-    // The first took no reference.
+    // The first output took no reference.
     if (outputs[0].body()->slot == nullptr) node->Unref();
     node_ = node;
     if (t_state.record_tap != nullptr) [[unlikely]]
@@ -159,8 +159,8 @@ Array AliasOn(ArrayBody* body, Slot* slot) {
     return a;
 }
 
-// Whether the array has come into further graphs since it was recorded. Ids that have been released
-// since, and dropped, make no difference.
+// Returns whether the array has entered further graphs since it was recorded. Ids that have been
+// released since, and dropped, make no difference.
 bool IsWider(const Slot* slot, const Edge* edge) {
     return (slot->live.load(std::memory_order_relaxed) & ~edge->mask) != 0;
 }
@@ -176,15 +176,15 @@ Array Saved::operator()() const {
                                      : nullptr;
     const bool alive = body_->TryRef();
     Array held{alive ? body_ : nullptr};
-    // With `memory` held by us, the body itself is valid even without strong handles; only its
-    // slot is not.
+    // As we own a memory count, the body itself is valid even without strong handles; only its slot
+    // may not be.
     if (alive && body_->slot == slot) {
         if (slot == nullptr || edge == nullptr || !IsWider(slot, edge)) return held;
     }
     if (slot == nullptr) return AliasOf(*body_);
     Array a = AliasOn(body_, slot);
-    // require_grad() after the recording, or a narrower mode during it: only what was recorded
-    // counts.
+    // require_grad() was called after the recording, or the mode was narrower during it: only the
+    // recorded graphs count.
     if (edge != nullptr && IsWider(slot, edge)) {
         const Array narrow = AliasOf(*body_);
         const ConstArrayRef in{a};

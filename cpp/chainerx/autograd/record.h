@@ -29,7 +29,7 @@
 
 namespace chainerx {
 
-// An array saved for backward: its data, and how to put it back into the graph. Small. Lives in a
+// An array saved for backward: its data, and its slot in the graph. Small. It is a member of a
 // gradient function of the node that saved it.
 class CX_API Saved {
  public:
@@ -53,14 +53,14 @@ class CX_API Saved {
         if (body_ != nullptr) body_->UnrefMemory();
     }
 
-    // The array as it was when recorded; GradientError if it has been written in place since. It is
-    // in the graphs of the ids that the edge was recorded for.
+    // Returns the array as it was when recorded, in the graphs of the ids for which the edge was
+    // recorded; GradientError if it has been written in place since.
     Array operator()() const;
 
  private:
     friend class Record;
 
-    // An input has its number. Below, output k is kOutput - k.
+    // Nonnegative values are indices of inputs. Output k is kOutput - k.
     static constexpr int32_t kNeither = -1;
     static constexpr int32_t kOutput = -2;
 
@@ -73,11 +73,11 @@ class CX_API Saved {
 };
 static_assert(sizeof(Saved) == 24, "two gradient functions with two each fit into a node's arena");
 
-// An operand that has no gradient and is read again in backward: labels, indices. Outside all
-// graphs. Each use throws GradientError if it has been written in place since.
+// An operand without a gradient that backward reads: labels, indices. Outside all graphs. Each use
+// throws GradientError if it has been written in place since.
 class CX_API KeptOperand {
  public:
-    // The names live as long as the process.
+    // The names must live as long as the process.
     KeptOperand(const char* op, const char* name, const Array& x)
         : op_{op}, name_{name}, array_{internal::Detached(x)}, version_{x.buffer()->version()} {}
 
@@ -96,18 +96,18 @@ class CX_API KeptOperand {
     uint32_t version_;
 };
 
-// What a gradient function of several inputs or outputs sees.
+// The arguments of a gradient function of several inputs or outputs.
 class CX_API GradContext {
  public:
-    // False if no gradient reached that output.
+    // Returns false if no gradient reached that output.
     bool HasOutputGrad(int i) const { return !output_grads_[i].is_null(); }
-    // Zeros if no gradient reached that output.
+    // Returns zeros if no gradient reached that output.
     const Array& output_grad(int i = 0);
     bool IsInputGradRequired(int i) const {
         const internal::Edge& e = node_->edges()[i];
         return e.slot != nullptr && (e.mask & id_) != 0 && (!has_targets_ || IsOnTheWay(e.slot));
     }
-    // Adds; an input may be given several times.
+    // Adds to the gradient; an input may be set several times.
     void SetInputGrad(int i, Array gx);
     int input_count() const { return static_cast<int>(node_->n_inputs); }
     int output_count() const { return static_cast<int>(node_->n_outputs); }
@@ -120,7 +120,7 @@ class CX_API GradContext {
     GradContext(internal::BackwardRun& run, uint64_t id, internal::Node* node, Array* output_grads,
                 bool has_targets)
         : run_{run}, id_{id}, node_{node}, output_grads_{output_grads}, has_targets_{has_targets} {}
-    // Of a run with targets: whether one of them can be reached by way of an input.
+    // For a run with targets: returns whether one of them can be reached through an input.
     bool IsOnTheWay(internal::Slot* slot) const;
 
     internal::BackwardRun& run_;
@@ -132,7 +132,7 @@ class CX_API GradContext {
 
 class CX_API Record {
  public:
-    // Nodes keep the address of `op`: it is a constant.
+    // Nodes keep the address of `op`, which must be a constant.
     Record(const OpInfo& op, std::initializer_list<ConstArrayRef> inputs, const Array& output)
         : Record{op, std::span<const ConstArrayRef>{inputs.begin(), inputs.size()},
                  std::span<const Array>{&output, 1}} {}
@@ -181,8 +181,8 @@ class CX_API Record {
             std::forward<F>(f));
     }
 
-    // What graph views show as the attributes of the kernel, and forward derivatives read. In the
-    // order of the kernel's operands.
+    // Sets the attributes of the kernel for graph views and forward derivatives, in the order of
+    // the kernel's operands.
     void SetAttributes(std::initializer_list<double> values) {
         internal::Attributes attributes{static_cast<uint32_t>(values.size()), {}};
         std::copy_n(values.begin(), values.size(), attributes.values);
@@ -190,19 +190,20 @@ class CX_API Record {
             internal::Attributes::kInput, [](internal::GradFn*, GradContext&) {}, attributes);
     }
 
-    // An input, or any other array of the operation.
+    // Saves an input, or any other array of the operation.
     Saved Save(const Array& x);
-    // An output. Capturing it by value instead would make the node own the array that owns it.
+    // Saves an output. Capturing it by value instead would make the node own the array that owns
+    // it.
     Saved SaveOutput(const Array& y);
 
  private:
     void Begin(const OpInfo& op, std::span<const ConstArrayRef> inputs,
                std::span<const Array> outputs, uint64_t allowed_ids);
 
-    // Which input it is; kNeither if none.
+    // Returns the index of the input; kNeither if it is none.
     int32_t PlaceOf(const Array& x) const;
 
-    // Of the first inputs, for Save() to know them.
+    // The number of first inputs that Save() recognizes.
     static constexpr uint32_t kKnownInputs = 3;
 
     internal::Node* node_{nullptr};
@@ -211,13 +212,13 @@ class CX_API Record {
 
 namespace internal {
 
-// Throws ChainerxError if `x` is in any graph, for then its data may be needed unchanged.
+// Throws ChainerxError if `x` is in any graph, where its data may be needed unchanged.
 CX_API CX_COLD void ThrowInPlace(const char* op, const Array& x);
 CX_API CX_COLD void ThrowReadOnly(const char* op, const Array& x);
 CX_API bool IsBackpropRequiredAny(const Array& x);
 
 // For in-place operations: `out` must be in no graph and not read-only, and `x` in none that is
-// recorded now. Once all is checked, the operation calls out.buffer()->MarkWritten(), and then a
+// recorded now. After all checks, the operation calls out.buffer()->MarkWritten(), and then a
 // kernel.
 inline void CheckInPlaceOutput(const char* op, const Array& out) {
     if (out.body()->slot != nullptr) [[unlikely]]

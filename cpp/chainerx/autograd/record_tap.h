@@ -1,5 +1,6 @@
-// Sees what this thread records during its life: how a function is differentiated forward
-// (functional.h), and how a checkpoint finds what its function uses (ops/checkpoint.h).
+// A tape: sees the operations that this thread records during its life, for forward mode
+// (functional.h) and for checkpoints, which find the arrays that a function uses
+// (ops/checkpoint.h).
 #pragma once
 
 #include <span>
@@ -12,7 +13,7 @@ namespace chainerx::internal {
 
 struct Node;
 
-// Taps lie inside one another, and all of them see each operation. May record nothing itself.
+// Taps nest, and all of them see each operation. A tap must not record anything itself.
 class CX_API RecordTap {
  public:
     RecordTap() : outer_{t_state.record_tap} { t_state.record_tap = this; }
@@ -22,9 +23,10 @@ class CX_API RecordTap {
 
     RecordTap* outer() const { return outer_; }
 
-    // An operation with an input that is or was in a graph, whether it will be recorded or not.
+    // Called for an operation with an input that is or was in a graph, whether it is recorded or
+    // not.
     virtual void Called(std::span<const ConstArrayRef> inputs) = 0;
-    // Its node, when its gradient functions are still to come.
+    // Called with its node before its gradient functions are added.
     virtual void Recorded(Node* node, std::span<const ConstArrayRef> inputs,
                           std::span<const Array> outputs) = 0;
 

@@ -11,7 +11,7 @@ void Region::AddInput(Slot* slot) {
 
 void Region::DropInputs() {
     const uint32_t n = inputs.size();
-    inputs.clear();  // first, for what dies below may look at us
+    inputs.clear();  // first, since destructors below may look at us
     for (uint32_t i = 0; i < n; ++i) {
         if (Slot* slot = inputs.begin()[i]) slot->Unref();
     }
@@ -26,7 +26,7 @@ void Region::ForgetOutputs(const Node* node) {
 
 void Region::Destroy() {
     DropInputs();
-    DropPayload();  // of a region that never had a node
+    DropPayload();  // for a region that never had a node
     delete this;
 }
 

@@ -1,5 +1,5 @@
-// A function as its user sees it: one or several nodes that were recorded while it ran, its inputs
-// and its outputs. A layer above makes regions; the engine only keeps the books.
+// A composite function as its user sees it: the nodes that were recorded while it ran, its inputs
+// and its outputs. A layer above makes regions; the engine only keeps track of them.
 //
 //   node --owns--> region --owns--> slots of the inputs; the outputs are known, not owned
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace chainerx::internal {
 
-// Few slots, most of the time.
+// A list that is mostly short.
 class SlotList {
  public:
     SlotList() = default;
@@ -48,29 +48,29 @@ class SlotList {
     std::unique_ptr<Slot*[]> more_;
 };
 
-// Two counts, as in ArrayBody: `nodes`, the nodes of the region, and `refs`, which also counts
-// views of it. When the last node goes, the region lets go of its payload; so the payload may keep
-// the region, and there is no cycle.
+// Has two counts, as ArrayBody: `nodes`, the nodes of the region, and `refs`, which also counts
+// views of it. When the last node goes, the region releases its payload; so the payload may own the
+// region without a cycle.
 struct CX_API Region {
     std::atomic<uint32_t> nodes{0};
     std::atomic<uint32_t> refs{1};
     int64_t rank{0};       // length of the longest path to a leaf, counted in functions
     bool foreign{false};   // the payload may be part of reference cycles of the layer above
-    bool observed{false};  // an observer of runs is told of this one, even if not of all
-    bool late{false};      // became foreign when nodes above it had been recorded
-    bool stale{false};     // its function was applied again and forgot what this was
+    bool observed{false};  // observers of runs see this one, even if not all
+    bool late{false};      // became foreign after nodes above it had been recorded
+    bool stale{false};     // its function was applied again and forgot this call
     uint8_t kind{0};       // for the layer above
-    // The layer above: what the function is (borrowed), what it keeps (released with the last
+    // For the layer above: the type of the function (borrowed), its payload (released with the last
     // node), and its view of the region, not owned.
     void* type{nullptr};
     void* payload{nullptr};
     void (*release)(Region& region) noexcept {nullptr};
     void* view{nullptr};
-    // Its views of the inputs, if they are to stay the same ones: released with the inputs.
+    // The layer's views of the inputs, if their identity must be kept: released with the inputs.
     void* input_views{nullptr};
     void (*release_views)(void* views) noexcept {nullptr};
     SlotList inputs;   // owned; empty after DropInputs()
-    SlotList outputs;  // null after the array and all that was computed from it has gone
+    SlotList outputs;  // null after the array and all arrays computed from it have gone
 
     void Ref() { refs.fetch_add(1, std::memory_order_relaxed); }
     void Unref() {
@@ -104,10 +104,10 @@ struct CX_API Region {
 
 // Makes `outputs`, which are in no graph, outputs of the region without gradients.
 CX_API void AddOpaqueNode(const OpInfo& op, Region* region, std::span<const Array> outputs);
-// The region of a node; one of its own if it was recorded in none.
+// Returns the region of a node; makes one if it was recorded in none.
 CX_API Region* RegionOf(Node* node);
 
-// Nodes recorded during its life belong to the region (null: to none).
+// Assigns nodes recorded during its life to the region (null: to none).
 class RegionScope {
  public:
     explicit RegionScope(Region* region) : saved_{t_state.region} { t_state.region = region; }
@@ -119,20 +119,20 @@ class RegionScope {
     Region* saved_;
 };
 
-// The number of functions on the longest path from `slot` to a leaf.
+// Returns the number of functions on the longest path from `slot` to a leaf.
 CX_API int64_t VisibleRank(const Slot* slot);
 
-// Sees the regions that a backward run goes through; for hooks and debugging.
+// Observes the regions of a backward run; for hooks and debugging.
 class CX_API RunObserver {
  public:
-    // `all`: every region and every gradient, not only regions that are `observed`.
+    // `all`: observes every region and every gradient, not only `observed` regions.
     explicit RunObserver(bool all) : all_{all} {}
-    // Thread-local; null where nobody looks. Runs take it when they start.
+    // Thread-local; null without an observer. Runs read it when they start.
     static RunObserver* current();
     static void set_current(RunObserver* observer);
 
     virtual ~RunObserver() = default;
-    // `output_grads` has one entry per output, null where no gradient came.
+    // `output_grads` has one entry per output, null where no gradient arrived.
     virtual void Begin(Region& region, std::span<const Array> output_grads) = 0;
     virtual void InputGrad(Node& node, int input, const Array& grad) = 0;
     virtual void End(Region& region) = 0;

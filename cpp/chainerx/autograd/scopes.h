@@ -11,12 +11,12 @@
 
 namespace chainerx {
 
-// Turns recording off or on for ids of one context, until left or destroyed in the same thread.
+// Disables or enables recording for ids of one context, until left or destroyed in the same thread.
 class CX_API BackpropModeScope {
  public:
     BackpropModeScope(Context& context, uint64_t ids, bool enabled);
     ~BackpropModeScope();
-    // ChainerxError in another thread than the one that entered; the mode stays on there.
+    // ChainerxError in another thread than the one that entered; the mode stays active there.
     void Leave();
     BackpropModeScope(const BackpropModeScope&) = delete;
     BackpropModeScope& operator=(const BackpropModeScope&) = delete;
@@ -29,7 +29,7 @@ class CX_API BackpropModeScope {
 namespace internal {
 CX_API uint64_t IdsOf(const std::vector<BackpropId>& ids);
 CX_API Context& ContextOf(const std::vector<BackpropId>& ids);
-// The ids that have these bits now; and those of some ids that have not been released since.
+// Returns the ids that own these bits now; and those of some ids that have not been released since.
 CX_API std::vector<BackpropId> IdsOfMask(Context& context, uint64_t mask);
 CX_API uint64_t MaskOfLive(const std::vector<BackpropId>& ids);
 }  // namespace internal
@@ -49,7 +49,7 @@ class BasicBackpropModeScope {
 using NoBackpropModeScope = BasicBackpropModeScope<false>;
 using ForceBackpropModeScope = BasicBackpropModeScope<true>;
 
-// Whether the modes of this thread let operations record.
+// Returns whether the modes of this thread let operations record.
 CX_API bool IsBackpropRequired(Context& context = GetDefaultContext());  // the default id
 CX_API bool IsBackpropRequired(const BackpropId& id);
 
@@ -57,7 +57,7 @@ CX_API bool IsBackpropRequired(const BackpropId& id);
 class CX_API BackpropScope {
  public:
     explicit BackpropScope(std::string name, Context& context = GetDefaultContext());
-    ~BackpropScope();  // does nothing if the id has been released already
+    ~BackpropScope();  // has no effect if the id has been released already
     BackpropScope(const BackpropScope&) = delete;
     BackpropScope& operator=(const BackpropScope&) = delete;
 

@@ -1,4 +1,4 @@
-// Whether an array may be overwritten though it is no output.
+// Unique ownership: whether an array may be overwritten though it is no output.
 #pragma once
 
 #include "chainerx/core/array.h"
@@ -6,7 +6,8 @@
 
 namespace chainerx::internal {
 
-// Nobody but the caller has the array or its memory, and no graph does. Elements may share a place.
+// Returns whether only the caller has the array and its memory, and no graph does. Elements may
+// overlap.
 inline bool IsSeenHereOnly(const Array& x) {
     const ArrayBody* b = x.body();
     return b->IsSole() && b->slot == nullptr && b->python == nullptr && b->buffer->IsExclusive() &&

@@ -1,5 +1,5 @@
 // An n-dimensional array on a device: a handle, one intrusive pointer wide. Copies share data and
-// gradient. Constness of the handle says nothing about the data.
+// gradient. A const handle does not make the data const.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ namespace chainerx {
 
 namespace internal {
 
-// The dtype of a C++ type: `long long` is int64 as well as int64_t is.
+// The dtype of a C++ type; int64 for both `long long` and int64_t.
 template <typename T>
 constexpr Dtype HostDtype() {
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
@@ -74,16 +74,17 @@ class CX_API Array {
         if (body_ != nullptr) body_->Unref();
     }
 
-    // A handle that was default-constructed, or moved from, has no array.
+    // Returns true for a handle that was default-constructed, or moved from.
     bool is_null() const { return body_ == nullptr; }
-    // `if (a == b)` is neither "all equal" nor "not null": say All(a == b).Item<bool>(), or
+    // `if (a == b)` is neither "all equal" nor "not null": use All(a == b).Item<bool>(), or
     // is_null().
     explicit operator bool() const = delete;
     internal::ArrayBody* body() const { return body_; }
     internal::ArrayBody* Release() { return std::exchange(body_, nullptr); }
 
-    // An array of these values in C order, of the dtype of their type, on any device; without a
-    // shape, of one dimension. DimensionError if the shape takes another number of them.
+    // Creates an array of these values in C order, with the dtype of their type, on any device;
+    // without a shape, of one dimension. DimensionError if the shape needs another number of
+    // values.
     template <internal::HostValues R>
     static Array FromHost(const R& values, const Shape& shape, Device& device = GetDefaultDevice());
     template <internal::HostValues R>
@@ -92,11 +93,11 @@ class CX_API Array {
     }
     static Array FromHost(const std::vector<bool>& values, const Shape& shape,
                           Device& device = GetDefaultDevice());
-    // The values in C order, converted as AsType() does; complex ones only to complex types, else
-    // DtypeError. Waits for the device.
+    // Returns the values in C order, converted as by AsType(); complex ones only to complex types,
+    // else DtypeError. Waits for the device.
     template <typename T>
     std::vector<T> ToHost() const;
-    // The value of an array of one element; DimensionError if there are more, or none.
+    // Returns the value of an array of one element; DimensionError for another number of elements.
     template <typename T>
     T Item() const;
 
@@ -107,7 +108,7 @@ class CX_API Array {
     Device& device() const { return *body_->device; }
     Context& context() const { return *body_->device->context(); }
     Buffer* buffer() const { return body_->buffer; }
-    // Address of the first element.
+    // Returns the address of the first element.
     char* raw_data() const { return body_->data; }
     int64_t offset() const { return body_->data - static_cast<char*>(body_->buffer->data()); }
     int64_t GetTotalSize() const { return body_->size; }
@@ -116,16 +117,16 @@ class CX_API Array {
     bool IsContiguous() const { return body_->contiguous; }
     bool IsWritable() const { return !body_->read_only && body_->buffer->writable(); }
 
-    // Gradients: autograd/array_grad.cc. Without an id: the default one of the context.
+    // Gradients: autograd/array_grad.cc. The default id is that of the context.
     const Array& RequireGrad(const std::optional<BackpropId>& id = std::nullopt) const;
     bool IsGradRequired(const std::optional<BackpropId>& id = std::nullopt) const;
     bool IsBackpropRequired(const std::optional<BackpropId>& id = std::nullopt) const;
     bool IsBackpropRequired(AnyGraph) const;
-    // Null if unset; ChainerxError if no gradient is asked for.
+    // Returns null if unset; ChainerxError if the array does not require a gradient.
     std::optional<Array> GetGrad(const std::optional<BackpropId>& id = std::nullopt) const;
     void SetGrad(const Array& grad, const std::optional<BackpropId>& id = std::nullopt) const;
     void ClearGrad(const std::optional<BackpropId>& id = std::nullopt) const;
-    // Cut off from all graphs, or from those of `ids`.
+    // Returns the array detached from all graphs, or from those of `ids`.
     Array AsGradStopped(CopyKind kind = CopyKind::kView) const;
     Array AsGradStopped(const std::vector<BackpropId>& ids, CopyKind kind = CopyKind::kView) const;
 
@@ -159,7 +160,7 @@ class CX_API Array {
     Array ToNative() const;
     Array AsType(Dtype dtype, bool copy = true) const;
     void Fill(const Scalar& value) const;
-    // As NumPy prints it, with shape, dtype and device.
+    // Formats the array as NumPy does, with shape, dtype and device.
     std::string ToString() const;
 
  private:
@@ -176,7 +177,8 @@ static_assert(sizeof(Array) == sizeof(void*), "a handle is passed and returned i
 // A `const Array&` that fits in initializer lists without touching the reference count.
 class ConstArrayRef {
  public:
-    ConstArrayRef(const Array& array) : array_{&array} {}  // NOLINT: a reference like any other
+    // converts implicitly, as a reference does
+    ConstArrayRef(const Array& array) : array_{&array} {}
     const Array& get() const { return *array_; }
     operator const Array&() const { return *array_; }  // NOLINT: the same
 
@@ -200,20 +202,20 @@ class Operand {
 
 namespace internal {
 
-// ops/transfer.cc. `values` are `count` elements of `dtype`, in C order.
+// Defined in ops/transfer.cc. `values` are `count` elements of `dtype`, in C order.
 CX_API Array ArrayFromHost(const void* values, size_t count, Dtype dtype, const Shape& shape,
                            Device& device);
-// As many elements of `dtype` as `x` has; `op` for the errors.
+// Writes as many elements of `dtype` as `x` has; `op` is for the errors.
 CX_API void ArrayToHost(const char* op, const Array& x, Dtype dtype, void* values);
 CX_API CX_COLD void ThrowNotOneElement(const Array& x);
 
-// A new array over `buffer`, whose reference it takes over, at `data` inside it.
+// Returns a new array over `buffer`, whose reference it takes over, at `data` inside it.
 inline Array MakeArray(const Shape& shape, const Strides& strides, Dtype dtype, Device& device,
                        Buffer* buffer, char* data) {
     return Array{ArrayBody::Make(buffer, shape, strides, dtype, &device, data)};
 }
 
-// Another layout over the memory of `x`, outside all graphs.
+// Returns another layout over the memory of `x`, outside all graphs.
 inline Array MakeView(const Array& x, const Shape& shape, const Strides& strides, char* data) {
     x.buffer()->Ref();
     Array y = MakeArray(shape, strides, x.dtype(), x.device(), x.buffer(), data);
@@ -221,7 +223,7 @@ inline Array MakeView(const Array& x, const Shape& shape, const Strides& strides
     return y;
 }
 
-// The same array, outside all graphs.
+// Returns the same array, outside all graphs.
 inline Array Detached(const Array& x) { return MakeView(x, x.shape(), x.strides(), x.raw_data()); }
 
 }  // namespace internal
@@ -241,7 +243,7 @@ inline Array Array::FromHost(const std::vector<bool>& values, const Shape& shape
 template <typename T>
 std::vector<T> Array::ToHost() const {
     const auto n = static_cast<size_t>(GetTotalSize());
-    if constexpr (std::is_same_v<T, bool>) {  // a vector of bits
+    if constexpr (std::is_same_v<T, bool>) {  // std::vector<bool> packs bits
         std::vector<char> bytes(n);
         internal::ArrayToHost("to_host", *this, Dtype::kBool, bytes.data());
         return {bytes.begin(), bytes.end()};
@@ -264,7 +266,7 @@ namespace internal {
 
 [[noreturn]] CX_API CX_COLD void ThrowTooLarge(const Shape& shape, Dtype dtype);
 
-// Of a shape that an array has; it may be too large for items of another dtype.
+// For the shape of an existing array; it may be too large for items of another dtype.
 inline int64_t NBytesOf(const Shape& shape, Dtype dtype) {
     int64_t nbytes;
     const int64_t size = shape.GetTotalSize();
@@ -276,7 +278,7 @@ inline int64_t NBytesOf(const Shape& shape, Dtype dtype) {
 
 }  // namespace internal
 
-// Uninitialized, C-contiguous. The shape must be valid (those of existing arrays are).
+// Uninitialized, C-contiguous. The shape must be valid (that of an existing array is).
 inline Array EmptyUnchecked(const Shape& shape, Dtype dtype, Device& device) {
     Buffer* buffer = device.Allocate(internal::NBytesOf(shape, dtype));
     return Array{internal::ArrayBody::Make(buffer, shape, dtype, &device)};

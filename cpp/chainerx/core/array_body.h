@@ -1,4 +1,4 @@
-// What an Array points to: one pooled allocation with everything inline.
+// The object behind an Array handle: one pooled allocation with everything inline.
 #pragma once
 
 #include <atomic>
@@ -16,11 +16,12 @@ namespace chainerx::internal {
 
 struct Slot;  // autograd/graph.h: the place of an array in the graphs
 
-// Two counts. Strong: handles that users hold. Memory: strong handles together (one) and every
-// gradient closure that saved the array. When no strong one is left, the autograd state goes (so
-// that a node that saved its own output is no cycle); when no memory one is left, the body does.
+// Has two counts. Strong: handles that users hold. Memory: all strong handles together (one), and
+// every gradient closure that saved the array. When the last strong handle goes, the autograd state
+// is freed (so that a node that saved its own output is no cycle); when the memory count is 0, the
+// body is.
 //
-// Both lie in one word, for a closure may turn its memory count into a handle at any moment: only
+// Both are in one word, since a closure may turn its memory count into a handle at any moment: only
 // who sees both at once knows that nobody else is left.
 struct ArrayBody {
     static constexpr uint64_t kStrong = 1;
@@ -30,10 +31,10 @@ struct ArrayBody {
     Dtype dtype;
     bool contiguous;        // C order
     bool read_only{false};  // elements share memory, or it is a view of such an array
-    // Saved by a closure whose node does not keep the slot. Atomic, for several threads may save.
+    // Saved by a closure whose node does not keep the slot. Atomic, since several threads may save.
     std::atomic<bool> loosely_saved{false};
-    // Null while no graph knows the array. Once no handle is left, not owned: the place that shows
-    // what closures saved.
+    // Null while no graph contains the array. After the last handle went, not owned: the slot that
+    // refers to the body for its saved data.
     Slot* slot{nullptr};
     void* python{nullptr};  // the one Python object of this body, not owned; guarded by the GIL
     Device* device;
@@ -67,8 +68,8 @@ struct ArrayBody {
         CX_TRACK_BORN(kBody);
     }
 
-    // Takes over a reference to `buffer`, also where there is no memory for the body.
-    // OutOfMemoryError if it is null, as from a backend that does not throw.
+    // Takes over a reference to `buffer`, even if there is no memory for the body. OutOfMemoryError
+    // if it is null, as from a backend that does not throw.
     template <typename... Args>
     static ArrayBody* Make(Buffer* buffer, const Args&... args) {
         if (buffer == nullptr) [[unlikely]]
@@ -89,10 +90,10 @@ struct ArrayBody {
 
     uint32_t StrongCount() const { return StrongOf(counts.load(std::memory_order_relaxed)); }
 
-    // The caller's handle is the only one, and no closure has saved the body.
+    // Returns whether the caller's handle is the only one, and no closure has saved the body.
     bool IsSole() const { return counts.load(std::memory_order_acquire) == kStrong + kMemory; }
 
-    // By whoever has dropped the last handle, but not yet its memory count.
+    // For the caller who has dropped the last handle, but not yet its memory count.
     bool IsSaved() const { return counts.load(std::memory_order_relaxed) >= 2 * kMemory; }
 
     void Ref() { counts.fetch_add(kStrong, std::memory_order_relaxed); }
@@ -101,7 +102,7 @@ struct ArrayBody {
     CX_API void Unref() noexcept;
     // The same, inline, for the one call site that every operation from Python runs.
     void UnrefInline() {
-        // Nobody can add a handle if the only one is ours and no closure or slot refers to us.
+        // Nobody can add a handle if ours is the only one and no closure or slot refers to us.
         if (IsSole() && slot == nullptr) [[likely]] {
             Destroy();
         } else if (StrongOf(counts.fetch_sub(kStrong, std::memory_order_acq_rel)) == 1) {
@@ -109,7 +110,7 @@ struct ArrayBody {
         }
     }
 
-    // A handle for a closure that saved the body; false if no strong handle is left.
+    // Makes a handle for a closure that saved the body; false if no strong handle is left.
     bool TryRef() {
         uint64_t n = counts.load(std::memory_order_relaxed);
         while (StrongOf(n) != 0) {
@@ -141,10 +142,10 @@ struct ArrayBody {
 
 static_assert(sizeof(ArrayBody) <= 256, "four pool grains; every operation allocates one");
 
-// autograd/graph.cc: takes a body without handles off its slot, with the memory count of the
-// handles.
+// Defined in autograd/graph.cc: detaches a body without handles from its slot, with the memory
+// count of the handles.
 void DetachSlot(ArrayBody& body);
-// The slot shows no longer what closures saved of the body, for none is left.
+// Clears the slot's reference to the body, since no closure saves it any more.
 void ForgetSaved(ArrayBody& body);
 
 }  // namespace chainerx::internal

@@ -14,8 +14,7 @@ struct Slice {
 struct NewAxis {};
 struct Ellipsis {};
 
-// What an index of an array outside [0, length) means. kDefault is kRaise where the device can
-// raise.
+// Treatment of an index outside [0, length). kDefault is kRaise where the device can raise.
 enum class IndexBoundsMode : int8_t { kDefault, kRaise, kWrap, kClip };
 
 class ArrayIndex {

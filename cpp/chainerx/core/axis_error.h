@@ -1,4 +1,4 @@
-// The error of an axis that is not there: a DimensionError, and in Python an IndexError, too.
+// The error for an axis out of range: a DimensionError, and in Python an IndexError, too.
 #pragma once
 
 #include "chainerx/core/error.h"

@@ -22,7 +22,7 @@ Device& Backend::GetDevice(int index) {
     };
     if (Device* made = find()) return *made;
     const std::lock_guard lock{internal::CreationMutex()};
-    if (Device* made = find()) return *made;  // meanwhile
+    if (Device* made = find()) return *made;  // another thread has made it meanwhile
     std::unique_ptr<Device> device = CreateDevice(index);
     if (device == nullptr || device->index() != index) {
         throw BackendError{"backend '",          name_,

@@ -15,8 +15,8 @@ struct KernelCallData;  // kernels/kernel.h
 
 class CX_API Backend {
  public:
-    // `kernels` has one entry per kernel id and outlives the backend. Without it, all calls come to
-    // Launch.
+    // `kernels` has one entry per kernel id and must outlive the backend. Without it, all calls go
+    // to Launch.
     Backend(Context& context, std::string name, const KernelFn* kernels = nullptr);
     virtual ~Backend();
     Backend(const Backend&) = delete;
@@ -26,9 +26,9 @@ class CX_API Backend {
     const std::string& name() const { return name_; }
     const KernelFn* kernels() const { return kernels_; }
 
-    // A call of a kernel that the table has not. Operands are erased and may be kept as a KeptCall:
-    // for backends that do the same with all calls, such as to send them elsewhere. The default is
-    // a ChainerxError.
+    // Receives calls of kernels that the table lacks. Operands are erased and may be kept as a
+    // KeptCall: for backends that treat all calls alike, for example by sending them elsewhere. The
+    // default is a ChainerxError.
     virtual void Launch(const KernelCallData& call);
 
     virtual int GetDeviceCount() const = 0;
@@ -38,8 +38,9 @@ class CX_API Backend {
 
  protected:
     virtual std::unique_ptr<Device> CreateDevice(int index) = 0;
-    // The context has been destroyed. Backend and devices stay, for arrays may still refer to them
-    // and free their memory, but nothing is computed any more: release what that does not need.
+    // Called when the context has been destroyed. Backend and devices stay, since arrays may still
+    // refer to them and free their memory, but nothing is computed any more: release the other
+    // resources.
     virtual void OnRetired() noexcept {}
 
  private:

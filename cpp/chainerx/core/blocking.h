@@ -1,5 +1,5 @@
-// Around work that keeps the calling thread busy for long: lets a host language run meanwhile
-// (Python gives up its global lock). Costs one load where nobody has asked for it.
+// A scope around work that blocks the calling thread for long: lets a host language run meanwhile
+// (Python releases its global lock). Costs one load without hooks.
 #pragma once
 
 #include <atomic>
@@ -9,11 +9,11 @@
 namespace chainerx {
 
 struct BlockingHooks {
-    void* (*enter)();            // what it returns is given to leave
+    void* (*enter)();            // its result is passed to leave
     void (*leave)(void* state);  // may wait
 };
 
-// `hooks` lives as long as the process.
+// `hooks` must live as long as the process.
 CX_API void SetBlockingHooks(const BlockingHooks* hooks);
 
 namespace internal {

@@ -22,7 +22,7 @@ class CX_API Buffer {
     // The buffer is usually placed in front of its own data; `deleter` frees both.
     Buffer(Device* device, void* data, int64_t nbytes, Deleter deleter)
         : Buffer{device, data, nbytes, deleter, true, false} {}
-    // For who asks for IsTracking() before, and is in a hurry.
+    // For callers that have checked IsTracking(), on the fast path.
     struct Untracked {};
     Buffer(Device* device, void* data, int64_t nbytes, Deleter deleter, Untracked)
         : foreign_{false},
@@ -34,8 +34,8 @@ class CX_API Buffer {
     Buffer(const Buffer&) = delete;
     Buffer& operator=(const Buffer&) = delete;
 
-    // A buffer over memory owned by someone else. `release(owner)` runs when the last array goes,
-    // on whichever thread that happens; it must not take the GIL.
+    // A buffer over foreign memory. Calls `release(owner)` when the last array goes, on whichever
+    // thread that happens; it must not take the GIL.
     static Buffer* Foreign(Device* device, void* data, int64_t nbytes, void* owner,
                            void (*release)(void* owner), bool writable);
 
@@ -43,17 +43,17 @@ class CX_API Buffer {
     void* data() const { return data_; }
     int64_t nbytes() const { return nbytes_; }
     bool writable() const { return writable_; }
-    // Tells whose buffer it is.
+    // Identifies the kind of buffer by its deleter.
     Deleter deleter() const { return deleter_; }
 
-    // Counts writes in place, of views of all kinds; what backward reads again has to be of the
-    // version that it was saved with. Writes of others (NumPy) to shared memory are not seen.
+    // Counts writes in place, through any view; arrays that backward reads must have the version at
+    // which they were saved. Writes of others (NumPy) to shared memory are not counted.
     uint32_t version() const { return version_.load(std::memory_order_relaxed); }
     void MarkWritten() {
-        // Lost counts do no harm: they are those of writes at the same time.
+        // Lost counts do no harm: they come from concurrent writes.
         version_.store(version() + 1, std::memory_order_relaxed);
     }
-    // What was written since does not count: graphs go on with it.
+    // Ignores writes since that version: graphs may go on.
     void ForgetWrites(uint32_t version) { version_.store(version, std::memory_order_relaxed); }
 
     void Ref() { refs_.fetch_add(1, std::memory_order_relaxed); }
@@ -65,7 +65,7 @@ class CX_API Buffer {
         }
     }
     uint32_t use_count() const { return refs_.load(std::memory_order_relaxed); }
-    // The caller's reference is the only way to the memory.
+    // Returns whether the caller's reference is the only way to the memory.
     bool IsExclusive() const { return !foreign_ && refs_.load(std::memory_order_acquire) == 1; }
 
  protected:

@@ -17,7 +17,7 @@ namespace {
 
 std::atomic<Context*> g_default_context{nullptr};
 
-constinit internal::ForkMutex g_ids_mutex;  // over the backprop ids of all contexts
+constinit internal::ForkMutex g_ids_mutex;  // guards the backprop ids of all contexts
 
 std::atomic<internal::ContextCloser> g_closers[8];
 
@@ -28,7 +28,7 @@ struct Factory {
 
 constinit internal::Lazy<std::vector<Factory>> g_factories;
 
-// Contexts that are alive, and the backends of those that are not.
+// Live contexts, and the backends of destroyed ones.
 struct Contexts {
     internal::ForkMutex mutex;
     std::vector<const Context*> alive;
@@ -37,8 +37,8 @@ struct Contexts {
 
 constinit internal::Lazy<Contexts> g_contexts;  // arrays in static storage may outlive statics
 
-// How many have been destroyed. A thread whose default context may be among them has another
-// number.
+// The number of destroyed contexts. A thread with another number must check that its default
+// context is alive.
 std::atomic<uint32_t> g_destroyed{0};
 
 }  // namespace
@@ -103,9 +103,9 @@ Backend* Context::FindBackend(std::string_view name) const {
 Backend& Context::GetBackend(std::string_view name) {
     if (Backend* made = FindBackend(name)) return *made;
     if (this == &Destroyed()) ThrowDestroyed();
-    // A backend may look for others, e.g. its parent, while it is made.
+    // While a backend is made, it may look up others, e.g. its parent.
     const std::lock_guard lock{internal::CreationMutex()};
-    if (Backend* made = FindBackend(name)) return *made;  // meanwhile
+    if (Backend* made = FindBackend(name)) return *made;  // another thread has made it meanwhile
     for (const Factory& f : g_factories.Get()) {
         if (f.name == name) return backends_.Add(f.make(*this));
     }
@@ -301,7 +301,7 @@ ContextScope::ContextScope(Context& context)
 
 ContextScope::~ContextScope() {
     t_state.default_context = saved_context_;
-    t_state.contexts_destroyed = UINT32_MAX;  // it may have gone meanwhile
+    t_state.contexts_destroyed = UINT32_MAX;  // the context may have been destroyed meanwhile
     t_state.default_device = saved_device_;
 }
 

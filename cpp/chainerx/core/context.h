@@ -1,5 +1,5 @@
-// A context owns backends (hence devices) and the backprop ids of the graphs on their arrays.
-// An array that outlives it can be destroyed, and nothing else: ContextError. Python keeps every
+// A context owns backends (hence devices) and the backprop ids of the graphs on their arrays. An
+// array that outlives it can only be destroyed; all else is a ContextError. Python keeps every
 // context until the process ends.
 #pragma once
 
@@ -49,7 +49,8 @@ class CX_API Context {
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
 
-    // Built-in, registered, or loaded from a plug-in. BackendError says what was looked for.
+    // Finds a backend that is built in, registered, or in a plug-in. BackendError lists the places
+    // searched.
     Backend& GetBackend(std::string_view name);
     Backend& GetNativeBackend() {
         if (native_ == nullptr) [[unlikely]]
@@ -69,26 +70,26 @@ class CX_API Context {
     bool TryReleaseBackpropId(const BackpropId& id) noexcept;
     void CheckValidBackpropId(const BackpropId& id) const;
     std::string GetBackpropName(const BackpropId& id) const;
-    // The id that owns a bit now.
+    // Returns the id that owns a bit now.
     BackpropId GetBackpropId(int bit) const;
 
-    // Every make and release starts a new generation. What was made in the current one can't
-    // contain a released id.
+    // Making or releasing an id starts a new generation. A mask from the current generation
+    // contains no released id.
     uint32_t generation() const { return generation_.load(std::memory_order_acquire); }
-    // Of `mask`, made in `generation`: the ids that have been released since.
+    // Returns the ids of `mask`, made in `generation`, that have been released since.
     uint64_t ExpiredIds(uint64_t mask, uint32_t generation) const;
-    // The ids made before `ordinal`.
+    // Returns the ids made before `ordinal`.
     uint64_t OuterIds(uint64_t ordinal) const;
     uint64_t LiveIds() const;
 
-    // The rule of order: once backprop ran on an outer id, it can't on inner ids in the same graph,
-    // since the outer one has released what they share.
+    // Enforces the order of ids: after backprop on an outer id, backprop on inner ids of the same
+    // graph is prohibited, since it has released their shared nodes.
     void ConnectBackpropIds(uint64_t mask);
     void CheckBackpropAllowed(const BackpropId& id) const;
     void SetBackpropDone(const BackpropId& id);
 
-    // What devices have in the place of a context that has been destroyed. It has no backends, and
-    // all ids have expired.
+    // The stand-in context of devices whose context has been destroyed. It has no backends, and all
+    // its ids have expired.
     static Context& Destroyed();
 
  private:
@@ -109,7 +110,7 @@ class CX_API Context {
 
     internal::GrowingList<Backend> backends_;
     Backend* native_;
-    // What follows is guarded by one lock for all contexts.
+    // The members below are guarded by one lock for all contexts.
     std::vector<IdState> ids_;
     uint64_t next_ordinal_{1};
     std::atomic<uint32_t> generation_{0};
@@ -135,12 +136,12 @@ class CX_API ContextScope {
     Device* saved_device_;
 };
 
-// Of the default context.
+// Finds a device of the default context.
 CX_API Device& GetDevice(std::string_view name);
 
 namespace internal {
 
-// How a backend is made from its name: set by the units that know (native, plug-ins), so that
+// Makes a backend from its name. The units that implement it (native, plug-ins) set it, so that
 // core does not include them.
 using BackendFactory = std::unique_ptr<Backend> (*)(Context& context);
 CX_API void RegisterBackendFactory(const char* name, BackendFactory factory);

@@ -1,4 +1,4 @@
-// What has to let go of a context's devices before the context goes.
+// Callbacks that release devices of a context before it is destroyed.
 #pragma once
 
 #include "chainerx/core/macro.h"
@@ -9,7 +9,7 @@ class Context;
 
 namespace internal {
 
-// From any thread; at most eight.
+// May be registered from any thread; at most eight.
 using ContextCloser = void (*)(Context& context);
 CX_API void RegisterContextCloser(ContextCloser closer);
 

@@ -29,8 +29,8 @@ int CountAffinityCpus() {
     return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-// The text of a short file, "" if there is none. By stdio: streams read numbers through facets that
-// another libstdc++ of the process may have registered.
+// Returns the text of a short file, "" if there is none. Uses stdio: streams read numbers through
+// facets that another libstdc++ of the process may have registered.
 std::string ReadText(const std::string& path) {
     struct Close {
         void operator()(std::FILE* file) const { std::fclose(file); }
@@ -41,7 +41,8 @@ std::string ReadText(const std::string& path) {
     return {text, std::fread(text, 1, sizeof(text), file.get())};
 }
 
-// The integer at the head of a text, above 0; moves behind it. None for "max": no limit.
+// Parses a positive integer at the head of a text and advances; nullopt for "max", which means no
+// limit.
 std::optional<double> TakeCount(const char** text) {
     char* end = nullptr;
     const long long count = std::strtoll(*text, &end, 10);
@@ -50,7 +51,7 @@ std::optional<double> TakeCount(const char** text) {
     return static_cast<double>(count);
 }
 
-// By what quotas and periods say; `most` without.
+// Returns the limit by quota and period; `most` if there is none.
 double LimitOf(const std::string& quota_text, const std::string& period_text, double most) {
     const char* at = quota_text.c_str();
     const std::optional<double> quota = TakeCount(&at);
@@ -71,7 +72,7 @@ int CountCgroupCpus(int most) {
             if (path.empty()) break;
         }
     }
-    // Inside a container the path above is often not visible, and version 1 keeps two files.
+    // In a container the path above is often not visible, and cgroup version 1 keeps two files.
     cpus = LimitOf(ReadText("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"),
                    ReadText("/sys/fs/cgroup/cpu/cpu.cfs_period_us"), cpus);
     return std::max(1, static_cast<int>(cpus + 0.999));

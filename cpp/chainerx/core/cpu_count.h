@@ -1,10 +1,10 @@
-// How many CPUs this process may use.
+// The number of CPUs that this process may use.
 #pragma once
 
 namespace chainerx::internal {
 
-// Those that the affinity mask and the quota of the cgroup leave, at most `most`. The files of the
-// cgroup are read by the first call.
+// Returns the CPUs that the affinity mask and the quota of the cgroup allow, at most `most`. The
+// first call reads the files of the cgroup.
 int CountCpus(int most);
 
 }  // namespace chainerx::internal

@@ -1,4 +1,4 @@
-// The instruction sets of the native backend, for those who may not see native/: defined in
+// The instruction sets of the native backend, for callers that may not include native/: defined in
 // native/isa.cc.
 #pragma once
 
@@ -10,9 +10,9 @@
 namespace chainerx {
 
 struct IsaInfo {
-    std::string used;  // "none" if this processor has none of those that were built
+    std::string used;  // "none" if this processor supports none of those that were built
     std::vector<std::string> built;
-    std::vector<std::string> available;  // of these, those that this processor has
+    std::vector<std::string> available;  // those that this processor supports
 };
 CX_API IsaInfo GetIsaInfo();
 

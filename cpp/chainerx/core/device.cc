@@ -33,7 +33,7 @@ constinit internal::Lazy<Devices> g_devices;  // contexts may outlive every stat
 
 }  // namespace
 
-// What kernels have reported and no thread has heard of yet.
+// Errors that kernels have reported, and no thread has received yet.
 struct Device::Reports {
     struct Report {
         uint64_t thread;
@@ -44,7 +44,7 @@ struct Device::Reports {
 
     Reports() { list.reserve(16); }
 
-    // One for all devices, for it outlives them: nobody is inside but after an error.
+    // One mutex for all devices, which outlives them: it is used only after an error.
     static internal::ForkMutex& Mutex() {
         static constinit internal::ForkMutex mutex;
         return mutex;
@@ -148,7 +148,7 @@ void Device::Report(const KernelError& error) noexcept {
     std::exception_ptr e;
     try {
         e = std::make_exception_ptr(KernelCheckError{error});
-    } catch (...) {  // no memory for its text
+    } catch (...) {  // no memory for the message
         e = std::current_exception();
     }
     Report(error.thread, std::move(e));
@@ -156,13 +156,13 @@ void Device::Report(const KernelError& error) noexcept {
 
 void Device::Report(uint64_t thread, std::exception_ptr error) noexcept {
     const std::lock_guard lock{Reports::Mutex()};
-    // What follows the first error of a thread may well be its consequence.
+    // Later errors of a thread may well be consequences of the first.
     for (const Reports::Report& r : reports_->list) {
         if (r.thread == thread) return;
     }
     try {
         reports_->list.push_back({thread, error});
-    } catch (...) {  // there is room for some
+    } catch (...) {  // the list has reserved memory
         reports_->list.back() = {thread, error};
     }
     reports_->any = true;

@@ -1,4 +1,4 @@
-// A device: where buffers live and which kernels compute on them.
+// A device: it owns buffers, and its kernels compute on them.
 #pragma once
 
 #include <atomic>
@@ -21,14 +21,14 @@ struct KernelError;
 // A kernel with its signature erased; kernels/kernel.h restores it.
 using KernelFn = void (*)();
 
-// A table of kernels has a range of ids for each family, so that a kernel more in one moves none in
-// another.
+// A table of kernels has a range of ids for each family, so that a new kernel in one family moves
+// none in another.
 inline constexpr int kKernelsPerFamily = 64;
 inline constexpr int kMaxKernelFamilies = 32;
 inline constexpr int kKernelTableSize = kKernelsPerFamily * kMaxKernelFamilies;
 
 namespace internal {
-// Whether the devices show a table of nulls instead of their kernels, those to come too. For
+// Sets whether devices, including future ones, show a table of nulls instead of their kernels. For
 // kernels/hook.h.
 CX_API void HideKernels(bool hidden);
 // A table of nulls.
@@ -46,43 +46,44 @@ class CX_API Device {
     Context* context() const { return context_; }
     int index() const { return index_; }
     const std::string& name() const { return name_; }  // "native:0"
-    // By kernel id. Those of the backend, or nulls while hooks are installed (kernels/hook.h).
+    // Indexed by kernel id: the kernels of the backend, or nulls while hooks are installed
+    // (kernels/hook.h).
     const KernelFn* kernels() const { return kernels_.load(std::memory_order_relaxed); }
 
-    // Where kernels run later than they are called: the stream that they are put into unless a
-    // StreamScope names another one. null where they are done when the call returns.
+    // For asynchronous kernels: the stream to which they are queued unless a StreamScope selects
+    // another one. null for synchronous kernels.
     Stream* default_stream() const { return default_stream_; }
 
-    // Another one, owned by the device. NotImplementedError if it has none.
+    // Returns another stream, owned by the device. NotImplementedError if it has none.
     virtual Stream& NewStream();
 
-    // Uninitialized memory, aligned to 64 bytes, owned by the caller (one reference). Any nbytes
-    // >= 0. Throws OutOfMemoryError. It is for use on the current stream; a backend with several
-    // streams makes sure that memory of a freed buffer is not reused before all are done with it
-    // (core/stream_pool.h does).
+    // Allocates uninitialized memory, aligned to 64 bytes, owned by the caller (one reference), for
+    // any nbytes >= 0. Throws OutOfMemoryError. The memory is for use on the current stream; a
+    // backend with several streams must not reuse the memory of a freed buffer before all of them
+    // are done with it (core/stream_pool.h implements that).
     virtual Buffer* Allocate(int64_t nbytes) = 0;
 
-    // What of its memory is in use. Of a device that counts it, with a MemoryCounter or by a
-    // StreamPool; the default is a NotImplementedError.
+    // Returns the memory in use, if the device counts it with a MemoryCounter or a StreamPool; the
+    // default is a NotImplementedError.
     virtual MemoryStats ReadMemoryStats();
     virtual void ResetMemoryPeaks();
 
-    // Whether the host reads and writes the buffers of this device through plain pointers. Only
-    // where kernels are synchronous.
+    // Returns whether the host may access the buffers of this device through plain pointers. Only
+    // possible with synchronous kernels.
     virtual bool IsHostAccessible() const { return false; }
 
-    // Host memory <-> memory of this device, in the order of the current stream; returns when the
-    // host memory may be reused, or has been written. The device memory is of a buffer that the
-    // caller allocated on this stream, or keeps until Synchronize.
+    // Copy between host memory and memory of this device, in the order of the current stream;
+    // return when the host memory may be reused, or has been written. The caller has allocated the
+    // device's buffer on this stream, or keeps it until Synchronize.
     virtual void CopyFromHost(void* dst, const void* src, int64_t nbytes) = 0;
     void CopyToHost(void* dst, const void* src, int64_t nbytes);
 
-    // Between two devices of one backend; the default goes through host memory.
+    // Copies between two devices of one backend; the default goes through host memory.
     virtual void CopyFromPeer(void* dst, Device& src_device, const void* src, int64_t nbytes);
 
     // Waits for all kernels launched so far, by any thread, on one stream or on all; then throws
     // the first error that kernels of this thread have reported since the last time (of ended
-    // threads, too). So do CopyToHost and all that is built on it: numbers, text, NumPy.
+    // threads, too). CopyToHost and all functions based on it do the same: numbers, text, NumPy.
     void Synchronize();
     void Synchronize(Stream& stream);
 
@@ -90,16 +91,16 @@ class CX_API Device {
     void Report(const KernelError& error) noexcept;
     void Report(uint64_t thread, std::exception_ptr error) noexcept;
 
-    // ContextError in the name of `op` if the context of the device has been destroyed.
+    // ContextError naming `op` if the context of the device has been destroyed.
     void CheckAlive(const char* op) const;
 
  protected:
-    // Of devices with streams, which is to be set in the constructor.
+    // For devices with streams, to be called in the constructor.
     void SetDefaultStream(Stream* stream) { default_stream_ = stream; }
-    // As CopyToHost, which throws what was reported meanwhile.
+    // Implements CopyToHost, which throws errors that were reported meanwhile.
     virtual void ReadToHost(void* dst, const void* src, int64_t nbytes) = 0;
-    // Returns when all streams (null), or one, have done what they have been given. Errors that
-    // kernels left in the memory of the device are handed to Report here and in ReadToHost.
+    // Returns when all streams (null), or one, have finished their work. Passes errors that kernels
+    // left in the memory of the device to Report, here and in ReadToHost.
     virtual void Wait(Stream* /*stream*/) {}
 
  private:
@@ -107,7 +108,7 @@ class CX_API Device {
     friend struct internal::LayoutAccess;
     friend void internal::HideKernels(bool hidden);
 
-    // Its context goes: from now on it computes nothing.
+    // Called when its context is destroyed: from now on it computes nothing.
     void Retire();
     struct Reports;
     void ThrowReported();
@@ -123,7 +124,7 @@ class CX_API Device {
 
 // Thread-local; the first native device until set.
 CX_API Device& GetDefaultDevice();
-// nullptr unsets. ContextError when the device is of another context than the default one.
+// nullptr unsets it. ContextError if the device is not of the default context.
 CX_API void SetDefaultDevice(Device* device);
 
 class CX_API DeviceScope {

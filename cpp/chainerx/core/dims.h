@@ -88,8 +88,8 @@ class StackVector {
     void CopyFrom(const StackVector& o) {
         for (int8_t i = 0; i < n_; ++i) {
             v_[i] = o.v_[i];
-            // Else the compiler makes this a call of memmove, which costs more than two or three
-            // elements; several of these copies are on the path of every operation.
+            // Otherwise the compiler emits a call of memmove, which costs more than copying two or
+            // three elements; several of these copies are on the path of every operation.
             asm("");
         }
     }
@@ -103,7 +103,8 @@ class Shape : public StackVector<int64_t> {
     using StackVector::StackVector;
     Shape(const StackVector<int64_t>& v) : StackVector{v} {}  // NOLINT: a shape is a vector
 
-    // The product of the dimensions; the caller knows that it fits (every existing array does).
+    // Returns the product of the dimensions; the caller knows that it fits (it does for existing
+    // arrays).
     int64_t GetTotalSize() const {
         int64_t n = 1;
         for (int64_t d : *this) n *= d;
@@ -111,7 +112,7 @@ class Shape : public StackVector<int64_t> {
     }
 };
 
-// In bytes, any sign, 0 on broadcast axes.
+// Strides in bytes, of any sign, 0 on broadcast axes.
 class Strides : public StackVector<int64_t> {
  public:
     using StackVector::StackVector;
@@ -130,7 +131,7 @@ class Axes : public StackVector<int8_t> {
  public:
     using StackVector::StackVector;
     Axes() = default;
-    // NOLINT: Sum(x, 1) is what everybody writes. What does not fit is out of range of any array.
+    // NOLINT: users write Sum(x, 1). Values that don't fit are out of range of any array.
     Axes(int axis) : Axes{static_cast<int8_t>(std::clamp(axis, -128, 127))} {}  // NOLINT
 };
 
@@ -140,13 +141,13 @@ using OptionalAxes = std::optional<Axes>;
 // Product of dims times item_size; DimensionError on a negative dim or beyond 2^63.
 CX_API int64_t CheckedNBytes(const char* op, const Shape& shape, int64_t item_size);
 
-// C order, ignoring axes of length 1; an empty array is contiguous.
+// Tests for C order, ignoring axes of length 1; an empty array is contiguous.
 CX_API bool IsContiguous(const Shape& shape, const Strides& strides, int64_t item_size);
 
 // Resolves a negative axis; DimensionError "op: axis 3 is out of range for 2 dimensions".
 CX_API int8_t NormalizeAxis(const char* op, int64_t axis, int8_t ndim);
 
-// Resolved, sorted and free of duplicates; all axes for nullopt.
+// Returns the axes resolved, sorted and free of duplicates; all axes for nullopt.
 CX_API Axes NormalizeAxes(const char* op, const OptionalAxes& axes, int8_t ndim);
 
 // DimensionError names both shapes when they don't broadcast.
@@ -158,7 +159,7 @@ CX_API Strides BroadcastStrides(const Shape& shape, const Strides& strides, cons
 // The shape after reducing sorted `axes`.
 CX_API Shape ReduceShape(const Shape& shape, const Axes& axes, bool keepdims);
 
-// Whether an array of `from` can be broadcast to `to`.
+// Returns whether an array of `from` can be broadcast to `to`.
 CX_API bool IsBroadcastable(const Shape& from, const Shape& to);
 
 }  // namespace chainerx

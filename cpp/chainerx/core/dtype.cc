@@ -8,12 +8,12 @@ constexpr Dtype kSignedBySize[] = {Dtype::kInt8, Dtype::kInt16, Dtype::kInt32, D
 constexpr Dtype Wider(Dtype a, Dtype b) { return GetItemSize(a) >= GetItemSize(b) ? a : b; }
 
 constexpr Dtype PromoteFloats(Dtype a, Dtype b) {
-    // float16 and bfloat16 have the same size, and neither holds the other.
+    // float16 and bfloat16 have the same size, and neither can represent the other.
     if (a != b && GetItemSize(a) == 2 && GetItemSize(b) == 2) return Dtype::kFloat32;
     return Wider(a, b);
 }
 
-// `lo` has the lower or the same kind.
+// The category of `lo` is not higher than that of `hi`.
 constexpr Dtype PromoteOrdered(Dtype lo, Dtype hi) {
     const DtypeKind kind = GetKind(lo);
     if (kind == GetKind(hi)) {

@@ -90,12 +90,12 @@ inline constexpr bool IsComplex(Dtype dtype) { return GetKind(dtype) == DtypeKin
 inline constexpr bool IsInt(Dtype dtype) {
     return GetKind(dtype) == DtypeKind::kInt || GetKind(dtype) == DtypeKind::kUInt;
 }
-// What a dtype is a kind of, integers with and without sign alike: values go upwards without a
-// cast.
+// Groups of dtypes, in which signed and unsigned integers are one: values convert to higher
+// categories without a cast.
 enum class DtypeCategory : int8_t { kBool, kInt, kFloat, kComplex };
 inline constexpr DtypeCategory GetCategory(DtypeKind kind) {
     const int step =
-        kind > DtypeKind::kInt ? 1 : 0;  // the kinds are ordered, with one more integer
+        kind > DtypeKind::kInt ? 1 : 0;  // kinds are ordered, with one integer kind more
     return static_cast<DtypeCategory>(static_cast<int>(kind) - step);
 }
 inline constexpr DtypeCategory GetCategory(Dtype dtype) { return GetCategory(GetKind(dtype)); }
@@ -116,14 +116,14 @@ inline constexpr Dtype FloatResult(Dtype dtype) {
     return IsDifferentiable(dtype) ? dtype : kDefaultFloat;
 }
 
-// float32 of complex64 and so on.
+// Returns float32 for complex64 and so on.
 inline constexpr Dtype RealDtype(Dtype dtype) {
     return dtype == Dtype::kComplex64    ? Dtype::kFloat32
            : dtype == Dtype::kComplex128 ? Dtype::kFloat64
                                          : dtype;
 }
 
-// The type a kernel computes in: small integers as 32-bit ones, 16-bit floats as float.
+// The type in which a kernel computes: 32-bit integers for smaller ones, float for 16-bit floats.
 template <typename T>
 struct ComputeTypeOf {
     using type = T;
@@ -183,7 +183,8 @@ inline To Cast(From value) {
     } else if constexpr (std::is_same_v<To, bool>) {
         return value != From{0};
     } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-        // Out of range is undefined in C++; go through int64 as NumPy does on x86-64.
+        // Out of range conversions are undefined in C++; this goes through int64, as NumPy on
+        // x86-64.
         if constexpr (std::is_same_v<To, uint64_t>) {
             if (value >= From(0x1p63)) {
                 return value < From(0x1p64) ? static_cast<uint64_t>(value) : uint64_t{1} << 63;
@@ -251,7 +252,7 @@ decltype(auto) VisitInt(Dtype dtype, F&& f) {
     }
 }
 
-// By item size only: for kernels that move elements without looking at them.
+// Dispatches by item size only: for kernels that move elements without interpreting them.
 template <typename F>
 decltype(auto) VisitItemSize(int64_t item_size, F&& f) {
     switch (item_size) {

@@ -112,7 +112,7 @@ class CX_API ChainerxError : public std::runtime_error {
 CX_ERROR_LIST(CX_DEFINE_ERROR)
 #undef CX_DEFINE_ERROR
 
-// The program asked long work to stop (core/interrupt.h).
+// The program has asked to stop long work (core/interrupt.h).
 class CX_API InterruptedError : public ChainerxError {
  public:
     using ChainerxError::ChainerxError;

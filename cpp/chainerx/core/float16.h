@@ -1,4 +1,4 @@
-// The two 16-bit floating point types. Arithmetic happens in float; these only store.
+// The two 16-bit floating-point types. They only store; arithmetic is in float.
 #pragma once
 
 #include <bit>
@@ -11,7 +11,7 @@ class Float16 {
  public:
     Float16() = default;
     explicit Float16(float value) : bits_{FromFloat(value)} {}
-    // Through round-to-odd float, so that double -> half rounds once.
+    // Rounds to odd in float first, so that double -> half rounds once.
     explicit Float16(double value) : bits_{FromFloat(RoundToOdd(value))} {}
     explicit operator float() const { return ToFloat(bits_); }
     explicit operator double() const { return ToFloat(bits_); }
@@ -27,8 +27,8 @@ class Float16 {
         const auto f = static_cast<float>(value);
         if (static_cast<double>(f) == value || value != value) return f;
         auto u = std::bit_cast<uint32_t>(f);
-        if ((u & 0x7fffffffu) == 0x7f800000u) return f;  // beyond float, hence beyond half
-        // The neighbour that truncation gives, with the sticky bit set.
+        if ((u & 0x7fffffffu) == 0x7f800000u) return f;  // out of range of float, hence of half
+        // Truncation gives a neighbour; sets its sticky bit.
         const double af = f < 0 ? -static_cast<double>(f) : static_cast<double>(f);
         const double av = value < 0 ? -value : value;
         if (af > av) --u;

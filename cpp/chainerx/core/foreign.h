@@ -1,4 +1,4 @@
-// Arrays over memory that belongs to someone else: NumPy, CuPy.
+// Arrays over memory that other libraries own: NumPy, CuPy.
 #pragma once
 
 #include "chainerx/core/array.h"
@@ -6,8 +6,8 @@
 
 namespace chainerx::internal {
 
-// Who owns the memory. `release(owner)` runs when the last array goes, on whichever thread that
-// happens, with or without the GIL.
+// The owner of the memory. Calls `release(owner)` when the last array goes, on whichever thread
+// that happens, with or without the GIL.
 struct Owner {
     void* owner;
     void (*release)(void* owner);
@@ -17,7 +17,7 @@ struct Owner {
 CX_API Array WrapForeign(void* data, const Shape& shape, const Strides& strides, Dtype dtype,
                          Device& device, Owner owner, bool writable);
 
-// Whether every element lies where a load of its type may read it. Arrays that we allocate do.
+// Returns whether every element is aligned for a load of its type. Our own arrays always are.
 CX_API bool IsAligned(const Array& x);
 
 }  // namespace chainerx::internal

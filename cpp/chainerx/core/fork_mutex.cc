@@ -8,7 +8,7 @@ namespace {
 constinit std::mutex g_list_mutex;
 constinit ForkMutex* g_first = nullptr;
 
-// Never freed: who holds the old one gives it back after the fork.
+// Never freed: an owner of the old one unlocks it after the fork.
 std::atomic<std::recursive_mutex*> g_creation{new std::recursive_mutex};
 
 [[maybe_unused]] const int g_renews = pthread_atfork(nullptr, nullptr, [] {
@@ -27,7 +27,7 @@ void ForkMutex::Enlist() {
     is_listed_.store(true, std::memory_order_relaxed);
 }
 
-// Who is inside one may wait for another, or add one: so nothing is held while waiting.
+// An owner of one mutex may wait for another, or add one: so this holds nothing while it waits.
 void ForkMutex::LockAll() {
     while (true) {
         g_list_mutex.lock();

@@ -1,5 +1,5 @@
-// Locks that a forked child finds free: a thread that held one in the parent is not there to give
-// it back.
+// Mutexes that a forked child finds unlocked: a thread that held one in the parent does not exist
+// there to unlock it.
 #pragma once
 
 #include <atomic>
@@ -11,8 +11,8 @@
 
 namespace chainerx::internal {
 
-// For sections that end by themselves: fork waits until nobody is inside, and whoever forks may
-// hold what a BlockingScope gives up. Lives as long as the process.
+// For short sections: fork waits until nobody is inside, and the thread that forks may hold locks
+// that a BlockingScope releases. Must live as long as the process.
 class CX_API ForkMutex {
  public:
     constexpr ForkMutex() = default;
@@ -37,13 +37,13 @@ class CX_API ForkMutex {
     static void UnlockUpTo(const ForkMutex* end);
 
     std::mutex mutex_;
-    std::atomic<bool> is_listed_{false};  // among those that fork waits for
+    std::atomic<bool> is_listed_{false};  // whether it is in the list for which fork waits
     ForkMutex* next_{nullptr};
 };
 
-// What the process has one of, made when it is first asked for and never destroyed. A `static` of
-// a function is not for that: fork does not wait for the thread that makes it, and the child would
-// wait for that thread for ever.
+// A process-wide object, made on demand and never destroyed. A function's `static` does not serve:
+// fork does not wait for the thread that initializes it, and the child would wait for that thread
+// for ever.
 template <typename T>
 class Lazy {
  public:
@@ -51,7 +51,7 @@ class Lazy {
     Lazy(const Lazy&) = delete;
     Lazy& operator=(const Lazy&) = delete;
 
-    // `make` returns what is then owned. It runs once, unless it throws.
+    // Owns the result of `make`, which runs once, unless it throws.
     template <typename F>
     T& Get(F&& make) {
         T* value = value_.load(std::memory_order_acquire);
@@ -75,11 +75,11 @@ class Lazy {
 };
 
 // Held while backends and devices are made, which may take long and call back: so fork does not
-// wait for it, and a child gets another one. What it guards must be whole at every moment, as a
-// GrowingList is.
+// wait for it, and a child gets another one. The data it guards must be consistent at every moment,
+// as a GrowingList is.
 std::recursive_mutex& CreationMutex();
 
-// Owns what is added, at its front, by one store: who reads it needs no lock.
+// Owns added elements; prepends each by one store, so that readers need no lock.
 template <typename T>
 class GrowingList {
  public:
@@ -91,7 +91,7 @@ class GrowingList {
     GrowingList(const GrowingList&) = delete;
     GrowingList& operator=(const GrowingList&) = delete;
 
-    // One writer at a time.
+    // Allows one writer at a time.
     T& Add(std::unique_ptr<T> value) {
         Node* head = head_.load(std::memory_order_relaxed);
         auto* node = new Node{std::move(value), head};
@@ -106,7 +106,7 @@ class GrowingList {
         }
     }
 
-    // For when nobody reads any more. Null if there is none.
+    // To be called when nobody reads any more. Returns null if it is empty.
     std::unique_ptr<T> TakeLast() {
         const std::unique_ptr<Node> node{head_.load()};
         if (node == nullptr) return nullptr;
@@ -114,7 +114,7 @@ class GrowingList {
         return std::move(node->value);
     }
 
-    // The first for which `matches`, or null.
+    // Returns the first element for which `matches` is true, or null.
     template <typename F>
     T* Find(F&& matches) const {
         for (Node* n = head_.load(std::memory_order_acquire); n != nullptr; n = n->next) {

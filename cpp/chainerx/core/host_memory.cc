@@ -26,7 +26,7 @@ constexpr bool kCache = true;
 #endif
 
 constexpr size_t kHugePage = size_t{2} << 20;
-// Classes of four steps per doubling from 1 KiB on: at most a fifth of a block is unused.
+// Four size classes per doubling from 1 KiB on: at most a fifth of a block is unused.
 constexpr int kNumClasses = 4 * 40;
 
 int ClassOf(size_t size) {
@@ -50,7 +50,7 @@ size_t MappedSize(size_t class_size) {
     return (class_size + kHugePage - 1) / kHugePage * kHugePage;
 }
 
-// A fresh mapping, aligned to a huge page so that it can use them. null if there is no memory.
+// Returns a fresh mapping, aligned to a huge page so that it can use them. null if out of memory.
 void* Map(size_t size) {
     void* p =
         mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -79,8 +79,8 @@ int64_t DefaultLimit() {
     return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 4;
 }
 
-// A block that is kept. The links lie in the blocks themselves, for whoever frees one may have run
-// out of memory.
+// A cached block. The links are stored in the blocks themselves, since a caller that frees one may
+// be out of memory.
 struct Kept {
     Kept* next;
     int size_class;
@@ -95,7 +95,7 @@ struct Cache {
     uint64_t now;  // counts uses
     int64_t in_use;
     int64_t cached;
-    std::optional<int64_t> limit;  // null: the default, not asked for yet
+    std::optional<int64_t> limit;  // null: the default, which has not been read yet
 
     int64_t Limit() {
         if (!limit) limit = DefaultLimit();
@@ -114,8 +114,8 @@ struct Cache {
         return block;
     }
 
-    // Takes out blocks until `most` bytes are left, from the class that has not been used for the
-    // longest time first. Returns them as a list.
+    // Removes blocks until `most` bytes are left, from the least recently used class first. Returns
+    // them as a list.
     Kept* Evict(int64_t most) {
         Kept* evicted = nullptr;
         while (cached > most) {
@@ -134,7 +134,7 @@ struct Cache {
     }
 };
 
-// Never destroyed: arrays in static storage may be freed after it would be.
+// Never destroyed: arrays in static storage may be freed later than a static destructor runs.
 constinit Cache g_cache{};
 constinit internal::ForkMutex g_mutex;
 
@@ -163,7 +163,7 @@ void* AllocBlock(size_t size, int c) {
     const size_t class_size = ClassSize(c);
     {
         const std::lock_guard lock{g_mutex};
-        g_cache.Limit();  // throws here, and not when the block is given back
+        g_cache.Limit();  // throws here instead of when the block is freed
         g_cache.in_use += static_cast<int64_t>(class_size);
         g_cache.classes[c].last_use = ++g_cache.now;
         if (g_cache.classes[c].head != nullptr) return g_cache.Pop(c);
@@ -207,7 +207,7 @@ int CheckedClassOf(size_t size) {
     return ClassOf(size);
 }
 
-// In front of a workspace: it may be given back when its thread works for another device.
+// Precedes a workspace, which may be freed when its thread works for another device.
 struct alignas(64) WorkspaceHeader {
     MemoryCounter* counter;
 };

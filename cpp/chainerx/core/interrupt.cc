@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 
 constexpr Clock::duration kInterval = milliseconds{1};
 constexpr Clock::duration kLongestInterval = milliseconds{100};
-// A hook may have to wait for a lock that others compute under; so it takes 5 % at most.
+// A hook may wait for a lock under which others compute; so it gets at most 5 % of the time.
 constexpr int kCostFactor = 20;
 
 std::atomic<InterruptHook> g_hook{nullptr};
@@ -21,7 +21,7 @@ std::atomic<InterruptHook> g_hook{nullptr};
 struct Polling {
     Clock::time_point next{};
     int masked{0};
-    const std::atomic<bool>* cancelled{nullptr};  // not null: a thread that works for another one
+    const std::atomic<bool>* cancelled{nullptr};  // not null in a thread that works for another one
 };
 
 constinit thread_local Polling t_polling{};
@@ -41,7 +41,7 @@ void CheckInterrupt() {
         if (hook == nullptr || polling.masked != 0) return;
         const Clock::time_point now = Clock::now();
         if (now < polling.next) return;
-        polling.next = Clock::time_point::max();  // what the hook calls is not asked again
+        polling.next = Clock::time_point::max();  // code that the hook calls does not ask again
         const bool stop = hook();
         const Clock::time_point end = Clock::now();
         polling.next = end + std::clamp(kCostFactor * (end - now), kInterval, kLongestInterval);

@@ -1,9 +1,9 @@
 // Stopping long work from outside, as Ctrl-C does.
 //
-// Kernels and backward ask CheckInterrupt() after every tenth of a millisecond or so of work. It
-// asks the hook of the program, about every millisecond, and throws if the answer is yes. What was
-// being computed is lost, an array that was being written to in place is partly written, and all
-// else is as it was.
+// Kernels and backward call CheckInterrupt() about every tenth of a millisecond of work. It asks
+// the program's hook about every millisecond, and throws if the answer is yes. The result in
+// progress is lost, an array that was being written in place is partly written, and all else is
+// unchanged.
 #pragma once
 
 #include <atomic>
@@ -12,23 +12,23 @@
 
 namespace chainerx {
 
-// Whether the work of the calling thread shall stop. Called on the thread that called the routine,
-// never on one of the pool; holds no lock, so it may wait and may call routines of this library.
-// One that waits long is asked less often.
+// Returns whether the work of the calling thread shall stop. Called on the thread that called the
+// routine, never on one of the pool; no lock is held, so it may wait and may call routines of this
+// library. A hook that waits long is called less often.
 using InterruptHook = bool (*)();
 
-// For the whole process; null, as at first: nothing stops.
+// Sets the hook of the process; null, the default, never stops.
 CX_API void SetInterruptHook(InterruptHook hook);
 
 namespace internal {
 
-// Throws InterruptedError if the work shall stop. Some 30 ns.
+// Throws InterruptedError if the work shall stop. Takes some 30 ns.
 CX_API void CheckInterrupt();
 
-// The calling thread works for another one from now on: it stops when `*cancelled` is set.
+// From now on the calling thread works for another one: it stops when `*cancelled` is set.
 void SetInterruptFlag(const std::atomic<bool>* cancelled);
 
-// While this lives, nothing stops the thread: around steps that must all be done.
+// During its life nothing interrupts the thread: for steps that must all be done.
 class CX_API NoInterruptScope {
  public:
     NoInterruptScope();

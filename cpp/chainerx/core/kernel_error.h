@@ -1,8 +1,8 @@
-// What kernels find wrong in the values of their operands: an index or a label out of range, a
-// matrix that can't be factored.
+// Errors that kernels find in the values of operands: an index or a label out of range, a matrix
+// that can't be factored.
 //
-// Where kernels are synchronous, it is thrown at once. Elsewhere the kernel leaves it in the memory
-// of its device, is otherwise harmless (it touches nothing out of bounds; what it writes is
+// A synchronous kernel throws them at once. An asynchronous one leaves the error in the memory of
+// its device, is otherwise harmless (it accesses nothing out of bounds; its results are
 // unspecified), and the thread that launched it gets the same exception at its next
 // synchronization.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace chainerx {
 
-// Plain data, so that a device can hold one. `op` and `argument` are literals of the host.
+// Plain data that a device can store. `op` and `argument` are literals of the host.
 struct KernelError {
     enum class Kind : int32_t {
         kNone,
@@ -26,7 +26,7 @@ struct KernelError {
         kLength,
         kFewSteps,
         kDomain,
-        kSingular,  // from here on: what becomes a LinAlgError
+        kSingular,  // from here on the error becomes a LinAlgError
         kIndefinite,
         kNotFinite,
         kNoConvergence,
@@ -35,14 +35,14 @@ struct KernelError {
 
     Kind kind{Kind::kNone};
     bool may_ignore{false};   // kLabel: `ignored` marks rows that don't count
-    const char* op{nullptr};  // the routine, as users know it
+    const char* op{nullptr};  // name of the routine for users
     const char* argument{nullptr};
     int64_t position{0};  // of the value in the argument, in C order
     int64_t value{0};
-    int64_t bound{0};  // expected were values below; of kLength and kFewSteps, up to it
+    int64_t bound{0};  // exclusive upper bound of the value; inclusive for kLength and kFewSteps
     int64_t ignored{0};
-    uint64_t thread{0};             // which launched the kernel: internal::GetThreadToken()
-    const char* expected{nullptr};  // of kDomain: a literal, too
+    uint64_t thread{0};  // token of the thread that launched the kernel: internal::GetThreadToken()
+    const char* expected{nullptr};  // for kDomain: also a literal
 
     static KernelError Index(const char* op, const char* argument, int64_t position, int64_t index,
                              int64_t length, bool is_unsigned = false) {
@@ -60,24 +60,24 @@ struct KernelError {
                               int64_t length, int64_t bound) {
         return {Kind::kLength, false, op, argument, position, length, bound};
     }
-    // What `argument` says of a row needs `needed` steps, but it has `steps`.
+    // The values of `argument` for a row need `needed` steps, but it has `steps`.
     static KernelError FewSteps(const char* op, const char* argument, int64_t position,
                                 int64_t needed, int64_t steps) {
         return {Kind::kFewSteps, false, op, argument, position, needed, steps};
     }
 
-    // Matrix `position` of a batch of n x n has no pivot number `pivot`.
+    // Matrix `position` of a batch of n x n has a zero pivot, number `pivot`.
     static KernelError Singular(const char* op, const char* argument, int64_t position,
                                 int64_t pivot, int64_t n) {
         return {Kind::kSingular, false, op, argument, position, pivot, n};
     }
-    // Its first `rows` rows and columns are positive definite, one more are not.
+    // Its leading principal minor of order `rows` is positive definite, the next is not.
     static KernelError Indefinite(const char* op, const char* argument, int64_t position,
                                   int64_t rows, int64_t n) {
         return {Kind::kIndefinite, false, op, argument, position, rows, n};
     }
 
-    // `value` has the bits of the number. The position is below 0 for the only one.
+    // `value` has the bits of the number. A negative position means a single number.
     static KernelError Domain(const char* op, const char* argument, int64_t position, double number,
                               const char* expected) {
         KernelError error{Kind::kDomain, false, op, argument, position};
@@ -86,11 +86,11 @@ struct KernelError {
         return error;
     }
 
-    // Matrix `position` has NaN or an infinity, of which there is no decomposition.
+    // Matrix `position` has NaN or infinities, so that it has no decomposition.
     static KernelError NotFinite(const char* op, const char* argument, int64_t position) {
         return {Kind::kNotFinite, false, op, argument, position};
     }
-    // The iteration of LAPACK ended without a result, as its `info` says.
+    // The iteration of LAPACK ended without convergence, as its `info` says.
     static KernelError NoConvergence(const char* op, const char* argument, int64_t position,
                                      int64_t info) {
         return {Kind::kNoConvergence, false, op, argument, position, info};
@@ -113,12 +113,12 @@ class CX_API KernelCheckError : public IndexError {
     KernelError error_;
 };
 
-// What a synchronous kernel does with it.
+// Throws the error of a synchronous kernel.
 [[noreturn]] CX_API CX_COLD void Fail(const KernelError& error);
 
 namespace internal {
 
-// Names this thread for as long as it lives; no other thread ever has the same.
+// Identifies this thread as long as it lives; tokens are never reused.
 CX_API uint64_t GetThreadToken();
 CX_API bool IsThreadAlive(uint64_t token);
 

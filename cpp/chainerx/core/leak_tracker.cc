@@ -11,12 +11,12 @@ std::atomic<int64_t> internal::g_live[kNumTracked]{};
 
 namespace {
 
-// Who tracks: for leaks, or how many watch.
+// Guards the number of users that track leaks or watch memory.
 constinit internal::ForkMutex g_mutex;
 bool g_leaks = false;
 int g_watchers = 0;
 
-std::atomic<uint32_t> g_watch{0};  // numbers the times in which somebody watches; 0: nobody
+std::atomic<uint32_t> g_watch{0};  // number of the watching period; 0: nobody watches
 uint32_t g_last_watch = 0;
 std::atomic<int64_t> g_watched_live{0};
 std::atomic<int64_t> g_watched_peak{0};

@@ -1,5 +1,5 @@
-// Counts of live array bodies, graph nodes and buffers, for tests of leaks and of what graphs keep.
-// Off by default: then an object costs one predictable branch.
+// Counts of live array bodies, graph nodes and buffers, for tests of leaks and of the objects that
+// graphs keep. Off by default: then an object costs one predictable branch.
 #pragma once
 
 #include <atomic>
@@ -13,11 +13,11 @@ struct LiveCounts {
     int64_t bodies;
     int64_t nodes;
     int64_t buffers;
-    int64_t bytes;  // in buffers, but for memory of others
+    int64_t bytes;  // in buffers, except foreign memory
 };
 
-// Starts (from zero) or stops counting. Objects born before the start are not counted as they die
-// only if none of them dies while tracking, so start with a quiet library.
+// Starts (from zero) or stops counting. Objects made before the start distort the counts if they
+// are destroyed while tracking, so start with a quiet library.
 CX_API void SetLeakTracking(bool enabled);
 CX_API LiveCounts GetLiveCounts();
 
@@ -36,22 +36,22 @@ inline void TrackLive(Tracked what, int64_t by) {
     }
 }
 
-// Of `nbytes` of our own memory, born (1) or dead (-1).
+// Counts `nbytes` of our own memory, allocated (1) or freed (-1).
 CX_API CX_COLD void TrackBuffer(int64_t nbytes, int64_t by);
 
-// For the profiler: what is taken by whom, while somebody watches.
-// Whether nobody else watches.
+// For the profiler: allocations per thread while somebody watches. Returns whether nobody else
+// watches.
 CX_API bool WatchMemory(bool begin);
 struct WatchedMemory {
-    uint32_t watch;  // 0: nobody watches; else another number after a while when nobody did
-    int64_t taken;   // by this thread, since the first of those that watch now has begun
-    int64_t live;    // in all threads, above what was there then
-    int64_t peak;    // of that
+    uint32_t watch;  // number of the watching period; 0: nobody watches
+    int64_t taken;   // by this thread, since the watching period began
+    int64_t live;    // in all threads, relative to its beginning
+    int64_t peak;    // of `live`
 };
 CX_API WatchedMemory GetWatchedMemory();
-CX_API CX_COLD void WatchTaken(int64_t nbytes);  // negative when it is given back
+CX_API CX_COLD void WatchTaken(int64_t nbytes);  // negative when memory is freed
 
-// A workspace of a kernel that is taken, or given back.
+// Counts a kernel's workspace that is allocated or freed.
 inline void TrackWorkspace(int64_t nbytes) {
     if (g_tracking.load(std::memory_order_relaxed)) [[unlikely]] {
         WatchTaken(nbytes);

@@ -12,10 +12,10 @@ namespace chainerx {
 namespace internal {
 namespace {
 
-// Over the list of threads, which counters they use, and what they tell. Nothing is locked inside.
+// Guards the list of threads, their counters, and their reports. It takes no other lock.
 constinit ForkMutex g_mutex;
 constinit SmallBlocks* g_threads = nullptr;
-// For workspaces of threads that have never taken memory.
+// For workspaces of threads that have never allocated memory.
 constinit std::atomic<MemoryCounter*> g_any_counter{nullptr};
 
 int32_t Load(const int32_t& value) {
@@ -44,8 +44,8 @@ void Unlist(SmallBlocks& small) {
     small.counter = nullptr;
 }
 
-// What the threads of the parent had not told is told for them, since their memory may be used
-// otherwise from now on. The lock is not needed: there is one thread.
+// Reports for the threads of the parent, since their memory may be reused from now on. Needs no
+// lock: there is one thread.
 void ForgetOtherThreads() {
     for (SmallBlocks* small = g_threads; small != nullptr;) {
         SmallBlocks& other = *std::exchange(small, small->next);
@@ -95,7 +95,7 @@ MemoryCounter::MemoryCounter() {
     internal::g_any_counter.compare_exchange_strong(none, this, std::memory_order_acq_rel);
 }
 
-// Of devices that were not even made, for those that were live as long as the process.
+// Also called for a device whose constructor failed; live devices last as long as the process.
 MemoryCounter::~MemoryCounter() {
     MemoryCounter* self = this;
     internal::g_any_counter.compare_exchange_strong(self, nullptr, std::memory_order_acq_rel);

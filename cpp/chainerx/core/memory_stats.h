@@ -1,4 +1,4 @@
-// How much memory a device has in use, and had at most.
+// The memory that a device has in use, and its peak.
 #pragma once
 
 #include <atomic>
@@ -16,20 +16,20 @@ class Device;
 
 struct MemoryStats {
     int64_t in_use{0};       // bytes of blocks in use: those of arrays, and workspaces
-    int64_t peak_in_use{0};  // the most since the beginning, or the last reset
-    int64_t workspace{0};    // of in_use: what kernels work in
+    int64_t peak_in_use{0};  // maximum since the beginning, or the last reset
+    int64_t workspace{0};    // the part of in_use in workspaces of kernels
     int64_t peak_workspace{0};
     int64_t allocations{0};  // blocks of arrays in use; views share one
-    int64_t cached{0};       // bytes that are kept for reuse
-    int64_t limit{-1};       // the most that are kept; -1: there is none
+    int64_t cached{0};       // bytes cached for reuse
+    int64_t limit{-1};       // maximum of cached bytes; -1: no limit
 };
 
 // NotImplementedError if the device does not count its memory.
 CX_API MemoryStats GetMemoryStats(Device& device);
 CX_API void ResetPeakMemoryStats(Device& device);
 
-// What a device counts with. From any thread; a value that was there for a moment between two
-// calls is part of the peak.
+// The counter of a device. It may be used from any thread; the peak includes values that existed
+// only for a moment between two calls.
 class CX_API MemoryCounter {
  public:
     MemoryCounter();
@@ -37,14 +37,14 @@ class CX_API MemoryCounter {
     MemoryCounter(const MemoryCounter&) = delete;
     MemoryCounter& operator=(const MemoryCounter&) = delete;
 
-    // Negative when blocks are given back. `pending` bytes are in use besides, to be counted later.
+    // Negative when blocks are freed. `pending` bytes are also in use, and will be added later.
     void Add(int64_t bytes, int64_t blocks, int64_t pending = 0) noexcept {
         blocks_.fetch_add(blocks, std::memory_order_relaxed);
         Raise(peak_, in_use_.fetch_add(bytes, std::memory_order_relaxed) + bytes + pending);
     }
     void AddWorkspace(int64_t bytes) noexcept;
 
-    // All but `cached` and `limit`.
+    // Returns all but `cached` and `limit`.
     MemoryStats Read() noexcept;
     void ResetPeaks() noexcept;
 
@@ -66,22 +66,22 @@ namespace internal {
 
 #ifdef CHAINERX_BUILDING
 
-// Small blocks are counted by each thread for itself, in few instructions, and told to the counter
-// when the thread has taken or given back so many bytes. Read() asks all threads, so it is exact; a
-// peak may miss as much in each thread.
+// Each thread counts small blocks itself, in few instructions, and reports to the counter after
+// this many allocated or freed bytes. Read() asks all threads, so it is exact; a peak may miss as
+// much in each thread.
 inline constexpr int32_t kUntoldBytes = 64 << 10;
 
-// Tells the counter.
+// Reports to the counter.
 void TellSmall() noexcept;
 
-// Of this thread, not told yet.
+// Returns this thread's bytes that have not been reported yet.
 inline int64_t UntoldBytes(const MemoryCounter& counter) {
     const SmallBlocks& small = t_state.small_blocks;
     return small.counter == &counter ? small.give_room - small.take_room : 0;
 }
 
-// Other threads read these while their owner writes, so what is written has to be whole; one
-// instruction is, and costs less than the two moves of an atomic.
+// Other threads read these while their owner writes, so a write must not tear; one instruction does
+// not, and costs less than the two moves of an atomic.
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
 inline bool SubtractIsNegative(int32_t& value, int32_t by) {
     bool negative;
@@ -102,12 +102,12 @@ inline void AddOne(int32_t& value) { AddRelaxed(value, 1); }
 inline void SubtractOne(int32_t& value) { AddRelaxed(value, -1); }
 #endif
 
-// What a thread counts for.
+// Returns whether this thread counts for that counter.
 inline bool UsesCounter(const MemoryCounter& counter) {
     return t_state.small_blocks.counter == &counter;
 }
 
-// Of a thread that uses the counter; true if it is time to TellSmall().
+// For a thread that uses the counter; returns true if it is time for TellSmall().
 inline bool CountSmallTaken(int32_t bytes) noexcept {
     AddOne(t_state.small_blocks.count);
     return SubtractIsNegative(t_state.small_blocks.take_room, bytes);
@@ -117,14 +117,15 @@ inline bool CountSmallGiven(int32_t bytes) noexcept {
     return SubtractIsNegative(t_state.small_blocks.give_room, bytes);
 }
 
-// Has the thread count for this device from now on.
+// Makes the thread count for this device from now on.
 void UseCounter(MemoryCounter& counter) noexcept;
 
-// Whose workspace it is that this thread takes: of the device on which it has last taken or given
-// back memory; threads of the pool take it from the one that they work for. Null if there is none.
+// Returns the counter for this thread's workspaces: that of the device on which it has last
+// allocated or freed memory; threads of the pool use that of the thread for which they work. Null
+// if there is none.
 MemoryCounter* CounterOfWorkspaces() noexcept;
 
-// When a thread ends.
+// Called when a thread ends.
 void TellSmallForTheLastTime() noexcept;
 
 #endif

@@ -1,4 +1,4 @@
-// The BLAS library of the native backend, for those who may not see native/: defined in
+// The BLAS library of the native backend, for callers that may not include native/: defined in
 // native/gemm/blas_library.cc.
 #pragma once
 
@@ -8,21 +8,21 @@
 
 namespace chainerx {
 
-// Where to look for OpenBLAS, before the places known here; Python tells where its package is.
-// Without effect once a BLAS is open.
+// Sets where to look for OpenBLAS before the default places; Python passes the path of its package.
+// Has no effect once a BLAS is open.
 CX_API void SetOpenBlasPath(const char* path);
 
 struct BlasInfo {
     std::string engine;   // $CHAINERX_BLAS: "auto", "openblas", "own", "plain", or "file"
-    std::string path;     // the file that serves as BLAS, or "none" if the plain loops are in use
-    std::string version;  // its own words; may be empty
-    std::string threads;  // how many it computes a product with, in words
-    std::string reason;   // why there is none, with what was tried; empty if there is one
+    std::string path;     // the library file, or "none" if the plain loops are in use
+    std::string version;  // as the library states it; may be empty
+    std::string threads;  // number of threads for a product, in words
+    std::string reason;   // why there is none, with the paths tried; empty if there is one
 };
-// Opens it, which throws if $CHAINERX_BLAS or $CHAINERX_OPENBLAS names what can't be used.
+// Opens the library; throws if $CHAINERX_BLAS or $CHAINERX_OPENBLAS names one that can't be used.
 CX_API BlasInfo GetBlasInfo();
 
-// Whether it has what chainerx needs of LAPACK. Opens it, as above.
+// Returns whether it has the functions of LAPACK that chainerx needs. Opens it, as above.
 CX_API bool IsLapackAvailable();
 
 }  // namespace chainerx

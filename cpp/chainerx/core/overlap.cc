@@ -22,8 +22,8 @@ bool MayShareMemorySlow(const Array& a, const Array& b) {
     const Extent ea = ExtentOf(a.raw_data(), a.shape(), a.strides(), a.GetItemSize());
     const Extent eb = ExtentOf(b.raw_data(), b.shape(), b.strides(), b.GetItemSize());
     if (ea.end <= eb.begin || eb.end <= ea.begin) return false;
-    // All elements lie at multiples of `step` from the first, those of b at a distance: columns of
-    // one matrix lie between each other.
+    // If all elements lie at multiples of `step` from the first, compares the offsets of a and b:
+    // columns of one matrix interleave without overlap.
     int64_t step = 0;
     for (const Array* x : {&a, &b}) {
         for (int8_t i = 0; i < x->ndim(); ++i) {
@@ -44,7 +44,7 @@ struct Axis {
     int64_t reach;  // the largest difference of two indices
 };
 
-// Looks for indices of two elements whose addresses differ by less than the size of an element.
+// Searches for indices of two elements whose addresses differ by less than the size of an element.
 class Search {
  public:
     Search(const Axis* axes, int n, int64_t item_size) : axes_{axes}, n_{n}, item_size_{item_size} {
@@ -52,13 +52,13 @@ class Search {
         for (int i = 0; i < n; ++i) span_[i + 1] = span_[i] + axes[i].reach * axes[i].stride;
     }
 
-    // `distance`: what the indices of the axes from n on differ by, in bytes; all are alike if
-    // `same`. Axes are taken from the longest stride down.
+    // `distance`: the byte distance by which the axes from n on differ; `same`: all their indices
+    // are equal. Axes are taken in descending order of strides.
     bool Find(int n, int64_t distance, bool same) {
         if (n == 0) return !same && std::abs(distance) < item_size_;
         if (++steps_ > kMaxSteps) return true;
         const Axis& axis = axes_[n - 1];
-        // What the shorter strides can make up for.
+        // The distance that the shorter strides can compensate.
         const int64_t room = span_[n - 1] + item_size_ - 1;
         const int64_t first = std::max(-axis.reach, FloorDiv(-room - distance, axis.stride));
         const int64_t last = std::min(axis.reach, FloorDiv(room - distance, axis.stride));
@@ -77,14 +77,14 @@ class Search {
     const Axis* axes_;
     int n_;
     int64_t item_size_;
-    int64_t span_[kMaxNdim + 1];  // of the first axes
+    int64_t span_[kMaxNdim + 1];  // bytes spanned by the first axes
     int64_t steps_{0};
 };
 
 }  // namespace
 
 bool OverlapsItself(const Shape& shape, const Strides& strides, int64_t item_size) {
-    Axis axes[kMaxNdim];  // the shortest stride first
+    Axis axes[kMaxNdim];  // ascending by stride
     int n = 0;
     for (int8_t i = 0; i < shape.ndim(); ++i) {
         if (shape[i] == 0) return false;
@@ -95,7 +95,7 @@ bool OverlapsItself(const Shape& shape, const Strides& strides, int64_t item_siz
         axes[at] = axis;
     }
     if (n > 0 && axes[0].stride == 0) return true;
-    // Nearly always each axis steps over all that the shorter strides reach.
+    // In nearly all layouts each axis steps over all that the shorter strides reach.
     int64_t extent = item_size;
     bool nested = true;
     for (int i = 0; i < n; ++i) {

@@ -61,7 +61,7 @@ Fn* Symbol(void* library, const char* symbol, const std::string& path) {
     return reinterpret_cast<Fn*>(p);
 }
 
-// The library stays loaded: its kernels and deleters may be needed as long as the process lives.
+// The library stays loaded: its kernels and deleters may be needed for the life of the process.
 std::unique_ptr<Backend> Open(Context& context, const std::string& name, const std::string& path) {
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {

@@ -11,7 +11,7 @@
 
 namespace chainerx::internal {
 
-// For code outside of the library, which thread state is not compiled into.
+// For code outside of the library, for which thread state is not visible.
 CX_API void* PoolAllocOutside(size_t size);
 CX_API void PoolFreeOutside(void* p, size_t size) noexcept;
 
@@ -29,7 +29,7 @@ inline constexpr size_t kPoolMaxSize = kPoolGrain * ThreadState::kNumPoolClasses
 CX_API void* PoolAllocSlow(size_t size);
 CX_API void PoolFreeSlow(void* p, size_t size) noexcept;
 
-// Null if there is none at hand. `size` is at most kPoolMaxSize.
+// Returns null if no free block is available. `size` is at most kPoolMaxSize.
 inline void* PoolTryAlloc(size_t size) {
     const size_t c = (size + kPoolGrain - 1) / kPoolGrain;
     ThreadState::FreeList& list = t_state.pool[c - 1];
@@ -49,7 +49,7 @@ inline void* PoolAlloc(size_t size) {
     return PoolAllocSlow(size);
 }
 
-// `size` as it was asked for, at most kPoolMaxSize.
+// `size` is the requested size, at most kPoolMaxSize.
 inline void PoolFreeSmall(void* p, size_t size) noexcept {
     const size_t c = (size + kPoolGrain - 1) / kPoolGrain;
     ThreadState::FreeList& list = t_state.pool[c - 1];
@@ -62,7 +62,7 @@ inline void PoolFreeSmall(void* p, size_t size) noexcept {
     PoolFreeSlow(p, size);
 }
 
-// `size` as it was asked for.
+// `size` is the requested size.
 inline void PoolFree(void* p, size_t size) noexcept {
     if (size <= kPoolMaxSize) [[likely]]
         return PoolFreeSmall(p, size);

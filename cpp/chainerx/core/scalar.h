@@ -30,7 +30,7 @@ class Scalar {
     Scalar(std::complex<double> value)  // NOLINT: as above
         : kind_{DtypeKind::kComplex}, float_{value.real()}, imag_{value.imag()} {}
 
-    // An integer of more than 64 bits, of which only the size is kept.
+    // An integer of more than 64 bits; keeps only an approximation.
     static Scalar HugeInt(double value) {
         Scalar s;
         s.is_huge_ = true;
@@ -39,7 +39,7 @@ class Scalar {
     }
     bool IsHugeInt() const { return is_huge_; }
 
-    // kUInt only for values that came as uint64_t; they may exceed int64.
+    // kUInt only for values that were given as uint64_t; they may exceed int64.
     DtypeKind kind() const { return kind_; }
 
     // The dtype of an array made from this scalar alone.
@@ -74,7 +74,7 @@ class Scalar {
         }
     }
 
-    // Whether bool or an integer dtype holds the number, cut to an integer.
+    // Returns whether bool or an integer dtype can represent the number after truncation.
     CX_API bool Fits(Dtype dtype) const;
 
     Scalar operator-() const {
@@ -116,7 +116,7 @@ class Scalar {
     double imag_{0};
 };
 
-// The dtype of an operation between an array and a scalar.
+// Returns the dtype of an operation between an array and a scalar.
 inline Dtype ResultType(Dtype array, const Scalar& scalar) {
     const DtypeKind kind = scalar.kind();
     if (kind < DtypeKind::kFloat || kind <= GetKind(array)) return array;

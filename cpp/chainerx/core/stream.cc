@@ -6,7 +6,7 @@
 namespace chainerx {
 namespace {
 
-// The innermost scope of this thread. On no path of a synchronous device.
+// The innermost scope of this thread. Synchronous devices never read it.
 thread_local StreamScope* t_scope = nullptr;
 
 }  // namespace

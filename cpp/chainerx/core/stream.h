@@ -1,4 +1,4 @@
-// Queues of a device whose kernels run later than they are called.
+// Queues of devices with asynchronous kernels.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,12 @@ namespace chainerx {
 
 class Device;
 
-// What is put into one stream runs in that order; between two streams there is no order but what
-// WaitFor makes. A stream belongs to its device and lives as long: others may keep pointers to it.
+// Work in one stream runs in the order in which it was queued; between two streams only WaitFor
+// defines an order. A stream belongs to its device and lives as long: others may keep pointers to
+// it.
 class CX_API Stream {
  public:
-    // How far a stream has come; tickets of one stream grow.
+    // A position in a stream; tickets of one stream increase.
     using Ticket = uint64_t;
 
     explicit Stream(Device& device) : device_{device} {}
@@ -23,21 +24,20 @@ class CX_API Stream {
 
     Device& device() const { return device_; }
 
-    // Stands for all that has been put in so far.
+    // Returns a ticket for all work that has been queued so far.
     virtual Ticket Mark() noexcept = 0;
     virtual bool IsDone(Ticket ticket) noexcept = 0;
-    // Makes the host wait. Errors of kernels are not its business: see Device::Synchronize.
+    // Makes the host wait. It does not throw errors of kernels: see Device::Synchronize.
     virtual void Wait(Ticket ticket) = 0;
-    // What is put in from now on runs after `ticket` of another stream of the same device.
+    // Work that is queued from now on runs after `ticket` of another stream of the same device.
     virtual void WaitFor(Stream& other, Ticket ticket) = 0;
 
  private:
     Device& device_;
 };
 
-// The stream of `device` on which this thread allocates and computes: that of the innermost
-// StreamScope of this thread for the device, else its default stream. null where kernels are
-// synchronous.
+// Returns the stream of `device` on which this thread allocates and computes: that of the innermost
+// StreamScope of this thread for the device, else its default stream. null for synchronous kernels.
 CX_API Stream* GetCurrentStream(const Device& device);
 
 class CX_API StreamScope {

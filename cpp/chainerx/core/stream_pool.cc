@@ -56,7 +56,7 @@ int64_t StreamPool::ClassSize(int c) {
     return ((int64_t{1} << log) + (c % 8 + 1) * (int64_t{1} << (log - 3))) * kGrain;
 }
 
-// By now derived classes have gone, and with them the streams: what is left goes without a call.
+// Derived classes and their streams are gone by now: the remaining blocks are freed without a call.
 StreamPool::~StreamPool() {
     for (Block* b = TakeAll(); b != nullptr;) delete std::exchange(b, b->next);
 }
@@ -85,7 +85,7 @@ Buffer* StreamPool::Allocate(int64_t nbytes) {
         }
         try {
             block = new Block{data, c, home};
-        } catch (...) {  // nobody else knows of the memory
+        } catch (...) {  // nobody else has the memory
             FreeBlock(data, ClassSize(c));
             throw;
         }
@@ -97,7 +97,7 @@ Buffer* StreamPool::Allocate(int64_t nbytes) {
         peak_in_use_ = std::max(peak_in_use_, in_use_);
         ++allocations_;
         return buffer;
-    } catch (...) {  // the block is free again
+    } catch (...) {  // the block becomes free again
         const std::lock_guard lock{mutex_};
         cached_ += ClassSize(c);
         block->next = std::exchange(free_[c], block);
@@ -126,7 +126,7 @@ void StreamPool::Delete(Buffer* buffer) {
 }
 
 void StreamPool::Free(Block* block) noexcept {
-    // All uses are queued by now, since whoever queues one holds the buffer.
+    // All uses have been queued by now, since their callers hold the buffer.
     for (Use& use : block->uses) use.ticket = use.stream->Mark();
     const std::lock_guard lock{mutex_};
     in_use_ -= ClassSize(block->size_class);

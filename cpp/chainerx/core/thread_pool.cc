@@ -43,7 +43,7 @@ void Pause() {
 #endif
 }
 
-// Looks at `word` until it differs from `old`, or for a while. Returns what it saw last.
+// Polls `word` until it differs from `old`, or for a while. Returns its last value.
 uint32_t Spin(const std::atomic<uint32_t>& word, uint32_t old) {
     const auto deadline = std::chrono::steady_clock::now() + kSpinTime;
     do {
@@ -84,11 +84,11 @@ int DefaultNumThreads() {
 }
 
 #ifdef __linux__
-// Sleeps while `word` is `old`, or less.
+// Sleeps until `word` may differ from `old`.
 void Sleep(std::atomic<uint32_t>& word, uint32_t old) {
     syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, old, nullptr, nullptr, 0);
 }
-// Ends the sleep of at most n threads, with one call of the system.
+// Wakes at most n sleeping threads by one system call.
 void Wake(std::atomic<uint32_t>& word, int n) {
     syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, n, nullptr, nullptr, 0);
 }
@@ -97,12 +97,12 @@ void Sleep(std::atomic<uint32_t>& word, uint32_t old) { word.wait(old); }
 void Wake(std::atomic<uint32_t>& word, int) { word.notify_all(); }
 #endif
 
-// One job at a time. A worker that is late finds the job closed and goes back to waiting, so the
-// caller waits only for workers that have really begun.
+// Runs one job at a time. A late worker finds the job closed and waits again, so the caller waits
+// only for workers that have really begun.
 class Pool {
  public:
-    // The pool of this process. Never freed: a worker may still be on its way out of a job that has
-    // ended.
+    // Returns the pool of this process. It is never freed: a worker may still be leaving a job that
+    // has ended.
     static Pool* Get();
 
     void Run(int64_t n_blocks, internal::BlockFunction function, const void* context,
@@ -117,7 +117,8 @@ class Pool {
     void Stop();
 
  private:
-    // A state: kOpen, how many workers may join the job, how many are in it.
+    // The state consists of kOpen, the number of workers that may join the job, and the number
+    // inside.
     static constexpr uint32_t kOpen = uint32_t{1} << 31;
     static constexpr int kRoomShift = 16;
     static constexpr uint32_t kInside = (uint32_t{1} << kRoomShift) - 1;
@@ -139,7 +140,7 @@ class Pool {
     alignas(64) std::atomic<uint32_t> signal_{0};
     std::atomic<int> sleepers_{0};
 
-    // The job. Written while it is closed and nobody is in it, read by those who are in it.
+    // The job. It is written while closed with nobody inside, and read by those inside.
     internal::BlockFunction function_{};
     const void* context_{};
     int64_t n_blocks_{};
@@ -152,9 +153,9 @@ class Pool {
 };
 
 std::atomic<Pool*> g_pool{nullptr};
-std::atomic<int> g_num_threads{0};  // 0: not known yet
+std::atomic<int> g_num_threads{0};  // 0: not determined yet
 
-// The threads of the parent don't exist in a forked child: it leaves the parent's pool behind and
+// The threads of the parent don't exist in a forked child, which abandons the parent's pool and
 // makes another.
 [[maybe_unused]] const int g_fork_handler =
     pthread_atfork(nullptr, nullptr, [] { g_pool.store(nullptr, std::memory_order_relaxed); });
@@ -183,7 +184,7 @@ int Pool::Grow(int n_workers) {
                 workers_.emplace_back([this] { WorkerLoop(); });
             }
         } catch (const std::system_error&) {
-            // No more threads to be had: results are the same with fewer.
+            // If no more threads can be created, the results are the same with fewer.
         } catch (const std::bad_alloc&) {
         }
         pthread_sigmask(SIG_SETMASK, &old, nullptr);
@@ -192,7 +193,7 @@ int Pool::Grow(int n_workers) {
 }
 
 void Pool::WakeWorkers(int n) {
-    // Either a worker that goes to sleep sees the new signal, or we see the sleeper.
+    // Either a worker about to sleep sees the new signal, or we see the sleeper.
     signal_.fetch_add(1, std::memory_order_seq_cst);
     const int sleepers = sleepers_.load(std::memory_order_seq_cst);
     const int awake = static_cast<int>(workers_.size()) - sleepers;
@@ -219,7 +220,7 @@ void Pool::WorkerLoop() {
         if (stopped_.load(std::memory_order_acquire)) {
             return;
         }
-        // More may be awake than the job asks for: those of an earlier one, and those that spin.
+        // More workers may be awake than the job needs: those of an earlier job, and spinning ones.
         uint32_t state = state_.load(std::memory_order_relaxed);
         bool joined = false;
         while ((state & kOpen) != 0 && (state & kInside) < ((state & ~kOpen) >> kRoomShift) &&
@@ -237,8 +238,8 @@ void Pool::WorkerLoop() {
     }
 }
 
-// A block, and then what is left. Whether it was interrupted, which is for the caller of the pool
-// to know.
+// Runs a block, and then remaining ones. Returns whether it was interrupted, which the caller of
+// the pool handles.
 bool Pool::RunShare(int64_t block) {
     try {
         for (; block < n_blocks_; block = TakeBlock()) {
@@ -262,15 +263,15 @@ bool Pool::RunShare(int64_t block) {
 void Pool::Run(int64_t n_blocks, internal::BlockFunction function, const void* context,
                int n_threads) {
     const int n_workers = Grow(static_cast<int>(std::min<int64_t>(n_threads, n_blocks)) - 1);
-    // More threads than CPUs: a spinning worker would keep another from its work.
+    // If there are more threads than CPUs, a spinning worker would keep another from its work.
     spin_.store(n_workers < internal::CountCpus(kMaxThreads), std::memory_order_relaxed);
 
     function_ = function;
     context_ = context;
     n_blocks_ = n_blocks;
     counter_ = internal::CounterOfWorkspaces();
-    // The first is for this thread. Else a worker that wakes in its place may have taken all before
-    // it goes on, and what a kernel takes in its own thread would be a matter of luck (profiler.h).
+    // The first block is for this thread. Otherwise a fast worker might take all blocks before it,
+    // and the share of a kernel's own thread would be random (profiler.h).
     next_.store(1, std::memory_order_relaxed);
     failed_.store(false, std::memory_order_relaxed);
     state_.store(kOpen + (static_cast<uint32_t>(n_workers) << kRoomShift),
@@ -279,7 +280,7 @@ void Pool::Run(int64_t n_blocks, internal::BlockFunction function, const void* c
 
     const bool interrupted = RunShare(0);
 
-    // Closed, and without room.
+    // Closes the job, so that no more workers join.
     uint32_t state = state_.fetch_and(kInside, std::memory_order_acq_rel) & kInside;
     while (state != 0) {
         state = AwaitChange(state_, state, spin_.load(std::memory_order_relaxed));
@@ -287,7 +288,7 @@ void Pool::Run(int64_t n_blocks, internal::BlockFunction function, const void* c
     if (failed_.load(std::memory_order_relaxed)) {
         const std::exception_ptr error = std::exchange(error_, nullptr);
         Release();
-        // Comes first: whoever interrupts has set an error of its own, which must not be lost.
+        // Comes first: the interrupting code has set its own error, which must not be lost.
         if (interrupted) throw InterruptedError{"interrupted"};
         std::rethrow_exception(error);
     }
@@ -295,8 +296,7 @@ void Pool::Run(int64_t n_blocks, internal::BlockFunction function, const void* c
 }
 
 void Pool::Stop() {
-    // Whoever runs a job now keeps the pool and its workers; they are left to the end of the
-    // process.
+    // A thread that runs a job now keeps the pool and its workers, until the process ends.
     if (!TryAcquire()) {
         return;
     }

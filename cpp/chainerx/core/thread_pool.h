@@ -1,4 +1,4 @@
-// The threads that kernels run on.
+// The threads of kernels.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace chainerx {
 
-// The number of threads that a kernel may use, the calling one included. At first
-// $CHAINERX_NUM_THREADS, else the CPUs that this process may run on (affinity mask, cgroup quota).
+// Returns the number of threads that a kernel may use, including the calling one. The default is
+// $CHAINERX_NUM_THREADS, else the CPUs that this process may use (affinity mask, cgroup quota).
 CX_API int GetNumThreads();
 
-// Holds for the whole process, from the next ParallelFor on. Throws ValueError unless 1 <= n <=
+// Applies to the whole process, from the next ParallelFor on. Throws ValueError unless 1 <= n <=
 // 1024.
 CX_API void SetNumThreads(int n);
 
@@ -24,15 +24,15 @@ CX_API void RunBlocks(int64_t n_blocks, BlockFunction function, const void* cont
 }  // namespace internal
 
 // Calls f(block) once for every 0 <= block < n_blocks, in no order, from up to GetNumThreads()
-// threads, and returns when all have returned. The caller works too. Where a result could depend
-// on how work is cut, cut it into blocks by shape and dtype alone: then it doesn't depend on the
+// threads, and returns when all calls have returned. The caller works too. If a result could depend
+// on the partition of the work, make blocks by shape and dtype alone: then it doesn't depend on the
 // number of threads.
 //
 // Called from within a block, or while another thread uses the pool, it runs all blocks in the
-// calling thread: it never waits for a thread that it can't be sure of. The first exception of a
-// block ends the loop early and is thrown here, and so does an interrupt (core/interrupt.h): blocks
-// of more than a millisecond ask CheckInterrupt() themselves. In a forked child the pool is made
-// anew; a block itself must not fork.
+// calling thread: it never waits for a thread that may not make progress. The first exception of a
+// block ends the loop early and is rethrown here, and so does an interrupt (core/interrupt.h):
+// blocks of more than a millisecond must call CheckInterrupt() themselves. A forked child makes a
+// new pool; a block itself must not fork.
 template <typename F>
 void ParallelFor(int64_t n_blocks, const F& f) {
     if (n_blocks == 1) {

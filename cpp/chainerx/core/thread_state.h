@@ -1,5 +1,5 @@
-// All that is thread-local, in one struct: default device and context, backprop modes, pools.
-// Constant-initialized and reached without a wrapper call (initial-exec), hence small.
+// All thread-local state in one struct: default device and context, backprop modes, pools. It is
+// constant-initialized and accessed without a wrapper call (initial-exec), hence small.
 #pragma once
 
 #include <cstdint>
@@ -26,17 +26,17 @@ struct BackpropMode {
     uint64_t token;  // identifies the scope, since scopes may be left out of order
 };
 
-// What is rarely used; made on first need, deleted when the thread ends.
+// Rarely used state, allocated on demand, deleted when the thread ends.
 struct ThreadExtra {
     std::vector<BackpropMode> modes;
     uint64_t next_token;  // starts at another number in each thread
 };
 
-// The small blocks of one device that this thread has taken and given back, and not told of yet:
+// The small blocks of one device that this thread has allocated and freed, and not reported yet:
 // core/memory_stats.h. Other threads read it.
 struct SmallBlocks {
     MemoryCounter* counter;  // of the device
-    int32_t take_room;       // bytes that may be taken until it is told
+    int32_t take_room;       // bytes that may be allocated before the next report
     int32_t give_room;
     int32_t count;
     SmallBlocks* next;  // of another thread
@@ -55,20 +55,21 @@ struct ThreadState {
     uint32_t pool_limit{0};  // 0 until the thread's clean-up is registered, and after it ran
 
     SmallBlocks small_blocks{};
-    // Of a thread of the pool: whose memory the job works on.
+    // In a thread of the pool: the counter of the thread for which it works.
     MemoryCounter* job_counter{nullptr};
 
     Context* default_context{nullptr};
-    uint32_t contexts_destroyed{0};  // of all, when the default context was last known to be alive
+    // number of destroyed contexts when the default context was last known to be alive
+    uint32_t contexts_destroyed{0};
     Device* default_device{nullptr};
 
-    // The ids of `record_context` that operations record now; see RecordMask().
+    // The ids of `record_context` for which operations record now; see RecordMask().
     Context* record_context{nullptr};
     uint64_t record_mask{~uint64_t{0}};
 
     Region* region{nullptr};         // the function that is being computed; new nodes belong to it
-    uint32_t differentiating{0};     // derivatives that are being computed, one inside another
-    RecordTap* record_tap{nullptr};  // sees what is recorded; null where nobody looks
+    uint32_t differentiating{0};     // nesting depth of derivatives that are being computed
+    RecordTap* record_tap{nullptr};  // sees recorded operations; null if there is none
 
     uint64_t node_sequence{0};
     void* doomed_nodes{nullptr};  // autograd: nodes waiting for destruction
@@ -81,10 +82,10 @@ extern CX_API constinit thread_local ThreadState t_state __attribute__((tls_mode
 
 CX_API ThreadExtra& GetThreadExtra();
 
-// Has what the thread owns cleaned up when it ends; false if that has been done.
+// Registers the clean-up of this thread's state; false if it has already run.
 bool RegisterThread();
 
-// Computes the mask of a context that is not the cached one.
+// Computes the mask of a context other than the cached one.
 CX_API uint64_t RecordMaskSlow(Context* context);
 
 // The backprop ids for which operations on arrays of `context` record a graph in this thread.
@@ -95,7 +96,7 @@ inline uint64_t RecordMask(Context* context) {
 }
 
 // Enters a mode; the token leaves it. Tokens are unique in the process; leaving returns false if
-// the mode was entered in another thread, where it stays.
+// the mode was entered in another thread, where it stays active.
 CX_API uint64_t PushBackpropMode(Context* context, uint64_t ids, bool enabled);
 CX_API bool PopBackpropMode(uint64_t token) noexcept;
 

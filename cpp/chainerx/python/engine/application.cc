@@ -27,7 +27,7 @@ void Application::SetArray(Input& input, PyObject* array, Kind kind) {
         return;
     }
     input.object = Py_NewRef(array);
-    // Where nothing is recorded, the array itself will do.
+    // If nothing is recorded, the input array itself is the output.
     const bool itself = in_graph || (kind == Kind::kChainerx && !needs_.records);
     input.array = itself ? Self(array) : SideOf(name_, array);
 }

@@ -1,4 +1,4 @@
-// One application of a function: what its inputs are, and its outputs as variables.
+// One application of a function: its inputs as arrays, its outputs as variables.
 #pragma once
 
 #include <algorithm>
@@ -17,10 +17,10 @@
 
 namespace chainerx::python::engine {
 
-// What a composition gives: an array, or a tuple of them.
+// The result of a composition: an array, or a tuple of arrays.
 class Results {
  public:
-    // Of at most so many.
+    // Makes this a tuple; `n` is the maximum number of arrays.
     void SetTuple(size_t n) {
         is_tuple_ = true;
         if (n > 1) others_.reserve(n - 1);
@@ -48,13 +48,13 @@ class Application {
  public:
     struct Needs {
         bool records;        // of all inputs in the graph
-        bool has_variables;  // an array has one of its own: somebody looks at the call
+        bool has_variables;  // an array has its own variable: the user can observe the call
     };
     Application(const char* name, size_t n_inputs, Needs needs)
         : name_{name}, needs_{needs}, inputs_{n_inputs} {}
 
-    // Takes inputs; None stands for an input that is left out, which the first one can be of
-    // functions of the user's only.
+    // Takes inputs; None stands for an omitted input, which only functions of the user may have as
+    // their first.
     void SetInputs(PyObject* const* args, bool any);
 
     Kind kind() const { return kind_; }
@@ -63,9 +63,10 @@ class Application {
 
     void AddTo(CheckKey& key) const;
     void AddInputsTo(internal::Region* region);
-    // For a composition. Hooks may have assigned the array of a variable. Null if left out.
+    // The arrays, for a composition; null if omitted. Hooks may have assigned the array of a
+    // variable.
     void CopyTo(Few<Array>& arrays) const;
-    // The same as new references to Python objects; None if left out. There is room for size().
+    // The same as new references to Python objects; None if omitted. `args` has size() elements.
     void UnwrapTo(PyObject** args) const;
     // The arrays as the user sees them. New tuple.
     Ref InputTuple() const;
@@ -75,11 +76,11 @@ class Application {
     PyObject* WrapOutputs(const OpInfo& op, Results& results, internal::Region* region);
 
  private:
-    // A variable, or an array of the user's; null if left out.
+    // A variable, or an array of the user; null if omitted.
     struct Input {
         PyObject* object{nullptr};
         bool is_variable{false};
-        Array array{};  // of what is no variable
+        Array array{};  // of an input that is no variable
 
         Input() = default;
         Input(const Input&) = delete;
@@ -97,7 +98,7 @@ class Application {
     PyObject* InputAgain(const Input& input, Array y);  // as an output
     PyObject* WrapOutput(Array& y);
     static void AddOutput(internal::Region* region, PyObject* variable);
-    // Those that nobody recorded.
+    // Adds results that no gradient function was recorded for.
     CX_COLD void AddOpaque(const OpInfo& op, Results& results, internal::Region* region);
     [[noreturn]] CX_COLD void ThrowNotArray(size_t i, PyObject* o) const;
     [[noreturn]] CX_COLD void ThrowMixed(Kind kind) const;
@@ -109,7 +110,7 @@ class Application {
     Few<Input> inputs_;
 };
 
-// Here, for they are called once per operation.
+// Inline, since it is called once per operation.
 
 inline void Application::SetInputs(PyObject* const* args, bool any) {
     for (size_t i = 0; i < size(); ++i) {
@@ -176,7 +177,7 @@ inline void Application::AddOutput(internal::Region* region, PyObject* variable)
 }
 
 inline PyObject* Application::WrapOutput(Array& y) {
-    // An input has other handles.
+    // If the count is above 1, an input has other handles.
     if (y.body()->StrongCount() != 1) {
         if (const Input* input = InputOf(y)) return InputAgain(*input, y);
     }

@@ -1,4 +1,4 @@
-// Attributes of Python objects, read without running code of Python's.
+// Reads attributes of Python objects without running Python code.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace chainerx::python::engine {
 
-// Whether all keys are of the class str itself. Then looking something up runs no code: a class
-// that users derive from it may have an __eq__ of its own.
+// Whether all keys have exactly the class str. Then a lookup runs no code; a subclass of str may
+// have its own __eq__.
 inline bool HasPlainKeys(PyObject* dict) {
     PyObject* key;
     PyObject* value;
@@ -19,32 +19,32 @@ inline bool HasPlainKeys(PyObject* dict) {
     return true;
 }
 
-// Borrowed; null without an error if there is none. Keys are strings; the dict is held by the
-// caller, unless its keys are plain.
+// Borrowed; null without an error if absent. Keys are strings; the caller holds the dict, unless
+// its keys are plain.
 inline PyObject* Find(PyObject* dict, PyObject* key) {
     PyObject* value = PyDict_GetItemWithError(dict, key);
     if (value == nullptr && PyErr_Occurred() != nullptr) throw PythonError{};
     return value;
 }
 
-// The dict of an object that has one, which owns it.
+// Borrowed: the dict of an object that has one.
 inline PyObject* DictOf(PyObject* o) { return Check(PyObject_GenericGetDict(o, nullptr)).get(); }
 
-// That a class and all above it are what they were. Never true again once it was false.
+// Detects changes of a class and its bases. Once the check is false, it never becomes true again.
 struct ClassVersion {
     PyTypeObject* type{nullptr};
     unsigned int version{0};
 
-    // Of a class that an attribute was looked up in.
+    // The version of the class of an object whose attribute was looked up.
     static ClassVersion Of(PyObject* o) { return {Py_TYPE(o), Py_TYPE(o)->tp_version_tag}; }
-    // 0: the class has none.
+    // Version 0: the class has none.
     bool IsOf(PyObject* o) const {
         return Py_TYPE(o) == type && version != 0 && type->tp_version_tag == version;
     }
 };
 
-// That nothing was written to a dict since: a tenth of the cost of looking up what is in it. Where
-// Python does not count, that is never known.
+// Detects writes to a dict, at a tenth of the cost of looking up its items. On versions of Python
+// that don't count writes, the check always fails.
 class DictVersion {
  public:
     DictVersion() = default;
@@ -52,7 +52,7 @@ class DictVersion {
     bool IsOf(PyObject* dict) const { return version_ != 0 && version_ == Read(dict); }
 
  private:
-    // Python 3.11 and 3.12 give each dict a number that no dict had before, whenever it changes.
+    // Python 3.11 and 3.12 give a dict a new, globally unique number at each change.
     static uint64_t Read([[maybe_unused]] PyObject* dict) {
 #if PY_VERSION_HEX < 0x030D0000
 #pragma GCC diagnostic push

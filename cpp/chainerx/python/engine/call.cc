@@ -49,7 +49,7 @@ const Array& Composed(const char* name, PyObject* o) {
     return Self(o);
 }
 
-// What a composition in Python returns.
+// Adds the return value of a composition in Python.
 inline void AddTo(Results& results, const char* name, PyObject* result) {
     if (!PyTuple_Check(result)) {
         results.Add(Composed(name, result));
@@ -73,7 +73,7 @@ Ref ArraysOf(PyObject* variables) {
     return tuple;
 }
 
-// The attribute values of the function: parameters, then what compose has saved.
+// The attribute values of the function: parameters, followed by those that compose has saved.
 Ref AttributeValues(EntryObject* entry, PyObject* const* params, PyObject* result) {
     const auto n = static_cast<size_t>(entry->n_params);
     const size_t n_saved = entry->saves ? static_cast<size_t>(PyTuple_GET_SIZE(result)) - 1 : 0;
@@ -99,7 +99,8 @@ Ref Materialize(EntryObject* entry, PyObject* values, Kind kind, PyObject* funct
     return f;
 }
 
-// As a call in the source has them if it names all attributes in their order: no need to sort.
+// Whether a call names all attributes in the order of their declaration, as most calls do: then no
+// sorting is needed.
 bool AreAllInOrder(const EntryObject* entry, PyObject* keywords) {
     const Py_ssize_t n = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0;
     if (n != entry->n_params) return false;
@@ -109,7 +110,7 @@ bool AreAllInOrder(const EntryObject* entry, PyObject* keywords) {
     return true;
 }
 
-// The place of an attribute among those of the entry.
+// The index of an attribute among those of the entry.
 Py_ssize_t FindAttribute(const EntryObject* entry, PyObject* name) {
     for (Py_ssize_t i = 0; i < entry->n_params; ++i) {
         const int equal =
@@ -206,11 +207,11 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject* keywords) {
     entry->has_graph = graph != 0;
     entry->promotes = promotes != 0;
     entry->cache = new CheckCache;
-    Py_INCREF(o);  // regions refer to it, too
+    Py_INCREF(o);  // referenced by regions, too
     return o;
 }
 
-// entry.apply(function, *inputs, **attributes): with a function object of the user's.
+// entry.apply(function, *inputs, **attributes): applies a function object of the user.
 PyObject* Apply(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
     auto* entry = reinterpret_cast<EntryObject*>(self);
     try {
@@ -236,7 +237,7 @@ PyMemberDef g_entry_members[] = {
     {nullptr, 0, 0, 0, nullptr}};
 
 // run_native(function, inputs, method): calls the user's forward_chainerx(arrays) with arrays in
-// the graph. Returns chainer.Fallback as it is, else a tuple of variables.
+// the graph. Returns chainer.Fallback unchanged, else a tuple of variables.
 PyObject* RunNative(PyObject*, PyObject* const* args, Py_ssize_t n) {
     try {
         if (n != 3 || !IsFunction(args[0]) || !PyTuple_Check(args[1])) {
@@ -337,7 +338,7 @@ PyObject* CallEntry(EntryObject* entry, PyObject* const* args, size_t n_args, Py
         application.DropRequiresGrad();
     }
     Ref in_data;
-    Ref f;  // the region may let go of it meanwhile
+    Ref f;  // the region may release its reference meanwhile
     if (observed) [[unlikely]] {
         if (function == nullptr) {
             f = Materialize(entry, MakeTuple(params, n_params).get(), application.kind(), nullptr);
@@ -350,7 +351,7 @@ PyObject* CallEntry(EntryObject* entry, PyObject* const* args, size_t n_args, Py
     }
 
     Results outputs;
-    Ref result;  // of a composition in Python
+    Ref result;  // the result of a composition in Python
     {
         const internal::RegionScope scope{record ? region.get() : nullptr};
         const NoRecordScope no_record{!record};
@@ -390,7 +391,7 @@ PyObject* CallEntry(EntryObject* entry, PyObject* const* args, size_t n_args, Py
             region.get()->release = &ReleasePayload;
         }
     }
-    // Then nobody else has a handle of an output that is no input.
+    // Then no one else has a handle of an output that is not an input.
     result = Ref{};
     Ref wrapped{application.WrapOutputs(*entry->op, outputs, record ? region.get() : nullptr)};
     if (observed) [[unlikely]] {

@@ -1,5 +1,4 @@
-// The call of a function whose body is chainerx routines: unwrap, check, open a region, compose,
-// wrap.
+// Calls a function whose body is chainerx routines: unwrap, check, open a region, compose, wrap.
 #pragma once
 
 #include <span>
@@ -10,14 +9,14 @@
 
 namespace chainerx::python::engine {
 
-// A built-in function: its class, and how it is composed of chainerx routines. Callable from Python
-// with the inputs, and the attributes by name.
+// A built-in function: its class, and its composition of chainerx routines. Python calls it with
+// the inputs, and with attributes by name.
 struct EntryObject {
     PyObject_HEAD vectorcallfunc vectorcall;
     PyObject* cls;         // a subclass of FunctionNode: attributes, type check
     PyObject* compose;     // (arrays, attributes) -> an array or a tuple of them
     PyObject* attributes;  // tuple of interned str
-    PyObject* defaults;    // tuple of their values; Ellipsis for one that has none
+    PyObject* defaults;    // tuple of their values; Ellipsis for a required one
     const OpInfo* op;
     int n_params;    // the number of attributes
     bool by_name;    // compose takes attributes by name, else after the arrays
@@ -25,30 +24,31 @@ struct EntryObject {
     bool has_check;  // the class checks types
     bool check_uses_params;
     bool has_graph;  // else the outputs have no creator
-    bool promotes;   // chainerx arrays of several dtypes may be mixed
+    bool promotes;   // accepts chainerx arrays of mixed dtypes
     struct CheckCache* cache;
 };
 
-// Makes the FunctionNode of a region that has none. New reference.
+// Makes the FunctionNode of a region without one. New reference.
 PyObject* MaterializeFunction(internal::Region* region);
 
 // Calls `entry` with the inputs and then a value for each attribute.
 PyObject* CallEntry(EntryObject* entry, PyObject* const* args, size_t n_args,
                     PyObject* function = nullptr);
 
-// What computes the one output of a function of one array.
+// Computes the single output of a function of one array.
 struct Composition {
     static constexpr int kMaxParams = 2;
     Array (*f)(const Array& x, const void* data);
     const void* data;
 };
-// The same as CallEntry for inputs and parameters that would pass the type check, with a
-// composition that does what that of `entry` would. The entry has a graph, and saves nothing.
-// `packed` is null, or a tuple of the parameters.
+// Like CallEntry, for inputs and parameters that would pass the type check, with a composition that
+// is equivalent to that of `entry`. The entry has a graph and saves nothing. `packed` is null, or a
+// tuple of the parameters.
 PyObject* CallUnary(EntryObject* entry, VariableObject* x, std::span<PyObject* const> params,
                     const Composition& compose, PyObject* packed = nullptr);
 
-// Of a variable or an array of any kind; -1 where it is no matrix, or has no array.
+// The number of rows of a variable or an array of any kind; -1 if it is not a matrix, or has no
+// array.
 int64_t RowsOfMatrix(const char* op, PyObject* o);
 
 bool IsEntry(PyObject* o);

@@ -1,5 +1,5 @@
-// Remembers for which dtypes and shapes a function's type check has passed, so that the check
-// itself, which is Python, runs once for each.
+// Remembers the dtypes and shapes that passed a function's type check. The check is Python code,
+// and so it runs only once for each.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,8 @@ namespace chainerx::python::engine {
 
 class CheckKey {
  public:
-    // Up to matrices a word says all, unless they are huge: keys of recurrent networks are long.
+    // One word suffices for at most two dimensions, unless they are huge: keys of recurrent
+    // networks are long.
     void Add(const Array& x) {
         const int n = x.ndim();
         const int64_t head = static_cast<int64_t>(x.dtype()) | (static_cast<int64_t>(n) << 8);
@@ -28,7 +29,7 @@ class CheckKey {
     }
     void AddAbsent() { Push(0); }
     bool fits() const { return size_ <= kMost; }
-    // The highest bits are the good ones: a product moves what differs upwards only.
+    // The highest bits are the best mixed: a multiplication propagates differences upwards only.
     uint64_t Hash() const {
         uint64_t h = 0xcbf29ce484222325;
         const auto add = [&h](int64_t word) {
@@ -40,7 +41,7 @@ class CheckKey {
     }
     friend bool operator==(const CheckKey& a, const CheckKey& b) {
         if (a.size_ != b.size_) return false;
-        // Not memcmp: there are one or two, most of the time.
+        // A loop, not memcmp, since there are usually one or two words.
         for (size_t i = 0; i < a.n_few(); ++i) {
             if (a.few_[i] != b.few_[i]) return false;
         }
@@ -48,11 +49,11 @@ class CheckKey {
     }
 
  private:
-    // Most functions have so few inputs; those of sequences have hundreds.
+    // Most functions have at most this many inputs; those of sequences have hundreds.
     static constexpr size_t kFew = 32;
     static constexpr size_t kMost = 4096;
 
-    // Bits of the first word of an array, beside its dtype and its number of dimensions.
+    // Bits of the first word of an array, above its dtype and its number of dimensions.
     static constexpr int64_t kSmall = 1 << 23;
     static constexpr int64_t kInOneWord = 1 << 12;
     static constexpr int64_t kInSome = 1 << 13;
@@ -72,16 +73,17 @@ class CheckKey {
     std::vector<int64_t> more_;
 };
 
-// Direct-mapped: what is pushed out is checked again. Guarded by the GIL.
+// Direct-mapped: evicted keys are checked again. Guarded by the GIL.
 struct CheckCache {
     static constexpr int kBits = 6;
 
-    // `params` null if the check does not look at them.
+    // `params` is null if the check does not depend on them.
     bool Contains(const CheckKey& key, PyObject* params) const {
         const Place& p = places_[PlaceOf(key)];
         if (!p.used || !(p.key == key)) return false;
         if (params == nullptr) return true;
-        const Ref known{Py_NewRef(p.params)};  // comparing may run code that comes here again
+        // A comparison may run code that re-enters this function.
+        const Ref known{Py_NewRef(p.params)};
         const int same = PyObject_RichCompareBool(known.get(), params, Py_EQ);
         if (same < 0 && PyErr_ExceptionMatches(PyExc_Exception) == 0) throw PythonError{};
         if (same < 0) PyErr_Clear();  // arrays don't compare to a bool: check again

@@ -14,7 +14,7 @@ namespace chainerx::python::engine {
 
 namespace {
 
-// Attributes of an object of its own for each thread, over those of another object.
+// Thread-local attributes over those of another object.
 struct ConfigObject {
     PyObject_HEAD PyObject* global;
     PyObject* local;  // a threading.local
@@ -42,8 +42,8 @@ const Names& GetNames() {
 
 // ---- the configuration --------------------------------------------------------------------------
 
-// What the running thread has set: a dict, new reference. Null with an error if there is none, as
-// in an object that __init__ has not seen.
+// The values that the running thread has set: a dict, new reference. Null with an error if there is
+// none, as in an object whose __init__ was not called.
 PyObject* LocalValues(ConfigObject* config) {
     if (config->local == nullptr) {
         PyErr_SetString(PyExc_AttributeError, "the configuration is not initialized");
@@ -64,7 +64,7 @@ PyObject* Read(ConfigObject* config, PyObject* name) {
     if (!values) return nullptr;
     if (PyObject* value = PyDict_GetItemWithError(values.get(), name)) return Py_NewRef(value);
     if (PyErr_Occurred() != nullptr) return nullptr;
-    // It may be another one, or the same one.
+    // The parent may be another configuration, or this one.
     if (Py_EnterRecursiveCall(" while reading a configuration") != 0) return nullptr;
     PyObject* value = PyObject_GetAttr(config->global, name);
     Py_LeaveRecursiveCall();
@@ -72,7 +72,7 @@ PyObject* Read(ConfigObject* config, PyObject* name) {
 }
 
 PyObject* GetAttribute(PyObject* self, PyObject* name) {
-    // What the class has comes first, and is rarely asked for.
+    // Attributes of the class come first, though they are rarely read.
     for (const PyTypeObject* type = Py_TYPE(self); type != nullptr && type != &PyBaseObject_Type;
          type = type->tp_base) {
         if (PyDict_Contains(type->tp_dict, name) != 0) return PyObject_GenericGetAttr(self, name);
@@ -83,7 +83,7 @@ PyObject* GetAttribute(PyObject* self, PyObject* name) {
     return Read(AsConfig(self), name);
 }
 
-// Sets what the running thread has; null deletes it. Returns what was there: null if nothing was.
+// Sets a value of the running thread; null deletes it. Returns the previous value, or null.
 Ref Exchange(ConfigObject* config, PyObject* name, PyObject* value) {
     const Names& names = GetNames();
     if (value != nullptr && name == names.dtype) {
@@ -161,20 +161,20 @@ PyMemberDef g_members[] = {
 
 // ---- with blocks --------------------------------------------------------------------------------
 
-// One that is being executed.
+// One active `with` block.
 struct Block {
     unsigned long thread;
     Ref old;  // null: the value was not set
     std::unique_ptr<BackpropModeScope> mode;
 };
 
-// Sets a value from the beginning of a `with` block to its end; may be entered again inside itself,
-// and by several threads. Also a decorator of functions.
+// Sets a value for the duration of a `with` block. It may be entered recursively, and by several
+// threads. Also a decorator of functions.
 struct ContextObject {
     PyObject_HEAD PyObject* config;
     PyObject* name;
     PyObject* value;
-    bool sets_mode;  // sets the backprop mode of chainerx, too, to the truth of `value`
+    bool sets_mode;  // also sets the backprop mode of chainerx to the truth of `value`
     std::vector<Block> blocks;
 };
 
@@ -182,7 +182,7 @@ PyTypeObject* g_context_type = nullptr;
 
 ContextObject* AsContext(PyObject* o) { return reinterpret_cast<ContextObject*>(o); }
 
-// The same with any object that has a dict, which is to say the configuration of all threads.
+// The same for any object with a dict, such as the configuration of all threads.
 Ref ExchangeIn(PyObject* config, PyObject* name, PyObject* value) {
     if (PyObject_TypeCheck(config, g_config_type)) return Exchange(AsConfig(config), name, value);
     Ref old;

@@ -1,5 +1,5 @@
-// chainer.config: values of the running thread over values of all. Read in many functions, and set
-// around many.
+// chainer.config: values of the running thread over global values. Many functions read it, and many
+// calls are made inside of a block that sets it.
 #pragma once
 
 #include "chainerx/python/bind.h"
@@ -7,13 +7,13 @@
 
 namespace chainerx::python::engine {
 
-// The mirror of `chainer.config` is read anew. Nothing before chainer is imported.
+// Updates the mirror of `chainer.config`. Does nothing before chainer is imported.
 void ReadConfig(State& state);
 
 // Whether `chainer.config.train` is true.
 bool IsTraining();
 
-// Sets `enable_backprop` of the running thread during its life, both there and in the mirror.
+// Sets `enable_backprop` of the running thread during its lifetime, both there and in the mirror.
 class BackpropConfig {
  public:
     explicit BackpropConfig(bool enabled);

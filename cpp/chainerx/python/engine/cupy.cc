@@ -103,7 +103,7 @@ PyObject* ToCupy(const Array& x) {
     const Ref memory = Check(PyObject_CallFunction(
         g_memory, "NLOi", PyLong_FromVoidPtr(buffer->data()),
         static_cast<long long>(buffer->nbytes()), owner.get(), x.device().index()));
-    // A part of an empty array may begin behind the end of its memory.
+    // The data of an empty array may begin after the end of its memory.
     const auto offset =
         view.GetTotalSize() == 0 ? 0 : view.raw_data() - static_cast<char*>(buffer->data());
     const Ref pointer =

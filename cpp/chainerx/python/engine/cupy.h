@@ -1,4 +1,4 @@
-// CuPy arrays: the same memory as chainerx arrays of the backend cuda.
+// CuPy arrays share memory with chainerx arrays of the backend cuda.
 #pragma once
 
 #include "chainerx/core/array.h"
@@ -6,7 +6,7 @@
 
 namespace chainerx::python::engine {
 
-// cupy.ndarray; null where chainer found no CuPy that works.
+// cupy.ndarray; null if chainer found no working CuPy.
 extern PyTypeObject* g_cupy_ndarray;
 
 inline bool IsCupy(PyObject* o) {

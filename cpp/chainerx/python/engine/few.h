@@ -1,4 +1,4 @@
-// So many elements, on the stack most of the time: the inputs of a recurrent layer are 22.
+// An array of a size given at run time, usually on the stack: a recurrent layer has 22 inputs.
 #pragma once
 
 #include <cstddef>
@@ -40,10 +40,10 @@ class Few {
     alignas(T) unsigned char few_[kFew * sizeof(T)];
 };
 
-// Borrowed.
+// Borrowed references.
 using Pointers = Few<PyObject*>;
 
-// Owned.
+// Owned references.
 class Objects : public Few<PyObject*> {
  public:
     using Few::Few;

@@ -24,14 +24,15 @@ namespace {
 
 bool IsView(const FunctionObject* f) { return f->region != nullptr && f->region->view == f; }
 
-// The region forgets the function, and the views that only this one reports to the collector.
+// Unlinks the function from its region, together with the views that only it reports to the
+// collector.
 Ref TakeFromView(FunctionObject* f) {
     if (!IsView(f)) return Ref{};
     f->region->view = nullptr;
     return Ref{static_cast<PyObject*>(std::exchange(f->region->input_views, nullptr))};
 }
 
-// Lets go of the region.
+// Releases the region.
 void Unbind(FunctionObject* f) {
     const Ref views = TakeFromView(f);
     if (Region* region = std::exchange(f->region, nullptr)) region->Unref();
@@ -59,7 +60,7 @@ int Clear(PyObject* self) {
 void Dealloc(PyObject* self) {
     PyObject_GC_UnTrack(self);
     FunctionObject* f = AsFunction(self);
-    const Ref views = TakeFromView(f);  // first: nobody may find it there any more
+    const Ref views = TakeFromView(f);  // first, so that no one finds it there any more
     if (f->weakrefs != nullptr) PyObject_ClearWeakRefs(self);
     Py_CLEAR(f->dict);
     Unbind(f);
@@ -81,12 +82,12 @@ bool HasHooks(const FunctionObject* f) {
     return hooks != nullptr && PyDict_Check(hooks) && PyDict_GET_SIZE(hooks) != 0;
 }
 
-// version(array): how often chainerx has written in place to the memory; 0 for arrays of others.
+// version(array): the number of in-place writes of chainerx to the memory; 0 for other arrays.
 PyObject* Version(PyObject*, PyObject* array) {
     return PyLong_FromUnsignedLong(IsNdArray(array) ? Self(array).buffer()->version() : 0);
 }
 
-// forget_writes(array, version): what chainerx has written since does not count.
+// forget_writes(array, version): ignores the writes of chainerx since that version.
 PyObject* ForgetWrites(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
     try {
         if (n_args != 2) throw TypeError{"forget_writes: expected an array and a version"};
@@ -129,8 +130,8 @@ PyObject* Retained(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
     }
 }
 
-// observe(function, whether): a function in the graph has hooks of its own, so that the graph keeps
-// this very object; or it has none any more.
+// observe(function, whether): tells that a function in the graph has hooks, so that the graph keeps
+// this very object, or that it has none any more.
 PyObject* Observe(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
     if (n_args != 2 || !IsFunction(args[0])) {
         PyErr_SetString(PyExc_TypeError, "observe: expected a FunctionNode and a bool");
@@ -143,7 +144,7 @@ PyObject* Observe(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
     Py_RETURN_NONE;
 }
 
-// pin(function): the graph keeps this very object, with what the user has done to it.
+// pin(function): makes the graph keep this very object, with all changes by the user.
 PyObject* PinObject(PyObject*, PyObject* f) {
     if (!IsFunction(f)) {
         PyErr_SetString(PyExc_TypeError, "pin: expected a FunctionNode");
@@ -219,14 +220,15 @@ void PinFunction(Region* region, PyObject* function) {
 
 PyObject* FunctionOf(Region* region) {
     if (region->view != nullptr) return Py_NewRef(static_cast<PyObject*>(region->view));
-    // Applied again meanwhile: its attributes are about the last time, but it is the creator.
+    // The function was applied again: its attributes describe the last application, but it is still
+    // the creator.
     if (region->foreign && region->payload != nullptr) {
         return Py_NewRef(static_cast<PyObject*>(region->payload));
     }
     const Hold<Region> hold{region};
     PyObject* f = MaterializeFunction(region);
     Unbind(AsFunction(f));
-    if (region->view != nullptr) {  // materializing it has run code of the user's
+    if (region->view != nullptr) {  // materializing it has run code of the user
         Py_DECREF(f);
         return Py_NewRef(static_cast<PyObject*>(region->view));
     }

@@ -1,4 +1,4 @@
-// FunctionNode, the C++ part: the Python object of a region.
+// The C++ part of FunctionNode, the Python object of a region.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ struct FunctionObject {
     PyObject_HEAD PyObject* dict;
     PyObject* weakrefs;
     internal::Region* region;  // owned; null before the function is applied
-    bool seen;                 // by the user, as a creator: its inputs remain the same objects
+    bool seen;                 // read as a creator by the user: its inputs remain the same objects
 };
 
 extern PyTypeObject* g_function_type;
@@ -24,12 +24,12 @@ inline FunctionObject* AsFunction(PyObject* o) { return reinterpret_cast<Functio
 
 // The function object of a region, made if there is none. New reference.
 PyObject* FunctionOf(internal::Region* region);
-// That of the creator of a place; None for a leaf. The graph keeps it from now on, so that its id
-// and its attributes are those of the function. New reference.
+// The function object of a slot's creator; None for a leaf. The graph keeps it from now on, so that
+// its id and its attributes are those of the function. New reference.
 PyObject* CreatorOf(internal::Slot* slot);
 
-// Holds a region while a function is applied. If no node came of it, the region has no reason to
-// keep its payload, which may refer to it.
+// Holds a region while a function is applied. If no node was recorded, the region drops its
+// payload, which may refer to the region.
 class RegionHold {
  public:
     RegionHold() = default;
@@ -48,11 +48,11 @@ class RegionHold {
     internal::Region* region_{nullptr};
 };
 
-// The operation that a function of a user's class is in the graph, named after that class.
+// The operation that represents a user's class in the graph; it has the name of the class.
 const OpInfo& ClassOp(PyObject* f);
 
 // A region whose payload is `function`, which is bound to it. `again`: the function was applied
-// once more, so that it knows no longer what is in the region that it was bound to.
+// once more, and no longer knows the contents of its previous region.
 internal::Region* BindRegion(PyObject* function, Kind kind, bool again = true);
 // Releases a payload that is a Python object.
 void ReleasePayload(internal::Region& region) noexcept;
@@ -61,7 +61,7 @@ void ReleasePayload(internal::Region& region) noexcept;
 Ref InputArrays(internal::Region& region);
 Ref GradientArrays(std::span<const Array> grads, Kind kind);
 
-// The function object becomes what the region keeps, with its hooks and whatever else it has.
+// Makes the function object the payload of the region, with its hooks and all its attributes.
 void PinFunction(internal::Region* region, PyObject* function);
 
 PyGetSetDef* FunctionAttributes();  // function_attributes.cc

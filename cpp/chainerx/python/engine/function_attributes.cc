@@ -1,4 +1,4 @@
-// Attributes and methods of FunctionNode: where the function stands in the graph.
+// Attributes and methods of FunctionNode that describe its position in the graph.
 #include "chainerx/python/engine/function.h"
 #include "chainerx/python/engine/node.h"
 #include "chainerx/python/engine/traverse.h"
@@ -10,7 +10,7 @@ using internal::Slot;
 
 namespace {
 
-// A weak reference to the node of an output: callable, as weakref.ref is.
+// A weak reference to the node of an output. It is callable, as weakref.ref is.
 struct OutputRef {
     PyObject_HEAD Region* region;  // owned
     uint32_t index;
@@ -43,7 +43,7 @@ PyObject* CallOutputRef(PyObject* self, PyObject*, PyObject*) {
     }
 }
 
-// A function that was applied to no inputs: what was unchained has no outputs in the graph.
+// Whether the function was applied to no inputs. An unchained one has no outputs in the graph.
 bool IsSource(Region& region) {
     for (const Slot* slot : region.outputs) {
         if (slot != nullptr && slot->node != nullptr &&
@@ -87,7 +87,7 @@ PyObject* Inputs(PyObject* self, void*) {
 
 PyObject* Outputs(PyObject* self, void*) {
     Region* region = AsFunction(self)->region;
-    // Neither before it is applied nor after it is unchained.
+    // None before it is applied, and after it is unchained.
     if (region == nullptr || region->inputs.empty()) Py_RETURN_NONE;
     const Hold<Region> hold{region};  // the collector may run code of the user's
     const uint32_t n = region->outputs.size();
@@ -112,11 +112,12 @@ PyObject* Rank(PyObject* self, void*) {
 
 PyObject* UnchainFunction(PyObject* self, PyObject*) {
     if (Region* region = AsFunction(self)->region) {
-        const Hold<Region> hold{region};  // what dies below may run code of the user's
+        const Hold<Region> hold{region};  // the deallocations below may run code of the user
         for (Slot* slot : region->outputs) {
             if (slot != nullptr) Cut(slot);
         }
-        // The nodes are in a chain that ends at the outputs: what they refer to goes with them.
+        // The nodes form a chain that ends at the outputs: all that they refer to is released with
+        // them.
         for (Slot* slot : region->outputs) {
             if (slot != nullptr && slot->node != nullptr) slot->node->Unchain();
         }

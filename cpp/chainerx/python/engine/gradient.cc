@@ -17,7 +17,7 @@ namespace chainerx::python::engine {
 
 namespace {
 
-// Callable as the composition is: with its inputs, followed by parameters.
+// Callable like the composition: with its inputs, followed by parameters.
 struct WithGradientObject {
     PyObject_HEAD vectorcallfunc vectorcall;
     PyObject* compose;   // (*arrays, *parameters) -> array
@@ -48,7 +48,7 @@ class Kept {
                     ", expected a tuple of an array or None per input"};
 }
 
-// What a node keeps for backward.
+// The state that a node keeps for backward.
 struct Backward {
     Kept self;
     Kept params;

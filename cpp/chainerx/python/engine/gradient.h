@@ -1,4 +1,5 @@
-// Compositions with a gradient of their own, for those whose recorded steps would keep too much.
+// Compositions with a hand-written gradient, used if their recorded steps would keep too much
+// memory.
 #pragma once
 
 #include "chainerx/python/bind.h"

@@ -30,13 +30,13 @@ struct NStepVariant {
 struct NativeObject {
     PyObject_HEAD vectorcallfunc vectorcall;
     const struct Native* native;
-    NStepVariant variant;  // of what has some
+    NStepVariant variant;  // of functions that have variants
 };
 
 struct Native {
     const char* name;
-    size_t n_least;  // inputs
-    size_t n_most;   // the last of them may be left out
+    size_t n_least;  // the minimum number of inputs
+    size_t n_most;   // the maximum; the last of them may be omitted
     size_t n_params;
     void (*call)(const NativeObject& self, Inputs& inputs, PyObject* const* params,
                  Results& results);
@@ -44,7 +44,8 @@ struct Native {
 
 constexpr size_t kAnyNumber = ~size_t{0};
 
-// In the dtype of x: weights of another precision do not change that of the data.
+// Casts weights to the dtype of x, so that weights of another precision do not change that of the
+// data.
 template <typename F>
 void CallLinearBy(const F& linear, Inputs& inputs, Results& results) {
     const Array& x = inputs[0];
@@ -85,8 +86,8 @@ NStepResult CallSteps(RecurrentCell cell, const NStepOptions& options, const Arr
     }
 }
 
-// Inputs are the states, weights, biases, and steps or whole sequences; parameters the number of
-// layers, the ratio of the dropout between them, and its key.
+// Inputs are the states, weights, biases, and steps or whole sequences; parameters are the number
+// of layers, the ratio of the dropout between them, and its key.
 void CallNStep(const NativeObject& self, Inputs& inputs, PyObject* const* params,
                Results& results) {
     const char* op = "n_step";

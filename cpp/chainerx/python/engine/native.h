@@ -1,5 +1,5 @@
-// Compositions in C++: an entry calls them with arrays, without Python objects in between. To
-// Python they are functions of chainerx arrays, as any composition.
+// Compositions in C++: an entry calls them with arrays, without intermediate Python objects. Python
+// sees them as functions of chainerx arrays, as any composition.
 #pragma once
 
 #include "chainerx/core/array.h"
@@ -11,8 +11,8 @@ namespace chainerx::python::engine {
 
 bool IsNative(PyObject* compose);
 
-// Adds to the results. With the inputs (a null array stands for None), which may be moved from, and
-// a value for each attribute.
+// Adds to the results. The inputs (a null array stands for None) may be moved from; there is a
+// value for each attribute.
 void CallNative(PyObject* native, Few<Array>& inputs, PyObject* const* params, Results& results);
 
 void InitNative(PyObject* module);

@@ -19,8 +19,8 @@ namespace {
 struct NodeObject {
     PyObject_HEAD PyObject* weakrefs;
     Slot* slot;      // owned
-    PyObject* name;  // null: that of the variable
-    Kind kind;       // of arrays at that place
+    PyObject* name;  // null: the name of the variable
+    Kind kind;       // of the arrays of that slot
 };
 
 PyTypeObject* g_node_type = nullptr;
@@ -67,7 +67,7 @@ int Traverse(PyObject* self, visitproc visit, void* arg) {
 void Dealloc(PyObject* self) {
     PyObject_GC_UnTrack(self);
     NodeObject* n = AsNode(self);
-    // First: nobody may find it there any more.
+    // First, so that no one finds it there any more.
     if (n->slot != nullptr && n->slot->view == n) n->slot->view = nullptr;
     if (n->weakrefs != nullptr) PyObject_ClearWeakRefs(self);
     if (n->slot != nullptr) n->slot->Unref();
@@ -92,7 +92,7 @@ PyObject* VariableOrNone(NodeObject* n) {
     return Py_NewRef(v != nullptr ? v : Py_None);
 }
 
-// The variable may be over another kind by now.
+// The array of the variable may have another kind by now.
 Kind KindAt(NodeObject* n) {
     const auto* v = static_cast<VariableObject*>(n->slot->variable);
     return v != nullptr ? v->cell->kind : n->kind;
@@ -101,7 +101,7 @@ Kind KindAt(NodeObject* n) {
 PyObject* GetVariable(NodeObject* n) {
     const bool is_new = LivingVariable(n->slot) == nullptr;
     PyObject* v = VariableAt(n->slot, KindAt(n), nullptr);
-    if (v == nullptr) {  // one without data still shows where it stands
+    if (v == nullptr) {  // a variable without data still has its slot
         const bool requires_grad = (n->slot->live.load() & GraphBit()) != 0;
         v = NewUnrecordedVariable(Py_None, n->kind, requires_grad);
         AsVariable(v)->node = Py_NewRef(reinterpret_cast<PyObject*>(n));
@@ -132,7 +132,7 @@ PyObject* Name(PyObject* self, void*) {
     return Py_NewRef(v != nullptr && v->name != nullptr ? v->name : Py_None);
 }
 
-// Nodes own no data: functions keep what they need.
+// Nodes own no data: functions keep all that they need.
 int SetData(PyObject*, PyObject*, void*) { return 0; }
 
 int SetName(PyObject* self, PyObject* name, void*) {
@@ -208,7 +208,8 @@ PyObject* NodeOf(Slot* slot, Kind kind) {
     if (slot->view != nullptr) return Py_NewRef(static_cast<PyObject*>(slot->view));
     const Hold<Slot> hold{slot};
     Ref node{NewNode(slot, kind)};
-    if (slot->view != nullptr) return Py_NewRef(static_cast<PyObject*>(slot->view));  // meanwhile
+    // Set meanwhile.
+    if (slot->view != nullptr) return Py_NewRef(static_cast<PyObject*>(slot->view));
     slot->view = node.get();
     return node.Release();
 }

@@ -1,4 +1,4 @@
-// VariableNode: a place in the graph as Python sees it.
+// VariableNode: a slot of the graph as Python sees it.
 #pragma once
 
 #include "chainerx/autograd/graph.h"
@@ -7,14 +7,15 @@
 
 namespace chainerx::python::engine {
 
-// The one view of a slot, whose arrays are of that kind. New reference.
+// The unique view of a slot, whose arrays have the given kind. New reference.
 PyObject* NodeOf(internal::Slot* slot, Kind kind);
-// What it is the view of.
+// The slot of the view.
 internal::Slot* SlotOfNode(PyObject* node);
-// The view, if there is one, keeps the name of a variable that goes, unless it has its own.
+// Gives the view, if there is one, the name of a variable that is deallocated, unless it has its
+// own.
 void KeepName(const internal::Slot* slot, PyObject* name);
 
-// The variable's gradient as an attribute of its node, and so on.
+// Defines VariableNode, whose attributes, such as the gradient, are those of the variable.
 void InitNode(PyObject* module);
 
 }  // namespace chainerx::python::engine

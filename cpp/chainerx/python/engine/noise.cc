@@ -39,7 +39,7 @@ Array DrawNumbers(const Array& x) {
     return random::UnitNumbers(x.shape(), Dtype::kFloat32, x.device(), DrawKey());
 }
 
-// dropout_mask(x, ratio): 0 with that probability, else what keeps the mean.
+// dropout_mask(x, ratio): 0 with that probability, else the scale that preserves the mean.
 PyObject* DropoutMask(PyObject*, PyObject* const* args, Py_ssize_t n) {
     try {
         if (n != 2) throw TypeError{"dropout_mask: expected an array and a ratio"};

@@ -1,4 +1,4 @@
-// Backward and grad over variables, and who looks on.
+// Backward and grad over variables, and their observers.
 #include <optional>
 #include <vector>
 
@@ -22,7 +22,7 @@ using internal::Slot;
 
 namespace {
 
-// Calls hooks and looks for NaN, at the borders of functions.
+// Calls hooks and checks for NaN at the boundaries of functions.
 class Observer : public internal::RunObserver {
  public:
     explicit Observer(const State& state)
@@ -49,11 +49,11 @@ class Observer : public internal::RunObserver {
     }
 
     void End(Region& region) override {
-        // Above it may be those of runs that have failed.
+        // Entries above it may belong to runs that have failed.
         size_t n = open_.size();
         while (n != 0 && open_[n - 1].region != &region) --n;
         if (n == 0) return;
-        std::vector<Open> ended;  // what goes may run code that comes here again
+        std::vector<Open> ended;  // the deallocations may run code that re-enters this function
         for (; open_.size() >= n; open_.pop_back()) ended.push_back(std::move(open_.back()));
         const Open& last = ended.back();
         Call(g_callbacks.backward_end, last);
@@ -68,7 +68,7 @@ class Observer : public internal::RunObserver {
     };
 
     static void Call(PyObject* callback, const Open& open) {
-        // What it refers to lives on, whatever the hooks do.
+        // Keeps the function alive, whatever the hooks do.
         const Ref function{Py_NewRef(open.function.get())};
         const Ref in_data{Py_NewRef(open.in_data.get())};
         const Ref out_grad{Py_NewRef(open.out_grad.get())};
@@ -76,13 +76,13 @@ class Observer : public internal::RunObserver {
                                            nullptr));
     }
 
-    const bool debug_;  // of the run, whatever functions set for themselves
+    const bool debug_;  // of the run, even if functions change the configuration
     RunObserver* saved_;
-    // Several where a function's backward starts a run of chainerx's.
+    // There are several if the backward of a function starts a run of chainerx.
     std::vector<Open> open_;
 };
 
-// With double backprop, gradients are recorded though chainer.config says that nothing is.
+// With double backprop, gradients are recorded even if chainer.config disables recording.
 class GradientRecordScope {
  public:
     GradientRecordScope(const State& state, bool twice) {
@@ -96,7 +96,7 @@ class GradientRecordScope {
     std::optional<BackpropModeScope> mode_;
 };
 
-// Gradients of chainerx arrays come without the scale, as from chainerx.backward; others keep it.
+// Gradients of chainerx arrays are unscaled, as those of chainerx.backward; others keep the scale.
 std::optional<double> ScaleOf(PyObject* outputs, const std::optional<double>& scale) {
     if (PyTuple_GET_SIZE(outputs) == 0) return std::nullopt;
     PyObject* first = PyTuple_GET_ITEM(outputs, 0);
@@ -109,7 +109,7 @@ std::optional<double> ToScale(const char* op, PyObject* o) {
     return ToDouble(op, "loss_scale", o);
 }
 
-// Where backpropagation starts: the gradient that the output has, else ones.
+// The initial gradient of backpropagation: that of the output if it has one, else ones.
 Array Seed(const char* op, VariableObject* v, Slot* slot, const std::optional<double>& scale) {
     if (Array g = slot->GetGrad(GraphBit()); !g.is_null()) return g;
     const Array y = RecordOf(op, v);
@@ -128,8 +128,7 @@ VariableObject* ToVariable(const char* op, const char* name, PyObject* o) {
     return AsVariable(o);
 }
 
-// The gradient that the user gives for a variable; another float dtype becomes that of the
-// variable.
+// The user's gradient for a variable; another float dtype is cast to that of the variable.
 Array GivenGrad(const char* op, const char* name, Py_ssize_t i, PyObject* given,
                 VariableObject* v) {
     VariableObject* gradient = ToVariable(op, name, given);
@@ -159,7 +158,7 @@ Array GivenGrad(const char* op, const char* name, Py_ssize_t i, PyObject* given,
     return g.AsType(x.dtype(), false);
 }
 
-// A tuple of as many gradients as there are variables; null for None, which stands for none.
+// A tuple with one gradient per variable; null for None, which stands for no gradients.
 PyObject* ToGrads(const char* op, const char* name, PyObject* grads, PyObject* variables) {
     if (grads == Py_None) return nullptr;
     if (!PyTuple_Check(grads)) throw TypeError{op, ": ", name, ": expected a tuple or None"};
@@ -196,7 +195,7 @@ PyObject* RunBackward(PyObject*, PyObject* const* args, Py_ssize_t n) {
             VariableObject* v = ToVariable("backward", "outputs", PyTuple_GET_ITEM(outputs, i));
             Hold<Slot> held{SlotOf("backward", v)};
             Slot* slot = held.get();
-            // Outputs that no gradient flows to have nothing to start, nor have leaves.
+            // Outputs that no gradient flows to have no initial gradient, nor have leaves.
             if ((slot->live.load() & GraphBit()) == 0) continue;
             const Array y = RecordOf("backward", v);
             if (given != nullptr) {
@@ -228,7 +227,7 @@ PyObject* RunBackward(PyObject*, PyObject* const* args, Py_ssize_t n) {
 }
 
 // grad(outputs, inputs, grad_outputs, grad_inputs, retain_grad, enable_double_backprop,
-// loss_scale): a list of Variables or None
+// loss_scale): a list of Variables or None.
 PyObject* RunGrad(PyObject*, PyObject* const* args, Py_ssize_t n) {
     try {
         if (n != 7 || !PyTuple_Check(args[0]) || !PyTuple_Check(args[1])) {

@@ -1,4 +1,4 @@
-// What holds for the life of an object: the GIL, and that nothing is recorded; whether it is, now.
+// Scopes that release or hold the GIL or disable recording, and the query of whether it is enabled.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class GilScope {
     PyGILState_STATE state_;
 };
 
-// Records nothing during its life.
+// Disables recording during its lifetime.
 class NoRecordScope {
  public:
     explicit NoRecordScope(bool active = true) : active_{active} {
@@ -46,7 +46,8 @@ class NoRecordScope {
     uint64_t mask_{0};
 };
 
-// Whether functions are recorded: the configuration wants it, and no mode of chainerx forbids it.
+// Whether functions are recorded: the configuration enables it, and no mode of chainerx disables
+// it.
 inline bool Records(const State& state) {
     return state.enable_backprop && (internal::RecordMask(&GetDefaultContext()) & GraphBit()) != 0;
 }

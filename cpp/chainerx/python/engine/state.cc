@@ -24,7 +24,7 @@ PyObject* ConfigChanged(PyObject*, PyObject*) {
     Py_RETURN_NONE;
 }
 
-// Python ends the thread, and what is local to it; the GIL is held.
+// Python destroys the thread's state while the GIL is held.
 void ForgetHooks(PyObject* capsule) {
     if (PyCapsule_GetPointer(capsule, nullptr) == t_engine.hooks) Py_CLEAR(t_engine.hooks);
 }

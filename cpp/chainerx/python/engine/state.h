@@ -1,4 +1,4 @@
-// What is thread-local in chainer: the mirror of the configuration, and the function hooks.
+// Thread-local state of chainer: the mirror of the configuration, and the function hooks.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@ struct State {
     PyObject* hooks{nullptr};           // the dict of chainer.get_function_hooks(); owned
 };
 
-// Refreshed when the configuration has changed.
+// It is refreshed if the configuration has changed.
 State& GetState();
-// Of this thread: has it read anew.
+// Makes the next GetState() of this thread read the configuration again.
 void InvalidateState();
 
-// Hooks for all, debug mode: functions take the way on which somebody looks. Hooks of single
-// functions are the business of their regions (`observed`).
+// With hooks for all functions, or in debug mode, functions take the observed path. Hooks of single
+// functions belong to their regions (`observed`).
 bool IsObserved(const State& state);
 
-// What Python does for the engine. Set once, when chainer is imported.
+// Python functions that the engine calls. They are set once, when chainer is imported.
 struct Callbacks {
     PyObject* check_types;     // (cls, params, arrays) -> None; raises InvalidType
     PyObject* materialize;     // (cls or None, values, kind or name, function or None) -> function
@@ -36,7 +36,7 @@ struct Callbacks {
     PyObject* backward_gradient;  // (function, input index, array)
     PyObject* variable_class;
     PyObject* node_class;
-    PyObject* adapter_class;  // of FunctionNodes that stand for an object of another class
+    PyObject* adapter_class;  // of FunctionNodes that represent an object of another class
     PyObject* getitem;        // (variable, slices)
     PyObject* matmul;         // (left, right)
     PyObject* fallback;       // chainer.Fallback
@@ -46,14 +46,14 @@ struct Callbacks {
     PyObject* cpu_device_class;
     PyObject* chainerx_device_class;
     PyObject* link_class;
-    PyObject* link_params;         // Link.params, and what it calls:
+    PyObject* link_params;         // Link.params, and the methods that it calls:
     PyObject* collect_params;      // Link._collect_params
-    PyObject* collect_chain;       // that of Chain
-    PyObject* collect_chain_list;  // that of ChainList
+    PyObject* collect_chain;       // the method of Chain
+    PyObject* collect_chain_list;  // the method of ChainList
 };
 extern Callbacks g_callbacks;
 
-// Releases an object on whichever thread, now if the GIL is held, else soon.
+// Releases an object on any thread: immediately if the GIL is held, else soon.
 void ReleaseObject(PyObject* o) noexcept;
 
 void InitState(PyObject* module);

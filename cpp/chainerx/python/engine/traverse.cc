@@ -24,7 +24,7 @@ PyObject* PayloadOf(const Region* region) {
     return region->foreign ? static_cast<PyObject*>(region->payload) : nullptr;
 }
 
-// Regions that became foreign when nodes above them had been recorded, which do not know.
+// Regions that became foreign after nodes above them had been recorded, which do not know it.
 std::atomic<int> g_late{0};
 
 bool IsKnownForeign(const Slot* slot) {
@@ -36,7 +36,7 @@ bool IsForeign(const Slot* slot) {
            (slot->node->foreign_below || g_late.load(std::memory_order_relaxed) != 0);
 }
 
-// The gradient that belongs to a body, or null. Others of the same slot are nobody's.
+// The gradient that belongs to a body, or null. Other gradients of the same slot belong to no body.
 const ArrayBody* GradientOf(const ArrayBody* body) {
     Slot* slot = body->slot;
     if (slot == nullptr || slot->body != body) return nullptr;
@@ -46,24 +46,25 @@ const ArrayBody* GradientOf(const ArrayBody* body) {
 
 // ---- a collection of all generations ------------------------------------------------------------
 
-// The visit function of the pass that subtracts; null if it is not known.
+// The visit function of the pass that subtracts; null if unknown.
 visitproc g_subtract = nullptr;
 
-// What a full collection has found so far. Guarded by the GIL.
+// The state of a full collection. Guarded by the GIL.
 struct Collection {
     bool active{false};
-    std::unordered_set<const void*> owners;  // that were visited in this pass of subtraction
+    std::unordered_set<const void*> owners;  // visited in this pass of subtraction
     std::unordered_map<const ArrayBody*, uint32_t> bodies;
     std::unordered_map<const Node*, uint32_t> nodes;
     std::unordered_map<const Region*, uint32_t> region_nodes;
     std::unordered_map<const Region*, uint32_t> region_refs;
     visitproc mark{nullptr};  // of a later pass
     std::unordered_set<const void*> marked;
-    std::unordered_set<const Region*> paid;  // whose payload was visited
-    visitproc pass{nullptr};                 // the present one, in which the next is true
-    std::unordered_map<const ArrayBody*, bool> gradients;  // that have some; see IsForeign()
+    std::unordered_set<const Region*> paid;  // regions whose payload was visited
+    // The current pass, during which the next member is true.
+    visitproc pass{nullptr};
+    std::unordered_map<const ArrayBody*, bool> gradients;  // bodies with gradients; see IsForeign()
 
-    // Between passes, anything may run.
+    // Resets the state for a new pass. Between passes, any code may run.
     void Enter(visitproc visit) {
         if (pass != visit) gradients.clear();
         pass = visit;
@@ -86,7 +87,7 @@ struct Collection {
 Collection g_collection;
 
 // Whether functions that users wrote are below an array, or below its gradient, or that one's. Each
-// array of a chain of gradients is asked, so that what the first finds out is kept.
+// array of a chain of gradients is queried, and so the result for the first is cached.
 bool IsForeign(const ArrayBody* body) {
     if (body == nullptr || body->slot == nullptr) return false;
     if (IsForeign(body->slot)) return true;
@@ -106,11 +107,11 @@ bool IsForeign(const ArrayBody* body) {
     return foreign;
 }
 
-// Counts references; goes on from what has got all that it has.
+// Counts references; continues from an object all of whose references have been found.
 class Count {
  public:
     Count(const void* owner, visitproc visit, void* arg) : visit_{visit}, arg_{arg} {
-        // The collector subtracts again when finalizers have run.
+        // The collector subtracts again after finalizers have run.
         if (!c_.owners.insert(owner).second) {
             c_.Clear();
             c_.owners.insert(owner);
@@ -118,7 +119,7 @@ class Count {
     }
 
     void Found(const ArrayBody* body) {
-        // Gradients make no rings of bodies.
+        // Gradients form no cycles of bodies.
         while (IsForeign(body) && ++c_.bodies[body] == body->StrongCount()) {
             Found(body->slot);
             body = GradientOf(body);
@@ -160,7 +161,7 @@ class Count {
     std::vector<Node*> complete_;
 };
 
-// Visits all that can be reached and was not in this pass.
+// Visits all that is reachable and was not visited in this pass.
 class Mark {
  public:
     Mark(visitproc visit, void* arg) : visit_{visit}, arg_{arg} {
@@ -195,7 +196,7 @@ class Mark {
             Region* region = node->region;
             if (region == nullptr) continue;
             Reach(region);
-            // Nodes keep the payload; who refers to the region alone does not.
+            // Nodes keep the payload; an object that only refers to the region does not.
             if (c_.paid.insert(region).second) regions_.push_back(region);
         }
         for (Node* node : checkpoints_) {
@@ -235,10 +236,11 @@ int VisitInFull(const void* owner, T* thing, visitproc visit, void* arg) {
 // Young collections are frequent, and a variable at the end of a long chain is always young.
 constexpr int kMaxYoung = 500;
 
-// What one object alone keeps alive: the others may be of an older generation, which is not looked
-// at. Goes through nodes from newest to oldest and counts the references that it finds. A node is
-// older than all that refer to it, so when its turn comes its count is complete; if that is all
-// there are, then nobody from outside can reach it.
+// Finds the objects that one object alone keeps alive; its other owners may be of an older
+// generation, which a young collection does not visit. Goes through nodes from newest to oldest and
+// counts the references that it finds. A node is older than all that refer to it, and so its count
+// is complete when it is reached; if these are all its references, then it is unreachable from
+// outside.
 class Walk {
  public:
     Walk(visitproc visit, void* arg) : visit_{visit}, arg_{arg} {}
@@ -250,7 +252,7 @@ class Walk {
     }
 
     int Run() {
-        // What is not reported is kept: the next full collection sees it.
+        // Unreported objects are kept: the next full collection sees them.
         for (int left = kMaxYoung; !queue_.empty() && left != 0; --left) {
             std::pop_heap(queue_.begin(), queue_.end());
             Node* node = queue_.back().second;
@@ -269,7 +271,7 @@ class Walk {
         const uint32_t n = ++regions_[region];
         if (n != region->nodes.load()) return 0;
         PyObject* payload = PayloadOf(region);
-        // The function itself refers to the region, and may be held by others.
+        // The function itself refers to the region, and others may hold it.
         const bool held =
             region->view != nullptr && (region->view != payload || Py_REFCNT(payload) != 1);
         const uint32_t known = n + (region->view != nullptr ? 1 : 0);
@@ -288,7 +290,8 @@ class Walk {
 
 // ---- when the collector runs --------------------------------------------------------------------
 
-// An object that learns which function the collector subtracts with: the first that visits it.
+// An object that learns the visit function with which the collector subtracts, which is the first
+// that visits it.
 struct Probe {
     PyObject_HEAD
 };
@@ -312,8 +315,8 @@ constexpr bool kHasGil = false;
 constexpr bool kHasGil = true;
 #endif
 
-// Whether a collection of all objects there are begins: only then can the engine tell who owns a
-// part of the graph.
+// Whether a collection of all generations begins: only then can the engine tell who owns a part of
+// the graph.
 bool IsStartOfFull(PyObject* phase, PyObject* info) {
     if (!PyUnicode_Check(phase) || PyUnicode_CompareWithASCIIString(phase, "start") != 0 ||
         !PyDict_Check(info)) {
@@ -323,9 +326,9 @@ bool IsStartOfFull(PyObject* phase, PyObject* info) {
     return generation != nullptr && PyLong_Check(generation) && PyLong_AsLong(generation) == 2;
 }
 
-// on_collection(phase, info), for gc.callbacks. In C++, for in a function of Python's a signal
-// handler may raise, such as that of Ctrl-C: the collector would drop the exception, and the end of
-// the collection be missed.
+// on_collection(phase, info), for gc.callbacks. It is in C++ because a signal handler, such as that
+// of Ctrl-C, may raise inside a function of Python: the collector would drop the exception and miss
+// the end of the collection.
 PyObject* OnCollection(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
     g_collection.Clear();
     g_collection.active =

@@ -1,11 +1,12 @@
-// What Python's cycle collector sees of the graph: functions that users wrote, those of checkpoints
-// among them, which visited objects alone keep alive, by way of nodes that nobody else refers to.
+// The part of the graph that Python's cycle collector sees: functions that users wrote, including
+// those of checkpoints, which the visited objects alone keep alive, through nodes that nothing else
+// refers to.
 //
-// The collector first visits, from each of its objects, what that refers to, and subtracts. A node
-// of the graph is none of its objects, so its references to Python objects are reported by its
-// owners (variables, variable nodes, functions): once in all, when the last of them has been
-// visited, and only if they are all the node has. In later passes each owner that is alive reports
-// all it can reach.
+// The collector first visits all references of each of its objects, and subtracts. A node of the
+// graph is not one of its objects, so its references to Python objects are reported by its owners
+// (variables, variable nodes, functions): once in all, when the last of them has been visited, and
+// only if they are all the owners of the node. In later passes each owner that is alive reports all
+// it can reach.
 #pragma once
 
 #include "chainerx/autograd/region.h"
@@ -20,7 +21,7 @@ int VisitSlot(const void* owner, const internal::Slot* slot, visitproc visit, vo
 // `owner` holds one reference to the region.
 int VisitRegion(const void* owner, internal::Region* region, visitproc visit, void* arg);
 
-// The payload of the region is a function from now on; or it goes.
+// Makes the payload of the region a function, or removes it.
 void BecomeForeign(internal::Region* region);
 void ForgetForeign(internal::Region* region);
 

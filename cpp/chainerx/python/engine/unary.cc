@@ -1,5 +1,5 @@
-// The call of a function of one array that the engine composes itself: half the cost of the way
-// through Python objects, for what is called as a method.
+// Calls a function of one array whose composition is in C++: half the cost of a call through Python
+// objects, used for functions that are called as methods.
 #include <algorithm>
 
 #include "chainerx/core/thread_state.h"

@@ -1,4 +1,4 @@
-// How a function of the user's becomes a node of the graph, and how its backward() is called.
+// Makes a node of the graph of a function of the user, and calls its backward().
 #include "chainerx/python/engine/function.h"
 
 #include <string>
@@ -23,8 +23,8 @@ namespace {
 
 const char* ClassName(PyObject* f) { return ClassOp(f).name; }
 
-// Leaves it to `enable_backprop` alone whether functions are recorded: backward() may switch it on
-// for a graph of its own, also in a run that records nothing.
+// Makes recording depend on `enable_backprop` alone: backward() may enable it for its own graph,
+// also in a run that records nothing.
 class RecordScope {
  public:
     RecordScope()
@@ -46,7 +46,7 @@ class RecordScope {
     uint64_t mask_;
 };
 
-// In debug mode, the line on which the function was applied; else nothing.
+// In debug mode, the line on which the function was applied; else empty.
 CX_COLD std::string WhereApplied(PyObject* f) {
     const Ref text = Check(PyObject_CallMethod(f, "_where_applied", nullptr));
     const char* utf8 = PyUnicode_AsUTF8(text.get());
@@ -65,20 +65,20 @@ CX_COLD std::string WhereApplied(PyObject* f) {
     throw TypeError{place, "has dtype ", gx->dtype(), ", the input ", slot->dtype, where};
 }
 
-// Which inputs and outputs of the function are those of its node: all that chainerx can hold.
+// Maps inputs and outputs of the function to those of its node: all that chainerx can hold.
 struct Places {
     std::vector<int> inputs;
     std::vector<int> outputs;
     Py_ssize_t n_outputs;
 };
 
-// The input at a place; null after backward() has unchained the function, too.
+// The slot of an input by its index; null also after backward() has unchained the function.
 Slot* InputAt(Region* region, int place) {
     return static_cast<uint32_t>(place) < region->inputs.size() ? region->inputs[place] : nullptr;
 }
 
-// The inputs of the node whose gradients are asked for. Those of integers lead nowhere; v7 asks for
-// them, but not where arrays are chainerx's.
+// The inputs of the node whose gradients are needed. Integers have no gradients; v7 requests them
+// nevertheless, but not for chainerx arrays.
 std::vector<int> Targets(Region* region, const GradContext& context, const Places& places) {
     const bool of_all = static_cast<Kind>(region->kind) != Kind::kChainerx;
     std::vector<int> targets;
@@ -111,7 +111,7 @@ std::vector<int> Targets(Region* region, const GradContext& context, const Place
     throw PythonError{};
 }
 
-// The gradients that the user's backward() computes.
+// Computes the gradients by the user's backward().
 void CallBackward(Region* region, GradContext& context, const Places& places) {
     const GilScope gil;
     const Ref f{Py_NewRef(static_cast<PyObject*>(region->payload))};
@@ -182,9 +182,9 @@ void CallBackward(Region* region, GradContext& context, const Places& places) {
     }
 }
 
-// What a function has retained of its inputs or outputs, under a name in its dict, belongs to its
-// node, too, so that whoever walks through the graph finds it when the variables are gone. `places`
-// are those of `arrays`; what was retained begins with a place, unless code of the user's wrote it.
+// Saves in the node the inputs or outputs that a function has retained under a name in its dict, so
+// that they are found in the graph after the variables have been deallocated. `places` are those of
+// `arrays`; each retained tuple begins with an index, unless code of the user wrote it.
 template <typename Save>
 void SaveRetained(PyObject* f, PyObject* name, const std::vector<int>& places,
                   const std::vector<Array>& arrays, std::vector<Saved>& saved, Save&& save) {
@@ -210,9 +210,9 @@ void SaveRetained(PyObject* f, PyObject* name, const std::vector<int>& places,
     }
 }
 
-// connect(function, inputs, outputs, again=True): makes the arrays that the user's forward()
-// returned variables whose creator the function is. Unless `again`, the function was applied before
-// and still knows what it computed then.
+// connect(function, inputs, outputs, again=True): makes variables of the arrays that the user's
+// forward() returned, with the function as their creator. Unless `again`, the function was applied
+// before and still knows its results.
 PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
     try {
         if (n_args < 3 || n_args > 4 || !IsFunction(args[0]) || !PyTuple_Check(args[1]) ||
@@ -226,7 +226,7 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
         const Py_ssize_t n_inputs = PyTuple_GET_SIZE(args[1]);
         const Py_ssize_t n_outputs = PyTuple_GET_SIZE(args[2]);
         bool requires_grad = false;
-        // What the Python code of arrays does meanwhile takes nothing away.
+        // Holds the slots, since the Python code of arrays may release them meanwhile.
         std::vector<Hold<Slot>> slots;
         std::vector<Array> inputs;
         Places places{{}, {}, n_outputs};
@@ -295,7 +295,7 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
         Ref result = Check(PyTuple_New(n_outputs));
         for (Py_ssize_t i = 0; i < n_outputs; ++i) {
             PyObject* o = PyTuple_GET_ITEM(args[2], i);
-            // What chainerx can't hold, object arrays and the like, is never differentiated.
+            // Objects that chainerx can't hold, such as object arrays, are never differentiated.
             const bool is_none = o == Py_None;
             PyTuple_SET_ITEM(result.get(), i,
                              arrays[i].is_null()

@@ -39,13 +39,13 @@ void MakeLeaf(ArrayBody& body, bool requires_grad) {
     }
 }
 
-// Whether it is what its slot shows as the variable.
+// Whether its slot names it as the variable.
 bool IsAtItsPlace(const VariableObject* v) {
     const Slot* slot = CurrentSlot(v);
     return slot != nullptr && slot->variable == v;
 }
 
-// The slot forgets the variable.
+// Unlinks the variable from its slot.
 void Forget(VariableObject* v) {
     if (IsAtItsPlace(v)) CurrentSlot(v)->variable = nullptr;
 }
@@ -62,7 +62,7 @@ void SetRecord(VariableObject* v, Array record) {
     if (slot != nullptr && slot->variable == nullptr) slot->variable = v;
 }
 
-// Whether the variable is over the array, or over another one at the same place in the graph.
+// Whether the variable holds the array, or another one with the same slot.
 bool IsRecord(PyObject* variable, const Array& x) {
     if (variable == nullptr) return false;
     const ArrayBody* body = AsVariable(variable)->body;
@@ -70,7 +70,7 @@ bool IsRecord(PyObject* variable, const Array& x) {
            (body != nullptr && body->slot != nullptr && body->slot == x.body()->slot);
 }
 
-// The cell got another array: a new record at the old place in the graph.
+// The cell got another array: makes a new chainerx array with the old slot of the graph.
 void Rebind(VariableObject* v, Array fresh) {
     ArrayBody* old = v->body;
     if (Slot* slot = old->slot) {
@@ -134,8 +134,8 @@ PyObject* New(PyTypeObject* type, PyObject*, PyObject*) {
 
 void Initialize(VariableObject* v, PyObject* data, PyObject* name, PyObject* grad,
                 bool requires_grad) {
-    // Called again it makes another variable of it. What goes may run code of the user's, so that
-    // the variable is always whole.
+    // A second call replaces its contents. Deallocations may run code of the user, so the variable
+    // is valid at any time.
     if (v->body != nullptr || v->cell->object != Py_None) {
         ResetCell(v, Kind::kNumpy, Ref{Py_NewRef(Py_None)});
     }
@@ -232,7 +232,7 @@ void Dealloc(PyObject* self) {
     PyObject_GC_UnTrack(self);
     Py_TRASHCAN_BEGIN(self, Dealloc);
     if (v->name != nullptr && IsAtItsPlace(v)) KeepName(CurrentSlot(v), v->name);
-    Forget(v);  // first: nobody may find it there any more
+    Forget(v);  // first, so that no one finds it there any more
     if (v->weakrefs != nullptr) PyObject_ClearWeakRefs(self);
     Py_CLEAR(v->dict);
     Py_CLEAR(v->grad_var);
@@ -253,7 +253,7 @@ Ref Alloc() {
     return Check(type->tp_alloc(type, 0));
 }
 
-// NumPy's own arithmetic leaves masked elements out; ours would not.
+// NumPy's own arithmetic skips masked elements; ours would not.
 void CheckUnmasked(const char* op, PyObject* array) {
     if (Py_TYPE(array) == Numpy().ndarray || !PyObject_HasAttrString(array, "mask")) return;
     throw TypeError{op, ": the array is a ", Py_TYPE(array)->tp_name,
@@ -340,7 +340,7 @@ Array SideOf(const char* op, PyObject* array) {
                     : FromNumpy(array, std::nullopt, Sharing::kWherePossible,
                                 GetDefaultContext().GetNativeBackend().GetDevice(0));
     } catch (const PythonError&) {
-        // That there is no memory, or that the user wants to stop, says nothing of the array.
+        // Running out of memory, or an interrupt by the user, does not depend on the array.
         if (PyErr_ExceptionMatches(PyExc_Exception) == 0 ||
             PyErr_ExceptionMatches(PyExc_MemoryError) != 0) {
             throw;
@@ -379,12 +379,12 @@ Slot* CurrentSlot(const VariableObject* v) { return v->body != nullptr ? v->body
 
 PyObject* ArrayOf(VariableObject* v) {
     while (v->cell->object == nullptr) {
-        // An object of its own, so that the record may get a place in a graph later.
+        // A separate object, so that the chainerx array may get a slot later.
         const Cell* cell = v->cell;
         const Array record = *reinterpret_cast<const Array*>(&v->body);
         Ref array{ToKind(record, cell->kind)};
         if (!array) throw PythonError{};
-        // To make it may have run code of the user's.
+        // Its construction may have run code of the user.
         if (v->cell->object == nullptr && v->body == record.body()) {
             v->cell->object = array.Release();
         }
@@ -441,7 +441,7 @@ PyObject* VariableAt(Slot* slot, Kind kind, PyObject* array) {
 }
 
 void ResetCell(VariableObject* v, Kind kind, Ref object) {
-    // Whole again before anything goes, which may run code of the user's.
+    // Makes the variable valid before any deallocation, which may run code of the user.
     Cell* cell = std::exchange(v->cell, NewCell(kind, std::move(object)));
     Forget(v);
     const Ref grad{std::exchange(v->grad_var, nullptr)};

@@ -45,7 +45,7 @@ bool HasRecord(const VariableObject* v) {
     return v->body != nullptr && v->version == v->cell->version;
 }
 
-// From the record if there is one, else from the array.
+// From the chainerx array if there is one, else from the user's array.
 template <typename F>
 PyObject* Property(VariableObject* v, const char* name, F f) {
     if (HasRecord(v)) return f(*reinterpret_cast<const Array*>(&v->body));
@@ -72,11 +72,11 @@ PyObject* GetDtype(VariableObject* v) {
 
 PyObject* GetRequiresGrad(VariableObject* v) { return PyBool_FromLong(v->requires_grad); }
 
-// The array may be of another kind, shape and dtype. What was saved for backward stays as it was.
+// The array may have another kind, shape and dtype. Arrays saved for backward stay unchanged.
 void SetArray(VariableObject* v, PyObject* value) {
     Cell* cell = v->cell;
     const Kind old_kind = cell->kind;
-    if (value == cell->object) return;  // what `x.array -= y` does in the end
+    if (value == cell->object) return;  // the last step of `x.array -= y`
     if (value != Py_None) {
         const Kind kind = KindOf(value);
         if (kind == Kind::kNone) {
@@ -162,7 +162,7 @@ void SetGradVariable(VariableObject* v, PyObject* value) {
                         ", expected a Variable or None"};
     }
     VariableObject* g = AsVariable(value);
-    if (v->cell->object == Py_None) {  // kept for when there is an array
+    if (v->cell->object == Py_None) {  // kept until there is an array
         Py_XSETREF(v->grad_var, Py_NewRef(value));
         return;
     }
@@ -198,7 +198,7 @@ void SetLossScale(VariableObject* v, PyObject* value) {
     Py_XSETREF(v->loss_scale, Given(value) ? Py_NewRef(value) : nullptr);
 }
 
-// The place of a variable that VariableNode.get_variable() has made without data; null for others.
+// The slot of a variable that VariableNode.get_variable() has made without data; null for others.
 Slot* PlaceWithoutData(const VariableObject* v) {
     const bool is_one = v->cell->object == Py_None && v->body == nullptr && v->node != nullptr;
     return is_one ? SlotOfNode(v->node) : nullptr;
@@ -209,7 +209,7 @@ Slot* PlaceOf(const VariableObject* v) {
     return slot != nullptr ? slot : PlaceWithoutData(v);
 }
 
-// The variable keeps it, as the node's id and weak references to it are to stay valid.
+// The variable keeps it, so that the node's id and weak references to it stay valid.
 PyObject* GetNode(VariableObject* v) {
     Slot* slot = PlaceWithoutData(v);
     if (slot == nullptr) slot = SlotOf("Variable.node", v);
@@ -235,7 +235,7 @@ PyObject* GetKind(VariableObject* v) {
 
 PyObject* GetRecord(VariableObject* v) {
     PyObject* array = Wrap(RecordOf("Variable", v));
-    Track(array);  // its gradient, too, may be of functions of users' one day
+    Track(array);  // its gradient, too, may depend on functions of the user later
     return array;
 }
 
@@ -281,7 +281,7 @@ PyObject* Unchain(PyObject* self, PyObject*) {
     Py_RETURN_NONE;
 }
 
-// Another variable over the same cell, with a record, a gradient and attributes of its own.
+// Another variable over the same cell, with its own chainerx array, gradient and attributes.
 PyObject* Share(PyObject* self, PyObject* other) {
     try {
         if (!IsVariable(other)) throw TypeError{"_share: expected a Variable"};
@@ -307,7 +307,7 @@ PyObject* Share(PyObject* self, PyObject* other) {
     }
 }
 
-// Another array in a cell of its own, outside the graph, and no gradient: for moves between
+// Assigns another array in a new cell, outside the graph and without a gradient: for moves between
 // devices.
 PyObject* Replace(PyObject* self, PyObject* array) {
     try {
@@ -324,7 +324,7 @@ PyObject* Replace(PyObject* self, PyObject* array) {
     }
 }
 
-// Takes over the place in the graph that another variable over the same array has.
+// Takes over the slot of another variable over the same array.
 PyObject* Adopt(PyObject* self, PyObject* other) {
     if (!IsVariable(other) || AsVariable(other)->body == nullptr) {
         PyErr_SetString(PyExc_TypeError, "_adopt: expected a Variable in the graph");

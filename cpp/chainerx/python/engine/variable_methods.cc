@@ -14,12 +14,13 @@
 namespace chainerx::python::engine {
 namespace {
 
-// What a method calls.
+// The function behind a method.
 struct Method {
-    EntryObject* entry;  // with the parameters that are meant where the caller gives none
-    PyObject* function;  // (variable, ...) with all else; null where the entry takes it, too
-    Array (*total)(const Array& x, const void*){nullptr};  // of all elements, without parameters
-    PyObject* unasked{nullptr};  // a tuple of the parameters where the caller gives none
+    EntryObject* entry;  // called with the default parameters
+    PyObject* function;  // (variable, ...) for all other calls; null if the entry accepts them, too
+    // The reduction of all elements, without parameters.
+    Array (*total)(const Array& x, const void*){nullptr};
+    PyObject* unasked{nullptr};  // the tuple of the default parameters
 };
 
 Method g_reshape{};
@@ -32,7 +33,7 @@ EntryObject* EntryOf(const char* name, const Method& method) {
     return method.entry;
 }
 
-// The integers themselves as a tuple, or the one sequence of them.
+// The integers as a tuple, or the one sequence of them.
 Ref TupleOf(PyObject* const* args, Py_ssize_t n) {
     if (n == 1 && !PyLong_Check(args[0]) && !PyObject_TypeCheck(args[0], Numpy().generic)) {
         return PyTuple_CheckExact(args[0]) ? Ref{Py_NewRef(args[0])}
@@ -43,8 +44,7 @@ Ref TupleOf(PyObject* const* args, Py_ssize_t n) {
     return tuple;
 }
 
-// The shape that a tuple of integers gives to so many elements; nullopt where only the function can
-// say.
+// The shape by a tuple of integers for `total` elements; nullopt if only the function can tell.
 std::optional<Shape> FittingShape(PyObject* tuple, int64_t total) {
     const Py_ssize_t ndim = PyTuple_GET_SIZE(tuple);
     if (ndim > kMaxNdim) return std::nullopt;
@@ -71,7 +71,7 @@ PyObject* Reshape(PyObject* self, PyObject* const* args, Py_ssize_t n) {
         PyObject* all[] = {self, tuple.get()};
         const std::optional<Shape> shape = FittingShape(tuple.get(), total);
         if (!shape) return CallEntry(entry, all, 2);
-        // What the integers are asked may have given the variable another array.
+        // The conversion of the integers may have assigned another array to the variable.
         if (*shape == RecordOf("reshape", v).shape()) return Py_NewRef(self);
         return CallUnary(entry, v, std::span{all}.subspan(1),
                          {[](const Array& a, const void* data) {
@@ -102,14 +102,14 @@ PyObject* Transpose(PyObject* self, PyObject* const* args, Py_ssize_t n) {
 }
 
 PyObject* GetT(PyObject* self, void*) {
-    // A class of the user's may have a transpose of its own.
+    // A subclass by the user may override transpose.
     if (!Py_IS_TYPE(self, reinterpret_cast<PyTypeObject*>(g_callbacks.variable_class))) {
         return PyObject_CallMethod(self, "transpose", nullptr);
     }
     return Transpose(self, nullptr, 0);
 }
 
-// Along all axes by the entry, else by the function. `keywords` as in a vectorcall.
+// The entry reduces along all axes, the function along others. `keywords` as in a vectorcall.
 PyObject* Reduce(const char* name, const Method& method, PyObject* self, PyObject* const* args,
                  Py_ssize_t n, PyObject* keywords) {
     try {

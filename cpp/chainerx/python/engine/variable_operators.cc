@@ -1,4 +1,4 @@
-// Operators of Variable: each is a function of chainer, chosen by what the other operand is.
+// Operators of Variable: each is a function of chainer, chosen by the type of the other operand.
 #include <iterator>
 #include <string_view>
 
@@ -13,7 +13,7 @@ namespace chainerx::python::engine {
 namespace {
 
 // The functions of one operator: of two variables; of a variable and a constant on either side,
-// which are Python callables where no entry can do it alone.
+// which are Python callables unless an entry suffices.
 struct Functions {
     EntryObject* variables;
     PyObject* constant;       // (variable, number)
@@ -41,7 +41,7 @@ bool IsBool(PyObject* o) {
     return PyBool_Check(o) || std::string_view{Py_TYPE(o)->tp_name}.starts_with("numpy.bool");
 }
 
-// Fraction, Decimal and the like as a float; null for what is no number.
+// Fraction, Decimal and the like as a float; null for other objects.
 Ref OtherNumber(PyObject* o) {
     const Ref numbers = Check(PyImport_ImportModule("numbers"));
     const Ref number = Check(PyObject_GetAttrString(numbers.get(), "Number"));
@@ -57,7 +57,7 @@ PyObject* CallWithNumber(const Functions& f, bool left, PyObject* v, PyObject* n
     return PyObject_Vectorcall(function, args, 2, nullptr);
 }
 
-// A raw array is a constant of the variable's dtype.
+// An array is a constant of the variable's dtype.
 Ref CastConstant(VariableObject* v, PyObject* array) {
     const Kind kind = KindOf(array);
     if (kind != v->cell->kind) return Ref{Py_NewRef(array)};
@@ -84,7 +84,7 @@ PyObject* Binary(const Functions& f, PyObject* l, PyObject* r) {
         PyObject* v = left ? l : r;
         PyObject* other = left ? r : l;
         if (IsNumber(other)) {
-            // chainerx multiplies numbers by a bool, but does nothing else with both.
+            // chainerx multiplies numbers by a bool, but has no other operation of both.
             const Ref number = IsBool(other) && &f != &g_multiply ? Check(PyNumber_Long(other))
                                                                   : Ref{Py_NewRef(other)};
             return CallWithNumber(f, left, v, number.get());
@@ -149,7 +149,7 @@ bool IsBasicIndex(PyObject* o) {
     return PyLong_CheckExact(o) || PySlice_Check(o) || o == Py_None || o == Py_Ellipsis;
 }
 
-// What is no array goes straight to the function.
+// Other objects than arrays are passed to the function unchanged.
 bool IsBasicTuple(PyObject* o) {
     if (!PyTuple_CheckExact(o)) return false;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(o); ++i) {
@@ -170,7 +170,7 @@ PyObject* SharedParams(PyObject* index, int64_t i) {
     return shared[i];
 }
 
-// By one integer; null without an error if that does not fit in 64 bits.
+// Indexes by one integer; null without an error if that does not fit in 64 bits.
 PyObject* Element(PyObject* x, PyObject* index) {
     int overflow = 0;
     const int64_t i = PyLong_AsLongLongAndOverflow(index, &overflow);
@@ -209,7 +209,7 @@ PyObject* Subscript(PyObject* x, PyObject* slices) {
     return PyObject_Vectorcall(g_callbacks.getitem, args, 2, nullptr);
 }
 
-// Makes it a sequence, which NumPy and `reversed` ask for.
+// Makes it a sequence, as NumPy and `reversed` require.
 PyObject* Item(PyObject* x, Py_ssize_t i) {
     const Ref index{PyLong_FromSsize_t(i)};
     return index ? Subscript(x, index.get()) : nullptr;

@@ -31,7 +31,7 @@ void ForEachAlternative(std::string_view annotation, F f) {
     }
 }
 
-// The items' annotation in that of a list, or nothing.
+// The annotation of a list's items; empty if it is not that of a list.
 std::string_view ItemsOf(std::string_view alternative) {
     for (std::string_view head : {"Sequence[", "list["}) {
         if (!alternative.starts_with(head)) continue;
@@ -48,7 +48,7 @@ Dtype DefaultDtype(const Scalar& number) {
     return number.Fits(Dtype::kInt64) ? Dtype::kInt64 : Dtype::kUInt64;
 }
 
-// chainerx.array().
+// The binding of chainerx.array().
 Entry ArrayEntry() {
     for (const Binding* b = Binding::first; b != nullptr; b = b->next) {
         if (b->kind == Binding::kRoutine && std::string_view{b->spec.name()} == "array") {
@@ -134,7 +134,7 @@ ArrayLikes::Kind ArrayLikes::KindOf(std::string_view annotation) {
         } else if (one == "int" || one == "float" || one == "complex") {
             kind = Kind::kParameter;
         } else if (one != "None") {
-            kind = Kind::kOther;  // what the routine reads itself
+            kind = Kind::kOther;  // the routine parses it itself
         }
     });
     return is_array ? kind : Kind::kOther;
@@ -192,7 +192,8 @@ void ArrayLikes::ConvertNumbers() {
         }
     };
     if (!beside_.has_any()) {
-        std::vector<Ref> arrays;  // seen when all have been made, for none is beside another
+        // Noted after all have been made, since they do not affect each other's dtype.
+        std::vector<Ref> arrays;
         const auto convert = [&](const Place& place, const Scalar&) {
             if (!IsNumpyScalar(At(place))) return;
             Ref array = beside_.TryArray(At(place));

@@ -1,12 +1,12 @@
-// Numbers and lists where a routine takes arrays, as in NumPy.
+// Accepts numbers and lists as array arguments, as in NumPy.
 //
-// A routine that gets one fails to parse its arguments, and only then does anybody look for them
-// (FailOrConvert, in bind.h), so what is called with arrays takes no instruction more. What is made
-// an array of follows from the annotations of the signature.
+// A routine that gets one fails to parse its arguments, and only then are the arguments searched
+// for them (FailOrConvert, in bind.h), so calls with arrays execute no additional instruction. The
+// annotations of the signature tell which arguments become arrays.
 //
-// A list becomes what chainerx.array() makes of it, with the graphs of the arrays that it holds. A
-// number beside arrays is as weak as one beside an operator; alone it has the default dtype of its
-// kind, and one of NumPy its own.
+// A list is converted by chainerx.array(), with the graphs of the arrays that it holds. A number
+// beside arrays is a weak scalar, as beside an operator; alone it has the default dtype of its
+// kind, and a NumPy scalar its own dtype.
 #pragma once
 
 #include <optional>
@@ -21,47 +21,48 @@
 
 namespace chainerx::python {
 
-// What numbers and lists are beside: the arrays of one call.
+// The arrays of one call, which determine the dtype and the device of the numbers and lists beside
+// them.
 class ArraysBeside {
  public:
-    // Takes note of what is an array, or a batch of them.
+    // Notes an array, or a batch of arrays; ignores other objects.
     void See(PyObject* o);
     bool has_any() const { return dtype_.has_value(); }
     Device& device() const;
-    // What chainerx.array() makes of it; null if it is no array of numbers.
+    // The result of chainerx.array(); null if it is not an array of numbers.
     Ref TryArray(PyObject* o) const;
     Ref OfNumber(const char* op, const Scalar& number) const;
-    // Either. TypeError for what is neither.
+    // The array of a number or a list. TypeError for other objects.
     CX_COLD Array Make(const char* op, const char* name, PyObject* o) const;
 
  private:
-    std::optional<Dtype> dtype_;  // of all together
-    Device* device_{nullptr};     // of the first one
+    std::optional<Dtype> dtype_;  // the promoted dtype of all arrays
+    Device* device_{nullptr};     // of the first array
 };
 
-// The arguments of one call, positional ones before those by keyword.
+// The arguments of one call: positional ones, followed by keyword arguments.
 class ArrayLikes {
  public:
     ArrayLikes(const ArgSpec& spec, PyObject* self, PyObject* const* args, Py_ssize_t n,
                PyObject* keywords);
 
-    // Makes arrays where arrays are taken. False if there is nothing to make one of. Throws
-    // what goes wrong in a list of numbers, as that its rows differ in length.
+    // Converts numbers and lists to arrays. False if there are none. Throws errors of a list of
+    // numbers, for example that its rows differ in length.
     bool Convert();
 
     PyObject* const* args() const { return args_.data(); }
 
  private:
-    // What an argument may be, or each item of a list of arrays.
+    // The annotation of an argument, or of the items of a list of arrays.
     enum class Kind {
         kOther,
         kArray,      // ndarray
-        kOperand,    // ndarray | Scalar: one of a call may be a number, but not all
+        kOperand,    // ndarray | Scalar: some operands of a call may be numbers, but not all
         kParameter,  // float | ndarray
     };
     struct Place {
         Kind kind;
-        PyObject* list;  // null for an argument
+        PyObject* list;  // null for an argument that is no item of a list
         Py_ssize_t index;
     };
 

@@ -95,7 +95,7 @@ CX_ROUTINE(grad,
     return list.Release();
 }
 
-// A Python function from a list of arrays to arrays.
+// Wraps a Python function from a list of arrays to arrays.
 CheckedFunction ToFunction(const char* op, PyObject* func) {
     if (!PyCallable_Check(func)) {
         throw TypeError{op, ": func must be callable, got ", Py_TYPE(func)->tp_name};
@@ -107,7 +107,7 @@ CheckedFunction ToFunction(const char* op, PyObject* func) {
     };
 }
 
-// Steps for each of `arrays`: given as arrays, or as one number for all elements.
+// Steps for each of `arrays`, given as arrays or as one number for all elements.
 std::vector<Array> ToEps(const char* op, PyObject* eps, const std::vector<Array>& arrays) {
     if (!PyFloat_Check(eps)) return OneOrMore(op, "eps", eps);
     const double step = ToDouble(op, "eps", eps);

@@ -22,12 +22,12 @@ int g_live_vmaps = 0;
 
 namespace {
 
-PyObject* g_batched = nullptr;  // the class
+PyObject* g_batched = nullptr;  // the class Batched
 PyObject* g_call = nullptr;     // (kind, name, self, args, kwargs) -> result
 PyObject* g_draw = nullptr;     // (kind, name, self, args, kwargs) -> result, or NotImplemented
 PyObject* g_at = nullptr;       // (x, index) -> x.at[index]
 
-// In an argument, or in the lists and tuples of it.
+// Whether the object is a batch, or a list or tuple that holds one.
 bool HasBatch(PyObject* o, int depth = 0) {
     if (IsBatch(o)) return true;
     constexpr int kDeepest = 3;
@@ -55,7 +55,7 @@ Ref ToDict(PyObject* const* values, PyObject* keywords) {
     return dict;
 }
 
-// Whether the error that is set is one of arguments that are not what they should be.
+// Whether the current exception may be due to the arguments.
 bool IsOfArguments() {
     return PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) == 0 &&
            PyErr_ExceptionMatches(PyExc_MemoryError) == 0;
@@ -164,7 +164,7 @@ void InitBatching(PyObject* module) {
     m.def(
         "_set_batching",
         [](nb::handle batched, nb::handle call, nb::handle draw, nb::handle at) {
-            g_batched = Py_NewRef(batched.ptr());  // as long as the process
+            g_batched = Py_NewRef(batched.ptr());  // never released
             g_call = Py_NewRef(call.ptr());
             g_draw = Py_NewRef(draw.ptr());
             g_at = Py_NewRef(at.ptr());

@@ -1,8 +1,8 @@
-// The part of vmap in C++: how calls with batches find their way to python/chainerx/func.
+// The part of vmap in C++: dispatches calls with batches to python/chainerx/func.
 //
-// A batch, an instance of the class `Batched` there, is no ndarray, so a routine that gets one
-// fails to parse its arguments. Only then does anybody look for batches among them (FailOrConvert,
-// in bind.h); what is called without them takes no instruction more than without vmap.
+// A batch, an instance of the class `Batched` there, is not an ndarray, so a routine that gets one
+// fails to parse its arguments. Only then are the arguments searched for batches (FailOrConvert, in
+// bind.h); calls without batches execute no additional instruction.
 #pragma once
 
 #include "chainerx/python/bind.h"
@@ -12,16 +12,16 @@ namespace chainerx::python {
 
 bool IsBatch(PyObject* o);
 
-// As FailOrConvert, for x[index], where an error is being handled.
+// Like FailOrConvert, for x[index], while an exception is being handled.
 CX_COLD PyObject* FailOrBatchItem(PyObject* self, PyObject* index) noexcept;
-// For x.at[index], where `given` was refused: if there is a batch in it, what takes its place.
-// Throws the error that is being handled if there is none.
+// For x.at[index], where `given` was refused: the replacement if it contains a batch. Rethrows the
+// current exception if it does not.
 CX_COLD Ref FailOrBatchAt(const char* op, const Array& x, PyObject* index, PyObject* given);
-// For what is written to an array of all examples: if a batch is among the arguments, that is what
-// is wrong with them. `value` may be null.
+// For writes to an array of all examples: if an argument contains a batch, sets the error that says
+// so. `value` may be null.
 CX_COLD void FailOrBatchWrite(const char* op, PyObject* index, PyObject* value) noexcept;
-// The same where no error is being handled. Of `x += batch`, Python would make x + batch, and bind
-// the name to it.
+// The same while no exception is being handled. Without it, Python would evaluate `x += batch` as x
+// + batch and bind the name to the result.
 CX_COLD void CheckNotBatch(const char* op, PyObject* value);
 
 void InitBatching(PyObject* module);

@@ -1,4 +1,4 @@
-// Calls of elementwise routines of two and three operands.
+// Calls elementwise routines of two or three operands.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace chainerx::python {
 
-// A number that stands beside an array. TypeError for what is neither.
+// A number beside an array. TypeError for other objects.
 inline Scalar ToNumberBeside(const char* op, const char* name, PyObject* o) {
     if (const std::optional<Scalar> number = TryScalar(o)) return *number;
     throw TypeError{op,

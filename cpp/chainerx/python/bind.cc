@@ -86,11 +86,11 @@ struct Pair {
     const char* other;
 };
 
-// What NumPy calls parameters that have another name here, as the original has it.
+// NumPy's names of parameters that have another name here, which is the original's.
 constexpr Pair kSynonyms[] = {
     {"tup", "arrays"}, {"val", "x"}, {"prototype", "a"}, {"a", "object"}, {"iter", "iterable"}};
 
-// Why parameters of NumPy's are not here, in any function.
+// Reasons why parameters of NumPy are absent from all functions.
 constexpr Pair kNotHere[] = {
     {"order", ": new arrays are in C order, others lie as their operands; there are no fields"},
     {"like", ": there is one type of array"},
@@ -202,7 +202,7 @@ const char* ArgSpec::TextSignature(bool self) const {
         }
     }
     s += ")";
-    return strdup(s.c_str());  // lives as long as the type or function that shows it
+    return strdup(s.c_str());  // owned by the type or function whose docstring it is, never freed
 }
 
 }  // namespace chainerx::python

@@ -1,17 +1,18 @@
-// How a routine or a method is bound: one block with name, signature, docstring and body.
+// The binding of a routine or a method is one block with name, signature, docstring and body.
 //
 //     CX_ROUTINE(sum, "a: ndarray, axis: Axis = None, keepdims: bool = False) -> ndarray",
 //     R"(...)") {
 //         return Wrap(Sum(ToArray("sum", "a", a[0]), ToAxes("sum", a[1]), ToBool(a[2], false)));
 //     }
 //
-// `a` holds one borrowed object per parameter in the order of the signature, null where the caller
-// gave none. "*dims" takes the remaining positional arguments as a tuple; what follows a "*" of its
-// own is keyword-only. From the same text come __text_signature__, the docstring and the stub.
-// A body parses, calls one routine, wraps. It throws; the entry translates to Python exceptions.
+// `a` holds one borrowed object per parameter in the order of the signature, null if omitted.
+// "*dims" takes the remaining positional arguments as a tuple; parameters after a bare "*" are
+// keyword-only. __text_signature__, the docstring and the stub are made of the same text. A body
+// parses, calls one routine, wraps. It throws; the entry translates to Python exceptions.
 //
-// What is annotated as ndarray may be a number or a list, too: python/array_likes.h. It is an
-// ExistingArray where only an array will do, since it is written to or known by its graph.
+// An argument annotated as ndarray may also be a number or a list: python/array_likes.h. It is
+// annotated as ExistingArray if only an array is valid, since it is written to or known by its
+// graph.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -26,8 +27,8 @@ namespace chainerx::python {
 // Thrown when a Python exception is already set.
 struct PythonError {};
 
-// Sets the Python exception of the C++ exception that is being handled. A message that does not
-// name `op`, since a helper or another routine noticed the mistake, gets it in front.
+// Sets the Python exception for the C++ exception that is being handled. `op` is prepended to a
+// message that does not name it because a helper or another routine detected the error.
 void TranslateException(const char* op = nullptr) noexcept;
 
 inline constexpr int kMaxArgs = 16;
@@ -42,26 +43,26 @@ class ArgSpec {
 
     const char* name() const { return name_; }
     const char* signature() const { return signature_; }
-    int kind() const { return kind_; }  // of its binding
+    int kind() const { return kind_; }  // of the binding
     Entry entry() const { return entry_; }
     int count() const { return count_; }
-    // Where the positional argument `i` goes, and one of a name; count() if there is no such place.
+    // The index of a positional argument, or of a keyword; count() if there is no such parameter.
     int PlaceOf(Py_ssize_t i) const;
     int PlaceOf(PyObject* keyword) const {
         int i = 0;
         while (i < count_ && names_[i] != keyword) ++i;
         return i < count_ ? i : PlaceOfOther(keyword);
     }
-    // "ndarray | Scalar" of the parameter at `place`, without its default.
+    // The annotation of the parameter at `place`, such as "ndarray | Scalar", without its default.
     CX_COLD std::string_view AnnotationOf(int place) const;
     const char* ParameterAt(int place) const;
 
-    // Interns the names; called once when the module is made.
+    // Interns the names; called once at module initialization.
     void Init();
 
     // Whether `n` positional arguments alone fill all parameters.
     bool IsComplete(Py_ssize_t n) const { return n == count_ && !has_varargs_; }
-    // Whether all parameters may be left out.
+    // Whether all parameters are optional.
     bool IsOptional() const { return n_required_ == 0 && !has_varargs_; }
 
     // Binds to `out`, which has room for count() pointers, all null. Returns a new tuple for
@@ -74,7 +75,7 @@ class ArgSpec {
  private:
     friend struct Binding;
 
-    // Of a name that the caller has not interned, and one of NumPy's.
+    // For a keyword that the caller has not interned, or a synonym of NumPy.
     CX_COLD int PlaceOfOther(PyObject* keyword) const;
 
     const char* name_;
@@ -83,7 +84,7 @@ class ArgSpec {
     Entry entry_{nullptr};
     int count_{0};
     int n_positional_{0};
-    int n_required_{0};  // how many parameters there are up to the last one without a default
+    int n_required_{0};  // the number of parameters up to the last one without a default
     bool has_varargs_{false};
     PyObject* names_[kMaxArgs]{};
     bool required_[kMaxArgs]{};
@@ -104,14 +105,14 @@ struct Binding {
     ArgSpec& spec;
     const char* doc;
     Entry entry;
-    bool is_elementwise;  // so vmap calls it once with arrays of all examples
+    bool is_elementwise;  // vmap calls it once with arrays of all examples
     Binding* next;
 
     static Binding* first;
 };
 
-// Another name of a routine, for the same object: in the module of `kind`, and of a routine there,
-// or else of one of chainerx.
+// An alias of a routine, for the same object: in the module of `kind`, of a routine there or else
+// of one of chainerx.
 struct Alias {
     Alias(Binding::Kind kind, const char* alias, const char* routine)
         : kind{kind}, alias{alias}, routine{routine}, next{first} {
@@ -126,16 +127,16 @@ struct Alias {
     static Alias* first;
 };
 
-// An argument may be a number or a list in the place of an array, or, inside of vmap, stand for a
-// batch of arrays, none of which a routine takes. So a call that fails looks whether that is why,
-// and the other ones cost nothing: python/array_likes.h, python/batching.h.
+// An argument may be a number or a list in place of an array or, inside of vmap, represent a batch
+// of arrays; no routine accepts these. So a call that fails checks whether that is the reason, and
+// other calls have no overhead: python/array_likes.h, python/batching.h.
 CX_COLD PyObject* FailOrConvert(const ArgSpec& spec, PyObject* self, PyObject* const* args,
                                 Py_ssize_t n, PyObject* keywords) noexcept;
-// Random numbers may be other ones for each example, though no argument says so. Null if they are
-// drawn as usual, or with a Python exception.
+// Inside of vmap, draws random numbers that differ for each example, even if no argument is a
+// batch. Returns null if they are drawn as usual, or with a Python exception.
 CX_COLD PyObject* DrawBatch(const ArgSpec& spec, PyObject* self, PyObject* const* args,
                             Py_ssize_t n, PyObject* keywords) noexcept;
-extern int g_live_vmaps;  // in all threads; guarded by the GIL
+extern int g_live_vmaps;  // of all threads; guarded by the GIL
 
 template <PyObject* (*kImpl)(PyObject*, PyObject* const*), bool kDraws>
 PyObject* CallBound(const ArgSpec& spec, PyObject* self, PyObject* const* args, Py_ssize_t n,
@@ -177,19 +178,19 @@ PyObject* CallBound(const ArgSpec& spec, PyObject* self, PyObject* const* args, 
                                          [[maybe_unused]] PyObject* const* a)
 
 #define CX_ROUTINE(Name, signature, doc) CX_BIND(kRoutine, Routine, Name, signature, doc)
-// One that draws random numbers.
+// Binds a routine that draws random numbers.
 #define CX_DRAWING_ROUTINE(Name, signature, doc) \
     CX_BIND_AS(kRoutine, true, false, Routine, Name, signature, doc)
-// One that computes element by element, but has not the options of CX_ELEMENTWISE.
+// Binds a routine that computes elementwise, but lacks the options of CX_ELEMENTWISE.
 #define CX_ELEMENTWISE_ROUTINE(Name, signature, doc) \
     CX_BIND_AS(kRoutine, false, true, Routine, Name, signature, doc)
 #define CX_ALIAS(Name, Routine) static const Alias Alias_##Name{Binding::kRoutine, #Name, #Routine};
 // In the body, `self` is the ndarray object; Self(self) its array.
 #define CX_METHOD(Name, signature, doc) CX_BIND(kMethod, Method, Name, signature, doc)
 #define CX_RANDOM(Name, signature, doc) CX_BIND(kRandom, Random, Name, signature, doc)
-// A function of chainerx.random, for which `self` is null, and a method of its Generator.
+// Binds a function of chainerx.random, whose `self` is null, and a method of its Generator.
 #define CX_DRAW(Name, signature, doc) CX_BIND(kDraw, Draw, Name, signature, doc)
-// A method of Generator alone.
+// Binds a method of Generator alone.
 #define CX_GENERATOR(Name, signature, doc) CX_BIND(kGenerator, Generator, Name, signature, doc)
 #define CX_RANDOM_ALIAS(Name, Routine) \
     static const Alias RandomAlias_##Name{Binding::kRandom, #Name, #Routine};

@@ -1,4 +1,4 @@
-// What an index out of range does, as a string.
+// The treatment of an index out of range, given as a string.
 #pragma once
 
 #include "chainerx/core/array_index.h"

@@ -1,4 +1,4 @@
-// Functions of Python that the library keeps.
+// Python functions that the library keeps.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace chainerx::python {
 
-// Copies share it; any thread may let go of it.
+// Its copies share the function; any thread may release it.
 class Callable {
  public:
     explicit Callable(PyObject* f)

@@ -1,4 +1,4 @@
-// nanobind's view of chainerx::Array.
+// A nanobind type caster for chainerx::Array.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -14,7 +14,7 @@
 namespace chainerx::python {
 namespace {
 
-// What numpy.can_cast says, which knows which dtype holds which.
+// Asks numpy.can_cast.
 bool CanCast(Dtype from, Dtype to, PyObject* casting) {
     const Ref f = Check(FromDtype(from));
     const Ref t = Check(FromDtype(to));

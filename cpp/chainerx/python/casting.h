@@ -17,7 +17,7 @@ namespace chainerx::python {
 // 'same_kind'.
 void CheckCasting(const char* op, const char* name, Dtype from, Dtype to, PyObject* casting);
 
-// A list or tuple of arrays that are joined, in `dtype` or that of `out`, if one is given.
+// The arrays of a list or tuple to be joined, cast to `dtype` or to that of `out`, if one is given.
 std::vector<Array> ToParts(const char* op, PyObject* arrays, PyObject* dtype, PyObject* casting,
                            PyObject* out = nullptr);
 

@@ -1,4 +1,4 @@
-// What the library is and what it runs on, as facts for chainerx/_config.py.
+// Facts about the library and its platform, for chainerx/_config.py.
 #include <nanobind/nanobind.h>
 
 #include <string>

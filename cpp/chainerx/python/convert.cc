@@ -19,7 +19,7 @@ void ThrowNotArray(const char* op, const char* name, PyObject* o) {
                     TypeName(o), "; make one with chainerx.array()"};
 }
 
-// Cut short: an integer may have any number of digits.
+// Truncated, since an integer may have any number of digits.
 static std::string Repr(PyObject* o) {
     PyObject* text = PyObject_Repr(o);
     const char* utf8 = text != nullptr ? PyUnicode_AsUTF8(text) : nullptr;
@@ -85,7 +85,7 @@ Scalar ToOperand(const char* op, const char* name, PyObject* o) {
 
 namespace {
 
-// The Python integer that `o` stands for.
+// The result of __index__.
 CX_COLD Ref ToIndex(const char* op, const char* name, PyObject* o) {
     Ref index{PyNumber_Index(o)};
     if (!index) {
@@ -197,7 +197,7 @@ Ref TrySequence(PyObject* o) {
     if (PyUnicode_Check(o) || PyBytes_Check(o) || !PySequence_Check(o) || IsNdArray(o)) return {};
     Ref sequence{PySequence_Fast(o, "")};
     if (!sequence) {
-        // An array of NumPy without axes, as its type has sequences.
+        // A NumPy array without dimensions fails, although its type is that of sequences.
         if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw PythonError{};
         PyErr_Clear();
     }
@@ -229,13 +229,13 @@ Shape ToShape(const char* op, const char* name, PyObject* o) {
 std::optional<std::vector<int64_t>> TryInts(const char* op, const char* name, PyObject* o) {
     Ref list;
     if (IsNdArray(o) || PyObject_TypeCheck(o, Numpy().ndarray)) {
-        // Before it becomes lists of lists, which may be many.
+        // Checked before the conversion to lists, which may be many.
         const Ref ndim = Check(PyObject_GetAttrString(o, "ndim"));
         if (const int64_t n = ToInt(op, name, ndim.get()); n > 1) {
             throw TypeError{op, ": ", name, " must be integers in at most one dimension, got ", n};
         }
         list = Check(PyObject_CallMethod(o, "tolist", nullptr));
-        if (!PyList_Check(list.get())) return std::nullopt;  // no dimensions
+        if (!PyList_Check(list.get())) return std::nullopt;  // an array without dimensions
         o = list.get();
     }
     std::vector<int64_t> values;
@@ -252,7 +252,7 @@ Shape ToShapeFromArgs(const char* op, const char* name, PyObject* tuple) {
 
 int8_t ToAxis(const char* op, const char* name, PyObject* o) {
     const int64_t a = ToIntNotBool(op, name, o);
-    // Beyond any rank, but what the routine says about it names the number.
+    // Out of range for any rank; the message must name the original number.
     if (a < INT8_MIN || a > INT8_MAX) {
         throw AxisError{op, ": ", name, " ", a, " is out of range"};
     }
@@ -279,7 +279,7 @@ OptionalAxes ToAxes(const char* op, const char* name, PyObject* o) {
 
 namespace {
 
-// `what` the elements are expected to be; an empty list has no dtype of its own, but `dtype`.
+// `what` names the expected elements in the error; an empty list gets `dtype`.
 Array ToArrayOf(const char* op, const char* name, const char* what, Dtype dtype, PyObject* o,
                 Device& device) {
     if (IsNdArray(o)) return Self(o);

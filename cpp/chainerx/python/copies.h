@@ -1,4 +1,4 @@
-// Classes of nanobind whose instances can neither be copied nor pickled.
+// Makes instances of nanobind classes refuse to be copied or pickled.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -7,7 +7,7 @@
 
 namespace chainerx::python {
 
-// Their __reduce__: without it Python would make an instance that has nothing inside.
+// Their __reduce__: without it Python would make an uninitialized instance.
 inline nanobind::object RefuseCopies(nanobind::handle self) {
     throw TypeError{"cannot copy or pickle a ", Py_TYPE(self.ptr())->tp_name};
 }

@@ -1,7 +1,7 @@
-// Signatures that inspect can read, for the functions and methods that nanobind binds: its own are
-// in a form that only nanobind knows. Each is replaced by a builtin that passes calls on, and that
-// has __text_signature__ and the plain docstring. A class with a constructor has its signature at
-// the head of its docstring, as CPython's own do.
+// Makes signatures that inspect can read, for the functions and methods that nanobind binds:
+// nanobind's own have a private format. Each is replaced by a builtin that forwards calls and has
+// __text_signature__ and the plain docstring. A class with a constructor has its signature at the
+// head of its docstring, as CPython's own do.
 #include <nanobind/nanobind.h>
 
 #include <cstring>
@@ -26,7 +26,7 @@ bool IsBoundByNanobind(nb::handle o) {
     return type == "nanobind.nb_func" || type == "nanobind.nb_method";
 }
 
-// "def f(x: int = \0) -> int" with the default in its place.
+// Replaces the placeholders of "def f(x: int = \0) -> int" by the defaults.
 std::string WithDefaults(const char* signature, nb::handle defaults) {
     std::string out;
     for (const char* c = signature; *c != 0; ++c) {
@@ -40,7 +40,7 @@ std::string WithDefaults(const char* signature, nb::handle defaults) {
     return out;
 }
 
-// What a function of the table has, from what nanobind knows of the first overload.
+// A described builtin for a function, made of nanobind's data of the first overload.
 nb::object Described(nb::handle function, const char* name, nb::handle module) {
     const auto overloads = nb::cast<nb::tuple>(function.attr("__nb_signature__"));
     const auto first = nb::cast<nb::tuple>(overloads[0]);
@@ -50,14 +50,14 @@ nb::object Described(nb::handle function, const char* name, nb::handle module) {
     const nb::handle doc = nb::handle(first[1]);
     const std::string text = StrCat(name, spec.TextSignature(false), "\n--\n\n",
                                     doc.is_none() ? "" : nb::cast<const char*>(doc));
-    // Live as long as the function, hence the process.
+    // They live as long as the function, i.e. the process.
     auto* def = new PyMethodDef{
         strdup(name), reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&PassOn)),
         METH_FASTCALL | METH_KEYWORDS, strdup(text.c_str())};
     return nb::steal(PyCFunction_NewEx(def, function.ptr(), module.attr("__name__").ptr()));
 }
 
-// Calls f(name, value) for what a module or class had when this began.
+// Calls f(name, value) for the members that a module or class had at the start.
 template <typename F>
 void ForEachMember(nb::handle owner, const F& f) {
     const nb::object members = owner.attr("__dict__");
@@ -76,8 +76,8 @@ void DescribeMethods(nb::handle type, nb::handle module) {
         type.attr(name) = nb::steal(PyInstanceMethod_New(function.ptr()));
         constructs |= init;
     });
-    // A call of a class without constructor raises TypeError: its signature says that nothing is
-    // returned. None is for classes derived from it that have one.
+    // Calling a class without a constructor raises TypeError, so its signature says that it never
+    // returns. None lets derived classes with a constructor have their own signature.
     type.attr("__signature__") =
         constructs
             ? nb::none()

@@ -20,7 +20,7 @@ namespace nb = nanobind;
 namespace chainerx::python {
 namespace {
 
-// The device that a Python argument names: None, a str, a Device, or (backend name, index).
+// The device given by a Python argument: None, a str, a Device, or (backend name, index).
 Device& Resolve(nb::handle device, nb::handle index) {
     if (index.is_none()) return ToDevice(device.ptr());
     return GetDefaultContext().GetDevice(
@@ -41,7 +41,7 @@ nb::dict MemoryStatsOf(nb::handle device) {
     return d;
 }
 
-// Both scopes may be entered several times at once.
+// Both scopes may be entered recursively.
 class PyDeviceScope {
  public:
     explicit PyDeviceScope(Device& device) : device_{device} {}
@@ -83,7 +83,7 @@ void BindContext(nb::module_& m) {
     nb::class_<Context>(
         m, "Context",
         "Context()\n--\n\nOwns backends and backprop ids. Lives as long as the process.")
-        // Never freed, for arrays refer to its devices: the object keeps itself.
+        // Never freed, since arrays refer to its devices: the object holds a reference to itself.
         .def("__init__",
              [](nb::pointer_and_handle<Context> self) {
                  new (self.p) Context;

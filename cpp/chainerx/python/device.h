@@ -8,7 +8,7 @@ namespace chainerx::python {
 
 // A new reference; one object per device.
 PyObject* FromDevice(Device& device);
-// Null if `o` is no Device.
+// Null if `o` is not a Device.
 Device* AsDevice(PyObject* o);
 
 void InitDevice(PyObject* module);
@@ -16,7 +16,8 @@ void InitBackprop(PyObject* module);
 void InitGraph(PyObject* module);
 void InitKernels(PyObject* module);
 void InitFunctional(PyObject* module);
-// Gives what nanobind has bound in a module signatures and docstrings that inspect can read.
+// Replaces the functions that nanobind has bound in a module by ones whose signatures and
+// docstrings inspect can read.
 void Describe(PyObject* module);
 
 }  // namespace chainerx::python

@@ -1,4 +1,4 @@
-// The parameter `order`, as NumPy has it.
+// The parameter `order`, with NumPy's semantics.
 #pragma once
 
 #include "chainerx/ops/shape/view.h"
@@ -6,10 +6,10 @@
 
 namespace chainerx::python {
 
-// 'C', 'F', 'A' or 'K'; C for null.
+// Parses 'C', 'F', 'A' or 'K'; C for null.
 ElementOrder ToElementOrder(const char* op, PyObject* o);
 
-// The array in this order in memory, or as it is for null and None.
+// The array in this memory order; unchanged for null and None.
 Array InOrder(const char* op, const Array& x, PyObject* order);
 // A copy, in C order for null and None.
 Array CopyInOrder(const Array& x, PyObject* order);

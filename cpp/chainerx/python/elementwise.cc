@@ -18,14 +18,14 @@ namespace {
 
 constexpr int kMaxOperands = 3;
 
-// That of the signature: "x1: ndarray, x2: ...".
+// The name of an operand, by the signature: "x1: ndarray, x2: ...".
 std::string NameOf(const ElementwiseFn& f, int i) {
     std::string_view rest = f.spec.signature();
     for (; i > 0; --i) rest.remove_prefix(rest.find(", ") + 2);
     return std::string{rest.substr(0, rest.find(':'))};
 }
 
-// The one of NumPy's tuple of one.
+// Unpacks a tuple of one array, which NumPy accepts for `out`.
 PyObject* OnlyOf(const char* op, PyObject* out) {
     if (!PyTuple_Check(out)) return out;
     if (PyTuple_GET_SIZE(out) != 1) {
@@ -66,8 +66,8 @@ struct CastOperands {
     }
 };
 
-// False if the kernel of the operation is not to be asked: without arrays, or where they are of
-// dtypes that it does not compute in.
+// False if the kernel of the operation can't be used: without arrays, or if it does not compute in
+// their dtype.
 bool ComputeKnownInto(const ElementwiseFn& f, PyObject* const* objects, const Array& out,
                       const Array* where) {
     if (f.op == nullptr) return false;
@@ -122,7 +122,7 @@ PyObject* CallWithOptions(const ElementwiseFn& f, PyObject* const* args, Py_ssiz
     f.spec.Bind(args, n, keywords, bound);
     const char* op = f.spec.name();
     for (int i = 0; i < f.n_operands; ++i) {
-        if (bound[i] == nullptr) bound[i] = Py_None;  // one that may be left out
+        if (bound[i] == nullptr) bound[i] = Py_None;  // an optional one
     }
     PyObject* const* options = bound + f.n_operands;
     const bool has_dtype = f.spec.count() > f.n_operands + 2 && Given(options[2]);

@@ -1,14 +1,14 @@
-// How an elementwise function is bound: as a routine (python/bind.h) that NumPy's options of such
-// functions are added to, `out`, `where` and `dtype`.
+// Binds an elementwise function as a routine (python/bind.h) with NumPy's options of ufuncs, `out`,
+// `where` and `dtype`.
 //
 //     CX_ELEMENTWISE(kRoutine, add, 2, "x1: ndarray | Scalar, x2: ndarray | Scalar",
 //                    CX_OPTIONS, &internal::OpAdd, R"(...)") {
 //         return CallBinary("add", a, [](const auto& x1, const auto& x2) { return Add(x1, x2); });
 //     }
 //
-// The body sees the operands. A call without options goes straight to it; the others are the same
-// code for all: an operation that is known writes to `out` by itself, the result of any other one
-// is copied there.
+// The body gets the operands. A call without options goes straight to it; calls with options share
+// one code: an operation with a kernel writes to `out` directly, the result of any other one is
+// copied to it.
 #pragma once
 
 #include <optional>
@@ -28,11 +28,11 @@
     "there are "                                                                              \
     "zeros.\n"
 #define CX_DTYPE_ARG "    dtype: In which to compute; by default the promoted one.\n"
-// After the entries of the operands.
+// Appended to the docstrings of the operands.
 #define CX_OUT_ARGS CX_OUT_ARG CX_WHERE_ARG
 #define CX_OPTION_ARGS CX_OUT_ARGS CX_DTYPE_ARG
 
-// For routines whose result has a shape of its own.
+// For routines whose result has its own shape.
 #define CX_RESULT_OUT "out: ndarray | None = None"
 #define CX_RESULT_OUT_ARG                                                                      \
     "    out (ndarray): Written to and returned: of the shape of the result, and of no lower " \
@@ -41,21 +41,21 @@
 
 namespace chainerx::python {
 
-// A new array from operands, of which there are as many as the function has.
+// Computes a new array from all operands of the function.
 using ComputeElementwise = PyObject*(PyObject* const* operands);
 
 struct ElementwiseFn {
     const ArgSpec& spec;  // the operands, `out`, `where`, and perhaps `dtype`
     int n_operands;
     ComputeElementwise* compute;
-    const internal::ElementwiseOp& (*op)();  // null for what is composed of several
+    const internal::ElementwiseOp& (*op)();  // null for compositions
 };
 
-// A call with options, or with keywords.
+// Calls with options, or with keywords.
 PyObject* CallWithOptions(const ElementwiseFn& f, PyObject* const* args, Py_ssize_t n,
                           PyObject* keywords);
 
-// The same, or the exception of Python that it ends in.
+// The same; sets a Python exception if it fails.
 CX_COLD PyObject* TryWithOptions(const ElementwiseFn& f, PyObject* const* args, Py_ssize_t n,
                                  PyObject* keywords) noexcept;
 
@@ -82,20 +82,21 @@ PyObject* CallElementwise(const ElementwiseFn& f, PyObject* const* args, Py_ssiz
                                               &Entry_##kind##Name, true};                          \
     static PyObject* Compute_##kind##Name(PyObject* const* a)
 
-// The result of any other routine: `y` itself, or `out`, which then gets it, with its shape.
+// The result of any other routine: `y` itself, or `out`, to which it is copied, with the same
+// shape.
 PyObject* Finish(const char* op, Array y, PyObject* out);
-// The same for an elementwise routine of two results: `out` is then a tuple, of arrays or None, to
-// which they are broadcast.
+// The same for an elementwise routine of two results: `out` is a tuple of arrays or None, to which
+// they are broadcast.
 PyObject* FinishPair(const char* op, const Array& y1, const Array& y2, PyObject* out,
                      PyObject* where);
 
-// The parameter `keepdims`, null where it is not given: TypeError if it is no bool or integer, as
-// where NumPy has `out` in its place.
+// Parses the parameter `keepdims`, null if omitted. TypeError if it is neither a bool nor an
+// integer, for example an array passed positionally, as NumPy has `out` in that position.
 CX_COLD bool ToKeepdims(const char* op, PyObject* o);
 
-// The array of a parameter `out`, or null.
+// The array of the parameter `out`, or null.
 const Array* ToOut(const char* op, PyObject* o);
-// The mask of a parameter `where`; none for what is true.
+// The mask of the parameter `where`; nullopt for True.
 std::optional<Array> ToMask(const char* op, PyObject* o, Device& device);
 
 }  // namespace chainerx::python

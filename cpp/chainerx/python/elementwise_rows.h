@@ -1,5 +1,5 @@
-// The rows of elementwise functions, in routines_elementwise.cc and its neighbours: one line per
-// name. The dtypes are those of the row's rule in ops/elementwise/tables/*.def.
+// Binds elementwise functions by one row per name, in routines_elementwise.cc and its neighbours.
+// The dtypes are those of the row's rule in ops/elementwise/tables/*.def.
 #pragma once
 
 #include "chainerx/python/binary.h"
@@ -23,7 +23,7 @@
 #define CX_RAISES_BOOL "Raises:\n    DtypeError: If an operand is bool."
 #define CX_RAISES_COMPLEX "Raises:\n    DtypeError: If an operand is complex."
 
-// CX_DOC in the files is two arguments in one, so it is expanded first.
+// CX_DOC expands to two arguments, so it is expanded first.
 #define CX_UNARY(...) CX_UNARY_EXPANDED(__VA_ARGS__)
 #define CX_UNARY_EXPANDED(py, Name, doc, dtypes, result)                           \
     CX_ELEMENTWISE(kRoutine, py, 1, "x: ndarray", CX_OPTIONS, &internal::Op##Name, \

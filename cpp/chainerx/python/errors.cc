@@ -1,5 +1,5 @@
-// Class by class as in CX_ERROR_LIST. Each has a builtin beside it, so that ordinary `except`
-// clauses work: DimensionError is a ValueError too, DtypeError a TypeError, and so on.
+// One class per row of CX_ERROR_LIST. Each is also derived from a builtin, so that ordinary
+// `except` clauses work: DimensionError is a ValueError too, DtypeError a TypeError, and so on.
 #include "chainerx/python/errors.h"
 
 #include <nanobind/nanobind.h>
@@ -16,12 +16,12 @@ namespace {
 
 PyObject* g_base = nullptr;
 PyObject* g_AxisError = nullptr;
-PyObject* g_LinAlgError = nullptr;  // what KernelErrors of matrices become
+PyObject* g_LinAlgError = nullptr;  // raised for KernelErrors of matrices
 #define CX_CLASS(Name) PyObject* g_##Name = nullptr;
 CX_ERROR_LIST(CX_CLASS)
 #undef CX_CLASS
 
-// A class, with a signature that inspect finds at the head of the text that CPython keeps of it.
+// Makes a class whose docstring begins with a signature, where inspect finds it.
 PyObject* NewClass(PyObject* module, const char* name, PyObject* bases, const char* doc) {
     const std::string described = StrCat(name, "(*args)\n--\n\n", doc);
     PyObject* cls = PyErr_NewExceptionWithDoc(StrCat("chainerx.", name).c_str(), described.c_str(),
@@ -31,7 +31,7 @@ PyObject* NewClass(PyObject* module, const char* name, PyObject* bases, const ch
     return cls;
 }
 
-// `builtins`: further bases.
+// `builtins`: additional bases.
 template <typename... Builtins>
 PyObject* MakeClass(PyObject* module, const char* name, const char* doc, Builtins... builtins) {
     const nanobind::tuple bases =
@@ -44,10 +44,10 @@ PyObject* ClassOf(const KernelError& error) {
     return error.kind == KernelError::Kind::kDomain ? g_ValueError : g_IndexError;
 }
 
-// Whether a message says which operation it is of. Whose name is the first words of `op` is the
-// public routine that the errors of a private one are of, as max_pool of _max_pool_kept.
+// Whether a message names its operation. Errors of a private routine may name the public one, whose
+// name is a prefix, as max_pool of _max_pool_kept.
 bool NamesOperation(std::string_view message, std::string_view op) {
-    // Errors of __complex__ are of complex().
+    // Errors of __complex__ name complex().
     if (op.starts_with("__") && op.ends_with("__")) op = op.substr(2, op.size() - 4);
     if (message.find(op) != std::string_view::npos) return true;
     const size_t colon = message.find(": ");
@@ -98,7 +98,7 @@ void InitErrors(PyObject* module) {
     g_LinAlgError =
         MakeClass(module, "LinAlgError", "A matrix is singular, or not positive definite.",
                   nanobind::module_::import_("numpy.linalg").attr("LinAlgError").ptr());
-    // These surface as the builtins alone, as documented.
+    // Python sees the builtins themselves, as documented.
     g_IndexError = PyExc_IndexError;
     g_ValueError = PyExc_ValueError;
     g_TypeError = PyExc_TypeError;
@@ -106,16 +106,18 @@ void InitErrors(PyObject* module) {
 }
 
 void TranslateException(const char* op) noexcept {
-    if (op != nullptr && op[0] == '_' && op[1] != '_') ++op;  // a routine behind a public function
+    // A private routine behind a public function.
+    if (op != nullptr && op[0] == '_' && op[1] != '_') ++op;
     try {
         throw;
     } catch (const PythonError&) {
     } catch (nanobind::python_error& e) {
         e.restore();
-    } catch (const InterruptedError&) {  // Python's handler of the signal has set its error
+    } catch (const InterruptedError&) {  // Python's signal handler has set its error
         if (PyErr_Occurred() == nullptr) PyErr_SetNone(PyExc_KeyboardInterrupt);
     } catch (const KernelCheckError& e) {
-        // It may be of an earlier operation, which it names, and not of the one that waited.
+        // The error may belong to an earlier operation, which it names, and not to the one that
+        // synchronized.
         SetError(ClassOf(e.error()), e.what(), nullptr);
     } catch (const AxisError& e) {
         SetError(g_AxisError, e.what(), op);

@@ -1,4 +1,4 @@
-// The Python exceptions of the C++ ones.
+// Translates C++ exceptions to Python exceptions.
 #pragma once
 
 #include "chainerx/python/bind.h"

@@ -1,5 +1,5 @@
-// What chainerx.func is made of: functions of lists of arrays. Trees, axes and batches are Python's
-// (python/chainerx/func).
+// The primitives of chainerx.func: functions of lists of arrays. Trees, axes and batches are
+// handled in Python (python/chainerx/func).
 #include "chainerx/python/functional.h"
 
 #include "chainerx/autograd/functional.h"
@@ -23,7 +23,7 @@ namespace nb = nanobind;
 namespace chainerx::python {
 namespace {
 
-// From a list of arrays to a list of them.
+// A function from a list of arrays to a list of arrays.
 struct PythonFunction {
     Callable call;
 
@@ -37,27 +37,27 @@ struct PythonFunction {
 
 ArrayFunction ToFunction(nb::handle f) { return PythonFunction{Callable{f.ptr()}}; }
 
-// The function may refer to what keeps a result, so that the cycle collector has to see it.
+// The function may refer to an object that keeps a result, so the cycle collector must visit it.
 std::vector<Array> CallCheckpoint(nb::handle f, const nb::list& inputs) {
     std::vector<Array> ys =
         Checkpoint(ToFunction(f), ToArrays("checkpoint", "inputs", inputs.ptr()));
     for (const Array& y : ys) {
         internal::Slot* slot = y.body()->slot;
         if (slot == nullptr || slot->node == nullptr) continue;
-        // Nothing is recorded above it yet.
+        // No node above it is recorded yet.
         if (internal::IsCheckpoint(*slot->node)) slot->node->foreign_below = true;
     }
     return ys;
 }
 
-// What a function draws at its first call, it draws at all others.
+// Repeats the random draws of the first call of a function in all other calls.
 class SameDraws {
  public:
     nb::object operator()(nb::handle f) {
         if (first_) {
             random::DrawScope scope;
             nb::object result = f();
-            if (first_) {  // unless a call within has been the first one
+            if (first_) {  // unless a nested call was the first
                 draws_ = std::move(scope.draws());
                 first_ = false;
             }
@@ -72,7 +72,7 @@ class SameDraws {
     random::Draws draws_;
 };
 
-// None is zero.
+// None means a zero tangent.
 std::vector<Array> ToDirections(const char* op, const nb::list& list) {
     std::vector<Array> arrays;
     for (nb::handle o : list) {
@@ -87,7 +87,8 @@ nb::list ToList(const std::vector<Array>& arrays) { return nb::steal<nb::list>(W
 
 int VisitCheckpoint(internal::Node* node, visitproc visit, void* arg) {
     if (!internal::IsCheckpoint(*node)) return 0;
-    // Another thread may be done with the node meanwhile, and what it kept goes here.
+    // Another thread may release the node meanwhile, and then the objects that it kept are released
+    // here.
     const DeferReleases deferred;
     const internal::NodeVisit inside{node};
     if (!inside) return 0;

@@ -1,4 +1,4 @@
-// Functions of Python that the graph keeps, and what the cycle collector sees of them.
+// Python functions that the graph keeps, and their visits by the cycle collector.
 #pragma once
 
 #include "chainerx/autograd/graph.h"
@@ -6,7 +6,7 @@
 
 namespace chainerx::python {
 
-// The function that a node of a checkpoint keeps for backward, if it alone does.
+// Visits the function that a checkpoint's node keeps for backward, if the node is its sole owner.
 int VisitCheckpoint(internal::Node* node, visitproc visit, void* arg);
 
 }  // namespace chainerx::python

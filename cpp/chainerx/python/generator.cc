@@ -222,7 +222,7 @@ PyObject* DrawInto(const char* op, PyObject* self, PyObject* const* a,
                          out->dtype()};
     }
     if (options.device != nullptr) CheckSameDevice(op, *options.device, out->device());
-    internal::CheckInPlaceOutput(op, *out);  // before numbers are drawn
+    internal::CheckInPlaceOutput(op, *out);  // checked before numbers are drawn
     options.size = out->shape();
     options.dtype = out->dtype();
     options.device = &out->device();

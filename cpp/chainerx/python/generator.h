@@ -1,5 +1,5 @@
-// The type chainerx.random.Generator, and what its methods and the functions of chainerx.random
-// share: both are of the same bindings, of which functions have no `self`.
+// The type chainerx.random.Generator, and helpers of its methods and of the functions of
+// chainerx.random. Both have the same bindings; functions have no `self`.
 #pragma once
 
 #include <functional>
@@ -10,22 +10,22 @@
 
 namespace chainerx::python {
 
-// The generator of a method, the default one of a function.
+// The generator of a method; the default one for a function.
 const random::Generator& GeneratorOf(PyObject* self);
 
-// A number, or an array; `fallback` for what was not given.
+// A number or an array; `fallback` if omitted.
 random::Parameter ToParameter(const char* op, const char* name, PyObject* o, double fallback = 0);
-// size, dtype and device, in this order.
+// Parses size, dtype and device, in this order.
 random::Options ToDrawOptions(const char* op, PyObject* self, PyObject* const* a);
-// draw(options) of size, dtype, device and out.
+// Parses size, dtype, device and out, and returns draw(options).
 PyObject* DrawInto(const char* op, PyObject* self, PyObject* const* a,
                    const std::function<Array(const random::Options&)>& draw);
-// None gives none.
+// Nullopt for None.
 std::optional<Shape> ToSize(const char* op, PyObject* o);
 
 void InitGenerator(PyObject* module);
 
-// The end of most signatures, and what is said of it.
+// The end of most signatures, and its docstring.
 #define CX_DRAW_SIGNATURE                                             \
     "size: ShapeLike | None = None, dtype: DtypeLike | None = None, " \
     "device: DeviceLike | None = None) -> ndarray"
@@ -34,7 +34,7 @@ void InitGenerator(PyObject* module);
     "    dtype: A real float dtype; None is that of parameters that are arrays of floats, else " \
     "float64.\n"                                                                                 \
     "    device: Default: that of the parameters, else the default device.\n"
-// Of the distributions that draw into an array that is there, as NumPy's.
+// The same for distributions that can draw into a given array, as NumPy's.
 #define CX_DRAW_OUT_SIGNATURE                                         \
     "size: ShapeLike | None = None, dtype: DtypeLike | None = None, " \
     "device: DeviceLike | None = None, out: ndarray | None = None) -> ndarray"

@@ -30,7 +30,7 @@ struct PythonHook {
     }
 };
 
-// The place of an array that nobody else keeps, if it has hooks.
+// The slot of an array with a single owner, if it has hooks.
 internal::Slot* HookedPlaceOf(const internal::ArrayBody* body) {
     if (body == nullptr || body->slot == nullptr || body->StrongCount() != 1) return nullptr;
     return internal::HasHooksOfItsOwn(*body->slot) ? body->slot : nullptr;

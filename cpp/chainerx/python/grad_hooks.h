@@ -1,4 +1,4 @@
-// Hooks on gradients that are functions of Python, and what its cycle collector sees of them.
+// Hooks on gradients that are Python functions, and their visits by the cycle collector.
 #pragma once
 
 #include "chainerx/core/array.h"
@@ -6,10 +6,10 @@
 
 namespace chainerx::python {
 
-// A hook often refers to the array that it is a hook of. It belongs to the place of the array in
-// the graph; where nobody but one ndarray keeps that place, it is the ndarray that keeps the hook.
+// A hook often refers to the array that it is attached to. It belongs to the slot of the array; if
+// a single ndarray owns that slot, the ndarray reports the hook.
 int VisitGradHooks(const internal::ArrayBody* body, visitproc visit, void* arg);
-// Of an ndarray that is garbage.
+// Removes the hooks of an unreachable ndarray.
 void ClearGradHooks(const internal::ArrayBody* body);
 
 void InitGradHooks(PyObject* module);

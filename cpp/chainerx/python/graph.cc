@@ -1,4 +1,4 @@
-// chainerx.graph: which operation made an array, from what.
+// chainerx.graph: the operations that made an array, and their inputs.
 #include "chainerx/autograd/graph_view.h"
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,4 @@
-// Backprop ids among the arguments of bindings.
+// Parses backprop ids among the arguments of bindings.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -24,7 +24,7 @@ inline std::optional<BackpropId> ToId(const char* op, PyObject* o) {
     return ToRequiredId(op, "backprop_id", o);
 }
 
-// A list or tuple.
+// Parses a list or tuple of them.
 inline std::vector<BackpropId> ToIds(const char* op, const char* name, PyObject* o) {
     if (!PyList_Check(o) && !PyTuple_Check(o)) {
         throw TypeError{op, ": ", name, " must be a list or tuple of chainerx.BackpropId, got ",

@@ -1,4 +1,4 @@
-// chainerx._core.kernels: the list of kernels, and what hangs on their calls.
+// chainerx._core.kernels: the list of kernels, and hooks on their calls.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>

@@ -31,7 +31,7 @@ void AddFunctions(nb::module_& m, Binding::Kind kind) {
         b->spec.Init();
         const std::string doc =
             StrCat(b->spec.name(), b->spec.TextSignature(false), "\n--\n\n", b->doc);
-        // Lives as long as the function, hence the process.
+        // Lives as long as the function, i.e. the process.
         auto* def = new PyMethodDef{
             b->spec.name(), reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(b->entry)),
             METH_FASTCALL | METH_KEYWORDS, strdup(doc.c_str())};
@@ -61,8 +61,8 @@ NB_MODULE(_core, m) {
             TranslateException();
         } catch (const PythonError&) {
         } catch (const std::exception&) {
-            throw;       // nanobind knows it
-        } catch (...) {  // a plug-in's
+            throw;       // nanobind translates it
+        } catch (...) {  // an exception of a plug-in
             TranslateException();
         }
     });

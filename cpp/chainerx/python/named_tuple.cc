@@ -22,7 +22,7 @@ void NamedTuple::Init(PyObject* module) {
     PyStructSequence_Desc description{name_, doc_, fields_, n};
     type_ = PyStructSequence_NewType(&description);
     if (type_ == nullptr) throw PythonError{};
-    // chainerx.linalg.QRResult is QRResult of the submodule linalg.
+    // chainerx.linalg.QRResult is QRResult in the submodule linalg.
     const std::string path = std::string{name_}.substr(std::string{"chainerx."}.size());
     const size_t dot = path.find('.');
     const Ref place = dot == std::string::npos

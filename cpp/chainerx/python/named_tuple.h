@@ -1,4 +1,4 @@
-// Results of several arrays that have names, as NumPy's have: tuples with attributes.
+// Named tuples for results of several arrays, as in NumPy.
 #pragma once
 
 #include <initializer_list>
@@ -9,13 +9,14 @@
 
 namespace chainerx::python {
 
-// A kind of them; a constant of a file. `fields`, names and what they are, end with a null.
+// A type of named tuple; a constant of a file. `fields`, pairs of name and docstring, end with a
+// null.
 class NamedTuple {
  public:
-    // `name` begins with that of the module where the type is found, for pickle.
+    // `name` begins with that of the module that contains the type, for pickle.
     NamedTuple(const char* name, const char* doc, PyStructSequence_Field* fields);
 
-    // As many as there are fields.
+    // One item per field.
     PyObject* Make(std::initializer_list<PyObject*> items);
     PyObject* Make(std::initializer_list<Array> arrays);
 
@@ -27,10 +28,10 @@ class NamedTuple {
     const char* doc_;
     PyStructSequence_Field* fields_;
     PyTypeObject* type_{nullptr};
-    NamedTuple* next_;  // of all
+    NamedTuple* next_;  // in the list of all types
 };
 
-// Puts the types of all where their names say: into the module, or one of its submodules.
+// Adds all types to the modules in their names: the module itself, or one of its submodules.
 void InitNamedTuples(PyObject* module);
 
 }  // namespace chainerx::python

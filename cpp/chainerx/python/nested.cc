@@ -15,7 +15,7 @@ namespace {
 
 bool IsNested(PyObject* o) { return PyList_Check(o) || PyTuple_Check(o); }
 
-// Runs no Python code, so the lists stay as they are.
+// Runs no Python code, so the lists do not change meanwhile.
 bool HoldsGraph(PyObject* o, int depth = 0) {
     if (IsNdArray(o)) return Self(o).body()->slot != nullptr;
     if (!IsNested(o) || depth > kMaxNdim) return false;

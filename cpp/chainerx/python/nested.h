@@ -1,4 +1,4 @@
-// Lists in lists of arrays, whose gradients NumPy would leave behind.
+// Nested lists of arrays, whose gradients NumPy would drop.
 #pragma once
 
 #include "chainerx/core/array.h"
@@ -6,8 +6,8 @@
 
 namespace chainerx::python {
 
-// What NumPy has made of `o`, `values`; where lists or tuples hold arrays in a graph, as a stack of
-// these arrays.
+// `values` is NumPy's conversion of `o`. Lists or tuples that hold arrays in a graph are stacked
+// instead, to keep their gradients.
 Array WithGraphs(PyObject* o, const Array& values);
 
 }  // namespace chainerx::python

@@ -9,11 +9,11 @@
 
 namespace chainerx::python {
 
-// 2 for all axes, or (2, 1).
+// Parses 2, for all axes, or (2, 1).
 PerAxis ToPerAxis(const char* op, const char* name, PyObject* o);
 PerAxis ToPerAxisOr(const char* op, const char* name, PyObject* o, int64_t fallback);
 std::optional<PerAxis> ToOptionalPerAxis(const char* op, const char* name, PyObject* o);
-// The same, or ((1, 2), (0, 0)) before and behind each axis; 0 if it is not given.
+// The same, or ((1, 2), (0, 0)) before and after each axis; 0 if omitted.
 AxisPads ToAxisPads(const char* op, PyObject* o);
 
 }  // namespace chainerx::python

@@ -1,4 +1,4 @@
-// What the products of NumPy that are ufuncs there take besides their operands.
+// Parameters, besides operands, of the products that are ufuncs in NumPy.
 #pragma once
 
 #include "chainerx/ops/elementwise/store.h"
@@ -12,7 +12,7 @@
 
 namespace chainerx::python {
 
-// f(x1, x2), both in `dtype` if it is given.
+// Calls f(x1, x2), both cast to `dtype` if it is given.
 template <typename F>
 PyObject* CallProduct(const char* op, PyObject* x1, PyObject* x2, PyObject* out, PyObject* dtype,
                       const F& f) {

@@ -1,8 +1,8 @@
-// How the reductions are bound: one row each, in routines_reduction.cc and routines_extreme.cc,
-// which makes the routine and, where ndarray has it, the method.
+// Binds reductions by one row each, in routines_reduction.cc and routines_extreme.cc, which makes
+// the routine and, if ndarray has it, the method.
 //
-// The options of NumPy that few calls have, `dtype` and so on, are keyword-only, since the original
-// has `keepdims` in the third place. Without them, the plain routine is called.
+// Rarely used options of NumPy, such as `dtype`, are keyword-only, since `keepdims` is the third
+// parameter of the original. Without them, the plain routine is called.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@
     "and then without a gradient. Differentiable, any order."
 #define CX_BAD_AXES "DimensionError: If an axis is out of range or repeated."
 
-// ---- parameters, and what the docstrings say of them
+// ---- parameters, and their docstrings
 
 #define CX_AXES "axis: Axis = None, keepdims: bool = False"
 #define CX_MASK "where: ArrayLike = True"
@@ -71,19 +71,19 @@
 
 namespace chainerx::python {
 
-// What all begin with. `a` are the arguments after the array.
+// The common parameters. `a` are the arguments after the array.
 struct ReduceCall {
     const char* op;
     const Array& x;
     PyObject* const* a;
 
     OptionalAxes axes() const { return ToAxes(op, "axis", a[0]); }
-    // In this place NumPy has others, which are no truth values.
+    // NumPy has other parameters in this position, whose arguments are not bools.
     bool keepdims() const {
         if (a[1] == nullptr || a[1] == Py_False) return false;
         return a[1] == Py_True || ToKeepdims(op, a[1]);
     }
-    // Whether only those are given, of so many arguments.
+    // Whether no other of the `kCount` arguments is given.
     template <int kCount>
     bool IsPlain() const {
         uintptr_t any = 0;
@@ -99,8 +99,8 @@ struct ReduceCall {
     std::optional<Array> ToWhere(int i) const { return ToMask(op, a[i], x.device()); }
 };
 
-// The dtype that totals of `x` are computed in if only `out` is given: that of `out`, unless it is
-// of a lower kind, into which nothing is cast unasked.
+// The dtype of the accumulation if only `out` is given: that of `out`, unless its kind is lower
+// than that of x, since such casts must be explicit.
 inline std::optional<Dtype> DtypeForOut(const Array& x, const Array* out) {
     if (out == nullptr || GetCategory(out->dtype()) < GetCategory(x.dtype())) return std::nullopt;
     return out->dtype();
@@ -108,7 +108,8 @@ inline std::optional<Dtype> DtypeForOut(const Array& x, const Array* out) {
 
 inline const Array* Pointer(const std::optional<Array>& x) { return x ? &*x : nullptr; }
 
-// f(x, axes, keepdims), or, in a function of its own since few calls need it, f(x, axes, options).
+// Calls f(x, axes, keepdims). Calls of f(x, axes, options) are in another function, since few need
+// it.
 template <typename F>
 PyObject* ReducePlain(const ReduceCall& c, const F& f) {
     return Wrap(f(c.x, c.axes(), c.keepdims()));
@@ -179,8 +180,8 @@ PyObject* ReduceTruth(const ReduceCall& c, const F& f) {
 
 }  // namespace chainerx::python
 
-// A routine, and a method of the same name. `kind`: TOTAL, EXTREME, MEAN, SPREAD or TRUTH; `Reduce`
-// the function above.
+// Binds a routine, and a method of the same name. `kind`: TOTAL, EXTREME, MEAN, SPREAD or TRUTH;
+// `Reduce` is the function above.
 #define CX_REDUCTION_ROUTINE(py, Name, kind, Reduce, says, dtypes, result, more)          \
     CX_ROUTINE(py, "a: ndarray, " CX_##kind##_PARAMETERS ") -> ndarray",                  \
                says "\n\nArgs:\n    a (ndarray): " dtypes CX_##kind##_ARGS                \
@@ -198,7 +199,7 @@ PyObject* ReduceTruth(const ReduceCall& c, const F& f) {
                       });                                                                 \
     }
 
-// Along one axis: totals on the way, positions.
+// Reductions along one axis: cumulative ones, and indices.
 #define CX_ALONG_AXIS_ARGS "\n    axis (int): The axis, or None for the flattened array.\n"
 #define CX_SCAN_PARAMETERS "axis: int | None = None, dtype: DtypeLike | None = None, " CX_RESULT_OUT
 #define CX_POSITION_PARAMETERS \

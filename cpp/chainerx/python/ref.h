@@ -33,8 +33,8 @@ class Ref {
     PyObject* o_{nullptr};
 };
 
-// The items of a list or tuple as they are now. To call into Python, to allocate one of its
-// objects, or to wait for its lock lets others change a list.
+// A snapshot of the items of a list or tuple. Other code may change a list during calls into
+// Python, allocations of Python objects and waits for the GIL.
 class Items {
  public:
     explicit Items(PyObject* o) : size_{PySequence_Fast_GET_SIZE(o)} {
@@ -54,18 +54,18 @@ class Items {
 
  private:
     Py_ssize_t size_;
-    PyObject* const* items_{nullptr};  // of a tuple, which never changes
+    PyObject* const* items_{nullptr};  // items of a tuple, which never changes
     Ref owner_;
     std::unique_ptr<Ref[]> list_;
 };
 
-// The result of a call of the C API, new; throws if it failed.
+// The new reference that a call of the C API returned; throws if it failed.
 inline Ref Check(PyObject* o) {
     if (o == nullptr) throw PythonError{};
     return Ref{o};
 }
 
-// The error that is set, taken away until it is put back; else it is dropped.
+// Saves the current Python error; it is dropped unless restored.
 class SavedError {
  public:
     SavedError() { PyErr_Fetch(&type_, &value_, &traceback_); }

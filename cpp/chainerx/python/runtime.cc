@@ -18,7 +18,7 @@ namespace nb = nanobind;
 namespace chainerx::python {
 namespace {
 
-// All bindings of the table, for the stubs and the tests of completeness.
+// All bindings, for the stubs and the tests of completeness.
 nb::list Signatures() {
     static constexpr const char* kKinds[] = {"routine",   "method", "random",  "draw",
                                              "generator", "linalg", "special", "fft"};
@@ -37,8 +37,8 @@ nb::list Signatures() {
     return out;
 }
 
-// Work in C++ threads that have no Python state needs no release; nor does what waits when Python
-// has ended, and says that everybody holds its lock.
+// C++ threads without a Python thread state hold no GIL to release. Nor do waits after Python's
+// finalization, when PyGILState_Check() is true on all threads.
 void* ReleaseGil() {
     return Py_IsInitialized() != 0 && PyGILState_Check() != 0 ? PyEval_SaveThread() : nullptr;
 }
@@ -47,7 +47,7 @@ void AcquireGil(void* state) {
     if (state == nullptr) return;
     try {
         PyEval_RestoreThread(static_cast<PyThreadState*>(state));
-    } catch (...) {  // so that there is a frame to stop a thread at; see thread_exit.cc
+    } catch (...) {  // makes a frame at which a thread can be stopped; see thread_exit.cc
         throw;
     }
 }
@@ -56,8 +56,8 @@ constexpr BlockingHooks kGilHooks{&ReleaseGil, &AcquireGil};
 
 std::atomic<pthread_t> g_main_thread;
 
-// Python handles signals on its main thread alone. The error of a handler, KeyboardInterrupt for
-// one, waits in the state of the thread until TranslateException finds it.
+// Python handles signals only on its main thread. The error of a handler, for example
+// KeyboardInterrupt, stays pending in the thread state until TranslateException finds it.
 bool HandleSignals() {
     if (pthread_equal(pthread_self(), g_main_thread.load(std::memory_order_relaxed)) == 0) {
         return false;

@@ -18,7 +18,7 @@ namespace nb = nanobind;
 namespace chainerx::python {
 namespace {
 
-// What a mode or a question is about: a context, or some of its graphs.
+// The scope of a mode or a query: a context, or some of its graphs.
 struct Scope {
     Context* context;
     uint64_t ids;
@@ -42,7 +42,7 @@ Context& ToContext(const char* op, PyObject* o) {
 
 constexpr const char* kScopeNames[] = {"x", "context", "backprop_id", "backprop_ids"};
 
-// Which of the first `n` of these was given; at most one may be. 0 if none was.
+// The index of the given argument among the first `n`; at most one may be given. 0 if none was.
 int Chosen(const char* op, PyObject* const* a, int n) {
     int which = 0;
     for (int i = 1; i < n; ++i) {
@@ -61,7 +61,7 @@ const BackpropId* TryId(PyObject* o) {
     return nb::try_cast(nb::handle{o}, id) ? id : nullptr;
 }
 
-// What a mode is about.
+// Parses the arguments of a mode.
 Scope ToScope(const char* op, PyObject* const* a) {
     const int which = Chosen(op, a, 4);
     PyObject* o = a[which];
@@ -76,7 +76,7 @@ Scope ToScope(const char* op, PyObject* const* a) {
                     Py_TYPE(o)->tp_name};
 }
 
-// What is_backprop_required asks.
+// Implements is_backprop_required.
 bool IsRequired(PyObject* const* a) {
     constexpr const char* kOp = "is_backprop_required";
     const int which = Chosen(kOp, a, 3);
@@ -89,7 +89,7 @@ bool IsRequired(PyObject* const* a) {
     throw TypeError{kOp, ": x must be None, a Context or a BackpropId, got ", Py_TYPE(o)->tp_name};
 }
 
-// no_backprop_mode and force_backprop_mode, entered by `with`, also several times at once.
+// no_backprop_mode and force_backprop_mode, entered by `with`, also recursively.
 class PyBackpropMode {
  public:
     PyBackpropMode(const Scope& scope, bool enabled) : scope_{scope}, enabled_{enabled} {}
@@ -121,7 +121,7 @@ class ForceBackpropMode : public PyBackpropMode {
     explicit ForceBackpropMode(const Scope& scope) : PyBackpropMode{scope, true} {}
 };
 
-// backprop_scope: usable once.
+// backprop_scope; it can be used once.
 class PyBackpropScope {
  public:
     PyBackpropScope(std::string name, Context& context)
@@ -229,7 +229,7 @@ void InitBackprop(PyObject* module) {
              })
         .def("__hash__", [](const BackpropId& a) { return a.ordinal(); });
     nb::class_<AnyGraph>(m, "AnyGraph", "The class of chainerx.anygraph.")
-        .def("__reduce__", [](const AnyGraph&) { return "anygraph"; });  // found by its name
+        .def("__reduce__", [](const AnyGraph&) { return "anygraph"; });  // looked up by its name
     m.attr("anygraph") = nb::cast(AnyGraph{});
 
     BindMode<NoBackpropMode>(m, "NoBackpropMode", "See chainerx.no_backprop_mode().");

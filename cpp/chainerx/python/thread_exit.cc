@@ -1,8 +1,8 @@
-// How threads end when the interpreter does. Python 3.11 to 3.13 ends a daemon thread that wants
-// its lock back by pthread_exit(), which unwinds the stack as an exception would: through every
-// frame of ours that had called into Python. There destructors would release objects without the
-// lock, and `catch (...)` would end the process, for what it catches has to be thrown again. So the
-// thread waits where it comes to the first of these frames; the process ends soon.
+// Stops threads when the interpreter is finalized. Python 3.11 to 3.13 ends a daemon thread that
+// waits for the GIL by pthread_exit(), which unwinds the stack as an exception would: through every
+// frame of ours that had called into Python. Destructors there would release objects without the
+// GIL, and `catch (...)` would end the process, since a forced unwind must be rethrown. So the
+// thread blocks at the first of these frames; the process ends soon.
 #include <unistd.h>
 #include <unwind.h>
 
@@ -20,8 +20,8 @@ bool IsFinalizing() {
 
 }  // namespace
 
-// What unwinding calls for each frame that has something to do then. The linker puts ours in the
-// place of the compiler's (cpp/CMakeLists.txt, --wrap).
+// The personality routine, which unwinding calls for each frame with cleanups or handlers. The
+// linker replaces the compiler's by ours (cpp/CMakeLists.txt, --wrap).
 extern "C" {
 _Unwind_Reason_Code __real___gxx_personality_v0(int version, _Unwind_Action actions,
                                                 _Unwind_Exception_Class what,

@@ -1,4 +1,4 @@
-// The thread pool, and where to look for OpenBLAS, as Python sees them.
+// The thread pool, and the search path of OpenBLAS, as Python sees them.
 #include <algorithm>
 #include <climits>
 #include <string>

@@ -14,8 +14,8 @@ namespace chainerx::python {
 
 namespace {
 
-// The values of a list or tuple of floats, as NumPy would take them, but at once; nothing where
-// there is another object among them, or where they are many.
+// The values of a list or tuple of floats, equal to NumPy's conversion, but faster; nullopt if it
+// contains another object, or is long.
 std::optional<Array> TryFloats(PyObject* o, Device& device) {
     constexpr Py_ssize_t kMany = 64;
     const Py_ssize_t n = PySequence_Fast_GET_SIZE(o);

@@ -78,7 +78,7 @@ CX_ROUTINE(
                               ToPerAxisOr(kOp, "dilate", a[6], 1), groups));
 }
 
-// Weights of another precision do not change that of the data.
+// Casts y to the dtype of x: weights of another precision do not change that of the data.
 PyObject* WrapAs(const Array& x, const Array& y) {
     return Wrap(y.dtype() == x.dtype() ? y : AsType(y, x.dtype()));
 }

@@ -1,4 +1,4 @@
-// Whether arrays are equal, or nearly; limits.
+// Equality and closeness of arrays; clipping.
 #include "chainerx/ops/elementwise/closeness.h"
 
 #include "chainerx/ops/elementwise/composed.h"
@@ -18,7 +18,7 @@ namespace {
     "    atol (float): Tolerance that is added.\n"                                       \
     "    equal_nan (bool): Whether nan equals nan.\n"
 
-// f(a, b, closeness) of two arrays, or of an array and a number.
+// Calls f(a, b, closeness) with two arrays, or with an array and a number.
 template <typename F>
 auto CallClose(const char* op, PyObject* const* a, const F& f) {
     Closeness c;
@@ -88,7 +88,7 @@ struct Bound {
     }
 };
 
-// The bound of two names, of which one is given at most.
+// The bound that was given under either of two names. TypeError if both were.
 Bound BoundOf(const Bound& first, const Bound& second) {
     if (first.is_given() && second.is_given()) {
         throw TypeError{"clip: ", first.name, " and ", second.name,
@@ -107,7 +107,7 @@ Array Clipped(const Array& a, const Bound& low, const Bound& high) {
     return Clamp(a, low.array(), high.array());
 }
 
-// The routines below name other operands.
+// The routines that ClipTo() calls name other operands in their errors.
 void CheckBound(const Array& a, const Bound& bound) {
     if (!bound.is_given()) return;
     const Dtype dtype = bound.is_array() ? bound.array().dtype() : bound.number().dtype();
@@ -121,7 +121,7 @@ void CheckBound(const Array& a, const Bound& bound) {
     }
 }
 
-// a: min, max, out, a_min, a_max
+// Arguments in `a`: min, max, out, a_min, a_max.
 PyObject* ClipTo(const Array& x, PyObject* const* a) {
     const Bound low = BoundOf({"a_min", a[3]}, {"min", a[0]});
     const Bound high = BoundOf({"a_max", a[4]}, {"max", a[1]});

@@ -1,4 +1,5 @@
-// Elementwise routines that are rows of the tables in ops/elementwise/tables/*.def, or nearly so.
+// Elementwise routines that are rows of the tables in ops/elementwise/tables/*.def, or compositions
+// of a few rows.
 #include "chainerx/ops/elementwise/composed.h"
 #include "chainerx/ops/elementwise/composed_math.h"
 #include "chainerx/ops/elementwise/tables/arithmetic.h"

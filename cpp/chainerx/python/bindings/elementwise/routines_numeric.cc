@@ -1,4 +1,4 @@
-// Elementwise routines beside the great families: extremes, parts of numbers, rounding, angles.
+// Elementwise routines outside of the large families: extremes, parts of numbers, rounding, angles.
 #include "chainerx/ops/elementwise/tables/numeric.h"
 
 #include "chainerx/ops/elementwise/composed_math.h"
@@ -55,7 +55,7 @@ CX_ELEMENTWISE_ROUTINE(sinc, "x: ndarray) -> ndarray",
     return Wrap(Sinc(ToArray("sinc", "x", a[0])));
 }
 
-// ---- questions
+// ---- predicates
 #define CX_QUESTION(py, Name, doc, dtypes, raises)                                         \
     CX_ELEMENTWISE(kRoutine, py, 1, "x: ndarray", CX_OUT_OPTION, nullptr,                  \
                    doc CX_ARGS_X dtypes ".\n" CX_OUT_ARGS CX_BOOL CX_NO_GRADIENT raises) { \
@@ -108,7 +108,7 @@ CX_ROUTINE(
                             a[1] != nullptr ? ToDouble("real_if_close", "tol", a[1]) : 100.0));
 }
 
-// ---- rounding, and what is no number
+// ---- rounding, and replacement of nan and infinities
 PyObject* RoundTo(const Array& x, PyObject* decimals, PyObject* out) {
     return Finish("round", Round(x, decimals != nullptr ? ToInt("round", "decimals", decimals) : 0),
                   out);
@@ -162,7 +162,7 @@ CX_ELEMENTWISE_ROUTINE(
     "    out (tuple): Two arrays that the results are written to, or None in their " \
     "place.\n" CX_WHERE_ARG
 
-// An operand cast to the parameter `dtype`, or as it is.
+// Casts an operand to the parameter `dtype`, if it is given.
 Array OperandIn(const char* op, const char* name, const Array& x, PyObject* dtype) {
     return Given(dtype) ? internal::OperandAs(op, name, x, ToDtype(dtype)) : x;
 }

@@ -1,4 +1,4 @@
-// Bits in bytes.
+// Packing of bits into bytes.
 #include "chainerx/ops/elementwise/packed_bits.h"
 
 #include "chainerx/core/error.h"

@@ -1,5 +1,4 @@
-// chainerx.special. The limits of error are those that tests/chainerx/elementwise/test_special.py
-// holds.
+// chainerx.special. tests/chainerx/elementwise/test_special.py checks the stated error bounds.
 #include "chainerx/ops/elementwise/tables/special.h"
 
 #include "chainerx/python/binary.h"
@@ -21,7 +20,7 @@ namespace {
         return Wrap(Name(ToArray(#py, "x", a[0])));                                           \
     }
 
-// ---- kin of the error function
+// ---- functions related to the error function
 CX_SPECIAL_ALIAS(erf, erf)
 CX_UNARY(erfc, Erfc, "``1 - erf(x)``, exact where erf is near 1.", "",
          "The error is at most 4 units in the last place.")
@@ -43,7 +42,7 @@ CX_UNARY(ndtri, Ndtri, "The inverse of ndtr: quantiles of the normal distributio
          "The error is at most 4 units in the last place.\n"
          "Source: Algorithm AS 241 (Wichura, 1988).")
 
-// ---- kin of the logarithm
+// ---- functions related to the logarithm
 CX_SPECIAL_ALIAS(expit, sigmoid)
 CX_SPECIAL_ALIAS(logsumexp, logsumexp)
 CX_UNARY(logit, Logit, "``log(x / (1 - x))``, the inverse of expit.",
@@ -66,7 +65,7 @@ CX_UNARY(i1, I1, "The modified Bessel function of the first kind, of order 1.", 
 CX_UNARY(i1e, I1e, "``exp(-abs(x)) * i1(x)``, which does not overflow.", "",
          "The error is at most 4 units in the last place.\nSource: DLMF 10.25.2, 10.40.1.")
 
-// ---- kin of the gamma function
+// ---- functions related to the gamma function
 CX_UNARY(lgamma, Lgamma, "Logarithm of the absolute value of the gamma function.",
          " 0 and negative whole numbers give inf.",
          "For ``x > 0`` the error is at most 5 units in the last place; below, of the larger of "

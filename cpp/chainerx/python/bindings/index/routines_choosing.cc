@@ -12,7 +12,7 @@
 namespace chainerx::python {
 namespace {
 
-// Where lists go: to the device of the first array beside them.
+// The device for lists: that of the first array beside them.
 Device& DeviceOf(const Items& items, const Items& others) {
     for (const Items* list : {&items, &others}) {
         for (Py_ssize_t i = 0; i < list->size(); ++i) {
@@ -26,7 +26,7 @@ std::vector<Array> ToChoices(PyObject* o) {
     return IsNdArray(o) ? Unstack(Self(o)) : ToArrays("choose", "choices", o);
 }
 
-// a: mode, out
+// Arguments in `a`: mode, out.
 PyObject* CallChoose(const Array& x, const std::vector<Array>& arrays, PyObject* const* a) {
     const IndexBoundsMode mode =
         a[0] != nullptr ? ToBoundsMode("choose", a[0]) : IndexBoundsMode::kRaise;

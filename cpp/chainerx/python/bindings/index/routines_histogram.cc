@@ -1,4 +1,4 @@
-// Counting integers, and numbers between edges.
+// Counts of integers, and histograms.
 #include "chainerx/ops/index/histogram.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ HistogramRange ToRange(const char* op, PyObject* o) {
         throw ValueError{op, ": range has ", static_cast<int64_t>(items.size()),
                          " numbers, expected 2"};
     }
-    // Arrays of no axes are numbers here, as in NumPy.
+    // Arrays without dimensions are numbers here, as in NumPy.
     const auto end = [op](PyObject* o) {
         const bool is_array = IsNdArray(o) || PyObject_TypeCheck(o, Numpy().ndarray);
         const Ref shape = is_array ? Check(PyObject_GetAttrString(o, "shape")) : Ref{};
@@ -39,7 +39,7 @@ HistogramRange ToRange(const char* op, PyObject* o) {
     return {{end(items[0]), end(items[1])}};
 }
 
-// Edges as they are given, or those that a number, or a rule, stands for.
+// The given edges, or those computed by a number of bins or by the name of a rule.
 Array ToEdges(const char* op, const Array& x, PyObject* bins, const HistogramRange& range,
               bool is_weighted) {
     if (bins == nullptr) return HistogramBinEdges(x, int64_t{10}, range);
@@ -60,7 +60,8 @@ Array ToEdges(const char* op, const Array& x, PyObject* bins, const HistogramRan
     return HistogramBinEdges(x, ToIntNotBool(op, "bins", bins), range);
 }
 
-// The bins, or the ranges, of each of some dimensions: one of all, or a sequence of as many.
+// The bins, or the ranges, of each dimension: one value for all, or a sequence with one item per
+// dimension.
 std::vector<Ref> ToEach(const char* op, const char* name, PyObject* o, int64_t count,
                         bool may_be_shared) {
     std::vector<Ref> each;
@@ -90,7 +91,7 @@ Binned CountPoints(const char* op, const std::vector<Array>& columns, PyObject* 
     const std::vector<Ref> bins_of =
         ToEach(op, "bins", bins, count, may_be_shared || (Given(bins) && PyLong_Check(bins)));
     const std::vector<Ref> range_of = ToEach(op, "range", range, count, false);
-    // Edges of what no memory holds are not made.
+    // Fails before the edges are made if the counts would exceed any memory.
     Shape counts;
     for (const Ref& own : bins_of) {
         const bool is_number = own && PyLong_Check(own.get());

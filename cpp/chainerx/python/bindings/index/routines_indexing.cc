@@ -1,4 +1,4 @@
-// Gathering and choosing.
+// Take, nonzero, where, and gathers of chainer.
 #include "chainerx/core/error.h"
 #include "chainerx/ops/index/index_update.h"
 #include "chainerx/ops/index/indexing.h"
@@ -13,7 +13,7 @@
 namespace chainerx::python {
 namespace {
 
-// a: indices, axis, mode, out
+// Arguments in `a`: indices, axis, mode, out.
 PyObject* CallTake(const Array& x, PyObject* const* a) {
     return Finish("take",
                   Take(x, ToIndices("take", "indices", a[0], x.device()),

@@ -1,4 +1,4 @@
-// Writing to many places of an array at once, and gathering along an axis.
+// Scatter to many elements of an array at once, and gather along an axis.
 #include "chainerx/core/error.h"
 #include "chainerx/ops/index/index_update.h"
 #include "chainerx/python/bounds_mode.h"

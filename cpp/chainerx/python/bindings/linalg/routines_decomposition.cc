@@ -1,4 +1,4 @@
-// chainerx.linalg: decompositions, and what follows from them.
+// chainerx.linalg: decompositions, and functions computed by them.
 #include "chainerx/ops/linalg/decomposition.h"
 
 #include <string_view>
@@ -185,8 +185,8 @@ CX_LINALG(
     "    DimensionError: If ``a`` has fewer than two axes, or is ``hermitian`` and not "
     "square, or limits do not broadcast.\n    ValueError: If both ``rcond`` and ``rtol`` are "
     "given.\n" CX_NO_RESULT) {
-    // NumPy's default is 1e-15, for it computes float32, too, in float64: in float32 itself what is
-    // below its resolution is a rounding error, and so would be its inverse.
+    // NumPy's default is 1e-15 because it computes float32, too, in float64. In float32 itself,
+    // singular values below its resolution are rounding errors, and so would be their inverses.
     const std::optional<linalg::Limit> rcond = ToLimit("pinv", "rcond", a[1]);
     const std::optional<linalg::Limit> rtol = ToLimit("pinv", "rtol", a[3]);
     if (rcond && rtol) {

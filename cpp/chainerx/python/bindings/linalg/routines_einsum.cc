@@ -1,4 +1,4 @@
-// Einstein's notation.
+// Einstein summation.
 #include "chainerx/ops/linalg/einsum.h"
 
 #include <string_view>
@@ -20,7 +20,7 @@ struct Call {
     std::vector<Array> operands;
 };
 
-// [0, 1, Ellipsis]
+// Parses labels such as [0, 1, Ellipsis].
 EinsumLabels ToLabels(PyObject* o) {
     const Ref sequence = TrySequence(o);
     if (!sequence) {
@@ -53,7 +53,7 @@ Array ToOperand(PyObject* args, Py_ssize_t i) {
     return beside.Make("einsum", "operands", o);
 }
 
-// "ij,jk", a, b; or a, [0, 1], b, [1, 2], with the output behind.
+// Parses "ij,jk", a, b; or a, [0, 1], b, [1, 2], followed by the labels of the output.
 Call ToCall(PyObject* args) {
     const Py_ssize_t n = PyTuple_GET_SIZE(args);
     if (n == 0) throw TypeError{"einsum() missing required argument: subscripts"};
@@ -81,7 +81,8 @@ EinsumOrder::Search ToSearch(PyObject* o) {
     throw ValueError{"einsum: optimize is '", name, "', expected greedy or optimal"};
 }
 
-// True, False, a name, a name with a number of elements, or a path that begins with its name.
+// Parses True, False, a name, a name with a number of elements, or a path that begins with its
+// name.
 EinsumOrder ToOrder(PyObject* o, EinsumOrder::Search fallback) {
     EinsumOrder order{fallback};
     if (!Given(o)) return order;

@@ -1,4 +1,4 @@
-// chainerx.linalg.
+// chainerx.linalg: factorizations and solvers.
 #include "chainerx/ops/linalg/factor.h"
 
 #include "chainerx/python/convert.h"

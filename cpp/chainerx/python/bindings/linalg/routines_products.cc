@@ -1,4 +1,4 @@
-// Products of arrays, and of chainerx.linalg those that are named there as well.
+// Products of arrays, including those that chainerx.linalg has under the same name.
 #include "chainerx/ops/linalg/products.h"
 
 #include "chainerx/core/error.h"

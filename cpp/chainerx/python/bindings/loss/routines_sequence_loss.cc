@@ -1,4 +1,4 @@
-// Losses of sequences, for chainer.
+// Losses of sequences, used by chainer.
 #include "chainerx/ops/loss/crf.h"
 #include "chainerx/ops/loss/ctc.h"
 #include "chainerx/python/convert.h"

@@ -1,4 +1,4 @@
-// Normalized exponentials, and the loss made of them.
+// Softmax and its logarithm, and the cross entropy that uses them.
 #include "chainerx/ops/norm/softmax.h"
 
 #include "chainerx/python/convert.h"
@@ -7,7 +7,7 @@
 namespace chainerx::python {
 namespace {
 
-// None is axis 1, as in the original.
+// None means axis 1, as in the original.
 Axes ToSoftmaxAxes(const char* op, PyObject* o) { return ToAxes(op, "axis", o).value_or(Axes{1}); }
 
 CX_ROUTINE(

@@ -1,4 +1,4 @@
-// Poolings and what goes back.
+// Poolings and their inverses.
 #include "chainerx/core/error.h"
 #include "chainerx/ops/pool/pooling.h"
 #include "chainerx/python/convert.h"
@@ -9,7 +9,7 @@
 namespace chainerx::python {
 namespace {
 
-// (y, indices), or (y, None).
+// Returns (y, indices), or (y, None).
 PyObject* WrapPair(const std::pair<Array, Array>& pair) {
     const Ref y{Wrap(pair.first)};
     const Ref indices{pair.second.is_null() ? Py_NewRef(Py_None) : Wrap(pair.second)};

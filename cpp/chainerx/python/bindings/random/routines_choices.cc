@@ -1,4 +1,4 @@
-// chainerx.random: counts, truths, and choices.
+// chainerx.random: discrete distributions and choices.
 #include "chainerx/ops/random/random_distributions.h"
 
 #include "chainerx/core/error.h"

@@ -12,7 +12,8 @@ namespace {
 #define CX_RAISES_RANGE                                                        \
     "Raises:\n    ValueError: If a parameter is out of its range; an element " \
     "of an array when its device computes."
-// One or two parameters with defaults (text and number), those of the C++ function.
+// Binds a distribution of one or two parameters whose defaults (text and number) are those of the
+// C++ function.
 #define CX_ONE(name, Routine, p, of_p, default_p, text, result)                                   \
     CX_DRAW(name, #p ": float | ndarray" default_p ", " CX_DRAW_SIGNATURE,                        \
             text "\n\nArgs:\n    " #p " (float or ndarray): " of_p                                \

@@ -1,5 +1,5 @@
-// chainerx.random: normal and uniform numbers, integers, orders; others are in
-// routines_distributions.cc and routines_choices.cc.
+// chainerx.random: normal and uniform numbers, integers, permutations; routines_distributions.cc
+// and routines_choices.cc have the others.
 #include "chainerx/ops/random/random.h"
 
 #include <array>
@@ -22,7 +22,7 @@ double ToDoubleOr(const char* op, const char* name, PyObject* o, double fallback
     return o == nullptr ? fallback : ToDouble(op, name, o);
 }
 
-// A key takes the place of the generator.
+// A key replaces the generator.
 random::Options ToKeyedOptions(const char* op, PyObject* self, PyObject* const* a) {
     random::Options options = ToDrawOptions(op, self, a);
     if (const auto key = ToKey(op, "key", a[3])) options.source = *key;
@@ -78,7 +78,7 @@ CX_DRAW(standard_normal, CX_DRAW_OUT_SIGNATURE,
                     [](const random::Options& options) { return random::Normal(0, 1, options); });
 }
 
-// Of rand and randn: the dimensions one by one, then dtype and device.
+// The options of rand and randn: separate dimensions, followed by dtype and device.
 random::Options ToListedOptions(const char* op, PyObject* const* a) {
     random::Options options;
     options.size = PyTuple_GET_SIZE(a[0]) == 0 ? Shape{} : ToShapeFromArgs(op, "dims", a[0]);
@@ -107,7 +107,7 @@ CX_RANDOM(randn,
     return Wrap(random::Normal(0, 1, ToListedOptions("randn", a)));
 }
 
-// An integer as an array of no dimensions beside an array.
+// An integer beside an array, as an array without dimensions.
 Array ToIntegers(const char* op, const char* name, PyObject* o, Device& device) {
     if (IsNdArray(o)) return Self(o);
     const Scalar x = ToWideInt(op, name, o);

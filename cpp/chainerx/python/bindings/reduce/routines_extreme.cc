@@ -1,4 +1,4 @@
-// Extremes, their positions, and truth values.
+// Minima and maxima, their indices, and any and all.
 #include "chainerx/python/reduction_rows.h"
 
 namespace chainerx::python {
@@ -40,7 +40,7 @@ CX_TRUTH_ROW(any, Any, "Whether any element over axes is true (not 0).")
 CX_REDUCTION_METHOD(all, All, TRUTH, ReduceTruth)
 CX_REDUCTION_METHOD(any, Any, TRUTH, ReduceTruth)
 
-// a: axis, out, keepdims
+// Arguments in `a`: axis, out, keepdims.
 template <typename F>
 PyObject* PositionOf(const char* op, const Array& x, PyObject* const* a, const F& f) {
     if (const Array* out = ToOut(op, a[1]); out != nullptr && IsDifferentiable(out->dtype())) {

@@ -46,7 +46,7 @@ CX_ROUTINE(logsumexp, "x: ndarray, " CX_AXES ") -> ndarray",
                           ToKeepdims("logsumexp", a[2])));
 }
 
-// a: axis, dtype, out
+// Arguments in `a`: axis, dtype, out.
 template <typename F>
 PyObject* Scan(const char* op, const Array& x, PyObject* const* a, const F& f) {
     const std::optional<int8_t> axis = ToOptionalAxis(op, "axis", a[0]);

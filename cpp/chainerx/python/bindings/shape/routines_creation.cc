@@ -35,7 +35,7 @@ Array ToArrayOn(PyObject* object, PyObject* dtype, bool copy, PyObject* device) 
     return WithGraphs(object, x);
 }
 
-// Whether an array that was made of the object is over its memory.
+// Whether an array made from the object shares its memory.
 bool IsOverMemoryOf(PyObject* object, const Array& x) {
     if (IsNdArray(object)) return x.buffer() == Self(object).buffer();
     Py_buffer view;
@@ -48,7 +48,7 @@ bool IsOverMemoryOf(PyObject* object, const Array& x) {
     return is_same;
 }
 
-// copy: None where it is needed, True always, False never.
+// The argument `copy`: None copies if needed, True always, False never.
 Array ToArrayCopied(const char* op, PyObject* const* a) {
     const bool copies = Given(a[3]) && ToBool(a[3], false);
     const Array x = InOrder(op, ToArrayOn(a[0], a[1], copies, a[2]), a[4]);
@@ -59,7 +59,7 @@ Array ToArrayCopied(const char* op, PyObject* const* a) {
     return x;
 }
 
-// Any byte may lie in memory that is used again, but a bool is 0 or 1.
+// Reused memory may hold any byte, but a bool must be 0 or 1.
 PyObject* WrapEmpty(const Array& x) {
     if (IsBool(x.dtype())) x.Fill(false);
     return Wrap(x);
@@ -227,7 +227,7 @@ CX_ROUTINE(zeros,
 
 #define CX_ARG_FILL_VALUE "    fill_value (number or ndarray): The value; an array is broadcast.\n"
 
-// The value of an array, broadcast.
+// An array with the value of another, broadcast.
 Array FullOf(const Shape& shape, const Array& value, Dtype dtype, Device& device) {
     return Full(shape, AsType(value, dtype, false).ToDevice(device));
 }
@@ -259,7 +259,7 @@ CX_ROUTINE(full,
     return Wrap(Full(shape, value, value.dtype(), ToDevice(device)));
 }
 
-// What an array like `a` is to be, where the caller says so; the first argument of those.
+// The attributes of an array like `a`, unless the caller gives others.
 struct Like {
     Shape shape;
     Dtype dtype;
@@ -466,7 +466,7 @@ CX_ROUTINE(_extents_meet, "a: ExistingArray, b: ExistingArray) -> bool",
     };
     const internal::Extent ex = extent(x);
     const internal::Extent ey = extent(y);
-    // Other devices may use equal addresses.
+    // Compares devices, too, since different devices may use equal addresses.
     return PyBool_FromLong(&x.device() == &y.device() && ex.begin != ex.end && ey.begin != ey.end &&
                            ex.begin < ey.end && ey.begin < ex.end);
 }

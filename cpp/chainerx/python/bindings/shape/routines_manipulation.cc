@@ -1,4 +1,4 @@
-// Joining, splitting, repeating, and views that add or drop axes.
+// Joins, splits, repeats, and makes views that add or drop axes.
 #include <cmath>
 #include <type_traits>
 
@@ -92,7 +92,7 @@ CX_ROUTINE(dstack, "arrays: Sequence[ndarray]) -> ndarray",
     return Wrap(DStack(Refs(ToArrays("dstack", "arrays", a[0]))));
 }
 
-// A number of sections that is a float, or the one of an array without dimensions.
+// A number of sections given as a float, or as an array without dimensions.
 std::optional<double> TryFloat(const char* op, PyObject* parts) {
     const std::optional<Scalar> scalar = TryScalar(parts);
     if (scalar && scalar->kind() == DtypeKind::kFloat) return scalar->To<double>();
@@ -104,7 +104,7 @@ std::optional<double> TryFloat(const char* op, PyObject* parts) {
     return PyFloat_AS_DOUBLE(number.get());
 }
 
-// Calls f with the number of sections, or with the indices where parts begin.
+// Calls f with the number of sections, or with the indices at which to split.
 template <typename F>
 PyObject* CallSplit(const char* op, PyObject* parts, F&& f) {
     if (const auto number = TryFloat(op, parts)) {

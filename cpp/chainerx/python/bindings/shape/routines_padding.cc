@@ -41,7 +41,7 @@ PadMode ToPadMode(PyObject* o) {
         mode, "'"};
 }
 
-// 3, (1, 2), ((1, 2),) or ((1, 2), (3, 4)) as NumPy reads them.
+// Parses 3, (1, 2), ((1, 2),) or ((1, 2), (3, 4)) like NumPy.
 std::vector<std::pair<int64_t, int64_t>> ToWidths(PyObject* o, int8_t ndim) {
     std::vector<std::pair<int64_t, int64_t>> widths;
     const auto pair = [&](PyObject* item) {
@@ -53,7 +53,7 @@ std::vector<std::pair<int64_t, int64_t>> ToWidths(PyObject* o, int8_t ndim) {
     };
     if (PyDict_Check(o)) {
         widths.resize(static_cast<size_t>(ndim));
-        // A copy: what turns an object into a number may change the dict.
+        // Iterates over a copy, since the conversion of an object to a number may change the dict.
         const Ref dict = Check(PyDict_Copy(o));
         PyObject* key;
         PyObject* value;
@@ -78,7 +78,7 @@ std::vector<std::pair<int64_t, int64_t>> ToWidths(PyObject* o, int8_t ndim) {
     return widths;
 }
 
-// v, (v, w), ((v, w),) or ((v, w), (v, w), ...).
+// Parses v, (v, w), ((v, w),) or ((v, w), (v, w), ...).
 template <typename T, typename F>
 PadPairs<T> ToPairs(const char* name, PyObject* o, const F& convert) {
     const auto pair = [&](PyObject* item) -> std::pair<T, T> {
@@ -143,8 +143,8 @@ PadOptions ToPadOptions(PadMode mode, PyObject* const* a) {
     return options;
 }
 
-// Calls function(vector, (before, after), axis, {}) for each vector along each axis, whose pads it
-// fills.
+// Calls function(vector, (before, after), axis, {}) for each vector along each axis; the function
+// fills in its padding.
 Array PadByFunction(const Array& x, const PadWidths& widths, PyObject* function) {
     if (internal::IsBackpropRequiredAny(x)) {
         throw ChainerxError{

@@ -1,4 +1,4 @@
-// Arrays put together from others, cut, turned.
+// Concatenates, cuts, flips and rotates arrays.
 #include "chainerx/ops/shape/rearrange.h"
 
 #include "chainerx/core/error.h"
@@ -31,7 +31,7 @@ void SeeBlocks(PyObject* o, ArraysBeside& beside, int depth = 0) {
     }
 }
 
-// Lists nested deeper than an array has axes are a mistake, and could exhaust the stack.
+// Lists nested deeper than the maximum number of axes are an error, and could exhaust the stack.
 Blocks ToBlocks(PyObject* o, int depth, PyObject* all) {
     if (!PyList_Check(o)) {
         if (IsNdArray(o)) return {Self(o), {}};
@@ -78,7 +78,7 @@ CX_ROUTINE(
         Append(x, ToValues("append", "values", x, a[1]), ToOptionalAxis("append", "axis", a[2])));
 }
 
-// The indices that a slice, or an array or list of bool or integers, stands for.
+// The indices given by a slice, or by an array or list of bool or integers.
 std::vector<int64_t> ToPlaces(const char* op, const Array& x, PyObject* o, int64_t n) {
     if (PySlice_Check(o)) {
         Py_ssize_t start;
@@ -112,7 +112,7 @@ int64_t LengthOf(const char* op, const Array& x, std::optional<int8_t> axis) {
     return axis ? x.shape()[NormalizeAxis(op, *axis, x.ndim())] : x.GetTotalSize();
 }
 
-// An integer, or an array of no axes of one.
+// Whether the object is an integer, or an array of one integer without dimensions.
 bool IsOneIndex(PyObject* o) {
     if (IsNdArray(o)) return Self(o).ndim() == 0 && IsInt(Self(o).dtype());
     if (!PyObject_TypeCheck(o, Numpy().ndarray)) return PyIndex_Check(o) != 0;

@@ -13,8 +13,8 @@
 namespace chainerx::python {
 namespace {
 
-// The shape in reshape(6, 2) or reshape((6, 2)). Bound by hand, because a tuple for "*more"
-// would cost as much as the rest of the call.
+// The shape in reshape(6, 2) or reshape((6, 2)). Parsed by hand, because a tuple for "*more" would
+// cost as much as the rest of the call.
 Shape NewShape(PyObject* const* args, Py_ssize_t n) {
     if (n == 1) return ToShape("reshape", "shape", args[0]);
     if (n == 0) throw TypeError{"reshape() missing required argument: 'shape'"};
@@ -258,7 +258,7 @@ CX_ROUTINE(flipud, "m: ndarray) -> ndarray",
     return Wrap(Flipud(ToArray("flipud", "m", a[0])));
 }
 
-// One array for one, a tuple for several.
+// Returns one array for one argument, a tuple for several.
 PyObject* CallAtLeast(const char* op, Array (*at_least)(const Array&), PyObject* arys) {
     std::vector<Array> arrays = ToArrays(op, "arys", arys);
     for (Array& x : arrays) x = at_least(x);

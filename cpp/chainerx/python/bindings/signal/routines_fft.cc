@@ -201,7 +201,7 @@ CX_ELEMENTWISE(kRoutine, conj, 1, "x: ndarray", CX_OPTIONS, nullptr,
 }
 CX_ALIAS(conjugate, conj)
 
-// ---- for chainer, whose functions take and give two arrays
+// ---- for chainer, whose functions take and return the real and the imaginary part
 void CheckParts(const char* op, const Array& real, const Array& imag) {
     CheckSameDevice(op, real.device(), imag.device());
     if (!IsFloat(real.dtype()) || real.dtype() != imag.dtype()) {

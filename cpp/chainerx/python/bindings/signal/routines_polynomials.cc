@@ -18,7 +18,7 @@ namespace {
     "Raises:\n    DimensionError: If one has more than 1 dimension, " \
     "or they are on several devices.\n    DtypeError: If one is bool."
 
-// One of the two is an ndarray, the other one of what ToValues() takes.
+// One of the two is an ndarray, the other any argument of ToValues().
 template <typename F>
 auto OfTwo(const char* op, const char* name1, const char* name2, PyObject* const* a, const F& f) {
     if (IsNdArray(a[0])) return f(Self(a[0]), ToValues(op, name2, Self(a[0]), a[1]));

@@ -1,4 +1,4 @@
-// Arrays as samples of functions.
+// Routines for sampled functions: differences, integrals, interpolation, ranges.
 #include "chainerx/ops/signal/series.h"
 
 #include "chainerx/core/error.h"
@@ -14,13 +14,13 @@
 namespace chainerx::python {
 namespace {
 
-// Null and None are absent; else what ToValues() takes.
+// Nullopt for null and None, else the result of ToValues().
 std::optional<Array> ToOptional(const char* op, const char* name, const Array& x, PyObject* o) {
     if (!Given(o)) return std::nullopt;
     return ToValues(op, name, x, o);
 }
 
-// The same beside x, where numbers promote x.
+// The same for an argument beside x; a number is promoted with x.
 std::optional<Array> ToBeside(const char* op, const char* name, const Array& x, PyObject* o) {
     if (!Given(o)) return std::nullopt;
     const auto number = IsNdArray(o) ? std::nullopt : TryScalar(o);
@@ -293,8 +293,8 @@ CX_ROUTINE(
     "    DtypeError: If ends are complex, and ``dtype`` is not.\n"                       \
     "    DeviceError: If arrays are on another device than ``device``."
 
-// Numbers beside arrays, as arrays of the first one that is among them; of numbers alone, where one
-// is complex, or there are axes to be chosen, on a device.
+// The ends of ranges. Numbers beside arrays become arrays on the device of the first array; if all
+// are numbers, they become arrays only if one is complex, or an axis is given.
 struct Ends {
     Ends(const char* op, std::initializer_list<std::pair<const char*, PyObject*>> given,
          PyObject* device) {

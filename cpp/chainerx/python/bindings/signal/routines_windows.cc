@@ -1,4 +1,4 @@
-// Windows for spectra and filters.
+// Window functions for spectra and filters.
 #include "chainerx/ops/signal/windows.h"
 
 #include "chainerx/python/convert.h"

@@ -13,7 +13,7 @@
 namespace chainerx::python {
 namespace {
 
-// One probability, or an array of them, of any shape.
+// One probability, or an array of probabilities, of any shape.
 Array ToProbabilities(const char* op, PyObject* o) {
     if (IsNdArray(o)) return Self(o);
     if (TryScalar(o)) {

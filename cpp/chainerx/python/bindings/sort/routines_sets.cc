@@ -1,4 +1,4 @@
-// Sets.
+// Set routines.
 #include "chainerx/ops/sort/sets.h"
 
 #include <vector>
@@ -28,7 +28,7 @@ NamedTuple g_counts{"chainerx.UniqueCountsResult", "What unique_counts returns."
 NamedTuple g_inverse{"chainerx.UniqueInverseResult", "What unique_inverse returns.",
                      g_inverse_fields};
 
-// An array, or numbers, as those that are looked for.
+// The elements to search for: an array, or numbers.
 Array ToElements(const char* op, const char* name, PyObject* o, Device& device) {
     if (IsNdArray(o)) return Self(o);
     if (!TryScalar(o) && !PyList_Check(o) && !PyTuple_Check(o) &&

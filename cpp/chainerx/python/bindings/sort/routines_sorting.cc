@@ -1,4 +1,4 @@
-// Sorting, and what needs a part of the order.
+// Sorting, partial sorting and searching.
 #include <new>
 #include <vector>
 
@@ -15,7 +15,7 @@
 namespace chainerx::python {
 namespace {
 
-// -1 if it is not given, none for None.
+// -1 if it is omitted, nullopt for None.
 std::optional<int8_t> ToSortAxis(const char* op, PyObject* o) {
     if (o == nullptr) return -1;
     return ToOptionalAxis(op, "axis", o);
@@ -25,7 +25,7 @@ int8_t ToMethodAxis(const char* op, PyObject* o) {
     return o == nullptr ? -1 : ToAxis(op, "axis", o);
 }
 
-// All of NumPy's kinds give the same here.
+// All of NumPy's kinds have the same result here.
 void CheckKind(const char* op, PyObject* kind, PyObject* stable) {
     if (!Given(kind)) return;
     const std::string_view name = ToString(op, "kind", kind);
@@ -63,7 +63,7 @@ bool ToSide(PyObject* o) {
     throw ValueError{"searchsorted: side must be 'left' or 'right', got '", side, "'"};
 }
 
-// Other than elsewhere, a number has a dtype of its own: 2.5 is looked for among integers, too.
+// Unlike elsewhere, a number has its own dtype: 2.5 can be searched for among integers, too.
 Array ToSearched(const Array& a, PyObject* o) {
     if (!TryScalar(o)) return ToValues("searchsorted", "v", a, o);
     return FromNumpy(o, std::nullopt, Sharing::kUnlessOddBools, a.device());
@@ -235,7 +235,7 @@ CX_ROUTINE(lexsort, "keys: ndarray | Sequence[ndarray], axis: int = -1) -> ndarr
             throw DimensionError{"lexsort: keys have shape (), expected one or more dimensions"};
         }
         const int64_t n = all.shape()[0];
-        // Fails at once where it would later, and not by the allocator, which sanitizers stop at.
+        // Fails early, and not in the allocator, where sanitizers would stop the process.
         if (n >= int64_t{1} << 32) throw std::bad_alloc{};
         keys.reserve(static_cast<size_t>(n));
         for (int64_t i = 0; i < n; ++i) {

@@ -1,4 +1,4 @@
-// Methods of ndarray that convert.
+// Conversion methods of ndarray.
 #include "chainerx/core/context.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/ops/shape/view.h"

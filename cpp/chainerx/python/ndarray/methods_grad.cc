@@ -1,4 +1,4 @@
-// Methods of ndarray that are about gradients.
+// Methods of ndarray for gradients.
 #include <nanobind/nanobind.h>
 
 #include "chainerx/autograd/backward.h"

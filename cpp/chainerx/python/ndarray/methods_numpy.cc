@@ -1,4 +1,4 @@
-// Diagonals, and methods of NumPy's arrays that are routines here.
+// Diagonals, and methods of NumPy's arrays that call routines.
 #include <algorithm>
 #include <iterator>
 #include <string_view>
@@ -23,7 +23,7 @@ Array CallDiagonal(const char* op, const Array& x, PyObject* const* a) {
                     a[2] != nullptr ? ToAxis(op, "axis2", a[2]) : int8_t{1});
 }
 
-// In the dtype that is asked for, else as sum() has it.
+// Sums in the requested dtype, else in that of sum().
 PyObject* CallTrace(const Array& x, PyObject* const* a) {
     TotalOptions options;
     if (Given(a[3])) options.dtype = ToDtype(a[3]);

@@ -1,5 +1,5 @@
-// The type object, its life cycle, and its attributes. Methods stand in methods_*.cc, operators in
-// ndarray_number.cc.
+// The type object, its life cycle, and its attributes. methods_*.cc has the methods,
+// ndarray_number.cc the operators.
 #include "chainerx/python/ndarray/ndarray.h"
 
 #include <structmember.h>
@@ -28,7 +28,7 @@ VisitGraphFn g_visit_graph = nullptr;
 
 namespace {
 
-// Wrappers that wait for their next array. Guarded by the GIL.
+// A free list of wrappers. Guarded by the GIL.
 constexpr int kMaxFree = 256;
 #ifdef Py_GIL_DISABLED
 constexpr bool kUseFreeList = false;
@@ -41,7 +41,7 @@ int g_num_free = 0;
 void Dealloc(PyObject* o) {
     auto* self = reinterpret_cast<NdArray*>(o);
     if (self->tracked) PyObject_GC_UnTrack(o);
-    // First, for the callback of a weak reference may wrap the array again.
+    // First, since the callback of a weak reference may wrap the array again.
     if (self->body != nullptr) self->body->python = nullptr;
     if (self->weakrefs != nullptr) PyObject_ClearWeakRefs(o);
     if (internal::ArrayBody* body = self->body) {
@@ -56,7 +56,8 @@ void Dealloc(PyObject* o) {
     Py_DECREF(g_ndarray_type);
 }
 
-// Of what makes a cycle, all but hooks are attributes and containers, and cleared there.
+// Clears hooks only: other members of a cycle are attributes and containers, which their owners
+// clear.
 int Clear(PyObject* o) {
     ClearGradHooks(reinterpret_cast<NdArray*>(o)->body);
     return 0;
@@ -72,7 +73,7 @@ int Traverse(PyObject* o, visitproc visit, void* arg) {
                : 0;
 }
 
-// Untracked. Does not collect, which may run code of the user's.
+// Allocates an untracked object. Disables the collector, which might run code of the user.
 NdArray* Alloc() {
     const bool enabled = PyGC_Disable() != 0;
     auto* o = PyObject_GC_New(NdArray, g_ndarray_type);
@@ -92,7 +93,7 @@ PyObject* New(PyTypeObject*, PyObject* args, PyObject* keywords) {
     }
     try {
         const Array x = Empty(ToShape("ndarray", "shape", shape), ToDtype(dtype), ToDevice(device));
-        if (IsBool(x.dtype())) x.Fill(false);  // any byte may lie there
+        if (IsBool(x.dtype())) x.Fill(false);  // the memory may hold any byte
         return Wrap(x);
     } catch (...) {
         TranslateException();
@@ -129,7 +130,7 @@ int SetGrad(PyObject* self, PyObject* value, void*) {
     }
 }
 
-// Of complex numbers, and the real part of others.
+// Assigns a part of complex numbers, or the real part of others.
 template <bool kIsReal>
 int SetPart(PyObject* self, PyObject* value, void*) {
     constexpr const char* kName = kIsReal ? "real" : "imag";
@@ -164,7 +165,7 @@ int SetFlat(PyObject* self, PyObject* value, void*) {
 PyObject* Number(int64_t v) { return PyLong_FromLongLong(v); }
 PyObject* Address(const void* p) { return PyLong_FromVoidPtr(const_cast<void*>(p)); }
 
-// By way of the NumPy view of the memory, which knows all type codes.
+// Uses the NumPy view of the memory, which provides all type codes.
 PyObject* ArrayInterface(const Array& x) {
     if (!x.device().IsHostAccessible()) {
         PyErr_Format(PyExc_AttributeError,
@@ -196,7 +197,7 @@ Array MatrixTransposed(const Array& x) {
     return Swapaxes(x, -2, -1);
 }
 
-// name, annotation in the stub, value, docstring
+// Name, annotation in the stub, value, docstring.
 #define CX_ATTRIBUTES(X)                                                                         \
     X(shape, "tuple[int, ...]", FromShape(x.shape()), "Dimensions.")                             \
     X(strides, "tuple[int, ...]", FromInts(x.strides().begin(), x.strides().size()),             \
@@ -334,7 +335,7 @@ void InitNdArray(PyObject* module) {
                         slots.data()};
     g_ndarray_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
     if (g_ndarray_type == nullptr) throw PythonError{};
-    // Set before the type is used: NumPy then leaves operators with our arrays to us.
+    // Set before the type is used: it makes NumPy leave operators with our arrays to us.
     PyObject* dict = g_ndarray_type->tp_dict;
     PyDict_SetItemString(dict, "__array_ufunc__", Py_None);
     PyObject* priority = PyFloat_FromDouble(100.0);

@@ -9,15 +9,15 @@ namespace chainerx::python {
 struct NdArray {
     PyObject_HEAD internal::ArrayBody* body;  // a strong handle
     PyObject* weakrefs;
-    bool tracked;  // by the collector of cycles
+    bool tracked;  // by the cycle collector
 };
 
 extern PyTypeObject* g_ndarray_type;
 
 inline bool IsNdArray(PyObject* o) { return Py_TYPE(o) == g_ndarray_type; }
 
-// The array of an object that is known to be an ndarray. A handle is one pointer, so the object's
-// own field serves as one.
+// The array of an object that must be an ndarray. A handle is one pointer, and so the object's own
+// field is used as one.
 inline const Array& Self(PyObject* o) {
     return *reinterpret_cast<const Array*>(&reinterpret_cast<NdArray*>(o)->body);
 }
@@ -25,11 +25,11 @@ inline const Array& Self(PyObject* o) {
 // A new reference to the one Python object of the array.
 PyObject* Wrap(Array array);
 
-// Has the collector of cycles look at the object. Wrap() does for arrays that were computed from
-// those of users' functions, which may be part of cycles; others are not worth its time.
+// Makes the cycle collector track the object. Wrap() does so for arrays computed from results of
+// user functions, which may be part of cycles; tracking others would cost time without benefit.
 void Track(PyObject* ndarray);
 
-// Visits what the graph of an array keeps alive; of the layer above, which knows.
+// Visits the objects that the graph of an array keeps alive. The engine, a floor above, sets it.
 using VisitGraphFn = int (*)(const void* owner, const internal::ArrayBody* body, visitproc visit,
                              void* arg);
 extern VisitGraphFn g_visit_graph;

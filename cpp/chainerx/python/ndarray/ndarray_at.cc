@@ -1,4 +1,4 @@
-// x.at[index].set(values) and its kin.
+// x.at[index].set(values) and the other updates.
 #include <nanobind/nanobind.h>
 
 #include <optional>
@@ -24,7 +24,7 @@ struct Indexer {
     Array x;
 };
 
-// The items are of the key as it was given: what is an array in it may be written to before it is
+// The items are parsed when the key is given, since an array in it may be written to before it is
 // used. The key itself is for batches.
 struct Place {
     Array x;
@@ -34,7 +34,7 @@ struct Place {
 
 bool IsAny(PyObject*) { return true; }
 
-// What bindings return, or what stands for it where there are batches.
+// The result of a binding, or its replacement under vmap.
 struct ArrayLike : nb::object {
     NB_OBJECT(ArrayLike, nb::object, "chainerx._core.ndarray", IsAny)
 };
@@ -50,7 +50,7 @@ PlaceLike PlaceOf(const Indexer& at, const nb::object& key) {
     }
 }
 
-// A method of this name.
+// A method with this name.
 template <typename F>
 auto Update(const char* name, const char* op, const F& update) {
     return [name, op, update](const Place& p, const nb::object& values) -> ArrayLike {

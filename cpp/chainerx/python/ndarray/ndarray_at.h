@@ -1,4 +1,4 @@
-// x.at and x.flat, to be indexed: chainerx._core._At and _Flat.
+// x.at and x.flat, objects to be indexed: chainerx._core._At and _Flat.
 #pragma once
 
 #include "chainerx/core/array.h"
@@ -9,9 +9,9 @@ namespace chainerx::python {
 PyObject* WrapAt(const Array& x);
 void InitAt(PyObject* module);
 
-// ndarray_flat.cc
+// Defined in ndarray_flat.cc.
 PyObject* WrapFlat(const Array& x);
-// x.flat = values
+// Implements x.flat = values.
 void AssignFlat(const Array& x, PyObject* values);
 void InitFlat(PyObject* module);
 

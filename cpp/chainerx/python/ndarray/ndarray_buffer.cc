@@ -9,7 +9,7 @@
 namespace chainerx::python {
 namespace {
 
-// What Py_buffer points to.
+// The arrays that Py_buffer points to.
 struct Layout {
     Py_ssize_t shape[kMaxNdim];
     Py_ssize_t strides[kMaxNdim];

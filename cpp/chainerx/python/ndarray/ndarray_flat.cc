@@ -38,7 +38,7 @@ std::vector<ArrayIndex> PlaceOf(const Array& x, int64_t i) {
     return index;
 }
 
-// One index, or none.
+// The key as one index; nullopt for other keys.
 std::optional<int64_t> ToOne(nb::handle key) {
     if (IsNdArray(key.ptr()) || PyObject_TypeCheck(key.ptr(), Numpy().ndarray) ||
         PyBool_Check(key.ptr()) || !PyIndex_Check(key.ptr())) {

@@ -1,4 +1,4 @@
-// len(), iteration, x[...] and x[...] = v.
+// Implements len(), iteration, x[...] and x[...] = v.
 #include "chainerx/python/ndarray/ndarray_index.h"
 #include "chainerx/core/error.h"
 #include "chainerx/ops/index/indexing.h"
@@ -11,7 +11,7 @@
 namespace chainerx::python {
 namespace {
 
-// A basic index on the stack: the path of x[i] allocates nothing.
+// A basic index on the stack: the fast path of x[i] allocates nothing.
 class Key {
  public:
     static constexpr int kMax = 2 * kMaxNdim + 4;
@@ -47,12 +47,12 @@ std::optional<int64_t> SliceBound(PyObject* o) {
         throw TypeError{"getitem: slice bounds must be integers or None, got ",
                         Py_TYPE(o)->tp_name};
     }
-    const Py_ssize_t v = PyNumber_AsSsize_t(o, nullptr);  // beyond 64 bits: the nearest
+    const Py_ssize_t v = PyNumber_AsSsize_t(o, nullptr);  // saturates beyond 64 bits
     if (v == -1 && PyErr_Occurred()) throw PythonError{};
     return v;
 }
 
-// False if the item is an array or is to be made one.
+// False if the item is an array or must be converted to one.
 bool AddBasic(PyObject* o, Key& key) {
     if (PyLong_CheckExact(o)) {
         key.Add(FromPyLong(o));
@@ -84,7 +84,7 @@ bool AddBasic(PyObject* o, Key& key) {
     return true;
 }
 
-// False if there are arrays in it.
+// False if it contains arrays.
 bool AddAllBasic(PyObject* o, Key& key) {
     if (!PyTuple_Check(o)) return AddBasic(o, key);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(o); ++i) {
@@ -174,12 +174,13 @@ Py_ssize_t Length(PyObject* o) {
 
 PyObject* Item(PyObject* o, Py_ssize_t i) {
     const Array& x = Self(o);
-    // Every iteration ends here, so without the cost of a C++ exception.
+    // Every iteration ends here, so it avoids the cost of a C++ exception.
     if (x.ndim() == 0 || i < 0 || i >= x.shape()[0]) {
         PyErr_Format(PyExc_IndexError, "getitem: index %zd is out of range", i);
         return nullptr;
     }
-    // list(x) is one loop in C, over as many rows as a broadcast view says.
+    // list(x) is one loop in C, with as many iterations as x has rows, and a broadcast view may
+    // have any number of them.
     if (i % 1024 == 1023 && PyErr_CheckSignals() < 0) return nullptr;
     try {
         return Wrap(At(x, i));

@@ -1,4 +1,4 @@
-// What x[key] stands for.
+// Parses the key of x[key].
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace chainerx::python {
 
-// The items of a key, arrays on `device`. IndexError for what is no index.
+// The items of a key, with arrays on `device`. IndexError for an invalid index.
 std::vector<IndexItem> ToItems(PyObject* key, Device& device);
-// x[key]: a view, unless there are arrays in the key.
+// x[key]: a view, unless the key contains arrays.
 Array Subscript(const Array& x, PyObject* key);
 
 }  // namespace chainerx::python

@@ -1,4 +1,5 @@
-// Operators. Exact type check first, scalars next, NotImplemented otherwise.
+// Operators. They check for the exact type first, then for scalars, and return NotImplemented
+// otherwise.
 #include "chainerx/core/error.h"
 #include "chainerx/ops/elementwise/tables/arithmetic.h"
 #include "chainerx/ops/elementwise/tables/bitwise.h"
@@ -9,7 +10,7 @@
 #include "chainerx/python/ndarray/ndarray_slots.h"
 
 namespace chainerx::python {
-// NumPy arrays would have to be copied to a device, so that is left to the user.
+// A NumPy array would have to be copied to a device, which is left to the user.
 CX_COLD void CheckNotNumpy(const char* op, PyObject* o) {
     if (PyObject_TypeCheck(o, Numpy().ndarray)) {
         throw TypeError{op,
@@ -135,7 +136,7 @@ PyObject* SlotDivmod(PyObject* l, PyObject* r) {
     return pair;
 }
 
-// Python takes what is NotImplemented for "not equal", which nobody means who writes x == [1, 2].
+// Python treats NotImplemented as "not equal", which is never the intention of x == [1, 2].
 CX_COLD PyObject* RefuseList(const char* op) {
     PyErr_Format(PyExc_TypeError,
                  "%s: one operand is a list or a tuple, the other a chainerx.ndarray; convert with "

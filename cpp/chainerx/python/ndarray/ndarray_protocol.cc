@@ -1,4 +1,4 @@
-// What Python and NumPy ask an object for: repr, conversion to numbers, pickling, __array__.
+// Protocols of Python and NumPy: repr, conversion to numbers, pickling, __array__.
 #include <vector>
 
 #include "chainerx/core/error.h"
@@ -12,7 +12,7 @@ namespace chainerx::python {
 
 namespace {
 
-// bool, int, float or complex.
+// A Python bool, int, float or complex.
 template <typename T>
 PyObject* ToNumber(const char* p) {
     const T v = *reinterpret_cast<const T*>(p);
@@ -34,7 +34,7 @@ Array OnHost(const Array& x) {
     return x.device().IsHostAccessible() ? own : own.ToNative();
 }
 
-// What stands at p, from an axis of x on: a list of lists, or a number.
+// The elements at p along the axes of x from `axis` on: nested lists, or a number.
 template <typename T>
 PyObject* ToLists(const Array& x, int8_t axis, const char* p) {
     if (axis == x.ndim()) return ToNumber<T>(p);
@@ -42,7 +42,7 @@ PyObject* ToLists(const Array& x, int8_t axis, const char* p) {
     const int64_t stride = x.strides()[axis];
     PyObject* list = PyList_New(n);
     if (list == nullptr) return nullptr;
-    PyObject_GC_UnTrack(list);  // until it is full, nobody sees it
+    PyObject_GC_UnTrack(list);  // no one sees it before it is full
     for (int64_t i = 0; i < n; ++i) {
         if (i % 1024 == 0 && (axis != 0 || i != 0) && PyErr_CheckSignals() != 0) {
             Py_DECREF(list);
@@ -60,8 +60,8 @@ PyObject* ToLists(const Array& x, int8_t axis, const char* p) {
     return list;
 }
 
-// Whether there is memory for lists of all elements. They take it one by one, and where a page that
-// is touched can't be had, the system ends the process.
+// Whether there is enough memory for lists of all elements. They allocate it bit by bit, and if the
+// system can't provide a touched page, it ends the process.
 bool HasMemoryForLists(const Array& x) {
     constexpr int64_t kFew = int64_t{1} << 20;
     const int64_t n = x.GetTotalSize();
@@ -146,7 +146,7 @@ PyObject* SlotRepr(PyObject* self) {
     }
 }
 
-// The place of an element: integers for each axis, one for the flattened array, or a tuple.
+// The index of an element: an integer for each axis, one for the flattened array, or a tuple.
 std::vector<ArrayIndex> ToPlace(const Array& x, PyObject* args) {
     Shape given = ToShapeFromArgs("item", "args", args);
     const int64_t size = x.GetTotalSize();

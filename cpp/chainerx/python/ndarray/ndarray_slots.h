@@ -1,4 +1,4 @@
-// The groups of type slots of ndarray, each in a file of its own.
+// The groups of type slots of ndarray, each defined in its own file.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,5 @@
-// Between chainerx dtypes and numpy.dtype. bfloat16 is the one of the package ml_dtypes.
+// Conversions between chainerx dtypes and numpy.dtype. bfloat16 is the dtype of the package
+// ml_dtypes.
 #include "chainerx/core/error.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/ref.h"
@@ -38,7 +39,7 @@ std::optional<Dtype> FromName(std::string_view name) {
     return std::nullopt;
 }
 
-// The name of a numpy.dtype, which says nothing of its byte order.
+// The name of a numpy.dtype, which does not depend on its byte order.
 std::string NameOf(PyObject* dtype) {
     const Ref name = Check(PyObject_GetAttrString(dtype, "name"));
     const char* text = PyUnicode_AsUTF8(name.get());
@@ -48,7 +49,8 @@ std::string NameOf(PyObject* dtype) {
 
 Dtype FromNumpyDtype(PyObject* o) {
     for (int i = 0; i < kNumDtypes; ++i) {
-        if (g_dtypes[i] == o) return static_cast<Dtype>(i);  // NumPy's own are singletons
+        // Builtin dtypes of NumPy are singletons.
+        if (g_dtypes[i] == o) return static_cast<Dtype>(i);
     }
     const std::string name = NameOf(o);
     const std::optional<Dtype> found = FromName(name);
@@ -62,7 +64,7 @@ Dtype FromNumpyDtype(PyObject* o) {
     return *found;
 }
 
-// All that NumPy understands: 'f4', '<f8', 'double', ctypes, objects with an attribute dtype.
+// Accepts all that NumPy accepts: 'f4', '<f8', 'double', ctypes, objects with an attribute dtype.
 Dtype FromSpelling(PyObject* o) {
     const Ref d{PyObject_CallOneArg(reinterpret_cast<PyObject*>(Numpy().dtype), o)};
     if (d.get() != nullptr) return FromNumpyDtype(d.get());
@@ -106,7 +108,7 @@ Dtype ToDtype(PyObject* o) {
     if (o == reinterpret_cast<PyObject*>(&PyLong_Type)) return Dtype::kInt64;
     if (o == reinterpret_cast<PyObject*>(&PyFloat_Type)) return Dtype::kFloat64;
     if (o == reinterpret_cast<PyObject*>(&PyComplex_Type)) return Dtype::kComplex128;
-    // NumPy's default, which is not the one here.
+    // NumPy would return its default dtype, which differs from the one here.
     if (o == Py_None) throw TypeError{"dtype must be a dtype, a type or a name, got NoneType"};
     return FromSpelling(o);
 }

@@ -32,8 +32,9 @@ PyObject* AsNumpyArray(PyObject* o, std::optional<Dtype> dtype) {
     return PyObject_CallFunctionObjArgs(function.get(), o, d.get(), nullptr);
 }
 
-// Where the items of nested lists first differ in length, as "[1] has length 2, [0] has length 1";
-// nothing where they don't, or not among so many, or not so deep: a list may hold itself.
+// Describes the first difference in length between items of nested lists, as "[1] has length 2, [0]
+// has length 1". Empty if there is none, or none within the limits of number and depth: a list may
+// contain itself.
 std::string DescribeLengths(PyObject* o, const std::string& place, int depth, int& left) {
     if (!(PyList_Check(o) || PyTuple_Check(o)) || depth > kMaxNdim || left <= 0) return {};
     const Items items{o};
@@ -57,7 +58,7 @@ std::string DescribeLengths(PyObject* o, const std::string& place, int depth, in
     return {};
 }
 
-// In the place of NumPy's error for lists of different lengths, one that says which.
+// Replaces NumPy's error for lists of different lengths by one that tells which lists differ.
 void CheckLengths(PyObject* o) {
     if (PyErr_ExceptionMatches(PyExc_ValueError) == 0) return;
     int left = 10'000;
@@ -78,7 +79,7 @@ bool IsNative(PyObject* numpy_array) {
     return PyObject_IsTrue(native.get()) == 1;
 }
 
-// The array's memory; bfloat16, which has no buffer format, as uint16.
+// The buffer of an array; bfloat16, which has no buffer format, as uint16.
 Py_buffer* GetBuffer(PyObject* numpy_array, Dtype dtype) {
     auto* view = new Py_buffer;
     PyObject* source = Py_NewRef(numpy_array);
@@ -95,7 +96,8 @@ Py_buffer* GetBuffer(PyObject* numpy_array, Dtype dtype) {
     return view;
 }
 
-// NumPy tells buffers other strides than the array has, where no element depends on them.
+// NumPy's buffers have other strides than the array along axes of length 0 or 1, and NumPy restores
+// them here.
 void RestoreStrides(PyObject* numpy_array, const Shape& shape, Strides& strides) {
     if (std::ranges::none_of(shape, [](int64_t n) { return n <= 1; })) return;
     const Ref own = Check(PyObject_GetAttrString(numpy_array, "strides"));
@@ -103,7 +105,7 @@ void RestoreStrides(PyObject* numpy_array, const Shape& shape, Strides& strides)
     strides = Strides(given.begin(), given.end());
 }
 
-// Shares the memory of an array; takes over its view.
+// Shares the memory of an array; takes ownership of the view.
 Array WrapView(PyObject* numpy_array, Py_buffer* view, Dtype dtype, Device& device) {
     Shape shape;
     Strides strides;
@@ -165,7 +167,7 @@ std::optional<Dtype> FromFormat(const char* format) {
     }
 }
 
-// What most arrays are: plain numbers in native order, aligned. Null for all others.
+// The fast path for most arrays: plain numbers in native byte order, aligned. Null for all others.
 Array TryWrap(PyObject* o, Device& device) {
     if (Py_TYPE(o) != Numpy().ndarray || !device.IsHostAccessible()) return Array{};
     auto* view = new Py_buffer;
@@ -184,7 +186,7 @@ Array TryWrap(PyObject* o, Device& device) {
     return internal::IsAligned(x) ? x : Array{};
 }
 
-// `x` as an array over the memory of a NumPy array, or a copy of it.
+// Lets `x` share the memory of a NumPy array, or copies it.
 Array Share(Array x, Sharing sharing) {
     if (sharing == Sharing::kNever) return internal::CopyPlain(x);
     if (internal::HasPlainBools(x)) return x;
@@ -194,8 +196,8 @@ Array Share(Array x, Sharing sharing) {
                      "chainerx.array(x)"};
 }
 
-// How a numpy.ndarray begins. Macros of NumPy's headers read it, so all modules built against
-// NumPy hold it to this.
+// The first fields of a numpy.ndarray. Macros of NumPy's headers read them, so all modules built
+// against NumPy rely on this layout.
 struct NumpyArray {
     PyObject_HEAD char* data;
     int ndim;
@@ -211,7 +213,7 @@ bool HasWritableFlag(PyObject* numpy_array) {
     return (reinterpret_cast<NumpyArray*>(numpy_array)->flags & kWritableFlag) != 0;
 }
 
-// Whether the struct above is right, asked of an array.
+// Tests with an array whether the struct above is right.
 bool IsLayoutKnown() {
     const Ref array = Check(PyObject_CallMethod(Numpy().module, "empty", "i", 1));
     if (!HasWritableFlag(array.get())) return false;
@@ -222,7 +224,7 @@ bool IsLayoutKnown() {
 }  // namespace
 
 bool IsWritableNumpy(PyObject* numpy_array) {
-    static int is_known = -1;  // filled under the GIL
+    static int is_known = -1;  // initialized under the GIL
     if (is_known < 0) is_known = IsLayoutKnown() ? 1 : 0;
     if (is_known == 1) return HasWritableFlag(numpy_array);
     Py_buffer view;
@@ -267,7 +269,7 @@ Array FromNumpy(PyObject* o, std::optional<Dtype> dtype, Sharing sharing, Device
 
 namespace {
 
-// Whether a format has Python objects: letters outside of names, which stand between colons.
+// Whether a format contains Python objects. Names stand between colons; their letters are ignored.
 bool HasObjects(const char* format) {
     bool is_name = false;
     for (; format != nullptr && *format != 0; ++format) {
@@ -277,7 +279,7 @@ bool HasObjects(const char* format) {
     return false;
 }
 
-// How many elements are meant. Throws where they are not there.
+// The number of elements. Throws if the buffer is too short.
 int64_t CountIn(const Py_buffer& view, Dtype dtype, int64_t count, int64_t offset) {
     constexpr const char* kOp = "frombuffer";
     if (PyBuffer_IsContiguous(&view, 'C') == 0) {
@@ -320,7 +322,7 @@ Array FromBuffer(PyObject* o, Dtype dtype, int64_t count, int64_t offset, Device
     const Array x = internal::WrapForeign(data, {count}, {GetItemSize(dtype)}, dtype, host,
                                           {view.release(), &ReleaseView}, is_writable);
     if (internal::IsAligned(x) && &host == &device) return Share(x, Sharing::kWherePossible);
-    if (IsBool(dtype)) Share(x, Sharing::kWherePossible);  // for its error
+    if (IsBool(dtype)) Share(x, Sharing::kWherePossible);  // for its error message
     const Array y = EmptyUnchecked({count}, dtype, device);
     device.CopyFromHost(y.raw_data(), x.raw_data(), y.GetNBytes());
     return y;
@@ -337,11 +339,11 @@ PyObject* ToNumpy(const Array& x, bool copy) {
         host = Copy(host);
     }
     const bool special = host.dtype() == Dtype::kBFloat16;
-    if (special) host.body()->dtype = Dtype::kUInt16;  // our own view: nobody else sees it
+    if (special) host.body()->dtype = Dtype::kUInt16;  // our own view: no one else sees it
     const Ref wrapped = Check(Wrap(host));
-    // NumPy would choose other strides for axes that no element depends on.
+    // NumPy would choose other strides for axes of length 0 or 1.
     const bool plain = host.strides() == Strides(host.shape(), host.GetItemSize());
-    if (!special && plain && host.GetTotalSize() != 0) {  // the quick way
+    if (!special && plain && host.GetTotalSize() != 0) {  // the fast path
         const Ref shape = Check(FromShape(host.shape()));
         const Ref dtype = Check(FromDtype(host.dtype()));
         PyObject* args[] = {shape.get(), dtype.get(), wrapped.get()};

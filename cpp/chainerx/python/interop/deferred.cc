@@ -18,12 +18,13 @@ struct Waiting {
 
 constinit internal::ForkMutex g_mutex;
 std::atomic<bool> g_any{false};
-bool g_is_asked{false};  // whether Python will call Drain
+bool g_is_asked{false};  // whether a call of Drain is pending in Python
 
-constinit internal::Lazy<std::vector<Waiting>> g_queue;  // for arrays that go at exit
+// Also for arrays that are released at exit.
+constinit internal::Lazy<std::vector<Waiting>> g_queue;
 
-// How many releases this thread is inside of: an owner may own another array of foreign memory, and
-// so on, while the stack is finite.
+// The number of nested releases of this thread. An owner may own another array of foreign memory,
+// and so on, while the stack is finite.
 constinit thread_local int t_depth = 0;
 constexpr int kMaxDepth = 20;
 
@@ -34,7 +35,7 @@ struct DepthScope {
     DepthScope& operator=(const DepthScope&) = delete;
 };
 
-// What comes meanwhile, too.
+// Releases also those that are queued meanwhile.
 int Drain(void*) {
     const DepthScope depth;
     for (;;) {
@@ -70,11 +71,12 @@ void ReleaseWithGil(void* owner, void (*release)(void* owner)) noexcept {
     try {
         g_queue.Get().push_back({owner, release});
     } catch (const std::bad_alloc&) {
-        return;  // what the owner has stays where it is; there is nobody to tell
+        return;  // the owner leaks, since there is no one to report the error to
     }
     g_any.store(true, std::memory_order_relaxed);
-    if (t_depth != 0 && t_deferring == 0) return;  // the outermost of this thread sees to it
-    // Python takes few calls at a time; if it refuses this one, the next owner asks again.
+    // The outermost release of this thread drains the queue.
+    if (t_depth != 0 && t_deferring == 0) return;
+    // Python's queue of pending calls is short; if it is full, the next owner tries again.
     if (!g_is_asked) g_is_asked = Py_AddPendingCall(&Drain, nullptr) == 0;
 }
 

@@ -1,15 +1,16 @@
-// Owners of foreign memory, released when Python may run.
+// Releases owners of foreign memory when Python code may run.
 #pragma once
 
 namespace chainerx::python {
 
-// Calls release(owner) with the GIL: now if this thread has it, else soon, on a thread that has.
-// Chains of owners, each of which lets go of the next, may have any length.
-// An array may go on any thread, and to wait for the GIL there could be a deadlock. After the
-// interpreter has gone nothing is called.
+// Calls release(owner) with the GIL: immediately if this thread holds it, else soon, on a thread
+// that does. Chains of owners, each of which releases the next, may have any length. Any thread may
+// destroy an array, and waiting for the GIL there could deadlock. After the interpreter is
+// finalized nothing is called.
 void ReleaseWithGil(void* owner, void (*release)(void* owner)) noexcept;
 
-// While one lives, what this thread lets go of waits, with the GIL too: where Python may not run.
+// Defers all releases by this thread during its lifetime, even with the GIL: for code during which
+// Python code must not run.
 class DeferReleases {
  public:
     DeferReleases();
@@ -18,7 +19,7 @@ class DeferReleases {
     DeferReleases& operator=(const DeferReleases&) = delete;
 };
 
-// Releases what waits. Cheap if nothing does; the caller holds the GIL.
+// Releases the queued owners. Cheap if there are none; the caller holds the GIL.
 void ReleaseDeferred();
 
 }  // namespace chainerx::python

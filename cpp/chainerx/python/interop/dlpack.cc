@@ -18,7 +18,7 @@
 namespace chainerx::python {
 namespace {
 
-// ---- the binary interface, as the protocol has it -----------------------------------------------
+// ---- the binary interface of the protocol -------------------------------------------------------
 
 struct DLDevice {
     int32_t device_type;
@@ -149,7 +149,7 @@ Device& FromDlDevice(const DLDevice& d) {
 
 // ---- export -------------------------------------------------------------------------------------
 
-// One block per capsule: what it tells, and what keeps the memory.
+// One block per capsule: the exported struct, and the owner of the memory.
 template <typename Managed>
 struct Export {
     Managed managed{};
@@ -157,11 +157,11 @@ struct Export {
     int64_t shape[kMaxNdim]{};
     int64_t strides[kMaxNdim]{};
 
-    // The consumer calls this from any thread; nothing here needs Python.
+    // The consumer may call this on any thread; it does not need Python.
     static void Delete(Managed* managed) { delete static_cast<Export*>(managed->manager_ctx); }
 };
 
-// Of a capsule that nobody has taken.
+// Destroys a capsule that was not consumed.
 template <typename Managed>
 void DestroyCapsule(PyObject* capsule) {
     if (PyCapsule_IsValid(capsule, kName<Managed>) == 0) return;
@@ -190,14 +190,14 @@ PyObject* MakeCapsule(const Array& x, bool copied) {
     return capsule;
 }
 
-// The nearest number of 32 bits: of a version, newer than any; of a device, one that is not there.
+// Clips to 32 bits: a clipped version is newer than any, a clipped device does not exist.
 int32_t ToPart(const char* op, const char* name, PyObject* o) {
     using Limits = std::numeric_limits<int32_t>;
     return static_cast<int32_t>(
         std::clamp<int64_t>(ToInt(op, name, o), Limits::min(), Limits::max()));
 }
 
-// The pair of integers of a tuple, for what the protocol passes.
+// Parses a tuple of two integers, as the protocol passes.
 DLDevice ToPair(const char* op, const char* name, PyObject* o) {
     if (!PyTuple_Check(o) || PyTuple_GET_SIZE(o) != 2) {
         throw TypeError{
@@ -252,7 +252,7 @@ CX_METHOD(__dlpack__,
         copied = true;
     }
     given.device().Synchronize();
-    // A version is a pair of integers, too: major, minor.
+    // A version is a tuple of two integers, too: major, minor.
     if (Given(a[1]) && ToPair("__dlpack__", "max_version", a[1]).device_type >= 1) {
         return MakeCapsule<DLManagedTensorVersioned>(given, copied);
     }
@@ -268,18 +268,19 @@ CX_METHOD(__dlpack__,
 
 template <typename Managed>
 void Release(void* owner) {
-    // The deleter is someone else's, and may well use Python.
+    // The deleter belongs to another library, and may use Python.
     ReleaseWithGil(owner, [](void* o) {
         auto* managed = static_cast<Managed*>(o);
         if (managed->deleter == nullptr) return;
-        // An error may be on its way, which the deleter would take for its own.
+        // Saves a pending Python error, which the deleter would take for its own.
         SavedError error;
         managed->deleter(managed);
         error.Restore();
     });
 }
 
-// Throws if what a capsule tells can't be. Whether there is memory at the address, nobody can tell.
+// Throws if the fields of a tensor are invalid. Whether its address points to memory can't be
+// checked.
 void CheckTensor(const DLTensor& t) {
     if (t.ndim < 0) ThrowBufferError("from_dlpack: the capsule has ", t.ndim, " dimensions");
     if (t.ndim > kMaxNdim) {
@@ -295,7 +296,7 @@ void CheckTensor(const DLTensor& t) {
     }
 }
 
-// In bytes. All that is reached from the first element has to have an address.
+// Strides in bytes. All elements must have a representable address.
 Strides StridesOf(const DLTensor& t, const Shape& shape, int64_t item_size) {
     if (t.strides == nullptr) return {shape, item_size};
     Strides strides;
@@ -331,7 +332,7 @@ Array Take(PyObject* capsule) {
     const Shape shape{t.shape, t.shape + t.ndim};
     CheckedNBytes("from_dlpack", shape, GetItemSize(dtype));
     const Strides strides = StridesOf(t, shape, GetItemSize(dtype));
-    // From here on the memory is ours.
+    // From here on we own the memory.
     if (PyCapsule_SetName(capsule, kUsedName<Managed>) < 0) throw PythonError{};
     Array x = internal::WrapForeign(static_cast<char*>(t.data) + t.byte_offset, shape, strides,
                                     dtype, device, {managed, &Release<Managed>}, writable);
@@ -357,7 +358,7 @@ Array TakeCapsule(PyObject* capsule) {
                      ", expected dltensor or dltensor_versioned; it can be taken once only");
 }
 
-// x.__dlpack__() with what it understands.
+// Calls x.__dlpack__() with the arguments that it supports.
 Ref AskForCapsule(PyObject* x, bool never_copy) {
     const Ref method = Check(PyObject_GetAttrString(x, "__dlpack__"));
     const Ref none = Check(PyTuple_New(0));
@@ -377,7 +378,7 @@ Ref AskForCapsule(PyObject* x, bool never_copy) {
     }
     PyObject* capsule = PyObject_Call(method.get(), none.get(), keywords.get());
     if (capsule == nullptr && PyErr_ExceptionMatches(PyExc_TypeError) != 0) {
-        // Written before version 1 of the protocol.
+        // The producer was written before version 1 of the protocol.
         PyErr_Clear();
         PyDict_DelItemString(keywords.get(), "max_version");
         if (never_copy) PyDict_DelItemString(keywords.get(), "copy");

@@ -1,5 +1,5 @@
-// The protocols by which NumPy's functions leave arrays to their library. What answers is Python
-// (chainerx/_numpy_protocols.py), since it goes by names.
+// The protocols by which NumPy's functions dispatch to the library of an array. They are
+// implemented in Python (chainerx/_numpy_protocols.py), since they look functions up by name.
 #include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python {

@@ -17,7 +17,7 @@ from peaks import compare, peak_memory
 
 BATCH, HEADS, WIDTH = 4, 8, 64
 LENGTHS = (128, 1024)
-FEW = (1, 8)  # queries, of one example
+FEW = (1, 8)  # queries, for one example
 IN_MEMORY = 4096
 
 

@@ -83,7 +83,7 @@ def torch_resnet18(width=64):
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(ins, 10))
 
 
-# In the order in which the modules of PyTorch have them.
+# Children in the order of PyTorch's modules.
 CHILDREN = ['conv1', 'conv2', 'l1', 'l2', 'first', 'blocks', 'a', 'b', 'around', 'last']
 PARAMETERS = ['W', 'b', 'gamma', 'beta']
 NETWORKS = {

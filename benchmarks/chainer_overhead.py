@@ -226,7 +226,7 @@ def networks(bench):
                 )
 
 
-# Runs here and in Chainer v7: a function of the user's, forward and backward.
+# Runs here and in Chainer v7: forward and backward of a user-defined function.
 ROUND_TRIP = """
 import sys, time, numpy as np, chainer
 class Multiply(chainer.FunctionNode):

@@ -10,8 +10,7 @@ import numpy as np
 from harness import OURS, main, torch
 
 BATCHES = (1, 8, 32)
-# Kind: window, stride, then (channels in, channels out, length of the image); depthwise for equal
-# ones and no others.
+# Kind: window, stride, then (input channels, output channels, image size).
 KINDS = {
     '7x7 s2': (7, 2, [(3, 64, 224)]),
     '3x3': (3, 1, [(64, 64, 56), (128, 128, 28), (256, 256, 14), (512, 512, 7)]),
@@ -37,7 +36,7 @@ def prepare(kind, ins, outs, length, batch):
     ours = {'conv': chainerx.conv, 'grad': chainerx.grad, 's': stride, 'p': pad, 'g': groups}
     cx, cw, cgy = (chainerx.array(v) for v in (x, w, gy))
     by_x, by_w = cx.as_grad_stopped().require_grad(), cw.as_grad_stopped().require_grad()
-    # What is recorded stays: the rows are the gradient alone.
+    # The recorded graph is kept: the rows measure the gradient alone.
     ours |= {'x': cx, 'w': cw, 'gy': [cgy], 'by_x': [by_x], 'by_w': [by_w]}
     ours['y_x'] = [chainerx.conv(by_x, cw, None, stride, pad, False, 1, groups)]
     ours['y_w'] = [chainerx.conv(cx, by_w, None, stride, pad, False, 1, groups)]

@@ -50,7 +50,7 @@ def main():
     times = {('C++', 0): [], ('C++', 1): [], ('Python', 0): [], ('Python', 1): []}
     with tempfile.TemporaryDirectory() as folder:
         program = build(args.prefix, folder)
-        for _ in range(5):  # in turn, since the machine may be slow for a while
+        for _ in range(5):  # interleaved, since the machine may be slow for a while
             out = subprocess.run([program], check=True, capture_output=True, text=True).stdout
             for i, t in enumerate(out.split()):
                 times['C++', i].append(float(t) * 1e-9)

@@ -24,7 +24,7 @@ import numpy as np
 
 try:
     import torch
-except ImportError:  # what is compared with NumPy alone runs without
+except ImportError:  # comparisons with NumPy alone run without PyTorch
     torch = None
 
 OURS = 'chainerx'
@@ -107,7 +107,7 @@ class Bench:
         scope = scope or {}
         timers, counts = {}, {}
         for peer, statement in statements.items():
-            # Locals, not globals: the look-up of a name must not be part of what is compared.
+            # Locals, not globals: the comparison must not include the look-up of names.
             setup = ';'.join(f'{v} = _variables[{v!r}]' for v in variables[peer]) or 'pass'
             timers[peer] = timeit.Timer(statement, setup, globals={'_variables': variables[peer]})
         times = {peer: [] for peer in timers}
@@ -117,10 +117,10 @@ class Bench:
             for i in range(len(peers)):
                 peer = peers[(i + r) % len(peers)]
                 with scope.get(peer, contextlib.nullcontext)():
-                    if r < 0:  # warm up, and find how many runs make a round
+                    if r < 0:  # warm up, and choose the number of runs per round
                         counts[peer] = self._runs_per_round(timers[peer])
                     elif self.threads > 1:
-                        # Worker threads of the peer before may still spin, on cores that we need.
+                        # Worker threads of the previous peer may still spin on cores that we need.
                         time.sleep(0.005)
                         timers[peer].timeit(1)
                     if r >= 0:

@@ -21,7 +21,7 @@ KEYS = {'chainerx': 'import_ms', 'chainer': 'import_chainer_ms'}
 def measure(module, runs):
     """Milliseconds, the best of many fresh processes; the first ones fill the disk cache."""
     times = []
-    # What installs a package compiles it, so a build in place must be allowed to keep that, too.
+    # Installers compile packages to bytecode, so a build in place must be allowed to cache it, too.
     environment = {k: v for k, v in os.environ.items() if k != 'PYTHONDONTWRITEBYTECODE'}
     for _ in range(runs):
         command = [sys.executable, '-c', CODE.format(module=module)]

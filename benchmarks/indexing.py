@@ -4,7 +4,7 @@ import chainerx
 import numpy as np
 from harness import float32, main, torch
 
-# What the rows of `elementary` time, as written with either library as `xp`.
+# The statements of `elementary`, with either library as `xp`.
 STATEMENTS = {
     'take': 'xp.take(x, i)',
     'x[i]': 'x[i]',
@@ -53,7 +53,7 @@ def elementary(bench):
             )
 
 
-# The same of many short rows, where what a row costs by itself shows.
+# The same for many short rows, which show the overhead per row.
 SHORT_ROWS = {
     '100000 x 4': {
         'tile': 'xp.tile(x, (1, 2))',

@@ -25,7 +25,7 @@ import tomllib
 
 BUDGETS = pathlib.Path(__file__).with_name('budgets.toml')
 N = 1000
-N_LONG = 50  # of what takes long
+N_LONG = 50  # repetitions of slow paths
 ISA = 'avx2'
 HEADROOM = 1.05
 
@@ -88,7 +88,7 @@ PATHS = {
     'Chain 16-16-16-10, step with Adam': (
         'y = loss(adam.target(data), label); adam.target.cleargrads(); y.backward(); adam.update()'
     ),
-    # Gradients are set in Python, as its interpreter is not counted.
+    # Gradients are set in Python, since instructions of its interpreter are not counted.
     'gradients, update, cleargrads of 400 parameters': (
         'for p, x in grads: p.grad_var = x\n        many_sgd.update(); many.cleargrads()'
     ),
@@ -132,7 +132,7 @@ def cost_by_object(profile):
             if key == 'ob':
                 current = number
         elif key == 'calls':
-            called = True  # the cost that follows is that of the callee, which has its own lines
+            called = True  # the next cost is that of the callee, which has its own lines
         elif cost := re.match(r'[-+*\d]+ (\d+)$', line):
             if not called:
                 costs[current] = costs.get(current, 0) + int(cost[1])
@@ -154,7 +154,7 @@ def measure():
             ],
             check=True,
             stderr=subprocess.DEVNULL,
-            # A worker of NumPy's OpenBLAS that has nothing to do counts, too.
+            # Even an idle worker of NumPy's OpenBLAS would be counted.
             env=os.environ
             | {'PYTHONHASHSEED': '0', 'CHAINERX_ISA': ISA, 'OPENBLAS_NUM_THREADS': '1'},
         )  # fmt: skip
@@ -165,7 +165,7 @@ def measure():
             text
             for text in (f.read_text() for f in files)
             if 'getppid' in text.split('desc: Trigger:', 1)[1].split('\n', 1)[0]
-        ][1::2]  # what is between two loops is dropped
+        ][1::2]  # drops the counts between two loops
     if len(profiles) != len(PATHS):
         sys.exit(f'expected {len(PATHS)} profiles from valgrind, found {len(profiles)}')
     counts = {}

@@ -12,7 +12,7 @@ import torch
 from harness import main
 
 KINDS = {'chainerx': 'native:0', 'numpy': '@numpy'}
-# Words, units, layers, texts, their length.
+# Vocabulary size, units, layers, batch size, sequence length.
 SIZES = [(10_000, 256, 2, 20, 35), (100, 64, 2, 4, 20)]
 
 

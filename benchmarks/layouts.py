@@ -6,8 +6,8 @@ from harness import main
 
 N = 2000
 
-# The same statement for both libraries. x, y: (N, N); z: the same, written to; c: bool; v: (N,);
-# t: x as an image of 4 channels; f: the library.
+# Statements for both libraries. x, y: (N, N); z: the same, written to; c: bool; v: (N,); t: x as an
+# image of 4 channels; f: the library.
 STATEMENTS = {
     'x + y': 'x + y',
     'x.T + y.T': 'x.T + y.T',

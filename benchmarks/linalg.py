@@ -4,7 +4,7 @@ import chainerx
 import numpy as np
 from harness import main, torch
 
-# f: the module linalg. a: matrices of which none is singular; s: positive definite ones.
+# f: the module linalg. a: nonsingular matrices; s: positive definite ones.
 LINALG = {
     'inv': 'f.inv(a)',
     'solve': 'f.solve(a, b)',
@@ -12,7 +12,7 @@ LINALG = {
     'slogdet': 'f.slogdet(a)',
     'cholesky': 'f.cholesky(s)',
 }
-# By LAPACK, which both call; of float32.
+# Computed by LAPACK, which both libraries call; float32.
 DECOMPOSITIONS = {
     'svd': 'f.svd(a)',
     'svdvals': 'f.svdvals(a)',
@@ -22,10 +22,10 @@ DECOMPOSITIONS = {
     'pinv': 'f.pinv(a)',
     'eig': 'f.eig(a)',
 }
-SIZES = [(8,), (64,), (512,), (1000, 8), (32, 64)]  # how many, if not one, and rows
-COMPLEX = ('solve', 'inv', 'cholesky', 'eigh', 'svd')  # of these, of one matrix
+SIZES = [(8,), (64,), (512,), (1000, 8), (32, 64)]  # number of matrices, if not one, and rows
+COMPLEX = ('solve', 'inv', 'cholesky', 'eigh', 'svd')  # for a single complex matrix
 
-# Against PyTorch; NumPy has no product of matrices for the first ones.
+# Compared with PyTorch; NumPy has no matrix product for the first ones.
 EINSUM = [
     ('bij,bjk->bik', (32, 64, 64), (32, 64, 64)),
     ('bij,bjk->bik', (1000, 8, 8), (1000, 8, 8)),

@@ -48,7 +48,7 @@ def main():
     args = parser.parse_args()
     ceiling = tomllib.loads(BUDGETS.read_text())['limits']['memory_growth_mb']
     step = make_step()
-    for _ in range(args.steps // 100):  # pools and caches fill up
+    for _ in range(args.steps // 100):  # fills pools and caches
         step()
     before = resident_mb()
     for _ in range(args.steps):

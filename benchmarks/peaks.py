@@ -19,7 +19,7 @@ def peak_memory(run):
         return int(re.search(rf'{key}:\s+(\d+) kB', text)[1]) * 1024
 
     set_threads(1)
-    pathlib.Path('/proc/self/clear_refs').write_text('5')  # the peak starts anew
+    pathlib.Path('/proc/self/clear_refs').write_text('5')  # resets the peak
     start = status('VmRSS')
     run()
     return status('VmHWM') - start

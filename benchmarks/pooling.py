@@ -5,7 +5,7 @@ import torch
 from harness import float32, main
 
 IMAGES = [(64, 20, 24, 24), (64, 50, 8, 8), (32, 64, 56, 56), (32, 64, 112, 112)]
-POOLINGS = {  # name -> (chainerx, torch), and what it is measured on
+POOLINGS = {  # name -> (chainerx, torch), and the inputs
     'max 2x2': ('f.max_pool(x, 2)', 'f.max_pool2d(x, 2)', IMAGES),
     'max 3x3 s2 p1': ('f.max_pool(x, 3, 2, 1)', 'f.max_pool2d(x, 3, 2, 1)', IMAGES[2:]),
     'max 3x3 s1 p1': ('f.max_pool(x, 3, 1, 1)', 'f.max_pool2d(x, 3, 1, 1)', IMAGES[2:3]),

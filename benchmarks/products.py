@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from harness import main
 
-# m, k, n; N for an operand as it is, T for one that is the transpose of what is in memory.
+# m, k, n; N for a plain operand, T for a transposed view of memory.
 SHAPES = [
     (100, 784, 1000, 'NT'),
     (100, 1000, 784, 'NN'),

@@ -14,7 +14,7 @@ from harness import forward_and_step, main
 
 STEPS = 50
 GATES = {'LSTM': 4, 'GRU': 3, 'RNN': 1}
-# Batch, units, layers, both directions.
+# Batch, units, layers, bidirectional.
 SIZES = [
     (1, 16, 1, False),
     (32, 512, 1, False),

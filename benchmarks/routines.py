@@ -142,7 +142,7 @@ MATRICES = """
     A.var(ddof=1)
     A[0].tolist()
 """
-# T, E: stacks of matrices of 3 x 3 and 8 x 8, W: four long rows, R: rows of 100, of a dtype
+# T, E: stacks of matrices of 3 x 3 and 8 x 8, W: four long rows, R: rows of 100, of a given dtype
 STACKS = """
     xp.argmax(T, 0)
     xp.argmax(T, 1)
@@ -169,7 +169,7 @@ STACKS_OF_FLOATS = """
     xp.einsum('bij,bj->bi', T, T[..., 0])
     xp.einsum('bij,bj->bi', E, E[..., 0])
 """
-# x: floats, s: the same in order; t, u: 1000 and 100,000 sorted points
+# x: floats, s: x sorted; t, u: 1000 and 100,000 sorted points
 TABLES = """
     xp.interp(x, t[::50], t[::50])
     xp.interp(x, t, t)
@@ -177,7 +177,7 @@ TABLES = """
     xp.interp(s, t, t)
     xp.interp(s, u, u)
 """
-# p, q: integers of 0 to 6 and 1 to 5, wide: below n
+# p, q: integers from 0 to 6 and 1 to 5, wide: below n
 INTEGERS = """
     p + q
     p * q
@@ -215,7 +215,7 @@ INTEGERS = """
     p.astype('float32')
     p.astype('bool')
 """
-# The same of few bits
+# The same with narrow integers.
 NARROW_INTEGERS = """
     p + q
     ~p
@@ -225,7 +225,7 @@ NARROW_INTEGERS = """
     p.argmax()
     p.astype('float32')
 """
-# x: floats, i: places in it, m: booleans
+# x: floats, i: indices into it, m: booleans
 INDICES = """
     xp.take(x, i)
     x[i]
@@ -247,7 +247,7 @@ INDICES = """
     xp.lexsort((x, i))
     xp.searchsorted(xp.sort(x[:100]), x)
 """
-# x, y: numbers of a dtype
+# x, y: numbers of a given dtype
 NUMBERS = """
     x + y
     x * y

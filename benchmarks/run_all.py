@@ -16,7 +16,7 @@ import tomllib
 
 HERE = pathlib.Path(__file__).parent
 RESULTS = HERE / 'results'
-# What bounds a kernel on one make of processor does not on another, so each has its tables.
+# Bottlenecks differ between makes of processors, so each has its tables.
 DOCUMENTS = {'GenuineIntel': 'intel.md'}
 OTHERS = 'amd.md'
 
@@ -51,7 +51,7 @@ SECTIONS = [  # file, heading, what the ratio means
     ('ops_fresh', 'Kernels on 16M elements, result freshly made each time', 'PyTorch'),
 ]
 
-# Tables that are also made as on a processor without AVX-512.
+# Tables that are also measured with AVX-512 disabled.
 BY_AVX2 = ['products', 'attention', 'routines', 'sorting', 'ops', 'functions']
 SECTIONS = [
     section
@@ -59,7 +59,7 @@ SECTIONS = [
     for section in [(file, heading, peer), (f'{file}:avx2', f'{heading}, by AVX2', peer)]
     if file in BY_AVX2 or ':' not in section[0]
 ]
-# A table of all their rows would be as long as all other tables.
+# A table of all their rows would be as long as all other tables together.
 MISSES_ONLY = ['routines', 'routines:avx2']
 
 INTRODUCTION = """\
@@ -84,7 +84,7 @@ Tables were not all made on one machine: those that name no family of processors
 The same on another make of processor: {elsewhere}.
 """
 
-# Of the tables from before they named it.
+# The processors of tables written before they named theirs.
 UNNAMED = {OTHERS: 'an AMD EPYC of family 26 (Zen 5)', 'intel.md': 'an Intel Xeon'}
 
 
@@ -104,10 +104,10 @@ an idle machine.
 """
 
 
-# Rows against NumPy are on one thread.
+# Rows against NumPy run on one thread.
 NUMPY = {'OPENBLAS_NUM_THREADS': '1'}
-# What keeps chainerx, its BLAS, NumPy and the parts of PyTorch from using more than an instruction
-# set.
+# Environment variables that limit the instruction set of chainerx, its BLAS, NumPy and the parts of
+# PyTorch.
 LIMITS = {
     'avx2': {
         'CHAINERX_ISA': 'avx2',

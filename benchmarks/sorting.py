@@ -4,7 +4,7 @@ import chainerx
 import numpy as np
 from harness import main, torch
 
-# x, v: normal numbers; s: x sorted; i: integers below 1000. n: how many there are.
+# x, v: normal numbers; s: x sorted; i: integers below 1000. n: number of elements.
 AGAINST_NUMPY = {
     'sort': 'sort(x)',
     'argsort': 'argsort(x)',

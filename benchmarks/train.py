@@ -50,7 +50,7 @@ def chainerx_step(sizes, batch_size):
         loss = loss_of(linear(h, w3, b3), t).mean()
         loss.backward()
         for param in params:
-            # In place: a gradient is in no graph, and nobody else holds this one.
+            # In place: a gradient is in no graph, and this one has no other owner.
             g = param.grad
             g *= LR
             p = param.as_grad_stopped()

@@ -59,7 +59,7 @@ def with_trainer(device, folder):
     updater = training.StandardUpdater(iterator, optimizer, device=model.device)
     stop = training.triggers.ManualScheduleTrigger([], 'epoch')
     trainer = training.Trainer(updater, stop, out=folder)
-    # What is evaluated is work of its own; here it is what an Evaluator costs besides.
+    # The evaluation itself is not measured, only the overhead of an Evaluator.
     few = chainer.iterators.SerialIterator(data[:BATCH], BATCH, repeat=False, shuffle=False)
     trainer.extend(extensions.Evaluator(few, model, device=device))
     trainer.extend(extensions.LogReport())
@@ -74,7 +74,7 @@ def with_trainer(device, folder):
 
     def epoch():
         goal[0] += 1
-        trainer._done = False  # a trainer runs once; here once per epoch
+        trainer._done = False  # a trainer runs only once; here once per epoch
         trainer.run()
 
     return epoch

@@ -115,7 +115,7 @@ NAN = NaN = nan
 NZERO = -0.0
 PZERO = 0.0
 
-# As in the original; chainerx.testing.extended_all_dtypes names the new ones too.
+# The dtypes of the original; chainerx.testing.extended_all_dtypes includes the new ones.
 all_dtypes = (bool_, int8, int16, int32, int64, uint8, float16, float32, float64)
 
 bool = _builtins.bool
@@ -156,8 +156,8 @@ def _recover_generator(state: tuple[_builtins.int, _builtins.int]) -> random.Gen
     return generator
 
 
-# Imported when asked for: ml_dtypes is not needed by programs without bfloat16, pytest not without
-# chainerx.testing, and chainerx.func not by most.
+# Imported on first use: only programs with bfloat16 need ml_dtypes, only chainerx.testing needs
+# pytest, and few programs need chainerx.func.
 _LAZY = {
     'bfloat16': 'ml_dtypes:bfloat16',
     'func': 'chainerx.func',
@@ -170,7 +170,7 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_LAZY})
 
 
-if not _typing.TYPE_CHECKING:  # else any name would be good
+if not _typing.TYPE_CHECKING:  # else type checkers would accept any name
 
     def __getattr__(name: str) -> _typing.Any:
         if name in _LAZY:

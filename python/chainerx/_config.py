@@ -9,10 +9,10 @@ import typing as tp
 
 from chainerx import _core
 
-#: Packages whose versions matter where a program has imported them.
+#: Packages whose versions matter if a program has imported them.
 PACKAGES = ('numpy', 'ml_dtypes', 'cupy', 'scipy', 'chainer')
 
-#: What chainerx reads from the environment; docs/configuration.md says what each does.
+#: Environment variables of chainerx; docs/configuration.md describes each.
 VARIABLES = (
     'CHAINERX_BLAS',
     'CHAINERX_CACHE_LIMIT',

@@ -143,13 +143,13 @@ def result_type(*arrays_and_dtypes: ArrayLike | DTypeLike) -> np.dtype:
         (numbers if isinstance(x, (bool, int, float, complex)) else others).append(x)
     empty = [_core.empty(0, _dtype('result_type', x), 'native:0') for x in others]
     if not empty:
-        # Their sizes have no say, as beside a dtype.
+        # Their values do not matter, as beside a dtype.
         empty = [_core.full(0, type(x)(0), device='native:0') for x in numbers]
         numbers = []
     result = _core.concatenate(empty).dtype
     condition = _core.empty(0, 'bool', 'native:0')
     for number in numbers:
-        kind = type(number)(0)  # its size has no say
+        kind = type(number)(0)  # its value does not matter
         result = _core.where(condition, _core.empty(0, result, 'native:0'), kind).dtype
     return result
 

@@ -30,12 +30,13 @@ def replaced(path: Path, sync: bool = True) -> tp.Iterator[str]:
         yield target
         return
     folder = os.path.dirname(target)
-    # Not by `tempfile`, whose files only their owner may read: the process's umask decides.
+    # `tempfile` is unsuitable, since only their owner may read its files: the process's umask
+    # decides.
     temporary = os.path.join(folder, f'.{os.urandom(8).hex()}.tmp')
     try:
         try:
             os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-        except OSError as error:  # names what was asked for
+        except OSError as error:  # names the requested path
             raise OSError(error.errno, error.strerror, os.fsdecode(path)) from None
         yield temporary
         if sync:
@@ -48,7 +49,8 @@ def replaced(path: Path, sync: bool = True) -> tp.Iterator[str]:
             os.unlink(temporary)
         raise
     if sync:
-        with contextlib.suppress(OSError):  # some file systems can't; the rename is done anyway
+        # Some file systems don't support it; the rename happens anyway.
+        with contextlib.suppress(OSError):
             _sync(folder)
 
 

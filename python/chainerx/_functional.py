@@ -16,8 +16,9 @@ if tp.TYPE_CHECKING:
     from chainerx._typing import Argument, DeviceLike, Routine
 
 
-# What chainerx.func runs in the place of a function, if batches are among the arguments: once for
-# each example. Called with the name, the function, args and kwargs; NotImplemented without batches.
+# The function by which chainerx.func replaces a routine that has batches among its arguments: it
+# runs once for each example. Called with the name, the function, args and kwargs; returns
+# NotImplemented without batches.
 BY_EXAMPLES: list[Routine] = []
 
 

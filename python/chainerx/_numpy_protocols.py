@@ -12,10 +12,10 @@ from chainerx import _core, _ufunc_methods
 if tp.TYPE_CHECKING:
     from chainerx._typing import Argument, Routine
 
-# Of NumPy's ufuncs, those that have another name here; of its modules, those that are here.
+# NumPy's ufuncs that have another name here, and NumPy's modules that exist here.
 _UFUNCS = {'degrees': 'rad2deg', 'radians': 'deg2rad', 'divide': 'true_divide'}
 _MODULES = {'numpy': '', 'numpy.linalg': 'linalg', 'numpy.fft': 'fft'}
-# What operators of NumPy's scalars hand over as arrays of no axes.
+# Operators of NumPy's scalars pass these as arrays without dimensions.
 _COMPARISONS = ('equal', 'not_equal', 'less', 'less_equal', 'greater', 'greater_equal')
 
 
@@ -38,7 +38,7 @@ def array_ufunc(
 ) -> tp.Any:
     """NumPy calls this for its elementwise functions."""
     name = ufunc.__name__
-    # Of `at` and `reduceat`, what comes second are indices, of any kind.
+    # The second operand of `at` and `reduceat` are indices, of any kind.
     operands = inputs if method in ('__call__', 'outer') else (*inputs[:1], *inputs[2:])
     if any(
         not isinstance(x, (_core.ndarray, np.ndarray, np.generic, int, float, complex))
@@ -54,7 +54,7 @@ def array_ufunc(
     chainerx = sys.modules['chainerx']
     function = getattr(chainerx, name, None) or getattr(chainerx, _UFUNCS.get(name, ''), None)
     function = function or getattr(_core.special, name, None)
-    if function is None:  # other libraries have ufuncs, too, such as SciPy
+    if function is None:  # other libraries have ufuncs, too, for example SciPy
         raise _lacks(name, 'numpy.' if hasattr(np, name) else '')
     if method != '__call__':
         return _ufunc_methods.call(ufunc, function, method, inputs, kwargs)

@@ -133,7 +133,7 @@ def _overlap(
     for name, x in (('a', a), ('b', b)):
         if not isinstance(x, _core.ndarray):
             raise TypeError(f'{op}: {name} must be a chainerx.ndarray, got {type(x).__name__}')
-    # Other devices may use equal addresses.
+    # Different devices may use equal addresses.
     if a.device is not b.device or a.size == 0 or b.size == 0:
         return False
     return function(np.asarray(_Memory(a)), np.asarray(_Memory(b)), max_work)

@@ -25,15 +25,15 @@ ArrayLike: tp.TypeAlias = '_core.ndarray | np.ndarray | Number | Sequence[tp.Any
 
 PathOrFile: tp.TypeAlias = str | PathLike[str] | tp.IO[tp.Any]
 
-# A function of arrays: one of this package, or one that a transform is given.
+# A function of arrays: one of this package, or one that is passed to a transform.
 Routine: tp.TypeAlias = Callable[..., tp.Any]
 
-# What type checkers can't follow. A batch of vmap says that it is a chainerx.ndarray and has the
-# attributes of one, so that rules take arrays, batches and numbers alike.
+# An operand that type checkers can't follow. A batch of vmap claims to be a chainerx.ndarray and
+# has its attributes, so that rules accept arrays, batches and numbers alike.
 Operand: tp.TypeAlias = tp.Any
-# Of a call that is handed on: an operand, or an option of the routine.
+# An argument of a forwarded call: an operand, or an option of the routine.
 Argument: tp.TypeAlias = tp.Any
 # An array, or nested tuples, lists and dicts of them.
 Tree: tp.TypeAlias = tp.Any
-# What stands in x[...], batches included.
+# An index in x[...], including batches.
 Index: tp.TypeAlias = tp.Any

@@ -13,7 +13,7 @@ from chainerx import _core
 if tp.TYPE_CHECKING:
     from chainerx._typing import Argument, ArrayLike, Axis, DTypeLike, Index, Routine
 
-# The routine that folds an axis by a function, and the one that keeps all that it has on the way.
+# The reduction along an axis by a function, and the corresponding cumulative routine.
 _REDUCTIONS = {
     'add': _core.sum,
     'multiply': _core.prod,
@@ -26,9 +26,9 @@ _REDUCTIONS = {
     'logaddexp': _core.logsumexp,
 }
 _SCANS = {'add': _core.cumsum, 'multiply': _core.cumprod}
-# Functions of which an element may count twice, so that parts that overlap can be joined.
+# Idempotent functions: an element may be reduced twice, so overlapping parts can be combined.
 _IDEMPOTENT = ('maximum', 'minimum', 'fmax', 'fmin', 'logical_and', 'logical_or')
-# What `x.at[...]` calls them.
+# Their names in `x.at[...]`.
 _UPDATES = {
     'add': 'add',
     'subtract': 'subtract',
@@ -49,7 +49,7 @@ def _lacks(ufunc: np.ufunc, method: str, names: tp.Iterable[str]) -> TypeError:
 
 def _given(kwargs: dict[str, Argument]) -> dict[str, tp.Any]:
     """Without the defaults of NumPy, which are no arguments of all routines."""
-    if len(kwargs.get('out', ())) == 1:  # NumPy makes a tuple of it
+    if len(kwargs.get('out', ())) == 1:  # NumPy wraps it in a tuple
         kwargs = {**kwargs, 'out': kwargs['out'][0]}
     return {k: v for k, v in kwargs.items() if v is not None}
 
@@ -77,7 +77,7 @@ def _accumulate(ufunc: np.ufunc, x: _core.ndarray, axis: int = 0, **kwargs: Argu
     y = _core.moveaxis(x if dtype is None else x.astype(dtype), axis, 0)
     if ufunc.__name__.startswith('logical'):
         y = y.astype(bool)
-    step = 1  # each element is that of the last `step` elements
+    step = 1  # each result reduces the last `step` elements
     while step < len(y):
         y = _core.concatenate([y[:step], getattr(_core, ufunc.__name__)(y[step:], y[:-step])])
         step *= 2

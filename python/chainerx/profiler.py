@@ -23,8 +23,8 @@ if tp.TYPE_CHECKING:
 
 __all__ = ['Profile', 'Row', 'profile']
 
-#: What a profile is asked to record besides kernels: a layer above adds functions that take the
-#: profile and return a context manager. Used in the thread that begins a trace.
+#: Functions by which a layer above records more than kernels: they take the profile and return a
+#: context manager, which is used in the thread that begins a trace.
 _region_recorders: list[tp.Callable[[Profile], tp.ContextManager[object]]] = []
 
 
@@ -34,27 +34,27 @@ class Row(tp.NamedTuple):
     #: The name of the kernel, as in ``cpp/chainerx/kernels``; of one with several algorithms with
     #: the one that ran, as in ``'Conv[direct]'``.
     name: str
-    #: The family that it belongs to.
+    #: The kernel's family.
     family: str
-    #: How often it was called.
+    #: The number of calls.
     calls: int
-    #: Seconds, with the kernels that it called itself.
+    #: Seconds, including nested kernels.
     total: float
-    #: Seconds, without.
+    #: Seconds, excluding nested kernels.
     self_time: float
-    #: The part of the time of all kernels that ``self_time`` is.
+    #: ``self_time`` as a part of the time of all kernels.
     share: float
-    #: Bytes taken by the threads that called it since their kernel before had ended: for results
-    #: and workspaces, and what was allocated beside. Without the kernels that it called.
+    #: Bytes allocated by the calling threads since their previous kernel ended: for results and
+    #: workspaces, and between the kernels. Excludes nested kernels.
     bytes: int
-    #: The most bytes in use while it ran, above what was in use when profiling began.
+    #: The peak of bytes in use while it ran, above those in use when profiling began.
     peak: int
-    #: The name of the device; '' of several.
+    #: The name of the device; '' if there are several.
     device: str = ''
-    #: The names of the operands, if grouped by shapes. Of a list, the first four are ``xs[0]``
-    #: to ``xs[3]``, the others together ``xs[4:9]``. None: of more shapes than are told apart.
+    #: The names of the operands, if grouped by shapes. The first four items of a list are ``xs[0]``
+    #: to ``xs[3]``, the others together ``xs[4:9]``. None if there were too many different shapes.
     operands: tuple[str, ...] | None = ()
-    #: Their shapes; None of a number, and of what is not there.
+    #: Their shapes; None for numbers and absent operands.
     shapes: tuple[tuple[int, ...] | None, ...] = ()
     #: Their dtypes; None as with ``shapes``.
     dtypes: tuple[str | None, ...] = ()
@@ -134,7 +134,7 @@ class Profile:
         self._regions: list[_trace.Region] = []
         self._dropped_regions = 0
         self._lock = threading.Lock()
-        #: In which thread, and what is to be undone.
+        #: Threads that entered it, with the contexts to be exited.
         self._entered: list[tuple[int, contextlib.ExitStack]] = []
 
     def __enter__(self) -> tp.Self:

@@ -36,7 +36,7 @@ class Level:
         self.randomness = randomness
         self.uniform = uniform
         self.active = True
-        self.afterwards: list[c.Callable[[], object]] = []  # once the function has returned
+        self.afterwards: list[c.Callable[[], object]] = []  # run once the function has returned
 
 
 class _State(threading.local):
@@ -66,7 +66,7 @@ class Batched:
         self.array = array
         self.level = level
 
-    # isinstance(x, chainerx.ndarray) holds, as it does for an example.
+    # isinstance(x, chainerx.ndarray) holds, as for an example.
     @property  # type: ignore[misc]
     def __class__(self) -> type:
         return chainerx.ndarray
@@ -125,7 +125,8 @@ class Batched:
             f'at level {self.level.number} of vmap>'
         )
 
-    # Routines ask for these, too, before they know of batches: no answer, or derivatives are lost.
+    # Routines call these, too, before they detect batches: they must raise, or derivatives are
+    # lost.
     def __bool__(self) -> bool:
         _refuse('the truth value', _CONTROL)
 
@@ -180,19 +181,19 @@ class Batched:
 
 
 Rule = c.Callable[..., tp.Any]
-# By the name of the routine, with its module: 'sum', 'linalg.inv', 'ndarray.astype'.
+# Keys are names of routines, with their module: 'sum', 'linalg.inv', 'ndarray.astype'.
 RULES: dict[str, Rule] = {}
-# What is called where there is none: (name, level, function, args, kwargs). Of _loop.py.
+# The fallback for routines without a rule: (name, level, function, args, kwargs). Set by _loop.py.
 WITHOUT_RULE: list[Rule] = []
-# What `x.at[index]` is where the index or the values are batches. Of _rules_index.py.
+# Implements `x.at[index]` if the index or the values are batches. Set by _rules_index.py.
 AT: list[Routine] = []
-# Of what draws random numbers: called with the level, the function and its arguments. Those without
-# a rule of their own have that of 'any', and some do not draw at all.
+# Rules of routines that draw random numbers, called with the level, the function and its arguments.
+# Those without their own rule use that of 'any', and some do not draw at all.
 DRAWS: dict[str, Rule] = {}
 NO_DRAWS: set[str] = set()
-# Rules that know what to do with `out`; the other ones do not see it.
+# Rules that handle `out`; it is hidden from the others.
 WRITING: set[Rule] = set()
-# Methods that are routines with the array in front: how they call it, where names differ.
+# Methods that call a routine with the array first; the values adapt parameters that differ.
 MIRRORS: dict[str, Routine] = {}
 
 
@@ -279,7 +280,7 @@ def of_example(
     error: Exception, level: Level, function: Routine, args: Argument, kwargs: Argument
 ) -> Exception:
     """The error of a call with batches as that of one example, whose shapes the user knows."""
-    # Functions of the user's are not called again, and what depends on values names no shapes.
+    # User functions are not called again, and errors that depend on values name no shapes.
     if str(error).startswith('vmap: ') or any(callable(x) for x in (*args, *kwargs.values())):
         return error
     for i in range(min(level.size, 16)):
@@ -331,7 +332,7 @@ def _place_of_out(name: str, function: Routine) -> tuple[int | None, list[str]]:
     if name not in _places_of_out:
         try:
             parameters = inspect.signature(function).parameters.values()
-        except ValueError:  # no routine of the library
+        except ValueError:  # not a routine of the library
             parameters = {}.values()
         names = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
         at = names.index('out') if 'out' in names else None
@@ -388,9 +389,9 @@ def _draw(kind: int, name: str, generator: object, args: Argument, kwargs: Argum
     by_key = kwargs.get('key') is not None or (full == 'dropout' and args[2:] not in ((), (None,)))
     if not levels or full in NO_DRAWS or by_key:
         return NotImplemented
-    # Of chainerx.random, or of a Generator.
+    # A function of chainerx.random, or a method of a Generator.
     function = getattr(generator, name) if generator is not None else _find(kind, name)[1]
-    level = levels.pop()  # what the rule draws is drawn for the outer ones
+    level = levels.pop()  # draws by the rule belong to the outer levels
     try:
         if level.randomness == 'error':
             raise chainerx.ChainerxError(

@@ -152,7 +152,7 @@ class Call:
         self.aux_leaves = aux
         arrays = [*leaves, *[x for x in aux if _batch.is_array(x)]] if aux else leaves
         outputs = _batch.lower_all(arrays, split.levels)
-        # That a derivative, such as the one of a linear function, is constant is no mistake.
+        # A constant derivative, for example of a linear function, is no error.
         if taken == _taken.count:
             self._warn_if_cut(outputs[: self.count])
         return outputs
@@ -221,7 +221,7 @@ def lower_like(
             continue
         if not _batch.is_array(t):
             raise TypeError(f'{what} has a leaf of type {type(t).__name__}, expected an ndarray')
-        # Here, for the library would speak of axes that the user does not see.
+        # Checked here, since errors of the library would name axes that the user does not see.
         if t.shape != x.shape:
             raise chainerx.GradientError(
                 f'{what}, leaf {i}, has shape {t.shape}, expected {x.shape}'

@@ -196,7 +196,7 @@ def _jacrev(
             y = ys[i]
             gradients = gradients_of(i, 1)
             if y.dtype.kind == 'c' and any(x.dtype.kind != 'c' for x in split.leaves):
-                # By real numbers, backward takes the real part alone.
+                # For real arguments, backward returns the real part alone.
                 gradients = _with_imaginary(split.leaves, gradients, gradients_of(i, -1j))
             leaves, form = _tree.flatten(gradients)
             shaped = [
@@ -262,7 +262,7 @@ def _jacfwd(
         function = _only(fun, args, kwargs, split)
         primals, form = _tree.flatten(chosen)
         numbers = given or _SameNumbers()
-        columns: list[list[Operand]] = []  # of each argument
+        columns: list[list[Operand]] = []  # for each argument
         structure = _tree.NONE
         fallback = _loop.Fallback(op)
         linearize = functools.cache(

@@ -17,8 +17,8 @@ if tp.TYPE_CHECKING:
 
 _PACKAGE = 'chainerx.'
 
-# The routines without a rule, or with one for some of their arguments alone, and why. A test runs
-# the whole table of operations and compares.
+# The routines without a rule, or with a rule for some of their arguments only, and the reasons. A
+# test compares them with the whole table of operations.
 _LENGTH = 'the length of the result is one of values'
 _BORDERS = 'borders of bins are taken from values'
 _RANKS = 'ranks that are a batch pick other elements of each example'
@@ -67,7 +67,7 @@ REASONS = {
     **{f'n_step_{cell}': _WEIGHTS for cell in ['rnn', 'birnn', 'gru', 'bigru', 'lstm', 'bilstm']},
 }
 
-# The same, of those that a test with all arrays as batches runs by their rules.
+# The same for routines that a test with all arrays as batches runs by their rules.
 REASONS_OF_SOME = {
     'gradient': 'spacings that are a batch are numbers or coordinates for each axis',
     'searchsorted': 'a sorter that is a batch orders each example in its own way',
@@ -88,7 +88,7 @@ def call(name: str, level: Level, function: Routine, args: Argument, kwargs: Arg
         result = function(*_batch.pick(args, level, 0), **_batch.pick(kwargs, level, 0))
         leaves = _tree.flatten(result)[0]
         if not any(_batch.is_array(x) and x.dtype.kind in 'fcV' for x in leaves):
-            return result  # the same for all, and without derivatives
+            return result  # equal for all examples, and without derivatives
     reason = REASONS.get(name) or REASONS_OF_SOME.get(name)
     why = f' for this ({reason})' if reason else ''
     warnings.warn(
@@ -118,10 +118,12 @@ class Fallback:
             return at_once()
         except MemoryError:
             raise
-        except Exception as error:  # with no reference to what lives as long as its traceback
+        except Exception as error:
+            # Keeps the text only, since the traceback would keep objects alive.
             why = f'{type(error).__name__}: {error}'
-            is_refused = str(error).startswith('vmap: ')  # values, memory, hooks
-        result = each()  # its error is that of the function itself
+            # The function asks for values, memory or hooks.
+            is_refused = str(error).startswith('vmap: ')
+        result = each()  # the function itself raises its error
         self.failed = True
         if not is_refused:
             warnings.warn(

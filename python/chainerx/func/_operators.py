@@ -42,15 +42,15 @@ _COMPARE = {
     'ge': 'greater_equal',
 }
 _UNARY = {'neg': 'negative', 'pos': 'positive', 'abs': 'absolute', 'invert': 'invert'}
-# Methods that are routines with the array in front.
+# Methods that call a routine with the array first.
 _METHODS = """
     all any argmax argmin argpartition argsort choose clip conj copy cumprod cumsum diagonal dot max
     mean min nonzero prod put ravel repeat reshape round searchsorted squeeze std sum swapaxes take
     trace var
 """
-# Those that no routine stands for; their rules are under these names, with 'ndarray.' in front.
+# Methods without a routine; their rules have these names, with the prefix 'ndarray.'.
 _OWN = 'as_grad_stopped astype fill flatten partition sort to_device transpose view'
-# Properties that are routines.
+# Properties that call routines.
 _PROPERTIES = {'T': 'transpose', 'mT': 'matrix_transpose'}
 
 
@@ -199,7 +199,7 @@ def _attach() -> None:
     methods['compress'] = _compress
     methods['put'] = _put
     methods['conjugate'] = _routine('conj', _core.conj)
-    # Those of arrays, which batches are given to.
+    # Routines of arrays that also accept batches.
     mirrors = [*_METHODS.split(), 'compress', 'conjugate']
     _batch.MIRRORS.update({name: methods[name] for name in mirrors})
     for name in _OWN.split():

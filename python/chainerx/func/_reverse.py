@@ -217,7 +217,7 @@ def checkpoint(fun: Function) -> Function:
             return _batch.lower_all(arrays, levels)
 
         raw = functional.checkpoint(function, _batch.lower_all([leaves[i] for i in at], levels))
-        for i in at:  # the library keeps what it needs of them
+        for i in at:  # the library keeps the arrays that it needs
             leaves[i] = None
         return _tree.unflatten(shape_of_result[0], _batch.raise_all(raw, levels))
 

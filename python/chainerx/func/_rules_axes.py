@@ -29,8 +29,8 @@ from chainerx.func._batch import (
 if tp.TYPE_CHECKING:
     from chainerx._typing import Argument, Axis, DeviceLike, Operand, Routine, ShapeLike, Tree
 
-# What copies arrays, or reads their bytes in another way; the binding says of all else whether it
-# computes element by element.
+# Routines that copy arrays, or reinterpret their bytes; the binding tells whether any other routine
+# is elementwise.
 COPIES = """
     copy ascontiguousarray asfortranarray
     ndarray.as_grad_stopped ndarray.astype ndarray.to_device ndarray.view
@@ -48,7 +48,7 @@ def elementwise(level: Level, function: Routine, *args: Argument, **kwargs: Argu
     targets = [x for x in (out if type(out) is tuple else (out,)) if is_array(x)]
     for x in targets:
         need_batch(_name(function), x, level)
-    if type(out) is tuple:  # what is not written to any of them has all examples, too
+    if type(out) is tuple:  # unwritten elements exist for all examples, too
         args = tuple([Batched(full(x, level), level) if is_array(x) else x for x in args])
     ndim = max([x.ndim for x in (*args, *kwargs.values(), *targets) if is_array(x)])
     named = {
@@ -237,7 +237,7 @@ def _roll(
         return _batch.unwrap(_roll_by_batches(a, shift, axis), level)
     a = Batched(
         full(a, level), level
-    )  # which may be the same for all, if shifts are of another vmap
+    )  # the same for all examples, if the shifts belong to another vmap
     if axis is None:
         if is_array(shift):
             shift = chainerx.sum(shift)
@@ -363,7 +363,7 @@ def _at_least(level: Level, function: Routine, *arys: Operand) -> Operand:
 def _at_least_of(level: Level, function: Routine, x: Operand) -> Operand:
     shape = x.shape
     one = chainerx.empty(shape, x.dtype, device=x.device) if _size(shape) == 0 else None
-    # The routine itself says where the new axes go, for an array that takes no memory.
+    # The routine itself computes where the new axes go, for an array without memory.
     like = (
         one
         if one is not None
@@ -418,7 +418,7 @@ def _bits(
 
 @rule('ravel', 'ndarray.flatten')
 def _ravel(level: Level, function: Routine, a: Operand, order: str = 'C') -> Operand:
-    if order not in ('C', 'F'):  # as the memory of one example lies
+    if order not in ('C', 'F'):  # in the memory order of one example
         return _batch.by_examples(_name(function), level, function, (a, order), {})
     flat = _flat(a.array if order == 'C' else _reversed(a.array))
     return chainerx.copy(flat) if _name(function) == 'flatten' else flat
@@ -461,7 +461,7 @@ def _pad(
     **kw: Argument,
 ) -> Operand:
     n = array.ndim
-    if not isinstance(mode, str):  # a function of rows, which may look at values
+    if not isinstance(mode, str):  # a user-defined mode, which may depend on values
         return _inner(
             _batch.WITHOUT_RULE[0]('pad', level, function, (array, pad_width, mode, *args), kw)
         )
@@ -482,7 +482,7 @@ def _pad(
     return function(array.array, widths, mode, **options)
 
 
-# What an option is for the batch axis, where it is said axis by axis.
+# The values of options for the batch axis, if they are given for each axis.
 _PAD_OPTIONS = {
     'constant_values': (0, 0),
     'stat_length': (1, 1),

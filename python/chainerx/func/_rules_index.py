@@ -112,7 +112,7 @@ def _translate(
 
     If `x` is no batch, the batch is an axis of the indices, and the last result says where.
     """
-    # Masks are the positions of what they select.
+    # Masks become the indices of the selected elements.
     positions: list[Operand] = []
     for item in items:
         if is_array(item) and item.dtype.kind == 'b':
@@ -122,19 +122,19 @@ def _translate(
             positions += list(chainerx.nonzero(mask))
         else:
             positions.append(item)
-    # An integer beside arrays is one of them.
+    # An integer beside arrays counts as an array.
     advanced = [i for i, item in enumerate(positions) if is_array(item) or isinstance(item, int)]
     ndim = max([0, *[positions[i].ndim for i in advanced if is_array(positions[i])]])
     together = advanced == list(range(advanced[0], advanced[-1] + 1))
-    # Where the axes of the indices are in the result of an example, after axes of slices and None.
+    # The position of the index axes in the result of an example, after axes of slices and None.
     start = advanced[0] if together else 0
     lifted = tuple([lift(item, level, ndim) if is_array(item) else item for item in positions])
     if not is_batch(x, level):
         return lifted, (), start
     examples = chainerx.arange(level.size, dtype='int64', device=x.device)
     examples = chainerx.reshape(examples, (level.size, *(1,) * ndim))
-    # The batch is the first index, so all axes of indices are in front: (batch, indices, rest) if
-    # something lies between; they are brought to where they are for an example.
+    # The batch is the first index, so all index axes come first: (batch, indices, rest) if other
+    # items separate them; they are moved to their position in the result of an example.
     n_rest = sum(1 for item in positions if item is None or isinstance(item, slice))
     order = [0, *range(1 + ndim, 1 + ndim + start), *range(1, 1 + ndim)]
     order += range(1 + ndim + start, 1 + ndim + n_rest)
@@ -160,7 +160,7 @@ def _place(level: Level, x: Operand, index: Index, value: Operand) -> tuple[Oper
     if not is_array(value):
         return full_index, value
     value = _without_ones(value, len(order) - 1)
-    # To the axes of what the index picks.
+    # Broadcasts to the axes of the selected elements.
     turned = full(value, level)
     missing = len(order) - turned.ndim
     turned = chainerx.reshape(turned, (level.size, *(1,) * missing, *turned.shape[1:]))
@@ -276,7 +276,7 @@ def _update(name: str) -> Operand:
         if found is not None:
             mask, behind = found
             values = _for_any_mask(f'at[].{name}', values, behind, x)
-            # Elements that stay have derivatives that are none of the update's, at whatever it is.
+            # The derivatives of unchanged elements do not depend on the update, whatever its value.
             picked = chainerx.where(mask, x, chainerx.ones_like(x))
             y = getattr(picked.at[...], name)(values)
             return full(chainerx.where(mask, y, x.astype(y.dtype, copy=False)), level)
@@ -386,7 +386,7 @@ def _place_in(level: Level, function: Routine, arr: Operand, mask: Operand, vals
     need_batch('place', arr, level)
     mask = chainerx.ravel(_array(mask, arr)).astype('bool', copy=False)
     vals = chainerx.ravel(_array(vals, arr)).astype(arr.dtype, copy=False)
-    if vals.size == 0:  # right where nothing is to be written, in any example
+    if vals.size == 0:  # correct if nothing is written in any example
         nothing = chainerx.zeros((0,), arr.dtype, device=arr.device)
         function(arr.array, full(chainerx.reshape(mask, arr.shape), level), nothing)
         return

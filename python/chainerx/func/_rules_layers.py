@@ -45,7 +45,7 @@ def _conv(
     if not is_batch(w, level) and not is_batch(b, level):
         return _unmerge(function(_merge(x.array), w, b, *args, **kw), level, x.shape[0])
     if is_batch(w, level):
-        # The examples side by side as groups of channels.
+        # Treats the examples as groups of channels.
         args = (*args, *[None] * (5 - len(args)))
         defaults = (1, 0, False, 1, 1) if op == 'conv' else (1, 0, None, 1, 1)
         names = ('stride', 'pad', 'cover_all', 'dilate', 'groups')
@@ -99,7 +99,7 @@ def _row_norm(
     named['axis'] = axes = axes_of(op, axis, x.ndim)
     if is_batch(x, level) and not any(is_batch(v, level) for v in weights.values()):
         return function(x.array, **named)
-    # Without weights, which are another affine function for each example.
+    # Computes without weights, since each example has its own affine function.
     shape = tuple([x.shape[i] for i in sorted(axes)])
     for k, v in weights.items():
         if v.shape != shape:
@@ -127,7 +127,7 @@ def _channel_norm(
     merged = _merge(full(x, level))
     if not any(is_batch(v, level) for v in weights.values()):
         return _unmerge(function(merged, **named), level, x.shape[0])
-    # Without weights, which are another affine function for each example.
+    # Computes without weights, since each example has its own affine function.
     for k, v in weights.items():
         if v.shape != x.shape[1:2]:
             raise chainerx.DimensionError(
@@ -190,8 +190,8 @@ def _batch_norm(
         else:
             named[name] = _kept(full(v, level), kept, level)
     if running and not functional.is_repeated():
-        # Examples are one call of the user's: they move what is the same for all once, when the
-        # function has succeeded for all.
+        # All examples are one call by the user: they update shared running statistics once, after
+        # the function has succeeded for all.
         one = [_batch.pick(v, level, 0).as_grad_stopped() for v in (x, gamma, beta)]
         others: dict[str, Argument] = {k: named[k] for k in ('eps', 'decay', 'axis') if k in named}
         level.afterwards.append(lambda: _move(function, one, {**running, **others}))
@@ -237,7 +237,7 @@ def _attention(
                 'vmap: scaled_dot_product_attention draws what it drops; say '
                 'randomness="different" for other weights in each example, or give dropout_key'
             )
-        if named.get('dropout_key') is not None:  # the same for each example, whatever its place
+        if named.get('dropout_key') is not None:  # the same for each example, at any axis
             arrays = (query, key, value, attn_mask)
             name = 'scaled_dot_product_attention'
             return _batch.by_examples(name, level, function, arrays, named)
@@ -323,7 +323,7 @@ def _n_step(
     names = [*['hx', 'cx'][:states], 'ws', 'bs', 'xs', 'activation']
     named = dict(zip(names, args, strict=False)) | kw
     if _batch.innermost(named['ws'], named['bs']) is level:
-        # Each example has other weights, so they share no product.
+        # Each example has its own weights, so they share no product.
         return _batch.by_examples(function.__name__, level, function, (n_layers, *args), kw)
     for name in names[:states]:
         named[name] = _rows(named[name], level, 1)

@@ -27,13 +27,13 @@ def _of_matrices(
     for name in ('x', 'A'):
         a = kw.pop(name, a)
     if a.ndim < 2 and function.__name__ == 'matrix_rank':
-        found = _flat(a.array) != 0  # of a vector
+        found = _flat(a.array) != 0  # the nonzero elements of a vector
         return chainerx.any(found, 1).astype('int64')
     if a.ndim < 2:
         raise chainerx.DimensionError(
             f'{function.__name__}: a has {a.ndim} axes, expected 2 or more'
         )
-    if function.__name__ in ('pinv', 'matrix_rank'):  # whose limits may be batches, too
+    if function.__name__ in ('pinv', 'matrix_rank'):  # whose tolerances may be batches, too
         args = tuple([lift(x, level, a.ndim - 2) for x in args])
         kw = {name: lift(x, level, a.ndim - 2) for name, x in kw.items()}
         return function(full(a, level), *args, **kw)
@@ -171,7 +171,7 @@ def _cross(
     z = p[0] * q[1] - p[1] * q[0]
     if len(p) == len(q) == 2:
         return z
-    # The third element of a vector of two is 0.
+    # The third component of a 2-d vector is 0.
     first = [p[1] * q[2] if len(q) == 3 else None, p[2] * q[1] if len(p) == 3 else None]
     second = [p[2] * q[0] if len(p) == 3 else None, p[0] * q[2] if len(q) == 3 else None]
     found = [_minus(*first), _minus(*second), z]

@@ -57,7 +57,7 @@ def _trapezoid(
     if x is None and is_batch(dx, level):
         return unwrap(_of_widths(y, dx, axis), level)
     if x is not None:
-        dx = 1.0  # which does not count
+        dx = 1.0  # which is ignored
         if x.ndim == 1:
             like = [x.size if i - y.ndim == axis else 1 for i in range(y.ndim)]
             x = chainerx.reshape(x, tuple(like))
@@ -122,7 +122,7 @@ def _correlate_longer(a: Operand, v: Operand, mode: str) -> Operand:
     windows = chainerx.take(padded, at)
     if mode == 'valid':
         return chainerx.matmul(windows, v)
-    # What is beyond the ends is no 0, which an infinity would make NaN of.
+    # Beyond the ends, padding can't be 0, since an infinity times 0 is NaN.
     before = edges[mode][0]
     is_inside = (at >= before) & (at < before + a.size)
     products = chainerx.where(is_inside, windows * v, 0)

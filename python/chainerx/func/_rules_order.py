@@ -134,7 +134,8 @@ def _quantile(
         return _batch.by_examples(op, level, function, (a, q, axis), kw)
     y = function(a.array, q, axes_of(op, axis, a.ndim), **kw)
     n_kept = a.ndim if kw.get('keepdims') else a.ndim - len(axes_of(op, axis, a.ndim))
-    return chainerx.moveaxis(y, y.ndim - n_kept - 1, 0)  # which the axes of q are before
+    # Moves the axes of q before those of the batch.
+    return chainerx.moveaxis(y, y.ndim - n_kept - 1, 0)
 
 
 @rule('average')
@@ -185,7 +186,7 @@ def _searchsorted(
         return _batch.by_examples('searchsorted', level, function, (a, v, side, sorter), {})
     if sorter is not None:
         a = chainerx.take(a, sorter)
-    # Sorted together, the values of a that come before one of v are all but those of v.
+    # In the joint sort, the values of a before one of v are all those that are not from v.
     flat = chainerx.ravel(v)
     n, m = a.size, flat.size
     pair = [flat, a] if side == 'left' else [a, flat]
@@ -203,7 +204,7 @@ def _ranks(x: Operand) -> Operand:
 def _digitize(
     level: Level, function: Routine, x: Operand, bins: Operand, right: bool = False
 ) -> Operand:
-    if is_batch(bins, level):  # whose direction is one of values
+    if is_batch(bins, level):  # the order of bins depends on values
         return _batch.by_examples('digitize', level, function, (x, bins, right), {})
     return function(x.array, bins, right)
 

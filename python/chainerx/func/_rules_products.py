@@ -38,7 +38,7 @@ def _matmul(
             f'matmul: x1.shape[{x1.ndim - 1}] is {k1}, but x2.shape[{max(0, x2.ndim - 2)}] is {k2} '
             f'(shapes {x1.shape} and {x2.shape})'
         )
-    # One product where one side is the same for all.
+    # A single product if one side is the same for all.
     if not is_batch(x2, level) and x2.ndim <= 2:
         return function(x1.array, x2)
     if not is_batch(x1, level) and x1.ndim == 2 and x2.ndim == 1:
@@ -46,7 +46,7 @@ def _matmul(
     if not is_batch(x1, level) and x1.ndim == 1 and x2.ndim == 1:
         return function(x2.array, x1)
     row, column = x1.ndim == 1, x2.ndim == 1
-    a = chainerx.expand_dims(x1, 0) if row else x1  # of examples: rows and columns put in
+    a = chainerx.expand_dims(x1, 0) if row else x1  # examples with inserted row and column axes
     b = chainerx.expand_dims(x2, 1) if column else x2
     ndim = max(a.ndim, b.ndim)
     y = function(lift(a, level, ndim), lift(b, level, ndim))
@@ -61,7 +61,7 @@ def _dot(level: Level, function: Routine, a: Operand, b: Operand) -> Operand:
         return _inner(chainerx.multiply(a, b))
     if b.ndim <= 2:
         return _inner(chainerx.matmul(a, b))
-    # The columns of many matrices, side by side.
+    # Concatenates the columns of many matrices.
     axis = b.ndim - 2
     if a.shape[-1] != b.shape[axis]:
         raise chainerx.DimensionError(
@@ -230,7 +230,7 @@ def _term(labels: Operand) -> str:
 
 @composed('linalg.multi_dot')
 def _multi_dot(arrays: Operand) -> Operand:
-    # einsum finds the order that takes least.
+    # einsum finds the cheapest order.
     terms = [_LETTERS[i : i + 2] for i in range(len(arrays))]
     if arrays[0].ndim == 1:
         terms[0] = terms[0][1]

@@ -72,7 +72,7 @@ def _permutation(
     level: Level, function: Routine, x: Operand, *args: Argument, **kw: Argument
 ) -> Operand:
     if is_batch(x, level) and level.randomness == 'same' and not args and not kw:
-        order = function(len(x))  # one for all examples
+        order = function(len(x))  # the same order for all examples
         return x[order]
     return _numbers(level, function, x, *args, **kw)
 

@@ -91,7 +91,7 @@ def _insert(
     if missing > 0:
         values = chainerx.reshape(values, (*(1,) * missing, *values.shape))
     if not is_array(obj) and not isinstance(obj, (slice, list, tuple)):
-        # One place: the first axis of the values is the one that they go along.
+        # For a single index: the first axis of the values is the one that they are inserted along.
         values, obj = chainerx.moveaxis(values, 0, axis), [operator.index(obj)]
     return function(full(arr, level), obj, full(values, level), axis)
 
@@ -268,7 +268,7 @@ def _space(
 def _indices_from(
     level: Level, function: Routine, arr: Operand, *k: Operand, **kw: Argument
 ) -> Operand:
-    # The shape is all that counts.
+    # Only the shape matters.
     return unwrap(function(arr.array[0], *k, **kw), level)
 
 

@@ -22,7 +22,7 @@ class Structure:
         self, kind: tp.Any, keys: tuple[tp.Any, ...] | None, parts: tuple[Structure, ...]
     ) -> None:
         self.kind = kind  # the class of the node; 'leaf', or None for None
-        self.keys = keys  # of a dict
+        self.keys = keys  # of a dict only
         self.parts = parts
         self.count: int = 1 if kind == 'leaf' else sum([part.count for part in parts])
 

@@ -75,7 +75,8 @@ def _preprocess(x, y, dtype_check, strides_check):
         raise ValueError('strides_check=True has no meaning with dtype_check=False')
     if dtype_check:
         assert x.dtype == y.dtype, f'dtypes differ: {x.dtype} and {y.dtype}'
-    if strides_check and np.prod(x.shape):  # NumPy's versions differ on those of empty arrays
+    # Versions of NumPy differ in the strides of empty arrays.
+    if strides_check and np.prod(x.shape):
         assert x.strides == y.strides, f'strides differ: {x.strides} and {y.strides}'
 
 
@@ -133,7 +134,7 @@ def assert_allclose_ex(
     for key in list(kwargs):
         name, _, which = key.rpartition('_')
         if which in tolerances and name:
-            chainerx.dtype(name)  # a misspelt dtype is an error, not a tolerance that never applies
+            chainerx.dtype(name)  # a misspelt dtype is an error, not an ignored tolerance
             value = kwargs.pop(key)
             if name == getattr(x, 'dtype', np.asarray(x).dtype).name:
                 tolerances[which] = value

@@ -35,7 +35,7 @@ def ignore() -> tp.Any:
 def _run(test, args, kwargs):
     try:
         return test(*args, **kwargs), None
-    except Exception as error:  # any error of the body is part of what is compared
+    except Exception as error:  # errors of the body are compared, too
         return None, error
 
 
@@ -89,7 +89,7 @@ def _decorator(check, name, accept_error):
         accept_error = tuple(accept_error)
 
     def decorate(test):
-        # The argument stays in the signature that pytest sees; without a value it would be taken
+        # The argument stays in the signature that pytest sees; without a value pytest would take it
         # for a fixture.
         @pytest.mark.parametrize(name, [None])
         @functools.wraps(test)
@@ -193,7 +193,7 @@ class _DeviceBuffer(np.ndarray):
     Called as ``(data, shape, dtype, device=None)`` or ``(shape, dtype, data, device=None)``.
     """
 
-    _owner: chainerx.ndarray  # keeps the memory
+    _owner: chainerx.ndarray  # keeps the memory alive
 
     def __new__(cls, *args, device=None, **kwargs):
         if len(args) == 4:

@@ -13,11 +13,11 @@ import pytest
 
 ROOT = pathlib.Path(__file__).parents[1]
 
-# A shell's background jobs ignore Ctrl-C, which some tests send.
+# Background jobs of a shell ignore Ctrl-C, which some tests send.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-#: A test with at least so many rows is a table, whose rows are shared out among the samples.
+#: A test with at least this many rows is a table, whose rows are distributed among the samples.
 TABLE = 30
 SAMPLES = range(3)
 
@@ -40,7 +40,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    # Workers get the options of the process that started them, so this is decided once.
+    # Workers inherit the options of the process that started them, so this is decided once.
     if config.option.sample is None:
         names_none = config.args_source is not config.ArgsSource.ARGS and not config.option.keyword
         config.option.sample = [0] if names_none and not config.option.full else [*SAMPLES]

@@ -62,7 +62,7 @@ def imported_by(name: str, path: Path, modules: dict[str, Path]) -> dict[str, in
             if node.level:
                 above = package.split('.')[: len(package.split('.')) - node.level + 1]
                 base = '.'.join([*above, *filter(None, [base])])
-            # A name is a module, or else something that the module before it has.
+            # A name is a submodule, or an attribute of the module before it.
             inner = [f'{base}.{alias.name}' for alias in node.names]
             targets = [full if full in modules else base for full in inner]
         for target in targets:

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-#: What the files of each folder of cpp/chainerx may include from the others, besides their own.
+#: For each folder of cpp/chainerx, the other folders whose files it may include.
 ALLOWED: dict[str, set[str]] = {
     'core': set(),
     'autograd': {'core'},
@@ -28,8 +28,8 @@ ALLOWED: dict[str, set[str]] = {
     'python': {'core', 'autograd', 'kernels', 'ops'},
 }
 
-#: What the rooms of a backend stand on: each on what it names, on all that is below that, and on
-#: the files of the folder of the backend itself.
+#: The rooms that a room of a backend may include: those listed, all that are below these, and the
+#: files in the folder of the backend itself.
 FLOORS: dict[str, set[str]] = {
     'strided': set(),
     'shape': {'strided'},
@@ -51,7 +51,7 @@ FLOORS: dict[str, set[str]] = {
     'loss': {'norm'},
 }
 
-#: Headers from outside that only one folder may see.
+#: External headers that only one folder may include.
 OUTSIDE = {
     re.compile(r'Python\.h|structmember\.h|nanobind/.*|numpy/.*'): 'python',
     re.compile(r'xsimd/.*'): 'native',

@@ -26,7 +26,7 @@ def exported_symbols(path: Path) -> set[str]:
     symbols = set()
     for line in lines:
         name, kind = line.split()[:2]
-        # Lower case is local, but for u (unique), v and w (weak).
+        # Lower case letters mean local symbols, except u (unique), v and w (weak).
         if kind.isupper() or kind in 'uvw':
             symbols.add(name)
     return symbols

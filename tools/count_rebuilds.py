@@ -68,8 +68,8 @@ def reason(family: str, rows: str, source: str) -> str | None:
         return 'family'
     operators = INCLUDE.findall((ROOT / 'chainerx/ops/elementwise/operators.h').read_text())
     if headers('ops', family) & {*operators} and rows_of_a_family(source):
-        return 'user'  # gradient expressions are made of operators
-    # Its own includes, and those of the headers that it includes and that are not for all.
+        return 'user'  # gradient expressions use operators
+    # Its own includes, and those of the headers that it includes and that not all files include.
     wanted = {rows} | headers('kernels', family) | headers('ops', family)
     seen, todo = set(), [source]
     for _ in range(2):

@@ -55,7 +55,7 @@ def comments(rows: Path) -> dict[str, str]:
     return found
 
 
-KEPT = '\0'  # a space at which no line ends
+KEPT = '\0'  # a space at which lines must not break
 
 
 def wrapped(text: str, indent: str = '') -> list[str]:

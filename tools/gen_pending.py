@@ -67,7 +67,7 @@ def to_document(names: dict[str, dict[str, list[str]]], document: str) -> str:
     rows = ['| module | what | |\n', '| --- | --- | --- |\n']
     for module, reasons in names.items():
         if module.startswith(('chainer.functions.', 'chainer.links.')):
-            continue  # modules of names that are in the list
+            continue  # submodules of modules that are in the list
         for reason, items in reasons.items():
             rows.append(f'| `{module}` | {", ".join(f"`{name}`" for name in items)} | {reason} |\n')
     return ''.join([before, START, '\n', *rows, '\n', END, after])

@@ -48,7 +48,7 @@ BINARY = ['add', 'sub', 'mul', 'truediv', 'floordiv', 'mod', 'pow', 'matmul', 'a
 # fmt: on
 COMPARISONS = ['eq', 'ne', 'lt', 'le', 'gt', 'ge']
 UNARY = ['neg', 'pos', 'abs', 'invert']
-# Slots with a signature of their own.
+# Slots with their own signatures.
 SPECIAL = {
     '__len__': '(self) -> builtins.int',
     '__iter__': '(self) -> Iterator[ndarray]',
@@ -63,7 +63,7 @@ SPECIAL = {
 }
 
 
-# What functions return whose results depend on the value of an argument.
+# Overloads of functions whose return type depends on the value of an argument.
 OVERLOADS = {
     'svd': (
         '(a: ArrayLike, full_matrices: bool = True, compute_uv: Literal[True] = True, '
@@ -82,7 +82,7 @@ OVERLOADS = {
     ),
 }
 
-# What attributes may be set to.
+# The types of values that attributes may be set to.
 SETTERS = {
     'grad': 'ndarray | None',
     'real': 'ArrayLike',
@@ -103,7 +103,7 @@ def _array_likes(parameters: str) -> str:
         name, types = match.groups()
         if name == 'out' or types.startswith(('Callable', 'list', 'Sequence[Sequence')):
             return match.group()
-        # A number is one of the forms of an ArrayLike.
+        # A number is one of the alternatives of an ArrayLike.
         types = re.sub(r'(?<![\w.])ndarray\b', 'ArrayLike', types)
         types = re.sub(r'\b(?:int|float|complex) \| ArrayLike\b', 'ArrayLike', types)
         types = re.sub(r'\bArrayLike \| (?:Scalar|int)\b', 'ArrayLike', types)
@@ -225,7 +225,7 @@ def _bound(value: object) -> object:
 
 class _Generator(StubGen):
     def put(self, value: object, name: str | None = None, parent: object | None = None) -> None:
-        # Of copyreg, if one was to be pickled; for inspect.
+        # copyreg adds the first on pickling; the second is for inspect.
         if name not in ('__slotnames__', '__signature__'):
             super().put(_bound(value), name, parent)
 
@@ -239,7 +239,7 @@ def _nanobind(module: types.ModuleType) -> str:
     # The names that nanobind imports are defined or imported above.
     text = re.sub(r'^(from|import) .*?(\(\n.*?\n\)|$)\n', '', text, flags=re.M | re.S)
     text = re.sub(r'chainerx\.(?:_core\.)?(?:graph\.|kernels\.)?(?=[A-Z]|ndarray\b)', '', text)
-    # What refuses to be pickled is bound as if it returned something.
+    # Methods that refuse pickling are bound as if they returned an object.
     text = re.sub(r'(def __reduce__\(self.*?\) -> )object', r'\1Any', text)
     return _qualify(text)
 

@@ -22,7 +22,7 @@ from chainer import optimizers
 
 PATH = pathlib.Path(__file__).parents[1] / 'cpp' / 'chainerx' / 'ops' / 'optim' / 'update.def'
 
-# In the order of the enumerators, which plug-ins know: what is new comes last.
+# In the order of the enumerators, which plug-ins rely on: append new ones at the end.
 NAMES = {
     'sgd': 'Sgd',
     'momentum_sgd': 'MomentumSgd',
@@ -196,7 +196,7 @@ def rows_of(rule: tp.Any, options: tuple[str, ...]) -> collections.abc.Iterator[
 
 
 def numbers_of(rule: tp.Any, options: tuple[str, ...]) -> collections.abc.Iterator[str]:
-    # The bounds are made of these two.
+    # The bounds are computed from these two.
     options = ('final_lr', 'gamma') if 'low' in options else ()
     (t, *settings), _, absent = split(rule._numbers_at, options)
     known = {name: Expr(f'h[{i}]', False) for i, name in enumerate(settings)}

@@ -25,7 +25,7 @@ import typing as tp
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LIST = ROOT / 'tools' / 'mutations.toml'
-# Also what a test that hangs is killed after: a mutant that hangs is found, too.
+# A test that hangs is killed after this time, too, and so its mutant counts as found.
 TIME_LIMIT = 900
 BUILD = 'build/dev'
 
@@ -122,7 +122,7 @@ def main() -> int:
     parser.add_argument('--list', action='store_true', help='only check that each entry applies')
     args = parser.parse_args(mine)
     mutations = [m for m in read() if args.only in str(m)]
-    # Python first: nothing is to be built between them.
+    # Python first: nothing has to be built between them.
     mutations.sort(key=lambda m: (not m.path.endswith('.py'), m.path))
     if args.list:
         for mutation in mutations:

@@ -6,7 +6,7 @@ import pytest
 from cases import CASES
 from cases._harness import Prepared, as_list, call_text, to_numpy
 
-# What may return a view; everything else never does. NumPy's choice, where NumPy has the function.
+# Routines that may return a view; all others never do. NumPy's choice, if NumPy has the function.
 VIEWS = """
     as_strided asarray ascontiguousarray atleast_1d atleast_2d atleast_3d broadcast_arrays
     broadcast_to diag diagonal expand_dims flip fliplr flipud hsplit moveaxis ravel reshape
@@ -48,7 +48,7 @@ def test_results_are_no_views(case, device):
         assert any(changed), f'{case.name} never returns a view'
 
 
-# Where a shortcut would return the operand itself.
+# Calls for which a shortcut would return the operand itself.
 NOTHING_TO_DO = {
     'pad by 0': lambda xp, x: xp.pad(x, 0, 'edge'),
     'pad by 0, constant': lambda xp, x: xp.pad(x, 0),

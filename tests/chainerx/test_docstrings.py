@@ -33,7 +33,7 @@ def members():
                 continue
             if isinstance(value, type):
                 if not value.__module__.startswith('chainerx'):
-                    continue  # of NumPy or Python
+                    continue  # defined by NumPy or Python
                 for member, what in vars(value).items():
                     if not member.startswith('_'):
                         yield f'{module_name}.{name}.{member}', what

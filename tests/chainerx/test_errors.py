@@ -122,7 +122,7 @@ def test_bad_arrays(case, device):
 @each_op
 def test_bad_objects(case, device):
     if case.fn is not None:
-        return  # what Python does with the object is not ours
+        return  # Python's use of the object is not ours
     for spec in first_calls(case):
         prepared = prepare(case, spec, device)
         for position in range(len(prepared.arrays)):
@@ -152,11 +152,12 @@ def test_bad_parameters(case, device):
                 attempt(case, Call(call.args, call.kw | {name: bad}), where)
         if not case.name.startswith(
             ('meshgrid', 'ix_', 'atleast_')
-        ):  # as in NumPy, of nothing there is nothing
+        ):  # as in NumPy, empty inputs have empty results
             with pytest.raises((TypeError, chx.ChainerxError, AttributeError)):
                 Call((), {}).run(case.resolve(chx))
         attempt(case, Call(call.args + (object(),) * 9, {}), f'{case.name} with 9 more arguments')
-        if case.name != 'nan_to_num':  # which is told to write to its operand by all that is false
+        # Any false value of its parameter makes it write to its operand.
+        if case.name != 'nan_to_num':
             check_unchanged(prepared, case.name)
 
 

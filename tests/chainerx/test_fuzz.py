@@ -23,8 +23,8 @@ HERE = pathlib.Path(__file__).parent
 CALLS = 4_000
 ALL_CALLS = 100_000
 BATCH = 5_000
-STARTS = 60  # seconds that a child has for its imports
-# A call that takes longer is a hang: it was asked to stop after one second.
+STARTS = 60  # seconds that a child may take for its imports
+# A call that takes longer hangs: it was asked to stop after one second.
 HANGS = 120 if 'libasan' in os.environ.get('LD_PRELOAD', '') else 60
 
 
@@ -100,16 +100,16 @@ def test_hostile_calls(tmp_path, request):
     print(dict(counts))
     assert not findings, describe(seed, findings)
     assert counts['took long'] < calls / 200
-    # Else it tests only that wrong calls are refused.
+    # Otherwise it tests only that wrong calls are refused.
     assert counts['compared'] > calls / 5, counts
-    # What NumPy has not, or does not take.
+    # Calls that NumPy lacks, or does not accept.
     assert counts['returned'] + counts['returned, not in NumPy'] > calls / 20, counts
     assert counts['raised'] > calls / 20, counts
 
 
 def test_calls_are_drawn_alike_each_time():
     for number in range(200):
-        # Some objects have nothing to tell them by but their address.
+        # Some objects are described by their address only.
         first, again = (re.sub('0x[0-9a-f]+', '', str(draw_call(1, number))) for _ in range(2))
         assert first == again
 

@@ -57,7 +57,7 @@ def test_table(name, request):
     files += ['test_ops.py', 'linalg/test_linalg.py']
     options = ['-q', '-x', '-p', 'no:cacheprovider', '-p', 'no:randomly']
     if not request.config.getoption('--whole-table', default=False):
-        # What is built for each set, which loops over complex numbers are not.
+        # The units that are built for each set, which excludes loops over complex numbers.
         chosen = 'border or accuracy or derivatives or integer_loops or linalg'
         options += ['-k', f'{chosen} or (forward and (float32 or float64))']
     done = child(name, '-m', 'pytest', *options, *files)
@@ -65,7 +65,7 @@ def test_table(name, request):
     assert ' passed' in done.stdout
 
 
-# Prints for each row of the table, dtype and call a digest of the results and of the gradients.
+# Prints a digest of the results and of the gradients for each row of the table, dtype and call.
 DIGESTS = """
 import hashlib, json, sys
 import chainerx as chx
@@ -109,15 +109,15 @@ def differing(name1, name2):
     return {name for name in one if one[name] != other[name]}
 
 
-# Rows are summed by the lanes of a batch; of convolutions, the products with padding that a tile of
-# some width leaves out; of transforms, the rows that fill lanes.
+# The lanes of a vector accumulate sums of rows; convolutions omit products with padding, depending
+# on the width of a tile; transforms treat rows that fill lanes differently.
 BY_LANES = {
     *('softmax', 'log_softmax', 'softmax_cross_entropy'),
     *('batch_norm', 'group_norm', 'instance_norm', 'layer_norm', 'rms_norm'),
     *('conv', 'conv_transpose'),
     *('fft.rfft2', 'fft.rfftn'),
 }
-# What has no polynomial in it needs no fused multiply-add either.
+# Functions without polynomials need no fused multiply-add either.
 PLAIN = """
     add subtract multiply divide true_divide floor_divide remainder negative square absolute
     sign sqrt maximum minimum fmod ceil floor rint trunc fix equal less sum nansum prod mean var
@@ -139,7 +139,7 @@ def test_sse4_differs_in_functions_only():
     assert not differing('sse4', available()[-1]) & {*PLAIN.split()}
 
 
-# As many rows as fill the vectors of no set.
+# A number of rows that is not a multiple of any vector width.
 SHORT_ROWS = """
 import hashlib, sys
 import chainerx as chx, numpy as np

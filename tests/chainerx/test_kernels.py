@@ -45,7 +45,7 @@ def test_names_and_hashes_are_unique():
 def test_every_kernel_has_an_output():
     for name, (_, operands) in TABLE.items():
         roles = {role for role, *_ in operands}
-        # A list of parameters in one operand; errors alone.
+        # One operand is a list of parameters; the other kernel only reports errors.
         if name not in ('UpdateParameters', 'CheckDomain'):
             assert roles & {'out', 'out_or_same', 'inout'}, name
 
@@ -258,7 +258,7 @@ def check_forward_derivative(case, spec, prepared, device):
     where = f'{case.name}({call_text(spec)})'
     assert got.shape == shape, where
     np.testing.assert_allclose(got, expected, 1e-5, 1e-6, err_msg=where)
-    # The parts of the inputs add up.
+    # The parts for each input add up.
     parts = np.zeros(shape)
     for n in range(len(arrays)):
         part = forward_derivative(
@@ -287,7 +287,7 @@ def test_forward_derivative_refuses():
         forward_derivative(lambda x: x, [x], [x])
     with pytest.raises(chx.ChainerxError, match=r'sum: its forward derivative is not known'):
         forward_derivative(chx.sum, [x], [x])
-    # An operand that is a number is no input of the graph.
+    # A scalar operand is no input of the graph.
     with pytest.raises(chx.ChainerxError, match='expected 2'):
         forward_derivative(lambda x: x * 2, [x], [x])
     with pytest.raises(chx.DimensionError, match=r'tangent 0 has shape \(3,\)'):
@@ -342,7 +342,7 @@ def test_elementwise_operations_batch(device):
         if node.batching != 'elementwise' or case.name in OF_GIVEN_RANK:
             continue
         if len({x.ndim for x in prepared.arrays}) != 1 or not prepared.arrays[0].ndim:
-            continue  # what numbers are to dot, say, vectors are not
+            continue  # dot, for example, treats numbers and vectors differently
         seen.add(node.name)
         check_batch(case.resolve(chx), spec, prepared.values, device)
     assert len(seen) >= 40, seen

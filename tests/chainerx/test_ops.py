@@ -54,7 +54,7 @@ def test_forward(case, dtype, device):
     """Value, dtype, shape and device, for every layout; DtypeError where the row says so."""
     if not any(a.dtype is None for c in case.calls for a in c.arrays()):
         if dtype != case.dtypes[0]:
-            return  # nothing in these calls varies with the dtype
+            return  # nothing in these calls depends on the dtype
     elif dtype in case.unchecked:
         return
     elif dtype not in case.dtypes:
@@ -133,9 +133,9 @@ def test_scalars(case, dtype, device):
             check_forward(case, prepared)
 
 
-# Of many functions alike: test_options.py.
+# Options that many functions share are tested in test_options.py.
 OPTIONS = {
-    'axis',  # of flip, whose first name for it is axes
+    'axis',  # flip, whose parameter was first named axes
     'out',
     'where',
     'dtype',
@@ -146,7 +146,7 @@ OPTIONS = {
     'casting',
     'weights',
     'mean',
-    'a_min',  # of clip, as a_max
+    'a_min',  # clip, as a_max
     'a_max',
     'keepdims',
 }
@@ -223,7 +223,7 @@ def check_gradient(case, spec, dtype, device):
         gx = prepared.arrays[n].grad
         expected = numerical_gradient(reference, prepared.values, gys, n)
         assert gx is not None, f'{where}: no gradient in argument {n}'
-        # Differences of the reference are good to 1e-8; the dtypes add their own.
+        # Differences of the reference have errors of 1e-8; rounding in the dtypes adds to them.
         rtol = {'float16': 1e-2, 'bfloat16': 8e-2, 'float32': 2e-5, 'float64': 1e-6}[dtype]
         compare(gx, expected, dtype, 1, f'{where}: gradient {n}', rtol * case.gtol)
 
@@ -283,7 +283,7 @@ def test_double_gradient(case, device):
 
         ys = function(inputs)
         if any(np.isnan(to_numpy(y)).any() for y in ys):
-            continue  # the mean of nothing has no derivatives to compare
+            continue  # the mean of no elements has no derivatives to compare
         gys = [like(y) for y in ys]
         eps = [chx.full_like(x, 1e-4, device) for x in inputs]
         chx.check_backward(function, inputs, gys, eps, atol=1e-6, rtol=1e-5)
@@ -302,7 +302,7 @@ def test_border(case, device):
             point = point if isinstance(point, tuple) else (point,)
             finite = [abs(v) for v in point if v and np.isfinite(v)]
             if dtype in ('float16', 'bfloat16') and any(v < 1e-4 or v > 1e4 for v in finite):
-                continue  # outside what these can tell from zero or inf
+                continue  # outside of the range of these dtypes
             for count in (1, 37):
                 xs = [make(np.full(count, v, np_dtype(dtype)), None, device) for v in point]
                 y = to_numpy(function(*xs)).astype('f8')
@@ -314,7 +314,7 @@ def test_border(case, device):
                 assert (same | np.isnan(y) | bool(value is True)).all(), f'{where}: sign of zero'
 
 
-# Their derivatives are constants, whatever the element is.
+# Functions with constant derivatives, whatever the element.
 STRAIGHT = {'relu', 'leaky_relu', 'clipped_relu', 'negative', 'positive', 'add'}
 STRAIGHT |= {'maximum', 'minimum', 'fmax', 'fmin', 'heaviside', 'modf', 'degrees', 'radians'}
 
@@ -395,7 +395,7 @@ def test_what_is_wrong_is_seen(actual, expected, dtype, device):
 
 def test_every_op_has_a_case():
     rows = {case.name for case in CASES}
-    tested = {id(case.resolve(chx)) for case in CASES if case.fn is None}  # by another name, too
+    tested = {id(case.resolve(chx)) for case in CASES if case.fn is None}  # also under another name
     missing, not_ops = [], NOT_OPS.split()
     modules = {f'{name}.': getattr(chx, name) for name in ('fft', 'linalg', 'random', 'special')}
     modules[''] = chx

@@ -16,7 +16,7 @@ def parameters(case):
 
 
 PAIRS = ('divmod', 'modf', 'frexp')
-# One row of each function of one result.
+# One row of each function with one result.
 ROWS = {
     c.name: c
     for c in CASES
@@ -96,7 +96,7 @@ def test_out_is_an_operand(case, device):
             again = [a.copy() for a in arrays]
             run(case, again, out=again[k])
             np.testing.assert_array_equal(to_numpy(again[k]), y)
-            # Shifted by a row: element by element, what is written is read again later.
+            # Shifted by a row: elementwise, each written element is read again later.
             wide = chx.concatenate([x, x[:1]])
             again = list(arrays)
             again[k] = wide[:-1]
@@ -164,7 +164,7 @@ def test_dtype(case, device):
         assert run(case, next(operands(case, device)), dtype='float64').dtype == 'float64'
 
 
-# Of those whose first operand may be floats.
+# Functions whose first operand may be floats.
 SMOOTH = [c for c in WITH_OPTIONS if c.order and c.diff is None]
 
 

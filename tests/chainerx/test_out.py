@@ -68,7 +68,7 @@ def test_out(case, device):
             assert not to_numpy(low).any()
 
 
-# As in NumPy, sums are computed in the dtype of `out`, and what is joined is cast to it.
+# As in NumPy, sums are computed in the dtype of `out`, and joined arrays are cast to it.
 COMPUTED_IN_THAT_OF_OUT = {
     f'{nan}{op}' for nan in ('', 'nan') for op in ('sum', 'prod', 'cumsum', 'cumprod')
 }

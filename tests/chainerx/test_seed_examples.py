@@ -196,8 +196,7 @@ def test_c11_every_routine_has_a_cpp_function():
     if not folder.exists():
         pytest.skip('no sources beside the tests')
     text = ''.join(p.read_text() for p in [*folder.rglob('*.h'), *folder.rglob('*.def')]).lower()
-    # Made of NumPy's own functions, or another name or an option of what is there (identity is
-    # Eye).
+    # Routines that are compositions, aliases or options of other functions (identity is Eye).
     other_names = """
         array asarray asanyarray ascontiguousarray to_numpy fromfile fromfunction fromiter
         fromstring loadtxt frombuffer amax amin absolute abs true_divide mod bitwise_not conjugate

@@ -10,7 +10,7 @@ from cases._harness import make, to_numpy
 from cases._table import seeded
 from cases.attention.attention import attention
 
-# Leading shape, queries, keys, width, width of values; key heads, where they are grouped.
+# Leading shape, queries, keys, width, width of values; key heads if they are grouped.
 SHAPES = {
     'blocks': ((2,), 128, 256, 64, 64, None),
     'past blocks': ((1, 2), 259, 261, 33, 17, None),
@@ -220,7 +220,7 @@ def test_gradients_of_leaves_that_are_parts_are_apart():
     attend(q, k, v).sum().backward()
     w = chx.ones(k.shape, 'float64').require_grad()
     y = (k.grad * w).sum()
-    q.grad[...] = 0  # counted as written for its own memory alone
+    q.grad[...] = 0  # counted as if written for its own memory alone
     y.backward()
     np.testing.assert_array_equal(to_numpy(w.grad), to_numpy(k.grad))
 
@@ -263,7 +263,7 @@ def test_infinite_masks():
     x = [chx.array(rng.uniform(-1, 1, (n, 6)).astype('f')) for n in (40, 300, 300)]
     is_in = rng.random((40, 300)) < 0.5
     is_in[3] = is_in[39] = False
-    is_in[7, :290] = False  # the first block has nothing for it
+    is_in[7, :290] = False  # all keys of the first block are masked
     is_in[8, 1:] = False
     added = np.where(is_in, 0, -np.inf).astype('f')
     results = []
@@ -315,7 +315,7 @@ def test_nan_passes_through():
         keys = np.ones((200, 200), bool)
         keys[:, 150] = False
         y = to_numpy(attend(*map(chx.array, x), chx.array(keys)))
-        assert np.isnan(y).any() == (place != 1)  # the score of a key that is out does not count
+        assert np.isnan(y).any() == (place != 1)  # the score of a masked key is ignored
 
 
 @each_mask

@@ -17,7 +17,7 @@ def test_require_grad_returns_the_array_and_wants_floats():
     assert x.require_grad() is x
     assert x.is_grad_required()
     assert x.is_backprop_required()
-    assert x.require_grad() is x  # again changes nothing
+    assert x.require_grad() is x  # a second call changes nothing
     for dtype in ('bool', 'int8', 'int64', 'uint16'):
         with pytest.raises(chx.DtypeError, match=dtype):
             chx.zeros(2, dtype).require_grad()
@@ -374,7 +374,7 @@ def test_deep_chain():
 
 @pytest.mark.parametrize('order', [iter, reversed])
 def test_deep_gradients_of_gradients(order):
-    n = 100_000  # more than a stack has frames for
+    n = 100_000  # more nodes than the stack has frames for
     xs = [leaf([float(i)]) for i in range(n)]
     for i in order(range(n - 1)):
         xs[i].set_grad(xs[i + 1])
@@ -385,7 +385,7 @@ def test_deep_gradients_of_gradients(order):
         assert float(x) == i
         x, last = x.grad, x
     assert x is None
-    last.set_grad(first)  # closes a ring, which is left out
+    last.set_grad(first)  # closes a cycle, which is excluded
     check(last.grad, [0])
     del first, last
 
@@ -464,7 +464,7 @@ def test_random_graphs(seed):
     expected = sum(slopes[k] for k in used)
     (gx,) = chx.grad(outputs, [x], enable_double_backprop=True)
     np.testing.assert_allclose(float(gx), expected, rtol=1e-9, atol=1e-9)
-    chx.backward(outputs)  # which frees each node as it goes
+    chx.backward(outputs)  # frees each node after its use
     np.testing.assert_allclose(float(x.grad), expected, rtol=1e-9, atol=1e-9)
 
 

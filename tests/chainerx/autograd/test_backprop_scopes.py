@@ -127,7 +127,7 @@ def test_more_than_63_live_ids_is_a_clear_error():
     finally:
         for one in ids:
             context.release_backprop_id(one)
-    with chx.backprop_scope('after') as after:  # bits are used again
+    with chx.backprop_scope('after') as after:  # the bit of a closed scope is reused
         x = chx.array([2.0], 'float32').require_grad(after)
         (x * x).backward(after)
         check(x.get_grad(after), [4])
@@ -223,7 +223,7 @@ def test_an_id_has_nothing_of_the_one_before():
         y = x * 2
         y.backward(first)
         kept = chx.ones(2).require_grad(first)
-    for n in range(70):  # more than there are at once
+    for n in range(70):  # more scopes than can be open at once
         with chx.backprop_scope(f'scope {n}') as now:
             for old in (x, y, kept):
                 assert not old.is_backprop_required(now)

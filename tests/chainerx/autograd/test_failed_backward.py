@@ -54,7 +54,7 @@ def test_index_that_went_bad():
     indices = np.array([0, 1, 1])
     x = leaf([1.0, 2.0])
     y = (x * 2).take(chx.asarray(indices), axis=0) * 3
-    indices[2] = 10**9  # behind the back of chainerx
+    indices[2] = 10**9  # without a call of chainerx
     with pytest.raises(IndexError):
         y.backward()
     assert x.grad is None
@@ -64,7 +64,7 @@ def test_index_that_went_bad():
 
 
 def test_a_failed_graph_dies_with_its_array():
-    gc.collect()  # what other tests have left
+    gc.collect()  # frees garbage of other tests
     chx._core._set_leak_tracking(True)
     try:
         before = tuple(chx._core._live_counts())
@@ -74,7 +74,7 @@ def test_a_failed_graph_dies_with_its_array():
             y.backward()
         assert tuple(chx._core._live_counts()) > before
         del x, y
-        gc.collect()  # the traceback
+        gc.collect()  # frees the traceback
         assert tuple(chx._core._live_counts()) == before
     finally:
         chx._core._set_leak_tracking(False)
@@ -102,8 +102,8 @@ def test_part_that_two_outputs_share():
     with pytest.raises(chx.GradientError, match='released'):
         chx.grad([z], [x])
     with pytest.raises(chx.GradientError, match='released'):
-        chx.grad([z], [w])  # w might be beyond h, too
-    (gh,) = chx.grad([z], [h], enable_double_backprop=True)  # nothing beyond h is asked for
+        chx.grad([z], [w])  # w might be below h, too
+    (gh,) = chx.grad([z], [h], enable_double_backprop=True)  # needs nothing below h
     check(gh, [2])
     x.cleargrad()
     z = h.as_grad_stopped() * w

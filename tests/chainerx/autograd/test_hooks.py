@@ -220,7 +220,7 @@ def test_a_hook_without_its_own_way_out_is_collected():
     x = leaf(1.0)
     marker = leaf(2.0)
     ref = weakref.ref(marker)
-    # Nothing here can be cleared but the hook: builtin methods and tuples can't.
+    # Only the hook can be cleared: builtin methods and tuples can't.
     x.register_hook(functools.partial(x.__setattr__, marker))
     del x, marker
     gc.collect()
@@ -274,7 +274,7 @@ def test_inside_of_a_function_hooks_are_of_its_derivative():
     assert func.vjp(lambda x: scaled(x, seen), x)[1](chx.ones((), 'float64'))[0].tolist() == [80]
     assert seen == [[4], [4]]
     assert x.grad is None
-    # What the hook does is differentiated, too; forward mode alone runs none.
+    # The effect of the hook is differentiated, too; forward mode alone runs no hook.
     square = chx.grad([func.grad(lambda x: scaled(x, seen))(x).sum()], [x])
     assert square[0].tolist() == [80]
     n = len(seen)

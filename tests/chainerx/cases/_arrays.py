@@ -11,7 +11,7 @@ def same(x, expected):
     expected = np.asarray(expected)
     assert x.shape == expected.shape
     x = to_numpy(x)
-    if 'bfloat16' in (x.dtype, expected.dtype):  # NumPy doesn't see its nan as equal
+    if 'bfloat16' in (x.dtype, expected.dtype):  # NumPy doesn't treat its nan as equal
         x, expected = wide(x), wide(expected)
     np.testing.assert_array_equal(x, expected)
 

@@ -12,7 +12,7 @@ from cases._table import Arg, np_dtype, seeded
 
 LAYOUTS = ('contiguous', 'transposed', 'reversed', 'strided', 'offset', 'broadcast')
 REFERENCED = [case for case in CASES if case.ref is not None]
-# Half a unit in the last place for one rounding, with room for a few.
+# Half a unit in the last place for one rounding, with a margin for a few roundings.
 RTOL = {
     'float16': 1e-3,
     'bfloat16': 8e-3,
@@ -53,7 +53,7 @@ def make(values, layout, device):
         wide[..., 1::2] = values
         return array(wide)[..., 1::2]
     if layout == 'offset':
-        # One element past the start of the memory: aligned to the element only.
+        # One element after the start of the memory: aligned to the element only.
         flat = np.concatenate([values.ravel()[:0], np.zeros(1, values.dtype), values.ravel()])
         return array(flat)[1:].reshape(values.shape)
     if layout == 'broadcast' and values.ndim and values.shape[0]:
@@ -86,7 +86,7 @@ class Prepared:
         self, case, call, dtype, layout='contiguous', device=None, dtypes=None, *, like=None
     ):
         self.drawn = like.drawn if like else list(self.draw(case, call, dtype, dtypes))
-        # The first slice is all that a broadcast array has: other values, other results.
+        # A broadcast array has only its first slice: other values, other results.
         self.references = like.references if like and layout != 'broadcast' else {}
         self.arrays, self.values, self.dtypes, self.varies = [], [], [], []
         drawn = iter(self.drawn)
@@ -138,7 +138,7 @@ class Prepared:
         floating = p.category(result_dtype) >= 2 if isinstance(result_dtype, str) else False
 
         def cast(x):
-            # Integer ops that give floats are computed in floats.
+            # Integer ops with float results are computed in floats.
             return x.astype('f8') if floating and x.dtype.kind in 'biu' else x
 
         call = self.spec.map(lambda a: a)
@@ -172,9 +172,9 @@ def compare(actual, expected, dtype, factor, where, rtol=None):
     assert actual.shape == expected.shape, f'{where}: shape {actual.shape} != {expected.shape}'
     assert name_of(actual.dtype) == dtype, f'{where}: dtype {actual.dtype.name} != {dtype}'
     x = wide(to_numpy(actual))
-    # NumPy's comparisons say what differs, and take a hundred times as long: they come second.
+    # NumPy's comparisons describe differences, but take a hundred times as long: they run second.
     if p.category(dtype) < 2:
-        e = wide(expected.astype(np_dtype(dtype)))  # wraps as the library's integers do
+        e = wide(expected.astype(np_dtype(dtype)))  # wraps like the library's integers
         if not (x == e).all():
             np.testing.assert_array_equal(x, e, err_msg=where)
         return

@@ -28,20 +28,20 @@ def _pair(a, b):
         a, b = b, a
     if a == b or a == 'bool':
         return b
-    if category(b) == 3:  # a complex holds two of the float's width; ints never widen it
+    if category(b) == 3:  # a complex has two parts of the float's width; ints never widen it
         return 'complex128' if a == 'float64' or 'complex128' in (a, b) else 'complex64'
     if category(a) < category(b):
         return b  # float beats int, whatever the widths
     if category(a) == 2:
         if size(a) == size(b):
-            return 'float32'  # float16 and bfloat16: neither holds the other
+            return 'float32'  # neither float16 nor bfloat16 represents all values of the other
         return max(a, b, key=size)
     if (a in SIGNED) == (b in SIGNED):
         return max(a, b, key=size)
     signed, unsigned = (a, b) if a in SIGNED else (b, a)
     if size(signed) > size(unsigned):
         return signed
-    # No integer holds both int64 and uint64; float64 as in NumPy.
+    # No integer dtype represents both int64 and uint64; float64 as in NumPy.
     return {1: 'int16', 2: 'int32', 4: 'int64', 8: 'float64'}[size(unsigned)]
 
 

@@ -20,9 +20,9 @@ __all__ = ['ALL', 'BOOL', 'COMPLEX', 'FLOATS', 'INTS', 'NOT_OPS', 'NUMERIC', 'RE
 __all__ += ['Arg', 'Call', 'Case', 'b', 'c', 'call', 'f', 'i', 'own', 'seeded', 'turned']
 
 
-# Public callables that are no array routines; test_context_device.py, test_autograd.py,
+# Public callables that are not array routines; test_context_device.py, test_autograd.py,
 # test_dlpack.py, test_config.py, test_memory_stats.py, test_profile.py, test_numpy_functions.py,
-# test_index_tricks.py and test_files.py have them.
+# test_index_tricks.py and test_files.py test them.
 NOT_OPS = """
     context_scope get_backend get_default_context get_default_device get_device
     get_global_default_context is_available set_default_context set_default_device
@@ -46,12 +46,12 @@ class Arg:
     shape: tuple
     lo: float = -2.0
     hi: float = 2.0
-    avoid: tuple = ()  # values never nearer than `gap` to one of these
+    avoid: tuple = ()  # values keep a distance of at least `gap` from these
     gap: float = 0.15
-    distinct: bool = False  # no two values alike, for ops with kinks where they are
+    distinct: bool = False  # all values differ, for ops with kinks at ties
     dtype: str | None = None
     data: tp.Any = None
-    complex_data: tp.Any = None  # in its place for complex dtypes
+    complex_data: tp.Any = None  # the replacement for complex dtypes
 
     def draw(self, rng, dtype):
         """Values for this argument, as a NumPy array of `dtype` (or its own)."""
@@ -196,15 +196,15 @@ class Case:
 
     name: str  # as reached from the module: 'add', 'random.normal'
     ref: Callable | None = None  # NumPy or SciPy, called with float64, complex128 or int64
-    inputs: list | None = None  # short for one call
+    inputs: list | None = None  # shorthand for one call
     calls: list | None = None
     sig: str = ''  # parameter names in order; positional and keyword calls must agree
     dtypes: tuple = REAL  # all others must raise DtypeError ...
-    maybe: tuple = ()  # ... except these, which must do so or be right
-    unchecked: tuple = ()  # nothing is promised
+    maybe: tuple = ()  # ... except these, which must raise it or be right
+    unchecked: tuple = ()  # unspecified: not tested
     out: tp.Any = 'same'  # key of OUT, name of a dtype, or function of the arrays' dtypes
-    order: int = 2  # derivatives that exist
-    diff: tuple | None = None  # positions among the arrays that have them (None: all floats)
+    order: int = 2  # highest order of derivatives
+    diff: tuple | None = None  # indices among the arrays that have them (None: all floats)
     elastic: bool = False  # arguments take any shapes that broadcast
     bools: str = 'no'  # binary ops: bool 'no', 'yes', or in a 'pair' only
     binary: bool = False  # run all pairs of dtypes
@@ -215,10 +215,10 @@ class Case:
     errors: list = dataclasses.field(default_factory=list)  # (call, exception name[, text])
     big: Call | None = None  # call that is large enough for several threads
     huge: bool = True  # 2**62-sized inputs end at once (an error, or a view)
-    check: Callable | None = None  # check(xp, device): for what has no reference
+    check: Callable | None = None  # check(xp, device): for routines without a reference
     layouts: bool = True
-    fn: Callable | None = None  # what to call where no one routine is: gets the arrays
-    multi: type | None = None  # list or tuple: what the op returns
+    fn: Callable | None = None  # the callable if it is not a single routine: gets the arrays
+    multi: type | None = None  # list or tuple: the type of the op's result
 
     def resolve(self, module):
         """The function under test."""

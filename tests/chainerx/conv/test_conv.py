@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 # Shapes of x and w, other arguments.
 CALLS = {
     '3x3': ((3, 33, 37, 41), (34, 33, 3, 3), {'pad': 1}),
-    # Channels that share sets of the caches, in several blocks of several images.
+    # Channels with cache-set conflicts, in several blocks of several images.
     '16x16': ((5, 37, 16, 16), (34, 37, 3, 3), {'pad': 1}),
     '32 by 2': ((3, 36, 32, 32), (34, 18, 3, 2), {'pad': 1, 'stride': (2, 1), 'groups': 2}),
     'pairs': ((2, 34, 15, 17), (34, 2, 3, 3), {'pad': 1, 'groups': 17}),

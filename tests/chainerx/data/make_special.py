@@ -33,7 +33,7 @@ PAIRS = {
     'polygamma/high': [((20, 170), (0, 300)), ((171, 300), (40, 300)), ((30, 90), (1e5, 1e6))],
     'zeta': [((1.01, 8), (0, 30)), ((1.01, 2), (100, 1e6)), ((20, 50), (0.5, 3))],
 }
-# What betaln takes of them, beside its value: both first derivatives, and the second one by a.
+# The derivatives that betaln needs besides its value: both first ones, and the second one by a.
 BETALN = [
     (1e16, 3.0),
     (1e8, 0.1),
@@ -106,7 +106,7 @@ def _draw(rng, low, high, kind=''):
 
 
 def main():
-    mpmath.mp.dps = 450  # erfc of 26 is 10^-296, which log_ndtr takes from 1
+    mpmath.mp.dps = 450  # erfc of 26 is 10^-296, which log_ndtr subtracts from 1
     values = {}
     for name, function in FUNCTIONS.items():
         rng = random.Random(name)

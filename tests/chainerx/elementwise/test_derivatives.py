@@ -16,7 +16,7 @@ def gradients(function, points, dtype='float32'):
     return [x.grad.tolist()[0] for x in xs]
 
 
-# The derivatives in a form that neither overflows nor cancels where the argument is a double.
+# The derivatives in a form that neither overflows nor cancels for a double argument.
 UNARY = {
     'sqrt': lambda x: 0.5 / math.sqrt(x),
     'cbrt': lambda x: 1 / (3 * np.cbrt(x) ** 2),
@@ -64,7 +64,7 @@ def test_unary_at_all_sizes(name, dtype):
             if abs(expected) > float(info.max):
                 continue
             found = gradients(getattr(chx, name), [x], dtype)[0]
-            # A result below the normal numbers has lost digits by nature.
+            # A subnormal result has inevitably lost digits.
             limit = 8 * float(info.eps) * abs(expected) + 3 * float(info.smallest_subnormal)
             assert abs(found - expected) <= limit, f'{name} at {x}: {found}, not {expected}'
 
@@ -277,7 +277,7 @@ def test_maximum_and_minimum_share(pair, shares, dtype):
     for function, sign in ((chx.maximum, 1), (chx.minimum, -1)):
         a, b = (v * sign for v in pair)
         assert gradients(function, [a, b], dtype) == [*shares]
-        # Against a number, a tie is the array's.
+        # In a tie with a number, the array gets the gradient.
         alone = 1 if shares[0] == 0.5 else shares[0]
         assert gradients(lambda x, f=function, b=b: f(x, b), [a], dtype) == [alone]
         assert gradients(lambda x, f=function, b=b: f(b, x), [a], dtype) == [alone]

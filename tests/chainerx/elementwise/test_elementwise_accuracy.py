@@ -11,7 +11,7 @@ import pytest
 N = 20011
 WIDE = np.finfo(np.longdouble).nmant > 52
 
-# name, bounds of the arguments (None: the whole range), the most that the error may be
+# name, bounds of the arguments (None: the whole range), maximum error
 UNARY = [
     ('sqrt', (0, None), 0.51),
     ('exp', (-745, 709.5), 1.5),
@@ -54,7 +54,7 @@ BINARY = [
 def _arguments(rng, bounds, dtype):
     """Half of them evenly in the range, half with evenly distributed exponents."""
     info = np.finfo(dtype)
-    # As far as the float goes: exp of 709 is no float32.
+    # The range of the float dtype: exp of 709 is infinite in float32.
     scale = 1 if dtype == 'float64' else 88.0 / 709.0
     low, high = (
         None if v is None else v * (scale if abs(v) in (709, 709.5, 745) else 1) for v in bounds
@@ -137,7 +137,7 @@ def test_absolute_of_complex(dtype):
         result = chx.to_numpy(abs(chx.array(x)))
         errors = _ulps(result, np.hypot(real.astype(wide), imag))
     assert errors.max() <= 1.5
-    # The same in any layout, and beside any other number.
+    # The same in any layout, and next to any other number.
     rows = n // 8 * 8
     for pick in (
         lambda a: a[1:],
@@ -179,7 +179,7 @@ def test_gelu(dtype):
     s, du = special.expit(2 * u), np.sqrt(2 / np.pi) * (1 + 3 * 0.044715 * w**2)
     bell = np.exp(-(w**2) / 2) / np.sqrt(2 * np.pi)
     exact = {'none': (w * n, n + w * bell), 'tanh': (w * s, s + 2 * w * s * (1 - s) * du)}
-    # In float32 also far below zero; exp(-x^2 / 2) has the error of x^2 there.
+    # float32 also far below zero; there exp(-x^2 / 2) has the error of x^2.
     rtol, atol = (1e-5, 1e-30) if dtype == 'float32' else (4e-16, 2e-15)
     for approximate, (y, slope) in exact.items():
         a = chx.array(x).require_grad()
@@ -204,7 +204,7 @@ def _gated(name, x):
 @pytest.mark.parametrize('dtype', ['float32', 'float64'])
 @pytest.mark.parametrize('name', ['silu', 'mish'])
 def test_gated(name, dtype):
-    far = 87 if dtype == 'float32' else 700  # further out, exp(x) is no normal number
+    far = 87 if dtype == 'float32' else 700  # beyond it, exp(x) is subnormal
     x = np.concatenate([np.linspace(-far, far, 100_001), np.geomspace(1e-30, 1, 1001)])
     x = np.concatenate([x, -x]).astype(dtype)
     value, slope = _gated(name, x)
@@ -213,7 +213,7 @@ def test_gated(name, dtype):
     np.testing.assert_array_max_ulp(chx.to_numpy(y), value.astype(dtype), 4)
     chx.backward([y])
     eps = np.finfo(dtype).eps
-    # Where the slope passes through 0, what it is a difference of counts.
+    # Where the slope crosses 0, the absolute error counts, as for any difference.
     np.testing.assert_allclose(chx.to_numpy(a.grad), slope.astype(dtype), 4 * eps, eps)
 
 

@@ -149,7 +149,7 @@ def test_packed_bits(dtype, bitorder):
             for x, ref in ((chx.array(expected), expected), (chx.array(expected).T, expected.T)):
                 for count in (
                     (None, 3, -2) if ref.size else ()
-                ):  # NumPy leaves zeros of none unwritten
+                ):  # NumPy leaves results unwritten for empty inputs
                     got = chx.unpackbits(x, axis=axis, count=count, bitorder=bitorder)
                     check(got, np.unpackbits(ref, axis=axis, count=count, bitorder=bitorder))
 

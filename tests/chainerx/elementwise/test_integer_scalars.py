@@ -9,7 +9,7 @@ from cases._harness import to_numpy
 
 INTS = ['int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32', 'uint64']
 
-ARITHMETIC = {  # name in the message -> what computes
+ARITHMETIC = {  # name in the message -> function
     'add': operator.add,
     'subtract': operator.sub,
     'multiply': operator.mul,

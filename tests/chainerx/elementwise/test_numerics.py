@@ -73,7 +73,7 @@ def test_whole_range_of_float32(name):
     near = np.concatenate([rng.uniform(-s, s, 4000) for s in (1e-3, 1, 10, 90)]).astype('float32')
     x = np.concatenate([x, near])
     if name in ('sin', 'cos', 'tan'):
-        x = x[~(np.abs(x) > 1e4)]  # beyond, the reduction of the argument is another matter
+        x = x[~(np.abs(x) > 1e4)]  # beyond it, the reduction of the argument dominates the error
     with np.errstate(all='ignore'):
         expected = REFERENCES[name](x.astype('float64'))
         rounded = expected.astype('float32')
@@ -93,7 +93,7 @@ def test_long_sums_are_accurate(dtype):
     n = seeded('sum').uniform(0, 1, 100_000).astype(np_dtype(dtype))
     exact = n.astype('float64').sum()
     rtol = {'float16': 1e-3, 'bfloat16': 8e-3, 'float32': 1e-6, 'float64': 1e-14}[dtype]
-    if dtype != 'float16':  # 50,000 is near the end of its range, but inside
+    if dtype != 'float16':  # 50,000 is near the end of its range, but within it
         np.testing.assert_allclose(float(chx.sum(chx.array(n))), exact, rtol=rtol)
     np.testing.assert_allclose(float(chx.mean(chx.array(n))), exact / n.size, rtol=rtol)
     square = n.reshape(250, 400)
@@ -142,7 +142,7 @@ def test_rows_of_softmax(dtype, columns):
     wide = x.astype('float64')
     with np.errstate(invalid='ignore'):
         log_softmax = scipy.special.log_softmax(wide, axis=1)
-        log_softmax[5] = np.nan  # SciPy has numbers there; inf - inf is none
+        log_softmax[5] = np.nan  # SciPy has numbers there, but inf - inf is nan
     losses = np.where(t < 0, 0, -log_softmax[np.arange(19), t])
 
     def gradient(scores, labels):
@@ -196,7 +196,8 @@ def test_small_losses(dtype, device):
     v = np.array([-1e-2, -1e-4, 0, 1e-4, 1e-2]).astype(np_dtype(dtype))
     y = chx.gaussian_kl_divergence(chx.zeros(5, dtype, device=device), chx.array(v, device=device))
     expected = sum(v.astype('float64') ** k / (2 * math.factorial(k)) for k in range(2, 9))
-    atol += 1e-2 * np.finfo('float64' if dtype == 'float64' else 'float32').eps  # of expm1(v) - v
+    # The unit in the last place of expm1(v) - v.
+    atol += 1e-2 * np.finfo('float64' if dtype == 'float64' else 'float32').eps
     np.testing.assert_allclose(to_numpy(y).astype('float64'), expected, rtol, atol)
 
 

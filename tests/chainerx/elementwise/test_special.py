@@ -13,7 +13,7 @@ from cases._harness import to_numpy
 
 VALUES = json.loads((pathlib.Path(__file__).parents[1] / 'data' / 'special.json').read_text())
 BETALN = VALUES.pop('betaln')
-# In units in the last place; the docstrings say so.
+# Maximum errors in units in the last place, as the docstrings say.
 LIMITS = {'lgamma': 5, 'log_ndtr': 5, 'polygamma': 16, 'polygamma/high': 8000, 'zeta': 16}
 
 
@@ -28,7 +28,7 @@ def test_values_are_near_the_true_ones(name):
     error = np.abs(special(name, *xs) - expected) / np.spacing(np.abs(expected))
     k = error.argmax()
     point = [float(x[k]) for x in xs]
-    # Half a unit is the rounding of what is expected.
+    # The expected value is rounded by up to half a unit.
     assert error[k] <= LIMITS.get(name, 4) + 0.5, f'{name}{point}: off by {error[k]} units'
 
 

@@ -76,7 +76,7 @@ def test_aux():
     (value, aux), g = func.value_and_grad(f, has_aux=True)(array(3.0))
     assert (value.tolist(), g.tolist(), aux['y'].tolist()) == (9, [6], [9])
     assert (aux['name'], aux['n']) == ('square', 3)
-    (aux['y'] * 2).sum()  # in no graph that has gone
+    (aux['y'] * 2).sum()  # aux is in no graph that has been released
     g, aux = func.grad(f, has_aux=True)(array(3.0))
     assert (g.tolist(), aux['name']) == ([6], 'square')
     y, pull, aux = func.vjp(f, array(3.0), has_aux=True)
@@ -462,7 +462,7 @@ def test_graphs_end():
 
 
 def test_too_many_graphs():
-    pulls = [func.vjp(cube, X)[1] for _ in range(62)]  # as docs/transforms.md says
+    pulls = [func.vjp(cube, X)[1] for _ in range(62)]  # the limit in docs/transforms.md
     for transform in (
         func.grad(cube),
         lambda x: func.vjp(cube, x),
@@ -473,7 +473,8 @@ def test_too_many_graphs():
         ):
             transform(X)
     pulls.pop()
-    with pytest.raises(chx.ChainerxError, match=r'^jvp: too many .* 62'):  # which takes one more
+    # A jvp needs one more graph.
+    with pytest.raises(chx.ChainerxError, match=r'^jvp: too many .* 62'):
         func.jvp(chx.linalg.det, (chx.eye(2),), (chx.eye(2),))
     del pulls
     func.grad(cube)(X)

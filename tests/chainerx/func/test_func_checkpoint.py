@@ -278,7 +278,7 @@ def test_draws_of_others_in_between():
     assert chx.random.get_state() == (1, 3)
     y.sum().backward()
     assert drawn[0] == drawn[1]
-    assert chx.random.get_state() == (1, 4)  # the other thread is not repeated
+    assert chx.random.get_state() == (1, 4)  # draws of the other thread are not repeated
 
 
 def test_state_is_asked_for_and_set_again():

@@ -362,7 +362,7 @@ def test_how_often_the_function_is_called(jacobian):
     assert len(calls) == (2 if jacobian is func.jacrev else 1)
     calls.clear()
     jacobian(lambda a: f(a) if a.sum() > 0 else a)(W)
-    assert len(calls) == 1  # the batch does not come so far
+    assert len(calls) == 1  # the batch does not reach this call
 
 
 @BOTH
@@ -495,7 +495,7 @@ def test_a_generator_draws_once(transform, chunk_size):
         expected = np.zeros((5, 5, 5))
         expected[range(5), range(5), range(5)] = 2 * z
     np.testing.assert_allclose(to_numpy(matrix), expected)
-    # One draw, whoever else draws from the same generator meanwhile.
+    # A single draw, even if other code draws from the same generator meanwhile.
     assert generator.get_state() == other.get_state()
 
 

@@ -65,7 +65,7 @@ def test_jvp_is_a_difference_and_transposes_vjp(case):
             assert not t.is_backprop_required(chx.anygraph)
             np.testing.assert_array_equal(to_numpy(y), to_numpy(e), err_msg=where)
         if not all(np.isfinite(to_numpy(y)).all() for y in ys):
-            continue  # the mean of nothing
+            continue  # the mean of no elements
         eps = 1e-6
         high = function(*[x + eps * t for x, t in zip(xs, ts, strict=True)])
         low = function(*[x - eps * t for x, t in zip(xs, ts, strict=True)])
@@ -147,7 +147,7 @@ def test_every_row_has_a_rule_or_a_reason():
     assert all(_loop.REASONS.values())
 
 
-# Rows whose own functions call methods and writers. Those of factorizations look at values.
+# Rows whose own functions call methods and writers. Factorizations inspect values.
 _NAMES = """
     ndarray.at. ndarray.arg ndarray.partition ndarray.sort add_at copyto fill_diagonal n_step place
     put topk
@@ -217,7 +217,7 @@ def test_rules_agree_with_nodes():
             for n in prepared.differentiable():
                 prepared.arrays[n].require_grad()
             node = chx.graph.creator(as_list(prepared.call.run(case.resolve(chx)))[0])
-            # Tables of rows and compositions of one node.
+            # Skips tables of rows, and compositions with one node.
             if node is None or node.name != case.name or node.batching != 'elementwise':
                 continue
             seen.add(case.name)

@@ -39,7 +39,7 @@ def test_arguments_by_name_and_by_place(case):
             try:
                 rows = [one(*[x[i] for x in arrays], spec=way) for i in range(N)]
             except (TypeError, ValueError):
-                continue  # no way to call it, as where the default is no value
+                continue  # can't be called so, for example if the default is no valid argument
             with warnings.catch_warnings():
                 warnings.simplefilter('error', func.BatchingWarning)
                 ys = func.vmap(lambda *xs, way=way: one(*xs, spec=way))(*arrays)

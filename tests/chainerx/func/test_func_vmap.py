@@ -234,7 +234,7 @@ def test_changed_copies_of_what_is_the_same_for_all(f):
     x, v = array(3, 4), array(5, 2, 4, seed=1)
     i = chx.array(np.random.default_rng(0).integers(-3, 3, (5, 2)))
     check(lambda i, v: f(x, i, v), i, v)
-    # Two levels, of which the index and the values belong to one each.
+    # Two levels; the index belongs to one of them, the values to the other.
     y = func.vmap(lambda i: func.vmap(lambda v: f(x, i, v))(v))(i)
     e = np.stack([np.stack([to_numpy(f(x, i[k], v[n])) for n in range(5)]) for k in range(5)])
     np.testing.assert_array_equal(to_numpy(y), e)
@@ -246,7 +246,7 @@ UPDATES = ['set', 'add', 'subtract', 'multiply', 'divide', 'power', 'min', 'max'
 @pytest.mark.parametrize('name', UPDATES)
 def test_masks_of_each_example(name):
     x = abs(array(5, 3, 4)) + 0.1
-    x = x.at[:, 0, 0].set(0.0)  # where derivatives of powers are infinite
+    x = x.at[:, 0, 0].set(0.0)  # powers have infinite derivatives there
     masks = {
         'all': chx.array(np.random.default_rng(1).integers(0, 2, (5, 3, 4)) > 0),
         'none': chx.zeros((5, 3, 4), 'bool'),
@@ -292,7 +292,7 @@ def test_masks_of_each_example(name):
         )(a, value)
         for found, expected in zip(g, e, strict=True):
             np.testing.assert_allclose(to_numpy(found), to_numpy(expected), rtol=1e-12)
-    # Masks of an outer vmap, and of both.
+    # Masks of an outer vmap, and of both vmaps.
     y = func.vmap(lambda m: func.vmap(lambda v: by(x[0], m, v))(v))(mask)
     z = func.vmap(lambda v: func.vmap(lambda m: by(x[0], m, v))(mask))(v)
     for k in range(5):
@@ -634,7 +634,7 @@ def test_errors_leave_nothing_behind():
         func.vmap(lambda x: kept.append(x) or 1 // 0)(X)
     with pytest.raises(chx.ChainerxError, match='used outside of the function'):
         kept[0] + 1
-    chx.random.normal(size=2)  # not in a vmap
+    chx.random.normal(size=2)  # outside of any vmap
     with pytest.raises(TypeError, match='got str'):
         chx.sum('x')
 
@@ -677,7 +677,7 @@ def test_gradients_by_what_is_the_same_for_all():
     found = func.vmap(func.grad(loss), in_axes=(None, 0))(w, x)
     e = np.stack([to_numpy(func.grad(loss)(w, x[i])) for i in range(5)])
     np.testing.assert_allclose(to_numpy(found), e, rtol=1e-12)
-    # Closed over, in the place of an argument.
+    # Captured by a closure instead of passed as an argument.
     found = func.vmap(lambda x: func.grad(lambda w: loss(w, x))(w))(x)
     np.testing.assert_allclose(to_numpy(found), e, rtol=1e-12)
     mean = func.grad(lambda w: chx.mean(func.vmap(loss, (None, 0))(w, x)))(w)

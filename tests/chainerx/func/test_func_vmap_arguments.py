@@ -273,7 +273,7 @@ def test_piecewise():
     with pytest.warns(func.BatchingWarning):
         h = func.hessian(lambda a: chx.sum(pieces(a)))(x)
     np.testing.assert_allclose(to_numpy(h), np.diag([-1 / 9, 2, 2]))
-    # Where the conditions are the same for all, functions may use what they like.
+    # If the conditions are the same for all examples, functions may use any arrays.
     check(lambda a: chx.piecewise(V, [V > 1], [lambda z: z * a[0], 0]), X)
     with (
         pytest.warns(func.BatchingWarning),

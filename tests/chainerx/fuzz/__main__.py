@@ -20,7 +20,7 @@ import chainerx as chx
 from fuzz.calls import draw_call
 from fuzz.compare import Finding, TookLong, check
 
-SECONDS = 1.0  # after which a call is asked to stop
+SECONDS = 1.0  # time limit after which a call is asked to stop
 MEMORY = 4 << 30
 
 

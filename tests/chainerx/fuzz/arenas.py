@@ -64,7 +64,7 @@ def draw_block(rng, dtype, size):
     numbers = np.random.default_rng(rng.getrandbits(64))
     if dtype == 'bool':
         values = numbers.integers(0, 2, size).astype(bool)
-        if rng.random() < 0.3:  # bytes that are no bools
+        if rng.random() < 0.3:  # bytes that are invalid as bools
             values = numbers.choice([0, 1, 2, 128, 255], size).astype('u1').view(bool)
     elif np_dtype(dtype).kind in 'iu':
         low = 0 if dtype.startswith('u') else -6
@@ -93,9 +93,9 @@ class Arena:
     def __init__(self, xp, blocks):
         self.xp = xp
         self.blocks = blocks
-        self.memory = []  # what NumPy owns
+        self.memory = []  # memory owned by NumPy
         self.whole = []
-        self.lists = {}  # those that calls may change
+        self.lists = {}  # lists that calls may change
         self.required = []
         for block in blocks:
             memory = block.values.copy()
@@ -116,7 +116,8 @@ class Arena:
     def array(self, view):
         x = view.of(self.xp, self.whole[view.block])
         if view.grad and self.xp is chx and x.dtype.kind == 'f' and x.size < 1 << 20:
-            # Not of the view: its graph would be that of the view.
+            # The array itself requires gradients: a graph of the view would not be that of the
+            # array.
             x = x.as_grad_stopped().require_grad()
             self.required.append(x)
         return x
@@ -166,7 +167,7 @@ def draw_view(rng, blocks, dtype, shape):
                       slice(0, 0)))  # fmt: skip
     order = list(range(len(shape)))
     rng.shuffle(order)
-    if len(shape) > 1 and rng.random() < 0.4:  # axes in another order of memory
+    if len(shape) > 1 and rng.random() < 0.4:  # axes in another memory order
         inverse = tuple(order.index(i) for i in range(len(shape)))
         steps += [('reshape', tuple(shape[i] for i in order)), ('transpose', inverse)]
     elif len(shape) != 1:

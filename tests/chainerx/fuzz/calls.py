@@ -13,7 +13,7 @@ import numpy as np
 from fuzz import hostile
 from fuzz.arenas import DTYPES, FLOATS, View, count, draw_shape, draw_view, stretched
 
-# Not called: they change what later calls see, or read files.
+# Not called: they change state that later calls depend on, or read files.
 SKIPPED = """
     set_default_device set_default_context set_global_default_context context_scope set_num_threads
     fromfile loadtxt fromfunction set_memory_cache_limit check_backward check_double_backward
@@ -22,7 +22,7 @@ SKIPPED = """
 
 ARRAYS = ('x', 'a', 'x1', 'x2', 'array', 'b', 'm', 'v', 'ary', 'slope', 'beta', 'condition', 'y')
 ARRAYS += ('w', 'dst', 'src', 'mean', 'ln_var', 'A', 'where', 'object')
-# Of which the others have the shape, or one that broadcasts.
+# Parameters whose arrays have the shape of the first, or one that broadcasts to it.
 ELASTIC = ('x1', 'x2', 'slope', 'beta', 'condition', 'y', 'dst', 'src', 'mean', 'ln_var', 'where')
 AXES = ('axis', 'axis1', 'axis2', 'source', 'destination', 'axes')
 MODES = {
@@ -66,13 +66,13 @@ class Draft:
     """One call, in no arena yet."""
 
     name: str
-    function: Callable  # of the module, then the arguments
+    function: Callable  # of the module, followed by the arguments
     args: list
     kwargs: dict[str, tp.Any]
     blocks: list
-    twin: Callable | None = None  # the same of NumPy, if not `function`
+    twin: Callable | None = None  # NumPy's counterpart, if it is not `function`
     has_twin: bool = True
-    exact: bool = True  # whether what is written is determined
+    exact: bool = True  # whether the written values are determined
 
     def run(self, arena):
         args = [resolve(arena, a) for a in self.args]
@@ -92,7 +92,7 @@ def resolve(arena, leaf):
     if isinstance(leaf, Make):
         return resolve(arena, leaf.maker())
     if isinstance(leaf, np.generic) and arena.xp is np:
-        return leaf.item()  # with chainerx, numbers of NumPy's are as weak as Python's
+        return leaf.item()  # with chainerx, scalars of NumPy are as weak as Python's
     if isinstance(leaf, Many):
         return leaf.type(resolve(arena, x) for x in leaf.items)
     return leaf
@@ -303,7 +303,7 @@ def given(drawer, name, params):
             by_name = True
             continue
         value = drawer.argument(name, p.name)
-        by_name |= p.name == 'keepdims'  # elsewhere in NumPy
+        by_name |= p.name == 'keepdims'  # at another position in NumPy
         if by_name or p.kind is p.KEYWORD_ONLY:
             kwargs[p.name] = value
         else:
@@ -386,7 +386,7 @@ def of_setitem(drawer):
         def function(x, k, v):
             x[k] = update(x[k], v)
 
-    # Where an index is there twice, nobody says which of several values stays.
+    # If an index occurs twice, it is unspecified which of the values is kept.
     items = key.items if isinstance(key, Many) else [key]
     plain = not any(isinstance(item, View | Many) for item in items)
     exact = plain or (not in_place and not isinstance(value, View | Make))

@@ -8,11 +8,11 @@ import numpy as np
 from fuzz.arenas import Arena
 from fuzz.calls import FUNCTIONS
 
-# What chainerx raises for bad arguments. Errors of the user's own objects are ValueErrors here.
+# Exceptions that chainerx raises for invalid arguments. The user's own objects raise ValueError.
 DOCUMENTED = (chx.ChainerxError, TypeError, ValueError, IndexError, MemoryError, BufferError)
 DOCUMENTED += (OverflowError, AttributeError, ZeroDivisionError)
 
-# Where the function of this name in NumPy is another one, or its values are not ours.
+# Functions whose NumPy counterpart differs, or has other values.
 DIFFERENT = {
     'arange': 'the dtype is that of step, as in the original',
     'empty': 'values are not set',
@@ -26,7 +26,7 @@ DIFFERENT = {
     'ndarray.argpartition': 'the same',
     'linspace': 'integers are rounded down in NumPy, toward 0 here',
 }
-# The same, of arrays of some dtypes only.
+# The same for arrays of some dtypes only.
 UNSIGNED, INTEGERS = ('uint',), ('int', 'uint')
 DIFFERENT_OF = {
     'gradient': (UNSIGNED, 'they wrap in NumPy'),
@@ -40,7 +40,7 @@ DIFFERENT_OF = {
         'the same; at powers of 2 below 0 it is half there',
     ),
 }
-# In an order that is open, which NumPy makes use of.
+# Functions with results in unspecified order, which NumPy makes use of.
 UNORDERED = ('unique_values',)
 RTOL = {'float16': 2e-2, 'float32': 2e-4, 'float64': 1e-9, 'complex64': 2e-4, 'complex128': 1e-9}
 
@@ -79,22 +79,22 @@ def check(draft):
         of_numpy = 'Inconsistent object during array creation' in str(error)
         if not isinstance(error, DOCUMENTED) and not of_numpy:
             raise Finding(f'{type(error).__name__} is not documented: {error}') from error
-        # Python's own, where a sequence claims to be long, has none.
+        # Python's own error for a sequence that claims a huge length has no message.
         if not str(error).strip() and type(error) is not MemoryError:
             raise Finding(f'{type(error).__name__} has no message')
         if after != before and draft.exact:
             raise Finding(f'arrays changed, though it raised {type(error).__name__}: {error}')
-    # NumPy is asked only about what is accepted: it crashes at np.zeros(12).repeat(2**62), and a
-    # search in a broadcast view of 2^62 elements ends nowhere.
+    # NumPy is called only with accepted arguments: it crashes at np.zeros(12).repeat(2**62), and a
+    # search in a broadcast view of 2^62 elements would not end.
     if error is not None:
         return 'raised'
     if draft.name.endswith('take') and any(type(a) is int and abs(a) > 1 << 31 for a in draft.args):
-        return 'returned'  # NumPy wraps an index round by steps of the axis
+        return 'returned'  # NumPy wraps an index by multiples of the axis
     if not draft.has_twin or is_different(draft) or draft.name.startswith('random.'):
         return 'returned'
     if 'where' in draft.kwargs and is_elementwise(draft.name.rpartition('.')[2]):
-        # Without `out`, what memory happens to hold in NumPy; with one of another dtype, what was
-        # left out is cast to that of the result and back.
+        # Without `out`, masked elements are uninitialized in NumPy; with an `out` of another dtype,
+        # they are cast to that of the result and back.
         return 'returned'
     theirs = Arena(np, draft.blocks)
     theirs_before = theirs.contents()
@@ -105,17 +105,17 @@ def check(draft):
     if their_error is not None:
         return 'returned, not in NumPy'
     if not draft.blocks and is_overflow(result, expected):
-        return 'returned'  # numbers alone are float32 here, whose squares may be infinite
+        return 'returned'  # numbers without arrays are float32 here, whose squares may be infinite
     if draft.name in UNORDERED:
         expected = np.sort(expected)
-    # Numbers beyond 2^10 are computed in float32 here, in float64 or float16 there.
+    # Numbers beyond 2^10 are computed in float32 here, but in float64 or float16 in NumPy.
     large = any(b.values.dtype.kind in 'iu' and not in_range(b.values) for b in draft.blocks)
     large |= any(isinstance(a, int | float) and abs(a) > 1024 for a in draft.args)
     if any(b.values.dtype.name == 'bfloat16' and not finite(b.values) for b in draft.blocks):
         large = True
-        if is_integer(result):  # what of infinity becomes one is as the processor likes
+        if is_integer(result):  # the integer that an infinity is cast to depends on the processor
             return 'returned'
-    # What goes into a wide `out` was computed in the dtype of the operands, of bytes in float16.
+    # A wide `out` receives values computed in the dtype of the operands, float16 for bytes.
     dtypes = {b.values.dtype for b in draft.blocks}
     into = len(dtypes) > 1 and ('out' in draft.kwargs or has_out(draft))
     narrow = any(dtype.itemsize == 1 for dtype in dtypes)
@@ -205,7 +205,7 @@ def compare_values(x, expected, what, rtol):
         scale = np.abs(np.where(finite, b, 0)).max(initial=0) + 1
         close = np.abs(a - b) <= max(*rtols, rtol) * scale
         if 'c' in kinds or 'float16' in (x.dtype.name, expected.dtype.name):
-            same = close | ~finite  # which of the parts is infinite, and when, is not ours to say
+            same = close | ~finite  # it is unspecified which of the parts is infinite, and when
         else:
             same = np.where(finite, close, (a == b) | (np.isnan(a) & np.isnan(b)))
     if not same.all():

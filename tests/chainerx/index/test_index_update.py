@@ -37,7 +37,7 @@ def test_second_derivatives_of_products_with_zeros():
         others = (index == index[i]) & ~np.isin(np.arange(9), [i, k])
         expected[i, k] = x[index[i]] * values[others].prod()
     np.testing.assert_array_equal(chx.to_numpy(func.hessian(f)(chx.array(values))), expected)
-    # And the third ones, of three zeros.
+    # The third derivatives, at three zeros.
     third = func.jacfwd(func.hessian(f))(chx.array(values))
     assert third[6, 7, 8].item() == 5
     assert third[6, 6, 8].item() == 0
@@ -119,7 +119,7 @@ def test_writes_in_place_keep_to_the_rules_of_graphs(write):
         write(y)
     with pytest.raises(chx.ChainerxError, match=r'read-only|share memory'):
         write(chx.broadcast_to(chx.zeros(()), (2, 2)))
-    # What backward needs is gone.
+    # The array that backward needs was overwritten.
     w = leaf([[1, 2], [3, 4]])
     z = w * x
     write(x)

@@ -72,7 +72,7 @@ def test_arrays_as_indices(index, layout, device):
     view, reference = chx.array(n.T.copy(), device=device).T, n.copy()
     unique = np.zeros(N.shape, int)
     np.add.at(unique, index, 1)
-    if unique.max(initial=0) <= 1:  # else NumPy does not say which value stays
+    if unique.max(initial=0) <= 1:  # else NumPy does not specify which value is kept
         view[ours(index, device)] = chx.array(values, device=device)
         reference[index] = values
         np.testing.assert_array_equal(to_numpy(view), reference)
@@ -412,7 +412,7 @@ def test_index_out_of_range_of_what_is_empty(bad, dtype, device):
         chx.take(x, i, axis=0)
     with pytest.raises(IndexError):
         chx._core._embed_id(i, x, -1)
-    none = chx.array([], dtype=dtype, device=device)  # broadcast with it, no index is left
+    none = chx.array([], dtype=dtype, device=device)  # broadcast with it, the index is empty
     one = chx.array(bad, dtype=dtype, device=device)
     for key in ((none, one), (one, none), (slice(None), i[1:], none), (i, none[:, None])):
         with pytest.raises(IndexError):
@@ -536,7 +536,7 @@ def test_many_items_from_beyond_the_caches(dtype):
         np.testing.assert_array_equal(chx.to_numpy(x[chx.array(i)]), n[i])
         for at in {0, count // 2, count - 1}:
             j = i.copy()
-            j[at] -= length  # counts from the end
+            j[at] -= length  # a negative index
             np.testing.assert_array_equal(chx.to_numpy(x[chx.array(j)]), n[i])
             for wrong in (length, -length - 1, 2**62, -(2**63)):
                 j[at] = wrong
@@ -558,7 +558,7 @@ def test_many_items_to_beyond_the_caches(dtype):
             x[chx.array(i)] = 2
             m[i] = 2
             np.testing.assert_array_equal(chx.to_numpy(x), m)
-            x[chx.array(i)] = chx.array(values)  # of several, the last counts
+            x[chx.array(i)] = chx.array(values)  # the last of several values is kept
             m[i] = values
             np.testing.assert_array_equal(chx.to_numpy(x), m)
             if dtype != 'int8':

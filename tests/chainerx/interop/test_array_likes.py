@@ -10,7 +10,7 @@ from cases._harness import each, to_numpy
 from cases._table import seeded
 from chainerx import _core, func
 
-# By the name that a row has: the parameters, as the binding is written.
+# Row name -> parameters, in the binding's notation.
 SIGNATURES = {
     {'routine': '', 'draw': 'random.'}.get(kind, f'{kind}.') + name: signature
     for kind, name, signature, _ in _core._signatures()
@@ -37,7 +37,7 @@ def takes_arrays(signature):
 
 ROUTINES = {name: s for name, s in SIGNATURES.items() if takes_arrays(s)}
 WRITES = {name for name, s in SIGNATURES.items() if 'ExistingArray' in s}
-# The arguments of routines that no row calls as they are, with arrays that are drawn.
+# Arguments of routines that no row calls directly with drawn arrays.
 SQUARE = [[2.0, 1.0], [1.0, 3.0]]
 P = [0.25, 0.75]
 CALLS = {
@@ -87,7 +87,7 @@ CALLS = {
     'unique_inverse': (P,),
     'zeros_like': (P,),
 }
-# Distributions of parameters that may be anything.
+# Distributions whose parameters may have any value.
 CALLS |= {
     name: tuple(
         [[5, 6] if a.startswith('int') else P for _, a, has_default in ps if not has_default]
@@ -281,7 +281,7 @@ def test_a_number_beside_an_array_is_weak():
     assert chx.stack([x.sum(), 0.0]).dtype == 'float16'
     assert chx.einsum('ij,->', x, np.float64(2)).dtype == 'float16'
     assert chx.block([x[0], np.float64(2)]).dtype == 'float16'
-    assert chx.concatenate([x[0], [1.0]]).dtype == 'float64'  # as chainerx.array([1.0])
+    assert chx.concatenate([x[0], [1.0]]).dtype == 'float64'  # like chainerx.array([1.0])
     assert chx.outer(chx.ones(2, bool), 3).tolist() == [[3], [3]]
     with pytest.raises(OverflowError, match='300 does not fit in int8'):
         chx.kron(chx.ones(2, 'int8'), 300)

@@ -109,7 +109,7 @@ def test_nothing_leaks():
     try:
         before = counts()
         x = chx.array(A)
-        x.__dlpack__()  # nobody takes it
+        x.__dlpack__()  # no one consumes it
         x.__dlpack__(max_version=(1, 0))
         y = chx.from_dlpack(np.from_dlpack(x))
         del x, y
@@ -167,7 +167,7 @@ def test_shapes_that_are_none(dims):
     capsule = np.zeros((1, 1, 1)).__dlpack__()
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-    at_shape = pointer(capsule, b'dltensor') + 24  # after data, device, ndim and dtype
+    at_shape = pointer(capsule, b'dltensor') + 24  # the offset after data, device, ndim and dtype
     shape = ctypes.cast(at_shape, ctypes.POINTER(ctypes.POINTER(ctypes.c_int64)))[0]
     for i, n in enumerate(dims):
         shape[i] = n

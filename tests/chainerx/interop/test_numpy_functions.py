@@ -353,7 +353,7 @@ def test_interpolates_beside_places_that_are_not_finite(places, device):
                 chx.interp(x, xp, chx.array(fp, device=device)),
                 chx.interp(graph, xp, chx.array(fp, device=device)),
             ):
-                # the parts of complex numbers are real, and their signs count
+                # the parts of complex numbers are real, and their signs matter
                 y, both = (to_numpy(y).view('float64'), expected.view('float64'))
                 np.testing.assert_array_equal(y, both, str(values))
                 valid = ~np.isnan(both)

@@ -184,7 +184,7 @@ def test_what_has_no_gradient():
     u, s, vh = LA.svd(x)
     with pytest.raises(chx.GradientError, match='svd: u has no gradient: full_matrices is True'):
         u.sum().backward()
-    (s.sum() + vh.sum()).backward()  # these have
+    (s.sum() + vh.sum()).backward()  # the left vectors have gradients
     y = chx.array(matrices(3, 4)).require_grad()
     with pytest.raises(chx.GradientError, match='svd: vh has no gradient'):
         LA.svd(y)[2].sum().backward()

@@ -90,7 +90,7 @@ def test_singular_matrices():
     assert (float(sign), float(log)) == (0, -np.inf)
     x = chx.array(a).require_grad()
     y = chx.linalg.slogdet(x)[1]
-    for _ in range(2):  # backward that fails leaves the graph
+    for _ in range(2):  # a failing backward keeps the graph
         with pytest.raises(chx.LinAlgError, match='inv: matrix 0 of a is singular: pivot 1 of 40'):
             y.backward()
     assert x.grad is None
@@ -105,7 +105,7 @@ def test_columns_without_a_pivot(n, dtype):
     for at in {0, n // 3, n // 2, n - 2, n - 1}:
         a = matrices(n, n, seed=at).astype(dtype)
         a[:, at] = 0
-        a[at:, :at] *= np.float32(2.0**-20)  # the rows below are not all needed above
+        a[at:, :at] *= np.float32(2.0**-20)  # not all rows below are needed as pivots
         assert float(chx.linalg.det(chx.array(a))) == 0
         with pytest.raises(chx.LinAlgError, match=f'singular: pivot {at} of {n}'):
             chx.linalg.inv(chx.array(a))
@@ -238,7 +238,8 @@ def test_gradients_of_norms_at_zeros(order, dtype):
         expected = np.where((norm == 0) | (size == 0), 0, np.sign(rows) * slopes)
     np.testing.assert_allclose(to_numpy(y), norms, rtol=1e-6)
     (g,) = chx.grad([y.sum()], [x], enable_double_backprop=True)
-    counted = slice(3, None) if order == -np.inf else slice(None)  # equal elements share it
+    # Equal elements share the gradient.
+    counted = slice(3, None) if order == -np.inf else slice(None)
     np.testing.assert_allclose(to_numpy(g)[counted], expected[counted], rtol=1e-5, atol=1e-7)
     if g.is_backprop_required():
         g2 = chx.grad([(g * g.conj()).real.sum()], [x])[0]

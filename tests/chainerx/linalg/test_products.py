@@ -9,13 +9,13 @@ import chainerx as chx
 import numpy as np
 import pytest
 
-# Among them what is below, at and above the sizes at which panels and blocks end.
+# Sizes include those below, at and above the ends of panels and blocks.
 SIZES = [
     *[(97, 331, 210), (64, 700, 450), (16, 5000, 40), (130, 16, 900), (20, 80, 4130)],
     *[(503, 319, 31), (504, 320, 32), (505, 321, 33), (1009, 641, 17), (15, 900, 900)],
-    # Panels of 14 rows, or 13, and twelve of them: less, all, and more.
+    # Panels of 14 rows, or 13, and twelve of them: fewer, exactly as many, and more.
     *[(155, 322, 70), (168, 322, 70), (182, 322, 70), (183, 322, 70), (337, 322, 70)],
-    # What the threads share of the shorter side is packed in more than one go.
+    # The threads' common part of the shorter side is packed in several steps.
     *[(345, 6200, 390), (390, 6200, 345)],
 ]
 
@@ -67,7 +67,8 @@ def test_cuts_change_no_bits(layout):
         np.testing.assert_array_equal(part, whole[i : i + m, j : j + n])
 
 
-# More than is converted to float32 at a time, along each axis and for each way to share an operand.
+# More than one chunk of conversion to float32, along each axis and for each way to share an
+# operand.
 @pytest.mark.parametrize(
     'shapes',
     [
@@ -97,7 +98,7 @@ def test_slices_of_a_narrow_linear():
     np.testing.assert_array_equal(chx.to_numpy(found), (x.astype('d') @ w.T + b).astype('f2'))
 
 
-# Rows, features, outputs: longer one way or the other, of several blocks and depths, and small.
+# Rows, features, outputs: long in one direction or the other, several blocks and depths, and small.
 LAYERS = [
     *[(1030, 70, 530), (700, 530, 65), (350, 4130, 20), (641, 33, 1009), (321, 40, 14)],
     *[(6, 3, 4), (1, 5, 2), (0, 3, 4)],
@@ -188,7 +189,7 @@ def test_engine_passes_the_table(engine):
     assert ' passed' in done.stdout
 
 
-# x, w, and the other arguments of conv. Large enough to be shared out, odd enough to end anywhere.
+# x, w, and the other arguments of conv. Large enough for several threads, with odd sizes.
 CONVOLUTIONS = {
     '3x3': ((3, 35, 29, 31), (47, 35, 3, 3), {'pad': 1}),
     'small images': ((9, 64, 7, 7), (66, 64, 3, 3), {'pad': 1}),
@@ -201,7 +202,7 @@ CONVOLUTIONS = {
     'depthwise stride': ((3, 33, 37, 39), (66, 1, 5, 3), {'groups': 33, 'stride': 2}),
     'mostly padding': ((3, 80, 13, 13), (40, 80, 6, 6), {}),
     'wide kernel': ((1, 3, 61, 67), (20, 3, 19, 18), {'pad': 9}),
-    'few columns': ((3, 3, 63, 90), (20, 3, 3, 3), {'pad': 1}),  # their sums are cut, too
+    'few columns': ((3, 3, 63, 90), (20, 3, 3, 3), {'pad': 1}),  # their sums are split, too
     'one row': ((2, 30, 4001), (31, 30, 9), {'stride': 3, 'pad': 4}),
     'three axes': ((2, 9, 13, 15, 14), (21, 9, 3, 3, 3), {'pad': 1, 'stride': (1, 2, 1)}),
 }

@@ -239,7 +239,7 @@ def test_results_with_names_are_pickled(make):
     for made in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result)):
         assert type(made) is type(result)
         assert [to_numpy(a).tolist() for a in made] == [to_numpy(a).tolist() for a in result]
-    # Another process finds the type before it has computed one.
+    # Another process looks up the type before it has computed any result of it.
     code = f'import pickle; print(len(pickle.loads({pickle.dumps(result)!r})))'
     found = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
     assert found.stdout.strip() == str(len(result)), found.stderr

@@ -20,7 +20,7 @@ class Biter:
     def __index__(self):
         self.victim.clear()
         gc.collect()
-        # Memory that has just been freed gets other contents.
+        # Reuses memory that has just been freed.
         self.fresh = [object() for _ in range(1000)]
         return self.value
 
@@ -139,7 +139,7 @@ def test_a_thread_empties_the_list(name):
             try:
                 y = call(arrays)
             except (chx.DimensionError, ValueError, IndexError, TypeError):
-                continue  # it was empty before the call
+                continue  # the list was empty before the call
             seen += 1
             assert set(np.unique(chx.to_numpy(y))) <= {0.0, 1.0, 2.0, 3.0}
     finally:
@@ -269,7 +269,7 @@ def test_gradients_come_in_a_list_that_is_emptied():
             z.grad = np.ones_like(n)
             try:
                 z.backward()
-            except ValueError:  # it was empty when it was returned
+            except ValueError:  # the list was empty when it was returned
                 continue
             finally:
                 given.clear()

@@ -223,7 +223,7 @@ def test_casting(casting):
         x, n = chx.ones((2,), source), np.ones(2, source)
         for target in dtypes:
             allowed = np.can_cast(source, target, casting)
-            if casting == 'same_kind':  # by our rules, signs don't count
+            if casting == 'same_kind':  # by our rules, the sign does not matter
                 allowed |= {source, target} <= {'int8', 'uint8', 'int32'}
             how = {'dtype': target, 'casting': casting}
             for run, args, expected in (

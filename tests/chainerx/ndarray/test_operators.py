@@ -161,7 +161,7 @@ def test_powers_have_all_derivatives(exponent):
         (y,) = chx.grad([y], [x], enable_double_backprop=True)
         factor *= e - order + 1
         expected = factor * to_numpy(x) ** (e - order)
-        if y is None:  # connected no more: the derivative of a constant
+        if y is None:  # no longer connected: the derivative of a constant
             assert factor == 0
             break
         np.testing.assert_allclose(to_numpy(y), expected, rtol=1e-12)

@@ -91,7 +91,7 @@ def test_pieces(name):
         found.append([to_numpy(y) for y in (*ys, mean * 10, var * 10)])
     n = x.size / max(1, np.prod(kept))
     for k, (y, e) in enumerate(zip(found[0], expected, strict=True)):
-        scale = np.sqrt(n) if k in (2, 3) else 1  # of sums
+        scale = np.sqrt(n) if k in (2, 3) else 1  # sums have larger errors
         np.testing.assert_allclose(y, e, rtol=2e-6, atol=5e-6 * scale, err_msg=f'result {k}')
     for others in found[1:]:
         assert [y.tobytes() for y in others] == [y.tobytes() for y in found[0]]
@@ -189,7 +189,7 @@ def test_pieces_of_rows(name):
         y.backward()
         found.append([to_numpy(v) for v in (y, *(v.grad for v in xs))])
     for k, (y, e) in enumerate(zip(found[0], expected, strict=True)):
-        size = np.sqrt(n * s) if k > 1 else 1  # of sums
+        size = np.sqrt(n * s) if k > 1 else 1  # sums have larger errors
         np.testing.assert_allclose(y, e, rtol=2e-6, atol=1e-5 * size, err_msg=f'result {k}')
     for others in found[1:]:
         assert [y.tobytes() for y in others] == [y.tobytes() for y in found[0]]

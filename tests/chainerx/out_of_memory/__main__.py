@@ -37,7 +37,7 @@ class Failing:
                 error = e
             results.append((self.library.fail_end(), error))
 
-        # In a thread of its own, whose pools are empty.
+        # In its own thread, whose pools are empty.
         thread = threading.Thread(target=attempt)
         thread.start()
         thread.join()
@@ -51,7 +51,7 @@ class Failing:
         for last in (None, NEVER):
             for n in range(1, total + 1):
                 _, error = self.run(f, n, last or n)
-                # Where another way needs less, none may be needed.
+                # An alternative path may need no memory.
                 assert error is None or isinstance(error, MemoryError), (name, n, last, error)
                 failed += error is not None
         f()

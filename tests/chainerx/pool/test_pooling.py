@@ -9,7 +9,7 @@ from cases import CASES
 from cases._harness import Prepared, to_numpy
 
 POOLINGS = [c for c in CASES if 'pool' in c.name]
-# A backend that has all kernels but those of poolings.
+# A backend that lacks the kernels of poolings.
 WITHOUT = """KernelTable t = chainerx::native::Kernels();
         for (const chainerx::KernelInfo* k : chainerx::GetKernels()) {
             if (std::strcmp(k->family, "pooling") == 0) t.fns[k->id] = nullptr;
@@ -94,7 +94,7 @@ def test_special_values(kind, no_kernels):
         y, indices = chx.max_pool(x, *args, return_indices=True)
         return to_numpy(y)[0, 0].tolist(), to_numpy(indices)[0, 0].tolist()
 
-    # The first NaN wins, padding never, the first of equal ones.
+    # The first NaN is the maximum, padding never, else the first of equal elements.
     assert pool([[1, 2], [3, 2]], 2) == ([[3]], [[2]])
     assert pool([[2, 2], [2, 1]], 2) == ([[2]], [[0]])
     y, indices = pool([[inf, nan], [nan, 2]], 2)
@@ -104,7 +104,7 @@ def test_special_values(kind, no_kernels):
     # Windows that are all padding.
     assert pool([[5]], 1, 1, 1)[0] == [[-inf] * 3, [-inf, 5, -inf], [-inf] * 3]
     assert pool([[5]], 1, 1, 1)[1] == [[0] * 3] * 3
-    # Long windows, whose lanes are joined at the end.
+    # Long windows, whose lanes are combined at the end.
     row = np.zeros(70, np.float32)
     row[[20, 37, 69]] = 1
     assert pool([row.tolist()], (1, 70)) == ([[1]], [[20]])
@@ -121,7 +121,7 @@ def test_windows_of_padding_give_the_smallest(dtype, no_kernels):
         assert y.tolist() == [smallest, 1, 1, smallest]
 
 
-# Length, ksize, stride, padding at both ends: some windows see nothing.
+# Length, ksize, stride, padding at both ends: some windows contain no element.
 OUTSIDE = {
     'behind': (3, 2, 2, (1, 1)),
     'both': (3, 2, 1, (4, 4)),
@@ -252,7 +252,7 @@ def test_backward_keeps_no_more_than_indices():
     loss = chx.max_pool(x, 2).sum()
     kept = chx.get_memory_info()['in_use'] - before
     outputs = x.size // 4
-    assert outputs <= kept <= 1.3 * outputs  # memory comes in steps of a quarter
+    assert outputs <= kept <= 1.3 * outputs  # memory grows in steps of a quarter
     loss.backward()
 
 

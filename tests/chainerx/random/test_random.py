@@ -44,7 +44,7 @@ def test_state_is_restored():
 @pytest.mark.parametrize('dtype', ['int32', 'uint32', 'int64'])
 def test_integers_of_short_ranges_take_a_word(dtype):
     """Word 1 or 3 of a block times the range, unless that favours a number: then one of its own."""
-    n, last = 1_000_000, 1_047_553  # a number of this range is drawn anew in one of 4100 cases
+    n, last = 1_000_000, 1_047_553  # one in 4100 numbers of this range is rejected and drawn again
     word = draw_at((9, 4), 0, 1 << 32, n // 2, 'int64').astype('uint64')
     for low, high in [(0, last), (-3, 4), (5, 6), (0, 1 << 20)]:
         if low < 0 and dtype[0] == 'u':
@@ -95,7 +95,7 @@ def test_integers_up_to_the_ends_of_64_bits(low, high, dtype):
     if high - low <= 6:
         assert set(values) == set(range(low, high))
     else:
-        # The mean of so many is within five of its deviations.
+        # The mean of that many is within five of its standard deviations.
         spread = (high - low) / 12**0.5 / 2000**0.5
         assert abs(sum(values) / 2000 - (low + high) / 2) < 5 * spread
     np.testing.assert_array_equal(draw(low, high - 1, endpoint=True), x)
@@ -118,7 +118,7 @@ def test_integers_beyond_64_bits():
         (MOST + 1, MOST, {'dtype': 'uint64'}, 'no less'),
         (MOST, 5, {'dtype': 'uint64'}, 'no less'),
         (0, 256, {'dtype': 'uint8', 'endpoint': True}, 'last number 256, beyond what uint8'),
-        # A number of 64 bits without a sign is no negative one of those with it.
+        # An unsigned 64-bit number must not become a negative signed one.
         (0, u64, {'size': 2}, r'high\[1\] is 9223372036854775808, expected what the dtype holds'),
         (u64, MOST - 1, {'size': 2}, r'high\[1\] is .* expected a number above low'),
         (u64, MOST + 9, {'size': 2}, r'high\[0\] is .* expected what the dtype holds'),

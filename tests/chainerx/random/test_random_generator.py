@@ -101,7 +101,8 @@ def test_moves_between_devices():
     expected = [numbers(rng) for _ in range(4)]
     rng.state = (5, 0)
     found = [
-        rng.normal(size=20, device=f'native:{d}').tolist()  # each takes the state with it
+        # Each draw moves the state to another device.
+        rng.normal(size=20, device=f'native:{d}').tolist()
         for d in (0, 1, 0, 2)
     ]
     assert found == expected
@@ -344,7 +345,7 @@ def test_few_places_of_many_need_no_order_of_all():
     y = chx.random.Generator(5).choice(n, (3, 4), replace=False, device='native:1')
     assert y.device.name == 'native:1'
     assert y.tolist() == x.tolist()
-    # Of so many, some come twice before they are drawn again.
+    # Among that many, some are drawn twice and then drawn again.
     many = chx.random.Generator(5).choice(2**24, 2**18, replace=False)
     assert len(chx.unique(many)) == 2**18
     assert scipy.stats.kstest(chx.to_numpy(many) / 2**24, 'uniform').pvalue > 1e-5

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 import scipy.special as sp
 
-# Functions of locations and scales, and by quantiles: differentiable at fixed noise, any order.
+# Functions of locations and scales, and quantile functions: differentiable at fixed noise, any
+# order.
 EXACT = {
     'normal': (0.5, 2.0),
     'uniform': (0.5, 2.0),
@@ -51,7 +52,7 @@ def test_at_fixed_noise(name):
         np.testing.assert_allclose(
             chx.to_numpy(gx)[:, 0], (high - low) / 2e-6, rtol=1e-5, atol=1e-6
         )
-    # And once more: of the gradient in the last parameter.
+    # And the gradient of the gradient in the last parameter.
     second = chx.grad([first[-1].sum()], xs)
     eps = 1e-5
 

@@ -10,7 +10,7 @@ from cases._table import np_dtype, seeded
 LA = chx.linalg
 SIZE = 96
 
-# What lies between need not fit float16: squares of these, sums of squares, shares of 1.
+# Intermediate values may exceed float16: squares of these, sums of squares, shares of 1.
 INPUTS = {
     'plain': lambda rng, n: rng.normal(size=n),
     'large': lambda rng, n: rng.normal(200, 50, n),
@@ -137,11 +137,11 @@ def test_as_near_as_in_float64(name, dtype):
         found = results_of(ROUTINES[name], x, dtype)
         expected = results_of(ROUTINES[name], x, 'float64')
         for what, y, e in zip(('y', 'gx')[: len(found)], found, expected, strict=True):
-            # Beyond what the dtype holds an infinity is right, and near it either is.
+            # Beyond the range of the dtype an infinity is right, and near its end either is.
             large = np.abs(e) > 0.99 * float(limits.max)
             np.testing.assert_equal(np.isfinite(y)[~large], np.isfinite(e)[~large], inputs)
             near = ~large & np.isfinite(e)
-            # Of shares of 1, those that are kept for backward are as near as 1 is.
+            # Shares of 1 that are kept for backward have an absolute error relative to 1.
             scale = np.abs(e[near]).max(initial=1 if name.startswith('softmax,') else 0)
             np.testing.assert_allclose(
                 y[near],

@@ -7,7 +7,7 @@ from cases._harness import make, to_numpy
 from cases._table import seeded
 from cases.rnn.recurrent import lstm, slstm, tree_lstm
 
-# The function, that of NumPy, and the shapes of its arrays.
+# The function, its NumPy reference, and the shapes of its arrays.
 CALLS = {
     'lstm': (lstm, [(19, 37), (19, 148)]),
     'lstm of fewer rows': (lstm, [(19, 37), (11, 148)]),

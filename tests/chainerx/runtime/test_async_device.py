@@ -65,7 +65,7 @@ def test_a_bad_index_is_an_error_of_whoever_waits(device, wait):
     with pytest.raises(IndexError) as error:
         wait(y)
     assert str(error.value) == TEXT
-    device.synchronize()  # it is told once
+    device.synchronize()  # the error is reported once
     np.testing.assert_array_equal(chx.to_numpy(chx.arange(3) + 1), [1, 2, 3])
 
 
@@ -117,7 +117,7 @@ def test_an_error_goes_to_the_thread_that_made_it(device):
     thread = threading.Thread(target=work)
     thread.start()
     assert made.wait(60)
-    device.synchronize()  # not ours
+    device.synchronize()  # not our error
     assert float(chx.ones(3).sum()) == 3
     waited.set()
     thread.join()
@@ -131,7 +131,7 @@ def test_an_error_of_a_thread_that_has_ended_is_not_lost(device):
     thread.join()
 
     def wait():
-        for _ in range(3000):  # the thread's last breath comes after join
+        for _ in range(3000):  # a thread's last code runs after join
             device.synchronize()
             time.sleep(0.01)
 
@@ -150,7 +150,7 @@ def test_the_first_error_counts(device):
 def test_arrays_may_go_before_kernels_have_run(device):
     x = chx.arange(1000, dtype='float64')
     for _ in range(300):
-        x = (x * 2 + 1 - x.sum() * 0 - 1) / 2  # leaves temporaries behind
+        x = (x * 2 + 1 - x.sum() * 0 - 1) / 2  # makes temporaries
     gc.collect()
     np.testing.assert_array_equal(chx.to_numpy(x), np.arange(1000))
 

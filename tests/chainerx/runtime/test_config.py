@@ -145,7 +145,7 @@ def test_library_by_path(cblas):
 def test_openblas_path_of_old(cblas):
     path = cblas('old', '-DINT=int')
     assert f"'path': '{path}'" in run(CHAINERX_OPENBLAS=path)
-    # What CHAINERX_BLAS names wins; without a library none is looked for.
+    # CHAINERX_BLAS takes precedence; if its library is missing, no other is searched.
     assert f"'path': '{path}'" in run(CHAINERX_OPENBLAS='/nowhere', CHAINERX_BLAS=path)
     assert "'path': 'none'" in run(CHAINERX_OPENBLAS='/nowhere', CHAINERX_BLAS='plain')
 

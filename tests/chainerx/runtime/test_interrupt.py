@@ -12,7 +12,7 @@ import chainerx as chx
 import numpy as np
 import pytest
 
-# Far less than the work takes, far more than a busy machine needs to notice.
+# Far below the time of the work, far above the latency of a busy machine.
 SOON = 5.0
 
 PRELUDE = """
@@ -208,7 +208,7 @@ def test_signals_are_looked_at_in_all_of_a_sort():
     old = signal.signal(signal.SIGALRM, lambda *_: times.append(time.perf_counter()))
     try:
         longest = []
-        for _ in range(5):  # of which a busy machine leaves one alone
+        for _ in range(5):  # a busy machine may spoil some attempts
             signal.setitimer(signal.ITIMER_REAL, 1e-3, 1e-3)
             times[:] = [time.perf_counter()]
             chx.argsort(x)

@@ -14,7 +14,7 @@ KEYS = {
     *('in_use', 'peak_in_use', 'workspace', 'peak_workspace'),
     *('allocations', 'cached', 'limit'),
 }
-UNTOLD = 64 << 10  # what a peak may miss of small arrays, for each thread
+UNTOLD = 64 << 10  # error of a peak by small arrays, per thread
 
 
 def run(body, **environment):
@@ -110,7 +110,7 @@ def test_small_arrays_are_part_of_peaks_of_large_ones(spare):
     arrays = small(spare, 50)
     chx.reset_peak_memory_stats(spare)
     base = stats(spare)['in_use']
-    more = small(spare, 20)  # too few to be told by themselves
+    more = small(spare, 20)  # too few to be reported individually
     x = chx.empty(1 << 20, 'int8', device=spare)
     peak = stats(spare)['in_use']
     del more, x, arrays
@@ -135,7 +135,7 @@ def test_devices_are_apart():
         assert now['allocations'] == before[i]['allocations'] + i + 2
         assert now['in_use'] - before[i]['in_use'] >= (i + 1) * (BLOCK + (1 << 20))
         assert now['in_use'] - before[i]['in_use'] <= (i + 1) * (BLOCK + (5 << 18))
-    # Freed in turns, from a thread that uses another device.
+    # Frees them alternately, from a thread that uses another device.
     chx.empty(1, device='native:0')
     while arrays or large:
         arrays[:1] = large[:1] = []
@@ -230,7 +230,7 @@ def test_peak_of_several_threads(spare):
         t.start()
     for t in threads:
         t.join()
-    # But for small arrays of earlier tests, which this thread has not told of.
+    # Up to small arrays of earlier tests, which this thread has not reported.
     assert abs(stats(spare)['peak_in_use'] - (base + n * size)) <= UNTOLD
     assert stats(spare)['in_use'] == base
 

@@ -131,7 +131,7 @@ def test_memory_of_a_profile_inside_another():
         w = chx.sin(z)
     assert by_name(inner)['Tanh'].bytes == 4000
     assert {r.name: r.bytes for r in outer.rows} == {'Exp': 4000, 'Tanh': 4000, 'Sin': 4000}
-    # Each above what was in use when it began itself.
+    # Each peak is above the memory in use when its profile began.
     assert by_name(inner)['Tanh'].peak == 4000
     assert {r.name: r.peak for r in outer.rows} == {'Exp': 4000, 'Tanh': 8000, 'Sin': 12_000}
     del w
@@ -179,7 +179,7 @@ def test_after_an_exception():
     x, profile = chx.arange(3), chx.profile(trace=True)
     with pytest.raises(IndexError), profile, profile.region('block'):
         chx.take(x, chx.array([7]), axis=0, mode='raise')
-    assert by_name(profile)['Take'].calls == 1  # it took its time
+    assert by_name(profile)['Take'].calls == 1  # it took some time
     with profile:
         chx.take(x, chx.array([1]), axis=0)
     assert by_name(profile)['Take'].calls == 2

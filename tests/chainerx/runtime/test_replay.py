@@ -77,13 +77,13 @@ def test_random_numbers_advance_as_if_drawn_anew(recorder, name):
     for _ in range(3):
         recorder.replay()
         got.append(chx.to_numpy(x, copy=True))
-    # Who draws in between takes part, and the state tells of all.
+    # Draws in between take part, and the state includes them all.
     got.append(chx.to_numpy(draw(), copy=True))
     recorder.replay()
     got.append(chx.to_numpy(x, copy=True))
     np.testing.assert_array_equal(got, expected)
     assert chx.random.get_state() == (3, 6)
-    chx.random.seed(3)  # what was recorded follows
+    chx.random.seed(3)  # the recorded kernels follow the new seed
     recorder.replay()
     np.testing.assert_array_equal(chx.to_numpy(x), expected[0])
 
@@ -138,7 +138,7 @@ def test_a_training_step_runs_again(recorder, name):
     assert len(recorder) > 10
     for _ in range(4):
         recorder.replay()
-    # The host goes on where the device is, once it knows how many updates there were.
+    # The host continues at the device's state, once it knows the number of updates.
     for p in model.params():
         p.update_rule.t += 4
     optimizer.t += 4

@@ -22,7 +22,7 @@ def test_full_of_an_array(shape, dtype):
     assert y.dtype == expected.dtype
     np.testing.assert_array_equal(to_numpy(y), expected)
     assert y.strides == expected.strides
-    y.fill(0)  # memory of its own, of which no elements are shared
+    y.fill(0)  # its own memory, with no shared elements
     z = chx.full_like(chx.ones((2, 3), 'float16'), chx.array(n), dtype=dtype)
     expected = np.full_like(np.ones((2, 3), 'float16'), n, dtype=dtype)
     assert z.dtype == expected.dtype

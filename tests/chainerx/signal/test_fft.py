@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from cases._harness import to_numpy
 
-# Plans of the library of each kind, and rows that are split, or not, since nothing divides them.
+# FFT plans of each kind of the library, and rows that are split, or not, if their length is prime.
 LENGTHS = [1, 2, 8, 11, 13, 121, 255, 256, 257, 1000, 1009, 4096, 4098, 8191, 3 * 5 * 7 * 64, 65536]
 
 

@@ -49,7 +49,7 @@ def test_places_of_large_rows(dtype, kind, device):
     ordered = np.sort(x)
     places = [0, 1, 2, n // 100, n // 3, n // 2, n // 2 + 1, n - 2, n - 1]
     for some in (places[:1], places[3:5], places[5:7], places[-2:], places):
-        q = [(p + 0.25) / n for p in some]  # far enough from the next one
+        q = [(p + 0.25) / n for p in some]  # far enough from the next index
         y = chx.quantile(chx.array(x, device=device), q, method='inverted_cdf')
         expected = ordered[some].astype('f8' if dtype == 'float64' else 'f4')
         np.testing.assert_array_equal(to_numpy(y), expected)
@@ -159,7 +159,7 @@ def test_q_is_a_list_of_arrays_in_graphs():
     assert chx.grad([y.sum()], [q])[0].tolist() == 1
 
 
-@pytest.mark.filterwarnings('ignore:vmap')  # there is no rule for it
+@pytest.mark.filterwarnings('ignore:vmap')  # it has no batching rule
 @pytest.mark.parametrize('name', ['quantile', 'nanquantile'])
 def test_q_is_a_batch(name):
     x, q = chx.array(rows_of(name)), chx.array([0.1, 0.6])

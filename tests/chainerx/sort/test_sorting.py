@@ -7,7 +7,7 @@ from cases._harness import to_numpy
 from cases._promotion import ALL, COMPLEX, category
 from cases._table import np_dtype, seeded
 
-# Vectors, blocks of registers, samples, groups of rows; for keys of 32 and of 64 bits.
+# Lengths of vectors, blocks of registers, samples, groups of rows; for keys of 32 and of 64 bits.
 SIZES = [1, 2, 3, 5, 8, 15, 16, 17, 31, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513]
 SIZES += [1023, 1025, 2047, 2048, 2049, 4097, 8191, 8193, 16385]
 PATTERNS = ['any', 'few', 'equal', 'ascending', 'descending', 'ends', 'odd']
@@ -32,7 +32,7 @@ def draw(dtype, n, pattern):
             pattern, (info.min, info.max)
         )
         x = rng.integers(low, high, n, dtype, endpoint=True)
-        if pattern == 'ends':  # the upper halves of the bits are equal, of two kinds
+        if pattern == 'ends':  # the upper halves have two different values
             x = np.where(rng.random(n) < 0.5, x, info.min + (info.max - x)).astype(dtype)
     elif pattern == 'odd':
         x = rng.choice([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 2.5], n)
@@ -160,7 +160,7 @@ def test_patterns_of_a_large_array(dtype, device):
     n = 100_003
     i = np.arange(n)
     patterns = [i, -i, i % 128, i // 1000, np.minimum(i, n - i), i * 7919 % n, (i * i) % 1009]
-    # Close together, but for one; and at the ends of the range.
+    # Close together, except for one; and at the ends of the range.
     patterns += [np.where(i == 77_777, -(10**9), i % 100)]
     patterns += [np.iinfo(dtype).min + i % 100, np.iinfo(dtype).max - i % 100]
     for x in patterns:

@@ -16,9 +16,9 @@ from cases._table import np_dtype, seeded
 
 PIECE = 1 << 16
 
-# Elements of a vector, a tile, a block, a piece of work. The sizes of all tests come from here.
+# Sizes of a vector, a tile, a block, a chunk of work. All tests use these sizes.
 EDGES = [2**k for k in range(2, 19)]
-# Numbers of pieces, of which some are odd at one or the other halving.
+# Numbers of chunks, some of them odd at one of the halvings.
 PIECES = [2, 3, 5, 6, 7, 9]
 SMALL = sorted({e + d for e in EDGES if e <= 1024 for d in (-1, 0, 1)} | {0, 1, 2})
 SIZES = sorted(
@@ -28,7 +28,7 @@ SIZES = sorted(
 WIDTHS = [1, 2, 3, 5, 31, 32, 33, 63, 64, 65, 127, 129, 255, 257, 511, 512, 513, 1023, 1025, 2049]
 LENGTHS = [1, 2, 15, 16, 17, 31, 33, 64, 65, 127, 128, 129, 255, 257, 1024, 1025, 4097, 16385]
 
-# Sizes in the sources that no test can reach, that are no sizes of arrays, or that others test.
+# Sizes in the sources that tests can't reach, that are not sizes of arrays, or that others test.
 BEYOND = {
     1 << 30: 'indices of 32 bits',
     1 << 19: 'bytes: 2^17 of 4',
@@ -98,7 +98,7 @@ def test_sums_of_one_axis(dtype, device):
         with np.errstate(over='ignore'):
             expected = np.array(total).astype(v.dtype) if small else total
         same(chx.sum(x), expected, f'sum of {n}')
-        # In another order of memory: gathered in blocks.
+        # In another memory order: gathered in blocks.
         wide = chx.array(np.repeat(v, 3), device=device)[::3]
         same(chx.sum(wide), expected, f'sum of {n}, strided')
         same(chx.sum(wide[::-1]), expected, f'sum of {n}, reversed')
@@ -112,7 +112,7 @@ def test_sums_of_one_axis(dtype, device):
 
 
 def test_products_of_one_axis(device):
-    # A factor of two each 1000 elements, and one at the end: exact, and below 2^1000.
+    # Doubles every 1000 elements and once at the end: exact, and below 2^1000.
     for n in SIZES:
         v = np.ones(n, 'float64')
         v[::1000] = 2
@@ -292,7 +292,7 @@ def test_positions_of_extremes_among_nans(dtype, device):
             x, y = chx.array(v, device=device), chx.array(columns, device=device)
             for name in ('argmax', 'argmin', 'nanargmax', 'nanargmin'):
                 if name.startswith('nan') and n == len(set(places)):
-                    continue  # NumPy refuses
+                    continue  # NumPy raises an error
                 ours, reference = getattr(chx, name), getattr(np, name)
                 what = f'{name} of {n}, NaN at {places}'
                 same(ours(x), reference(v), what)
@@ -321,7 +321,7 @@ def check_positions(v, device):
         for axis in range(v.ndim):
             for name in ('argmax', 'argmin', 'nanargmax', 'nanargmin'):
                 if name.startswith('nan') and np.isnan(theirs).all(axis).any():
-                    continue  # NumPy refuses
+                    continue  # NumPy raises an error
                 expected = getattr(np, name)(theirs, axis=axis)
                 what = f'{name} of {layout} {v.dtype} {v.shape} along {axis}'
                 same(getattr(chx, name)(ours, axis=axis), expected, what)
@@ -333,7 +333,7 @@ def test_positions_in_short_rows(dtype, device):
     rng = seeded(f'short rows {dtype}')
     shapes = itertools.product((1, 7, 70), (2, 8, 9, 16, 31, 33, 65), (1, 2, 3, 8, 17, 31, 33, 63))
     for i, shape in enumerate(shapes):
-        most = 2 if (i // 8 + i) % 2 == 0 else 100  # of each width, some with many ties
+        most = 2 if (i // 8 + i) % 2 == 0 else 100  # for each width, some with many ties
         v = rng.integers(0, most, shape).astype(dtype)
         if v.dtype.kind == 'f':
             v[rng.random(shape) < 0.02] = np.nan

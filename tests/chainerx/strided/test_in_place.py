@@ -96,7 +96,7 @@ def test_operands_of_other_layouts_overlap(device):
     x += x[3]
     expected += expected[3].copy()
     np.testing.assert_array_equal(to_numpy(x), expected)
-    x[:, 1:] -= x[:, :1]  # no element in common, but between each other
+    x[:, 1:] -= x[:, :1]  # disjoint, but interleaved
     expected[:, 1:] -= expected[:, :1]
     np.testing.assert_array_equal(to_numpy(x), expected)
     memory = start.copy()
@@ -401,7 +401,7 @@ def test_saved_index_is_written(f, text, dtype, device):
     i = constant(4, device=device, high=2).astype(dtype)
     y = f(x, i)
     i += 100
-    if text is None:  # what is kept is another array
+    if text is None:  # another array is saved
         y.sum().backward()
         return
     with pytest.raises(chx.GradientError, match=text):
@@ -453,7 +453,7 @@ def test_labels_in_foreign_memory():
 
 def test_writes_that_do_no_harm(device):
     x, a = leaf(3, device=device), constant(3, device=device)
-    y = x + a  # the gradient reads neither
+    y = x + a  # the gradient needs neither
     a += 1
     y.sum().backward()
     assert x.grad.tolist() == [1, 1, 1]
@@ -474,7 +474,7 @@ def test_writes_that_do_no_harm(device):
     np.testing.assert_array_equal(to_numpy(x.grad), to_numpy(a))
 
     x.cleargrad()
-    for _ in range(3):  # an update of the parameter between whole steps
+    for _ in range(3):  # an update of the parameter between complete steps
         y = chx.tanh(x * x)
         y.sum().backward()
         p = x.as_grad_stopped()
@@ -520,5 +520,5 @@ def test_failed_backward_leaves_gradients_and_graph(device):
             y.backward()
         assert w.grad.tolist() == [2, 2, 2]
         assert x.grad is None
-    (gw,) = chx.grad([y], [w])  # needs nothing that was written to
+    (gw,) = chx.grad([y], [w])  # needs no array that was written to
     assert gw.tolist() == [1, 1, 1]

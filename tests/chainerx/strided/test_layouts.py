@@ -50,7 +50,7 @@ def views(draw, shape, dtype):
     steps = [draw(st.sampled_from([1, 1, 1, -1, 2, -2, 3])) for _ in range(ndim)]
     spread = [side > 0 and draw(st.integers(0, 7)) == 0 for side in shape]
     sides = [1 if b else side for side, b in zip(shape, spread, strict=True)]
-    lead = 0  # axes that broadcasting adds
+    lead = 0  # axes added by broadcasting
     while lead < ndim and sides[lead] == 1 and draw(st.booleans()):
         lead += 1
     base = values([sides[i] * abs(steps[i]) for i in order], dtype, draw(st.integers(0, 9)))
@@ -77,7 +77,7 @@ def check_order(y, n):
     """Whether the axes lie in memory in the same order."""
     n = np.asarray(n)
     assert y.shape == n.shape
-    if n.size:  # elsewhere strides mean nothing
+    if n.size:  # for empty arrays strides mean nothing
         ours = [s for s, side in zip(y.strides, n.shape, strict=True) if side > 1]
         assert ours == [abs(s) for s, side in zip(n.strides, n.shape, strict=True) if side > 1]
 
@@ -135,7 +135,8 @@ def test_astype(data):
     with np.errstate(all='ignore'):
         check(x.astype(dtype), n.astype(dtype))
     if all(s != 0 for s, side in zip(n.strides, n.shape, strict=True) if side > 1):
-        check_order(x.astype(dtype), n.astype(dtype))  # NumPy puts broadcast axes inside here
+        # NumPy makes broadcast axes the innermost ones here.
+        check_order(x.astype(dtype), n.astype(dtype))
 
 
 @quick
@@ -237,7 +238,7 @@ def test_conflicting_operands_give_c_order():
     assert (t + 1).T.is_contiguous
     assert (x + t).is_contiguous
     assert (t + x).is_contiguous
-    assert (t + chx.ones(4)).T.is_contiguous  # what is broadcast has no say
+    assert (t + chx.ones(4)).T.is_contiguous  # broadcast operands do not affect the order
     assert chx.where(t > 0, t, t).T.is_contiguous
     assert t.astype('float64').T.is_contiguous
     assert t.copy().is_contiguous
@@ -263,13 +264,13 @@ def test_first_extreme(dtype, size):
             n[place] = np.nan
             assert int(chx.array(n).argmax()) == int(chx.array(n).argmin()) == place
             n[:] = np.nan
-            n[place] = -np.inf  # no more than what stands for nothing
+            n[place] = -np.inf  # not above the value that represents no elements
             assert int(chx.nanargmax(chx.array(n))) == place
             n[place] = np.inf
             assert int(chx.nanargmin(chx.array(n))) == place
 
 
-# Squares of 4 and 8 items, what is left beside them, and lines that share a set of the cache.
+# Squares of 4 and 8 items, their remainders, and lines with cache-set conflicts.
 @pytest.mark.parametrize('dtype', ['int8', 'float16', 'float32', 'float64', 'complex128'])
 @pytest.mark.parametrize('rows', [1, 7, 8, 9, 33, 1024])
 @pytest.mark.parametrize('columns', [3, 8, 31, 257, 1024])
@@ -325,7 +326,7 @@ def test_gradient_of_as_strided_is_that_of_the_memory():
     base = chx.arange(12, dtype='float64').reshape(3, 4)
     x = base[:, ::2].as_grad_stopped().require_grad()
     chx.as_strided(x, (2, 4), (4, 1)).sum().backward()
-    # The other elements of the memory are none of x.
+    # The other elements of the memory do not belong to x.
     np.testing.assert_array_equal(to_numpy(x.grad), [[1, 1], [1, 1], [0, 0]])
     x = chx.broadcast_to(base[0], (3, 4)).as_grad_stopped().require_grad()
     chx.as_strided(x, (4, 2), (1, 0)).sum().backward()

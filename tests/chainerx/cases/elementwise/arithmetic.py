@@ -28,7 +28,7 @@ def _power(x1, x2):
 
 
 def _shift(reference):
-    # Counts beyond the width are not defined by C; the rows stay below it.
+    # Shifts by the width or more are undefined in C; the rows stay below it.
     return lambda x1, x2: reference(x1, x2)
 
 
@@ -44,10 +44,10 @@ def _binary(name, ref, dtypes=NUMERIC, **kw):
 
 
 _nonzero = f(2, 3, lo=-3, hi=3, avoid=(0,), gap=0.5)
-# Quotients that are not near an integer, where floor and remainder jump.
+# Quotients far from integers, where floor and remainder jump.
 _dividend = f(2, 3, lo=2.1, hi=2.9)
 _divisor = f(2, 3, lo=1.5, hi=2.0)
-# Where floor and truncation differ.
+# Arguments whose floor and truncation differ.
 _SIGNS = [
     call(f(2, 3, lo=-2.9, hi=-2.1), _divisor),
     call(_dividend, f(2, 3, lo=-2.0, hi=-1.5)),

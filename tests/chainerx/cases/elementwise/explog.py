@@ -22,7 +22,7 @@ REAL_ONLY = ('erf', 'cbrt', 'ceil', 'floor', 'trunc', 'fix')
 def _math(name, ref, lo=-2.0, hi=2.0, **kw):
     dtypes = BOOL + REAL + (() if name in REAL_ONLY else COMPLEX)
     x = f(2, 3, lo=lo, hi=hi, avoid=kw.pop('avoid', ()))
-    if 0.0 in kw.get('border', ()):  # the odd ones keep the sign of zero
+    if 0.0 in kw.get('border', ()):  # odd functions keep the sign of zero
         kw['border'] = [*kw['border'].items(), (-0.0, quiet(ref)(-0.0))]
     kw.setdefault('out', 'float')
     return Case(name, quiet(ref), [x], sig='x', dtypes=dtypes, elastic=True, tol=2, **kw)

@@ -80,7 +80,7 @@ def _neighbourhood(dtype):
     """Numbers at which something happens, in a NumPy dtype."""
     values = [0.0, -0.0, 1.0, -1.0, 3.0, 0.1, 1e-7, -1e-7, INF, -INF, NAN]
     bits = {2: 'u2', 4: 'u4', 8: 'u8'}[np.dtype(dtype).itemsize]
-    # The least numbers, the greatest of those below the normal ones, and what follows.
+    # The smallest numbers, the largest subnormal ones, and their successors.
     small = np.array([1, 2, 3], bits).view(dtype)
     tiny = np.array(float(np.ldexp(1.0, -14 if dtype == 'float16' else -126)), dtype).view(bits)
     edge = np.array([tiny - 1, tiny, tiny + 1], bits).view(dtype)
@@ -97,7 +97,7 @@ def _check_nextafter(xp, device):
             e = np.nextafter(x1, x2)
         assert y.dtype == dtype
         np.testing.assert_array_equal(xp.to_numpy(y), e)
-        if dtype != 'float16':  # for which NumPy has -0.0 where C has 0.0
+        if dtype != 'float16':  # NumPy returns -0.0 for it, C returns 0.0
             np.testing.assert_array_equal(np.signbit(xp.to_numpy(y)), np.signbit(e))
     x = xp.array([1.0, -1.0, 0.0], 'bfloat16', device=device)
     assert xp.nextafter(x, INF).astype('float64').tolist() == [1 + 2**-7, -1 + 2**-8, 2.0**-133]

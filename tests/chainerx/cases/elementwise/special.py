@@ -68,7 +68,7 @@ def _incomplete(name, n, border, last='x', ref=None, diff=None):
         sig=f'{", ".join("ab"[: n - 1])}, {last}{OPTIONS}',
         dtypes=REAL,
         maybe=BOOL,
-        unchecked=('float16', 'bfloat16'),  # of parameters that are rounded
+        unchecked=('float16', 'bfloat16'),  # their parameters are rounded
         diff=diff or (n - 1,),
     )
 
@@ -211,7 +211,7 @@ CASES = [
         sig=f'n, x{OPTIONS}',
         dtypes=REAL,
         maybe=BOOL,
-        unchecked=('uint64',),  # with int64 orders it is float64
+        unchecked=('uint64',),  # float64 with int64 orders
     ),
     _special(
         'zeta',

@@ -142,7 +142,7 @@ _MATRICES = [call(distinct(*s)) for s in _SHAPES] + [call(f(*s)) for s in _EMPTY
 _SYMMETRIC = [call(symmetric(*s)) for s in [(3, 3), (1, 1), (2, 3, 3), (2, 1, 2, 2)]]
 _SYMMETRIC += [call(f(*s)) for s in [(0, 0), (0, 2, 2), (3, 0, 0)]]
 _GENERAL = [call(f(*s)) for s in [(3, 3), (1, 1), (2, 4, 4), (0, 0), (0, 2, 2), (3, 0, 0)]]
-# Rows and columns swapped by one permutation: pairs of conjugate eigenvalues.
+# Rows and columns permuted alike: pairs of conjugate eigenvalues.
 _GENERAL.append(call(c([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])))
 
 _NOT_MATRICES = [
@@ -166,7 +166,8 @@ def _case(name, ref, calls=_MATRICES, tol=20, **kw):
         dtypes=DTYPES,
         tol=tol,
         gtol=50,
-        layouts=False,  # those of broadcast numbers have equal values; test_linalg.py has others
+        # Broadcast matrices have equal singular values; test_linalg.py tests other layouts.
+        layouts=False,
         big=big,
         **kw,
     )
@@ -291,14 +292,14 @@ CASES = [
     _case(
         'pinv',
         np.linalg.pinv,
-        [  # 1 of 1, 1.5, 2 counts as 0
+        [  # the singular value 1 of 1, 1.5, 2 counts as 0
             call(distinct(4, 3), 0.6),
             call(distinct(2, 3, 4), 0.6),
             call(distinct(3, 3), 0.6),
         ],
     ),
     *(
-        _case(  # of rank 1, but for rounding
+        _case(  # rank 1 up to rounding
             'pinv',
             lambda a: np.linalg.pinv(a, rtol=None),
             [call(c(np.ones((3, 2)).tolist(), dtype)), call(c(np.ones((2, 2, 4)).tolist(), dtype))],
@@ -308,7 +309,7 @@ CASES = [
         )
         for dtype in ('float32', 'float64')
     ),
-    _case(  # 2 and 1 of 1, 1.5, 2 count as 0
+    _case(  # the singular values 2 and 1 of 1, 1.5, 2 count as 0
         'pinv',
         lambda a: np.linalg.pinv(a, rtol=np.array([0.8, 0.6])),
         [call(distinct(2, 3, 4)), call(distinct(2, 4, 3))],

@@ -175,7 +175,7 @@ def _check_paths(xp, device):
 
 CASES = [
     _case(_ONE, errors=_MALFORMED),
-    # NumPy has no path that ends early.
+    # NumPy has no such partial path.
     _case(
         _with_path(_MANY[:1], ['einsum_path', (1, 2)]),
         ref=lambda *args, optimize: np.einsum(*args),

@@ -94,7 +94,7 @@ def _factor(name, ref, errors=(), **kw):
         tol=8,
         gtol=8,
         errors=[] if 'fn' in kw else [*_NOT_SQUARE, *errors],
-        layouts=False,  # those of broadcast numbers are singular; test_linalg.py has others
+        layouts=False,  # broadcast matrices are singular; test_linalg.py tests other layouts
         big=call(_good(150, 150)),
         **kw,
     )

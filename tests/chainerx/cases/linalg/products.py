@@ -98,7 +98,7 @@ def _norm(name, calls, ref=None, dtypes=REAL, errors=(), **kw):
         calls=calls,
         dtypes=dtypes,
         maybe=kw.pop('maybe', BOOL + COMPLEX),
-        unchecked=('uint8', 'uint16', 'uint32', 'uint64'),  # numbers below 0
+        unchecked=('uint8', 'uint16', 'uint32', 'uint64'),  # negative numbers
         out=_norm_dtype,
         tol=kw.pop('tol', 20),
         gtol=20,
@@ -107,7 +107,7 @@ def _norm(name, calls, ref=None, dtypes=REAL, errors=(), **kw):
     )
 
 
-# Away from 0, and sums that differ: there absolute values and extremes have derivatives.
+# Values far from 0 with distinct sums: there absolute values and extremes are differentiable.
 def _d(*shape):
     rng = seeded('norm', *shape)
     return c(rng.uniform(0.3, 2, shape) * rng.choice([-1, 1], shape))

@@ -110,7 +110,7 @@ def _adaptive(reduce):
     return apply
 
 
-# Numbers apart, since a difference quotient must not change which one is the maximum.
+# Distinct numbers, since a difference quotient must not change the position of the maximum.
 _d = functools.partial(f, distinct=True, lo=-8, hi=8)
 
 _GEOMETRIES = [
@@ -131,7 +131,7 @@ _GEOMETRIES = [
     ((0, 3, 4, 4), {'ksize': 2}),
     ((2, 0, 4, 4), {'ksize': 2}),
 ]
-# With windows that are all padding, whose maximum no int64 can say for all dtypes.
+# Windows of padding alone, whose maximum has no int64 value common to all dtypes.
 _OUTSIDE = [((1, 1, 2, 2), {'ksize': 2, 'stride': 3, 'pad': 2})]
 _COVERS = [
     ((1, 2, 5, 7), {'ksize': 2, 'stride': 3, 'cover_all': True}),

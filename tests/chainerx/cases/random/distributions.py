@@ -16,9 +16,9 @@ class Draw:
     """A function of chainerx.random, and one or more sets of numbers for its parameters."""
 
     name: str
-    args: tuple  # of tuples of numbers
-    of: tp.Callable  # a frozen distribution of SciPy's, from these
-    bad: tuple = ()  # (arguments, a text of the error)
+    args: tuple  # a tuple of numbers or several
+    of: tp.Callable  # makes a frozen distribution of SciPy from these
+    bad: tuple = ()  # (arguments, the error message)
     discrete: bool = False
 
     @property
@@ -159,7 +159,7 @@ def fits(x, distribution, discrete):
     x = np.sort(np.asarray(x, 'f8').ravel())
     if not discrete:
         return st.kstest(x, distribution.cdf).pvalue > 1e-4
-    # In cells of at least 30 expected.
+    # Bins of at least 30 expected counts.
     low, high = distribution.ppf([0.002, 0.998])
     edges = np.unique(
         np.linspace(low - 0.5, high + 0.5, int(min(high - low + 2, 60))).round() + 0.5
@@ -235,7 +235,7 @@ def _check_dtypes(xp, draw, run, args):
         x = run(*args, size=2000, dtype=dtype)
         assert x.dtype.name == dtype
         if draw.name in ('normal', 'uniform', 'standard_gamma', 'gamma'):
-            continue  # which draw floats of at most 32 bits as float32
+            continue  # it draws floats of at most 32 bits as float32
         with np.errstate(over='ignore'):
             rounded = wide.astype(x.dtype).astype('f8')
         np.testing.assert_allclose(_values(xp, x).astype('f8'), rounded, rtol=tolerance)
@@ -375,7 +375,7 @@ def _check_permuted(xp, device):
         y = xp.random.permuted(array, axis)
         rows = _values(xp, y if axis else y.T)
         assert (np.sort(rows) == n).all()
-        assert len({tuple(row % 400) for row in rows}) == 5  # each in an order of its own
+        assert len({tuple(row % 400) for row in rows}) == 5  # each row has its own order
     y = _values(xp, xp.random.permuted(x))
     assert y.shape == (5, 400)
     assert (np.sort(y.ravel()) == n.ravel()).all()

@@ -138,7 +138,7 @@ def _check_dropout(xp, device):
     assert (keyed[0] != keyed[2]).any()
     assert (xp.to_numpy(xp.dropout(ones, 0.0)) == 1).all()
     assert (xp.to_numpy(xp.dropout(ones, 1 - 2**-53)) == 0).mean() > 0.99
-    # Backward draws the same numbers again, also when others were drawn meanwhile.
+    # Backward draws the same numbers again, even if others were drawn meanwhile.
     x = xp.ones((50, 30), 'float64', device=device).require_grad()
     y = xp.dropout(x)
     xp.dropout(x.as_grad_stopped())

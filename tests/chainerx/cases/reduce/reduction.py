@@ -46,7 +46,8 @@ def _distinct(calls):
 def _reduce(name, ref, dtypes, out, calls=None, errors=(), **kw):
     kw.setdefault('sig', 'a, axis=None, keepdims=False')
     kw.setdefault('big', call(f(301, 403), axis=0))
-    if name in ('mean', 'var', 'std', 'logsumexp'):  # others may, as in NumPy
+    # The others accept axis 0 of an array without dimensions, as in NumPy.
+    if name in ('mean', 'var', 'std', 'logsumexp'):
         errors = [*errors, (call(f(), axis=0), 'DimensionError', '0')]
     return Case(
         name,
@@ -63,10 +64,10 @@ def _reduce(name, ref, dtypes, out, calls=None, errors=(), **kw):
 
 def _logsumexp(x, axis=None, keepdims=False):
     if x.ndim == 0:
-        return x  # SciPy gives it a dimension
+        return x  # SciPy adds a dimension
     if x.size == 0 and np.sum(x, axis=axis).size:
         return np.log(np.sum(np.exp(x), axis=axis, keepdims=keepdims))
-    if axis == () or x.ndim == 0:  # where SciPy adds an axis
+    if axis == () or x.ndim == 0:  # SciPy adds an axis
         return x
     return scipy.special.logsumexp(x, axis=axis, keepdims=keepdims)
 

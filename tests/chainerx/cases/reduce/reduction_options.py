@@ -35,7 +35,7 @@ _MEAN_MASKS = [
     call(f(4, 2), axis=0, where=c([[True], [False], [True], [True]], 'bool')),
     *_MASKS[:2],
 ]
-# Their means are less than a unit in the last place of a float32.
+# Integers whose mean is below a unit in the last place of float32.
 _LARGE = [2**30 + 1, 3, 2 - 2**30]
 _TOTALS = [
     *_MASKS,
@@ -119,7 +119,7 @@ _AXES = [
 ]
 
 
-# With as many degrees of freedom as numbers, or more.
+# At least as many degrees of freedom as numbers.
 _NONE_LEFT = [
     call(_ALL_NAN, axis=1, ddof=2),
     call(_ALL_NAN, ddof=4),
@@ -132,7 +132,8 @@ def _nan(name, ref, dtypes=BOOL + REAL, out='same', calls=(), errors=(), more=()
     yield _case(
         name,
         ref,
-        [*(_AXES[:-1] if name == 'nanstd' else _AXES), *calls],  # a root at 0 has no derivative
+        # A square root has no derivative at 0.
+        [*(_AXES[:-1] if name == 'nanstd' else _AXES), *calls],
         dtypes,
         out,
         sig='a, axis=None, keepdims=False',
@@ -265,6 +266,6 @@ CASES = [
         errors=[*_AXIS_ERRORS, (call(f(0)), 'DimensionError')],
     ),
 ]
-for _row in CASES:  # real, of complex numbers too
+for _row in CASES:  # real, also for complex numbers
     if _row.name.endswith(('var', 'std')) and _row.out == 'float':
         object.__setattr__(_row, 'out', lambda *d: real(math(d[0])))

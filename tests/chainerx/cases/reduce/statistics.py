@@ -35,7 +35,8 @@ CASES = [
             call(f(2, 3), None, f(2, 3, lo=1, hi=2)),
             call(f(2, 3), 1, f(3, lo=1, hi=2)),
             call(f(2, 3, 2), (0, 2), f(2, 2, lo=1, hi=2)),
-            call(f(3, 2, 3), (2, 0), f(3, 3, lo=1, hi=2)),  # weights go by axis, as it is given
+            # Weights follow the order of the given axes.
+            call(f(3, 2, 3), (2, 0), f(3, 3, lo=1, hi=2)),
             call(f(2, 3, 4), (-1, 0), f(4, 2, lo=1, hi=2)),
         ],
         dtypes=REAL,
@@ -92,7 +93,7 @@ CASES = [
         ],
         dtypes=FLOATS,
         maybe=BOOL + INTS + COMPLEX,
-        layouts=False,  # a variable that is constant has no correlations, but noise
+        layouts=False,  # a constant variable has no correlations, only noise
         out=lambda *d: math(d[0]),
         tol=8,
         gtol=4,

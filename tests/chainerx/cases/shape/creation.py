@@ -88,7 +88,7 @@ def _check_like(xp, device):
     for shape in (-1, (2**62, 2**62)):
         with pytest.raises(xp.DimensionError):
             xp.ones_like(a, shape=shape)
-    # Without a device it is the default one, not the array's.
+    # Without `device` it is the default device, not that of the array.
     assert xp.ones_like(a).device is xp.get_default_device()
 
 
@@ -220,7 +220,7 @@ def _meshgrid(*xi, **kw):
 
 
 def _linspace(start, stop, num=50, endpoint=True, dtype=None, *, retstep=False, axis=0):
-    # NumPy ends at `stop` only to within rounding where it is an array; steps of one value are NaN.
+    # NumPy reaches an array `stop` only up to rounding; steps of a single value are NaN.
     y, step = np.linspace(start, stop, num, endpoint, True, axis=axis)
     intervals = num - 1 if endpoint else num
     return (y, step if intervals > 0 else step * np.nan) if retstep else y

@@ -4,7 +4,7 @@ import chainerx as chx
 import numpy as np
 from cases._table import ALL, FLOATS, Case, call, f
 
-# What the functions make of other dtypes is theirs.
+# The result for other dtypes depends on the function.
 _OTHERS = tuple(d for d in ALL if d not in FLOATS)
 
 

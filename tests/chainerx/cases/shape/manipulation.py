@@ -63,7 +63,7 @@ CASES = [
         _as_strided,
         sig='x, shape, strides, storage_offset',
         dtypes=ALL,
-        layouts=False,  # strides are of the memory; test_layouts.py
+        layouts=False,  # strides refer to the memory; test_layouts.py tests layouts
         calls=[
             call(f(3, 4), (2, 2), (4, 1)),
             call(f(3, 4), (2, 2), (4, 1), 1),

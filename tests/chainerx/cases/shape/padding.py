@@ -72,7 +72,7 @@ CASES = [
             call(f(1), 3, 'symmetric', reflect_type='odd'),
         ],
         NUMERIC,
-        tol=64,  # what is far off has been added up many times
+        tol=64,  # distant elements accumulate many additions
         gtol=4,
     ),
     _row(

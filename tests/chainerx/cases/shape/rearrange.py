@@ -201,7 +201,7 @@ CASES = [
             (call(f(), 'fb', 0), 'DimensionError', '0'),
         ],
         huge=False,
-        layouts=False,  # a broadcast row is another array, whose zeros are elsewhere
+        layouts=False,  # a broadcast row is another array, with zeros at other positions
         order=0,
         diff=(),
     ),

@@ -76,7 +76,7 @@ def _gradients(name, *args, real_input=False, real_output=False):
 
         return fn
 
-    def ours(*xs):  # looked up late, for Chainer v7, which has none, reads the table, too
+    def ours(*xs):  # looked up late, since Chainer v7, which lacks it, reads the table, too
         return getattr(chx.fft, name)(*xs)
 
     theirs = getattr(np.fft, name)

@@ -53,7 +53,7 @@ CASES = [
         ],
         dtypes=('float64', 'complex128'),
         unchecked=tuple(d for d in ALL if d not in ('float64', 'complex128')),
-        layouts=False,  # what remains of rows that are alike is trimmed
+        layouts=False,  # the remainder of equal rows is trimmed
         multi=tuple,
         tol=64,
         gtol=64,
@@ -136,7 +136,7 @@ CASES = [
         ],
         dtypes=(*FLOATS32, 'complex64', 'complex128'),
         unchecked=tuple(d for d in OTHERS if d[0] != 'c'),
-        layouts=False,  # one place, several times, is no polynomial
+        layouts=False,  # repeated equal points determine no polynomial
         tol=64,
         gtol=64,
         errors=[

@@ -36,7 +36,7 @@ def _new(name, ref, calls, errors=()):
     )
 
 
-# Of these, ends and exponents are rounded before a power is computed.
+# Ends and exponents of these dtypes are rounded before a power is computed.
 _NARROW = tuple(d for d in ALL if d not in ('float32', 'float64', *COMPLEX))
 
 
@@ -255,7 +255,7 @@ CASES = [
         ],
         dtypes=(*BOOL, *REAL),
         out='float',
-        layouts=False,  # a broadcast row does not ascend
+        layouts=False,  # a broadcast row is not ascending
         tol=8,
         gtol=8,
         errors=[

@@ -29,7 +29,7 @@ def _check_kaiser(xp, device):
     for beta in (0.0, 5.0, 14.0, -3.0, 600.0):
         y = xp.to_numpy(xp.kaiser(9, beta, dtype='float64', device=device))
         np.testing.assert_allclose(y, np.kaiser(9, beta), rtol=1e-12)
-    # NumPy's is nan, for the function itself overflows.
+    # NumPy returns nan, since its Bessel function overflows.
     assert xp.kaiser(5, 1e4, dtype='float64', device=device).tolist() == [0, 0, 1, 0, 0]
     assert np.isnan(xp.to_numpy(xp.kaiser(3, np.nan, device=device))).all()
 

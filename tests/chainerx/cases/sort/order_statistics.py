@@ -29,7 +29,7 @@ def _quiet(function):
 def _quantile(function):
     def run(a, q, axis=None, *, method='linear', keepdims=False):
         kept = np.sum(a, axis=axis, keepdims=keepdims).shape
-        if a.size == 0 or 0 in kept:  # where NumPy raises an error
+        if a.size == 0 or 0 in kept:  # NumPy raises an error
             return np.full(np.shape(q) + kept, NAN)
         return function(a, q, axis, method=method, keepdims=keepdims)
 
@@ -150,7 +150,7 @@ def _quantiles(name, ref, most):
 
 
 def _weights(*shape):
-    w = np.arange(1.0, np.prod(shape) + 1).reshape(shape) % 7  # some of them 0
+    w = np.arange(1.0, np.prod(shape) + 1).reshape(shape) % 7  # with zeros
     return c(w, 'float64')
 
 

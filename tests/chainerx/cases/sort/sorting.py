@@ -21,7 +21,7 @@ def _argsort(a, axis=-1, kind=None, *, stable=None, descending=False):
         a, axis = a.ravel(), 0
     if not descending:
         return np.argsort(a, axis, kind='stable')
-    # Backwards twice, so that equal elements keep their order.
+    # Reversed twice, so that equal elements keep their order.
     places = np.argsort(np.flip(a, axis), axis, kind='stable')
     return np.flip(a.shape[axis] - 1 - places, axis)
 
@@ -98,7 +98,7 @@ _SORTS = [
     call(f(0, 3)),
     call(f(3, 0), 0),
 ]
-# With elements that are equal.
+# Arrays with equal elements.
 _TIES = [
     call(f(70, lo=0, hi=3)),
     call(c([0.0, -0.0, 1, -0.0, 0.0, 3])),

@@ -1,4 +1,4 @@
-"""Attention, 8 heads of 64, forward and backward, against PyTorch; batch 4, and 1 of few queries.
+"""Attention, 8 heads of 64, forward and backward, against PyTorch; batch 4, and 1 with few queries.
 
     python benchmarks/attention.py --memory      # peaks of resident memory instead of times
 
@@ -76,7 +76,7 @@ def rows(bench):
 
 
 def peak_of(library):
-    """Bytes that a forward and backward pass needs at most, besides its arguments."""
+    """Peak of bytes of a forward and backward pass, besides its arguments."""
     peers = Peers(IN_MEMORY, False)
     peers.require_grad()
     return peak_memory(peers.our_step if library == 'chainerx' else peers.their_step)

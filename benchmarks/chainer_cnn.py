@@ -93,7 +93,7 @@ NETWORKS = {
 
 
 def parameters(link):
-    """Those of a link in PyTorch's order."""
+    """The parameters of a link in PyTorch's order."""
     if isinstance(link, chainer.Sequential):
         children = list(link)
     elif isinstance(link, chainer.Chain):
@@ -111,7 +111,7 @@ def batch(name, batch_size):
 
 
 def chainer_step(name, batch_size, values):
-    """A training step of the Chain, which starts from these values of PyTorch's."""
+    """A training step of the Chain, which starts from the given values of PyTorch's parameters."""
     model = NETWORKS[name][0]()
     for param, value in zip(parameters(model), values, strict=True):
         param.array[...] = value
@@ -186,7 +186,7 @@ def rows(bench):
 
 
 def peak_of(library):
-    """Bytes that ResNet-18 needs at most, itself and some steps of training."""
+    """Peak of bytes of ResNet-18 and some training steps."""
     name = 'ResNet-18'
     values = initial_values(name)
     make = {'chainerx': chainer_step, 'torch': torch_step}[library]

@@ -167,7 +167,7 @@ def updates(bench):
 
 
 def many_parameters(bench):
-    """400 small parameters: what is done for each of them in a step, besides forward and backward.
+    """The overhead for each of 400 small parameters in a step, besides forward and backward.
 
     Gradients are set again, by a loop in Python on both sides.
     """

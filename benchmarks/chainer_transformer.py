@@ -44,7 +44,7 @@ class TorchTagger(torch.nn.Module):
 
 
 class ByHand(TorchTagger):
-    """The same parameters, without what the modules of PyTorch do around the computation."""
+    """The same parameters, without the overhead of PyTorch's modules."""
 
     def forward(self, x):
         f = torch.nn.functional
@@ -63,7 +63,7 @@ class ByHand(TorchTagger):
 
 
 def parameters(model):
-    """Those of a Chain in PyTorch's order."""
+    """The parameters of a Chain in PyTorch's order."""
     for layer in model.encoder.layers:
         attention, feed_forward = layer.attention, layer.feed_forward
         yield from (attention.W_in, attention.b_in, attention.W_out, attention.b_out)

@@ -66,7 +66,7 @@ def prepare(kind, ins, outs, length, batch):
 
 
 def check(statements, variables):
-    """Both libraries compute the same."""
+    """Checks that both libraries compute the same."""
     ours, theirs = (
         np.asarray(to_numpy(eval(statement, {}, variables[peer])))
         for statement, peer, to_numpy in zip(

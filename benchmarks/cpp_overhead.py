@@ -1,4 +1,4 @@
-"""The same `a + b` from C++ and from Python: what the bindings add.
+"""The same `a + b` from C++ and from Python: the overhead of the bindings.
 
 Builds benchmarks/cpp with CMake on the installed package, so it needs CMake and a C++20 compiler.
 From a source tree, install the C++ library first and name its place:

@@ -1,4 +1,4 @@
-"""Elementwise functions and statistics that are made of several passes, against NumPy."""
+"""Elementwise functions and statistics of several passes, against NumPy."""
 
 import chainerx
 import numpy as np

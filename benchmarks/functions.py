@@ -102,7 +102,7 @@ def embedding_row(bench):
 
 
 def ctc_row(bench):
-    """Of chainer's function, from scores to their gradients; the logarithms are part of it."""
+    """ctc of chainer, from scores to their gradients, including the logarithms."""
     steps, batch, classes, labels = 100, 32, 50, 20
     rng = np.random.default_rng(3)
     x = rng.standard_normal((steps, batch, classes)).astype('float32')

@@ -89,7 +89,7 @@ class Bench:
         set_threads(threads)
 
     def wants(self, name):
-        """Whether a row of this name is asked for; what is costly to prepare need not be else."""
+        """Whether a row of this name is selected; else its costly preparation can be skipped."""
         return fnmatch.fnmatch(name, self.only)
 
     def row(self, name, statements, variables, against='torch', scope=None, per=1, note=''):

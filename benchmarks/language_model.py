@@ -43,7 +43,7 @@ class TheirModel(torch.nn.Module):
         return self.out(y).flatten(0, 1)
 
     def copy_from(self, model):
-        """Takes the parameters of ours, joined as PyTorch has them."""
+        """Copies our parameters, concatenated as in PyTorch."""
         with torch.no_grad():
             self.embed.weight[...] = torch.tensor(model.embed.W.array)
             self.out.weight[...] = torch.tensor(model.out.W.array)

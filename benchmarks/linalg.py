@@ -66,7 +66,7 @@ def add(bench, name, statement, module, arrays):
 
 
 def add_einsum(bench, subscripts, shapes, rng):
-    """Two rows, for what both peers take is known to differ by much."""
+    """Two rows, since the peers' times are known to differ by much."""
     a, b = (rng.normal(size=shape).astype('float32') for shape in shapes)
     variables = {
         'chainerx': {'f': chainerx.einsum, 'a': chainerx.array(a), 'b': chainerx.array(b)},

@@ -1,4 +1,4 @@
-"""Reading JPEGs by processes, cutting squares of 224 x 224 out of them, and putting them together.
+"""Reading JPEGs in processes, cropping squares of 224 x 224, and batching them.
 
 The peer is PyTorch's DataLoader with as many workers, on the same files and by the same lines of
 code. Both have each their defaults, and the same number of minibatches ahead. A run is an epoch
@@ -34,7 +34,7 @@ def make_files(folder):
 
 
 class Crops:
-    """Squares of pictures, half of them turned over, with the number of the picture."""
+    """Random crops of pictures, half of them flipped, with the index of the picture."""
 
     def __init__(self, paths):
         self.paths = paths

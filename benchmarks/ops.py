@@ -39,7 +39,7 @@ def rows_of(bench, label, shape, ops):
 
 
 def rows_by_numbers(bench):
-    """Operators with a number, which NumPy has ways of its own for."""
+    """Operators with a number, for which NumPy has fast paths."""
     x, _, x_np = float32(1000, 1000)
     k_np = np.arange(1_000_000) % 1000 - 500
     for name, array, array_np in [
@@ -58,7 +58,7 @@ def rows_by_numbers(bench):
 
 
 def rows_of_accuracy(bench):
-    """How often the largest score is that of the class."""
+    """Accuracy: how often the label has the largest score."""
     y, _, y_np = float32(1000, 1000)
     t_np = y_np.argmax(axis=1)  # all labels are right, the slowest case
     bench.row(

@@ -12,7 +12,7 @@ HERE = pathlib.Path(__file__).parent
 
 
 def peak_memory(run):
-    """Bytes that this process has at most, while `run()` runs on one thread, above what it had."""
+    """Peak of bytes of this process during `run()` on one thread, above the bytes before."""
 
     def status(key):
         text = pathlib.Path('/proc/self/status').read_text()
@@ -41,7 +41,7 @@ def compare(module, what):
 
 
 def environment():
-    """That of this process, with the folders from which it imports."""
+    """The environment of this process, with the folders from which it imports."""
     return {
         **os.environ,
         'PYTHONPATH': os.pathsep.join(map(os.path.abspath, filter(None, sys.path))),

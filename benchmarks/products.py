@@ -21,7 +21,7 @@ BATCH = (64, 64, 64, 64)
 
 
 def matrix(rng, shape, kind):
-    """Of the same values, for each peer."""
+    """A matrix with the same values for each peer."""
     if kind == 'T':
         x = rng.uniform(-1, 1, shape[::-1]).astype('f')
         return chainerx.array(x).T, torch.tensor(x).T
@@ -30,7 +30,7 @@ def matrix(rng, shape, kind):
 
 
 def rows(bench):
-    """One row per shape: in the note, what ours computes in a second."""
+    """One row per shape; the note gives the operations per second of ours."""
     rng = np.random.default_rng(0)
     for m, k, n, kinds in SHAPES:
         a, a_torch = matrix(rng, (m, k), kinds[0])

@@ -100,7 +100,7 @@ def rows(bench):
 
 
 def one_step(bench, batch, units=512):
-    """What decoding does again and again: to read the weights takes most of the time."""
+    """One decoding step, which is bound by reading the weights."""
     rng = np.random.default_rng(0)
     cell = torch.nn.LSTMCell(units, units)
     x, h, c = (rng.uniform(-1, 1, (batch, units)).astype('f') for _ in range(3))

@@ -121,7 +121,7 @@ LIMITS = {
 
 
 def cpu_info():
-    """What the system says of the first core: vendor_id, model name, flags and so on."""
+    """The system's description of the first core: vendor_id, model name, flags and so on."""
     try:
         text = pathlib.Path('/proc/cpuinfo').read_text().split('\n\n')[0]
     except OSError:
@@ -140,7 +140,7 @@ def cpu_name():
 
 
 def cpu_family():
-    """What tells generations of processors of one name apart; nothing where the system has none."""
+    """Distinguishes generations of processors of one name; empty if the system does not."""
     info = cpu_info()
     if 'cpu family' not in info or 'model' not in info:
         return ''
@@ -205,13 +205,13 @@ def run(name, folder, *arguments):
 
 
 def sections_of(document):
-    """Heading -> text of what was written before; a blank line comes first."""
+    """Heading -> text of the previous results; a blank line comes first."""
     parts = document.read_text().split('\n## ')[1:]
     return {part.split('\n', 1)[0]: f'\n## {part.rstrip()}\n' for part in parts}
 
 
 def stop(name, code):
-    """A table without rows would take the place of one that has them."""
+    """Fails, since a table without rows would replace one that has them."""
     sys.exit(
         f'{name} failed (exit status {code}); nothing is written. --skip {name} leaves it out.'
     )

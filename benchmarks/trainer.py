@@ -1,4 +1,4 @@
-"""What a Trainer adds to each iteration, with LogReport, ProgressBar and Evaluator on.
+"""The overhead of a Trainer per iteration, with LogReport, ProgressBar and Evaluator on.
 
 The peer is the bare loop: the same iterator, converter and optimizer in a for statement. Both run
 whole epochs. The ratio depends on how small the step is; the note says how many microseconds an
@@ -81,7 +81,7 @@ def with_trainer(device, folder):
 
 
 def rows(bench):
-    """What a Trainer adds to the bare loop."""
+    """The overhead of a Trainer over the bare loop."""
     for device in ('@numpy', 'native:0'):
         with tempfile.TemporaryDirectory() as folder:
             peers = {'chainerx': with_trainer(device, folder), 'bare loop': bare(device)}

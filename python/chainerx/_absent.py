@@ -1,4 +1,4 @@
-"""What programs ask `xp` for that CuPy or NumPy have and chainerx has not: what does it here."""
+"""Names of CuPy or NumPy that programs look up in `xp`, but chainerx lacks; their replacements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the array API standard asks a library about itself."""
+"""The array API standard's inspection of the library."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NAMES = """
 
 
 class _Info:
-    """The answers; a device makes no difference."""
+    """The inspection; its answers do not depend on the device."""
 
     def capabilities(self) -> dict[str, object]:
         """What arrays may do, and how many dimensions they may have."""

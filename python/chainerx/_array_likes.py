@@ -1,4 +1,4 @@
-"""Numbers and lists where routines in Python take arrays; those in C++ convert them themselves."""
+"""Numbers and lists as arguments of routines in Python; those in C++ convert them themselves."""
 
 from __future__ import annotations
 

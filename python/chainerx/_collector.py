@@ -1,4 +1,4 @@
-"""Python's cycle collector, which has to see cycles through the graph."""
+"""Lets Python's cycle collector find cycles through the graph."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from chainerx._core import engine
 
 @functools.cache
 def watch() -> None:
-    """Has the engine told of collections from now on; again does nothing.
+    """Notifies the engine of collections from now on; calling it again has no effect.
 
-    Without that it finds cycles through what one array alone keeps, and no others.
+    Without that it only finds cycles through objects that one array alone keeps alive.
     """
     probe = engine.CollectorProbe()
     gc.collect(0)

@@ -1,4 +1,4 @@
-"""What this chainerx is, and what it runs on: the one place where these facts are gathered."""
+"""The configuration of this chainerx and its platform: the one place that gathers these facts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OUR_PREFIXES = ('CHAINERX_', 'CHAINER_')
 
 
 def _or_error(facts: tp.Callable[[], tp.Any]) -> tp.Any:
-    """What can't be had for a wrong setting: an ``{'error': text}`` instead."""
+    """The value of `f()`, or ``{'error': text}`` if a setting makes it fail."""
     try:
         return facts()
     except Exception as error:
@@ -108,7 +108,7 @@ def _bytes(n: int) -> str:
 
 
 def lines(info: dict[str, tp.Any]) -> tp.Iterator[tuple[str, str]]:
-    """The facts as text: what, and how it is."""
+    """The facts as lines of text: name and value."""
 
     def text(value: object) -> str:
         if isinstance(value, dict) and 'error' in value:

@@ -1,4 +1,4 @@
-"""What dtypes are, and what they give together: NumPy's functions, with bfloat16."""
+"""Properties and promotion of dtypes: NumPy's functions, extended by bfloat16."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _KINDS = {
 
 
 class _NoLimitsError(_core.DtypeError, ValueError):
-    """That of finfo and iinfo: a DtypeError as all of dtypes, a ValueError as NumPy's."""
+    """The error of finfo and iinfo: a DtypeError as for all dtypes, a ValueError like NumPy's."""
 
 
 def _dtype(op: str, x: DTypeLike | _core.ndarray) -> np.dtype:
-    """Of an array, or what numpy.dtype() takes."""
+    """The dtype of an array, or of an argument of numpy.dtype()."""
     if isinstance(x, _core.ndarray):
         return x.dtype
     try:

@@ -14,7 +14,7 @@ Path: tp.TypeAlias = 'str | os.PathLike[str]'
 
 @contextlib.contextmanager
 def replaced(path: Path, sync: bool = True) -> tp.Iterator[str]:
-    """The path of a temporary file beside ``path``, which takes its place when the block ends well.
+    """The path of a temporary file beside ``path``, which replaces it if the block succeeds.
 
     A reader sees the old file or the new one, whole, also after a crash. Permissions of an old file
     stay; a symbolic link stays and its target is replaced. What is no regular file (a pipe) is
@@ -57,7 +57,7 @@ def replaced(path: Path, sync: bool = True) -> tp.Iterator[str]:
 def remove_leftovers(folder: Path) -> None:
     """Removes temporary files that `replaced` left in a folder when its process was killed.
 
-    Those that were written to within the last hour stay: another process may be about to end one.
+    Files written to within the last hour stay: another process may be about to finish one.
     """
     with contextlib.suppress(OSError), os.scandir(os.fsdecode(folder)) as entries:
         for entry in entries:

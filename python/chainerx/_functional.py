@@ -1,4 +1,4 @@
-"""Routines that call functions of the user's on parts of arrays."""
+"""Routines that apply functions of the user to parts of arrays."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def piecewise(
 
 
 def _conditions(condlist: tp.Any, x: _core.ndarray) -> list[_core.ndarray]:
-    """The items of ``condlist``; of one condition, that alone."""
+    """The items of ``condlist``; a single condition is wrapped in a list."""
     if isinstance(condlist, (list, tuple)):
         is_one = x.ndim > 0 and not any(
             isinstance(c, (list, tuple, _core.ndarray)) or getattr(c, 'ndim', 0) for c in condlist
@@ -210,7 +210,7 @@ class vectorize:
         self.excluded = set(excluded or ())
 
     def __call__(self, *args: Argument, **kwargs: Argument) -> tp.Any:
-        """Calls the function for all elements; differentiable as it is."""
+        """Calls the function for all elements; differentiable if the function is."""
         given: dict[tp.Any, tp.Any] = {**dict(enumerate(args)), **kwargs}
         arrays = {
             key: x if isinstance(x, _core.ndarray) else _core.array(x)

@@ -1,4 +1,4 @@
-"""What NumPy has for square brackets: grids of coordinates, and arrays joined from ranges."""
+"""NumPy's objects with square brackets: grids of coordinates, and arrays joined from ranges."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if tp.TYPE_CHECKING:
 
 
 def _points(part: slice) -> _core.ndarray:
-    """A step that is imaginary, ``5j``, is the number of points, of which the last is the stop."""
+    """The points of a slice; an imaginary step, ``5j``, is their number, including the stop."""
     start = 0 if part.start is None else part.start
     if isinstance(part.step, complex):
         return _core.linspace(start, part.stop, int(abs(part.step)))
@@ -50,7 +50,7 @@ class _Grid:
 
 
 class _Joined:
-    """``r_`` and ``c_``; a string before the rest says along which axis, and with how many."""
+    """``r_`` and ``c_``; a leading string gives the axis and the number of dimensions."""
 
     def __init__(self, name: str, axis: int, ndmin: int, trans1d: int) -> None:
         self._name = name
@@ -93,7 +93,7 @@ class _Joined:
     def _lifted(
         self, x: ArrayLike, dtype: DTypeLike, device: DeviceLike | None, ndmin: int, trans1d: int
     ) -> _core.ndarray:
-        """With `ndmin` axes at least, the array's own beginning at `trans1d`."""
+        """Extends to `ndmin` axes; the array's own axes begin at `trans1d`."""
         if not isinstance(x, _core.ndarray):
             return _core.full((1,) * max(ndmin, 1), x, dtype, device=device)
         x = x.astype(dtype, False)

@@ -26,7 +26,7 @@ if tp.TYPE_CHECKING:
 
 
 def _wrap(array: np.ndarray, device: DeviceLike | None) -> _core.ndarray:
-    """Over the memory of an array that nobody else has, unless bytes may be no proper bools."""
+    """Wraps the memory of an array without other owners, unless its bytes may be invalid bools."""
     return _core.array(array, copy=array.dtype == bool, device=device)
 
 
@@ -293,7 +293,7 @@ def savez_compressed(file: PathOrFile, *args: _core.ndarray, **kwds: _core.ndarr
 
 
 def _wrap_raw(array: np.ndarray, device: DeviceLike | None) -> _core.ndarray:
-    """Two raw bytes are what a file has of bfloat16."""
+    """Reinterprets two raw bytes, which is how files store bfloat16."""
     if array.dtype == 'V2':
         import ml_dtypes
 

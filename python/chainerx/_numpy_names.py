@@ -1,4 +1,4 @@
-"""Names that are here as NumPy has them: what C calls dtypes, abstract types, indices."""
+"""Names shared with NumPy: C names of dtypes, abstract types, indices."""
 
 from numpy import byte as byte
 from numpy import cdouble as cdouble

@@ -1,4 +1,4 @@
-"""NumPy's functions on arrays of chainerx: the function of that name here, or a TypeError."""
+"""Dispatches NumPy's functions on chainerx arrays to our functions, or raises TypeError."""
 
 from __future__ import annotations
 

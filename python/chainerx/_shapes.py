@@ -1,4 +1,4 @@
-"""Questions about arrays: their shapes, and whether they share memory."""
+"""Queries of arrays: their shapes, and whether they share memory."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def broadcast_shapes(*args: int | tuple[int, ...]) -> tuple[int, ...]:
 
 
 class _Memory:
-    """NumPy's view of memory that it never reads, for it may be that of a device."""
+    """NumPy's view of memory that it never reads, since it may be that of a device."""
 
     def __init__(self, x: _core.ndarray) -> None:
         self.__array_interface__ = {

@@ -1,4 +1,4 @@
-"""How a profile is shown: the table, and the trace file."""
+"""Output of a profile: the table, and the trace file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _EVENT = struct.Struct('4q')
 
 
 def _text(operands: Operands | None) -> str:
-    """``x1 float32[2,3], x2 number``."""
+    """Operands as text: ``x1 float32[2,3], x2 number``."""
     if operands is None:
         return '(others)'
     return ', '.join(

@@ -1,4 +1,4 @@
-"""What annotations call the arguments of this package; for type checkers only.
+"""Type aliases for the arguments of this package; for type checkers only.
 
 Modules import it inside ``if tp.TYPE_CHECKING``, never at run time.
 """

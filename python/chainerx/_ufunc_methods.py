@@ -1,4 +1,4 @@
-"""Methods of NumPy's ufuncs, ``numpy.add.reduce`` and its kin, by routines that compute them."""
+"""Methods of NumPy's ufuncs, such as ``numpy.add.reduce``, computed by routines."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _lacks(ufunc: np.ufunc, method: str, names: tp.Iterable[str]) -> TypeError:
 
 
 def _given(kwargs: dict[str, Argument]) -> dict[str, tp.Any]:
-    """Without the defaults of NumPy, which are no arguments of all routines."""
+    """Drops NumPy's default values, which not all routines accept as arguments."""
     if len(kwargs.get('out', ())) == 1:  # NumPy wraps it in a tuple
         kwargs = {**kwargs, 'out': kwargs['out'][0]}
     return {k: v for k, v in kwargs.items() if v is not None}
@@ -92,7 +92,7 @@ def _reduceat(
     dtype: DTypeLike | None = None,
     out: tuple[_core.ndarray | None] = (None,),
 ) -> tp.Any:
-    """One reduction for each index, up to the next one; one that is not below it is an element."""
+    """One reduction per index, up to the next one; a single element if the next is not larger."""
     if ufunc.__name__ not in _REDUCTIONS:
         raise _lacks(ufunc, 'reduceat', _REDUCTIONS)
     rows = _core.moveaxis(x, axis, 0)
@@ -120,7 +120,7 @@ def _outer(function: Routine, a: ArrayLike, b: object, **kwargs: Argument) -> tp
 
 
 def _at(ufunc: np.ufunc, x: ArrayLike, index: Index, *values: ArrayLike) -> None:
-    """In place, where equal indices count as often as they are there."""
+    """Updates in place; equal indices count as often as they occur."""
     if not isinstance(x, _core.ndarray):
         raise TypeError(
             f'{ufunc.__name__}.at: a must be a chainerx.ndarray, got {type(x).__name__}'

@@ -1,4 +1,4 @@
-"""What a program spends: time, calls and memory of each kernel, as a table and as a trace.
+"""Profiles time, calls and memory of each kernel, as a table and as a trace.
 
 with chainerx.profile(trace=True) as profile:
     y = model(x)
@@ -29,7 +29,7 @@ _region_recorders: list[tp.Callable[[Profile], tp.ContextManager[object]]] = []
 
 
 class Row(tp.NamedTuple):
-    """What the calls of one kernel took; those of the same shapes and dtypes, if asked for."""
+    """The statistics of the calls of one kernel; by shapes and dtypes, if requested."""
 
     #: The name of the kernel, as in ``cpp/chainerx/kernels``; of one with several algorithms with
     #: the one that ran, as in ``'Conv[direct]'``.
@@ -61,7 +61,7 @@ class Row(tp.NamedTuple):
 
 
 class _Sum:
-    """Rows that are grouped."""
+    """Accumulates rows of one group."""
 
     def __init__(self) -> None:
         self.devices: set[str] = set()
@@ -177,7 +177,7 @@ class Profile:
             self._add_region(name, category, start)
 
     def _add_region(self, name: str, category: str, start: int) -> None:
-        """Of one that ends now."""
+        """Adds a region that ends now."""
         if len(self._regions) >= self._trace_limit:
             with self._lock:
                 self._dropped_regions += 1

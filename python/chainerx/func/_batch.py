@@ -1,4 +1,4 @@
-"""Batches: what stands for the examples of vmap, and how calls with them find their rules.
+"""Batches: the objects that represent the examples of vmap, and the dispatch of calls to rules.
 
 A batch is an array, or another batch, of one more axis at its front, which the function does not
 see. Levels number the vmaps that lie inside one another; the batch of the innermost is outside.
@@ -58,7 +58,7 @@ _CONTROL = 'use chainerx.where in the place of Python control flow'
 
 
 class Batched:
-    """Stands for an array of each example; looks like the array of one."""
+    """Represents an array for each example; looks like the array of one example."""
 
     __slots__ = ('__weakref__', 'array', 'level')
 
@@ -149,7 +149,7 @@ class Batched:
         _refuse('the NumPy array', 'compute with chainerx')
 
     def _known(self, what: str, instead: str) -> Operand:
-        """An example, if all are equal."""
+        """The array of one example, if all are equal; raises otherwise."""
         x = example(self)
         if x is self:
             _refuse(what, instead)
@@ -217,7 +217,7 @@ _PREFIXES = ('', 'ndarray.', 'random.', 'random.', 'random.', 'linalg.', 'specia
 
 
 def full_name(kind: int, name: str) -> str:
-    """The name of a routine with its module, by the kind of its binding."""
+    """The name of a routine with its module, derived from the kind of its binding."""
     return _PREFIXES[kind] + name
 
 
@@ -292,7 +292,7 @@ def of_example(
 
 
 def pick(x: Operand, level: Level, i: int, copy: bool = False) -> Operand:
-    """The arguments of one example; with `copy`, of their own, which a call may write to."""
+    """The arguments of one example; with `copy`, as copies that a call may write to."""
     if is_batch(x, level):
         return x.array[i].copy() if copy else x.array[i]
     if copy and is_array(x):
@@ -307,7 +307,7 @@ def pick(x: Operand, level: Level, i: int, copy: bool = False) -> Operand:
 
 
 def _without_out(name: str, function: Routine, args: Argument, kwargs: Argument) -> Operand:
-    """The arguments but for `out`, which must be None; those behind it are named then."""
+    """The arguments without `out`, which must be None; those after it become keywords."""
     at, behind = _place_of_out(name, function)
     out = None
     if 'out' in kwargs:
@@ -328,7 +328,7 @@ _places_of_out: dict[str, tuple[int | None, list[str]]] = {}
 
 
 def _place_of_out(name: str, function: Routine) -> tuple[int | None, list[str]]:
-    """Where `out` is among the positional arguments of a routine, and what comes behind it."""
+    """The index of `out` among the positional arguments, and the parameters after it."""
     if name not in _places_of_out:
         try:
             parameters = inspect.signature(function).parameters.values()
@@ -341,21 +341,21 @@ def _place_of_out(name: str, function: Routine) -> tuple[int | None, list[str]]:
 
 
 def wrap(result: Tree, level: Level) -> Operand:
-    """What a rule returns, as batches."""
+    """Wraps the result of a rule in batches."""
     if isinstance(result, (list, tuple)):
         return _tree.make(type(result), [wrap(y, level) for y in result])
     return Batched(result, level) if is_array(result) else result
 
 
 def unwrap(result: Tree, level: Level) -> Operand:
-    """What `wrap` has undone, as rules return it; what is the same for all is spread."""
+    """Undoes `wrap`: arrays as rules return them; values equal for all examples are broadcast."""
     if isinstance(result, (list, tuple)):
         return _tree.make(type(result), [unwrap(y, level) for y in result])
     return full(result, level) if is_array(result) else result
 
 
 def composed(*names: str) -> c.Callable[[Rule], Rule]:
-    """Registers a function of the routine's own arguments, which is made of other routines."""
+    """Registers a function of the routine's own arguments that is composed of other routines."""
 
     def register(function: Rule) -> Rule:
         def batching(level: Level, _: object, *args: Argument, **kwargs: Argument) -> Operand:
@@ -370,7 +370,7 @@ def composed(*names: str) -> c.Callable[[Rule], Rule]:
 def by_examples(
     name: str, level: Level, function: Routine, args: Argument, kwargs: Argument
 ) -> Operand:
-    """For a rule that does not have an answer to these arguments: with the warning."""
+    """Runs example by example, with the warning: for arguments that a rule does not support."""
     return unwrap(WITHOUT_RULE[0](name, level, function, args, kwargs), level)
 
 
@@ -407,12 +407,12 @@ def _draw(kind: int, name: str, generator: object, args: Argument, kwargs: Argum
 
 
 def is_batch(x: Operand, level: Level) -> bool:
-    """Whether it is a batch of just this level; others are payload, like arrays."""
+    """Whether it is a batch of exactly this level; batches of others are treated as arrays."""
     return type(x) is Batched and x.level is level
 
 
 def need_batch(op: str, x: Operand, level: Level) -> None:
-    """Raises if what is written to is the same for all examples."""
+    """Raises if the array that is written to is the same for all examples."""
     if not is_batch(x, level):
         raise chainerx.ChainerxError(
             f'vmap: {op} would write other values for each example into an array that is the '
@@ -421,7 +421,7 @@ def need_batch(op: str, x: Operand, level: Level) -> None:
 
 
 def example(x: Operand) -> Operand:
-    """Of a batch whose examples are all equal, one of them; others are as they are."""
+    """One example of a batch whose examples are all equal; other values unchanged."""
     while type(x) is Batched and x.level.uniform and x.level.size:
         x = x.array[0]
     return x
@@ -433,25 +433,25 @@ def is_array(x: Operand) -> bool:
 
 
 def conditions(x: Operand, others: tp.Any) -> Operand:
-    """Of a list or NumPy array the array beside others, for its axes count; or `x` as it is."""
+    """`x`; a list or NumPy array beside others becomes an array, since its axes count."""
     if not isinstance(x, (list, tuple, np.ndarray)):
         return x
     return chainerx.asarray(x, device=next(y.device for y in others if is_array(y)))
 
 
 def spread(x: Operand, n: int, at: int = 0) -> Operand:
-    """The same `n` times along a new axis; a view."""
+    """Repeats it `n` times along a new axis; a view."""
     shape = x.shape
     return chainerx.broadcast_to(chainerx.expand_dims(x, at), (*shape[:at], n, *shape[at:]))
 
 
 def full(x: Operand, level: Level) -> Operand:
-    """With the batch axis in front, whether it is a batch or the same for all."""
+    """The value with the batch axis in front, whether it is a batch or the same for all."""
     return x.array if is_batch(x, level) else spread(x, level.size)
 
 
 def lift(x: Operand, level: Level, ndim: int) -> Operand:
-    """Of a batch, its array with axes of length 1 put in so that each example has `ndim` axes."""
+    """The array of a batch, with axes of length 1 inserted so that each example has `ndim` axes."""
     if type(x) is not Batched or x.level is not level:
         return x
     array = x.array
@@ -499,7 +499,7 @@ def lower(x: Operand, levels: list[Level]) -> Operand:
 
 
 def raise_(x: Operand, levels: list[Level]) -> Operand:
-    """What `lower` has undone."""
+    """Undoes `lower`."""
     for level in levels:
         x = Batched(x, level)
     return x
@@ -511,12 +511,12 @@ def lower_all(xs: list[Operand], levels: list[Level]) -> list[Operand]:
 
 
 def raise_all(xs: list[Operand], levels: list[Level]) -> list[Operand]:
-    """What `lower_all` has undone."""
+    """Undoes `lower_all`."""
     return [raise_(x, levels) for x in xs] if levels else xs
 
 
 def flatten_arrays(tree: Tree, what: str, *names: object) -> tuple[list[Operand], _tree.Structure]:
-    """The leaves, of which each must be an array; `what` is a format of `names`."""
+    """The leaves, each of which must be an array; `what` is a format of `names`."""
     if type(tree) is chainerx.ndarray:
         return [tree], _tree.LEAF
     leaves, structure = _tree.flatten(tree)

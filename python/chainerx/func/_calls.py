@@ -1,4 +1,4 @@
-"""What a transform makes of the function it is given: a function of a list of plain arrays."""
+"""Converts the function that a transform gets to a function of a list of plain arrays."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if tp.TYPE_CHECKING:
 
 
 def check_function(op: str, fun: object) -> None:
-    """Raises where the transform is asked for, not where its result is called."""
+    """Raises when the transform is created, not when its result is called."""
     if not callable(fun):
         raise TypeError(f'{op}: fun is a {type(fun).__name__}, expected a function')
 
 
 def check_pair(op: str, result: Tree) -> tuple[Operand, Operand]:
-    """What a function returned, with has_aux."""
+    """Checks the result of a function with has_aux, which must be a pair."""
     if not isinstance(result, tuple) or len(result) != 2:
         raise TypeError(
             f'{op}: with has_aux the function must return a pair (result, aux), got '
@@ -67,7 +67,7 @@ class Split:
                 )
 
     def lowered(self) -> list[Operand]:
-        """The arrays, plain."""
+        """The arrays as plain arrays."""
         return _batch.lower_all(self.leaves, self.levels)
 
     def with_leaves(self, raw: list[Operand]) -> list[Operand]:
@@ -79,7 +79,7 @@ class Split:
         return args
 
     def trees(self, raw: list[Operand]) -> Tree:
-        """One (plain) array for each, in the form of the arguments; of the one, or a tuple."""
+        """The (plain) arrays in the structure of the arguments; a single one, or a tuple."""
         leaves = iter(_batch.raise_all(raw, self.levels))
         if self.single:
             return _tree.unflatten(self.structures[0], leaves)
@@ -99,7 +99,7 @@ def _check_argnum(op: str, n: object, args: tuple[Argument, ...]) -> int:
 
 
 class _Taken(threading.local):
-    """How many derivatives this thread has begun to take."""
+    """The number of derivatives that this thread has begun to take."""
 
     count = 0
 
@@ -112,7 +112,7 @@ def _forgotten(*_: object) -> tp.NoReturn:
 
 
 class Call:
-    """One call of the function: what it returned, next to what the library sees of it."""
+    """One call of the function: its result, and the result as the library sees it."""
 
     def __init__(
         self,
@@ -130,7 +130,7 @@ class Call:
         self.aux: Tree = None
 
     def forget(self) -> None:
-        """Drops what is for a call alone; a function may refer to what keeps its derivative."""
+        """Drops references needed during a call only, since they could form a cycle."""
         self.function = _forgotten
         self.kwargs = {}
         self.split.args = ()
@@ -171,12 +171,12 @@ class Call:
             )
 
     def result(self, raw: list[Operand]) -> Tree:
-        """The result, of these plain arrays."""
+        """The result with these plain arrays as its leaves."""
         raised = _batch.raise_all(raw[: self.count], self.split.levels)
         return _tree.unflatten(self.structure, raised)
 
     def aux_result(self, raw: list[Operand]) -> Tree:
-        """aux, of these plain arrays; what is no array in it is as it was."""
+        """aux with these plain arrays; its other objects are unchanged."""
         arrays = iter(_batch.raise_all(raw[self.count :], self.split.levels))
         leaves = [next(arrays) if _batch.is_array(x) else x for x in self.aux_leaves]
         return _tree.unflatten(self.aux_structure, leaves)
@@ -186,7 +186,7 @@ _T = tp.TypeVar('_T')
 
 
 def in_graph(op: str, function: c.Callable[..., _T], *args: Argument) -> _T:
-    """Calls what needs a graph, of which few can be alive."""
+    """Runs a call that needs a graph; only few graphs can be alive."""
     try:
         return function(*args)
     except chainerx.ChainerxError as error:

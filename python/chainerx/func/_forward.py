@@ -1,4 +1,4 @@
-"""Forward mode: changes of functions for changes of their arguments; and products with Hessians."""
+"""Forward mode: Jacobian-vector products and linearizations; Hessian-vector products."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Function = c.Callable[..., tp.Any]
 
 
 class _Linearized:
-    """A function at a point, and its derivative forward."""
+    """A function at a point, and its forward derivative."""
 
     def __init__(self, op: str, fun: Function, primals: tuple[Tree, ...], has_aux: bool) -> None:
         self.split = Split(op, primals, tuple(range(len(primals))))
@@ -93,7 +93,7 @@ def jvp_of(
     tangents: c.Sequence[Tree],
     has_aux: bool,
 ) -> Tree:
-    """`jvp`, whose errors say that they are of another function."""
+    """`jvp` whose errors name another function."""
     linearized = _Linearized(op, fun, tuple(primals), has_aux)
     pushed = linearized.push(tuple(tangents))
     result = linearized.result()
@@ -120,7 +120,7 @@ def linearize(fun: Function, *primals: Tree, has_aux: bool = False) -> Tree:
 
 
 def linearize_of(op: str, fun: Function, primals: tuple[Tree, ...], has_aux: bool) -> Tree:
-    """`linearize`, whose errors say that they are of another function."""
+    """`linearize` whose errors name another function."""
     linearized = _Linearized(op, fun, primals, has_aux)
 
     def push(*tangents: Tree) -> Tree:

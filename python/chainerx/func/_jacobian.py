@@ -1,4 +1,4 @@
-"""Matrices of derivatives: all unit vectors at once, as a batch."""
+"""Jacobians and Hessians: all unit vectors at once, as a batch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Argnums = int | c.Sequence[int]
 
 
 def _unit_vectors(x: Operand) -> Tree:
-    """One for each element: (size, *shape)."""
+    """One unit vector for each element: (size, *shape)."""
     eye = chainerx.eye(x.size, dtype=x.dtype, device=x.device)
     return chainerx.reshape(eye, (x.size, *x.shape))
 
@@ -27,7 +27,7 @@ def _unit_vectors(x: Operand) -> Tree:
 def _only(
     fun: Function, args: tuple[Argument, ...], kwargs: dict[str, Argument], split: Split
 ) -> Function:
-    """The function of the arguments in argnums alone."""
+    """The function of the arguments in argnums only."""
 
     def function(*chosen: object) -> Tree:
         full = list(args)
@@ -41,7 +41,7 @@ def _only(
 class _SameNumbers:
     """Calls functions with the random numbers of the first call.
 
-    A matrix of derivatives is one of one function: rows that drop out other elements are of none.
+    A Jacobian belongs to one function: rows with different dropout masks would not.
     """
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ def _without_aux(op: str, fun: Function) -> Function:
 def _with_aux(
     op: str, fun: Function, transform: c.Callable[[Function, _SameNumbers], Function]
 ) -> Function:
-    """A transform that calls the function as one of batches: aux is that of a call of its own."""
+    """Applies a transform that calls the function with batches; aux comes from a separate call."""
     without_aux = _without_aux(op, fun)
 
     @functools.wraps(fun)
@@ -77,26 +77,26 @@ def _with_aux(
 
 
 def _in_dtype_of(x: Operand, d: Operand) -> Tree:
-    """The derivative by real `x`, as backward has it: in its dtype, or complex of its precision."""
+    """The derivative by real `x` as in backward: in its dtype, or complex of the same precision."""
     dtype = chainerx.promote_types(x.dtype, 'complex64') if d.dtype.kind == 'c' else x.dtype
     return d.astype(dtype, copy=False)
 
 
 def _by_complex(x: Operand, along_real: Operand, along_imaginary: Operand) -> Tree:
-    """The derivative by complex `x`, as backward has it: of the real part of the result."""
+    """The derivative by complex `x` as in backward: of the real part of the result."""
     a, b = [chainerx.real(d).astype(x.dtype, copy=False) for d in (along_real, along_imaginary)]
     return a - 1j * b
 
 
 def _at(structure: _tree.Structure, leaves: list[Operand], i: int, value: Operand) -> Tree:
-    """A tree of zeros, but for one leaf."""
+    """A tree of zeros except for one leaf."""
     return _tree.unflatten(
         structure, [value if k == i else chainerx.zeros_like(x) for k, x in enumerate(leaves)]
     )
 
 
 def _stack(trees: list[Tree], structure: _tree.Structure, like: list[Operand], axis: int) -> Tree:
-    """One tree of several, with one more axis; of none, with leaves of the shapes of `like`."""
+    """Stacks trees along a new axis; without trees, leaves of length 0 with shapes of `like`."""
     if not trees:
         at = [axis % (x.ndim + 1) for x in like]
         shapes = [(*x.shape[:k], 0, *x.shape[k:]) for x, k in zip(like, at, strict=True)]
@@ -111,7 +111,7 @@ def _stack(trees: list[Tree], structure: _tree.Structure, like: list[Operand], a
 
 
 def _with_imaginary(arguments: list[Tree], real: Operand, imaginary: Operand) -> Tree:
-    """The gradients by real arguments, of both parts of the result."""
+    """The gradients by real arguments of both parts of the result."""
     parts, structure = _tree.flatten(real)
     others, _ = _tree.flatten(imaginary)
     return _tree.unflatten(

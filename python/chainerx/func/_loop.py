@@ -1,4 +1,4 @@
-"""What has no batching rule runs once per example."""
+"""Runs routines without a batching rule once per example."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def call(name: str, level: Level, function: Routine, args: Argument, kwargs: Arg
 class Fallback:
     """Calls a function for all directions at once, or if that fails, takes them one by one.
 
-    It says nothing of vmap, so it may ask for what batches do not have: values, memory, hooks.
+    The warning does not name vmap; the function may ask for values, memory or hooks.
     """
 
     def __init__(self, op: str) -> None:
@@ -111,7 +111,7 @@ class Fallback:
         self.failed = False
 
     def __call__(self, at_once: c.Callable[[], Tree], each: c.Callable[[], Tree]) -> Tree:
-        """The first of the two that works."""
+        """Returns `at_once()` if it works, else `each()`."""
         if self.failed:
             return each()
         try:
@@ -136,7 +136,7 @@ class Fallback:
 
 
 def _outside() -> int:
-    """How many calls above that of `warn` the caller of the library is."""
+    """The number of stack frames between `warn` and the caller of the library."""
     frame: tp.Any = sys._getframe(1)
     level = 1
     while frame.f_back is not None and str(frame.f_globals.get('__name__')).startswith(_PACKAGE):
@@ -146,7 +146,7 @@ def _outside() -> int:
 
 
 def each(name: str, level: Level, function: Routine, args: Argument, kwargs: Argument) -> Tree:
-    """The same without a word."""
+    """Runs the routine for each example, without a warning; stacks the results."""
     if level.size == 0:
         raise chainerx.NotImplementedError(
             f'vmap: {name} has no batching rule, and without examples there is nothing to run'

@@ -1,4 +1,4 @@
-"""Operators and methods of batches: those of arrays, by way of the routines that they stand for."""
+"""Operators and methods of batches, implemented by the corresponding routines."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _is_backprop_required(self: Batched, *args: Argument, **kwargs: Argument) ->
 
 
 def _of_part(name: str) -> property:
-    """The real or the imaginary part, which can be set."""
+    """A property for the real or the imaginary part, which can be set."""
 
     def write(self: Batched, value: Operand) -> None:
         _batch.call(f'ndarray.{name}', _set_part(name), (self, value), {})

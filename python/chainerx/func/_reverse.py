@@ -107,7 +107,7 @@ def grad(fun: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function
 
 
 def gradient_of(op: str, fun: Function, argnums: Argnums, has_aux: bool) -> Function:
-    """`grad`, whose errors say that they are of another function."""
+    """`grad` whose errors name another function."""
     both = _value_and_grad(op, fun, argnums, has_aux)
 
     @functools.wraps(fun)
@@ -143,13 +143,13 @@ def vjp(fun: Function, *primals: Tree, has_aux: bool = False) -> Tree:
 
 
 def vjp_of(op: str, fun: Function, primals: tuple[Tree, ...], has_aux: bool) -> Tree:
-    """`vjp`, whose errors say that they are of another function."""
+    """`vjp` whose errors name another function."""
     pull = _Pull(op, fun, primals, has_aux)
     return (pull.result, pull, pull.aux) if has_aux else (pull.result, pull)
 
 
 class _Pull:
-    """What `vjp` returns."""
+    """The pullback that `vjp` returns."""
 
     def __init__(self, op: str, fun: Function, primals: tuple[Tree, ...], has_aux: bool) -> None:
         split = Split(op, primals, tuple(range(len(primals))))
@@ -257,6 +257,6 @@ class NumpyState:
 
 
 def _is_same(state: Operand, other: Operand) -> bool:
-    """Whether two states of NumPy's global generator are one."""
+    """Whether two states of NumPy's global generator are equal."""
     pairs = zip(state, other, strict=True)
     return all(bool((a == b).all()) if hasattr(a, 'all') else a == b for a, b in pairs)

@@ -1,7 +1,7 @@
-"""Batching rules of what computes element by element, along axes, or moves axes.
+"""Batching rules of elementwise routines, of routines along axes, and of those that move axes.
 
 A rule gets the level, the routine and its arguments (`_batch.rule`). Axes that count from the end
-of an example are the same in the batch, so that is what all axes are made to do.
+of an example are the same in the batch, so the rules make all axes negative.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def _same_shapes(level: Level, function: Routine, x1: Operand, x2: Operand) -> O
 
 
 def axis_of(op: str, axis: tp.SupportsIndex, ndim: int, name: str = 'axis') -> int:
-    """An axis of an example, from the end: the same in the batch."""
+    """An axis of an example as a negative index, which is the same in the batch."""
     i = operator.index(axis)
     if not -ndim <= i < ndim:
         raise chainerx.DimensionError(
@@ -137,7 +137,7 @@ def axis_of(op: str, axis: tp.SupportsIndex, ndim: int, name: str = 'axis') -> i
 
 
 def axes_of(op: str, axes: Axis | None, ndim: int, name: str = 'axis') -> tuple[int, ...]:
-    """Axes of an example; None is all of them."""
+    """The axes of an example; None means all of them."""
     if axes is None:
         return tuple(range(-ndim, 0))
     if isinstance(axes, (tuple, list)):
@@ -150,17 +150,17 @@ def _name(function: Routine) -> str:
 
 
 def _inner(batch: Operand) -> Operand:
-    """The array of a result that is a batch already."""
+    """The array of a result that is already a batch."""
     return batch.array
 
 
 def _flat(x: Operand) -> Operand:
-    """Each example as one axis."""
+    """Flattens each example to one axis."""
     return chainerx.reshape(x, (x.shape[0], _size(x.shape[1:])))
 
 
 def _reversed(x: Operand) -> Operand:
-    """The axes of each example in the opposite order."""
+    """Reverses the axes of each example."""
     return chainerx.transpose(x, (0, *range(x.ndim - 1, 0, -1)))
 
 
@@ -253,7 +253,7 @@ def _has_batch(x: Operand, level: Level) -> bool:
 
 
 def _roll_by_batches(a: Operand, shift: Operand, axis: Axis | None) -> Operand:
-    """By one shift for each axis; what is one array has all of them."""
+    """Rolls by one shift for each axis; a single array has the shifts of all axes."""
     if is_array(shift):
         if shift.ndim > 1 or shift.dtype.kind not in 'iu':
             raise TypeError(
@@ -492,7 +492,7 @@ _PAD_OPTIONS = {
 
 
 def _for_all_axes(value: Operand, n: int, none: object) -> Operand:
-    """Values for each of `n` axes, with those for the batch axis in front; others as they are."""
+    """Values for each of `n` axes, preceded by those for the batch axis; other values unchanged."""
     if not isinstance(value, (tuple, list)) or len(value) != n or n == 1:
         return value
     if not all(isinstance(v, (tuple, list)) for v in value):

@@ -58,7 +58,7 @@ def _take(
 
 
 def _in_range(index: Index, n: int, mode: str | None) -> Operand:
-    """Indices that x[...] takes as `take` does with this mode."""
+    """Maps indices to the range that x[...] accepts, as `take` does with this mode."""
     if mode == 'clip':
         return chainerx.clip(index, 0, n - 1)
     return chainerx.remainder(index, n) if mode == 'wrap' else index
@@ -73,7 +73,7 @@ def _getitem(level: Level, function: Routine, x: Operand, index: Index) -> Opera
 
 
 def _expand(x: Operand, items: list[Index]) -> list[Operand]:
-    """With slices in the place of '...', and one item for each axis."""
+    """Replaces '...' by slices, so that there is one item for each axis."""
     items = [
         chainerx.asarray(item, dtype=None if item else 'int64', device=x.device)
         if isinstance(item, list)
@@ -97,7 +97,7 @@ def _expand(x: Operand, items: list[Index]) -> list[Operand]:
 
 
 def _gather(level: Level, function: Routine, x: Operand, items: list[Index]) -> Operand:
-    """With arrays among the indices."""
+    """Indexes with arrays among the indices."""
     index, order, start = _translate(level, x, items)
     if not is_batch(x, level):
         return chainerx.moveaxis(function(x, index), start, 0)
@@ -148,7 +148,7 @@ def _items(index: Index) -> tuple[list[Index], bool]:
 
 
 def _place(level: Level, x: Operand, index: Index, value: Operand) -> tuple[Operand, Operand]:
-    """For writing: the index into the array of all, and the values as they go there."""
+    """For writing: the index into the array of all examples, and the values in matching axes."""
     items, with_arrays = _items(index)
     if not with_arrays:
         if is_batch(value, level):
@@ -169,7 +169,7 @@ def _place(level: Level, x: Operand, index: Index, value: Operand) -> tuple[Oper
 
 
 def _without_ones(value: Operand, ndim: int) -> Operand:
-    """With at most so many axes: those of length 1 in front of them go."""
+    """Drops leading axes of length 1, down to `ndim` axes."""
     extra = value.ndim - ndim
     if extra <= 0:
         return value
@@ -203,7 +203,7 @@ def _mask_of_each(x: Operand, index: Index) -> tuple[Operand, int] | None:
 
 
 def _for_any_mask(op: str, value: Operand, behind: int, x: Operand) -> Operand:
-    """Values that broadcast to any number of elements."""
+    """Values that broadcast to any number of selected elements."""
     if isinstance(value, (list, tuple)):
         value = chainerx.asarray(value, device=x.device)
     if not is_array(value):
@@ -248,7 +248,7 @@ class At:
         return self.x[self.index].copy()
 
     def apply(self, func: Routine) -> Operand:
-        """With what a function makes of them."""
+        """Applies a function to the elements."""
         return self.set(func(self.get()))
 
 
@@ -352,7 +352,7 @@ def _put(
 
 
 def put(a: Operand, ind: Operand, v: Operand, mode: str = 'raise') -> None:
-    """Writes to places that are counted in C order; the values begin anew at their end."""
+    """Writes to flat indices in C order; the values repeat if there are too few."""
     ind, v = chainerx.ravel(_array(ind, a)), chainerx.ravel(_array(v, a))
     if ind.size == 0 or v.size == 0:
         return

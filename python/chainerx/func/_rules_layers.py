@@ -17,7 +17,7 @@ if tp.TYPE_CHECKING:
 
 
 def _merge(x: Operand) -> Operand:
-    """The examples of the batch, which are batches of images themselves, as one."""
+    """Merges the batch axis with that of the images, which are batches themselves."""
     return chainerx.reshape(x, (x.shape[0] * x.shape[1], *x.shape[2:]))
 
 
@@ -158,7 +158,7 @@ def _batch_norm(
     *args: Argument,
     **kw: Argument,
 ) -> Operand:
-    """The batch is one more axis that the statistics are not taken over."""
+    """The batch is an additional axis that is not reduced by the statistics."""
     op = function.__name__
     if op == 'batch_norm':
         names = ['running_mean', 'running_var', 'eps', 'decay', 'axis']
@@ -205,7 +205,7 @@ def _move(batch_norm: tp.Any, arrays: list[Operand], named: dict[str, Argument])
 
 
 def _kept(v: Operand, kept: tuple[int, ...], level: Level) -> Operand:
-    """Without the axes of length 1; a view."""
+    """Drops the axes of length 1; a view."""
     return chainerx.reshape(v, (level.size, *kept))
 
 
@@ -292,14 +292,14 @@ def _accuracy(y: Operand, t: Operand, ignore_label: int | None = None) -> Operan
 
 @rule('lstm', 'slstm', 'tree_lstm')
 def _lstm(level: Level, function: Routine, *args: Argument, **kw: Argument) -> Operand:
-    """The rows of all examples, those of one place beside one another: fewer may go on."""
+    """Interleaves the rows of all examples by position, since later steps may have fewer rows."""
     named = {k: _rows(x, level, 0) for k, x in kw.items()}
     c, h = function(*[_rows(x, level, 0) for x in args], **named)
     return _examples(c, level, 0), _examples(h, level, 0)
 
 
 def _rows(x: Operand, level: Level, axis: int) -> Operand:
-    """With the examples inside of an axis."""
+    """Merges the examples into an inner axis."""
     if x.ndim <= axis:
         raise chainerx.DimensionError(f'lstm: an array of shape {x.shape} has no axis {axis}')
     y = chainerx.moveaxis(full(x, level), 0, axis + 1)
@@ -308,7 +308,7 @@ def _rows(x: Operand, level: Level, axis: int) -> Operand:
 
 
 def _examples(y: Operand, level: Level, axis: int) -> Operand:
-    """What `_rows` has undone."""
+    """Undoes `_rows`."""
     shape = y.shape
     n = shape[axis] // level.size if level.size else 0
     y = chainerx.reshape(y, (*shape[:axis], n, level.size, *shape[axis + 1 :]))

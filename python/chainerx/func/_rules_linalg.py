@@ -23,7 +23,7 @@ if tp.TYPE_CHECKING:
 def _of_matrices(
     level: Level, function: Routine, a: Operand = None, *args: Argument, **kw: Argument
 ) -> Operand:
-    """Matrices are the last two axes, so one more in front changes nothing."""
+    """Matrices are the last two axes, so an additional leading axis changes nothing."""
     for name in ('x', 'A'):
         a = kw.pop(name, a)
     if a.ndim < 2 and function.__name__ == 'matrix_rank':

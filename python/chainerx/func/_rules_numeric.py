@@ -69,7 +69,7 @@ def _trapezoid(
 
 
 def _of_widths(y: Operand, dx: Operand, axis: int) -> Operand:
-    """The integral, where widths may be other ones for each place and example."""
+    """The integral with widths that may differ between positions and examples."""
     last = (slice(None),) * (-1 - axis)
     left, right = y[(..., slice(None, -1), *last)], y[(..., slice(1, None), *last)]
     return chainerx.sum(dx * (left + right) / 2, axis)
@@ -107,7 +107,7 @@ def _correlate(a: Operand, v: Operand, mode: str = 'valid') -> Operand:
 
 
 def _correlate_longer(a: Operand, v: Operand, mode: str) -> Operand:
-    """Sums of products of `v` and the windows of `a`, which is no shorter."""
+    """Sums of products of `v` and the windows of `a`, which is at least as long."""
     n = v.size
     edges = {'full': (n - 1, n - 1), 'same': (n // 2, n - 1 - n // 2), 'valid': (0, 0)}
     if a.ndim != 1 or v.ndim != 1 or n == 0 or mode not in edges:
@@ -169,7 +169,7 @@ def _cov(
 
 
 def _variables(m: Operand, rowvar: bool) -> Operand:
-    """One row for each variable."""
+    """Arranges one row for each variable."""
     if m.ndim > 2:
         raise chainerx.DimensionError(f'cov: an array has {m.ndim} axes, expected at most 2')
     if m.ndim < 2:

@@ -1,4 +1,4 @@
-"""Batching rules of what orders elements, searches among them, or runs along an axis."""
+"""Batching rules of routines that sort elements, search among them, or run along an axis."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def _searchsorted(
 
 
 def _ranks(x: Operand) -> Operand:
-    """The place that each element gets by a stable sort."""
+    """The rank of each element in a stable sort."""
     return chainerx.argsort(chainerx.argsort(x, stable=True), stable=True)
 
 

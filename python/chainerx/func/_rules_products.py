@@ -15,7 +15,7 @@ if tp.TYPE_CHECKING:
 
 
 def _in_dtype(dtype: DTypeLike | None, *operands: Operand) -> tuple[Operand, ...]:
-    """The operands of a product in a dtype, which is of no lower kind: positive() sees to that."""
+    """Casts the operands of a product to a dtype of no lower kind, as positive() checks."""
     if dtype is None:
         return operands
     return tuple([chainerx.positive(x, dtype=dtype) for x in operands])
@@ -209,7 +209,7 @@ def _einsum(level: Level, function: Routine, *operands: Operand, **kw: Argument)
 
 
 def _subscripts(operands: tuple[Operand, ...]) -> tuple[list[str], str | None, list[Operand]]:
-    """The terms, what comes out (None if it is not said), and the arrays."""
+    """The terms, the output term (None if omitted), and the arrays."""
     if isinstance(operands[0], str):
         text = operands[0].replace(' ', '')
         inputs, arrow, output = text.partition('->')

@@ -1,4 +1,4 @@
-"""What random numbers are inside of vmap."""
+"""Batching rules of random numbers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _parameters(name: str) -> list[str]:
 
 
 def _again(function: Routine) -> Routine:
-    """The same, with the same numbers each time."""
+    """The same function, drawing the same numbers each time."""
     draws = functional.SameDraws()
 
     @functools.wraps(function)
@@ -41,7 +41,7 @@ def _again(function: Routine) -> Routine:
 
 
 def _numbers(level: Level, function: Routine, *args: Argument, **kw: Argument) -> Operand:
-    """Routines of numbers take all that is drawn at once; those of arrays go by examples."""
+    """Routines of numbers draw for all examples at once; those of arrays run by examples."""
     values = [*args, *kw.values()]
     if any(is_batch(x, level) for x in values):
         if level.randomness == 'same':

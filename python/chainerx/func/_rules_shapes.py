@@ -1,4 +1,4 @@
-"""Batching rules of routines that put arrays together, take them apart, and build from them."""
+"""Batching rules of routines that join, split and construct arrays."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _append(arr: Operand, values: Operand, axis: int | None = None) -> Operand:
 
 
 def _array(x: Operand, like: Operand) -> Operand:
-    """An array or a batch, as it is; numbers and lists beside `like`."""
+    """An array or a batch unchanged; converts numbers and lists beside `like`."""
     return x if is_array(x) else chainerx.asarray(x, device=like.device)
 
 
@@ -42,7 +42,7 @@ def _block(arrays: Operand) -> Operand:
 
 
 def _depth(arrays: Operand) -> tuple[int, int]:
-    """How deep the lists are, and the most axes of what is in them."""
+    """The nesting depth of the lists, and the maximum number of axes of their items."""
     if not isinstance(arrays, list):
         return 0, arrays.ndim if is_array(arrays) else 0
     if not arrays:
@@ -175,7 +175,7 @@ def _compress(
 
 
 def refuse_mask() -> tp.NoReturn:
-    """Raises as a mask selects."""
+    """Raises, since the number of selected elements would differ between examples."""
     raise TypeError(
         'vmap: a mask that is another one for each example selects other numbers of elements; use '
         'chainerx.where'

@@ -1,4 +1,4 @@
-"""Arguments and results made of tuples, lists and dicts; what is none of them is a leaf."""
+"""Arguments and results made of tuples, lists and dicts; any other object is a leaf."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Leaves = list[tp.Any]
 
 
 class Structure:
-    """What a tree is without its leaves."""
+    """A tree without its leaves."""
 
     __slots__ = ('count', 'keys', 'kind', 'parts')
 
@@ -57,7 +57,7 @@ NONE = Structure(None, None, ())
 
 
 def flatten(tree: Tree) -> tuple[Leaves, Structure]:
-    """The leaves in order (a dict's in that of its keys), and what is left of the tree."""
+    """The leaves in order (those of a dict by sorted keys), and the structure of the tree."""
     leaves: Leaves = []
     return leaves, _flatten(tree, leaves)
 
@@ -97,7 +97,7 @@ def _unflatten(structure: Structure, leaves: c.Iterator[Operand]) -> Tree:
 
 
 def make(kind: type, parts: list[Tree]) -> Tree:
-    """A list, a tuple, or one with names."""
+    """Makes a list, a tuple, or a named tuple."""
     return kind(*parts) if hasattr(kind, '_fields') else kind(parts)
 
 

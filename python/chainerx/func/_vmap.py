@@ -1,4 +1,4 @@
-"""vmap: a function of one example becomes one of a batch."""
+"""vmap: maps a function of one example to a function of a batch."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ class _Inputs:
         self.size = next(iter(sizes.values()))
 
     def part(self, start: int, stop: int) -> _Inputs:
-        """Some of the examples."""
+        """A chunk of the examples."""
         part = object.__new__(_Inputs)
         part.structure = self.structure
         part.axes = self.axes
@@ -211,7 +211,7 @@ def _unwrap(y: Operand, level: Level, axis: int | None) -> Tree:
 
 
 def _join(parts: list[Tree], out_axes: Tree) -> Tree:
-    """The results for all chunks, side by side."""
+    """Concatenates the results of all chunks."""
     columns = []
     structure = _tree.NONE
     for part in parts:

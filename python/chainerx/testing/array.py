@@ -1,4 +1,4 @@
-"""Comparison of arrays of NumPy and of chainerx, each in either place."""
+"""Comparison of arrays of NumPy and of chainerx in either order."""
 
 from __future__ import annotations
 

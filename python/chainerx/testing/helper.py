@@ -1,4 +1,4 @@
-"""Decorators that run one test body with chainerx and with NumPy, and makers of odd arrays."""
+"""Decorators that run one test body with chainerx and with NumPy; constructors of odd arrays."""
 
 from __future__ import annotations
 

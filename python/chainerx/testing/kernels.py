@@ -1,4 +1,4 @@
-"""Checks around kernels, and what is known of single operations."""
+"""Checks of kernel calls, and queries of single operations."""
 
 from __future__ import annotations
 

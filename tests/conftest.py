@@ -76,14 +76,14 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture(scope='module', autouse=True)
 def small_heap():
-    """Collections visit what the tests of a module make, not all that was there before."""
+    """Makes collections visit the garbage of a module's tests, not all older objects."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture(autouse=True)
 def same_random_numbers():
-    """Each test draws the same, whatever ran before it and in which process."""
+    """Each test draws the same numbers, whatever ran before it and in which process."""
     import chainerx
     import numpy as np
 
@@ -93,7 +93,7 @@ def same_random_numbers():
 
 @pytest.fixture(scope='session')
 def build_library():
-    """Compiles a text of C++ to a shared library."""
+    """Compiles C++ source text to a shared library."""
 
     def build(library, source, *options):
         compiler = os.environ.get('CXX') or shutil.which('c++') or shutil.which('g++')
@@ -108,10 +108,10 @@ def build_library():
 
 @pytest.fixture(scope='session')
 def build_backend(build_library, tmp_path_factory):
-    """Builds a backend of tests/cpp, by default toy_backend.cc, under a name of one's choice.
+    """Builds a backend of tests/cpp, by default toy_backend.cc, under a chosen name.
 
-    That one computes on host memory. An edit is a text of it and what that becomes. The path of the
-    library is in a folder that CHAINERX_PATH may name; who asks again gets the same.
+    It computes on host memory. An edit is a pair of a text of the source and its replacement. The
+    library is in a folder that CHAINERX_PATH may name; equal arguments return the same library.
     """
     import chainerx
 
@@ -131,9 +131,9 @@ def build_backend(build_library, tmp_path_factory):
 
 @pytest.fixture(scope='session')
 def async_toy(build_backend):
-    """The name of the devices whose kernels run later, on memory that the host can't touch.
+    """The name of the devices whose kernels run later, on memory that the host can't access.
 
-    They are there for the default context from now on.
+    They exist in the default context from now on.
     """
     import chainerx
 

@@ -1,9 +1,9 @@
 """Checks that nothing in the C++ library is made by the first thread that passes.
 
-A ``static`` of a function whose value is not known to the compiler has a guard: the first thread
-makes it, others wait. A process that forks meanwhile has a child in which that thread is not there
-and all who pass wait for ever. Use ``Lazy`` of core/fork_mutex.h, or ``constinit``. What threads
-have one of each is fine.
+A ``static`` of a function without a constant initializer has a guard: the first thread
+initializes it, others wait. If the process forks meanwhile, the child lacks that thread, and all
+who pass wait for ever. Use ``Lazy`` of core/fork_mutex.h, or ``constinit``. Thread-local statics
+are fine.
 
 Run it as ``python tools/check_guards.py <build folder>``.
 """

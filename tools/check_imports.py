@@ -51,7 +51,7 @@ def find_imports(tree: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
 
 
 def imported_by(name: str, path: Path, modules: dict[str, Path]) -> dict[str, int]:
-    """The modules that module ``name`` imports, each with a line where it does."""
+    """The modules that module ``name`` imports, each with the line of an import."""
     found: dict[str, int] = {}
     package = name if path.name == '__init__.py' else name.rpartition('.')[0]
     for node in find_imports(ast.parse(path.read_text(), str(path))):

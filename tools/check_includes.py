@@ -65,7 +65,7 @@ def below(room: str) -> set[str]:
 
 
 def room_of(name: tuple[str, ...]) -> str | None:
-    """That of a path within the sources, if it is one of a backend; '' for the backend's own."""
+    """The room of a path within the sources of a backend; '' for the backend's own folder."""
     if name[0] not in ('native', 'cuda'):
         return None
     return name[1] if len(name) > 2 else ''

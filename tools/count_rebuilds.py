@@ -1,4 +1,4 @@
-"""Counts what is compiled again when a family of kernels gets a row more.
+"""Counts the sources that are compiled again when a family of kernels gets another row.
 
 A new kernel must rebuild its family and the table, not the world: who calls or implements a kernel
 includes its family's header, and only ``kernels/table.cc`` knows them all. This reads from ninja
@@ -52,7 +52,7 @@ def dependents(build: Path) -> dict[str, set[str]]:
 
 
 def headers(part: str, family: str) -> set[str]:
-    """Those of the name of a family in a part of the sources: one, or none."""
+    """The headers with the name of a family in a part of the sources: one, or none."""
     return {str(p.relative_to(ROOT)) for p in (ROOT / 'chainerx' / part).rglob(f'{family}.h')}
 
 
@@ -61,7 +61,7 @@ def rows_of_a_family(source: str) -> bool:
 
 
 def reason(family: str, rows: str, source: str) -> str | None:
-    """Why a source may depend on the rows: it is the family's, the table, or asks for them."""
+    """Why a source depends on the rows: it is the family's, the table, or a user of them."""
     if source == 'chainerx/kernels/table.cc':
         return 'table'
     if Path(source).stem == family:

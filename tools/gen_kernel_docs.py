@@ -1,6 +1,6 @@
 """Writes docs/kernels.md, the list of all kernels, or checks that it is current.
 
-What the operands are comes from the built module, the prose from the comments above the rows.
+The operands come from the built module, the prose from the comments above the rows.
 
     python tools/gen_kernel_docs.py           writes docs/kernels.md
     python tools/gen_kernel_docs.py --check   fails if it differs
@@ -35,7 +35,7 @@ the inputs itself; an `attr` is a value. What each kernel may rely on:
 def comments(rows: Path) -> dict[str, str]:
     """The comment above each row; rows without one share that of the row before.
 
-    That of no name is what stands above a blank line at the head of the file: it is for all rows.
+    The key '' has the comment above a blank line at the head of the file: it is for all rows.
     """
     head, _, rest = rows.read_text(encoding='utf-8').partition('\n\n')
     lines = head.splitlines()

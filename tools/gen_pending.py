@@ -1,4 +1,4 @@
-"""Writes what the package and the docs say of names of Chainer v7 that are not here.
+"""Writes the lists of missing names of Chainer v7 in the package and the docs.
 
 The one list is tests/conformance/pending.txt.
 
@@ -33,7 +33,7 @@ PENDING: tp.Final[dict[str, dict[str, str]]] = {
 
 
 def read(text: str) -> dict[str, dict[str, list[str]]]:
-    """The names, by module and reason. A final * stands for all that begin so."""
+    """The names, by module and reason. A final * matches all names with that prefix."""
     names: dict[str, dict[str, list[str]]] = {}
     for line in text.splitlines():
         if line and not line.startswith('#'):

@@ -1,7 +1,7 @@
 """Writes the type stubs of chainerx._core from the built module, or checks that they are current.
 
-The table of bindings in C++ knows every signature; this prints it as Python. What nanobind binds is
-printed by nanobind itself.
+The table of bindings in C++ has every signature; this prints it as Python. nanobind prints the
+functions that it binds.
 
     python tools/gen_stubs.py           writes python/chainerx/_core/*.pyi
     python tools/gen_stubs.py --check   fails if a file differs
@@ -92,12 +92,12 @@ SETTERS = {
 
 
 def _qualify(annotation: str) -> str:
-    """chainerx exports bool, int and float of its own, so the builtins need their full names."""
+    """chainerx exports its own bool, int and float, so the builtins need their full names."""
     return re.sub(r'(?<![\w.])(bool|int|float)(?!\w)', r'builtins.\1', annotation)
 
 
 def _array_likes(parameters: str) -> str:
-    """What calls convert, by cpp/chainerx/python/array_likes.h, may be a number or a list."""
+    """Lets arguments that array_likes.h (cpp/chainerx/python) converts be numbers or lists, too."""
 
     def annotation(match: re.Match[str]) -> str:
         name, types = match.groups()
@@ -217,7 +217,7 @@ def _named_tuples(module: types.ModuleType) -> str:
 
 
 def _bound(value: object) -> object:
-    """What nanobind bound, behind a function or method that shows its signature to inspect."""
+    """The object that nanobind bound, behind the builtin that shows its signature to inspect."""
     function = getattr(value, '__func__', value)
     behind = getattr(function, '__self__', None)
     return behind if type(behind).__module__ == 'nanobind' else value

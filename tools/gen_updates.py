@@ -69,7 +69,7 @@ ATOM: tp.Final = 3
 
 
 class Expr(tp.NamedTuple):
-    """C++ text; whether it is of type T, not double; how strongly its operator binds."""
+    """C++ text, whether it has type T or double, and the precedence of its operator."""
 
     text: str
     is_array: bool
@@ -123,7 +123,7 @@ class Translator:
         return f'const {"T" if value.is_array else "double"} {name} = {value.text};'
 
     def array(self, value: Expr) -> str:
-        """Text of type T."""
+        """C++ text of type T."""
         return value.text if value.is_array else f'c({value.text})'
 
     def call(self, function: str, args: list[ast.expr], *more: Expr) -> Expr:
@@ -172,7 +172,7 @@ def body_of(function: tp.Callable[..., tp.Any]) -> list[ast.stmt]:
 
 
 def split(function: tp.Callable[..., tp.Any], options: collections.abc.Container[str]) -> tp.Any:
-    """Parameters of a function: by position, by keyword only, and the optional ones left out."""
+    """Parameters of a function: positional, keyword-only, and omitted optional ones."""
     lists: tuple[list[str], list[str], list[str]] = [], [], []
     for name, p in inspect.signature(function).parameters.items():
         is_absent = p.default is not p.empty and name not in options
@@ -208,7 +208,7 @@ def numbers_of(rule: tp.Any, options: tuple[str, ...]) -> collections.abc.Iterat
 
 
 def macro(begin: str, statements: collections.abc.Iterable[str]) -> str:
-    """A row: in one line, or with a line for each statement."""
+    """A row: on one line, or with a line for each statement."""
     lines = list(statements)
     row = ' '.join([begin, *lines]) + ')'
     if len(row) <= 100:
@@ -220,7 +220,7 @@ def macro(begin: str, statements: collections.abc.Iterable[str]) -> str:
 
 
 def text() -> str:
-    """What the file should be."""
+    """The expected content of the file."""
     rules = {getattr(optimizers, name)._rule_class for name in dir(optimizers) if name[0].isupper()}
     found = {row: (rule, options) for rule in rules for options, row in rule._rows.items()}
     rows = [line for row in NAMES for line in rows_of(*found.pop(row))]

@@ -32,7 +32,7 @@ def pytest_generate_tests(metafunc):
 
 @pytest.fixture(autouse=True)
 def same_threads_afterwards():
-    """A test may set the number of threads; the next one has what the process began with."""
+    """A test may set the number of threads; the next one starts with the original number."""
     import chainerx
 
     before = chainerx.get_num_threads()
@@ -43,7 +43,7 @@ def same_threads_afterwards():
 
 @pytest.fixture
 def device(request):
-    """The device under test, made the default one."""
+    """The device under test, made the default device."""
     import chainerx
 
     if request.param.startswith('async_toy'):

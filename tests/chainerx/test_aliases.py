@@ -1,4 +1,4 @@
-"""Which results are views, and which are copies even where there is nothing to do."""
+"""Which results are views, and which are copies even if there is nothing to compute."""
 
 import chainerx as chx
 import numpy as np

@@ -1,4 +1,4 @@
-"""Each public function, class, method and property says what it is, and how it is called."""
+"""Each public function, class, method and property has a docstring and a signature."""
 
 import ast
 import builtins
@@ -78,14 +78,14 @@ CALLABLES = {n: v for n, v in MEMBERS.items() if callable(v) and not isinstance(
 
 
 def section(text, heading):
-    """What stands under a heading; None without it."""
+    """The text under a heading; None without it."""
     parts = re.split(r'^(Args|Returns|Yields|Raises|Note|Source):', text, flags=re.M)
     found = dict(zip(parts[1::2], parts[2::2], strict=True))
     return found.get(heading)
 
 
 def described(text):
-    """The parameters that entries are about: ``a, b (int): text``."""
+    """The parameters that entries describe: ``a, b (int): text``."""
     for entry in re.findall(r'^    (\S(?:[^:(]|\(.*?\))*):', text, re.M | re.S):
         yield from re.findall(r'\w+', re.sub(r'\(.*?\)', '', entry, flags=re.S))
 
@@ -99,7 +99,7 @@ def test_signature(name):
 
 
 def stub_results():
-    """What the functions return, by name: as the stubs say, or else the code."""
+    """The return annotations of functions by name: from the stubs, or else from the code."""
     folder = pathlib.Path(chx.__file__).parent / '_core'
     for module, file in (
         ('chainerx', '__init__'),
@@ -136,7 +136,7 @@ CLASSES = {n: v for n, v in MEMBERS.items() if isinstance(v, type)}
 
 @pytest.mark.parametrize('name', CLASSES)
 def test_class(name):
-    """Has a docstring of its own, and a signature; that of what no call makes says so."""
+    """It has its own docstring, and a signature; that of a class without a constructor says so."""
     cls = CLASSES[name]
     assert cls.__doc__
     assert '--' not in cls.__doc__
@@ -208,7 +208,7 @@ def test_methods_of_objects_have_signatures():
 
 
 def test_calls_of_described_functions():
-    """They are passed on: by position, by keyword, with the errors that they had."""
+    """They are forwarded: by position, by keyword, with their original errors."""
     context = chx.get_default_context()
     assert context.get_device('native', 1) is context.get_device(device='native', index=1)
     assert chx.get_device('native', index=1) is chx.get_device('native:1')

@@ -32,7 +32,7 @@ each_op = pytest.mark.parametrize('case', unique(ROWS), ids=str)
 
 
 def attempt(case, call, where):
-    """Runs the call; any result will do, but of errors only the documented ones, with a message."""
+    """Runs the call; any result is valid, but only documented errors with a message."""
     error = None
     try:
         call.run(case.resolve(chx))
@@ -47,7 +47,7 @@ def attempt(case, call, where):
 
 
 def mentions(text, name):
-    """The name of the op, or of what it is another name for."""
+    """The name of the op, or of the function that it is an alias of."""
     aliases = {'mod': 'remainder', 'abs': 'absolute', 'true_divide': 'divide'}
     aliases |= {'amax': 'max', 'amin': 'min', 'fabs': 'abs', 'bitwise_not': 'invert'}
     aliases |= {'psi': 'digamma', 'gammaln': 'lgamma', 'permute_dims': 'transpose'}
@@ -244,7 +244,7 @@ def test_mixed_devices(case, device):
 
 @each_op
 def test_foreign_context(case, device):
-    """An array of another context in the place of one of several."""
+    """An array of another context in place of one of several."""
     context = chx.Context()
     foreign = context.get_device('native', 0)
     for spec in first_calls(case, 1):
@@ -333,7 +333,7 @@ def test_strange_dtypes(case, device):
 
 
 def test_creation_out_of_memory(device):
-    """What can't be had is a MemoryError (or too many elements a DimensionError); life goes on."""
+    """Arrays that exceed memory raise MemoryError (or DimensionError); later calls work."""
     for shape in ((HUGE,), (2**40, 2**10), (2**62, 2**62), (2**63 - 1,), (2**62, 4), (3, 2**62)):
         for make in (chx.zeros, chx.ones, chx.empty):
             with pytest.raises((MemoryError, chx.DimensionError)):

@@ -35,7 +35,7 @@ def environment():
 
 
 def watch(process, progress, first):
-    """Waits for the end of a child; kills its group where a call does not end."""
+    """Waits for the end of a child; kills its group if a call does not end."""
     last, since = first, time.monotonic() + STARTS
     while process.poll() is None:
         time.sleep(0.05)
@@ -50,7 +50,7 @@ def watch(process, progress, first):
 
 
 def run_batch(seed, first, last, folder):
-    """Findings and counts of calls first to last; goes on behind each that ends the process."""
+    """Findings and counts of calls first to last; resumes after each call that ends the process."""
     findings, counts = [], collections.Counter()
     progress = folder / 'progress'
     while first < last:
@@ -144,7 +144,7 @@ main.main(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
 
 @pytest.mark.parametrize('what', ['crash', 'hang', 'finding', 'nothing'])
 def test_what_happens_is_found(tmp_path, monkeypatch, what):
-    """A crash and a hang are found where they are, and the calls behind them are made."""
+    """A crash and a hang are attributed to their calls, and later calls are made."""
     monkeypatch.setenv('FUZZ', what)
     monkeypatch.setattr(sys.modules[__name__], 'HANGS', 3)
     start = subprocess.Popen

@@ -35,7 +35,7 @@ USE = 'import chainerx; chainerx.ones(1)'  # which checks the set
 
 @functools.cache
 def available():
-    """From the least to the most able."""
+    """The available sets, from the least to the most capable."""
     return [name for name in SETS if child(name, '-c', USE).returncode == 0]
 
 

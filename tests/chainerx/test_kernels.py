@@ -1,4 +1,4 @@
-"""Kernels as their rows describe them: the table, hooks on calls, forward derivatives, batches."""
+"""Kernels conform to their rows: the table, hooks on calls, forward derivatives, batches."""
 
 import threading
 
@@ -222,7 +222,7 @@ def single_operations(device):
 
 
 def test_forward_derivatives(device):
-    """Of every operation that has one, against differences of the reference."""
+    """Every operation that has one, compared with differences of the reference."""
     seen = set()
     for case, spec, prepared, node in single_operations(device):
         if not node.has_forward_derivative:
@@ -246,7 +246,7 @@ def check_forward_derivative(case, spec, prepared, device):
         return spec.map(lambda a: next(it)).run(case.resolve(chx))
 
     def along(step):
-        """The reference, moved along the tangents."""
+        """The reference, with inputs moved along the tangents."""
         moved = [v + step * t for v, t in zip(prepared.values, tangents, strict=True)]
         return np.asarray(prepared.expected('float64', moved))
 
@@ -336,7 +336,7 @@ OF_GIVEN_RANK = ('einsum', 'polyadd', 'polysub', 'polymul', 'polydiv', 'polyder'
 
 
 def test_elementwise_operations_batch(device):
-    """A batch of inputs gives the batch of results, for each operation that says so."""
+    """A batch of inputs gives the batch of results, for each operation that declares it."""
     seen = set()
     for case, spec, prepared, node in single_operations(device):
         if node.batching != 'elementwise' or case.name in OF_GIVEN_RANK:
@@ -404,7 +404,7 @@ def test_attribute_is_no_operand():
 
 @pytest.mark.parametrize('dtype', ['float16', 'bfloat16', 'float32', 'float64'])
 def test_elu_of_any_alpha(dtype, device):
-    """The gradient keeps y where alpha allows, else x: the same values."""
+    """The gradient keeps y if alpha allows it, else x: the same values."""
     values = np.linspace(-2, 2, 9)
     for alpha in (-1.5, -0.0, 0.5, 2.0):
         x = chx.array(values, device=device).astype(dtype).require_grad()

@@ -38,7 +38,7 @@ def run(case, prepared):
 
 
 def run_to_the_end(case, prepared, device):
-    """Kernels may run later, and tell then what is wrong."""
+    """Synchronizes, since kernels may run later and report errors then."""
     prepared.call.run(case.resolve(chx))
     device.synchronize()
 
@@ -51,7 +51,7 @@ def test_check(case, device):
 @each(REFERENCED)
 @pytest.mark.parametrize('dtype', ALL)
 def test_forward(case, dtype, device):
-    """Value, dtype, shape and device, for every layout; DtypeError where the row says so."""
+    """Value, dtype, shape and device, for every layout; DtypeError as the row says."""
     if not any(a.dtype is None for c in case.calls for a in c.arrays()):
         if dtype != case.dtypes[0]:
             return  # nothing in these calls depends on the dtype
@@ -230,7 +230,7 @@ def check_gradient(case, spec, dtype, device):
 
 @each(c for c in REFERENCED if c.diff != () and c.order > 0)
 def test_gradients_of_some_inputs(case, device):
-    """Where the others are constants: the same bits as where all have a gradient."""
+    """The others are constants: the same bits as if all had a gradient."""
     for spec in case.calls:
         dtype = 'float64' if 'float64' in case.dtypes else 'float32'
         targets = Prepared(case, spec, dtype, device=device).differentiable()
@@ -321,7 +321,7 @@ STRAIGHT |= {'maximum', 'minimum', 'fmax', 'fmin', 'heaviside', 'modf', 'degrees
 
 @each(c for c in REFERENCED if c.border and c.order and c.name not in STRAIGHT)
 def test_derivatives_at_nan(case, device):
-    """What is NaN stays NaN on the way back, too."""
+    """NaN propagates through backward, too."""
     function = case.resolve(chx)
     points = [p if isinstance(p, tuple) else (p,) for p, value in case.border if np.isnan(value)]
     for dtype, point, count in itertools.product(case.dtypes, points, (1, 37)):
@@ -384,7 +384,7 @@ def test_threads_give_same_bits(case, device):
     ],
 )
 def test_what_is_wrong_is_seen(actual, expected, dtype, device):
-    """The comparison by which all rows are judged."""
+    """The comparison by which all rows are judged detects errors."""
     right = chx.array(actual, dtype=dtype)
     compare(right, to_numpy(right), dtype, 1, 'same')
     with pytest.raises(AssertionError, match='other'):

@@ -38,7 +38,7 @@ def run(case, arrays, **options):
 
 
 def operands(case, device, shape=(6, 4), dtypes=('float32', 'int32', 'bool')):
-    """Arrays of one shape for a row, in each of some dtypes that it takes."""
+    """Arrays of one shape for a row, in each of some dtypes that it accepts."""
     spec = case.calls[0].map(
         lambda a: f(*shape, lo=a.lo, hi=a.hi, avoid=a.avoid, gap=a.gap, dtype=a.dtype)
     )
@@ -72,7 +72,7 @@ def test_out(case, device):
 
 @each(WITH_OPTIONS)
 def test_out_of_another_dtype(case, device):
-    """The result is computed as ever, and then cast; not to a dtype of a lower kind."""
+    """The result is computed as usual, and then cast; not to a dtype of a lower kind."""
     for arrays in operands(case, device):
         y = run(case, arrays)
         out = chx.zeros(y.shape, 'complex128', device=device)
@@ -87,7 +87,7 @@ def test_out_of_another_dtype(case, device):
 
 @each(WITH_OPTIONS)
 def test_out_is_an_operand(case, device):
-    """As if all operands were read before."""
+    """As if all operands were read first."""
     for arrays in operands(case, device):
         y = to_numpy(run(case, arrays))
         for k, x in enumerate(arrays):
@@ -119,7 +119,7 @@ def test_out_is_larger(case, device):
 
 @each(WITH_OPTIONS)
 def test_where(case, device):
-    """Elsewhere `out` stays; without it there are zeros."""
+    """Elsewhere `out` is unchanged; without it there are zeros."""
     for arrays in operands(case, device):
         y = to_numpy(run(case, arrays))
         for mask in (np.arange(24).reshape(6, 4) % 3 == 0, np.array([True, False, True, True])):
@@ -304,7 +304,7 @@ REDUCTIONS = ['sum', 'prod', 'nansum', 'mean', 'var', 'max', 'min', 'nanmax', 'c
 
 @pytest.mark.parametrize('name', REDUCTIONS)
 def test_out_of_reductions(name, device):
-    """Of the same shape, and of no lower kind; written in place."""
+    """It has the same shape, and no lower kind; it is written in place."""
     function, reference = getattr(chx, name), getattr(np, name)
     n = np.arange(1, 7, dtype='float32').reshape(2, 3) / 2
     x = chx.array(n, device=device)

@@ -76,7 +76,7 @@ COMPUTED_IN_THAT_OF_OUT = {
 
 @each(ROWS)
 def test_out_is_an_operand(case, device):
-    """As if the operands were read before."""
+    """As if the operands were read first."""
     for prepared, y in calls(case, device):
         for k, x in enumerate(prepared.arrays):
             if x.shape != y.shape or x.dtype != y.dtype:

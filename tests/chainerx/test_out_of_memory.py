@@ -1,4 +1,4 @@
-"""Every request for memory may fail: a MemoryError, and all is as usable as before."""
+"""Every request for memory may fail: a MemoryError, and all is usable as before."""
 
 import os
 import pathlib

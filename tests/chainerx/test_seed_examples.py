@@ -166,7 +166,7 @@ def test_c6_broken_installation(tmp_path):
 
 
 def test_c10_training_with_chainerx_alone():
-    """A small network learns; the real digits are examples/digits.py."""
+    """A small network learns; examples/digits.py uses real digits."""
     chx.random.seed(0)
     rng = np.random.default_rng(0)
     centers = rng.standard_normal((4, 16)) * 2
@@ -191,7 +191,7 @@ def camel(name):
 
 
 def test_c11_every_routine_has_a_cpp_function():
-    """Each routine's name stands, in CamelCase, in a header of the C++ operations."""
+    """Each routine's name, in CamelCase, is declared in a header of the C++ operations."""
     folder = ROOT / 'cpp' / 'chainerx' / 'ops'
     if not folder.exists():
         pytest.skip('no sources beside the tests')
@@ -216,7 +216,7 @@ def test_c11_every_routine_has_a_cpp_function():
 
 
 def test_d3_backend_plugin():
-    """tests/cpp builds and loads a backend outside the core; here, that it is there and short."""
+    """tests/cpp builds and loads a backend outside of the core; here: it exists and is short."""
     toy = ROOT / 'tests' / 'cpp' / 'toy_backend.cc'
     assert toy.exists()
     assert len(toy.read_text().splitlines()) < 100

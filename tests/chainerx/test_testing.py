@@ -1,4 +1,4 @@
-"""`chainerx.testing` itself: what it accepts, and what it must not let pass."""
+"""`chainerx.testing` itself: the arrays that it accepts, and the errors that it must detect."""
 
 import chainerx as chx
 import chainerx.testing.array

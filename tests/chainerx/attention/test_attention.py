@@ -1,4 +1,4 @@
-"""Attention of lengths that no block divides, masks of all shapes, layouts, dropout, extremes."""
+"""Attention with lengths that no block divides, masks of all shapes, layouts, dropout, extremes."""
 
 import itertools
 import math
@@ -84,7 +84,7 @@ def test_values(name, mask):
 @each_shape
 @each_mask
 def test_gradients_are_those_of_a_composition(name, mask, async_toy):
-    """Which a device without such kernels computes, and a gradient that is differentiated."""
+    """Compared with a device without such kernels, and with a gradient that is differentiated."""
     a = Attention(name, mask)
     found = a.gradients()
     compare_all(found, Attention(name, mask, device='async_toy:0').gradients(), 1e-11)
@@ -143,7 +143,7 @@ def test_heads_of_rows_are_read_and_written_where_they_are():
 
 
 def attend_to_parts(dtype='float64', heads=(2, 2, 2), is_copied=False, follow=lambda y, parts: y):
-    """The array of all heads, its parts, and what is to be derived; and what joined gradients."""
+    """The array of all heads, its parts, and the arrays to differentiate by."""
     rng = seeded('parts', *heads)
     whole = chx.array(rng.uniform(-1, 1, (2, 5, sum(heads), 4))).astype(dtype).require_grad()
     parts = chx.split(whole * 1, [heads[0], heads[0] + heads[1]], 2)
@@ -153,7 +153,7 @@ def attend_to_parts(dtype='float64', heads=(2, 2, 2), is_copied=False, follow=la
 
 
 def run_backward(y, **options):
-    """Whether gradients were copied to join them."""
+    """Runs backward; returns whether gradients were copied to join them."""
     with chx.profile() as profile:
         chx.backward(y, **options)
     return 'Concatenate' in {row.name for row in profile.get_rows()}
@@ -229,7 +229,7 @@ def test_gradients_of_leaves_that_are_parts_are_apart():
     'shape', [(2, 3, 150, 140), (140,), (150, 1), (2, 1, 1, 140), (1, 3, 1, 1)]
 )
 def test_gradient_of_a_mask_has_its_shape(shape):
-    """However it was broadcast."""
+    """However the mask was broadcast."""
     rng = seeded('mask', shape)
     x = [chx.array(rng.uniform(-1, 1, (2, 3, n, 5))) for n in (150, 140, 140)]
     gy = rng.uniform(-1, 1, (2, 3, 150, 5))
@@ -258,7 +258,7 @@ def test_mask_of_another_dtype_changes_no_result_dtype():
 
 
 def test_infinite_masks():
-    """-inf takes a key out, and a row of them gives zeros, in any block."""
+    """-inf masks a key, and a row of them gives zeros, in any block."""
     rng = seeded('infinite')
     x = [chx.array(rng.uniform(-1, 1, (n, 6)).astype('f')) for n in (40, 300, 300)]
     is_in = rng.random((40, 300)) < 0.5
@@ -287,7 +287,7 @@ def test_infinite_masks():
 
 
 def test_huge_scores():
-    """Softmax has no overflow: the largest score takes all."""
+    """Softmax does not overflow: the largest score gets all the weight."""
     for dtype, size in (('float32', 1e18), ('float64', 1e150), ('float16', 200)):
         q = chx.array(np.array([[size, 0], [0, -size], [-size, size]], dtype)).require_grad()
         v = chx.eye(3, dtype=dtype).require_grad()
@@ -300,7 +300,7 @@ def test_huge_scores():
 
 
 def test_nan_passes_through():
-    """To the queries that see it, and to no others."""
+    """It reaches the queries that attend to it, and no others."""
     rng = seeded('nan')
     for place in range(3):
         x = [rng.uniform(-1, 1, (200, 4)).astype('f') for _ in range(3)]
@@ -320,7 +320,7 @@ def test_nan_passes_through():
 
 @each_mask
 def test_dropout_is_that_of_the_weights(mask):
-    """The composition, whose weights `dropout` drops with the same key."""
+    """Compared with the composition, whose weights `dropout` drops with the same key."""
     for name in ('past blocks', 'grouped', 'few queries'):
         a = Attention(name, mask)
         a.kw |= {'dropout_p': 0.3, 'dropout_key': 123}
@@ -390,7 +390,7 @@ def test_third_derivative():
 
 
 def test_what_backward_keeps_and_makes():
-    """No array of all scores, neither then nor now; and the arguments stay as they are."""
+    """No array of all scores is kept or made, and the arguments are unchanged."""
     n = 700
     scores = 4 * n * n
     x = [chx.array(seeded('memory', i).uniform(-1, 1, (n, 4)).astype('f')) for i in range(3)]
@@ -457,7 +457,7 @@ def test_scale():
 
 @pytest.mark.parametrize('dtype', ['float32', 'float64'])
 def test_broadcast_rows_wider_than_memory(dtype):
-    """Whatever a row of so many numbers is multiplied by, the size of a block does not wrap."""
+    """Whatever factor such a row length is multiplied by, the size of a block does not overflow."""
     one = chx.ones((1, 1), dtype)
     numbers = 2**64 // one.itemsize
     for times in range(20, 200):
@@ -488,7 +488,7 @@ def test_as_many_axes_as_there_can_be():
 
 
 def test_lengths_around_panels():
-    """A last panel, block or vector that is not full reads and writes nothing else."""
+    """A partial last panel, block or vector reads and writes nothing beyond it."""
     rng = seeded('lengths')
     lengths = (1, 2, 13, 14, 15, 16, 17, 31, 32, 33)
     for queries, keys in itertools.product(lengths, lengths):

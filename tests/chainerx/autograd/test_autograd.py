@@ -469,7 +469,7 @@ def test_random_graphs(seed):
 
 
 def test_gradients_given_by_the_user_are_not_written_to():
-    """Nor is what the gradient of a view shares with them, when another path adds to it."""
+    """Nor is memory that the gradient of a view shares with them, when another path adds to it."""
     for view in (lambda x: x.reshape(3, 2), lambda x: x.T, lambda x: x[::-1], lambda x: x + 0.0):
         x = leaf([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
         w = x * 3

@@ -217,7 +217,7 @@ def test_anygraph():
 
 
 def test_an_id_has_nothing_of_the_one_before():
-    """Scopes one after another get the same place; arrays of the first are in no graph of it."""
+    """Successive scopes get the same bit; arrays of the first are in no graph of the second."""
     with chx.backprop_scope('first') as first:
         x = chx.ones(2).require_grad(first)
         y = x * 2

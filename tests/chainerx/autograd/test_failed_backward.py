@@ -1,4 +1,4 @@
-"""A backward that fails leaves all as it was; one that succeeds releases the graph, and says so."""
+"""A failing backward changes nothing; a successful one releases the graph, as errors then say."""
 
 import gc
 
@@ -10,7 +10,7 @@ from chainerx._core import engine
 
 
 class Failing:
-    """An identity whose gradient fails as often as it is told."""
+    """An identity whose gradient fails a given number of times."""
 
     def __init__(self, times=1):
         self.left = times

@@ -1,4 +1,4 @@
-"""What the gradient checkers say about wrong gradients and wrong arguments."""
+"""Reports of the gradient checkers about wrong gradients and wrong arguments."""
 
 import chainerx as chx
 import numpy as np
@@ -118,7 +118,7 @@ def square(xs):
 
 
 def wrong(xs):
-    """Half of the gradient is missing."""
+    """A gradient that lacks a factor of two."""
     return [x * x.as_grad_stopped() for x in xs]
 
 

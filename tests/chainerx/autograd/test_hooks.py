@@ -1,4 +1,4 @@
-"""Hooks on gradients: when they run, in which order, what they may change, what errors leave."""
+"""Hooks on gradients: when they run, in which order, what they may change, and errors."""
 
 import functools
 import gc

@@ -1,4 +1,4 @@
-"""Small arrays, and what they should hold, for tests that are not in the table."""
+"""Small arrays, and their expected values, for tests outside of the table."""
 
 import chainerx as chx
 import numpy as np

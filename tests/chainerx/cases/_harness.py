@@ -1,4 +1,4 @@
-"""How a row is run: arrays of every layout, the expected result, and the comparison."""
+"""Runs a row: arrays of every layout, the expected result, and the comparison."""
 
 import functools
 
@@ -71,7 +71,7 @@ def name_of(dtype):
 
 
 def wide(x):
-    """Float64, complex128, int64 or bool: what the references compute in."""
+    """Casts to float64, complex128, int64 or bool, in which the references compute."""
     kind = 'f' if name_of(x.dtype) == 'bfloat16' else x.dtype.kind
     return x.astype({'b': bool, 'i': 'i8', 'u': 'i8', 'f': 'f8', 'c': 'c16'}[kind])
 
@@ -111,7 +111,7 @@ class Prepared:
             yield arg.draw(rng, next(given) if dtypes and arg.dtype is None else dtype)
 
     def varying(self):
-        """Dtypes of the arrays that decide the result's, else of all."""
+        """Dtypes of the arrays that determine that of the result, else of all arrays."""
         some = [d for d, v in zip(self.dtypes, self.varies, strict=True) if v]
         return some or self.dtypes
 
@@ -122,7 +122,7 @@ class Prepared:
         return self.case.result_dtype([*self.varying(), *scalars], self.call.kw)
 
     def expected(self, result_dtype, values=None):
-        """The reference on the same values."""
+        """The reference's result for the same values."""
         if values is not None:
             return self.compute(result_dtype, values)
         if result_dtype not in self.references:
@@ -152,7 +152,7 @@ class Prepared:
             return self.case.ref(*mapped.args, **kw)
 
     def differentiable(self):
-        """Positions of the arrays with a gradient."""
+        """Indices of the arrays that have a gradient."""
         floats = [n for n, d in enumerate(self.dtypes) if p.category(d) == 2 and self.varies[n]]
         return [n for n in floats if self.case.diff is None or n in self.case.diff]
 

@@ -69,19 +69,19 @@ def promote(*operands):
 
 
 def bits(*operands):
-    """The same where bool yields to numbers, too."""
+    """Like promote, but bool yields to numbers, too."""
     result = promote(*operands)
     numbers = [x for x in operands if isinstance(x, int) and not isinstance(x, bool)]
     return 'int32' if result == 'bool' and numbers else result
 
 
 def math(dtype):
-    """Floats and complex stay, all else becomes the default float."""
+    """Floats and complex are unchanged, all other dtypes become the default float."""
     return dtype if category(dtype) >= 2 else 'float32'
 
 
 def total(dtype):
-    """Result of sum and its kin: integers add up in int64, unsigned ones in uint64."""
+    """The result dtype of sums and products: int64 for integers, uint64 for unsigned ones."""
     if dtype in UNSIGNED:
         return 'uint64'
     return dtype if category(dtype) >= 2 else 'int64'

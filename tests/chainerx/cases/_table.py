@@ -1,4 +1,4 @@
-"""What a row of the table is: an op, its reference, how it is called and what must come out.
+"""The row of the table: an op, its reference, its calls and the expected results.
 
 A row says only what is special about its op; the loops over devices, dtypes, layouts, derivatives
 and errors are in `test_ops.py` and `test_errors.py`.
@@ -103,17 +103,17 @@ def np_dtype(name):
 
 
 def f(*shape, **kw):
-    """Array of each of the op's dtypes in turn."""
+    """An array that takes each of the op's dtypes in turn."""
     return Arg(shape, **kw)
 
 
 def own(dtype, *shape, **kw):
-    """Array of one dtype."""
+    """An array of one fixed dtype."""
     return Arg(shape, dtype=dtype, **kw)
 
 
 def i(*shape, lo=0, hi=3, dtype='int64', **kw):
-    """Array of integers, such as indices; `hi` is the largest value."""
+    """An array of integers, such as indices; `hi` is the largest value."""
     return Arg(shape, lo=lo, hi=hi, dtype=dtype, **kw)
 
 
@@ -122,7 +122,7 @@ def b(*shape, **kw):
 
 
 def c(data, dtype=None, complex_data=None):
-    """Array of given values, of each dtype in turn or of one."""
+    """An array of given values, of each dtype in turn or of one."""
     return Arg(np.shape(data), dtype=dtype, data=data, complex_data=complex_data)
 
 
@@ -143,7 +143,7 @@ class Call:
     kw: dict
 
     def arrays(self):
-        """All `Arg`s, those inside lists and tuples too."""
+        """All `Arg`s, including those inside of lists and tuples."""
         for x in (*self.args, *self.kw.values()):
             yield from _arrays(x)
 
@@ -253,7 +253,7 @@ class Case:
         return result
 
     def result_dtype(self, dtypes, kw):
-        """Expected dtype of the result, or None where the row doesn't say."""
+        """Expected dtype of the result, or None if the row does not specify it."""
         if 'dtype' in kw and kw['dtype'] is not None:
             return np.dtype(kw['dtype']).name if kw['dtype'] != 'bfloat16' else 'bfloat16'
         if callable(self.out):
@@ -265,5 +265,5 @@ class Case:
 
 
 def seeded(*words):
-    """Random generator whose numbers depend on the words only, not on the order of the tests."""
+    """Random generator whose numbers depend only on the words, not on the order of the tests."""
     return np.random.default_rng(zlib.crc32(' '.join(map(str, words)).encode()))

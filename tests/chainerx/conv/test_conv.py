@@ -1,4 +1,4 @@
-"""Convolutions of channels and sizes that no block divides, large enough for all blocks."""
+"""Convolutions with channels and sizes that no block divides, large enough for all blocks."""
 
 import chainerx as chx
 import numpy as np
@@ -52,7 +52,7 @@ CALLS = {
 
 @pytest.fixture
 def anywhere(request):
-    """Native; and a device without kernels for convolutions, which composes them of others."""
+    """The native device, and one without kernels for convolutions, which composes them."""
     name = request.param
     if name.startswith('async_toy'):
         request.getfixturevalue('async_toy')
@@ -64,7 +64,7 @@ everywhere = pytest.mark.parametrize('anywhere', ['native:0', 'async_toy:0'], in
 
 
 def last_axis_first(x):
-    """The memory order of images whose channels are inside."""
+    """The memory order of channels-last images."""
     order = (0, *range(2, x.ndim), 1)
     back = (0, x.ndim - 1, *range(1, x.ndim - 1))
     return chx.array(np.ascontiguousarray(to_numpy(x).transpose(order))).transpose(back)
@@ -134,7 +134,7 @@ def test_integers_wrap(name, dtype, device):
 @pytest.mark.parametrize('value', [np.nan, np.inf])
 @pytest.mark.parametrize('name', ['3x3', '1x1', 'depthwise', '7x7'])
 def test_nan_and_inf_stay_where_they_are(name, value, device):
-    """Of x in the windows that see it and in no others; none comes from padding."""
+    """NaN and inf of x reach the windows that contain them and no others; padding produces none."""
     x_shape, w_shape, arguments = CALLS[name]
     x = np.ones(x_shape, 'float32')
     x[0, 1, 2, 5] = value
@@ -170,7 +170,7 @@ def test_threads_give_same_bits(name, device):
 
 @everywhere
 def test_nothing_is_kept_for_a_constant(anywhere):
-    """x lives on for the gradient of w only, and the other way round."""
+    """x is kept for the gradient of w only, and w for that of x only."""
     for kept, constant in (('x', 'w'), ('w', 'x')):
         arrays = {'x': chx.ones((2, 3, 5, 5)), 'w': chx.ones((4, 3, 3, 3))}
         arrays[constant].require_grad()
@@ -202,7 +202,7 @@ def test_no_images(anywhere):
 
 @everywhere
 def test_broadcast_gradient(anywhere):
-    """Of a sum: one number for all of gy."""
+    """A gradient gy that is broadcast from one number, as that of a sum."""
     x, w = chx.ones((2, 3, 9, 9)).require_grad(), chx.ones((4, 3, 3, 3)).require_grad()
     chx.conv(x, w, stride=2).sum().backward()
     np.testing.assert_array_equal(to_numpy(w.grad), np.full(w.shape, 32))
@@ -241,7 +241,7 @@ def geometries(draw):
 )
 @given(geometries())
 def test_any_geometry(anywhere, geometry):
-    """Of small integers, so that each result is exact, whatever the order of the sums."""
+    """Small integers, so that each result is exact, whatever the order of the sums."""
     x_shape, w_shape, arguments = geometry
     window = [d * (k - 1) for d, k in zip(arguments['dilate'], w_shape[2:], strict=True)]
     ends = zip(x_shape[2:], window, arguments['pad'], strict=True)
@@ -287,7 +287,7 @@ def test_steps_beyond_any_image(shapes, arguments, expected, anywhere):
 @everywhere
 @pytest.mark.parametrize('channels', [1, 8])
 def test_padding_beyond_any_memory(channels, anywhere):
-    """Padded images have no size that 64 bits count, or none that is there."""
+    """The size of padded images overflows 64 bits, or exceeds all memory."""
     x, w = chx.ones((1, channels, 1, 1)), chx.ones((channels, channels, 2, 1))
     for stride, pad, dilate in (
         (2**32, ((2**31, 2**31 - 2), (2**33, 2**33)), (2**32 - 2, 1)),
@@ -301,7 +301,7 @@ def test_padding_beyond_any_memory(channels, anywhere):
 @everywhere
 @pytest.mark.parametrize(('channels', 'groups'), [(1, 1), (8, 1), (8, 8)])
 def test_little_in_much_padding(channels, groups, anywhere):
-    """The padding is never in memory: it would be 275 GB."""
+    """The padding is never stored: it would be 275 GB."""
     x = chx.ones((1, channels, 1, 2)).require_grad()
     w = chx.ones((channels, channels // groups, 1, 2)).require_grad()
     far = 2**18
@@ -318,7 +318,7 @@ def test_little_in_much_padding(channels, groups, anywhere):
 @pytest.mark.parametrize('dilate', [1, 2, 3, 6, 2 * 3 * 5 * 7])
 @pytest.mark.parametrize('stride', [1, 2, 4, 6, 9, 35])
 def test_steps_with_common_divisors(stride, dilate, anywhere):
-    """Elements of the image that the same taps see have one rest when divided by the stride."""
+    """Elements of the image read by the same taps have equal remainders modulo the stride."""
     taps, n = 7, 5
     x = np.arange(1.0, n + 1)
     w = np.arange(1.0, taps + 1) ** 2
@@ -337,7 +337,7 @@ def test_steps_with_common_divisors(stride, dilate, anywhere):
 
 @everywhere
 def test_many_steps_of_long_windows(anywhere):
-    """A product for each step, with a tap that has to be found."""
+    """One product per step, with a tap that has to be searched."""
     n = 3_000
     w = chx.broadcast_to(chx.arange(n, dtype='float64'), (2, 2, n))
     y = chx.conv_transpose(chx.ones((1, 2, 1), 'float64'), w, stride=n, groups=1)
@@ -346,7 +346,7 @@ def test_many_steps_of_long_windows(anywhere):
 
 @pytest.mark.parametrize('shape', [(2, 17, 0, 16), (2, 17, 16, 0), (9, 17, 0, 16), (1, 40, 0, 0)])
 def test_nothing_but_padding(shape):
-    """An input without a pixel gives the bias, and takes part in no gradient."""
+    """An input without pixels gives the bias, and gets no gradient."""
     x = chx.zeros(shape).require_grad()
     w = chx.ones((18, shape[1], 3, 3)).require_grad()
     b = chx.arange(18, dtype='float32')
@@ -361,7 +361,7 @@ def test_nothing_but_padding(shape):
 
 @pytest.mark.parametrize('channels', [33, 300])
 def test_one_tap_of_more_than_caches_hold(channels):
-    """Over 8 MB, of which rows of blocks are copied side by side; integers, so sums are exact."""
+    """A tap of over 8 MB, whose rows are copied by blocks; integers, so sums are exact."""
     side = 182 if channels == 33 else 61
     x = seeded('far', 0).integers(-3, 4, (2, channels, side, side))
     w = seeded('far', 1).integers(-3, 4, (5, channels))

@@ -1,4 +1,4 @@
-"""A bool is the byte 0 or 1; memory of others may hold other bytes."""
+"""A bool is the byte 0 or 1; foreign memory may hold other bytes."""
 
 import chainerx as chx
 import numpy as np
@@ -14,7 +14,7 @@ def odd(n=1):
 
 
 def check(x, truth):
-    """What kernels would get wrong with other bytes."""
+    """Checks operations for which other bytes would have wrong results."""
     assert x.dtype == 'bool'
     assert int(x.sum()) == int(truth.sum())
     as_bytes = np.frombuffer(to_numpy(x).tobytes(), np.uint8)
@@ -112,7 +112,7 @@ def test_file(tmp_path):
 
 
 def test_uninitialized_bools_are_bools():
-    """Memory that is used again has any bytes."""
+    """Reused memory may hold any bytes."""
     for n in (40, 4000, 300_000):
         for make in (
             lambda n: chx.empty(n, 'bool'),

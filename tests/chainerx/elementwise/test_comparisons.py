@@ -1,4 +1,4 @@
-"""Comparisons of all dtypes, and with numbers, are those of NumPy: no cast hides a difference."""
+"""Comparisons of all dtypes, and with numbers, equal NumPy's: no cast hides a difference."""
 
 import operator
 
@@ -15,7 +15,7 @@ DTYPES = BOOL + INTS + FLOATS + COMPLEX
 
 
 def values_of(dtype):
-    """Where dtypes round or end, and their neighbours."""
+    """Numbers at which a dtype rounds or ends, and their neighbours."""
     if dtype == 'bool':
         return np.array([False, True])
     if dtype in INTS:
@@ -35,7 +35,7 @@ def values_of(dtype):
 
 
 def for_numpy(values):
-    """NumPy promotes bfloat16 in its own way; float32 has all its values."""
+    """NumPy promotes bfloat16 differently; float32 represents all its values."""
     return values.astype('float32') if values.dtype == np_dtype('bfloat16') else values
 
 
@@ -119,7 +119,7 @@ def test_functions_take_numbers_as_operators_do():
 
 
 def test_integers_that_no_float_holds():
-    """NumPy refuses to compare them with floats; with infinity they would be equal."""
+    """NumPy refuses to compare them with floats; after a cast they would equal infinity."""
     x = chx.array([1.0, float('inf')])
     for number in (10**400, -(10**400)):
         with pytest.raises(OverflowError, match='too large'):
@@ -137,7 +137,7 @@ def test_logical_functions_of_mixed_dtypes():
 
 
 def test_lists_are_refused():
-    """What Python would take for "not equal" without a word."""
+    """Python would silently take NotImplemented for "not equal"."""
     x = chx.array([1.0, 2.0])
     for other in ([1.0, 2.0], (1.0, 2.0)):
         for compare in (operator.eq, operator.ne):
@@ -159,7 +159,7 @@ def test_integers_are_close_to_what_their_dtype_does_not_hold(number):
 @pytest.mark.parametrize('op', OPERATORS)
 @pytest.mark.parametrize('kind', ['float64', 'int64', 'float32', 'bool_'])
 def test_scalars_of_numpy_on_the_left(op, kind):
-    """They hand themselves over as arrays of no axes, which are no numbers elsewhere."""
+    """NumPy passes them as arrays without dimensions, which are not numbers elsewhere."""
     x = chx.array([0.0, 1.0, 2.0])
     number = getattr(np, kind)(1)
     np.testing.assert_array_equal(to_numpy(op(number, x)), op(1, np.arange(3)))

@@ -1,4 +1,4 @@
-"""Derivatives where formulas break: large and small arguments, ties, NaN, powers of 0."""
+"""Derivatives where formulas fail: large and small arguments, ties, NaN, powers of 0."""
 
 import math
 
@@ -158,7 +158,7 @@ def test_power_of_zero(exponent):
 
 
 def test_exponents_of_the_number_0():
-    """As those of an array that holds it."""
+    """The same as for an array that holds it."""
     x = chx.array([1.0, 2.0, 0.5])
     for base in (0.0, chx.array(0.0)):
         y = x.require_grad()
@@ -191,7 +191,7 @@ def test_power_third_derivative_at_exponent_0():
 
 
 def test_power_of_two_dtypes():
-    """The logarithm of the base is as good as the result."""
+    """The logarithm of the base has the precision of the result."""
     x2 = chx.array([2.0], dtype='float64').require_grad()
     (chx.array([3], dtype='int32') ** x2).backward()
     assert x2.grad.tolist() == pytest.approx([9 * math.log(3)], rel=1e-14)
@@ -244,7 +244,7 @@ def test_extreme_of_a_broadcast_element():
 
 
 def test_extremes_of_many_in_float16():
-    """More ties than float16 can count."""
+    """There are more ties than float16 can count."""
     x = chx.ones(100000, dtype='float16').require_grad()
     y = x.max()
     y.grad = chx.full_like(y, 1000)
@@ -344,7 +344,7 @@ def test_sign_of_complex_numbers():
 @pytest.mark.parametrize('name', ['var', 'std'])
 @pytest.mark.parametrize('options', [{}, {'axis': 0}, {'axis': 1, 'ddof': 1}])
 def test_spread_of_complex_numbers(name, options):
-    """Along the conjugate, as that of their absolute value; nanvar is made of other operations."""
+    """Along the conjugate, as for the absolute value; nanvar is composed of other operations."""
 
     def value(x, name=name):
         return (getattr(chx, name)(x, **options) ** 2).sum()
@@ -358,7 +358,7 @@ def test_spread_of_complex_numbers(name, options):
 @pytest.mark.parametrize('dtype', ['float32', 'complex128'])
 @pytest.mark.parametrize('order', ['nuc', 2, -2, 'fro', 1, np.inf])
 def test_norms_of_a_matrix_of_zeros(order, dtype):
-    """0, and other matrices beside it have their own."""
+    """0, while other matrices beside it have their own gradients."""
     zeros = chx.zeros((2, 3), dtype)
     assert not chx.func.grad(lambda x: chx.linalg.norm(x, order))(zeros).any()
     x = chx.array([[1.0, 2.0, 0.5], [3.0, -1.0, 4.0]], dtype)
@@ -377,7 +377,7 @@ def test_norms_of_a_matrix_of_zeros(order, dtype):
 @pytest.mark.parametrize('name', ['std', 'nanstd'])
 @pytest.mark.parametrize('options', [{}, {'ddof': 1}, {'where': True}])
 def test_spread_of_equal_elements(name, options):
-    """0, as the gradient of a norm at 0."""
+    """0, like the gradient of a norm at 0."""
     if 'where' in options:
         options = {'where': chx.array([True, True, False])}
     x = chx.array([[2.0, 2.0, 2.0], [1.0, 3.0, 4.0]]).require_grad()

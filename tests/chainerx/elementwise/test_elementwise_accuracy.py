@@ -52,7 +52,7 @@ BINARY = [
 
 
 def _arguments(rng, bounds, dtype):
-    """Half of them evenly in the range, half with evenly distributed exponents."""
+    """Half of them are uniform in the range, half have uniform exponents."""
     info = np.finfo(dtype)
     # The range of the float dtype: exp of 709 is infinite in float32.
     scale = 1 if dtype == 'float64' else 88.0 / 709.0
@@ -155,7 +155,7 @@ def test_absolute_of_complex(dtype):
     ('name', 'shift', 'limit'), [('sin', 0, 1.5), ('cos', 0.5, 1.6), ('tan', 0, 2.5)]
 )
 def test_beside_zeros(name, shift, limit, dtype):
-    """All digits of what is left of k pi, which is less than the digits of pi behind the first."""
+    """All digits are right near k pi, where the result is below the leading digits of pi."""
     _check(name, [((np.arange(-20000, 20000) + shift) * np.pi).astype(dtype)], dtype, limit)
 
 
@@ -190,7 +190,7 @@ def test_gelu(dtype):
 
 
 def _gated(name, x):
-    """Value and slope, in extended precision."""
+    """Value and derivative, in extended precision."""
     w = x.astype(np.longdouble)
     e = np.exp(-np.abs(w))
     s = np.where(w < 0, e, 1) / (1 + e)

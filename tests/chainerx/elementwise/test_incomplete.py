@@ -19,7 +19,7 @@ def exponents(rng, low, high):
 
 
 def check(found, expected, rtol):
-    """Relative where a probability can be told from 0, and from 1 less than one."""
+    """Relative errors of probabilities near 0, and of their complements near 1."""
     np.testing.assert_allclose(found, expected, rtol=rtol, atol=1e-290)
 
 
@@ -203,7 +203,7 @@ SLOPES = [
 
 @pytest.mark.parametrize(('name', 'point'), SLOPES)
 def test_slopes_in_exponents(name, point):
-    """Against differences, of three points each, of SciPy's values."""
+    """Compared with differences of SciPy's values at three points each."""
     xs = [chx.array([v]).require_grad() for v in point]
     getattr(chx.special, name)(*xs).backward()
     for k, x in enumerate(xs):
@@ -281,7 +281,7 @@ def test_exponents_of_beta_have_no_second_gradient(name):
 
 @pytest.mark.parametrize(('a', 'x'), [(0.3, 1e-3), (3.0, 700.0), (1e4, 9.9e3), (1e8, 1.0001e8)])
 def test_slope_of_gammainc(a, x):
-    """Logarithms of the parts are so large that their difference would have lost its digits."""
+    """The logarithms of the factors are so large that their difference would lose its digits."""
     xs = chx.array([x]).require_grad()
     chx.special.gammainc(a, xs).backward()
     h = x * 1e-7 if a < 1e6 else 10.0

@@ -21,7 +21,7 @@ def check(got, expected):
 
 
 def numbers(dtype, kind, n, rng):
-    """Few small ones, ends of the range, or those around what float64 divides exactly."""
+    """Small numbers, ends of the range, or numbers near the limit of exact float64 division."""
     info = np.iinfo(dtype)
     if kind == 'small':
         return rng.integers(max(info.min, -9), 10, n).astype(dtype)

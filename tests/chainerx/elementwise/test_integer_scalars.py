@@ -1,4 +1,4 @@
-"""Python integers beside arrays whose dtype does not hold them, with NumPy 2 as the reference."""
+"""Python integers beside arrays whose dtype can't represent them, compared with NumPy 2."""
 
 import operator
 
@@ -39,7 +39,7 @@ COMPARISONS = [operator.eq, operator.ne, operator.lt, operator.le, operator.gt, 
 
 
 def beyond(dtype):
-    """The nearest numbers that the dtype does not hold, and far ones."""
+    """The nearest numbers outside of the range of the dtype, and distant ones."""
     info = np.iinfo(dtype)
     near = [int(info.min) - 1, int(info.max) + 1]
     return [*near, -(2**63) - 1, 2**64, 10**30, -(10**400)]
@@ -56,7 +56,7 @@ def message(name, dtype):
 
 
 def edges(dtype):
-    """Numbers around each power of two, where dividing by multiplication goes wrong if anywhere."""
+    """Numbers around each power of two, the critical ones for division by multiplication."""
     info = np.iinfo(dtype)
     near = {2**k + d for k in range(info.bits) for d in (-1, 0, 1)} | {3, 5, 7, 10, info.max // 3}
     return [v for v in sorted(near | {-v for v in near}) if info.min <= v <= info.max]
@@ -182,7 +182,7 @@ def test_floats_take_any_integer(dtype, device):
 
 
 def test_what_does_not_compute_in_the_dtype_of_the_array(device):
-    """True division and transcendental functions of integers are of floats."""
+    """True division and transcendental functions of integers compute in floats."""
     x, n = extremes('int8', device)
     np.testing.assert_allclose(to_numpy(x / 1000), n / 1000, rtol=1e-6)
     np.testing.assert_allclose(to_numpy(chx.arctan2(x, 1000)), np.arctan2(n, 1000.0), rtol=1e-6)
@@ -252,7 +252,7 @@ FILLS = {
 @pytest.mark.parametrize('dtype', INTS)
 @pytest.mark.parametrize('name', FILLS)
 def test_floats_that_fill_integers(name, dtype, device):
-    """A fraction is cut off, as NumPy's full does; what the dtype does not hold is refused."""
+    """Fractions are truncated, as by NumPy's full; values outside of the range are refused."""
     info = np.iinfo(dtype)
     x = chx.zeros(2, dtype, device=device)
     ends = (2.0 * (info.max // 2 + 1), min(2.0 * info.min, -1.0))

@@ -1,4 +1,4 @@
-"""Accuracy where it is hard: extremes, long sums, whole ranges, values at any position."""
+"""Accuracy in hard cases: extremes, long sums, whole ranges, values at any index."""
 
 import math
 
@@ -130,7 +130,7 @@ def test_softmax_of_large_numbers():
 @pytest.mark.parametrize('dtype', ['float32', 'float64'])
 @pytest.mark.parametrize('columns', [1, 2, 7, 8, 9, 31, 32, 33, 40, 67])
 def test_rows_of_softmax(dtype, columns):
-    """All numbers of columns: right, and the same bits for a row wherever it stands."""
+    """Softmax over columns: right, and the same bits for a row at any index."""
     rng = np.random.default_rng(columns)
     x = rng.normal(0, 5, (19, columns)).astype(dtype)
     x[3, 0] = np.nan
@@ -184,7 +184,7 @@ def test_logsumexp_of_extremes():
 
 @pytest.mark.parametrize('dtype', ['float16', 'bfloat16', 'float32', 'float64'])
 def test_small_losses(dtype, device):
-    """Of a label that is right, and of a normal distribution that is nearly the standard one."""
+    """The loss of a right label, and of a normal distribution close to the standard one."""
     x = np.array([-40, -9, -2, 0, 3, 9, 40]).astype(np_dtype(dtype))
     label = (x > 0).astype('int32')
     expected = np.logaddexp(0, np.where(label, -1, 1) * x.astype('float64'))
@@ -304,7 +304,7 @@ def test_subnormal_numbers_survive():
 
 @pytest.mark.parametrize('dtype', ['complex64', 'complex128'])
 def test_complex_quotients_at_borders(dtype, device):
-    """Those of NumPy, part by part: 1j / 0 is nan + inf j."""
+    """The parts equal NumPy's: 1j / 0 is nan + inf j."""
     parts = [0.0, -0.0, 1.0, -2.0, np.inf, -np.inf, np.nan, 1e30, 1e-40, 1e-30]
     numbers = np.array([complex(a, b) for a in parts for b in parts], dtype)
     x, y = (a.ravel() for a in np.meshgrid(numbers, numbers))
@@ -316,14 +316,14 @@ def test_complex_quotients_at_borders(dtype, device):
 
 
 def test_complex_products_with_infinity(device):
-    """As NumPy's, without the annex G of C, which makes an infinity of some pairs of nan."""
+    """As NumPy's, without annex G of C, which makes infinities of some pairs of nan."""
     x = chx.array([complex(np.inf, np.nan)], device=device)
     assert repr((x * x).tolist()) == '[(nan+nanj)]'
 
 
 @pytest.mark.parametrize('dtype', ['complex64', 'complex128'])
 def test_conjugates_of_numbers_at_any_part(dtype, device):
-    """Complex numbers may begin at any place where one of their parts may, and lie apart so."""
+    """Complex numbers may be aligned to their parts only, with such strides."""
     part = 'float32' if dtype == 'complex64' else 'float64'
     memory = chx.arange(19, dtype=part, device=device)
     apart = memory[1:].reshape(6, 3)[:, :2].view(dtype)

@@ -1,4 +1,4 @@
-"""chainerx.special: how near its values are to the true ones, and what a table can't say of it."""
+"""chainerx.special: accuracy, and properties that the table can't express."""
 
 import functools
 import json
@@ -34,7 +34,7 @@ def test_values_are_near_the_true_ones(name):
 
 @pytest.mark.parametrize('name', [n for n, rows in VALUES.items() if len(rows[0]) == 2])
 def test_whole_range_of_float32(name):
-    """They are computed in double: off by hardly more than the rounding."""
+    """Computed in double: the error is hardly more than the rounding."""
     rng = np.random.default_rng(0)
     near = np.concatenate([rng.uniform(-40, 40, 4000), rng.uniform(0, 2, 4000)]).astype('float32')
     x = np.concatenate([rng.integers(0, 2**32, 20000, dtype=np.uint32).view(np.float32), near])
@@ -54,7 +54,7 @@ def test_whole_range_of_float32(name):
 
 
 def test_lgamma_and_digamma_below_zero():
-    """Where they are sums of terms of two signs; SciPy's sine loses digits near whole numbers."""
+    """Here they are sums of terms of both signs; SciPy's sine loses digits near integers."""
     x = np.random.default_rng(1).uniform(-60, 0, 3000)
     x = x[np.abs(x - np.rint(x)) > 0.05]
     expected = scipy.special.gammaln(x)
@@ -73,7 +73,7 @@ def test_polygamma_whose_factors_are_out_of_range():
 
 @pytest.mark.parametrize('x', [-30.0, -3.0, 0.0, 3.0, 100.0, 1e9, 1e150])
 def test_slope_of_erfcx(x):
-    """2 x erfcx(x) - 2 / sqrt(pi) would lose all digits far above 0."""
+    """2 x erfcx(x) - 2 / sqrt(pi) would lose all digits for large x."""
     xs = chx.array([x]).require_grad()
     chx.special.erfcx(xs).backward()
     if x > 50:
@@ -107,7 +107,7 @@ def derivatives(f, xs, dtype, n):
 
 @pytest.mark.parametrize('dtype', ['float32', 'float64'])
 def test_bend_of_log_ndtr(dtype):
-    """-h (x + h) of the slope h, which cancels on the left, and has no scale on the right."""
+    """-h (x + h) of the derivative h cancels on the left, and underflows on the right."""
     xs = np.array([-1e4, -30, -3.0, 0.0, 2.0, 9.0, 13.6, 40.0, 1e4, math.inf], dtype)
     _, bend, third = derivatives(chx.special.log_ndtr, xs, dtype, 3)
     x = xs[:7].astype('float64')
@@ -147,7 +147,7 @@ def _of_scaled_bessel(order, n, x):
 @pytest.mark.parametrize('dtype', ['float32', 'float64'])
 @pytest.mark.parametrize('name', ['i0', 'i1', 'i0e', 'i1e'])
 def test_derivatives_of_bessel_functions(name, dtype):
-    """To the third, relative to their size, which is small where terms would cancel."""
+    """Up to the third, relative to their size, which is small if terms cancel."""
     order = int(name[1])
     reference = _of_scaled_bessel if name.endswith('e') else _of_bessel
     xs = np.array(BESSEL, dtype)

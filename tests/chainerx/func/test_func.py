@@ -1,4 +1,4 @@
-"""chainerx.func: forms of arguments, derivatives inside one another, errors; rows are elsewhere."""
+"""chainerx.func: forms of arguments, nested derivatives, errors; test_func_rows.py has the rows."""
 
 import collections
 import gc
@@ -15,7 +15,7 @@ def array(*values, dtype='float64'):
 
 
 def values(tree):
-    """The same tree, of lists of numbers."""
+    """The same tree with lists of numbers."""
     if isinstance(tree, dict):
         return {k: values(v) for k, v in tree.items()}
     if isinstance(tree, (tuple, list)):
@@ -135,7 +135,7 @@ def test_integers():
 
 
 def test_views_and_writes():
-    """A write in place to what is in no graph counts; one that backward would need is an error."""
+    """Writes outside of the graph take effect; a write to an array that backward needs fails."""
 
     def f(x):
         y = x[::-1].reshape(2, 1).T[0]
@@ -243,7 +243,7 @@ def test_dtypes(dtype):
 
 
 def test_all_pairs():
-    """Second derivatives by all ways agree."""
+    """All ways to second derivatives agree."""
     x, v = array(0.3, -1.2, 2.0), array(1.0, 2.0, -0.5)
 
     def f(x):
@@ -284,7 +284,7 @@ def test_third_derivatives():
 
 
 def test_arguments_of_outer_functions():
-    """No confusion between the derivatives of one and of the other."""
+    """Inner and outer derivatives are not confused."""
     x = chx.array(3.0, dtype='float64')
     inner = func.grad(lambda x: x * func.grad(lambda y: x + y)(x))
     assert inner(x).tolist() == 1
@@ -450,7 +450,7 @@ def test_errors(name):
 
 
 def test_graphs_end():
-    """The ids of graphs, of which there are few, are given back; after errors, too."""
+    """The ids of graphs, which are few, are released; after errors, too."""
     for _ in range(200):
         func.grad(cube)(X)
         with pytest.raises(ZeroDivisionError):

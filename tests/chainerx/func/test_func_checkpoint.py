@@ -39,7 +39,7 @@ def test_gradients_are_the_same():
 
 
 def test_arrays_that_the_function_uses():
-    """Leaves and others, none of which is an argument."""
+    """Leaves and other arrays that are not arguments."""
     x, w, v = array(3), array(3, seed=1).require_grad(), array(3, seed=2).require_grad()
     u = chx.exp(v)
     calls = []
@@ -91,7 +91,7 @@ def test_nested():
 
 
 def test_it_keeps_its_arguments_alone():
-    """What lies between is gone after the call, and so is what backward has computed again."""
+    """Intermediate arrays are freed after the call, and so are those that backward recomputes."""
     chx._core._set_leak_tracking(True)
     try:
         x = chx.ones(10).require_grad()
@@ -238,7 +238,7 @@ def test_errors_of_the_function():
 
 
 def draw_repeatedly(times):
-    """Whether gradients of dropout have the mask of the result; and numbers that follow."""
+    """Checks that gradients of dropout have the mask of the result; and returns later draws."""
     x = chx.ones(1000, dtype='float64').require_grad()
     wrong, numbers = 0, []
     for _ in range(times):
@@ -261,7 +261,7 @@ def test_threads_draw_from_one_generator():
 
 
 def test_draws_of_others_in_between():
-    """Those of another thread, while the function runs, are no part of what is drawn again."""
+    """Draws of another thread, while the function runs, are not repeated."""
     drawn = []
 
     def block(x):

@@ -1,4 +1,4 @@
-"""func.jacrev, jacfwd, hessian, and what hvp and linearize share with them: all but values."""
+"""func.jacrev, jacfwd, hessian, and features shared with hvp and linearize: all but values."""
 
 import gc
 import re
@@ -223,7 +223,7 @@ def test_by_real_and_complex_numbers_at_once(jacobian):
 
 
 def root(a):
-    """By Newton, until the step is small."""
+    """A root by Newton's method, until the step is small."""
     y = chx.ones_like(a)
     while float(abs(y * y - a).max()) > 1e-14 * float(a.max()):
         y = (y + a / y) / 2
@@ -258,7 +258,7 @@ ASK = {
 
 
 def rows_of(f, x):
-    """The matrix by pulls alone."""
+    """The matrix computed by pullbacks only."""
     y, pull = func.vjp(f, x)
     ys = y if isinstance(y, tuple) else (y,)
     matrices = []
@@ -321,7 +321,7 @@ def test_what_is_another_value_for_each_example_is_still_refused(jacobian):
 
 @BOTH
 def test_numbers_that_are_arguments_keep_their_derivatives(jacobian):
-    """The library asks a batch for its number, too, and shall not get one."""
+    """The library asks a batch for its number, too, and must not get one."""
     for f in (
         lambda a: chx.array([a[0] * a[1], 2.0]),
         lambda a: chx.full(2, a[0]) * a,
@@ -454,7 +454,7 @@ def test_errors(name):
 
 
 def test_derivatives_do_not_keep_their_function():
-    """An object that keeps the derivative of its method goes with its last reference."""
+    """An object that keeps the derivative of its method is freed with its last reference."""
 
     class Layer:
         def twice(self, x):

@@ -1,4 +1,4 @@
-"""Every row of the table under jvp, vjp and vmap: against each other, differences, and loops."""
+"""Rows of the table under jvp, vjp and vmap: compared with each other, differences and loops."""
 
 import math
 import warnings
@@ -16,7 +16,7 @@ SMOOTH = [c for c in REFERENCED if c.diff != () and c.order > 0]
 
 
 def calls_of(case):
-    """Each call that is small and has arrays of float64 to differentiate by, with those."""
+    """Each small call with float64 arrays to differentiate by, with these arrays."""
     if 'float64' not in case.dtypes:
         return
     for spec in case.calls:
@@ -28,7 +28,7 @@ def calls_of(case):
 
 
 def function_of(case, spec, prepared, targets):
-    """The op as a function of these of its arrays, with a list of results."""
+    """The op as a function of some of its arrays, with a list of results."""
 
     def function(*xs):
         arrays = list(prepared.arrays)
@@ -84,7 +84,7 @@ def test_jvp_is_a_difference_and_transposes_vjp(case):
 
 @each(c for c in SMOOTH if c.order > 1)
 def test_forward_over_reverse_is_reverse_over_forward(case):
-    """Two ways to second derivatives, which share nothing but the op."""
+    """Two ways to second derivatives, which only share the op."""
     for spec, prepared in calls_of(case):
         if sum(x.size for x in prepared.arrays) > 80:
             continue
@@ -131,12 +131,12 @@ WITH_RULES = [c for c in CASES if has_rule(c)]
 
 
 def test_number_of_rules():
-    """May only grow: a new routine has its rule, or a reason in the review."""
+    """It may only grow: a new routine has a rule, or a reason in the review."""
     assert len({c.name for c in WITH_RULES}) >= 340
 
 
 def test_every_row_has_a_rule_or_a_reason():
-    """What no array is given to, and rows that call functions of their own, are no routines."""
+    """Rows without array arguments, and rows with their own functions, are not routines."""
     without = {
         c.name
         for c in CASES
@@ -208,7 +208,7 @@ def test_python_values_of_several_examples_are_refused():
 
 
 def test_rules_agree_with_nodes():
-    """What an operation says of its nodes (OpInfo) is what its routine does with batches."""
+    """The batching that an operation declares in its nodes (OpInfo) equals that of its routine."""
     seen = set()
     for case in WITH_RULES:
         if case not in SMOOTH or case.diff is not None:
@@ -229,7 +229,7 @@ def test_rules_agree_with_nodes():
 
 
 def batched_values(case, spec, dtype):
-    """What N examples have in each array: drawn, or given and the same for all."""
+    """The values of each array for N examples: drawn, or given and the same for all."""
     rng = seeded('vmap', case.name, dtype)
     for arg in spec.arrays():
         yield np.stack([arg.draw(rng, dtype) for _ in range(N)])
@@ -288,7 +288,7 @@ def test_vmap_is_a_loop(case):
 
 @each(c for c in WITH_RULES if c in SMOOTH and c.name not in _loop.REASONS)
 def test_gradients_of_each_example(case):
-    """vmap(grad) is a loop of grad; grad of vmap is that of the sum."""
+    """vmap(grad) equals a loop of grad; grad of vmap equals that of the sum."""
     function = case.resolve(chx)
     for spec, prepared in calls_of(case):
         if any(len(a.shape) > 7 for a in spec.arrays()):
@@ -381,5 +381,5 @@ def test_names_of_rules_are_routines():
 
 
 def test_arguments_of_rows_are_arrays():
-    """So that the tests above batch them all."""
+    """They are, so the tests above batch them all."""
     assert all(isinstance(a, Arg) for c in CASES for s in c.calls for a in s.arrays())

@@ -1,4 +1,4 @@
-"""Every row of the table under vmap, with arguments named, and with defaults in their places."""
+"""Every row of the table under vmap, with keyword arguments, and with explicit defaults."""
 
 import inspect
 import warnings
@@ -13,7 +13,7 @@ from func.test_func_rows import WITH_RULES, N, batched_values
 
 
 def ways(function, spec):
-    """The same call in other words."""
+    """The same call in other spellings."""
     bound = inspect.signature(function).bind(*spec.args, **spec.kw)
     kinds = {p.kind for p in bound.signature.parameters.values()}
     if inspect.Parameter.VAR_POSITIONAL not in kinds:

@@ -1,4 +1,4 @@
-"""func.vmap: axes, trees, indexing, random numbers, what has no rule, errors.
+"""func.vmap: axes, trees, indexing, random numbers, functions without a rule, errors.
 
 The rows of the table are in test_func_rows.py.
 """
@@ -24,7 +24,7 @@ def loop(f, *xs):
 
 
 def check(f, *xs):
-    """vmap of a function of arrays is a loop, without a word about rules."""
+    """Checks that vmap of a function of arrays equals a loop, without a warning."""
     with warnings.catch_warnings():
         warnings.simplefilter('error')
         y = func.vmap(f)(*xs)
@@ -361,7 +361,7 @@ def test_writes_in_place():
     ],
 )
 def test_writes_into_what_is_the_same_for_all(write):
-    """Python would go on to x + y for x += y, and the array that others see would be as it was."""
+    """Python would evaluate x += y as x + y, and the array that others see would be unchanged."""
     x, y = chx.ones(2, 'float64'), array(3, 2)
     with pytest.raises(chx.ChainerxError, match='the same for all of them; compute a new one'):
         func.vmap(lambda y: write(x, y))(y)
@@ -610,7 +610,7 @@ def test_a_batch_outside_of_its_function():
 
 
 def test_lists_as_indices_on_another_device():
-    """They are nobody's memory, so they go where the array is."""
+    """They are on no device, so they are copied to that of the array."""
     x = chx.arange(24, dtype='float32', device='native:1').reshape(2, 3, 4)
 
     def f(a):
@@ -640,7 +640,7 @@ def test_errors_leave_nothing_behind():
 
 
 def test_threads():
-    """A vmap is that of its thread."""
+    """A vmap belongs to its thread."""
     results = []
 
     def work(k):

@@ -1,4 +1,4 @@
-"""func.vmap: arguments of routines, in any place and under any name; methods; NumPy's functions."""
+"""func.vmap: arguments of routines, positional and by keyword; methods; NumPy's functions."""
 
 import inspect
 import operator
@@ -21,7 +21,7 @@ def leaves(y):
 
 
 def check(f, *xs):
-    """vmap is a loop, without a word about rules."""
+    """Checks that vmap equals a loop, without a warning."""
     with warnings.catch_warnings():
         warnings.simplefilter('error')
         found = func.vmap(lambda *a: tuple(leaves(f(*a))))(*xs)
@@ -32,7 +32,7 @@ def check(f, *xs):
 
 
 def written(write):
-    """What is in a copy after it was written to."""
+    """The contents of a copy after a write to it."""
 
     def f(x, *rest):
         y = x.copy()
@@ -161,7 +161,7 @@ def test_why_some_arguments_run_example_by_example():
 
 
 def test_methods_have_the_rules_of_their_functions():
-    """Without one, a method of an array that gets a batch would run once for each example."""
+    """Otherwise a method of an array that gets a batch would run once for each example."""
     methods = [
         name
         for name in dir(chx.ndarray)

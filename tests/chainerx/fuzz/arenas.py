@@ -39,7 +39,7 @@ class Block:
 
 @dataclasses.dataclass
 class View:
-    """A view of a block: what is done to the whole of it, in order."""
+    """A view of a block: the operations on the whole of it, in order."""
 
     block: int
     steps: list
@@ -144,7 +144,7 @@ def count(shape):
 
 
 def draw_view(rng, blocks, dtype, shape):
-    """A view of the given shape: of new memory, or of what another one has."""
+    """A view of the given shape: of new memory, or of the memory of another view."""
     n = count(shape)
     stride = rng.choice([1, 1, 1, 2, -1, -2, 3])
     need = max(n - 1, 0) * abs(stride) + (n > 0)

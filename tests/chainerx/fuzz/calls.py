@@ -1,4 +1,4 @@
-"""Which call for a seed and a number, and how it is made in either arena."""
+"""Draws the call for a seed and a number, and makes it in either arena."""
 
 import dataclasses
 import inspect
@@ -42,7 +42,7 @@ IN_PLACE = 'iadd isub imul itruediv ifloordiv imod iand ior ixor ilshift irshift
 
 @dataclasses.dataclass
 class Make:
-    """An argument made anew for each arena."""
+    """An argument constructed separately for each arena."""
 
     maker: Callable
 
@@ -63,7 +63,7 @@ class Many:
 
 @dataclasses.dataclass
 class Draft:
-    """One call, in no arena yet."""
+    """One call, before it is made in an arena."""
 
     name: str
     function: Callable  # of the module, followed by the arguments
@@ -99,7 +99,7 @@ def resolve(arena, leaf):
 
 
 class Drawer:
-    """Arguments for one call: a shape and a dtype that most arrays of it have."""
+    """Arguments for one call: most of its arrays have the same shape and dtype."""
 
     def __init__(self, rng):
         self.rng = rng
@@ -116,7 +116,7 @@ class Drawer:
         return stretched(rng, draw_view(rng, self.blocks, dtype, shape), shape)
 
     def elastic(self, dtype=None):
-        """Of a shape that broadcasts with the others."""
+        """An array whose shape broadcasts with the others."""
         rng = self.rng
         roll = rng.random()
         if roll < 0.6:
@@ -168,7 +168,7 @@ class Drawer:
         return rng.choice(numbers) if rng.random() < 0.9 else rng.choice(hostile.NUMBERS)
 
     def key(self):
-        """What may stand in brackets."""
+        """An index of any form."""
         rng = self.rng
         items: list = []
         axis = 0
@@ -288,7 +288,7 @@ def find(xp, name):
 
 
 def given(drawer, name, params):
-    """Arguments for the parameters: all that are needed, some of the others."""
+    """Arguments for all required parameters, and for some of the others."""
     args, kwargs = [], {}
     by_name = False
     for p in params:
@@ -397,7 +397,7 @@ def of_setitem(drawer):
 
 
 def of_backward(drawer):
-    """A function of floats, then perhaps a write to what it has read, then backward or grad."""
+    """A function of floats, perhaps followed by a write to its inputs, then backward or grad."""
     rng = drawer.rng
     drawer.dtype = rng.choice(FLOATS)
     while True:

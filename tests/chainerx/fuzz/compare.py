@@ -1,4 +1,4 @@
-"""What must hold after a call."""
+"""Properties that must hold after a call."""
 
 import warnings
 
@@ -46,15 +46,15 @@ RTOL = {'float16': 2e-2, 'float32': 2e-4, 'float64': 1e-9, 'complex64': 2e-4, 'c
 
 
 class TookLong(Exception):
-    """The time for one call is over, and it has noticed."""
+    """The call exceeded its time limit, and has reacted to it."""
 
 
 class Finding(Exception):
-    """Something is wrong."""
+    """An error that was found."""
 
 
 def outcome(draft, arena):
-    """What the call gives, or the error that it raises."""
+    """The result of the call, or the error that it raises."""
     try:
         with warnings.catch_warnings(), np.errstate(all='ignore'):
             warnings.simplefilter('ignore')
@@ -139,12 +139,12 @@ def is_different(draft):
 
 
 def is_elementwise(name):
-    """Whether it has a ``where`` that is no part of a reduction, which all are methods in NumPy."""
+    """Whether it has a ``where`` that does not belong to a reduction (NumPy's are all methods)."""
     return not hasattr(np.ndarray, name) or name in ('clip', 'conj', 'conjugate')
 
 
 def has_out(draft):
-    """Whether an elementwise function is given one by position."""
+    """Whether an elementwise function gets ``out`` as a positional argument."""
     names = [p.name for p in FUNCTIONS.get(draft.name, ())]
     return 'out' in names and len(draft.args) > names.index('out')
 

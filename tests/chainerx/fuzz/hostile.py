@@ -1,4 +1,4 @@
-"""Arguments that no sane program passes, made anew for each arena: some change themselves."""
+"""Arguments that no sane program passes, constructed for each arena: some change themselves."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ HUGE = 2**62
 
 
 class Index:
-    """A number for Python, whose conversion does something else, too."""
+    """An integer whose conversion has side effects."""
 
     def __init__(self, value, bite=None):
         self.value = value
@@ -40,7 +40,7 @@ class Float:
 
 
 class Sequence:
-    """Claims a length that it has not."""
+    """A sequence that claims a wrong length."""
 
     def __init__(self, items, length):
         self.items = items
@@ -57,7 +57,7 @@ class Sequence:
 
 
 class Protocol:
-    """Claims to be an array, and describes memory that is none."""
+    """An object that claims to be an array, and describes invalid memory."""
 
     def __init__(self, interface):
         self.__array_interface__ = interface
@@ -153,5 +153,5 @@ MAKERS += [
 
 
 def draw(rng):
-    """What makes one; described by what it makes."""
+    """A constructor of a hostile argument, described by its result."""
     return rng.choice(MAKERS)

@@ -1,4 +1,4 @@
-"""What has square brackets in NumPy: grids, and arrays joined from ranges; and iterators."""
+"""NumPy's objects with square brackets: grids, and joined arrays; and iterators."""
 
 import chainerx as chx
 import numpy as np
@@ -8,7 +8,7 @@ from cases._harness import to_numpy
 
 
 def same(y, expected):
-    """But for the dtypes that chainerx chooses."""
+    """Compares all but the dtypes that chainerx chooses."""
     assert isinstance(y, chx.ndarray)
     assert y.shape == np.shape(expected)
     assert y.dtype.kind == np.asarray(expected).dtype.kind

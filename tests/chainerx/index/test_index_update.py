@@ -1,4 +1,4 @@
-"""What the rows of x.at[...], put() and their kin can't say: graphs, overlaps, equal indices."""
+"""Graphs, overlaps and equal indices in x.at[...], put() and others, beyond the table."""
 
 import chainerx as chx
 import numpy as np
@@ -24,7 +24,7 @@ def test_gradients_of_products_with_zeros():
 
 
 def test_second_derivatives_of_products_with_zeros():
-    """Of each two values of an element, the product of all others with what was there."""
+    """By two values of an element: the product of all others and the original element."""
     values = np.array([0, 5, 7, 0, 0, 3, 0, 0, 0], 'float64')
     index = np.array([0, 0, 2, 2, 2, 1, 3, 3, 3])
     x = np.array([2.0, 3.0, 4.0, 5.0])

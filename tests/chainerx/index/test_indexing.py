@@ -55,7 +55,7 @@ def ours(index, device):
 @pytest.mark.parametrize('index', ADVANCED, ids=range(len(ADVANCED)))
 @pytest.mark.parametrize('layout', ['plain', 'transposed'])
 def test_arrays_as_indices(index, layout, device):
-    """As NumPy does: values, the place of the new dimensions, writing, gradients."""
+    """Compared with NumPy: values, positions of the new dimensions, writes, gradients."""
     n = N
     x = chx.array(n, device=device) if layout == 'plain' else chx.array(n.T, device=device).T
     expected = n[index]
@@ -123,7 +123,7 @@ def test_bad_index_arrays(index, text, device):
 @pytest.mark.parametrize('dtype', ['int64', 'uint64', 'int32', 'int8'])
 @pytest.mark.parametrize('shape', [(70001,), (70001, 4), (2, 70001), (3, 70001, 2)], ids=str)
 def test_take_of_many(dtype, shape, device):
-    """More indices than a block of work has; the few that count from the end are far behind."""
+    """There are more indices than a chunk of work; the few negative ones are far apart."""
     axis = shape.index(70001)
     n = RNG.normal(size=shape).astype('float32')
     x = chx.array(n, device=device)
@@ -175,7 +175,7 @@ def test_what_a_mask_keeps(dtype, device):
 
 
 def test_a_mask_whose_bytes_change():
-    """Memory of others: any byte but 0 is true."""
+    """Foreign memory: any byte but 0 is true."""
     memory = np.zeros(1000, 'uint8')
     m = chx.asarray(memory.view(bool), device='native:0')
     memory[:] = RNG.integers(0, 3, 1000) * 85
@@ -186,7 +186,7 @@ def test_a_mask_whose_bytes_change():
 
 @pytest.mark.parametrize('dtype', ['bool', 'int8', 'uint64', 'float16', 'float64', 'complex128'])
 def test_one_value_where_a_mask_says(dtype, device):
-    """In all layouts; the mask, or the value, may be part of what is written to."""
+    """In all layouts; the mask, or the value, may be part of the target."""
     n = np.arange(3 * 4 * 5).reshape(3, 4, 5).astype(dtype)
     for turn in (lambda a: a, lambda a: a.transpose(2, 0, 1), lambda a: a[::-1, :, ::2]):
         for size in (1, 2, 3):
@@ -225,7 +225,7 @@ def test_one_value_of_another_kind(device):
 
 
 def test_true_need_not_be_one():
-    """Foreign memory may say 2 for true, once it is shared."""
+    """Shared foreign memory may store 2 for true."""
     memory = bytearray(105)
     x = chx.frombuffer(memory, dtype='bool')
     memory[1], memory[3], memory[4] = 2, 255, 1
@@ -341,7 +341,7 @@ def test_frombuffer_at_any_byte():
 
 @pytest.mark.parametrize('dtype', ['O', [('a', 'f8'), ('b', 'O')], [('a', 'O', (3,))]])
 def test_frombuffer_of_objects(dtype):
-    """Whoever writes to them would crash the process."""
+    """Writing to them would crash the process."""
     with pytest.raises(ValueError, match='holds Python objects'):
         chx.frombuffer(np.zeros(4, dtype), 'int64')
 
@@ -378,7 +378,7 @@ SEPARATED = [
 
 @pytest.mark.parametrize('index', SEPARATED)
 def test_ellipsis_for_no_axis_separates_indices(index, device):
-    """Where the picked dimensions stand, when '...' between indices stands for nothing."""
+    """The position of the new dimensions if '...' between indices stands for no axis."""
     n = np.arange(24.0).reshape(2, 3, 4)
     x = chx.array(n, device=device)
     np.testing.assert_array_equal(to_numpy(x[index]), n[index])
@@ -393,7 +393,7 @@ OUT_OF_RANGE = [7, -4, 3, 2**62, -(2**63)]
 @pytest.mark.parametrize('bad', OUT_OF_RANGE)
 @pytest.mark.parametrize('dtype', ['int8', 'int32', 'int64', 'uint64'])
 def test_index_out_of_range_of_what_is_empty(bad, dtype, device):
-    """Nothing would be read or written, and it is an error still."""
+    """Nothing would be read or written, and yet it is an error."""
     if not np.iinfo(dtype).min <= bad <= np.iinfo(dtype).max:
         return
     i = chx.array([0, bad], dtype=dtype, device=device)
@@ -472,7 +472,7 @@ def ends(n):
 
 @pytest.mark.parametrize('n', [0, 1, 2, 5])
 def test_every_slice(n, device):
-    """As of a list: ends far outside either way, all steps; read, written, and its gradient."""
+    """As for a list: ends far outside on both sides, all steps; read, written, and its gradient."""
     values = list(range(n))
     x = chx.arange(n, dtype='float64', device=device)
     for start in ends(n):
@@ -496,7 +496,7 @@ def test_every_slice(n, device):
 
 
 def test_masks_of_arrays_without_dimensions(device):
-    """What code for any rank does: pick, write and clear by a comparison."""
+    """Code for any rank works: select, write and clear by a comparison."""
     x = chx.array(3.0, device=device)
     assert x[x > 2].tolist() == [3.0]
     assert x[x > 3].tolist() == []
@@ -526,7 +526,7 @@ def test_masks_of_arrays_without_dimensions(device):
 
 @pytest.mark.parametrize('dtype', ['int8', 'float16', 'float32', 'float64', 'complex128'])
 def test_many_items_from_beyond_the_caches(dtype):
-    """Those are asked for before their turn comes, and the last of a block are not."""
+    """Such elements are prefetched, except those of the end of a block."""
     length = 2**20 // np.dtype(dtype).itemsize + 3
     n = (np.arange(length) % 251 - 120).astype(dtype)
     x = chx.array(n)

@@ -1,4 +1,4 @@
-"""What programs ask `xp` for that only CuPy or NumPy have: the error says what does it here."""
+"""Names that only CuPy or NumPy have: the error names the replacement."""
 
 import re
 

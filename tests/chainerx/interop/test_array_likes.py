@@ -1,4 +1,4 @@
-"""Numbers and lists in the place of arrays: every routine takes them as it takes their arrays."""
+"""Numbers and lists instead of arrays: every routine accepts them."""
 
 import re
 
@@ -103,7 +103,7 @@ NOT_CALLED = {
 
 
 def drawn(case):
-    """The first call of a row whose arrays lists can stand for, and their values."""
+    """The first call of a row whose arrays can be given as lists, and their values."""
     for dtype in ('float64', 'int64', 'complex128', 'bool'):
         if dtype not in case.dtypes:
             continue
@@ -187,7 +187,7 @@ def test_lists_in_calls(name):
 
 @each([case for case in ROWS if case.elastic])
 def test_numbers(case):
-    """A number alone has the default dtype of its kind, and one of NumPy its own."""
+    """A number alone has the default dtype of its kind, and a NumPy scalar its own dtype."""
     spec, values = drawn(case)
     function = case.resolve(chx)
     numbers = [v.ravel()[0] for v in values]
@@ -199,7 +199,7 @@ def test_numbers(case):
 
 
 def only_arrays(signature):
-    """Of a routine that can be called with arrays alone, how many."""
+    """The number of arguments of a routine that accept arrays only."""
     first, *rest = parameters(signature)
     required = [(name, a) for name, a, _ in (first, *[p for p in rest if not p[2]])]
     plain = re.compile(r'(ndarray|Scalar|None| |\|)+')
@@ -210,7 +210,7 @@ def only_arrays(signature):
 
 @pytest.mark.parametrize('name', sorted(n for n in ROUTINES if n not in WRITES))
 def test_a_number_is_an_array_without_axes(name):
-    """Whatever comes of it, be it an error."""
+    """The results are the same, even if they are errors."""
     n = only_arrays(ROUTINES[name])
     if n == 0:
         return
@@ -414,7 +414,7 @@ def test_garbage(garbage):
 
 
 def test_arrays_of_numpy_are_refused():
-    """To which device they go is the caller's to say."""
+    """The caller has to choose the device for them."""
     for x in (np.ones(2), np.array(1.0)):
         with pytest.raises(
             TypeError, match=r'exp: x must be a chainerx.ndarray, got numpy.ndarray'

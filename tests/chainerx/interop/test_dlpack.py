@@ -1,4 +1,4 @@
-"""DLPack: memory shared with other libraries: NumPy, PyTorch where it is, odd producers."""
+"""DLPack: memory shared with other libraries: NumPy, PyTorch if installed, odd producers."""
 
 import contextlib
 import ctypes
@@ -16,7 +16,7 @@ A = np.arange(12, dtype='float32').reshape(3, 4)
 
 
 class Other:
-    """What a library that knows DLPack looks like, over a NumPy array."""
+    """An object of another library that supports DLPack, over a NumPy array."""
 
     def __init__(self, array, **changes):
         self.array = array
@@ -163,7 +163,7 @@ def test_a_capsule_is_taken_once():
 
 @pytest.mark.parametrize('dims', [(0, 2**62, 2**62), (2**62, 0, 2), (0, -1, 1), (2**61, 4, 4)])
 def test_shapes_that_are_none(dims):
-    """Another library may say anything."""
+    """Another library may pass any values."""
     capsule = np.zeros((1, 1, 1)).__dlpack__()
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
@@ -201,7 +201,7 @@ class Tensor(ctypes.Structure):
     ],
 )
 def test_capsules_that_make_no_sense(fields, error, text):
-    """Read before anything is taken, and the error survives the producer's deleter."""
+    """They are checked before they are consumed, and the error survives the producer's deleter."""
     released = []
 
     class Watched(np.ndarray):
@@ -373,7 +373,7 @@ def test_device_that_is_no_tuple(pair):
 
 
 def test_long_chains_of_owners():
-    """Each array has its memory from the one before; that they go needs no stack."""
+    """Each array owns the memory of the one before; releasing them needs no stack."""
     gone = []
     for share in (chx.from_dlpack, lambda x: chx.frombuffer(x, 'float64')):
         a = np.ones(3)

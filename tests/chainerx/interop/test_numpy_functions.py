@@ -247,7 +247,7 @@ NUMBERS = {
 
 @pytest.mark.parametrize('name', NUMBERS)
 def test_numbers_along_an_axis(name, device):
-    """What NumPy does with an array without axes: some functions take it for one of one element."""
+    """Some functions of NumPy treat an array without dimensions as one of one element."""
     x = chx.array(3.0, device=device)
     for args, kwargs in NUMBERS[name]:
         y = getattr(chx, name)(x, *args, **kwargs)
@@ -275,7 +275,7 @@ def test_numbers_are_masked_packed_and_ordered(device):
 @pytest.mark.parametrize('dtype', ['float16', 'float32', 'float64', 'complex64'])
 @pytest.mark.parametrize('mode', ['full', 'same', 'valid'])
 def test_what_is_not_finite_stays_where_it_slides(name, dtype, mode, device):
-    """A NaN or an infinity of the shorter operand meets no zeros beyond the ends of the other."""
+    """A NaN or an infinity of the shorter operand is not multiplied by zeros beyond the ends."""
     rng = np.random.default_rng(0)
     wide = {'float16': 'float32'}.get(dtype, dtype)
     for n, m in ((1, 1), (5, 3), (3, 5), (40, 17), (300, 20), (64, 64), (3, 400)):
@@ -298,7 +298,7 @@ def test_what_is_not_finite_stays_where_it_slides(name, dtype, mode, device):
 @pytest.mark.parametrize('n', [1, 8, 63, 64, 65, 600, 5000])
 @pytest.mark.parametrize('m', [1, 2, 9, 10, 31, 600])
 def test_convolutions_of_any_length(n, m):
-    """Where blocks, vectors and ends meet; and of derivatives, where the lengths change places."""
+    """Lengths at which blocks, vectors and ends meet; derivatives swap the lengths."""
     rng = np.random.default_rng(0)
     a, v = rng.standard_normal(n), rng.standard_normal(m)
     for dtype in ('float32', 'float64'):
@@ -317,7 +317,7 @@ def test_convolutions_of_any_length(n, m):
 
 
 def test_interpolates_beside_what_is_not_finite(device):
-    """Values at the points, and those that one side knows, are as NumPy's."""
+    """Values at the points, and those determined by one side, equal NumPy's."""
     inf, nan = np.inf, np.nan
     at = [-1.0, 0.0, 0.25, 1.0, 1.5, 2.0, 3.0, nan]
     places = chx.array([0.0, 1.0, 2.0], 'float64', device=device)
@@ -338,7 +338,7 @@ def test_interpolates_beside_what_is_not_finite(device):
     'places', [[-1.0, 0, 2], [-np.inf, 0, 1], [-1, 0, np.inf], [-np.inf, -0.0, np.inf], [0, 0, 1]]
 )
 def test_interpolates_beside_places_that_are_not_finite(places, device):
-    """And at points, of which the sign of zero counts, as NumPy does."""
+    """The sign of zero at points matters, too, as in NumPy."""
     at = np.array([-np.inf, -5, -1, -0.5, -0.0, 0.0, 0.5, 1, 2, np.inf, np.nan])
     x = chx.array(at, device=device)
     graph = chx.array(at, device=device).require_grad()
@@ -362,7 +362,7 @@ def test_interpolates_beside_places_that_are_not_finite(places, device):
 
 @pytest.mark.parametrize('dtype', ['float32', 'float64'])
 def test_interpolates_where_lines_are_longer_than_numbers(dtype, device):
-    """Between points, values, and slopes whose differences overflow; beside plain lines."""
+    """Points, values, and slopes whose differences overflow, beside plain lines."""
     most = float(np.finfo(dtype).max)
     least = float(np.finfo(dtype).tiny)
     places = np.array([-most, -1.0, 0.0, least, 0.75 * most, most], dtype)

@@ -1,4 +1,4 @@
-"""What programs written for the original rely on, and a row of the table cannot say."""
+"""Features that programs for the original rely on, beyond the rows of the table."""
 
 import chainerx as chx
 import numpy as np

@@ -74,7 +74,7 @@ def deficient(kind, m, n, seed):
 @pytest.mark.parametrize('kind', ['a column twice', 'a column of zeros', 'ones'])
 @pytest.mark.parametrize('dtype', ['float32', 'complex64', 'float64'])
 def test_rounding_errors_are_not_inverted(kind, dtype):
-    """Of a rank that is short, what is left of the least singular values is no value."""
+    """For a deficient rank, the smallest singular values are rounding errors only."""
     for m, n in ((3, 3), (5, 3), (3, 5), (9, 8), (30, 20), (64, 60)):
         a = deficient(kind, m, n, m + n)
         expected = np.linalg.pinv(a, rcond=1e-10)
@@ -91,7 +91,7 @@ def test_rounding_errors_are_not_inverted(kind, dtype):
 
 
 def test_least_squares_without_a_cut():
-    """rcond 0 lets values count that the default takes for rounding errors."""
+    """rcond 0 keeps values that the default takes for rounding errors."""
     a, b = np.diag([1.0, 2.0**-60]), np.ones(2)
     for rcond, rank, expected in ((0.0, 2, [1, 2.0**60]), (None, 1, [1, 0]), (-1.0, 1, [1, 0])):
         x, _, found, _ = LA.lstsq(chx.array(a), chx.array(b), rcond)
@@ -100,7 +100,7 @@ def test_least_squares_without_a_cut():
 
 
 def test_gradient_where_many_values_are_cut_off():
-    """Beside values that count, some that do not, equal ones and zeros among them."""
+    """There are retained values, and cut-off ones with equal ones and zeros among them."""
     q1, q2 = (np.linalg.qr(matrices(n, n, seed=n))[0] for n in (6, 5))
     a = q1[:, :5] * np.array([4.0, 3.0, 0.5, 0.5, 0.0]) @ q2
     b = matrices(6, 2, seed=3)
@@ -167,7 +167,7 @@ def test_results_have_names():
 
 
 def test_equal_values():
-    """The values have a gradient; that of vectors, which may be any, shows that there is none."""
+    """The values have a gradient; that of vectors, which are not unique, is NaN."""
     for name in ('svdvals', 'eigvalsh'):
         x = chx.eye(3, dtype='float64').require_grad()
         getattr(LA, name)(x).sum().backward()
@@ -232,7 +232,7 @@ def test_errors(name, args, error, text):
 
 
 def test_without_lapack():
-    """Clear errors where there is none; what is written here goes on."""
+    """Clear errors without LAPACK; routines implemented here still work."""
     program = """if True:
         import chainerx as chx
         x = chx.array([[2., 1.], [1., 2.]])

@@ -1,4 +1,4 @@
-"""chainerx.linalg: layouts, sizes where recursion ends, hard matrices, errors."""
+"""chainerx.linalg: layouts, sizes at the end of recursion, hard matrices, errors."""
 
 import chainerx as chx
 import numpy as np
@@ -39,7 +39,7 @@ def test_layouts(layout):
 @pytest.mark.parametrize('n', [1, 2, 15, 16, 17, 31, 32, 33, 63, 65, 127, 129, 200, 333])
 @pytest.mark.parametrize('dtype', ['float32', 'float64'])
 def test_sizes(n, dtype):
-    """Pivots come from all rows, so these are factored right or not at all."""
+    """Pivots come from all rows, so an error in any row would show."""
     tol = (3e-4 if dtype == 'float32' else 1e-11) * n
     a = matrices(n, n).astype(dtype)
     x = chx.array(a)
@@ -128,7 +128,7 @@ def test_what_is_not_finite_is_seen(n, value, dtype):
 
 
 def cofactors(a):
-    """By minors."""
+    """The cofactors by minors."""
     n = a.shape[-1]
     y = np.empty(a.shape)
     for i, j in np.ndindex(n, n):
@@ -138,7 +138,7 @@ def cofactors(a):
 
 
 def of_rank(rank, *shape, seed=0):
-    """Of small integers, so that pivots that should be 0 are, in half of the matrices."""
+    """Matrices of small integers, so that zero pivots are exactly 0 in half of the matrices."""
     rng = np.random.default_rng(seed)
     a, b = (rng.integers(-2, 3, (2, *shape[:-1], rank)) + 0.0 for _ in range(2))
     a[1] += 0.1 * rng.standard_normal(a[1].shape)
@@ -227,7 +227,7 @@ def test_norms_of_nothing_are_0():
 @pytest.mark.parametrize('order', [3, 2.5, 1.5, 1, 0.5, -0.5, -1, -2, 2, np.inf, -np.inf])
 @pytest.mark.parametrize('dtype', ['float32', 'complex64'])
 def test_gradients_of_norms_at_zeros(order, dtype):
-    """As PyTorch has them: 0 where there is none, and no NaN."""
+    """Like PyTorch's: 0 where there is none, and no NaN."""
     rows = np.array([[0, 0, 0], [1, 0, 2], [0, -3, 0], [2, 1, -3]], 'float64')
     x = chx.array(rows.astype(dtype)).require_grad()
     y = chx.linalg.vector_norm(x, axis=1, ord=order)

@@ -1,4 +1,4 @@
-"""chainerx.linalg of complex matrices: sizes, layouts, products, what is read, errors."""
+"""chainerx.linalg of complex matrices: sizes, layouts, products, unread elements, errors."""
 
 import chainerx as chx
 import numpy as np

@@ -1,4 +1,4 @@
-"""Derivatives of chainerx.linalg of complex matrices, by differences; losses without phases."""
+"""Derivatives of chainerx.linalg of complex matrices by differences; phase-independent losses."""
 
 import chainerx as chx
 import numpy as np
@@ -75,7 +75,7 @@ LOSSES = {
 
 
 def loss(function, x):
-    """A real number: all results times numbers that differ."""
+    """A real number: all results times distinct numbers."""
     total = 0
     y = function(x)
     for i, part in enumerate(y if isinstance(y, (tuple, list)) else (y,)):
@@ -96,7 +96,7 @@ def gradient(function, a, order=1):
     ('name', 'shape'), [(name, shape) for name, (_, shapes) in LOSSES.items() for shape in shapes]
 )
 def test_derivatives(name, shape):
-    """A gradient g is that of Re(g da), here as everywhere."""
+    """The gradient g satisfies df = Re(g da), here as everywhere."""
     function, _ = LOSSES[name]
     a, first, second = draw(*shape, seed=9), draw(*shape, seed=10), draw(*shape, seed=11)
     h = 1e-6
@@ -129,7 +129,7 @@ def test_gradients_are_hermitian(name):
 
 
 def test_phases_do_not_matter():
-    """The same gradient, whatever phases the vectors have."""
+    """The gradient is the same for any phases of the vectors."""
     a = draw(4, 4)
     turn = chx.array(np.exp(1j * np.arange(4)))
 
@@ -166,7 +166,7 @@ def test_derivatives_of_the_determinant_at_any_rank(rank):
 
 
 def test_batches_and_forward_derivatives():
-    """vmap gives what a stack gives, jvp what differences give."""
+    """vmap equals a stack of matrices, jvp equals differences."""
     a = draw(3, 4, 4)
     for name in ('inv', 'det', 'eigvalsh', 'pinv'):
         function = getattr(LA, name)

@@ -1,4 +1,4 @@
-"""Large products and convolutions: right, and the same bits however they are cut or shared out."""
+"""Large products and convolutions: right, and the same bits for any partition."""
 
 import os
 import pathlib
@@ -53,7 +53,7 @@ def own_is_chosen():
 
 @pytest.mark.parametrize('layout', ['NN', 'NT', 'TN', 'TT'])
 def test_cuts_change_no_bits(layout):
-    """A part of the result is the product of parts, where both are large enough for our tiles."""
+    """A part of the result equals the product of parts, if both are large enough for our tiles."""
     if not own_is_chosen():
         pytest.skip('OpenBLAS computes these products here')
     rng = np.random.default_rng(1)
@@ -115,7 +115,7 @@ OUTPUT_GRADS = {
 @pytest.mark.parametrize('layout', OUTPUT_GRADS)
 @pytest.mark.parametrize('size', LAYERS)
 def test_gradients_of_weights_and_bias(size, layout, dtype):
-    """Together they are what each is alone, on any number of threads."""
+    """Computed together they equal the separate ones, on any number of threads."""
     n, ins, outs = size
     rng = np.random.default_rng(n + ins)
     x, w, b, g = (
@@ -171,7 +171,7 @@ def test_nan_and_infinity_stay_where_they_belong():
 
 @pytest.mark.parametrize('engine', ['own', 'plain'])
 def test_engine_passes_the_table(engine):
-    """Every shape, also those that are too small for it to be chosen."""
+    """Every shape, including those too small for it to be chosen."""
     folder = pathlib.Path(__file__).parents[1]
     given = [p for p in os.environ.get('PYTHONPATH', '').split(os.pathsep) if p]
     path = os.pathsep.join(os.path.abspath(p) for p in (folder, *given))
@@ -244,7 +244,7 @@ def test_convolutions_on_any_number_of_threads(name, dtype):
 
 @pytest.mark.parametrize('dtype', ['float32', 'float16'])
 def test_more_images_than_are_converted_at_a_time(dtype):
-    """What is taken apart for the stride, or converted, is some images at a time."""
+    """Images are rearranged for the stride, or converted, in chunks."""
     rng = np.random.default_rng(0)
     x = chx.array(rng.standard_normal((5, 40, 300, 161), 'f4').astype(dtype))
     w = chx.array(rng.standard_normal((6, 40, 3, 3), 'f4').astype(dtype))
@@ -267,7 +267,7 @@ def test_more_images_than_are_converted_at_a_time(dtype):
 
 
 def test_convolution_reads_and_writes_nothing_beyond():
-    """NaN around the operands would show in the result, and what is around the result stays."""
+    """NaN around the operands would show in the result; memory around the result is unchanged."""
     x = chx.full((2, 5, 9, 40), np.nan, 'float32')
     inside = x[:, 1:4, 1:8, 3:34]
     inside[...] = 1.0
@@ -283,7 +283,7 @@ WHOLE = ['int8', 'uint8', 'int16', 'int32', 'uint32', 'int64', 'uint64']
 
 @pytest.mark.parametrize('dtype', WHOLE)
 def test_products_of_integers_wrap(dtype):
-    """Of vectors, of what is worth packing, and of what is not; any layout."""
+    """Products of vectors, and of packed and unpacked matrices; any layout."""
     rng = np.random.default_rng(0)
     info = np.iinfo(dtype)
     sizes = [1, 2, 3, 17, 40]

@@ -47,7 +47,7 @@ def test_numpy_round_trip(dtype):
     ids=lambda view: str(view.shape),
 )
 def test_strides_that_no_element_depends_on(view):
-    """NumPy hides them from buffers."""
+    """NumPy hides strides of axes of length 1 or 0 from buffers."""
     for x in (chx.asarray(view), chx.array(view, copy=False)):
         assert x.strides == view.strides
         assert chx.to_numpy(x, copy=False).strides == view.strides
@@ -290,7 +290,7 @@ def test_identity():
 @pytest.mark.parametrize('origin', ['int64', 'uint64', 'float64'])
 @pytest.mark.parametrize('target', ['bool', 'float16', 'float32', 'float64', 'int64'])
 def test_any_64_bits(origin, target):
-    """Also those that halves of integers, ties and the ends of ranges are wrong for first."""
+    """Including values for which halves of integers, ties and the ends of ranges fail first."""
     rng = np.random.default_rng(0)
     bits = rng.integers(0, 2**64, 20000, 'uint64', endpoint=False)
     bits[::2] >>= rng.integers(0, 64, 10000, 'uint64')
@@ -327,7 +327,7 @@ def test_lists_of_different_lengths():
 
 
 def test_a_list_that_holds_itself():
-    """Where the lists differ is looked for by recursion, here on a stack that would not do."""
+    """Recursion searches for the difference, here on a stack that would be too small."""
     nested = []
     nested.append(nested)
     found = []

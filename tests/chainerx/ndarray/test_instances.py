@@ -1,4 +1,4 @@
-"""Objects of every class of the package, made in ways that nobody meant."""
+"""Objects of every class of the package, constructed in unintended ways."""
 
 import contextlib
 import copy
@@ -50,7 +50,7 @@ def assigned(cls):
 
 
 def use(o):
-    """Everything that can be done with an object; only exceptions may come of it."""
+    """Uses an object in all possible ways; it may only raise exceptions."""
     arguments = [(), (None,), ('native:0',), (1,), (o,), (o, o), (o, o, o)]
     for name in dir(type(o)):
         if name in ('__class__', '__init_subclass__', '__subclasshook__'):
@@ -109,7 +109,7 @@ def try_all(index):
 
 
 def try_each_in_a_child():
-    """Prints how the children ended, one for each class: a crash is what this looks for."""
+    """Prints how the children ended, one for each class; none may crash."""
     codes = []
     for index, cls in enumerate(CLASSES):
         child = os.fork()

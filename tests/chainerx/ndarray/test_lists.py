@@ -87,7 +87,7 @@ class Raiser:
 @pytest.mark.parametrize('error', [KeyboardInterrupt, MemoryError, ZeroDivisionError])
 @pytest.mark.parametrize('name', READERS)
 def test_an_element_raises(name, error):
-    """What stops a conversion is not told as a mistake of type."""
+    """An error that stops a conversion is not reported as a TypeError."""
     call, values = READERS[name]
     with pytest.raises(error):
         call([Raiser(error()), *values[1:]])
@@ -118,7 +118,7 @@ JOINERS = {
 
 @pytest.mark.parametrize('name', JOINERS)
 def test_a_thread_empties_the_list(name):
-    """Large enough to be computed without Python's lock, which the other thread waits for."""
+    """Large enough to be computed without the GIL, which the other thread waits for."""
     call = JOINERS[name]
     stop = threading.Event()
     current = [[]]
@@ -160,7 +160,7 @@ def test_an_axis_empties_the_list_of_arrays():
 
 
 def make_garbage(action):
-    """A ring that calls `action` when the collector finds it."""
+    """A cycle that calls `action` when the collector finds it."""
 
     class Ring:
         def __del__(self):
@@ -283,7 +283,7 @@ def test_gradients_come_in_a_list_that_is_emptied():
 
 @pytest.mark.parametrize('name', ['zeros', 'reshape', 'sum', 'broadcast_to', 'transpose'])
 def test_an_element_is_no_integer(name):
-    """A bool is none, as for NumPy; what else goes wrong in an element reaches the caller."""
+    """A bool is refused, as by NumPy; other errors of an element reach the caller."""
     read, values = READERS[name]
     with pytest.raises(TypeError, match='bool'):
         read([True, *values[1:]])

@@ -126,7 +126,7 @@ def test_dtype_specifiers(specifier, name):
 
 
 def test_every_spelling_of_numpy_everywhere():
-    """All names and codes that NumPy has for these dtypes, wherever a dtype is taken."""
+    """All names and codes of NumPy for these dtypes, in all routines that accept a dtype."""
     names = [name for name in dir(np) if isinstance(getattr(np, name), type)]
     names += [code + size for code in 'biufc' for size in ('1', '2', '4', '8', '16')]
     names += [order + name for order in '=|<' for name in ('i4', 'f8', 'u2')]

@@ -146,7 +146,7 @@ def layouts():
 
 @pytest.mark.parametrize('order', 'CFAK')
 def test_orders_of_elements(order):
-    """'A' and 'K' go by the memory, which a row of the table does not see."""
+    """'A' and 'K' depend on the memory layout, which a row of the table does not see."""
     for x, n in layouts():
         for y, e in (
             (x.ravel(order), n.ravel(order)),
@@ -205,7 +205,7 @@ def test_view_of_another_dtype():
 
 
 def test_view_and_backward():
-    """It is in no graph; but backward notices what is written through it."""
+    """The view is in no graph, but backward detects writes through it."""
     x = leaf([1.0, 2.0, 3.0, 4.0])
     assert not x.view('int32').is_backprop_required()
     assert x.view('float32').is_backprop_required()
@@ -268,7 +268,7 @@ def test_least_number_of_axes():
 
 
 def test_tuples_in_an_index():
-    """As lists: a tuple in a tuple is an array of indices."""
+    """Like lists: a tuple in a tuple is an array of indices."""
     x, n = filled(3, 4)
     for index in (((0, 2),), ((0, 2), (1, 3)), (slice(None), (1, 1)), ((), 0), (((0, 1), (2, 0)),)):
         same(x[index], n[index])
@@ -281,7 +281,7 @@ def test_tuples_in_an_index():
 
 
 def test_reductions_of_no_axes():
-    """As NumPy's of ufuncs: axis 0 and -1 are there, though the array has none."""
+    """Like NumPy's ufuncs: axis 0 and -1 are valid, though the array has no axes."""
     x, n = chx.array(3.5, 'float32'), np.float32(3.5)
     names = (
         'sum prod max min ptp all any argmax argmin cumsum cumprod nansum nanprod nanmax nanmin '
@@ -304,7 +304,7 @@ def test_reductions_of_no_axes():
 
 
 def test_options_by_position():
-    """What NumPy has where v7 has something else is an error, not a truth value."""
+    """If v7 has another parameter in NumPy's position, the argument is refused."""
     x = chx.ones((2, 3))
     for call in (
         lambda: chx.sum(x, 0, 'float64'),
@@ -346,7 +346,7 @@ def test_options_by_position():
 )
 @pytest.mark.parametrize('keepdims', ['yes', 1.0, chx.zeros(3), chx.zeros(())])
 def test_keepdims_is_a_bool(name, keepdims):
-    """An ``out`` of NumPy that is given by its place would never be written to."""
+    """A NumPy ``out`` passed positionally would never be written to."""
     module, _, last = name.rpartition('.')
     function = getattr(chx.linalg if module else chx, last)
     more = (50,) if 'quantile' in name or 'percentile' in name else ()

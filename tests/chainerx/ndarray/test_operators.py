@@ -1,4 +1,4 @@
-"""Operators of `chainerx.ndarray`: values and dtypes, in place, and what they refuse."""
+"""Operators of `chainerx.ndarray`: values and dtypes, in place, and their errors."""
 
 import operator
 
@@ -122,7 +122,7 @@ POWERS = [2, 2.0, 1, 1.0, 0.5, -1, -1.0, np.float64(2)]
 @pytest.mark.parametrize('exponent', POWERS, ids=repr)
 @pytest.mark.parametrize('dtype', ['float16', 'float32', 'float64'])
 def test_powers_have_the_bits_of_numpy(dtype, exponent):
-    """NumPy has ways of its own for these: (-0.0) ** 0.5 is -0.0, and (-inf) ** 0.5 is nan."""
+    """NumPy has special cases for these: (-0.0) ** 0.5 is -0.0, and (-inf) ** 0.5 is nan."""
     n = np.array([0.0, -0.0, 1, -1, 2.5, 3, 7, np.inf, -np.inf, np.nan, 3e-5, 1e4], dtype)
     x = chx.array(n)
     with np.errstate(all='ignore'):
@@ -257,7 +257,7 @@ WIDER = [
 @pytest.mark.parametrize('symbol', IN_PLACE)
 @pytest.mark.parametrize(('dtype', 'wider', 'a', 'b'), WIDER)
 def test_in_place_with_what_the_target_can_not_hold(symbol, dtype, wider, a, b):
-    """The result goes into the dtype of the target, the operand does not."""
+    """The result is cast to the dtype of the target, the operand is not."""
     n, m = np.array([a, a], dtype), np.array([[b, 3]], wider)
     x, y = chx.array(n), chx.array(m)[0]
     f = IN_PLACE[symbol]

@@ -1,4 +1,4 @@
-"""Normalizations: what is written in place, shapes that are cut into pieces, backends without."""
+"""Normalizations: writes in place, shapes that are split into chunks, backends without kernels."""
 
 import chainerx as chx
 import numpy as np
@@ -9,7 +9,7 @@ from cases._table import np_dtype, seeded
 
 @pytest.fixture
 def anywhere(request):
-    """Native; and a device without kernels for normalizations, which composes them of others."""
+    """The native device, and one without kernels for normalizations, which composes them."""
     name = request.param
     if name.startswith('async_toy'):
         request.getfixturevalue('async_toy')
@@ -76,7 +76,7 @@ SHAPES = {
 
 @pytest.mark.parametrize('name', SHAPES)
 def test_pieces(name):
-    """Far from zero, nothing is lost; any number of threads gives the same bits."""
+    """No loss of precision far from zero; any number of threads gives the same bits."""
     shape, axis = SHAPES[name]
     kept = tuple(n for i, n in enumerate(shape) if i not in axis)
     x, gy = draw(shape, 'float32', 1e4), draw(shape, 'float32', 0.1, 'gy')
@@ -99,7 +99,7 @@ def test_pieces(name):
 
 @pytest.mark.parametrize('shape', [(70, 200), (5, 3, 400), (9, 40, 33)])
 def test_first_elements_unlike_the_others(shape):
-    """Whose mean is no guess of that of all."""
+    """Their mean is a bad estimate of that of all elements."""
     x = draw(shape, 'float32', 3e4)
     x[:4] = 0
     axis = (0, *range(2, x.ndim))
@@ -115,7 +115,7 @@ def test_first_elements_unlike_the_others(shape):
 @pytest.mark.parametrize('places', ['all over', 'at the head'])
 @pytest.mark.parametrize('n', [8, 33, 64, 1000, 4096, 9000])
 def test_numbers_that_give_a_bad_guess_of_the_mean(n, places, device):
-    """Those from which a guess is made lie far from all others: sums are made once more."""
+    """The elements of the estimate lie far from all others: the sums are computed again."""
     x = 1e6 + (np.arange(n) + np.arange(3)[:, None]) % 7.0
     x[:, [0, n // 3, n // 2, n - 1] if places == 'all over' else slice(4)] = 1e6 + 300
     mean, var = x.mean(1), x.var(1)
@@ -256,7 +256,7 @@ def test_running_statistics_in_the_memory_of_inputs(anywhere):
 @everywhere
 @pytest.mark.parametrize('name', ['x', 'gamma'])
 def test_backward_notices_running_statistics_in_what_it_reads(anywhere, name):
-    """In one array of the same memory; beta is not read again."""
+    """They share memory with an array that it reads; beta is not read again."""
     arrays = {'x': chx.array(draw((3, 3))), 'gamma': chx.ones(3), 'beta': chx.ones(3)}
     x, gamma, beta = (a.require_grad() for a in arrays.values())
     running = arrays[name].as_grad_stopped().reshape(-1, 3)[0]
@@ -319,7 +319,7 @@ def test_a_read_only_numpy_array_is_not_written(device):
 
 
 def test_writes_are_noticed(device):
-    """Of what backward reads again; running statistics are none of that."""
+    """Writes to arrays that backward reads; running statistics are not among them."""
     p, mean, var = chx.ones(3), chx.zeros(3), chx.ones(3)
     x = chx.array(draw((4, 3), 'float32')).require_grad()
     y = chx.batch_norm(x, p, p, mean, var)
@@ -333,7 +333,7 @@ def test_writes_are_noticed(device):
 @everywhere
 @pytest.mark.parametrize('dtype', ['float16', 'float32'])
 def test_training_leaves_gradients_of_an_evaluation_alone(anywhere, dtype):
-    """It moves the statistics, in place, that the evaluation went by."""
+    """It updates, in place, the statistics that the evaluation used."""
     xs = [chx.array(draw(s, dtype)).require_grad() for s in ((4, 3), (3,), (3,))]
     found = []
     for trains in (False, True):
@@ -372,7 +372,7 @@ def test_constant_channels(anywhere):
 
 
 def channels_last(x):
-    """The same values, with the second axis inside in memory."""
+    """The same values, with the second axis innermost in memory."""
     order = (0, *range(2, x.ndim), 1)
     back = (0, x.ndim - 1, *range(1, x.ndim - 1))
     return chx.array(np.ascontiguousarray(x.transpose(order))).transpose(back)
@@ -380,7 +380,7 @@ def channels_last(x):
 
 @everywhere
 def test_memory_order_is_kept(anywhere):
-    """Of images with channels inside, also where the gradient has another order."""
+    """For channels-last images, also if the gradient has another order."""
     x, gy = draw((4, 5, 6, 7)), draw((4, 5, 6, 7), name='gy')
     gamma, beta = draw((5,), name='gamma'), draw((5,), name='beta')
     expected = reference(x, gamma, beta, gy, (0, 2, 3))[:4]
@@ -419,7 +419,7 @@ def test_composed_derivatives(anywhere):
 
 
 def test_third_derivatives(device):
-    """Against differences of second ones."""
+    """Compared with differences of second ones."""
     values = draw((4, 3)), draw((3,), mean=1, name='gamma'), draw((3,), name='beta')
 
     def second(x):

@@ -25,7 +25,7 @@ class Failing:
         assert self.library.fail_init() >= 3
 
     def run(self, f, first, last):
-        """How many requests there were, and what was raised."""
+        """Runs the work; returns the number of requests and the error."""
         results = []
 
         def attempt():

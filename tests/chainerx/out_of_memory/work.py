@@ -1,4 +1,4 @@
-"""Pieces of work, for each of whose requests for memory test_out_of_memory.py finds none."""
+"""Workloads in which test_out_of_memory.py lets each request for memory fail."""
 
 import copy
 import io
@@ -64,7 +64,7 @@ class Model(chainer.Chain):
 
 
 def training():
-    """What chainer does, on arrays of both kinds."""
+    """Training by chainer, on arrays of both kinds."""
     for device in ('@numpy', 'native:0'):
         for optimizer in (optimizers.SGD(), optimizers.Adam()):
             yield f'{type(optimizer).__name__} on {device}', step(device, optimizer)
@@ -99,7 +99,7 @@ def step(device, optimizer):
 
 
 def many_inputs(device):
-    """More than a run of backward has room for when it starts."""
+    """More inputs than the initial capacity of a run of backward."""
     xs = [chainer.Variable(values(device, 3)) for _ in range(40)]
 
     def run():
@@ -172,7 +172,7 @@ def hooks(device):
 
 
 def statistics(order):
-    """Each success turns the signs of running statistics, and a failure leaves them."""
+    """Each success negates the running statistics; a failure leaves them unchanged."""
     x = chx.zeros((4, 3, 2)).require_grad()
     gamma, beta = chx.ones((3, 2)).require_grad(), chx.ones((3, 2)).require_grad()
     mean, var = (np.ones((3, 2), 'float16', order=order) for _ in range(2))

@@ -1,4 +1,4 @@
-"""What the rows of `cases/pool/pooling.py` can't say."""
+"""Poolings beyond the rows of `cases/pool/pooling.py`."""
 
 import itertools
 
@@ -28,7 +28,7 @@ def no_kernels(build_backend):
 
 
 def results_of(case, spec, dtype, device):
-    """The results and the gradients of both orders."""
+    """The results and the gradients of first and second order."""
     prepared = Prepared(case, spec, dtype, device=chx.get_device(device))
     targets = [prepared.arrays[n].require_grad() for n in prepared.differentiable()]
     y = prepared.call.run(case.resolve(chx))
@@ -44,7 +44,7 @@ def results_of(case, spec, dtype, device):
 @pytest.mark.parametrize('case', POOLINGS, ids=lambda c: c.name)
 @pytest.mark.parametrize('dtype', ['float32', 'float64', 'int32', 'bool', 'float16'])
 def test_without_kernels(case, dtype, no_kernels):
-    """A backend without these kernels gives the same, by compositions."""
+    """A backend without these kernels gives the same results by compositions."""
     if dtype not in case.dtypes:
         return
     for spec in case.calls:
@@ -62,7 +62,7 @@ def test_without_kernels(case, dtype, no_kernels):
 )
 @pytest.mark.parametrize('dtype', ['float32', 'float64'])
 def test_every_width(args, dtype, no_kernels):
-    """Rows around the sizes of vectors."""
+    """Rows of lengths around those of vectors."""
     rng = np.random.default_rng(0)
     for width in [*range(1, 70), 130]:
         values = rng.integers(-4, 5, (1, 2, 3, width)).astype(dtype)
@@ -132,7 +132,7 @@ OUTSIDE = {
 
 
 def seen_by_windows(values, size, stride, pad):
-    """What is inside of each window, with cover_all, as (channels, elements)."""
+    """The elements of each window, with cover_all, as (channels, elements)."""
     channels, *lengths = values.shape
     ranges = []
     for n in lengths:
@@ -145,7 +145,7 @@ def seen_by_windows(values, size, stride, pad):
 
 
 def leave_behind(shape, dtype, device):
-    """Memory that is allocated next has these numbers in it."""
+    """Fills memory that is allocated next with these numbers."""
     arrays = [chx.full(shape, 77, dtype, device=device) for _ in range(8)]
     chx.get_device(device).synchronize()
     del arrays
@@ -155,7 +155,7 @@ def leave_behind(shape, dtype, device):
 @pytest.mark.parametrize('axes', [1, 2, 3])
 @pytest.mark.parametrize('dtype', ['float32', 'float16', 'int32'])
 def test_windows_that_see_nothing(name, axes, dtype, no_kernels):
-    """Their maxima are the smallest number, their means 0, whatever was in the memory before."""
+    """Their maxima are the smallest number, their means 0, whatever the memory contained before."""
     length, size, stride, pad = OUTSIDE[name]
     if length**axes > 2000:
         length = 9
@@ -195,7 +195,7 @@ def test_windows_that_see_nothing(name, axes, dtype, no_kernels):
 
 @pytest.mark.parametrize('lengths', [(6, 3), (6, 2, 3), (2, 6, 3)])
 def test_windows_as_wide_as_what_they_slide_over(lengths, device):
-    """Padded along the axis before only."""
+    """Padding only before the axis."""
     values = np.random.default_rng(0).normal(size=(2, 3, *lengths)).astype('float32')
     slides = [n == 6 for n in lengths]
     size = [2 if slide else n for n, slide in zip(lengths, slides, strict=True)]
@@ -216,7 +216,7 @@ def test_windows_as_wide_as_what_they_slide_over(lengths, device):
 
 @pytest.mark.parametrize('op', ['max_pool', 'average_pool', 'conv'])
 def test_no_window_is_left_to_cover_all(op, device):
-    """A last window that begins behind the end, and there is none before it."""
+    """The last window would begin after the end, and there is none before it."""
 
     def call(length, stride):
         x = chx.ones((1, 1, length), device=device)
@@ -232,7 +232,7 @@ def test_no_window_is_left_to_cover_all(op, device):
 
 
 def test_indices_name_the_maxima():
-    """With padding, gaps, overlaps: max_unpool puts maxima where they were, and pools them back."""
+    """With padding, gaps, overlaps: max_unpool restores maxima to their indices, then pools."""
     x = chx.array(np.random.default_rng(0).permutation(2 * 3 * 11 * 13).astype('float32'))
     x = x.reshape(2, 3, 11, 13)
     for args in ((2,), (3, 2, 1), ((4, 3), (1, 2), ((0, 2), (1, 1))), ((20, 20), 20, 7)):

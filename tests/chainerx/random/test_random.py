@@ -1,4 +1,4 @@
-"""The generator behind chainerx.random: known answers, and that its state fixes what follows."""
+"""The generator of chainerx.random: known answers, and reproducibility from its state."""
 
 import chainerx as chx
 import numpy as np
@@ -43,7 +43,7 @@ def test_state_is_restored():
 
 @pytest.mark.parametrize('dtype', ['int32', 'uint32', 'int64'])
 def test_integers_of_short_ranges_take_a_word(dtype):
-    """Word 1 or 3 of a block times the range, unless that favours a number: then one of its own."""
+    """Word 1 or 3 of a block times the range; biased numbers are drawn again from another word."""
     n, last = 1_000_000, 1_047_553  # one in 4100 numbers of this range is rejected and drawn again
     word = draw_at((9, 4), 0, 1 << 32, n // 2, 'int64').astype('uint64')
     for low, high in [(0, last), (-3, 4), (5, 6), (0, 1 << 20)]:
@@ -83,7 +83,7 @@ LEAST, MOST, ALL = -(2**63), 2**63, 2**64
     ],
 )
 def test_integers_up_to_the_ends_of_64_bits(low, high, dtype):
-    """From numbers or arrays, of either way to name the end: the same ones."""
+    """With scalar or array bounds, exclusive or inclusive: the same numbers."""
 
     def draw(*ends, **kwargs):
         rng = chx.random.default_rng(5)
@@ -143,7 +143,7 @@ def test_uniform_excludes_its_end(dtype):
 @pytest.mark.parametrize('dtype', ['float16', 'bfloat16', 'float32', 'float64'])
 @pytest.mark.parametrize(('low', 'high'), [(1.0, -3.0), (-2.0, -3.0), (5.0, 0.0)])
 def test_uniform_from_the_upper_end(low, high, dtype):
-    """As NumPy: the first is included, the other is not, whichever is the larger."""
+    """As in NumPy: the first bound is included, the second is not, whichever is larger."""
     x = chx.random.uniform(low, high, 200_000, dtype)
     values = (low - chx.to_numpy(x).astype('f8')) / (low - high)
     assert values.min() >= 0

@@ -1,4 +1,4 @@
-"""Parameters at the ends of their ranges: draws end, and are of their distributions."""
+"""Parameters at the ends of their ranges: draws finish, and have the right distributions."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ def rng():
 
 
 def test_draws_end():
-    """In a process that may be ended: no signal stops a kernel that rejects all it draws."""
+    """In a child process, since no signal stops a kernel that rejects all its candidates."""
     code = """
         import chainerx as chx
 
@@ -72,7 +72,7 @@ def test_shares_of_extreme_shapes_are_numbers(rng, a):
     [(1e200, 1e201), (1e308, 1.7e308), (1e300, np.inf), (-np.inf, -1e160), (-1.7e308, -1e10)],
 )
 def test_truncated_normal_of_huge_bounds(rng, low, high):
-    """All of it is next to the bound that is nearer to 0."""
+    """All of the probability is next to the bound nearer to 0."""
     x = rng.truncated_normal(low, high, size=10)
     assert x.tolist() == [low if low > 0 else high] * 10
 
@@ -86,7 +86,7 @@ def test_a_range_of_uniform_numbers_is_finite(rng):
 
 @pytest.mark.parametrize('seed', [0, 2**63, 2**64 - 1])
 def test_seeds_of_numpy(seed):
-    """Unsigned ones are what numpy.random.SeedSequence makes."""
+    """numpy.random.SeedSequence makes unsigned ones."""
     assert chx.random.Generator(np.uint64(seed)).state == (seed, 0)
 
 

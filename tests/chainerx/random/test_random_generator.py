@@ -1,4 +1,4 @@
-"""chainerx.random.Generator: a state of its own, copies, children, threads, forks."""
+"""chainerx.random.Generator: its own state, copies, children, threads, forks."""
 
 import copy
 import os
@@ -240,7 +240,7 @@ GOLDEN = {
 
 @pytest.mark.parametrize('name', GOLDEN)
 def test_first_numbers(name):
-    """Of seed 1, third draw: a change here changes the results of users' programs."""
+    """The third draw of seed 1: a change here changes the results of users' programs."""
     args, expected = GOLDEN[name]
     rng = chx.random.Generator(1)
     rng.state = (1, 2)
@@ -253,7 +253,7 @@ def test_first_numbers(name):
     [(d.name, d.args[0], bad, text) for d in DRAWS for bad, text in d.bad],
 )
 def test_parameters_out_of_range(name, args, bad, text):
-    """Numbers and elements of arrays are named, with their value."""
+    """Errors name numbers and elements of arrays, with their value."""
     rng = chx.random.Generator(1)
     function = getattr(rng, name)
     with pytest.raises(ValueError, match=f'^{name}: {text}.* is .*, expected'):

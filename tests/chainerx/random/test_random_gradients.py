@@ -72,7 +72,7 @@ def test_at_fixed_noise(name):
 @pytest.mark.parametrize('shape', [1e-3, 0.05, 0.5, 1.0, 3.0, 40.0, 1e4])
 @pytest.mark.parametrize('dtype', ['float32', 'float64'])
 def test_gamma_keeps_its_probability(shape, dtype):
-    """What gammaincinv gives for a shape next to it and the same probability."""
+    """Compared with gammaincinv of a neighbouring shape and the same probability."""
     a = chx.full(2000, shape, dtype).require_grad()
     x = chx.random.Generator(3).standard_gamma(a)
     x.sum().backward()
@@ -222,7 +222,7 @@ def test_choice_and_permutation_lead_back():
     ],
 )
 def test_parameters_without_a_gradient(name, args, refused):
-    """They choose among numbers, so there is none at fixed noise; of the others there is."""
+    """They select among numbers, so they have none at fixed noise; the other parameters have."""
     for i, value in enumerate(args):
         values = list(args)
         values[i] = chx.full((400,), value, 'float64').require_grad()
@@ -237,7 +237,7 @@ def test_parameters_without_a_gradient(name, args, refused):
 
 
 def test_mean_of_noncentral_numbers():
-    """d E[x] / d df of a sum of squares is 1."""
+    """For a sum of squares, d E[x] / d df is 1."""
     df = chx.full((200_000,), 3.0, 'float64').require_grad()
     (g,) = chx.grad([sample('noncentral_chisquare', (df, 5.0), df.shape).sum()], [df])
     assert abs(chx.to_numpy(g).mean() - 1) < 0.01

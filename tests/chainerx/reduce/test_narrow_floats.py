@@ -1,4 +1,4 @@
-"""What is summed in float16 and bfloat16 is computed in float32, results and gradients."""
+"""Sums of float16 and bfloat16 are computed in float32, results and gradients."""
 
 import chainerx as chx
 import ml_dtypes
@@ -115,7 +115,7 @@ def results_of(function, x, dtype):
 
 @pytest.mark.parametrize('name', ['var', 'std', 'nanvar', 'nanstd'])
 def test_large_gradients_of_spreads(name):
-    """Twice of them does not fit float16; shares do."""
+    """Twice the gradient exceeds float16; the shares do not."""
     x = chx.array(np.arange(64) / 64, 'float16').require_grad()
     y = getattr(chx, name)(x)
     y.grad = chx.full_like(y, 4e4)

@@ -36,7 +36,7 @@ def function_of(name):
 
 
 def gradients(name, arrays, only=None, **kw):
-    """Of some outputs, all by default."""
+    """Gradients of some outputs, all by default."""
     for x in arrays:
         x.require_grad()
     ys = function_of(name)(*arrays)

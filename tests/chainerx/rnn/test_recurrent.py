@@ -100,7 +100,7 @@ def test_values(cell, directions, name):
 @each_shape
 @each_cell
 def test_gradients_are_those_of_a_composition(cell, directions, name, async_toy):
-    """Which a device without such kernels computes, and a gradient that is differentiated."""
+    """Compared with a device without such kernels, and with a gradient that is differentiated."""
     found = Network(cell, directions, name, 'float64', 'native:0').gradients()
     composed = Network(cell, directions, name, 'float64', 'async_toy:0').gradients()
     compare_all(found, composed, 1e-10)
@@ -138,7 +138,7 @@ def test_inputs_are_left_alone():
 
 
 def test_many_steps():
-    """More than a node has outputs: each output is a view still, and has its gradient."""
+    """More than the outputs of a node: each output is still a view, and has its gradient."""
     SHAPES['many'] = (1, (2,) * 400 + (1,) * 300, 2, 3)
     try:
         network = Network('gru', 1, 'many', 'float64', 'native:0')
@@ -164,7 +164,7 @@ def test_dtypes_are_promoted():
 
 
 def test_some_gradients_only():
-    """What nobody asked for is not there, and the rest is as before."""
+    """Gradients that were not requested are absent, and the others are unchanged."""
     network = Network('gru', 1, 'ragged', 'float64', 'native:0')
     expected = network.gradients()
     some = Network('gru', 1, 'ragged', 'float64', 'native:0')

@@ -33,7 +33,7 @@ TEXT = 'take: index 7 is out of range for an axis of length 3'
 
 
 def test_the_host_cannot_touch_the_memory(build_backend):
-    """Else nothing here would prove a thing."""
+    """Otherwise the tests in this file would prove nothing."""
     library = build_backend('async_toy', 'async_backend.cc')
     code = (
         'import ctypes, chainerx as chx; x = chx.ones(3, device="async_toy:0"); '
@@ -222,7 +222,7 @@ def test_threads_share_a_device(device):
 
 
 def test_fork_beside_a_thread_that_waits_for_the_device(build_backend):
-    """It waits inside of the generator's lock, which fork takes."""
+    """It waits inside of the generator's lock, which fork acquires."""
     library = build_backend('async_toy', 'async_backend.cc')
     code = """
 import os, threading

@@ -1,4 +1,4 @@
-"""What chainerx says of itself, and the engine of products that $CHAINERX_BLAS asks for."""
+"""chainerx's description of itself, and the BLAS library that $CHAINERX_BLAS selects."""
 
 import io
 import os
@@ -119,7 +119,7 @@ def test_engines(engine):
 
 
 def test_openblas_is_asked_for():
-    """It is there, or the error says what was looked for."""
+    """It is there, or the error names the searched paths."""
     here = run()
     if 'OpenBLAS' in here:
         assert 'openblas' in run(CHAINERX_BLAS='openblas')
@@ -157,7 +157,7 @@ def test_mkl_is_told_of_integers_and_threads(cblas):
 
 
 def test_a_library_is_opened_once(cblas):
-    """Also where several threads ask at once: each would tell it anew how many threads to use."""
+    """Also if several threads call at once: each would set its number of threads again."""
     program = """
     import threading, chainerx as chx
     gate = threading.Barrier(8)
@@ -202,7 +202,7 @@ def test_bad_values(value):
 
 
 def test_library_that_computes_wrong(cblas):
-    """Functions of the right names with other parameters are found out before they harm."""
+    """Functions with the right names but other parameters are detected before they do harm."""
     wrong = cblas('wrong', '-DINT=int', '-DFIRST=1')
     out = run(CHAINERX_BLAS=wrong, fails=True)
     assert f"CHAINERX_BLAS is '{wrong}', which can't be used: {wrong} computes wrong" in out

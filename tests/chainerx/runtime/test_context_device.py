@@ -174,7 +174,7 @@ def test_context_outlives_its_arrays():
 
 
 def test_cuda_without_a_device():
-    """All else works without a GPU, and the error says what was looked for."""
+    """All else works without a GPU, and the error names the searched library."""
     try:
         count = chx.get_backend('cuda').get_device_count()
     except chx.BackendError as error:

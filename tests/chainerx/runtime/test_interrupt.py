@@ -1,4 +1,4 @@
-"""Ctrl-C during long work: KeyboardInterrupt soon, and everything is as it was."""
+"""Ctrl-C during long work: KeyboardInterrupt soon, and the state is unchanged."""
 
 import os
 import select
@@ -75,7 +75,7 @@ def run_interrupted(body, *, delay=0.3, signals=signal.SIGINT, environment=()):
 
 
 def stops(body, **options):
-    """That `body` is interrupted soon, and computes afterwards."""
+    """Checks that `body` is interrupted soon, and computes afterwards."""
     lines, took = run_interrupted(body, **options)
     assert lines == ['start', 'interrupted', 'computes']
     assert took < SOON
@@ -200,7 +200,7 @@ def test_kernels_stop(name, threads):
 
 
 def test_signals_are_looked_at_in_all_of_a_sort():
-    """Of 64-bit keys in pairs that differ in their last bit: after the upper ones, what is left."""
+    """64-bit keys in pairs that differ in their last bit, which is sorted after the upper bits."""
     keys = np.random.default_rng(0).integers(0, 1 << 62, 1 << 21)
     keys[::2] = keys[1::2] ^ 1
     x = chx.array(keys)
@@ -281,7 +281,7 @@ def test_a_graph_of_chainer_can_be_run_again():
 
 
 def test_the_error_of_a_handler_comes_through():
-    """Any handler of the user's, not only that of Ctrl-C; and one that raises nothing goes on."""
+    """Any handler of the user, not only that of Ctrl-C; without an error the work continues."""
     body = """
     calls = []
     def handler(number, frame):
@@ -336,7 +336,7 @@ def test_in_place_writes_are_partly_done():
 
 
 def test_threads_that_python_did_not_choose_are_not_stopped():
-    """Signals are handled on the main thread; work of others goes on to its end."""
+    """Signals are handled on the main thread; work of others continues to its end."""
     body = """
     import threading
     result = []
@@ -358,7 +358,7 @@ def test_threads_that_python_did_not_choose_are_not_stopped():
 
 
 def test_a_forked_child_is_interrupted():
-    """Also one that was forked by another thread, which is the main one there."""
+    """Also a child that was forked by another thread, which is its main thread."""
     body = """
     import threading
     def fork():

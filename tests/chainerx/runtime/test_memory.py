@@ -121,7 +121,7 @@ def test_errors_leave_nothing(live):
 
 
 def test_gradient_function_does_not_keep_its_output(live):
-    """y = exp(x) saves y; that must be no cycle."""
+    """y = exp(x) saves y, which must not make a cycle."""
     gc.disable()
     try:
         x = chx.ones(3).require_grad()

@@ -1,4 +1,4 @@
-"""How much memory devices have in use, and had at most."""
+"""Current and peak memory of devices."""
 
 import os
 import subprocess
@@ -166,7 +166,7 @@ def test_memory_of_others_is_not_counted(spare):
 
 
 def test_threads_hold_memory(spare):
-    """What they have is seen at once, what they leave stays."""
+    """Memory that they allocate is counted at once; memory that they leave stays counted."""
     before = stats(spare)
     kept, ready, go = [], threading.Barrier(4), threading.Event()
 
@@ -210,7 +210,7 @@ def test_freed_by_another_thread(spare):
 
 
 def test_peak_of_several_threads(spare):
-    """All hold their large array at the same moment: that is the peak."""
+    """All hold their large array at the same time: that is the peak."""
     base, n = stats(spare)['in_use'], 4
     together = threading.Barrier(n)
 
@@ -263,7 +263,7 @@ def test_threads_change_devices():
 
 
 def test_fork():
-    """A child goes on with what the parent had, and with what threads of it had not told."""
+    """A child continues with the parent's counts, including unreported ones of its threads."""
     run("""
     import os, threading
     import chainerx as chx

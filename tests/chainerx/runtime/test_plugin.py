@@ -1,4 +1,4 @@
-"""A backend in a library of its own: built here from tests/cpp/toy_backend.cc, loaded by name."""
+"""A backend in its own library: built here from tests/cpp/toy_backend.cc, loaded by name."""
 
 import ctypes
 import os

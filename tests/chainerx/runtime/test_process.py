@@ -181,7 +181,7 @@ CHILD = """
     ids=['allocate', 'compute', 'context', 'scope', 'foreign'],
 )
 def test_fork_beside_busy_threads(work):
-    """The child finds every lock free that a thread held which it does not have."""
+    """In the child, locks that were held by threads that it lacks are free."""
     run(FORK.format(setup='', work=work, count=40, child=CHILD), CHAINERX_NUM_THREADS='2')
 
 

@@ -1,4 +1,4 @@
-"""chainerx.profile: what is counted, of whom, and how it is shown; test_kernels.py has hooks."""
+"""chainerx.profile: what it counts, whose calls, and its output; test_kernels.py has hooks."""
 
 import json
 import math
@@ -138,7 +138,7 @@ def test_memory_of_a_profile_inside_another():
 
 
 def test_leaks_are_tracked_beside():
-    """Both count buffers, by one switch."""
+    """Both count buffers, by the same switch."""
     _core = chx._core
     _core._set_leak_tracking(True)
     try:
@@ -188,7 +188,7 @@ def test_after_an_exception():
 
 
 def test_exception_inside_a_nested_kernel_leaves_no_frame():
-    """Times of later kernels have nothing to do with one that failed."""
+    """Times of later kernels do not depend on one that failed."""
     x = chx.arange(3)
     with chx.profile() as profile:
         for _ in range(3):
@@ -317,7 +317,7 @@ def test_fork_meanwhile():
 
 @pytest.mark.parametrize('end', ['sys.exit(0)', 'pass', 'os._exit(0)'])
 def test_the_interpreter_ends_inside(end):
-    """Beside a thread that goes on computing."""
+    """While another thread computes."""
     run(f"""
     import os, sys, threading
     import chainerx as chx
@@ -334,7 +334,7 @@ def test_the_interpreter_ends_inside(end):
 
 
 def test_many_kinds_are_bounded():
-    """What comes after the first kinds of calls is one row for each kernel."""
+    """Calls after the first kinds are merged into one row for each kernel."""
     out = run("""
     import chainerx as chx
     x = chx.zeros((11_000, 1), 'int8')
@@ -494,7 +494,7 @@ def test_export_replaces_only_by_a_whole_file(tmp_path):
 
 
 def test_export_writes_to_what_stands_there(tmp_path):
-    """A pipe is written to, a link stays; neither becomes a file."""
+    """It writes to an existing pipe, and keeps a link; neither becomes a file."""
     with chx.profile(trace=True) as profile:
         chx.ones(3)
     pipe, link, target = tmp_path / 'pipe', tmp_path / 'link', tmp_path / 'target'
@@ -519,7 +519,7 @@ def test_export_writes_to_what_stands_there(tmp_path):
     'libasan' in os.environ.get('LD_PRELOAD', ''), reason='the sanitizer keeps what is freed'
 )
 def test_a_million_calls_stay_small():
-    """Without a trace, what is kept depends on the kinds of calls, not on their number."""
+    """Without a trace, memory depends on the kinds of calls, not on their number."""
     out = run("""
     import resource, time
     import chainerx as chx

@@ -1,4 +1,4 @@
-"""Kernel calls that are recorded and run again go on: random numbers, steps of optimizers.
+"""Recorded kernel calls continue when they run again: random numbers, steps of optimizers.
 
 The device records (tests/cpp/record_backend.cc) what reaches its kernels, and knows nothing else.
 """

@@ -71,7 +71,7 @@ def test_default_context_is_thread_local():
 
 
 def test_concurrent_graphs():
-    """Each thread its own graph over one shared weight; the gradients add up to all of them."""
+    """Each thread has its own graph over a shared weight; the gradients of all are added."""
     w = chx.full((50,), 2.0, 'float64').require_grad()
 
     def train(n):

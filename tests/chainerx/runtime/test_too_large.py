@@ -1,4 +1,4 @@
-"""Shapes whose bytes 64 bits can't count: an error, also where only the result is that large."""
+"""Shapes whose size in bytes overflows 64 bits: an error, even if only the result is that large."""
 
 import chainerx as chx
 import numpy as np
@@ -124,7 +124,7 @@ def test_more_parts_than_memory_holds(function):
 
 @pytest.mark.parametrize('make', [ones, lambda *shape: np.broadcast_to(np.int8(1), shape)])
 def test_axes_of_many_numbers(make):
-    """No lists are made of what has too many dimensions to be one."""
+    """No lists are made of arrays with too many dimensions."""
     many = make(2**20, 2**20, 2**20)
     with pytest.raises(TypeError, match='s must be integers in at most one dimension, got 3'):
         chx.fft.fftn(chx.ones((4, 4)), s=many)

@@ -1,4 +1,4 @@
-"""New arrays of the values of others: full and its kin."""
+"""New arrays with the values of others: full and related routines."""
 
 import chainerx as chx
 import numpy as np

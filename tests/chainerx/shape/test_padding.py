@@ -1,4 +1,4 @@
-"""What the rows of pad() can't say: functions as modes, widths by axes, random widths."""
+"""pad() beyond the rows of the table: functions as modes, widths by axes, random widths."""
 
 import chainerx as chx
 import numpy as np

@@ -1,4 +1,4 @@
-"""chainerx.fft: lengths and layouts by which other code runs, threads, and parts of numbers."""
+"""chainerx.fft: lengths and layouts with separate code paths, threads, and parts of numbers."""
 
 import threading
 
@@ -42,7 +42,7 @@ def test_lengths(n, dtype):
 @pytest.mark.parametrize('n', [12, 37, 200, 512, 1000, 2100])
 @pytest.mark.parametrize('rows', [1, 2, 3, 7, 8, 9, 15, 16, 17, 33, 300])
 def test_rows(n, rows):
-    """Rows that fill lanes and that do not, side by side and one after another."""
+    """Rows that fill lanes and that do not, interleaved and contiguous."""
     for dtype in ('complex64', 'complex128'):
         x = draw(rows, n).astype(dtype)
         expected = np.fft.fft(x.astype('complex128'))

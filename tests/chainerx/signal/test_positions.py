@@ -1,4 +1,4 @@
-"""gradient of samples at positions in an array of NumPy, which goes to no other device unasked."""
+"""gradient with sample positions in a NumPy array, which is not copied to a device implicitly."""
 
 import chainerx as chx
 import numpy as np

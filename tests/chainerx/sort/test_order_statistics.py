@@ -1,4 +1,4 @@
-"""What rows of the table cannot say: infinities, many places of large rows, NaN in gradients."""
+"""Order statistics beyond the table: infinities, many indices of large rows, NaN in gradients."""
 
 import chainerx as chx
 import numpy as np
@@ -129,7 +129,7 @@ def test_slopes_by_q_of_weighted_quantiles_and_of_nothing():
 
 
 def test_slopes_by_q_as_pytorch():
-    """Three times the distance of the neighbours, and 0 where an element is hit."""
+    """Three times the distance of the neighbours, and 0 at an element."""
     x = chx.array([1.0, 2.0, 5.0, -1.0]).require_grad()
     q = chx.array([0.5, 0.25, 1 / 3, 0.0, 1.0]).require_grad()
     chx.quantile(x, q).sum().backward()

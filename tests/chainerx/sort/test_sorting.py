@@ -1,4 +1,4 @@
-"""Sorting at every size at which it changes how it goes on, and of data that make it hard."""
+"""Sorting at every size at which the algorithm changes, and hard inputs."""
 
 import chainerx as chx
 import numpy as np
@@ -48,7 +48,7 @@ def draw(dtype, n, pattern):
 
 
 def comparable(x):
-    """NumPy knows no order of bfloat16 that has NaN."""
+    """NumPy can't sort bfloat16 with NaN."""
     return x.astype('f4') if x.dtype.name == 'bfloat16' else x
 
 
@@ -60,7 +60,7 @@ def same(actual, expected, where):
 
 
 def in_order(x, axis=-1):
-    """What NumPy sorts stably: else it leaves float16 in disorder on some processors (2.4.6)."""
+    """NumPy's stable sort; the default leaves float16 in disorder on some processors (2.4.6)."""
     return np.sort(x, axis, kind='stable')
 
 
@@ -123,7 +123,7 @@ def test_complex_numbers_come_back_bit_by_bit(dtype, device):
 @pytest.mark.parametrize('pattern', PATTERNS)
 @pytest.mark.parametrize('dtype', ['float32', 'float64', 'int32', 'uint32', 'int64', 'complex64'])
 def test_long_rows(dtype, pattern, device):
-    """They are split into four before anything else."""
+    """They are split into four first."""
     for n in (1 << 16, 70_001):
         x = draw(dtype, n, pattern)
         for descending in (False, True):
@@ -133,7 +133,7 @@ def test_long_rows(dtype, pattern, device):
 
 @pytest.mark.parametrize('dtype', ALL)
 def test_isin_finds_few_and_many(dtype, device):
-    """Compared with each, looked up in a table, searched for; in pieces of the array."""
+    """By comparison with each, by a table, by search; in chunks of the array."""
     for pattern in ('any', 'few', 'odd', 'ends'):
         x = draw(dtype, 5000, pattern)
         for m in (1, 3, 9, 17, 40, 70, 300, 3000):
@@ -156,7 +156,7 @@ def test_isin_of_integers_close_together(dtype, device):
 
 @pytest.mark.parametrize('dtype', ['int32', 'int64'])
 def test_patterns_of_a_large_array(dtype, device):
-    """Sorted pieces, organ pipes, a period: what pivots at fixed places would split badly."""
+    """Sorted runs, organ pipes, a period: inputs that pivots at fixed indices would split badly."""
     n = 100_003
     i = np.arange(n)
     patterns = [i, -i, i % 128, i // 1000, np.minimum(i, n - i), i * 7919 % n, (i * i) % 1009]
@@ -189,7 +189,7 @@ def test_rows_are_sorted_apart(dtype, device):
 
 
 def numbered(x):
-    """Integers whose order is that of the elements: equal ones have the same."""
+    """Integers in the order of the elements: equal elements have equal integers."""
     return np.unique(comparable(x), return_inverse=True)[1].reshape(x.shape)
 
 
@@ -204,7 +204,7 @@ def same_bits_of_zeros(actual, expected, where):
 @pytest.mark.parametrize('pattern', ['any', 'few', 'odd'])
 @pytest.mark.parametrize('dtype', [d for d in ALL if d not in COMPLEX])
 def test_short_rows(dtype, pattern, device):
-    """A row in each lane: several vectors of them, one that is not full; and too few for that."""
+    """One row per lane: several vectors, a partial one; and too few rows for that."""
     for n in range(1, 41):
         rows = 7 if n % 10 == 3 else 77
         x = draw(dtype, rows * n, pattern).reshape(rows, n)
@@ -275,7 +275,7 @@ def test_sort_in_place(device):
 
 
 def test_gradient_after_a_write(device):
-    """The gradient of sort() needs what was sorted."""
+    """The gradient of sort() needs its input."""
     x = chx.array([2.0, 1.0, 3.0], device=device).require_grad()
     y = chx.sort(x).sum()
     data = x.as_grad_stopped()
@@ -287,7 +287,7 @@ def test_gradient_after_a_write(device):
 @pytest.mark.parametrize('dtype', ALL)
 @pytest.mark.parametrize('pattern', PATTERNS)
 def test_partition_is_that_of_argpartition(dtype, pattern, device):
-    """With a graph, elements are taken by their places; without one they are not."""
+    """With a graph, elements are gathered by their indices; without one they are not."""
     for n in (1, 2, 64, 2047, 2049, 8193, 50021):
         x = chx.array(draw(dtype, n, pattern), device=device)
         for k in (0, n - 1, n // 2, -1, (0, n // 2)):
@@ -303,7 +303,7 @@ def test_partition_is_that_of_argpartition(dtype, pattern, device):
 @pytest.mark.parametrize('dtype', ['int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64'])
 @pytest.mark.parametrize('is_high', [True, False])
 def test_integers_at_one_end_of_their_range(dtype, is_high, device):
-    """Nearly all that a sample sees lie together, and some at the other end."""
+    """Nearly all samples lie together, and some at the other end."""
     info = np.iinfo(dtype)
     near, step, far = (info.max, -1, info.min) if is_high else (info.min, 1, info.max)
     x = np.full(5000, near, dtype)
@@ -319,7 +319,7 @@ def test_integers_at_one_end_of_their_range(dtype, is_high, device):
 
 @pytest.mark.parametrize('shape', [(0,), (2, 0), (0, 3)])
 def test_partition_of_nothing(shape, device):
-    """Where there is no element, no place is out of range, as in NumPy."""
+    """Without elements, no index is out of range, as in NumPy."""
     x = chx.zeros(shape, device=device)
     for kth in (0, 5, -9, (1, 9)):
         for axis in (0, -1):

@@ -1,6 +1,6 @@
-"""Sizes around every boundary at which kernels change how they go on: vectors, blocks, pieces.
+"""Sizes around every boundary at which kernels change their path: vectors, blocks, chunks.
 
-What is computed here is exact in every order, so that one element that is dropped, or that counts
+All computations are exact in any order, so that one element that is dropped, or that counts
 twice, shows.
 """
 
@@ -50,7 +50,7 @@ DTYPES = ['float32', 'float64', 'float16', 'bfloat16', 'int8', 'int64', 'uint8',
 
 
 def test_the_list_knows_every_size_of_the_sources():
-    """A kernel with another block size needs it in EDGES, or it is not tested there."""
+    """EDGES must contain every block size of a kernel, else it is not tested here."""
     native = pathlib.Path(__file__).parents[3] / 'cpp' / 'chainerx' / 'native'
     pattern = r'constexpr int64_t (k\w+) = ((?:int64_t\{\d+\}|[\d *<])+);'
     found = {}
@@ -71,7 +71,7 @@ def dense(n, dtype):
 
 
 def positions(n):
-    """Where an element may be forgotten: the ends, and both sides of each boundary."""
+    """Indices of elements that could be missed: the ends, and both sides of each boundary."""
     near = {e + d for e in (*EDGES, *(p * PIECE for p in PIECES)) for d in (-1, 0)}
     return sorted({p for p in {0, 1, n - 2, n - 1} | near if 0 <= p < n})
 
@@ -165,7 +165,7 @@ def test_the_first_of_equals_wins(dtype, device):
 
 
 def grid():
-    """Shapes of matrices, large enough for each way through a reduction and no larger."""
+    """Shapes of matrices, large enough for each path of a reduction and no larger."""
     for width, length in itertools.product(WIDTHS, LENGTHS):
         if width * length <= 300_000:
             yield length, width
@@ -174,7 +174,7 @@ def grid():
 @pytest.mark.parametrize('layout', ['plain', 'transposed', 'strided'])
 @pytest.mark.parametrize('dtype', ['float32', 'float64', 'int8', 'float16'])
 def test_reductions_of_matrices(dtype, layout, device):
-    """Both axes: by rows of outputs and one output at a time, in tiles, pieces and narrow rows."""
+    """Both axes: by rows of outputs and by single outputs, in tiles, chunks and narrow rows."""
     for shape in grid():
         v = dense(shape[0] * shape[1], dtype).reshape(shape)
         v[shape[0] // 2, shape[1] // 2] = 5
@@ -215,7 +215,7 @@ def test_two_axes_around_a_third(device):
 
 
 def scattered(v, device):
-    """An array of which no two dimensions can be seen as one."""
+    """An array of which no two dimensions can be merged."""
     wide = np.full([2 * d + 1 for d in v.shape], 7, v.dtype)
     key = tuple(slice(0, 2 * d, 2) for d in v.shape)
     wide[key] = v
@@ -259,7 +259,7 @@ def test_the_most_pieces(device):
 
 
 def test_pieces_of_many_outputs(device):
-    """More than are kept at a time: 1024 parts, of 2 pieces for each of these."""
+    """More than are kept at a time: 1024 parts, of 2 chunks for each of these."""
     rows = 2 * 1024 // 3
     v = seeded('pieces').integers(-3, 4, (rows, PIECE + 1)).astype('int8')
     v[np.arange(rows), np.arange(rows) * 96] = 5
@@ -282,7 +282,7 @@ def test_extreme_in_more_pieces_than_are_kept(device):
 
 @pytest.mark.parametrize('dtype', ['float16', 'float32', 'float64'])
 def test_positions_of_extremes_among_nans(dtype, device):
-    """The first NaN is the extreme, or none is, wherever it stands in a vector."""
+    """The first NaN is the extreme, or none is, at any index of a vector."""
     rng = np.random.default_rng(0)
     for n in (1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 130, 1024, 1025):
         for places in ([0], [n - 1], [n // 2], [n // 3, n - 1], []):
@@ -329,7 +329,7 @@ def check_positions(v, device):
 
 @pytest.mark.parametrize('dtype', POSITIONS)
 def test_positions_in_short_rows(dtype, device):
-    """Rows that are gathered, turned or compared at once: stacks of narrow ones, ties and NaNs."""
+    """Rows that are gathered, transposed or compared at once: narrow stacks, ties and NaNs."""
     rng = seeded(f'short rows {dtype}')
     shapes = itertools.product((1, 7, 70), (2, 8, 9, 16, 31, 33, 65), (1, 2, 3, 8, 17, 31, 33, 63))
     for i, shape in enumerate(shapes):
@@ -345,7 +345,7 @@ def test_positions_in_short_rows(dtype, device):
 @pytest.mark.parametrize('dtype', POSITIONS)
 @pytest.mark.parametrize('shape', [(PIECE + 7, 3), (2, PIECE + 1, 2), (5, 4097, 31), (3, 700, 9)])
 def test_positions_in_long_columns(shape, dtype, device):
-    """Columns that lie side by side are found in parts."""
+    """Adjacent columns are searched in parts."""
     v = np.zeros(shape, dtype)
     for at in (0, 1, 255, 256, shape[-2] // 2, shape[-2] - 1):
         v[..., at, -1] = 1
@@ -360,7 +360,7 @@ def test_positions_in_long_columns(shape, dtype, device):
 
 @pytest.mark.parametrize('dtype', ['int32', 'uint32', 'int64', 'uint64', 'bool'])
 def test_positions_of_integers(dtype, device):
-    """The first of the extremes, wherever it stands in a vector."""
+    """The first of the extremes, at any index of a vector."""
     rng = seeded(f'positions {dtype}')
     info = np.iinfo(dtype) if dtype != 'bool' else None
     for n in SMALL[1:]:
@@ -377,7 +377,7 @@ def test_positions_of_integers(dtype, device):
 @pytest.mark.parametrize('dtype', ['float32', 'float64', 'float16', 'int32', 'int64', 'uint8'])
 @pytest.mark.parametrize('rows', [1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 17, 18, 33])
 def test_reductions_of_few_rows(rows, dtype, device):
-    """Rows that are begun with, and four at a time."""
+    """Initial rows, and groups of four."""
     for width in (5, 40, 64, 333, 5000):
         v = dense(rows * width, dtype).reshape(rows, width)
         v[:, width // 2] = 0
@@ -523,7 +523,7 @@ def test_joined_arrays(dtype, device):
 
 @pytest.mark.parametrize('dtype', ['int8', 'float32', 'complex128'])
 def test_rows_that_are_taken(dtype, device):
-    """Indices in chunks, rows of all lengths, as many as a piece of work has."""
+    """Indices in chunks, rows of all lengths, numbers of rows around those of a task."""
     for n, width in [(511, 1), (512, 3), (513, 8), (1025, 16), (PIECE + 1, 1), (300, 257), (9, 0)]:
         v = (np.arange(n * width) % 101).astype(dtype).reshape(n, width)
         x = chx.array(v, device=device)
@@ -596,7 +596,7 @@ def test_products_of_matrices(dtype, device):
 
 
 def laid(values, transposed, gap, device):
-    """A matrix by columns or rows, each of which may be longer than what is seen of it."""
+    """A matrix in column or row order, with padding between columns or rows."""
     values = values.T if transposed else values
     wide = np.full((values.shape[0], values.shape[1] + 3 * gap), 7, values.dtype)
     wide[:, : values.shape[1]] = values

@@ -1,4 +1,4 @@
-"""Kernels whose operands another thread writes to: any result will do, but memory stays whole.
+"""Kernels whose operands another thread writes to: any result is valid, memory stays intact.
 
 Each runs in a process of its own, which it may bring down.
 """

@@ -10,7 +10,7 @@ RNG = np.random.default_rng(8)
 
 
 def wraps(n):
-    """Two arrays over the same NumPy memory, each with a buffer of its own."""
+    """Two arrays over the same NumPy memory, each with its own buffer."""
     return chx.asarray(n), chx.asarray(n)
 
 
@@ -65,7 +65,7 @@ SHIFTS = {
 @pytest.mark.parametrize('where', SHIFTS.values(), ids=SHIFTS)
 @pytest.mark.parametrize('one_array', [True, False], ids=['views', 'wraps'])
 def test_operand_that_overlaps(where, target, one_array, device):
-    """As if the operand had been read before anything is written, in NumPy and here."""
+    """As if the operand had been read before all writes, in NumPy and here."""
     start = RNG.normal(size=1200)
     here, there = where if target == 0 else where[::-1]
     operations = {
@@ -120,7 +120,7 @@ def test_wraps_of_other_dtypes_overlap():
 
 
 def random_view(rng, n):
-    """By slices of any step, transposed."""
+    """A view by slices of any step, transposed."""
     key = []
     for length in n.shape:
         start, stop = sorted(int(i) for i in rng.integers(0, length + 1, 2))
@@ -131,7 +131,7 @@ def random_view(rng, n):
 
 @pytest.mark.parametrize('seed', range(6))
 def test_random_views_of_one_memory(seed):
-    """Wraps of it, as if all were read before anything is written."""
+    """Arrays over it, as if all were read before all writes."""
     rng = np.random.default_rng(seed)
     operations = [
         lambda x, y: x.__iadd__(y),
@@ -307,7 +307,7 @@ def test_random_strides():
 
 
 def test_gradients_may_be_written_to(device):
-    """That of a sum is broadcast, which nobody should have to know."""
+    """The gradient of a sum is broadcast, which users should not have to know."""
     for f in (chx.sum, chx.mean, lambda x: x.sum(axis=0).sum()):
         x = chx.array([[1.0, 2.0], [3.0, 4.0]], device=device).require_grad()
         f(x).backward()
@@ -433,7 +433,7 @@ def test_second_derivative_is_guarded_too(device):
 
 
 def test_labels_in_foreign_memory():
-    """Nobody can see that NumPy writes to them; then they must be out of range with an error."""
+    """Writes by NumPy can't be detected; labels that are then out of range must raise an error."""
     x = chx.array(RNG.normal(size=(5000, 3))).require_grad()
     few = x[:3]
     for bad in (10**10, -(10**10), 3, -2):

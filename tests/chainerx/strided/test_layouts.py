@@ -28,7 +28,7 @@ MOST = 30_000  # elements
 
 
 def values(shape, dtype, seed):
-    """Whole numbers that every dtype can hold, in an order that repeats."""
+    """Integers that every dtype represents exactly, in a periodic order."""
     n = np.random.default_rng(seed).integers(0, 2 if dtype == 'bool' else 50, shape)
     return n.astype(dtype)
 
@@ -142,7 +142,7 @@ def test_astype(data):
 @quick
 @hypothesis.given(st.data())
 def test_writing(data):
-    """In-place operations and assignments go to any layout that names no place twice."""
+    """In-place operations and assignments work in any layout without shared elements."""
     shape, dtype, [(n, x)] = draw_operands(data, 1)
     if not shape:
         return
@@ -168,7 +168,7 @@ def test_writing(data):
 @quick
 @hypothesis.given(st.data())
 def test_reductions(data):
-    """Whole numbers, so that sums are exact in every order."""
+    """Integers, so that sums are exact in any order."""
     _, _, [(n, x)] = draw_operands(
         data, 1, data.draw(st.sampled_from(['bool', 'int8', 'float32', 'int64', 'float64']))
     )
@@ -187,7 +187,7 @@ def test_reductions(data):
 @quick
 @hypothesis.given(st.data())
 def test_results_as_operands(data):
-    """What is not in C order goes everywhere: views, products, indexing, gradients, interchange."""
+    """Views, products, indexing, gradients and interchange accept arrays in any order."""
     _, _, [(n, x)] = draw_operands(data, 1, 'float64')
     n, x = np.asarray(n + 1), x + 1
     check(x.reshape(-1), n.reshape(-1))
@@ -247,7 +247,7 @@ def test_conflicting_operands_give_c_order():
 @pytest.mark.parametrize('dtype', ['float16', 'float32', 'float64', 'int32'])
 @pytest.mark.parametrize('size', [63, 64, 65, 1023, 1024, 1025, 65535, 65536, 65537, 140_000])
 def test_first_extreme(dtype, size):
-    """Ties, NaN and infinities on both sides of where a search goes on."""
+    """Ties, NaN and infinities on both sides of the boundary of a search."""
     n = np.zeros(size, dtype)
     for place in {0, 1, size // 2, size - 2, size - 1, min(size, 1024) - 1, min(size, 65536) - 1}:
         for first, second in [(1, 1), (1, 2), (2, 1)]:
@@ -285,7 +285,7 @@ def test_turned_copies(rows, columns, dtype):
 @pytest.mark.parametrize('shape', [(2048, 1504), (1999, 2001), (3, 1024, 1024)])
 @pytest.mark.parametrize('dtype', ['float32', 'float64', 'int8'])
 def test_results_larger_than_the_caches(shape, dtype):
-    """Some go past the caches: rows of whole lines, copied or beside an operand that is turned."""
+    """Some use non-temporal stores: rows of whole lines, copied or beside a transposed operand."""
     n = values(shape, dtype, 1)
     x = chx.array(n)
     for axes in ((0, 1, 2), (1, 0, 2), (0, 2, 1)) if len(shape) == 3 else ((0, 1), (1, 0)):
@@ -308,7 +308,7 @@ def test_small_results_that_go_past_the_caches():
 
 
 def test_as_strided_of_views():
-    """Strides and offset are those of the memory, whatever the view of it is; so are gradients."""
+    """Strides and offset refer to the memory, not to the view; so do those of gradients."""
     whole = chx.arange(24, dtype='float64').reshape(4, 6)
     flat = np.arange(24.0)
     for x in (whole[1:, ::2], whole.T, chx.broadcast_to(whole[1], (3, 6))):
@@ -345,7 +345,7 @@ def test_overlapping_views_by_strides_are_read_only():
 
 @pytest.mark.parametrize('size', [2047, 2048, 2049, 4096, 10000, 66000, 66001])
 def test_bytes_are_copied_from_any_place_to_any(size, device):
-    """Some distances within a page take another way (native/strided/copy_bytes.h)."""
+    """Some distances within a page use another path (native/strided/copy_bytes.h)."""
     n = (np.arange(size + 70) % 251).astype('uint8')
     x = chx.array(n, device=device)
     for begin in (0, 1, 64):
@@ -366,7 +366,7 @@ SHORT = [(40, 2, 3), (17, 3, 1, 5), (3, 100, 2, 2), (50, 7), (2, 33, 300), (16, 
 @pytest.mark.parametrize('dtype', ['bool', 'float16', 'float32', 'float64', 'complex128'])
 @pytest.mark.parametrize('shape', SHORT)
 def test_stacks_of_short_rows(shape, dtype, device):
-    """Copied one place of the rows after the other (native/strided/copy_runs.cc)."""
+    """Copied by columns (native/strided/copy_runs.cc)."""
     n = (np.arange(np.prod(shape)) % 250 % 7).reshape(shape).astype(dtype)
     x = chx.array(n, device=device)
 

@@ -6,7 +6,7 @@ from cases._table import FLOATS, Case, b, c, call, f
 
 
 def weights(scores, attn_mask, is_causal):
-    """Softmax over the last axis; a row of which all is masked is zeros."""
+    """Softmax over the last axis; a fully masked row is zeros."""
     if attn_mask is not None:
         out = attn_mask.dtype == bool
         scores = np.where(attn_mask, scores, -np.inf) if out else scores + attn_mask

@@ -7,7 +7,7 @@ NAN, INF = float('nan'), float('inf')
 
 
 def rotary_embedding(x, positions=None, base=10000.0, interleaved=False, offset=0):
-    """As a product of complex numbers."""
+    """The reference, as a product of complex numbers."""
     n = x.shape[-1] // 2
     positions = np.arange(x.shape[-2]) if positions is None else positions
     frequency = float(base) ** (-np.arange(n) / max(n, 1))

@@ -29,7 +29,7 @@ def _math(name, ref, lo=-2.0, hi=2.0, **kw):
 
 
 def _complex(name, ref):
-    """Derivatives at complex numbers, by those of their parts."""
+    """Derivatives at complex numbers, by the derivatives of their parts."""
 
     def parts(xp, function, a):
         y = function(a[0] + a[1] * 1j)

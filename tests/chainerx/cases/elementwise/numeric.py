@@ -19,12 +19,12 @@ def _binary(name, ref, dtypes=REAL, **kw):
 
 
 def _whole(ref):
-    """NumPy knows these functions for integers alone; what is bool is or and and."""
+    """NumPy has these functions for integers only; for bool they are or and and."""
     return lambda x1, x2: ref(np.asarray(x1, 'i8'), np.asarray(x2, 'i8'))
 
 
 def _round(a, decimals=0):
-    """In exact decimals; NumPy multiplies, and may go the wrong way where a half is near."""
+    """Rounds exact decimals; NumPy multiplies, and may round the wrong way near a half."""
     if a.dtype.kind in 'iu':
         unit = 10 ** max(-decimals, 0)
         low, rest = a // unit * unit, a % unit

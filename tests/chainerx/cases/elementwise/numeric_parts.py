@@ -1,4 +1,4 @@
-"""What floating numbers are made of, and which are next to them; answers that are no arrays."""
+"""The parts of floating point numbers, and their neighbours; routines that return no arrays."""
 
 import chainerx as chx
 import numpy as np
@@ -77,7 +77,7 @@ CASES = [
 
 
 def _neighbourhood(dtype):
-    """Numbers at which something happens, in a NumPy dtype."""
+    """Special numbers of a NumPy dtype and their neighbours."""
     values = [0.0, -0.0, 1.0, -1.0, 3.0, 0.1, 1e-7, -1e-7, INF, -INF, NAN]
     bits = {2: 'u2', 4: 'u4', 8: 'u8'}[np.dtype(dtype).itemsize]
     # The smallest numbers, the largest subnormal ones, and their successors.

@@ -1,4 +1,4 @@
-"""chainerx.special: kin of the error function and of the gamma function."""
+"""chainerx.special: functions related to the error function and to the gamma function."""
 
 import dataclasses
 
@@ -58,7 +58,7 @@ _POLYGAMMA |= {
 
 
 def _incomplete(name, n, border, last='x', ref=None, diff=None):
-    """A point between 0 and 1, which all take, and exponents before it."""
+    """A point between 0 and 1, where all of them are defined, preceded by exponents."""
     exponents = [f(2, 3, lo=0.4, hi=5) for _ in range(n - 1)]
     return _special(
         name,

@@ -1,4 +1,4 @@
-"""Counting integers, and numbers between edges."""
+"""Counts of integers, and histograms."""
 
 import numpy as np
 from cases._promotion import ALL, BOOL, INTS, REAL
@@ -8,7 +8,7 @@ RULES = ('auto', 'fd', 'doane', 'scott', 'stone', 'rice', 'sturges', 'sqrt')
 
 
 def _parts(n, name):
-    """One of the results, since a row has one dtype."""
+    """Selects one of the results, since a row has one dtype."""
 
     def ref(*args, **kw):
         return getattr(np, name)(*args, **kw)[n]

@@ -10,7 +10,7 @@ def _row(name, ref, sig, calls, errors=(), **kw):
 
 
 def _new(name, ref, sig, calls, errors=(), **kw):
-    """Of what is made from numbers."""
+    """Checks routines that make arrays from numbers."""
     return _row(name, ref, sig, calls, errors, layouts=False, multi=tuple, **kw)
 
 

@@ -1,4 +1,4 @@
-"""Indexing, setting of items, take, where, nonzero."""
+"""Indexing, assignment to items, take, where, nonzero."""
 
 import numpy as np
 from cases._table import ALL, Case, b, c, call, f, i

@@ -1,11 +1,11 @@
-"""Writing to many places of an array at once, and gathering along an axis."""
+"""Scatter to many elements of an array at once, and gather along an axis."""
 
 import numpy as np
 from cases._table import ALL, BOOL, NUMERIC, REAL, Case, b, c, call, f, i
 
 
 def _in_place(name, ref, calls, errors=(), **kw):
-    """A routine that writes to its first argument: run on a copy of it."""
+    """A routine that writes to its first argument, applied to a copy of it."""
     import chainerx
 
     def written(function):
@@ -370,7 +370,7 @@ def _written(x, key, v):
 
 
 def _written_ravelled(x, key, v):
-    """NumPy takes no bool arrays here."""
+    """NumPy accepts no bool arrays here."""
     flat = x.flatten()
     picked = flat[key]
     flat[key] = np.resize(v, np.shape(picked))

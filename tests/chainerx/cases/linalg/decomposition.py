@@ -1,6 +1,6 @@
-"""chainerx.linalg: decompositions, and what follows from them.
+"""chainerx.linalg: decompositions, and functions computed by them.
 
-Vectors come with any sign, or phase, so the rows turn them to a positive sum.
+Vectors may have any sign, or phase, so the rows normalize them to a positive sum.
 """
 
 import chainerx as chx
@@ -42,7 +42,7 @@ def _hermitian(xp, a):
 
 
 def _sign(xp, x, axis):
-    """What turns sums to positive ones: 1, -1 or a phase, outside the graph."""
+    """The factor that makes sums positive: 1, -1 or a phase, outside of the graph."""
     total = np.asarray(chx.to_numpy(x) if xp is chx else x).sum(axis, keepdims=True)
     size = np.abs(total)
     sign = np.where(size == 0, 1, total.conj() / np.where(size == 0, 1, size))
@@ -62,7 +62,7 @@ def _svd(xp, full=False):
 
 
 def _projections(xp):
-    """What the completed vectors span does not depend on their choice."""
+    """The projection on the span of the completed vectors, which is independent of their choice."""
 
     def run(a):
         u, s, vh = xp.linalg.svd(a)
@@ -82,7 +82,7 @@ def _eigh(xp, triangle='L'):
 
 
 def _one_triangle(xp):
-    """The other one is not read."""
+    """The other triangle is not read."""
 
     def run(a):
         return (

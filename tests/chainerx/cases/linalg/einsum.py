@@ -1,4 +1,4 @@
-"""Einstein's notation."""
+"""Einstein summation."""
 
 import numpy as np
 from cases._table import ALL, Case, call, f
@@ -157,7 +157,7 @@ _MALFORMED = [
 
 
 def _check_paths(xp, device):
-    """Paths are NumPy's where that is told by the costs alone; and have the least work."""
+    """Paths equal NumPy's where the costs alone determine them, and have the least work."""
     x, y, z = (xp.ones(s, device=device) for s in ((2, 30), (30, 40), (40, 3)))
     a, b, c = (np.ones(s) for s in ((2, 30), (30, 40), (40, 3)))
     for optimize in (True, 'greedy', 'optimal', ('greedy', 10**9)):

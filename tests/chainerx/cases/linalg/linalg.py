@@ -28,7 +28,7 @@ _PRODUCTS = [
 
 
 def _good(*shape):
-    """Matrices that are far from singular, and have positive definite lower triangles."""
+    """Well-conditioned matrices whose lower triangles are those of positive definite ones."""
     n = shape[-1] if shape else 0
     data = seeded('linalg', *shape).uniform(-0.5, 0.5, shape) / max(1, n) ** 0.5 + 1.2 * np.eye(n)
     return turned(data, similar=True)
@@ -51,7 +51,7 @@ def _upper_factor(a):
 
 
 def _slogdet(xp):
-    """Both of one dtype."""
+    """slogdet with both results in one dtype."""
 
     def run(a):
         sign, log = xp.linalg.slogdet(a)

@@ -1,4 +1,4 @@
-"""Normalizations. What they write in place is tested in test_normalization.py."""
+"""Normalizations. test_normalization.py tests their writes in place."""
 
 import numpy as np
 from cases._table import FLOATS, Case, call, f, own

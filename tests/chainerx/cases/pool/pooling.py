@@ -16,7 +16,7 @@ def _pads(pad, n):
 
 
 def windows_of(x, ksize, stride, pad, cover_all=False):
-    """For each window its place, its origin, and the slices that are inside of the input."""
+    """For each window its index, its origin, and the slices within the input."""
     n = x.ndim - 2
     size = _each(ksize, n)
     steps = size if stride is None else _each(stride, n)
@@ -166,7 +166,7 @@ def _geometry_errors(name='ksize'):
 
 
 def _back(windows, geometries):
-    """Calls that undo the poolings, on arrays of the shapes that these have."""
+    """Calls that invert the poolings, on arrays with the shapes of their results."""
     for shape, kw in geometries:
         cover = kw.get('cover_all', False)
         outs = windows(np.zeros((1, 1, *shape[2:])), kw['ksize'], kw.get('stride'),

@@ -1,4 +1,4 @@
-"""Distributions of chainerx.random: one `Draw` each, with what SciPy says about it."""
+"""Distributions of chainerx.random: one `Draw` each, compared with SciPy."""
 
 import dataclasses
 import typing as tp
@@ -155,7 +155,7 @@ DRAWS = [
 
 
 def fits(x, distribution, discrete):
-    """Whether numbers may be of a distribution: a p value above 1e-4."""
+    """Whether the numbers fit a distribution: a p value above 1e-4."""
     x = np.sort(np.asarray(x, 'f8').ravel())
     if not discrete:
         return st.kstest(x, distribution.cdf).pvalue > 1e-4
@@ -202,7 +202,7 @@ def _checks(draw):
 
 
 def _check_array_parameters(xp, device, draw, run, args):
-    """Arrays give the numbers that numbers give, in any layout."""
+    """Parameters given as arrays, in any layout, draw the same numbers as scalars."""
     expected = _values(xp, run(*args, size=(3, 4, 50)))
 
     def same(x):
@@ -253,7 +253,7 @@ def _check_threads(xp, run, args):
 
 
 def _by_number(name, of):
-    """Functions without parameters: as others with the usual ones."""
+    """Functions without parameters equal others with the default parameters."""
 
     def check(xp, device):
         xp.random.seed(5)

@@ -1,4 +1,4 @@
-"""Random numbers: what the seed fixes, and whether they follow their distribution."""
+"""Random numbers: their dependence on the seed, and their distribution."""
 
 import numpy as np
 import scipy.stats

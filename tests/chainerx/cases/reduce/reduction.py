@@ -39,7 +39,7 @@ _AXIS_ERRORS = [
 
 
 def _distinct(calls):
-    """The same calls with no two values alike: extremes have a kink at a tie."""
+    """The same calls with distinct values: extremes have a kink at a tie."""
     return [c.map(lambda a: f(*a.shape, distinct=True)) for c in calls]
 
 

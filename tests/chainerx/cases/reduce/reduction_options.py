@@ -1,4 +1,4 @@
-"""Reductions with all that they can be told, and those that pass over NaN."""
+"""Reductions with all their options, and those that ignore NaN."""
 
 import functools
 import warnings
@@ -53,7 +53,7 @@ _DTYPES = [
 
 
 def _rounded(ref):
-    """Cast before, as NumPy does; the reference gets wider dtypes."""
+    """Casts the operand before, as NumPy does; the reference gets wider dtypes."""
 
     def run(a, dtype, **kw):
         return ref(a.astype(np.dtype(dtype)), dtype=dtype, **kw)
@@ -70,7 +70,7 @@ _NOTHING = [call(f(2, 0), axis=1, initial=4), call(f(0), initial=2, where=b(1))]
 
 
 def _signed(spec):
-    """For dtypes without sign."""
+    """Replaces unsigned dtypes by signed ones."""
     return call(*spec.args, **(spec.kw | {'initial': 9}))
 
 

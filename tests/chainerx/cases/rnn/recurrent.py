@@ -42,7 +42,7 @@ def n_step(cell, directions, n_layers, hx, cx, ws, bs, xs):
 
 
 def parameters(cell, n_layers, directions, features, units):
-    """Weights and biases as rows have them."""
+    """Weights and biases in the form of the rows."""
     gates = GATES[cell]
     ws = [
         [
@@ -63,7 +63,7 @@ def arguments(cell, directions, n_layers, sizes, features, units, n=None, **kw):
 
 
 def flat(module, name):
-    """A function whose results come in one tuple."""
+    """A function whose results are flattened to one tuple."""
 
     def call_flat(*args, **kw):
         *states, ys = getattr(module, name)(*args, **kw)
@@ -73,7 +73,7 @@ def flat(module, name):
 
 
 def error_calls(cell, directions):
-    """What is wrong, and what the error says."""
+    """Invalid calls, and their error messages."""
     n, good = directions, arguments(cell, directions, 1, (2, 1), 3, 2)
     *states, ws, bs, xs = good.args[1:]
     others = states[1:]

@@ -1,4 +1,4 @@
-"""Making arrays: from shapes, values, files, other arrays."""
+"""Creation of arrays from shapes, values, files, other arrays."""
 
 import io
 import tempfile
@@ -113,7 +113,7 @@ def _check_array(xp, device):
 
 
 def _shares_memory(xp, device):
-    """Whether host and device use the same memory; else there are copies instead of views."""
+    """Whether host and device share memory; otherwise arrays are copied instead of viewed."""
     try:
         memoryview(xp.empty(1, device=device))
     except BufferError:
@@ -136,7 +136,7 @@ def _check_share(xp, device):
 
 
 def _check_fortran(xp, device):
-    """`order`, wherever it is taken."""
+    """Checks `order` of all routines that accept it."""
     n = np.arange(24.0).reshape(2, 3, 4)
     for order in ('C', 'F', 'A', 'K', None):
         x = xp.array(n, device=device)

@@ -1,4 +1,4 @@
-"""Routines that call functions of the user's."""
+"""Routines that call functions of the user."""
 
 import chainerx as chx
 import numpy as np

@@ -1,4 +1,4 @@
-"""Arrays put together from others, cut, turned."""
+"""Arrays that are concatenated, cut, flipped or rotated."""
 
 import numpy as np
 from cases._table import ALL, Case, c, call, f
@@ -226,7 +226,7 @@ CASES = [
 
 
 def _trimmed(filt, trim, axis):
-    """As NumPy 2.2 has it; earlier versions know one dimension only."""
+    """trim_zeros of NumPy 2.2; earlier versions accept one dimension only."""
     axes = range(filt.ndim) if axis is None else np.atleast_1d(axis)
     places = np.nonzero(filt)
     index = [slice(None)] * filt.ndim

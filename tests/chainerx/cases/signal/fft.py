@@ -14,7 +14,7 @@ def _real(dtype):
 
 
 def _parts(y):
-    """Both parts of complex numbers, as one array that numerical derivatives can be taken of."""
+    """Both parts of complex numbers in one array, which allows numerical derivatives."""
     xp = chx if isinstance(y, chx.ndarray) else np
     return xp.stack([xp.real(y), xp.imag(y)])
 
@@ -66,7 +66,7 @@ def _along(name, **kw):
 
 
 def _gradients(name, *args, real_input=False, real_output=False):
-    """Derivatives, of real functions of real numbers."""
+    """Derivatives of real functions of real numbers."""
 
     def make(function, xp):
         def fn(a):

@@ -177,7 +177,7 @@ def _check_roots(xp, device):
 
 
 def _check_fit(xp, device):
-    """What polyfit gives besides the polynomial."""
+    """Checks the results of polyfit besides the polynomial."""
     x = np.linspace(0, 3, 9)
     y = np.stack([np.sin(x), np.cos(x)], 1)
     w = np.linspace(1, 2, 9)

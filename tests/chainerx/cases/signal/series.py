@@ -389,7 +389,7 @@ CASES = [
 
 
 def _cumulative(scan, start, x, axis, dtype, include_initial):
-    """NumPy has it from 2.1 on."""
+    """NumPy has this function since version 2.1."""
     y = scan(np.atleast_1d(x), axis if axis is not None else 0, dtype)
     if not include_initial:
         return y

@@ -1,4 +1,4 @@
-"""Windows, and bits in bytes."""
+"""Window functions, and packing of bits into bytes."""
 
 import numpy as np
 from cases._table import BOOL, INTS, Case, call, f, i

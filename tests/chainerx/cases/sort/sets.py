@@ -1,4 +1,4 @@
-"""Sets."""
+"""Set routines."""
 
 import numpy as np
 from cases._promotion import BOOL, COMPLEX, FLOATS, INTS
@@ -8,7 +8,7 @@ NAN = np.nan
 
 
 def _few(*shape):
-    """Values of which many are equal."""
+    """Values among which many are equal."""
     return c(np.arange(int(np.prod(shape))).reshape(shape) * 7 % 5)
 
 
@@ -18,7 +18,7 @@ def _unique(ar, *args, **kw):
 
 
 def _parts(function, n, name):
-    """One of the results, since a row has one dtype."""
+    """Selects one of the results, since a row has one dtype."""
 
     def ref(*args, **kw):
         return function(*args, **kw)[n]

@@ -1,4 +1,4 @@
-"""Sorting, partitions, the largest elements, places in sorted arrays."""
+"""Sorting, partitions, the largest elements, indices in sorted arrays."""
 
 import numpy as np
 from cases._promotion import BOOL, COMPLEX, FLOATS, INTS, REAL
@@ -27,7 +27,7 @@ def _argsort(a, axis=-1, kind=None, *, stable=None, descending=False):
 
 
 def _argpartition(a, kth, axis=-1, kind=None):
-    """What is below, what is equal, what is above, each part in its order."""
+    """The elements below, equal to and above the pivot, each part in its order."""
     if axis is None:
         a, axis = a.ravel(), 0
     if np.size(kth) != 1 or np.iscomplexobj(a):
@@ -188,7 +188,7 @@ def _kth(name, ref, **kw):
 
 
 def _at_nan():
-    """NaN is above all."""
+    """NaN is larger than all numbers."""
     x = [NAN, 1, INF, -INF, NAN, 0, -0.0, 2]
     return [
         Case(

@@ -16,7 +16,7 @@ namespace {
 
 // A key for chainerx/ops/random/random.h, so that numpy.random.seed() makes the numbers repeatable.
 uint64_t DrawKey() {
-    // Not let go of when the process ends: Python has ended before.
+    // Never released, since Python is finalized before the destructor would run.
     static PyObject* random_sample = nullptr;
     if (random_sample == nullptr) {
         const Ref module = Check(PyImport_ImportModule("numpy.random"));

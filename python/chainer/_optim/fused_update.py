@@ -14,11 +14,15 @@ from chainerx._core import engine
 from chainer._graph import fallback
 from chainer.variable import Parameter
 
+if tp.TYPE_CHECKING:
+    from chainer._optim.optimizer import GradientMethod
+    from chainer.optimizers._rule import FormulaRule
+
 
 class Plan:
     """The parameters that the last step found, and the engine's plan for them."""
 
-    def __init__(self, params: list[tp.Any], rules: list[tp.Any], call: tp.Any) -> None:
+    def __init__(self, params: list[Parameter], rules: list[FormulaRule], call: tp.Any) -> None:
         name, keys, _ = call
         self.params = params
         self.rules = rules
@@ -27,12 +31,12 @@ class Plan:
         pairs = [(p, state or {}) for p, state in zip(params, self.states, strict=True)]
         self.engine_plan = engine.UpdatePlan(name, keys, pairs)
 
-    def watch(self, optimizer: tp.Any) -> None:
+    def watch(self, optimizer: GradientMethod) -> None:
         """Has the engine look whether the next step can be the same."""
         if optimizer._is_plain():
             self.engine_plan.watch(optimizer, self.rules)
 
-    def fits(self, params: list[tp.Any], rules: list[tp.Any], call: tp.Any) -> bool:
+    def fits(self, params: list[Parameter], rules: list[FormulaRule], call: tp.Any) -> bool:
         return (
             len(params) == len(self.params)
             and self.signature == call[:2]
@@ -45,7 +49,7 @@ class Plan:
         )
 
 
-def repeat(optimizer: tp.Any) -> bool:
+def repeat(optimizer: GradientMethod) -> bool:
     """One step as the last one, quickly, which the optimizer counts, too.
 
     False, and nothing done, if anything but values of hyperparameters has changed.
@@ -60,7 +64,7 @@ def repeat(optimizer: tp.Any) -> bool:
     return done
 
 
-def update(optimizer: tp.Any, params: list[tp.Any]) -> bool:
+def update(optimizer: GradientMethod, params: list[Parameter]) -> bool:
     """One step for all parameters. False, and nothing done, if it can't be one call."""
     if all(map(_is_plain, params)):
         # A rule of another kind, a test's mock for example, says itself whether it is enabled.
@@ -90,7 +94,7 @@ _DIFFERENT_RULES: tp.Final = (
 )
 
 
-def _find_obstacle(params: list[tp.Any], rules: list[tp.Any]) -> str | None:
+def _find_obstacle(params: list[Parameter], rules: list[FormulaRule]) -> str | None:
     """Why this can't be one call: '' if that is nothing to speak of."""
     first = rules[0]
     cls = type(first)
@@ -118,7 +122,7 @@ def _find_obstacle(params: list[tp.Any], rules: list[tp.Any]) -> str | None:
 _USED: tp.Final = tuple((name, getattr(Parameter, name)) for name in ('update', 'array', 'grad'))
 
 
-def _is_plain(param: tp.Any) -> bool:
+def _is_plain(param: Parameter) -> bool:
     """Whether neither the class of a parameter nor somebody else has put something in the place of
     what updating it would use."""
     cls = type(param)
@@ -127,7 +131,9 @@ def _is_plain(param: tp.Any) -> bool:
     )
 
 
-def _step(optimizer: tp.Any, params: list[tp.Any], rules: list[tp.Any], call: tp.Any) -> str | None:
+def _step(
+    optimizer: GradientMethod, params: list[Parameter], rules: list[FormulaRule], call: tp.Any
+) -> str | None:
     """None if it was done; else why not."""
     if call is None:
         return f'{type(rules[0]).__name__} has a formula of its own'

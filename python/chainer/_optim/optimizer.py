@@ -18,7 +18,7 @@ from chainer._optim.hyperparameter import Hyperparameter, HyperparameterProxy, I
 from chainer._optim.update_rule import UpdateRule, unscale
 from chainer.link import Link
 from chainer.serializer import AbstractSerializer, Deserializer
-from chainer.variable import Variable
+from chainer.variable import Parameter, Variable
 
 __all__ = [
     'GradientClipping',
@@ -434,7 +434,7 @@ class GradientMethod(Optimizer):
         else:
             loss.backward(loss_scale=self._loss_scale)
 
-    def _update_params(self, params: list[tp.Any]) -> None:
+    def _update_params(self, params: list[Parameter]) -> None:
         if fused_update.update(self, params):
             return
         rules = [p.update_rule for p in params if _is_built_in(p.update_rule)]
@@ -450,7 +450,7 @@ class GradientMethod(Optimizer):
                     rule.t = t + 1
             raise
 
-    def _check_params(self, params: list[tp.Any]) -> None:
+    def _check_params(self, params: list[Parameter]) -> None:
         managed = getattr(self, '_managed', None)
         for param in params:
             rule = param.update_rule
@@ -476,7 +476,7 @@ class GradientMethod(Optimizer):
                     'disable its update rule, or give it an array that can be written to'
                 )
 
-    def _path_of(self, param: tp.Any) -> str:
+    def _path_of(self, param: Parameter) -> str:
         return next(path for path, other in self.target.namedparams() if other is param)
 
 
@@ -507,7 +507,7 @@ def _is_built_in(rule: UpdateRule | None) -> bool:
     return getattr(type(rule), 'fused', None) is not None
 
 
-def _is_among(param: tp.Any, params: dict[int, weakref.ref[tp.Any]]) -> bool:
+def _is_among(param: Parameter, params: dict[int, weakref.ref[tp.Any]]) -> bool:
     ref = params.get(id(param))
     return ref is not None and ref() is param  # not one that has gone, and whose id is used again
 

@@ -111,7 +111,7 @@ class UpdateRule:
 
     # ---- updates ----
 
-    def update(self, param: tp.Any) -> None:
+    def update(self, param: Parameter) -> None:
         """Updates the parameter by its gradient, which is freed of its loss scale first.
 
         Args:
@@ -138,7 +138,7 @@ class UpdateRule:
                 # after a step of its discriminator.
                 engine.forget_writes(array, version)
 
-    def _update(self, param: tp.Any) -> None:
+    def _update(self, param: Parameter) -> None:
         if param.array is not None:
             self._prepare_states(param)
         if self._hookable:
@@ -148,7 +148,7 @@ class UpdateRule:
         else:
             self.update_core(param)
 
-    def _update_by_fp32(self, param: tp.Any) -> None:
+    def _update_by_fp32(self, param: Parameter) -> None:
         array, grad = param.array, param.grad
         copy = self._fp32_param
         if copy is None or copy.shape != array.shape:
@@ -163,7 +163,7 @@ class UpdateRule:
         array[...] = copy.array.astype(array.dtype)
         copy.grad = None
 
-    def update_core(self, param: tp.Any) -> None:
+    def update_core(self, param: Parameter) -> None:
         """Updates the parameter; without states, hooks and all else that `update` looks after.
 
         Args:
@@ -179,7 +179,7 @@ class UpdateRule:
         else:
             self.update_core_cpu(param)
 
-    def update_core_cpu(self, param: tp.Any) -> None:
+    def update_core_cpu(self, param: Parameter) -> None:
         """Updates a parameter of NumPy arrays.
 
         Args:
@@ -187,7 +187,7 @@ class UpdateRule:
         """
         raise NotImplementedError(f'{type(self).__name__}.update_core_cpu is not implemented')
 
-    def update_core_gpu(self, param: tp.Any) -> None:
+    def update_core_gpu(self, param: Parameter) -> None:
         """Updates a parameter of CuPy arrays.
 
         Args:
@@ -195,7 +195,7 @@ class UpdateRule:
         """
         raise NotImplementedError(f'{type(self).__name__}.update_core_gpu is not implemented')
 
-    def update_core_chainerx(self, param: tp.Any) -> None:
+    def update_core_chainerx(self, param: Parameter) -> None:
         """Updates a parameter of chainerx arrays: by the rule for NumPy or CuPy, on views.
 
         Args:
@@ -234,14 +234,14 @@ class UpdateRule:
 
     # ---- states ----
 
-    def init_state(self, param: tp.Any) -> None:
+    def init_state(self, param: Parameter) -> None:
         """Makes the arrays in ``state`` that the rule needs for the parameter. Overridden.
 
         Args:
             param (Parameter): Which.
         """
 
-    def _initial_states(self, param: tp.Any) -> dict[str, tp.Any]:
+    def _initial_states(self, param: Parameter) -> dict[str, tp.Any]:
         """Return the state that `init_state` makes for a parameter; the state of the rule stays."""
         state = self._state
         self._state = {}
@@ -252,7 +252,7 @@ class UpdateRule:
         finally:
             self._state = state
 
-    def _prepare_states(self, param: tp.Any) -> None:
+    def _prepare_states(self, param: Parameter) -> None:
         """Makes the states if there are none, and brings them to the device of the parameter."""
         array = param.array
         state: tp.Any = self._state
@@ -284,7 +284,7 @@ class UpdateRule:
         """
         self._serialize(serializer, None)
 
-    def _serialize(self, serializer: AbstractSerializer, param: tp.Any) -> None:
+    def _serialize(self, serializer: AbstractSerializer, param: Parameter | None) -> None:
         """The same; if the parameter is known, the loaded state must fit it."""
         if not isinstance(serializer, Deserializer):
             self.t = serializer('t', self.t)
@@ -318,7 +318,7 @@ class UpdateRule:
         return None if array is None else Parameter(array)
 
     def _load_states(
-        self, serializer: AbstractSerializer, param: tp.Any
+        self, serializer: AbstractSerializer, param: Parameter | None
     ) -> dict[str, tp.Any] | None:
         if self._state is not None:
             expected = self._state
@@ -351,7 +351,7 @@ class _NullContext:
 _null_context: tp.Final = _NullContext()
 
 
-def _without_graph(param: tp.Any) -> contextlib.AbstractContextManager[tp.Any]:
+def _without_graph(param: Parameter) -> contextlib.AbstractContextManager[tp.Any]:
     """A context in which arrays of the parameter's kind are computed, outside of any graph."""
     array = param.array
     if isinstance(array, chainerx.ndarray):
@@ -361,7 +361,7 @@ def _without_graph(param: tp.Any) -> contextlib.AbstractContextManager[tp.Any]:
     return _null_context
 
 
-def unscale(param: tp.Any) -> None:
+def unscale(param: Parameter) -> None:
     """Divides the gradient by its loss scale, once.
 
     Another array takes its place, because parameters may share a gradient.
@@ -375,7 +375,7 @@ def unscale(param: tp.Any) -> None:
             param.grad = force_array(grad / float(scale))
 
 
-def _is_float16(param: tp.Any) -> bool:
+def _is_float16(param: Parameter) -> bool:
     array = param.array
     return array is not None and array.dtype.itemsize == 2 and array.dtype.kind in 'fV'
 

@@ -38,7 +38,11 @@ def _devices() -> list[str]:
     backends = ['native', *dict.fromkeys(_core._build_info()['plugins'].values())]
     names = []
     for name in backends:
-        backend = _core.get_backend(name)
+        try:
+            backend = _core.get_backend(name)
+        except _core.BackendError:
+            # Another context loaded the library, by a `CHAINERX_PATH` that is set no more.
+            continue
         names += [f'{name}:{i}' for i in range(backend.get_device_count())]
     return names
 

@@ -320,3 +320,17 @@ def test_plugins_are_listed(build_backend):
     assert str({str(library): 'toy_config'}) in out
     assert "'toy_config:0', 'toy_config:1'" in out
     assert f'toy_config ({library})' in out
+
+
+def test_backends_of_other_contexts_are_no_devices_of_the_default_one(build_backend):
+    library = build_backend('toy_other')
+    body = """
+    import os
+    import chainerx as chx
+    context = chx.Context()
+    context.get_device('toy_other:0')
+    del os.environ['CHAINERX_PATH']
+    info = chx.config_info()
+    print([d for d in info['devices'] if not d.startswith('native')], *info['plugins'].values())
+    """
+    assert run(body, CHAINERX_PATH=str(library.parents[1])).strip() == '[] toy_other'

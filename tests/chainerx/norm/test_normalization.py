@@ -121,6 +121,8 @@ def test_numbers_that_give_a_bad_guess_of_the_mean(n, places, device):
     mean, var = x.mean(1), x.var(1)
     expected = (x - mean[:, None]) / np.sqrt(var[:, None] + 1e-5)
     rows = chx.array(x.astype('float32'), device=device)
+    # Each lane sums in float32: the eight of AVX2 sum twice as many squares as AVX-512's.
+    rtol = 5e-6 if n <= 1000 else 8e-6
 
     def normalize(x, axis):
         ones, zeros = (f(3, device=device) for f in (chx.ones, chx.zeros))
@@ -139,7 +141,8 @@ def test_numbers_that_give_a_bad_guess_of_the_mean(n, places, device):
         normalize(rows.T.copy(), 0).T,
         normalize(rows[None], (0, 2))[0],
     ):
-        np.testing.assert_allclose(to_numpy(y), expected, rtol=2e-6, atol=5e-6)
+        # The square root halves the variance's error.
+        np.testing.assert_allclose(to_numpy(y), expected, rtol=rtol / 2, atol=5e-6)
 
 
 # (n, channels, s) and groups; without s, layers.

@@ -20,7 +20,7 @@ T* DataOrNull(const Array& x) {
 
 // Calls f with a float or a double, by the dtype of the array.
 template <typename F>
-void VisitWide(const Array& x, const F& f) {
+void VisitUpcast(const Array& x, const F& f) {
     if (x.dtype() == Dtype::kFloat32) {
         f(float{});
     } else {
@@ -38,7 +38,7 @@ inline Array ToFloat32(const Array& x) {
 
 // If `is_half`, calls f on a float32 array in place of `out`, and casts the result into `out`.
 template <typename F>
-bool RunWide(const Array& out, bool is_half, const F& f) {
+bool RunUpcast(const Array& out, bool is_half, const F& f) {
     if (!is_half) return false;
     const Array wide = EmptyUnchecked(out.shape(), Dtype::kFloat32, out.device());
     f(wide);
@@ -46,8 +46,8 @@ bool RunWide(const Array& out, bool is_half, const F& f) {
     return true;
 }
 template <typename F>
-bool RunWide(const Array& out, const F& f) {
-    return RunWide(out, IsHalf(out), f);
+bool RunUpcast(const Array& out, const F& f) {
+    return RunUpcast(out, IsHalf(out), f);
 }
 
 }  // namespace chainerx::native

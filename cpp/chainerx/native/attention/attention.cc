@@ -20,9 +20,9 @@ CX_DISPATCH(attention, AttentionUnit)
 
 namespace {
 
-constexpr int64_t kMostQueries = 256;
-constexpr int64_t kMostKeys = 256;
-constexpr int64_t kMostColumns = 64;
+constexpr int64_t kMaxQueries = 256;
+constexpr int64_t kMaxKeys = 256;
+constexpr int64_t kMaxColumns = 64;
 
 template <typename T>
 class Forward {
@@ -31,9 +31,9 @@ class Forward {
  public:
     Forward(const Array& q, const Array& k, const Array& v, const Array& mask, const Array& key,
             const AttentionOptions& options, const Array& y, const Array& stats)
-        : q_{WithWholeSteps(q)},
-          k_{WithWholeSteps(k)},
-          v_{WithWholeSteps(v)},
+        : q_{WithElementStrides(q)},
+          k_{WithElementStrides(k)},
+          v_{WithElementStrides(v)},
           y_{y},
           stats_{stats.GetTotalSize() == 0 ? nullptr : reinterpret_cast<C*>(stats.raw_data())},
           options_{options},
@@ -41,9 +41,9 @@ class Forward {
           extras_{mask, key, options, sizes_} {}
 
     void Run() const {
-        const int64_t n_ranges = CeilDiv(sizes_.queries, kMostQueries);
+        const int64_t n_ranges = CeilDiv(sizes_.queries, kMaxQueries);
         const int64_t n = sizes_.matrices * n_ranges;
-        const int64_t group = CountTogether(sizes_, kMostQueries);
+        const int64_t group = CountTogether(sizes_, kMaxQueries);
         ParallelFor(CeilDiv(n, group), [&](int64_t task) {
             Carver<C> plan{nullptr};
             Memory{plan, sizes_};
@@ -52,7 +52,7 @@ class Forward {
             const Memory m{carver, sizes_};
             for (int64_t i = task * group; i < std::min(n, (task + 1) * group); ++i) {
                 internal::CheckInterrupt();
-                RunRange(i / n_ranges, Part{sizes_.queries, n_ranges, i % n_ranges}, m);
+                RunRange(i / n_ranges, Range{sizes_.queries, n_ranges, i % n_ranges}, m);
             }
         });
     }
@@ -72,8 +72,8 @@ class Forward {
 
         Memory(Carver<C>& carver, const AttentionSizes& sizes) {
             const int64_t columns = GemmLoopsOf<C>().columns;
-            const int64_t most_keys = std::min(sizes.keys, kMostKeys);
-            const int64_t lanes = CeilDiv(std::min(sizes.queries, kMostQueries), columns) * columns;
+            const int64_t most_keys = std::min(sizes.keys, kMaxKeys);
+            const int64_t lanes = CeilDiv(std::min(sizes.queries, kMaxQueries), columns) * columns;
             queries = PackedB<C>::Take(carver, lanes, sizes.width);
             keys = PackedA<C>::Take(carver, most_keys, sizes.width);
             values = PackedA<C>::Take(carver, sizes.value_width, most_keys);
@@ -89,28 +89,28 @@ class Forward {
         }
     };
 
-    void RunRange(int64_t matrix, const Part& queries, const Memory& m) const {
+    void RunRange(int64_t matrix, const Range& queries, const Memory& m) const {
         const int64_t columns = GemmLoopsOf<C>().columns;
         const Lanes lanes{queries, columns};
         PackQueries(matrix, lanes, m);
         std::fill_n(m.most, lanes.count() * columns, -std::numeric_limits<C>::infinity());
         std::fill_n(m.sums, lanes.count() * columns, C{0});
         const int64_t end = options_.is_causal ? std::min(sizes_.keys, queries.end) : sizes_.keys;
-        const int64_t n_blocks = CeilDiv(end, kMostKeys);
+        const int64_t n_blocks = CeilDiv(end, kMaxKeys);
         if (n_blocks == 0) {
             std::fill_n(m.outputs, lanes.count() * columns * sizes_.value_width, C{0});
         }
         for (int64_t b = 0; b < n_blocks; ++b) {
             if (b != 0) internal::CheckInterrupt();
-            RunBlock(matrix, lanes, Part{end, n_blocks, b}, m);
+            RunBlock(matrix, lanes, Range{end, n_blocks, b}, m);
         }
         const auto y = MatrixAt<T>(y_, matrix);
         for (int64_t p = 0; p < lanes.count(); ++p) {
-            const Part part = lanes.panel(p);
+            const Range part = lanes.panel(p);
             C* outputs = m.outputs + p * columns * sizes_.value_width;
             AttentionLoopsOf<C>().finish(outputs, sizes_.value_width, m.most + p * columns,
                                          m.sums + p * columns);
-            WriteTurned(outputs, sizes_.value_width, part.size(), m.rows, y, part.begin);
+            WriteTransposed(outputs, sizes_.value_width, part.size(), m.rows, y, part.begin);
         }
         if (stats_ != nullptr) {
             std::copy_n(m.most, queries.size(), stats_ + matrix * sizes_.queries + queries.begin);
@@ -128,7 +128,7 @@ class Forward {
             return;
         }
         for (int64_t p = 0; p < lanes.count(); ++p) {
-            const Part part = lanes.panel(p);
+            const Range part = lanes.panel(p);
             const auto x = ReadRows(q, part.begin, part.size(), sizes_.width, m.rows);
             GemmLoopsOf<C>().pack_b(x.data, x.column, x.row, part.size(), sizes_.width,
                                     m.queries.panel(p));
@@ -140,7 +140,7 @@ class Forward {
     }
 
     // Updates all of these queries with a block of keys.
-    void RunBlock(int64_t matrix, const Lanes& lanes, const Part& keys, const Memory& m) const {
+    void RunBlock(int64_t matrix, const Lanes& lanes, const Range& keys, const Memory& m) const {
         const auto& loops = AttentionLoopsOf<C>();
         const int64_t columns = GemmLoopsOf<C>().columns;
         const int64_t key_matrix = matrix / sizes_.group();
@@ -155,13 +155,13 @@ class Forward {
         };
         if (!is_few) {
             m.keys.Pack(read_keys(), keys.size(), sizes_.width);
-            m.values.Pack(Turned(read_values()), sizes_.value_width, keys.size());
+            m.values.Pack(Transposed(read_values()), sizes_.value_width, keys.size());
         }
-        alignas(64) C factor[kMostColumns];
+        alignas(64) C factor[kMaxColumns];
         for (int64_t p = 0; p < lanes.count(); ++p) {
-            const Part part = lanes.panel(p);
-            const Part seen{keys.begin,
-                            options_.is_causal ? std::min(keys.end, part.end) : keys.end};
+            const Range part = lanes.panel(p);
+            const Range seen{keys.begin,
+                             options_.is_causal ? std::min(keys.end, part.end) : keys.end};
             if (seen.size() <= 0) continue;
             if (is_few) {
                 const auto k = read_keys();

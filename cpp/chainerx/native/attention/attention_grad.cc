@@ -25,7 +25,7 @@ template <typename T>
 class Backward {
     using C = ComputeType<T>;
     using Weights = AttentionWeights<T>;
-    static constexpr int64_t kMostQueries = Weights::kMostQueries;
+    static constexpr int64_t kMaxQueries = Weights::kMaxQueries;
 
     // Requested gradients.
     struct Wanted {
@@ -38,20 +38,20 @@ class Backward {
     struct Memory : Weights::Memory {
         PackedB<C> q;  // a row per query
         PackedB<C> gy;
-        PackedA<C> k_turned;
-        PackedA<C> turned_weights;  // of all panels of queries
-        PackedA<C> turned_slopes;
+        PackedA<C> k_transposed;
+        PackedA<C> transposed_weights;  // of all panels of queries
+        PackedA<C> transposed_slopes;
         C* gq;  // one panel per panel of queries, a row per channel of a query
 
         Memory(Carver<C>& carver, const AttentionSizes& sizes) : Weights::Memory{carver, sizes} {
             const int64_t columns = GemmLoopsOf<C>().columns;
-            const int64_t keys = std::min(sizes.keys, Weights::kMostKeys);
-            const int64_t lanes = CeilDiv(std::min(sizes.queries, kMostQueries), columns) * columns;
+            const int64_t keys = std::min(sizes.keys, Weights::kMaxKeys);
+            const int64_t lanes = CeilDiv(std::min(sizes.queries, kMaxQueries), columns) * columns;
             q = PackedB<C>::Take(carver, sizes.width, lanes);
             gy = PackedB<C>::Take(carver, sizes.value_width, lanes);
-            k_turned = PackedA<C>::Take(carver, sizes.width, keys);
-            turned_weights = PackedA<C>::Take(carver, keys, lanes);
-            turned_slopes = PackedA<C>::Take(carver, keys, lanes);
+            k_transposed = PackedA<C>::Take(carver, sizes.width, keys);
+            transposed_weights = PackedA<C>::Take(carver, keys, lanes);
+            transposed_slopes = PackedA<C>::Take(carver, keys, lanes);
             gq = carver.Take(lanes * sizes.width);
         }
     };
@@ -64,12 +64,12 @@ class Backward {
           gk_{gk},
           gv_{gv},
           wanted_{gq.ndim() >= 2, gk.ndim() >= 2, gv.ndim() >= 2},
-          n_ranges_{CeilDiv(sizes_.queries, kMostQueries)},
+          n_ranges_{CeilDiv(sizes_.queries, kMaxQueries)},
           n_parts_{CountParts()} {}
 
     void Run() const {
         const int64_t n = sizes_.key_matrices * n_parts_;
-        const int64_t group = n_parts_ > 1 ? 1 : CountTogether(sizes_, kMostQueries);
+        const int64_t group = n_parts_ > 1 ? 1 : CountTogether(sizes_, kMaxQueries);
         const bool is_direct = IsDirect();
         const Scratch<C> sums{!is_direct && n_parts_ > 1 ? n * SumSize() : 0};
         ParallelFor(CeilDiv(n, group), [&](int64_t task) {
@@ -82,7 +82,7 @@ class Backward {
             for (int64_t i = task * group; i < std::min(n, (task + 1) * group); ++i) {
                 const int64_t matrix = i / n_parts_;
                 C* at = n_parts_ > 1 ? sums.data() + i * SumSize() : sum.data();
-                RunPart(matrix, i % n_parts_, is_direct ? Direct(matrix) : Apart(at), m);
+                RunPart(matrix, i % n_parts_, is_direct ? Direct(matrix) : Partial(at), m);
                 if (!is_direct && n_parts_ == 1) AddUp(matrix, at);
             }
         });
@@ -97,10 +97,10 @@ class Backward {
     // the work.
     int64_t CountParts() const {
         constexpr int64_t kEnough = 16;
-        constexpr int64_t kMost = 8;
+        constexpr int64_t kMax = 8;
         if (sizes_.key_matrices == 0) return 1;
         const int64_t wanted = CeilDiv(kEnough, sizes_.key_matrices);
-        return std::clamp<int64_t>(sizes_.group() * n_ranges_, 1, std::min(wanted, kMost));
+        return std::clamp<int64_t>(sizes_.group() * n_ranges_, 1, std::min(wanted, kMax));
     }
     // Whether sums are accumulated in the results themselves.
     bool IsDirect() const { return std::is_same_v<T, C> && n_parts_ == 1; }
@@ -116,7 +116,7 @@ class Backward {
         }
         return grads;
     }
-    KeyGrads<C> Apart(C* memory) const {
+    KeyGrads<C> Partial(C* memory) const {
         const int64_t k_size = wanted_.k ? sizes_.keys * sizes_.width : 0;
         return {{memory, sizes_.width, 1}, {memory + k_size, sizes_.value_width, 1}};
     }
@@ -143,7 +143,7 @@ class Backward {
     // Handles some of the queries that attend to a matrix of keys.
     void RunPart(int64_t key_matrix, int64_t part, const KeyGrads<C>& grads,
                  const Memory& m) const {
-        const Part ranges{sizes_.group() * n_ranges_, n_parts_, part};
+        const Range ranges{sizes_.group() * n_ranges_, n_parts_, part};
         // The first range initializes all sums, if it covers all keys.
         const bool is_added = weights_.options().is_causal || ranges.size() == 0;
         for (int64_t i = 0; is_added && i < sizes_.keys; ++i) {
@@ -152,12 +152,12 @@ class Backward {
         }
         for (int64_t r = ranges.begin; r < ranges.end; ++r) {
             RunRange(key_matrix * sizes_.group() + r / n_ranges_,
-                     Part{sizes_.queries, n_ranges_, r % n_ranges_}, grads,
+                     Range{sizes_.queries, n_ranges_, r % n_ranges_}, grads,
                      is_added || r != ranges.begin, m);
         }
     }
 
-    void RunRange(int64_t matrix, const Part& queries, const KeyGrads<C>& grads, bool is_added,
+    void RunRange(int64_t matrix, const Range& queries, const KeyGrads<C>& grads, bool is_added,
                   const Memory& m) const {
         const int64_t columns = GemmLoopsOf<C>().columns;
         const Lanes lanes{queries, columns};
@@ -170,10 +170,10 @@ class Backward {
             m.gy.Pack(weights_.ReadGrads(matrix, queries, m), sizes_.value_width, queries.size());
         }
         const int64_t end = weights_.CountKeys(queries);
-        const int64_t n_blocks = CeilDiv(end, Weights::kMostKeys);
+        const int64_t n_blocks = CeilDiv(end, Weights::kMaxKeys);
         for (int64_t b = 0; b < n_blocks; ++b) {
             internal::CheckInterrupt();
-            const Part keys{end, n_blocks, b};
+            const Range keys{end, n_blocks, b};
             if (is_few) {
                 RunFew(matrix, lanes, keys, grads, is_added, m);
             } else {
@@ -184,22 +184,23 @@ class Backward {
         const auto gq = MatrixAt<T>(gq_, matrix);
         if (n_blocks == 0) std::fill_n(m.gq, lanes.count() * columns * sizes_.width, C{0});
         for (int64_t p = 0; p < lanes.count(); ++p) {
-            const Part part = lanes.panel(p);
-            WriteTurned(m.gq + p * columns * sizes_.width, sizes_.width, part.size(), m.rows, gq,
-                        part.begin);
+            const Range part = lanes.panel(p);
+            WriteTransposed(m.gq + p * columns * sizes_.width, sizes_.width, part.size(), m.rows,
+                            gq, part.begin);
         }
     }
 
-    void RunBlock(int64_t matrix, const Lanes& lanes, const Part& keys, const KeyGrads<C>& grads,
+    void RunBlock(int64_t matrix, const Lanes& lanes, const Range& keys, const KeyGrads<C>& grads,
                   bool is_added, const Memory& m) const {
         const int64_t columns = lanes.width;
         weights_.PackKeys(matrix, lanes, keys, m);
         if (wanted_.q) {
-            m.k_turned.Pack(Turned(weights_.ReadKeys(matrix, keys, m)), sizes_.width, keys.size());
+            m.k_transposed.Pack(Transposed(weights_.ReadKeys(matrix, keys, m)), sizes_.width,
+                                keys.size());
         }
         int64_t first = lanes.count();  // first panel of queries that attends to any of the keys
         for (int64_t p = 0; p < lanes.count(); ++p) {
-            const Part seen = weights_.Seen(keys, lanes.panel(p));
+            const Range seen = weights_.Seen(keys, lanes.panel(p));
             if (seen.size() <= 0) continue;
             first = std::min(first, p);
             RunPanel(matrix, lanes, p, keys, seen, m);
@@ -214,16 +215,16 @@ class Backward {
                            c.at(keys.begin, j), c.row, std::min(columns, width - j), is_added);
             }
         };
-        if (wanted_.v) add(m.turned_weights, m.gy, grads.v, sizes_.value_width);
-        if (wanted_.k) add(m.turned_slopes, m.q, grads.k, sizes_.width);
+        if (wanted_.v) add(m.transposed_weights, m.gy, grads.v, sizes_.value_width);
+        if (wanted_.k) add(m.transposed_slopes, m.q, grads.k, sizes_.width);
     }
 
     // Without packing, which would take longer than the products.
-    void RunFew(int64_t matrix, const Lanes& lanes, const Part& keys, const KeyGrads<C>& grads,
+    void RunFew(int64_t matrix, const Lanes& lanes, const Range& keys, const KeyGrads<C>& grads,
                 bool is_added, const Memory& m) const {
         const auto& loops = AttentionLoopsOf<C>();
         const int64_t n = lanes.all.size();
-        const Part seen = weights_.Seen(keys, lanes.all);
+        const Range seen = weights_.Seen(keys, lanes.all);
         if (seen.size() <= 0) return;
         weights_.Run(matrix, lanes, 0, keys, seen, weights_.options().scale, m);
         if (wanted_.q) {
@@ -232,31 +233,31 @@ class Backward {
                               keys.begin != 0, m.gq);
         }
         if (wanted_.v) {
-            loops.few_rows(m.weights, n, seen.size(), m.gy_turned.data, sizes_.value_width,
+            loops.few_rows(m.weights, n, seen.size(), m.gy_transposed.data, sizes_.value_width,
                            is_added, grads.v.at(keys.begin, 0), grads.v.row);
         }
         if (wanted_.k) {
-            loops.few_rows(m.slopes, n, seen.size(), m.q_turned.data, sizes_.width, is_added,
+            loops.few_rows(m.slopes, n, seen.size(), m.q_transposed.data, sizes_.width, is_added,
                            grads.k.at(keys.begin, 0), grads.k.row);
         }
     }
 
-    void RunPanel(int64_t matrix, const Lanes& lanes, int64_t p, const Part& keys, const Part& seen,
-                  const Memory& m) const {
+    void RunPanel(int64_t matrix, const Lanes& lanes, int64_t p, const Range& keys,
+                  const Range& seen, const Memory& m) const {
         const int64_t columns = lanes.width;
         weights_.Run(matrix, lanes, p, keys, seen, weights_.options().scale, m);
         if (wanted_.q) {
-            m.k_turned.Multiply(sizes_.width, sizes_.width, 0, seen.size(), m.slopes,
-                                m.gq + p * columns * sizes_.width, columns, columns,
-                                keys.begin != 0);
+            m.k_transposed.Multiply(sizes_.width, sizes_.width, 0, seen.size(), m.slopes,
+                                    m.gq + p * columns * sizes_.width, columns, columns,
+                                    keys.begin != 0);
         }
-        const auto turn = [&](C* panel, const PackedA<C>& to) {
+        const auto transpose = [&](C* panel, const PackedA<C>& to) {
             const int64_t unseen = keys.size() - seen.size();
             std::fill_n(panel + seen.size() * columns, unseen * columns, C{0});
             to.PackAt({panel, columns, 1}, keys.size(), p * columns, lanes.panel(p).size());
         };
-        if (wanted_.v) turn(m.weights, m.turned_weights);
-        if (wanted_.k) turn(m.slopes, m.turned_slopes);
+        if (wanted_.v) transpose(m.weights, m.transposed_weights);
+        if (wanted_.k) transpose(m.slopes, m.transposed_slopes);
     }
 
     const Weights& weights_;

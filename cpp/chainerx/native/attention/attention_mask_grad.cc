@@ -59,8 +59,8 @@ class MaskGrad {
           sharers_{all, gmask.shape()},
           has_queries_{gmask.shape()[gmask.ndim() - 2] == sizes_.queries},
           has_keys_{gmask.shape()[gmask.ndim() - 1] == sizes_.keys},
-          n_ranges_{CeilDiv(sizes_.queries, Weights::kMostQueries)},
-          n_blocks_{CeilDiv(sizes_.keys, Weights::kMostKeys)} {}
+          n_ranges_{CeilDiv(sizes_.queries, Weights::kMaxQueries)},
+          n_blocks_{CeilDiv(sizes_.keys, Weights::kMaxKeys)} {}
 
     void Run() const {
         const int64_t n_matrices = gmask_.ndim() == 2 ? 1 : [&] {
@@ -73,8 +73,8 @@ class MaskGrad {
         ParallelFor(n_matrices * n_rows * n_columns, [&](int64_t task) {
             const int64_t columns = GemmLoopsOf<C>().columns;
             const int64_t lanes =
-                CeilDiv(std::min(sizes_.queries, Weights::kMostQueries), columns) * columns;
-            const int64_t n_sums = lanes * std::min(sizes_.keys, Weights::kMostKeys);
+                CeilDiv(std::min(sizes_.queries, Weights::kMaxQueries), columns) * columns;
+            const int64_t n_sums = lanes * std::min(sizes_.keys, Weights::kMaxKeys);
             Carver<C> plan{nullptr};
             typename Weights::Memory{plan, sizes_};
             const Scratch<C> memory{plan.size() + n_sums};
@@ -90,8 +90,8 @@ class MaskGrad {
     void RunBlock(int64_t of_mask, int64_t range, int64_t block, int64_t n_sums, C* sums,
                   const typename Weights::Memory& m) const {
         std::fill_n(sums, n_sums, C{0});
-        const Part ranges = has_queries_ ? Part{range, range + 1} : Part{0, n_ranges_};
-        const Part blocks = has_keys_ ? Part{block, block + 1} : Part{0, n_blocks_};
+        const Range ranges = has_queries_ ? Range{range, range + 1} : Range{0, n_ranges_};
+        const Range blocks = has_keys_ ? Range{block, block + 1} : Range{0, n_blocks_};
         for (int64_t i = 0; i < sharers_.count(); ++i) {
             const int64_t matrix = sharers_.matrix(of_mask, i);
             for (int64_t r = ranges.begin; r < ranges.end; ++r) {
@@ -106,20 +106,20 @@ class MaskGrad {
         Write(of_mask, LanesOf(range), KeysOf(block), sums);
     }
     Lanes LanesOf(int64_t range) const {
-        return {Part{sizes_.queries, n_ranges_, range}, GemmLoopsOf<C>().columns};
+        return {Range{sizes_.queries, n_ranges_, range}, GemmLoopsOf<C>().columns};
     }
-    Part KeysOf(int64_t block) const { return {sizes_.keys, n_blocks_, block}; }
+    Range KeysOf(int64_t block) const { return {sizes_.keys, n_blocks_, block}; }
 
     // One panel per panel of queries, as wide as the widest block of keys.
     C* PanelOf(C* sums, int64_t p) const {
-        return sums + p * GemmLoopsOf<C>().columns * std::min(sizes_.keys, Weights::kMostKeys);
+        return sums + p * GemmLoopsOf<C>().columns * std::min(sizes_.keys, Weights::kMaxKeys);
     }
 
-    void AddUp(int64_t matrix, const Lanes& lanes, const Part& keys, C* sums,
+    void AddUp(int64_t matrix, const Lanes& lanes, const Range& keys, C* sums,
                const typename Weights::Memory& m) const {
         weights_.PackKeys(matrix, lanes, keys, m);
         for (int64_t p = 0; p < lanes.count(); ++p) {
-            const Part seen = weights_.Seen(keys, lanes.panel(p));
+            const Range seen = weights_.Seen(keys, lanes.panel(p));
             if (seen.size() <= 0) continue;
             weights_.Run(matrix, lanes, p, keys, seen, 1, m);
             C* to = PanelOf(sums, p);
@@ -127,14 +127,14 @@ class MaskGrad {
         }
     }
 
-    void Write(int64_t of_mask, const Lanes& lanes, const Part& keys, C* sums) const {
-        const int64_t n_queries = std::min(sizes_.queries, Weights::kMostQueries);
-        const int64_t n_keys = std::min(sizes_.keys, Weights::kMostKeys);
+    void Write(int64_t of_mask, const Lanes& lanes, const Range& keys, C* sums) const {
+        const int64_t n_queries = std::min(sizes_.queries, Weights::kMaxQueries);
+        const int64_t n_keys = std::min(sizes_.keys, Weights::kMaxKeys);
         const auto sum_at = [&](int64_t i, int64_t j) {
             return PanelOf(sums, i / lanes.width)[j * lanes.width + i % lanes.width];
         };
-        const Part rows = has_queries_ ? lanes.all : Part{0, 1};
-        const Part columns = has_keys_ ? keys : Part{0, 1};
+        const Range rows = has_queries_ ? lanes.all : Range{0, 1};
+        const Range columns = has_keys_ ? keys : Range{0, 1};
         VisitFloat(gmask_.dtype(), [&]<typename M>() {
             const auto to = MatrixAt<M>(gmask_, of_mask);
             for (int64_t i = 0; i < rows.size(); ++i) {

@@ -4,7 +4,7 @@
 
 namespace chainerx::native {
 
-Array WithWholeSteps(const Array& x) {
+Array WithElementStrides(const Array& x) {
     for (int64_t stride : x.strides()) {
         if (stride % x.GetItemSize() == 0) continue;
         const Array y = EmptyUnchecked(x.shape(), x.dtype(), x.device());

@@ -51,7 +51,7 @@ StridedMatrix<T> MatrixAt(const Array& x, int64_t i) {
 }
 
 // Returns x, or a copy if its strides are not multiples of the element size.
-Array WithWholeSteps(const Array& x);
+Array WithElementStrides(const Array& x);
 
 // Returns rows [begin, begin + n) of `width` elements in the compute type: in place, or converted
 // into `memory`.
@@ -75,18 +75,18 @@ StridedMatrix<const C> ReadRows(const StridedMatrix<const T>& x, int64_t begin, 
 // the elements of a row must be adjacent, in memory or after conversion.
 template <typename T>
 bool AreFewQueries(int64_t queries, int64_t lanes, const Array& k, const Array& v) {
-    constexpr int64_t kFew = 16;
+    constexpr int64_t kMaxFewQueries = 16;
     const auto is_adjacent = [](const Array& x) {
         return !std::is_same_v<T, ComputeType<T>> || x.strides().back() == x.GetItemSize();
     };
-    return queries <= std::min(kFew, lanes) && is_adjacent(k) && is_adjacent(v);
+    return queries <= std::min(kMaxFewQueries, lanes) && is_adjacent(k) && is_adjacent(v);
 }
 
 // Common sizes of an attention.
 struct AttentionSizes {
     // Broadcast rows may be wider, but no memory holds a block of that many elements: allocating
     // one fails, and its size does not overflow.
-    static constexpr int64_t kMostWidth = int64_t{1} << 44;
+    static constexpr int64_t kMaxWidth = int64_t{1} << 44;
 
     int64_t matrices;      // of queries
     int64_t key_matrices;  // of keys
@@ -100,8 +100,8 @@ struct AttentionSizes {
           key_matrices{1},
           queries{q.shape()[q.ndim() - 2]},
           keys{k.shape()[k.ndim() - 2]},
-          width{std::min(q.shape()[q.ndim() - 1], kMostWidth)},
-          value_width{std::min(v.shape()[v.ndim() - 1], kMostWidth)} {
+          width{std::min(q.shape()[q.ndim() - 1], kMaxWidth)},
+          value_width{std::min(v.shape()[v.ndim() - 1], kMaxWidth)} {
         for (int8_t d = 0; d < q.ndim() - 2; ++d) {
             matrices *= q.shape()[d];
             key_matrices *= k.shape()[d];
@@ -116,7 +116,7 @@ class AttentionExtras {
  public:
     AttentionExtras(const Array& mask, const Array& key, const AttentionOptions& options,
                     const AttentionSizes& sizes)
-        : mask_{WithWholeSteps(mask)},
+        : mask_{WithElementStrides(mask)},
           has_mask_{mask.ndim() >= 2},
           has_dropout_{key.GetTotalSize() != 0},
           options_{options},
@@ -137,7 +137,7 @@ class AttentionExtras {
     }
 
     // The panel of scores of these queries and keys of a matrix; the masks are packed into `masks`.
-    AttentionPanel<C> PanelOf(int64_t matrix, const Part& queries, const Part& keys, C* memory,
+    AttentionPanel<C> PanelOf(int64_t matrix, const Range& queries, const Range& keys, C* memory,
                               C* masks, C* scores) const {
         AttentionPanel<C> panel{keys.size(),
                                 scores,
@@ -165,7 +165,7 @@ class AttentionExtras {
     }
 
     // Draws the dropout factors for the weights of these queries and keys.
-    void DrawFactors(int64_t matrix, const Part& queries, const Part& keys, C* memory,
+    void DrawFactors(int64_t matrix, const Range& queries, const Range& keys, C* memory,
                      C* panel) const {
         const int64_t step = keys.size() + 2 * kGroup;
         C* ones = memory + queries.size() * step;
@@ -190,7 +190,7 @@ class AttentionExtras {
     static constexpr int64_t kGroup = 32;  // see the kernel Dropout
 
     template <typename T, typename F>
-    void Pack(const StridedMatrix<const T>& x, const Part& queries, const Part& keys, C* memory,
+    void Pack(const StridedMatrix<const T>& x, const Range& queries, const Range& keys, C* memory,
               C* panel, const F& convert) const {
         const auto& loops = GemmLoopsOf<C>();
         if constexpr (std::is_same_v<T, C>) {

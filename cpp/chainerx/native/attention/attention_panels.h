@@ -32,11 +32,11 @@ class Carver {
 
 // Partitions queries (or keys) into panels of as many lanes as a tile has columns.
 struct Lanes {
-    Part all;
+    Range all;
     int64_t width;
 
     int64_t count() const { return CeilDiv(all.size(), width); }
-    Part panel(int64_t p) const {
+    Range panel(int64_t p) const {
         const int64_t begin = all.begin + p * width;
         return {begin, std::min(all.end, begin + width)};
     }
@@ -69,7 +69,7 @@ struct PackedA {
             rows = n / count;
             longer = n % count;
         }
-        Part at(int64_t p) const { return {Begin(p), std::min(n, Begin(p + 1))}; }
+        Range at(int64_t p) const { return {Begin(p), std::min(n, Begin(p + 1))}; }
 
      private:
         int64_t Begin(int64_t p) const { return p * rows + std::min(p, longer); }
@@ -79,7 +79,7 @@ struct PackedA {
     void Pack(const StridedMatrix<const C>& x, int64_t n, int64_t k) const {
         const Panels panels{n};
         for (int64_t p = 0; p < panels.count; ++p) {
-            const Part i = panels.at(p);
+            const Range i = panels.at(p);
             GemmLoopsOf<C>().pack_a(x.at(i.begin, 0), x.row, x.column, i.size(), k, panel(p));
         }
     }
@@ -96,7 +96,7 @@ struct PackedA {
         const TileRun<C> run{at, k, b, loops.columns};
         const Panels panels{n};
         for (int64_t p = 0; p < panels.count; ++p) {
-            const Part i = panels.at(p);
+            const Range i = panels.at(p);
             if (i.begin >= wanted) break;
             loops.tile(panel(p), &run, 1, c + i.begin * ldc, ldc, i.size(), columns, accumulate,
                        nullptr);
@@ -128,25 +128,25 @@ struct PackedB {
 
 // Transposes x.
 template <typename C>
-StridedMatrix<const C> Turned(const StridedMatrix<const C>& x) {
+StridedMatrix<const C> Transposed(const StridedMatrix<const C>& x) {
     return {x.data, x.column, x.row};
 }
 
 // Writes a panel (a row per channel, a lane per query) to rows [begin, begin + n) of y, transposed,
 // with `width` adjacent elements. `memory` has room for the square of a tile's columns.
 template <typename T, typename C>
-void WriteTurned(const C* panel, int64_t width, int64_t n, C* memory, const StridedMatrix<T>& y,
-                 int64_t begin) {
+void WriteTransposed(const C* panel, int64_t width, int64_t n, C* memory, const StridedMatrix<T>& y,
+                     int64_t begin) {
     const auto& loops = GemmLoopsOf<C>();
     const int64_t columns = loops.columns;
     if constexpr (std::is_same_v<T, C>) {
-        const TurnLoops& turns = transpose_loops();
-        const int64_t side = sizeof(C) == 4 ? turns.side4 : turns.side8;
+        const TransposeLoops& transposes = transpose_loops();
+        const int64_t side = sizeof(C) == 4 ? transposes.side4 : transposes.side8;
         if (n % side == 0 && width % side == 0) {
-            const auto turn = sizeof(C) == 4 ? turns.turn4 : turns.turn8;
+            const auto transpose = sizeof(C) == 4 ? transposes.transpose4 : transposes.transpose8;
             constexpr int64_t kSize = sizeof(C);
-            turn(reinterpret_cast<char*>(y.at(begin, 0)), y.row * kSize,
-                 reinterpret_cast<const char*>(panel), columns * kSize, n, width, n);
+            transpose(reinterpret_cast<char*>(y.at(begin, 0)), y.row * kSize,
+                      reinterpret_cast<const char*>(panel), columns * kSize, n, width, n);
             return;
         }
     }
@@ -163,11 +163,11 @@ void WriteTurned(const C* panel, int64_t width, int64_t n, C* memory, const Stri
 
 // Number of blocks of that many queries in one task. By shape alone.
 inline int64_t CountTogether(const AttentionSizes& sizes, int64_t most_queries) {
-    constexpr double kLeast = 0x1p18;
+    constexpr double kMin = 0x1p18;
     const double work = static_cast<double>(std::min(sizes.queries, most_queries)) *
                         static_cast<double>(sizes.keys) *
                         static_cast<double>(sizes.width + sizes.value_width + 16);
-    return std::max<int64_t>(1, static_cast<int64_t>(kLeast / std::max(work, 1.0)));
+    return std::max<int64_t>(1, static_cast<int64_t>(kMin / std::max(work, 1.0)));
 }
 
 }  // namespace chainerx::native

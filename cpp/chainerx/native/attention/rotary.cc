@@ -91,7 +91,7 @@ void Rotate(const Array& x, const Array& cos, const Array& sin, bool interleaved
 void RotatePairs(const Array& x, const Array& cos, const Array& sin, bool interleaved,
                  const Array& out) {
     if (out.GetTotalSize() == 0) return;
-    if (RunWide(out, [&](const Array& wide) {
+    if (RunUpcast(out, [&](const Array& wide) {
             RotatePairs(ToFloat32(x), cos, sin, interleaved, wide);
         })) {
         return;

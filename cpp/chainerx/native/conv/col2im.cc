@@ -25,7 +25,7 @@ struct ScatterAxis {
     int64_t stride;  // stride in gx
 
     // The range of positions whose tap `tap` falls inside gx.
-    Part Inside(int64_t tap) const {
+    Range Inside(int64_t tap) const {
         const int64_t shift = tap * dilate + offset;
         const int64_t begin = shift < 0 ? CeilDiv(-shift, step) : 0;
         const int64_t end = shift < out ? std::min(in, CeilDiv(out - shift, step)) : 0;
@@ -65,7 +65,7 @@ struct ScatterPlan {
  private:
     void AddAxis(int a, const int64_t* tap, const T* from, T* gx) const {
         const ScatterAxis& axis = axes[a];
-        const Part part = axis.Inside(tap[a]);
+        const Range part = axis.Inside(tap[a]);
         int64_t each = 1;  // elements of `from`
         for (int i = a + 1; i < ndim; ++i) each *= axes[i].in;
         const int64_t first = tap[a] * axis.dilate + axis.offset;
@@ -103,8 +103,8 @@ void RunCol2Im(const Array& gy, const Array& w, const ConvGeometry& geometry, co
                          to + (i * ins + c) * plane);
             }
         };
-        constexpr int64_t kLeast = 1 << 15;  // 10 us
-        if (rows * plan.positions < 2 * kLeast) {
+        constexpr int64_t kMin = 1 << 15;  // 10 us
+        if (rows * plan.positions < 2 * kMin) {
             for (int64_t c = 0; c < ins; ++c) add(c);
         } else {
             ParallelFor(ins, add);

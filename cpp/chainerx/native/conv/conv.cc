@@ -1,4 +1,4 @@
-// Convolutions and their input gradients by implicit GEMM: prepares the operands of RunGatherConv
+// Convolutions and their input gradients by implicit GEMM: prepares the operands of RunImplicitGemm
 // from arrays.
 #include <algorithm>
 #include <cstdint>
@@ -36,20 +36,20 @@ namespace {
 
 template <typename T>
 void RunConv(const Array& x, const Array& w0, const Array& b0, const ConvGeometry& geometry,
-             Dtype dtype, const Array& y, std::optional<Side> side) {
+             Dtype dtype, const Array& y, std::optional<WeightOperand> weights_as) {
     const Array w = AsContiguousOf(w0, dtype);
     const Array b = AsContiguousOf(b0, dtype);
-    GatherConv<T> conv = MakeConv<T>(w, b, geometry.groups, y.strides(), y.GetItemSize(), true);
-    conv.w_side = side;
+    ConvOperands<T> conv = MakeConv<T>(w, b, geometry.groups, y.strides(), y.GetItemSize(), true);
+    conv.w_side = weights_as;
     const Array seen = SetAxes(x, geometry, y, &conv);
     ConvInput input{seen, dtype, conv.axes[conv.ndim - 1].step};
     InGroups(input, dtype, y, [&](int64_t begin, int64_t end, const Array& out) {
-        GatherConv<T> part = conv;
+        ConvOperands<T> part = conv;
         part.batch = end - begin;
         part.y = reinterpret_cast<T*>(out.raw_data());
         input.Give(begin, end, &part);
         MergeAxes(&part);
-        RunGatherConv(part);
+        RunImplicitGemm(part);
     });
 }
 
@@ -73,7 +73,7 @@ int64_t DivideModulo(int64_t b, int64_t a, int64_t m) {
 // taps that reach them; each such tap sees gy with step 1. A stride may be as large as there are
 // taps, so the taps are computed, not searched for.
 bool FindTaps(const Array& gx, const Array& gy, const ConvGeometry& geometry, int a, int64_t rest,
-              GatherAxis* axis, int64_t* first) {
+              ConvAxis* axis, int64_t* first) {
     const int64_t stride = geometry.stride[a];
     const int64_t dilate = geometry.dilate[a];
     const int64_t n_taps = axis->taps;
@@ -101,11 +101,11 @@ int64_t CountRests(const Array& gx, const ConvGeometry& geometry, int a) {
 }
 
 template <typename T>
-bool HasUnreached(const GatherConv<T>& conv, const Array& gx, const Array& gy,
+bool HasUnreached(const ConvOperands<T>& conv, const Array& gx, const Array& gy,
                   const ConvGeometry& geometry) {
     for (int a = 0; a < conv.ndim; ++a) {
         for (int64_t rest = 0; rest < CountRests(gx, geometry, a); ++rest) {
-            GatherAxis axis = conv.axes[a];
+            ConvAxis axis = conv.axes[a];
             int64_t first;
             if (!FindTaps(gx, gy, geometry, a, rest, &axis, &first)) return true;
         }
@@ -116,31 +116,33 @@ bool HasUnreached(const GatherConv<T>& conv, const Array& gx, const Array& gy,
 template <typename T>
 void RunConvInputGrad(const Array& gy, const Array& w0, const Array& b0,
                       const ConvGeometry& geometry, Dtype dtype, const Array& gx,
-                      std::optional<Side> given_side) {
+                      std::optional<WeightOperand> given_side) {
     const Array w = AsContiguousOf(w0, dtype);
     const Array b = AsContiguousOf(b0, dtype);
-    GatherConv<T> whole = MakeConv<T>(w, b, geometry.groups, gx.strides(), gx.GetItemSize(), false);
+    ConvOperands<T> whole =
+        MakeConv<T>(w, b, geometry.groups, gx.strides(), gx.GetItemSize(), false);
     whole.w_side = given_side;
     int64_t n_rests = 1;
     for (int a = 0; a < whole.ndim; ++a) n_rests *= CountRests(gx, geometry, a);
-    const bool turns = n_rests > 1 && whole.CountTaps() > 1;
+    const bool transposes = n_rests > 1 && whole.CountTaps() > 1;
     int64_t n_positions = gy.shape()[0];  // of the first convolution
     for (int a = 0; a < whole.ndim; ++a) {
         n_positions *= CeilDiv(gx.shape()[a + 2], geometry.stride[a]);
     }
-    const Side side = given_side ? *given_side : SideOf<T>(n_positions, whole.outs);
-    const Scratch<T> turned{turns ? CountTurned(whole, side) : 1};
-    if (turns) TurnWeights(&whole, side, turned.data());
+    const WeightOperand weights_as =
+        given_side ? *given_side : WeightOperandOf<T>(n_positions, whole.outs);
+    const Scratch<T> transposed{transposes ? CountTransposed(whole, weights_as) : 1};
+    if (transposes) TransposeWeights(&whole, weights_as, transposed.data());
     ConvInput input{gy, dtype, 1};
     InGroups(input, dtype, gx, [&](int64_t begin, int64_t end, const Array& out) {
-        GatherConv<T> all = whole;
+        ConvOperands<T> all = whole;
         all.batch = end - begin;
         all.y = reinterpret_cast<T*>(out.raw_data());
         input.Give(begin, end, &all);
         if (HasUnreached(all, gx, gy, geometry)) FillWithBias(b, out);
         for (int64_t k = 0; k < n_rests; ++k) {
             internal::CheckInterrupt();
-            GatherConv<T> part = all;
+            ConvOperands<T> part = all;
             bool is_reached = true;
             int64_t index = k;
             for (int i = 0; i < all.ndim && is_reached; ++i) {
@@ -154,7 +156,7 @@ void RunConvInputGrad(const Array& gy, const Array& w0, const Array& b0,
             }
             if (!is_reached) continue;
             MergeAxes(&part);
-            RunGatherConv(part);
+            RunImplicitGemm(part);
         }
     });
 }
@@ -171,7 +173,7 @@ void ConvImplicitGemm(const Array& x, const Array& w, const Array& b, const Conv
 void ConvPixelsAsM(const Array& x, const Array& w, const Array& b, const ConvGeometry& geometry,
                    const Array& y) {
     VisitConvDtype(y.dtype(), [&]<typename T>(T, Dtype dtype) {
-        RunConv<T>(x, w, b, geometry, dtype, y, Side::kB);
+        RunConv<T>(x, w, b, geometry, dtype, y, WeightOperand::kB);
     });
 }
 
@@ -185,7 +187,7 @@ void InputGradImplicitGemm(const Array& gy, const Array& w, const Array& b,
 void InputGradPixelsAsM(const Array& gy, const Array& w, const Array& b,
                         const ConvGeometry& geometry, const Array& gx) {
     VisitConvDtype(gx.dtype(), [&]<typename T>(T, Dtype dtype) {
-        RunConvInputGrad<T>(gy, w, b, geometry, dtype, gx, Side::kB);
+        RunConvInputGrad<T>(gy, w, b, geometry, dtype, gx, WeightOperand::kB);
     });
 }
 

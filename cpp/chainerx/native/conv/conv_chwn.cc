@@ -28,7 +28,7 @@ Array AsChwn(const Array& x, int64_t begin, int64_t end) {
 
 // Appends a spatial axis of one tap, stride 1 and no padding to weights, or to the geometry of
 // `ndim` axes.
-Array WithPlainAxis(const Array& w) {
+Array AppendAxis(const Array& w) {
     Shape shape = w.shape();
     Strides strides = w.strides();
     shape.push_back(1);
@@ -36,7 +36,7 @@ Array WithPlainAxis(const Array& w) {
     return MakeView(w, shape, strides, w.raw_data());
 }
 
-ConvGeometry WithPlainAxis(const ConvGeometry& geometry, int ndim) {
+ConvGeometry AppendAxis(const ConvGeometry& geometry, int ndim) {
     ConvGeometry wide = geometry;
     wide.stride[ndim] = 1;
     wide.pad[ndim] = 0;
@@ -48,8 +48,8 @@ ConvGeometry WithPlainAxis(const ConvGeometry& geometry, int ndim) {
 void RunAsChwn(const Array& x, const Array& w, const Array& b, const ConvGeometry& geometry,
                const Array& y, ConvFn* run) {
     const Dtype dtype = ConvDtypeOf(y.dtype());
-    const Array wide_w = WithPlainAxis(w);
-    const ConvGeometry wide = WithPlainAxis(geometry, x.ndim() - 2);
+    const Array wide_w = AppendAxis(w);
+    const ConvGeometry wide = AppendAxis(geometry, x.ndim() - 2);
     const int64_t n = y.shape()[0];
     constexpr int64_t kTogether = 32;
     const int64_t nbytes = (x.GetTotalSize() + y.GetTotalSize()) / n * GetItemSize(dtype);
@@ -57,7 +57,7 @@ void RunAsChwn(const Array& x, const Array& w, const Array& b, const ConvGeometr
     for (int64_t begin = 0; begin < n; begin += group) {
         const int64_t end = std::min(n, begin + group);
         const Array out = AsChwn(y, begin, end);
-        const Array computed = EmptyApart(out.shape(), dtype, y.device());
+        const Array computed = EmptyConflictFree(out.shape(), dtype, y.device());
         run(AsChwn(x, begin, end), wide_w, b, wide, computed);
         CallOn<kernels::AsType>(y.device(), computed, out);
     }
@@ -80,8 +80,8 @@ void WeightGradChwn(const Array& x, const Array& gy, const ConvGeometry& geometr
                     const Array& gw) {
     // Handles all images at once: the sum is over all of them, and both operands are copied anyway.
     const int64_t n = x.shape()[0];
-    WeightGradImplicitGemm(AsChwn(x, 0, n), AsChwn(gy, 0, n), WithPlainAxis(geometry, x.ndim() - 2),
-                           WithPlainAxis(gw));
+    WeightGradImplicitGemm(AsChwn(x, 0, n), AsChwn(gy, 0, n), AppendAxis(geometry, x.ndim() - 2),
+                           AppendAxis(gw));
 }
 
 }  // namespace chainerx::native

@@ -12,18 +12,18 @@
 
 namespace chainerx::native {
 
-CX_DISPATCH(depthwise, TapUnit)
+CX_DISPATCH(depthwise, DepthwiseUnit)
 
 namespace {
 
 // Loops for integers.
 template <typename T>
-void PlainCopy(TapRows<const T> x, TapRows<T> y, int64_t n_rows, int64_t n) {
+void PlainCopy(DepthwiseRows<const T> x, DepthwiseRows<T> y, int64_t n_rows, int64_t n) {
     for (int64_t r = 0; r < n_rows; ++r) std::copy_n(x.data + r * x.step, n, y.data + r * y.step);
 }
 template <typename T>
-void PlainSum(TapRows<const T> x, const int64_t* offsets, const T* w, int64_t n_taps, T bias,
-              TapRows<T> y, int64_t n_rows, int64_t n) {
+void PlainSum(DepthwiseRows<const T> x, const int64_t* offsets, const T* w, int64_t n_taps, T bias,
+              DepthwiseRows<T> y, int64_t n_rows, int64_t n) {
     for (int64_t r = 0; r < n_rows; ++r) {
         T* to = y.data + r * y.step;
         std::fill_n(to, n, bias);
@@ -34,8 +34,8 @@ void PlainSum(TapRows<const T> x, const int64_t* offsets, const T* w, int64_t n_
     }
 }
 template <typename T>
-void PlainProducts(TapRows<const T> x, const int64_t* offsets, int64_t n_taps, TapRows<const T> y,
-                   int64_t n_rows, int64_t n, T* sums) {
+void PlainProducts(DepthwiseRows<const T> x, const int64_t* offsets, int64_t n_taps,
+                   DepthwiseRows<const T> y, int64_t n_rows, int64_t n, T* sums) {
     for (int64_t t = 0; t < n_taps; ++t) {
         for (int64_t r = 0; r < n_rows; ++r) {
             const T* from = x.data + r * x.step + offsets[t];
@@ -44,10 +44,10 @@ void PlainProducts(TapRows<const T> x, const int64_t* offsets, int64_t n_taps, T
     }
 }
 template <typename T>
-constexpr TapLoops<T> kPlainLoops{&PlainCopy<T>, &PlainSum<T>, &PlainProducts<T>, 1};
+constexpr DepthwiseLoops<T> kPlainLoops{&PlainCopy<T>, &PlainSum<T>, &PlainProducts<T>, 1};
 
 template <typename T>
-const TapLoops<T>& LoopsOf() {
+const DepthwiseLoops<T>& LoopsOf() {
     if constexpr (std::is_same_v<T, float>) {
         return depthwise_loops().f32;
     } else if constexpr (std::is_same_v<T, double>) {
@@ -62,10 +62,10 @@ const TapLoops<T>& LoopsOf() {
 template <typename T>
 class PaddedPlane {
  public:
-    explicit PaddedPlane(const GatherConv<T>& conv) : conv_{conv}, last_{conv.ndim - 1} {
+    explicit PaddedPlane(const ConvOperands<T>& conv) : conv_{conv}, last_{conv.ndim - 1} {
         size_ = 1;
         for (int a = last_; a >= 0; --a) {
-            const GatherAxis& axis = conv.axes[a];
+            const ConvAxis& axis = conv.axes[a];
             const int64_t span = (axis.taps - 1) * axis.dilate;
             begin_[a] = axis.offset + std::min<int64_t>(span, 0);
             const int64_t end =
@@ -104,8 +104,8 @@ class PaddedPlane {
     }
 
     // The range of axis a of x that the plane holds.
-    Part PartOf(int a) const {
-        const GatherAxis& axis = conv_.axes[a];
+    Range RangeOf(int a) const {
+        const ConvAxis& axis = conv_.axes[a];
         const auto least = [&](int64_t i) { return CeilDiv(std::max<int64_t>(i, 0), axis.spread); };
         return {least(begin_[a]), std::min(axis.in, least(begin_[a] + length_[a]))};
     }
@@ -113,11 +113,11 @@ class PaddedPlane {
     int64_t PlaceOf(int a, int64_t i) const { return i * conv_.axes[a].spread - begin_[a]; }
 
     void CopyAxis(int a, const T* x, T* plane) const {
-        const GatherAxis& axis = conv_.axes[a];
-        const Part part = PartOf(a);
+        const ConvAxis& axis = conv_.axes[a];
+        const Range part = RangeOf(a);
         const bool is_plain = conv_.axes[last_].spread == 1 && conv_.axes[last_].step == 1;
         if (a == last_ - 1 && is_plain) {
-            const Part row = PartOf(last_);
+            const Range row = RangeOf(last_);
             LoopsOf<T>().copy(
                 {x + part.begin * axis.x_stride + row.begin, axis.x_stride},
                 {plane + PlaceOf(a, part.begin) * stride_[a] + PlaceOf(last_, row.begin),
@@ -132,12 +132,12 @@ class PaddedPlane {
         } else if (axis.spread != 1) {
             for (int64_t i = part.begin; i < part.end; ++i) plane[PlaceOf(a, i)] = x[i];
         } else {
-            CopyApart(x, part.begin, part.end, plane);
+            CopyByPhase(x, part.begin, part.end, plane);
         }
     }
 
     // Copies elements [begin, end) of the last axis, separated by phase.
-    void CopyApart(const T* x, int64_t begin, int64_t end, T* plane) const {
+    void CopyByPhase(const T* x, int64_t begin, int64_t end, T* plane) const {
         const int64_t step = conv_.axes[last_].step;
         const int64_t from = begin_[last_];
         int64_t i = begin;
@@ -167,7 +167,7 @@ class PaddedPlane {
         while (i < end) copy();
     }
 
-    const GatherConv<T>& conv_;
+    const ConvOperands<T>& conv_;
     const int last_;
     int64_t size_;
     int64_t phase_;
@@ -183,7 +183,7 @@ struct Rows {
     int64_t x_step{0};
     int64_t y_step{0};
 
-    Rows(const GatherConv<T>& conv, const PaddedPlane<T>& padded) {
+    Rows(const ConvOperands<T>& conv, const PaddedPlane<T>& padded) {
         if (conv.ndim == 1) return;
         n = conv.axes[conv.ndim - 2].out;
         x_step = padded.StepOf(conv.ndim - 2);
@@ -193,7 +193,7 @@ struct Rows {
 
 // Calls f(x, y) with offsets in the plane and in y, for each position of all axes but the last two.
 template <typename T, typename F>
-void ForSheets(const GatherConv<T>& conv, const PaddedPlane<T>& padded, const F& f) {
+void ForSheets(const ConvOperands<T>& conv, const PaddedPlane<T>& padded, const F& f) {
     int64_t n = 1;
     for (int a = 0; a < conv.ndim - 2; ++a) n *= conv.axes[a].out;
     int64_t at[kMaxSpatial] = {};
@@ -213,9 +213,9 @@ void ForSheets(const GatherConv<T>& conv, const PaddedPlane<T>& padded, const F&
 // (`each` multiply-adds an element), so that Ctrl-C is answered between them.
 template <typename F>
 void InSlices(int64_t n, int64_t unit, double each, const F& f) {
-    constexpr double kMost = 0x1p26;
+    constexpr double kMax = 0x1p26;
     const auto units =
-        static_cast<int64_t>(std::clamp(kMost / (each * static_cast<double>(unit)), 1.0, 0x1p30));
+        static_cast<int64_t>(std::clamp(kMax / (each * static_cast<double>(unit)), 1.0, 0x1p30));
     for (int64_t begin = 0; begin < n; begin += units * unit) {
         if (begin != 0) internal::CheckInterrupt();
         f(begin, std::min(n, begin + units * unit));
@@ -224,7 +224,7 @@ void InSlices(int64_t n, int64_t unit, double each, const F& f) {
 
 // Calls f(t, tap, w) for each tap; w is its index in the weights.
 template <typename T, typename F>
-void ForTaps(const GatherConv<T>& conv, const F& f) {
+void ForTaps(const ConvOperands<T>& conv, const F& f) {
     const int64_t n_taps = conv.CountTaps();
     int64_t tap[kMaxSpatial] = {};
     for (int64_t t = 0; t < n_taps; ++t) {
@@ -238,24 +238,24 @@ void ForTaps(const GatherConv<T>& conv, const F& f) {
 // Splits items into chunks of at least ten microseconds, on one thread or all.
 template <typename F>
 void ForItems(int64_t n, double work_each, const F& f) {
-    constexpr double kLeast = 0x1p16;
+    constexpr double kMin = 0x1p16;
     const auto each = static_cast<int64_t>(std::clamp(
-        kLeast / std::max(work_each, 1.0), 1.0, static_cast<double>(std::max<int64_t>(n, 1))));
+        kMin / std::max(work_each, 1.0), 1.0, static_cast<double>(std::max<int64_t>(n, 1))));
     ParallelFor(CeilDiv(n, each), [&](int64_t i) { f(i * each, std::min(n, (i + 1) * each)); });
 }
 
 }  // namespace
 
 template <typename T>
-void RunDirectConv(const GatherConv<T>& conv) {
-    const TapLoops<T>& loops = LoopsOf<T>();
+void RunDirectConv(const ConvOperands<T>& conv) {
+    const DepthwiseLoops<T>& loops = LoopsOf<T>();
     const int64_t n_taps = conv.CountTaps();
     const int64_t positions = conv.CountPositions();
     const int64_t n_planes = conv.batch * conv.groups;
     if (positions == 0 || n_planes == 0 || conv.outs == 0) return;
     const PaddedPlane<T> padded{conv};
     const Rows<T> rows{conv, padded};
-    const GatherAxis& last = conv.axes[conv.ndim - 1];
+    const ConvAxis& last = conv.axes[conv.ndim - 1];
     const int64_t n_all = conv.ins * n_taps;
     const double work =
         static_cast<double>(positions) * static_cast<double>(conv.outs * (n_all + 4));
@@ -313,12 +313,12 @@ void RunDirectConv(const GatherConv<T>& conv) {
 }
 
 template <typename T>
-void RunDirectWeightGrad(const GatherConv<T>& conv, T* gw, bool accumulate) {
-    const TapLoops<T>& loops = LoopsOf<T>();
+void RunDirectWeightGrad(const ConvOperands<T>& conv, T* gw, bool accumulate) {
+    const DepthwiseLoops<T>& loops = LoopsOf<T>();
     const int64_t n_taps = conv.CountTaps();
     const PaddedPlane<T> padded{conv};
     const Rows<T> rows{conv, padded};
-    const GatherAxis& last = conv.axes[conv.ndim - 1];
+    const ConvAxis& last = conv.axes[conv.ndim - 1];
     const double work = static_cast<double>(conv.CountPositions()) *
                         static_cast<double>(conv.batch * conv.ins * conv.outs * (n_taps + 4));
     ForItems(conv.groups, work / 4, [&](int64_t begin, int64_t end) {
@@ -366,9 +366,9 @@ void RunDirectWeightGrad(const GatherConv<T>& conv, T* gw, bool accumulate) {
     });
 }
 
-#define CX_DIRECT(T)                                   \
-    template void RunDirectConv(const GatherConv<T>&); \
-    template void RunDirectWeightGrad(const GatherConv<T>&, T*, bool);
+#define CX_DIRECT(T)                                     \
+    template void RunDirectConv(const ConvOperands<T>&); \
+    template void RunDirectWeightGrad(const ConvOperands<T>&, T*, bool);
 CX_DIRECT(float)
 CX_DIRECT(double)
 CX_DIRECT(uint32_t)

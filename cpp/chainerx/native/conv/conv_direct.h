@@ -6,14 +6,14 @@
 
 namespace chainerx::native {
 
-// Takes the operands of RunGatherConv, except that the last axis of x is never split into phases
+// Takes the operands of RunImplicitGemm, except that the last axis of x is never split into phases
 // (`phase` is ignored), elements of y are adjacent, and the input may be spread.
 template <typename T>
-void RunDirectConv(const GatherConv<T>& conv);
+void RunDirectConv(const ConvOperands<T>& conv);
 
 // The weight gradient: sets or adds to gw the sum of gy times the input each position reads. `conv`
 // describes the forward pass, with gy for y; gw is addressed as its w.
 template <typename T>
-void RunDirectWeightGrad(const GatherConv<T>& conv, T* gw, bool accumulate);
+void RunDirectWeightGrad(const ConvOperands<T>& conv, T* gw, bool accumulate);
 
 }  // namespace chainerx::native

@@ -14,11 +14,11 @@ namespace {
 
 // Runs `conv`, whose axes are set, for all images of x, which is read as it is.
 template <typename T>
-void RunForImages(const GatherConv<T>& conv, const Array& x, Dtype dtype, bool merges,
+void RunForImages(const ConvOperands<T>& conv, const Array& x, Dtype dtype, bool merges,
                   const Array& y) {
     ConvInput input{x, dtype, 1};
     InGroups(input, dtype, y, [&](int64_t begin, int64_t end, const Array& out) {
-        GatherConv<T> part = conv;
+        ConvOperands<T> part = conv;
         part.batch = end - begin;
         part.y = reinterpret_cast<T*>(out.raw_data());
         input.Give(begin, end, &part);
@@ -32,7 +32,7 @@ void RunForward(const Array& x, const Array& w0, const Array& b0, const ConvGeom
                 Dtype dtype, const Array& y) {
     const Array w = AsContiguousOf(w0, dtype);
     const Array b = AsContiguousOf(b0, dtype);
-    GatherConv<T> conv = MakeConv<T>(w, b, geometry.groups, y.strides(), y.GetItemSize(), true);
+    ConvOperands<T> conv = MakeConv<T>(w, b, geometry.groups, y.strides(), y.GetItemSize(), true);
     const Array seen = SetAxes(x, geometry, y, &conv);
     RunForImages(conv, seen, dtype, true, y);
 }
@@ -42,9 +42,10 @@ void RunInputGrad(const Array& gy, const Array& w0, const Array& b0, const ConvG
                   Dtype dtype, const Array& gx) {
     const Array w = AsContiguousOf(w0, dtype);
     const Array b = AsContiguousOf(b0, dtype);
-    GatherConv<T> conv = MakeConv<T>(w, b, geometry.groups, gx.strides(), gx.GetItemSize(), false);
+    ConvOperands<T> conv =
+        MakeConv<T>(w, b, geometry.groups, gx.strides(), gx.GetItemSize(), false);
     for (int a = 0; a < conv.ndim; ++a) {
-        GatherAxis& axis = conv.axes[a];
+        ConvAxis& axis = conv.axes[a];
         axis.in = gy.shape()[a + 2];
         axis.out = gx.shape()[a + 2];
         axis.step = 1;
@@ -61,7 +62,7 @@ void RunWeightGrad(const Array& x, const Array& gy, const ConvGeometry& geometry
     const Array sum = gw.dtype() == dtype ? gw : EmptyUnchecked(gw.shape(), dtype, gw.device());
     const Array none = EmptyUnchecked(Shape{0}, dtype, gw.device());
     const Strides gy_strides{gy.shape(), 1};
-    GatherConv<T> conv = MakeConv<T>(sum, none, geometry.groups, gy_strides, 1, true);
+    ConvOperands<T> conv = MakeConv<T>(sum, none, geometry.groups, gy_strides, 1, true);
     const Array seen = SetAxes(x, geometry, gy, &conv);
     const int64_t n = x.shape()[0];
     ConvInput input{seen, dtype, 1};
@@ -71,7 +72,7 @@ void RunWeightGrad(const Array& x, const Array& gy, const ConvGeometry& geometry
     for (int64_t begin = 0; begin < n; begin += group) {
         const int64_t end = std::min(n, begin + group);
         const Array gys = AsContiguousOf(Images(gy, begin, end), dtype);
-        GatherConv<T> part = conv;
+        ConvOperands<T> part = conv;
         part.batch = end - begin;
         part.y = reinterpret_cast<T*>(gys.raw_data());
         input.Give(begin, end, &part);

@@ -12,7 +12,7 @@ void ConvInput::Prepare(int64_t begin, int64_t end, int64_t* phase) {
     *phase = CeilDiv(length, step_);
     Shape shape = x.shape();
     shape[last] = *phase * step_;
-    held_ = EmptyApart(shape, dtype_, x.device());
+    held_ = EmptyConflictFree(shape, dtype_, x.device());
     // Phase split: x[..., i::step] becomes held_[..., i * phase:].
     Strides from = x.strides();
     from[last] *= step_;

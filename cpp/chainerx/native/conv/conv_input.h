@@ -1,4 +1,4 @@
-// Prepares the operands of RunGatherConv and RunDirectConv from arrays.
+// Prepares the operands of RunImplicitGemm and RunDirectConv from arrays.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,14 @@ namespace chainerx::native {
 // Merges an axis of a single tap with the next one where strides allow.
 template <typename Conv>
 void MergeAxes(Conv* conv) {
-    const auto is_plain = [](const GatherAxis& axis) {
+    const auto is_plain = [](const ConvAxis& axis) {
         return axis.taps == 1 && axis.offset == 0 && axis.step == 1 && axis.in == axis.out;
     };
     int n = 0;
     for (int a = 0; a < conv->ndim; ++a) {
-        const GatherAxis& next = conv->axes[a];
+        const ConvAxis& next = conv->axes[a];
         if (n != 0) {
-            GatherAxis& axis = conv->axes[n - 1];
+            ConvAxis& axis = conv->axes[n - 1];
             if (is_plain(axis) && is_plain(next) && axis.x_stride == next.in * next.x_stride &&
                 axis.y_stride == next.out * next.y_stride) {
                 const int64_t length = axis.in * next.in;
@@ -36,7 +36,7 @@ void MergeAxes(Conv* conv) {
     conv->ndim = n;
 }
 
-// The input of a convolution, a few images at a time, in a layout that RunGatherConv reads.
+// The input of a convolution, a few images at a time, in a layout that RunImplicitGemm reads.
 class ConvInput {
  public:
     // `steps` is the step of the last axis, by which it is split into phases.
@@ -55,7 +55,7 @@ class ConvInput {
 
     // Sets the address and the strides of images [begin, end).
     template <typename T>
-    void Give(int64_t begin, int64_t end, GatherConv<T>* conv) {
+    void Give(int64_t begin, int64_t end, ConvOperands<T>* conv) {
         Prepare(begin, end, &conv->phase);
         conv->x = reinterpret_cast<const T*>(held_.raw_data());
         conv->x_image = held_.strides()[0] / item_;
@@ -106,9 +106,9 @@ void InGroups(ConvInput& input, Dtype dtype, const Array& out, const F& run) {
 
 // Strides of the result are multiples of y_unit.
 template <typename T>
-GatherConv<T> MakeConv(const Array& w, const Array& b, int64_t groups, const Strides& y_strides,
-                       int64_t y_unit, bool forward) {
-    GatherConv<T> conv;
+ConvOperands<T> MakeConv(const Array& w, const Array& b, int64_t groups, const Strides& y_strides,
+                         int64_t y_unit, bool forward) {
+    ConvOperands<T> conv;
     const Strides w_strides{w.shape(), 1};
     const int64_t outs = w.shape()[0] / groups;
     const int64_t ins = w.shape()[1];
@@ -138,7 +138,7 @@ Array SetAxes(const Array& x, const ConvGeometry& geometry, const Array& y, Conv
     Shape shape = x.shape();
     Strides strides = x.strides();
     for (int a = 0; a < conv->ndim; ++a) {
-        GatherAxis& axis = conv->axes[a];
+        ConvAxis& axis = conv->axes[a];
         axis.out = y.shape()[a + 2];
         axis.step = geometry.stride[a];
         axis.offset = -geometry.pad[a];

@@ -26,11 +26,11 @@ inline Array AsContiguousOf(const Array& x, Dtype dtype) {
 }
 
 // Allocates an array whose channel stride (axis 1) avoids cache-set conflicts.
-inline Array EmptyApart(const Shape& shape, Dtype dtype, Device& device) {
+inline Array EmptyConflictFree(const Shape& shape, Dtype dtype, Device& device) {
     const int64_t item = GetItemSize(dtype);
     Strides strides{shape, item};
     if (shape.GetTotalSize() == 0) return EmptyUnchecked(shape, dtype, device);
-    const int64_t step = SpreadOverSets(strides[1]);
+    const int64_t step = ConflictFreeStride(strides[1]);
     const Array memory = EmptyUnchecked({shape[0] * shape[1] * step / item}, dtype, device);
     strides[0] = shape[1] * step;
     strides[1] = step;
@@ -39,8 +39,8 @@ inline Array EmptyApart(const Shape& shape, Dtype dtype, Device& device) {
 
 // Number of images, `nbytes` each, that are converted at a time, of n.
 inline int64_t CountTogether(int64_t nbytes, int64_t n) {
-    constexpr int64_t kMost = int64_t{16} << 20;
-    return std::clamp<int64_t>(kMost / std::max<int64_t>(nbytes, 1), 1, n);
+    constexpr int64_t kMax = int64_t{16} << 20;
+    return std::clamp<int64_t>(kMax / std::max<int64_t>(nbytes, 1), 1, n);
 }
 
 // Returns the dtype in which convolutions of `dtype` are computed: 16-bit floats upcast to float32;

@@ -34,8 +34,8 @@ class PackedGrad {
 
     int64_t n_depths() const { return n_depths_; }
     int64_t n_panels() const { return n_panels_; }
-    Part depth(int64_t i) const { return {depth_, n_depths_, i}; }
-    Part rows(int64_t panel) const { return {conv_.outs, n_panels_, panel}; }
+    Range depth(int64_t i) const { return {depth_, n_depths_, i}; }
+    Range rows(int64_t panel) const { return {conv_.outs, n_panels_, panel}; }
 
     void PackAll() {
         all_.emplace(conv_.groups * n_panels_ * rows_ * depth_);
@@ -58,13 +58,13 @@ class PackedGrad {
 
  private:
     T* At(int64_t group, int64_t i_depth, int64_t i) const {
-        const Part q = depth(i_depth);
+        const Range q = depth(i_depth);
         return all_->data() + rows_ * ((group * depth_ + q.begin) * n_panels_ + i * q.size());
     }
 
     void Pack(int64_t group, int64_t i_depth, int64_t i_panel, T* to) const {
-        const Part q = depth(i_depth);
-        const Part i = rows(i_panel);
+        const Range q = depth(i_depth);
+        const Range i = rows(i_panel);
         for (int64_t j = q.begin; j < q.end;) {
             const int64_t image = j / positions_;
             const int64_t at = j - image * positions_;
@@ -88,15 +88,15 @@ class PackedGrad {
 
 // Packs the input that the positions read into column panels: taps, and channels within them.
 template <typename T>
-class SeenPacker {
+class Im2colPacker {
  public:
-    SeenPacker(const WeightConv<T>& conv, int64_t group, int64_t positions)
+    Im2colPacker(const WeightConv<T>& conv, int64_t group, int64_t positions)
         : conv_{conv}, group_{group}, positions_{positions}, last_{conv.axes[conv.ndim - 1]} {}
 
     // Packs columns [begin, end), at most one panel, for positions q, skipping positions that see
     // only padding. Returns the number of runs. Input that lies in x as in a panel is read in
     // place.
-    int64_t Pack(int64_t begin, int64_t end, const Part& q, T* panel, TileRun<T>* runs) {
+    int64_t Pack(int64_t begin, int64_t end, const Range& q, T* panel, TileRun<T>* runs) {
         using Columns = typename WeightConv<T>::Columns;
         if (conv_.columns == Columns::kPlain) return PackPlain(begin, end, q, panel, runs);
         const bool by_taps = conv_.columns == Columns::kTaps;
@@ -121,7 +121,7 @@ class SeenPacker {
             const T* image_x = x + image * conv_.x_image;
             if (by_taps) PackTapRow(image_x, at, n, panel);
             if (is_direct) {
-                const int64_t base = FindSeen(at, n);
+                const int64_t base = FindInBounds(at, n);
                 const Tap& tap = taps_[0];
                 const int64_t step = last_.step * last_.x_stride;
                 if (tap.begin < tap.end) {
@@ -159,7 +159,7 @@ class SeenPacker {
             tap.length = std::min(end - column, conv_.ins - channel);
             tap.offset = channel;
             for (int a = conv_.ndim - 1; a >= 0; --a) {
-                const GatherAxis& axis = conv_.axes[a];
+                const ConvAxis& axis = conv_.axes[a];
                 tap.at[a] = axis.offset + t % axis.taps * axis.dilate;
                 tap.offset += tap.at[a] * axis.x_stride;
                 t /= axis.taps;
@@ -172,10 +172,10 @@ class SeenPacker {
     // would conflict in a cache set.
     bool IsOneTap() const {
         return n_taps_ == 1 && taps_[0].length == GemmLoopsOf<T>().columns &&
-               !SharesSets<T>(last_.step * last_.x_stride);
+               !HasCacheConflict<T>(last_.step * last_.x_stride);
     }
 
-    int64_t PackPlain(int64_t begin, int64_t end, const Part& q, T* panel, TileRun<T>* runs) {
+    int64_t PackPlain(int64_t begin, int64_t end, const Range& q, T* panel, TileRun<T>* runs) {
         const GemmLoops<T>& loops = GemmLoopsOf<T>();
         runs[0] = {0, q.size(), panel, loops.columns};
         for (int64_t j = q.begin; j < q.end;) {
@@ -200,7 +200,7 @@ class SeenPacker {
             int64_t rest = column / last_.taps;
             int64_t offset = last;
             for (int a = conv_.ndim - 2; a >= 0; --a) {
-                const GatherAxis& axis = conv_.axes[a];
+                const ConvAxis& axis = conv_.axes[a];
                 offset += rest % axis.taps * axis.dilate * axis.x_stride;
                 rest /= axis.taps;
             }
@@ -220,7 +220,7 @@ class SeenPacker {
 
     // Adds columns [begin, begin + n) of a panel, which are adjacent at x + offset.
     static int64_t AddPieces(int64_t begin, int64_t n, int64_t offset, int64_t width,
-                             GatherPiece* pieces) {
+                             Im2colPiece* pieces) {
         int64_t count = 0;
         const int64_t end = begin + n;
         for (int64_t column = begin; column < end;) {
@@ -236,7 +236,7 @@ class SeenPacker {
 
     // Finds which of n positions of an output row, from `at` on, read the input by each tap.
     // Returns the input offset of these positions without a tap.
-    int64_t FindSeen(const int64_t* at, int64_t n) {
+    int64_t FindInBounds(const int64_t* at, int64_t n) {
         const int last = conv_.ndim - 1;
         int64_t base = 0;
         for (int a = 0; a <= last; ++a) {
@@ -262,10 +262,10 @@ class SeenPacker {
     // Packs positions of one output row as above. Returns false, and writes nothing, if all of them
     // see only padding.
     bool PackRow(const T* x, const int64_t* at, int64_t n, T* panel) {
-        const int64_t base = FindSeen(at, n);
+        const int64_t base = FindInBounds(at, n);
         // Below this many, zeros cost less than starting another tile.
-        constexpr int64_t kLeastZeros = 8;
-        bool is_seen = n < kLeastZeros;
+        constexpr int64_t kMinZeros = 8;
+        bool is_seen = n < kMinZeros;
         for (int64_t i = 0; i < n_taps_; ++i) is_seen = is_seen || taps_[i].begin < taps_[i].end;
         if (!is_seen) return false;
         // Handles ranges of positions that the same taps read.
@@ -295,36 +295,36 @@ class SeenPacker {
                        loops.columns);
     }
 
-    static constexpr int64_t kMostTaps = 32;
+    static constexpr int64_t kMaxTaps = 32;
 
     const WeightConv<T>& conv_;
     const int64_t group_;
     const int64_t positions_;
-    const GatherAxis& last_;
+    const ConvAxis& last_;
     int64_t n_taps_{0};
     int64_t n_pieces_{0};
-    Tap taps_[kMostTaps];
-    GatherPiece pieces_[2 * kMostTaps];
+    Tap taps_[kMaxTaps];
+    Im2colPiece pieces_[2 * kMaxTaps];
 };
 
 // Number of partial sums over the positions: with few columns, threads need the sum as well to
 // share work. It depends on the shape alone, not on tiles, since the bits depend on it. Each part
 // has its own sum, which must be small compared to the work.
 int64_t CountSums(int64_t n_columns, int64_t n_depths, int64_t gw_size) {
-    constexpr int64_t kFewColumns = 256;
-    constexpr int64_t kLeastDepths = 16;
-    constexpr int64_t kMostSize = 1 << 17;
-    if (n_columns > kFewColumns || gw_size > kMostSize) return 1;
-    return std::clamp<int64_t>(n_depths / kLeastDepths, 1, 8);
+    constexpr int64_t kMaxColumns = 256;
+    constexpr int64_t kMinDepths = 16;
+    constexpr int64_t kMaxSize = 1 << 17;
+    if (n_columns > kMaxColumns || gw_size > kMaxSize) return 1;
+    return std::clamp<int64_t>(n_depths / kMinDepths, 1, 8);
 }
 
 // Accumulates depths of positions into gw, or into the partial sum of one part.
 template <typename T>
 void RunBlock(const WeightConv<T>& conv, const PackedGrad<T>& grad, int64_t positions,
-              int64_t n_columns, int64_t group, const Part& columns, const Part& panels,
-              const Part& depths, T* to, bool adds) {
+              int64_t n_columns, int64_t group, const Range& columns, const Range& panels,
+              const Range& depths, T* to, bool adds) {
     const GemmLoops<T>& loops = GemmLoopsOf<T>();
-    SeenPacker<T> packer{conv, group, positions};
+    Im2colPacker<T> packer{conv, group, positions};
     const int64_t n_blocks = CeilDiv(columns.size(), loops.columns);
     const int64_t depth = grad.depth(0).size() + 1;
     const Scratch<T> packed{n_blocks * loops.columns * depth};
@@ -332,7 +332,7 @@ void RunBlock(const WeightConv<T>& conv, const PackedGrad<T>& grad, int64_t posi
     const Scratch<int64_t> n_runs{n_blocks};
     const Scratch<T> panel{grad.CountScratch()};
     for (int64_t d = depths.begin; d < depths.end; ++d) {
-        const Part q = grad.depth(d);
+        const Range q = grad.depth(d);
         internal::CheckInterrupt();
         for (int64_t b = 0; b < n_blocks; ++b) {
             const int64_t begin = columns.begin + b * loops.columns;
@@ -342,7 +342,7 @@ void RunBlock(const WeightConv<T>& conv, const PackedGrad<T>& grad, int64_t posi
         }
         const bool accumulate = adds || d != depths.begin;
         for (int64_t p = panels.begin; p < panels.end; ++p) {
-            const Part rows = grad.rows(p);
+            const Range rows = grad.rows(p);
             const T* a = grad.Give(group, d, p, panel.data());
             T* gw = to + (group * conv.outs + rows.begin) * n_columns + columns.begin;
             for (int64_t b = 0; b < n_blocks; ++b) {
@@ -374,21 +374,21 @@ void RunWeightConv(const WeightConv<T>& conv) {
                         static_cast<double>(conv.batch * positions);
     const int64_t size = conv.groups * conv.outs * n_columns;
     const int64_t n_sums = CountSums(conv.groups * n_columns, grad.n_depths(), size);
-    const Grid grid =
-        CutGrid(conv.groups * n_sums, {n_panels, CeilDiv(n_panels * loops.columns, kBlockColumns)},
-                {grad.n_panels(), 1}, work);
-    if (grid.columns != 1) grad.PackAll();
+    const WorkPartition partition = PartitionWork(
+        conv.groups * n_sums, {n_panels, CeilDiv(n_panels * loops.columns, kBlockColumns)},
+        {grad.n_panels(), 1}, work);
+    if (partition.columns != 1) grad.PackAll();
     const Scratch<T> sums{(n_sums - 1) * size};
-    const int64_t n_items = n_sums * conv.groups * grid.columns * grid.rows;
+    const int64_t n_items = n_sums * conv.groups * partition.columns * partition.rows;
     const auto run = [&](int64_t item) {
-        const Part panels{grad.n_panels(), grid.rows, item % grid.rows};
-        item /= grid.rows;
-        const Part of{n_panels, grid.columns, item % grid.columns};
-        item /= grid.columns;
+        const Range panels{grad.n_panels(), partition.rows, item % partition.rows};
+        item /= partition.rows;
+        const Range of{n_panels, partition.columns, item % partition.columns};
+        item /= partition.columns;
         const int64_t i = item / conv.groups;
         RunBlock(conv, grad, positions, n_columns, item % conv.groups,
-                 Part{of.begin * loops.columns, std::min(n_columns, of.end * loops.columns)},
-                 panels, Part{grad.n_depths(), n_sums, i},
+                 Range{of.begin * loops.columns, std::min(n_columns, of.end * loops.columns)},
+                 panels, Range{grad.n_depths(), n_sums, i},
                  i == 0 ? conv.gw : sums.data() + (i - 1) * size, conv.accumulate && i == 0);
     };
     RunItems(n_items, work, run);

@@ -15,7 +15,7 @@ struct WeightConv {
     int64_t ins;   // input channels of one group
     int64_t outs;  // output channels of one group
     int ndim;
-    GatherAxis axes[kMaxSpatial];
+    ConvAxis axes[kMaxSpatial];
 
     // Layout of the ins * taps columns that a position reads:
     enum class Columns {

@@ -28,16 +28,16 @@ typename WeightConv<T>::Columns ColumnsOf(const WeightConv<T>& conv) {
     using Columns = typename WeightConv<T>::Columns;
     bool is_plain = true;
     for (int a = 0; a < conv.ndim; ++a) {
-        const GatherAxis& axis = conv.axes[a];
+        const ConvAxis& axis = conv.axes[a];
         is_plain =
             is_plain && axis.taps == 1 && axis.offset == 0 && axis.step == 1 && axis.in == axis.out;
     }
     if (is_plain) return Columns::kPlain;
     // Gathers along whichever is longer contiguously, channels or taps.
-    const GatherAxis& last = conv.axes[conv.ndim - 1];
-    constexpr int64_t kFew = 16;
-    return conv.ins < kFew && conv.ins < last.taps && last.dilate == 1 ? Columns::kTaps
-                                                                       : Columns::kChannels;
+    const ConvAxis& last = conv.axes[conv.ndim - 1];
+    constexpr int64_t kMaxChannels = 16;
+    return conv.ins < kMaxChannels && conv.ins < last.taps && last.dilate == 1 ? Columns::kTaps
+                                                                               : Columns::kChannels;
 }
 
 // Copies x as far as windows reach, zero-padded where they reach beyond it.
@@ -48,7 +48,7 @@ Array WithMargins(const Array& x, const WeightConv<T>& conv, Dtype dtype) {
     int64_t from = 0;
     int64_t to = 0;
     for (int a = 0; a < conv.ndim; ++a) {
-        const GatherAxis& axis = conv.axes[a];
+        const ConvAxis& axis = conv.axes[a];
         padded[a + 2] = (axis.out - 1) * axis.step + (axis.taps - 1) * axis.dilate + 1;
     }
     const Array y = EmptyUnchecked(padded, dtype, x.device());

@@ -24,23 +24,23 @@ struct Sliding {
     int64_t m;
     int64_t before;
     T* y;
-    const TapLoops<T>& loops;
+    const DepthwiseLoops<T>& loops;
     const int64_t* steps;  // 0, 1, ...
 
     static constexpr int64_t kGroup = 9;  // outputs that share their reads of w
     static constexpr int64_t kMaxWidth = 16;
 
     // The range of products of output k.
-    Part Of(int64_t k) const {
+    Range Of(int64_t k) const {
         return {std::max<int64_t>(0, before - k), std::min(m, n + before - k)};
     }
 
     // Computes border outputs: neighbors share nearly all products; the others are added one by
     // one.
-    void Few(int64_t begin, int64_t end) const {
+    void Border(int64_t begin, int64_t end) const {
         for (int64_t k = begin; k < end; k += kGroup) {
             const int64_t size = std::min(kGroup, end - k);
-            const Part shared{Of(k).begin, Of(k + size - 1).end};
+            const Range shared{Of(k).begin, Of(k + size - 1).end};
             T sums[kGroup * kMaxWidth]{};
             if (shared.size() > 0) {
                 loops.products({x + k - before + shared.begin, 0}, steps, size,
@@ -52,7 +52,7 @@ struct Sliding {
                     for (int64_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
                 }
                 T sum = lanes[0];
-                const Part own = Of(k + i);
+                const Range own = Of(k + i);
                 const T* from = x + k + i - before;
                 for (int64_t j = own.begin; j < own.end; ++j) {
                     if (j == shared.begin && shared.size() > 0) j = shared.end;
@@ -64,7 +64,7 @@ struct Sliding {
     }
 
     // Computes interior outputs, which meet all of w, in whole vectors.
-    void Many(int64_t begin, int64_t end) const {
+    void Interior(int64_t begin, int64_t end) const {
         constexpr int64_t kRows = 4;
         const T* from = x + begin - before;
         const int64_t step = (end - begin) / kRows / loops.width * loops.width;
@@ -88,7 +88,7 @@ void InBlocks(int64_t begin, int64_t end, int64_t multiple, int64_t m, const F& 
 }
 
 template <typename T>
-void Slide(const TapLoops<T>& loops, const Array& x, const Array& w, int64_t before,
+void Slide(const DepthwiseLoops<T>& loops, const Array& x, const Array& w, int64_t before,
            const Array& out) {
     const int64_t count = out.shape()[0];
     const int64_t m = w.shape()[0];
@@ -100,12 +100,13 @@ void Slide(const TapLoops<T>& loops, const Array& x, const Array& w, int64_t bef
     const int64_t begin = std::min(std::max<int64_t>(before, 0), count);
     const int64_t whole = std::clamp<int64_t>(s.n + before - m + 1 - begin, 0, count - begin);
     const int64_t many = whole < 4 * loops.width ? 0 : whole / loops.width * loops.width;
-    const auto few = [&](int64_t from, int64_t to) {
-        InBlocks(from, to, s.kGroup, m, [&](int64_t i, int64_t k) { s.Few(i, k); });
+    const auto border = [&](int64_t from, int64_t to) {
+        InBlocks(from, to, s.kGroup, m, [&](int64_t i, int64_t k) { s.Border(i, k); });
     };
-    few(0, begin);
-    InBlocks(begin, begin + many, 8 * loops.width, m, [&](int64_t i, int64_t k) { s.Many(i, k); });
-    few(begin + many, count);
+    border(0, begin);
+    InBlocks(begin, begin + many, 8 * loops.width, m,
+             [&](int64_t i, int64_t k) { s.Interior(i, k); });
+    border(begin + many, count);
 }
 
 void SlidingProduct(const Array& x, const Array& w, int64_t before, const Array& out) {

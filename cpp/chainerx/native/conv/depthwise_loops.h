@@ -8,30 +8,30 @@ namespace chainerx::native {
 
 // Rows of adjacent elements.
 template <typename T>
-struct TapRows {
+struct DepthwiseRows {
     T* data;
     int64_t step;  // stride between rows
 };
 
 template <typename T>
-struct TapLoops {
+struct DepthwiseLoops {
     // Copies rows of n elements.
-    void (*copy)(TapRows<const T> x, TapRows<T> y, int64_t n_rows, int64_t n);
+    void (*copy)(DepthwiseRows<const T> x, DepthwiseRows<T> y, int64_t n_rows, int64_t n);
     // y[r, i] = bias + the sum of w[t] * x[r, offsets[t] + i] over the taps t. It reads whole
     // vectors of x.
-    void (*sum)(TapRows<const T> x, const int64_t* offsets, const T* w, int64_t n_taps, T bias,
-                TapRows<T> y, int64_t n_rows, int64_t n);
+    void (*sum)(DepthwiseRows<const T> x, const int64_t* offsets, const T* w, int64_t n_taps,
+                T bias, DepthwiseRows<T> y, int64_t n_rows, int64_t n);
     // sums[t * width + i % width] += y[r, i] * x[r, offsets[t] + i], in the order of r and i.
-    void (*products)(TapRows<const T> x, const int64_t* offsets, int64_t n_taps, TapRows<const T> y,
-                     int64_t n_rows, int64_t n, T* sums);
+    void (*products)(DepthwiseRows<const T> x, const int64_t* offsets, int64_t n_taps,
+                     DepthwiseRows<const T> y, int64_t n_rows, int64_t n, T* sums);
     int width;
 };
 
-struct TapUnit {
-    TapLoops<float> f32;
-    TapLoops<double> f64;
+struct DepthwiseUnit {
+    DepthwiseLoops<float> f32;
+    DepthwiseLoops<double> f64;
 };
 
-const TapUnit& depthwise_loops();
+const DepthwiseUnit& depthwise_loops();
 
 }  // namespace chainerx::native

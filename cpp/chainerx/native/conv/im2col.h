@@ -44,9 +44,9 @@ struct ChannelView {
 
 // State that all panels of one convolution share.
 template <typename T>
-class Gatherer {
+class Im2col {
  public:
-    explicit Gatherer(const GatherConv<T>& conv)
+    explicit Im2col(const ConvOperands<T>& conv)
         : conv_{conv},
           last_{conv.axes[conv.ndim - 1]},
           positions_{conv.CountPositions()},
@@ -69,7 +69,7 @@ class Gatherer {
             run.x = image * conv_.x_image;
             run.y = image * conv_.y_image;
             for (int a = conv_.ndim - 1; a >= 0; --a) {
-                const GatherAxis& axis = conv_.axes[a];
+                const ConvAxis& axis = conv_.axes[a];
                 const int64_t at = rest % axis.out;
                 rest /= axis.out;
                 run.at[a] = at;
@@ -87,23 +87,23 @@ class Gatherer {
     // Packs the rows of a panel that are one cut of the depth, skipping taps that see only padding.
     // Returns the number of runs of rows. Rows that lie in x as they would in a panel of B are read
     // in place.
-    int64_t Pack(Side side, const ChannelView<T>& x, const PositionRun* runs, int64_t n_runs,
-                 const DepthCut& cut, T* panel, TileRun<T>* found) const {
+    int64_t Pack(WeightOperand weights_as, const ChannelView<T>& x, const PositionRun* runs,
+                 int64_t n_runs, const DepthCut& cut, T* panel, TileRun<T>* found) const {
         const GemmLoops<T>& loops = GemmLoopsOf<T>();
         const int64_t n_channels = cut.channels.size();
         // Below this many channels, zeros cost less than starting another tile.
-        constexpr int64_t kLeastChannels = 8;
+        constexpr int64_t kMinChannels = 8;
         int64_t tap[kMaxSpatial];
         int64_t rest = cut.taps.begin;
         for (int a = conv_.ndim - 1; a >= 0; --a) {
             tap[a] = rest % conv_.axes[a].taps;
             rest /= conv_.axes[a].taps;
         }
-        const bool is_one = side == Side::kB && n_runs == 1 && runs[0].length == loops.columns &&
-                            !SharesSets<T>(x.step);
-        const auto gather = side == Side::kA ? loops.gather_a : loops.gather_b;
-        const int64_t width = side == Side::kA ? loops.rows : loops.columns;
-        GatherPiece pieces[kMostPieces];
+        const bool is_one = weights_as == WeightOperand::kB && n_runs == 1 &&
+                            runs[0].length == loops.columns && !HasCacheConflict<T>(x.step);
+        const auto gather = weights_as == WeightOperand::kA ? loops.gather_a : loops.gather_b;
+        const int64_t width = weights_as == WeightOperand::kA ? loops.rows : loops.columns;
+        Im2colPiece pieces[kMaxPieces];
         int64_t n = 0;
         for (int64_t t = 0; t < cut.taps.size(); ++t) {
             const int64_t n_pieces = FindPieces(tap, runs, n_runs, loops.width, pieces);
@@ -111,15 +111,15 @@ class Gatherer {
             if (cut.by_channels) {
                 gather(x.data, x.step, n_channels, pieces, n_pieces, panel + t * width,
                        cut.taps.size() * width);
-            } else if (is_one && IsWhole(pieces, n_pieces, loops)) {
+            } else if (is_one && CoversPanel(pieces, n_pieces, loops)) {
                 n = AddRun({at, n_channels, x.data + pieces[0].offset, x.step}, n, found);
-            } else if (n_pieces != 0 || n_channels < kLeastChannels) {
+            } else if (n_pieces != 0 || n_channels < kMinChannels) {
                 gather(x.data, x.step, n_channels, pieces, n_pieces, panel + at * width, width);
-                n = AddRun(InPanel(side, panel, at, n_channels), n, found);
+                n = AddRun(InPanel(weights_as, panel, at, n_channels), n, found);
             }
             for (int a = conv_.ndim - 1; a >= 0 && ++tap[a] == conv_.axes[a].taps; --a) tap[a] = 0;
         }
-        if (cut.by_channels) n = AddRun(InPanel(side, panel, 0, cut.size()), 0, found);
+        if (cut.by_channels) n = AddRun(InPanel(weights_as, panel, 0, cut.size()), 0, found);
         return n;
     }
 
@@ -139,19 +139,19 @@ class Gatherer {
     }
 
     // Vectors of a panel and runs in it, at most; runs are cut at vector boundaries.
-    static constexpr int64_t kMostRuns = 32;
-    static constexpr int64_t kMostPieces = 2 * kMostRuns;
+    static constexpr int64_t kMaxRuns = 32;
+    static constexpr int64_t kMaxPieces = 2 * kMaxRuns;
 
  private:
     // Rows of the current panel; a run of A gets its rows of weights later.
-    static TileRun<T> InPanel(Side side, const T* panel, int64_t at, int64_t k) {
-        if (side == Side::kA) return {at, k, nullptr, 0};
+    static TileRun<T> InPanel(WeightOperand weights_as, const T* panel, int64_t at, int64_t k) {
+        if (weights_as == WeightOperand::kA) return {at, k, nullptr, 0};
         const int64_t columns = GemmLoopsOf<T>().columns;
         return {at, k, panel + at * columns, columns};
     }
 
     // Whether one run covers all columns without padding.
-    static bool IsWhole(const GatherPiece* pieces, int64_t n, const GemmLoops<T>& loops) {
+    static bool CoversPanel(const Im2colPiece* pieces, int64_t n, const GemmLoops<T>& loops) {
         if (n * loops.width != loops.columns) return false;
         const auto all = static_cast<uint32_t>((uint64_t{1} << loops.width) - 1);
         for (int64_t i = 0; i < n; ++i) {
@@ -176,7 +176,7 @@ class Gatherer {
     }
 
     int64_t FindPieces(const int64_t* tap, const PositionRun* runs, int64_t n_runs, int64_t width,
-                       GatherPiece* pieces) const {
+                       Im2colPiece* pieces) const {
         const LastTap& last = last_taps_.data()[tap[conv_.ndim - 1]];
         int64_t offset = last.offset;
         for (int a = 0; a < conv_.ndim - 1; ++a) offset += Shift(a, tap) * conv_.axes[a].x_stride;
@@ -214,8 +214,8 @@ class Gatherer {
         return true;
     }
 
-    const GatherConv<T>& conv_;
-    const GatherAxis& last_;
+    const ConvOperands<T>& conv_;
+    const ConvAxis& last_;
     const int64_t positions_;
     const int64_t n_taps_;
     const Scratch<LastTap> last_taps_;
@@ -227,12 +227,12 @@ struct PositionPanel {
     int64_t n_runs;
     int64_t n_segments;
     int64_t n_tile_runs;
-    PositionRun runs[Gatherer<T>::kMostRuns];
-    Segment segments[Gatherer<T>::kMostRuns];
+    PositionRun runs[Im2col<T>::kMaxRuns];
+    Segment segments[Im2col<T>::kMaxRuns];
 
-    void Find(const Gatherer<T>& gatherer, int64_t begin, int64_t end) {
-        n_runs = gatherer.FindRuns(begin, end, runs);
-        n_segments = gatherer.FindSegments(runs, n_runs, segments);
+    void Find(const Im2col<T>& im2col, int64_t begin, int64_t end) {
+        n_runs = im2col.FindRuns(begin, end, runs);
+        n_segments = im2col.FindSegments(runs, n_runs, segments);
     }
 };
 
@@ -240,9 +240,9 @@ struct PositionPanel {
 // since a tile can have any number of rows but only whole vectors of columns. A function of the
 // shape and the instruction set.
 template <typename T>
-Side SideOf(int64_t n_positions, int64_t outs);
+WeightOperand WeightOperandOf(int64_t n_positions, int64_t outs);
 // The product with the weights as B.
 template <typename T>
-void RunPositionsInRows(const GatherConv<T>& conv, const Gatherer<T>& gatherer);
+void RunPositionsInRows(const ConvOperands<T>& conv, const Im2col<T>& im2col);
 
 }  // namespace chainerx::native

@@ -39,24 +39,23 @@ void Scatter(const T* tile, int64_t columns, int64_t rows, const Segment* segmen
 
 // Computes a block of columns and a range of row panels of one group.
 template <typename T>
-void RunBlock(const GatherConv<T>& conv, const Gatherer<T>& gatherer,
-              const PackedWeights<T>& weights, int64_t group, const Part& columns,
-              const Part& panels) {
+void RunBlock(const ConvOperands<T>& conv, const Im2col<T>& im2col, const PackedWeights<T>& weights,
+              int64_t group, const Range& columns, const Range& panels) {
     const GemmLoops<T>& loops = GemmLoopsOf<T>();
     const int64_t n_blocks = CeilDiv(columns.size(), loops.columns);
     const Scratch<PositionPanel<T>> places{n_blocks};
     for (int64_t b = 0; b < n_blocks; ++b) {
         const int64_t begin = columns.begin + b * loops.columns;
-        places.data()[b].Find(gatherer, begin, std::min(columns.end, begin + loops.columns));
+        places.data()[b].Find(im2col, begin, std::min(columns.end, begin + loops.columns));
     }
-    const NearInput<T> near{conv,          gatherer, columns, weights.most_channels(),
-                            places.data(), n_blocks};
-    const int64_t most_runs = gatherer.n_taps();
+    const StagedInput<T> near{conv,          im2col,  columns, weights.most_channels(),
+                              places.data(), n_blocks};
+    const int64_t most_runs = im2col.n_taps();
     const Scratch<TileRun<T>> runs{n_blocks * most_runs};
     const int64_t block_size = weights.largest_depth() * loops.columns;
     const Scratch<T> packed{n_blocks * block_size};
     const int64_t y_step = conv.axes[conv.ndim - 1].y_stride;
-    alignas(64) T tile[kMostTile<T>];
+    alignas(64) T tile[kMaxTile<T>];
     for (int64_t d = 0; d < weights.n_depths(); ++d) {
         const DepthCut cut = weights.depth(d);
         internal::CheckInterrupt();
@@ -64,11 +63,11 @@ void RunBlock(const GatherConv<T>& conv, const Gatherer<T>& gatherer,
         for (int64_t b = 0; b < n_blocks; ++b) {
             PositionPanel<T>& place = places.data()[b];
             place.n_tile_runs =
-                gatherer.Pack(Side::kB, seen, place.runs, place.n_runs, cut,
-                              packed.data() + b * block_size, runs.data() + b * most_runs);
+                im2col.Pack(WeightOperand::kB, seen, place.runs, place.n_runs, cut,
+                            packed.data() + b * block_size, runs.data() + b * most_runs);
         }
         for (int64_t p = panels.begin; p < panels.end; ++p) {
-            const Part rows = weights.channels(p);
+            const Range rows = weights.channels(p);
             const T* a = weights.panel(group, d, p);
             const int64_t row = group * conv.outs + rows.begin;
             const T* bias = conv.bias != nullptr && d == 0 ? conv.bias + row : nullptr;
@@ -105,39 +104,40 @@ void RunBlock(const GatherConv<T>& conv, const Gatherer<T>& gatherer,
 }  // namespace
 
 template <typename T>
-void RunGatherConv(const GatherConv<T>& conv) {
+void RunImplicitGemm(const ConvOperands<T>& conv) {
     const GemmLoops<T>& loops = GemmLoopsOf<T>();
-    const Gatherer<T> gatherer{conv};
-    const int64_t n_columns = gatherer.n_columns();
+    const Im2col<T> im2col{conv};
+    const int64_t n_columns = im2col.n_columns();
     if (n_columns == 0 || conv.outs == 0 || conv.groups == 0) return;
-    const Side side = conv.w_side ? *conv.w_side : SideOf<T>(n_columns, conv.outs);
-    if (side == Side::kB) {
+    const WeightOperand weights_as =
+        conv.w_side ? *conv.w_side : WeightOperandOf<T>(n_columns, conv.outs);
+    if (weights_as == WeightOperand::kB) {
         internal::NoteAlgorithm("pixels_as_m");
-        RunPositionsInRows(conv, gatherer);
+        RunPositionsInRows(conv, im2col);
         return;
     }
-    const PackedWeights<T> weights{conv, gatherer.n_taps(), Side::kA};
+    const PackedWeights<T> weights{conv, im2col.n_taps(), WeightOperand::kA};
     const int64_t n_panels = CeilDiv(n_columns, loops.columns);
     // Rows are split among threads too if there are few columns. This changes no bits.
     const double work = static_cast<double>(n_columns) * static_cast<double>(conv.outs) *
-                        static_cast<double>(conv.ins * gatherer.n_taps());
-    const Grid grid =
-        CutGrid(conv.groups, {n_panels, CeilDiv(n_panels * loops.columns, kBlockColumns)},
-                {weights.n_panels(), 1}, work);
-    const int64_t n_items = conv.groups * grid.columns * grid.rows;
+                        static_cast<double>(conv.ins * im2col.n_taps());
+    const WorkPartition partition =
+        PartitionWork(conv.groups, {n_panels, CeilDiv(n_panels * loops.columns, kBlockColumns)},
+                      {weights.n_panels(), 1}, work);
+    const int64_t n_items = conv.groups * partition.columns * partition.rows;
     const auto run = [&](int64_t item) {
-        const Part panels{n_panels, grid.columns, item / grid.rows % grid.columns};
-        const Part columns_of{panels.begin * loops.columns,
-                              std::min(n_columns, panels.end * loops.columns)};
-        RunBlock(conv, gatherer, weights, item / grid.rows / grid.columns, columns_of,
-                 Part{weights.n_panels(), grid.rows, item % grid.rows});
+        const Range panels{n_panels, partition.columns, item / partition.rows % partition.columns};
+        const Range columns_of{panels.begin * loops.columns,
+                               std::min(n_columns, panels.end * loops.columns)};
+        RunBlock(conv, im2col, weights, item / partition.rows / partition.columns, columns_of,
+                 Range{weights.n_panels(), partition.rows, item % partition.rows});
     };
     RunItems(n_items, work, run);
 }
 
-template void RunGatherConv(const GatherConv<float>&);
-template void RunGatherConv(const GatherConv<double>&);
-template void RunGatherConv(const GatherConv<uint32_t>&);
-template void RunGatherConv(const GatherConv<uint64_t>&);
+template void RunImplicitGemm(const ConvOperands<float>&);
+template void RunImplicitGemm(const ConvOperands<double>&);
+template void RunImplicitGemm(const ConvOperands<uint32_t>&);
+template void RunImplicitGemm(const ConvOperands<uint64_t>&);
 
 }  // namespace chainerx::native

@@ -12,7 +12,7 @@ namespace chainerx::native {
 
 // One spatial axis. Output position i reads the inputs i * step + offset + t * dilate that are in
 // bounds; t counts the taps. All strides are in elements.
-struct GatherAxis {
+struct ConvAxis {
     int64_t in;
     int64_t out;
     int64_t step;
@@ -28,16 +28,16 @@ struct GatherAxis {
 
 // Which operand of the product the weights are: A (output channels are rows, positions are columns)
 // or B (output channels are columns, positions are rows).
-enum class Side { kA, kB };
+enum class WeightOperand { kA, kB };
 
 template <typename T>
-struct GatherConv {
+struct ConvOperands {
     int64_t batch;
     int64_t groups;
     int64_t ins;   // input channels of one group
     int64_t outs;  // output channels of one group
     int ndim;
-    GatherAxis axes[kMaxSpatial];
+    ConvAxis axes[kMaxSpatial];
 
     // Elements of the last axis are adjacent. If it has a step, it is split into phases: elements
     // 0, step, 2 * step, ... are adjacent, those of 1, 1 + step, ... follow at distance `phase`,
@@ -52,8 +52,8 @@ struct GatherConv {
     int64_t w_in;
     int64_t w_group;
     int64_t w_panel{0};  // stride of panels, see packed_weights.h
-    // null: chosen by the number of pixels, see SideOf
-    std::optional<Side> w_side{};
+    // null: chosen by the number of pixels, see WeightOperandOf
+    std::optional<WeightOperand> w_side{};
 
     const T* bias;  // null if there is no bias
 
@@ -76,6 +76,6 @@ struct GatherConv {
 // There must be at least one tap and one input channel. The bits depend on shapes and values only:
 // each element is one chain over (channel, taps), cut at fixed positions.
 template <typename T>
-void RunGatherConv(const GatherConv<T>& conv);
+void RunImplicitGemm(const ConvOperands<T>& conv);
 
 }  // namespace chainerx::native

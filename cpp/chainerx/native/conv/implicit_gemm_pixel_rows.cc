@@ -16,8 +16,8 @@ namespace {
 
 // Writes sums of positions (`ld` apart) and columns to y.
 template <typename T>
-void WriteTurned(const T* sums, int64_t ld, int64_t n_columns, const PositionPanel<T>& place,
-                 int64_t y_step, int64_t y_channel, const T* bias, T* y) {
+void WriteTransposed(const T* sums, int64_t ld, int64_t n_columns, const PositionPanel<T>& place,
+                     int64_t y_step, int64_t y_channel, const T* bias, T* y) {
     for (int64_t s = 0; s < place.n_segments; ++s) {
         const Segment& segment = place.segments[s];
         const T* from = sums + segment.column * ld;
@@ -31,13 +31,13 @@ void WriteTurned(const T* sums, int64_t ld, int64_t n_columns, const PositionPan
 
 // Computes some panels of channels of one group.
 template <typename T>
-void RunBlock(const GatherConv<T>& conv, const Gatherer<T>& gatherer,
-              const WeightPanels<T>& weights, const PositionPanel<T>* places, int64_t n_places,
-              int64_t group, const Part& panels) {
+void RunBlock(const ConvOperands<T>& conv, const Im2col<T>& im2col, const WeightPanels<T>& weights,
+              const PositionPanel<T>* places, int64_t n_places, int64_t group,
+              const Range& panels) {
     const GemmLoops<T>& loops = GemmLoopsOf<T>();
-    const int64_t n_positions = gatherer.n_columns();
+    const int64_t n_positions = im2col.n_columns();
     const int64_t ld = panels.size() * loops.columns;
-    const int64_t most_runs = gatherer.n_taps();
+    const int64_t most_runs = im2col.n_taps();
     const int64_t block_size = weights.largest_depth() * loops.rows + loops.width;
     const Scratch<T> sums{n_positions * ld};
     const Scratch<T> packed{n_places * block_size};
@@ -54,18 +54,18 @@ void RunBlock(const GatherConv<T>& conv, const Gatherer<T>& gatherer,
                                conv.x_channel};
         for (int64_t i = 0; i < n_places; ++i) {
             n_runs.data()[i] =
-                gatherer.Pack(Side::kA, x, places[i].runs, places[i].n_runs, cut,
-                              packed.data() + i * block_size, runs.data() + i * most_runs);
+                im2col.Pack(WeightOperand::kA, x, places[i].runs, places[i].n_runs, cut,
+                            packed.data() + i * block_size, runs.data() + i * most_runs);
         }
         for (int64_t part = 0; part < n_parts; ++part) {
-            const Part cut_panels{panels.size(), n_parts, part};
-            const Part at_hand{panels.begin + cut_panels.begin, panels.begin + cut_panels.end};
+            const Range cut_panels{panels.size(), n_parts, part};
+            const Range at_hand{panels.begin + cut_panels.begin, panels.begin + cut_panels.end};
             weights.Pack(group, d, at_hand, near_weights.data());
             for (int64_t p = at_hand.begin; p < at_hand.end; ++p) {
                 const T* b = near_weights.data() + (p - at_hand.begin) * cut.size() * loops.columns;
                 const int64_t n = weights.channels(p).size();
                 for (int64_t i = 0; i < n_places; ++i) {
-                    const Part rows{n_positions, n_places, i};
+                    const Range rows{n_positions, n_places, i};
                     T* to = sums.data() + rows.begin * ld + (p - panels.begin) * loops.columns;
                     TileRun<T>* of_place = runs.data() + i * most_runs;
                     for (int64_t r = 0; r < n_runs.data()[i]; ++r) {
@@ -82,55 +82,56 @@ void RunBlock(const GatherConv<T>& conv, const Gatherer<T>& gatherer,
     const int64_t first = group * conv.outs + weights.channels(panels.begin).begin;
     const int64_t end = group * conv.outs + weights.channels(panels.end - 1).end;
     for (int64_t i = 0; i < n_places; ++i) {
-        const Part rows{n_positions, n_places, i};
-        WriteTurned(sums.data() + rows.begin * ld, ld, end - first, places[i],
-                    conv.axes[conv.ndim - 1].y_stride, conv.y_channel,
-                    conv.bias != nullptr ? conv.bias + first : nullptr,
-                    conv.y + first * conv.y_channel);
+        const Range rows{n_positions, n_places, i};
+        WriteTransposed(sums.data() + rows.begin * ld, ld, end - first, places[i],
+                        conv.axes[conv.ndim - 1].y_stride, conv.y_channel,
+                        conv.bias != nullptr ? conv.bias + first : nullptr,
+                        conv.y + first * conv.y_channel);
     }
 }
 
 }  // namespace
 
 template <typename T>
-Side SideOf(int64_t n_positions, int64_t outs) {
+WeightOperand WeightOperandOf(int64_t n_positions, int64_t outs) {
     const GemmLoops<T>& loops = GemmLoopsOf<T>();
-    constexpr int64_t kMost = 256;
-    if (n_positions > kMost || outs < loops.columns) return Side::kA;
+    constexpr int64_t kMax = 256;
+    if (n_positions > kMax || outs < loops.columns) return WeightOperand::kA;
     // Columns are computed in whole vectors.
     constexpr double kWaste = 1.03;
     const int64_t computed = CeilDiv(n_positions, loops.width) * loops.width;
-    return static_cast<double>(computed) > kWaste * static_cast<double>(n_positions) ? Side::kB
-                                                                                     : Side::kA;
+    return static_cast<double>(computed) > kWaste * static_cast<double>(n_positions)
+               ? WeightOperand::kB
+               : WeightOperand::kA;
 }
 
 template <typename T>
-void RunPositionsInRows(const GatherConv<T>& conv, const Gatherer<T>& gatherer) {
+void RunPositionsInRows(const ConvOperands<T>& conv, const Im2col<T>& im2col) {
     const GemmLoops<T>& loops = GemmLoopsOf<T>();
-    const WeightPanels<T> weights{conv, gatherer.n_taps(), Side::kB};
-    const int64_t n_positions = gatherer.n_columns();
+    const WeightPanels<T> weights{conv, im2col.n_taps(), WeightOperand::kB};
+    const int64_t n_positions = im2col.n_columns();
     const int64_t n_places = CeilDiv(n_positions, loops.rows);
     const Scratch<PositionPanel<T>> places{n_places};
     for (int64_t i = 0; i < n_places; ++i) {
-        const Part rows{n_positions, n_places, i};
-        places.data()[i].Find(gatherer, rows.begin, rows.end);
+        const Range rows{n_positions, n_places, i};
+        places.data()[i].Find(im2col, rows.begin, rows.end);
     }
     const double work = static_cast<double>(n_positions) * static_cast<double>(conv.outs) *
-                        static_cast<double>(conv.ins * gatherer.n_taps());
-    constexpr int64_t kMostPanels = 16;  // panels of weights for each packing of all positions
-    const Grid grid = CutGrid(conv.groups, {1, 1},
-                              {weights.n_panels(), CeilDiv(weights.n_panels(), kMostPanels)}, work);
+                        static_cast<double>(conv.ins * im2col.n_taps());
+    constexpr int64_t kMaxPanels = 16;  // panels of weights for each packing of all positions
+    const WorkPartition partition = PartitionWork(
+        conv.groups, {1, 1}, {weights.n_panels(), CeilDiv(weights.n_panels(), kMaxPanels)}, work);
     const auto run = [&](int64_t item) {
-        RunBlock(conv, gatherer, weights, places.data(), n_places, item / grid.rows,
-                 Part{weights.n_panels(), grid.rows, item % grid.rows});
+        RunBlock(conv, im2col, weights, places.data(), n_places, item / partition.rows,
+                 Range{weights.n_panels(), partition.rows, item % partition.rows});
     };
-    const int64_t n_items = conv.groups * grid.rows;
+    const int64_t n_items = conv.groups * partition.rows;
     RunItems(n_items, work, run);
 }
 
-#define CX_ROWS(T)                             \
-    template Side SideOf<T>(int64_t, int64_t); \
-    template void RunPositionsInRows(const GatherConv<T>&, const Gatherer<T>&);
+#define CX_ROWS(T)                                               \
+    template WeightOperand WeightOperandOf<T>(int64_t, int64_t); \
+    template void RunPositionsInRows(const ConvOperands<T>&, const Im2col<T>&);
 CX_ROWS(float)
 CX_ROWS(double)
 CX_ROWS(uint32_t)

@@ -10,30 +10,30 @@ namespace chainerx::native {
 namespace {
 
 template <typename T>
-int64_t WidthOf(Side side) {
-    return side == Side::kA ? GemmLoopsOf<T>().rows : GemmLoopsOf<T>().columns;
+int64_t WidthOf(WeightOperand weights_as) {
+    return weights_as == WeightOperand::kA ? GemmLoopsOf<T>().rows : GemmLoopsOf<T>().columns;
 }
 
 // Rows are distributed evenly, since a tile can have any number of rows; columns fill vectors.
-Part PanelOf(int64_t outs, int64_t n_panels, int64_t width, Side side, int64_t i) {
-    if (side == Side::kA) return {outs, n_panels, i};
+Range PanelOf(int64_t outs, int64_t n_panels, int64_t width, WeightOperand weights_as, int64_t i) {
+    if (weights_as == WeightOperand::kA) return {outs, n_panels, i};
     return {i * width, std::min(outs, (i + 1) * width)};
 }
 
 // Prefetches memory that comes in pieces too short for hardware prefetchers.
 template <typename T>
-void Fetch(const T* x, int64_t n) {
+void PrefetchRange(const T* x, int64_t n) {
     constexpr auto kLine = static_cast<int64_t>(64 / sizeof(T));
-    constexpr int64_t kMost = 32;
-    for (int64_t i = 0; i < std::min(n, kMost * kLine); i += kLine) __builtin_prefetch(x + i);
+    constexpr int64_t kMax = 32;
+    for (int64_t i = 0; i < std::min(n, kMax * kLine); i += kLine) __builtin_prefetch(x + i);
 }
 
 // Returns the share of (position, tap) pairs in which the tap reads an element of the input.
 template <typename T>
-double FindShareSeen(const GatherConv<T>& conv) {
+double FindShareInBounds(const ConvOperands<T>& conv) {
     double share = 1;
     for (int a = 0; a < conv.ndim; ++a) {
-        const GatherAxis& axis = conv.axes[a];
+        const ConvAxis& axis = conv.axes[a];
         int64_t n = 0;
         for (int64_t t = 0; t < axis.taps; ++t) {
             // Positions [begin, end) read elements [0, in).
@@ -49,8 +49,9 @@ double FindShareSeen(const GatherConv<T>& conv) {
 
 // Packs n output channels, `out` apart, of k elements each, `along` apart.
 template <typename T>
-void PackSide(Side side, const T* w, int64_t out, int64_t along, int64_t n, int64_t k, T* panel) {
-    if (side == Side::kA) {
+void PackAs(WeightOperand weights_as, const T* w, int64_t out, int64_t along, int64_t n, int64_t k,
+            T* panel) {
+    if (weights_as == WeightOperand::kA) {
         GemmLoopsOf<T>().pack_a(w, out, along, n, k, panel);
     } else {
         GemmLoopsOf<T>().pack_b(w, along, out, n, k, panel);
@@ -60,10 +61,10 @@ void PackSide(Side side, const T* w, int64_t out, int64_t along, int64_t n, int6
 }  // namespace
 
 template <typename T>
-WeightPanels<T>::WeightPanels(const GatherConv<T>& conv, int64_t n_taps, Side side)
+WeightPanels<T>::WeightPanels(const ConvOperands<T>& conv, int64_t n_taps, WeightOperand weights_as)
     : conv_{conv},
-      side_{side},
-      width_{WidthOf<T>(side)},
+      weights_as_{weights_as},
+      width_{WidthOf<T>(weights_as)},
       n_taps_{n_taps},
       n_tap_cuts_{CeilDiv(n_taps, kPanelDepth)},
       n_channel_cuts_{CeilDiv(conv.ins, std::max<int64_t>(1, kPanelDepth / n_taps))},
@@ -82,18 +83,18 @@ WeightPanels<T>::WeightPanels(const GatherConv<T>& conv, int64_t n_taps, Side si
     }
     // Above this share, channel order is used: adjacent taps need no reordering. In tap order, taps
     // that see only padding are skipped, and columns of positions are packed faster or not at all.
-    constexpr double kLeastSeen = 0.6;
-    by_channels_ = side == Side::kB && adjacent_ && conv.w_panel == 0 && n_taps > 1 &&
-                   n_tap_cuts_ == 1 && FindShareSeen(conv) >= kLeastSeen;
+    constexpr double kMinShare = 0.6;
+    by_channels_ = weights_as == WeightOperand::kB && adjacent_ && conv.w_panel == 0 &&
+                   n_taps > 1 && n_tap_cuts_ == 1 && FindShareInBounds(conv) >= kMinShare;
 }
 
 template <typename T>
-Part WeightPanels<T>::channels(int64_t panel) const {
-    return PanelOf(conv_.outs, n_panels_, width_, side_, panel);
+Range WeightPanels<T>::channels(int64_t panel) const {
+    return PanelOf(conv_.outs, n_panels_, width_, weights_as_, panel);
 }
 
 template <typename T>
-void WeightPanels<T>::Pack(int64_t group, int64_t i_depth, const Part& panels, T* to) const {
+void WeightPanels<T>::Pack(int64_t group, int64_t i_depth, const Range& panels, T* to) const {
     internal::CheckInterrupt();
     const DepthCut cut = depth(i_depth);
     const T* w = conv_.w + group * conv_.w_group;
@@ -102,21 +103,22 @@ void WeightPanels<T>::Pack(int64_t group, int64_t i_depth, const Part& panels, T
         return;
     }
     if (conv_.w_panel == 0 && adjacent_ && n_taps_ != 1) {
-        const Scratch<T> turned{panels.size() * cut.size() * width_};
-        PackAdjacent(cut, panels, w, turned.data());
-        SortByTaps(cut, panels, turned.data(), to);
+        const Scratch<T> transposed{panels.size() * cut.size() * width_};
+        PackAdjacent(cut, panels, w, transposed.data());
+        SortByTaps(cut, panels, transposed.data(), to);
         return;
     }
-    const auto copy = side_ == Side::kA ? GemmLoopsOf<T>().copy_a : GemmLoopsOf<T>().copy_b;
+    const auto copy =
+        weights_as_ == WeightOperand::kA ? GemmLoopsOf<T>().copy_a : GemmLoopsOf<T>().copy_b;
     for (int64_t p = panels.begin; p < panels.end; ++p) {
-        const Part i = channels(p);
+        const Range i = channels(p);
         for (int64_t t = cut.taps.begin; t < cut.taps.end; ++t) {
             const T* from = w + cut.channels.begin * conv_.w_in + offsets_.data()[t];
             if (conv_.w_panel != 0) {
                 copy(from + p * conv_.w_panel, conv_.w_in, cut.channels.size(), to);
             } else {
-                PackSide(side_, from + i.begin * conv_.w_out, conv_.w_out, conv_.w_in, i.size(),
-                         cut.channels.size(), to);
+                PackAs(weights_as_, from + i.begin * conv_.w_out, conv_.w_out, conv_.w_in, i.size(),
+                       cut.channels.size(), to);
             }
             to += cut.channels.size() * width_;
         }
@@ -126,30 +128,32 @@ void WeightPanels<T>::Pack(int64_t group, int64_t i_depth, const Part& panels, T
 // Packs in channel order, since taps are adjacent. Where the weights of a channel for some rows are
 // close together, those of the next panel are next to them.
 template <typename T>
-void WeightPanels<T>::PackAdjacent(const DepthCut& cut, const Part& panels, const T* w,
+void WeightPanels<T>::PackAdjacent(const DepthCut& cut, const Range& panels, const T* w,
                                    T* to) const {
     const int64_t n = cut.taps.size();
     const bool all = conv_.w_in == n;
     for (int64_t c = cut.channels.begin; c < cut.channels.end;) {
         const int64_t end = all ? cut.channels.end : c + 1;
         for (int64_t p = panels.begin; p < panels.end; ++p) {
-            const Part i = channels(p);
+            const Range i = channels(p);
             if (!all) {
-                Fetch(w + i.begin * conv_.w_out + (c + 2) * conv_.w_in, i.size() * conv_.w_out);
+                PrefetchRange(w + i.begin * conv_.w_out + (c + 2) * conv_.w_in,
+                              i.size() * conv_.w_out);
             }
-            PackSide(side_, w + i.begin * conv_.w_out + c * conv_.w_in + cut.taps.begin,
-                     conv_.w_out, 1, i.size(), (end - c) * n,
-                     to + ((p - panels.begin) * cut.channels.size() + c - cut.channels.begin) * n *
-                              width_);
+            PackAs(weights_as_, w + i.begin * conv_.w_out + c * conv_.w_in + cut.taps.begin,
+                   conv_.w_out, 1, i.size(), (end - c) * n,
+                   to + ((p - panels.begin) * cut.channels.size() + c - cut.channels.begin) * n *
+                            width_);
         }
         c = end;
     }
 }
 
 template <typename T>
-void WeightPanels<T>::SortByTaps(const DepthCut& cut, const Part& panels, const T* from,
+void WeightPanels<T>::SortByTaps(const DepthCut& cut, const Range& panels, const T* from,
                                  T* to) const {
-    const auto copy = side_ == Side::kA ? GemmLoopsOf<T>().copy_a : GemmLoopsOf<T>().copy_b;
+    const auto copy =
+        weights_as_ == WeightOperand::kA ? GemmLoopsOf<T>().copy_a : GemmLoopsOf<T>().copy_b;
     const int64_t n = cut.taps.size();
     for (int64_t p = panels.begin; p < panels.end; ++p) {
         for (int64_t t = 0; t < n; ++t) {
@@ -161,8 +165,9 @@ void WeightPanels<T>::SortByTaps(const DepthCut& cut, const Part& panels, const 
 }
 
 template <typename T>
-PackedWeights<T>::PackedWeights(const GatherConv<T>& conv, int64_t n_taps, Side side)
-    : WeightPanels<T>{conv, n_taps, side},
+PackedWeights<T>::PackedWeights(const ConvOperands<T>& conv, int64_t n_taps,
+                                WeightOperand weights_as)
+    : WeightPanels<T>{conv, n_taps, weights_as},
       n_taps_{n_taps},
       size_{conv.ins * n_taps},
       data_{conv.groups * this->n_panels() * this->width() * size_} {
@@ -171,56 +176,56 @@ PackedWeights<T>::PackedWeights(const GatherConv<T>& conv, int64_t n_taps, Side 
     ParallelFor(conv.groups * n_depths * n_parts, [&](int64_t i) {
         const int64_t group = i / n_parts / n_depths;
         const int64_t i_depth = i / n_parts % n_depths;
-        const Part panels{this->n_panels(), n_parts, i % n_parts};
+        const Range panels{this->n_panels(), n_parts, i % n_parts};
         const int64_t before = panels.begin * this->depth(i_depth).size() * this->width();
         this->Pack(group, i_depth, panels, At(group, i_depth) + before);
     });
 }
 
 template <typename T>
-int64_t CountTurned(const GatherConv<T>& conv, Side side) {
-    const int64_t width = WidthOf<T>(side);
+int64_t CountTransposed(const ConvOperands<T>& conv, WeightOperand weights_as) {
+    const int64_t width = WidthOf<T>(weights_as);
     return conv.groups * CeilDiv(conv.outs, width) * conv.ins * conv.CountTaps() * width;
 }
 
 template <typename T>
-void TurnWeights(GatherConv<T>* conv, Side side, T* turned) {
-    const int64_t width = WidthOf<T>(side);
+void TransposeWeights(ConvOperands<T>* conv, WeightOperand weights_as, T* transposed) {
+    const int64_t width = WidthOf<T>(weights_as);
     const int64_t n_panels = CeilDiv(conv->outs, width);
     const int64_t n_taps = conv->CountTaps();
     const int64_t panel_size = conv->ins * n_taps * width;
     const int64_t n_parts = CeilDiv(n_panels, CountPackedTogether(width));
     ParallelFor(conv->groups * n_parts, [&](int64_t item) {
         const int64_t group = item / n_parts;
-        const Part panels{n_panels, n_parts, item % n_parts};
+        const Range panels{n_panels, n_parts, item % n_parts};
         for (int64_t c = 0; c < conv->ins; ++c) {
             internal::CheckInterrupt();
             for (int64_t p = panels.begin; p < panels.end; ++p) {
-                const Part i = PanelOf(conv->outs, n_panels, width, side, p);
-                Fetch(
+                const Range i = PanelOf(conv->outs, n_panels, width, weights_as, p);
+                PrefetchRange(
                     conv->w + group * conv->w_group + i.begin * conv->w_out + (c + 2) * conv->w_in,
                     i.size() * conv->w_out);
-                PackSide(side,
-                         conv->w + group * conv->w_group + i.begin * conv->w_out + c * conv->w_in,
-                         conv->w_out, 1, i.size(), n_taps,
-                         turned + (group * n_panels + p) * panel_size + c * n_taps * width);
+                PackAs(weights_as,
+                       conv->w + group * conv->w_group + i.begin * conv->w_out + c * conv->w_in,
+                       conv->w_out, 1, i.size(), n_taps,
+                       transposed + (group * n_panels + p) * panel_size + c * n_taps * width);
             }
         }
     });
-    conv->w = turned;
+    conv->w = transposed;
     conv->w_out = 1;
     conv->w_in = n_taps * width;
     conv->w_group = n_panels * panel_size;
     conv->w_panel = panel_size;
-    conv->w_side = side;
+    conv->w_side = weights_as;
     for (int a = 0; a < conv->ndim; ++a) conv->axes[a].w_stride *= width;
 }
 
-#define CX_WEIGHTS(T)                                         \
-    template class WeightPanels<T>;                           \
-    template class PackedWeights<T>;                          \
-    template int64_t CountTurned(const GatherConv<T>&, Side); \
-    template void TurnWeights(GatherConv<T>*, Side, T*);
+#define CX_WEIGHTS(T)                                                        \
+    template class WeightPanels<T>;                                          \
+    template class PackedWeights<T>;                                         \
+    template int64_t CountTransposed(const ConvOperands<T>&, WeightOperand); \
+    template void TransposeWeights(ConvOperands<T>*, WeightOperand, T*);
 CX_WEIGHTS(float)
 CX_WEIGHTS(double)
 CX_WEIGHTS(uint32_t)

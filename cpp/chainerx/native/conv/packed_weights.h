@@ -14,8 +14,8 @@ namespace chainerx::native {
 // A cut of the depth (K): some input channels and taps, whose products are summed in one pass. A
 // panel orders them by tap (channels innermost) or by channel (taps innermost).
 struct DepthCut {
-    Part channels;
-    Part taps;
+    Range channels;
+    Range taps;
     bool by_channels;
 
     int64_t size() const { return channels.size() * taps.size(); }
@@ -30,7 +30,7 @@ constexpr int64_t CountPackedTogether(int64_t width) { return std::max<int64_t>(
 template <typename T>
 class WeightPanels {
  public:
-    WeightPanels(const GatherConv<T>& conv, int64_t n_taps, Side side);
+    WeightPanels(const ConvOperands<T>& conv, int64_t n_taps, WeightOperand weights_as);
 
     int64_t width() const { return width_; }  // of a panel
     int64_t n_depths() const { return n_channel_cuts_ * n_tap_cuts_; }
@@ -39,20 +39,20 @@ class WeightPanels {
     int64_t most_channels() const { return CeilDiv(conv_.ins, n_channel_cuts_); }
     int64_t largest_depth() const { return most_channels() * CeilDiv(n_taps_, n_tap_cuts_); }
     DepthCut depth(int64_t i) const {
-        return {Part{conv_.ins, n_channel_cuts_, i / n_tap_cuts_},
-                Part{n_taps_, n_tap_cuts_, i % n_tap_cuts_}, by_channels_};
+        return {Range{conv_.ins, n_channel_cuts_, i / n_tap_cuts_},
+                Range{n_taps_, n_tap_cuts_, i % n_tap_cuts_}, by_channels_};
     }
-    Part channels(int64_t panel) const;
+    Range channels(int64_t panel) const;
     // Packs some panels of one cut, one behind the other.
-    void Pack(int64_t group, int64_t i_depth, const Part& panels, T* to) const;
+    void Pack(int64_t group, int64_t i_depth, const Range& panels, T* to) const;
     int64_t n_together() const { return CountPackedTogether(width_); }
 
  private:
-    void PackAdjacent(const DepthCut& cut, const Part& panels, const T* w, T* to) const;
-    void SortByTaps(const DepthCut& cut, const Part& panels, const T* from, T* to) const;
+    void PackAdjacent(const DepthCut& cut, const Range& panels, const T* w, T* to) const;
+    void SortByTaps(const DepthCut& cut, const Range& panels, const T* from, T* to) const;
 
-    const GatherConv<T>& conv_;
-    const Side side_;
+    const ConvOperands<T>& conv_;
+    const WeightOperand weights_as_;
     const int64_t width_;
     const int64_t n_taps_;
     const int64_t n_tap_cuts_;
@@ -67,7 +67,7 @@ class WeightPanels {
 template <typename T>
 class PackedWeights : public WeightPanels<T> {
  public:
-    PackedWeights(const GatherConv<T>& conv, int64_t n_taps, Side side);
+    PackedWeights(const ConvOperands<T>& conv, int64_t n_taps, WeightOperand weights_as);
 
     const T* panel(int64_t group, int64_t i_depth, int64_t i) const {
         return At(group, i_depth) + i * this->depth(i_depth).size() * this->width();
@@ -85,14 +85,14 @@ class PackedWeights : public WeightPanels<T> {
     const Scratch<T> data_;
 };
 
-// Number of elements that TurnWeights writes.
+// Number of elements that TransposeWeights writes.
 template <typename T>
-int64_t CountTurned(const GatherConv<T>& conv, Side side);
+int64_t CountTransposed(const ConvOperands<T>& conv, WeightOperand weights_as);
 
 // Makes conv read its weights from `turned`, where output channels are innermost, panel by panel:
 // for several convolutions that share the weights, each with some of the taps. `conv` describes all
 // taps, and they are adjacent.
 template <typename T>
-void TurnWeights(GatherConv<T>* conv, Side side, T* turned);
+void TransposeWeights(ConvOperands<T>* conv, WeightOperand weights_as, T* transposed);
 
 }  // namespace chainerx::native

@@ -15,12 +15,12 @@
 namespace chainerx::native {
 
 template <typename T>
-class NearInput {
+class StagedInput {
  public:
     // Stages the input of `columns`, whose panels are `places`, for cuts of at most `channels`
     // channels. If staging pays, the runs in `places` point into the copy afterwards.
-    NearInput(const GatherConv<T>& conv, const Gatherer<T>& gatherer, const Part& columns,
-              int64_t channels, PositionPanel<T>* places, int64_t n_places)
+    StagedInput(const ConvOperands<T>& conv, const Im2col<T>& im2col, const Range& columns,
+                int64_t channels, PositionPanel<T>* places, int64_t n_places)
         : conv_{conv},
           positions_{conv.CountPositions()},
           first_image_{columns.begin / positions_},
@@ -37,10 +37,10 @@ class NearInput {
             length += slab.length;
         }
         constexpr auto kSize = static_cast<int64_t>(sizeof(T));
-        step_ = SpreadOverSets(length * kSize) / kSize;
+        step_ = ConflictFreeStride(length * kSize) / kSize;
         const bool is_reread =
-            SharesSets<T>(conv.x_channel) && 2 * length <= gatherer.n_taps() * columns.size();
-        const bool is_far = IsFar(gatherer, channels) && length <= columns.size();
+            HasCacheConflict<T>(conv.x_channel) && 2 * length <= im2col.n_taps() * columns.size();
+        const bool is_far = IsFromMemory(im2col, channels) && length <= columns.size();
         const int64_t most = (is_far ? 320 << 10 : 192 << 10) / kSize;
         is_used_ = length != 0 && (is_reread || is_far) && step_ * channels <= most;
         if (!is_used_) return;
@@ -56,7 +56,7 @@ class NearInput {
     }
 
     // Returns the source that a cut of the depth is gathered from, and its channel stride.
-    ChannelView<T> Give(int64_t group, const Part& channels) const {
+    ChannelView<T> Give(int64_t group, const Range& channels) const {
         const T* x = conv_.x + (group * conv_.ins + channels.begin) * conv_.x_channel;
         if (!is_used_) return {x, conv_.x_channel};
         for (int64_t c = 0; c < channels.size(); ++c) {
@@ -80,12 +80,12 @@ class NearInput {
     // Whether a single tap reads from main memory with channels a page or more apart: hardware
     // prefetchers do not follow that many streams of two lines each, but do follow the rows of a
     // block.
-    bool IsFar(const Gatherer<T>& gatherer, int64_t channels) const {
+    bool IsFromMemory(const Im2col<T>& im2col, int64_t channels) const {
         constexpr auto kSize = static_cast<int64_t>(sizeof(T));
         constexpr int64_t kPage = 4096;
         constexpr int64_t kCaches = 8 << 20;
-        constexpr int64_t kLeastChannels = 16;
-        return gatherer.n_taps() == 1 && channels >= kLeastChannels &&
+        constexpr int64_t kMinChannels = 16;
+        return im2col.n_taps() == 1 && channels >= kMinChannels &&
                conv_.x_channel * kSize >= kPage &&
                conv_.batch * conv_.ins * conv_.groups * conv_.x_channel * kSize >= kCaches;
     }
@@ -101,7 +101,7 @@ class NearInput {
         int64_t after = positions_;
         bool is_one = true;  // Axes before this one have one index only.
         for (int a = 0; a < conv_.ndim; ++a) {
-            const GatherAxis& axis = conv_.axes[a];
+            const ConvAxis& axis = conv_.axes[a];
             after /= axis.out;
             const int64_t at = is_one ? begin / after % axis.out : 0;
             const int64_t at_end = is_one ? end / after % axis.out : axis.out - 1;
@@ -120,7 +120,7 @@ class NearInput {
         return {low, high - low + 1, 0};
     }
 
-    const GatherConv<T>& conv_;
+    const ConvOperands<T>& conv_;
     const int64_t positions_;
     const int64_t first_image_;
     const int64_t n_slabs_;

@@ -23,9 +23,9 @@ void RunLoop(const UnaryLoops& loops, const Array& x, const Array& out) {
         loop(x.raw_data(), out.raw_data(), out.GetTotalSize());
         return;
     }
-    Walk<2> walk{AxisOrder::kByStride, out, x};
+    StridedIterator<2> iter{AxisOrder::kByStride, out, x};
     const LoopTraits<2> traits{{out.GetItemSize(), x.GetItemSize()}, false, INT64_MAX};
-    RunTiles(walk, traits, BlockSizes::OfLight(kBlock),
+    RunTiles(iter, traits, BlockSizes::OfLight(kBlock),
              [loop](char* const* p, const int64_t*, int64_t n) { loop(p[1], p[0], n); });
 }
 

@@ -45,18 +45,19 @@ void FromFloat32(Dtype dtype, const void* x, void* out, int64_t n) {
 
 // Runs a kernel over N operands, the output first; all inputs have the same dtype.
 template <int N, typename F>
-void RunStrided(Walk<N>& walk, Dtype in_dtype, Dtype out_dtype, Cost cost, const F& loop) {
+void RunStrided(StridedIterator<N>& iter, Dtype in_dtype, Dtype out_dtype, Cost cost,
+                const F& loop) {
     const bool is_half = IsHalf(in_dtype);
     LoopTraits<N> traits{{}, N > 2, is_half ? kHalfTile : INT64_MAX};
     traits.item_size[0] = GetItemSize(out_dtype);
     for (int k = 1; k < N; ++k) traits.item_size[k] = GetItemSize(in_dtype);
     const BlockSizes block = BlockSizesOf(cost);
     if (!is_half) {
-        RunTiles(walk, traits, block, loop);
+        RunTiles(iter, traits, block, loop);
         return;
     }
     const bool half_out = IsHalf(out_dtype);
-    RunTiles(walk, traits, block, [&](char* const* p, const int64_t* steps, int64_t n) {
+    RunTiles(iter, traits, block, [&](char* const* p, const int64_t* steps, int64_t n) {
         alignas(64) float wide[N][kHalfTile];
         char* q[N];
         for (int k = 0; k < N; ++k) q[k] = reinterpret_cast<char*>(wide[k]);
@@ -78,8 +79,8 @@ __attribute__((noinline)) void RunUnaryGeneral(const UnaryKernel& kernel, const 
     if (loop == nullptr) ThrowNoLoop(x.dtype());
     const Array* const arrays[2] = {&out, &x};
     char* const values[2] = {nullptr, nullptr};
-    Walk<2> walk{out.shape(), arrays, values, AxisOrder::kByStride};
-    RunStrided(walk, x.dtype(), out.dtype(), kernel.cost,
+    StridedIterator<2> iter{out.shape(), arrays, values, AxisOrder::kByStride};
+    RunStrided(iter, x.dtype(), out.dtype(), kernel.cost,
                [loop](char* const* p, const int64_t*, int64_t n) { loop(p[1], p[0], n); });
 }
 
@@ -104,8 +105,8 @@ __attribute__((noinline)) void RunBinaryGeneral(const BinaryKernel& kernel, cons
     const Array* const arrays[3] = {&out, x1.is_array() ? &x1.array() : nullptr,
                                     x2.is_array() ? &x2.array() : nullptr};
     char* const values[3] = {nullptr, value1.bytes, value2.bytes};
-    Walk<3> walk{out.shape(), arrays, values, AxisOrder::kByStride};
-    RunStrided(walk, dtype, out.dtype(), kernel.cost,
+    StridedIterator<3> iter{out.shape(), arrays, values, AxisOrder::kByStride};
+    RunStrided(iter, dtype, out.dtype(), kernel.cost,
                [loop](char* const* p, const int64_t* steps, int64_t n) {
                    loop(p[1], steps[1], p[2], steps[2], p[0], n);
                });
@@ -174,8 +175,8 @@ void RunTernary(const TernaryKernel& kernel, const Operand& x1, const Operand& x
              out.GetTotalSize());
         return;
     }
-    Walk<4> walk{out.shape(), arrays, values, AxisOrder::kByStride};
-    RunStrided(walk, dtype, out.dtype(), kernel.cost,
+    StridedIterator<4> iter{out.shape(), arrays, values, AxisOrder::kByStride};
+    RunStrided(iter, dtype, out.dtype(), kernel.cost,
                [loop](char* const* p, const int64_t* steps, int64_t n) {
                    loop(p[1], steps[1], p[2], steps[2], p[3], steps[3], p[0], n);
                });

@@ -2,7 +2,7 @@
 // CX_FAMILY_DEF (the table) and CX_FAMILY_COST, and includes this once.
 //
 // Floats have loops in each instruction set (native/elementwise/simd/family.h). Complex numbers are
-// computed here, and so are integers and bool, unless CX_FAMILY_WHOLE is defined: then they have
+// computed here, and so are integers and bool, unless CX_FAMILY_INTEGER is defined: then they have
 // loops per instruction set too (native/elementwise/simd/integer.h).
 // CX_FAMILY_NO_FLOATS means that no loops exist for floats, as for bitwise operations.
 
@@ -13,7 +13,7 @@
 #include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
 
-#define CX_ROWS_NAMESPACE baseline
+#define CX_OP_TABLE_NAMESPACE baseline
 #include "chainerx/native/elementwise/op_table.h"
 #include "chainerx/native/elementwise/op_table_integer.h"
 
@@ -28,24 +28,24 @@ const CX_FAMILY_LOOPS& CX_JOIN(CX_FAMILY, _loops)() {
 #else
 CX_DISPATCH(CX_FAMILY, CX_FAMILY_LOOPS)
 #endif
-#if defined(CX_FAMILY_WHOLE)
-CX_DISPATCH(CX_JOIN(integer_, CX_FAMILY), CX_WHOLE_LOOPS)
+#if defined(CX_FAMILY_INTEGER)
+CX_DISPATCH(CX_JOIN(integer_, CX_FAMILY), CX_INTEGER_LOOPS)
 #endif
 
 namespace {
 
 namespace rows = baseline::rows;
 
-#if defined(CX_FAMILY_WHOLE)
-constexpr bool kHasWholeUnit = true;
+#if defined(CX_FAMILY_INTEGER)
+constexpr bool kHasIntegerUnit = true;
 #else
-constexpr bool kHasWholeUnit = false;
+constexpr bool kHasIntegerUnit = false;
 #endif
 // Dtypes with SIMD loops.
 template <typename T>
 inline constexpr bool kHasUnit =
     std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, Float16> ||
-    std::is_same_v<T, BFloat16> || (kHasWholeUnit && std::is_integral_v<T>);
+    std::is_same_v<T, BFloat16> || (kHasIntegerUnit && std::is_integral_v<T>);
 
 template <typename Row, typename T, bool kToBool>
 constexpr UnaryLoop ScalarUnaryOf() {
@@ -79,7 +79,7 @@ void SetFloatLoops(Kernel& kernel, const Loops& loops) {
 }
 
 template <typename Kernel, typename Loop>
-void SetWholeLoops(Kernel& kernel, const LoopsByDtype<Loop>& whole) {
+void SetIntegerLoops(Kernel& kernel, const LoopsByDtype<Loop>& whole) {
     for (int i = 0; i < kNumDtypes; ++i) {
         if (whole.of[i] != nullptr) kernel.loops[i] = whole.of[i];
     }
@@ -91,7 +91,7 @@ UnaryKernel MakeUnary(const UnaryLoops& loops, const LoopsByDtype<UnaryLoop>& wh
     UnaryKernel kernel{{CX_DTYPE_LIST(CX_LOOP)}, Cost::CX_FAMILY_COST};
 #undef CX_LOOP
     if (ComputesIn(Row::kRule, Dtype::kFloat32)) SetFloatLoops(kernel, loops);
-    SetWholeLoops(kernel, whole);
+    SetIntegerLoops(kernel, whole);
     return kernel;
 }
 template <typename Row, bool kToBool>
@@ -100,7 +100,7 @@ BinaryKernel MakeBinary(const BinaryLoops& loops, const LoopsByDtype<BinaryLoop>
     BinaryKernel kernel{{CX_DTYPE_LIST(CX_LOOP)}, Cost::CX_FAMILY_COST};
 #undef CX_LOOP
     if (ComputesIn(Row::kRule, Dtype::kFloat32)) SetFloatLoops(kernel, loops);
-    SetWholeLoops(kernel, whole);
+    SetIntegerLoops(kernel, whole);
     return kernel;
 }
 
@@ -111,11 +111,11 @@ template <typename Row>
     TernaryKernel kernel{{CX_DTYPE_LIST(CX_LOOP)}, Cost::CX_FAMILY_COST};
 #undef CX_LOOP
     if (ComputesIn(Row::kRule, Dtype::kFloat32)) SetFloatLoops(kernel, loops);
-    SetWholeLoops(kernel, whole);
+    SetIntegerLoops(kernel, whole);
     return kernel;
 }
 
-#if defined(CX_FAMILY_WHOLE)
+#if defined(CX_FAMILY_INTEGER)
 #define CX_INTEGER_OF(Name) CX_JOIN(CX_JOIN(integer_, CX_FAMILY), _loops)().Name
 #else
 #define CX_INTEGER_OF(Name) \

@@ -29,7 +29,7 @@ struct CX_FAMILY_LOOPS {
 #undef CX_TERNARY
 };
 
-namespace CX_ROWS_NAMESPACE {
+namespace CX_OP_TABLE_NAMESPACE {
 namespace {
 namespace rows {
 
@@ -74,7 +74,7 @@ namespace rows {
 
 }  // namespace rows
 }  // namespace
-}  // namespace CX_ROWS_NAMESPACE
+}  // namespace CX_OP_TABLE_NAMESPACE
 }  // namespace chainerx::native
 
-#undef CX_ROWS_NAMESPACE
+#undef CX_OP_TABLE_NAMESPACE

@@ -89,11 +89,11 @@ void Where(const Array& condition, const Operand& x, const Operand& y, const Arr
     const Array* const arrays[4] = {&out, &condition, x.is_array() ? &x.array() : nullptr,
                                     y.is_array() ? &y.array() : nullptr};
     char* const values[4] = {nullptr, nullptr, value_x.bytes, value_y.bytes};
-    Walk<4> walk{out.shape(), arrays, values, AxisOrder::kByStride};
+    StridedIterator<4> iter{out.shape(), arrays, values, AxisOrder::kByStride};
     const int64_t size = out.GetItemSize();
     const LoopTraits<4> traits{{size, 1, size, size}, true, INT64_MAX};
     VisitItemSize(size, [&]<typename T>() {
-        RunTiles(walk, traits, BlockSizes::OfLight(kBlock),
+        RunTiles(iter, traits, BlockSizes::OfLight(kBlock),
                  [](char* const* p, const int64_t* steps, int64_t n) {
                      WhereRun<T>(p[1], steps[1], p[2], steps[2], p[3], steps[3], p[0], n);
                  });

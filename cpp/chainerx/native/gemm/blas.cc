@@ -19,7 +19,7 @@
 namespace chainerx {
 namespace native {
 
-CX_DISPATCH(small_gemm, SmallLoops)
+CX_DISPATCH(small_gemm, SmallGemmLoops)
 
 namespace {
 
@@ -150,7 +150,7 @@ bool TryMatrixVector(const Product<T>& p) {
     constexpr int64_t kSmallWork = (1 << 12) / sizeof(T);
     constexpr int64_t kTurned = 16;
     constexpr int64_t kTurnedRows = 32;
-    constexpr int64_t kFewRows = 8;
+    constexpr int64_t kMinRows = 8;
     if ((p.m != 1 && p.n != 1) || p.k > kSmallWork) return false;
     const auto v = MatrixVector<T>::Of(p);
     if (v.rows > kSmallWork / v.k || v.rows == 1) return false;
@@ -176,17 +176,17 @@ bool TryMatrixVector(const Product<T>& p) {
     };
     if (v.y_step != 1) return false;
     if (v.a_row == 1) {
-        if (v.rows < kFewRows && v.k > kFewRows) return false;  // too few for SIMD
+        if (v.rows < kMinRows && v.k > kMinRows) return false;  // too few for SIMD
         product(v.a, v.a_col);
         return true;
     }
     // BLAS computes longer ones in less time than transposing them takes.
     if (v.k > kTurned || v.rows > kTurnedRows || sizeof(T) != sizeof(float)) return false;
     constexpr int64_t kSize = sizeof(T);
-    alignas(64) T turned[kSmallWork];
-    CopyBlock(reinterpret_cast<char*>(turned), reinterpret_cast<const char*>(v.a),
+    alignas(64) T transposed[kSmallWork];
+    CopyBlock(reinterpret_cast<char*>(transposed), reinterpret_cast<const char*>(v.a),
               {v.k, v.rows, v.rows * kSize, kSize, v.a_col * kSize, v.a_row * kSize}, kSize);
-    product(turned, v.rows);
+    product(transposed, v.rows);
     return true;
 }
 
@@ -248,11 +248,11 @@ void RunBlas(const Product<T>& p, const BlasRoutines<T>& blas) {
 template <typename T>
 void RunParts(const Product<T>& p, const BlasRoutines<T>& blas) {
     constexpr int64_t kWork = int64_t{1} << (sizeof(T) <= 4 ? 29 : sizeof(T) <= 8 ? 28 : 26);
-    constexpr int64_t kShortest = 512;
+    constexpr int64_t kMinLength = 512;
     constexpr int64_t kUnit = 64;
     const auto part = [=](int64_t length, int64_t others) {
         if (length <= kWork / others) return length;
-        const int64_t count = (length - 1) / std::max(kShortest, kWork / others) + 1;
+        const int64_t count = (length - 1) / std::max(kMinLength, kWork / others) + 1;
         return ((length - 1) / count / kUnit + 1) * kUnit;
     };
     const int64_t k = part(p.k, p.m <= kWork / p.n ? p.m * p.n : kWork);
@@ -287,8 +287,8 @@ void RunBlock(const Product<T>& p) {
         }
     } else {
         if constexpr (std::is_floating_point_v<T>) {
-            constexpr int64_t kFewest = 8;  // worth a call
-            if (is_at_most(kFewest)) {
+            constexpr int64_t kMinCount = 8;  // worth a call
+            if (is_at_most(kMinCount)) {
                 RunTiny(p);
                 return;
             }

@@ -10,13 +10,13 @@ namespace chainerx::native {
 
 // Returns whether rows that many elements apart evict each other before they are read again.
 template <typename T>
-constexpr bool SharesSets(int64_t step) {
+constexpr bool HasCacheConflict(int64_t step) {
     return step * static_cast<int64_t>(sizeof(T)) % 1024 == 0;
 }
 
 // The smallest stride for rows of `nbytes` at which all rows of a tile stay in cache: an odd number
 // of pairs of lines.
-constexpr int64_t SpreadOverSets(int64_t nbytes) {
+constexpr int64_t ConflictFreeStride(int64_t nbytes) {
     constexpr int64_t kPairs = 128;
     return (CeilDiv(nbytes, kPairs) | 1) * kPairs;
 }

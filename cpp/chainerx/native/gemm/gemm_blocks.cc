@@ -28,7 +28,7 @@ void Run(const Product& x, int64_t begin, int64_t end, const SharedPanels* share
     for (int64_t j = 0; j < x.n; j += panels_of_b.width()) {
         const int64_t block_end = std::min(x.n, j + panels_of_b.width());
         for (int64_t i_depth = begin; i_depth < end; ++i_depth) {
-            const Part q{x.k, x.n_depths(), i_depth};
+            const Range q{x.k, x.n_depths(), i_depth};
             panels_of_b.StartBlock(j, block_end, q);
             for (int64_t i_block = 0; i_block < x.n_row_blocks(); ++i_block) {
                 if (i_block + i_depth + j != 0) internal::CheckInterrupt();
@@ -46,8 +46,8 @@ void Run(const Product& x, int64_t begin, int64_t end, const SharedPanels* share
                 for (int64_t jj = j; jj < block_end; jj += loops.columns) {
                     TileRun<float> run = panels_of_b.Panel(jj, q);
                     for (int64_t p = 0; p < block.n_panels; ++p) {
-                        const Part i = block.Panel(p);
-                        panels_of_b.AskForNext(jj, q, p, block.n_panels, &run);
+                        const Range i = block.Panel(p);
+                        panels_of_b.PrefetchNext(jj, q, p, block.n_panels, &run);
                         float* c = x.c + (block.rows.begin + i.begin) * x.ldc + jj;
                         const int64_t n = std::min<int64_t>(loops.columns, x.n - jj);
                         const bool rectified = x.rectified && i_depth == x.n_depths() - 1;
@@ -68,15 +68,15 @@ void Run(const Product& x, int64_t begin, int64_t end, const SharedPanels* share
 }
 
 // With so few parts, each packs shared panels for itself: that takes less time than waiting.
-constexpr int64_t kFewParts = 2;
+constexpr int64_t kMaxUnsharedParts = 2;
 
 // Several parts for each thread where that is cheap, since threads are never equally fast.
 int64_t CountParts(int64_t m, int64_t n, int64_t k) {
     const int64_t n_threads = GetNumThreads();
     if (n_threads == 1) return 1;
     const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-    constexpr double kLeast = 0x1p19;  // 10 us
-    const auto most = static_cast<int64_t>(std::min(work / kLeast, 0x1p20));
+    constexpr double kMin = 0x1p19;  // 10 us
+    const auto most = static_cast<int64_t>(std::min(work / kMin, 0x1p20));
     return std::clamp<int64_t>(most, 1, n_threads * (work < 0x1p23 ? 1 : work < 0x1p27 ? 2 : 4));
 }
 
@@ -120,7 +120,7 @@ void GemmBlocks(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, con
     const auto run = [&](int64_t begin, int64_t end, const SharedPanels* shared_a,
                          const SharedPanels* shared_b) {
         ParallelFor(count, [&](int64_t i) {
-            const Part units{n_units, count, i};
+            const Range units{n_units, count, i};
             const int64_t at = units.begin * unit;
             const int64_t size = std::min(length, units.end * unit) - at;
             Run(by_columns ? x.Columns(at, size) : x.Rows(at, size), begin, end, shared_a,
@@ -139,7 +139,7 @@ void GemmBlocks(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, con
         }
     };
     // Each part needs all of the shorter side: few parts pack it for themselves, many share it.
-    if (count <= kFewParts) {
+    if (count <= kMaxUnsharedParts) {
         run(0, n_depths, nullptr, nullptr);
         join_sums();
         return;
@@ -149,7 +149,7 @@ void GemmBlocks(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, con
                                      : SharedPanels{x, CeilDiv(n, loops.columns), loops.columns};
     for (int64_t begin = 0; begin < n_depths; begin += shared.most_depths()) {
         const int64_t end = std::min(n_depths, begin + shared.most_depths());
-        shared.Pack(begin, end, [&](int64_t depth, const Part& q, int64_t panel, float* to) {
+        shared.Pack(begin, end, [&](int64_t depth, const Range& q, int64_t panel, float* to) {
             if (!by_columns) {
                 PackB(x, panel * loops.columns, (panel + 1) * loops.columns, q, to);
                 return;

@@ -32,11 +32,11 @@ void PackB(const T* x, int64_t row, int64_t column, int64_t n, int64_t k, T* pan
 }
 
 template <int kTo, typename T>
-void GatherRows(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces,
+void GatherRows(const T* x, int64_t plane, int64_t count, const Im2colPiece* pieces,
                 int64_t n_pieces, T* panel, int64_t step) {
     for (int64_t c = 0; c < count; ++c, x += plane, panel += step) {
         std::fill_n(panel, kTo, T{0});
-        for (const GatherPiece* piece = pieces; piece != pieces + n_pieces; ++piece) {
+        for (const Im2colPiece* piece = pieces; piece != pieces + n_pieces; ++piece) {
             for (int i = 0; i < kWidth<T>; ++i) {
                 if ((piece->lanes >> i & 1) == 0) continue;
                 panel[piece->vector * kWidth<T> + i] = x[piece->offset + i];

@@ -14,7 +14,7 @@ namespace chainerx::native {
 
 // A gathered piece of one vector in a row of a B panel: the lanes that are set in `lanes` hold
 // adjacent elements, which begin at `offset` for lane 0.
-struct GatherPiece {
+struct Im2colPiece {
     int64_t offset;
     int32_t vector;
     uint32_t lanes;
@@ -66,9 +66,9 @@ struct GemmLoops {
     // Gathers `count` columns of an A panel (rows of a B panel), `step` apart, from the same pieces
     // at x, x + plane, ... Pieces are in the order of their vectors; gaps are 0. It reads and
     // writes nothing else, except that it may read one vector beyond the last element.
-    void (*gather_a)(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces,
+    void (*gather_a)(const T* x, int64_t plane, int64_t count, const Im2colPiece* pieces,
                      int64_t n_pieces, T* panel, int64_t step);
-    void (*gather_b)(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces,
+    void (*gather_b)(const T* x, int64_t plane, int64_t count, const Im2colPiece* pieces,
                      int64_t n_pieces, T* panel, int64_t step);
     // The micro-kernel: m x n elements of c, rows ldc apart: an A panel times the B rows of the
     // runs, plus c if `accumulate`, else plus bias[i] in row i unless null. It reads whole vectors
@@ -97,7 +97,7 @@ inline constexpr int64_t kPanelDepth = 320;
 
 // Upper bound of rows * columns.
 template <typename T>
-inline constexpr int kMostTile = 14 * 128 / sizeof(T);
+inline constexpr int kMaxTile = 14 * 128 / sizeof(T);
 
 // T is float, double, uint32_t or uint64_t, which serve for signed integers as well: they wrap.
 template <typename T>

@@ -17,7 +17,7 @@ namespace chainerx::native::gemm {
 // there is one block of rows).
 inline constexpr int64_t kBlockRows = 504;
 inline constexpr int64_t kBlockColumns = 4096;
-inline constexpr int64_t kFewBlockColumns = 512;
+inline constexpr int64_t kSmallBlockColumns = 512;
 
 // An operand: element (i, j) is at data[i * row + j * column].
 struct Operand2d {
@@ -32,10 +32,10 @@ struct Operand2d {
 // Not where rows of B conflict in a cache set, nor where each line of a panel is on another page:
 // these arrive one by one.
 inline bool IsPackedAlready(const Operand2d& b, int64_t m) {
-    constexpr int64_t kFew = 128;
+    constexpr int64_t kMaxRows = 128;
     constexpr int64_t kLine = 64 / sizeof(float);
     constexpr int64_t kPage = 4096 / sizeof(float);
-    return b.column == 1 && m <= kFew && !SharesSets<float>(b.row) &&
+    return b.column == 1 && m <= kMaxRows && !HasCacheConflict<float>(b.row) &&
            (gemm_loops().f32.columns > kLine || b.row < kPage);
 }
 
@@ -83,16 +83,16 @@ struct Product {
 
 // The panels of a block of rows, of nearly equal height.
 struct RowBlock {
-    Part rows;
+    Range rows;
     int64_t n_panels;
 
     RowBlock(const Product& x, int64_t i)
         : rows{x.m, x.n_row_blocks(), i}, n_panels{CeilDiv(rows.size(), gemm_loops().f32.rows)} {}
-    Part Panel(int64_t p) const { return {rows.size(), n_panels, p}; }
+    Range Panel(int64_t p) const { return {rows.size(), n_panels, p}; }
 };
 
-inline void PackA(const Product& x, const RowBlock& block, int64_t p, const Part& q, float* to) {
-    const Part i = block.Panel(p);
+inline void PackA(const Product& x, const RowBlock& block, int64_t p, const Range& q, float* to) {
+    const Range i = block.Panel(p);
     gemm_loops().f32.pack_a(x.a.at(block.rows.begin + i.begin, q.begin), x.a.row, x.a.column,
                             i.size(), q.size(), to);
 }
@@ -100,8 +100,8 @@ inline void PackA(const Product& x, const RowBlock& block, int64_t p, const Part
 // Sums the rows of panel p of depth i, which has just been packed.
 inline void SumPanel(const Product& x, const RowBlock& block, int64_t p, int64_t i,
                      const float* panel) {
-    const Part rows = block.Panel(p);
-    gemm_loops().sum_rows(panel, rows.size(), Part{x.k, x.n_depths(), i}.size(),
+    const Range rows = block.Panel(p);
+    gemm_loops().sum_rows(panel, rows.size(), Range{x.k, x.n_depths(), i}.size(),
                           x.sums + i * x.ld_sums + block.rows.begin + rows.begin);
 }
 
@@ -111,8 +111,8 @@ inline constexpr int64_t kPackedTogether = 12;
 
 // Packs at most kPackedTogether adjacent panels of rows, not including the last one: a short panel
 // reads one row of the next panel, which tiles ignore.
-inline void PackTogether(const Product& x, const RowBlock& block, const Part& panels, const Part& q,
-                         float* to) {
+inline void PackTogether(const Product& x, const RowBlock& block, const Range& panels,
+                         const Range& q, float* to) {
     int64_t begins[kPackedTogether];
     for (int64_t p = 0; p < panels.size(); ++p) begins[p] = block.Panel(panels.begin + p).begin;
     const int64_t panel_size = kLongPanel * q.size();
@@ -128,12 +128,12 @@ inline void PackTogether(const Product& x, const RowBlock& block, const Part& pa
 // Packs all panels of a block, one after the other. Of a transposed matrix, several panels are
 // packed together: a panel takes less than a cache line of each column, and columns are too far
 // apart for the hardware prefetcher. The short panels of AVX2 don't gain by it.
-inline void PackBlockOfA(const Product& x, const RowBlock& block, const Part& q, float* to) {
+inline void PackBlockOfA(const Product& x, const RowBlock& block, const Range& q, float* to) {
     const int64_t rows = gemm_loops().f32.rows;
     int64_t p = 0;
     if (rows == kLongPanel && x.a.row == 1 && x.a.column != 1) {
         while (p < block.n_panels - 1) {
-            const Part panels{p, std::min(block.n_panels - 1, p + kPackedTogether)};
+            const Range panels{p, std::min(block.n_panels - 1, p + kPackedTogether)};
             PackTogether(x, block, panels, q, to);
             p = panels.end;
         }
@@ -141,7 +141,7 @@ inline void PackBlockOfA(const Product& x, const RowBlock& block, const Part& q,
     for (; p < block.n_panels; ++p) PackA(x, block, p, q, to + p * rows * q.size());
 }
 
-inline void PackB(const Product& x, int64_t j, int64_t end, const Part& q, float* to) {
+inline void PackB(const Product& x, int64_t j, int64_t end, const Range& q, float* to) {
     gemm_loops().f32.pack_b(x.b.at(q.begin, j), x.b.row, x.b.column, std::min(end, x.n) - j,
                             q.size(), to);
 }
@@ -155,32 +155,32 @@ class SharedPanels {
           n_panels_{n_panels},
           unit_{unit},
           most_depths_{
-              std::clamp<int64_t>(kMost / (n_panels * unit * x.most_depth()), 1, n_depths_)},
+              std::clamp<int64_t>(kMax / (n_panels * unit * x.most_depth()), 1, n_depths_)},
           panels_{most_depths_ * n_panels * unit * x.most_depth()} {}
 
     int64_t most_depths() const { return most_depths_; }
-    float* At(const Part& q, int64_t panel) const {
+    float* At(const Range& q, int64_t panel) const {
         return panels_.data() + ((q.begin - begin_) * n_panels_ + panel * q.size()) * unit_;
     }
     // Calls pack(i, q, panel, to) for all panels of depths [begin, end), on all threads; q is the
     // range of depth i.
     template <typename F>
     void Pack(int64_t begin, int64_t end, const F& pack) {
-        begin_ = Part{k_, n_depths_, begin}.begin;
+        begin_ = Range{k_, n_depths_, begin}.begin;
         const int64_t n = (end - begin) * n_panels_;
         const int64_t count = std::min<int64_t>(n, 2 * GetNumThreads());
         ParallelFor(count, [&](int64_t i) {
-            const Part part{n, count, i};
+            const Range part{n, count, i};
             for (int64_t p = part.begin; p < part.end; ++p) {
                 const int64_t depth = begin + p / n_panels_;
-                const Part q{k_, n_depths_, depth};
+                const Range q{k_, n_depths_, depth};
                 pack(depth, q, p % n_panels_, At(q, p % n_panels_));
             }
         });
     }
 
  private:
-    static constexpr int64_t kMost = 1 << 21;  // elements, unless one depth has more
+    static constexpr int64_t kMax = 1 << 21;  // elements, unless one depth has more
 
     int64_t k_;
     int64_t n_depths_;
@@ -202,19 +202,19 @@ class PanelsOfB {
                : x.n_row_blocks() == 1 && x.b.column != 1 ? Way::kJustInTime
                                                           : Way::kBlock},
           width_{std::min(
-              way_ == Way::kBlock && x.n_row_blocks() == 1 ? kFewBlockColumns : kBlockColumns,
+              way_ == Way::kBlock && x.n_row_blocks() == 1 ? kSmallBlockColumns : kBlockColumns,
               CeilDiv(x.n, columns_) * columns_)},
           own_{way_ == Way::kShared ? 0
                                     : (way_ == Way::kBlock ? width_ : columns_) * x.most_depth()} {}
 
     int64_t width() const { return width_; }  // of a block
     // Begins a block of columns [begin, end), to be multiplied with all rows.
-    void StartBlock(int64_t begin, int64_t end, const Part& q) {
+    void StartBlock(int64_t begin, int64_t end, const Range& q) {
         begin_ = begin;
         end_ = end;
         if (way_ == Way::kBlock) PackB(x_, begin, end, q, own_.data());
     }
-    TileRun<float> Panel(int64_t j, const Part& q) const {
+    TileRun<float> Panel(int64_t j, const Range& q) const {
         if (way_ == Way::kInPlace && x_.n - j >= columns_) {
             return {0, q.size(), x_.b.at(q.begin, j), x_.b.row};
         }
@@ -225,7 +225,7 @@ class PanelsOfB {
         return {0, q.size(), packed, columns_};
     }
     // Makes the tile prefetch part i of n of the panel after the one at j.
-    void AskForNext(int64_t j, const Part& q, int64_t i, int64_t n, TileRun<float>* run) const {
+    void PrefetchNext(int64_t j, const Range& q, int64_t i, int64_t n, TileRun<float>* run) const {
         j += columns_;
         if (j >= end_) return;
         if (way_ == Way::kJustInTime) {  // adjacent along k: two lines of each column
@@ -236,7 +236,7 @@ class PanelsOfB {
             run->n_next = first == q.size() ? 0 : std::min<int64_t>(columns_, x_.n - j);
             return;
         }
-        const Part rows{q.size(), n, i};
+        const Range rows{q.size(), n, i};
         run->next_row = run->b_step;
         run->next = (way_ == Way::kInPlace ? x_.b.at(q.begin, j) : Packed(j, q)) +
                     rows.begin * run->next_row;
@@ -251,7 +251,7 @@ class PanelsOfB {
         kBlock,
     };
 
-    float* Packed(int64_t j, const Part& q) const {
+    float* Packed(int64_t j, const Range& q) const {
         switch (way_) {
             case Way::kShared:
                 return shared_->At(q, j / columns_);

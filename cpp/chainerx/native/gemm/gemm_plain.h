@@ -123,11 +123,11 @@ void ThinGemm(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_row, int64_
         ThinGemm(1, m, k, b, int64_t{0}, b_row, a, a_col, a_row, c, m, accumulate);
         return;
     }
-    constexpr int64_t kColumns = 1024;  // whose sums stay in L1
-    constexpr int64_t kPart = 1 << 18;  // products between two interrupt checks
+    constexpr int64_t kColumns = 1024;   // whose sums stay in L1
+    constexpr int64_t kChunk = 1 << 18;  // products between two interrupt checks
     int64_t done = 0;
     const auto look = [&](int64_t products) {
-        if ((done += products) < kPart) return;
+        if ((done += products) < kChunk) return;
         done = 0;
         internal::CheckInterrupt();
     };
@@ -149,8 +149,8 @@ void ThinGemm(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_row, int64_
         for (int64_t j = 0; j < n; ++j) {
             const T* y = b + j * b_col;
             T sum = accumulate ? to[j] : T{};
-            for (int64_t q0 = 0; q0 < k; q0 += kPart) {
-                const int64_t q1 = std::min(k, q0 + kPart);
+            for (int64_t q0 = 0; q0 < k; q0 += kChunk) {
+                const int64_t q1 = std::min(k, q0 + kChunk);
                 if (a_col == 1 && b_row == 1) {
                     for (int64_t q = q0; q < q1; ++q) MultiplyAdd(sum, x[q], y[q]);
                 } else {

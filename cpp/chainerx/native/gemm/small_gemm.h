@@ -7,7 +7,7 @@
 namespace chainerx::native {
 
 template <typename T>
-struct SmallLoopsOf {
+struct SmallGemmLoopsOf {
     // c = a b, or c += a b: m x n elements of k products each. Element (i, q) of a is at i * a_row
     // + q * a_column, (q, j) of b at q * b_row + j, (i, j) of c at i * c_row + j.
     void (*product)(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_row, int64_t a_column,
@@ -21,12 +21,12 @@ struct SmallLoopsOf {
     void (*scale)(const T* x, T factor, T* y, int64_t n, bool add);
 };
 
-struct SmallLoops {
-    SmallLoopsOf<float> f32;
-    SmallLoopsOf<double> f64;
+struct SmallGemmLoops {
+    SmallGemmLoopsOf<float> f32;
+    SmallGemmLoopsOf<double> f64;
 
     template <typename T>
-    const SmallLoopsOf<T>& Of() const {
+    const SmallGemmLoopsOf<T>& Of() const {
         if constexpr (sizeof(T) == sizeof(float)) {
             return f32;
         } else {
@@ -35,6 +35,6 @@ struct SmallLoops {
     }
 };
 
-const SmallLoops& small_gemm_loops();
+const SmallGemmLoops& small_gemm_loops();
 
 }  // namespace chainerx::native

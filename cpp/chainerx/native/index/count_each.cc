@@ -14,7 +14,7 @@ namespace {
 // Several tables of counters, so that equal neighbors don't wait for each other; used as long as
 // all tables stay in cache.
 constexpr int64_t kWays = 4;
-constexpr int64_t kManyCounters = 4096;
+constexpr int64_t kMaxCounters = 4096;
 
 template <typename T>
 [[noreturn]] CX_COLD void FailAt(const char* op, const T* x, int64_t i, int64_t length) {
@@ -51,17 +51,17 @@ void CountPart(const char* op, const T* x, int64_t begin, int64_t end, int64_t l
 
 template <typename T>
 void CountAll(const char* op, const T* x, int64_t n, int64_t length, int64_t* out) {
-    constexpr int64_t kPiece = 1 << 18;
+    constexpr int64_t kGrain = 1 << 18;
     constexpr int64_t kMaxPieces = 16;
     std::fill_n(out, length, int64_t{0});
     // Clearing and summing the tables must be cheap.
-    const int64_t rows = length <= std::min(kManyCounters, n / (4 * kWays)) ? kWays : 1;
+    const int64_t rows = length <= std::min(kMaxCounters, n / (4 * kWays)) ? kWays : 1;
     if (rows == 1) {
-        InParts(n,
-                [&](int64_t begin, int64_t end) { CountPart<1>(op, x, begin, end, length, out); });
+        ForChunks(
+            n, [&](int64_t begin, int64_t end) { CountPart<1>(op, x, begin, end, length, out); });
         return;
     }
-    const int64_t piece = std::max(kPiece, CeilDiv(n, kMaxPieces));
+    const int64_t piece = std::max(kGrain, CeilDiv(n, kMaxPieces));
     const int64_t pieces = CeilDiv(n, piece);
     const int64_t size = kWays * length;
     const Scratch<int64_t> counters{pieces * size};
@@ -69,7 +69,7 @@ void CountAll(const char* op, const T* x, int64_t n, int64_t length, int64_t* ou
         int64_t* part = counters.data() + k * size;
         std::fill_n(part, size, int64_t{0});
         const int64_t first = k * piece;
-        InParts(std::min(piece, n - first), [&](int64_t begin, int64_t end) {
+        ForChunks(std::min(piece, n - first), [&](int64_t begin, int64_t end) {
             CountPart<kWays>(op, x, first + begin, first + end, length, part);
         });
     });
@@ -95,7 +95,7 @@ void SumEach(const char* op, const Array& numbers, const Array& weights, const A
         const auto* x = reinterpret_cast<const T*>(numbers.raw_data());
         VisitDtype(weights.dtype(), [&]<typename W>() {
             const auto* w = reinterpret_cast<const W*>(weights.raw_data());
-            InParts(numbers.GetTotalSize(), [&](int64_t begin, int64_t end) {
+            ForChunks(numbers.GetTotalSize(), [&](int64_t begin, int64_t end) {
                 for (int64_t i = begin; i < end; ++i) {
                     const auto at = static_cast<uint64_t>(static_cast<int64_t>(x[i]));
                     if (at >= static_cast<uint64_t>(length)) [[unlikely]]

@@ -22,8 +22,9 @@ constexpr int64_t kParallel = 64 * 1024;  // elements per chunk of a thread
 // on AMD's Zen 4 (take and x[i] in benchmarks/indexing.py).
 constexpr int64_t kNearBytes = 512 * 1024;
 constexpr int64_t kIndicesAhead = 64;
-// Prefetches an item; any index is allowed, since nothing is read. Always inlined, see AskForLater.
-[[gnu::always_inline]] inline void AskForItem(const void* base, int64_t stride, int64_t index) {
+// Prefetches an item; any index is allowed, since nothing is read. Always inlined, see
+// PrefetchAhead.
+[[gnu::always_inline]] inline void PrefetchItem(const void* base, int64_t stride, int64_t index) {
     const auto offset = static_cast<uintptr_t>(index) * static_cast<uintptr_t>(stride);
     __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(base) + offset));
 }
@@ -107,7 +108,7 @@ struct Plan {
     int64_t run{1};
     int64_t run_x{0};
     int64_t run_y{0};
-    Walk<2> rest;  // iterates over outer positions
+    StridedIterator<2> rest;  // iterates over outer positions
 
     Plan(const char* op, const Array& x, int8_t axis, const Array& indices, IndexBoundsMode mode,
          const Array& y, bool is_one = false)
@@ -154,7 +155,7 @@ struct Plan {
         for (; begin < end; begin += kChunk) {
             const int64_t count = std::min(kChunk, end - begin);
             const int64_t* resolved = Resolve(indices, begin, count, bound, buffer);
-            Cursor<2> at{rest, outer_begin};
+            StridedCursor<2> at{rest, outer_begin};
             for (int64_t o = outer_begin; o < outer_end; ++o, at.Advance(1)) {
                 f(at.p[0], at.p[1] + begin * axis_y, resolved, count);
                 work += count * run;

@@ -44,7 +44,7 @@ template <int64_t kAhead, typename T>
         const auto i = static_cast<uint64_t>(indices[begin]);
         if (i >= n) [[unlikely]]
             break;
-        if constexpr (kAhead != 0) AskForItem(from, sizeof(T), indices[begin + kAhead]);
+        if constexpr (kAhead != 0) PrefetchItem(from, sizeof(T), indices[begin + kAhead]);
         to[begin] = from[i];
     }
     return begin;
@@ -53,23 +53,23 @@ template <int64_t kAhead, typename T>
 // Gathers `count` rows of `nbytes` at arbitrary indices.
 void CopyRows(const char* from, int64_t stride, const int64_t* rows, int64_t count, int64_t nbytes,
               char* to, int64_t to_stride) {
-    constexpr int64_t kAhead = 8;           // rows in flight
-    constexpr int64_t kLine = 64;           // bytes
-    constexpr int64_t kPart = 16;           // bytes per move
-    constexpr int64_t kInline = 8 * kPart;  // above, memcpy is as fast
+    constexpr int64_t kAhead = 8;                // rows in flight
+    constexpr int64_t kLine = 64;                // bytes
+    constexpr int64_t kMoveBytes = 16;           // bytes per move
+    constexpr int64_t kInline = 8 * kMoveBytes;  // above, memcpy is as fast
     const int64_t fetched = std::min(nbytes, 4 * kLine);
     const auto prefetch = [&](int64_t j) {
         const char* p = from + rows[j] * stride;
         for (int64_t k = 0; k < fetched; k += kLine) __builtin_prefetch(p + k);
     };
-    const bool by_parts = nbytes % kPart == 0 && nbytes <= kInline;
+    const bool by_parts = nbytes % kMoveBytes == 0 && nbytes <= kInline;
     for (int64_t j = 0; j < std::min(count, kAhead); ++j) prefetch(j);
     for (int64_t j = 0; j < count; ++j) {
         if (j + kAhead < count) prefetch(j + kAhead);
         const char* p = from + rows[j] * stride;
         char* q = to + j * to_stride;
         if (by_parts) {
-            for (int64_t k = 0; k < nbytes; k += kPart) std::memcpy(q + k, p + k, kPart);
+            for (int64_t k = 0; k < nbytes; k += kMoveBytes) std::memcpy(q + k, p + k, kMoveBytes);
         } else {
             CopyBytes(q, p, nbytes);
         }
@@ -79,25 +79,26 @@ void CopyRows(const char* from, int64_t stride, const int64_t* rows, int64_t cou
 // Gathers a few indices at many positions: index by index, and for each of them all positions that
 // fit in L1. Returns false, and does nothing, if there are many indices or few positions.
 bool TryTakeFew(const Plan& plan, int64_t item_size) {
-    constexpr int64_t kFew = 32;
-    constexpr int64_t kMany = 16;
-    constexpr int64_t kLongestRun = 256;  // bytes
+    constexpr int64_t kMaxIndices = 32;
+    constexpr int64_t kMinPositions = 16;
+    constexpr int64_t kMaxRunBytes = 256;  // bytes
     constexpr int64_t kChunkBytes = 8192;
-    const Walk<2>& rest = plan.rest;
+    const StridedIterator<2>& rest = plan.rest;
     const int64_t nbytes = plan.run * item_size;
-    if (plan.n > kFew || rest.ndim == 0 || rest.run_length() < kMany) return false;
-    if (plan.run != 1 && (plan.run_x != item_size || nbytes > kLongestRun)) return false;
+    if (plan.n > kMaxIndices || rest.ndim == 0 || rest.run_length() < kMinPositions) return false;
+    if (plan.run != 1 && (plan.run_x != item_size || nbytes > kMaxRunBytes)) return false;
     int64_t buffer[kChunk];
     const int64_t* at = Resolve(plan.indices, 0, plan.n, plan.bound, buffer);
     const int64_t length = rest.run_length();
-    const int64_t chunk = std::min(length, std::max(kMany, kChunkBytes / (plan.n * nbytes)));
+    const int64_t chunk =
+        std::min(length, std::max(kMinPositions, kChunkBytes / (plan.n * nbytes)));
     const int64_t chunks = CeilDiv(length, chunk);
     const int64_t group = CeilDiv(kParallel, chunk * plan.n * plan.run);
     const int64_t count = plan.outer / length * chunks;
     ParallelFor(CeilDiv(count, group), [&](int64_t g) {
         for (int64_t i = g * group; i < std::min(count, (g + 1) * group); ++i) {
             const int64_t begin = i % chunks * chunk;
-            const Cursor<2> cursor{rest, i / chunks * length + begin};
+            const StridedCursor<2> cursor{rest, i / chunks * length + begin};
             for (int64_t j = 0; j < plan.n; ++j) {
                 CopyRuns(cursor.p[1] + j * plan.axis_y, rest.run_stride(1),
                          cursor.p[0] + at[j] * plan.axis_x, rest.run_stride(0),

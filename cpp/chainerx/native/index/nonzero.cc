@@ -22,7 +22,7 @@ const uint8_t* MaskOf(const Array& x) { return reinterpret_cast<const uint8_t*>(
 void NonzeroCount(const Array& x, const Array& count) {
     const uint8_t* p = MaskOf(x);
     int64_t total = 0;
-    InParts(x.GetTotalSize(), [&](int64_t begin, int64_t end) {
+    ForChunks(x.GetTotalSize(), [&](int64_t begin, int64_t end) {
         total += compress_loops().count(p + begin, end - begin);
     });
     *reinterpret_cast<int64_t*>(count.raw_data()) = total;
@@ -33,7 +33,7 @@ CX_NATIVE_KERNEL(NonzeroCount)
 // their number.
 int64_t FindTrue(const uint8_t* p, int64_t n, int64_t* to, int64_t room) {
     int64_t found = 0;
-    InParts(n, [&](int64_t begin, int64_t end) {
+    ForChunks(n, [&](int64_t begin, int64_t end) {
         found += compress_loops().places(p + begin, end - begin, begin, to + found, room - found);
     });
     return found;
@@ -72,7 +72,7 @@ void Compress(const Array& x, const Array& mask, const Array& out) {
     const uint8_t* p = MaskOf(mask);
     const Scratch<int64_t> ends{blocks};
     const auto part = [&](int64_t block) {
-        return Part{block * kBlock, std::min(n, (block + 1) * kBlock)};
+        return Range{block * kBlock, std::min(n, (block + 1) * kBlock)};
     };
     if (blocks > 1) {
         ParallelFor(blocks, [&](int64_t block) {

@@ -58,7 +58,7 @@ int64_t WriteChecked(const Items& items, const void* indices, int64_t j, int64_t
         const auto i = static_cast<uint64_t>(static_cast<int64_t>(at[j]));
         if (i >= n) [[unlikely]]
             break;
-        if constexpr (kPrefetches) AskForItem(x, axis_x, at[j + kIndicesAhead]);
+        if constexpr (kPrefetches) PrefetchItem(x, axis_x, at[j + kIndicesAhead]);
         F{}(*reinterpret_cast<T*>(x + static_cast<int64_t>(i) * axis_x),
             *reinterpret_cast<const T*>(y + j * axis_y));
     }

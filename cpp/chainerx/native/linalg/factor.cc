@@ -33,7 +33,7 @@ void ForMatrices(int64_t count, int64_t n, const F& f) {
     }
     const int64_t group = CeilDiv(int64_t{1} << 16, n * n * n + 1);
     ParallelFor(CeilDiv(count, group), [&](int64_t g) {
-        const Part part{g * group, std::min(count, (g + 1) * group)};
+        const Range part{g * group, std::min(count, (g + 1) * group)};
         for (int64_t i = part.begin; i < part.end; ++i) f(i);
     });
 }

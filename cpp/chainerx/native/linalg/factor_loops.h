@@ -11,9 +11,9 @@ inline constexpr int64_t kFactorWidth = 16;
 
 // Work space of `lu`, in elements, for m rows.
 constexpr int64_t FactorWork(int64_t m) {
-    constexpr int64_t kMostLanes = 16;
+    constexpr int64_t kMaxLanes = 16;
     constexpr int64_t kApart = 16;  // avoids cache-set conflicts between columns
-    return kFactorWidth * ((m + kMostLanes - 1) / kMostLanes * kMostLanes + kApart);
+    return kFactorWidth * ((m + kMaxLanes - 1) / kMaxLanes * kMaxLanes + kApart);
 }
 
 template <typename T>

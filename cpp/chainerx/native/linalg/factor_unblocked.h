@@ -72,9 +72,9 @@ struct Narrow {
         Loops().upper(m, n, a, lda, b, ldb);
     }
     static void Lu(int64_t m, int64_t n, T* a, int64_t lda, int64_t* pivots) {
-        constexpr int64_t kFew = 16;
+        constexpr int64_t kMaxRows = 16;
         constexpr int64_t kOnStack = 64;
-        if (m <= kFew) {
+        if (m <= kMaxRows) {
             FactorFewLu(m, n, a, lda, pivots);
         } else if (m <= kOnStack) {
             alignas(64) T work[FactorWork(kOnStack)];

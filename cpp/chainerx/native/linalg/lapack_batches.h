@@ -28,8 +28,8 @@ const LapackRoutines<T>& Lapack(const char* op) {
 
 // Converts to LAPACK's integer. The work space may be several times the square of a matrix.
 inline int ToInt(const char* op, int64_t m, int64_t n) {
-    constexpr int64_t kMost = 20'000;
-    if (std::min(m, n) > kMost || std::max(m, n) > INT_MAX / 8) {
+    constexpr int64_t kMax = 20'000;
+    if (std::min(m, n) > kMax || std::max(m, n) > INT_MAX / 8) {
         throw DimensionError{
             op, ": a has matrices of ", m, " x ", n, ", which 32-bit integers of LAPACK can't do"};
     }

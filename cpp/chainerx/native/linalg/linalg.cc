@@ -151,7 +151,7 @@ bool TryMatmul(const Array& x1, const Array& x2, const Array& out, bool accumula
 }
 
 // 16-bit floats are summed in float32, and rounded once.
-Dtype WideDtype(Dtype dtype) { return IsFloat(dtype) ? Dtype::kFloat32 : Dtype::kUInt32; }
+Dtype UpcastDtype(Dtype dtype) { return IsFloat(dtype) ? Dtype::kFloat32 : Dtype::kUInt32; }
 
 // x[..., begin:end, ...] along an axis.
 Array SliceOf(const Array& x, int8_t axis, int64_t begin, int64_t end) {
@@ -162,10 +162,10 @@ Array SliceOf(const Array& x, int8_t axis, int64_t begin, int64_t end) {
 
 // Upcasts: out = x1 x2 + bias (of the shape of out, or null). The longer operand and the result are
 // upcast in slices that fit in cache.
-void WideMatmul(const Array& x1, const Array& x2, const Array* bias, const Array& out) {
+void UpcastMatmul(const Array& x1, const Array& x2, const Array* bias, const Array& out) {
     constexpr int64_t kSlice = int64_t{1} << 20;  // elements
-    constexpr int64_t kShortest = 128;
-    const Dtype wide = WideDtype(out.dtype());
+    constexpr int64_t kMinSlice = 128;
+    const Dtype wide = UpcastDtype(out.dtype());
     const int8_t rows = out.ndim() - 2;
     const int8_t columns = out.ndim() - 1;
     // Slices either the batch or the longer side of a single matrix.
@@ -180,13 +180,13 @@ void WideMatmul(const Array& x1, const Array& x2, const Array* bias, const Array
     const bool cuts_x2 = is_cut(x2, rows);
     const int64_t n =
         (cuts_x1 ? x1.GetTotalSize() : 0) + (cuts_x2 ? x2.GetTotalSize() : 0) + out.GetTotalSize();
-    const int64_t least = rows > 0 ? 1 : kShortest;
+    const int64_t least = rows > 0 ? 1 : kMinSlice;
     const int64_t count = std::clamp<int64_t>(n / kSlice, 1, std::max<int64_t>(length / least, 1));
     const Array whole1 = cuts_x1 ? x1 : CopyMatrices(x1, wide);
     const Array whole2 = cuts_x2 ? x2 : CopyMatrices(x2, wide);
     for (int64_t i = 0; i < count; ++i) {
         internal::CheckInterrupt();
-        const Part part{length, count, i};
+        const Range part{length, count, i};
         const auto cut = [&](const Array& x) { return SliceOf(x, axis, part.begin, part.end); };
         const Array to = cut(out);
         const Array y = EmptyUnchecked(to.shape(), wide, out.device());
@@ -201,7 +201,7 @@ void WideMatmul(const Array& x1, const Array& x2, const Array* bias, const Array
 
 void Matmul(const Array& x1, const Array& x2, const Array& out) {
     if (!TryMatmul(x1, x2, out, false)) [[unlikely]]
-        WideMatmul(x1, x2, nullptr, out);
+        UpcastMatmul(x1, x2, nullptr, out);
 }
 CX_NATIVE_KERNEL(Matmul)
 
@@ -235,27 +235,27 @@ void Vecdot(const Array& x1, const Array& x2, const Array& out) {
         const Strides strides{x.strides().begin(), x.strides().begin() + last};
         return internal::MakeView(x, shape, strides, x.raw_data());
     };
-    Walk<3> walk{AxisOrder::kGiven, without_last(x1), without_last(x2), out};
-    if (walk.total == 0) return;
-    walk.EnsureAxis();
-    const int64_t run = walk.run_length();
+    StridedIterator<3> iter{AxisOrder::kGiven, without_last(x1), without_last(x2), out};
+    if (iter.total == 0) return;
+    iter.EnsureAxis();
+    const int64_t run = iter.run_length();
     const int64_t size = out.GetItemSize();
     const auto dots = [&]<typename T>(const char* a, const char* b, char* y, int64_t count) {
         if constexpr (std::is_floating_point_v<T>) {
             small_gemm_loops().Of<T>().dots(
-                count, k, reinterpret_cast<const T*>(a), walk.run_stride(0) / size,
-                reinterpret_cast<const T*>(b), walk.run_stride(1) / size, reinterpret_cast<T*>(y),
-                walk.run_stride(2) / size);
+                count, k, reinterpret_cast<const T*>(a), iter.run_stride(0) / size,
+                reinterpret_cast<const T*>(b), iter.run_stride(1) / size, reinterpret_cast<T*>(y),
+                iter.run_stride(2) / size);
         } else {
-            PlainDots<T>(count, k, a, walk.run_stride(0), b, walk.run_stride(1), y,
-                         walk.run_stride(2));
+            PlainDots<T>(count, k, a, iter.run_stride(0), b, iter.run_stride(1), y,
+                         iter.run_stride(2));
         }
     };
     const int64_t block = std::max<int64_t>(1, kWork / std::max<int64_t>(k, 1));
     const int64_t blocks = CeilDiv(run, block);
-    ParallelFor(walk.total / run * blocks, [&](int64_t i) {
-        const Part part{i % blocks * block, std::min(run, (i % blocks + 1) * block)};
-        const Cursor<3> at{walk, i / blocks * run + part.begin};
+    ParallelFor(iter.total / run * blocks, [&](int64_t i) {
+        const Range part{i % blocks * block, std::min(run, (i % blocks + 1) * block)};
+        const StridedCursor<3> at{iter, i / blocks * run + part.begin};
         const auto run_dots = [&]<typename T>() {
             dots.template operator()<T>(at.p[0], at.p[1], at.p[2], part.size());
         };
@@ -291,7 +291,7 @@ bool TryLinear(const Array& x, const Array& wt, const Array& b, const Array& out
 }
 
 // The transposed matrix.
-Array Turned(const Array& w) {
+Array Transposed(const Array& w) {
     return internal::MakeView(w, Shape{w.shape()[1], w.shape()[0]},
                               Strides{w.strides()[1], w.strides()[0]}, w.raw_data());
 }
@@ -299,29 +299,29 @@ Array Turned(const Array& w) {
 // Otherwise the bias is written first and the product accumulated, which saves a second pass over
 // `out`.
 void Linear(const Array& x, const Array& w, const Array& b, const Array& out) {
-    const Array wt = Turned(w);
+    const Array wt = Transposed(w);
     const Strides rows{0, b.strides()[0]};
     const Array bias = internal::MakeView(b, out.shape(), rows, b.raw_data());
-    const Dtype wide = out.GetItemSize() < 4 ? WideDtype(out.dtype()) : out.dtype();
+    const Dtype wide = out.GetItemSize() < 4 ? UpcastDtype(out.dtype()) : out.dtype();
     if (wide == out.dtype()) {
         if (TryLinear(x, wt, b, out, false)) return;
         CallOn<kernels::AsType>(out.device(), bias, out);
         TryMatmul(x, wt, out, true);
         return;
     }
-    WideMatmul(x, wt, &bias, out);
+    UpcastMatmul(x, wt, &bias, out);
 }
 CX_NATIVE_KERNEL(Linear)
 
 void RectifiedLinear(const Array& x, const Array& w, const Array& b, const Array& out) {
-    if (TryLinear(x, Turned(w), b, out, true)) return;
+    if (TryLinear(x, Transposed(w), b, out, true)) return;
     Linear(x, w, b, out);
     CallOn<kernels::Rectify>(out.device(), out, out);
 }
 CX_NATIVE_KERNEL(RectifiedLinear)
 
 void LinearParamGrad(const Array& gy, const Array& x, const Array& gw, const Array& gb) {
-    const Array gyt = Turned(gy);
+    const Array gyt = Transposed(gy);
     Layout lg;
     Layout lx;
     if (gw.dtype() == Dtype::kFloat32 && FindLayout(gyt, &lg) && FindLayout(x, &lx)) {

@@ -62,7 +62,7 @@ CtcPath CtcTargets::PathOf(int64_t row, int64_t blank) const {
 namespace {
 
 template <typename F>
-void VisitWide(Dtype dtype, const F& f) {
+void VisitUpcast(Dtype dtype, const F& f) {
     if (dtype == Dtype::kFloat64) {
         f.template operator()<double>(lattice_loops().f64);
     } else {
@@ -174,7 +174,7 @@ class Lattice {
 void Ctc(const Array& x, const Array& t, const Array& input_length, const Array& label_length,
          int64_t blank, const Array& loss, const Array& stats) {
     if (IsHalf(x)) {
-        RunWide(loss, [&](const Array& wide) {
+        RunUpcast(loss, [&](const Array& wide) {
             Ctc(ToFloat32(x), t, input_length, label_length, blank, wide, stats);
         });
         return;
@@ -182,7 +182,7 @@ void Ctc(const Array& x, const Array& t, const Array& input_length, const Array&
     const CtcTargets targets{x, t, input_length, label_length};
     const int64_t rows = x.shape()[1];
     const int64_t classes = x.shape()[2];
-    VisitWide(x.dtype(), [&]<typename T>(const LatticeLoops<T>& loops) {
+    VisitUpcast(x.dtype(), [&]<typename T>(const LatticeLoops<T>& loops) {
         ParallelFor(x.shape()[0], [&](int64_t step) {
             softmax_loops().Of<T>().stats(Data<T>(x) + step * rows * classes, rows, classes,
                                           Data<T>(stats) + 2 * step * rows);
@@ -226,7 +226,7 @@ void SubtractPosteriors(const LatticeLoops<T>& loops, const CtcPath& path, const
 void CtcGrad(const Array& x, const Array& t, const Array& input_length, const Array& label_length,
              int64_t blank, const Array& stats, const Array& gy, const Array& gx) {
     if (IsHalf(x)) {
-        RunWide(gx, [&](const Array& wide) {
+        RunUpcast(gx, [&](const Array& wide) {
             CtcGrad(ToFloat32(x), t, input_length, label_length, blank, stats, ToFloat32(gy), wide);
         });
         return;
@@ -234,7 +234,7 @@ void CtcGrad(const Array& x, const Array& t, const Array& input_length, const Ar
     const CtcTargets targets{x, t, input_length, label_length};
     const int64_t rows = x.shape()[1];
     const int64_t classes = x.shape()[2];
-    VisitWide(x.dtype(), [&]<typename T>(const LatticeLoops<T>& loops) {
+    VisitUpcast(x.dtype(), [&]<typename T>(const LatticeLoops<T>& loops) {
         ParallelFor(x.shape()[0], [&](int64_t step) {
             const int64_t first = step * rows;
             T* to = Data<T>(gx) + first * classes;

@@ -19,22 +19,18 @@ namespace {
 constexpr double kNone = -std::numeric_limits<double>::infinity();
 
 // A dual number: a value and its tangent. The tangent of log(0) is 0.
-struct Moving {
+struct Dual {
     double value{kNone};
     double change{0};
 };
 
-Moving operator+(const Moving& a, const Moving& b) {
-    return {a.value + b.value, a.change + b.change};
-}
-Moving operator-(const Moving& a, const Moving& b) {
-    return {a.value - b.value, a.change - b.change};
-}
+Dual operator+(const Dual& a, const Dual& b) { return {a.value + b.value, a.change + b.change}; }
+Dual operator-(const Dual& a, const Dual& b) { return {a.value - b.value, a.change - b.change}; }
 
 // logsumexp of numbers that are added one by one.
 class LogSum {
  public:
-    void Add(const Moving& x) {
+    void Add(const Dual& x) {
         if (x.value == kNone) return;
         if (x.value > max_) {
             const double scale = std::exp(max_ - x.value);
@@ -46,7 +42,7 @@ class LogSum {
         sum_ += e;
         weighted_ += e * x.change;
     }
-    Moving Get() const {
+    Dual Get() const {
         if (sum_ == 0) return {};
         return {max_ + std::log(sum_), weighted_ / sum_};
     }
@@ -58,16 +54,16 @@ class LogSum {
 };
 
 // The tangent of exp(x).
-double ChangeOfExp(const Moving& x) { return std::exp(x.value) * x.change; }
+double ChangeOfExp(const Dual& x) { return std::exp(x.value) * x.change; }
 
 // The rows of one example: (steps, width) each.
 struct Table {
     int64_t width;
-    std::vector<Moving> values;
+    std::vector<Dual> values;
 
     Table(int64_t steps, int64_t width)
         : width{width}, values(static_cast<size_t>(steps * width)) {}
-    Moving& At(int64_t t, int64_t s) { return values[static_cast<size_t>(t * width + s)]; }
+    Dual& At(int64_t t, int64_t s) { return values[static_cast<size_t>(t * width + s)]; }
 };
 
 // Computes log alpha, or log beta unless `is_forward`. Both include a step's emission in its row.
@@ -127,9 +123,9 @@ void Along(const CtcPath& path, const Array& x, const Array& v, double gy, int64
         }
         LogSum sum;
         for (int64_t s = 0; s < path.size(); ++s) {
-            Moving& joined = before.At(t, s);
+            Dual& joined = before.At(t, s);
             joined = emissions.At(t, s).value == kNone
-                         ? Moving{}
+                         ? Dual{}
                          : joined + (after.At(t, s) - emissions.At(t, s));
             sum.Add(joined);
         }
@@ -149,7 +145,7 @@ void CtcGradAlong(const Array& x, const Array& t, const Array& input_length,
                   const Array& label_length, int64_t blank, const Array& gy, const Array& v,
                   const Array& out) {
     if (IsHalf(x)) {
-        RunWide(out, [&](const Array& wide) {
+        RunUpcast(out, [&](const Array& wide) {
             CtcGradAlong(ToFloat32(x), t, input_length, label_length, blank, ToFloat32(gy),
                          ToFloat32(v), wide);
         });

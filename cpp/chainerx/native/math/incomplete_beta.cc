@@ -84,7 +84,7 @@ double BetaFraction(double a, double b, double x) {
     if (std::abs(d) < kTiny) d = kTiny;
     d = 1 / d;
     double f = d;
-    for (int m = 1; m < kMostTerms; ++m) {
+    for (int m = 1; m < kMaxTerms; ++m) {
         const double end = a + 2 * m;
         double step = 1;
         for (const double term :

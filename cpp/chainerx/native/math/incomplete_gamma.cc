@@ -74,7 +74,7 @@ double GammaTail(double a, double x) {
 double GammaSeriesSum(double a, double x) {
     double term = 1;
     double sum = 1;
-    for (int k = 1; k < kMostTerms && term > kEpsilon / 4 * sum; ++k) {
+    for (int k = 1; k < kMaxTerms && term > kEpsilon / 4 * sum; ++k) {
         term *= x / (a + k);
         sum += term;
     }
@@ -95,7 +95,7 @@ double GammaFraction(double a, double x) {
     double c = 1 / kTiny;
     double d = 1 / b;
     double y = d;
-    for (int k = 1; k < kMostTerms; ++k) {
+    for (int k = 1; k < kMaxTerms; ++k) {
         const double an = -k * (k - a);
         b += 2;
         d = an * d + b;
@@ -115,7 +115,7 @@ double GammaFraction(double a, double x) {
 double GammaAboveSmall(double a, double x) {
     double factor = 1;
     double sum = 0;
-    for (int k = 1; k < kMostTerms; ++k) {
+    for (int k = 1; k < kMaxTerms; ++k) {
         factor *= -x / k;
         const double term = factor / (a + k);
         sum += term;

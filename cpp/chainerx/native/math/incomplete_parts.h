@@ -16,7 +16,7 @@ inline constexpr double kTwoPi = 6.283185307179586477;
 // From here on Stirling's series has full precision, and tails are integrated.
 inline constexpr double kLargeExponent = 20;
 inline constexpr double kNone = 1e-290;  // an exponent that counts as 0
-inline constexpr int kMostTerms = 10000;
+inline constexpr int kMaxTerms = 10000;
 
 // Not std::lgamma, which writes the sign to a global variable.
 inline double LogGamma(double x) {
@@ -158,7 +158,7 @@ template <typename Ratio, typename LogSlope>
 double SeriesSlope(double factor, double log_slope, const Ratio& ratio, const LogSlope& slope) {
     double term = 1;
     double sum = log_slope;
-    for (int k = 1; k < kMostTerms && term > kEpsilon / 16; ++k) {
+    for (int k = 1; k < kMaxTerms && term > kEpsilon / 16; ++k) {
         term *= ratio(k);
         log_slope += slope(k);
         sum += term * log_slope;

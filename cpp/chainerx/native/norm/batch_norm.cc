@@ -98,12 +98,12 @@ void UpdateRunning(const Array& running, const double* statistics, double decay,
 // `statistics` may be null.
 void Normalize(const Array& x, const Array& gamma, const Array& beta, double eps, const Array& y,
                const Array& mean, const Array& inv_std, double* statistics) {
-    if (RunWide(y, [&](const Array& wide) {
+    if (RunUpcast(y, [&](const Array& wide) {
             Normalize(ToFloat32(x), gamma, beta, eps, wide, mean, inv_std, statistics);
         })) {
         return;
     }
-    VisitWide(x.dtype(), [&]<typename T>(const NormalizationLoops<T>& loops) {
+    VisitUpcast(x.dtype(), [&]<typename T>(const NormalizationLoops<T>& loops) {
         const ChannelShape shape = ShapeOf(x);
         Forward<T> op{
             {loops, Data<T>(x), Data<T>(y)},    Data<T>(gamma), Data<T>(beta),    eps,
@@ -186,12 +186,12 @@ struct Backward {
 
 void BatchNormGrad(const Array& x, const Array& gamma, const Array& mean, const Array& inv_std,
                    const Array& gy, const Array& gx, const Array& ggamma, const Array& gbeta) {
-    if (RunWide(gx, IsHalf(x), [&](const Array& wide) {
+    if (RunUpcast(gx, IsHalf(x), [&](const Array& wide) {
             BatchNormGrad(ToFloat32(x), gamma, mean, inv_std, ToFloat32(gy), wide, ggamma, gbeta);
         })) {
         return;
     }
-    VisitWide(x.dtype(), [&]<typename T>(const NormalizationLoops<T>& loops) {
+    VisitUpcast(x.dtype(), [&]<typename T>(const NormalizationLoops<T>& loops) {
         const ChannelShape shape = ShapeOf(x);
         Backward<T> op{loops,
                        Data<T>(x),
@@ -232,12 +232,12 @@ struct Fixed : Writer<T> {
 
 void FixedBatchNorm(const Array& x, const Array& gamma, const Array& beta, const Array& mean,
                     const Array& var, double eps, const Array& y) {
-    if (RunWide(y, [&](const Array& wide) {
+    if (RunUpcast(y, [&](const Array& wide) {
             FixedBatchNorm(ToFloat32(x), gamma, beta, mean, var, eps, wide);
         })) {
         return;
     }
-    VisitWide(x.dtype(), [&]<typename T>(const NormalizationLoops<T>& loops) {
+    VisitUpcast(x.dtype(), [&]<typename T>(const NormalizationLoops<T>& loops) {
         Fixed<T> op{{loops, Data<T>(x), Data<T>(y)},
                     Data<T>(gamma),
                     Data<T>(beta),

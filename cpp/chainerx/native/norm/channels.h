@@ -53,18 +53,18 @@ class ChannelRun {
     static constexpr int kSums = Op::kSums;
     static constexpr int kParams = Op::kParams;
     static constexpr int64_t kLongRun = 16;
-    static constexpr int64_t kPiece = 1 << 16;      // elements worth a thread
+    static constexpr int64_t kGrain = 1 << 16;      // elements worth a thread
     static constexpr int64_t kSmallTask = 1 << 14;  // minimum elements of a task
     static constexpr int64_t kCached = 1 << 17;     // elements that stay in a cache
     // maximum elements of a task, for the sake of Ctrl-C
     static constexpr int64_t kLargeTask = 1 << 20;
-    static constexpr int64_t kManyTasks = 64;  // tasks that are enough for all threads
-    static constexpr int64_t kGroup = 64;      // maximum channels of one task
-    static constexpr int64_t kTile = 128;      // columns
-    static constexpr int64_t kRows = 64;       // rows whose columns are summed in T
+    static constexpr int64_t kEnoughTasks = 64;  // tasks that are enough for all threads
+    static constexpr int64_t kGroup = 64;        // maximum channels of one task
+    static constexpr int64_t kTile = 128;        // columns
+    static constexpr int64_t kRows = 64;         // rows whose columns are summed in T
 
     static bool IsTask(int64_t elements, int64_t tasks) {
-        return elements <= kCached || (elements <= kLargeTask && tasks >= kManyTasks);
+        return elements <= kCached || (elements <= kLargeTask && tasks >= kEnoughTasks);
     }
 
     void RunRuns() {
@@ -94,23 +94,23 @@ class ChannelRun {
     // Splits each channel into several chunks.
     void RunPieces() {
         const auto [n, c, s] = shape_;
-        const int64_t images = std::max<int64_t>(1, kPiece / s);
-        const int64_t cuts = CeilDiv(s, kPiece);  // of one image
+        const int64_t images = std::max<int64_t>(1, kGrain / s);
+        const int64_t cuts = CeilDiv(s, kGrain);  // of one image
         const int64_t pieces = CeilDiv(n, images) * cuts;
         const auto for_pieces = [&](const auto& f) {
             ParallelFor(c * pieces, [&](int64_t task) {
                 const int64_t channel = task / pieces;
                 const int64_t piece = task % pieces;
                 const int64_t image = piece / cuts * images;
-                const int64_t begin = piece % cuts * kPiece;
+                const int64_t begin = piece % cuts * kGrain;
                 f(task, channel, (image * c + channel) * s + begin, std::min(images, n - image),
-                  cuts == 1 ? s : std::min(kPiece, s - begin));
+                  cuts == 1 ? s : std::min(kGrain, s - begin));
             });
         };
         const auto length_of = [&](int64_t piece) {
             const int64_t image = piece / cuts * images;
-            const int64_t begin = piece % cuts * kPiece;
-            return std::min(images, n - image) * (cuts == 1 ? s : std::min(kPiece, s - begin));
+            const int64_t begin = piece % cuts * kGrain;
+            return std::min(images, n - image) * (cuts == 1 ? s : std::min(kGrain, s - begin));
         };
         const auto sums = Doubles(c * pieces * kSums);
         for_pieces(
@@ -179,7 +179,7 @@ class ChannelRun {
         const int64_t period = images * image;
         const int64_t rows = n / images;
         const int64_t rest = n % images * image;  // columns of the last, partial row
-        const int64_t block = CeilDiv(CeilDiv(kPiece, period), kRows) * kRows;
+        const int64_t block = CeilDiv(CeilDiv(kGrain, period), kRows) * kRows;
         const int64_t blocks = CeilDiv(rows, block);
 
         const std::unique_ptr<T[]> centers = Spread(op_.Centers(), 1, period);

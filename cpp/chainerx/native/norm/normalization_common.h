@@ -10,7 +10,7 @@ namespace chainerx::native {
 
 // Calls f<T>(loops) for the compute type, float or double.
 template <typename F>
-void VisitWide(Dtype dtype, const F& f) {
+void VisitUpcast(Dtype dtype, const F& f) {
     const NormalizationIsaLoops& loops = normalization_loops();
     if (dtype == Dtype::kFloat64) {
         f.template operator()<double>(loops.f64);

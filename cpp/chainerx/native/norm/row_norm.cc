@@ -18,12 +18,12 @@ CX_DISPATCH(normalization, NormalizationIsaLoops)
 
 namespace {
 
-constexpr int64_t kTask = 1 << 14;   // elements worth a thread
-constexpr int64_t kPiece = 1 << 16;  // elements worth a thread if they come from memory
-constexpr int64_t kLongRun = 16;     // below, each element has its own gamma
+constexpr int64_t kGrain = 1 << 14;        // elements worth a thread
+constexpr int64_t kStreamGrain = 1 << 16;  // elements worth a thread if they come from memory
+constexpr int64_t kLongRun = 16;           // below, each element has its own gamma
 constexpr int64_t kShortRow = 1 << 14;
 constexpr int64_t kCachedRow = 1 << 17;
-constexpr int64_t kManyTasks = 64;
+constexpr int64_t kEnoughTasks = 64;
 constexpr int64_t kRowsAtOnce = 4;
 constexpr int64_t kNearby = 1 << 12;  // elements
 constexpr int64_t kTile = 4096;       // columns of a task
@@ -130,8 +130,8 @@ struct Forward {
         const int64_t length = shape.length();
         const Spread<T> wide_gamma{gamma, shape};
         const Spread<T> wide_beta{beta, shape};
-        if (length <= kCachedRow || (rows >= kManyTasks && length <= 8 * kCachedRow)) {
-            const int64_t group = std::max<int64_t>(1, kTask / length);
+        if (length <= kCachedRow || (rows >= kEnoughTasks && length <= 8 * kCachedRow)) {
+            const int64_t group = std::max<int64_t>(1, kGrain / length);
             // Sums several rows while they are in cache, so that their additions overlap.
             const int64_t at_once = std::clamp<int64_t>(kNearby / length, 1, kRowsAtOnce);
             ParallelFor(CeilDiv(rows, group), [&](int64_t task) {
@@ -152,27 +152,29 @@ struct Forward {
             });
             return;
         }
-        const int64_t pieces = CeilDiv(length, kPiece);
-        const auto size = [&](int64_t piece) { return std::min(kPiece, length - piece * kPiece); };
+        const int64_t pieces = CeilDiv(length, kStreamGrain);
+        const auto size = [&](int64_t piece) {
+            return std::min(kStreamGrain, length - piece * kStreamGrain);
+        };
         const auto sums = Allocate<double>(2 * rows * pieces);
         ParallelFor(rows * pieces, [&](int64_t task) {
             const int64_t piece = task % pieces;
-            loops.moments(x + task / pieces * length + piece * kPiece, 1, 0, size(piece), centered,
-                          sums.get() + 2 * task);
+            loops.moments(x + task / pieces * length + piece * kStreamGrain, 1, 0, size(piece),
+                          centered, sums.get() + 2 * task);
         });
         const auto statistics = Allocate<Row>(rows);
         for (int64_t row = 0; row < rows; ++row) {
             double* all = sums.get() + 2 * row * pieces;
             for (int64_t piece = 1; piece < pieces; ++piece) {
-                JoinMoments(&all[0], &all[1], piece * kPiece, all[2 * piece], all[2 * piece + 1],
-                            size(piece));
+                JoinMoments(&all[0], &all[1], piece * kStreamGrain, all[2 * piece],
+                            all[2 * piece + 1], size(piece));
             }
             statistics[row] = Finish(row, all[0], all[1]);
         }
         ParallelFor(rows * pieces, [&](int64_t task) {
             const int64_t row = task / pieces;
             const int64_t piece = task % pieces;
-            Write(row, statistics[row], piece * kPiece, size(piece), wide_gamma.get(),
+            Write(row, statistics[row], piece * kStreamGrain, size(piece), wide_gamma.get(),
                   wide_beta.get());
         });
     }
@@ -180,12 +182,12 @@ struct Forward {
 
 void RowNorm(const Array& x, const Array& gamma, const Array& beta, bool centered, double eps,
              const Array& y, const Array& mean, const Array& inv_std) {
-    if (RunWide(y, [&](const Array& wide) {
+    if (RunUpcast(y, [&](const Array& wide) {
             RowNorm(ToFloat32(x), gamma, beta, centered, eps, wide, mean, inv_std);
         })) {
         return;
     }
-    VisitWide(x.dtype(), [&]<typename T>(const NormalizationLoops<T>& loops) {
+    VisitUpcast(x.dtype(), [&]<typename T>(const NormalizationLoops<T>& loops) {
         const Forward<T> op{loops,    RowShape{x}, Data<T>(x), Data<T>(gamma), Data<T>(beta),
                             centered, eps,         Data<T>(y), Data<T>(mean),  Data<T>(inv_std)};
         op.Run();
@@ -307,7 +309,7 @@ struct Backward {
     void RunShortRows(const T* wide) const {
         const int64_t length = shape.length();
         const int64_t image = shape.image();
-        const int64_t block = std::max({CeilDiv(2 * kTask, image), CeilDiv(shape.n, kManyTasks),
+        const int64_t block = std::max({CeilDiv(2 * kGrain, image), CeilDiv(shape.n, kEnoughTasks),
                                         std::min<int64_t>(shape.n, 8)});
         const int64_t blocks = CeilDiv(shape.n, block);
         const auto partial = Allocate<double>(blocks * 2 * image);
@@ -360,15 +362,16 @@ struct Backward {
     void RunColumns(const T* wide) const {
         const int64_t rows = shape.rows();
         const int64_t length = shape.length();
-        const int64_t pieces = CeilDiv(length, kPiece);
+        const int64_t pieces = CeilDiv(length, kStreamGrain);
         const auto sums = Allocate<double>(3 * rows * pieces);
         std::fill_n(sums.get(), 3 * rows * pieces, 0.0);
         ParallelFor(rows * pieces, [&](int64_t task) {
             const int64_t row = task / pieces;
-            const int64_t begin = task % pieces * kPiece;
+            const int64_t begin = task % pieces * kStreamGrain;
             const int64_t at = row * length + begin;
             loops.row_dots(x + at, g + at, wide + row % shape.g * length + begin,
-                           std::min(kPiece, length - begin), mean[row], sums.get() + 3 * task);
+                           std::min(kStreamGrain, length - begin), mean[row],
+                           sums.get() + 3 * task);
         });
         // Parameters of one group are adjacent.
         const auto params = Allocate<T>(rows * kRowParams);
@@ -443,8 +446,8 @@ struct Backward {
                 loops.affine2(x + at, g + at, 1, 0, s, p, 0, gx + at);
             }
         };
-        if (length <= kCachedRow || (rows >= kManyTasks && length <= 8 * kCachedRow)) {
-            const int64_t group = std::max<int64_t>(1, kTask / length);
+        if (length <= kCachedRow || (rows >= kEnoughTasks && length <= 8 * kCachedRow)) {
+            const int64_t group = std::max<int64_t>(1, kGrain / length);
             ParallelFor(CeilDiv(rows, group), [&](int64_t task) {
                 for (int64_t row = task * group; row < std::min(rows, (task + 1) * group); ++row) {
                     for (int64_t k = 0; k < shape.k; ++k) dots(row, k);
@@ -453,7 +456,7 @@ struct Backward {
                 }
             });
         } else {
-            const int64_t part = std::max<int64_t>(1, kPiece / s);  // channels of a task
+            const int64_t part = std::max<int64_t>(1, kStreamGrain / s);  // channels of a task
             const int64_t parts = CeilDiv(shape.k, part);
             const auto for_parts = [&](const auto& f) {
                 ParallelFor(rows * parts, [&](int64_t task) {
@@ -489,13 +492,13 @@ struct Backward {
 void RowNormGrad(const Array& x, const Array& gamma, const Array& mean, const Array& inv_std,
                  const Array& gy, bool centered, double eps, const Array& gx, const Array& ggamma,
                  const Array& gbeta) {
-    if (RunWide(gx, IsHalf(x), [&](const Array& wide) {
+    if (RunUpcast(gx, IsHalf(x), [&](const Array& wide) {
             RowNormGrad(ToFloat32(x), gamma, mean, inv_std, ToFloat32(gy), centered, eps, wide,
                         ggamma, gbeta);
         })) {
         return;
     }
-    VisitWide(x.dtype(), [&]<typename T>(const NormalizationLoops<T>& loops) {
+    VisitUpcast(x.dtype(), [&]<typename T>(const NormalizationLoops<T>& loops) {
         const bool is_given = mean.GetTotalSize() != 0;
         Backward<T> op{loops,
                        RowShape{x},

@@ -32,7 +32,7 @@ void ForRows(const Array& x, const F& f) {
 
 // Calls f<T>(loops) for the compute type, float or double.
 template <typename F>
-void VisitWide(Dtype dtype, const F& f) {
+void VisitUpcast(Dtype dtype, const F& f) {
     if (dtype == Dtype::kFloat64) {
         f.template operator()<double>(softmax_loops().f64);
     } else {
@@ -41,8 +41,8 @@ void VisitWide(Dtype dtype, const F& f) {
 }
 
 void Softmax(const Array& x, const Array& out) {
-    if (RunWide(out, [&](const Array& wide) { Softmax(ToFloat32(x), wide); })) return;
-    VisitWide(x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
+    if (RunUpcast(out, [&](const Array& wide) { Softmax(ToFloat32(x), wide); })) return;
+    VisitUpcast(x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
         const int64_t cols = x.shape()[1];
         ForRows(x, [&](int64_t first, int64_t count) {
             loops.softmax(Data<T>(x) + first * cols, count, cols, Data<T>(out) + first * cols);
@@ -52,8 +52,8 @@ void Softmax(const Array& x, const Array& out) {
 CX_NATIVE_KERNEL(Softmax)
 
 void LogSoftmax(const Array& x, const Array& out) {
-    if (RunWide(out, [&](const Array& wide) { LogSoftmax(ToFloat32(x), wide); })) return;
-    VisitWide(x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
+    if (RunUpcast(out, [&](const Array& wide) { LogSoftmax(ToFloat32(x), wide); })) return;
+    VisitUpcast(x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
         const int64_t cols = x.shape()[1];
         ForRows(x, [&](int64_t first, int64_t count) {
             loops.log_softmax(Data<T>(x) + first * cols, count, cols, Data<T>(out) + first * cols);
@@ -78,7 +78,7 @@ void SoftmaxCrossEntropy(const Array& x, const Array& t, int64_t ignore, double 
         CallOn<kernels::AsType>(loss.device(), wide_loss, loss);
         return;
     }
-    VisitWide(x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
+    VisitUpcast(x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
         const int64_t cols = x.shape()[1];
         ForRows(x, [&](int64_t first, int64_t count) {
             loops.stats(Data<T>(x) + first * cols, count, cols, Data<T>(stats) + 2 * first);
@@ -131,7 +131,7 @@ void SoftmaxCrossEntropyGrad(const Array& x, const Array& t, int64_t ignore, dou
         CallOn<kernels::AsType>(gx.device(), wide_gx, gx);
         return;
     }
-    VisitWide(x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
+    VisitUpcast(x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
         const int64_t cols = x.shape()[1];
         const int64_t step = gy.strides()[0] / gy.GetItemSize();
         ForRows(x, [&](int64_t first, int64_t count) {

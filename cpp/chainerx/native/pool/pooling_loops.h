@@ -9,10 +9,10 @@ namespace chainerx::native {
 // output row covers the input rows data[0], ..., data[count - 1], each next one those `in_step`
 // later. The window of output i begins at data[r] + i * stride.
 struct PoolRows {
-    static constexpr int kMost = 16;
+    static constexpr int kMax = 16;
 
-    const void* data[kMost];
-    int64_t first[kMost];  // index of the row's first element in the window
+    const void* data[kMax];
+    int64_t first[kMax];  // index of the row's first element in the window
     int count{0};
     int64_t width;  // width of a window
     int64_t stride;

@@ -64,8 +64,8 @@ void MaxRows(const PoolPlan& plan, const Array& x, const Array& y, const Array& 
                 max.fill(out, n_rows * last.out);
                 if (index_size != 0) std::memset(index, 0, n_rows * last.out * index_size);
             }
-            const char* starts[PoolRows::kMost];
-            int64_t numbers[PoolRows::kMost];
+            const char* starts[PoolRows::kMax];
+            int64_t numbers[PoolRows::kMax];
             PoolRows rows;
             rows.stride = last.stride;
             rows.out_rows = n_rows;
@@ -88,7 +88,7 @@ void MaxRows(const PoolPlan& plan, const Array& x, const Array& y, const Array& 
             plan.ForInputRows(at, [&](int64_t row, int64_t number) {
                 starts[rows.count] = in + row * last.in * size;
                 numbers[rows.count] = number;
-                if (++rows.count == PoolRows::kMost) flush();
+                if (++rows.count == PoolRows::kMax) flush();
             });
             if (rows.count > 0) flush();
         });

@@ -81,9 +81,9 @@ struct PoolAxis {
     template <typename F>
     void ForSlicedSegments(int64_t taps, const F& f) const {
         constexpr int64_t kLong = 1 << 10;
-        constexpr int64_t kMost = 1 << 22;
-        if (taps <= kLong && out <= kMost / size) return ForSegments(f);
-        const int64_t step = std::max<int64_t>(64, kMost / size);
+        constexpr int64_t kMax = 1 << 22;
+        if (taps <= kLong && out <= kMax / size) return ForSegments(f);
+        const int64_t step = std::max<int64_t>(64, kMax / size);
         for (int64_t begin = 0; begin < out; begin += step) {
             internal::CheckInterrupt();
             ForSegments(begin, std::min(begin + step, out), f);
@@ -225,9 +225,9 @@ class PoolPlan {
             if (ranges[i].begin >= ranges[i].end) return;
             at[i] = ranges[i].begin;
         }
-        constexpr int64_t kMany = 1 << 10;
+        constexpr int64_t kInterruptInterval = 1 << 10;
         for (int64_t calls = 1;; ++calls) {
-            if (calls % kMany == 0) internal::CheckInterrupt();
+            if (calls % kInterruptInterval == 0) internal::CheckInterrupt();
             f(at);
             int i = n - 1;
             for (; i >= 0 && ++at[i] == ranges[i].end; --i) at[i] = ranges[i].begin;

@@ -19,7 +19,7 @@ class RowSum {
     RowSum(int64_t n, T* buffer) : n_{n}, buffer_{buffer} {}
 
     void Add(const T* row) {
-        if (rows_.count == PoolRows::kMost) Flush(T(1));
+        if (rows_.count == PoolRows::kMax) Flush(T(1));
         rows_.data[rows_.count++] = row;
     }
     // Returns null if there was no row.
@@ -59,7 +59,7 @@ double DivisorOf(const PoolPlan& plan, PoolDivisor divisor, int64_t inside) {
 bool SumsRowsFirst(const PoolPlan& plan) {
     int64_t rows = 1;
     for (int i = 0; i < plan.ndim() - 1; ++i) rows *= plan.axis(i).size;
-    return rows > 1 && (rows > PoolRows::kMost || plan.taps > 64);
+    return rows > 1 && (rows > PoolRows::kMax || plan.taps > 64);
 }
 
 template <typename T>
@@ -76,7 +76,7 @@ void SumRows(const PoolPlan& plan, PoolDivisor divisor, const T* x, T* y) {
         const auto add = [&](int64_t o, int64_t n_rows) {
             place = o;
             T* out = y + plane * plan.out_plane + plan.Row(at) * last.out;
-            const T* starts[PoolRows::kMost];
+            const T* starts[PoolRows::kMax];
             PoolRows rows;
             rows.stride = last.stride;
             rows.out_rows = n_rows;

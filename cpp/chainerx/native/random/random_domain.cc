@@ -8,7 +8,7 @@ namespace {
 
 void CheckDomain(const Array& x, const char* op, const char* argument, const Domain& domain) {
     const auto* values = reinterpret_cast<const double*>(x.raw_data());
-    InParts(x.GetTotalSize(), [&](int64_t begin, int64_t end) {
+    ForChunks(x.GetTotalSize(), [&](int64_t begin, int64_t end) {
         bool all = true;
         for (int64_t i = begin; i < end; ++i) all &= domain.Has(values[i]);
         if (all) return;

@@ -200,13 +200,13 @@ class Ends {
 };
 
 // The start and the length of an element's range; 0 means 2^64.
-struct Range {
+struct IntegerRange {
     uint64_t start;
     uint64_t size;
 };
 
 template <typename T>
-Range CheckedRange(int64_t i, Wide low, Wide high, bool closed) {
+IntegerRange CheckedRange(int64_t i, Wide low, Wide high, bool closed) {
     using Limits = std::numeric_limits<T>;
     const auto fail = [i](const char* argument, Wide value, const char* expected) {
         Fail(KernelError::Domain("integers", argument, i, static_cast<double>(value), expected));
@@ -227,7 +227,7 @@ void RandomBetween(const Array& state, const Array& low, const Array& high, bool
     const Ends highs{high};
     VisitInt(out.dtype(), [&]<typename T>() {
         if (out.GetTotalSize() != 0 && lows.is_one() && highs.is_one()) {
-            const Range range = CheckedRange<T>(0, lows[0], highs[0], closed);
+            const IntegerRange range = CheckedRange<T>(0, lows[0], highs[0], closed);
             FillIntegers<T>(stream, range.start, range.size, out);
             return;
         }
@@ -235,7 +235,7 @@ void RandomBetween(const Array& state, const Array& low, const Array& high, bool
         ForBits<uint64_t>(
             stream, out.GetTotalSize(), [=](int64_t first, int64_t n, const uint64_t* bits) {
                 for (int64_t i = first; i < first + n; ++i) {
-                    const Range range = CheckedRange<T>(i, lows[i], highs[i], closed);
+                    const IntegerRange range = CheckedRange<T>(i, lows[i], highs[i], closed);
                     const uint64_t x = bits[i - first];
                     to[i] = static_cast<T>(
                         range.start + (range.size == 0 ? x : philox::ToBounded(x, range.size)));

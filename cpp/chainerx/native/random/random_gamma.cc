@@ -17,7 +17,7 @@ namespace chainerx::native {
 namespace {
 
 constexpr int64_t kChunk = 512;  // elements
-constexpr int64_t kTask = 1 << 13;
+constexpr int64_t kGrain = 1 << 13;
 constexpr double kLowest = std::numeric_limits<double>::lowest();
 
 template <typename C>
@@ -131,12 +131,12 @@ void RandomGamma(const Array& state, const Array& shape, bool log, const Array& 
     const philox::Stream stream = NextCall(state);
     const Each<double> shapes{shape};
     const int64_t n = out.GetTotalSize();
-    VisitWide(out, [&]<typename C>(C) {
+    VisitUpcast(out, [&]<typename C>(C) {
         C* to = DataOrNull<C>(out);
-        ParallelFor(CeilDiv(n, kTask), [&](int64_t task) {
+        ParallelFor(CeilDiv(n, kGrain), [&](int64_t task) {
             GammaChunk<C> chunk{stream, shapes, log};
-            const int64_t end = std::min(n, (task + 1) * kTask);
-            for (int64_t i = task * kTask; i < end; i += kChunk) {
+            const int64_t end = std::min(n, (task + 1) * kGrain);
+            for (int64_t i = task * kGrain; i < end; i += kChunk) {
                 chunk.Draw(i, std::min(kChunk, end - i), to + i);
             }
         });

@@ -36,13 +36,13 @@ class Substream {
  public:
     // More than are ever drawn if a fifth is accepted. It bounds the loop if another thread writes
     // an invalid parameter after the check, for which nothing is accepted.
-    static constexpr uint64_t kMost = 1024;
+    static constexpr uint64_t kMax = 1024;
 
     Substream(const philox::Stream& stream, int64_t element)
         : stream_{stream}, block_{kSubstreams | static_cast<uint64_t>(element) << 20} {}
 
     philox::Block Next() { return stream_.Get(block_ + drawn_++); }
-    bool is_used_up() const { return drawn_ >= kMost; }
+    bool is_used_up() const { return drawn_ >= kMax; }
 
  private:
     philox::Stream stream_;
@@ -68,12 +68,12 @@ int64_t Reject(const philox::Stream& stream, int64_t element, double u, double v
 // Calls f(i, u, v) for each element, with the two uniform numbers of its Philox block.
 template <typename F>
 void ForPairs(const philox::Stream& stream, int64_t n, const F& f) {
-    constexpr int64_t kTask = 1 << 12;
+    constexpr int64_t kGrain = 1 << 12;
     constexpr int64_t kChunk = 128;
-    ParallelFor(CeilDiv(n, kTask), [&](int64_t task) {
+    ParallelFor(CeilDiv(n, kGrain), [&](int64_t task) {
         alignas(64) double numbers[2 * kChunk];
-        const int64_t end = std::min(n, (task + 1) * kTask);
-        for (int64_t i = task * kTask; i < end; i += kChunk) {
+        const int64_t end = std::min(n, (task + 1) * kGrain);
+        for (int64_t i = task * kGrain; i < end; i += kChunk) {
             const int64_t count = std::min(kChunk, end - i);
             LoopsOf<double>().uniform(stream.seed, stream.call, static_cast<uint64_t>(i), count,
                                       numbers);

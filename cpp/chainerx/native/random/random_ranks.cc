@@ -11,7 +11,7 @@
 namespace chainerx::native {
 namespace {
 
-constexpr double kMostRank = 9223372036854774784.0;  // largest int64 that is a double
+constexpr double kMaxRank = 9223372036854774784.0;  // largest int64 that is a double
 
 // ---- Zipf ---------------------------------------------------------------------------------------
 
@@ -21,12 +21,12 @@ class ZipfRejection {
  public:
     explicit ZipfRejection(double a)
         : exponent_{a - 1},
-          least_{std::pow(kMostRank, -exponent_)},
+          least_{std::pow(kMaxRank, -exponent_)},
           rest_{std::expm1(exponent_ * std::log(2.0))} {}
 
     bool operator()(double u, double v, double* k) const {
         *k = std::floor(std::pow(least_ + (1 - least_) * (1 - u), -1 / exponent_));
-        if (!(*k >= 1 && *k <= kMostRank)) return false;
+        if (!(*k >= 1 && *k <= kMaxRank)) return false;
         const double t = std::expm1(exponent_ * std::log1p(1 / *k));
         return v * *k * t / rest_ <= (t + 1) / (rest_ + 1);
     }

@@ -315,7 +315,7 @@ void FindByRuns(const ReducePlan& plan, const ArgLoops& loops) {
         const int64_t out_step = has_axis ? plan.kept.run_stride(1) : 0;
         ParallelFor(CeilDiv(plan.n_out, group), [&](int64_t g) {
             const int64_t end = std::min(plan.n_out, (g + 1) * group);
-            Cursor<2> at{plan.kept, g * group};
+            StridedCursor<2> at{plan.kept, g * group};
             for (int64_t i = g * group; i < end;) {
                 const int64_t k = std::min(end - i, at.left());
                 loops.in_runs(at.p[0], step, plan.reduced, n, at.p[1], out_step, k);
@@ -333,7 +333,7 @@ void FindByRuns(const ReducePlan& plan, const ArgLoops& loops) {
     for (int64_t first = 0; first < plan.n_out; first += group) {
         const int64_t n_group = std::min(group, plan.n_out - first);
         ParallelFor(n_group * n_parts, [&](int64_t k) {
-            const char* x = Cursor<2>{plan.kept, first + k / n_parts}.p[0];
+            const char* x = StridedCursor<2>{plan.kept, first + k / n_parts}.p[0];
             const int64_t begin = k % n_parts * step;
             const int64_t end = std::min(begin + step, n);
             AnyBest best;
@@ -346,7 +346,7 @@ void FindByRuns(const ReducePlan& plan, const ArgLoops& loops) {
         for (int64_t i = 0; i < n_group; ++i) {
             AnyBest best;
             for (int64_t p = 0; p < n_parts; ++p) loops.take(best, parts[i * n_parts + p], 0);
-            Store(Cursor<2>{plan.kept, first + i}.p[1], best.index);
+            Store(StridedCursor<2>{plan.kept, first + i}.p[1], best.index);
         }
     }
 }
@@ -384,15 +384,15 @@ void FindByColumns(const ReducePlan& plan, const ArgLoops& loops) {
     const int64_t width = plan.kept.run_length();
     const int64_t stride = plan.kept.run_stride(0);
     const int64_t step = plan.reduced.run_stride(0);
-    Walk<2> outer = plan.kept;
+    StridedIterator<2> outer = plan.kept;
     --outer.ndim;
     const int64_t n_outer = plan.n_out / width;
     const auto find = [&](int64_t i, int64_t begin, int64_t end, AnyBest* best) {
-        FindInColumns(loops, Cursor<2>{outer, i}.p[0], step, stride, begin, end - begin, width,
-                      best);
+        FindInColumns(loops, StridedCursor<2>{outer, i}.p[0], step, stride, begin, end - begin,
+                      width, best);
     };
     const auto store = [&](int64_t i, const AnyBest* best) {
-        char* out = Cursor<2>{outer, i}.p[1];
+        char* out = StridedCursor<2>{outer, i}.p[1];
         for (int64_t j = 0; j < width; ++j) {
             Store(out + j * plan.kept.run_stride(1), best[j].index);
         }
@@ -412,7 +412,7 @@ void FindByColumns(const ReducePlan& plan, const ArgLoops& loops) {
     for (int64_t i = 0; i < n_outer; ++i) {
         AnyBest parts[kMaxParts];
         ParallelFor(n_parts, [&](int64_t k) {
-            const Part part{n, n_parts, k};
+            const Range part{n, n_parts, k};
             find(i, part.begin, part.end, parts + k * loops.short_row());
         });
         for (int64_t k = 1; k < n_parts; ++k) {
@@ -427,7 +427,7 @@ void FindByColumns(const ReducePlan& plan, const ArgLoops& loops) {
 // Returns whether rows are short and another axis, `longest`, is long: then rows along that axis
 // are gathered instead.
 bool HasShortRows(const ReducePlan& plan, int* longest) {
-    const Walk<2>& kept = plan.kept;
+    const StridedIterator<2>& kept = plan.kept;
     *longest = static_cast<int>(std::max_element(kept.dims, kept.dims + kept.ndim) - kept.dims);
     return kept.run_length() < kShortRow && kept.dims[*longest] > 2 * kept.run_length() &&
            plan.n_reduced < kShortRow;
@@ -452,7 +452,7 @@ void FindByRows(ReducePlan plan, const ArgLoops& loops) {
             // Elements between those of a run are handled right after it, while they are in cache.
             const int64_t row = turns ? k % n_outer : k / n_tiles;
             const int64_t begin = (turns ? k / n_outer : k % n_tiles) * tile;
-            const Cursor<2> at{plan.kept, row * n_columns + begin};
+            const StridedCursor<2> at{plan.kept, row * n_columns + begin};
             const int64_t width = std::min(tile, n_columns - begin);
             loops.in_rows(at.p[0], plan.reduced, plan.n_reduced, stride, width, at.p[1],
                           plan.kept.run_stride(1));

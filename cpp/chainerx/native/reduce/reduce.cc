@@ -6,7 +6,7 @@
 namespace chainerx::native {
 
 CX_DISPATCH(reduce, ReduceIsaLoops)
-CX_DISPATCH(reduce_auto, ReduceWholeLoops)
+CX_DISPATCH(reduce_auto, ReduceAutoLoops)
 
 namespace {
 

@@ -16,7 +16,7 @@
 namespace chainerx::native {
 
 // The reduced dimensions of an array; the address of an element of the result is passed separately.
-using Nest = Walk<1>;
+using Nest = StridedIterator<1>;
 
 // A line of n elements, `stride` bytes apart.
 inline Nest Line(int64_t n, int64_t stride) {
@@ -90,7 +90,7 @@ struct ReduceTable {
 
 // The plan of one call.
 struct ReducePlan {
-    Walk<2> kept;  // the kept dimensions, by x and the result
+    StridedIterator<2> kept;  // the kept dimensions, by x and the result
     Nest reduced;
     int64_t n_out;
     int64_t n_reduced;

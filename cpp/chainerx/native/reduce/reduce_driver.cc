@@ -14,7 +14,7 @@ namespace chainerx::native {
 namespace {
 
 // Elements of one chunk of a thread.
-constexpr int64_t kPiece = 1 << 16;
+constexpr int64_t kGrain = 1 << 16;
 // Maximum chunks of one output.
 constexpr int64_t kMaxPieces = 256;
 // Maximum partial accumulators (of up to 16 bytes) kept at a time.
@@ -25,7 +25,7 @@ constexpr int64_t kRunsAtOnce = 64;
 constexpr int64_t kShortRun = 32;
 
 // A cursor at element `i` of a nest that begins at `data`.
-Cursor<1> At(const Nest& nest, const char* data, int64_t i) {
+StridedCursor<1> At(const Nest& nest, const char* data, int64_t i) {
     char* const base[1] = {const_cast<char*>(data)};
     return {nest, i, base};
 }
@@ -37,7 +37,7 @@ const char* FetchBlock(const char* data, const Nest& nest, int64_t item_size, in
     if (nest.ndim == 0) return data;
     const int64_t stride = nest.run_stride(0);
     if (nest.ndim == 1 && stride == item_size) return data + begin * item_size;
-    Cursor<1> at = At(nest, data, begin);
+    StridedCursor<1> at = At(nest, data, begin);
     if (stride == item_size && at.left() >= n) return at.p[0];
     char* to = buffer;
     while (n > 0) {
@@ -51,7 +51,7 @@ const char* FetchBlock(const char* data, const Nest& nest, int64_t item_size, in
 }
 
 void FetchRows(const char* data, const Nest& nest, int64_t begin, int64_t n, const char** rows) {
-    Cursor<1> at = At(nest, data, begin);
+    StridedCursor<1> at = At(nest, data, begin);
     for (int64_t i = 0; i < n; ++i, at.Advance(1)) rows[i] = at.p[0];
 }
 
@@ -70,10 +70,10 @@ ReducePlan::ReducePlan(const Array& x, const Axes& axes, const Array& out, AxisO
         }
     }
     reduced.data[0] = x.raw_data();
-    reduced.Arrange(order);
+    reduced.CollapseDims(order);
     kept.data[0] = reduced.data[0];
     kept.data[1] = out.raw_data();
-    kept.Arrange(AxisOrder::kByStride);
+    kept.CollapseDims(AxisOrder::kByStride);
     n_out = kept.total;
     n_reduced = reduced.total;
     if (kept.ndim == 0 || reduced.ndim == 0) {
@@ -103,20 +103,20 @@ namespace {
 // Reduces output by output.
 void ReduceRuns(const ReducePlan& plan, const ReduceLoops& loops, const char* centers) {
     const int64_t n = plan.n_reduced;
-    const int64_t piece = CeilDiv(std::max(kPiece, CeilDiv(n, kMaxPieces)), kPiece) * kPiece;
+    const int64_t piece = CeilDiv(std::max(kGrain, CeilDiv(n, kMaxPieces)), kGrain) * kGrain;
     const int64_t n_pieces = CeilDiv(n, piece);
     const auto center_of = [&](int64_t i) {
         return centers == nullptr ? nullptr : centers + i * loops.center_size;
     };
     if (n_pieces == 1) {
-        const int64_t group = std::max<int64_t>(1, kPiece / n);
+        const int64_t group = std::max<int64_t>(1, kGrain / n);
         const bool has_axis = plan.kept.ndim > 0;
         const int64_t step = has_axis ? plan.kept.run_stride(0) : 0;
         const int64_t out_step = has_axis ? plan.kept.run_stride(1) : 0;
         ParallelFor(CeilDiv(plan.n_out, group), [&](int64_t g) {
             const int64_t begin = g * group;
             const int64_t end = std::min(plan.n_out, begin + group);
-            Cursor<2> at{plan.kept, begin};
+            StridedCursor<2> at{plan.kept, begin};
             alignas(64) char acc[kRunsAtOnce * 16];
             for (int64_t i = begin; i < end;) {
                 const int64_t k = std::min({kRunsAtOnce, end - i, at.left()});
@@ -132,13 +132,13 @@ void ReduceRuns(const ReducePlan& plan, const ReduceLoops& loops, const char* ce
     const int64_t acc_size = loops.acc_size;
     alignas(64) char parts[kMaxParts * 16];
     const int64_t group = kMaxParts / n_pieces;
-    Cursor<2> to{plan.kept, 0};
+    StridedCursor<2> to{plan.kept, 0};
     for (int64_t first = 0; first < plan.n_out; first += group) {
         const int64_t n_group = std::min(group, plan.n_out - first);
         ParallelFor(n_group * n_pieces, [&](int64_t k) {
             const int64_t i = first + k / n_pieces;
             const int64_t begin = k % n_pieces * piece;
-            const Cursor<2> at{plan.kept, i};
+            const StridedCursor<2> at{plan.kept, i};
             FoldRun(loops, at.p[0], plan.reduced, begin, std::min(piece, n - begin), center_of(i),
                     parts + k * acc_size);
         });
@@ -196,7 +196,7 @@ void ReduceRows(const ReducePlan& plan, const ReduceLoops& loops, const char* ce
     const int64_t stride = plan.kept.run_stride(0);
     const int64_t out_stride = plan.kept.run_stride(1);
     const int64_t acc_size = loops.acc_size;
-    Walk<2> outer = plan.kept;
+    StridedIterator<2> outer = plan.kept;
     --outer.ndim;
     const int64_t n_outer = plan.n_out / n_columns;
     const int64_t tile = ReduceColumns(loops.item_size, acc_size, stride != loops.item_size);
@@ -208,7 +208,7 @@ void ReduceRows(const ReducePlan& plan, const ReduceLoops& loops, const char* ce
     const int64_t n = plan.n_reduced;
     int64_t piece = n;
     if (n_outer * n_tiles < 16) {
-        piece = std::max(CeilDiv(kPiece, width), CeilDiv(n, 64));
+        piece = std::max(CeilDiv(kGrain, width), CeilDiv(n, 64));
         piece = CeilDiv(piece, 64) * 64;
     }
     const int64_t n_pieces = CeilDiv(n, piece);
@@ -216,7 +216,7 @@ void ReduceRows(const ReducePlan& plan, const ReduceLoops& loops, const char* ce
         return centers == nullptr ? nullptr : centers + i * loops.center_size;
     };
     if (n_pieces == 1) {
-        const int64_t group = std::max<int64_t>(1, kPiece / (n * width));
+        const int64_t group = std::max<int64_t>(1, kGrain / (n * width));
         ParallelFor(CeilDiv(n_outer * n_tiles, group), [&](int64_t g) {
             const int64_t end = std::min(n_outer * n_tiles, (g + 1) * group);
             alignas(64) char acc[kReduceRowBytes];
@@ -224,7 +224,7 @@ void ReduceRows(const ReducePlan& plan, const ReduceLoops& loops, const char* ce
                 const int64_t i = k / n_tiles;
                 const int64_t begin = (k - i * n_tiles) * tile;
                 const int64_t w = std::min(tile, n_columns - begin);
-                const Cursor<2> at{outer, i};
+                const StridedCursor<2> at{outer, i};
                 const char* center = center_of(i * n_columns + begin);
                 RunRows(plan, loops, at.p[0] + begin * stride, 0, n, w, center, acc);
                 loops.store(acc, w, n, center, at.p[1] + begin * out_stride, out_stride);
@@ -240,7 +240,7 @@ void ReduceRows(const ReducePlan& plan, const ReduceLoops& loops, const char* ce
         const int64_t i = row / n_pieces;
         const int64_t first = (row - i * n_pieces) * piece;
         const int64_t begin = (k - row * n_tiles) * tile;
-        const Cursor<2> at{outer, i};
+        const StridedCursor<2> at{outer, i};
         RunRows(plan, loops, at.p[0] + begin * stride, first, std::min(piece, n - first),
                 std::min(tile, n_columns - begin), center_of(i * n_columns + begin),
                 parts.get() + row * row_size + begin * acc_size);
@@ -252,7 +252,7 @@ void ReduceRows(const ReducePlan& plan, const ReduceLoops& loops, const char* ce
             loops.combine(part, part + half * row_size, (m - half) * n_columns);
             m = half;
         }
-        const Cursor<2> at{outer, i};
+        const StridedCursor<2> at{outer, i};
         loops.store(part, n_columns, n, center_of(i * n_columns), at.p[1], out_stride);
     }
 }

@@ -66,7 +66,7 @@ struct ArgBlockLoops {
     void (*take_row)(const void* row, int64_t n, int64_t at, void* best, void* index);
 };
 
-struct ReduceWholeLoops {
+struct ReduceAutoLoops {
     FoldTable sum;
     FoldTable mean;
     FoldTable wide_sum;
@@ -81,6 +81,6 @@ struct ReduceWholeLoops {
 
 // The loops of the chosen instruction set.
 const ReduceIsaLoops& reduce_loops();
-const ReduceWholeLoops& reduce_auto_loops();
+const ReduceAutoLoops& reduce_auto_loops();
 
 }  // namespace chainerx::native

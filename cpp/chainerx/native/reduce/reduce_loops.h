@@ -8,7 +8,7 @@
 //     static constexpr Built kBuilt;   // see below
 //
 // and may bring its own Block(), FoldedBlock() and AddRows(), in batches of an instruction set;
-// kLongest, if it takes more elements than kReduceBlock in one go; and IsFinal(Acc), whether no
+// kMaxRun, if it takes more elements than kReduceBlock in one go; and IsFinal(Acc), whether no
 // more elements can change an accumulator.
 //
 // Elements are dealt to lanes, which the compiler keeps in vectors. Lanes are combined in halves,
@@ -40,8 +40,8 @@ struct Loops {
     static constexpr int64_t kItem = sizeof(Item);
     static constexpr int64_t kLanes = ReduceLanes(sizeof(Acc));
     static_assert(kReduceBlock % kLanes == 0);
-    static constexpr int64_t kLongest = [] {
-        if constexpr (requires { P::kLongest; }) return P::kLongest;
+    static constexpr int64_t kMaxRun = [] {
+        if constexpr (requires { P::kMaxRun; }) return P::kMaxRun;
         return kReduceBlock;
     }();
 
@@ -50,7 +50,7 @@ struct Loops {
         return *static_cast<const Center*>(center);
     }
 
-    // Reduces n <= kLongest adjacent elements to lanes. Not inlined, since its code is the largest
+    // Reduces n <= kMaxRun adjacent elements to lanes. Not inlined, since its code is the largest
     // of all.
     [[gnu::noinline]] static void Block(const Item* x, int64_t n, Center c, Acc* lanes) {
         if constexpr (requires { P::template Block<kLanes>(x, n, c, lanes); }) {
@@ -63,7 +63,7 @@ struct Loops {
         for (; i + kLanes <= n; i += kLanes) {
             constexpr int64_t kLine = 64 / sizeof(Item);
             for (int64_t j = 0; j < kLanes; j += kLine) {
-                AskForLater<(kLongest > kReduceBlock)>(x + i, j);
+                PrefetchAhead<(kMaxRun > kReduceBlock)>(x + i, j);
             }
             for (int64_t j = 0; j < kLanes; ++j) acc[j] = P::Combine(acc[j], P::Load(x[i + j], c));
         }
@@ -149,7 +149,7 @@ struct Loops {
 
     static constexpr FoldLoops Table() {
         constexpr int64_t kCenter = std::is_empty_v<Center> ? 0 : sizeof(Center);
-        FoldLoops loops{kItem, sizeof(Acc), kCenter, kLongest,
+        FoldLoops loops{kItem, sizeof(Acc), kCenter, kMaxRun,
                         &Runs, &FoldBlock,  &Rows,   &CombineAll};
         if constexpr (requires(Acc acc) { P::IsFinal(acc); }) {
             loops.is_final = [](const void* acc) {

@@ -30,7 +30,7 @@ template <typename T>
 struct SumOf : SumInto<T, TotalAcc<T>> {
     static constexpr Built kBuilt = kBuiltForMost<T>;
     // Integer sums don't round, so their order is free.
-    static constexpr int64_t kLongest =
+    static constexpr int64_t kMaxRun =
         std::is_integral_v<TotalAcc<T>> ? 64 * kReduceBlock : kReduceBlock;
 };
 
@@ -187,7 +187,7 @@ struct MaxOf {
     using Item = T;
     using Acc = ExtremeAcc<T>;
     using Center = NoCenter;
-    static constexpr int64_t kLongest = 64 * kReduceBlock;
+    static constexpr int64_t kMaxRun = 64 * kReduceBlock;
     static constexpr Built kBuilt = kBuiltForMost<T>;
     static Acc Identity() { return LowestOf<Acc>(); }
     static Acc Load(T x, NoCenter) { return Cast<Acc>(x); }
@@ -206,7 +206,7 @@ struct MinOf {
     using Item = T;
     using Acc = ExtremeAcc<T>;
     using Center = NoCenter;
-    static constexpr int64_t kLongest = 64 * kReduceBlock;
+    static constexpr int64_t kMaxRun = 64 * kReduceBlock;
     static constexpr Built kBuilt = kBuiltForMost<T>;
     static Acc Identity() { return HighestOf<Acc>(); }
     static Acc Load(T x, NoCenter) { return Cast<Acc>(x); }

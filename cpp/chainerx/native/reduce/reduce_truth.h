@@ -26,7 +26,7 @@ struct AllOf {
         if constexpr (kSmallest) return b < a ? b : a;
         return a & b;
     }
-    static constexpr int64_t kLongest = 8 * kReduceBlock;
+    static constexpr int64_t kMaxRun = 8 * kReduceBlock;
     static bool IsFinal(Acc acc) { return acc == 0; }
 };
 template <typename T>
@@ -45,7 +45,7 @@ struct AnyOf {
         return IsNonzero(x);
     }
     static Acc Combine(Acc a, Acc b) { return a | b; }
-    static constexpr int64_t kLongest = 8 * kReduceBlock;
+    static constexpr int64_t kMaxRun = 8 * kReduceBlock;
     static bool IsFinal(Acc acc) { return acc != 0; }
 };
 template <typename T>

@@ -16,7 +16,7 @@ namespace {
 
 // Lines that are scanned side by side.
 constexpr int64_t kColumns = 256;
-constexpr int64_t kPiece = 1 << 16;
+constexpr int64_t kGrain = 1 << 16;
 
 // Checks for interrupts in a line that may be long, after step i.
 void CheckAfterSteps(int64_t i) {
@@ -27,7 +27,7 @@ void CheckAfterSteps(int64_t i) {
 // N arrays of one shape without one axis: iterates over lines along that axis.
 template <int N>
 struct Lines {
-    Walk<N> walk;
+    StridedIterator<N> iter;
     int64_t length;
     int64_t steps[N];
 
@@ -35,10 +35,10 @@ struct Lines {
         const Shape& shape = arrays[0]->shape();
         length = shape.empty() ? 1 : shape[axis];
         for (int k = 0; k < N; ++k) {
-            walk.data[k] = arrays[k]->raw_data();
+            iter.data[k] = arrays[k]->raw_data();
             steps[k] = shape.empty() ? 0 : arrays[k]->strides()[axis];
             if (reverse) {
-                walk.data[k] += steps[k] * (length - 1);
+                iter.data[k] += steps[k] * (length - 1);
                 steps[k] = -steps[k];
             }
         }
@@ -46,31 +46,31 @@ struct Lines {
             if (i == axis) continue;
             int64_t s[N];
             for (int k = 0; k < N; ++k) s[k] = arrays[k]->strides()[i];
-            walk.Add(shape[i], s);
+            iter.Add(shape[i], s);
         }
-        walk.Arrange(AxisOrder::kByStride);
-        walk.EnsureAxis();
+        iter.CollapseDims(AxisOrder::kByStride);
+        iter.EnsureAxis();
     }
 
     // Calls f(pointers, strides between lines, number of lines) for groups of at most kColumns
     // lines, from several threads.
     template <typename F>
     void ForEachGroup(const F& f) const {
-        const int64_t inner = walk.run_length();
+        const int64_t inner = iter.run_length();
         const int64_t n_tiles = CeilDiv(inner, kColumns);
-        Walk<N> outer = walk;
+        StridedIterator<N> outer = iter;
         --outer.ndim;
-        const int64_t n_blocks = walk.total / inner * n_tiles;
-        const int64_t group = std::max<int64_t>(1, kPiece / (length * std::min(inner, kColumns)));
+        const int64_t n_blocks = iter.total / inner * n_tiles;
+        const int64_t group = std::max<int64_t>(1, kGrain / (length * std::min(inner, kColumns)));
         ParallelFor(CeilDiv(n_blocks, group), [&](int64_t g) {
             const int64_t end = std::min(n_blocks, (g + 1) * group);
             for (int64_t b = g * group; b < end; ++b) {
                 const int64_t begin = b % n_tiles * kColumns;
-                const Cursor<N> at{outer, b / n_tiles};
+                const StridedCursor<N> at{outer, b / n_tiles};
                 std::array<char*, N> p;
                 std::array<int64_t, N> s;
                 for (int k = 0; k < N; ++k) {
-                    s[k] = walk.run_stride(k);
+                    s[k] = iter.run_stride(k);
                     p[k] = at.p[k] + begin * s[k];
                 }
                 f(p, s, std::min(kColumns, inner - begin));

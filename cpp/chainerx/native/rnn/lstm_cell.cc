@@ -21,14 +21,14 @@ template <typename T>
 class Addresses {
  public:
     explicit Addresses(ArrayRefs arrays) {
-        if (arrays.size() > kFew) more_.resize(arrays.size());
+        if (arrays.size() > kInlineSize) more_.resize(arrays.size());
         for (size_t i = 0; i < arrays.size(); ++i) data()[i] = DataOrNull<T>(arrays[i].get());
     }
     T** data() { return more_.empty() ? few_ : more_.data(); }
 
  private:
-    static constexpr size_t kFew = 8;
-    T* few_[kFew];
+    static constexpr size_t kInlineSize = 8;
+    T* few_[kInlineSize];
     std::vector<T*> more_;
 };
 
@@ -62,7 +62,7 @@ struct Form {
 
 // Splits `all` into chunks and calls f(part), a copy that is restricted to the chunk.
 template <typename T, typename F>
-void ForParts(const Form& form, GatedCells<T> all, const F& f) {
+void ForParts(const Form& form, LstmCells<T> all, const F& f) {
     constexpr int64_t kBlock = 4096;
     const int64_t columns = std::min(form.size, kBlock);
     const int64_t rows = std::max<int64_t>(1, kBlock / columns);
@@ -72,7 +72,7 @@ void ForParts(const Form& form, GatedCells<T> all, const F& f) {
         if (block != 0) internal::CheckInterrupt();
         const int64_t row = block / n_columns * rows;
         const int64_t column = block % n_columns * columns;
-        GatedCells<T> part = all;
+        LstmCells<T> part = all;
         part.rows = std::min(rows, form.rows - row);
         part.n = std::min(columns, form.size - column);
         part.size = form.size;
@@ -83,11 +83,11 @@ void ForParts(const Form& form, GatedCells<T> all, const F& f) {
 }
 
 // Upcasts lists of 16-bit floats.
-struct WideList {
+struct UpcastList {
     std::vector<Array> arrays;
     std::vector<ConstArrayRef> refs;
 
-    explicit WideList(ArrayRefs from, bool is_output = false) {
+    explicit UpcastList(ArrayRefs from, bool is_output = false) {
         for (const ConstArrayRef& x : from) {
             arrays.push_back(
                 is_output ? EmptyUnchecked(x.get().shape(), Dtype::kFloat32, x.get().device())
@@ -111,27 +111,27 @@ void CopyRest(const T* from, int64_t begin, int64_t end, T* to) {
 
 void GatedCell(GateOrder order, ArrayRefs cs, ArrayRefs xs, const Array& c, const Array& h) {
     if (IsHalf(c)) {
-        const WideList wide_cs{cs};
-        const WideList wide_xs{xs};
-        RunWide(c, [&](const Array& wide_c) {
-            RunWide(h, [&](const Array& wide_h) {
+        const UpcastList wide_cs{cs};
+        const UpcastList wide_xs{xs};
+        RunUpcast(c, [&](const Array& wide_c) {
+            RunUpcast(h, [&](const Array& wide_h) {
                 GatedCell(order, wide_cs.refs, wide_xs.refs, wide_c, wide_h);
             });
         });
         return;
     }
-    VisitWide(c, [&]<typename T>(T) {
+    VisitUpcast(c, [&]<typename T>(T) {
         Addresses<const T> cells{cs};
         Addresses<const T> gates{xs};
         const auto n_cells = static_cast<int64_t>(cs.size());
         const Form form{order, c.shape(), h.shape()[0], n_cells};
-        const GatedCells<T> all{.n_cells = n_cells,
-                                .cs = cells.data(),
-                                .xs = gates.data(),
-                                .c = Data<T>(c),
-                                .h = Data<T>(h)};
+        const LstmCells<T> all{.n_cells = n_cells,
+                               .cs = cells.data(),
+                               .xs = gates.data(),
+                               .c = Data<T>(c),
+                               .h = Data<T>(h)};
         const auto loop = RecurrentLoopsOf<T>().cells[static_cast<int>(form.layout)];
-        ForParts(form, all, [loop](const GatedCells<T>& part) { loop(part); });
+        ForParts(form, all, [loop](const LstmCells<T>& part) { loop(part); });
         CopyRest(cells.data()[0], h.GetTotalSize(), c.GetTotalSize(), Data<T>(c));
     });
 }
@@ -140,33 +140,33 @@ CX_NATIVE_KERNEL(GatedCell)
 void GatedCellGrad(GateOrder order, ArrayRefs cs, ArrayRefs xs, const Array& c, const Array& gc,
                    const Array& gh, ArrayRefs gcs, ArrayRefs gxs) {
     if (IsHalf(c)) {
-        const WideList wide_cs{cs};
-        const WideList wide_xs{xs};
-        const WideList wide_gcs{gcs, true};
-        const WideList wide_gxs{gxs, true};
+        const UpcastList wide_cs{cs};
+        const UpcastList wide_xs{xs};
+        const UpcastList wide_gcs{gcs, true};
+        const UpcastList wide_gxs{gxs, true};
         GatedCellGrad(order, wide_cs.refs, wide_xs.refs, ToFloat32(c), ToFloat32(gc), ToFloat32(gh),
                       wide_gcs.refs, wide_gxs.refs);
         wide_gcs.CopyTo(gcs);
         wide_gxs.CopyTo(gxs);
         return;
     }
-    VisitWide(c, [&]<typename T>(T) {
+    VisitUpcast(c, [&]<typename T>(T) {
         Addresses<const T> cells{cs};
         Addresses<const T> gates{xs};
         Addresses<T> cell_grads{gcs};
         Addresses<T> gate_grads{gxs};
         const auto n_cells = static_cast<int64_t>(cs.size());
         const Form form{order, c.shape(), xs[0].get().shape()[0], n_cells};
-        const GatedCells<T> all{.n_cells = n_cells,
-                                .cs = cells.data(),
-                                .xs = gates.data(),
-                                .c = Data<T>(c),
-                                .gc = DataOrNull<const T>(gc),
-                                .gh = DataOrNull<const T>(gh),
-                                .gcs = cell_grads.data(),
-                                .gxs = gate_grads.data()};
+        const LstmCells<T> all{.n_cells = n_cells,
+                               .cs = cells.data(),
+                               .xs = gates.data(),
+                               .c = Data<T>(c),
+                               .gc = DataOrNull<const T>(gc),
+                               .gh = DataOrNull<const T>(gh),
+                               .gcs = cell_grads.data(),
+                               .gxs = gate_grads.data()};
         const auto loop = RecurrentLoopsOf<T>().cells_grad[static_cast<int>(form.layout)];
-        ForParts(form, all, [loop](const GatedCells<T>& part) { loop(part); });
+        ForParts(form, all, [loop](const LstmCells<T>& part) { loop(part); });
         const int64_t size = form.rows * form.size;
         if (all.gc != nullptr) {
             CopyRest(all.gc, size, c.GetTotalSize(), cell_grads.data()[0]);

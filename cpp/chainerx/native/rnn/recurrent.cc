@@ -32,10 +32,10 @@ T* Behind(T* x, int64_t n) {
 int64_t CountParts(int64_t n_blocks, int64_t rows, int64_t size, int64_t gates) {
     const int64_t n_threads = GetNumThreads();
     if (n_threads == 1) return 1;
-    constexpr double kLeast = 0x1p19;  // 10 us
+    constexpr double kMin = 0x1p19;  // 10 us
     const double work = static_cast<double>(rows) * static_cast<double>(size) *
                         static_cast<double>(size) * static_cast<double>(gates);
-    const auto most = static_cast<int64_t>(std::min(work / kLeast, 0x1p20));
+    const auto most = static_cast<int64_t>(std::min(work / kMin, 0x1p20));
     return std::clamp<int64_t>(most, 1, std::min(n_blocks, n_threads));
 }
 
@@ -43,7 +43,7 @@ int64_t CountParts(int64_t n_blocks, int64_t rows, int64_t size, int64_t gates) 
 template <typename F>
 void ForBlocks(int64_t n_blocks, int64_t n_parts, const F& f) {
     ParallelFor(n_parts, [&](int64_t i) {
-        const Part blocks{n_blocks, n_parts, i};
+        const Range blocks{n_blocks, n_parts, i};
         for (int64_t block = blocks.begin; block < blocks.end; ++block) {
             internal::CheckInterrupt();
             f(block, i);
@@ -100,16 +100,16 @@ class ForwardPass {
  private:
     int64_t ProductSize() const { return kGroup * loops_.rows * gates_ * loops_.columns; }
 
-    void RunGroup(const Step& step, int64_t block, int64_t n_panels, const Part& panels,
+    void RunGroup(const Step& step, int64_t block, int64_t n_panels, const Range& panels,
                   const PackedRows<T>& states, T* product) const {
         const int64_t units = depth_.units(block);
-        const int64_t row = Part{step.rows, n_panels, panels.begin}.begin;
+        const int64_t row = Range{step.rows, n_panels, panels.begin}.begin;
         const int64_t width = depth_.columns;
         for (int64_t gate = 0; gate < gates_; ++gate) {
             for (int64_t chunk = 0; chunk < depth_.n_chunks; ++chunk) {
                 TileRun<T> run = weights_.run(chunk, block * gates_ + gate);
                 for (int64_t p = panels.begin; p < panels.end; ++p) {
-                    const Part i{step.rows, n_panels, p};
+                    const Range i{step.rows, n_panels, p};
                     // Prefetches what is added to this product: rows are too far apart for the
                     // hardware prefetcher.
                     run.next = arrays_.z + ((step.begin + i.begin) * gates_ + gate) * depth_.size +
@@ -122,7 +122,7 @@ class ForwardPass {
                 }
             }
         }
-        const int64_t rows = Part{step.rows, n_panels, panels.end - 1}.end - row;
+        const int64_t rows = Range{step.rows, n_panels, panels.end - 1}.end - row;
         const int64_t unit = block * width;
         const auto at = [&](T* x, int64_t row, int64_t numbers) {
             return Behind(x, row * numbers * depth_.size + unit);
@@ -196,7 +196,7 @@ class BackwardPass {
         for (int64_t chunk = 0; chunk < depth_.n_chunks; ++chunk) {
             const TileRun<T> run = weights_.run(chunk, block);
             for (int64_t p = 0; p < n_panels; ++p) {
-                const Part i{step.rows, n_panels, p};
+                const Range i{step.rows, n_panels, p};
                 loops_.tile(grads.panel(step.rows, chunk, p), &run, 1,
                             arrays_.gh + i.begin * depth_.size + block * depth_.columns,
                             depth_.size, i.size(), depth_.units(block), true, nullptr);
@@ -205,7 +205,7 @@ class BackwardPass {
     }
 
     // Handles some rows of a step, given their previous states.
-    void RunRows(const Step& step, const Part& rows, int64_t block, const T* h, const T* c) const {
+    void RunRows(const Step& step, const Range& rows, int64_t block, const T* h, const T* c) const {
         if (rows.size() == 0) return;
         const int64_t unit = block * depth_.columns;
         const int64_t first = step.begin + rows.begin;
@@ -252,12 +252,12 @@ RecurrentSteps StepsOf(const Array& sizes, const Array& ys, bool from_end) {
             from_end};
 }
 
-int64_t MostRows(const RecurrentSteps& steps) { return steps.count == 0 ? 0 : steps.sizes[0]; }
+int64_t MaxRows(const RecurrentSteps& steps) { return steps.count == 0 ? 0 : steps.sizes[0]; }
 
 void Recurrence(const Array& z, const Array& u, const Array& b, const Array& sizes,
                 RecurrentCell cell, bool reverse, const Array& h, const Array& c, const Array& ys,
                 const Array& cs, const Array& saved) {
-    VisitWide(ys, [&]<typename T>(T) {
+    VisitUpcast(ys, [&]<typename T>(T) {
         const RecurrentSteps steps = StepsOf(sizes, ys, reverse);
         const RecurrentStep<T> arrays{0,
                                       0,
@@ -271,7 +271,7 @@ void Recurrence(const Array& z, const Array& u, const Array& b, const Array& siz
                                       DataOrNull<T>(ys),
                                       DataOrNull<T>(cs),
                                       DataOrNull<T>(saved)};
-        ForwardPass<T>{cell, steps, DataOrNull<const T>(u), arrays, MostRows(steps)}.Run();
+        ForwardPass<T>{cell, steps, DataOrNull<const T>(u), arrays, MaxRows(steps)}.Run();
     });
 }
 CX_NATIVE_KERNEL(Recurrence)
@@ -287,7 +287,7 @@ void RecurrenceGrad(const Array& u, const Array& sizes, RecurrentCell cell, bool
                     const Array& h0, const Array& c0, const Array& ys, const Array& cs,
                     const Array& saved, const Array& gys, const Array& gh, const Array& gc,
                     const Array& gz, const Array& gu, const Array& gb) {
-    VisitWide(ys, [&]<typename T>(T) {
+    VisitUpcast(ys, [&]<typename T>(T) {
         const RecurrentSteps steps = StepsOf(sizes, ys, !reverse);
         const int64_t size = ys.shape()[1];
         const int64_t wide = CountGates(cell) * size;
@@ -306,7 +306,7 @@ void RecurrenceGrad(const Array& u, const Array& sizes, RecurrentCell cell, bool
                                           DataOrNull<T>(gc),
                                           DataOrNull<T>(gz),
                                           is_gru ? gp.data() : nullptr};
-        BackwardPass<T>{cell, steps, DataOrNull<const T>(u), arrays, MostRows(steps)}.Run();
+        BackwardPass<T>{cell, steps, DataOrNull<const T>(u), arrays, MaxRows(steps)}.Run();
         const T* grads = is_gru ? gp.data() : arrays.gz;
         if (gu.GetTotalSize() != 0) {
             const Scratch<T> states{steps.total * size};

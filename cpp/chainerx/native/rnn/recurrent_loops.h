@@ -43,7 +43,7 @@ struct RecurrentGradStep {
 // A range of units of LSTM cells whose gates are given; see the kernel GatedCell. Rows of cells are
 // `size` apart, of which `n` are computed; rows of gates are n_gates times as far apart.
 template <typename T>
-struct GatedCells {
+struct LstmCells {
     int64_t rows{};
     int64_t n{};
     int64_t size{};
@@ -68,8 +68,8 @@ template <typename T>
 struct RecurrentLoops {
     void (*forward[4])(const RecurrentStep<T>& step);
     void (*backward[4])(const RecurrentGradStep<T>& step);
-    void (*cells[3])(const GatedCells<T>& cells);
-    void (*cells_grad[3])(const GatedCells<T>& cells);
+    void (*cells[3])(const LstmCells<T>& cells);
+    void (*cells_grad[3])(const LstmCells<T>& cells);
     // Small GEMM: y[r * y_row + j] = the product of row r of x and row j of w, both contiguous, of
     // length k.
     void (*dots)(const T* x, int64_t rows, const T* w, int64_t n, int64_t k, T* y, int64_t y_row);

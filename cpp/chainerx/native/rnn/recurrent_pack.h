@@ -56,7 +56,7 @@ class PackedRows {
         const int64_t n_panels = CeilDiv(rows, loops_.rows);
         const int64_t units = depth_.units(block);
         for (int64_t p = 0; p < n_panels; ++p) {
-            const Part i{rows, n_panels, p};
+            const Range i{rows, n_panels, p};
             T* to = panel(rows, block / depth_.blocks_per_chunk, p);
             for (int64_t gate = 0; gate < depth_.gates; ++gate) {
                 loops_.pack_a(

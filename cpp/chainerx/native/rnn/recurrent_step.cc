@@ -21,8 +21,8 @@ using ArrayRefs = std::span<const ConstArrayRef>;
 constexpr int64_t kBlock = 32;
 
 int64_t CountParts(int64_t n_blocks, int64_t n_weights) {
-    constexpr int64_t kLeast = 1 << 17;  // 10 us
-    return std::clamp<int64_t>(n_weights / kLeast, 1, std::min<int64_t>(n_blocks, GetNumThreads()));
+    constexpr int64_t kMin = 1 << 17;  // 10 us
+    return std::clamp<int64_t>(n_weights / kMin, 1, std::min<int64_t>(n_blocks, GetNumThreads()));
 }
 
 template <typename T>
@@ -44,7 +44,7 @@ void Run(const Array& x, ArrayRefs ws, ArrayRefs bs, RecurrentCell cell, const A
     const int64_t n_blocks = CeilDiv(size, kBlock);
     const int64_t n_parts = CountParts(n_blocks, wide * (size + features));
     ParallelFor(n_parts, [&](int64_t i) {
-        const Part blocks{n_blocks, n_parts, i};
+        const Range blocks{n_blocks, n_parts, i};
         for (int64_t block = blocks.begin; block < blocks.end; ++block) {
             internal::CheckInterrupt();
             const int64_t unit = block * kBlock;
@@ -77,7 +77,7 @@ void Run(const Array& x, ArrayRefs ws, ArrayRefs bs, RecurrentCell cell, const A
 
 void RecurrenceStep(const Array& x, ArrayRefs ws, ArrayRefs bs, RecurrentCell cell, const Array& h,
                     const Array& c, const Array& ys, const Array& cs, const Array& saved) {
-    VisitWide(ys, [&]<typename T>(T) { Run<T>(x, ws, bs, cell, h, c, ys, cs, saved); });
+    VisitUpcast(ys, [&]<typename T>(T) { Run<T>(x, ws, bs, cell, h, c, ys, cs, saved); });
 }
 CX_NATIVE_KERNEL(RecurrenceStep)
 

@@ -27,7 +27,7 @@ void Arange(const Scalar& start, const Scalar& step, const Array& out) {
             const auto d = static_cast<uint64_t>(step.To<int64_t>());
             if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
                 if (stride == sizeof(T)) {
-                    InParts(n, [&](int64_t begin, int64_t end) {
+                    ForChunks(n, [&](int64_t begin, int64_t end) {
                         // A running sum in the dtype wraps as the product does.
                         using U = std::make_unsigned_t<T>;
                         auto* to = reinterpret_cast<U*>(p);
@@ -41,7 +41,7 @@ void Arange(const Scalar& start, const Scalar& step, const Array& out) {
                     return;
                 }
             }
-            InParts(n, [&](int64_t begin, int64_t end) {
+            ForChunks(n, [&](int64_t begin, int64_t end) {
                 for (int64_t i = begin; i < end; ++i) {
                     const auto v = static_cast<int64_t>(first + static_cast<uint64_t>(i) * d);
                     *reinterpret_cast<T*>(p + i * stride) = Cast<T>(v);
@@ -50,7 +50,7 @@ void Arange(const Scalar& start, const Scalar& step, const Array& out) {
         } else {
             const double first = start.To<double>();
             const double d = step.To<double>();
-            InParts(n, [&](int64_t begin, int64_t end) {
+            ForChunks(n, [&](int64_t begin, int64_t end) {
                 for (int64_t i = begin; i < end; ++i) {
                     *reinterpret_cast<T*>(p + i * stride) =
                         Cast<T>(first + static_cast<double>(i) * d);
@@ -62,9 +62,9 @@ void Arange(const Scalar& start, const Scalar& step, const Array& out) {
 CX_NATIVE_KERNEL(Arange)
 
 // The columns of a row that belong to the triangle.
-Part TrianglePart(int64_t row, int64_t columns, int64_t k, bool lower) {
+Range TriangleRange(int64_t row, int64_t columns, int64_t k, bool lower) {
     const int64_t diagonal = std::clamp<int64_t>(row + k + (lower ? 1 : 0), 0, columns);
-    return lower ? Part{0, diagonal} : Part{diagonal, columns};
+    return lower ? Range{0, diagonal} : Range{diagonal, columns};
 }
 
 // Many small, contiguous matrices: enough at a time for a long loop.
@@ -80,7 +80,7 @@ void MaskTriangles(const Array& x, int64_t k, bool lower, const Array& out) {
     const Scratch<uint8_t> mask{length};
     std::fill_n(mask.data(), length, uint8_t{0});
     for (int64_t r = 0; r < count * rows; ++r) {
-        const Part part = TrianglePart(r % rows, columns, k, lower);
+        const Range part = TriangleRange(r % rows, columns, k, lower);
         std::fill_n(mask.data() + (r * columns + part.begin) * size, part.size() * size,
                     uint8_t{0xFF});
     }
@@ -123,7 +123,7 @@ void Triangle(const Array& x, int64_t k, bool lower, const Array& out) {
         int64_t done = 0;
         const auto row = [&](const char* from, char* to) {
             // Splits columns at the diagonal.
-            const auto [first, last] = TrianglePart(r, columns, k, lower);
+            const auto [first, last] = TriangleRange(r, columns, k, lower);
             T* const t = reinterpret_cast<T*>(to);
             if (columns <= kCalled && sx == sizeof(T) && sy == sizeof(T)) {
                 const T* const f = reinterpret_cast<const T*>(from);
@@ -147,8 +147,8 @@ void Triangle(const Array& x, int64_t k, bool lower, const Array& out) {
             if (++r == rows) r = 0;
             if (++done % kRows == 0 || columns > kShortRow) internal::CheckInterrupt();
         };
-        const Walk<2> walk{AxisOrder::kGiven, without_columns(x), without_columns(out)};
-        ForEachRun(walk, [&](auto& p, auto& s, int64_t n) {
+        const StridedIterator<2> iter{AxisOrder::kGiven, without_columns(x), without_columns(out)};
+        ForEachRun(iter, [&](auto& p, auto& s, int64_t n) {
             for (int64_t i = 0; i < n; ++i) row(p[0] + i * s[0], p[1] + i * s[1]);
         });
     });

@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kParallelBytes = 512 * 1024;
 // Bytes of the output in a block, to which all arrays are copied before the next block.
 constexpr int64_t kBlockBytes = 32 * 1024;
-constexpr int64_t kPartBytes = 4 << 20;  // between two interrupt checks
+constexpr int64_t kChunkBytes = 4 << 20;  // between two interrupt checks
 
 // An input array, and the offset of its part in each row of the output.
 struct Piece {
@@ -31,10 +31,10 @@ struct Piece {
 void CopyRows(const Piece& piece, int64_t begin, int64_t end, int64_t row) {
     const char* from = piece.from + begin * piece.nbytes;
     char* to = piece.to + begin * row;
-    if (piece.nbytes > kPartBytes) {
+    if (piece.nbytes > kChunkBytes) {
         for (int64_t i = begin; i < end; ++i, from += piece.nbytes, to += row) {
-            for (int64_t k = 0; k < piece.nbytes; k += kPartBytes) {
-                const int64_t n = std::min(kPartBytes, piece.nbytes - k);
+            for (int64_t k = 0; k < piece.nbytes; k += kChunkBytes) {
+                const int64_t n = std::min(kChunkBytes, piece.nbytes - k);
                 CopyBytes(to + k, from + k, n);
                 internal::CheckInterrupt();
             }

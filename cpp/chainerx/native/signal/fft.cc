@@ -67,15 +67,15 @@ using Run = void (*)(const FourierRows<T>&);
 // Runs `count` rows like `like`, in blocks whose size depends on the row length alone.
 template <typename T, typename In, typename Out>
 void InBlocks(Run<T> run, const FourierRows<T>& like, int64_t count, const In& in, const Out& out) {
-    constexpr int64_t kMost = 256;
+    constexpr int64_t kMax = 256;
     const FourierLoops<T>& loops = GetFourierLoops<T>();
     const int64_t groups = std::max<int64_t>(1, (1 << 13) / (like.n * loops.lanes));
-    const int64_t block = std::min(kMost, groups * loops.lanes);
+    const int64_t block = std::min(kMax, groups * loops.lanes);
     ParallelFor(CeilDiv(count, block), [&](int64_t b) {
         const Scratch<char> work{loops.work(like.n)};
         FourierRows<T> rows = like;
-        int64_t in_at[kMost];
-        int64_t out_at[kMost];
+        int64_t in_at[kMax];
+        int64_t out_at[kMax];
         const int64_t first = b * block;
         rows.rows = std::min(block, count - first);
         in.Find(first, rows.rows, in_at);
@@ -118,9 +118,9 @@ void RunSplit(const FourierSplit<T>& split, const FourierRows<T>& row, const T* 
 // Few rows leave lanes empty, and many long ones exceed the caches.
 template <typename T>
 bool IsWorthSplitting(int64_t n, int64_t rows) {
-    constexpr int64_t kLeast = 256;
+    constexpr int64_t kMin = 256;
     constexpr int64_t kCache = 512 << 10;
-    return n >= kLeast &&
+    return n >= kMin &&
            (2 * rows < GetFourierLoops<T>().lanes || GetFourierLoops<T>().work(n) > kCache);
 }
 
@@ -167,7 +167,7 @@ FourierRows<T> Describe(const Array& x, bool inverse, double scale, double insid
 
 // Calls f with operands whose strides are multiples of the element size.
 template <typename F>
-void WithWholeElements(const Array& x, const F& f) {
+void WithElementStrides(const Array& x, const F& f) {
     const int64_t size = x.GetItemSize();
     bool whole = reinterpret_cast<uintptr_t>(x.raw_data()) % std::min<int64_t>(size, 8) == 0;
     for (int8_t i = 0; i < x.ndim(); ++i) whole = whole && x.strides()[i] % size == 0;
@@ -191,7 +191,7 @@ void VisitPrecision(const Array& x, const F& f) {
 
 void FourierTransform(const Array& x, int8_t axis, bool inverse, double scale, const Array& out) {
     if (out.GetTotalSize() == 0) return;
-    WithWholeElements(x, [&](const Array& x) {
+    WithElementStrides(x, [&](const Array& x) {
         VisitPrecision(x, [&]<typename T>() {
             const Rows from{x, axis};
             const Rows to{out, axis};
@@ -207,7 +207,7 @@ CX_NATIVE_KERNEL(FourierTransform)
 void TransformReal(bool to_real, const Array& x, int8_t axis, bool inverse, double scale,
                    double inside, const Array& out) {
     if (out.GetTotalSize() == 0) return;
-    WithWholeElements(x, [&](const Array& x) {
+    WithElementStrides(x, [&](const Array& x) {
         VisitPrecision(x, [&]<typename T>() {
             const Rows from{x, axis};
             const Rows to{out, axis};

@@ -79,9 +79,9 @@ std::pair<double, double> Root(int64_t k, int64_t n) {
 
 // The largest divisor that does not exceed the square root; 0 if it is too small for many rows.
 int64_t SplitLength(int64_t n) {
-    constexpr int64_t kLeast = 8;
+    constexpr int64_t kMin = 8;
     const auto root = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
-    for (int64_t d = root; d >= std::max(kLeast, root / 16); --d) {
+    for (int64_t d = root; d >= std::max(kMin, root / 16); --d) {
         if (n % d == 0) return d;
     }
     return 0;

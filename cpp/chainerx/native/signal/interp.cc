@@ -16,7 +16,7 @@ namespace chainerx::native {
 namespace {
 
 constexpr int64_t kBlock = 256;
-constexpr int64_t kPiece = 1 << 14;
+constexpr int64_t kGrain = 1 << 14;
 
 template <typename T>
 struct Table {
@@ -50,15 +50,15 @@ void FindPlaces(const Table<T>& t, const T* x, int64_t count, int64_t* places) {
         }
     };
     // Linear search from the previous place, for (nearly) ascending numbers among few points.
-    constexpr int64_t kFew = 4;  // points per number
-    constexpr int64_t kSteps = 4 * kFew;
+    constexpr int64_t kPointsPerNumber = 4;  // points per number
+    constexpr int64_t kSteps = 4 * kPointsPerNumber;
     int64_t ascents = 0;
     for (int64_t i = 1; i < count; ++i) ascents += x[i] >= x[i - 1];
     int64_t at = 0;
     int64_t end = 0;
     search(x, 1, &at);
     search(x + count - 1, 1, &end);
-    if (ascents < count - count / 16 - 1 || end - at > kFew * count) {
+    if (ascents < count - count / 16 - 1 || end - at > kPointsPerNumber * count) {
         for (int64_t i = 0; i < count; i += kTogether) {
             search(x + i, std::min(kTogether, count - i), places + i);
         }
@@ -161,10 +161,10 @@ void Interp(const Array& x, const Array& xp, const Array& fp, const std::optiona
         }
         const T below = left ? static_cast<T>(*left) : table.y[0];
         const T above = right ? static_cast<T>(*right) : table.y[table.n - 1];
-        ParallelFor(CeilDiv(size, kPiece), [&](int64_t piece) {
+        ParallelFor(CeilDiv(size, kGrain), [&](int64_t piece) {
             internal::CheckInterrupt();
-            const int64_t end = std::min(size, (piece + 1) * kPiece);
-            for (int64_t i = piece * kPiece; i < end; i += kBlock) {
+            const int64_t end = std::min(size, (piece + 1) * kGrain);
+            for (int64_t i = piece * kGrain; i < end; i += kBlock) {
                 InterpBlock(table, data(x) + i, std::min(kBlock, end - i), below, above,
                             data(out) + i);
             }

@@ -12,15 +12,15 @@ namespace {
 // Returns whether the batched loops pay for x. They don't for a few rows, or for somewhat more of
 // longer ones, since empty lanes cost as much as full ones.
 bool AreShort(const Array& x) {
-    constexpr int64_t kFewest = 8;
+    constexpr int64_t kMinRows = 8;
     const int64_t rows = x.shape()[0];
     const int64_t n = x.shape()[1];
-    return n <= kMostInShort && rows >= std::max(kFewest, n);
+    return n <= kMaxShortRow && rows >= std::max(kMinRows, n);
 }
 
 // Rows in a batch; their keys stay in cache.
 constexpr int64_t kShortRows = 64;
-constexpr int64_t kShortKeys = kShortRows * kMostInShort;
+constexpr int64_t kShortKeys = kShortRows * kMaxShortRow;
 
 // Calls f(row, count) for batches of rows of up to kShortKeys elements.
 template <typename F>
@@ -118,11 +118,11 @@ void SelectShort(const KeyCoder<K>& coder, const Array& x, const int64_t* places
 // For each batch of rows, calls f(row), and calls the result with (place, i, j) for each element:
 // element i, at `place` of its row, becomes element j of the partitioned row.
 template <typename K, typename F>
-void PartShort(const KeyCoder<K>& coder, const Array& x, int64_t position, const F& f) {
+void PartitionShortOf(const KeyCoder<K>& coder, const Array& x, int64_t position, const F& f) {
     ForEachShort(x, [&](int64_t row, int64_t rows) {
         const ShortKeys<K> block{coder, x, row, rows, true, 0};
         ShortRoom<K> places;
-        LoopsOf<K>().part_rows(block.keys, rows, block.n, position, places.keys);
+        LoopsOf<K>().partition_rows(block.keys, rows, block.n, position, places.keys);
         block.ForEachPlace(places, f(row));
     });
 }
@@ -130,7 +130,7 @@ void PartShort(const KeyCoder<K>& coder, const Array& x, int64_t position, const
 // Moves elements as items of type T, whatever their dtype.
 template <typename T, typename K>
 void PartitionShort(const KeyCoder<K>& coder, const Array& x, int64_t position, const Array& out) {
-    PartShort(coder, x, position, [&](int64_t row) {
+    PartitionShortOf(coder, x, position, [&](int64_t row) {
         const T* const from = RowOf<T>(x, row);
         T* const to = RowOf<T>(out, row);
         return [=](int64_t, int64_t i, int64_t j) { to[j] = from[i]; };
@@ -143,7 +143,7 @@ bool VisitShort(const Array& x, const F& f) {
     if (IsComplex(x.dtype()) || !AreShort(x)) return false;
     bool done = false;
     VisitCoder(x.dtype(), [&]<typename K>(const KeyCoder<K>& coder) {
-        if (x.shape()[1] > kMostSortedInShort<K>) return;
+        if (x.shape()[1] > kMaxSortedInShort<K>) return;
         f(coder);
         done = true;
     });
@@ -186,7 +186,7 @@ bool SelectShortRows(const Array& x, const Array& positions, const Array& out) {
 
 bool ArgPartitionShortRows(const Array& x, int64_t position, const Array& out) {
     return VisitShort(x, [&](const auto& coder) {
-        PartShort(coder, x, position, [&out](int64_t row) {
+        PartitionShortOf(coder, x, position, [&out](int64_t row) {
             auto* const to = RowOf<int64_t>(out, row);
             return [to](int64_t place, int64_t, int64_t j) { to[j] = place; };
         });

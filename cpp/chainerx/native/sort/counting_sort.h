@@ -21,17 +21,17 @@ namespace {
 template <typename T>
 void SortBytes(const T* x, int64_t n, bool descending, T* out) {
     using Byte = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
-    constexpr int64_t kLeast = std::is_signed_v<Byte> ? -128 : 0;
+    constexpr int64_t kMin = std::is_signed_v<Byte> ? -128 : 0;
     int64_t counts[256] = {};
     const auto* from = reinterpret_cast<const Byte*>(x);
     for (int64_t i = 0; i < n; ++i) {
         // Foreign memory may hold a bool that is neither 0 nor 1.
-        ++counts[std::is_same_v<T, bool> ? from[i] != 0 : from[i] - kLeast];
+        ++counts[std::is_same_v<T, bool> ? from[i] != 0 : from[i] - kMin];
     }
     auto* to = reinterpret_cast<uint8_t*>(out);
     for (int64_t k = 0; k < 256; ++k) {
         const int64_t key = descending ? 255 - k : k;
-        std::memset(to, static_cast<int>(key + kLeast), static_cast<size_t>(counts[key]));
+        std::memset(to, static_cast<int>(key + kMin), static_cast<size_t>(counts[key]));
         to += counts[key];
     }
 }
@@ -56,10 +56,10 @@ struct IntegerRange {
 // Estimates the range of a row's integers from a sample; empty if counting is not worth it.
 template <typename T>
 std::optional<IntegerRange<T>> GuessRange(const T* x, int64_t n) {
-    constexpr int64_t kFewest = 1 << 12;  // keys
-    constexpr int64_t kWidest = 1 << 15;  // range whose counters stay in cache
+    constexpr int64_t kMinKeys = 1 << 12;   // keys
+    constexpr int64_t kMaxWidth = 1 << 15;  // range whose counters stay in cache
     constexpr int64_t kSample = 64;
-    if (n < kFewest) return std::nullopt;
+    if (n < kMinKeys) return std::nullopt;
     T least = x[0];
     T most = x[0];
     SampleKeys(n, kSample, [&](int64_t, int64_t place) {
@@ -67,7 +67,7 @@ std::optional<IntegerRange<T>> GuessRange(const T* x, int64_t n) {
         most = std::max(most, x[place]);
     });
     const uint64_t distance = static_cast<uint64_t>(most) - static_cast<uint64_t>(least);
-    if (distance >= static_cast<uint64_t>(std::min(n / 8, kWidest)) / 2) return std::nullopt;
+    if (distance >= static_cast<uint64_t>(std::min(n / 8, kMaxWidth)) / 2) return std::nullopt;
     // Extends the range by half on either side, within the type's limits.
     const auto margin = [distance](T from, T to) {
         const uint64_t room = static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
@@ -88,7 +88,7 @@ template <typename T, typename F>
 bool ForEachPlace(const T* x, int64_t n, const IntegerRange<T>& range, const F& f) {
     constexpr int64_t kBlockSize = 1 << 10;
     bool inside = true;
-    InParts(n, [&](int64_t begin, int64_t end) {
+    ForChunks(n, [&](int64_t begin, int64_t end) {
         uint32_t places[kBlockSize];
         for (int64_t i = begin; i < end && inside; i += kBlockSize) {
             const int64_t count = std::min(kBlockSize, end - i);
@@ -156,7 +156,7 @@ bool ArgSortByCounts(const T* x, int64_t n, bool descending, int64_t* out) {
         at = start;
         start += count;
     }
-    InParts(n, [&](int64_t begin, int64_t end) {
+    ForChunks(n, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) out[next[kept.data()[i]]++] = i;
     });
     return true;

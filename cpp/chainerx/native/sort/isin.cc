@@ -15,14 +15,14 @@
 namespace chainerx::native {
 namespace {
 
-constexpr int64_t kPiece = 1 << 12;
+constexpr int64_t kGrain = 1 << 12;
 
 // Calls f(begin, count) for chunks of n elements, from several threads.
 template <typename F>
-void ForEachPiece(int64_t n, const F& f) {
-    ParallelFor(CeilDiv(n, kPiece), [&](int64_t piece) {
+void ForEachChunk(int64_t n, const F& f) {
+    ParallelFor(CeilDiv(n, kGrain), [&](int64_t piece) {
         internal::CheckInterrupt();
-        f(piece * kPiece, std::min(kPiece, n - piece * kPiece));
+        f(piece * kGrain, std::min(kGrain, n - piece * kGrain));
     });
 }
 
@@ -44,10 +44,10 @@ const SortKey<T>* EncodeSome(const char* x, int64_t begin, int64_t n, SortKey<T>
 // Returns whether a lookup table over the whole range of keys is worth its memory.
 template <typename K>
 bool IsTableWorthIt(const K* keys, int64_t n, int64_t wanted) {
-    constexpr uint64_t kNear = 1 << 20;  // bytes; such a table stays in cache
-    constexpr int64_t kMany = 1 << 10;   // keys; searching fewer is faster than cache misses
+    constexpr uint64_t kNear = 1 << 20;    // bytes; such a table stays in cache
+    constexpr int64_t kMinKeys = 1 << 10;  // keys; searching fewer is faster than cache misses
     const uint64_t width = static_cast<uint64_t>(keys[n - 1]) - static_cast<uint64_t>(keys[0]);
-    return width < static_cast<uint64_t>(8 * (n + wanted)) && (width < kNear || n > kMany);
+    return width < static_cast<uint64_t>(8 * (n + wanted)) && (width < kNear || n > kMinKeys);
 }
 
 template <typename K>
@@ -82,8 +82,8 @@ void FindKeys(const Array& test, const Array& x, Encoder<K> encode, bool are_flo
     if (width > 0) {
         for (int64_t i = 0; i < n; ++i) table.data()[static_cast<uint64_t>(keys[i]) - least] = true;
     }
-    ForEachPiece(size, [&](int64_t begin, int64_t count) {
-        alignas(64) K room[kPiece];
+    ForEachChunk(size, [&](int64_t begin, int64_t count) {
+        alignas(64) K room[kGrain];
         const K* const wanted = encode(x.raw_data(), begin, count, room);
         bool* const to = out + begin;
         if (width > 0) {
@@ -93,7 +93,7 @@ void FindKeys(const Array& test, const Array& x, Encoder<K> encode, bool are_flo
         } else if (n <= LoopsOf<K>().leaf / 4) {
             LoopsOf<K>().find(wanted, count, keys, n, to);
         } else {
-            int64_t places[kPiece];
+            int64_t places[kGrain];
             Search<false>(keys, n, wanted, count, places);
             for (int64_t i = 0; i < count; ++i) {
                 to[i] = keys[std::min(places[i], n - 1)] == wanted[i];
@@ -112,7 +112,7 @@ void FindComplex(const Array& test, const Array& wanted, bool invert, bool* out)
     T* const begin = room.data();
     T* const end = std::copy_n(RowOf<T>(test, 0), n, begin);
     std::sort(begin, end, &IsBefore<T>);
-    ForEachPiece(wanted.GetTotalSize(), [&](int64_t first, int64_t count) {
+    ForEachChunk(wanted.GetTotalSize(), [&](int64_t first, int64_t count) {
         for (int64_t i = first; i < first + count; ++i) {
             const T* at = std::lower_bound(begin, end, x[i], &IsBefore<T>);
             out[i] = (at != end && *at == x[i]) != invert;

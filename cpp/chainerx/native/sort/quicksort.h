@@ -16,12 +16,12 @@
 namespace chainerx::native {
 namespace {
 
-constexpr int64_t kMostSampled = 128;
+constexpr int64_t kMaxSampled = 128;
 
 // Sample size for n keys; a sample is refreshed when a quarter of it is left.
 template <typename K>
 int64_t SampleSize(int64_t n) {
-    return std::min(n < 1024 ? 32 : n < 8192 ? 64 : kMostSampled, LoopsOf<K>().leaf);
+    return std::min(n < 1024 ? 32 : n < 8192 ? 64 : kMaxSampled, LoopsOf<K>().leaf);
 }
 
 // A sorted sample of a row's keys, from which pivots are chosen, for the row and then for its
@@ -63,9 +63,9 @@ struct Sample {
 
 // Partitions keys: those below the pivot go to `low` onwards, the others to `other` onwards.
 template <typename K>
-class Parting {
+class Partitioner {
  public:
-    Parting(K pivot, K* low, K* other) : pivot_{pivot}, low_{low}, other_{other} {}
+    Partitioner(K pivot, K* low, K* other) : pivot_{pivot}, low_{low}, other_{other} {}
     void Take(const K* keys, int64_t count) {
         Move(LoopsOf<K>().partition(keys, count, pivot_, low_, other_), count);
     }
@@ -106,13 +106,13 @@ class Parting {
 // One of the two buffers holds the keys.
 template <typename K>
 int64_t Partition(const K* keys, int64_t n, K pivot, K* low, K* other) {
-    Parting<K> parting{pivot, low, other};
-    InParts(n, [&](int64_t begin, int64_t end) { parting.Take(keys + begin, end - begin); });
-    return parting.below();
+    Partitioner<K> partitioner{pivot, low, other};
+    ForChunks(n, [&](int64_t begin, int64_t end) { partitioner.Take(keys + begin, end - begin); });
+    return partitioner.below();
 }
 
 // Maximum recursion depth: only adversarial data exceed it.
-inline int MostSteps(int64_t n) { return 2 * std::bit_width(static_cast<uint64_t>(n)) + 8; }
+inline int MaxSteps(int64_t n) { return 2 * std::bit_width(static_cast<uint64_t>(n)) + 8; }
 
 // Sorts the n keys at `at` into `out`; `at` is `out` or `spare`. finish(keys, n) is called once for
 // each key when it has reached its final position.
@@ -120,7 +120,7 @@ template <typename K, typename Finish>
 void Quicksort(K* at, K* out, K* spare, int64_t n, Sample<K> sample, int steps,
                const Finish& finish) {
     const SortLoopsOf<K>& loops = LoopsOf<K>();
-    alignas(64) K memory[kMostSampled];
+    alignas(64) K memory[kMaxSampled];
     while (n > loops.leaf) {
         if (n >= 1 << 14) internal::CheckInterrupt();
         if (steps-- == 0) {
@@ -163,12 +163,12 @@ void Quicksort(K* at, K* out, K* spare, int64_t n, Sample<K> sample, int steps,
 template <typename K>
 K QuickSelect(K* at, K* spare, int64_t n, int64_t place) {
     const SortLoopsOf<K>& loops = LoopsOf<K>();
-    for (int steps = MostSteps(n); n > loops.leaf; --steps) {
+    for (int steps = MaxSteps(n); n > loops.leaf; --steps) {
         if (steps == 0) {
             std::nth_element(at, at + place, at + n);
             return at[place];
         }
-        alignas(64) K memory[kMostSampled];
+        alignas(64) K memory[kMaxSampled];
         const auto sample = Sample<K>::Take(n, [at](int64_t i) { return at[i]; }, memory);
         const K pivot = sample.keys[sample.Middle(n)];
         int64_t below = Partition(at, n, pivot, at, spare);

@@ -12,7 +12,7 @@
 namespace chainerx::native {
 namespace {
 
-constexpr int64_t kPiece = 1 << 12;
+constexpr int64_t kGrain = 1 << 12;
 
 template <typename T>
 void SearchNumbers(const Array& sorted, const Array& v, bool right, int64_t* out) {
@@ -22,11 +22,11 @@ void SearchNumbers(const Array& sorted, const Array& v, bool right, int64_t* out
     EncodeKeys<T>(reinterpret_cast<const T*>(sorted.raw_data()), n, true, 0, keys.data());
     const T* x = reinterpret_cast<const T*>(v.raw_data());
     const int64_t size = v.GetTotalSize();
-    ParallelFor(CeilDiv(size, kPiece), [&](int64_t piece) {
+    ParallelFor(CeilDiv(size, kGrain), [&](int64_t piece) {
         internal::CheckInterrupt();
-        const int64_t begin = piece * kPiece;
-        const int64_t count = std::min(kPiece, size - begin);
-        alignas(64) K wanted[kPiece];
+        const int64_t begin = piece * kGrain;
+        const int64_t count = std::min(kGrain, size - begin);
+        alignas(64) K wanted[kGrain];
         EncodeKeys<T>(x + begin, count, true, 0, wanted);
         if (right) {
             Search<true>(keys.data(), n, wanted, count, out + begin);
@@ -41,7 +41,7 @@ void SearchComplex(const Array& sorted, const Array& v, bool right, int64_t* out
     const T* begin = reinterpret_cast<const T*>(sorted.raw_data());
     const T* end = begin + sorted.GetTotalSize();
     const T* x = reinterpret_cast<const T*>(v.raw_data());
-    InParts(v.GetTotalSize(), [&](int64_t first, int64_t last) {
+    ForChunks(v.GetTotalSize(), [&](int64_t first, int64_t last) {
         for (int64_t i = first; i < last; ++i) {
             const T* at = right ? std::upper_bound(begin, end, x[i], &IsBefore<T>)
                                 : std::lower_bound(begin, end, x[i], &IsBefore<T>);

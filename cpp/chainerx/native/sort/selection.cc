@@ -37,7 +37,7 @@ struct EncodedRow {
     template <typename F>
     void ForEachBlock(const F& f) const {
         alignas(64) K keys[kBlockSize];
-        InParts(n, [&](int64_t begin, int64_t end) {
+        ForChunks(n, [&](int64_t begin, int64_t end) {
             for (int64_t i = begin; i < end; i += kBlockSize) {
                 const int64_t count = std::min(kBlockSize, end - i);
                 coder.encode(x + i * coder.item_size, count, join_zeros, flip, keys);
@@ -59,7 +59,7 @@ struct KeyRow {
     }
     template <typename F>
     void ForEachBlock(const F& f) const {
-        InParts(n, [&](int64_t begin, int64_t end) { f(keys + begin, begin, end - begin); });
+        ForChunks(n, [&](int64_t begin, int64_t end) { f(keys + begin, begin, end - begin); });
     }
 };
 
@@ -72,7 +72,7 @@ void Select(const Row& row, const int64_t* places, int64_t count, K* found) {
     const int64_t first = places[0];
     const int64_t last = places[count - 1];
     if (n <= LoopsOf<K>().leaf) {
-        alignas(64) K sorted[kMostInLeaf];
+        alignas(64) K sorted[kMaxInLeaf];
         row.ForEachBlock(
             [&](const K* keys, int64_t, int64_t) { LoopsOf<K>().sort(keys, n, sorted); });
         for (int64_t i = 0; i < count; ++i) found[i] = sorted[places[i]];
@@ -101,12 +101,12 @@ void Select(const Row& row, const int64_t* places, int64_t count, K* found) {
     SortKeys(sample, spare, kSample, sample);
     // Three standard deviations of the position of an element in the sample.
     const int64_t margin = 48;
-    constexpr K kLeast = std::numeric_limits<K>::min();
-    constexpr K kMost = std::numeric_limits<K>::max();
+    constexpr K kMin = std::numeric_limits<K>::min();
+    constexpr K kMax = std::numeric_limits<K>::max();
     const int64_t lower = first * kSample / n - margin;
     const int64_t upper = last * kSample / n + margin;
-    K low = lower < 0 ? kLeast : sample[lower];
-    K high = upper >= kSample ? kMost : sample[upper];
+    K low = lower < 0 ? kMin : sample[lower];
+    K high = upper >= kSample ? kMax : sample[upper];
     KeyRoom<K> kept{n};
     for (;;) {
         InWindow all{0, 0};
@@ -121,9 +121,9 @@ void Select(const Row& row, const int64_t* places, int64_t count, K* found) {
             return;
         }
         if (first < all.below) {
-            low = kLeast;
+            low = kMin;
         } else if (last >= all.below + all.inside) {
-            high = kMost;
+            high = kMax;
         } else if (all.inside > n / 2) {  // many equal keys
             KeyRoom<K> more{all.inside};
             SortKeys(kept.data(), more.data(), all.inside, kept.data());
@@ -143,12 +143,12 @@ bool AreNear(int64_t a, int64_t b, int64_t n) { return b - a <= n / 64; }
 
 template <typename K>
 void SelectSortedRow(const EncodedRow<K>& row, const int64_t* places, int64_t count, char* out) {
-    constexpr int kMostTurns = 6;  // more passes take as long as sorting
+    constexpr int kMaxPasses = 6;  // more passes take as long as sorting
     const int64_t n = row.n;
-    int turns = 1;
-    for (int64_t i = 1; i < count; ++i) turns += AreNear(places[i - 1], places[i], n) ? 0 : 1;
+    int passes = 1;
+    for (int64_t i = 1; i < count; ++i) passes += AreNear(places[i - 1], places[i], n) ? 0 : 1;
     KeyRoom<K> found{count};
-    if (turns > kMostTurns) {
+    if (passes > kMaxPasses) {
         KeyRoom<K> keys{n};
         KeyRoom<K> spare{n};
         row.coder.encode(row.x, n, row.join_zeros, row.flip, keys.data());
@@ -238,8 +238,8 @@ CX_NATIVE_KERNEL(ArgPartition)
 // for zeros, which may have two keys.
 template <typename Row, typename K>
 void PartitionKeys(const Row& row, bool has_zeros, int64_t position, K* out) {
-    constexpr K kLeast = std::numeric_limits<K>::min();
-    constexpr K kMost = std::numeric_limits<K>::max();
+    constexpr K kMin = std::numeric_limits<K>::min();
+    constexpr K kMax = std::numeric_limits<K>::max();
     const int64_t n = row.n;
     K low;
     Select(row, &position, 1, &low);
@@ -253,12 +253,12 @@ void PartitionKeys(const Row& row, bool has_zeros, int64_t position, K* out) {
     int64_t n_above = 0;
     const auto& gather = LoopsOf<K>().gather;
     row.ForEachBlock([&](const K* keys, int64_t, int64_t size) {
-        if (low != kLeast) {
-            n_below += gather(keys, size, kLeast, static_cast<K>(low - 1), out + n_below).inside;
+        if (low != kMin) {
+            n_below += gather(keys, size, kMin, static_cast<K>(low - 1), out + n_below).inside;
         }
-        if (high != kMost) {
+        if (high != kMax) {
             n_above +=
-                gather(keys, size, static_cast<K>(high + 1), kMost, above.data() + n_above).inside;
+                gather(keys, size, static_cast<K>(high + 1), kMax, above.data() + n_above).inside;
         }
     });
     K* const equal = out + n_below;

@@ -23,12 +23,12 @@ inline int64_t Pack(uint32_t key, int64_t place) {
 inline int64_t PlaceOf(int64_t packed) { return packed & 0xffffffff; }
 
 // Packed keys have 32-bit places.
-constexpr int64_t kMostPacked = int64_t{1} << 32;
+constexpr int64_t kMaxPacked = int64_t{1} << 32;
 
 // Calls f(i) for all of n, with interrupt checks.
 template <typename F>
 void ForEach(int64_t n, const F& f) {
-    InParts(n, [&](int64_t begin, int64_t end) {
+    ForChunks(n, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) f(i);
     });
 }
@@ -49,9 +49,9 @@ void ArgSortByComparing(const K* keys, int64_t n, int64_t* out) {
 
 // Sorts places [begin, end) of `packed`, whose keys have equal upper bits. They refer to keys64.
 void SortRun(const int64_t* keys64, int64_t* packed, int64_t begin, int64_t end) {
-    constexpr int64_t kFew = 16;
+    constexpr int64_t kMaxInsertion = 16;
     const auto key = [&](int64_t i) { return keys64[PlaceOf(packed[i])]; };
-    if (end - begin <= kFew) {
+    if (end - begin <= kMaxInsertion) {
         for (int64_t i = begin + 1; i < end; ++i) {
             const int64_t moved = packed[i];
             const int64_t moved_key = key(i);
@@ -80,14 +80,14 @@ void SortRun(const int64_t* keys64, int64_t* packed, int64_t begin, int64_t end)
 }  // namespace
 
 void SortKeys(int32_t* keys, int32_t* spare, int64_t n, int32_t* out) {
-    Quicksort(keys, out, out == keys ? spare : keys, n, {}, MostSteps(n), [](auto*, int64_t) {});
+    Quicksort(keys, out, out == keys ? spare : keys, n, {}, MaxSteps(n), [](auto*, int64_t) {});
 }
 void SortKeys(int64_t* keys, int64_t* spare, int64_t n, int64_t* out) {
-    Quicksort(keys, out, out == keys ? spare : keys, n, {}, MostSteps(n), [](auto*, int64_t) {});
+    Quicksort(keys, out, out == keys ? spare : keys, n, {}, MaxSteps(n), [](auto*, int64_t) {});
 }
 
 void ArgSortKeys(const int32_t* keys, int64_t n, int64_t* out) {
-    if (n >= kMostPacked) return ArgSortByComparing(keys, n, out);
+    if (n >= kMaxPacked) return ArgSortByComparing(keys, n, out);
     KeyRoom<int64_t> spare{n};
     ForEach(n, [=](int64_t i) {
         out[i] = static_cast<int64_t>(uint64_t{static_cast<uint32_t>(keys[i])} << 32 |
@@ -98,11 +98,11 @@ void ArgSortKeys(const int32_t* keys, int64_t n, int64_t* out) {
 }
 
 void ArgSortKeys(const int64_t* keys, int64_t n, int64_t* out) {
-    if (n >= kMostPacked) return ArgSortByComparing(keys, n, out);
+    if (n >= kMaxPacked) return ArgSortByComparing(keys, n, out);
     // The upper 32 of the bits in which keys differ, relative to the smallest key.
     int64_t least = keys[0];
     int64_t most = keys[0];
-    InParts(n, [&](int64_t begin, int64_t end) {
+    ForChunks(n, [&](int64_t begin, int64_t end) {
         const auto [low, high] = std::minmax_element(keys + begin, keys + end);
         least = std::min(least, *low);
         most = std::max(most, *high);

@@ -23,9 +23,9 @@ constexpr bool kIsOwnKey = std::is_same_v<T, SortKey<T>>;
 // Maps the bits of a float, as a signed integer, to its key: negative ones are in reverse order,
 // and this flips them. It is its own inverse.
 template <typename B>
-constexpr B TurnNegative(B bits) {
-    constexpr B kMost = std::numeric_limits<B>::max();
-    return static_cast<B>(bits ^ (static_cast<B>(bits >> (8 * sizeof(B) - 1)) & kMost));
+constexpr B FlipNegative(B bits) {
+    constexpr B kMax = std::numeric_limits<B>::max();
+    return static_cast<B>(bits ^ (static_cast<B>(bits >> (8 * sizeof(B) - 1)) & kMax));
 }
 
 template <typename T>
@@ -60,10 +60,9 @@ constexpr SortKey<T> EncodeKey(T x, bool join_zeros, SortKey<T> flip) {
     if constexpr (GetKind(kDtypeOf<T>) == DtypeKind::kFloat) {
         const auto bits = BitsOf(x);
         using B = std::remove_const_t<decltype(bits)>;
-        constexpr B kMost = std::numeric_limits<B>::max();
-        auto key = static_cast<K>(TurnNegative(bits));
-        key =
-            static_cast<B>(bits & kMost) > InfinityBits<T>() ? std::numeric_limits<K>::max() : key;
+        constexpr B kMax = std::numeric_limits<B>::max();
+        auto key = static_cast<K>(FlipNegative(bits));
+        key = static_cast<B>(bits & kMax) > InfinityBits<T>() ? std::numeric_limits<K>::max() : key;
         key = join_zeros & (key == -1) ? 0 : key;
         return key ^ flip;
     } else if constexpr (std::is_unsigned_v<T> && sizeof(T) >= sizeof(K)) {
@@ -77,13 +76,13 @@ template <typename T>
 constexpr T DecodeKey(SortKey<T> key, SortKey<T> flip) {
     key ^= flip;
     if constexpr (std::is_same_v<T, float>) {
-        return std::bit_cast<float>(TurnNegative(key));
+        return std::bit_cast<float>(FlipNegative(key));
     } else if constexpr (std::is_same_v<T, double>) {
-        return std::bit_cast<double>(TurnNegative(key));
+        return std::bit_cast<double>(FlipNegative(key));
     } else if constexpr (GetKind(kDtypeOf<T>) == DtypeKind::kFloat) {
         // A NaN key of 32 bits saturates to a 16-bit NaN.
         const auto bits = static_cast<int16_t>(key > INT16_MAX ? INT16_MAX : key);
-        return T::FromBits(static_cast<uint16_t>(TurnNegative(bits)));
+        return T::FromBits(static_cast<uint16_t>(FlipNegative(bits)));
     } else if constexpr (std::is_unsigned_v<T> && sizeof(T) >= sizeof(SortKey<T>)) {
         return static_cast<T>(key) ^ (T{1} << (8 * sizeof(T) - 1));
     } else {

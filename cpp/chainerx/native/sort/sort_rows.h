@@ -16,9 +16,9 @@ namespace {
 // Calls f(row) for each row of `x`, (rows, n), from several threads.
 template <typename F>
 void ForEachRow(const Array& x, const F& f) {
-    constexpr int64_t kPiece = 1 << 14;
+    constexpr int64_t kGrain = 1 << 14;
     const int64_t rows = x.shape()[0];
-    const int64_t group = std::max<int64_t>(1, kPiece / x.shape()[1]);
+    const int64_t group = std::max<int64_t>(1, kGrain / x.shape()[1]);
     ParallelFor(CeilDiv(rows, group), [&](int64_t g) {
         const int64_t end = std::min(rows, (g + 1) * group);
         for (int64_t row = g * group; row < end; ++row) f(row);
@@ -34,13 +34,13 @@ T* RowOf(const Array& x, int64_t row) {
 template <typename K>
 class KeyRoom {
  public:
-    explicit KeyRoom(int64_t n) : large_{n > kFew ? n : 0} {}
+    explicit KeyRoom(int64_t n) : large_{n > kInlineKeys ? n : 0} {}
     KeyRoom(const KeyRoom&) = delete;
     KeyRoom& operator=(const KeyRoom&) = delete;
     K* data() { return large_.data() != nullptr ? large_.data() : few_; }
 
  private:
-    static constexpr int64_t kFew = 2048;
+    static constexpr int64_t kInlineKeys = 2048;
 
     struct Large {
         explicit Large(int64_t n) : size{static_cast<size_t>(n) * sizeof(K)} {
@@ -55,7 +55,7 @@ class KeyRoom {
     };
 
     Large large_;
-    alignas(64) K few_[kFew];
+    alignas(64) K few_[kInlineKeys];
 };
 
 // Restores the order of zeros: -0.0 and 0.0 have adjacent keys, so that each decodes to itself; if

@@ -48,7 +48,7 @@ bool SortInFour(const T* x, int64_t n, SortKey<T> flip, Sample<K> sample, K* out
         quarters[3] = sample;
         // Each part is at its final position, or at the same position of `spare`.
         K* to[4] = {out, spare, spare + n, out + n};
-        InParts(n, [&](int64_t begin, int64_t end) {
+        ForChunks(n, [&](int64_t begin, int64_t end) {
             if constexpr (std::is_floating_point_v<T>) {
                 NumberLoopsOf<T>().split(x + begin, end - begin, flip, pivots, to);
             } else {
@@ -56,7 +56,7 @@ bool SortInFour(const T* x, int64_t n, SortKey<T> flip, Sample<K> sample, K* out
             }
         });
         const int64_t counts[4] = {to[0] - out, to[1] - spare, spare + n - to[2], out + n - to[3]};
-        const int steps = MostSteps(n);
+        const int steps = MaxSteps(n);
         K* const second = out + counts[0];
         K* const third = second + counts[1];
         Quicksort(spare, second, spare, counts[1], quarters[1], steps, finish);
@@ -84,16 +84,17 @@ void SortWideRow(const T* x, int64_t n, SortKey<T> flip, T* out) {
     }
     KeyRoom<K> room{n};
     K* const spare = room.data();
-    alignas(64) K memory[kMostSampled];
+    alignas(64) K memory[kMaxSampled];
     const auto sample =
         Sample<K>::Take(n, [&](int64_t place) { return EncodeKey(x[place], false, flip); }, memory);
     if (SortInFour(x, n, flip, sample, keys, spare, finish)) return;
     const int64_t middle = sample.Middle(n);
-    Parting<K> parting{sample.keys[middle], keys, spare};
-    InParts(n,
-            [&](int64_t begin, int64_t end) { parting.TakeNumbers(x + begin, end - begin, flip); });
-    const int64_t below = parting.below();
-    const int steps = MostSteps(n);
+    Partitioner<K> partitioner{sample.keys[middle], keys, spare};
+    ForChunks(n, [&](int64_t begin, int64_t end) {
+        partitioner.TakeNumbers(x + begin, end - begin, flip);
+    });
+    const int64_t below = partitioner.below();
+    const int steps = MaxSteps(n);
     Quicksort(keys, keys, spare + (n - below), below, sample.Below(middle), steps, finish);
     Quicksort(spare, keys + below, spare, n - below, sample.From(middle), steps, finish);
 }

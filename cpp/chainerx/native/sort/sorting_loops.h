@@ -11,20 +11,20 @@ struct InWindow {
     int64_t inside;
 };
 
-constexpr int64_t kMostInLeaf = 256;
+constexpr int64_t kMaxInLeaf = 256;
 
 // Maximum length of a short row: many such rows are sorted at once, one per lane.
-constexpr int64_t kMostInShort = 32;
+constexpr int64_t kMaxShortRow = 32;
 // Number of keys beyond the last row that may be read and overwritten.
 constexpr int64_t kShortRoom = 16;
 // Longer rows are faster one by one, as measured on Zen 4 with AVX-512. All instruction sets share
 // this number, since the choice decides which NaN is written.
 template <typename K>
-constexpr int64_t kMostSortedInShort = sizeof(K) == 8 ? 24 : kMostInShort;
+constexpr int64_t kMaxSortedInShort = sizeof(K) == 8 ? 24 : kMaxShortRow;
 
 template <typename K>
 struct SortLoopsOf {
-    int64_t leaf;  // maximum number of keys that `sort` takes, up to kMostInLeaf
+    int64_t leaf;  // maximum number of keys that `sort` takes, up to kMaxInLeaf
     // `out` may be `keys`.
     void (*sort)(const K* keys, int64_t n, K* out);
     // Stable partition: keys below the pivot go to `low` onwards, the others to `other` onwards.
@@ -45,7 +45,7 @@ struct SortLoopsOf {
     void (*rank_rows)(const K* keys, int64_t rows, int64_t n, K* places);
     // The place of each key in the row partitioned around the key at `position` of the sorted row;
     // all three parts keep their order.
-    void (*part_rows)(const K* keys, int64_t rows, int64_t n, int64_t position, K* places);
+    void (*partition_rows)(const K* keys, int64_t rows, int64_t n, int64_t position, K* places);
 };
 
 // Encodes floats as keys and decodes keys in place, see native/sort/sort_keys.h.

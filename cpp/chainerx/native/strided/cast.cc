@@ -177,14 +177,14 @@ void AsType(const Array& x, const Array& out) {
     }
     const Array* const arrays[2] = {&out, &x};
     char* const values[2] = {nullptr, nullptr};
-    Walk<2> walk{out.shape(), arrays, values, AxisOrder::kByStride};
+    StridedIterator<2> iter{out.shape(), arrays, values, AxisOrder::kByStride};
     const LoopTraits<2> traits{{out.GetItemSize(), x.GetItemSize()}, false, INT64_MAX};
     const Conversion loop = LoopOf(x.dtype(), out.dtype());
     if (loop == nullptr) {
-        if (walk.total != 0 && TryCopyShortRuns(walk, x.GetItemSize())) return;
-        RunTiles(walk, traits, BlockSizes::OfLight(kBlock), CopyLoop{});
+        if (iter.total != 0 && TryCopyShortRuns(iter, x.GetItemSize())) return;
+        RunTiles(iter, traits, BlockSizes::OfLight(kBlock), CopyLoop{});
     } else {
-        RunTiles(walk, traits, BlockSizes::OfLight(kBlock),
+        RunTiles(iter, traits, BlockSizes::OfLight(kBlock),
                  [loop](char* const* p, const int64_t*, int64_t n) { loop(p[1], p[0], n); });
     }
 }

@@ -12,7 +12,7 @@
 
 namespace chainerx::native {
 
-CX_DISPATCH(transpose, TurnLoops)
+CX_DISPATCH(transpose, TransposeLoops)
 
 namespace {
 
@@ -111,7 +111,7 @@ void CopyItems(char* dst, int64_t dst_stride, const char* src, int64_t src_strid
         int64_t i = 0;
         if constexpr (kSize == 4 || kSize == 8) {
             const int64_t step = src_stride / kSize;
-            if (n >= kLine && src_stride % kSize == 0 && step >= 2 && step <= kMostApart) {
+            if (n >= kLine && src_stride % kSize == 0 && step >= 2 && step <= kMaxStep) {
                 const auto& loops = transpose_loops();
                 i = (kSize == 4 ? loops.every4 : loops.every8)[step](dst, src, n);
             }
@@ -216,13 +216,13 @@ template <typename T>
 void Transpose(char* dst, const char* src, const BlockCopy& b) {
     constexpr int64_t kSize = sizeof(T);
     if constexpr (kSize == 4 || kSize == 8) {
-        const TurnLoops& loops = transpose_loops();
+        const TransposeLoops& loops = transpose_loops();
         const int64_t side = kSize == 4 ? loops.side4 : loops.side8;
         const int64_t rows = b.rows / side * side;
         const int64_t columns = b.columns / side * side;
         if (rows != 0 && columns != 0) {
-            (kSize == 4 ? loops.turn4 : loops.turn8)(dst, b.dst_row, src, b.src_column, rows,
-                                                     columns, RowsTogether(b, kSize, side));
+            (kSize == 4 ? loops.transpose4 : loops.transpose8)(
+                dst, b.dst_row, src, b.src_column, rows, columns, RowsTogether(b, kSize, side));
             BlockCopy right = b;
             right.columns -= columns;
             BlockCopy below = b;
@@ -236,7 +236,7 @@ void Transpose(char* dst, const char* src, const BlockCopy& b) {
     TransposeRest<T>(dst, src, b);
 }
 
-BlockCopy Turned(const BlockCopy& b) {
+BlockCopy Transposed(const BlockCopy& b) {
     return {b.columns, b.rows, b.dst_column, b.dst_row, b.src_column, b.src_row};
 }
 
@@ -257,7 +257,7 @@ void CopyBlock(char* dst, const char* src, BlockCopy b, int64_t item_size) {
         // Prefers long loops and contiguous writes.
         const bool few = b.columns < 8 && b.columns < b.rows;
         if ((b.dst_row == kSize && b.dst_column != kSize) || (few && b.dst_column != kSize)) {
-            b = Turned(b);
+            b = Transposed(b);
         }
         if constexpr (kSize <= 8) {
             if (b.dst_column == kSize && b.src_row == kSize && b.src_column != kSize) {
@@ -266,7 +266,7 @@ void CopyBlock(char* dst, const char* src, BlockCopy b, int64_t item_size) {
             }
         }
         if (b.columns < 8 && b.columns < b.rows) {
-            CopyRows<T>(dst, src, Turned(b));
+            CopyRows<T>(dst, src, Transposed(b));
         } else {
             CopyRows<T>(dst, src, b);
         }

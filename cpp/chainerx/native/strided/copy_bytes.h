@@ -16,11 +16,12 @@ namespace chainerx::native {
 inline void CopyBytes(char* dst, const char* src, int64_t nbytes) {
     constexpr uint64_t kLine = 64;
     constexpr uint64_t kPage = 4096;
-    constexpr int64_t kFew = 2048;
-    constexpr int64_t kMany = 64 << 10;
+    constexpr int64_t kMinBytes = 2048;
+    constexpr int64_t kMinUnaligned = 64 << 10;
     const uint64_t behind = reinterpret_cast<uintptr_t>(dst) - reinterpret_cast<uintptr_t>(src);
     const bool is_worst = behind % kPage - 1 < 15;
-    if (nbytes > kFew && (is_worst || (nbytes > kMany && behind % kLine != 0 && !asks_ahead)))
+    if (nbytes > kMinBytes &&
+        (is_worst || (nbytes > kMinUnaligned && behind % kLine != 0 && !prefetches_ahead)))
         [[unlikely]] {
         transpose_loops().copy(dst, src, nbytes);
     } else {

@@ -74,66 +74,66 @@ void CopyRuns(char* dst, int64_t dst_stride, const char* src, int64_t src_stride
 namespace {
 
 constexpr int64_t kLongAxis = 16;
-constexpr int64_t kManyPlaces = 64;    // items in a row: squares are transposed in registers
-constexpr int64_t kLongestRun = 1024;  // bytes; above, a call per row is as fast
-constexpr int64_t kChunkBytes = 8192;  // bytes of the output, which stay in L1
+constexpr int64_t kMaxPlaces = 64;      // items in a row: squares are transposed in registers
+constexpr int64_t kMaxRunBytes = 1024;  // bytes; above, a call per row is as fast
+constexpr int64_t kChunkBytes = 8192;   // bytes of the output, which stay in L1
 constexpr int64_t kGroupBytes = 256 << 10;
 
 // The axes before `axis`, `axis` itself in chunks, and those after it up to `last`, whose positions
 // are enumerated as places.
 struct Places {
-    const Walk<2>& walk;
+    const StridedIterator<2>& iter;
     int axis;
     int last;
     int64_t nbytes;
 
     void CopyChunk(int64_t i, int64_t chunk) const {
-        const int64_t chunks = CeilDiv(walk.dims[axis], chunk);
+        const int64_t chunks = CeilDiv(iter.dims[axis], chunk);
         const int64_t begin = i % chunks * chunk;
-        const int64_t n = std::min(chunk, walk.dims[axis] - begin);
+        const int64_t n = std::min(chunk, iter.dims[axis] - begin);
         i /= chunks;
         char* p[2];
-        for (int k = 0; k < 2; ++k) p[k] = walk.data[k] + begin * walk.strides[k][axis];
+        for (int k = 0; k < 2; ++k) p[k] = iter.data[k] + begin * iter.strides[k][axis];
         for (int d = axis - 1; d >= 0; --d) {
-            const int64_t at = i % walk.dims[d];
-            i /= walk.dims[d];
-            for (int k = 0; k < 2; ++k) p[k] += at * walk.strides[k][d];
+            const int64_t at = i % iter.dims[d];
+            i /= iter.dims[d];
+            for (int k = 0; k < 2; ++k) p[k] += at * iter.strides[k][d];
         }
         CopyFrom(axis + 1, p[0], p[1], n);
     }
 
     void CopyFrom(int d, char* dst, const char* src, int64_t n) const {
         if (d > last) {
-            CopyRuns(dst, walk.strides[0][axis], src, walk.strides[1][axis], n, nbytes);
+            CopyRuns(dst, iter.strides[0][axis], src, iter.strides[1][axis], n, nbytes);
             return;
         }
-        for (int64_t i = 0; i < walk.dims[d]; ++i) {
-            CopyFrom(d + 1, dst + i * walk.strides[0][d], src + i * walk.strides[1][d], n);
+        for (int64_t i = 0; i < iter.dims[d]; ++i) {
+            CopyFrom(d + 1, dst + i * iter.strides[0][d], src + i * iter.strides[1][d], n);
         }
     }
 };
 
 }  // namespace
 
-bool TryCopyShortRuns(const Walk<2>& walk, int64_t item_size) {
-    int last = walk.ndim - 1;
-    if (last < 1 || walk.dims[last] >= kLongestRun) return false;
+bool TryCopyShortRuns(const StridedIterator<2>& iter, int64_t item_size) {
+    int last = iter.ndim - 1;
+    if (last < 1 || iter.dims[last] >= kMaxRunBytes) return false;
     int64_t nbytes = item_size;
-    const bool has_runs = walk.run_stride(0) == item_size && walk.run_stride(1) == item_size;
+    const bool has_runs = iter.run_stride(0) == item_size && iter.run_stride(1) == item_size;
     if (has_runs) {
-        nbytes *= walk.dims[last--];
-        if (nbytes > kLongestRun) return false;
+        nbytes *= iter.dims[last--];
+        if (nbytes > kMaxRunBytes) return false;
     }
     int axis = last;
     int64_t places = 1;
-    for (; axis >= 0 && walk.dims[axis] < kLongAxis; --axis) places *= walk.dims[axis];
+    for (; axis >= 0 && iter.dims[axis] < kLongAxis; --axis) places *= iter.dims[axis];
     // A single short axis of items is a 2-D block for CopyBlock.
-    if (axis < 0 || places >= kManyPlaces || (!has_runs && last - axis < 2)) return false;
+    if (axis < 0 || places >= kMaxPlaces || (!has_runs && last - axis < 2)) return false;
     const int64_t chunk = std::max(kChunkBytes / (places * nbytes), kLongAxis);
-    int64_t chunks = CeilDiv(walk.dims[axis], chunk);
-    for (int d = 0; d < axis; ++d) chunks *= walk.dims[d];
-    const Places all{walk, axis, last, nbytes};
-    const int64_t bytes = std::min(chunk, walk.dims[axis]) * places * nbytes;
+    int64_t chunks = CeilDiv(iter.dims[axis], chunk);
+    for (int d = 0; d < axis; ++d) chunks *= iter.dims[d];
+    const Places all{iter, axis, last, nbytes};
+    const int64_t bytes = std::min(chunk, iter.dims[axis]) * places * nbytes;
     const int64_t group = std::max<int64_t>(1, kGroupBytes / bytes);
     ParallelFor(CeilDiv(chunks, group), [&](int64_t g) {
         const int64_t end = std::min(chunks, (g + 1) * group);

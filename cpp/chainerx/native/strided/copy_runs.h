@@ -14,6 +14,6 @@ void CopyRuns(char* dst, int64_t dst_stride, const char* src, int64_t src_stride
 // Copies elements whose innermost axes are short. A loop over the rows would cost more per row than
 // its items do, so it copies the same position of all rows along a longer axis, then the next
 // position. Returns false, and does nothing, if there are no such axes.
-bool TryCopyShortRuns(const Walk<2>& walk, int64_t item_size);
+bool TryCopyShortRuns(const StridedIterator<2>& iter, int64_t item_size);
 
 }  // namespace chainerx::native

@@ -14,7 +14,7 @@
 namespace chainerx::native {
 namespace {
 
-constexpr int64_t kPart = 1 << 16;  // elements of a chunk
+constexpr int64_t kGrain = 1 << 16;  // elements of a chunk
 
 void Fill(const Array& out, const Scalar& value) {
     VisitDtype(out.dtype(), [&]<typename T>() {
@@ -22,19 +22,21 @@ void Fill(const Array& out, const Scalar& value) {
         // Equal bytes are set by memset, in half of the time of other values.
         const auto bytes = std::bit_cast<std::array<char, sizeof(T)>>(v);
         const bool is_zero = std::ranges::all_of(bytes, [](char byte) { return byte == 0; });
-        ForEachRun(Walk<1>{AxisOrder::kByStride, out}, [v, is_zero](auto& p, auto& s, int64_t n) {
-            ParallelFor(CeilDiv(n, kPart), [&](int64_t i) {
-                char* to = p[0] + i * kPart * s[0];
-                const int64_t count = std::min(kPart, n - i * kPart);
-                if (s[0] == sizeof(T) && is_zero) {
-                    std::memset(to, 0, static_cast<size_t>(count) * sizeof(T));
-                } else if (s[0] == sizeof(T)) {
-                    std::fill_n(reinterpret_cast<T*>(to), count, v);
-                } else {
-                    for (int64_t k = 0; k < count; ++k) *reinterpret_cast<T*>(to + k * s[0]) = v;
-                }
-            });
-        });
+        ForEachRun(StridedIterator<1>{AxisOrder::kByStride, out},
+                   [v, is_zero](auto& p, auto& s, int64_t n) {
+                       ParallelFor(CeilDiv(n, kGrain), [&](int64_t i) {
+                           char* to = p[0] + i * kGrain * s[0];
+                           const int64_t count = std::min(kGrain, n - i * kGrain);
+                           if (s[0] == sizeof(T) && is_zero) {
+                               std::memset(to, 0, static_cast<size_t>(count) * sizeof(T));
+                           } else if (s[0] == sizeof(T)) {
+                               std::fill_n(reinterpret_cast<T*>(to), count, v);
+                           } else {
+                               for (int64_t k = 0; k < count; ++k)
+                                   *reinterpret_cast<T*>(to + k * s[0]) = v;
+                           }
+                       });
+                   });
     });
 }
 CX_NATIVE_KERNEL(Fill)

@@ -32,12 +32,12 @@ int64_t FindThreshold() {
 
 }  // namespace
 
-int64_t StreamThreshold() {
+int64_t NonTemporalThreshold() {
     static constinit internal::Lazy<const int64_t> threshold;
     return threshold.Get([] { return new int64_t{FindThreshold()}; });
 }
 
-void StreamRow(char* dst, const char* src, int64_t nbytes) {
+void CopyNonTemporal(char* dst, const char* src, int64_t nbytes) {
     const int64_t head = std::min<int64_t>(
         nbytes, -static_cast<int64_t>(reinterpret_cast<uintptr_t>(dst)) & (kLine - 1));
     std::memcpy(dst, src, static_cast<size_t>(head));
@@ -51,15 +51,15 @@ void StreamRow(char* dst, const char* src, int64_t nbytes) {
     std::memcpy(dst + i, src + i, static_cast<size_t>(nbytes - i));
 }
 
-void FinishStreams() { _mm_sfence(); }
+void FenceNonTemporal() { _mm_sfence(); }
 
 #else
 
-int64_t StreamThreshold() { return INT64_MAX; }
-void StreamRow(char* dst, const char* src, int64_t nbytes) {
+int64_t NonTemporalThreshold() { return INT64_MAX; }
+void CopyNonTemporal(char* dst, const char* src, int64_t nbytes) {
     std::memcpy(dst, src, static_cast<size_t>(nbytes));
 }
-void FinishStreams() {}
+void FenceNonTemporal() {}
 
 #endif
 

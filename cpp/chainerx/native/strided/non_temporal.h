@@ -9,12 +9,12 @@ namespace chainerx::native {
 // The size of operands and result, in bytes, from which non-temporal stores pay: below, a part of
 // them is still in cache from the last use, or will be for the next. INT64_MAX if the processor has
 // none.
-int64_t StreamThreshold();
+int64_t NonTemporalThreshold();
 
-// Copies nbytes that don't overlap. Call FinishStreams() before other threads may read them.
-void StreamRow(char* dst, const char* src, int64_t nbytes);
+// Copies nbytes that don't overlap. Call FenceNonTemporal() before other threads may read them.
+void CopyNonTemporal(char* dst, const char* src, int64_t nbytes);
 
 // A store fence: orders this thread's non-temporal stores before its later writes.
-void FinishStreams();
+void FenceNonTemporal();
 
 }  // namespace chainerx::native

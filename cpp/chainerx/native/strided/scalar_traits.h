@@ -79,9 +79,9 @@ class Divisor<std::complex<R>> {
     using T = std::complex<R>;
 
     explicit Divisor(const T& x) : x_{x} {
-        constexpr R kMost = sizeof(R) == sizeof(float) ? R(0x1p60) : R(0x1p500);
+        constexpr R kMax = sizeof(R) == sizeof(float) ? R(0x1p60) : R(0x1p500);
         const R size = std::max(std::abs(x.real()), std::abs(x.imag()));
-        is_in_range_ = size <= kMost && size >= 1 / kMost;
+        is_in_range_ = size <= kMax && size >= 1 / kMax;
         if (!is_in_range_) return;
         const R square = x.real() * x.real() + x.imag() * x.imag();
         reciprocal_ = {x.real() / square, -x.imag() / square};

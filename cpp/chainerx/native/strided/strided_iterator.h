@@ -26,7 +26,7 @@ inline bool InStep(const Array& x, const Array& out) {
 }
 
 template <int N>
-struct Walk {
+struct StridedIterator {
     int ndim{0};
     int64_t total{1};  // elements
     // Outermost first. Strides are in bytes, 0 along a broadcast axis.
@@ -34,11 +34,11 @@ struct Walk {
     int64_t strides[N][kMaxNdim];
     char* data[N]{};
 
-    Walk() = default;
+    StridedIterator() = default;
 
     // Broadcasts arrays to `shape`. A null array stands for the single value at `values[k]`.
-    Walk(const Shape& shape, const Array* const (&arrays)[N], char* const (&values)[N],
-         AxisOrder order) {
+    StridedIterator(const Shape& shape, const Array* const (&arrays)[N], char* const (&values)[N],
+                    AxisOrder order) {
         for (int k = 0; k < N; ++k) {
             data[k] = arrays[k] != nullptr ? arrays[k]->raw_data() : values[k];
         }
@@ -52,19 +52,20 @@ struct Walk {
             }
             Add(shape[i], s);
         }
-        Arrange(order);
+        CollapseDims(order);
     }
 
     // Iterates over arrays of one shape.
     template <typename... Arrays>
-    explicit Walk(AxisOrder order, const Arrays&... arrays) : data{arrays.raw_data()...} {
+    explicit StridedIterator(AxisOrder order, const Arrays&... arrays)
+        : data{arrays.raw_data()...} {
         const Array* const all[N] = {&arrays...};
         for (int8_t i = 0; i < all[0]->ndim(); ++i) {
             int64_t s[N];
             for (int k = 0; k < N; ++k) s[k] = all[k]->strides()[i];
             Add(all[0]->shape()[i], s);
         }
-        Arrange(order);
+        CollapseDims(order);
     }
 
     // Appends an axis, inside those before.
@@ -77,7 +78,7 @@ struct Walk {
     }
 
     // Call this after the last Add: it sorts and collapses the axes.
-    void Arrange(AxisOrder order) {
+    void CollapseDims(AxisOrder order) {
         if (order == AxisOrder::kByStride) {
             for (int i = 0; i < ndim; ++i) {
                 if (IsBackward(i)) Flip(i);
@@ -153,14 +154,15 @@ struct Walk {
 
 // A position in the iteration, and its address in each operand.
 template <int N>
-struct Cursor {
-    const Walk<N>& walk;
+struct StridedCursor {
+    const StridedIterator<N>& iter;
     int64_t index[kMaxNdim];
     char* p[N];
 
     // The iteration must not be empty. `base` replaces the addresses of the operands.
-    Cursor(const Walk<N>& w, int64_t position) : Cursor{w, position, w.data} {}
-    Cursor(const Walk<N>& w, int64_t position, char* const (&base)[N]) : walk{w} {
+    StridedCursor(const StridedIterator<N>& w, int64_t position)
+        : StridedCursor{w, position, w.data} {}
+    StridedCursor(const StridedIterator<N>& w, int64_t position, char* const (&base)[N]) : iter{w} {
         for (int k = 0; k < N; ++k) p[k] = base[k];
         for (int i = w.ndim - 1; i >= 0; --i) {
             index[i] = position % w.dims[i];
@@ -170,19 +172,19 @@ struct Cursor {
     }
 
     // Number of elements left in the run.
-    int64_t left() const { return walk.ndim == 0 ? 1 : walk.run_length() - index[walk.ndim - 1]; }
+    int64_t left() const { return iter.ndim == 0 ? 1 : iter.run_length() - index[iter.ndim - 1]; }
 
     // Advances by at most left() elements.
-    void Advance(int64_t n) { AdvanceAxis(walk.ndim - 1, n); }
+    void Advance(int64_t n) { AdvanceAxis(iter.ndim - 1, n); }
 
     // Advances `n` positions along axis i, not beyond its end. Inner axes must be at their start.
     void AdvanceAxis(int i, int64_t n) {
         if (i < 0) return;
-        for (int k = 0; k < N; ++k) p[k] += n * walk.strides[k][i];
+        for (int k = 0; k < N; ++k) p[k] += n * iter.strides[k][i];
         index[i] += n;
-        while (index[i] == walk.dims[i] && i > 0) {
+        while (index[i] == iter.dims[i] && i > 0) {
             for (int k = 0; k < N; ++k) {
-                p[k] += walk.strides[k][i - 1] - walk.dims[i] * walk.strides[k][i];
+                p[k] += iter.strides[k][i - 1] - iter.dims[i] * iter.strides[k][i];
             }
             index[i] = 0;
             ++index[--i];
@@ -192,12 +194,12 @@ struct Cursor {
 
 // Calls f(pointers, strides, n) for each innermost run.
 template <int N, typename F>
-void ForEachRun(const Walk<N>& walk, const F& f) {
-    if (walk.total == 0) return;
+void ForEachRun(const StridedIterator<N>& iter, const F& f) {
+    if (iter.total == 0) return;
     int64_t strides[N] = {};
-    for (int k = 0; k < N && walk.ndim > 0; ++k) strides[k] = walk.run_stride(k);
-    Cursor<N> cursor{walk, 0};
-    for (int64_t left = walk.total; left > 0;) {
+    for (int k = 0; k < N && iter.ndim > 0; ++k) strides[k] = iter.run_stride(k);
+    StridedCursor<N> cursor{iter, 0};
+    for (int64_t left = iter.total; left > 0;) {
         const int64_t n = cursor.left();
         f(cursor.p, strides, n);
         cursor.Advance(n);

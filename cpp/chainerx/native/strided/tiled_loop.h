@@ -33,7 +33,7 @@ inline constexpr int64_t kStripBytes = 2048;
 // Runs of at least this length are worth one call of the loop each.
 inline constexpr int64_t kLongRun = 64;
 // Shorter axes are not worth a transpose.
-inline constexpr int64_t kShortTurn = 8;
+inline constexpr int64_t kMinTransposed = 8;
 
 // Requirements of a loop on its operands, the output first.
 template <int N>
@@ -62,20 +62,20 @@ struct BlockSizes {
 };
 
 template <int N>
-class Tiles {
+class TiledLoop {
  public:
     // Reorders the iterator as needed; it must have an axis.
-    Tiles(Walk<N>& walk, const LoopTraits<N>& traits, BlockSizes sizes, bool copies)
-        : walk_{walk}, traits_{traits}, turned_{Turn(walk, traits)} {
-        const int64_t block = sizes.Of(walk.total);
-        const int64_t run = walk.run_length();
-        const bool has_rows = walk.ndim > 1;
+    TiledLoop(StridedIterator<N>& iter, const LoopTraits<N>& traits, BlockSizes sizes, bool copies)
+        : iter_{iter}, traits_{traits}, transposed_{Transpose(iter, traits)} {
+        const int64_t block = sizes.Of(iter.total);
+        const int64_t run = iter.run_length();
+        const bool has_rows = iter.ndim > 1;
         int64_t widest = 0;  // item size of buffered operands
-        by_rows_ = !has_rows || run >= kLongRun || turned_ != 0;
+        by_rows_ = !has_rows || run >= kLongRun || transposed_ != 0;
         // A loop without a buffer would be slower with one.
-        streams_ = by_rows_ && (copies || turned_ != 0) && IsWorthStreaming();
+        non_temporal_ = by_rows_ && (copies || transposed_ != 0) && UsesNonTemporalStores();
         for (int k = 0; k < N; ++k) {
-            direct_[k] = IsDirect(k) && !(k == 0 && streams_ && !copies);
+            direct_[k] = IsDirect(k) && !(k == 0 && non_temporal_ && !copies);
             if (!direct_[k]) widest = std::max(widest, traits.item_size[k]);
             copy_of_[k] = CopyOf(k);
         }
@@ -83,18 +83,18 @@ class Tiles {
             SetUpRange(block);
             return;
         }
-        const int64_t n_rows = has_rows ? walk.dims[walk.ndim - 2] : 1;
-        const int64_t bytes = turned_ != 0 ? kTileBytes : kStripBytes;
+        const int64_t n_rows = has_rows ? iter.dims[iter.ndim - 2] : 1;
+        const int64_t bytes = transposed_ != 0 ? kTileBytes : kStripBytes;
         const int64_t room = widest == 0 ? block : bytes / widest;
-        rows_ = turned_ != 0 ? std::min(kLine / turned_, n_rows) : 1;
+        rows_ = transposed_ != 0 ? std::min(kLine / transposed_, n_rows) : 1;
         constexpr int64_t kNear = 1 << 18;  // bytes; most of them are in cache anyway
-        is_far_ = widest != 0 && direct_[0] && walk.total * traits.item_size[0] > kNear;
+        is_far_ = widest != 0 && direct_[0] && iter.total * traits.item_size[0] > kNear;
         columns_ = std::min({run, std::max<int64_t>(room / rows_, 1), traits.most});
         rows_ = std::min(n_rows, std::max(rows_, room / columns_));
         n_column_tiles_ = CeilDiv(run, columns_);
         n_row_tiles_ = CeilDiv(n_rows, rows_);
         n_tiles_ = n_column_tiles_ * n_row_tiles_;
-        for (int i = 0; i < walk.ndim - 2; ++i) n_tiles_ *= walk.dims[i];
+        for (int i = 0; i < iter.ndim - 2; ++i) n_tiles_ *= iter.dims[i];
         group_ = std::max<int64_t>(1, block / (rows_ * columns_));
     }
 
@@ -115,15 +115,15 @@ class Tiles {
 
     // If an operand is contiguous along an axis other than the last, moves that axis to the last
     // but one. Returns the item size of that operand, or 0.
-    static int64_t Turn(Walk<N>& walk, const LoopTraits<N>& traits) {
-        const int last = walk.ndim - 1;
-        if (last < 1 || walk.dims[last] < kShortTurn) return 0;
+    static int64_t Transpose(StridedIterator<N>& iter, const LoopTraits<N>& traits) {
+        const int last = iter.ndim - 1;
+        if (last < 1 || iter.dims[last] < kMinTransposed) return 0;
         for (int k = 1; k < N; ++k) {
             const int64_t size = traits.item_size[k];
-            if (walk.strides[k][last] == size || walk.strides[k][last] == 0) continue;
+            if (iter.strides[k][last] == size || iter.strides[k][last] == 0) continue;
             for (int i = 0; i < last; ++i) {
-                if (walk.strides[k][i] == size && walk.dims[i] >= kShortTurn) {
-                    walk.MoveInwards(i, last - 1);
+                if (iter.strides[k][i] == size && iter.dims[i] >= kMinTransposed) {
+                    iter.MoveInwards(i, last - 1);
                     return size;
                 }
             }
@@ -132,7 +132,7 @@ class Tiles {
     }
 
     bool IsDirect(int k) const {
-        const int64_t stride = walk_.run_stride(k);
+        const int64_t stride = iter_.run_stride(k);
         return stride == traits_.item_size[k] || (k > 0 && stride == 0 && traits_.takes_step_0);
     }
 
@@ -140,9 +140,9 @@ class Tiles {
     int CopyOf(int k) const {
         for (int j = 1; j < k; ++j) {
             bool is_same =
-                walk_.data[j] == walk_.data[k] && traits_.item_size[j] == traits_.item_size[k];
-            for (int i = 0; i < walk_.ndim; ++i) {
-                is_same &= walk_.strides[j][i] == walk_.strides[k][i];
+                iter_.data[j] == iter_.data[k] && traits_.item_size[j] == traits_.item_size[k];
+            for (int i = 0; i < iter_.ndim; ++i) {
+                is_same &= iter_.strides[j][i] == iter_.strides[k][i];
             }
             if (is_same) return j;
         }
@@ -151,19 +151,19 @@ class Tiles {
 
     // Whether to write the output by non-temporal stores. It needs whole lines: a partial line is
     // written separately.
-    bool IsWorthStreaming() const {
-        const int64_t threshold = StreamThreshold();
+    bool UsesNonTemporalStores() const {
+        const int64_t threshold = NonTemporalThreshold();
         int64_t most = 0;
         for (int k = 0; k < N; ++k) most += traits_.item_size[k];
-        if (walk_.total * most < threshold || !IsDirect(0)) return false;
-        const int last = walk_.ndim - 1;
-        if (reinterpret_cast<uintptr_t>(walk_.data[0]) % kLine != 0) return false;
-        if (last > 0 && walk_.strides[0][last - 1] % kLine != 0) return false;
+        if (iter_.total * most < threshold || !IsDirect(0)) return false;
+        const int last = iter_.ndim - 1;
+        if (reinterpret_cast<uintptr_t>(iter_.data[0]) % kLine != 0) return false;
+        if (last > 0 && iter_.strides[0][last - 1] % kLine != 0) return false;
         int64_t nbytes = 0;
         for (int k = 0; k < N; ++k) {
-            if (k > 0 && walk_.data[k] == walk_.data[0]) return false;  // its lines are read anyway
+            if (k > 0 && iter_.data[k] == iter_.data[0]) return false;  // its lines are read anyway
             int64_t n = traits_.item_size[k];
-            for (int i = 0; i < walk_.ndim; ++i) n *= walk_.strides[k][i] != 0 ? walk_.dims[i] : 1;
+            for (int i = 0; i < iter_.ndim; ++i) n *= iter_.strides[k][i] != 0 ? iter_.dims[i] : 1;
             nbytes += n;
         }
         return nbytes >= threshold;
@@ -174,41 +174,41 @@ class Tiles {
         int64_t widest = 1;
         for (int k = 0; k < N; ++k) {
             // Each operand must be contiguous in iteration order, or a single value.
-            int64_t expected = walk_.run_stride(k) == 0 ? 0 : traits_.item_size[k];
-            for (int i = walk_.ndim - 1; i >= 0; --i) {
-                direct_[k] &= walk_.strides[k][i] == expected;
-                expected *= walk_.dims[i];
+            int64_t expected = iter_.run_stride(k) == 0 ? 0 : traits_.item_size[k];
+            for (int i = iter_.ndim - 1; i >= 0; --i) {
+                direct_[k] &= iter_.strides[k][i] == expected;
+                expected *= iter_.dims[i];
             }
             if (!direct_[k]) widest = std::max(widest, traits_.item_size[k]);
         }
         columns_ = std::min(kTileBytes / widest, traits_.most);
-        n_tiles_ = CeilDiv(walk_.total, columns_);
+        n_tiles_ = CeilDiv(iter_.total, columns_);
         group_ = std::max<int64_t>(1, block / columns_);
     }
 
     void RunGroup(int64_t begin, int64_t end, CopyLoop) const {
         if (!by_rows_) {
-            CopyRange(begin * columns_, std::min(end * columns_, walk_.total));
+            CopyRange(begin * columns_, std::min(end * columns_, iter_.total));
             return;
         }
-        const int last = walk_.ndim - 1;
+        const int last = iter_.ndim - 1;
         for (; begin < end; ++begin) {
             char* p[N];
             BlockCopy b{};
             Place(begin, p, &b.rows, &b.columns);
-            b.dst_row = last > 0 ? walk_.strides[0][last - 1] : 0;
-            b.src_row = last > 0 ? walk_.strides[1][last - 1] : 0;
-            b.dst_column = walk_.strides[0][last];
-            b.src_column = walk_.strides[1][last];
+            b.dst_row = last > 0 ? iter_.strides[0][last - 1] : 0;
+            b.src_row = last > 0 ? iter_.strides[1][last - 1] : 0;
+            b.dst_column = iter_.strides[0][last];
+            b.src_column = iter_.strides[1][last];
             WriteOut(p[0], p[1], b);
         }
-        if (streams_) FinishStreams();
+        if (non_temporal_) FenceNonTemporal();
     }
 
     // Writes a block of the output, at most as large as a buffer if it is gathered.
     void WriteOut(char* dst, const char* src, const BlockCopy& b) const {
         const int64_t size = traits_.item_size[0];
-        if (!streams_) {
+        if (!non_temporal_) {
             CopyBlock(dst, src, b, size);
             return;
         }
@@ -221,11 +221,11 @@ class Tiles {
             src = buffer;
         }
         for (int64_t r = 0; r < b.rows; ++r)
-            StreamRow(dst + r * b.dst_row, src + r * pitch, nbytes);
+            CopyNonTemporal(dst + r * b.dst_row, src + r * pitch, nbytes);
     }
 
     void CopyRange(int64_t begin, int64_t end) const {
-        Cursor<N> cursor{walk_, begin};
+        StridedCursor<N> cursor{iter_, begin};
         ForEachBlock(cursor, end - begin, [&](int64_t, const auto& blocks) {
             BlockCopy b = blocks[1];
             b.dst_row = blocks[0].src_row;
@@ -239,40 +239,40 @@ class Tiles {
         alignas(64) char buffers[N][kTileBytes];
         if (by_rows_) {
             for (; begin < end; ++begin) RunRows(begin, buffers, loop);
-            if (streams_) FinishStreams();
+            if (non_temporal_) FenceNonTemporal();
         } else {
-            RunRange(begin * columns_, std::min(end * columns_, walk_.total), buffers, loop);
+            RunRange(begin * columns_, std::min(end * columns_, iter_.total), buffers, loop);
         }
     }
 
     // Locates tile i: the address in each operand, its rows and columns.
     void Place(int64_t i, char* (&p)[N], int64_t* rows, int64_t* columns) const {
-        const int last = walk_.ndim - 1;
+        const int last = iter_.ndim - 1;
         const int64_t column = i % n_column_tiles_ * columns_;
         i /= n_column_tiles_;
-        *columns = std::min(columns_, walk_.dims[last] - column);
+        *columns = std::min(columns_, iter_.dims[last] - column);
         *rows = 1;
-        for (int k = 0; k < N; ++k) p[k] = walk_.data[k] + column * walk_.strides[k][last];
+        for (int k = 0; k < N; ++k) p[k] = iter_.data[k] + column * iter_.strides[k][last];
         if (last == 0) return;
         const int64_t row = i % n_row_tiles_ * rows_;
         i /= n_row_tiles_;
-        *rows = std::min(rows_, walk_.dims[last - 1] - row);
-        for (int k = 0; k < N; ++k) p[k] += row * walk_.strides[k][last - 1];
+        *rows = std::min(rows_, iter_.dims[last - 1] - row);
+        for (int k = 0; k < N; ++k) p[k] += row * iter_.strides[k][last - 1];
         for (int d = last - 2; d >= 0; --d) {
-            const int64_t at = i % walk_.dims[d];
-            i /= walk_.dims[d];
-            for (int k = 0; k < N; ++k) p[k] += at * walk_.strides[k][d];
+            const int64_t at = i % iter_.dims[d];
+            i /= iter_.dims[d];
+            for (int k = 0; k < N; ++k) p[k] += at * iter_.strides[k][d];
         }
     }
 
     // Prefetches the rows that are read in place while another operand is transposed: they are too
     // short for the hardware prefetcher.
-    void FetchRows(char* const (&p)[N], int64_t rows, int64_t columns) const {
-        const int last = walk_.ndim - 1;
+    void PrefetchRows(char* const (&p)[N], int64_t rows, int64_t columns) const {
+        const int last = iter_.ndim - 1;
         for (int k = 1; k < N; ++k) {
-            if (!direct_[k] || walk_.strides[k][last] == 0) continue;
+            if (!direct_[k] || iter_.strides[k][last] == 0) continue;
             for (int64_t r = 0; r < rows; ++r) {
-                const char* row = p[k] + r * walk_.strides[k][last - 1];
+                const char* row = p[k] + r * iter_.strides[k][last - 1];
                 for (int64_t i = 0; i < columns * traits_.item_size[k]; i += kLine) {
                     __builtin_prefetch(row + i, 0, 2);
                 }
@@ -282,13 +282,13 @@ class Tiles {
 
     // Prefetches the output while operands are copied to buffers: it is written in a burst then,
     // which would stall.
-    void FetchOutput(const char* row, int64_t rows, int64_t columns) const {
-        const int last = walk_.ndim - 1;
+    void PrefetchOutput(const char* row, int64_t rows, int64_t columns) const {
+        const int last = iter_.ndim - 1;
         for (int64_t r = 0; r < rows; ++r) {
             for (int64_t i = 0; i < columns * traits_.item_size[0]; i += kLine) {
                 __builtin_prefetch(row + i, 1);
             }
-            if (last > 0) row += walk_.strides[0][last - 1];
+            if (last > 0) row += iter_.strides[0][last - 1];
         }
     }
 
@@ -298,18 +298,18 @@ class Tiles {
         int64_t rows;
         int64_t columns;
         Place(i, p, &rows, &columns);
-        const int last = walk_.ndim - 1;
+        const int last = iter_.ndim - 1;
         int64_t pitch[N];  // bytes from row to row
         int64_t steps[N];
-        if (turned_ != 0) {
-            FetchRows(p, rows, columns);
+        if (transposed_ != 0) {
+            PrefetchRows(p, rows, columns);
         } else if (is_far_) {
-            FetchOutput(p[0], rows, columns);
+            PrefetchOutput(p[0], rows, columns);
         }
         for (int k = 0; k < N; ++k) {
             const int64_t size = traits_.item_size[k];
-            const int64_t stride = walk_.strides[k][last];
-            pitch[k] = last > 0 ? walk_.strides[k][last - 1] : 0;
+            const int64_t stride = iter_.strides[k][last];
+            pitch[k] = last > 0 ? iter_.strides[k][last - 1] : 0;
             steps[k] = 1;
             if (direct_[k]) {
                 steps[k] = stride != 0;
@@ -331,15 +331,15 @@ class Tiles {
         Place(i, p, &rows, &columns);
         const int64_t size = traits_.item_size[0];
         WriteOut(p[0], buffers[0],
-                 {rows, columns, last > 0 ? walk_.strides[0][last - 1] : 0, walk_.strides[0][last],
+                 {rows, columns, last > 0 ? iter_.strides[0][last - 1] : 0, iter_.strides[0][last],
                   columns * size, size});
     }
 
     // Visits elements [begin, end) in iteration order.
     template <typename F>
     void RunRange(int64_t begin, int64_t end, char (&buffers)[N][kTileBytes], const F& loop) const {
-        Cursor<N> in{walk_, begin};
-        Cursor<N> out{walk_, begin};
+        StridedCursor<N> in{iter_, begin};
+        StridedCursor<N> out{iter_, begin};
         bool gathers = false;
         for (int k = 1; k < N; ++k) gathers |= !direct_[k];
         for (; begin < end; begin += columns_) {
@@ -347,8 +347,8 @@ class Tiles {
             char* p[N];
             int64_t steps[N];
             for (int k = 0; k < N; ++k) {
-                steps[k] = !direct_[k] || walk_.run_stride(k) != 0;
-                p[k] = direct_[k] ? walk_.data[k] + steps[k] * begin * traits_.item_size[k]
+                steps[k] = !direct_[k] || iter_.run_stride(k) != 0;
+                p[k] = direct_[k] ? iter_.data[k] + steps[k] * begin * traits_.item_size[k]
                                   : buffers[copy_of_[k]];
             }
             if (gathers) {
@@ -380,19 +380,19 @@ class Tiles {
     // Visits the next n elements as rows and columns of the last two axes: f(elements before,
     // sources).
     template <typename F>
-    void ForEachBlock(Cursor<N>& cursor, int64_t n, const F& f) const {
-        const int last = walk_.ndim - 1;
-        const int64_t run = walk_.dims[last];
+    void ForEachBlock(StridedCursor<N>& cursor, int64_t n, const F& f) const {
+        const int last = iter_.ndim - 1;
+        const int64_t run = iter_.dims[last];
         for (int64_t done = 0; done < n;) {
             const int64_t left = n - done;
             BlockCopy blocks[N];
             const bool whole = cursor.index[last] == 0 && left >= run;
             const int64_t rows =
-                whole ? std::min(left / run, walk_.dims[last - 1] - cursor.index[last - 1]) : 1;
+                whole ? std::min(left / run, iter_.dims[last - 1] - cursor.index[last - 1]) : 1;
             const int64_t columns = whole ? run : std::min(left, cursor.left());
             for (int k = 0; k < N; ++k) {
                 blocks[k] = {
-                    rows, columns, 0, 0, walk_.strides[k][last - 1], walk_.strides[k][last]};
+                    rows, columns, 0, 0, iter_.strides[k][last - 1], iter_.strides[k][last]};
             }
             f(done, blocks);
             if (whole) {
@@ -404,11 +404,11 @@ class Tiles {
         }
     }
 
-    const Walk<N>& walk_;
+    const StridedIterator<N>& iter_;
     const LoopTraits<N> traits_;
-    int64_t turned_;
+    int64_t transposed_;
     bool by_rows_;
-    bool streams_;
+    bool non_temporal_;
     bool is_far_{false};
     bool direct_[N];  // read or written in place
     int copy_of_[N];  // k itself, or an equal input
@@ -422,10 +422,11 @@ class Tiles {
 
 // Calls loop() on all elements of an iterator, which may be empty.
 template <int N, typename F>
-void RunTiles(Walk<N>& walk, const LoopTraits<N>& traits, BlockSizes sizes, const F& loop) {
-    if (walk.total == 0) return;
-    walk.EnsureAxis();
-    Tiles<N>{walk, traits, sizes, std::is_same_v<F, CopyLoop>}.Run(loop);
+void RunTiles(StridedIterator<N>& iter, const LoopTraits<N>& traits, BlockSizes sizes,
+              const F& loop) {
+    if (iter.total == 0) return;
+    iter.EnsureAxis();
+    TiledLoop<N>{iter, traits, sizes, std::is_same_v<F, CopyLoop>}.Run(loop);
 }
 
 }  // namespace chainerx::native

@@ -10,7 +10,7 @@ template <typename T>
 constexpr int64_t kWidth = Batch<T>::size;
 
 template <typename T>
-void CopyRows(TapRows<const T> x, TapRows<T> y, int64_t n_rows, int64_t n) {
+void CopyRows(DepthwiseRows<const T> x, DepthwiseRows<T> y, int64_t n_rows, int64_t n) {
     const int64_t whole = n / kWidth<T> * kWidth<T>;
     for (int64_t r = 0; r < n_rows; ++r) {
         const T* from = x.data + r * x.step;
@@ -74,8 +74,8 @@ void SumRows(const T* x, int64_t x_step, const int64_t* offsets, const T* w, int
 }
 
 template <typename T>
-void Sum(TapRows<const T> x, const int64_t* offsets, const T* w, int64_t n_taps, T bias,
-         TapRows<T> y, int64_t n_rows, int64_t n) {
+void Sum(DepthwiseRows<const T> x, const int64_t* offsets, const T* w, int64_t n_taps, T bias,
+         DepthwiseRows<T> y, int64_t n_rows, int64_t n) {
     int64_t r = 0;
     for (; r + 4 <= n_rows; r += 4) {
         SumRows<4, 2>(x.data + r * x.step, x.step, offsets, w, n_taps, bias, y.data + r * y.step,
@@ -92,8 +92,8 @@ void Sum(TapRows<const T> x, const int64_t* offsets, const T* w, int64_t n_taps,
 
 // Computes kN taps, whose sums stay in registers.
 template <int kN, typename T>
-void ProductsOf(TapRows<const T> x, const int64_t* offsets, TapRows<const T> y, int64_t n_rows,
-                int64_t n, T* sums) {
+void ProductsOf(DepthwiseRows<const T> x, const int64_t* offsets, DepthwiseRows<const T> y,
+                int64_t n_rows, int64_t n, T* sums) {
     Batch<T> sum[kN];
 #pragma GCC unroll 16
     for (int t = 0; t < kN; ++t) sum[t] = Batch<T>::load_unaligned(sums + t * kWidth<T>);
@@ -122,8 +122,8 @@ void ProductsOf(TapRows<const T> x, const int64_t* offsets, TapRows<const T> y, 
 }
 
 template <typename T>
-void Products(TapRows<const T> x, const int64_t* offsets, int64_t n_taps, TapRows<const T> y,
-              int64_t n_rows, int64_t n, T* sums) {
+void Products(DepthwiseRows<const T> x, const int64_t* offsets, int64_t n_taps,
+              DepthwiseRows<const T> y, int64_t n_rows, int64_t n, T* sums) {
     int64_t t = 0;
     for (; t + 9 <= n_taps; t += 9) {
         ProductsOf<9>(x, offsets + t, y, n_rows, n, sums + t * kWidth<T>);
@@ -135,14 +135,15 @@ void Products(TapRows<const T> x, const int64_t* offsets, int64_t n_taps, TapRow
 }
 
 template <typename T>
-constexpr TapLoops<T> kLoops{&CopyRows<T>, &Sum<T>, &Products<T>, static_cast<int>(kWidth<T>)};
+constexpr DepthwiseLoops<T> kLoops{&CopyRows<T>, &Sum<T>, &Products<T>,
+                                   static_cast<int>(kWidth<T>)};
 
 }  // namespace
 }  // namespace CX_ISA
 }  // namespace chainerx::native
 
 extern "C" {
-__attribute__((visibility("hidden"))) extern const chainerx::native::TapUnit CX_UNIT_ENTRY;
-const chainerx::native::TapUnit CX_UNIT_ENTRY = {chainerx::native::CX_ISA::kLoops<float>,
-                                                 chainerx::native::CX_ISA::kLoops<double>};
+__attribute__((visibility("hidden"))) extern const chainerx::native::DepthwiseUnit CX_UNIT_ENTRY;
+const chainerx::native::DepthwiseUnit CX_UNIT_ENTRY = {chainerx::native::CX_ISA::kLoops<float>,
+                                                       chainerx::native::CX_ISA::kLoops<double>};
 }

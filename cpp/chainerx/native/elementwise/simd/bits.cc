@@ -49,7 +49,7 @@ constexpr UnaryLoop CountOf() {
 }
 
 // Reverses the order of bytes.
-inline uint64_t TurnBytes(uint64_t x) {
+inline uint64_t ReverseBytes(uint64_t x) {
     x = (x >> 1 & 0x5555555555555555) | (x & 0x5555555555555555) << 1;
     x = (x >> 2 & 0x3333333333333333) | (x & 0x3333333333333333) << 2;
     return (x >> 4 & 0x0f0f0f0f0f0f0f0f) | (x & 0x0f0f0f0f0f0f0f0f) << 4;
@@ -58,12 +58,12 @@ inline uint64_t TurnBytes(uint64_t x) {
 // Assumes little-endian words, as all processors of isa.cmake have.
 void Pack(const uint8_t* mask, int64_t n, bool big, uint8_t* out) {
     const auto store = [&](uint64_t bits, int64_t count) {
-        if (big) bits = TurnBytes(bits);
+        if (big) bits = ReverseBytes(bits);
         std::memcpy(out, &bits, static_cast<size_t>(count));
         out += count;
     };
-    for (; n >= kGroup; n -= kGroup, mask += kGroup) store(TrueBits(mask), 8);
-    if (n > 0) store(TrueBits(mask, n), (n + 7) / 8);
+    for (; n >= kGroup; n -= kGroup, mask += kGroup) store(MoveMask(mask), 8);
+    if (n > 0) store(MoveMask(mask, n), (n + 7) / 8);
 }
 
 template <bool kBig>

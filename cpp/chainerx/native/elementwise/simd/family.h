@@ -6,7 +6,7 @@
 #include "chainerx/native/elementwise/loops.h"
 #include "chainerx/native/elementwise/simd/loop_templates.h"
 
-#define CX_ROWS_NAMESPACE CX_ISA
+#define CX_OP_TABLE_NAMESPACE CX_ISA
 #include "chainerx/native/elementwise/op_table.h"
 
 namespace chainerx::native::CX_ISA {

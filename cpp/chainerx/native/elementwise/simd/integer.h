@@ -1,19 +1,19 @@
 // Expands a family's table into its loops over integers and bool for one instruction set: the
 // scalar loops, auto-vectorized. A unit defines CX_FAMILY and CX_FAMILY_DEF, the table, and
-// includes this once; with CX_WHOLE_COMPLEX, some rows have complex loops as well.
+// includes this once; with CX_INTEGER_COMPLEX, some rows have complex loops as well.
 #include "chainerx/native/elementwise/scalar_loops.h"
 
-#define CX_ROWS_NAMESPACE CX_ISA
+#define CX_OP_TABLE_NAMESPACE CX_ISA
 #include "chainerx/native/elementwise/op_table.h"
 #include "chainerx/native/elementwise/op_table_integer.h"
-#if defined(CX_WHOLE_COMPLEX)
+#if defined(CX_INTEGER_COMPLEX)
 #include "chainerx/native/elementwise/simd/complex_rows.h"
 #endif
 
 namespace chainerx::native::CX_ISA {
 namespace {
 
-#if !defined(CX_WHOLE_COMPLEX)
+#if !defined(CX_INTEGER_COMPLEX)
 template <typename Row, typename T>
 constexpr UnaryLoop ComplexUnary() {
     return nullptr;
@@ -25,7 +25,7 @@ constexpr BinaryLoop ComplexBinary() {
 #endif
 
 template <typename Row, typename T>
-inline constexpr bool kIsWhole = std::is_integral_v<T> && ComputesIn(Row::kRule, kDtypeOf<T>);
+inline constexpr bool kIsInteger = std::is_integral_v<T> && ComputesIn(Row::kRule, kDtypeOf<T>);
 
 // Bitwise operations treat unsigned integers as signed: the compiler does widen unsigned ones for
 // the promotion to int.
@@ -40,23 +40,23 @@ struct ItemOf<Row, T> {
 };
 
 template <typename Row, typename T, bool kToBool>
-constexpr UnaryLoop WholeUnary() {
+constexpr UnaryLoop IntegerUnary() {
     using Item = typename ItemOf<Row, T>::Type;
-    if constexpr (kIsWhole<Row, T>)
+    if constexpr (kIsInteger<Row, T>)
         return &ScalarUnary<Row, Item, std::conditional_t<kToBool, bool, Item>>;
     else
         return ComplexUnary<Row, T>();
 }
 template <typename Row, typename T, bool kToBool>
-constexpr BinaryLoop WholeBinary() {
-    if constexpr (kIsWhole<Row, T>)
+constexpr BinaryLoop IntegerBinary() {
+    if constexpr (kIsInteger<Row, T>)
         return &ScalarBinary<Row, T, std::conditional_t<kToBool, bool, T>>;
     else
         return ComplexBinary<Row, T>();
 }
 template <typename Row, typename T>
-constexpr TernaryLoop WholeTernary() {
-    if constexpr (kIsWhole<Row, T>)
+constexpr TernaryLoop IntegerTernary() {
+    if constexpr (kIsInteger<Row, T>)
         return &ScalarTernary<Row, T>;
     else
         return nullptr;
@@ -64,19 +64,19 @@ constexpr TernaryLoop WholeTernary() {
 
 template <typename Row, bool kToBool = false>
 constexpr LoopsByDtype<UnaryLoop> UnaryRow() {
-#define CX_LOOP(Enum, Type, name, code, kind) WholeUnary<Row, Type, kToBool>(),
+#define CX_LOOP(Enum, Type, name, code, kind) IntegerUnary<Row, Type, kToBool>(),
     return {{CX_DTYPE_LIST(CX_LOOP)}};
 #undef CX_LOOP
 }
 template <typename Row, bool kToBool = false>
 constexpr LoopsByDtype<BinaryLoop> BinaryRow() {
-#define CX_LOOP(Enum, Type, name, code, kind) WholeBinary<Row, Type, kToBool>(),
+#define CX_LOOP(Enum, Type, name, code, kind) IntegerBinary<Row, Type, kToBool>(),
     return {{CX_DTYPE_LIST(CX_LOOP)}};
 #undef CX_LOOP
 }
 template <typename Row>
 [[maybe_unused]] constexpr LoopsByDtype<TernaryLoop> TernaryRow() {
-#define CX_LOOP(Enum, Type, name, code, kind) WholeTernary<Row, Type>(),
+#define CX_LOOP(Enum, Type, name, code, kind) IntegerTernary<Row, Type>(),
     return {{CX_DTYPE_LIST(CX_LOOP)}};
 #undef CX_LOOP
 }
@@ -84,8 +84,8 @@ template <typename Row>
 }  // namespace
 
 extern "C" {
-__attribute__((visibility("hidden"))) extern const CX_WHOLE_LOOPS CX_UNIT_ENTRY;
-const CX_WHOLE_LOOPS CX_UNIT_ENTRY = {
+__attribute__((visibility("hidden"))) extern const CX_INTEGER_LOOPS CX_UNIT_ENTRY;
+const CX_INTEGER_LOOPS CX_UNIT_ENTRY = {
 #define CX_UNARY(Name, ...) UnaryRow<rows::Name>(),
 #define CX_UNARY_ATTR(Name, ...) BinaryRow<rows::Name>(),
 #define CX_PREDICATE(Name, ...) UnaryRow<rows::Name, true>(),

@@ -23,7 +23,7 @@ namespace {
 // million floats by AVX2 takes a fifth less.
 template <typename T>
 inline int64_t ElementsAhead() {
-    return asks_ahead ? int64_t{1024 / sizeof(T)} : 0;
+    return prefetches_ahead ? int64_t{1024 / sizeof(T)} : 0;
 }
 
 template <typename Row, typename T>

@@ -29,7 +29,7 @@ constexpr int kColumns = kVectors * kWidth<T>;
 template <int kTo, typename T>
 void Pack(const T* x, int64_t along, int64_t across, int64_t n, int64_t k, T* panel) {
     if (along == 1 && across != 1) {
-        PackTurned<kTo>(x, across, n, k, panel);
+        PackTransposed<kTo>(x, across, n, k, panel);
         return;
     }
     for (int64_t q = 0; q < k; ++q) {
@@ -93,7 +93,7 @@ class LinesAhead {
     LinesAhead(const T* at, int64_t row, int64_t n_rows)
         : at_{at}, to_next_{kLine<T>}, turn_{kLine<T> ^ (row - kLine<T>)}, left_{2 * n_rows} {}
     // Returns whether that was the last line.
-    bool Ask() {
+    bool Prefetch() {
         __builtin_prefetch(at_);
         at_ += to_next_;
         to_next_ ^= turn_;
@@ -151,7 +151,7 @@ void TilePart(const T* panel, const TileRun<T>* runs, int64_t n_runs, T* c, int6
         for (int j = 0; j < kRowLines; ++j) __builtin_prefetch(c + i * ldc + j * kLine<T>, 1);
     }
     // Steps that are too short are not worth a prefetch.
-    constexpr bool kAsks = kRowLines == 2;
+    constexpr bool kPrefetches = kRowLines == 2;
     LinesAhead<T> lines{c, ldc, kStepwise ? kM : 0};
     LinesAhead<T> then{runs->next, runs->next_row, runs->n_next};
     if constexpr (!kStepwise) std::swap(lines, then);
@@ -173,7 +173,7 @@ void TilePart(const T* panel, const TileRun<T>* runs, int64_t n_runs, T* c, int6
 #pragma GCC unroll 4
                 for (int v = 0; v < kV; ++v) sum[i][v] = xsimd::fma(x, y[v], sum[i][v]);
             }
-            if (kAsks && lines.Ask()) {
+            if (kPrefetches && lines.Prefetch()) {
                 lines = then;
                 then = {c, 0, int64_t{1} << 60};
             }

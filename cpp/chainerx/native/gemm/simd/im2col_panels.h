@@ -83,7 +83,7 @@ void StoreLanes(const Batch<T>& y, T* to) {
 }
 
 template <int kLanes, int kN, typename T>
-void GatherVector(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces, bool add,
+void GatherVector(const T* x, int64_t plane, int64_t count, const Im2colPiece* pieces, bool add,
                   T* to, int64_t step) {
     const LaneLoad<T> load[4] = {LaneLoad<T>{pieces[0].lanes}, LaneLoad<T>{pieces[1 % kN].lanes},
                                  LaneLoad<T>{pieces[2 % kN].lanes},
@@ -100,7 +100,7 @@ void GatherVector(const T* x, int64_t plane, int64_t count, const GatherPiece* p
 
 // Gathers up to four pieces of one vector, added to the existing lanes if `add`.
 template <int kLanes, typename T>
-void GatherUpTo4(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces, int64_t n,
+void GatherUpTo4(const T* x, int64_t plane, int64_t count, const Im2colPiece* pieces, int64_t n,
                  bool add, T* to, int64_t step) {
     switch (n) {
         case 1:
@@ -116,7 +116,7 @@ void GatherUpTo4(const T* x, int64_t plane, int64_t count, const GatherPiece* pi
 
 // Gathers all pieces of one vector, of which kLanes lanes are written.
 template <int kLanes, typename T>
-void GatherPieces(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces, int64_t n,
+void GatherPieces(const T* x, int64_t plane, int64_t count, const Im2colPiece* pieces, int64_t n,
                   T* to, int64_t step) {
     if (n == 0) {
         const Batch<T> zero{T{0}};
@@ -137,13 +137,13 @@ void GatherPieces(const T* x, int64_t plane, int64_t count, const GatherPiece* p
 
 // Gathers rows of kTo elements each. It reads up to one vector beyond the last row of the panel.
 template <int kTo, typename T>
-void GatherRows(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces,
+void GatherRows(const T* x, int64_t plane, int64_t count, const Im2colPiece* pieces,
                 int64_t n_pieces, T* panel, int64_t step) {
     constexpr int kWhole = kTo / kWidth<T>;
     constexpr int kRest = kTo % kWidth<T>;
-    const GatherPiece* const end = pieces + n_pieces;
+    const Im2colPiece* const end = pieces + n_pieces;
     const auto pieces_of = [&](int vector) {
-        const GatherPiece* last = pieces;
+        const Im2colPiece* last = pieces;
         while (last != end && last->vector == vector) ++last;
         return last - pieces;
     };

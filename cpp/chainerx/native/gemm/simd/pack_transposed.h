@@ -18,7 +18,7 @@ void PackSquares(const T* x, int64_t stride, int64_t n, int64_t k, int kept, T* 
     for (int p = 0; p < kSide; ++p) rows[p] = x + (p < n ? p : n - 1) * stride;
     // The last column of a partial square is written element by element.
     const int64_t whole = kept == kSide ? k : k - 1;
-    const auto turn = [&](int64_t q) {
+    const auto transpose_square = [&](int64_t q) {
         Square<T> y[kSide];
 #pragma GCC unroll 8
         for (int p = 0; p < kSide; ++p) y[p] = Square<T>::load_unaligned(rows[p] + q);
@@ -27,9 +27,9 @@ void PackSquares(const T* x, int64_t stride, int64_t n, int64_t k, int kept, T* 
         for (int p = 0; p < kSide; ++p) y[p].store_unaligned(panel + (q + p) * kTo);
     };
     int64_t q = 0;
-    for (; q + kSide <= whole; q += kSide) turn(q);
+    for (; q + kSide <= whole; q += kSide) transpose_square(q);
     if (q != 0 && q < whole) {
-        turn(whole - kSide);  // overlaps the previous square
+        transpose_square(whole - kSide);  // overlaps the previous square
         q = whole;
     }
     for (; q < k; ++q) {
@@ -51,7 +51,7 @@ void PackQuarters(const float* x, int64_t stride, int64_t n, int64_t k, float* p
         return static_cast<__mmask16>(count < kSide ? (1u << count) - 1 : 0xffffu);
     };
     const __mmask16 kept = lanes(n);
-    const auto turn = [&](int64_t q, auto steps) {
+    const auto transpose_square = [&](int64_t q, auto steps) {
         constexpr int kN = decltype(steps)::value;
         __m512 y[kN][4];
 #pragma GCC unroll 4
@@ -91,8 +91,9 @@ void PackQuarters(const float* x, int64_t stride, int64_t n, int64_t k, float* p
         }
     };
     int64_t q = 0;
-    for (; q + 4 * kSteps <= k; q += 4 * kSteps) turn(q, std::integral_constant<int, kSteps>{});
-    for (; q + 4 <= k; q += 4) turn(q, std::integral_constant<int, 1>{});
+    for (; q + 4 * kSteps <= k; q += 4 * kSteps)
+        transpose_square(q, std::integral_constant<int, kSteps>{});
+    for (; q + 4 <= k; q += 4) transpose_square(q, std::integral_constant<int, 1>{});
     for (; q < k; ++q) {
         for (int p = 0; p < kSide && p < kTo; ++p) panel[q * kTo + p] = p < n ? rows[p][q] : 0.0f;
     }
@@ -101,7 +102,7 @@ void PackQuarters(const float* x, int64_t stride, int64_t n, int64_t k, float* p
 
 // Packs rows that are adjacent along k. Padding is zero.
 template <int kTo, typename T>
-void PackTurned(const T* x, int64_t stride, int64_t n, int64_t k, T* panel) {
+void PackTransposed(const T* x, int64_t stride, int64_t n, int64_t k, T* panel) {
 #if defined(CX_ISA_AVX512)
     if constexpr (std::is_same_v<T, float>) {
         for (int64_t i = 0; i < kTo && i < n; i += 16) {

@@ -138,14 +138,14 @@ void Scale(const T* x, T factor, T* y, int64_t n, bool add) {
 }
 
 template <typename T>
-constexpr SmallLoopsOf<T> kLoops = {&Product<T>, &Dots<T>, &Dot<T>, &Scale<T>};
+constexpr SmallGemmLoopsOf<T> kLoops = {&Product<T>, &Dots<T>, &Dot<T>, &Scale<T>};
 
 }  // namespace
 }  // namespace CX_ISA
 }  // namespace chainerx::native
 
 extern "C" {
-__attribute__((visibility("hidden"))) extern const chainerx::native::SmallLoops CX_UNIT_ENTRY;
-const chainerx::native::SmallLoops CX_UNIT_ENTRY = {chainerx::native::CX_ISA::kLoops<float>,
-                                                    chainerx::native::CX_ISA::kLoops<double>};
+__attribute__((visibility("hidden"))) extern const chainerx::native::SmallGemmLoops CX_UNIT_ENTRY;
+const chainerx::native::SmallGemmLoops CX_UNIT_ENTRY = {chainerx::native::CX_ISA::kLoops<float>,
+                                                        chainerx::native::CX_ISA::kLoops<double>};
 }

@@ -15,8 +15,8 @@ namespace {
 int64_t Count(const uint8_t* mask, int64_t n) {
     int64_t count = 0;
     int64_t i = 0;
-    for (; i + kGroup <= n; i += kGroup) count += std::popcount(TrueBits(mask + i));
-    return i < n ? count + std::popcount(TrueBits(mask + i, n - i)) : count;
+    for (; i + kGroup <= n; i += kGroup) count += std::popcount(MoveMask(mask + i));
+    return i < n ? count + std::popcount(MoveMask(mask + i, n - i)) : count;
 }
 
 // A source holds the elements of a group: Get(i), and Keep(bits, out), which writes those whose
@@ -35,7 +35,7 @@ inline int64_t Compress(const uint8_t* mask, int64_t n, T* out, int64_t room, co
     int64_t kept = 0;
     int64_t i = 0;
     for (; i + kGroup <= n; i += kGroup) {
-        const uint64_t bits = TrueBits(mask + i);
+        const uint64_t bits = MoveMask(mask + i);
         if (bits == 0) continue;
         if (room - kept >= kGroup) [[likely]] {
             kept += at(i).Keep(bits, out + kept);
@@ -43,7 +43,7 @@ inline int64_t Compress(const uint8_t* mask, int64_t n, T* out, int64_t room, co
             kept += KeepOneByOne(bits, at(i), out + kept, room - kept);
         }
     }
-    if (i < n) kept += KeepOneByOne(TrueBits(mask + i, n - i), at(i), out + kept, room - kept);
+    if (i < n) kept += KeepOneByOne(MoveMask(mask + i, n - i), at(i), out + kept, room - kept);
     return kept;
 }
 

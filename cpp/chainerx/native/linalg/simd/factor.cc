@@ -16,8 +16,8 @@ constexpr int64_t kLanes = Batch<T>::size;
 
 // Transposes: element (r, c) of src goes to (c, r) of dst.
 template <typename T>
-inline void Turn(int64_t rows, int64_t columns, const T* src, int64_t src_row, T* dst,
-                 int64_t dst_row) {
+inline void Transpose(int64_t rows, int64_t columns, const T* src, int64_t src_row, T* dst,
+                      int64_t dst_row) {
     constexpr int64_t kSide = Square<T>::size;
     const auto one_by_one = [&](int64_t r_begin, int64_t r_end, int64_t c_begin, int64_t c_end) {
         for (int64_t r = r_begin; r < r_end; ++r) {
@@ -29,8 +29,9 @@ inline void Turn(int64_t rows, int64_t columns, const T* src, int64_t src_row, T
     for (int64_t r = 0; r < whole_rows; r += kSide) {
         for (int64_t c = 0; c < whole_columns; c += kSide) {
             constexpr int64_t kSize = sizeof(T);
-            TurnSquare<T>(reinterpret_cast<const char*>(src + r * src_row + c), src_row * kSize,
-                          reinterpret_cast<char*>(dst + c * dst_row + r), dst_row * kSize);
+            TransposeSquare<T>(reinterpret_cast<const char*>(src + r * src_row + c),
+                               src_row * kSize, reinterpret_cast<char*>(dst + c * dst_row + r),
+                               dst_row * kSize);
         }
     }
     one_by_one(0, whole_rows, whole_columns, columns);
@@ -103,28 +104,28 @@ void SolveUpper(int64_t m, int64_t n, const T* a, int64_t lda, T* b, int64_t ldb
 template <typename T>
 void SolveFromRight(int64_t m, int64_t n, const T* a, int64_t lda, T* b, int64_t ldb) {
     constexpr int64_t kRows = kLanes<T>;
-    alignas(64) T turned[kFactorWidth * kRows] = {};
+    alignas(64) T transposed[kFactorWidth * kRows] = {};
     Batch<T> x[kFactorWidth];
     T inverse[kFactorWidth];
     for (int64_t j = 0; j < n; ++j) inverse[j] = 1 / a[j * (lda + 1)];
     for (int64_t i = 0; i < m; i += kRows) {
         const int64_t rows = m - i < kRows ? m - i : kRows;
-        Turn(rows, n, b + i * ldb, ldb, turned, kRows);
-        for (int64_t j = 0; j < n; ++j) x[j] = Batch<T>::load_aligned(turned + j * kRows);
+        Transpose(rows, n, b + i * ldb, ldb, transposed, kRows);
+        for (int64_t j = 0; j < n; ++j) x[j] = Batch<T>::load_aligned(transposed + j * kRows);
         Forward(n, a, lda, x,
                 [&](const Batch<T>& sum, int64_t j) { return sum * Batch<T>(inverse[j]); });
-        for (int64_t j = 0; j < n; ++j) x[j].store_aligned(turned + j * kRows);
-        Turn(n, rows, turned, kRows, b + i * ldb, ldb);
+        for (int64_t j = 0; j < n; ++j) x[j].store_aligned(transposed + j * kRows);
+        Transpose(n, rows, transposed, kRows, b + i * ldb, ldb);
     }
 }
 
-// Left-looking: each column is updated by all columns before it. n is at most kMost.
-template <int64_t kMost, typename T>
+// Left-looking: each column is updated by all columns before it. n is at most kMax.
+template <int64_t kMax, typename T>
 inline int64_t FactorColumns(int64_t n, T* a, int64_t lda) {
-    constexpr int64_t kGroups = kMost < kLanes<T> ? 1 : kMost / kLanes<T>;
+    constexpr int64_t kGroups = kMax < kLanes<T> ? 1 : kMax / kLanes<T>;
     constexpr int64_t kLength = kGroups * kLanes<T>;
-    alignas(64) T column[kMost][kLength] = {};
-    Turn(n, n, a, lda, column[0], kLength);
+    alignas(64) T column[kMax][kLength] = {};
+    Transpose(n, n, a, lda, column[0], kLength);
     for (int64_t j = 0; j < n; ++j) {
         Batch<T> sum[kGroups];
         const int64_t first = j / kLanes<T>;
@@ -144,14 +145,15 @@ inline int64_t FactorColumns(int64_t n, T* a, int64_t lda) {
         }
         column[j][j] = root;
     }
-    Turn(n, n, column[0], kLength, a, lda);
+    Transpose(n, n, column[0], kLength, a, lda);
     return n;
 }
 
 template <typename T>
 int64_t FactorCholesky(int64_t n, T* a, int64_t lda) {
-    constexpr int64_t kFew = kFactorWidth / 2;
-    return n <= kFew ? FactorColumns<kFew>(n, a, lda) : FactorColumns<kFactorWidth>(n, a, lda);
+    constexpr int64_t kHalfWidth = kFactorWidth / 2;
+    return n <= kHalfWidth ? FactorColumns<kHalfWidth>(n, a, lda)
+                           : FactorColumns<kFactorWidth>(n, a, lda);
 }
 
 // A matrix in column order; each column is padded to whole batches.
@@ -228,7 +230,7 @@ template <typename T>
 void FactorLu(int64_t m, int64_t n, T* a, int64_t lda, int64_t* pivots, T* work) {
     constexpr int kTogether = 4;
     const Panel<T> panel{m, n, work, FactorWork(m) / kFactorWidth};
-    Turn(m, n, a, lda, work, panel.step);
+    Transpose(m, n, a, lda, work, panel.step);
     for (int64_t j = 0; j < n; ++j) {  // initialized, since denormal garbage would be slow
         for (int64_t i = m; i % kLanes<T> != 0; ++i) panel.Column(j)[i] = 0;
     }
@@ -261,7 +263,7 @@ void FactorLu(int64_t m, int64_t n, T* a, int64_t lda, int64_t* pivots, T* work)
             panel.template Subtract<kTogether>(begin, c, end, factors);
         }
     }
-    Turn(n, m, work, panel.step, a, lda);
+    Transpose(n, m, work, panel.step, a, lda);
     for (int64_t i = 0; i < n; ++i) {
         for (int64_t c = i; c < n; ++c) a[i * lda + c] = upper[i][c];
     }

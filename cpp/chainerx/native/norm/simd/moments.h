@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kBlockLength = 4096;
 // Short runs are merged up to about this many elements, but not from too many addresses.
 constexpr int64_t kEnough = 1024;
-constexpr int64_t kMostRuns = 16;
+constexpr int64_t kMaxRuns = 16;
 constexpr int64_t kRowGroup = 64;
 
 // f(offset, number of runs, their length)
@@ -28,7 +28,7 @@ inline void ForBlocks(int64_t runs, int64_t stride, int64_t n, const F& f) {
         return;
     }
     int64_t group = kEnough / n;
-    group = group < 1 ? 1 : group > kMostRuns ? kMostRuns : group;
+    group = group < 1 ? 1 : group > kMaxRuns ? kMaxRuns : group;
     for (int64_t r = 0; r < runs; r += group) {
         f(r * stride, runs - r < group ? runs - r : group, n);
     }

@@ -122,8 +122,8 @@ struct BatchPolicy : P {
             x += kBatches * kSize;
 #pragma GCC unroll 16
             for (int64_t k = 0; k < kBatches; k += 2) {
-                AskForLater<true>(x, k * kSize);
-                AskForLater<true>(x, (k + 1) * kSize);
+                PrefetchAhead<true>(x, k * kSize);
+                PrefetchAhead<true>(x, (k + 1) * kSize);
                 const B v = B::load_unaligned(x + k * kSize);
                 const B w = B::load_unaligned(x + (k + 1) * kSize);
                 acc[k] = P::JoinNumbers(acc[k], v);
@@ -153,7 +153,7 @@ struct BatchPolicy : P {
         for (; n >= kBatches * kSize; n -= kBatches * kSize, x += kBatches * kSize) {
 #pragma GCC unroll 16
             for (int64_t k = 0; k < kBatches; ++k) {
-                AskForLater(x, k * kSize);
+                PrefetchAhead(x, k * kSize);
                 acc[k] = P::Step(acc[k], B::load_unaligned(x + k * kSize), center);
             }
         }
@@ -340,7 +340,7 @@ int64_t FindExtreme(const T* x, int64_t n) {
             first += Index(static_cast<ArgIndex<T>>(kBatches * kSize));
 #pragma GCC unroll 4
             for (int64_t k = 0; k < kBatches; ++k) {
-                AskForLater<true>(x + i, k * kSize);
+                PrefetchAhead<true>(x + i, k * kSize);
                 const B v = B::load_unaligned(x + i + k * kSize);
                 nan = nan | is_nan(v);
                 part[k].Take(v, first);

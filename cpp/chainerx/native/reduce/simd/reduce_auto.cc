@@ -42,25 +42,25 @@ constexpr ArgBlockLoops ArgLoopsOf() {
 }  // namespace chainerx::native
 
 extern "C" {
-__attribute__((visibility("hidden"))) extern const chainerx::native::ReduceWholeLoops CX_UNIT_ENTRY;
-const chainerx::native::ReduceWholeLoops CX_UNIT_ENTRY = [] {
+__attribute__((visibility("hidden"))) extern const chainerx::native::ReduceAutoLoops CX_UNIT_ENTRY;
+const chainerx::native::ReduceAutoLoops CX_UNIT_ENTRY = [] {
     using namespace chainerx;
     using namespace chainerx::native;
     using namespace chainerx::native::CX_ISA;
-    return ReduceWholeLoops{MakeTable<SumPolicy>(),
-                            MakeTable<MeanPolicy>(),
-                            MakeTable<WideSumPolicy>(),
-                            MakeTable<MaxPolicy>(),
-                            MakeTable<MinPolicy>(),
-                            MakeTable<AllPolicy>(),
-                            MakeTable<AnyPolicy>(),
-                            MakeTable<CountPolicy>(),
-                            {
+    return ReduceAutoLoops{MakeTable<SumPolicy>(),
+                           MakeTable<MeanPolicy>(),
+                           MakeTable<WideSumPolicy>(),
+                           MakeTable<MaxPolicy>(),
+                           MakeTable<MinPolicy>(),
+                           MakeTable<AllPolicy>(),
+                           MakeTable<AnyPolicy>(),
+                           MakeTable<CountPolicy>(),
+                           {
 #define CX_ARG(Enum, Type, name, code, kind)                              \
     {{ArgLoopsOf<Type, false, false>(), ArgLoopsOf<Type, false, true>()}, \
      {ArgLoopsOf<Type, true, false>(), ArgLoopsOf<Type, true, true>()}},
-                                CX_DTYPE_LIST(CX_ARG)
+                               CX_DTYPE_LIST(CX_ARG)
 #undef CX_ARG
-                            }};
+                           }};
 }();
 }

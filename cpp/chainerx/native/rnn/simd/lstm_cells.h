@@ -16,27 +16,27 @@ struct FourGates {
 
 // Four gates of n units, interleaved.
 template <typename T>
-FourGates<Batch<T>> Apart(const T* x, int64_t n) {
-    alignas(64) T turned[4][Batch<T>::size] = {};
+FourGates<Batch<T>> Deinterleave(const T* x, int64_t n) {
+    alignas(64) T transposed[4][Batch<T>::size] = {};
     for (int64_t j = 0; j < n; ++j) {
-        for (int k = 0; k < 4; ++k) turned[k][j] = x[4 * j + k];
+        for (int k = 0; k < 4; ++k) transposed[k][j] = x[4 * j + k];
     }
     FourGates<Batch<T>> y;
-    for (int k = 0; k < 4; ++k) y.gate[k] = Batch<T>::load_aligned(turned[k]);
+    for (int k = 0; k < 4; ++k) y.gate[k] = Batch<T>::load_aligned(transposed[k]);
     return y;
 }
 template <typename T>
-void StoreSideBySide(const FourGates<Batch<T>>& y, int64_t n, T* x) {
-    alignas(64) T turned[4][Batch<T>::size];
-    for (int k = 0; k < 4; ++k) y.gate[k].store_aligned(turned[k]);
+void StoreInterleaved(const FourGates<Batch<T>>& y, int64_t n, T* x) {
+    alignas(64) T transposed[4][Batch<T>::size];
+    for (int k = 0; k < 4; ++k) y.gate[k].store_aligned(transposed[k]);
     for (int64_t j = 0; j < n; ++j) {
-        for (int k = 0; k < 4; ++k) x[4 * j + k] = turned[k][j];
+        for (int k = 0; k < 4; ++k) x[4 * j + k] = transposed[k][j];
     }
 }
 
 #if defined(CX_ISA_AVX512)
 // Deinterleaves 16 units in registers: first halves of two gates, then whole ones.
-inline FourGates<BatchF> Apart16(const float* x) {
+inline FourGates<BatchF> Deinterleave16(const float* x) {
     const __m512i ai = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29);
     const __m512i fo = _mm512_add_epi32(ai, _mm512_set1_epi32(2));
     const __m512 x0 = _mm512_loadu_ps(x);
@@ -50,7 +50,7 @@ inline FourGates<BatchF> Apart16(const float* x) {
     return {{_mm512_shuffle_f32x4(ai0, ai1, 0x44), _mm512_shuffle_f32x4(ai0, ai1, 0xee),
              _mm512_shuffle_f32x4(fo0, fo1, 0x44), _mm512_shuffle_f32x4(fo0, fo1, 0xee)}};
 }
-inline void StoreSideBySide16(const FourGates<BatchF>& y, float* x) {
+inline void StoreInterleaved16(const FourGates<BatchF>& y, float* x) {
     const __m512i first =
         _mm512_setr_epi32(0, 8, 16, 24, 1, 9, 17, 25, 2, 10, 18, 26, 3, 11, 19, 27);
     const __m512i second = _mm512_add_epi32(first, _mm512_set1_epi32(4));
@@ -81,10 +81,10 @@ struct GateAccess {
             return y;
 #if defined(CX_ISA_AVX512)
         } else if constexpr (kInRegisters<T, kPart>) {
-            return Apart16(x);
+            return Deinterleave16(x);
 #endif
         } else {
-            return Apart<T>(x, at.n);
+            return Deinterleave<T>(x, at.n);
         }
     }
     void Set(T* x, const FourGates<B>& y) const {
@@ -92,17 +92,17 @@ struct GateAccess {
             for (int k = 0; k < 4; ++k) at.Set(x + k * step, y.gate[k]);
 #if defined(CX_ISA_AVX512)
         } else if constexpr (kInRegisters<T, kPart>) {
-            StoreSideBySide16(y, x);
+            StoreInterleaved16(y, x);
 #endif
         } else {
-            StoreSideBySide<T>(y, at.n, x);
+            StoreInterleaved<T>(y, at.n, x);
         }
     }
 };
 
 // Calls f(units, access to groups, offset of their cells, offset of their first gate).
 template <typename T, GateLayout kLayout, typename F>
-void ForGates(const GatedCells<T>& s, const F& f) {
+void ForGates(const LstmCells<T>& s, const F& f) {
     const int64_t n_gates = kLayout == GateLayout::kRows ? s.n_cells + 3 : 4;
     ForUnits<T>(s.rows, s.n, [&]<bool kPart>(const Units<T, kPart>& at, int64_t r, int64_t j) {
         const int64_t gate = kLayout == GateLayout::kAdjacent ? 4 * j : j;
@@ -112,7 +112,7 @@ void ForGates(const GatedCells<T>& s, const F& f) {
 }
 
 template <typename T, GateLayout kLayout>
-void Cells(const GatedCells<T>& s) {
+void Cells(const LstmCells<T>& s) {
     using B = Batch<T>;
     ForGates<T, kLayout>(s, [&](const auto& at, const auto& access, int64_t cell, int64_t gate) {
         B c(T(0));
@@ -140,7 +140,7 @@ void Cells(const GatedCells<T>& s) {
 }
 
 template <typename T, GateLayout kLayout>
-void CellsGrad(const GatedCells<T>& s) {
+void CellsGrad(const LstmCells<T>& s) {
     using B = Batch<T>;
     ForGates<T, kLayout>(s, [&](const auto& at, const auto& access, int64_t cell, int64_t gate) {
         const B t = math::Tanh(at.Get(s.c + cell));

@@ -48,18 +48,18 @@ class Group {
 };
 
 // Calls f with the number of rows that are computed at once, for rows of n elements: as many as a
-// register has lanes, unless half or a quarter of them, in registers of at least kLeastBytes, fit
+// register has lanes, unless half or a quarter of them, in registers of at least kMinBytes, fit
 // in L1 together with the library's work space.
-template <typename T, int kLeastBytes, int kLanes = lanes::kMost<T>, typename F>
+template <typename T, int kMinBytes, int kLanes = lanes::kMax<T>, typename F>
 inline void WithLanes(int64_t n, const F& f) {
     constexpr int64_t kCache = 32 << 10;
     constexpr auto kRegister = static_cast<int64_t>(kLanes * sizeof(T));
     if (2 * kRegister * n <= kCache) {
         f.template operator()<kLanes>();
-    } else if constexpr (kRegister > kLeastBytes) {
-        WithLanes<T, kLeastBytes, kLanes / 2>(n, f);
+    } else if constexpr (kRegister > kMinBytes) {
+        WithLanes<T, kMinBytes, kLanes / 2>(n, f);
     } else {
-        f.template operator()<lanes::kMost<T>>();
+        f.template operator()<lanes::kMax<T>>();
     }
 }
 
@@ -253,7 +253,7 @@ void Release(void* plan) {
 
 template <typename T>
 int64_t Work(int64_t n) {
-    return n * static_cast<int64_t>(sizeof(Complex<Lanes<T, lanes::kMost<T>>>));
+    return n * static_cast<int64_t>(sizeof(Complex<Lanes<T, lanes::kMax<T>>>));
 }
 
 template <typename T>
@@ -261,7 +261,7 @@ constexpr FourierLoops<T> kLoops = {
     {&Make<library::pocketfft_c<T>>, &Make<library::pocketfft_r<T>>},
     {&Release<library::pocketfft_c<T>>, &Release<library::pocketfft_r<T>>},
     &Work<T>,
-    lanes::kMost<T>,
+    lanes::kMax<T>,
     &RunComplex<T>,
     &RunFromReal<T>,
     &RunToReal<T>,

@@ -12,7 +12,7 @@ namespace {
 namespace lanes {
 
 template <typename T>
-constexpr int kMost = static_cast<int>(pocketfft::detail::VLEN<T>::val);
+constexpr int kMax = static_cast<int>(pocketfft::detail::VLEN<T>::val);
 
 template <typename T, int kLanes>
 struct VectorOf {

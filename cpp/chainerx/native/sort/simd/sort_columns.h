@@ -19,11 +19,11 @@ template <typename K, int kVectors>
 struct KeyColumns {
     static constexpr int kLanes = kKeyLanes<K>;
     static constexpr int64_t kRows = kVectors * kLanes;
-    static_assert(kMostInShort % kLanes == 0 && kShortRoom >= kLanes);
+    static_assert(kMaxShortRow % kLanes == 0 && kShortRoom >= kLanes);
 
     int n;
     // The stride is not a power of 2, which would cause store-to-load aliasing.
-    alignas(64) K keys[kMostInShort][kRows + kLanes];
+    alignas(64) K keys[kMaxShortRow][kRows + kLanes];
 
     Row<K> At(int i, int vector) const { return LoadRow(keys[i] + vector * kLanes); }
     void Put(int i, int vector, Row<K> v) { StoreRow(keys[i] + vector * kLanes, v); }
@@ -103,8 +103,8 @@ inline void RankColumns(const KeyColumns<K, kVectors>& x, KeyColumns<K, kVectors
 }
 
 template <typename K, int kVectors>
-inline void PartColumns(const KeyColumns<K, kVectors>& x, int position,
-                        KeyColumns<K, kVectors>& places) {
+inline void PartitionColumns(const KeyColumns<K, kVectors>& x, int position,
+                             KeyColumns<K, kVectors>& places) {
     KeyColumns<K, kVectors> sorted;
     sorted.n = x.n;
     for (int i = 0; i < x.n; ++i) {
@@ -177,9 +177,9 @@ void RankShortRows(const K* keys, int64_t rows, int64_t n, K* out) {
 }
 
 template <typename K>
-void PartShortRows(const K* keys, int64_t rows, int64_t n, int64_t position, K* out) {
+void PartitionShortRows(const K* keys, int64_t rows, int64_t n, int64_t position, K* out) {
     ForEachColumns(keys, rows, n, out, [=](auto& columns, auto& places) -> const auto& {
-        PartColumns(columns, static_cast<int>(position), places);
+        PartitionColumns(columns, static_cast<int>(position), places);
         return places;
     });
 }

@@ -58,15 +58,15 @@ void Encode(const T* x, int64_t n, bool join_zeros, SortKey<T> flip, SortKey<T>*
 // Loops for floats.
 template <typename K>
 void Decode(K* keys, int64_t n, K flip) {
-    for (int64_t i = 0; i < n; ++i) keys[i] = TurnNegative(static_cast<K>(keys[i] ^ flip));
+    for (int64_t i = 0; i < n; ++i) keys[i] = FlipNegative(static_cast<K>(keys[i] ^ flip));
 }
 
-static_assert(kBlock<int32_t> <= kMostInLeaf && kBlock<int64_t> <= kMostInLeaf);
+static_assert(kBlock<int32_t> <= kMaxInLeaf && kBlock<int64_t> <= kMaxInLeaf);
 
 template <typename K>
 constexpr SortLoopsOf<K> kLoops = {kBlock<K>,         &SortBlock<K>,     &Partition<K>,
                                    &Split<K>,         &Gather<K>,        &Find<K>,
-                                   &SortShortRows<K>, &RankShortRows<K>, &PartShortRows<K>};
+                                   &SortShortRows<K>, &RankShortRows<K>, &PartitionShortRows<K>};
 
 }  // namespace
 }  // namespace CX_ISA

@@ -19,12 +19,12 @@ namespace {
 template <typename K>
 constexpr int kKeyLanes = static_cast<int>(Batch<K>::size);
 #if defined(CX_ISA_AVX512)
-constexpr int kMostRows = 16;
+constexpr int kMaxRows = 16;
 #else
-constexpr int kMostRows = 8;  // of 16 registers: a stage needs some as temporaries
+constexpr int kMaxRows = 8;  // of 16 registers: a stage needs some as temporaries
 #endif
 template <typename K>
-constexpr int64_t kBlock = kMostRows * kKeyLanes<K>;
+constexpr int64_t kBlock = kMaxRows * kKeyLanes<K>;
 
 template <typename K>
 struct RowOf;
@@ -317,7 +317,7 @@ void SortBlock(const K* keys, int64_t n, K* out) {
         SortRows<K, 6, 4>(keys, n, out);
     } else if (n <= 8 * kLanes) {
         SortRows<K, 8, 6>(keys, n, out);
-    } else if constexpr (kMostRows > 8) {
+    } else if constexpr (kMaxRows > 8) {
         if (n <= 12 * kLanes) {
             SortRows<K, 12, 8>(keys, n, out);
         } else {

@@ -203,14 +203,14 @@ struct Vector512Of64 {
 template <typename K>
 using KeyVector = std::conditional_t<sizeof(K) == 4, Vector512Of32, Vector512Of64>;
 template <typename K>
-using PartedVector = std::conditional_t<sizeof(K) == 4, Vector256Of32, Vector512Of64>;
+using PartitionedVector = std::conditional_t<sizeof(K) == 4, Vector256Of32, Vector512Of64>;
 
 #else
 
 template <typename K>
 using KeyVector = std::conditional_t<sizeof(K) == 4, Vector256Of32, Vector256Of64>;
 template <typename K>
-using PartedVector = KeyVector<K>;
+using PartitionedVector = KeyVector<K>;
 
 #endif
 #endif
@@ -224,7 +224,7 @@ int64_t PartitionFrom(const Source& source, int64_t n, K pivot, K* low, K* other
     int64_t below = 0;
     int64_t i = 0;
 #if defined(__AVX2__)
-    using V = PartedVector<K>;
+    using V = PartitionedVector<K>;
     const auto p = V::All(pivot);
     for (; i + V::kLanes <= n; i += V::kLanes) {
         const auto v = source.template Vector<V>(i);

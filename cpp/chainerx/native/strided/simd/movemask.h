@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kGroup = 64;  // bytes of a mask that become the bits of one integer
 
-inline uint64_t TrueBits(const uint8_t* mask) {
+inline uint64_t MoveMask(const uint8_t* mask) {
 #if defined(CX_ISA_AVX512)
     const __m512i v = _mm512_loadu_si512(mask);
     return _mm512_test_epi8_mask(v, v);
@@ -40,10 +40,10 @@ inline uint64_t TrueBits(const uint8_t* mask) {
 }
 
 // The mask of fewer than kGroup bytes.
-inline uint64_t TrueBits(const uint8_t* mask, int64_t n) {
+inline uint64_t MoveMask(const uint8_t* mask, int64_t n) {
     uint8_t part[kGroup] = {};
     for (int64_t i = 0; i < n; ++i) part[i] = mask[i];
-    return TrueBits(part);
+    return MoveMask(part);
 }
 
 }  // namespace

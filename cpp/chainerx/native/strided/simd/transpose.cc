@@ -15,8 +15,8 @@ template <typename T>
 constexpr int kSide = static_cast<int>(Square<T>::size);
 
 template <typename T>
-void Turn(char* dst, int64_t dst_row, const char* src, int64_t src_column, int64_t rows,
-          int64_t columns, int64_t together) {
+void Transpose(char* dst, int64_t dst_row, const char* src, int64_t src_column, int64_t rows,
+               int64_t columns, int64_t together) {
     constexpr int kN = kSide<T>;
     constexpr auto kSize = static_cast<int64_t>(sizeof(T));
     for (int64_t begin = 0; begin < rows; begin += together) {
@@ -25,7 +25,7 @@ void Turn(char* dst, int64_t dst_row, const char* src, int64_t src_column, int64
             const char* from = src + c * src_column;
             char* to = dst + c * kSize;
             for (int64_t r = begin; r < end; r += kN) {
-                TurnSquare<T>(from + r * kSize, src_column, to + r * dst_row, dst_row);
+                TransposeSquare<T>(from + r * kSize, src_column, to + r * dst_row, dst_row);
             }
         }
     }
@@ -33,7 +33,7 @@ void Turn(char* dst, int64_t dst_row, const char* src, int64_t src_column, int64
 
 // Takes every kStep-th item of kStep adjacent registers.
 template <typename T, int kStep>
-struct Apart {
+struct Deinterleave {
     static constexpr int kLanes = static_cast<int>(sizeof(BatchF) / sizeof(T));
     typedef T Type __attribute__((vector_size(sizeof(BatchF))));  // NOLINT: `using` can't say this
 
@@ -67,7 +67,7 @@ struct Apart {
 
 template <typename T, int kStep>
 int64_t CopyEvery(char* dst, const char* src, int64_t n) {
-    using A = Apart<T, kStep>;
+    using A = Deinterleave<T, kStep>;
     constexpr auto kSize = static_cast<int64_t>(sizeof(T));
     int64_t i = 0;
     for (; i + A::kLanes < n; i += A::kLanes) {
@@ -104,12 +104,12 @@ void Copy(char* dst, const char* src, int64_t nbytes) {
 }  // namespace chainerx::native
 
 extern "C" {
-__attribute__((visibility("hidden"))) extern const chainerx::native::TurnLoops CX_UNIT_ENTRY;
-const chainerx::native::TurnLoops CX_UNIT_ENTRY = {
+__attribute__((visibility("hidden"))) extern const chainerx::native::TransposeLoops CX_UNIT_ENTRY;
+const chainerx::native::TransposeLoops CX_UNIT_ENTRY = {
     chainerx::native::CX_ISA::kSide<float>,
-    &chainerx::native::CX_ISA::Turn<float>,
+    &chainerx::native::CX_ISA::Transpose<float>,
     chainerx::native::CX_ISA::kSide<double>,
-    &chainerx::native::CX_ISA::Turn<double>,
+    &chainerx::native::CX_ISA::Transpose<double>,
     {nullptr, nullptr, &chainerx::native::CX_ISA::CopyEvery<int32_t, 2>,
      &chainerx::native::CX_ISA::CopyEvery<int32_t, 3>,
      &chainerx::native::CX_ISA::CopyEvery<int32_t, 4>},

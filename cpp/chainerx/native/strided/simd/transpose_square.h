@@ -11,7 +11,7 @@ namespace {
 
 // Item c of row r of src goes to item r of row c of dst. Row strides are in bytes.
 template <typename T>
-inline void TurnSquare(const char* src, int64_t src_row, char* dst, int64_t dst_row) {
+inline void TransposeSquare(const char* src, int64_t src_row, char* dst, int64_t dst_row) {
     constexpr int kSide = static_cast<int>(Square<T>::size);
     Square<T> y[kSide];
 #pragma GCC unroll 16

@@ -229,9 +229,9 @@ def test_umbrella_header_is_complete():
     text = (ROOT / 'cpp' / 'chainerx' / 'chainerx.h').read_text()
     # These are how routines are written, not what they offer.
     inner = {
-        'adjacent_parts.h',
+        'concat_views.h',
         'along_axis.h',
-        'cofactors.h',
+        'det_gradient.h',
         'contraction.h',
         'einsum_problem.h',
         'matrices.h',
@@ -239,7 +239,7 @@ def test_umbrella_header_is_complete():
         'random_plan.h',
         'vecdot.h',
         'bool_bytes.h',
-        'arrangement.h',
+        'permuted_layout.h',
         'comparison.h',
         'composed_grad.h',
         'conv_columns.h',
@@ -258,7 +258,7 @@ def test_umbrella_header_is_complete():
         'pooling_table.h',
         'real_operands.h',
         'compute_into.h',
-        'store.h',
+        'out_argument.h',
         'power.h',
         'attention_recorded.h',
         'recurrent_recorded.h',

@@ -6,7 +6,7 @@
 #include "chainerx/autograd/hooks.h"
 #include "chainerx/autograd/region.h"
 #include "chainerx/autograd/scopes.h"
-#include "chainerx/autograd/seen_here_only.h"
+#include "chainerx/autograd/unique_owner.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/interrupt.h"
 
@@ -162,7 +162,7 @@ bool BackwardRun::IsLive(Slot* slot) const {
 // Throws if the creator of the array was released: the graph beyond is unknown, and gradients there
 // would silently lack the contributions of this path.
 void BackwardRun::CheckNotSpent(Slot* slot) const {
-    if (slot->node == nullptr || !slot->node->IsSpent(bit_)) return;
+    if (slot->node == nullptr || !slot->node->IsClaimed(bit_)) return;
     if (slot->cut.load(std::memory_order_relaxed)) return;
     throw GradientError{"backward: the graph was released at operation '", slot->node->op->name,
                         "', whose result has shape ", slot->shape,
@@ -205,7 +205,7 @@ void BackwardRun::Accumulate(Array& sum, Array&& g) {
 
 void BackwardRun::AddTo(Array& sum, const Array& g) {
     // Adds in place only to an array that this run has made, and that nobody else holds.
-    const bool own = IsSeenHereOnly(sum) && (sum.IsContiguous() || IsDense(*sum.body()));
+    const bool own = HasUniqueOwner(sum) && (sum.IsContiguous() || IsDense(*sum.body()));
     if (own && g.body()->slot == nullptr && g.dtype() == sum.dtype()) {
         engine_ops::AddInPlace(sum, g);
     } else {
@@ -410,7 +410,7 @@ bool BackwardRun::Take(uint32_t state) {
     }
     if (node->Enter()) {
         if (stays_ && (node->mask.load() & bit_) != 0) return true;
-        if (!stays_ && node->TakeIds(bit_)) {
+        if (!stays_ && node->ClaimIds(bit_)) {
             taken_.back() = node;
             nodes_[state].taken = true;
             return true;

@@ -9,7 +9,7 @@
 #include "chainerx/autograd/engine_ops.h"
 #include "chainerx/autograd/graph_view.h"
 #include "chainerx/autograd/hooks.h"
-#include "chainerx/autograd/record_tap.h"
+#include "chainerx/autograd/record_observer.h"
 #include "chainerx/autograd/region.h"
 #include "chainerx/autograd/scopes.h"
 #include "chainerx/core/error.h"
@@ -63,7 +63,7 @@ struct TapeEntry {
 namespace {
 
 // Records the operations of one id on a tape.
-class Tape : public RecordTap {
+class Tape : public RecordObserver {
  public:
     Tape(uint64_t id, std::vector<TapeEntry>& entries) : id_{id}, entries_{entries} {}
     void Called(std::span<const ConstArrayRef>) override {}

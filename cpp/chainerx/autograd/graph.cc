@@ -28,10 +28,10 @@ class FoundSlots {
     Slot* operator[](size_t i) const { return slots_[i]; }
 
  private:
-    static constexpr size_t kFew = 8;  // up to this many are compared one by one
+    static constexpr size_t kMaxLinear = 8;  // up to this many are compared one by one
 
     bool IsNew(Slot* slot) {
-        if (slots_.size() < kFew) {
+        if (slots_.size() < kMaxLinear) {
             return std::find(slots_.begin(), slots_.end(), slot) == slots_.end();
         }
         if (known_.empty()) known_.insert(slots_.begin(), slots_.end());
@@ -83,8 +83,8 @@ void Slot::DestroyLeaf() {
 Array Slot::GetGrad(uint64_t id) {
     const std::lock_guard guard{lock};
     if (!grad.grad.is_null() && grad.id == id) return grad.grad;
-    if (more != nullptr) {
-        for (const GradEntry& e : more->grads) {
+    if (extra != nullptr) {
+        for (const GradEntry& e : extra->grads) {
             if (e.id == id) return e.grad;
         }
     }
@@ -93,8 +93,8 @@ Array Slot::GetGrad(uint64_t id) {
 
 Array& Slot::GradOf(uint64_t id) {
     if (!grad.grad.is_null() && grad.id == id) return grad.grad;
-    if (more != nullptr) {
-        for (GradEntry& e : more->grads) {
+    if (extra != nullptr) {
+        for (GradEntry& e : extra->grads) {
             if (e.id == id) return e.grad;
         }
     }
@@ -102,10 +102,10 @@ Array& Slot::GradOf(uint64_t id) {
         grad.id = id;
         return grad.grad;
     }
-    return More().grads.emplace_back(GradEntry{id, Array{}}).grad;
+    return Extra().grads.emplace_back(GradEntry{id, Array{}}).grad;
 }
 
-Array Slot::OutOfRing(Array g) {
+Array Slot::BreakCycle(Array g) {
     if (g.is_null() || g.body()->slot == nullptr) return g;
     // The caller's handle is the only owner, so no gradient leads here.
     if (g.body()->slot != this && IsHeldOnce(this)) return g;
@@ -121,21 +121,21 @@ Array Slot::OutOfRing(Array g) {
         }
         const std::lock_guard guard{slot->lock};
         found.Add(slot->grad.grad);
-        if (slot->more == nullptr) continue;
-        for (const GradEntry& e : slot->more->grads) found.Add(e.grad);
+        if (slot->extra == nullptr) continue;
+        for (const GradEntry& e : slot->extra->grads) found.Add(e.grad);
     }
     return g;
 }
 
 void Slot::SetGrad(uint64_t id, Array new_grad) {
     // The old gradient is freed after the lock is released: its destruction may take other locks.
-    Array old = OutOfRing(std::move(new_grad));
+    Array old = BreakCycle(std::move(new_grad));
     const std::lock_guard guard{lock};
     if (body != nullptr) std::swap(GradOf(id), old);
 }
 
 bool Slot::ReplaceGrad(uint64_t id, const Array& expected, Array& new_grad) {
-    new_grad = OutOfRing(std::move(new_grad));
+    new_grad = BreakCycle(std::move(new_grad));
     const std::lock_guard guard{lock};
     if (body == nullptr) return true;
     Array& place = GradOf(id);
@@ -250,7 +250,7 @@ void DetachSlot(ArrayBody& body) {
             // Nobody can read the gradients any more, and they may hold the graph that holds this
             // slot.
             std::swap(grad, slot->grad);
-            if (slot->more != nullptr) more.swap(slot->more->grads);
+            if (slot->extra != nullptr) more.swap(slot->extra->grads);
         }
     }
     body.UnrefMemory();  // first, since the slot must exist if that was the last reference
@@ -297,30 +297,30 @@ void Node::Leave() {
     if (left == 0 && mask.load() == 0) UnchainIfIdle();
 }
 
-bool Node::TakeIds(uint64_t ids) {
+bool Node::ClaimIds(uint64_t ids) {
     if (IsSole()) {
         const uint64_t old = mask.load(std::memory_order_relaxed);
         if ((old & ids) == 0) return false;
         mask.store(old & ~ids, std::memory_order_relaxed);
-        spent.store(spent.load(std::memory_order_relaxed) | ids, std::memory_order_relaxed);
+        claimed.store(claimed.load(std::memory_order_relaxed) | ids, std::memory_order_relaxed);
         return true;
     }
     // Sets it first, so that whoever finds the mask empty finds this set.
-    if ((spent.fetch_or(ids) & ids) != 0) return false;
+    if ((claimed.fetch_or(ids) & ids) != 0) return false;
     if ((mask.fetch_and(~ids) & ids) != 0) return true;
-    spent.fetch_and(~ids);
+    claimed.fetch_and(~ids);
     return false;
 }
 
 void Node::GiveBackIds(uint64_t ids) {
     // Unless somebody has released them meanwhile.
-    if ((spent.fetch_and(~ids) & ids) != 0) mask.fetch_or(ids);
+    if ((claimed.fetch_and(~ids) & ids) != 0) mask.fetch_or(ids);
 }
 
 void Node::ReleaseIds(uint64_t ids) {
     // Callers may share their reference with other threads, as an array does.
     Ref();
-    spent.fetch_and(~ids);
+    claimed.fetch_and(~ids);
     mask.fetch_and(~ids);
     if (mask.load() == 0) UnchainIfIdle();
     Unref();
@@ -339,15 +339,15 @@ void Node::UnchainIfIdle() {
     if (region != nullptr) region->DropInputs();
 }
 
-void Node::Doom() {
+void Node::DestroyLater() {
     // Immediately, since user code that runs before its turn comes finds outputs there.
     if (region != nullptr) region->ForgetOutputs(this);
-    next_doomed = static_cast<Node*>(t_state.doomed_nodes);
-    t_state.doomed_nodes = this;
+    next_to_destroy = static_cast<Node*>(t_state.nodes_to_destroy);
+    t_state.nodes_to_destroy = this;
     if (t_state.destroying) return;
     t_state.destroying = true;
-    while (auto* node = static_cast<Node*>(t_state.doomed_nodes)) {
-        t_state.doomed_nodes = node->next_doomed;
+    while (auto* node = static_cast<Node*>(t_state.nodes_to_destroy)) {
+        t_state.nodes_to_destroy = node->next_to_destroy;
         node->Destroy();
     }
     t_state.destroying = false;

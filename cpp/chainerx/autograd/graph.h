@@ -60,7 +60,7 @@ struct GradEntry {
 struct HookEntry;  // hooks.cc
 
 // Rarely used state of a slot, allocated on demand.
-struct SlotMore {
+struct SlotExtra {
     std::vector<GradEntry> grads;                   // other than the slot's own entry
     std::vector<std::shared_ptr<HookEntry>> hooks;  // in the order of their registration
 };
@@ -83,7 +83,7 @@ struct CX_API Slot {
     // DetachSlot().
     std::atomic<ArrayBody*> saved{nullptr};
     GradEntry grad{};  // the first entry; usually the only one
-    std::unique_ptr<SlotMore> more;
+    std::unique_ptr<SlotExtra> extra;
     RunClaim claim;
     // Objects of a layer above, not owned, which clear these on destruction: the variable of this
     // slot, and the layer's view of the slot itself.
@@ -119,15 +119,15 @@ struct CX_API Slot {
     // Swaps the gradient and `new_grad` if the gradient is still `expected` (null if unset).
     bool ReplaceGrad(uint64_t id, const Array& expected, Array& new_grad);
     // Returns the rare state; creates it if needed. The lock must be held.
-    SlotMore& More() {
-        if (more == nullptr) more = std::make_unique<SlotMore>();
-        return *more;
+    SlotExtra& Extra() {
+        if (extra == nullptr) extra = std::make_unique<SlotExtra>();
+        return *extra;
     }
     // Returns the entry of one id; creates it if needed. The lock must be held.
     Array& GradOf(uint64_t id);
     // Breaks reference cycles: if a gradient leads to this slot by way of gradients, returns
     // another array with its data and slot.
-    Array OutOfRing(Array g);
+    Array BreakCycle(Array g);
 
     // ChainerxError if the array was in the graph of an id that has been released.
     void CheckNotExpired(const char* op) {
@@ -171,13 +171,13 @@ struct CX_API Node {
     std::atomic<uint32_t> inside{0};  // number of users inside; kUnchained for ever afterwards
     uint32_t n_inputs;
     uint32_t n_outputs;
-    uint64_t sequence;               // greater than that of every node it depends on
-    int64_t rank;                    // length of the longest path to a leaf
-    const OpInfo* op;                // a constant
-    std::atomic<uint64_t> mask;      // ids whose backward has not run yet
-    std::atomic<uint64_t> spent{0};  // ids whose backward has run
+    uint64_t sequence;                 // greater than that of every node it depends on
+    int64_t rank;                      // length of the longest path to a leaf
+    const OpInfo* op;                  // a constant
+    std::atomic<uint64_t> mask;        // ids whose backward has not run yet
+    std::atomic<uint64_t> claimed{0};  // ids whose backward has run
     GradFn* fns{nullptr};
-    Node* next_doomed{nullptr};
+    Node* next_to_destroy{nullptr};
     Region* region{nullptr};  // owned (Region::UnrefNode); null outside of functions
     RunClaim claim;
     bool foreign_below{false};  // this node, its region or one below keeps a foreign object
@@ -193,7 +193,7 @@ struct CX_API Node {
 
     void Ref() { refs.fetch_add(1, std::memory_order_relaxed); }
     void Unref() {
-        if (refs.fetch_sub(1, std::memory_order_acq_rel) == 1) Doom();
+        if (refs.fetch_sub(1, std::memory_order_acq_rel) == 1) DestroyLater();
     }
 
     template <typename Fn>
@@ -204,13 +204,15 @@ struct CX_API Node {
     CX_API bool Enter();
     CX_API void Leave();
 
-    // From inside: claims ids by removing them from the mask and marking them as spent; returns
+    // From inside: claims ids by removing them from the mask and marking them as claimed; returns
     // whether they were in it. Among several runs on one id only one gets it. When no id is left
     // and nobody is inside, saved arrays and edges are freed: a run leaves at its end, or gives the
     // ids back if it fails.
-    CX_API bool TakeIds(uint64_t ids);
+    CX_API bool ClaimIds(uint64_t ids);
     CX_API void GiveBackIds(uint64_t ids);
-    bool IsSpent(uint64_t ids) const { return (spent.load(std::memory_order_relaxed) & ids) != 0; }
+    bool IsClaimed(uint64_t ids) const {
+        return (claimed.load(std::memory_order_relaxed) & ids) != 0;
+    }
     // Removes ids from the mask without a run.
     void ReleaseIds(uint64_t ids);
     // Cuts the node from its inputs.
@@ -222,7 +224,7 @@ struct CX_API Node {
     bool IsSole() const { return refs.load(std::memory_order_acquire) == 1; }
     void UnchainIfIdle();
     // Destroys the node later: destruction is iterative, so that long chains need no stack.
-    CX_API void Doom();
+    CX_API void DestroyLater();
     void Destroy();
     void DestroyFns();
     void DropEdges();

@@ -82,8 +82,8 @@ bool HasHooksOfItsOwn(const Slot& slot) {
 
 void VisitGradHooks(Slot& slot, const std::function<void(const GradHook&)>& visit) {
     const std::lock_guard guard{slot.lock};
-    if (slot.more == nullptr) return;
-    for (const auto& entry : slot.more->hooks) {
+    if (slot.extra == nullptr) return;
+    for (const auto& entry : slot.extra->hooks) {
         if (const GradHook* hook = entry->GetIdle()) visit(*hook);
     }
 }
@@ -91,14 +91,14 @@ void VisitGradHooks(Slot& slot, const std::function<void(const GradHook&)>& visi
 void RemoveGradHooks(Slot& slot) {
     Entries removed;  // freed outside of the lock
     const std::lock_guard guard{slot.lock};
-    if (slot.more != nullptr) removed.swap(slot.more->hooks);
+    if (slot.extra != nullptr) removed.swap(slot.extra->hooks);
 }
 
 Array RunGradHooks(Slot& slot, const BackpropId& id, Array grad) {
     Entries entries;  // a copy, since hooks may register others
     {
         const std::lock_guard guard{slot.lock};
-        if (slot.more != nullptr) entries = slot.more->hooks;
+        if (slot.extra != nullptr) entries = slot.extra->hooks;
     }
     for (const auto& entry : entries) {
         if (!(entry->id == id)) continue;
@@ -149,7 +149,7 @@ GradHookHandle RegisterGradHook(const Array& x, GradHook hook,
     GradHookHandle handle{entry};
     internal::Entries removed;  // freed outside of the lock
     const std::lock_guard guard{slot->lock};
-    internal::Entries& hooks = slot->More().hooks;
+    internal::Entries& hooks = slot->Extra().hooks;
     const auto gone = std::stable_partition(hooks.begin(), hooks.end(), [slot](const auto& e) {
         return e->Get() != nullptr && internal::IsIn(slot, e->id);
     });

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "chainerx/autograd/record_tap.h"
+#include "chainerx/autograd/record_observer.h"
 #include "chainerx/autograd/region.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/thread_state.h"
@@ -19,13 +19,14 @@ using internal::t_state;
 
 namespace {
 
-CX_COLD void TellTaps(std::span<const ConstArrayRef> inputs) {
-    for (auto* tap = t_state.record_tap; tap != nullptr; tap = tap->outer()) tap->Called(inputs);
+CX_COLD void NotifyObservers(std::span<const ConstArrayRef> inputs) {
+    for (auto* tap = t_state.record_observer; tap != nullptr; tap = tap->outer())
+        tap->Called(inputs);
 }
 
-CX_COLD void TellTaps(Node* node, std::span<const ConstArrayRef> inputs,
-                      std::span<const Array> outputs) {
-    for (auto* tap = t_state.record_tap; tap != nullptr; tap = tap->outer()) {
+CX_COLD void NotifyObservers(Node* node, std::span<const ConstArrayRef> inputs,
+                             std::span<const Array> outputs) {
+    for (auto* tap = t_state.record_observer; tap != nullptr; tap = tap->outer()) {
         tap->Recorded(node, inputs, outputs);
     }
 }
@@ -34,8 +35,8 @@ CX_COLD void TellTaps(Node* node, std::span<const ConstArrayRef> inputs,
 
 void Record::Begin(const OpInfo& op, std::span<const ConstArrayRef> inputs,
                    std::span<const Array> outputs, uint64_t allowed_ids) {
-    if (t_state.record_tap != nullptr) [[unlikely]]
-        TellTaps(inputs);
+    if (t_state.record_observer != nullptr) [[unlikely]]
+        NotifyObservers(inputs);
     Context* context = outputs[0].device().context();
     const uint64_t recorded = internal::RecordMask(context) & allowed_ids;
     uint64_t mask = 0;
@@ -101,8 +102,8 @@ void Record::Begin(const OpInfo& op, std::span<const ConstArrayRef> inputs,
     // The first output took no reference.
     if (outputs[0].body()->slot == nullptr) node->Unref();
     node_ = node;
-    if (t_state.record_tap != nullptr) [[unlikely]]
-        TellTaps(node, inputs, outputs);
+    if (t_state.record_observer != nullptr) [[unlikely]]
+        NotifyObservers(node, inputs, outputs);
 }
 
 int32_t Record::PlaceOf(const Array& x) const {

@@ -30,7 +30,7 @@ class SlotList {
     void clear() { size_ = 0; }
     uint32_t size() const { return size_; }
     bool empty() const { return size_ == 0; }
-    Slot** begin() { return more_ != nullptr ? more_.get() : few_; }
+    Slot** begin() { return heap_ != nullptr ? heap_.get() : inline_; }
     Slot** end() { return begin() + size_; }
     Slot*& operator[](uint32_t i) { return begin()[i]; }
 
@@ -38,14 +38,14 @@ class SlotList {
     void Grow() {
         auto more = std::make_unique<Slot*[]>(capacity_ * 4);
         std::copy(begin(), end(), more.get());
-        more_ = std::move(more);
+        heap_ = std::move(more);
         capacity_ *= 4;
     }
 
     uint32_t size_{0};
     uint32_t capacity_{3};
-    Slot* few_[3];
-    std::unique_ptr<Slot*[]> more_;
+    Slot* inline_[3];
+    std::unique_ptr<Slot*[]> heap_;
 };
 
 // Has two counts, as ArrayBody: `nodes`, the nodes of the region, and `refs`, which also counts

@@ -15,8 +15,8 @@ class MemoryCounter;
 
 namespace internal {
 
-struct Region;    // autograd/region.h
-class RecordTap;  // autograd/record_tap.h
+struct Region;         // autograd/region.h
+class RecordObserver;  // autograd/record_observer.h
 
 // One entered no_backprop_mode or force_backprop_mode.
 struct BackpropMode {
@@ -67,12 +67,12 @@ struct ThreadState {
     Context* record_context{nullptr};
     uint64_t record_mask{~uint64_t{0}};
 
-    Region* region{nullptr};         // the function that is being computed; new nodes belong to it
-    uint32_t differentiating{0};     // nesting depth of derivatives that are being computed
-    RecordTap* record_tap{nullptr};  // sees recorded operations; null if there is none
+    Region* region{nullptr};      // the function that is being computed; new nodes belong to it
+    uint32_t differentiating{0};  // nesting depth of derivatives that are being computed
+    RecordObserver* record_observer{nullptr};  // sees recorded operations; null if there is none
 
     uint64_t node_sequence{0};
-    void* doomed_nodes{nullptr};  // autograd: nodes waiting for destruction
+    void* nodes_to_destroy{nullptr};  // autograd: nodes waiting for destruction
     bool destroying{false};
 
     ThreadExtra* extra{nullptr};

@@ -26,9 +26,9 @@ template <typename... Args>
 // Returns the sorted addresses of all elements; nothing for arrays too large to compare element by
 // element.
 std::vector<const char*> Places(const Array& x) {
-    constexpr int64_t kMost = 1 << 14;
+    constexpr int64_t kMax = 1 << 14;
     std::vector<const char*> places;
-    if (x.GetTotalSize() > kMost) return places;
+    if (x.GetTotalSize() > kMax) return places;
     places.push_back(x.raw_data());
     for (int8_t i = 0; i < x.ndim(); ++i) {
         std::vector<const char*> more;

@@ -9,7 +9,7 @@
 #include "chainerx/autograd/backward_run.h"
 #include "chainerx/autograd/hooks.h"
 #include "chainerx/autograd/record.h"
-#include "chainerx/autograd/record_tap.h"
+#include "chainerx/autograd/record_observer.h"
 #include "chainerx/autograd/region.h"
 #include "chainerx/autograd/scopes.h"
 #include "chainerx/core/error.h"
@@ -25,7 +25,7 @@ using internal::Slot;
 constexpr OpInfo kCheckpoint{"checkpoint"};
 
 // Collects the arrays in graphs that a function uses, except those that it makes itself.
-class UsedArrays : public internal::RecordTap {
+class UsedArrays : public internal::RecordObserver {
  public:
     explicit UsedArrays(uint64_t ids) : ids_{ids} {}
     void Called(std::span<const ConstArrayRef> inputs) override {

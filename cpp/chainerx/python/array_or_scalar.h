@@ -1,7 +1,7 @@
 // Operands that may be numbers.
 #pragma once
 
-#include "chainerx/ops/index/choosing.h"
+#include "chainerx/ops/index/choose.h"
 #include "chainerx/python/binary.h"
 
 namespace chainerx::python {

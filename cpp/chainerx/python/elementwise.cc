@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "chainerx/core/error.h"
-#include "chainerx/ops/elementwise/store.h"
+#include "chainerx/ops/elementwise/out_argument.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/python/binary.h"
 #include "chainerx/python/convert.h"

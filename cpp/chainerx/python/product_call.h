@@ -1,7 +1,7 @@
 // Parameters, besides operands, of the products that are ufuncs in NumPy.
 #pragma once
 
-#include "chainerx/ops/elementwise/store.h"
+#include "chainerx/ops/elementwise/out_argument.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/elementwise.h"
 

@@ -17,10 +17,10 @@ namespace {
 // The values of a list or tuple of floats, equal to NumPy's conversion, but faster; nullopt if it
 // contains another object, or is long.
 std::optional<Array> TryFloats(PyObject* o, Device& device) {
-    constexpr Py_ssize_t kMany = 64;
+    constexpr Py_ssize_t kMaxCount = 64;
     const Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
-    if (n == 0 || n > kMany) return std::nullopt;
-    double values[kMany];
+    if (n == 0 || n > kMaxCount) return std::nullopt;
+    double values[kMaxCount];
     for (Py_ssize_t i = 0; i < n; ++i) {
         PyObject* const item = PySequence_Fast_GET_ITEM(o, i);
         if (!PyFloat_CheckExact(item)) return std::nullopt;

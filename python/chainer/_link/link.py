@@ -315,7 +315,7 @@ class Link(device_resident.DeviceResident):
         return iter(params)
 
     def _collect_params(self, params: list[Parameter], include_uninit: bool) -> None:
-        # The engine does the same, and caches the result (engine/optim/walk.cc).
+        # The engine does the same, and caches the result (engine/optim/parameter_cache.cc).
         params += [p for _, p in self._own_params(include_uninit)]
 
     def namedparams(self, include_uninit: bool = True) -> Iterator[tuple[str, Parameter]]:

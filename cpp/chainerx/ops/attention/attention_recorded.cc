@@ -9,7 +9,7 @@
 #include "chainerx/autograd/record.h"
 #include "chainerx/autograd/scopes.h"
 #include "chainerx/kernels/attention/attention.h"
-#include "chainerx/ops/shape/adjacent_parts.h"
+#include "chainerx/ops/shape/concat_views.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/ops/shape/view.h"
 

@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kConv = "conv";
 constexpr const char* kConvTranspose = "conv_transpose";
 
-constexpr int64_t kMostLength = int64_t{1} << 61;  // of an axis; positions can be computed with
+constexpr int64_t kMaxLength = int64_t{1} << 61;  // of an axis; positions can be computed with
 
 void CheckReal(const char* op, const char* name, const Array& x) {
     if (IsComplex(x.dtype())) {
@@ -128,7 +128,7 @@ ConvAxis AxisOf(const char* op, const Array& x, const Array& w, const ConvGeomet
         throw DimensionError{
             op, ": w.shape[", i + 2, "] is 0, expected at least 1 (w.shape is ", w.shape(), ")"};
     }
-    if (k - 1 > (kMostLength - 1) / dilate || x.shape()[i + 2] > kMostLength) {
+    if (k - 1 > (kMaxLength - 1) / dilate || x.shape()[i + 2] > kMaxLength) {
         ThrowTooLarge(op, x, w, i + 2);
     }
     return {(k - 1) * dilate + 1, geometry.stride[i], pad.before[i], pad.after[i]};
@@ -221,7 +221,7 @@ Array ConvTranspose(const Array& x, const Array& w, const std::optional<Array>& 
                                  i + 2,          "] is 0, expected at least 1 (x.shape is ",
                                  x.shape(),      ")"};
         }
-        if (in - 1 > kMostLength / axis.stride) ThrowTooLarge(kConvTranspose, x, w, i + 2);
+        if (in - 1 > kMaxLength / axis.stride) ThrowTooLarge(kConvTranspose, x, w, i + 2);
         const int64_t usual = (in - 1) * axis.stride + axis.window - axis.pads();
         if (!outsize.has_value()) {
             if (usual < 1) {

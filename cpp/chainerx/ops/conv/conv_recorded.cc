@@ -35,7 +35,7 @@ Dtype ResultDtype(const Array& x, const Array& w, const Array* b) {
 template <typename K>
 bool MayCall(const Device& device, const ConvGeometry& geometry, const Shape& x, const Shape& w,
              const Shape& y) {
-    constexpr double kLeast = 0x1p24;
+    constexpr double kMin = 0x1p24;
     double reach = 1;  // double, as it may exceed 64 bits
     double in = 1;
     double out = 1;
@@ -45,7 +45,7 @@ bool MayCall(const Device& device, const ConvGeometry& geometry, const Shape& x,
         reach *= static_cast<double>((y[i] - 1) * geometry.stride[i - 2] +
                                      (w[i] - 1) * geometry.dilate[i - 2] + 1);
     }
-    return HasKernel<K>(device) && reach <= kLeast + 16 * (in + out);
+    return HasKernel<K>(device) && reach <= kMin + 16 * (in + out);
 }
 
 // The gradient of a bias.

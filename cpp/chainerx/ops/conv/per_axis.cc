@@ -17,7 +17,7 @@ void PerAxis::Throw(const char* op, const char* name, int8_t axes, int64_t least
             axes == 1 ? " number, for the spatial axis" : " numbers, one for each spatial axis"};
     }
     int8_t i = 0;
-    while (values_[i] >= least && values_[i] <= kMost) ++i;
+    while (values_[i] >= least && values_[i] <= kMax) ++i;
     const std::string place = for_all_ ? "" : StrCat("[", int64_t{i}, "]");
     throw DimensionError{op,
                          ": ",
@@ -27,7 +27,7 @@ void PerAxis::Throw(const char* op, const char* name, int8_t axes, int64_t least
                          values_[i],
                          ", expected ",
                          values_[i] < least ? "at least " : "at most ",
-                         values_[i] < least ? least : kMost};
+                         values_[i] < least ? least : kMax};
 }
 
 }  // namespace chainerx

@@ -21,13 +21,13 @@ class PerAxis {
     // DimensionError unless there are `axes` numbers from `least` to 2^40.
     void Check(const char* op, const char* name, int8_t axes, int64_t least) const {
         bool good = for_all_ || values_.ndim() == axes;
-        for (const int64_t v : values_) good = good && v >= least && v <= kMost;
+        for (const int64_t v : values_) good = good && v >= least && v <= kMax;
         if (!good) [[unlikely]]
             Throw(op, name, axes, least);
     }
 
  private:
-    static constexpr int64_t kMost = int64_t{1} << 40;  // so that sums and products of two fit
+    static constexpr int64_t kMax = int64_t{1} << 40;  // so that sums and products of two fit
 
     [[noreturn]] CX_API CX_COLD void Throw(const char* op, const char* name, int8_t axes,
                                            int64_t least) const;

@@ -35,9 +35,9 @@ Array OfParts(const Array& x, const F& f) {
 
 // Rounds integers to multiples of 10^-decimals, exactly.
 Array RoundedToUnits(const Array& x, int64_t decimals) {
-    constexpr int64_t kMostDigits = 18;  // of int64; half of 10^19 exceeds every int64
-    if (decimals < -kMostDigits && x.dtype() != Dtype::kUInt64) return ZerosLike(x);
-    if (decimals < -kMostDigits - 1) return ZerosLike(x);
+    constexpr int64_t kMaxDigits = 18;  // of int64; half of 10^19 exceeds every int64
+    if (decimals < -kMaxDigits && x.dtype() != Dtype::kUInt64) return ZerosLike(x);
+    if (decimals < -kMaxDigits - 1) return ZerosLike(x);
     uint64_t unit = 1;
     for (int64_t i = decimals; i < 0; ++i) unit *= 10;
     const Dtype wide = x.dtype() == Dtype::kUInt64 ? Dtype::kUInt64 : Dtype::kInt64;

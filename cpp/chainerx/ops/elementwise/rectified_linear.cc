@@ -1,7 +1,7 @@
 #include <utility>
 
 #include "chainerx/autograd/record.h"
-#include "chainerx/autograd/seen_here_only.h"
+#include "chainerx/autograd/unique_owner.h"
 #include "chainerx/kernels/elementwise/activation.h"
 #include "chainerx/kernels/linalg/linalg.h"
 #include "chainerx/ops/elementwise/tables/activation.h"
@@ -15,7 +15,7 @@ constexpr OpInfo kRectifiedLinear{"rectified_linear", &kernels::RectifiedLinear:
 
 // Returns gy where y is not 0, else 0; in the memory of gy if nobody else reads it.
 Array Masked(const Array& y, const Array& gy) {
-    if (!internal::IsSeenHereOnly(gy) || !gy.IsContiguous() || gy.dtype() != y.dtype() ||
+    if (!internal::HasUniqueOwner(gy) || !gy.IsContiguous() || gy.dtype() != y.dtype() ||
         internal::IsBackpropRequiredAny(y)) {
         return RectifyGrad(y, gy);
     }

@@ -11,7 +11,7 @@
 #include "chainerx/core/overlap.h"
 #include "chainerx/kernels/elementwise/where.h"
 #include "chainerx/kernels/strided/memory.h"
-#include "chainerx/ops/elementwise/store.h"
+#include "chainerx/ops/elementwise/out_argument.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/ops/shape/embed.h"
 #include "chainerx/ops/shape/view.h"

@@ -5,7 +5,7 @@
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/strided/memory.h"
-#include "chainerx/ops/elementwise/store.h"
+#include "chainerx/ops/elementwise/out_argument.h"
 #include "chainerx/ops/index/index_arrays.h"
 #include "chainerx/ops/index/index_update.h"
 #include "chainerx/ops/shape/creation.h"

@@ -81,12 +81,12 @@ EinsumPath FindGreedy(const EinsumProblem& problem, double most) {
 
 // Finds the cheapest tree of products for each set of operands from those of smaller sets.
 EinsumPath FindOptimal(const EinsumProblem& problem, double most) {
-    constexpr size_t kMost = 16;
+    constexpr size_t kMax = 16;
     const std::vector<LabelSet> terms = SetsOf(problem);
     const size_t n = terms.size();
-    if (n > kMost) {
+    if (n > kMax) {
         throw ValueError{"einsum: optimize is 'optimal' for ", n, " operands, expected at most ",
-                         kMost, "; use 'greedy'"};
+                         kMax, "; use 'greedy'"};
     }
     const LabelSet output = SetOf(problem.output);
     const uint32_t end = uint32_t{1} << n;

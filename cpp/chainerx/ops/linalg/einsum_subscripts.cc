@@ -8,8 +8,8 @@
 namespace chainerx {
 namespace {
 
-constexpr int kMostLabels = kEinsumLetters + kMaxNdim;
-static_assert(kMostLabels <= 64, "sets of labels are words");
+constexpr int kMaxLabels = kEinsumLetters + kMaxNdim;
+static_assert(kMaxLabels <= 64, "sets of labels are words");
 
 // Returns -2 for characters that are no letters.
 int LabelOf(char c) {
@@ -115,9 +115,9 @@ internal::EinsumProblem internal::MakeEinsumProblem(const EinsumSubscripts& subs
                          subscripts.inputs.size()};
     }
     EinsumProblem problem;
-    problem.sizes.assign(kMostLabels, 1);
+    problem.sizes.assign(kMaxLabels, 1);
     int64_t n_dots = 0;
-    int times[kMostLabels] = {};
+    int times[kMaxLabels] = {};
     for (size_t i = 0; i < operands.size(); ++i) {
         const Shape& shape = operands[i].shape();
         CheckEllipses(subscripts.inputs[i], "an operand");
@@ -161,7 +161,7 @@ internal::EinsumProblem internal::MakeEinsumProblem(const EinsumSubscripts& subs
     const auto ndim = static_cast<int64_t>(output.size()) - (has_dots ? 1 : 0) + n_dots;
     if (ndim > kMaxNdim) internal::ThrowTooManyDims(ndim);
     problem.output = ForAxes(output, static_cast<int8_t>(ndim), operands.size());
-    int in_output[kMostLabels] = {};
+    int in_output[kMaxLabels] = {};
     for (int label : problem.output) {
         if (times[label] == 0) {
             throw ValueError{"einsum: label '", TextOf(label), "' of the output is in no operand"};

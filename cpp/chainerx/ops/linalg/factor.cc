@@ -5,7 +5,7 @@
 #include "chainerx/kernels/linalg/linalg.h"
 #include "chainerx/ops/elementwise/complex_parts.h"
 #include "chainerx/ops/elementwise/tables/arithmetic.h"
-#include "chainerx/ops/linalg/cofactors.h"
+#include "chainerx/ops/linalg/det_gradient.h"
 #include "chainerx/ops/linalg/linalg.h"
 #include "chainerx/ops/linalg/matrices.h"
 #include "chainerx/ops/shape/creation.h"

@@ -59,15 +59,15 @@ Array Scaled(const Array& x, const Array& gy) { return ExpandDims(gy, Axes{gy.nd
 
 std::optional<Array> internal::TryVecdot(const Array& x1, const Array& x2) {
     // of a row; a matrix product distributes each such row over threads
-    constexpr int64_t kLong = 4096;
-    constexpr int64_t kMany = 16;
+    constexpr int64_t kMinLength = 4096;
+    constexpr int64_t kMinRowsPerThread = 16;
     const Dtype dtype = x1.dtype();
     if (dtype != x2.dtype() || !IsForKernel(dtype)) return {};
     if (x1.ndim() < 2 || x1.shape() != x2.shape() || &x1.device() != &x2.device()) return {};
     if (!HasKernel<kernels::Vecdot>(x1.device())) return {};
     if (!HasAdjacentRows(x1) || !HasAdjacentRows(x2)) return {};
     const int64_t k = x1.shape().back();
-    if (k >= kLong && x1.GetTotalSize() < kMany * k) return {};
+    if (k >= kMinLength && x1.GetTotalSize() < kMinRowsPerThread * k) return {};
     Array y = EmptyUnchecked(Shape{x1.shape().begin(), x1.shape().end() - 1}, dtype, x1.device());
     CallOn<kernels::Vecdot>(y.device(), x1, x2, y);
     if (Record rec{kVecdot, {x1, x2}, y}) {

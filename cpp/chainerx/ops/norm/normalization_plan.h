@@ -3,8 +3,8 @@
 
 #include "chainerx/autograd/op_info.h"
 #include "chainerx/core/array.h"
-#include "chainerx/ops/norm/arrangement.h"
 #include "chainerx/ops/norm/normalization_terms.h"
+#include "chainerx/ops/norm/permuted_layout.h"
 
 namespace chainerx::internal {
 

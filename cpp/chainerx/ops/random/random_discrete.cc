@@ -27,10 +27,10 @@ namespace chainerx::random {
 namespace {
 
 // The largest mean: the maximum of int64, less ten deviations of a Poisson variable.
-constexpr double kMostMean = 9.223372e18;
-constexpr Domain kMean{0, kMostMean, true, true, "0 to 9.223372e18"};
-constexpr double kMostInt64 = 9223372036854774784.0;  // the largest double within int64
-constexpr Domain kCount{0, kMostInt64, true, true, "0 to 2**63 - 1024"};
+constexpr double kMaxMean = 9.223372e18;
+constexpr Domain kMean{0, kMaxMean, true, true, "0 to 9.223372e18"};
+constexpr double kMaxInt64 = 9223372036854774784.0;  // the largest double within int64
+constexpr Domain kCount{0, kMaxInt64, true, true, "0 to 2**63 - 1024"};
 
 Array Counts(const Plan& plan) {
     return EmptyUnchecked(plan.shape(), Dtype::kInt64, plan.device());
@@ -117,14 +117,14 @@ Array NegativeBinomial(const Parameter& n, const Parameter& p, const Options& op
     const Array success = internal::Detached(plan.Get(1));
     // Keeps the odds finite, since the gamma variable may be 0.
     const Array odds = Minimum((1 - success) / success, std::numeric_limits<double>::max());
-    mean = Minimum(mean * odds, kMostMean);
+    mean = Minimum(mean * odds, kMaxMean);
     return plan.Finish(PoissonOf(plan, mean));
 }
 
 Array Geometric(const Parameter& p, const Options& options) {
     const Plan plan{"geometric", {{"p", p, kPositiveProbability}}, options, Kind::kCounts};
     const Array rate = Negative(Log1p(Negative(internal::Detached(plan.Get(0)))));
-    const Array k = Minimum(Floor(plan.Exponential() / rate) + 1, kMostInt64);
+    const Array k = Minimum(Floor(plan.Exponential() / rate) + 1, kMaxInt64);
     return plan.Finish(AsType(k, Dtype::kInt64, false));
 }
 
@@ -146,7 +146,7 @@ Array LogSeries(const Parameter& p, const Options& options) {
     const Array v = plan.OpenUniform();
     const Array rest = v >= share;  // the value is 1, also where q is 0
     const Array length = Floor(Log(v) / Log(Where(rest, 0.5, q))) + 1;
-    const Array k = Where(rest, 1, Minimum(Maximum(length, 1), kMostInt64));
+    const Array k = Where(rest, 1, Minimum(Maximum(length, 1), kMaxInt64));
     return plan.Finish(AsType(k, Dtype::kInt64, false));
 }
 
@@ -339,8 +339,8 @@ Array ChosenPlaces(int64_t n, int8_t at, Device& device, const std::optional<Sha
     }
     if (replace) return Integers(0, n, Options{shape, {}, &device, source});
     // A key would give the same numbers in each round.
-    constexpr int64_t kMany = int64_t{1} << 24;
-    if (!p && n >= kMany && count <= n / 64 && !source.is_key()) {
+    constexpr int64_t kMinFromSet = int64_t{1} << 24;
+    if (!p && n >= kMinFromSet && count <= n / 64 && !source.is_key()) {
         return Reshape(DistinctPlaces(n, count, device, source), shape);
     }
     const Array order = p ? WeightedOrder(*p, count, source) : Permutation(n, device, source);

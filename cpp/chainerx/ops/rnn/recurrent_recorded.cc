@@ -217,8 +217,8 @@ void CallStep(RecurrentCell cell, const Array& x, const RecurrentParameters& par
 }  // namespace
 
 bool IsForStep(Device& device, int64_t n_steps, int64_t rows, int64_t units) {
-    constexpr int64_t kFewRows = 16;
-    return n_steps == 1 && rows != 0 && rows <= kFewRows && units != 0 &&
+    constexpr int64_t kMaxRows = 16;
+    return n_steps == 1 && rows != 0 && rows <= kMaxRows && units != 0 &&
            HasKernel<kernels::RecurrenceStep>(device);
 }
 

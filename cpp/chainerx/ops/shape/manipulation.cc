@@ -9,8 +9,8 @@
 #include "chainerx/kernels/shape/manipulation.h"
 #include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/index/take.h"
-#include "chainerx/ops/shape/adjacent_parts.h"
 #include "chainerx/ops/shape/along_axis.h"
+#include "chainerx/ops/shape/concat_views.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/ops/shape/view.h"
 

@@ -8,7 +8,7 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/macro.h"
-#include "chainerx/ops/index/choosing.h"
+#include "chainerx/ops/index/choose.h"
 
 namespace chainerx {
 

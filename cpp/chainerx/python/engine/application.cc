@@ -29,12 +29,12 @@ void Application::SetArray(Input& input, PyObject* array, Kind kind) {
     input.object = Py_NewRef(array);
     // If nothing is recorded, the input array itself is the output.
     const bool itself = in_graph || (kind == Kind::kChainerx && !needs_.records);
-    input.array = itself ? Self(array) : SideOf(name_, array);
+    input.array = itself ? Self(array) : ChainerxArrayOf(name_, array);
 }
 
 PyObject* Application::MakeVariable(PyObject* array, Kind kind) {
     if (IsInGraph(array, kind)) return NewVariable(Self(array), kind, true);
-    return NewVariable(SideOf(name_, array), kind, false, array);
+    return NewVariable(ChainerxArrayOf(name_, array), kind, false, array);
 }
 
 Ref Application::InputTuple() const {

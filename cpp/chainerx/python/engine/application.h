@@ -10,7 +10,7 @@
 #include "chainerx/core/array.h"
 #include "chainerx/core/error.h"
 #include "chainerx/python/engine/check_cache.h"
-#include "chainerx/python/engine/few.h"
+#include "chainerx/python/engine/small_array.h"
 #include "chainerx/python/engine/variable.h"
 #include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/ref.h"
@@ -65,7 +65,7 @@ class Application {
     void AddInputsTo(internal::Region* region);
     // The arrays, for a composition; null if omitted. Hooks may have assigned the array of a
     // variable.
-    void CopyTo(Few<Array>& arrays) const;
+    void CopyTo(SmallArray<Array>& arrays) const;
     // The same as new references to Python objects; None if omitted. `args` has size() elements.
     void UnwrapTo(PyObject** args) const;
     // The arrays as the user sees them. New tuple.
@@ -107,7 +107,7 @@ class Application {
     Needs needs_;
     Kind kind_{Kind::kNone};
     bool requires_grad_{false};
-    Few<Input> inputs_;
+    SmallArray<Input> inputs_;
 };
 
 // Inline, since it is called once per operation.
@@ -122,7 +122,7 @@ inline void Application::SetInputs(PyObject* const* args, bool any) {
             input.object = Py_NewRef(o);
             input.is_variable = true;
             requires_grad_ |= input.variable()->requires_grad;
-            kind = input.variable()->cell->kind;
+            kind = input.variable()->storage->kind;
         } else {
             kind = KindOf(o);
             if (kind == Kind::kNone) ThrowNotArray(i, o);
@@ -156,7 +156,7 @@ inline void Application::AddInputsTo(internal::Region* region) {
     }
 }
 
-inline void Application::CopyTo(Few<Array>& arrays) const {
+inline void Application::CopyTo(SmallArray<Array>& arrays) const {
     for (size_t i = 0; i < size(); ++i) {
         if (inputs_[i].object != nullptr) arrays[i] = RecordOf(inputs_[i]);
     }

@@ -9,10 +9,10 @@
 #include "chainerx/python/convert.h"
 #include "chainerx/python/engine/application.h"
 #include "chainerx/python/engine/check_cache.h"
-#include "chainerx/python/engine/few.h"
 #include "chainerx/python/engine/function.h"
 #include "chainerx/python/engine/native.h"
 #include "chainerx/python/engine/scopes.h"
+#include "chainerx/python/engine/small_array.h"
 #include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python::engine {
@@ -356,7 +356,7 @@ PyObject* CallEntry(EntryObject* entry, PyObject* const* args, size_t n_args, Py
         const internal::RegionScope scope{record ? region.get() : nullptr};
         const NoRecordScope no_record{!record};
         if (IsNative(entry->compose)) {
-            Few<Array> arrays{application.size()};
+            SmallArray<Array> arrays{application.size()};
             application.CopyTo(arrays);
             CallNative(entry->compose, arrays, params, outputs);
         } else {
@@ -405,7 +405,7 @@ PyObject* CallEntry(EntryObject* entry, PyObject* const* args, size_t n_args, Py
 int64_t RowsOfMatrix(const char* op, PyObject* o) {
     if (IsVariable(o)) {
         VariableObject* v = AsVariable(o);
-        if (v->cell->object == Py_None) return -1;
+        if (v->storage->object == Py_None) return -1;
         const Array& record = RecordOf(op, v);
         return record.ndim() == 2 ? record.shape()[0] : -1;
     }

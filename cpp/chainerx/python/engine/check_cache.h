@@ -28,49 +28,49 @@ class CheckKey {
         for (int i = 0; i < n; ++i) Push(x.shape()[i]);
     }
     void AddAbsent() { Push(0); }
-    bool fits() const { return size_ <= kMost; }
+    bool fits() const { return size_ <= kMax; }
     // The highest bits are the best mixed: a multiplication propagates differences upwards only.
     uint64_t Hash() const {
         uint64_t h = 0xcbf29ce484222325;
         const auto add = [&h](int64_t word) {
             h = (h ^ static_cast<uint64_t>(word)) * 0x9e3779b97f4a7c15;
         };
-        for (size_t i = 0; i < n_few(); ++i) add(few_[i]);
-        for (int64_t word : more_) add(word);
+        for (size_t i = 0; i < n_inline(); ++i) add(inline_[i]);
+        for (int64_t word : heap_) add(word);
         return h;
     }
     friend bool operator==(const CheckKey& a, const CheckKey& b) {
         if (a.size_ != b.size_) return false;
         // A loop, not memcmp, since there are usually one or two words.
-        for (size_t i = 0; i < a.n_few(); ++i) {
-            if (a.few_[i] != b.few_[i]) return false;
+        for (size_t i = 0; i < a.n_inline(); ++i) {
+            if (a.inline_[i] != b.inline_[i]) return false;
         }
-        return a.size_ <= kFew || a.more_ == b.more_;
+        return a.size_ <= kInlineSize || a.heap_ == b.heap_;
     }
 
  private:
     // Most functions have at most this many inputs; those of sequences have hundreds.
-    static constexpr size_t kFew = 32;
-    static constexpr size_t kMost = 4096;
+    static constexpr size_t kInlineSize = 32;
+    static constexpr size_t kMax = 4096;
 
     // Bits of the first word of an array, above its dtype and its number of dimensions.
     static constexpr int64_t kSmall = 1 << 23;
     static constexpr int64_t kInOneWord = 1 << 12;
     static constexpr int64_t kInSome = 1 << 13;
 
-    size_t n_few() const { return std::min(size_, kFew); }
+    size_t n_inline() const { return std::min(size_, kInlineSize); }
     void Push(int64_t word) {
-        if (size_ < kFew) {
-            few_[size_] = word;
-        } else if (size_ < kMost) {
-            more_.push_back(word);
+        if (size_ < kInlineSize) {
+            inline_[size_] = word;
+        } else if (size_ < kMax) {
+            heap_.push_back(word);
         }
         ++size_;
     }
 
     size_t size_{0};
-    int64_t few_[kFew];
-    std::vector<int64_t> more_;
+    int64_t inline_[kInlineSize];
+    std::vector<int64_t> heap_;
 };
 
 // Direct-mapped: evicted keys are checked again. Guarded by the GIL.

@@ -120,7 +120,7 @@ PyObject* Retained(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
         const Hold<Slot> hold{slot};
         if (slot != nullptr) return VariableAt(slot, kind, args[2]);
         try {
-            return NewVariable(SideOf("retained", args[2]), kind, false, args[2]);
+            return NewVariable(ChainerxArrayOf("retained", args[2]), kind, false, args[2]);
         } catch (const TypeError&) {
             return NewUnrecordedVariable(args[2], kind, false);
         }

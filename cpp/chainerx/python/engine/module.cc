@@ -8,10 +8,10 @@
 #include "chainerx/python/engine/links/linear.h"
 #include "chainerx/python/engine/native.h"
 #include "chainerx/python/engine/node.h"
-#include "chainerx/python/engine/noise.h"
+#include "chainerx/python/engine/optim/parameter_cache.h"
 #include "chainerx/python/engine/optim/update.h"
-#include "chainerx/python/engine/optim/walk.h"
-#include "chainerx/python/engine/optim/watch.h"
+#include "chainerx/python/engine/optim/step_guard.h"
+#include "chainerx/python/engine/rng_key.h"
 #include "chainerx/python/engine/state.h"
 #include "chainerx/python/engine/traverse.h"
 #include "chainerx/python/engine/variable.h"
@@ -33,9 +33,9 @@ void InitEngine(PyObject* module) {
     InitLinear(module);
     InitGradient(module);
     InitRun(module);
-    InitNoise(module);
-    InitWalk(module);
-    InitWatch();
+    InitRngKey(module);
+    InitParameterCache(module);
+    InitStepGuard();
     InitUpdate(module);
 }
 

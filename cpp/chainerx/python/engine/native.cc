@@ -19,7 +19,7 @@
 namespace chainerx::python::engine {
 namespace {
 
-using Inputs = Few<Array>;
+using Inputs = SmallArray<Array>;
 
 struct NStepVariant {
     RecurrentCell cell;

@@ -5,7 +5,7 @@
 #include "chainerx/core/array.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/engine/application.h"
-#include "chainerx/python/engine/few.h"
+#include "chainerx/python/engine/small_array.h"
 
 namespace chainerx::python::engine {
 
@@ -13,7 +13,8 @@ bool IsNative(PyObject* compose);
 
 // Adds to the results. The inputs (a null array stands for None) may be moved from; there is a
 // value for each attribute.
-void CallNative(PyObject* native, Few<Array>& inputs, PyObject* const* params, Results& results);
+void CallNative(PyObject* native, SmallArray<Array>& inputs, PyObject* const* params,
+                Results& results);
 
 void InitNative(PyObject* module);
 

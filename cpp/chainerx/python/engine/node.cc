@@ -49,7 +49,7 @@ PyObject* New(PyTypeObject*, PyObject* args, PyObject* keywords) {
     }
     try {
         VariableObject* v = AsVariable(variable);
-        PyObject* o = NewNode(SlotOf("VariableNode", v), v->cell->kind);
+        PyObject* o = NewNode(SlotOf("VariableNode", v), v->storage->kind);
         if (Given(name)) AsNode(o)->name = Py_NewRef(name);
         return o;
     } catch (...) {
@@ -95,7 +95,7 @@ PyObject* VariableOrNone(NodeObject* n) {
 // The array of the variable may have another kind by now.
 Kind KindAt(NodeObject* n) {
     const auto* v = static_cast<VariableObject*>(n->slot->variable);
-    return v != nullptr ? v->cell->kind : n->kind;
+    return v != nullptr ? v->storage->kind : n->kind;
 }
 
 PyObject* GetVariable(NodeObject* n) {

@@ -100,7 +100,7 @@ class GradientRecordScope {
 std::optional<double> ScaleOf(PyObject* outputs, const std::optional<double>& scale) {
     if (PyTuple_GET_SIZE(outputs) == 0) return std::nullopt;
     PyObject* first = PyTuple_GET_ITEM(outputs, 0);
-    const bool chainerx = IsVariable(first) && AsVariable(first)->cell->kind == Kind::kChainerx;
+    const bool chainerx = IsVariable(first) && AsVariable(first)->storage->kind == Kind::kChainerx;
     return chainerx ? scale : std::nullopt;
 }
 
@@ -113,7 +113,7 @@ std::optional<double> ToScale(const char* op, PyObject* o) {
 Array Seed(const char* op, VariableObject* v, Slot* slot, const std::optional<double>& scale) {
     if (Array g = slot->GetGrad(GraphBit()); !g.is_null()) return g;
     const Array y = RecordOf(op, v);
-    if (y.GetTotalSize() != 1 && v->cell->kind != Kind::kChainerx) {
+    if (y.GetTotalSize() != 1 && v->storage->kind != Kind::kChainerx) {
         throw ValueError{
             op, ": the output has shape ", y.shape(),
             " and no gradient to start from; set its grad, or reduce it to one element"};
@@ -132,16 +132,16 @@ VariableObject* ToVariable(const char* op, const char* name, PyObject* o) {
 Array GivenGrad(const char* op, const char* name, Py_ssize_t i, PyObject* given,
                 VariableObject* v) {
     VariableObject* gradient = ToVariable(op, name, given);
-    if (gradient->cell->kind != v->cell->kind) {
+    if (gradient->storage->kind != v->storage->kind) {
         throw TypeError{op,
                         ": ",
                         name,
                         "[",
                         i,
                         "] is a ",
-                        NameOf(gradient->cell->kind),
+                        NameOf(gradient->storage->kind),
                         " array, the variable a ",
-                        NameOf(v->cell->kind),
+                        NameOf(v->storage->kind),
                         " array"};
     }
     const Array g = RecordOf(op, gradient);
@@ -204,8 +204,8 @@ PyObject* RunBackward(PyObject*, PyObject* const* args, Py_ssize_t n) {
                 continue;
             }
             const bool leaf = slot->node == nullptr || slot->cut.load();
-            if (leaf && v->cell->kind != Kind::kChainerx && slot->GetGrad(GraphBit()).is_null() &&
-                y.GetTotalSize() != 1) {
+            if (leaf && v->storage->kind != Kind::kChainerx &&
+                slot->GetGrad(GraphBit()).is_null() && y.GetTotalSize() != 1) {
                 continue;
             }
             Array seed = Seed("backward", v, slot, scale);
@@ -278,8 +278,8 @@ PyObject* RunGrad(PyObject*, PyObject* const* args, Py_ssize_t n) {
             VariableObject* v = AsVariable(PyTuple_GET_ITEM(inputs, i));
             Array g = targets[i] != nullptr ? run.TakeTargetGrad(targets[i]) : Array{};
             PyObject* item = targets[i] == nullptr ? Py_NewRef(grad_input(i))
-                             : g.is_null()         ? Py_NewRef(Py_None)
-                                                   : NewVariable(std::move(g), v->cell->kind, true);
+                             : g.is_null() ? Py_NewRef(Py_None)
+                                           : NewVariable(std::move(g), v->storage->kind, true);
             PyList_SET_ITEM(list.get(), i, item);
         }
         return list.Release();

@@ -241,9 +241,9 @@ constexpr int kMaxYoung = 500;
 // counts the references that it finds. A node is older than all that refer to it, and so its count
 // is complete when it is reached; if these are all its references, then it is unreachable from
 // outside.
-class Walk {
+class Traversal {
  public:
-    Walk(visitproc visit, void* arg) : visit_{visit}, arg_{arg} {}
+    Traversal(visitproc visit, void* arg) : visit_{visit}, arg_{arg} {}
 
     void Found(const Slot* slot) {
         if (!IsKnownForeign(slot) || found_[slot->node]++ != 0) return;
@@ -371,18 +371,18 @@ int VisitSlot(const void* owner, const Slot* slot, visitproc visit, void* arg) {
         return IsForeign(slot) ? VisitInFull(owner, slot, visit, arg) : 0;
     }
     if (!IsKnownForeign(slot)) return 0;
-    Walk walk{visit, arg};
-    walk.Found(slot);
-    return walk.Run();
+    Traversal traversal{visit, arg};
+    traversal.Found(slot);
+    return traversal.Run();
 }
 
 int VisitRegion(const void* owner, Region* region, visitproc visit, void* arg) {
     if (region == nullptr) return 0;
     if (g_collection.active) return VisitInFull(owner, region, visit, arg);
     if (region->refs.load() != 1) return 0;
-    Walk walk{visit, arg};
-    for (const Slot* slot : region->inputs) walk.Found(slot);
-    return walk.Run();
+    Traversal traversal{visit, arg};
+    for (const Slot* slot : region->inputs) traversal.Found(slot);
+    return traversal.Run();
 }
 
 void InitTraverse(PyObject* module) {

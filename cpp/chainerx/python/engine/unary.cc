@@ -16,7 +16,7 @@ namespace {
 
 PyObject* WrapOutput(VariableObject* x, Array y, bool requires_grad) {
     if (y.body() == x->body) return Py_NewRef(reinterpret_cast<PyObject*>(x));
-    return NewVariable(std::move(y), x->cell->kind, requires_grad);
+    return NewVariable(std::move(y), x->storage->kind, requires_grad);
 }
 
 Ref PackParams(std::span<PyObject* const> params) {
@@ -47,7 +47,7 @@ PyObject* CallUnary(EntryObject* entry, VariableObject* x, std::span<PyObject* c
     hold.Reset(new Region);
     Region* region = hold.get();
     region->type = entry;
-    region->kind = static_cast<uint8_t>(x->cell->kind);
+    region->kind = static_cast<uint8_t>(x->storage->kind);
     Slot* slot = SlotOf(name, x);
     region->AddInput(slot);
     region->rank = std::max(region->rank, internal::VisibleRank(slot));

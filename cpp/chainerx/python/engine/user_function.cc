@@ -166,9 +166,9 @@ void CallBackward(Region* region, GradContext& context, const Places& places) {
                 place, slot, nullptr);
         }
         VariableObject* v = AsVariable(g);
-        if (v->cell->kind != kind) {
+        if (v->storage->kind != kind) {
             ThrowBadGradient(f.get(),
-                             StrCat("is a ", NameOf(v->cell->kind), " array, the input a ",
+                             StrCat("is a ", NameOf(v->storage->kind), " array, the input a ",
                                     NameOf(kind), " array")
                                  .c_str(),
                              place, slot, nullptr);
@@ -258,7 +258,7 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
             if (kind == Kind::kNone) throw TypeError{"connect: output ", i, " is no array"};
             if (!enabled) continue;
             try {
-                arrays.back() = SideOf(name, o);
+                arrays.back() = ChainerxArrayOf(name, o);
                 records.push_back(arrays.back());
                 places.outputs.push_back(static_cast<int>(i));
             } catch (const TypeError&) {

@@ -20,15 +20,15 @@ using internal::Slot;
 
 namespace {
 
-Cell* NewCell(Kind kind, Ref object) {
-    void* p = internal::PoolAlloc(sizeof(Cell));
-    return new (p) Cell{1, 0, kind, object.Release()};
+Storage* NewStorage(Kind kind, Ref object) {
+    void* p = internal::PoolAlloc(sizeof(Storage));
+    return new (p) Storage{1, 0, kind, object.Release()};
 }
 
-void UnrefCell(Cell* cell) {
-    if (cell == nullptr || --cell->refs != 0) return;
-    Py_XDECREF(cell->object);
-    internal::PoolFree(cell, sizeof(Cell));
+void UnrefStorage(Storage* storage) {
+    if (storage == nullptr || --storage->refs != 0) return;
+    Py_XDECREF(storage->object);
+    internal::PoolFree(storage, sizeof(Storage));
 }
 
 void MakeLeaf(ArrayBody& body, bool requires_grad) {
@@ -57,7 +57,7 @@ Array TakeRecord(VariableObject* v) {
 
 void SetRecord(VariableObject* v, Array record) {
     v->body = record.Release();
-    v->version = v->cell->version;
+    v->version = v->storage->version;
     Slot* slot = v->body->slot;
     if (slot != nullptr && slot->variable == nullptr) slot->variable = v;
 }
@@ -70,7 +70,7 @@ bool IsRecord(PyObject* variable, const Array& x) {
            (body != nullptr && body->slot != nullptr && body->slot == x.body()->slot);
 }
 
-// The cell got another array: makes a new chainerx array with the old slot of the graph.
+// The storage got another array: makes a new chainerx array with the old slot of the graph.
 void Rebind(VariableObject* v, Array fresh) {
     ArrayBody* old = v->body;
     if (Slot* slot = old->slot) {
@@ -84,7 +84,7 @@ void Rebind(VariableObject* v, Array fresh) {
         fresh.body()->slot = slot;
     }
     v->body = fresh.Release();
-    v->version = v->cell->version;
+    v->version = v->storage->version;
     old->Unref();
 }
 
@@ -95,11 +95,11 @@ CX_COLD void ThrowUninitialized(const char* op) {
 }
 
 void MakeRecord(const char* op, VariableObject* v) {
-    while (v->body == nullptr || v->version != v->cell->version) {
-        if (v->cell->object == Py_None) ThrowUninitialized(op);
-        const Ref object{Py_NewRef(v->cell->object)};
-        Array fresh = SideOf(op, object.get());
-        if (v->cell->object != object.get()) continue;  // code of the user's has run meanwhile
+    while (v->body == nullptr || v->version != v->storage->version) {
+        if (v->storage->object == Py_None) ThrowUninitialized(op);
+        const Ref object{Py_NewRef(v->storage->object)};
+        Array fresh = ChainerxArrayOf(op, object.get());
+        if (v->storage->object != object.get()) continue;  // code of the user's has run meanwhile
         if (v->body != nullptr) {
             Rebind(v, std::move(fresh));
         } else {
@@ -115,7 +115,7 @@ PyObject* New(PyTypeObject* type, PyObject*, PyObject*) {
     if (!o) return nullptr;
     try {
         VariableObject* v = AsVariable(o.get());
-        v->cell = NewCell(Kind::kNumpy, Ref{Py_NewRef(Py_None)});
+        v->storage = NewStorage(Kind::kNumpy, Ref{Py_NewRef(Py_None)});
         v->requires_grad = true;
         return o.Release();
     } catch (...) {
@@ -136,7 +136,7 @@ void Initialize(VariableObject* v, PyObject* data, PyObject* name, PyObject* gra
                 bool requires_grad) {
     // A second call replaces its contents. Deallocations may run code of the user, so the variable
     // is valid at any time.
-    if (v->body != nullptr || v->cell->object != Py_None) {
+    if (v->body != nullptr || v->storage->object != Py_None) {
         ResetCell(v, Kind::kNumpy, Ref{Py_NewRef(Py_None)});
     }
     Py_XSETREF(v->name, Given(name) ? Py_NewRef(name) : nullptr);
@@ -151,15 +151,15 @@ void Initialize(VariableObject* v, PyObject* data, PyObject* name, PyObject* gra
                     "Variable: requires_grad is False, but the array is part of a "
                     "graph; use data.as_grad_stopped()"};
             }
-            v->cell->kind = kind;
-            v->cell->object = nullptr;
+            v->storage->kind = kind;
+            v->storage->object = nullptr;
             Py_DECREF(Py_None);
             SetRecord(v, Self(data));
         } else {
-            v->cell->kind = kind;
-            v->cell->object = Py_NewRef(data);
+            v->storage->kind = kind;
+            v->storage->object = Py_NewRef(data);
             Py_DECREF(Py_None);
-            ++v->cell->version;
+            ++v->storage->version;
         }
     }
     if (Given(grad)) {
@@ -207,8 +207,8 @@ int Clear(PyObject* self) {
     Py_CLEAR(v->node);
     Py_CLEAR(v->loss_scale);
     Py_CLEAR(v->name);
-    if (v->cell != nullptr && v->cell->refs == 1) {
-        const Ref object{std::exchange(v->cell->object, Py_NewRef(Py_None))};
+    if (v->storage != nullptr && v->storage->refs == 1) {
+        const Ref object{std::exchange(v->storage->object, Py_NewRef(Py_None))};
     }
     Forget(v);
     const Array record = TakeRecord(v);
@@ -223,7 +223,7 @@ int Traverse(PyObject* self, visitproc visit, void* arg) {
     Py_VISIT(v->node);
     Py_VISIT(v->loss_scale);
     Py_VISIT(v->name);
-    if (v->cell != nullptr && v->cell->refs == 1) Py_VISIT(v->cell->object);
+    if (v->storage != nullptr && v->storage->refs == 1) Py_VISIT(v->storage->object);
     return VisitGraph(self, v->body, visit, arg);
 }
 
@@ -240,7 +240,7 @@ void Dealloc(PyObject* self) {
     Py_CLEAR(v->loss_scale);
     Py_CLEAR(v->name);
     TakeRecord(v);
-    UnrefCell(v->cell);
+    UnrefStorage(v->storage);
     PyTypeObject* type = Py_TYPE(self);
     type->tp_free(self);
     Py_DECREF(type);
@@ -282,7 +282,7 @@ PyObject* SideFunction(PyObject*, PyObject* array) {
         if (KindOf(array) == Kind::kNone) {
             throw TypeError{"side: got a ", Py_TYPE(array)->tp_name, ", expected an array"};
         }
-        return Wrap(SideOf("side", array));
+        return Wrap(ChainerxArrayOf("side", array));
     } catch (...) {
         TranslateException("side");
         return nullptr;
@@ -331,7 +331,7 @@ const char* NameOf(Kind kind) {
     return kNames[static_cast<int>(kind)];
 }
 
-Array SideOf(const char* op, PyObject* array) {
+Array ChainerxArrayOf(const char* op, PyObject* array) {
     if (IsNdArray(array)) return internal::Detached(Self(array));
     const bool cupy = IsCupy(array);
     if (!cupy) CheckUnmasked(op, array);
@@ -378,18 +378,18 @@ Slot* SlotOf(const Array& x) {
 Slot* CurrentSlot(const VariableObject* v) { return v->body != nullptr ? v->body->slot : nullptr; }
 
 PyObject* ArrayOf(VariableObject* v) {
-    while (v->cell->object == nullptr) {
+    while (v->storage->object == nullptr) {
         // A separate object, so that the chainerx array may get a slot later.
-        const Cell* cell = v->cell;
+        const Storage* storage = v->storage;
         const Array record = *reinterpret_cast<const Array*>(&v->body);
-        Ref array{ToKind(record, cell->kind)};
+        Ref array{ToKind(record, storage->kind)};
         if (!array) throw PythonError{};
         // Its construction may have run code of the user.
-        if (v->cell->object == nullptr && v->body == record.body()) {
-            v->cell->object = array.Release();
+        if (v->storage->object == nullptr && v->body == record.body()) {
+            v->storage->object = array.Release();
         }
     }
-    return Py_NewRef(v->cell->object);
+    return Py_NewRef(v->storage->object);
 }
 
 PyObject* ToKind(const Array& x, Kind kind) {
@@ -400,7 +400,7 @@ PyObject* ToKind(const Array& x, Kind kind) {
 PyObject* NewVariable(Array record, Kind kind, bool requires_grad, PyObject* object) {
     Ref o = Alloc();
     VariableObject* v = AsVariable(o.get());
-    v->cell = NewCell(kind, Ref{Py_XNewRef(object)});
+    v->storage = NewStorage(kind, Ref{Py_XNewRef(object)});
     v->requires_grad = requires_grad;
     SetRecord(v, std::move(record));
     return o.Release();
@@ -409,7 +409,7 @@ PyObject* NewVariable(Array record, Kind kind, bool requires_grad, PyObject* obj
 PyObject* NewUnrecordedVariable(PyObject* object, Kind kind, bool requires_grad) {
     Ref o = Alloc();
     VariableObject* v = AsVariable(o.get());
-    v->cell = NewCell(kind, Ref{Py_NewRef(object)});
+    v->storage = NewStorage(kind, Ref{Py_NewRef(object)});
     v->requires_grad = requires_grad;
     return o.Release();
 }
@@ -417,13 +417,13 @@ PyObject* NewUnrecordedVariable(PyObject* object, Kind kind, bool requires_grad)
 PyObject* VariableAt(Slot* slot, Kind kind, PyObject* array) {
     VariableObject* v = LivingVariable(slot);
     if (v != nullptr) {
-        const bool same = array == nullptr || v->cell->object == array;
-        if (same && v->version == v->cell->version)
+        const bool same = array == nullptr || v->storage->object == array;
+        if (same && v->version == v->storage->version)
             return Py_NewRef(reinterpret_cast<PyObject*>(v));
     }
     Array record;
     if (array != nullptr) {
-        record = SideOf("variable", array);
+        record = ChainerxArrayOf("variable", array);
     } else {
         slot->lock.lock();
         const bool alive = slot->body != nullptr && slot->body->TryRef();
@@ -442,12 +442,12 @@ PyObject* VariableAt(Slot* slot, Kind kind, PyObject* array) {
 
 void ResetCell(VariableObject* v, Kind kind, Ref object) {
     // Makes the variable valid before any deallocation, which may run code of the user.
-    Cell* cell = std::exchange(v->cell, NewCell(kind, std::move(object)));
+    Storage* storage = std::exchange(v->storage, NewStorage(kind, std::move(object)));
     Forget(v);
     const Ref grad{std::exchange(v->grad_var, nullptr)};
     const Ref node{std::exchange(v->node, nullptr)};
     const Array record = TakeRecord(v);
-    UnrefCell(cell);
+    UnrefStorage(storage);
 }
 
 PyObject* GradVariable(VariableObject* v) {
@@ -456,7 +456,7 @@ PyObject* GradVariable(VariableObject* v) {
     if (slot != nullptr && g.is_null()) {
         Py_CLEAR(v->grad_var);
     } else if (!g.is_null() && !IsRecord(v->grad_var, g)) {
-        PyObject* fresh = NewVariable(std::move(g), v->cell->kind, true);
+        PyObject* fresh = NewVariable(std::move(g), v->storage->kind, true);
         Py_XSETREF(v->grad_var, fresh);
     }
     return Py_NewRef(v->grad_var != nullptr ? v->grad_var : Py_None);

@@ -16,7 +16,7 @@ namespace chainerx::python::engine {
 enum class Kind : uint8_t { kNone, kNumpy, kChainerx, kCupy };
 
 // The storage of a variable, shared by its copies.
-struct Cell {
+struct Storage {
     uint32_t refs;
     uint32_t version;  // grows with each assignment
     Kind kind;
@@ -26,11 +26,11 @@ struct Cell {
 struct VariableObject {
     PyObject_HEAD PyObject* dict;
     PyObject* weakrefs;
-    Cell* cell;
-    // A chainerx array over the cell's memory, whose slot is the variable's slot in the graph. Null
-    // until needed, and if chainerx can't hold the array. Owned.
+    Storage* storage;
+    // A chainerx array over the storage's memory, whose slot is the variable's slot in the graph.
+    // Null until needed, and if chainerx can't hold the array. Owned.
     internal::ArrayBody* body;
-    uint32_t version;  // of the cell, when the chainerx array was made
+    uint32_t version;  // of the storage, when the chainerx array was made
     bool requires_grad;
     PyObject* name;      // null: None
     PyObject* grad_var;  // the last that was returned or set; null: none
@@ -99,7 +99,7 @@ internal::Slot* CurrentSlot(const VariableObject* v);
 
 // A chainerx array over the memory of an array of any kind, outside all graphs. TypeError if
 // chainerx can't hold it; BackendError for a CuPy array without the backend cuda.
-Array SideOf(const char* op, PyObject* array);
+Array ChainerxArrayOf(const char* op, PyObject* array);
 // The array that the user sees. New reference; None if uninitialized.
 PyObject* ArrayOf(VariableObject* v);
 // As an array of that kind, sharing memory. New reference.
@@ -116,7 +116,7 @@ PyObject* NewUnrecordedVariable(PyObject* object, Kind kind, bool requires_grad)
 // existing array). New reference; null without error if there is none.
 PyObject* VariableAt(internal::Slot* slot, Kind kind, PyObject* array);
 
-// Assigns another array in a new cell, outside the graph.
+// Assigns another array in a new storage, outside the graph.
 void ResetCell(VariableObject* v, Kind kind, Ref object);
 
 // Drops the gradient and its loss scale. The variable has an array.
@@ -126,7 +126,7 @@ void ClearGradient(VariableObject* v);
 PyObject* GradVariable(VariableObject* v);
 
 inline const Array& RecordOf(const char* op, VariableObject* v) {
-    if (v->body == nullptr || v->version != v->cell->version ||
+    if (v->body == nullptr || v->version != v->storage->version ||
         (v->body->slot == nullptr && v->requires_grad)) [[unlikely]] {
         PrepareRecord(op, v);
     }

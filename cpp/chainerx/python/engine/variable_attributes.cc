@@ -42,18 +42,18 @@ int Set(PyObject* self, PyObject* value, void*) {
 }
 
 bool HasRecord(const VariableObject* v) {
-    return v->body != nullptr && v->version == v->cell->version;
+    return v->body != nullptr && v->version == v->storage->version;
 }
 
 // From the chainerx array if there is one, else from the user's array.
 template <typename F>
 PyObject* Property(VariableObject* v, const char* name, F f) {
     if (HasRecord(v)) return f(*reinterpret_cast<const Array*>(&v->body));
-    if (v->cell->object == Py_None) {
+    if (v->storage->object == Py_None) {
         PyErr_Format(PyExc_AttributeError, "Variable.%s: the variable is uninitialized", name);
         return nullptr;
     }
-    return PyObject_GetAttrString(v->cell->object, name);
+    return PyObject_GetAttrString(v->storage->object, name);
 }
 
 PyObject* GetShape(VariableObject* v) {
@@ -74,32 +74,32 @@ PyObject* GetRequiresGrad(VariableObject* v) { return PyBool_FromLong(v->require
 
 // The array may have another kind, shape and dtype. Arrays saved for backward stay unchanged.
 void SetArray(VariableObject* v, PyObject* value) {
-    Cell* cell = v->cell;
-    const Kind old_kind = cell->kind;
-    if (value == cell->object) return;  // the last step of `x.array -= y`
+    Storage* storage = v->storage;
+    const Kind old_kind = storage->kind;
+    if (value == storage->object) return;  // the last step of `x.array -= y`
     if (value != Py_None) {
         const Kind kind = KindOf(value);
         if (kind == Kind::kNone) {
             throw TypeError{"Variable.array: got a ", Py_TYPE(value)->tp_name,
                             ", expected numpy.ndarray, cupy.ndarray, chainerx.ndarray or None"};
         }
-        const bool chainerx =
-            kind == Kind::kChainerx || (cell->kind == Kind::kChainerx && cell->object != Py_None);
+        const bool chainerx = kind == Kind::kChainerx ||
+                              (storage->kind == Kind::kChainerx && storage->object != Py_None);
         const bool connected =
             kind == Kind::kChainerx && Self(value).IsBackpropRequired(AnyGraph{});
-        if (chainerx && (v->requires_grad || connected) && cell->object != Py_None) {
+        if (chainerx && (v->requires_grad || connected) && storage->object != Py_None) {
             throw ValueError{
                 "Variable.array: a chainerx array that requires a gradient can't be replaced; "
                 "write "
                 "into it (x.array[...] = values), or make a new Variable"};
         }
-        cell->kind = kind;
+        storage->kind = kind;
     }
-    Ref old{cell->object};
-    cell->object = Py_NewRef(value);
-    ++cell->version;
+    Ref old{storage->object};
+    storage->object = Py_NewRef(value);
+    ++storage->version;
     internal::ArrayBody* const record = v->body;
-    const bool current = v->version + 1 == cell->version;
+    const bool current = v->version + 1 == storage->version;
     if (record == nullptr) return;
     if (value == Py_None) {
         Slot* slot = v->body->slot;
@@ -111,11 +111,11 @@ void SetArray(VariableObject* v, PyObject* value) {
     try {
         RecordOf("Variable.array", v);
     } catch (...) {  // chainerx can't hold it, and the variable is part of a graph
-        if (v->cell == cell && cell->object == value) {
-            cell->object = old.Release();
-            cell->kind = old_kind;
-            ++cell->version;
-            if (current && v->body == record) v->version = cell->version;
+        if (v->storage == storage && storage->object == value) {
+            storage->object = old.Release();
+            storage->kind = old_kind;
+            ++storage->version;
+            if (current && v->body == record) v->version = storage->version;
             Py_DECREF(value);
         }
         throw;
@@ -135,9 +135,9 @@ PyObject* GetGrad(VariableObject* v) {
 }
 
 void CheckGrad(VariableObject* v, const Array& g, Kind kind) {
-    if (v->cell->kind != kind) {
+    if (v->storage->kind != kind) {
         throw TypeError{"Variable.grad: the gradient is a ", NameOf(kind), " array, the data a ",
-                        NameOf(v->cell->kind), " array"};
+                        NameOf(v->storage->kind), " array"};
     }
     const Array& x = RecordOf("Variable.grad", v);
     if (g.shape() != x.shape()) {
@@ -162,12 +162,12 @@ void SetGradVariable(VariableObject* v, PyObject* value) {
                         ", expected a Variable or None"};
     }
     VariableObject* g = AsVariable(value);
-    if (v->cell->object == Py_None) {  // kept until there is an array
+    if (v->storage->object == Py_None) {  // kept until there is an array
         Py_XSETREF(v->grad_var, Py_NewRef(value));
         return;
     }
     const Array record = RecordOf("Variable.grad_var", g);
-    CheckGrad(v, record, g->cell->kind);
+    CheckGrad(v, record, g->storage->kind);
     SlotOf("Variable.grad_var", v)->SetGrad(GraphBit(), record);
     Py_XSETREF(v->grad_var, Py_NewRef(value));
 }
@@ -182,11 +182,11 @@ void SetGrad(VariableObject* v, PyObject* value) {
         throw TypeError{"Variable.grad: type of grad is invalid: got ", Py_TYPE(value)->tp_name,
                         ", expected an array of the kind of the data, or None"};
     }
-    if (v->grad_var != nullptr && AsVariable(v->grad_var)->cell->object == value) {
+    if (v->grad_var != nullptr && AsVariable(v->grad_var)->storage->object == value) {
         SetGradVariable(v, Ref{Py_NewRef(v->grad_var)}.get());
         return;
     }
-    const Ref g{NewVariable(SideOf("Variable.grad", value), kind, true, value)};
+    const Ref g{NewVariable(ChainerxArrayOf("Variable.grad", value), kind, true, value)};
     SetGradVariable(v, g.get());
 }
 
@@ -200,7 +200,7 @@ void SetLossScale(VariableObject* v, PyObject* value) {
 
 // The slot of a variable that VariableNode.get_variable() has made without data; null for others.
 Slot* PlaceWithoutData(const VariableObject* v) {
-    const bool is_one = v->cell->object == Py_None && v->body == nullptr && v->node != nullptr;
+    const bool is_one = v->storage->object == Py_None && v->body == nullptr && v->node != nullptr;
     return is_one ? SlotOfNode(v->node) : nullptr;
 }
 
@@ -213,7 +213,7 @@ Slot* PlaceOf(const VariableObject* v) {
 PyObject* GetNode(VariableObject* v) {
     Slot* slot = PlaceWithoutData(v);
     if (slot == nullptr) slot = SlotOf("Variable.node", v);
-    Ref node{NodeOf(slot, v->cell->kind)};
+    Ref node{NodeOf(slot, v->storage->kind)};
     if (v->node != node.get()) Py_XSETREF(v->node, Py_NewRef(node.get()));
     return node.Release();
 }
@@ -229,8 +229,8 @@ PyObject* GetRank(VariableObject* v) {
 }
 
 PyObject* GetKind(VariableObject* v) {
-    if (v->cell->object == Py_None) Py_RETURN_NONE;
-    return PyUnicode_FromString(NameOf(v->cell->kind));
+    if (v->storage->object == Py_None) Py_RETURN_NONE;
+    return PyUnicode_FromString(NameOf(v->storage->kind));
 }
 
 PyObject* GetRecord(VariableObject* v) {
@@ -281,19 +281,19 @@ PyObject* Unchain(PyObject* self, PyObject*) {
     Py_RETURN_NONE;
 }
 
-// Another variable over the same cell, with its own chainerx array, gradient and attributes.
+// Another variable over the same storage, with its own chainerx array, gradient and attributes.
 PyObject* Share(PyObject* self, PyObject* other) {
     try {
         if (!IsVariable(other)) throw TypeError{"_share: expected a Variable"};
         VariableObject* v = AsVariable(self);
         VariableObject* copy = AsVariable(other);
-        if (v->cell->object == nullptr) Ref{ArrayOf(v)};
-        Cell* old = copy->cell;
-        copy->cell = v->cell;
-        ++v->cell->refs;
+        if (v->storage->object == nullptr) Ref{ArrayOf(v)};
+        Storage* old = copy->storage;
+        copy->storage = v->storage;
+        ++v->storage->refs;
         if (--old->refs == 0) {
             Py_XDECREF(old->object);
-            internal::PoolFree(old, sizeof(Cell));
+            internal::PoolFree(old, sizeof(Storage));
         }
         copy->requires_grad = v->requires_grad;
         SetName(copy, v->name != nullptr ? v->name : Py_None);
@@ -307,8 +307,8 @@ PyObject* Share(PyObject* self, PyObject* other) {
     }
 }
 
-// Assigns another array in a new cell, outside the graph and without a gradient: for moves between
-// devices.
+// Assigns another array in a new storage, outside the graph and without a gradient: for moves
+// between devices.
 PyObject* Replace(PyObject* self, PyObject* array) {
     try {
         const Kind kind = KindOf(array);
@@ -332,7 +332,7 @@ PyObject* Adopt(PyObject* self, PyObject* other) {
     }
     try {
         for (PyObject* o : {self, other}) {
-            if (AsVariable(o)->cell->object == nullptr) Ref{ArrayOf(AsVariable(o))};
+            if (AsVariable(o)->storage->object == nullptr) Ref{ArrayOf(AsVariable(o))};
         }
     } catch (...) {
         TranslateException("_adopt");
@@ -345,7 +345,7 @@ PyObject* Adopt(PyObject* self, PyObject* other) {
     for (VariableObject* x : {v, o}) {
         if (x->body != nullptr && x->body->slot != nullptr) x->body->slot->variable = x;
     }
-    v->version = v->cell->version;
+    v->version = v->storage->version;
     Py_RETURN_NONE;
 }
 

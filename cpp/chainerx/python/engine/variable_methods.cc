@@ -123,11 +123,11 @@ PyObject* Reduce(const char* name, const Method& method, PyObject* self, PyObjec
             return CallUnary(entry, AsVariable(self), std::span{all}.subspan(1),
                              {method.total, nullptr}, method.unasked);
         }
-        constexpr Py_ssize_t kMost = 3;  // axis, weights, keepdims
-        if (n + n_keywords > kMost) {
-            throw TypeError{name, ": takes at most ", kMost, " arguments, got ", n + n_keywords};
+        constexpr Py_ssize_t kMax = 3;  // axis, weights, keepdims
+        if (n + n_keywords > kMax) {
+            throw TypeError{name, ": takes at most ", kMax, " arguments, got ", n + n_keywords};
         }
-        PyObject* all[kMost + 1] = {self};
+        PyObject* all[kMax + 1] = {self};
         std::copy_n(args, n + n_keywords, all + 1);
         return PyObject_Vectorcall(method.function, all, static_cast<size_t>(n) + 1, keywords);
     } catch (...) {

@@ -60,7 +60,7 @@ PyObject* CallWithNumber(const Functions& f, bool left, PyObject* v, PyObject* n
 // An array is a constant of the variable's dtype.
 Ref CastConstant(VariableObject* v, PyObject* array) {
     const Kind kind = KindOf(array);
-    if (kind != v->cell->kind) return Ref{Py_NewRef(array)};
+    if (kind != v->storage->kind) return Ref{Py_NewRef(array)};
     const Dtype dtype = RecordOf("operator", v).dtype();
     if (kind == Kind::kChainerx) {
         const Array& a = Self(array);

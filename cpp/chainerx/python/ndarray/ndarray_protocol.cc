@@ -63,9 +63,9 @@ PyObject* ToLists(const Array& x, int8_t axis, const char* p) {
 // Whether there is enough memory for lists of all elements. They allocate it bit by bit, and if the
 // system can't provide a touched page, it ends the process.
 bool HasMemoryForLists(const Array& x) {
-    constexpr int64_t kFew = int64_t{1} << 20;
+    constexpr int64_t kMaxUncheckedSize = int64_t{1} << 20;
     const int64_t n = x.GetTotalSize();
-    if (n <= kFew) return true;
+    if (n <= kMaxUncheckedSize) return true;
     if (n > PY_SSIZE_T_MAX / int64_t{sizeof(PyObject*)}) return false;
     void* const p = PyMem_RawMalloc(static_cast<size_t>(n) * sizeof(PyObject*));
     PyMem_RawFree(p);

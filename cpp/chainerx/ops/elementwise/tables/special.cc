@@ -186,9 +186,9 @@ Array Betaln(const Array& a, const Array& b) {
 }
 
 Array Multigammaln(const Array& a, int64_t d) {
-    constexpr int64_t kMost = 10'000;  // each is an iteration
-    if (d < 1 || d > kMost) {
-        throw ValueError{"multigammaln: d is ", d, ", expected 1 to ", kMost};
+    constexpr int64_t kMax = 10'000;  // each is an iteration
+    if (d < 1 || d > kMax) {
+        throw ValueError{"multigammaln: d is ", d, ", expected 1 to ", kMax};
     }
     constexpr double kLogPi = 1.14472988584940017414;
     const Array x = AsType(a, FloatResult(a.dtype()), false);

@@ -1,5 +1,5 @@
 // Equality and closeness of arrays; clipping.
-#include "chainerx/ops/elementwise/closeness.h"
+#include "chainerx/ops/elementwise/allclose.h"
 
 #include "chainerx/ops/elementwise/composed.h"
 #include "chainerx/ops/elementwise/tables/arithmetic.h"

@@ -3,7 +3,7 @@
 
 #include "chainerx/ops/elementwise/composed_math.h"
 #include "chainerx/ops/elementwise/float_parts.h"
-#include "chainerx/ops/elementwise/store.h"
+#include "chainerx/ops/elementwise/out_argument.h"
 #include "chainerx/ops/elementwise/tables/bitwise.h"
 #include "chainerx/python/elementwise_rows.h"
 

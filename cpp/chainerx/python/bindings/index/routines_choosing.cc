@@ -1,5 +1,5 @@
 // Elements chosen by integers or conditions.
-#include "chainerx/ops/index/choosing.h"
+#include "chainerx/ops/index/choose.h"
 
 #include "chainerx/core/error.h"
 #include "chainerx/ops/shape/rearrange.h"

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "chainerx/core/error.h"
-#include "chainerx/ops/elementwise/store.h"
+#include "chainerx/ops/elementwise/out_argument.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/python/array_likes.h"
 #include "chainerx/python/convert.h"

@@ -12,8 +12,8 @@
 #include "chainerx/kernels/optim/update.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/engine/optim/step_guard.h"
 #include "chainerx/python/engine/optim/update.h"
-#include "chainerx/python/engine/optim/watch.h"
 #include "chainerx/python/engine/variable.h"
 
 namespace chainerx::python::engine {
@@ -52,7 +52,7 @@ struct PlanObject {
     Device* device;
     std::vector<Place>* places;
     std::vector<internal::Extent>* written;  // by a step, in the order of addresses
-    Watch* watch;
+    StepGuard* guard;
     // What the kernel is called with; `grads` only during a step.
     std::vector<ConstArrayRef>* params;
     std::vector<ConstArrayRef>* states;
@@ -63,7 +63,7 @@ struct PlanObject {
     Array numbers;
     double host_settings[kMaxNumbers];
     double host_step;
-    double kept_settings[kMaxNumbers];  // of the hyperparameters that are watched
+    double kept_settings[kMaxNumbers];  // of the hyperparameters that are guarded
 };
 
 internal::Extent ExtentOf(const Array& x) { return {x.raw_data(), x.raw_data() + x.GetNBytes()}; }
@@ -113,7 +113,7 @@ bool IsLike(const Array& x, const Array& y) {
 int Clear(PyObject* self) {
     auto* plan = reinterpret_cast<PlanObject*>(self);
     if (plan->places == nullptr) return 0;
-    plan->watch->End();
+    plan->guard->End();
     plan->params->clear();
     plan->states->clear();
     std::vector<Place> places;  // goes when the plan is whole again
@@ -129,7 +129,7 @@ int Traverse(PyObject* self, visitproc visit, void* arg) {
         Py_VISIT(place.param.get());
         Py_VISIT(place.state.get());
     }
-    return plan->watch->Traverse(visit, arg);
+    return plan->guard->Traverse(visit, arg);
 }
 
 void Dealloc(PyObject* self) {
@@ -138,7 +138,7 @@ void Dealloc(PyObject* self) {
     auto* plan = reinterpret_cast<PlanObject*>(self);
     delete plan->places;
     delete plan->written;
-    delete plan->watch;
+    delete plan->guard;
     delete plan->params;
     delete plan->states;
     delete plan->grads;
@@ -155,19 +155,19 @@ bool AddPlace(PlanObject* plan, PyObject* param, PyObject* state) {
         throw TypeError{"UpdatePlan: expected pairs of a Parameter and a dict"};
     }
     VariableObject* v = AsVariable(param);
-    if (v->cell->object == Py_None) return false;
+    if (v->storage->object == Py_None) return false;
     Place place{};
     place.side = internal::Detached(RecordOf("UpdatePlan", v));
     place.version = v->version;
-    place.kind = v->cell->kind;
+    place.kind = v->storage->kind;
     if (!IsPlain(place.side)) return false;
     if (plan->device == nullptr) plan->device = &place.side.device();
     if (plan->device != &place.side.device()) return false;
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(plan->keys); ++k) {
         Ref array{Py_XNewRef(PyDict_GetItemWithError(state, PyTuple_GET_ITEM(plan->keys, k)))};
         if (!array && PyErr_Occurred() != nullptr) throw PythonError{};
-        if (!array || KindOf(array.get()) != v->cell->kind) return false;
-        Array side = SideOf("UpdatePlan", array.get());
+        if (!array || KindOf(array.get()) != v->storage->kind) return false;
+        Array side = ChainerxArrayOf("UpdatePlan", array.get());
         if (!IsPlain(side) || !IsLike(side, place.side)) return false;
         place.arrays[k] = std::move(array);
         place.states[k] = std::move(side);
@@ -199,7 +199,7 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject*) {
         }
         plan->rule = static_cast<UpdateRule>(rule);
         plan->keys = Py_NewRef(keys);
-        plan->watch = new Watch;
+        plan->guard = new StepGuard;
         plan->params = new std::vector<ConstArrayRef>;
         plan->states = new std::vector<ConstArrayRef>;
         plan->grads = new std::vector<Array>;
@@ -237,12 +237,13 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject*) {
 bool IsCurrent(const PlanObject* plan, const Place& place) {
     const VariableObject* v = AsVariable(place.param.get());
     // Another array over the same memory may have come with a version of its own.
-    if (v->cell->version != place.version || v->cell->kind != place.kind || v->body == nullptr ||
-        v->body->data != place.side.raw_data() || !v->body->contiguous) {
+    if (v->storage->version != place.version || v->storage->kind != place.kind ||
+        v->body == nullptr || v->body->data != place.side.raw_data() || !v->body->contiguous) {
         return false;
     }
     const bool is_numpy = place.kind == Kind::kNumpy;
-    if (is_numpy && v->cell->object != nullptr && !IsWritableNumpy(v->cell->object)) return false;
+    if (is_numpy && v->storage->object != nullptr && !IsWritableNumpy(v->storage->object))
+        return false;
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(plan->keys); ++k) {
         PyObject* array =
             PyDict_GetItemWithError(place.state.get(), PyTuple_GET_ITEM(plan->keys, k));
@@ -368,7 +369,7 @@ PyObject* Step(PyObject* self, PyObject* const* args, Py_ssize_t n_args) {
 }
 
 // watch(optimizer, rules) -> whether `repeat` will be of use.
-PyObject* BeginWatch(PyObject* self, PyObject* const* args, Py_ssize_t n_args) {
+PyObject* BeginStepGuard(PyObject* self, PyObject* const* args, Py_ssize_t n_args) {
     auto* plan = reinterpret_cast<PlanObject*>(self);
     try {
         if (n_args != 2 || !PyList_Check(args[1])) {
@@ -376,7 +377,7 @@ PyObject* BeginWatch(PyObject* self, PyObject* const* args, Py_ssize_t n_args) {
         }
         std::vector<PyObject*> params;
         for (const Place& place : *plan->places) params.push_back(place.param.get());
-        return PyBool_FromLong(plan->watch->Begin(args[0], params, args[1]));
+        return PyBool_FromLong(plan->guard->Begin(args[0], params, args[1]));
     } catch (...) {
         TranslateException("UpdatePlan.watch");
         return nullptr;
@@ -395,15 +396,15 @@ PyObject* Repeat(PyObject* self, PyObject* const* args, Py_ssize_t n_args) {
         }
         PyObject* optimizer = args[0];
         if (n_args == 2) {
-            plan->watch->KeepHyperparameters();
+            plan->guard->KeepHyperparameters();
             std::ranges::copy(settings, plan->kept_settings);
         }
-        const std::optional<Watch::Counts> counts = plan->watch->Next(optimizer);
+        const std::optional<StepGuard::Counts> counts = plan->guard->Next(optimizer);
         if (!counts) Py_RETURN_FALSE;
-        if (n_args == 1 && !plan->watch->HasHyperparameters()) Py_RETURN_NONE;
+        if (n_args == 1 && !plan->guard->HasHyperparameters()) Py_RETURN_NONE;
         const double t = ToDouble("UpdatePlan.repeat", "t", counts->rules.get());
         return PyBool_FromLong(
-            Update(plan, plan->kept_settings, t, [&] { plan->watch->Set(optimizer, *counts); }));
+            Update(plan, plan->kept_settings, t, [&] { plan->guard->Set(optimizer, *counts); }));
     } catch (...) {
         TranslateException("UpdatePlan.repeat");
         return nullptr;
@@ -418,7 +419,7 @@ PyCFunction AsFunction(F* f) {
 PyMethodDef g_methods[] = {
     {"step", AsFunction(&Step), METH_FASTCALL,
      "Updates all parameters; False, and nothing done, if it can't."},
-    {"watch", AsFunction(&BeginWatch), METH_FASTCALL,
+    {"watch", AsFunction(&BeginStepGuard), METH_FASTCALL,
      "Looks from now on whether anything is done to an optimizer and its rules."},
     {"repeat", AsFunction(&Repeat), METH_FASTCALL,
      "Another step, if nothing was done; None if it only lacks settings."},

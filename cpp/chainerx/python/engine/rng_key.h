@@ -4,6 +4,6 @@
 
 namespace chainerx::python::engine {
 
-void InitNoise(PyObject* module);
+void InitRngKey(PyObject* module);
 
 }  // namespace chainerx::python::engine

@@ -1,5 +1,6 @@
-// What tells that nothing has been done to an optimizer, its parameters and their rules since a
-// step was planned: the next one can be the same. It reads attributes and runs no code of Python's.
+// Notices whatever was done to an optimizer, its parameters or their rules since a step was
+// planned; if nothing was, the next step repeats that one. It reads attributes and runs no code of
+// Python's.
 #pragma once
 
 #include <optional>
@@ -11,7 +12,7 @@
 
 namespace chainerx::python::engine {
 
-class Watch {
+class StepGuard {
  public:
     // Of an optimizer and the rules of `params`, which were just updated in one step.
     // False if there is something that only Python can look after.
@@ -77,7 +78,7 @@ class Watch {
     static bool HoldsIdle(const Idle& idle);
 
     ClassVersion optimizer_type_;
-    uint64_t walk_version_{0};
+    uint64_t params_version_{0};
     std::vector<PyObject*> params_;  // borrowed from the plan
     std::vector<Rule> rules_;
     std::vector<Idle> idle_;
@@ -87,6 +88,6 @@ class Watch {
     Ref count_;  // that was set last
 };
 
-void InitWatch();
+void InitStepGuard();
 
 }  // namespace chainerx::python::engine

@@ -11,23 +11,23 @@
 
 namespace chainerx::python::engine {
 
-// What a walk has come by. All pointers but names are borrowed, and never followed before they were
-// found again in what owns them, beginning with the first link.
-class Walk {
+// What a walk over the links has found. All pointers but names are borrowed, and never followed
+// before they were found again in what owns them, beginning with the first link.
+class ParameterCache {
  public:
     // Whether a walk from `link` would find the same. Runs no code of Python's.
     bool IsCurrent(PyObject* link) const;
-    // Walks. False, and no walk, where only Python can tell what the parameters are.
+    // Walks over the links. False, and empty, where only Python can tell what the parameters are.
     bool Build(PyObject* link);
 
     // As Link.params() has them, those that are not initialized too; a shared one comes again.
     const std::vector<PyObject*>& params() const { return params_; }
     // Each of them once.
     const std::vector<PyObject*>& distinct() const { return distinct_; }
-    // Of two walks the same only if params() are.
+    // Equal in two caches only if params() are.
     uint64_t version() const { return version_; }
     // Has the version of one before if the parameters are the same, whatever else was edited.
-    void TakeVersion(const Walk& before) {
+    void TakeVersion(const ParameterCache& before) {
         if (before.params_ == params_) version_ = before.version_;
     }
 
@@ -67,10 +67,10 @@ class Walk {
     uint64_t version_{0};
 };
 
-// The present walk from a link, which keeps it; null where only Python can tell. Borrowed: anything
+// The current cache of a link, which owns it; null where only Python can tell. Borrowed: anything
 // that runs code of Python's may end it.
-const Walk* WalkOf(PyObject* link);
+const ParameterCache* ParameterCacheOf(PyObject* link);
 
-void InitWalk(PyObject* module);
+void InitParameterCache(PyObject* module);
 
 }  // namespace chainerx::python::engine

@@ -1,4 +1,4 @@
-#include "chainerx/ops/index/choosing.h"
+#include "chainerx/ops/index/choose.h"
 
 #include <utility>
 

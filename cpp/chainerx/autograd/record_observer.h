@@ -14,14 +14,14 @@ namespace chainerx::internal {
 struct Node;
 
 // Taps nest, and all of them see each operation. A tap must not record anything itself.
-class CX_API RecordTap {
+class CX_API RecordObserver {
  public:
-    RecordTap() : outer_{t_state.record_tap} { t_state.record_tap = this; }
-    virtual ~RecordTap() { t_state.record_tap = outer_; }
-    RecordTap(const RecordTap&) = delete;
-    RecordTap& operator=(const RecordTap&) = delete;
+    RecordObserver() : outer_{t_state.record_observer} { t_state.record_observer = this; }
+    virtual ~RecordObserver() { t_state.record_observer = outer_; }
+    RecordObserver(const RecordObserver&) = delete;
+    RecordObserver& operator=(const RecordObserver&) = delete;
 
-    RecordTap* outer() const { return outer_; }
+    RecordObserver* outer() const { return outer_; }
 
     // Called for an operation with an input that is or was in a graph, whether it is recorded or
     // not.
@@ -31,7 +31,7 @@ class CX_API RecordTap {
                           std::span<const Array> outputs) = 0;
 
  private:
-    RecordTap* outer_;
+    RecordObserver* outer_;
 };
 
 }  // namespace chainerx::internal

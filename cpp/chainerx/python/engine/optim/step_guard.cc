@@ -1,17 +1,17 @@
-#include "chainerx/python/engine/optim/watch.h"
+#include "chainerx/python/engine/optim/step_guard.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "chainerx/core/error.h"
-#include "chainerx/python/engine/optim/walk.h"
+#include "chainerx/python/engine/optim/parameter_cache.h"
 #include "chainerx/python/engine/state.h"
 #include "chainerx/python/engine/variable.h"
 
 namespace chainerx::python::engine {
 namespace {
 
-// Names of attributes, interned by InitWatch.
+// Names of attributes, interned by InitStepGuard.
 struct {
     PyObject* t;
     PyObject* target;
@@ -68,7 +68,7 @@ PyObject* RuleOf(PyObject* param) {
 bool HasGradient(PyObject* param) {
     const VariableObject* v = AsVariable(param);
     if (v->loss_scale != nullptr) return false;
-    if (v->cell->object == Py_None) return true;
+    if (v->storage->object == Py_None) return true;
     internal::Slot* slot = CurrentSlot(v);
     return slot != nullptr && !slot->GetGrad(GraphBit()).is_null();
 }
@@ -86,7 +86,7 @@ bool IsSame(PyObject* count, PyObject* other) {
 
 }  // namespace
 
-bool Watch::AddRule(PyObject* o, PyObject* param) {
+bool StepGuard::AddRule(PyObject* o, PyObject* param) {
     Rule rule{};
     for (PyObject* name : {g_names.t, g_names.state, g_names.enabled, g_names.hyperparam}) {
         if (!IsInDict(o, name)) return false;
@@ -118,7 +118,7 @@ bool Watch::AddRule(PyObject* o, PyObject* param) {
 
 // The number of updates of the first rule; null unless it is an integer, and can be told without
 // running code.
-PyObject* Watch::CountOfRules() const {
+PyObject* StepGuard::CountOfRules() const {
     const Rule& rule = rules_.front();
     PyObject* dict = rule.dict.get();
     if (count_ && rule.version.IsOf(dict)) return count_.get();
@@ -127,7 +127,7 @@ PyObject* Watch::CountOfRules() const {
 }
 
 // What can be told from the dict of a rule, apart from the hooks.
-bool Watch::HoldsDict(const Rule& rule, PyObject* t) const {
+bool StepGuard::HoldsDict(const Rule& rule, PyObject* t) const {
     PyObject* dict = rule.dict.get();
     if (!HasPlainKeys(dict)) return false;
     PyObject* count = Find(dict, g_names.t);
@@ -138,7 +138,7 @@ bool Watch::HoldsDict(const Rule& rule, PyObject* t) const {
            (!rule.alpha || Find(dict, g_names.initial_alpha) == rule.alpha.get());
 }
 
-bool Watch::IsRuleOf(const Rule& rule, PyObject* param) {
+bool StepGuard::IsRuleOf(const Rule& rule, PyObject* param) {
     PyObject* dict = AsVariable(param)->dict;
     if (!rule.param_type.IsOf(param)) return false;
     if (dict != nullptr && rule.param_version.IsOf(dict)) return true;
@@ -147,7 +147,7 @@ bool Watch::IsRuleOf(const Rule& rule, PyObject* param) {
     return true;
 }
 
-bool Watch::HoldsRule(const Rule& rule, PyObject* t) const {
+bool StepGuard::HoldsRule(const Rule& rule, PyObject* t) const {
     const bool is_known = t == count_.get() && rule.version.IsOf(rule.dict.get());
     if (!is_known && !HoldsDict(rule, t)) return false;
     PyObject* values = rule.own_values.get();
@@ -162,7 +162,7 @@ bool Watch::HoldsRule(const Rule& rule, PyObject* t) const {
            IsEmpty(rule.post_hooks.get());
 }
 
-bool Watch::AddIdle(PyObject* param) {
+bool StepGuard::AddIdle(PyObject* param) {
     if (!IsInDict(param, g_names.update_rule)) return false;
     Idle idle{};
     idle.param = Keep(param);
@@ -178,7 +178,7 @@ bool Watch::AddIdle(PyObject* param) {
     return HoldsIdle(idle_.back());
 }
 
-bool Watch::HoldsIdle(const Idle& idle) {
+bool StepGuard::HoldsIdle(const Idle& idle) {
     PyObject* rule = RuleOf(idle.param.get());
     if (!idle.type.IsOf(idle.param.get()) || !HasGradient(idle.param.get())) return false;
     if (!idle.rule) return rule == Py_None;
@@ -186,26 +186,26 @@ bool Watch::HoldsIdle(const Idle& idle) {
            Find(idle.dict.get(), g_names.enabled) == Py_False;
 }
 
-bool Watch::Begin(PyObject* optimizer, const std::vector<PyObject*>& params, PyObject* rules) {
+bool StepGuard::Begin(PyObject* optimizer, const std::vector<PyObject*>& params, PyObject* rules) {
     // To look at things may run code that comes here again.
-    Watch fresh;
-    if (!fresh.Add(optimizer, params, rules)) fresh = Watch{};
-    const Watch old = std::exchange(*this, std::move(fresh));
+    StepGuard fresh;
+    if (!fresh.Add(optimizer, params, rules)) fresh = StepGuard{};
+    const StepGuard old = std::exchange(*this, std::move(fresh));
     return !rules_.empty();
 }
 
-bool Watch::Add(PyObject* optimizer, const std::vector<PyObject*>& params, PyObject* rules) {
+bool StepGuard::Add(PyObject* optimizer, const std::vector<PyObject*>& params, PyObject* rules) {
     for (PyObject* name : {g_names.t, g_names.target, g_names.hookable, g_names.is_dynamic}) {
         if (!IsInDict(optimizer, name)) return false;
     }
     const Ref dict = Check(PyObject_GenericGetDict(optimizer, nullptr));
     const Ref target = Keep(Find(dict.get(), g_names.target));
-    const Walk* walk = !IsNone(target.get()) ? WalkOf(target.get()) : nullptr;
+    const ParameterCache* cache = !IsNone(target.get()) ? ParameterCacheOf(target.get()) : nullptr;
     const Items of_params{rules};
-    if (walk == nullptr || params.size() != static_cast<size_t>(of_params.size())) return false;
-    walk_version_ = walk->version();
+    if (cache == nullptr || params.size() != static_cast<size_t>(of_params.size())) return false;
+    params_version_ = cache->version();
     std::vector<Ref> distinct;
-    for (PyObject* param : walk->distinct()) distinct.push_back(Keep(param));
+    for (PyObject* param : cache->distinct()) distinct.push_back(Keep(param));
     size_t n = 0;
     for (const Ref& held : distinct) {
         PyObject* param = held.get();
@@ -220,15 +220,15 @@ bool Watch::Add(PyObject* optimizer, const std::vector<PyObject*>& params, PyObj
     return n == params.size();
 }
 
-void Watch::End() {
+void StepGuard::End() {
     // What goes may run code that comes here again.
-    const Watch old = std::exchange(*this, Watch{});
+    const StepGuard old = std::exchange(*this, StepGuard{});
 }
 
-std::optional<Watch::Counts> Watch::Next(PyObject* optimizer) const {
+std::optional<StepGuard::Counts> StepGuard::Next(PyObject* optimizer) const {
     static PyObject* const one = PyLong_FromLong(1);
     if (rules_.empty()) return std::nullopt;
-    // To look at the optimizer may run code, which may end the watch; to look at the rules, after
+    // To look at the optimizer may run code, which may end the guard; to look at the rules, after
     // that, does not.
     const Ref dict = Check(PyObject_GenericGetDict(optimizer, nullptr));
     Ref pre;
@@ -240,8 +240,8 @@ std::optional<Watch::Counts> Watch::Next(PyObject* optimizer) const {
     if (count == nullptr || !PyLong_CheckExact(count)) return std::nullopt;
     Counts next{{}, Check(PyNumber_Add(count, one))};
     const Ref target = Keep(Find(dict.get(), g_names.target));
-    const Walk* walk = !IsNone(target.get()) ? WalkOf(target.get()) : nullptr;
-    if (walk == nullptr || walk->version() != walk_version_) return std::nullopt;
+    const ParameterCache* cache = !IsNone(target.get()) ? ParameterCacheOf(target.get()) : nullptr;
+    if (cache == nullptr || cache->version() != params_version_) return std::nullopt;
     if (!IsEmpty(pre.get()) || !IsEmpty(post.get())) return std::nullopt;
     if (!optimizer_type_.IsOf(optimizer) || !HoldRules()) return std::nullopt;
     next.rules = Check(PyNumber_Add(CountOfRules(), one));
@@ -249,7 +249,7 @@ std::optional<Watch::Counts> Watch::Next(PyObject* optimizer) const {
 }
 
 // Whether the rules are what they were, and all count alike.
-bool Watch::HoldRules() const {
+bool StepGuard::HoldRules() const {
     if (rules_.empty()) return false;
     PyObject* t = CountOfRules();
     if (t == nullptr) return false;
@@ -261,7 +261,7 @@ bool Watch::HoldRules() const {
     return std::all_of(idle_.begin(), idle_.end(), &HoldsIdle);
 }
 
-void Watch::KeepHyperparameters() {
+void StepGuard::KeepHyperparameters() {
     has_values_ = false;
     std::vector<Values> kept;
     for (Ref set = Keep(parent_.get()); !IsNone(set.get());) {
@@ -284,7 +284,7 @@ void Watch::KeepHyperparameters() {
     has_values_ = true;
 }
 
-bool Watch::HasHyperparameters() const {
+bool StepGuard::HasHyperparameters() const {
     if (!has_values_) return false;
     for (const Values& values : values_) {
         PyObject* dict = values.dict.get();
@@ -299,7 +299,7 @@ bool Watch::HasHyperparameters() const {
     return true;
 }
 
-void Watch::Set(PyObject* optimizer, const Counts& counts) {
+void StepGuard::Set(PyObject* optimizer, const Counts& counts) {
     // The keys are there, so that nothing is allocated, and nothing can fail halfway.
     count_ = Keep(counts.rules.get());
     for (size_t i = 0; i < rules_.size(); ++i) {
@@ -311,7 +311,7 @@ void Watch::Set(PyObject* optimizer, const Counts& counts) {
     if (PyDict_SetItem(dict.get(), g_names.t, counts.optimizer.get()) < 0) throw PythonError{};
 }
 
-int Watch::Traverse(visitproc visit, void* arg) const {
+int StepGuard::Traverse(visitproc visit, void* arg) const {
     for (const Rule& rule : rules_) {
         Py_VISIT(rule.rule.get());
         Py_VISIT(rule.dict.get());
@@ -335,7 +335,7 @@ int Watch::Traverse(visitproc visit, void* arg) const {
     return 0;
 }
 
-void InitWatch() {
+void InitStepGuard() {
     struct Row {
         PyObject** name;
         const char* text;

@@ -1,4 +1,4 @@
-#include "chainerx/ops/shape/adjacent_parts.h"
+#include "chainerx/ops/shape/concat_views.h"
 
 #include <optional>
 

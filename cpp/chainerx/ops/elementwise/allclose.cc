@@ -1,4 +1,4 @@
-#include "chainerx/ops/elementwise/closeness.h"
+#include "chainerx/ops/elementwise/allclose.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "chainerx/python/engine/optim/walk.h"
+#include "chainerx/python/engine/optim/parameter_cache.h"
 
 #include <algorithm>
 #include <memory>
@@ -14,12 +14,12 @@ namespace {
 constexpr int kMaxDepth =
     200;  // deeper, or a link inside itself: Python's own walk says what is wrong
 
-// Interned, made by InitWalk.
+// Interned, made by InitParameterCache.
 PyObject* g_params_name;
 PyObject* g_collect_name;
 PyObject* g_own_name;
 PyObject* g_children_name;
-PyObject* g_walk_name;
+PyObject* g_cache_name;
 PyObject* g_cleargrad_name;
 
 bool IsLink(PyObject* o) {
@@ -33,14 +33,14 @@ bool IsParameter(PyObject* o) {
 uint64_t g_versions = 0;
 
 // What a link has in its dict. It goes with the link, and is made anew for a copy.
-struct WalkObject {
-    PyObject_HEAD Walk* walk;
+struct CacheObject {
+    PyObject_HEAD ParameterCache* cache;
 };
 
-PyTypeObject* g_walk_type = nullptr;
+PyTypeObject* g_cache_type = nullptr;
 
 void Dealloc(PyObject* self) {
-    delete reinterpret_cast<WalkObject*>(self)->walk;
+    delete reinterpret_cast<CacheObject*>(self)->cache;
     PyTypeObject* type = Py_TYPE(self);
     type->tp_free(self);
     Py_DECREF(type);
@@ -56,7 +56,7 @@ PyObject* Reduce(PyObject*, PyObject*) {
 }  // namespace
 
 // Which of the known walks a class takes; false if it has one of its own.
-bool Walk::FindKind(PyTypeObject* type, Children& kind) {
+bool ParameterCache::FindKind(PyTypeObject* type, Children& kind) {
     if (_PyType_Lookup(type, g_params_name) != g_callbacks.link_params) return false;
     const PyObject* collect = _PyType_Lookup(type, g_collect_name);
     if (collect == g_callbacks.collect_params) {
@@ -71,13 +71,13 @@ bool Walk::FindKind(PyTypeObject* type, Children& kind) {
     return true;
 }
 
-PyObject* Walk::Keep(PyObject* o) {
+PyObject* ParameterCache::Keep(PyObject* o) {
     if (o != nullptr) held_.emplace_back(Py_NewRef(o));
     return o;
 }
 
 // The values of sorted names.
-bool Walk::AddMembers(PyObject* dict, PyObject* names) {
+bool ParameterCache::AddMembers(PyObject* dict, PyObject* names) {
     const auto* set = reinterpret_cast<const PySetObject*>(names);
     const size_t first = members_.size();
     for (Py_ssize_t i = 0; i <= set->mask; ++i) {
@@ -97,7 +97,7 @@ bool Walk::AddMembers(PyObject* dict, PyObject* names) {
     return true;
 }
 
-bool Walk::Add(PyObject* link, int depth) {
+bool ParameterCache::Add(PyObject* link, int depth) {
     Place place{};
     place.link = link;
     if (depth > kMaxDepth || !FindKind(Py_TYPE(link), place.kind)) return false;
@@ -140,7 +140,7 @@ bool Walk::Add(PyObject* link, int depth) {
     return true;
 }
 
-bool Walk::Build(PyObject* link) {
+bool ParameterCache::Build(PyObject* link) {
     // To look something up may have run code of the user's.
     const bool is_built = g_callbacks.link_class != nullptr && Add(link, 0) && IsCurrent(link);
     if (!is_built) places_.clear();
@@ -154,7 +154,7 @@ bool Walk::Build(PyObject* link) {
     return true;
 }
 
-bool Walk::IsCurrent(PyObject* link) const {
+bool ParameterCache::IsCurrent(PyObject* link) const {
     if (places_.empty() || places_[0].link != link) return false;
     const Member* member = members_.data();
     // A child is a member of a place that was looked at before its own, and so alive.
@@ -182,7 +182,7 @@ bool Walk::IsCurrent(PyObject* link) const {
 }
 
 // Whether a set has these names, and no others. To ask the set would run code of the names'.
-bool Walk::HasNames(PyObject* names, const Member* begin, const Member* end) {
+bool ParameterCache::HasNames(PyObject* names, const Member* begin, const Member* end) {
     const auto* set = reinterpret_cast<const PySetObject*>(names);
     if (set->used != end - begin) return false;
     return std::all_of(begin, end, [set](const Member& m) {
@@ -191,14 +191,14 @@ bool Walk::HasNames(PyObject* names, const Member* begin, const Member* end) {
 }
 
 // Whether the names and the children are in containers of the usual classes.
-bool Walk::HasContainers(const Place& place) {
+bool ParameterCache::HasContainers(const Place& place) {
     if (!PySet_CheckExact(place.params)) return false;
     if (place.kind == Children::kSet) return PySet_CheckExact(place.children);
     return place.kind == Children::kNone || PyList_CheckExact(place.children);
 }
 
 // Whether all is in the dict of a link that was there.
-bool Walk::HasValues(const Place& place, const Member* begin, const Member* end) {
+bool ParameterCache::HasValues(const Place& place, const Member* begin, const Member* end) {
     if (!HasPlainKeys(place.dict) || Find(place.dict, g_own_name) != place.params ||
         Find(place.dict, g_params_name) != nullptr ||
         (place.children != nullptr && Find(place.dict, g_children_name) != place.children) ||
@@ -215,24 +215,24 @@ bool Walk::HasValues(const Place& place, const Member* begin, const Member* end)
     return true;
 }
 
-const Walk* WalkOf(PyObject* link) {
+const ParameterCache* ParameterCacheOf(PyObject* link) {
     if (g_callbacks.link_class == nullptr || !IsLink(link)) return nullptr;
     const Ref held = Check(PyObject_GenericGetDict(link, nullptr));
     PyObject* dict = held.get();
-    PyObject* kept = Find(dict, g_walk_name);
-    const bool is_walk = kept != nullptr && Py_IS_TYPE(kept, g_walk_type);
-    if (kept != nullptr && kept != Py_None && !is_walk) return nullptr;  // it is the user's
-    const Walk* old = is_walk ? reinterpret_cast<WalkObject*>(kept)->walk : nullptr;
+    PyObject* kept = Find(dict, g_cache_name);
+    const bool is_cache = kept != nullptr && Py_IS_TYPE(kept, g_cache_type);
+    if (kept != nullptr && kept != Py_None && !is_cache) return nullptr;  // it is the user's
+    const ParameterCache* old = is_cache ? reinterpret_cast<CacheObject*>(kept)->cache : nullptr;
     if (old != nullptr && old->IsCurrent(link)) return old;
-    auto fresh = std::make_unique<Walk>();
+    auto fresh = std::make_unique<ParameterCache>();
     // What `old` is of, until it has told its version.
     const Ref owner{Py_XNewRef(kept)};
     if (!fresh->Build(link) || DictOf(link) != dict) return nullptr;
     if (old != nullptr) fresh->TakeVersion(*old);
-    const Ref object = Check(g_walk_type->tp_alloc(g_walk_type, 0));
-    Walk* walk = reinterpret_cast<WalkObject*>(object.get())->walk = fresh.release();
-    if (PyDict_SetItem(dict, g_walk_name, object.get()) < 0) throw PythonError{};
-    return walk;
+    const Ref object = Check(g_cache_type->tp_alloc(g_cache_type, 0));
+    ParameterCache* cache = reinterpret_cast<CacheObject*>(object.get())->cache = fresh.release();
+    if (PyDict_SetItem(dict, g_cache_name, object.get()) < 0) throw PythonError{};
+    return cache;
 }
 
 namespace {
@@ -248,9 +248,9 @@ std::vector<Ref> Hold(const std::vector<PyObject*>& params) {
 // params(link): all of a tree in a list, None where only Python can tell.
 PyObject* Params(PyObject*, PyObject* link) {
     try {
-        const Walk* walk = WalkOf(link);
-        if (walk == nullptr) Py_RETURN_NONE;
-        const std::vector<Ref> params = Hold(walk->params());
+        const ParameterCache* cache = ParameterCacheOf(link);
+        if (cache == nullptr) Py_RETURN_NONE;
+        const std::vector<Ref> params = Hold(cache->params());
         Ref list = Check(PyList_New(static_cast<Py_ssize_t>(params.size())));
         Py_ssize_t i = 0;
         for (const Ref& p : params) PyList_SET_ITEM(list.get(), i++, Py_NewRef(p.get()));
@@ -276,12 +276,12 @@ bool HasPlainClearGrad(VariableObject* v) {
 // cleargrads(link): whether it was done; if not, only Python can tell of what.
 PyObject* ClearGrads(PyObject*, PyObject* link) {
     try {
-        const Walk* walk = WalkOf(link);
-        if (walk == nullptr) Py_RETURN_FALSE;
-        for (const Ref& p : Hold(walk->params())) {
+        const ParameterCache* cache = ParameterCacheOf(link);
+        if (cache == nullptr) Py_RETURN_FALSE;
+        for (const Ref& p : Hold(cache->params())) {
             VariableObject* v = AsVariable(p.get());
             // One without an array has more to forget.
-            if (v->cell->object != Py_None && HasPlainClearGrad(v)) {
+            if (v->storage->object != Py_None && HasPlainClearGrad(v)) {
                 ClearGradient(v);
             } else {
                 Check(PyObject_CallMethodNoArgs(p.get(), g_cleargrad_name));
@@ -308,14 +308,15 @@ PyMethodDef g_methods[] = {
 
 }  // namespace
 
-void InitWalk(PyObject* module) {
+void InitParameterCache(PyObject* module) {
     struct Row {
         PyObject** name;
         const char* text;
     };
-    for (const Row& row : {Row{&g_params_name, "params"}, Row{&g_collect_name, "_collect_params"},
-                           Row{&g_own_name, "_params"}, Row{&g_children_name, "_children"},
-                           Row{&g_walk_name, "_Link__walk"}, Row{&g_cleargrad_name, "cleargrad"}}) {
+    for (const Row& row :
+         {Row{&g_params_name, "params"}, Row{&g_collect_name, "_collect_params"},
+          Row{&g_own_name, "_params"}, Row{&g_children_name, "_children"},
+          Row{&g_cache_name, "_Link__parameter_cache"}, Row{&g_cleargrad_name, "cleargrad"}}) {
         *row.name = Check(PyUnicode_InternFromString(row.text)).Release();
     }
     static PyType_Slot slots[] = {
@@ -324,14 +325,14 @@ void InitWalk(PyObject* module) {
         {Py_tp_methods, g_methods},
         {Py_tp_doc, const_cast<char*>("The parameters of a tree of links, kept by the first one.")},
         {0, nullptr}};
-    static PyType_Spec spec = {"chainerx._core.engine.Walk", sizeof(WalkObject), 0,
+    static PyType_Spec spec = {"chainerx._core.engine.ParameterCache", sizeof(CacheObject), 0,
                                Py_TPFLAGS_DEFAULT, slots};
     PyObject* type = PyType_FromSpec(&spec);
-    if (type == nullptr || PyModule_AddObjectRef(module, "Walk", type) < 0 ||
+    if (type == nullptr || PyModule_AddObjectRef(module, "ParameterCache", type) < 0 ||
         PyModule_AddFunctions(module, g_functions) < 0) {
         throw PythonError{};
     }
-    g_walk_type = reinterpret_cast<PyTypeObject*>(type);
+    g_cache_type = reinterpret_cast<PyTypeObject*>(type);
 }
 
 }  // namespace chainerx::python::engine

@@ -8,7 +8,7 @@ namespace chainerx::internal {
 
 // Returns whether only the caller has the array and its memory, and no graph does. Elements may
 // overlap.
-inline bool IsSeenHereOnly(const Array& x) {
+inline bool HasUniqueOwner(const Array& x) {
     const ArrayBody* b = x.body();
     return b->IsSole() && b->slot == nullptr && b->python == nullptr && b->buffer->IsExclusive() &&
            !b->read_only;

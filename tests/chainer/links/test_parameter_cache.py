@@ -128,7 +128,7 @@ def test_lists_are_not_shared_by_copies():
         net.p.grad = np.ones(4, 'f')
         other.cleargrads()
         assert net.p.grad is not None
-    assert b'Walk' not in pickle.dumps(net)
+    assert b'ParameterCache' not in pickle.dumps(net)
     shallow = copy.copy(net)
     shallow.p = Parameter(np.ones(1, 'f'))
     for _ in range(2):
@@ -290,11 +290,11 @@ def name_of_set(link):
 
 
 def name_of_walk(link):
-    link.__dict__[Name('_Link__walk')] = link.__dict__.pop('_Link__walk', None)
+    link.__dict__[Name('_Link__parameter_cache')] = link.__dict__.pop('_Link__parameter_cache', None)
 
 
 def forget_walk(net):
-    net.__dict__.pop('_Link__walk', None)
+    net.__dict__.pop('_Link__parameter_cache', None)
 
 
 def empty_dicts(net):
@@ -342,10 +342,10 @@ def test_an_attribute_called_walk_is_the_users():
     net._walk = 'mine'
     assert_right(net)
     assert net._walk == 'mine'
-    net._Link__walk = 'mine'
+    net._Link__parameter_cache = 'mine'
     net.cleargrads()
     assert by_names(net) == list(net.params())
-    assert net._Link__walk == 'mine'
+    assert net._Link__parameter_cache == 'mine'
 
 
 def test_containers_of_other_classes_in_the_place_of_the_usual():

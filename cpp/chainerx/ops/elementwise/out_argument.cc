@@ -1,4 +1,4 @@
-#include "chainerx/ops/elementwise/store.h"
+#include "chainerx/ops/elementwise/out_argument.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,5 +1,5 @@
 // Random numbers of chainer's functions, which numpy.random.seed() makes repeatable.
-#include "chainerx/python/engine/noise.h"
+#include "chainerx/python/engine/rng_key.h"
 
 #include <cstdint>
 
@@ -76,7 +76,7 @@ PyMethodDef g_functions[] = {
 
 }  // namespace
 
-void InitNoise(PyObject* module) {
+void InitRngKey(PyObject* module) {
     if (PyModule_AddFunctions(module, g_functions) < 0) throw PythonError{};
 }
 

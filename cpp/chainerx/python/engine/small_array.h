@@ -9,18 +9,18 @@
 namespace chainerx::python::engine {
 
 template <typename T>
-class Few {
+class SmallArray {
  public:
-    explicit Few(size_t n) : n_{n} {
-        if (n > kFew) more_ = std::make_unique<T[]>(n);
-        p_ = n > kFew ? more_.get() : reinterpret_cast<T*>(few_);
-        if (n <= kFew) std::uninitialized_value_construct_n(p_, n);
+    explicit SmallArray(size_t n) : n_{n} {
+        if (n > kInlineSize) heap_ = std::make_unique<T[]>(n);
+        p_ = n > kInlineSize ? heap_.get() : reinterpret_cast<T*>(inline_);
+        if (n <= kInlineSize) std::uninitialized_value_construct_n(p_, n);
     }
-    ~Few() {
-        if (n_ <= kFew) std::destroy_n(p_, n_);
+    ~SmallArray() {
+        if (n_ <= kInlineSize) std::destroy_n(p_, n_);
     }
-    Few(const Few&) = delete;
-    Few& operator=(const Few&) = delete;
+    SmallArray(const SmallArray&) = delete;
+    SmallArray& operator=(const SmallArray&) = delete;
 
     T& operator[](size_t i) { return p_[i]; }
     const T& operator[](size_t i) const { return p_[i]; }
@@ -33,20 +33,20 @@ class Few {
     const T* end() const { return p_ + n_; }
 
  private:
-    static constexpr size_t kFew = 24;
+    static constexpr size_t kInlineSize = 24;
     size_t n_;
     T* p_;
-    std::unique_ptr<T[]> more_;
-    alignas(T) unsigned char few_[kFew * sizeof(T)];
+    std::unique_ptr<T[]> heap_;
+    alignas(T) unsigned char inline_[kInlineSize * sizeof(T)];
 };
 
 // Borrowed references.
-using Pointers = Few<PyObject*>;
+using Pointers = SmallArray<PyObject*>;
 
 // Owned references.
-class Objects : public Few<PyObject*> {
+class Objects : public SmallArray<PyObject*> {
  public:
-    using Few::Few;
+    using SmallArray::SmallArray;
     ~Objects() {
         for (PyObject* o : *this) Py_XDECREF(o);
     }

@@ -1,7 +1,7 @@
 // With x a y = diag(d) and det x det y = 1, the cofactors of a are x^T c y^T, where c are those of
 // diag(d): products of all elements of d but one. They need no inverse, and neither does their
 // derivative.
-#include "chainerx/ops/linalg/cofactors.h"
+#include "chainerx/ops/linalg/det_gradient.h"
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/kernels/linalg/linalg.h"

@@ -1,4 +1,4 @@
-#include "chainerx/ops/norm/arrangement.h"
+#include "chainerx/ops/norm/permuted_layout.h"
 
 #include <algorithm>
 

@@ -14,6 +14,7 @@ import chainer
 import pytest
 
 HERE = Path(__file__).parent
+#: What is tested on each kind of device, in processes of some seconds each.
 ROOMS = [
     'functions',
     'graph',
@@ -23,9 +24,7 @@ ROOMS = [
     'testing',
     'distributions',
     'diagnostics',
-]
-TESTS_ON_DEVICES = [
-    str(HERE.parent / path) for path in (*ROOMS, *sorted(HERE.parent.glob('test_*.py')))
+    'test_*.py',
 ]
 
 
@@ -59,6 +58,8 @@ def test_with_the_backend(cuda_path):
 
 
 @pytest.mark.slow
-def test_all_that_runs_on_devices(cuda_path):
+@pytest.mark.parametrize('room', ROOMS)
+def test_all_that_runs_on_devices(room, cuda_path):
     """Functions, variables, links, optimizers: what is tested on each device is on CuPy's, too."""
-    assert ' passed' in run(*TESTS_ON_DEVICES, '-k', 'cupy', CHAINERX_PATH=cuda_path)
+    paths = map(str, sorted(HERE.parent.glob(room)))
+    assert ' passed' in run(*paths, '-k', 'cupy', CHAINERX_PATH=cuda_path)

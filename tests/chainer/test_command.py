@@ -118,6 +118,7 @@ BROKEN = {  # what is broken -> what is said of it, in which rows
 
 
 @pytest.mark.slow
+@pytest.mark.score
 @pytest.mark.parametrize('name', BROKEN)
 def test_bench_finds_wrong_results(name, monkeypatch, capsys):
     function, texts = BROKEN[name]

@@ -55,6 +55,7 @@ def test_a_failing_test_fails(build):
     assert 'FAILED  ToyBackendComputes' in done.stdout
 
 
+@pytest.mark.score
 def test_examples_run_without_python(tmp_path, cmake_dir):
     source = ROOT / 'examples' / 'cpp'
     run('cmake', '-G', 'Ninja', '-S', source, '-B', tmp_path, f'-DCMAKE_PREFIX_PATH={cmake_dir}')

@@ -8,6 +8,7 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import zlib
 
 import pytest
 
@@ -17,9 +18,10 @@ ROOT = pathlib.Path(__file__).parents[1]
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-#: A test with at least this many rows is a table, whose rows are distributed among the samples.
-TABLE = 30
 SAMPLES = range(3)
+PROGRAMS = 'tests/cpp/', 'tests/examples/', 'tests/project/'
+#: Of a table with at least this many rows, sample 0 has a sixth, not a third.
+LARGE_TABLE = 1000
 
 
 def pytest_addoption(parser):
@@ -28,8 +30,8 @@ def pytest_addoption(parser):
         action='append',
         type=int,
         choices=SAMPLES,
-        help='run a third of the rows of each table; all other tests belong to sample 0, which is '
-        'the default of a run that names no tests; may be repeated',
+        help='run a third of the rows of each parametrized test; all other tests belong to '
+        'sample 0, which is the default of a run that names no tests; may be repeated',
     )
     parser.addoption(
         '--full',
@@ -46,30 +48,58 @@ def pytest_configure(config):
         config.option.sample = [0] if names_none and not config.option.full else [*SAMPLES]
 
 
-def sample_of(item):
-    """The sample of one row.
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What is collected stays, so looking for garbage meanwhile only takes a fourth of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
-    Two rows that differ in one parameter by one place are in different samples, so each op meets
-    each dtype in one of three runs, and a third of them in each.
+
+def samples_of(items):
+    """The sample of each item.
+
+    A row's place is the sum of the positions of its values, each in the list that gives it. Two
+    rows that differ in one parameter by one position are in different samples; so the samples
+    together have each row once, and each has some rows of each op, of each dtype, of each layout.
+    Places are counted from another row in each test, or sample 0 would test pairs, such as NumPy
+    and chainerx, with the first alone.
     """
-    return sum(item.callspec.indices.values()) % len(SAMPLES)
+    tests = [item.nodeid.partition('[')[0] for item in items]
+    rows = collections.Counter(tests)
+    positions = collections.defaultdict(dict)  # of the values of one list, by their names
+    for item, test in zip(items, tests, strict=True):
+        if rows[test] == 1:
+            yield 0
+            continue
+        place = -(zlib.crc32(test.encode()) % min(rows[test], len(SAMPLES)))
+        for number, value in enumerate(item.callspec._idlist):
+            known = positions[test, number]
+            place += known.setdefault(value, len(known))
+        if rows[test] < LARGE_TABLE:
+            yield place % len(SAMPLES)
+        else:
+            yield 1 + place % 2 if place % 6 else 0
 
 
 def is_slow(item):
     """Whether it takes seconds: a program, a compiler or valgrind in a process of its own."""
-    folder = item.path.relative_to(ROOT / 'tests').parts[0]
-    return folder in {'cpp', 'examples', 'project'} or item.get_closest_marker('slow') is not None
+    return item.nodeid.startswith(PROGRAMS) or item.get_closest_marker('slow') is not None
 
 
+@pytest.hookimpl(tryfirst=True)  # others need not look at what is deselected
 def pytest_collection_modifyitems(config, items):
-    rows = collections.Counter(item.nodeid.partition('[')[0] for item in items)
     chosen, others = [], []
-    for item in items:
-        is_row = rows[item.nodeid.partition('[')[0]] >= TABLE
-        sample = sample_of(item) if is_row else 0
+    for item, sample in zip(items, samples_of(items), strict=True):
         (chosen if sample in config.option.sample else others).append(item)
-    # A slow test that starts last keeps one process busy while the others wait.
-    items[:] = sorted(chosen, key=lambda item: not is_slow(item))
+    # A slow test that starts last keeps one process busy while the others wait. Those that share
+    # a build come first, before `--dist worksteal` takes some of them to another process.
+    items[:] = sorted(
+        chosen, key=lambda item: (not item.nodeid.startswith(PROGRAMS[0]), not is_slow(item))
+    )
     if others:
         config.hook.pytest_deselected(items=others)
 

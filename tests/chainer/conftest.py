@@ -27,6 +27,6 @@ def pytest_collection_modifyitems(items):
         'ideep': not intel64.is_ideep_available(),
     }
     for item in items:
-        for name in missing:
-            if missing[name] and item.get_closest_marker(name):
+        for name in {mark.name for mark in item.iter_markers()} & {*missing}:
+            if missing[name]:
                 item.add_marker(pytest.mark.skip(reason=f'needs {name}'))

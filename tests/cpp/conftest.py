@@ -8,14 +8,6 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).parents[2]
-HERE = pathlib.Path(__file__).parent
-
-
-def pytest_collection_modifyitems(items):
-    """Where pytest-xdist runs several processes, one of them builds."""
-    for item in items:
-        if HERE in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group('cpp'))
 
 
 @pytest.fixture(scope='session')

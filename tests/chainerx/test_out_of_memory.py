@@ -26,10 +26,13 @@ def failing_malloc(tmp_path_factory):
     return library
 
 
-@pytest.mark.parametrize(('what', 'least'), [('table', 5000), ('training', 2000)])
-def test_each_request_fails(failing_malloc, what, least):
+@pytest.mark.parametrize(
+    ('what', 'part', 'least'),
+    [('table', '0', 1500), ('table', '1', 1500), ('table', '2', 1500), ('training', None, 2000)],
+)
+def test_each_request_fails(failing_malloc, what, part, least):
     done = subprocess.run(
-        [sys.executable, '-m', 'out_of_memory', str(failing_malloc), what],
+        [sys.executable, '-m', 'out_of_memory', str(failing_malloc), what, *filter(None, [part])],
         capture_output=True,
         text=True,
         timeout=600,

@@ -1,12 +1,14 @@
-"""A child of test_out_of_memory.py: python -m out_of_memory LIBRARY table|training.
+"""A child of test_out_of_memory.py: python -m out_of_memory LIBRARY table|training [0|1|2].
 
 Lets each request for memory fail that a piece of work makes, alone and with all that follow, and
-expects a MemoryError, and that the work can be done when all of them have failed.
+expects a MemoryError, and that the work can be done when all of them have failed. With a number,
+every third piece of the work from that on.
 """
 
 import ctypes
 import faulthandler
 import gc
+import itertools
 import sys
 import threading
 
@@ -58,12 +60,13 @@ class Failing:
         return failed
 
 
-def main(path, what):
+def main(path, what, part=None):
     faulthandler.enable()
     chx.set_memory_cache_limit(0)
     gc.disable()
     failing = Failing(path)
-    print(sum(failing.sweep(name, f) for name, f in getattr(work, what)()))
+    pieces = itertools.islice(getattr(work, what)(), int(part or 0), None, 3 if part else 1)
+    print(sum(failing.sweep(name, f) for name, f in pieces))
 
 
 if __name__ == '__main__':

@@ -299,9 +299,11 @@ def test_results_larger_than_the_caches(shape, dtype):
 
 @pytest.mark.slow
 @pytest.mark.skipif('CHAINERX_TEST_STREAM_BYTES' in os.environ, reason='runs itself')
-def test_small_results_that_go_past_the_caches():
+@pytest.mark.parametrize('sample', ['0', '1', '2'])
+def test_small_results_that_go_past_the_caches(sample):
+    options = ['-q', '-p', 'no:cacheprovider', '--sample', sample]
     subprocess.run(
-        [sys.executable, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', __file__],
+        [sys.executable, '-m', 'pytest', *options, __file__],
         check=True,
         env={**os.environ, 'CHAINERX_TEST_STREAM_BYTES': '0'},
     )

@@ -260,6 +260,12 @@ T LogNdtrSlope(T x) = delete;
 template <typename T>
 T Ndtri(T x) = delete;
 template <typename T>
+T Logit(T x) = delete;
+template <typename T>
+T LogExpit(T x) = delete;
+template <typename T>
+T Entr(T x) = delete;
+template <typename T>
 T I0(T x) = delete;
 template <typename T>
 T I0e(T x) = delete;
@@ -309,6 +315,12 @@ template <typename T>
 T Atan2(T x1, T x2) = delete;
 template <typename T>
 T Hypot(T x1, T x2) = delete;
+template <typename T>
+T Xlogy(T x1, T x2) = delete;
+template <typename T>
+T Xlog1py(T x1, T x2) = delete;
+template <typename T>
+T RelEntr(T x1, T x2) = delete;
 template <typename T>
 T Polygamma(T x1, T x2) = delete;
 template <typename T>

@@ -1,5 +1,6 @@
 // Included before the table's rows, the only users.
 #include "chainerx/native/math/simd/math_bessel.h"
+#include "chainerx/native/math/simd/math_entropy.h"
 #include "chainerx/native/math/simd/math_gamma.h"
 #include "chainerx/native/math/simd/math_incomplete.h"
 #include "chainerx/native/math/simd/math_normal.h"

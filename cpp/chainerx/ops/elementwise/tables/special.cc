@@ -9,6 +9,7 @@
 #include "chainerx/ops/elementwise/tables/arithmetic.h"
 #include "chainerx/ops/elementwise/tables/explog.h"
 #include "chainerx/ops/elementwise/tables/logic.h"
+#include "chainerx/ops/elementwise/tables/special_gradients.h"
 #include "chainerx/ops/elementwise/tables/trigonometric.h"
 #include "chainerx/ops/elementwise/where.h"
 #include "chainerx/ops/reduce/reduce_output.h"
@@ -16,71 +17,6 @@
 
 namespace chainerx {
 namespace {
-
-constexpr double kHalfSqrtPi = 0.88622692545275801365;
-constexpr double kSqrtHalf = 0.70710678118654752440;
-// The density of the normal distribution at 0, 1 / sqrt(2 pi).
-constexpr double kNormalPeak = 0.39894228040143267794;
-
-// Stands for a gradient that is not available; without it the gradient would silently be zero.
-Array Refuse(const Array& gy, const char* operand, const char* order = "") {
-    throw ChainerxError{operand,    " has no ",     order, "gradient, and one of shape ",
-                        gy.shape(), " is asked for"};
-}
-
-// x1 / x2, and 0 where both are 0.
-Array ZeroRatio(const Array& x1, const Array& x2) {
-    const Array is_zero = LogicalAnd(x1 == 0, x2 == 0);
-    return x1 / Where(is_zero, 1, x2);
-}
-Array ZeroRatio(const Scalar& x1, const Array& x2) {
-    return ZeroRatio(internal::ArrayBeside(x2, x1), x2);
-}
-
-// y ((a - 1) / x - 1), the derivative of the density y. At 0 its first term is another density: the
-// quotient and its derivatives are undefined there.
-Array GammaDensityBend(const Array& a, const Array& x, const Array& y) {
-    const Array at_zero = LogicalAnd(x == 0, a >= 1);
-    const Array is_more = LogicalAnd(at_zero, a > 1);
-    const Array other = GammaDensity(Where(is_more, a - 1, 1), Where(at_zero, x, 0));
-    return Where(at_zero, Where(is_more, other, 0) - y, y * ((a - 1) / Where(at_zero, 1, x) - 1));
-}
-Array GammaDensityBend(const Scalar& a, const Array& x, const Array& y) {
-    return GammaDensityBend(internal::ArrayBeside(x, a), x, y);
-}
-
-// y ((a - 1) / x - (b - 1) / (1 - x)), with the same care at both ends of the range.
-Array BetaDensityBend(const Array& a, const Array& b, const Array& x, const Array& y) {
-    const Array at_zero = LogicalAnd(x == 0, a >= 1);
-    const Array at_one = LogicalAnd(x == 1, b >= 1);
-    const Array is_more = LogicalAnd(at_zero, a > 1);
-    const Array is_less = LogicalAnd(at_one, b > 1);
-    const Array scale = a + b - 1;
-    const Array first = scale * BetaDensity(Where(is_more, a - 1, 1), b, Where(at_zero, x, 0));
-    const Array last = scale * BetaDensity(a, Where(is_less, b - 1, 1), Where(at_one, x, 1));
-    const Array rise = Where(at_zero, 0, (a - 1) / Where(at_zero, 1, x));
-    const Array fall = Where(at_one, 0, (b - 1) / Where(at_one, 1, 1 - x));
-    return y * (rise - fall) + Where(is_more, first, 0) - Where(is_less, last, 0);
-}
-Array BetaDensityBend(const Scalar& a, const Array& b, const Array& x, const Array& y) {
-    return BetaDensityBend(internal::ArrayBeside(x, a), b, x, y);
-}
-Array BetaDensityBend(const Array& a, const Scalar& b, const Array& x, const Array& y) {
-    return BetaDensityBend(a, internal::ArrayBeside(x, b), x, y);
-}
-Array BetaDensityBend(const Scalar& a, const Scalar& b, const Array& x, const Array& y) {
-    return BetaDensityBend(internal::ArrayBeside(x, a), internal::ArrayBeside(x, b), x, y);
-}
-
-// Overloads for numbers in the place of arrays.
-[[maybe_unused]] Scalar Log(const Scalar& x) { return std::log(x.To<double>()); }
-[[maybe_unused]] Scalar Log1p(const Scalar& x) { return std::log1p(x.To<double>()); }
-[[maybe_unused]] Scalar Digamma(const Scalar& x) {
-    double y;
-    internal::ArrayToHost("digamma", Digamma(Full(Shape{}, x, Dtype::kFloat64)), Dtype::kFloat64,
-                          &y);
-    return y;
-}
 
 // From here on Stirling's formula holds with the remainder below.
 constexpr double kStirling = 10;

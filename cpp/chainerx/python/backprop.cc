@@ -24,24 +24,27 @@ std::optional<double> ToLossScale(const char* op, PyObject* o) {
     return Given(o) ? std::optional<double>{ToDouble(op, "loss_scale", o)} : std::nullopt;
 }
 
-#define CX_ARGS_BACKWARD                                                                  \
-    "    backprop_id (BackpropId): The graph; None is the default one of the context.\n"  \
-    "    enable_double_backprop (bool): Whether to record what is computed, so that the " \
-    "gradients can be\n        differentiated. The graph stays; otherwise it is released.\n"
-#define CX_ARG_LOSS_SCALE                                                                     \
-    "    loss_scale (float): The gradients that the outputs lack are this instead of 1, and " \
-    "results are\n        divided by it.\n"
+#define CX_ARGS_BACKWARD                                                                    \
+    "    backprop_id (BackpropId): The graph; None means the default one of the context.\n" \
+    "    enable_double_backprop (bool): Whether to record what is computed, so that the "   \
+    "gradients can be\n"                                                                    \
+    "        differentiated. The graph stays; otherwise it is released.\n"
+#define CX_ARG_LOSS_SCALE                                                                        \
+    "    loss_scale (float): Initial gradient of outputs that have none, instead of 1; results " \
+    "are\n"                                                                                      \
+    "        divided by it.\n"
 
 CX_ROUTINE(
     backward,
     "outputs: ExistingArray | Sequence[ExistingArray], backprop_id: BackpropId | None = None, "
     "enable_double_backprop: bool = False, loss_scale: float | None = None) -> None",
-    "Backpropagates from arrays to all that they were computed from.\n\n"
+    "Backpropagates from arrays to everything that they were computed from.\n\n"
     "The gradients of leaves with ``require_grad()`` are added to what they have.\n\n"
     "Args:\n"
-    "    outputs (ndarray or list of ndarrays): Where to start, from their ``grad``, or "
-    "ones if unset.\n" CX_ARGS_BACKWARD CX_ARG_LOSS_SCALE
-    "Raises:\n    GradientError: If a gradient does not fit its array. All is as before.") {
+    "    outputs (ndarray or list of ndarrays): Where to start: from their ``grad``, or from ones "
+    "where it is unset.\n" CX_ARGS_BACKWARD CX_ARG_LOSS_SCALE
+    "Raises:\n"
+    "    GradientError: If a gradient does not fit its array; all gradients are then as before.") {
     const std::vector<Array> ys = OneOrMore("backward", "outputs", a[0]);
     Backward(Refs(ys), ToId("backward", a[1]), ToTwice(a[2]), ToLossScale("backward", a[3]));
     Py_RETURN_NONE;
@@ -62,26 +65,28 @@ std::vector<std::optional<Array>> ToGradOutputs(PyObject* o) {
     return gys;
 }
 
-CX_ROUTINE(grad,
-           "outputs: ExistingArray | Sequence[ExistingArray], inputs: ExistingArray | "
-           "Sequence[ExistingArray], "
-           "backprop_id: BackpropId | None = None, enable_double_backprop: bool = False, "
-           "set_grad: bool = False, retain_grad: bool = False, "
-           "grad_outputs: Sequence[ExistingArray | None] | None = None, "
-           "loss_scale: float | None = None) -> list[Any]",
-           "The gradients of some arrays by others, without touching any ``grad``.\n\n"
-           "Args:\n"
-           "    outputs (ndarray or list of ndarrays): What is differentiated; their sum, weighted "
-           "by\n        ``grad_outputs``.\n"
-           "    inputs (ndarray or list of ndarrays): By what.\n" CX_ARGS_BACKWARD
-           "    set_grad (bool): Whether to set the ``grad`` of the inputs, too.\n"
-           "    retain_grad (bool): Whether to set that of all arrays between, too.\n"
-           "    grad_outputs (list of ndarrays): One per output; None, or nothing at all, is "
-           "ones.\n" CX_ARG_LOSS_SCALE
-           "Returns:\n"
-           "    list: One gradient per input, of its shape and dtype; None if no output depends on "
-           "it.\n        Differentiable with ``enable_double_backprop``.\n"
-           "Raises:\n    GradientError: If ``grad_outputs`` do not fit the outputs.") {
+CX_ROUTINE(
+    grad,
+    "outputs: ExistingArray | Sequence[ExistingArray], inputs: ExistingArray | "
+    "Sequence[ExistingArray], "
+    "backprop_id: BackpropId | None = None, enable_double_backprop: bool = False, "
+    "set_grad: bool = False, retain_grad: bool = False, "
+    "grad_outputs: Sequence[ExistingArray | None] | None = None, "
+    "loss_scale: float | None = None) -> list[Any]",
+    "Gradients of outputs with respect to inputs; no ``grad`` is changed.\n\n"
+    "Args:\n"
+    "    outputs (ndarray or list of ndarrays): The arrays to differentiate: their sum, weighted\n"
+    "        by ``grad_outputs``.\n"
+    "    inputs (ndarray or list of ndarrays): The arrays to differentiate with respect "
+    "to.\n" CX_ARGS_BACKWARD
+    "    set_grad (bool): Whether to set the ``grad`` of the inputs as well.\n"
+    "    retain_grad (bool): Whether to set the ``grad`` of all arrays in between as well.\n"
+    "    grad_outputs (list of ndarrays): One per output; None, for one or for all, means "
+    "ones.\n" CX_ARG_LOSS_SCALE
+    "Returns:\n"
+    "    list: One gradient per input, of its shape and dtype; None if no output depends on "
+    "it.\n        Differentiable with ``enable_double_backprop``.\n"
+    "Raises:\n    GradientError: If ``grad_outputs`` do not fit the outputs.") {
     const std::vector<Array> ys = OneOrMore("grad", "outputs", a[0]);
     const std::vector<Array> xs = OneOrMore("grad", "inputs", a[1]);
     const std::vector<std::optional<Array>> gxs =
@@ -118,12 +123,13 @@ std::vector<Array> ToEps(const char* op, PyObject* eps, const std::vector<Array>
     return out;
 }
 
-#define CX_ARGS_CHECK                                                                         \
-    "    atol, rtol (float): How far gradients may be from differences, ``atol + rtol * "     \
-    "|difference|``.\n"                                                                       \
-    "    backprop_id (BackpropId): The graph; None is the default one of the context.\n"      \
-    "Raises:\n    GradientCheckError: If one is farther away; names input, element and both " \
-    "values.\n    ChainerxError: If no input has ``require_grad()``."
+#define CX_ARGS_CHECK                                                                              \
+    "    atol, rtol (float): Tolerance: gradients may be off by ``atol + rtol * |difference|``.\n" \
+    "    backprop_id (BackpropId): The graph; None means the default one of the context.\n"        \
+    "Raises:\n"                                                                                    \
+    "    GradientCheckError: If one is off by more; names the input, the element and both "        \
+    "values.\n"                                                                                    \
+    "    ChainerxError: If no input has ``require_grad()``."
 
 CX_ROUTINE(check_backward,
            "func: Callable[[list[ndarray]], ndarray | Sequence[ndarray]], "
@@ -131,13 +137,14 @@ CX_ROUTINE(check_backward,
            "Sequence[ExistingArray], "
            "eps: float | Sequence[ndarray], atol: float = 1e-5, rtol: float = 1e-4, "
            "backprop_id: BackpropId | None = None) -> None",
-           "Compares the gradients of a function with differences of its results.\n\n"
+           "Compares the gradients of a function with finite differences of its results.\n\n"
            "Args:\n"
            "    func (callable): From a list of arrays to an array or several.\n"
-           "    inputs (list of ndarrays): Where. Those with ``require_grad()`` are checked; "
-           "others, such as\n        integers, are passed on.\n"
+           "    inputs (list of ndarrays): The point. Those with ``require_grad()`` are checked; "
+           "others, such\n"
+           "        as integers, are passed on.\n"
            "    grad_outputs (list of ndarrays): Weights of the results.\n"
-           "    eps (float or list of ndarrays): How far to go from the inputs.\n" CX_ARGS_CHECK) {
+           "    eps (float or list of ndarrays): Step of the differences.\n" CX_ARGS_CHECK) {
     constexpr const char* kOp = "check_backward";
     const std::vector<Array> xs = OneOrMore(kOp, "inputs", a[1]);
     CheckBackward(ToFunction(kOp, a[0]), xs, OneOrMore(kOp, "grad_outputs", a[2]),
@@ -153,15 +160,14 @@ CX_ROUTINE(
     "Sequence[ExistingArray], "
     "grad_grad_inputs: ExistingArray | Sequence[ExistingArray], eps: float | Sequence[ndarray], "
     "atol: float = 1e-5, rtol: float = 1e-4, backprop_id: BackpropId | None = None) -> None",
-    "Compares the second gradients of a function with differences of its first ones.\n\n"
+    "Compares the second gradients of a function with finite differences of its first ones.\n\n"
     "Args:\n"
     "    func (callable): From a list of arrays to an array or several.\n"
-    "    inputs (list of ndarrays): Where. Second gradients are checked by those with "
-    "``require_grad()``.\n"
-    "    grad_outputs (list of ndarrays): Weights of the results; second gradients are "
-    "checked by\n        those with ``require_grad()``, too.\n"
+    "    inputs (list of ndarrays): The point. Those with ``require_grad()`` are checked.\n"
+    "    grad_outputs (list of ndarrays): Weights of the results; those with ``require_grad()``\n"
+    "        are checked, too.\n"
     "    grad_grad_inputs (list of ndarrays): Weights of the first gradients.\n"
-    "    eps (float or list of ndarrays): How far to go from the inputs, and from the "
+    "    eps (float or list of ndarrays): Step of the differences, for inputs and "
     "grad_outputs.\n" CX_ARGS_CHECK) {
     constexpr const char* kOp = "check_double_backward";
     const std::vector<Array> xs = OneOrMore(kOp, "inputs", a[1]);

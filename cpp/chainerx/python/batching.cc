@@ -159,8 +159,9 @@ void InitBatching(PyObject* module) {
             }
             return found;
         },
-        "For chainerx.func: the functions that compute element by element.\n\n"
-        "Returns:\n    list of tuple: Kind, as calls report it, and name.");
+        "The functions that compute element by element; for chainerx.func.\n\n"
+        "Returns:\n"
+        "    list of tuple: The kind that calls report, and the name.");
     m.def(
         "_set_batching",
         [](nb::handle batched, nb::handle call, nb::handle draw, nb::handle at) {
@@ -170,10 +171,10 @@ void InitBatching(PyObject* module) {
             g_at = Py_NewRef(at.ptr());
         },
         nb::arg("batched"), nb::arg("call"), nb::arg("draw"), nb::arg("at"),
-        "For chainerx.func: the class of batches, and what is called with them.");
+        "Sets the class of batches, and the function that is called with them; for chainerx.func.");
     m.def(
         "_count_vmaps", [](int change) { g_live_vmaps += change; }, nb::arg("change"),
-        "For chainerx.func: that a vmap has begun, or ended.");
+        "Says that a vmap has begun, or ended; for chainerx.func.");
 }
 
 }  // namespace chainerx::python

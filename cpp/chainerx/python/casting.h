@@ -6,10 +6,11 @@
 #include "chainerx/core/array.h"
 #include "chainerx/python/bind.h"
 
-#define CX_CASTING_ARG                                                                             \
-    "    casting (str): What ``dtype`` and ``out`` may do to values: 'same_kind' refuses a lower " \
-    "kind, 'safe'\n        whatever could lose some, 'no' and 'equiv' all changes, 'unsafe' "      \
-    "nothing.\n"
+#define CX_CASTING_ARG                                                                        \
+    "    casting (str): The casts that ``dtype`` and ``out`` may cause: 'same_kind' refuses " \
+    "those to a lower\n"                                                                      \
+    "        kind, 'safe' those that could lose information, 'no' and 'equiv' all, 'unsafe' " \
+    "none.\n"
 
 namespace chainerx::python {
 

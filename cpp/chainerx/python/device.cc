@@ -80,9 +80,10 @@ class PyContextScope {
 };
 
 void BindContext(nb::module_& m) {
-    nb::class_<Context>(
-        m, "Context",
-        "Context()\n--\n\nOwns backends and backprop ids. Lives as long as the process.")
+    nb::class_<Context>(m, "Context",
+                        "Context()\n"
+                        "--\n\n"
+                        "Owner of backends and backprop ids; it lives as long as the process.")
         // Never freed, since arrays refer to its devices: the object holds a reference to itself.
         .def("__init__",
              [](nb::pointer_and_handle<Context> self) {
@@ -104,11 +105,13 @@ void BindContext(nb::module_& m) {
             "Raises:\n    BackendError: If there is no such backend.\n"
             "    IndexError: If the backend has no such device.")
         .def("make_backprop_id", &Context::MakeBackpropId, nb::arg("backprop_name"),
-             "A new id, to be released. See chainerx.backprop_scope(), which does both.\n\n"
-             "Raises:\n    ChainerxError: If all ids are in use.")
+             "Creates an id, which must be released. chainerx.backprop_scope() does both.\n\n"
+             "Raises:\n"
+             "    ChainerxError: If all ids are in use.")
         .def("release_backprop_id", &Context::ReleaseBackpropId, nb::arg("backprop_id"),
-             "Ends the graph of an id; nothing is recorded for it any more.\n\n"
-             "Raises:\n    ChainerxError: If it is the default id, or released.")
+             "Releases an id: its graph ends, and nothing is recorded for it any more.\n\n"
+             "Raises:\n"
+             "    ChainerxError: If it is the default id, or already released.")
         .def("_check_valid_backprop_id", &Context::CheckValidBackpropId, nb::arg("backprop_id"));
     nb::class_<PyContextScope>(m, "ContextScope", "See chainerx.context_scope().")
         .def("__reduce__", &RefuseCopies)
@@ -122,20 +125,27 @@ void BindContext(nb::module_& m) {
         .def("__exit__", [](PyContextScope& s, nb::args) { s.Exit(); });
     m.def(
         "context_scope", [](Context& c) { return new PyContextScope{c}; }, nb::arg("context"),
-        "A block, entered by ``with``, in which a context is the default of this thread.\n\n"
-        "Args:\n    context (Context): Which.\n"
-        "Returns:\n    ContextScope: A context manager; can be entered again, and inside others.");
+        "Context manager that makes a context the default of this thread.\n\n"
+        "Args:\n"
+        "    context (Context): The context.\n"
+        "Returns:\n"
+        "    ContextScope: The context manager; it is reentrant and can be nested.");
     m.def("get_default_context", &GetDefaultContext, nb::rv_policy::reference,
-          "The default context of this thread; the global one, if none was set.\n\n"
-          "Returns:\n    Context: Of devices that are named, and of new graphs.\n"
-          "Raises:\n    ContextError: If there is neither.");
+          "The default context of this thread, or the global one if none was set.\n\n"
+          "Returns:\n"
+          "    Context: It resolves the names of devices and owns new graphs.\n"
+          "Raises:\n"
+          "    ContextError: If neither is set.");
     m.def("set_default_context", &SetDefaultContext, nb::arg("context").none(),
-          "Sets the default context of this thread, and with it the default device anew.\n\n"
-          "Args:\n    context (Context): None goes back to the global one.");
+          "Sets the default context of this thread, and resets the default device.\n\n"
+          "Args:\n"
+          "    context (Context): None means the global one.");
     m.def("get_global_default_context", &GetGlobalDefaultContext, nb::rv_policy::reference,
           "The default context of threads that have set none.\n\n"
-          "Returns:\n    Context: At first the one that the process starts with.\n"
-          "Raises:\n    ContextError: If it was set to None.");
+          "Returns:\n"
+          "    Context: Initially the one that the process starts with.\n"
+          "Raises:\n"
+          "    ContextError: If it was set to None.");
     m.def("set_global_default_context", &SetGlobalDefaultContext, nb::arg("context").none(),
           "Sets the default context of threads that have set none.\n\n"
           "Args:\n    context (Context): None leaves such threads without one.");
@@ -143,28 +153,33 @@ void BindContext(nb::module_& m) {
 
 void BindDevice(nb::module_& m) {
     nb::class_<Backend>(m, "Backend",
-                        "A kind of devices, with its kernels. See chainerx.get_backend().")
+                        "A kind of device with its kernels. See chainerx.get_backend().")
         .def("__reduce__",
              [](const Backend& b) {
                  return nb::make_tuple(nb::module_::import_("chainerx").attr("_recover_backend"),
                                        nb::make_tuple(b.name()));
              })
-        .def_prop_ro("name", &Backend::name, "Such as 'native'.")
-        .def_prop_ro("context", &Backend::context, nb::rv_policy::reference, "Its owner.")
+        .def_prop_ro("name", &Backend::name, "Name, such as 'native'.")
+        .def_prop_ro("context", &Backend::context, nb::rv_policy::reference,
+                     "The context that owns it.")
         .def("get_device", &Backend::GetDevice, nb::rv_policy::reference, nb::arg("index") = 0,
-             "The device of an index.\n\nRaises:\n    IndexError: If there is none.")
-        .def("get_device_count", &Backend::GetDeviceCount, "How many devices there are.");
+             "The device with an index.\n\n"
+             "Raises:\n"
+             "    IndexError: If there is none.")
+        .def("get_device_count", &Backend::GetDeviceCount, "The number of devices.");
     nb::class_<Device>(m, "Device",
-                       "What owns the memory of arrays and computes on them. Devices are compared "
-                       "by identity, and "
-                       "pickled by name.\nSee chainerx.get_device().")
-        .def_prop_ro("name", &Device::name, "Such as 'native:0': of the backend, and the index.")
-        .def_prop_ro("index", &Device::index, "Its number in the backend.")
-        .def_prop_ro("backend", &Device::backend, nb::rv_policy::reference, "Its owner.")
-        .def_prop_ro("context", &Device::context, nb::rv_policy::reference, "That of the backend.")
+                       "The owner of the memory of arrays, which computes on them. Devices are "
+                       "compared by identity and pickled by name.\n"
+                       "See chainerx.get_device().")
+        .def_prop_ro("name", &Device::name, "Backend and index, such as 'native:0'.")
+        .def_prop_ro("index", &Device::index, "Index in the backend.")
+        .def_prop_ro("backend", &Device::backend, nb::rv_policy::reference,
+                     "The backend that owns it.")
+        .def_prop_ro("context", &Device::context, nb::rv_policy::reference,
+                     "The context that owns the backend.")
         .def(
             "synchronize", [](Device& d) { d.Synchronize(); },
-            "Waits until all that was started on the device is done.")
+            "Waits until all work that was started on the device is done.")
         .def("__repr__", &Device::name)
         .def("__reduce__", [](const Device& d) {
             return nb::make_tuple(nb::module_::import_("chainerx").attr("_recover_device"),
@@ -198,15 +213,19 @@ void BindDevice(nb::module_& m) {
           "A device by name.\n\n"
           "Args:\n"
           "    device (str or Device): 'native:1', 'native' (the first one), a device itself, or "
-          "None: the default\n        device. With an index, the name of the backend.\n"
-          "    index (int): Of the device in the backend.\n"
-          "Returns:\n    Device: The same object each time.\n"
-          "Raises:\n    BackendError: If there is no such backend.\n"
+          "None: the default\n"
+          "        device. If an index is given, the name of the backend.\n"
+          "    index (int): Index of the device in the backend.\n"
+          "Returns:\n"
+          "    Device: The same object each time.\n"
+          "Raises:\n"
+          "    BackendError: If there is no such backend.\n"
           "    IndexError: If the backend has no such device.\n"
-          "    DeviceError: If the name can't be read.");
+          "    DeviceError: If the name can't be parsed.");
     m.def("get_default_device", &GetDefaultDevice, nb::rv_policy::reference,
-          "The device of this thread on which arrays are made, unless another one is given.\n\n"
-          "Returns:\n    Device: At first native:0.");
+          "The device on which this thread creates arrays unless another one is given.\n\n"
+          "Returns:\n"
+          "    Device: Initially native:0.");
     m.def(
         "set_default_device",
         [](nb::handle d) {
@@ -215,39 +234,52 @@ void BindDevice(nb::module_& m) {
         },
         nb::arg("device"), nb::sig("def set_default_device(device: str | Device) -> None"),
         "Sets the default device of this thread.\n\n"
-        "Args:\n    device (str or Device): Which.\n"
-        "Raises:\n    ContextError: If it is of another context than the default one.");
+        "Args:\n"
+        "    device (str or Device): The device.\n"
+        "Raises:\n"
+        "    ContextError: If it is of another context than the default one.");
     m.def("memory_stats", &MemoryStatsOf, nb::arg("device") = nb::none(),
           nb::sig("def memory_stats(device: str | Device | None = None) -> dict[str, int | None]"),
-          "How much memory of a device is in use, and was at most.\n\n"
-          "Args:\n    device (str or Device): Which; None is the default device.\n"
-          "Returns:\n    dict: ``in_use``, bytes of blocks for arrays and workspaces, and "
-          "``peak_in_use``, the most since the\n    program began or "
-          "``reset_peak_memory_stats``; ``workspace`` and ``peak_workspace``, the part in which "
-          "kernels\n    work; ``allocations``, how many arrays own a block (views share one); "
-          "``cached``, bytes that are kept\n    for reuse, and ``limit``, the most that are kept, "
-          "None without one: these two are shared by all native devices.\n"
-          "Raises:\n    NotImplementedError: If the device does not count its memory.\n"
-          "Note:\n    Memory of others that arrays lie in (NumPy, DLPack) is not counted. Peaks "
-          "may miss 64 KiB of\n    small arrays in each thread.");
+          "Memory of a device that is in use, and its peak.\n\n"
+          "Args:\n"
+          "    device (str or Device): The device; None means the default device.\n"
+          "Returns:\n"
+          "    dict: ``in_use``, bytes of arrays and workspaces, and ``peak_in_use``, its maximum "
+          "since the start\n"
+          "    of the process or ``reset_peak_memory_stats``; ``workspace`` and "
+          "``peak_workspace``, the part that is\n"
+          "    workspace of kernels; ``allocations``, the number of arrays that own memory (views "
+          "share it); ``cached``,\n"
+          "    freed bytes kept for reuse, and ``limit``, their maximum or None. All native "
+          "devices share these two.\n"
+          "Raises:\n"
+          "    NotImplementedError: If the device does not count its memory.\n"
+          "Note:\n"
+          "    Memory that arrays borrow (NumPy, DLPack) is not counted. Peaks may miss 64 KiB of "
+          "small\n"
+          "    arrays per thread.");
     m.def(
         "reset_peak_memory_stats",
         [](nb::handle device) { ResetPeakMemoryStats(ToDevice(device.ptr())); },
         nb::arg("device") = nb::none(),
         nb::sig("def reset_peak_memory_stats(device: str | Device | None = None) -> None"),
-        "Lets the peaks of memory_stats() begin anew, at what is in use now.\n\n"
-        "Args:\n    device (str or Device): Which; None is the default device.\n"
-        "Raises:\n    NotImplementedError: If the device does not count its memory.");
+        "Resets the peaks of memory_stats() to the current values.\n\n"
+        "Args:\n"
+        "    device (str or Device): The device; None means the default device.\n"
+        "Raises:\n"
+        "    NotImplementedError: If the device does not count its memory.");
     m.def(
         "using_device", [](nb::handle d, nb::handle i) { return new PyDeviceScope{Resolve(d, i)}; },
         nb::arg("device"), nb::arg("index") = nb::none(),
         nb::sig("def using_device(device: str | Device, index: int | None = None) -> DeviceScope"),
-        "A block, entered by ``with``, in which a device is the default of this thread.\n\n"
+        "Context manager that makes a device the default of this thread.\n\n"
         "Args:\n"
         "    device (str or Device): As for get_device().\n"
         "    index (int): As for get_device().\n"
-        "Returns:\n    DeviceScope: A context manager; can be entered again, and inside others.\n"
-        "Raises:\n    BackendError: If there is no such backend.\n"
+        "Returns:\n"
+        "    DeviceScope: The context manager; it is reentrant and can be nested.\n"
+        "Raises:\n"
+        "    BackendError: If there is no such backend.\n"
         "    IndexError: If the backend has no such device.");
 }
 

@@ -20,24 +20,25 @@
 #define CX_OUT_OPTION ", out: ndarray | None = None, *, where: ArrayLike = True"
 #define CX_OPTIONS CX_OUT_OPTION ", dtype: DtypeLike | None = None"
 
-#define CX_OUT_ARG                                                                                 \
-    "    out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of " \
-    "dtype.\n        Neither it nor an operand may then be part of a graph.\n"
-#define CX_WHERE_ARG                                                                          \
-    "    where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it " \
-    "there are "                                                                              \
-    "zeros.\n"
-#define CX_DTYPE_ARG "    dtype: In which to compute; by default the promoted one.\n"
+#define CX_OUT_ARG                                                                              \
+    "    out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no " \
+    "lower kind;\n"                                                                             \
+    "        neither it nor an operand may be part of a graph.\n"
+#define CX_WHERE_ARG                                                                               \
+    "    where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, " \
+    "and is 0 if\n"                                                                                \
+    "        not given.\n"
+#define CX_DTYPE_ARG "    dtype: To compute in; by default the promoted dtype.\n"
 // Appended to the docstrings of the operands.
 #define CX_OUT_ARGS CX_OUT_ARG CX_WHERE_ARG
 #define CX_OPTION_ARGS CX_OUT_ARGS CX_DTYPE_ARG
 
 // For routines whose result has its own shape.
 #define CX_RESULT_OUT "out: ndarray | None = None"
-#define CX_RESULT_OUT_ARG                                                                      \
-    "    out (ndarray): Written to and returned: of the shape of the result, and of no lower " \
-    "kind "                                                                                    \
-    "of dtype.\n        Neither it nor ``a`` may then be part of a graph.\n"
+#define CX_RESULT_OUT_ARG                                                                        \
+    "    out (ndarray): Written to and returned. It has the shape of the result and a dtype of " \
+    "no lower\n"                                                                                 \
+    "        kind; neither it nor ``a`` may be part of a graph.\n"
 
 namespace chainerx::python {
 

@@ -8,9 +8,11 @@
 #include "chainerx/python/ndarray/ndarray.h"
 
 #define CX_ARGS_X "\n\nArgs:\n    x (ndarray): Any shape, "
-#define CX_ARGS_X1_X2                                                 \
-    "\n\nArgs:\n    x1 (ndarray or scalar): Broadcast with ``x2``.\n" \
-    "    x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.\n"
+#define CX_ARGS_X1_X2                                      \
+    "\n\n"                                                 \
+    "Args:\n"                                              \
+    "    x1 (ndarray or scalar): Broadcast with ``x2``.\n" \
+    "    x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.\n"
 #define CX_GRADIENT " Differentiable, any order.\n"
 #define CX_NO_GRADIENT " Not differentiable.\n"
 #define CX_SAME "Returns:\n    ndarray: Shape and dtype of ``x``."

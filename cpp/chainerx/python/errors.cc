@@ -66,9 +66,9 @@ void SetError(PyObject* cls, const char* message, const char* op) {
 }  // namespace
 
 void InitErrors(PyObject* module) {
-    g_base = NewClass(module, "ChainerxError", PyExc_Exception,
-                      "Base of the errors that chainerx has classes of its own for.");
-    g_ContextError = MakeClass(module, "ContextError", "Objects of different contexts meet.");
+    g_base =
+        NewClass(module, "ChainerxError", PyExc_Exception, "Base class of chainerx's own errors.");
+    g_ContextError = MakeClass(module, "ContextError", "Objects of different contexts are mixed.");
     g_BackendError =
         MakeClass(module, "BackendError", "There is no such backend, or it can't be loaded.");
     g_DeviceError = MakeClass(module, "DeviceError",
@@ -80,18 +80,17 @@ void InitErrors(PyObject* module) {
         module, "AxisError",
         nanobind::make_tuple(nanobind::handle{g_DimensionError}, nanobind::handle{PyExc_IndexError})
             .ptr(),
-        "An axis is not there.");
+        "An axis does not exist.");
     g_DtypeError = MakeClass(module, "DtypeError", "An operation is not defined for a dtype.",
                              PyExc_TypeError);
     g_OverflowError = MakeClass(module, "OverflowError", "A number is beyond the range of a dtype.",
                                 PyExc_OverflowError, PyExc_ValueError);
-    g_NotFoundError =
-        MakeClass(module, "NotFoundError", "What was asked for by name is not there.");
-    g_NotImplementedError =
-        MakeClass(module, "NotImplementedError", "A device or a routine lacks what was asked for.",
-                  PyExc_NotImplementedError);
-    g_GradientError =
-        MakeClass(module, "GradientError", "A gradient does not fit its array, or can't be had.");
+    g_NotFoundError = MakeClass(module, "NotFoundError", "The requested name does not exist.");
+    g_NotImplementedError = MakeClass(module, "NotImplementedError",
+                                      "A device or a routine does not implement the request.",
+                                      PyExc_NotImplementedError);
+    g_GradientError = MakeClass(module, "GradientError",
+                                "A gradient does not fit its array, or can't be computed.");
     g_GradientCheckError =
         MakeClass(module, "GradientCheckError", "Numerical and computed gradients differ.",
                   PyExc_AssertionError);

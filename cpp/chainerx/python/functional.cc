@@ -100,8 +100,8 @@ int VisitCheckpoint(internal::Node* node, visitproc visit, void* arg) {
 void InitFunctional(PyObject* module) {
     auto core = nb::borrow<nb::module_>(module);
     nb::module_ m =
-        core.def_submodule("functional", "Derivatives of functions, of lists of arrays.");
-    nb::class_<Pullback>(m, "Pullback", "A function at a point, and its derivative backward.")
+        core.def_submodule("functional", "Derivatives of functions of lists of arrays.");
+    nb::class_<Pullback>(m, "Pullback", "A function at a point with its reverse-mode derivative.")
         .def("__reduce__", &RefuseCopies)
         .def(
             "__init__",
@@ -116,8 +116,10 @@ void InitFunctional(PyObject* module) {
             [](const Pullback& p, const nb::list& cotangents) {
                 return ToList(p(ToDirections("vjp", cotangents)));
             },
-            nb::arg("cotangents"), "One gradient per argument; None among cotangents is zero.");
-    nb::class_<Pushforward>(m, "Pushforward", "A function at a point, and its derivative forward.")
+            nb::arg("cotangents"),
+            "Returns one gradient per argument; None among cotangents means zero.");
+    nb::class_<Pushforward>(m, "Pushforward",
+                            "A function at a point with its forward-mode derivative.")
         .def("__reduce__", &RefuseCopies)
         .def(
             "__init__",
@@ -132,25 +134,26 @@ void InitFunctional(PyObject* module) {
             [](const Pushforward& p, const nb::list& tangents) {
                 return ToList(p(ToDirections("jvp", tangents)));
             },
-            nb::arg("tangents"), "One change per result; None among tangents is zero.");
-    nb::class_<SameDraws>(m, "SameDraws", "Calls functions with the random numbers of the first.")
+            nb::arg("tangents"), "Returns one tangent per result; None among tangents means zero.");
+    nb::class_<SameDraws>(m, "SameDraws",
+                          "Replays the random numbers of the first call in later calls.")
         .def("__reduce__", &RefuseCopies)
         .def(nb::init<>())
         .def("__call__", &SameDraws::operator(), nb::arg("f"),
-             "f(). From generators that the first call drew from, the same numbers.");
+             "Calls f(); generators that the first call drew from give the same numbers again.");
     m.def(
         "is_repeated", [] { return random::DrawScope::Repeats(); },
-        "Whether a function runs again, for its derivatives.");
+        "Whether a function runs again for its derivatives.");
     m.def(
         "moves", [](const Array& x) { return random::DrawScope::Moves(x); }, nb::arg("x"),
-        "Whether a function is to move an array: not if it has done so at its first call.");
+        "Whether a function should update a running array: not if its first call has done so.");
     m.def(
         "as_at_first", [](const Array& x) { return random::DrawScope::AsAtFirst(x); }, nb::arg("x"),
-        "What the array was at the first call, of a function that runs again; else what it is.");
+        "The array as of the first call if a function runs again, else the array itself.");
     m.def(
         "checkpoint",
         [](nb::handle f, const nb::list& inputs) { return ToList(CallCheckpoint(f, inputs)); },
-        nb::arg("f"), nb::arg("inputs"), "f(inputs), which backward computes again.");
+        nb::arg("f"), nb::arg("inputs"), "Calls f(inputs), and recomputes it in backward.");
 }
 
 }  // namespace chainerx::python

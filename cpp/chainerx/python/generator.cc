@@ -100,47 +100,58 @@ PyObject* Repr(PyObject* self) {
     }
 }
 
-CX_DRAW(get_state, ") -> tuple[int, int]",
-        "The state of a random number generator.\n\n"
-        "Returns:\n    tuple of int: The seed and the number of draws since: what "
-        ":func:`set_state` takes.") {
+CX_DRAW(
+    get_state, ") -> tuple[int, int]",
+    "The state of the default random number generator.\n\n"
+    "Returns:\n"
+    "    tuple of int: The seed and the number of draws since, as :func:`set_state` takes them.") {
     return FromState(GeneratorOf(self).GetState());
 }
 
 CX_DRAW(set_state, "state: tuple[int, int]) -> None",
-        "Goes back to a state of a random number generator.\n\n"
-        "Args:\n    state (tuple of int): What :func:`get_state` returned.\n"
-        "Raises:\n    TypeError: If it is no tuple of two integers.\n"
+        "Restores a state of the default random number generator.\n\n"
+        "Args:\n"
+        "    state (tuple of int): What :func:`get_state` returned.\n"
+        "Raises:\n"
+        "    TypeError: If it is not a tuple of two integers.\n"
         "    ValueError: If one is not in 0 to 2**64 - 1.") {
     GeneratorOf(self).SetState(ToState("set_state", a[0]));
     Py_RETURN_NONE;
 }
 
 CX_RANDOM(seed, "seed: int | None = None) -> None",
-          "Starts the default random number generator anew.\n\n"
-          "Args:\n    seed (int): 0 to 2**64 - 1; None takes the entropy of the system.\n"
-          "Raises:\n    ValueError: If it is out of range.\n"
-          "Note:\n    The same seed gives the same numbers on any number of threads.") {
+          "Seeds the default random number generator.\n\n"
+          "Args:\n"
+          "    seed (int): 0 to 2**64 - 1; None takes entropy from the system.\n"
+          "Raises:\n"
+          "    ValueError: If it is out of range.\n"
+          "Note:\n"
+          "    The same seed gives the same numbers on any number of threads.") {
     random::Generator::Default().SetState({ToSeed("seed", a[0]), 0});
     Py_RETURN_NONE;
 }
 
 CX_RANDOM(default_rng, "seed: int | Generator | None = None) -> Generator",
-          "A random number generator.\n\n"
-          "Args:\n    seed: 0 to 2**64 - 1; None takes the entropy of the system; a Generator is "
-          "returned as it is.\n"
-          "Returns:\n    Generator: With the numbers that :func:`seed` would give the default "
-          "one.\n"
-          "Raises:\n    ValueError: If the seed is out of range.") {
+          "Creates a random number generator.\n\n"
+          "Args:\n"
+          "    seed: 0 to 2**64 - 1; None takes entropy from the system; a Generator is returned "
+          "as it is.\n"
+          "Returns:\n"
+          "    Generator: It gives the numbers that the default one gives after :func:`seed`.\n"
+          "Raises:\n"
+          "    ValueError: If the seed is out of range.") {
     if (Given(a[0]) && Py_TYPE(a[0]) == g_generator_type) return Py_NewRef(a[0]);
     return Alloc(g_generator_type, random::Generator{ToSeed("default_rng", a[0])});
 }
 
 CX_GENERATOR(spawn, "n_children: int) -> list[Generator]",
              "New generators, independent of this one and of each other.\n\n"
-             "Args:\n    n_children (int): How many.\n"
-             "Returns:\n    list of Generator: Their seeds are one draw of this one.\n"
-             "Raises:\n    ValueError: If it is negative.") {
+             "Args:\n"
+             "    n_children (int): The number of generators.\n"
+             "Returns:\n"
+             "    list of Generator: Their seeds come from one draw of this one.\n"
+             "Raises:\n"
+             "    ValueError: If it is negative.") {
     const auto children = Of(self).Spawn(ToInt("spawn", "n_children", a[0]));
     Ref list = Check(PyList_New(static_cast<Py_ssize_t>(children.size())));
     for (size_t i = 0; i < children.size(); ++i) {
@@ -151,7 +162,7 @@ CX_GENERATOR(spawn, "n_children: int) -> list[Generator]",
 }
 
 CX_GENERATOR(__reduce__, ") -> tuple[Any, ...]",
-             "Pickles the state; what is made of it goes on from there on its own.") {
+             "Pickles the state; the copy continues from it independently.") {
     const Ref module = Check(PyImport_ImportModule("chainerx"));
     const Ref recover = Check(PyObject_GetAttrString(module.get(), "_recover_generator"));
     return Py_BuildValue("O(N)", recover.get(), FromState(Of(self).GetState()));
@@ -159,9 +170,9 @@ CX_GENERATOR(__reduce__, ") -> tuple[Any, ...]",
 
 PyGetSetDef g_getset[] = {
     {"state", &GetState, &SetState,
-     "The seed and the number of draws since, as a tuple; can be set.", nullptr},
+     "The seed and the number of draws since, as a tuple; it can be set.", nullptr},
     {"bit_generator", [](PyObject* self, void*) { return Py_NewRef(self); }, nullptr,
-     "The generator itself, for rng.bit_generator.state.", nullptr},
+     "The generator itself, so that ``rng.bit_generator.state`` works.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyMethodDef* Methods() {
@@ -238,19 +249,17 @@ void InitGenerator(PyObject* module) {
         {Py_tp_getset, g_getset},
         {Py_tp_doc,
          const_cast<char*>(
-             "Generator(seed=None)\n--\n\n"
+             "Generator(seed=None)\n"
+             "--\n\n"
              "A random number generator: Philox4x32-10 (Salmon et al., SC 2011), on any device.\n\n"
-             "Its methods are the functions of chainerx.random, which use a generator of the "
-             "process.\n\n"
+             "Its methods are the functions of chainerx.random, which use a global generator.\n\n"
              "Args:\n"
-             "    seed (int): 0 to 2**64 - 1; None takes the entropy of the system.\n"
+             "    seed (int): 0 to 2**64 - 1; None takes entropy from the system.\n"
              "Note:\n"
-             "    Each draw is a function of the seed and of how many draws came before, whatever "
-             "they "
-             "were: the same on any device and number of threads.\n"
-             "    Threads may draw from one generator, then in no fixed order; a forked child has "
-             "a "
-             "copy, with the same numbers.")},
+             "    Each draw depends only on the seed and the number of previous draws, not on the "
+             "device or the number of threads.\n"
+             "    Threads may share a generator, in no fixed order; a forked child has a copy, "
+             "with the same numbers.")},
         {0, nullptr}};
     PyType_Spec spec = {"chainerx.random.Generator", sizeof(PyGenerator), 0,
                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, slots};

@@ -29,22 +29,22 @@ void InitGenerator(PyObject* module);
 #define CX_DRAW_SIGNATURE                                             \
     "size: ShapeLike | None = None, dtype: DtypeLike | None = None, " \
     "device: DeviceLike | None = None) -> ndarray"
-#define CX_DRAW_ARGS                                                                             \
-    "    size: Shape; None is that of the parameters, broadcast.\n"                              \
-    "    dtype: A real float dtype; None is that of parameters that are arrays of floats, else " \
-    "float64.\n"                                                                                 \
+#define CX_DRAW_ARGS                                                                            \
+    "    size: Shape; None means that of the parameters, broadcast.\n"                          \
+    "    dtype: A real float dtype; None means that of float array parameters, else float64.\n" \
     "    device: Default: that of the parameters, else the default device.\n"
 // The same for distributions that can draw into a given array, as NumPy's.
 #define CX_DRAW_OUT_SIGNATURE                                         \
     "size: ShapeLike | None = None, dtype: DtypeLike | None = None, " \
     "device: DeviceLike | None = None, out: ndarray | None = None) -> ndarray"
-#define CX_DRAW_OUT_ARGS                                                                    \
-    CX_DRAW_ARGS                                                                            \
-    "    out (ndarray): Written to and returned; what is given of ``size``, ``dtype`` and " \
-    "``device``\n        must be its own. It may not be part of a graph.\n"
-#define CX_COUNT_ARGS                                               \
-    "    size: Shape; None is that of the parameters, broadcast.\n" \
-    "    dtype: An integer or real float dtype; None is int64.\n"   \
+#define CX_DRAW_OUT_ARGS                                                                     \
+    CX_DRAW_ARGS                                                                             \
+    "    out (ndarray): Written to and returned; it must not be part of a graph. ``size``, " \
+    "``dtype`` and\n"                                                                        \
+    "        ``device``, if given, must be its own.\n"
+#define CX_COUNT_ARGS                                                  \
+    "    size: Shape; None means that of the parameters, broadcast.\n" \
+    "    dtype: An integer or real float dtype; None is int64.\n"      \
     "    device: Default: that of the parameters, else the default device.\n"
 #define CX_PARAMETER "float or ndarray"
 

@@ -36,27 +36,30 @@ internal::Slot* HookedPlaceOf(const internal::ArrayBody* body) {
     return internal::HasHooksOfItsOwn(*body->slot) ? body->slot : nullptr;
 }
 
-CX_METHOD(register_hook,
-          "hook: Callable[[ndarray], ndarray | None], backprop_id: BackpropId | None = None) "
-          "-> HookHandle",
-          "Has a function called with the gradient of this array, whenever backward has it.\n\n"
-          "Args:\n"
-          "    hook (callable): Gets the gradient, all of it, and returns None or another one, of "
-          "the same\n        shape, dtype and device, which goes on in its place. May not write to "
-          "it. With\n        ``loss_scale``, gradients are scaled.\n"
-          "    backprop_id (BackpropId): The graph. None is the default one of the context; inside "
-          "of a\n        function that `chainerx.func` differentiates, the graph of that.\n"
-          "Returns:\n"
-          "    HookHandle: Its ``remove()`` ends it. Hooks are called in the order of their "
-          "registration.\n"
-          "Raises:\n"
-          "    ChainerxError: If the array is not in the graph.\n"
-          "    GradientError: In backward, if the hook has written to the gradient, or what it "
-          "returned\n        does not fit. Then, and if it raises, graph and gradients are as "
-          "before.\n"
-          "Note:\n"
-          "    A hook may refer to the array. One that refers to what is computed from it keeps "
-          "both alive\n    until ``remove()``.") {
+CX_METHOD(
+    register_hook,
+    "hook: Callable[[ndarray], ndarray | None], backprop_id: BackpropId | None = None) "
+    "-> HookHandle",
+    "Registers a function that backward calls with the gradient of this array.\n\n"
+    "Args:\n"
+    "    hook (callable): It gets the complete gradient and returns None, or a replacement of the "
+    "same\n"
+    "        shape, dtype and device. It must not write to the gradient. With ``loss_scale``,\n"
+    "        gradients are scaled.\n"
+    "    backprop_id (BackpropId): The graph. None means the default one of the context, or inside "
+    "a\n"
+    "        function that `chainerx.func` differentiates, that function's graph.\n"
+    "Returns:\n"
+    "    HookHandle: Its ``remove()`` removes the hook. Hooks are called in the order of "
+    "registration.\n"
+    "Raises:\n"
+    "    ChainerxError: If the array is not in the graph.\n"
+    "    GradientError: In backward, if the hook has written to the gradient, or its result does\n"
+    "        not fit. Then, and if the hook raises, graph and gradients are as before.\n"
+    "Note:\n"
+    "    A hook may refer to the array. One that refers to arrays computed from it keeps both "
+    "alive\n"
+    "    until ``remove()``.") {
     if (!PyCallable_Check(a[0])) {
         throw TypeError{"register_hook: hook must be callable, got ", Py_TYPE(a[0])->tp_name};
     }
@@ -89,10 +92,10 @@ void ClearGradHooks(const internal::ArrayBody* body) {
 
 void InitGradHooks(PyObject* module) {
     auto core = nb::borrow<nb::module_>(module);
-    nb::class_<GradHookHandle>(core, "HookHandle", "What ndarray.register_hook() returns.")
+    nb::class_<GradHookHandle>(core, "HookHandle", "Result of ndarray.register_hook().")
         .def("__reduce__", &RefuseCopies)
         .def("remove", &GradHookHandle::Remove,
-             "Ends the hook, and forgets its function. Again does nothing.");
+             "Removes the hook and drops its function; further calls do nothing.");
 }
 
 }  // namespace chainerx::python

@@ -22,7 +22,7 @@ namespace {
 const Array& ArrayArg(const char* op, nb::handle x) { return ToArray(op, "x", x.ptr()); }
 
 CX_METHOD(_is_chained, "backprop_id: BackpropId | None = None) -> bool",
-          "Whether a recorded operation made the array.") {
+          "Whether the array is the output of a recorded operation.") {
     return PyBool_FromLong(IsChained(Self(self), ToId("_is_chained", a[0])));
 }
 
@@ -61,47 +61,51 @@ std::optional<Array> Forward(const GraphNode& node, const std::vector<Array>& x,
 void InitGraph(PyObject* module) {
     auto core = nb::borrow<nb::module_>(module);
     nb::module_ m = core.def_submodule("graph", "The recorded graph as data.");
-    nb::class_<GraphNode>(m, "Node", "One recorded operation; keeps it alive.")
+    nb::class_<GraphNode>(m, "Node", "A recorded operation; this object keeps it alive.")
         .def("__reduce__", &RefuseCopies)
-        .def_prop_ro("name", &GraphNode::name, "Of the operation.")
+        .def_prop_ro("name", &GraphNode::name, "The name of the operation.")
         .def_prop_ro("rank", &GraphNode::rank, "Length of the longest path to a leaf.")
         .def_prop_ro("sequence", &GraphNode::sequence,
-                     "Greater than that of every node it depends on.")
+                     "Greater than the rank of every node that it depends on.")
         .def_prop_ro("backprop_ids", &GraphNode::backprop_ids,
-                     "The ids whose backward has not run yet.")
+                     "The backprop ids whose backward has not run yet.")
         .def_prop_ro("inputs", &GraphNode::inputs,
-                     "A Value per input; None where it was in no recorded graph, or released.")
-        .def_prop_ro("outputs", &GraphNode::outputs, "A Value per output.")
+                     "One Value per input; None where the input is in no graph, or released.")
+        .def_prop_ro("outputs", &GraphNode::outputs, "One Value per output.")
         .def_prop_ro(
             "kernel",
             [](const GraphNode& n) {
                 return n.op().kernel != nullptr ? std::optional{n.op().kernel->name} : std::nullopt;
             },
             "The name of the kernel that computes it; None for views and compositions.")
-        .def_prop_ro(
-            "attributes", &Attributes,
-            nb::for_getter(nb::sig("def attributes(self) -> dict[str, float]")),
-            "The numbers that the operation was called with besides its inputs, by the "
-            "names that\nthe kernel has for them, where they are recorded and not released.")
+        .def_prop_ro("attributes", &Attributes,
+                     nb::for_getter(nb::sig("def attributes(self) -> dict[str, float]")),
+                     "The options of the call besides its inputs, by the kernel's names, where "
+                     "they are recorded\n"
+                     "and not released.")
         .def_prop_ro(
             "batching",
             [](const GraphNode& n) {
                 constexpr const char* kNames[] = {"unknown", "elementwise", "axes", "shape"};
                 return kNames[static_cast<int>(n.op().batching)];
             },
-            "How it applies to a batch of its inputs along axis 0.\n\n"
-            "'elementwise': as it is; 'axes': with arguments that are axes one higher; 'shape': "
-            "with "
-            "the batch in\nfront of the shape that is an argument; or 'unknown'.")
+            "How the operation extends to a batch of inputs along axis 0.\n\n"
+            "'elementwise': unchanged; 'axes': with axis arguments increased by one; 'shape': with "
+            "the batch\n"
+            "size prepended to its shape argument; or 'unknown'.")
         .def_prop_ro(
             "has_forward_derivative", [](const GraphNode& n) { return n.op().forward != nullptr; },
             "Whether forward_derivative() can be called.")
         .def("forward_derivative", &Forward, nb::arg("x"), nb::arg("y"), nb::arg("tangents"),
-             "The change of y = op(*x) for small changes of the inputs.\n\n"
-             "Args:\n    x (list of ndarray): The inputs.\n    y (ndarray): The output.\n"
-             "    tangents (list of ndarray or None): The change of each input; None for none.\n\n"
-             "Returns:\n    ndarray or None: Of the shape of y; None where y does not change.")
-        .def("unchain", &GraphNode::Unchain, "Cuts the operation from its inputs.")
+             "Forward-mode derivative: the tangent of y = op(*x).\n\n"
+             "Args:\n"
+             "    x (list of ndarray): The inputs.\n"
+             "    y (ndarray): The output.\n"
+             "    tangents (list of ndarray or None): The tangent of each input; None means "
+             "zero.\n\n"
+             "Returns:\n"
+             "    ndarray or None: The tangent of y; None means zero.")
+        .def("unchain", &GraphNode::Unchain, "Detaches the operation from its inputs.")
         .def("__eq__",
              [](const GraphNode& n, nb::handle o) {
                  return nb::isinstance<GraphNode>(o) && n == nb::cast<const GraphNode&>(o);
@@ -110,22 +114,25 @@ void InitGraph(PyObject* module) {
         .def("__repr__", [](const GraphNode& n) {
             return nb::str("<{} #{}, rank {}>").format(n.name(), n.sequence(), n.rank());
         });
-    nb::class_<GraphValue>(m, "Value", "The place of an array in the graphs; keeps it alive.")
+    nb::class_<GraphValue>(m, "Value",
+                           "The entry of an array in the graphs; this object keeps it alive.")
         .def("__reduce__", &RefuseCopies)
         .def_prop_ro(
             "shape", [](const GraphValue& v) { return nb::steal(FromShape(v.shape())); },
-            nb::for_getter(nb::sig("def shape(self) -> tuple[int, ...]")), "Of the array.")
+            nb::for_getter(nb::sig("def shape(self) -> tuple[int, ...]")),
+            "The shape of the array.")
         .def_prop_ro(
             "dtype", [](const GraphValue& v) { return nb::steal(FromDtype(v.dtype())); },
-            nb::for_getter(nb::sig("def dtype(self) -> numpy.dtype")), "Of the array.")
+            nb::for_getter(nb::sig("def dtype(self) -> numpy.dtype")), "The dtype of the array.")
         .def_prop_ro(
             "device", [](const GraphValue& v) { return nb::steal(FromDevice(v.device())); },
-            nb::for_getter(nb::sig("def device(self) -> Device")), "Of the array.")
-        .def_prop_ro("backprop_ids", &GraphValue::backprop_ids, "The graphs that it is part of.")
-        .def_prop_ro("creator", &GraphValue::creator, "The Node that made it; None for a leaf.")
+            nb::for_getter(nb::sig("def device(self) -> Device")), "The device of the array.")
+        .def_prop_ro("backprop_ids", &GraphValue::backprop_ids,
+                     "The backprop ids of the graphs that it is part of.")
+        .def_prop_ro("creator", &GraphValue::creator, "The Node that created it; None for a leaf.")
         .def_prop_ro("output_index", &GraphValue::output_index,
-                     "Its place among the outputs of its creator.")
-        .def_prop_ro("array", &GraphValue::array, "The ndarray; None if nobody holds it.")
+                     "Its index among the outputs of its creator.")
+        .def_prop_ro("array", &GraphValue::array, "The ndarray; None if it is gone.")
         .def("__eq__",
              [](const GraphValue& v, nb::handle o) {
                  return nb::isinstance<GraphValue>(o) && v == nb::cast<const GraphValue&>(o);
@@ -140,9 +147,9 @@ void InitGraph(PyObject* module) {
     m.def(
         "value", [](nb::handle x) { return GetGraphValue(ArrayArg("graph.value", x)); },
         nb::arg("x"), nb::sig("def value(x: ndarray) -> Value | None"),
-        "The place of an array in the graphs.\n\n"
+        "The entry of an array in the graphs.\n\n"
         "Args:\n"
-        "    x (ndarray): Which.\n"
+        "    x (ndarray): The array.\n"
         "Returns:\n"
         "    Value: None if it is in no graph.");
     m.def(
@@ -152,17 +159,17 @@ void InitGraph(PyObject* module) {
             return v ? v->creator() : std::nullopt;
         },
         nb::arg("x"), nb::sig("def creator(x: ndarray) -> Node | None"),
-        "The operation that made an array.\n\n"
+        "The operation that created an array.\n\n"
         "Args:\n"
-        "    x (ndarray): Which.\n"
+        "    x (ndarray): The array.\n"
         "Returns:\n"
         "    Node: None if it is a leaf or in no graph.");
     m.def(
         "unchain", [](nb::handle x) { Unchain(ArrayArg("graph.unchain", x)); }, nb::arg("x"),
         nb::sig("def unchain(x: ndarray) -> None"),
-        "Makes the array a leaf: backward ends at it.\n\n"
+        "Makes the array a leaf, so that backward ends at it.\n\n"
         "Args:\n"
-        "    x (ndarray): Which.");
+        "    x (ndarray): The array.");
     m.def(
         "dump",
         [](nb::handle x, nb::handle id) {
@@ -174,8 +181,8 @@ void InitGraph(PyObject* module) {
         nb::sig("def dump(x: ndarray, backprop_id: BackpropId | None = None) -> str"),
         "The operations that an array depends on, as text.\n\n"
         "Args:\n"
-        "    x (ndarray): Which.\n"
-        "    backprop_id (BackpropId): The graph; None is the default one of the context.\n"
+        "    x (ndarray): The array.\n"
+        "    backprop_id (BackpropId): The graph; None means the default one of the context.\n"
         "Returns:\n"
         "    str: One line each.");
 }

@@ -99,37 +99,38 @@ void InitKernels(PyObject* module) {
     auto core = nb::borrow<nb::module_>(module);
     nb::module_ m = core.def_submodule("kernels", "The list of kernels, and hooks on their calls.");
     m.def("table", &Table,
-          "Every kernel.\n\n"
+          "All kernels.\n\n"
           "Returns:\n"
-          "    list of tuple: Name, family, operands as (role, C++ type, name), and the hash of "
-          "the signature.");
+          "    list of tuple: Name, family, operands as (role, C++ type, name), and hash of the "
+          "signature.");
     m.def("algorithms", &Algorithms,
-          "The kernels that have several algorithms.\n\n"
+          "The kernels that have a choice of algorithms.\n\n"
           "Returns:\n"
-          "    dict: The names of their algorithms, in order of preference, by the kernel.");
+          "    dict: From kernels to the names of their algorithms, in order of preference.");
     m.def(
         "force_algorithm",
         [](const std::string& kernel, const std::optional<std::string>& name) {
             return AlgorithmChoice::Find(kernel).Force(name);
         },
         nb::arg("kernel"), nb::arg("name").none(),
-        "Forces an algorithm in this thread. chainerx.testing.force_algorithm is for users.\n\n"
+        "Forces an algorithm in this thread. Users call chainerx.testing.force_algorithm.\n\n"
         "Args:\n"
-        "    kernel (str): The kernel, of those of ``algorithms()``.\n"
+        "    kernel (str): One of the kernels of ``algorithms()``.\n"
         "    name (str): The algorithm; None ends it.\n"
         "Returns:\n"
-        "    str: The name that was forced before, or None.");
-    nb::class_<KernelHook>(m, "Hook", "Code around every call of a kernel.")
+        "    str: The previously forced name, or None.");
+    nb::class_<KernelHook>(m, "Hook", "A hook around every call of a kernel.")
         .def(
             "install", [](std::shared_ptr<KernelHook> hook) { InstallKernelHook(std::move(hook)); },
-            "From now on it runs, for all devices and threads.")
+            "Installs the hook for all devices and threads.")
         .def(
             "remove", [](const KernelHook& hook) { return RemoveKernelHook(&hook); },
             "False if it is not installed.");
     nb::class_<KernelProfiler, KernelHook>(
         m, "Profiler",
-        "Profiler(synchronize=False, trace_limit=0)\n--\n\n"
-        "Counts and times the calls of kernels. chainerx.profile() is for users.")
+        "Profiler(synchronize=False, trace_limit=0)\n"
+        "--\n\n"
+        "Counts and times the calls of kernels. Users call chainerx.profile().")
         .def(
             "__init__",
             [](KernelProfiler* self, bool synchronize, int64_t trace_limit) {
@@ -138,12 +139,12 @@ void InitKernels(PyObject* module) {
             nb::arg("synchronize") = false, nb::arg("trace_limit") = 0)
         .def(
             "install", [](const std::shared_ptr<KernelProfiler>& p) { KernelProfiler::Start(p); },
-            "From now on it counts, until it is removed as often.")
+            "Installs the profiler; it counts until it is removed as often.")
         .def("remove", &KernelProfiler::Stop, "False if it is not installed.")
         .def(
             "rows", [](const KernelProfiler& p) { return ToList(p.rows()); },
-            "For each kind of calls: kernel, family, device, operands as (name, dtype, shape), "
-            "calls, seconds, seconds without the kernels that it called, bytes, most bytes in use.")
+            "One row per call signature: kernel, family, device, operands as (name, dtype, shape), "
+            "calls, seconds, seconds without nested kernels, bytes, peak bytes in use.")
         .def(
             "threads",
             [](const KernelProfiler& p) {
@@ -156,11 +157,10 @@ void InitKernels(PyObject* module) {
                 }
                 return threads;
             },
-            "For each thread: process and thread as the system numbers them, rows, and the calls "
-            "that were kept, as four numbers of 64 bits each: nanoseconds of their start and "
-            "duration, bytes, row.")
-        .def_prop_ro("dropped", &KernelProfiler::dropped, "Calls that were not kept.")
-        .def("reset", &KernelProfiler::Reset, "Forgets what was counted.");
+            "One entry per thread: process id, thread id, rows, and the kept calls as four 64-bit "
+            "numbers each: start and duration in nanoseconds, bytes, row.")
+        .def_prop_ro("dropped", &KernelProfiler::dropped, "The number of calls that were not kept.")
+        .def("reset", &KernelProfiler::Reset, "Resets all counters.");
     nb::class_<KernelValidator, KernelHook>(m, "Validator",
                                             "Validator()\n--\n\nChecks the operands of each call.")
         .def(nb::init<>());

@@ -5,9 +5,10 @@
 #include "chainerx/python/convert.h"
 #include "chainerx/python/elementwise.h"
 
-#define CX_PRODUCT_OUT_ARG                                                                     \
-    "    out (ndarray): Written to and returned: of the shape of the result, and of no lower " \
-    "kind of dtype.\n        Neither it nor an operand may then be part of a graph.\n"
+#define CX_PRODUCT_OUT_ARG                                                                       \
+    "    out (ndarray): Written to and returned. It has the shape of the result and a dtype of " \
+    "no lower\n"                                                                                 \
+    "        kind; neither it nor an operand may be part of a graph.\n"
 #define CX_PRODUCT_ARGS CX_PRODUCT_OUT_ARG CX_DTYPE_ARG
 
 namespace chainerx::python {

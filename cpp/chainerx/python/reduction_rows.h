@@ -42,31 +42,31 @@
     CX_MEAN_PARAMETERS ", ddof: float = 0, correction: float = 0, mean: ndarray | None = None"
 #define CX_TRUTH_PARAMETERS CX_AXES ", *, " CX_RESULT_OUT ", " CX_MASK
 
-#define CX_AXES_ARGS                                   \
-    "\n    axis: An axis, several, or None for all.\n" \
+#define CX_AXES_ARGS                                  \
+    "\n"                                              \
+    "    axis: One axis, several, or None for all.\n" \
     "    keepdims (bool): Keep reduced axes with length 1.\n"
 #define CX_REDUCTION_DTYPE_ARG \
     "    dtype: To compute in, and of the result; that of ``out`` if there is one.\n"
-#define CX_MEAN_DTYPE_ARG "    dtype: To compute in, and of the result: a float or complex dtype.\n"
-#define CX_MASK_ARG                                                                             \
-    "    where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do " \
-    "not "                                                                                      \
-    "count.\n"
-#define CX_TOTAL_ARGS                                                                           \
-    CX_AXES_ARGS CX_REDUCTION_DTYPE_ARG CX_RESULT_OUT_ARG                                       \
-        "    initial (scalar): What the total begins with; of no higher kind than the result, " \
-        "which "                                                                                \
-        "keeps its dtype.\n" CX_MASK_ARG
-#define CX_EXTREME_ARGS                                                                  \
-    CX_AXES_ARGS CX_RESULT_OUT_ARG                                                       \
-        "    initial (scalar): One more to choose from, of no higher kind; needed with " \
+#define CX_MEAN_DTYPE_ARG "    dtype: To compute in, and of the result; float or complex.\n"
+#define CX_MASK_ARG                                                                                \
+    "    where (ndarray or list): A mask of bool, broadcast to ``a``: elements where it is False " \
+    "do not count.\n"
+#define CX_TOTAL_ARGS                                                                             \
+    CX_AXES_ARGS CX_REDUCTION_DTYPE_ARG CX_RESULT_OUT_ARG                                         \
+        "    initial (scalar): Initial value, of no higher kind than the result, whose dtype it " \
+        "does not change.\n" CX_MASK_ARG
+#define CX_EXTREME_ARGS                                                               \
+    CX_AXES_ARGS CX_RESULT_OUT_ARG                                                    \
+        "    initial (scalar): One more candidate, of no higher kind; required with " \
         "``where``.\n" CX_MASK_ARG
 #define CX_MEAN_ARGS CX_AXES_ARGS CX_MEAN_DTYPE_ARG CX_RESULT_OUT_ARG CX_MASK_ARG
-#define CX_SPREAD_ARGS                                                                   \
-    CX_MEAN_ARGS                                                                         \
-    "    ddof (float): What is taken off the number of elements, by which is divided.\n" \
-    "    correction (float): The same by the name of the array API standard.\n"          \
-    "    mean (ndarray): The mean, if it is known; with the reduced axes.\n"
+#define CX_SPREAD_ARGS                                                                           \
+    CX_MEAN_ARGS                                                                                 \
+    "    ddof (float): Delta degrees of freedom: subtracted from the number of elements in the " \
+    "divisor.\n"                                                                                 \
+    "    correction (float): Alias of ``ddof``, from the array API standard.\n"                  \
+    "    mean (ndarray): The mean, if it is known, with the reduced axes kept.\n"
 #define CX_TRUTH_ARGS CX_AXES_ARGS CX_RESULT_OUT_ARG CX_MASK_ARG
 
 namespace chainerx::python {

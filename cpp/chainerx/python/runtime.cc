@@ -90,14 +90,15 @@ nb::dict MemoryInfo() {
 void InitRuntime(PyObject* module) {
     auto m = nb::borrow<nb::module_>(module);
     m.def("get_memory_info", &MemoryInfo, nb::sig("def get_memory_info() -> dict[str, int]"),
-          "Bytes of large blocks of host memory.\n\n"
-          "Returns:\n    dict: 'in_use', 'cached' for reuse, and the 'limit' of what is kept.");
+          "Statistics of large blocks of host memory, in bytes.\n\n"
+          "Returns:\n"
+          "    dict: 'in_use', 'cached' for reuse, and the 'limit' of the cache.");
     m.def("set_memory_cache_limit", &SetCacheLimit, nb::arg("nbytes"),
           "Sets how many bytes of freed host memory are kept for reuse.\n\n"
           "Args:\n    nbytes (int): 0 keeps nothing.\n"
           "Raises:\n    ValueError: If it is negative.");
     m.def("free_memory_cache", &ReleaseCachedMemory,
-          "Gives the host memory that is kept for reuse back to the system.");
+          "Returns the host memory that is kept for reuse to the system.");
     m.def("_signatures", &Signatures);
     m.def("_attribute_types", [] { return nb::steal<nb::dict>(AttributeTypes()); });
     m.def("_set_leak_tracking", &SetLeakTracking, nb::arg("enabled"));

@@ -147,60 +147,66 @@ PyObject* Owned(T* o) {
     return nb::cast(o, nb::rv_policy::take_ownership).release().ptr();
 }
 
-#define CX_ARGS_SCOPE                                                                       \
-    "Args:\n"                                                                               \
-    "    x (Context, BackpropId or list of BackpropIds): Which graphs; None is all of the " \
-    "default context.\n"                                                                    \
-    "    context (Context), backprop_id (BackpropId), backprop_ids (list of BackpropIds): " \
-    "The same by\n        kind, in the place of ``x``.\n"
+#define CX_ARGS_SCOPE                                                                           \
+    "Args:\n"                                                                                   \
+    "    x (Context, BackpropId or list of BackpropIds): The graphs; None means all of the "    \
+    "default context.\n"                                                                        \
+    "    context (Context), backprop_id (BackpropId), backprop_ids (list of BackpropIds): The " \
+    "same by\n"                                                                                 \
+    "        type, instead of ``x``.\n"
 #define CX_SIGNATURE_SCOPE                                              \
     "x: Context | BackpropId | Sequence[BackpropId] | None = None, *, " \
     "context: Context | None = None, backprop_id: BackpropId | None = None, "
-#define CX_RAISES_SCOPE                                                                            \
-    "Raises:\n    TypeError: If two of the arguments were given.\n    ChainerxError: If an id is " \
-    "released."
+#define CX_RAISES_SCOPE                                    \
+    "Raises:\n"                                            \
+    "    TypeError: If two of the arguments were given.\n" \
+    "    ChainerxError: If an id has been released."
 
 CX_ROUTINE(no_backprop_mode,
            CX_SIGNATURE_SCOPE "backprop_ids: Sequence[BackpropId] | None = None) -> NoBackpropMode",
-           "A block, entered by ``with``, in which this thread records no graph.\n\n" CX_ARGS_SCOPE
-           "Returns:\n    NoBackpropMode: A context manager; can be entered again, and inside "
-           "others. The innermost one counts.\n" CX_RAISES_SCOPE) {
+           "Context manager in which this thread records no graph.\n\n" CX_ARGS_SCOPE
+           "Returns:\n"
+           "    NoBackpropMode: The context manager; it is reentrant and can be nested. The "
+           "innermost one counts.\n" CX_RAISES_SCOPE) {
     return Owned(new NoBackpropMode{ToScope("no_backprop_mode", a)});
 }
 
 CX_ROUTINE(force_backprop_mode,
            CX_SIGNATURE_SCOPE
            "backprop_ids: Sequence[BackpropId] | None = None) -> ForceBackpropMode",
-           "A block, entered by ``with``, in which this thread records graphs, even inside "
+           "Context manager in which this thread records graphs, even inside "
            ":func:`no_backprop_mode`.\n\n" CX_ARGS_SCOPE
-           "Returns:\n    ForceBackpropMode: A context manager; can be entered again, and inside "
-           "others. The innermost one counts.\n" CX_RAISES_SCOPE) {
+           "Returns:\n"
+           "    ForceBackpropMode: The context manager; it is reentrant and can be nested. The "
+           "innermost one counts.\n" CX_RAISES_SCOPE) {
     return Owned(new ForceBackpropMode{ToScope("force_backprop_mode", a)});
 }
 
 CX_ROUTINE(is_backprop_required,
            "x: Context | BackpropId | None = None, *, context: Context | None = None, "
            "backprop_id: BackpropId | None = None) -> bool",
-           "Whether the modes of this thread let operations be recorded in a graph.\n\n"
+           "Whether this thread records operations in a graph.\n\n"
            "Args:\n"
            "    x (Context or BackpropId): The graph; a context stands for its default one, and "
-           "None for the\n        default context.\n"
-           "    context (Context), backprop_id (BackpropId): The same by kind, in the place of "
-           "``x``.\n"
-           "Returns:\n    bool: False inside :func:`no_backprop_mode`.\n" CX_RAISES_SCOPE) {
+           "None for the\n"
+           "        default context.\n"
+           "    context (Context), backprop_id (BackpropId): The same by type, instead of ``x``.\n"
+           "Returns:\n"
+           "    bool: False inside :func:`no_backprop_mode`.\n" CX_RAISES_SCOPE) {
     return PyBool_FromLong(IsRequired(a));
 }
 
 CX_ROUTINE(backprop_scope, "backprop_name: str, context: Context | None = None) -> BackpropScope",
-           "A block, entered by ``with``, that has a graph of its own.\n\n"
+           "Context manager with a graph of its own.\n\n"
            "Args:\n"
-           "    backprop_name (str): Of the id, for messages.\n"
+           "    backprop_name (str): Name of the id, for messages.\n"
            "    context (Context): Default: the default context.\n"
            "Returns:\n"
-           "    BackpropScope: A context manager that gives the :class:`BackpropId`; can be "
-           "entered once. At the\n        end the id is released, and graphs of it are gone.\n"
-           "Raises:\n    ChainerxError: When it is entered, if it was before, or if all ids are in "
-           "use.") {
+           "    BackpropScope: A context manager that yields the :class:`BackpropId`; it can be "
+           "entered once. At\n"
+           "        the end the id is released, and its graph is gone.\n"
+           "Raises:\n"
+           "    ChainerxError: On entry, if it was entered before, or if all ids are in use.") {
     constexpr const char* kOp = "backprop_scope";
     return Owned(new PyBackpropScope{std::string{ToString(kOp, "backprop_name", a[0])},
                                      ToContext(kOp, a[1])});
@@ -220,8 +226,9 @@ void InitBackprop(PyObject* module) {
     auto m = nb::borrow<nb::module_>(module);
     nb::class_<BackpropId>(m, "BackpropId", "Names one graph. See chainerx.backprop_scope().")
         .def("__reduce__", &RefuseCopies)
-        .def_prop_ro("name", &BackpropId::GetName, "As given to chainerx.backprop_scope().")
-        .def_prop_ro("context", &BackpropId::context, nb::rv_policy::reference, "Its owner.")
+        .def_prop_ro("name", &BackpropId::GetName, "The name given to chainerx.backprop_scope().")
+        .def_prop_ro("context", &BackpropId::context, nb::rv_policy::reference,
+                     "The context that owns it.")
         .def("__repr__", &BackpropId::GetName)
         .def("__eq__",
              [](const BackpropId& a, nb::handle b) {

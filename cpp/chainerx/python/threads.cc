@@ -11,11 +11,11 @@
 namespace chainerx::python {
 namespace {
 
-CX_ROUTINE(
-    get_num_threads, ") -> int",
-    "The number of threads that one operation may use on a native device.\n\n"
-    "Returns:\n"
-    "    int: At first ``$CHAINERX_NUM_THREADS``, else the CPUs that this process may run on.") {
+CX_ROUTINE(get_num_threads, ") -> int",
+           "The number of threads that one operation may use on a native device.\n\n"
+           "Returns:\n"
+           "    int: Initially ``$CHAINERX_NUM_THREADS``, else the number of CPUs that this "
+           "process may use.") {
     return PyLong_FromLong(GetNumThreads());
 }
 
@@ -29,8 +29,9 @@ CX_ROUTINE(set_num_threads, "n: int) -> None",
     Py_RETURN_NONE;
 }
 
-CX_ROUTINE(_set_openblas_path, "path: str) -> None",
-           "Where libscipy_openblas.so is; looked at when the first matrix product is computed.") {
+CX_ROUTINE(
+    _set_openblas_path, "path: str) -> None",
+    "Sets the folder of libscipy_openblas.so, which is loaded by the first matrix product.") {
     SetOpenBlasPath(std::string{ToString("_set_openblas_path", "path", a[0])}.c_str());
     Py_RETURN_NONE;
 }

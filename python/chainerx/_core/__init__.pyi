@@ -29,7 +29,7 @@ __version__: str
 
 
 class Context:
-    """Owns backends and backprop ids. Lives as long as the process."""
+    """Owner of backends and backprop ids; it lives as long as the process."""
 
     def __init__(self) -> None: ...
 
@@ -54,7 +54,7 @@ class Context:
 
     def make_backprop_id(self, backprop_name: str) -> BackpropId:
         """
-        A new id, to be released. See chainerx.backprop_scope(), which does both.
+        Creates an id, which must be released. chainerx.backprop_scope() does both.
 
         Raises:
             ChainerxError: If all ids are in use.
@@ -62,10 +62,10 @@ class Context:
 
     def release_backprop_id(self, backprop_id: BackpropId) -> None:
         """
-        Ends the graph of an id; nothing is recorded for it any more.
+        Releases an id: its graph ends, and nothing is recorded for it any more.
 
         Raises:
-            ChainerxError: If it is the default id, or released.
+            ChainerxError: If it is the default id, or already released.
         """
 
     def _check_valid_backprop_id(self, backprop_id: BackpropId) -> None: ...
@@ -81,30 +81,30 @@ class ContextScope:
 
 def context_scope(context: Context) -> ContextScope:
     """
-    A block, entered by ``with``, in which a context is the default of this thread.
+    Context manager that makes a context the default of this thread.
 
     Args:
-        context (Context): Which.
+        context (Context): The context.
     Returns:
-        ContextScope: A context manager; can be entered again, and inside others.
+        ContextScope: The context manager; it is reentrant and can be nested.
     """
 
 def get_default_context() -> Context:
     """
-    The default context of this thread; the global one, if none was set.
+    The default context of this thread, or the global one if none was set.
 
     Returns:
-        Context: Of devices that are named, and of new graphs.
+        Context: It resolves the names of devices and owns new graphs.
     Raises:
-        ContextError: If there is neither.
+        ContextError: If neither is set.
     """
 
 def set_default_context(context: Context | None) -> None:
     """
-    Sets the default context of this thread, and with it the default device anew.
+    Sets the default context of this thread, and resets the default device.
 
     Args:
-        context (Context): None goes back to the global one.
+        context (Context): None means the global one.
     """
 
 def get_global_default_context() -> Context:
@@ -112,7 +112,7 @@ def get_global_default_context() -> Context:
     The default context of threads that have set none.
 
     Returns:
-        Context: At first the one that the process starts with.
+        Context: Initially the one that the process starts with.
     Raises:
         ContextError: If it was set to None.
     """
@@ -126,53 +126,53 @@ def set_global_default_context(context: Context | None) -> None:
     """
 
 class Backend:
-    """A kind of devices, with its kernels. See chainerx.get_backend()."""
+    """A kind of device with its kernels. See chainerx.get_backend()."""
 
     def __reduce__(self) -> tuple: ...
 
     @property
     def name(self) -> str:
-        """Such as 'native'."""
+        """Name, such as 'native'."""
 
     @property
     def context(self) -> Context:
-        """Its owner."""
+        """The context that owns it."""
 
     def get_device(self, index: builtins.int = 0) -> Device:
         """
-        The device of an index.
+        The device with an index.
 
         Raises:
             IndexError: If there is none.
         """
 
     def get_device_count(self) -> builtins.int:
-        """How many devices there are."""
+        """The number of devices."""
 
 class Device:
     """
-    What owns the memory of arrays and computes on them. Devices are compared by identity, and pickled by name.
+    The owner of the memory of arrays, which computes on them. Devices are compared by identity and pickled by name.
     See chainerx.get_device().
     """
 
     @property
     def name(self) -> str:
-        """Such as 'native:0': of the backend, and the index."""
+        """Backend and index, such as 'native:0'."""
 
     @property
     def index(self) -> builtins.int:
-        """Its number in the backend."""
+        """Index in the backend."""
 
     @property
     def backend(self) -> Backend:
-        """Its owner."""
+        """The backend that owns it."""
 
     @property
     def context(self) -> Context:
-        """That of the backend."""
+        """The context that owns the backend."""
 
     def synchronize(self) -> None:
-        """Waits until all that was started on the device is done."""
+        """Waits until all work that was started on the device is done."""
 
     def __repr__(self) -> str: ...
 
@@ -209,22 +209,22 @@ def get_device(device: str | Device | None = None, index: builtins.int | None = 
 
     Args:
         device (str or Device): 'native:1', 'native' (the first one), a device itself, or None: the default
-            device. With an index, the name of the backend.
-        index (builtins.int): Of the device in the backend.
+            device. If an index is given, the name of the backend.
+        index (builtins.int): Index of the device in the backend.
     Returns:
         Device: The same object each time.
     Raises:
         BackendError: If there is no such backend.
         IndexError: If the backend has no such device.
-        DeviceError: If the name can't be read.
+        DeviceError: If the name can't be parsed.
     """
 
 def get_default_device() -> Device:
     """
-    The device of this thread on which arrays are made, unless another one is given.
+    The device on which this thread creates arrays unless another one is given.
 
     Returns:
-        Device: At first native:0.
+        Device: Initially native:0.
     """
 
 def set_default_device(device: str | Device) -> None:
@@ -232,48 +232,48 @@ def set_default_device(device: str | Device) -> None:
     Sets the default device of this thread.
 
     Args:
-        device (str or Device): Which.
+        device (str or Device): The device.
     Raises:
         ContextError: If it is of another context than the default one.
     """
 
 def memory_stats(device: str | Device | None = None) -> dict[str, builtins.int | None]:
     """
-    How much memory of a device is in use, and was at most.
+    Memory of a device that is in use, and its peak.
 
     Args:
-        device (str or Device): Which; None is the default device.
+        device (str or Device): The device; None means the default device.
     Returns:
-        dict: ``in_use``, bytes of blocks for arrays and workspaces, and ``peak_in_use``, the most since the
-        program began or ``reset_peak_memory_stats``; ``workspace`` and ``peak_workspace``, the part in which kernels
-        work; ``allocations``, how many arrays own a block (views share one); ``cached``, bytes that are kept
-        for reuse, and ``limit``, the most that are kept, None without one: these two are shared by all native devices.
+        dict: ``in_use``, bytes of arrays and workspaces, and ``peak_in_use``, its maximum since the start
+        of the process or ``reset_peak_memory_stats``; ``workspace`` and ``peak_workspace``, the part that is
+        workspace of kernels; ``allocations``, the number of arrays that own memory (views share it); ``cached``,
+        freed bytes kept for reuse, and ``limit``, their maximum or None. All native devices share these two.
     Raises:
         NotImplementedError: If the device does not count its memory.
     Note:
-        Memory of others that arrays lie in (NumPy, DLPack) is not counted. Peaks may miss 64 KiB of
-        small arrays in each thread.
+        Memory that arrays borrow (NumPy, DLPack) is not counted. Peaks may miss 64 KiB of small
+        arrays per thread.
     """
 
 def reset_peak_memory_stats(device: str | Device | None = None) -> None:
     """
-    Lets the peaks of memory_stats() begin anew, at what is in use now.
+    Resets the peaks of memory_stats() to the current values.
 
     Args:
-        device (str or Device): Which; None is the default device.
+        device (str or Device): The device; None means the default device.
     Raises:
         NotImplementedError: If the device does not count its memory.
     """
 
 def using_device(device: str | Device, index: builtins.int | None = None) -> DeviceScope:
     """
-    A block, entered by ``with``, in which a device is the default of this thread.
+    Context manager that makes a device the default of this thread.
 
     Args:
         device (str or Device): As for get_device().
         index (builtins.int): As for get_device().
     Returns:
-        DeviceScope: A context manager; can be entered again, and inside others.
+        DeviceScope: The context manager; it is reentrant and can be nested.
     Raises:
         BackendError: If there is no such backend.
         IndexError: If the backend has no such device.
@@ -286,11 +286,11 @@ class BackpropId:
 
     @property
     def name(self) -> str:
-        """As given to chainerx.backprop_scope()."""
+        """The name given to chainerx.backprop_scope()."""
 
     @property
     def context(self) -> Context:
-        """Its owner."""
+        """The context that owns it."""
 
     def __repr__(self) -> str: ...
 
@@ -333,7 +333,7 @@ class BackpropScope:
     def __exit__(self, *args) -> None: ...
 
 class _At:
-    """What x.at is: to be indexed."""
+    """The attribute x.at; it is indexed."""
 
     def __reduce__(self) -> Any: ...
 
@@ -341,9 +341,9 @@ class _At:
 
 class _AtIndex:
     """
-    Elements of an array that an index picks. The methods give a new array in which they have changed,
-    and leave the array as it is. Values are arrays, numbers or lists, of no higher kind than its dtype,
-    to which they are cast, and are broadcast. Differentiable in the array and the values, any order.
+    Elements of an array at an index. The methods return a new array in which these have changed,
+    and leave the array unchanged. Values are arrays, numbers or lists of no higher kind than the
+    dtype of the array; they are cast to it and broadcast. Differentiable in the array and the values, any order.
 
     Raises:
         DtypeError: If the values are of a higher kind than the array.
@@ -358,36 +358,38 @@ class _AtIndex:
         """x[index], a copy."""
 
     def set(self, values: object | None) -> ndarray:
-        """x[index] = values; of several for one element the last one stays."""
+        """
+        x[index] = values; the last one wins where several are for one element.
+        """
 
     def add(self, values: object | None) -> ndarray:
-        """x[index] += values; several for one element are all added."""
+        """x[index] += values; several for one element accumulate."""
 
     def subtract(self, values: object | None) -> ndarray:
-        """x[index] -= values; several for one element are all subtracted."""
+        """x[index] -= values; several for one element accumulate."""
 
     def multiply(self, values: object | None) -> ndarray:
-        """x[index] *= values; several for one element all count."""
+        """x[index] *= values; several for one element accumulate."""
 
     def mul(self, values: object | None) -> ndarray:
         """The same as multiply()."""
 
     def divide(self, values: object | None) -> ndarray:
         """
-        x[index] /= values; several for one element all count. Of integers, the result is float32.
+        x[index] /= values; several for one element accumulate. The result is float32 for integers.
         """
 
     def power(self, values: object | None) -> ndarray:
-        """x[index] **= values; several for one element all count."""
+        """x[index] **= values; several for one element accumulate."""
 
     def min(self, values: object | None) -> ndarray:
         """
-        The smaller of x[index] and all values for it; NaN if there is one. Equal ones share the gradient.
+        The minimum of x[index] and all values for it; NaN if one is NaN. Equal ones share the gradient.
         """
 
     def max(self, values: object | None) -> ndarray:
         """
-        The larger of x[index] and all values for it; NaN if there is one. Equal ones share the gradient.
+        The maximum of x[index] and all values for it; NaN if one is NaN. Equal ones share the gradient.
         """
 
     def apply(self, func: Callable) -> ndarray:
@@ -395,7 +397,7 @@ class _AtIndex:
 
 class _Flat:
     """
-    What x.flat is: the elements in C order, to be read, written to and iterated.
+    The attribute x.flat: the elements in C order, to read, write and iterate.
     """
 
     def __reduce__(self) -> Any: ...
@@ -416,33 +418,35 @@ class _Flat:
         """The array."""
 
 class HookHandle:
-    """What ndarray.register_hook() returns."""
+    """Result of ndarray.register_hook()."""
 
     def __reduce__(self) -> Any: ...
 
     def remove(self) -> None:
-        """Ends the hook, and forgets its function. Again does nothing."""
+        """Removes the hook and drops its function; further calls do nothing."""
 
 def _elementwise_bindings() -> list[tuple[builtins.int, str]]:
     """
-    For chainerx.func: the functions that compute element by element.
+    The functions that compute element by element; for chainerx.func.
 
     Returns:
-        list of tuple: Kind, as calls report it, and name.
+        list of tuple: The kind that calls report, and the name.
     """
 
 def _set_batching(batched: object, call: object, draw: object, at: object) -> None:
-    """For chainerx.func: the class of batches, and what is called with them."""
+    """
+    Sets the class of batches, and the function that is called with them; for chainerx.func.
+    """
 
 def _count_vmaps(change: builtins.int) -> None:
-    """For chainerx.func: that a vmap has begun, or ended."""
+    """Says that a vmap has begun, or ended; for chainerx.func."""
 
 def get_memory_info() -> dict[str, builtins.int]:
     """
-    Bytes of large blocks of host memory.
+    Statistics of large blocks of host memory, in bytes.
 
     Returns:
-        dict: 'in_use', 'cached' for reuse, and the 'limit' of what is kept.
+        dict: 'in_use', 'cached' for reuse, and the 'limit' of the cache.
     """
 
 def set_memory_cache_limit(nbytes: builtins.int) -> None:
@@ -456,7 +460,7 @@ def set_memory_cache_limit(nbytes: builtins.int) -> None:
     """
 
 def free_memory_cache() -> None:
-    """Gives the host memory that is kept for reuse back to the system."""
+    """Returns the host memory that is kept for reuse to the system."""
 
 def _signatures() -> list: ...
 
@@ -479,7 +483,7 @@ DtypeLike = numpy.typing.DTypeLike
 DeviceLike = str | Device
 
 class ndarray:
-    """An n-dimensional array on a device, uninitialized; chainerx.array() makes one from values."""
+    """An n-dimensional array on a device, uninitialized; chainerx.array() creates one from values."""
 
     def __init__(self, shape: ShapeLike, dtype: DtypeLike, device: DeviceLike | None = None) -> None: ...
     @property
@@ -595,13 +599,13 @@ class ndarray:
     __hash__: None  # type: ignore[assignment]
 
     def __array__(self, dtype: DtypeLike | None = None, copy: builtins.bool | None = None) -> numpy.ndarray:
-        """For numpy.asarray(): shares memory of native arrays unless `copy` or another `dtype`."""
+        """Called by numpy.asarray(): shares the memory of native arrays unless ``copy`` is set or ``dtype`` differs."""
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        """The module chainerx, for programs that are written for the array API standard.
+        """The module chainerx, for programs written for the array API standard.
 
         Raises:
-            ValueError: For a version of the standard that is not known."""
+            ValueError: For an unknown version of the standard."""
 
     def __complex__(self) -> complex:
         """The only element as a complex number."""
@@ -613,16 +617,16 @@ class ndarray:
         """A copy of the values on the same device; gradients and graph are dropped."""
 
     def __dlpack__(self, *, stream: builtins.int | None = None, max_version: tuple[builtins.int, builtins.int] | None = None, dl_device: tuple[builtins.int, builtins.int] | None = None, copy: builtins.bool | None = None) -> Any:
-        """A capsule of the DLPack protocol, by which other libraries take the array without a copy. Gradients and graph stay behind.
+        """Exports the array through the DLPack protocol, without a copy. Gradients and graph are not exported.
 
         Raises:
-            BufferError: If the array can't be shared in the way that was asked for."""
+            BufferError: If the array can't be shared as requested."""
 
     def __dlpack_device__(self) -> tuple[builtins.int, builtins.int]:
-        """The device as DLPack numbers it: (1, 0) for the CPU, (2, n) for cuda:n."""
+        """The device in DLPack's numbering: (1, 0) for the CPU, (2, n) for cuda:n."""
 
     def __format__(self, format_spec: str) -> str:
-        """Formats the element of a single-element array as a number, any array without a specification as by repr."""
+        """Formats a single-element array as a number; without a specification, any array as repr() does."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles values, dtype and device; gradients and graph are dropped."""
@@ -631,7 +635,7 @@ class ndarray:
         """The operations that the array depends on, one line each."""
 
     def _is_chained(self, backprop_id: BackpropId | None = None) -> builtins.bool:
-        """Whether a recorded operation made the array."""
+        """Whether the array is the output of a recorded operation."""
 
     def all(self, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, where: ArrayLike = True) -> ndarray:
         """See chainerx.all()."""
@@ -652,14 +656,14 @@ class ndarray:
         """See chainerx.argsort()."""
 
     def as_grad_stopped(self, backprop_ids: Sequence[BackpropId] | builtins.bool | None = None, copy: builtins.bool = False) -> ndarray:
-        """The same values outside all graphs, or outside those of `backprop_ids`. A view that shares memory unless `copy`."""
+        """The same values outside all graphs, or outside those of ``backprop_ids``. A view that shares memory unless ``copy``."""
 
     def astype(self, dtype: DtypeLike, copy: builtins.bool = True, *, casting: str = 'unsafe', order: str | None = 'K') -> ndarray:
-        """The values in another dtype. Differentiable if both dtypes are floating point or complex. Without `copy`, the array itself if nothing changes.
+        """Casts to another dtype. Differentiable if both dtypes are floating point or complex. Without ``copy``, returns the array itself if nothing changes.
 
         Raises:
-            DtypeError: If `casting` ('no', 'equiv', 'safe', 'same_kind') does not allow it.
-            ValueError: If there is no such rule."""
+            DtypeError: If ``casting`` ('no', 'equiv', 'safe', 'same_kind') does not allow it.
+            ValueError: If ``casting`` is unknown."""
 
     def backward(self, backprop_id: BackpropId | None = None, enable_double_backprop: builtins.bool = False, loss_scale: builtins.float | None = None) -> None:
         """Backpropagates from this array; see chainerx.backward()."""
@@ -668,7 +672,7 @@ class ndarray:
         """See chainerx.choose()."""
 
     def cleargrad(self, backprop_id: BackpropId | None = None) -> None:
-        """Unsets the gradient."""
+        """Clears the gradient."""
 
     def clip(self, min: ArrayLike | None = None, max: ArrayLike | None = None, out: ndarray | None = None, *, a_min: ArrayLike | None = None, a_max: ArrayLike | None = None) -> ndarray:
         """Limits the values to a range; see chainerx.clip()."""
@@ -683,7 +687,7 @@ class ndarray:
         """See chainerx.conj()."""
 
     def copy(self, order: str | None = 'C') -> ndarray:
-        """A copy, with its elements in the order 'C', 'F', 'A' or 'K'. Differentiable."""
+        """A copy, in memory order 'C', 'F', 'A' or 'K'. Differentiable."""
 
     def cumprod(self, axis: builtins.int | None = None, dtype: DtypeLike | None = None, out: ndarray | None = None) -> ndarray:
         """See chainerx.cumprod()."""
@@ -698,35 +702,35 @@ class ndarray:
         """Same as :func:`chainerx.dot`."""
 
     def fill(self, value: ArrayLike) -> None:
-        """Sets all elements to a number, or to the element of an array of no axes, in place.
+        """Sets all elements to a number, or to the element of a 0-d array, in place.
 
         Raises:
             ChainerxError: If one of the arrays is in a graph, or this one is read-only.
-            DtypeError: If a complex number does not go into the dtype.
-            OverflowError: If an integer dtype does not hold the number; fractions are cut off."""
+            DtypeError: If the number is complex and the dtype is not.
+            OverflowError: If the number is beyond an integer dtype; fractions are truncated."""
 
     def flatten(self, order: str = 'C') -> ndarray:
-        """A copy in one dimension; orders are those of chainerx.ravel(). Differentiable."""
+        """A copy in one dimension; ``order`` is as for chainerx.ravel(). Differentiable."""
 
     def get_grad(self, backprop_id: BackpropId | None = None) -> ndarray | None:
         """The gradient; None if unset.
 
         Raises:
-            ChainerxError: If no gradient is required of the array."""
+            ChainerxError: If the array does not require a gradient."""
 
     def is_backprop_required(self, backprop_id: BackpropId | AnyGraph | None = None) -> builtins.bool:
-        """Whether operations on the array are recorded now, in the graph or, with chainerx.anygraph, in any."""
+        """Whether operations on the array are currently recorded in the graph; in any graph for chainerx.anygraph."""
 
     def is_grad_required(self, backprop_id: BackpropId | None = None) -> builtins.bool:
         """Whether require_grad() was called for the graph."""
 
     def item(self, *args: builtins.int | tuple[builtins.int, ...]) -> builtins.bool | builtins.int | builtins.float | complex:
-        """An element as a Python number; without arguments, the only one.
+        """An element as a Python number; without arguments, the only element.
 
         Args:
-            *args (int): Its index on each axis, or in the flattened array; a tuple, too.
+            *args (int): Its index on each axis, also as a tuple, or in the flattened array.
         Raises:
-            DimensionError: If the array has not exactly one element, or as many axes.
+            DimensionError: If the array has not exactly one element, or another number of axes.
             IndexError: If there is no such element."""
 
     def max(self, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
@@ -757,29 +761,29 @@ class ndarray:
         """See chainerx.ravel()."""
 
     def register_hook(self, hook: Callable[[ndarray], ndarray | None], backprop_id: BackpropId | None = None) -> HookHandle:
-        """Has a function called with the gradient of this array, whenever backward has it.
+        """Registers a function that backward calls with the gradient of this array.
 
         Args:
-            hook (callable): Gets the gradient, all of it, and returns None or another one, of the same
-                shape, dtype and device, which goes on in its place. May not write to it. With
-                ``loss_scale``, gradients are scaled.
-            backprop_id (BackpropId): The graph. None is the default one of the context; inside of a
-                function that `chainerx.func` differentiates, the graph of that.
+            hook (callable): It gets the complete gradient and returns None, or a replacement of the same
+                shape, dtype and device. It must not write to the gradient. With ``loss_scale``,
+                gradients are scaled.
+            backprop_id (BackpropId): The graph. None means the default one of the context, or inside a
+                function that `chainerx.func` differentiates, that function's graph.
         Returns:
-            HookHandle: Its ``remove()`` ends it. Hooks are called in the order of their registration.
+            HookHandle: Its ``remove()`` removes the hook. Hooks are called in the order of registration.
         Raises:
             ChainerxError: If the array is not in the graph.
-            GradientError: In backward, if the hook has written to the gradient, or what it returned
-                does not fit. Then, and if it raises, graph and gradients are as before.
+            GradientError: In backward, if the hook has written to the gradient, or its result does
+                not fit. Then, and if the hook raises, graph and gradients are as before.
         Note:
-            A hook may refer to the array. One that refers to what is computed from it keeps both alive
+            A hook may refer to the array. One that refers to arrays computed from it keeps both alive
             until ``remove()``."""
 
     def repeat(self, repeats: Indices, axis: builtins.int | None = None) -> ndarray:
         """See chainerx.repeat()."""
 
     def require_grad(self, backprop_id: BackpropId | None = None) -> ndarray:
-        """Marks the array as one whose gradient is wanted, and returns it.
+        """Marks the array as requiring a gradient, and returns it.
 
         Raises:
             DtypeError: If the dtype is neither floating point nor complex."""
@@ -821,17 +825,17 @@ class ndarray:
         """See chainerx.take()."""
 
     def to_device(self, device: DeviceLike, index: builtins.int | None = None, *, stream: None = None) -> ndarray:
-        """The array on another device, given as for chainerx.get_device(); a view if it is there already. Differentiable.
+        """Copies the array to another device, given as for chainerx.get_device(); a view if it is already there. Differentiable.
 
         Args:
             device (str or Device): The device, or the name of its backend.
-            index (int): Which device of that backend.
-            stream: Of the array API standard: None, for devices order copies themselves.
+            index (int): Index of the device in the backend.
+            stream: Must be None, as devices order copies themselves; for the array API standard.
         Raises:
             ValueError: If a stream is given."""
 
     def tobytes(self, order: str = 'C') -> bytes:
-        """The elements in C order, as bytes; in Fortran order for 'F'."""
+        """The elements as bytes, in C order, or in Fortran order for 'F'."""
 
     def tolist(self) -> Any:
         """The values as nested lists of Python numbers."""
@@ -849,94 +853,94 @@ class ndarray:
         """A view of the whole array. Differentiable.
 
         Args:
-            dtype: As elements of which its bytes are seen, outside all graphs. Where their size is another one,
-                the last axis, which must be contiguous, has another length. A view of bool can't be written to.
+            dtype: Reinterprets the bytes as this dtype, outside all graphs. If the item size differs, the length
+                of the last axis, which must be contiguous, changes. A view of bool is read-only.
         Raises:
-            ValueError: If the last axis is not contiguous, or its bytes are no such elements.
+            ValueError: If the last axis is not contiguous, or its bytes do not divide into elements.
             DtypeError: If the dtype is bool, and not that of the array."""
 
 
 class UniqueAllResult(NamedTuple):
-    """What unique_all returns."""
+    """Result of unique_all."""
     values: ndarray
     indices: ndarray
     inverse_indices: ndarray
     counts: ndarray
 
 class UniqueCountsResult(NamedTuple):
-    """What unique_counts returns."""
+    """Result of unique_counts."""
     values: ndarray
     counts: ndarray
 
 class UniqueInverseResult(NamedTuple):
-    """What unique_inverse returns."""
+    """Result of unique_inverse."""
     values: ndarray
     inverse_indices: ndarray
 
 def _argmax_crf1d(cost: ArrayLike, xs: list[ndarray]) -> list[ndarray]:
-    """The score of the best label sequences, followed by the labels, step by step."""
+    """The score of the best label sequences, followed by their labels, computed step by step."""
 
 def _batch_norm(x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, running_mean: ndarray | None, running_var: ndarray | None, eps: builtins.float, decay: builtins.float, axis: Axis) -> tuple[ndarray, ndarray, ndarray]:
-    """Same as :func:`batch_norm`, and the mean and ``1 / sqrt(var + eps)``, for chainer."""
+    """Same as :func:`batch_norm`, but also returns the mean and ``1 / sqrt(var + eps)``; for chainer."""
 
 def _connectionist_temporal_classification(x: ArrayLike, t: ArrayLike, input_length: ArrayLike, label_length: ArrayLike, blank_symbol: builtins.int) -> ndarray:
-    """Connectionist temporal classification of (steps, rows, classes) by (rows, labels)."""
+    """Connectionist temporal classification loss of (steps, rows, classes) and labels (rows, labels)."""
 
 def _conv(x: ArrayLike, w: ArrayLike, b: ArrayLike | None, stride: builtins.int | Sequence[builtins.int], pad: builtins.int | Sequence[builtins.int], cover_all: builtins.bool, dilate: builtins.int | Sequence[builtins.int], groups: builtins.int) -> ndarray:
-    """The same in the dtype of ``x``, for chainer."""
+    """The public function with its result in the dtype of ``x``; for chainer."""
 
 def _conv_transpose(x: ArrayLike, w: ArrayLike, b: ArrayLike | None, stride: builtins.int | Sequence[builtins.int], pad: builtins.int | Sequence[builtins.int], outsize: Sequence[builtins.int] | None, dilate: builtins.int | Sequence[builtins.int], groups: builtins.int) -> ndarray:
-    """The same in the dtype of ``x``, for chainer."""
+    """The public function with its result in the dtype of ``x``; for chainer."""
 
 def _crf1d(cost: ArrayLike, xs: list[ndarray], ys: list[ndarray]) -> ndarray:
-    """Minus the log-likelihood of label sequences, step by step."""
+    """Negative log-likelihood of label sequences, computed step by step."""
 
 def _diagonal(x: ArrayLike, offset: builtins.int, axis1: builtins.int, axis2: builtins.int) -> ndarray:
-    """A view of the diagonal along two axes, as the last dimension, for chainer."""
+    """A view of the diagonal along two axes, as the last dimension; for chainer."""
 
 def _embed_id(ids: ArrayLike, w: ArrayLike, ignore_label: builtins.int) -> ndarray:
-    """Rows of ``w``, zeros where ``ids`` has ``ignore_label``, for chainer."""
+    """Rows of ``w``; zeros where ``ids`` equals ``ignore_label``; for chainer."""
 
 def _extents_meet(a: ndarray, b: ndarray) -> builtins.bool:
-    """Whether the memory from the first to the last element of one meets that of the other; for may_share_memory()."""
+    """Whether the memory ranges from first to last element of two arrays overlap; for may_share_memory()."""
 
 def _fft(real: ArrayLike, imag: ArrayLike) -> tuple[ndarray, ndarray]:
-    """The discrete Fourier transform along the last axis, for chainer."""
+    """The discrete Fourier transform along the last axis; for chainer."""
 
 def _group_norm(x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, groups: builtins.int, eps: builtins.float) -> tuple[ndarray, ndarray, ndarray]:
-    """Same as :func:`group_norm`, and the mean and ``1 / sqrt(var + eps)`` of all groups, for chainer."""
+    """Same as :func:`group_norm`, but also returns the mean and ``1 / sqrt(var + eps)`` of all groups; for chainer."""
 
 def _ifft(real: ArrayLike, imag: ArrayLike) -> tuple[ndarray, ndarray]:
-    """The inverse of the discrete Fourier transform along the last axis, for chainer."""
+    """The inverse discrete Fourier transform along the last axis; for chainer."""
 
 def _layer_norm(x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, eps: builtins.float) -> ndarray:
-    """Same as :func:`layer_norm`, but it keeps no statistics for backward; for chainer."""
+    """Same as :func:`layer_norm`, but does not keep the statistics for backward; for chainer."""
 
 def _max(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
-    """As max(), with the gradient that chainer has.
+    """Same as :func:`max`, with chainer's gradient.
 
     Args:
         a (ndarray): Any shape, any dtype but complex ones.
-        axis: An axis, several, or None for all.
+        axis: One axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
     Returns:
         ndarray: In the dtype of ``a``. Differentiable, any order. Of equal extremes, or several NaN, each one gets the full gradient."""
 
 def _max_pool_kept(x: ArrayLike, ksize: Any, stride: Any, pad: Any, cover_all: builtins.bool, indices: builtins.bool) -> Any:
-    """max_pool, with the indices that backward keeps; None if nothing needs them."""
+    """Same as :func:`max_pool`, but also returns the indices that backward keeps, or None if nothing needs them."""
 
 def _min(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
-    """As min(), with the gradient that chainer has.
+    """Same as :func:`min`, with chainer's gradient.
 
     Args:
         a (ndarray): Any shape, any dtype but complex ones.
-        axis: An axis, several, or None for all.
+        axis: One axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
     Returns:
         ndarray: In the dtype of ``a``. Differentiable, any order. Of equal extremes, or several NaN, each one gets the full gradient."""
 
 def _relu(x: ArrayLike) -> ndarray:
-    """``max(x, 0)``. The derivative at 0 is 0, as chainer has it.
+    """``max(x, 0)``. The derivative at 0 is 0, as in chainer.
 
     Args:
         x (ndarray): Any shape, any real dtype.
@@ -946,31 +950,32 @@ def _relu(x: ArrayLike) -> ndarray:
         DtypeError: If an operand is complex."""
 
 def _scatter(values: ArrayLike, indices: ArrayLike, length: builtins.int) -> ndarray:
-    """Rows of zeros, ``length`` of them, to which those of ``values`` are added; for chainer."""
+    """Adds the rows of ``values`` to ``length`` rows of zeros, at indices; for chainer."""
 
 def _select_item(x: ArrayLike, t: ArrayLike) -> ndarray:
-    """``x[i, t[i]]`` for each row ``i``, for chainer."""
+    """``x[i, t[i]]`` for each row ``i``; for chainer."""
 
 def _set_openblas_path(path: str) -> None:
-    """Where libscipy_openblas.so is; looked at when the first matrix product is computed."""
+    """Sets the folder of libscipy_openblas.so, which is loaded by the first matrix product."""
 
 def _set_protocols(array_ufunc: Any, array_function: Any) -> None:
-    """Gives the type of arrays what NumPy calls for its functions."""
+    """Adds NumPy's protocol methods to the type of arrays."""
 
 def _softmax_cross_entropy(x: ArrayLike, t: ArrayLike, ignore_label: builtins.int, mean: builtins.bool, label_smoothing: builtins.float = 0.0) -> ndarray:
-    """Cross entropy of softmax(x) along axis 1 and the labels t, for chainer; or its mean over the labels that are not ignored."""
+    """Cross entropy of softmax(x) along axis 1 and the labels t, or its mean over the labels that are not ignored; for chainer."""
 
 def absolute(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """Absolute value of each element, of complex numbers the distance from 0.
+    """Absolute value of each element; the modulus of complex numbers.
 
     Args:
         x (ndarray): Any shape, any dtype but bool.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
-        ndarray: Shape and dtype of ``x``, of complex numbers the real one. Differentiable, any order.
+        ndarray: Shape and dtype of ``x``; the real dtype for complex ones. Differentiable, any order.
     Raises:
         DtypeError: If an operand is bool."""
 
@@ -979,7 +984,7 @@ def absolute_error(x1: ArrayLike, x2: ArrayLike) -> ndarray:
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
     Raises:
@@ -991,62 +996,63 @@ def accuracy(y: ArrayLike, t: ArrayLike, ignore_label: builtins.int | None = Non
     Args:
         y (ndarray): (rows, classes, ...), float.
         t (ndarray): (rows, ...), integers.
-        ignore_label (int): Elements with this label don't count; 0 if all have it.
+        ignore_label (int): Elements with this label do not count; the result is 0 if all have it.
     Returns:
         ndarray: 0-dimensional, dtype of ``y``. Not differentiable.
     Raises:
         DimensionError: If the shapes do not fit.
-        DtypeError: If ``y`` is not float, or ``t`` no integers."""
+        DtypeError: If ``y`` is not float, or ``t`` not of an integer dtype."""
 
 def adaptive_average_pool(x: ArrayLike, output_size: builtins.int | Sequence[builtins.int]) -> ndarray:
-    """The means of parts that the spatial axes are divided into.
+    """Adaptive average pooling: the means of a given number of parts of the spatial axes.
 
     Args:
         x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, a float dtype.
-        output_size (int or tuple of int): How many parts, of all axes or of each.
+        output_size (int or tuple of int): The number of parts, for all axes or for each.
     Returns:
         ndarray: (batch, channels, *output_size) of the dtype of ``x``. Differentiable, any order.
     Raises:
-        DimensionError: If an axis is empty, or there are not as many numbers as spatial axes.
+        DimensionError: If an axis is empty, or the number of values is not that of the spatial axes.
         DtypeError: If ``x`` is not of a float dtype.
     Note:
-        Part ``i`` of ``m`` of an axis of length ``n`` reaches from ``floor(i * n / m)`` to ``ceil((i + 1) * n / m)``."""
+        Part ``i`` of ``m`` of an axis of length ``n`` covers ``floor(i * n / m)`` up to ``ceil((i + 1) * n / m)``, excluded."""
 
 def adaptive_max_pool(x: ArrayLike, output_size: builtins.int | Sequence[builtins.int]) -> ndarray:
-    """The maxima of parts that the spatial axes are divided into.
+    """Adaptive max pooling: the maxima of a given number of parts of the spatial axes.
 
     Args:
         x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, any dtype but complex.
-        output_size (int or tuple of int): How many parts, of all axes or of each.
+        output_size (int or tuple of int): The number of parts, for all axes or for each.
     Returns:
         ndarray: (batch, channels, *output_size) of the dtype of ``x``. Differentiable, any order.
     Raises:
-        DimensionError: If an axis is empty, or there are not as many numbers as spatial axes.
+        DimensionError: If an axis is empty, or the number of values is not that of the spatial axes.
         DtypeError: If ``x`` is complex.
     Note:
-        Part ``i`` of ``m`` of an axis of length ``n`` reaches from ``floor(i * n / m)`` to ``ceil((i + 1) * n / m)``."""
+        Part ``i`` of ``m`` of an axis of length ``n`` covers ``floor(i * n / m)`` up to ``ceil((i + 1) * n / m)``, excluded."""
 
 def add(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Sum of two operands.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
     Raises:
         DtypeError: If an operand is bool."""
 
 def add_at(a: ndarray, indices: Any, b: ArrayLike) -> None:
-    """``a[indices] += b`` in place, where all values that go to one element count; ``numpy.add.at``.
+    """``a[indices] += b``, in place; values with equal indices accumulate, as in ``numpy.add.at``.
 
     Args:
-        a (ndarray): Where to; in no graph.
-        indices: What may stand in ``a[...]``.
+        a (ndarray): The array to write to, in no graph.
+        indices: Any index of ``a``.
         b: An array, a number or a list; broadcast. Cast to the dtype of ``a``.
     Raises:
         IndexError: For an index out of range.
@@ -1059,36 +1065,36 @@ def all(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, out
 
     Args:
         a (ndarray): Any shape and dtype.
-        axis: An axis, several, or None for all.
+        axis: One axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
-        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
+        where (ndarray or list): A mask of bool, broadcast to ``a``: elements where it is False do not count.
     Returns:
         ndarray: bool. No gradient.
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
 def allclose(a: ArrayLike, b: ArrayLike, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> builtins.bool:
-    """Whether isclose() holds for all elements. Waits for the device.
+    """Whether :func:`isclose` holds for all elements. Waits for the device.
 
     Args:
         a (ndarray or scalar): Broadcast with ``b``.
-        b (ndarray or scalar): What ``a`` is compared with. At most one is a scalar.
+        b (ndarray or scalar): The reference. At most one of the two is a scalar.
         rtol (float): Tolerance relative to ``b``.
         atol (float): Tolerance that is added.
         equal_nan (bool): Whether nan equals nan.
     Returns:
-        bool: True without elements.
+        bool: True for empty arrays.
     Raises:
         DimensionError: If the shapes do not broadcast."""
 
 def angle(z: ArrayLike, deg: builtins.bool = False) -> ndarray:
-    """The argument of complex numbers, from -pi to pi; 0 or pi of real ones.
+    """The argument of complex numbers, from -pi to pi; 0 or pi for real ones.
 
     Args:
         z (ndarray): Any shape and dtype.
-        deg (bool): In degrees.
+        deg (bool): Whether the result is in degrees.
     Returns:
         ndarray: A real float dtype. Differentiable where ``z`` is complex, any order."""
 
@@ -1097,52 +1103,53 @@ def any(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, out
 
     Args:
         a (ndarray): Any shape and dtype.
-        axis: An axis, several, or None for all.
+        axis: One axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
-        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
+        where (ndarray or list): A mask of bool, broadcast to ``a``: elements where it is False do not count.
     Returns:
         ndarray: bool. No gradient.
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
 def append(arr: ArrayLike, values: ArrayLike, axis: builtins.int | None = None) -> ndarray:
-    """Joins an array and others behind it.
+    """Appends values to an array.
 
     Args:
         arr (ndarray): Any shape and dtype.
-        values (ndarray): What comes behind; a number or a list, too. Dtypes are promoted.
-        axis (int): Along which axis; None joins both flattened.
+        values (ndarray): The values to append, also a number or a list. Dtypes are promoted.
+        axis (int): The axis; None joins both arrays flattened.
     Returns:
         ndarray: A copy. Differentiable, any order.
     Raises:
         DimensionError: If shapes do not fit, or there is no such axis."""
 
 def arange(start: builtins.float, stop: builtins.float | None = None, step: builtins.float | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Evenly spaced values from `start`, or 0, up to `stop`.
+    """Evenly spaced values from ``start``, or 0, up to ``stop``, excluded.
 
     Args:
-        start (number): The first value; the end, if ``stop`` is not given.
-        stop (number): The end, which is not reached.
-        step (number): What is between two values; 1 by default, may be negative.
-        dtype: All that numpy.dtype() takes. Default: int32 or float32 as ``step`` is, or as ``start`` if there is no step; float32 for a ``start`` with a fraction.
-        device (str or Device): Default: the default device, whatever that of others is.
+        start (number): The first value; the end if ``stop`` is not given.
+        stop (number): The end, excluded.
+        step (number): The step; 1 by default, it may be negative.
+        dtype: Anything that numpy.dtype() accepts. Default: int32 or float32 by the kind of ``step``, or of ``start`` without one; float32 for a fractional ``start``.
+        device (str or Device): Default: the default device, whatever the device of ``a``.
     Returns:
-        ndarray: One dimension, in no graph. Integers count by whole steps, as in NumPy.
+        ndarray: One dimension, in no graph. Integers advance by integral steps, as in NumPy.
     Raises:
-        DimensionError: If `step` is 0.
-        OverflowError: If the dtype does not hold an end."""
+        DimensionError: If ``step`` is 0.
+        OverflowError: If the dtype does not hold one of the ends."""
 
 def arccos(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Inverse cosine of each element.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
@@ -1151,10 +1158,11 @@ def arccosh(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
@@ -1163,10 +1171,11 @@ def arcsin(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True,
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
@@ -1175,10 +1184,11 @@ def arcsinh(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
@@ -1187,10 +1197,11 @@ def arctan(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True,
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
@@ -1199,11 +1210,12 @@ def arctan2(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: 
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable, any order.
     Raises:
@@ -1214,10 +1226,11 @@ def arctanh(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
@@ -1227,16 +1240,16 @@ def argmax(a: ArrayLike, axis: builtins.int | None = None, out: ndarray | None =
     Args:
         a (ndarray): Any shape, any dtype but complex ones.
         axis (int): The axis, or None for the flattened array.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
         keepdims (bool): Keep reduced axes with length 1.
     Returns:
         ndarray: int64. No gradient.
     Raises:
-        DimensionError: If the axis is out of range, or there is nothing to choose from.
-        DtypeError: If ``a`` is complex, or ``out`` not of integers.
+        DimensionError: If the axis is out of range, or the reduced axes are empty.
+        DtypeError: If ``a`` is complex, or ``out`` not of an integer dtype.
     Note:
-        A NaN is the extreme."""
+        The result is NaN if an element is."""
 
 def argmin(a: ArrayLike, axis: builtins.int | None = None, out: ndarray | None = None, *, keepdims: builtins.bool = False) -> ndarray:
     """Position of the first smallest element along an axis.
@@ -1244,52 +1257,52 @@ def argmin(a: ArrayLike, axis: builtins.int | None = None, out: ndarray | None =
     Args:
         a (ndarray): Any shape, any dtype but complex ones.
         axis (int): The axis, or None for the flattened array.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
         keepdims (bool): Keep reduced axes with length 1.
     Returns:
         ndarray: int64. No gradient.
     Raises:
-        DimensionError: If the axis is out of range, or there is nothing to choose from.
-        DtypeError: If ``a`` is complex, or ``out`` not of integers.
+        DimensionError: If the axis is out of range, or the reduced axes are empty.
+        DtypeError: If ``a`` is complex, or ``out`` not of an integer dtype.
     Note:
-        A NaN is the extreme."""
+        The result is NaN if an element is."""
 
 def argpartition(a: ArrayLike, kth: builtins.int | Sequence[builtins.int], axis: builtins.int | None = -1, kind: str = 'introselect') -> ndarray:
-    """Places of the elements of an array in part of its order: at the places ``kth`` stands what stands there in a sorted array, what is below before it, what is above behind it.
+    """Indices of the elements in partially sorted order: the elements at indices ``kth`` are those of the sorted array, smaller ones come before and larger ones after them.
 
     Args:
         a (ndarray): Any shape but (), any dtype.
-        kth (int or sequence of int): Places on the axis; negative ones count from the end.
+        kth (int or sequence of int): Indices on the axis; negative ones count from the end.
         axis (int): The axis, or None for the flattened array.
         kind (str): 'introselect'.
     Returns:
         ndarray: int64, the shape of ``a``; without an axis, of one dimension. No gradient.
     Raises:
         DimensionError: If there is no such axis.
-        ValueError: If a place is out of range, or there is no such kind.
+        ValueError: If an index is out of range, or ``kind`` is unknown.
     Note:
-        NaN is above all numbers, -0.0 equals 0.0. Complex numbers go by their real parts, then by their imaginary ones."""
+        NaN is above all numbers, and -0.0 equals 0.0. Complex numbers are ordered by their real parts, then by their imaginary ones."""
 
 def argsort(a: ArrayLike, axis: builtins.int | None = -1, kind: str | None = None, *, stable: builtins.bool | None = None, descending: builtins.bool = False) -> ndarray:
-    """Places of the elements of a sorted array.
+    """Indices of the elements in sorted order.
 
     Args:
         a (ndarray): Any shape but (), any dtype.
         axis (int): The axis, or None for the flattened array.
-        kind (str): Any kind of NumPy's, which all give the same: equal elements keep their order.
-        stable (bool): In the place of ``kind``; it changes nothing, either.
-        descending (bool): From large to small; equal elements keep their order, too.
+        kind (str): Any kind of NumPy's; all are the same stable sort.
+        stable (bool): Instead of ``kind``; it has no effect, either.
+        descending (bool): Whether to sort from large to small; stable, too.
     Returns:
         ndarray: int64, the shape of ``a``; without an axis, of one dimension. No gradient.
     Raises:
         DimensionError: If there is no such axis.
-        ValueError: If there is no such kind, or ``stable`` is given, too.
+        ValueError: If ``kind`` is unknown, or ``stable`` is given as well.
     Note:
-        NaN is above all numbers, -0.0 equals 0.0. Complex numbers go by their real parts, then by their imaginary ones."""
+        NaN is above all numbers, and -0.0 equals 0.0. Complex numbers are ordered by their real parts, then by their imaginary ones."""
 
 def argwhere(a: ArrayLike) -> ndarray:
-    """The places of the elements that are not 0, one per row.
+    """Indices of the elements that are not 0, one per row.
 
     Args:
         a (ndarray): Any shape and dtype.
@@ -1297,17 +1310,17 @@ def argwhere(a: ArrayLike) -> ndarray:
         ndarray: int64, of shape (count, ndim), in C order. Not differentiable."""
 
 def array(object: Any, dtype: DtypeLike | None = None, copy: builtins.bool = True, device: DeviceLike | None = None, *, ndmin: builtins.int = 0, order: str | None = 'K') -> ndarray:
-    """Makes an array from numbers, lists, NumPy arrays or buffers.
+    """Creates an array from numbers, lists, NumPy arrays or buffers.
 
     Args:
-        object: What numpy.asarray() takes, or an ndarray, or lists of them, whose graphs are kept.
+        object: Anything that numpy.asarray() accepts, or an ndarray, or lists of them, which stay in their graphs.
         dtype: Default: as NumPy chooses.
         copy (bool): If False, a NumPy array's memory is shared where possible.
         device: Default: that of an ndarray, else the default device.
-        ndmin (int): How many axes there are at least; those that lack come first, with length 1.
-        order (str): Of the elements in memory: 'C', 'F', 'A' as they lie where that is F, 'K' any.
+        ndmin (int): Minimum number of dimensions; missing axes are prepended with length 1.
+        order (str): Memory layout: 'C', 'F', 'A' (F if ``object`` is F-contiguous, else C) or 'K' (that of ``object``).
     Returns:
-        ndarray: On the device.
+        ndarray: An array on the device.
     Raises:
         DimensionError: If ``ndmin`` is more than 10."""
 
@@ -1319,97 +1332,97 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: builtins.bool = False) 
         a2 (ndarray): Any dtype.
         equal_nan (bool): Whether nan equals nan.
     Returns:
-        bool: False for other shapes."""
+        bool: False if the shapes differ."""
 
 def array_equiv(a1: ArrayLike, a2: ArrayLike) -> builtins.bool:
-    """Whether two arrays, broadcast, have equal elements. Waits for the device.
+    """Whether two arrays, broadcast together, have equal elements. Waits for the device.
 
     Args:
         a1 (ndarray): Any dtype.
         a2 (ndarray): Any dtype.
     Returns:
-        bool: False for shapes that do not broadcast."""
+        bool: False if the shapes do not broadcast."""
 
 def array_split(ary: ArrayLike, indices_or_sections: Indices, axis: builtins.int = 0) -> list[ndarray]:
-    """Parts of an array along an axis, which need not be equal.
+    """Splits an array into parts along an axis, which need not be equal.
 
     Args:
         ary (ndarray): Any shape and dtype.
         indices_or_sections: The number of parts, of which the first ones are longer by one; or a
             sequence or array of the indices where parts begin.
-        axis (int): Which.
+        axis (int): The axis to split.
     Returns:
         list of ndarray: Views. Differentiable, any order.
     Raises:
         DimensionError: If the number is not positive, or there is no such axis.
-        ValueError: If it is no integer."""
+        ValueError: If it is not an integer."""
 
 def as_strided(x: ArrayLike, shape: ShapeLike, strides: ShapeLike, storage_offset: builtins.int | None = None) -> ndarray:
     """A view of the memory of an array, with any shape and strides.
 
     Args:
         x (ndarray): Any shape and dtype.
-        shape (tuple of int): Of the view.
+        shape (tuple of int): Shape of the view.
         strides (tuple of int): For each axis, the distance of its elements, counted in elements (in numpy.lib.stride_tricks.as_strided, in bytes).
-        storage_offset (int): The place of the first element in the memory, which may begin before ``x``. By default that of ``x``.
+        storage_offset (int): The position of the first element in the memory, which may begin before ``x``. By default that of ``x``.
     Returns:
-        ndarray: A view, read-only where elements have several places. Differentiable, any order; what several elements of ``x`` share in memory shares the gradient.
+        ndarray: A view, read-only if elements overlap. Differentiable, any order; elements of ``x`` that overlap in memory share the gradient.
     Raises:
-        DimensionError: If it would reach out of the memory, or strides do not fit."""
+        DimensionError: If the view exceeds the memory, or strides do not fit."""
 
 def asanyarray(a: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None, copy: builtins.bool | None = None, *, order: str | None = 'K') -> ndarray:
-    """Makes an array, without a copy where none is needed; the same as :func:`asarray`.
+    """Converts to an array, without a copy where none is needed; the same as :func:`asarray`.
 
     Args:
-        a: What :func:`array` takes.
+        a: Anything that :func:`array` accepts.
         dtype: Default: that of the object, or as NumPy chooses.
         device: Default: that of an ndarray, else the default device.
-        copy (bool): None copies where it is needed, True always; False raises instead.
-        order (str): Of the elements in memory: 'C', 'F', 'A' as they lie where that is F, 'K' any.
+        copy (bool): None copies only if needed, True always; False raises an error instead.
+        order (str): Memory layout: 'C', 'F', 'A' (F if ``object`` is F-contiguous, else C) or 'K' (that of ``object``).
     Returns:
-        ndarray: An ndarray itself, if dtype and device fit; over the memory of a NumPy array.
+        ndarray: The ndarray itself if dtype and device fit; shares the memory of a NumPy array.
         Differentiable, any order.
     Raises:
         DtypeError: If ChainerX has no such dtype.
-        ValueError: If the memory of bools holds bytes other than 0 and 1; use :func:`array`; or if ``copy`` is False and one is needed."""
+        ValueError: If the memory of bools holds bytes other than 0 and 1 (use :func:`array`), or if ``copy`` is False and a copy is needed."""
 
 def asarray(object: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None, copy: builtins.bool | None = None, *, order: str | None = 'K') -> ndarray:
-    """Makes an array, without a copy where none is needed.
+    """Converts to an array, without a copy where none is needed.
 
     Args:
-        object: What :func:`array` takes.
+        object: Anything that :func:`array` accepts.
         dtype: Default: that of the object, or as NumPy chooses.
         device: Default: that of an ndarray, else the default device.
-        copy (bool): None copies where it is needed, True always; False raises instead.
-        order (str): Of the elements in memory: 'C', 'F', 'A' as they lie where that is F, 'K' any.
+        copy (bool): None copies only if needed, True always; False raises an error instead.
+        order (str): Memory layout: 'C', 'F', 'A' (F if ``object`` is F-contiguous, else C) or 'K' (that of ``object``).
     Returns:
-        ndarray: An ndarray itself, if dtype and device fit; over the memory of a NumPy array.
+        ndarray: The ndarray itself if dtype and device fit; shares the memory of a NumPy array.
         Differentiable, any order.
     Raises:
         DtypeError: If ChainerX has no such dtype.
-        ValueError: If the memory of bools holds bytes other than 0 and 1; use :func:`array`; or if ``copy`` is False and one is needed."""
+        ValueError: If the memory of bools holds bytes other than 0 and 1 (use :func:`array`), or if ``copy`` is False and a copy is needed."""
 
 def ascontiguousarray(a: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """The array in C order, with at least one dimension.
+    """Converts to an array in C order, with at least one dimension.
 
     Args:
-        a: What :func:`array` takes.
+        a: Anything that :func:`array` accepts.
         dtype: Default: that of the object, or as NumPy chooses.
         device: Default: that of an ndarray, else the default device.
     Returns:
-        ndarray: ``a`` itself if it is so already. Differentiable, any order.
+        ndarray: ``a`` itself if it already fits. Differentiable, any order.
     Raises:
         DtypeError: If ChainerX has no such dtype."""
 
 def asfortranarray(a: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """The array in Fortran order, with at least one dimension: the first index is that of neighbours.
+    """Converts to an array in Fortran order, with at least one dimension.
 
     Args:
-        a: What :func:`array` takes.
+        a: Anything that :func:`array` accepts.
         dtype: Default: that of the object, or as NumPy chooses.
         device: Default: that of an ndarray, else the default device.
     Returns:
-        ndarray: ``a`` itself if it is so already. Differentiable, any order.
+        ndarray: ``a`` itself if it already fits. Differentiable, any order.
     Raises:
         DtypeError: If ChainerX has no such dtype."""
 
@@ -1419,7 +1432,7 @@ def atleast_1d(*arys: ArrayLike) -> Any:
     Args:
         *arys (ndarray): Any shape and dtype.
     Returns:
-        ndarray or tuple of ndarray: Of shape (1,) for those of shape (), else as they are. Views. Differentiable, any order."""
+        ndarray or tuple of ndarray: 0-d arrays get shape (1,), others stay as they are. Views. Differentiable, any order."""
 
 def atleast_2d(*arys: ArrayLike) -> Any:
     """Arrays with at least 2 dimensions.
@@ -1427,7 +1440,7 @@ def atleast_2d(*arys: ArrayLike) -> Any:
     Args:
         *arys (ndarray): Any shape and dtype.
     Returns:
-        ndarray or tuple of ndarray: New axes, of length 1, come first. Views. Differentiable, any order."""
+        ndarray or tuple of ndarray: Missing axes are prepended with length 1. Views. Differentiable, any order."""
 
 def atleast_3d(*arys: ArrayLike) -> Any:
     """Arrays with at least 3 dimensions.
@@ -1435,76 +1448,76 @@ def atleast_3d(*arys: ArrayLike) -> Any:
     Args:
         *arys (ndarray): Any shape and dtype.
     Returns:
-        ndarray or tuple of ndarray: (1, N, 1) for shape (N,), (M, N, 1) for (M, N). Views. Differentiable, any order."""
+        ndarray or tuple of ndarray: Shape (N,) becomes (1, N, 1), and (M, N) becomes (M, N, 1). Views. Differentiable, any order."""
 
 def average(a: ArrayLike, axis: Axis = None, weights: ArrayLike | None = None, returned: builtins.bool = False, *, keepdims: builtins.bool = False) -> ndarray | tuple[ndarray, ndarray]:
-    """The weighted mean over axes.
+    """Weighted mean over axes.
 
     Args:
         a (ndarray): Any shape and dtype.
-        axis: An axis, several, or None for all.
-        weights (ndarray): How much elements count: of the shape of ``a``, or that of its axes alone. None is the plain mean.
-        returned (bool): Whether to return the sum of the weights, too.
+        axis: One axis, several, or None for all.
+        weights (ndarray): The weights of the elements, of the shape of ``a``, or of its reduced axes alone. None gives the plain mean.
+        returned (bool): Whether to return the sum of the weights as well.
         keepdims (bool): Keep reduced axes with length 1.
     Returns:
-        ndarray: The promoted float dtype, or a tuple of it and the sum of the weights in its shape. Differentiable in both, any order.
+        ndarray: In the promoted float dtype, or a tuple of it and the sum of the weights in its shape. Differentiable in both, any order.
     Raises:
-        DimensionError: If an axis is out of range or repeated, or the shape of ``weights`` is another one.
+        DimensionError: If an axis is out of range or repeated, or ``weights`` has another shape.
     Note:
-        Where the weights add up to 0, the mean is NaN or infinite."""
+        The mean is NaN or infinite where the weights add up to 0."""
 
 def average_pool(x: ArrayLike, ksize: builtins.int | Sequence[builtins.int], stride: builtins.int | Sequence[builtins.int] | None = None, pad: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]] = 0, pad_mode: str = 'ignore', cover_all: builtins.bool = False) -> ndarray:
-    """The mean of each window that slides over the spatial axes.
+    """Average pooling: the mean of each window over the spatial axes.
 
     Args:
         x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, a float dtype.
-        ksize (int or tuple of int): The size of the window, of all axes or of each.
-        stride (int or tuple of int): Its steps; None is ``ksize``.
-        pad (int, tuple of int, or tuple of pairs): Added at both ends of each axis, or before and after it.
-        pad_mode (str): 'zero' counts the padding among the elements of a window, 'ignore' does not.
-        cover_all (bool): Whether there is one more window where some of the input would be left out.
+        ksize (int or tuple of int): The size of the window, for all axes or for each.
+        stride (int or tuple of int): The step of the window; None means ``ksize``.
+        pad (int, tuple of int, or tuple of pairs): Padding at both ends of each axis, or before and after it.
+        pad_mode (str): 'zero' includes the padding in the mean, 'ignore' does not.
+        cover_all (bool): Whether to add a window where some of the input would otherwise be left out.
     Returns:
         ndarray: (batch, channels, ...) of the dtype of ``x``. Differentiable, any order.
     Raises:
-        DimensionError: If the window is larger than the padded input, the stride is below 1, or there are not as many numbers as spatial axes.
+        DimensionError: If the window is larger than the padded input, the stride is below 1, or the number of values is not that of the spatial axes.
         DtypeError: If ``x`` is not of a float dtype.
         ValueError: If there is no such ``pad_mode``.
     Note:
-        16-bit floats are added up in float32. A window that is all padding gives 0."""
+        16-bit floats are accumulated in float32. A window of padding alone gives 0."""
 
 def backprop_scope(backprop_name: str, context: Context | None = None) -> BackpropScope:
-    """A block, entered by ``with``, that has a graph of its own.
+    """Context manager with a graph of its own.
 
     Args:
-        backprop_name (str): Of the id, for messages.
+        backprop_name (str): Name of the id, for messages.
         context (Context): Default: the default context.
     Returns:
-        BackpropScope: A context manager that gives the :class:`BackpropId`; can be entered once. At the
-            end the id is released, and graphs of it are gone.
+        BackpropScope: A context manager that yields the :class:`BackpropId`; it can be entered once. At
+            the end the id is released, and its graph is gone.
     Raises:
-        ChainerxError: When it is entered, if it was before, or if all ids are in use."""
+        ChainerxError: On entry, if it was entered before, or if all ids are in use."""
 
 def backward(outputs: ndarray | Sequence[ndarray], backprop_id: BackpropId | None = None, enable_double_backprop: builtins.bool = False, loss_scale: builtins.float | None = None) -> None:
-    """Backpropagates from arrays to all that they were computed from.
+    """Backpropagates from arrays to everything that they were computed from.
 
     The gradients of leaves with ``require_grad()`` are added to what they have.
 
     Args:
-        outputs (ndarray or list of ndarrays): Where to start, from their ``grad``, or ones if unset.
-        backprop_id (BackpropId): The graph; None is the default one of the context.
+        outputs (ndarray or list of ndarrays): Where to start: from their ``grad``, or from ones where it is unset.
+        backprop_id (BackpropId): The graph; None means the default one of the context.
         enable_double_backprop (bool): Whether to record what is computed, so that the gradients can be
             differentiated. The graph stays; otherwise it is released.
-        loss_scale (float): The gradients that the outputs lack are this instead of 1, and results are
+        loss_scale (float): Initial gradient of outputs that have none, instead of 1; results are
             divided by it.
     Raises:
-        GradientError: If a gradient does not fit its array. All is as before."""
+        GradientError: If a gradient does not fit its array; all gradients are then as before."""
 
 def bartlett(M: builtins.int, *, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Bartlett's window: a triangle whose ends are 0.
+    """Bartlett window: a triangle whose ends are 0.
 
     Args:
-        M (int): The number of samples; none for less than 1.
-        dtype: All that numpy.dtype() takes. Default: float32.
+        M (int): The number of samples; none if less than 1.
+        dtype: Anything that numpy.dtype() accepts. Default: float32.
         device (str or Device): Default: the default device.
     Returns:
         ndarray: 1-d, symmetric, from 0 to 1; computed in float64. In no graph.
@@ -1516,106 +1529,110 @@ def batch_norm(x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, running_mean: nd
     the variance of ``x`` over ``axis``.
 
     Args:
-        x (ndarray): Any float dtype. What is computed is float64 where x is that, else float32.
-        gamma (ndarray): Scale, of the shape of ``x`` without ``axis`` (or with length 1 there); any float dtype, as the arrays that follow.
+        x (ndarray): Any float dtype. Statistics are computed in float64 for float64, else in float32.
+        gamma (ndarray): Scale, of the shape of ``x`` without ``axis`` (or with length 1 there); any float dtype, as for the following arrays.
         beta (ndarray): Shift, of the same shape.
-        running_mean (ndarray or None): Of the same shape; in place it becomes
+        running_mean (ndarray or None): The same shape; updated in place to
             ``decay * running_mean + (1 - decay) * mean``.
-        running_var (ndarray or None): The same with the unbiased variance.
+        running_var (ndarray or None): Likewise, with the unbiased variance.
         eps (float): Added to the variance; not negative.
-        decay (float): How much of the running statistics stays.
-        axis (int or tuple of ints): What the statistics are taken over; None is axis 0.
+        decay (float): Weight of the old running statistics.
+        axis (int or tuple of ints): Axes over which the statistics are computed; None means axis 0.
     Returns:
         ndarray: Shape, dtype and memory order of ``x``. Differentiable in ``x``, ``gamma`` and ``beta``, any order.
     Raises:
         DimensionError: If shapes do not fit, or ``x`` has no such axis.
-        DtypeError: If an array is of no real float dtype.
+        DtypeError: If an array is not of a real float dtype.
         ValueError: If ``eps`` is negative, or the running statistics share memory.
         ChainerxError: If they are read-only, or part of a graph.
     Note:
-        Where ``x`` is empty, running statistics stay as they are. Where they are in the memory
-        of ``x`` or ``gamma``, backward refuses to go on, for it reads these again.
+        An empty ``x`` leaves the running statistics as they are. If they share memory with
+        ``x`` or ``gamma``, backward raises an error, as it reads these again.
     Source: Ioffe and Szegedy, ICML 2015."""
 
 def bincount(x: ArrayLike, weights: ArrayLike | None = None, minlength: builtins.int = 0) -> ndarray:
-    """How often the integers 0, 1, 2, ... are there.
+    """Counts how often each of the integers 0, 1, 2, ... occurs.
 
     Args:
-        x (ndarray): (n,), bool or integers, none below 0.
-        weights (ndarray): (n,), any dtype: what each element adds, if not 1.
-        minlength (int): The result has at least so many numbers.
+        x (ndarray): (n,), bool or integers, none negative.
+        weights (ndarray): (n,), any dtype: what each element counts, instead of 1.
+        minlength (int): The minimum length of the result.
     Returns:
-        ndarray: int64, up to the largest element. With weights, their sums: in their dtype if it is a float or complex one, else float64; differentiable in them, any order.
+        ndarray: int64, of length ``max(x) + 1``. With weights, sums of them, in their dtype if it is float or complex, else float64; differentiable in the weights, any order.
     Raises:
-        ValueError: If an element, or ``minlength``, is below 0.
-        DimensionError: If ``x`` has not one dimension, or ``weights`` another shape.
-        DtypeError: If ``x`` has no integers."""
+        ValueError: If an element, or ``minlength``, is negative.
+        DimensionError: If ``x`` is not 1-d, or ``weights`` has another shape.
+        DtypeError: If ``x`` is neither bool nor of an integer dtype."""
 
 def bitwise_and(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """Bits that are set in both operands.
+    """Bitwise and.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Not differentiable.
     Raises:
         DtypeError: If an operand is a float."""
 
 def bitwise_count(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """How many bits of the absolute value are set.
+    """Population count: the number of bits set in the absolute value.
 
     Args:
         x (ndarray): Any shape, bool or integers.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, uint8. Not differentiable.
     Raises:
         DtypeError: For floats."""
 
 def bitwise_or(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """Bits that are set in an operand.
+    """Bitwise or.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Not differentiable.
     Raises:
         DtypeError: If an operand is a float."""
 
 def bitwise_xor(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """Bits that are set in one of the operands only.
+    """Bitwise exclusive or.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Not differentiable.
     Raises:
         DtypeError: If an operand is a float."""
 
 def blackman(M: builtins.int, *, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Blackman's window, of two cosines.
+    """Blackman window: a sum of two cosines and a constant.
 
     Args:
-        M (int): The number of samples; none for less than 1.
-        dtype: All that numpy.dtype() takes. Default: float32.
+        M (int): The number of samples; none if less than 1.
+        dtype: Anything that numpy.dtype() accepts. Default: float32.
         device (str or Device): Default: the default device.
     Returns:
         ndarray: 1-d, symmetric, from 0 to 1; computed in float64. In no graph.
@@ -1623,7 +1640,7 @@ def blackman(M: builtins.int, *, dtype: DtypeLike | None = None, device: DeviceL
         ChainerxError: If ``M`` is too large, or there is no such device."""
 
 def block(arrays: Any) -> ndarray:
-    """Puts an array together from blocks.
+    """Assembles an array from nested lists of blocks.
 
     Args:
         arrays: Nested lists of ndarrays or numbers, all equally deep. The innermost lists are joined along the last
@@ -1635,7 +1652,7 @@ def block(arrays: Any) -> ndarray:
         DimensionError: If shapes do not fit."""
 
 def broadcast_arrays(*args: ArrayLike) -> tuple[ndarray, ...]:
-    """Arrays in the shape that they broadcast to.
+    """Broadcasts arrays to their common shape.
 
     Args:
         *args (ndarray): One or more, of any dtypes.
@@ -1643,14 +1660,14 @@ def broadcast_arrays(*args: ArrayLike) -> tuple[ndarray, ...]:
         tuple of ndarray: Views. Differentiable, any order.
     Raises:
         DimensionError: If the shapes do not fit.
-        TypeError: If there is none."""
+        TypeError: If there are no arrays."""
 
 def broadcast_to(array: ArrayLike, shape: ShapeLike) -> ndarray:
-    """The array in a larger shape, in which axes are repeated.
+    """Broadcasts an array to a shape.
 
     Args:
         array (ndarray): Any shape and dtype.
-        shape (tuple of int): One that that of ``array`` broadcasts to.
+        shape (tuple of int): A shape that ``array`` broadcasts to.
     Returns:
         ndarray: A view, with stride 0 along repeated axes. Differentiable, any order.
     Raises:
@@ -1661,76 +1678,78 @@ def cbrt(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, d
 
     Args:
         x (ndarray): Any shape, any real dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
 
 def ceil(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """The least whole number not below each element.
+    """Ceiling: the smallest integer not below each element.
 
     Args:
         x (ndarray): Any shape, any real dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape and dtype of ``x``. Not differentiable.
     Raises:
         DtypeError: If an operand is complex."""
 
 def check_backward(func: Callable[[list[ndarray]], ndarray | Sequence[ndarray]], inputs: ndarray | Sequence[ndarray], grad_outputs: ndarray | Sequence[ndarray], eps: builtins.float | Sequence[ArrayLike], atol: builtins.float = 1e-5, rtol: builtins.float = 1e-4, backprop_id: BackpropId | None = None) -> None:
-    """Compares the gradients of a function with differences of its results.
+    """Compares the gradients of a function with finite differences of its results.
 
     Args:
         func (callable): From a list of arrays to an array or several.
-        inputs (list of ndarrays): Where. Those with ``require_grad()`` are checked; others, such as
-            integers, are passed on.
+        inputs (list of ndarrays): The point. Those with ``require_grad()`` are checked; others, such
+            as integers, are passed on.
         grad_outputs (list of ndarrays): Weights of the results.
-        eps (float or list of ndarrays): How far to go from the inputs.
-        atol, rtol (float): How far gradients may be from differences, ``atol + rtol * |difference|``.
-        backprop_id (BackpropId): The graph; None is the default one of the context.
+        eps (float or list of ndarrays): Step of the differences.
+        atol, rtol (float): Tolerance: gradients may be off by ``atol + rtol * |difference|``.
+        backprop_id (BackpropId): The graph; None means the default one of the context.
     Raises:
-        GradientCheckError: If one is farther away; names input, element and both values.
+        GradientCheckError: If one is off by more; names the input, the element and both values.
         ChainerxError: If no input has ``require_grad()``."""
 
 def check_double_backward(func: Callable[[list[ndarray]], ndarray | Sequence[ndarray]], inputs: ndarray | Sequence[ndarray], grad_outputs: ndarray | Sequence[ndarray], grad_grad_inputs: ndarray | Sequence[ndarray], eps: builtins.float | Sequence[ArrayLike], atol: builtins.float = 1e-5, rtol: builtins.float = 1e-4, backprop_id: BackpropId | None = None) -> None:
-    """Compares the second gradients of a function with differences of its first ones.
+    """Compares the second gradients of a function with finite differences of its first ones.
 
     Args:
         func (callable): From a list of arrays to an array or several.
-        inputs (list of ndarrays): Where. Second gradients are checked by those with ``require_grad()``.
-        grad_outputs (list of ndarrays): Weights of the results; second gradients are checked by
-            those with ``require_grad()``, too.
+        inputs (list of ndarrays): The point. Those with ``require_grad()`` are checked.
+        grad_outputs (list of ndarrays): Weights of the results; those with ``require_grad()``
+            are checked, too.
         grad_grad_inputs (list of ndarrays): Weights of the first gradients.
-        eps (float or list of ndarrays): How far to go from the inputs, and from the grad_outputs.
-        atol, rtol (float): How far gradients may be from differences, ``atol + rtol * |difference|``.
-        backprop_id (BackpropId): The graph; None is the default one of the context.
+        eps (float or list of ndarrays): Step of the differences, for inputs and grad_outputs.
+        atol, rtol (float): Tolerance: gradients may be off by ``atol + rtol * |difference|``.
+        backprop_id (BackpropId): The graph; None means the default one of the context.
     Raises:
-        GradientCheckError: If one is farther away; names input, element and both values.
+        GradientCheckError: If one is off by more; names the input, the element and both values.
         ChainerxError: If no input has ``require_grad()``."""
 
 def choose(a: ArrayLike, choices: Sequence[ArrayLike] | ArrayLike, mode: str = 'raise', *, out: ndarray | None = None) -> ndarray:
-    """For each element of ``a``, the element of the array with that number.
+    """Builds an array from several: each element of ``a`` is the index of the one to take from.
 
     Args:
         a (ndarray or list): Integers or bool.
-        choices (sequence of ndarray): What is chosen from, broadcast with ``a``; or an array of
-            such. Dtypes are promoted.
+        choices (sequence of ndarray): The arrays to take from, broadcast with ``a``; or one
+            array of them. Dtypes are promoted.
         mode (str): What an index out of range does: 'raise', 'wrap' around, or 'clip'.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
         ndarray: Differentiable in the choices, any order.
     Raises:
         ValueError: For an index out of range, no choices, or an unknown mode.
         DimensionError: If shapes do not broadcast.
-        DtypeError: If ``a`` is of another dtype."""
+        DtypeError: If ``a`` is not uint8."""
 
 def clip(a: ArrayLike, min: ArrayLike | None = None, max: ArrayLike | None = None, out: ndarray | None = None, *, a_min: ArrayLike | None = None, a_max: ArrayLike | None = None) -> ndarray:
     """Limits the values to a range.
@@ -1738,11 +1757,11 @@ def clip(a: ArrayLike, min: ArrayLike | None = None, max: ArrayLike | None = Non
     Args:
         a (ndarray): Any shape, any real dtype.
         min (ndarray or scalar): Lower bound, or None.
-        max (ndarray or scalar): Upper bound, or None. Wins where the bounds cross.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        a_min (ndarray or scalar): The lower bound by its other name.
-        a_max (ndarray or scalar): The upper bound by its other name.
+        max (ndarray or scalar): Upper bound, or None. It wins where the lower one is above it.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        a_min (ndarray or scalar): Alias of ``min``.
+        a_max (ndarray or scalar): Alias of ``max``.
     Returns:
         ndarray: Broadcast shape. Differentiable in all arrays, any order."""
 
@@ -1758,7 +1777,7 @@ def clipped_relu(x: ArrayLike, z: builtins.float = 20.0) -> ndarray:
         DtypeError: If an operand is complex."""
 
 def column_stack(arrays: Sequence[ArrayLike]) -> ndarray:
-    """Joins arrays along axis 1; 1-d ones are columns.
+    """Joins arrays along axis 1, with 1-d ones as columns.
 
     Args:
         arrays (sequence of ndarray): A list or tuple. Dtypes are promoted.
@@ -1768,31 +1787,31 @@ def column_stack(arrays: Sequence[ArrayLike]) -> ndarray:
         DimensionError: If shapes do not fit, or there is no array."""
 
 def compress(condition: ArrayLike, a: ArrayLike, axis: builtins.int | None = None, out: ndarray | None = None) -> ndarray:
-    """What a vector of conditions selects on an axis.
+    """Slices along an axis where a vector of conditions holds.
 
     Args:
         condition: One dimension; not longer than the axis. Not 0 means that it holds.
         a (ndarray): Any dtype.
         axis (int): None selects from the flattened array.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
         ndarray: Differentiable in ``a``, any order.
     Raises:
-        IndexError: If a condition behind the end of the axis holds.
-        DimensionError: If ``condition`` has other dimensions, or there is no such axis."""
+        IndexError: If a condition beyond the end of the axis holds.
+        DimensionError: If ``condition`` is not 1-d, or there is no such axis."""
 
 def concatenate(arrays: Sequence[ArrayLike], axis: builtins.int | None = 0, out: ndarray | None = None, *, dtype: DtypeLike | None = None, casting: str = 'same_kind') -> ndarray:
     """Joins arrays along an existing axis.
 
     Args:
-        arrays: A list or tuple; all shapes agree but on the axis. Dtypes are promoted.
+        arrays: A list or tuple; all shapes agree except on the axis. Dtypes are promoted.
         axis (int): None joins the flattened arrays.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
-        dtype: Of the result; by default the promoted one.
-        casting (str): What ``dtype`` and ``out`` may do to values: 'same_kind' refuses a lower kind, 'safe'
-            whatever could lose some, 'no' and 'equiv' all changes, 'unsafe' nothing.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
+        dtype: Dtype of the result; by default the promoted one.
+        casting (str): The casts that ``dtype`` and ``out`` may cause: 'same_kind' refuses those to a lower
+            kind, 'safe' those that could lose information, 'no' and 'equiv' all, 'unsafe' none.
     Returns:
         ndarray: Differentiable, any order.
     Raises:
@@ -1800,51 +1819,52 @@ def concatenate(arrays: Sequence[ArrayLike], axis: builtins.int | None = 0, out:
         ValueError: If there is no such ``casting``."""
 
 def conj(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """Numbers with the opposite imaginary part.
+    """Complex conjugate of each element.
 
     Args:
         x (ndarray): Any shape and dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: A copy. Differentiable, any order.
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
 def conv(x: ArrayLike, w: ArrayLike, b: ArrayLike | None = None, stride: builtins.int | Sequence[builtins.int] = 1, pad: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]] = 0, cover_all: builtins.bool = False, dilate: builtins.int | Sequence[builtins.int] = 1, groups: builtins.int = 1) -> ndarray:
-    """Convolution over 1 to 8 spatial axes, or rather cross-correlation: ``w`` is not turned.
+    """Convolution over 1 to 8 spatial axes; a cross-correlation, strictly, as ``w`` is not flipped.
 
     Args:
-        x (ndarray): (n, ins, ...), any real dtype.
-        w (ndarray): (outs, ins / groups, ...).
-        b (ndarray): (outs,), or None.
-        stride (int or tuple of int): Steps of the window, for all axes or for each.
-        pad (int or tuple): Zeros at both ends of the axes: for all, for each, or a pair (before, behind) for each.
-        cover_all (bool): Whether there is one more output where the last step would leave some of the input out.
-        dilate (int or tuple of int): Distance of the elements of the window.
-        groups (int): Outputs of a group see the inputs of that group only. It divides ins and outs.
+        x (ndarray): (n, in_channels, ...), any real dtype.
+        w (ndarray): (out_channels, in_channels / groups, ...).
+        b (ndarray): (out_channels,), or None.
+        stride (int or tuple of int): Step of the window, for all axes or for each.
+        pad (int or tuple): Zero padding at both ends of the axes: one number, one per axis, or a pair (before, after) per axis.
+        cover_all (bool): Whether to add an output element where the last window would otherwise leave some of the input out.
+        dilate (int or tuple of int): Dilation: the distance of the elements of the window.
+        groups (int): Number of groups: outputs of a group depend on inputs of the same group only. It divides both numbers of channels.
     Returns:
-        ndarray: (n, outs, ...), each axis of length ``(length + pads - window) // stride + 1``, where ``window = dilate * (w's length - 1) + 1``. Differentiable in all arrays, any order.
+        ndarray: (n, out_channels, ...), each axis of length ``(length + pads - window) // stride + 1``, where ``window = dilate * (w's length - 1) + 1``. Differentiable in all arrays, any order.
     Raises:
         DimensionError: If shapes don't fit, or the window is longer than the padded input.
         DtypeError: If a dtype is complex."""
 
 def conv_transpose(x: ArrayLike, w: ArrayLike, b: ArrayLike | None = None, stride: builtins.int | Sequence[builtins.int] = 1, pad: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]] = 0, outsize: builtins.int | Sequence[builtins.int] | None = None, dilate: builtins.int | Sequence[builtins.int] = 1, groups: builtins.int = 1) -> ndarray:
-    """Transposed convolution: the gradient of :func:`conv` in its input, as an operation of its own.
+    """Transposed convolution: the gradient of :func:`conv` with respect to its input.
 
     Args:
-        x (ndarray): (n, ins, ...), any real dtype.
-        w (ndarray): (ins, outs / groups, ...).
-        b (ndarray): (outs,), or None.
-        stride (int or tuple of int): Distance of the windows in the output, for all axes or for each.
-        pad (int or tuple): What is cut off at both ends of the axes: for all, for each, or a pair (before, behind) for each.
-        outsize (int or tuple of int): Lengths of the result's spatial axes, of which ``conv``, with ``cover_all`` or without, would make those of ``x``. None means those below.
-        dilate (int or tuple of int): Distance of the elements of the window.
-        groups (int): As that of ``conv``.
+        x (ndarray): (n, in_channels, ...), any real dtype.
+        w (ndarray): (in_channels, out_channels / groups, ...).
+        b (ndarray): (out_channels,), or None.
+        stride (int or tuple of int): Step of the window in the output, for all axes or for each.
+        pad (int or tuple): Number of elements cropped at both ends of the axes: one number, one per axis, or a pair (before, after) per axis.
+        outsize (int or tuple of int): Lengths of the result's spatial axes; ``conv``, with or without ``cover_all``, must map them to those of ``x``. None means the lengths given below.
+        dilate (int or tuple of int): Dilation: the distance of the elements of the window.
+        groups (int): Number of groups, see ``conv``.
     Returns:
-        ndarray: (n, outs, ...), each axis of length ``stride * (length - 1) + window - pads``, where ``window = dilate * (w's length - 1) + 1``. Differentiable in all arrays, any order.
+        ndarray: (n, out_channels, ...), each axis of length ``stride * (length - 1) + window - pads``, where ``window = dilate * (w's length - 1) + 1``. Differentiable in all arrays, any order.
     Raises:
         DimensionError: If shapes don't fit.
         DtypeError: If a dtype is complex."""
@@ -1854,22 +1874,22 @@ def convolve(a: ArrayLike, v: ArrayLike, mode: str = 'full') -> ndarray:
 
     Args:
         a (ndarray): One dimension, numbers.
-        v (ndarray): The same. Dtypes are promoted.
-        mode (str): Which positions of the two count: 'full' where they meet, 'same' as many as
-            the longer one has elements, 'valid' where the shorter one lies within.
+        v (ndarray): Likewise. Dtypes are promoted.
+        mode (str): The relative positions that count: 'full' all with overlap, 'same' as many as
+            the longer one has elements, 'valid' those with complete overlap.
     Returns:
         ndarray: 1-d. Differentiable in both, any order.
     Raises:
         ValueError: If one is empty, or there is no such mode.
-        DimensionError: If one has other dimensions.
-        DtypeError: If one is of bool."""
+        DimensionError: If one is not 1-d.
+        DtypeError: If one is bool."""
 
 def copy(a: ArrayLike, order: str | None = 'C') -> ndarray:
     """A copy.
 
     Args:
         a (ndarray): Any shape and dtype.
-        order (str): Of the elements in memory: 'C', 'F', 'A' as they lie where that is F, 'K' any.
+        order (str): Memory layout: 'C', 'F', 'A' (F if ``object`` is F-contiguous, else C) or 'K' (that of ``object``).
     Returns:
         ndarray: On the same device. Differentiable, any order."""
 
@@ -1878,11 +1898,12 @@ def copysign(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where:
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Not differentiable.
     Raises:
@@ -1892,57 +1913,58 @@ def copyto(dst: ndarray, src: ArrayLike, casting: str = 'no', where: ArrayLike =
     """Copies elements into an array, in place.
 
     Args:
-        dst (ndarray): Where to; in no graph.
-        src (ndarray or scalar): What; broadcast to the shape of ``dst``. An array is of its dtype,
-            a number of no higher kind.
+        dst (ndarray): The destination, in no graph.
+        src (ndarray or scalar): The source, broadcast to the shape of ``dst``. An array must
+            have its dtype, a number no higher kind.
         casting (str): 'no'.
-        where (ndarray or bool): Of bool; where it is false, the elements of ``dst`` stay. Of a number counts whether it is 0.
+        where (ndarray or bool): A mask of bool; elements of ``dst`` where it is False stay. A number is taken as its truth.
     Raises:
-        DtypeError: If the dtypes differ, a number is of a higher kind, or ``where`` is no array of bool.
-        TypeError: If ``where`` is no array and no number.
+        DtypeError: If the dtypes differ, a number is of a higher kind, or ``where`` is an array and not bool.
+        TypeError: If ``where`` is neither an array nor a number.
         OverflowError: If an integer does not fit.
         DimensionError: If ``src`` or ``where`` does not broadcast.
         NotImplementedError: If ``casting`` is not 'no'.
         ChainerxError: If ``dst`` is in a graph."""
 
 def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: builtins.bool = True, *, dtype: DtypeLike | None = None) -> ndarray:
-    """Correlations of variables: covariances over both standard deviations.
+    """Correlation matrix of variables: covariances divided by both standard deviations.
 
     Args:
         x (ndarray): At most two dimensions, any dtype.
         y (ndarray): More variables, in the same form.
-        rowvar (bool): Whether rows are variables and columns observations, or the reverse.
-        dtype: To compute in, and of the result: a float or complex dtype.
+        rowvar (bool): Whether rows are variables and columns are observations, or vice versa.
+        dtype: To compute in, and of the result; float or complex.
     Returns:
-        ndarray: A matrix, or a number for one variable; the float dtype of the variables. Differentiable, any order.
+        ndarray: A matrix, or 0-d for one variable, in the float dtype of the variables. Differentiable, any order.
     Raises:
-        DimensionError: If there are more dimensions, or numbers of observations differ.
-        DtypeError: If ``dtype`` is none that holds means, or real for complex variables."""
+        DimensionError: If there are more dimensions, or the numbers of observations differ.
+        DtypeError: If ``dtype`` is not a float or complex one, or is real for complex variables."""
 
 def correlate(a: ArrayLike, v: ArrayLike, mode: str = 'valid') -> ndarray:
     """The cross-correlation of two vectors: ``sum(a[n + k] * conj(v[n]))``.
 
     Args:
         a (ndarray): One dimension, numbers.
-        v (ndarray): The same. Dtypes are promoted.
-        mode (str): Which positions of the two count: 'full' where they meet, 'same' as many as
-            the longer one has elements, 'valid' where the shorter one lies within.
+        v (ndarray): Likewise. Dtypes are promoted.
+        mode (str): The relative positions that count: 'full' all with overlap, 'same' as many as
+            the longer one has elements, 'valid' those with complete overlap.
     Returns:
         ndarray: 1-d. Differentiable in both, any order.
     Raises:
         ValueError: If one is empty, or there is no such mode.
-        DimensionError: If one has other dimensions.
-        DtypeError: If one is of bool."""
+        DimensionError: If one is not 1-d.
+        DtypeError: If one is bool."""
 
 def cos(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Cosine of each element.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
@@ -1951,10 +1973,11 @@ def cosh(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, d
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
@@ -1963,7 +1986,7 @@ def count_nonzero(a: ArrayLike, axis: Axis = None, *, keepdims: builtins.bool = 
 
     Args:
         a (ndarray): Any shape and dtype.
-        axis: An axis, several, or None for all.
+        axis: One axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
     Returns:
         ndarray: int64. No gradient.
@@ -1971,29 +1994,29 @@ def count_nonzero(a: ArrayLike, axis: Axis = None, *, keepdims: builtins.bool = 
         DimensionError: If an axis is out of range or repeated."""
 
 def cov(m: ArrayLike, y: ArrayLike | None = None, rowvar: builtins.bool = True, bias: builtins.bool = False, ddof: builtins.int | None = None, fweights: ArrayLike | None = None, aweights: ArrayLike | None = None, *, dtype: DtypeLike | None = None) -> ndarray:
-    """Covariances of variables.
+    """Covariance matrix of variables.
 
     Args:
         m (ndarray): At most two dimensions, any dtype.
         y (ndarray): More variables, in the same form.
-        rowvar (bool): Whether rows are variables and columns observations, or the reverse.
-        bias (bool): Divides by the number of observations, not by one less.
-        ddof (int): What is taken off that number, in the place of ``bias``.
-        fweights (ndarray): How often observations occur: integers, one for each.
-        aweights (ndarray): How much observations count, one for each.
-        dtype: To compute in, and of the result: a float or complex dtype.
+        rowvar (bool): Whether rows are variables and columns are observations, or vice versa.
+        bias (bool): Whether to divide by the number of observations, not by one less.
+        ddof (int): Subtracted from that number, instead of ``bias``.
+        fweights (ndarray): Frequencies of the observations: integers, one for each.
+        aweights (ndarray): Weights of the observations, one for each.
+        dtype: To compute in, and of the result; float or complex.
     Returns:
-        ndarray: A matrix, or a number for one variable; the float dtype of the variables. Differentiable, any order.
+        ndarray: A matrix, or 0-d for one variable, in the float dtype of the variables. Differentiable, any order.
     Raises:
-        DimensionError: If there are more dimensions, or numbers of observations differ.
-        DtypeError: If ``fweights`` are no integers, or ``dtype`` is none that holds means, or real for complex variables."""
+        DimensionError: If there are more dimensions, or the numbers of observations differ.
+        DtypeError: If ``fweights`` are not integers, or ``dtype`` is not a float or complex one, or is real for complex variables."""
 
 def crelu(x: ArrayLike, axis: builtins.int = 1) -> ndarray:
-    """``relu(x)`` and ``relu(-x)``, joined along an axis (Shang et al., ICML 2016).
+    """``relu(x)`` and ``relu(-x)``, concatenated along an axis (Shang et al., ICML 2016).
 
     Args:
         x (ndarray): Any real dtype.
-        axis (int): The axis that becomes twice as long.
+        axis (int): The axis of the concatenation.
     Returns:
         ndarray: The float dtype of ``x``. Differentiable, any order.
     Raises:
@@ -2004,106 +2027,107 @@ def cross(a: ArrayLike, b: ArrayLike, axisa: builtins.int = -1, axisb: builtins.
 
     Args:
         a, b (ndarray): An axis of length 3, any dtype but bool; the others broadcast.
-        axisa (int): That axis of ``a``.
-        axisb (int): That axis of ``b``.
-        axisc (int): That axis of the result.
-        axis (int): All three, where it is given.
+        axisa (int): The axis of the vectors in ``a``.
+        axisb (int): The axis of the vectors in ``b``.
+        axisc (int): The axis of the vectors in the result.
+        axis (int): If given, it replaces all three.
     Returns:
-        ndarray: The vectors at right angles. Differentiable, any order.
+        ndarray: The cross products. Differentiable, any order.
     Raises:
         DimensionError: If an axis has another length.
         DtypeError: For bool."""
 
 def cumprod(a: ArrayLike, axis: builtins.int | None = None, dtype: DtypeLike | None = None, out: ndarray | None = None) -> ndarray:
-    """Running products along an axis.
+    """Cumulative products along an axis.
 
     Args:
         a (ndarray): Any shape and dtype.
         axis (int): The axis, or None for the flattened array.
         dtype: To compute in, and of the result; that of ``out`` if there is one.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
         ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
     Raises:
         DimensionError: If the axis is out of range."""
 
 def cumsum(a: ArrayLike, axis: builtins.int | None = None, dtype: DtypeLike | None = None, out: ndarray | None = None) -> ndarray:
-    """Running sums along an axis.
+    """Cumulative sums along an axis.
 
     Args:
         a (ndarray): Any shape and dtype.
         axis (int): The axis, or None for the flattened array.
         dtype: To compute in, and of the result; that of ``out`` if there is one.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
         ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
     Raises:
         DimensionError: If the axis is out of range."""
 
 def cumulative_prod(x: ArrayLike, *, axis: builtins.int | None = None, dtype: DtypeLike | None = None, include_initial: builtins.bool = False, out: ndarray | None = None) -> ndarray:
-    """Running products along an axis; the array API's name and parameters.
+    """Cumulative products along an axis, with the name and parameters of the array API.
 
     Args:
         x (ndarray): Any dtype; integers are computed in int64 or uint64, bool in int64.
-        axis (int): Which; may be left out for 1 dimension only.
-        dtype: To compute in. Default: that of ``x``, int64 for small integers.
-        include_initial (bool): Whether that of nothing comes first.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        axis (int): The axis; it may be omitted for 1-d arrays only.
+        dtype: To compute in. Default: that of ``x``; int64 or uint64 for integers.
+        include_initial (bool): Whether the result begins with that of no elements.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
         ndarray: Differentiable, any order.
     Raises:
-        ValueError: If the axis is needed and not given.
+        ValueError: If the axis is required and not given.
         DimensionError: If there is no such axis."""
 
 def cumulative_sum(x: ArrayLike, *, axis: builtins.int | None = None, dtype: DtypeLike | None = None, include_initial: builtins.bool = False, out: ndarray | None = None) -> ndarray:
-    """Running totals along an axis; the array API's name and parameters.
+    """Cumulative totals along an axis, with the name and parameters of the array API.
 
     Args:
         x (ndarray): Any dtype; integers are computed in int64 or uint64, bool in int64.
-        axis (int): Which; may be left out for 1 dimension only.
-        dtype: To compute in. Default: that of ``x``, int64 for small integers.
-        include_initial (bool): Whether that of nothing comes first.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        axis (int): The axis; it may be omitted for 1-d arrays only.
+        dtype: To compute in. Default: that of ``x``; int64 or uint64 for integers.
+        include_initial (bool): Whether the result begins with that of no elements.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
         ndarray: Differentiable, any order.
     Raises:
-        ValueError: If the axis is needed and not given.
+        ValueError: If the axis is required and not given.
         DimensionError: If there is no such axis."""
 
 def degrees(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """Angles in radians as degrees.
+    """Converts angles from radians to degrees.
 
     Args:
         x (ndarray): Any shape, any real dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
 
 def delete(arr: ArrayLike, obj: Any, axis: builtins.int | None = None) -> ndarray:
-    """A copy without some places of an axis.
+    """A copy without the elements at given indices of an axis.
 
     Args:
         arr (ndarray): Any shape and dtype.
-        obj: An index, or several as a slice, a list or an array (of bool: where it is true).
+        obj: An index, or several as a slice, a list or an array, which may be a mask of bool.
         axis (int): None deletes from the flattened array.
     Returns:
         ndarray: Differentiable, any order.
     Raises:
         IndexError: If an index is out of range.
-        DimensionError: If there is no such axis, or a bool array is of another length.
-        DtypeError: If ``obj`` is an array of numbers that are not integers."""
+        DimensionError: If there is no such axis, or a mask has another length.
+        DtypeError: If ``obj`` is an array of floats or complex numbers."""
 
 def diag(v: ArrayLike, k: builtins.int = 0) -> ndarray:
-    """A diagonal of a matrix, or a matrix with a diagonal.
+    """Extracts a diagonal of a matrix, or builds a matrix with a diagonal.
 
     Args:
         v (ndarray): 2-d, the matrix; or 1-d, the diagonal. Any dtype.
@@ -2114,7 +2138,7 @@ def diag(v: ArrayLike, k: builtins.int = 0) -> ndarray:
         DimensionError: If ``v`` has neither 1 nor 2 dimensions."""
 
 def diag_indices(n: builtins.int, ndim: builtins.int = 2, device: DeviceLike | None = None) -> tuple[ndarray, ...]:
-    """The index of the main diagonal of an array with equal sides.
+    """Indices of the main diagonal of an array with equal sides.
 
     Args:
         n (int): The length of each side.
@@ -2126,17 +2150,17 @@ def diag_indices(n: builtins.int, ndim: builtins.int = 2, device: DeviceLike | N
         DimensionError: If ``n`` or ``ndim`` is negative."""
 
 def diag_indices_from(arr: ArrayLike) -> tuple[ndarray, ...]:
-    """The index of the main diagonal of an array.
+    """Indices of the main diagonal of an array.
 
     Args:
         arr (ndarray): 2 dimensions or more, all of one length.
     Returns:
         tuple of ndarray: int64, one per axis, on the device of ``arr``.
     Raises:
-        DimensionError: If it has other dimensions."""
+        DimensionError: If it has other ones."""
 
 def diagflat(v: ArrayLike, k: builtins.int = 0) -> ndarray:
-    """A matrix with the flattened array as a diagonal.
+    """Builds a matrix with the flattened array as a diagonal.
 
     Args:
         v (ndarray): Any shape and dtype.
@@ -2145,7 +2169,7 @@ def diagflat(v: ArrayLike, k: builtins.int = 0) -> ndarray:
         ndarray: 2-d, 0 elsewhere. Differentiable, any order."""
 
 def diagonal(a: ArrayLike, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1) -> ndarray:
-    """The diagonals of matrices along two axes.
+    """Diagonals of the matrices of two axes.
 
     Args:
         a (ndarray): 2 dimensions or more, any dtype.
@@ -2157,13 +2181,13 @@ def diagonal(a: ArrayLike, offset: builtins.int = 0, axis1: builtins.int = 0, ax
         DimensionError: If there are no two such axes."""
 
 def diff(a: ArrayLike, n: builtins.int = 1, axis: builtins.int = -1, prepend: ArrayLike | None = None, append: ArrayLike | None = None) -> ndarray:
-    """Differences of neighbours along an axis.
+    """Differences of adjacent elements along an axis.
 
     Args:
-        a (ndarray): 1 dimension or more, any dtype; of bools, whether they differ.
-        n (int): How many times.
-        axis (int): Which.
-        prepend, append (ndarray): What is joined to ``a`` before; numbers, too. Dtypes are promoted.
+        a (ndarray): 1 dimension or more, any dtype; for bool, whether they differ.
+        n (int): Number of times that differences are taken.
+        axis (int): The axis.
+        prepend, append (ndarray): Arrays or numbers that are joined to ``a`` first. Dtypes are promoted.
     Returns:
         ndarray: The axis is shorter by ``n``; ``a`` itself for 0. Differentiable, any order.
     Raises:
@@ -2171,17 +2195,17 @@ def diff(a: ArrayLike, n: builtins.int = 1, axis: builtins.int = -1, prepend: Ar
         DimensionError: If shapes do not fit, or there is no such axis."""
 
 def digitize(x: ArrayLike, bins: ArrayLike | Sequence[builtins.float], right: builtins.bool = False) -> ndarray:
-    """Between which edges numbers lie.
+    """Indices of the bins that numbers lie in.
 
     Args:
         x (ndarray): Any shape, any dtype but complex ones.
-        bins (ndarray): (n,), ascending or descending; of neither, equal ones.
-        right (bool): A number that equals an edge belongs to the bin that ends with it.
+        bins (ndarray): The edges, (n,), ascending or descending; equal ones are possible.
+        right (bool): Whether a number that equals an edge belongs to the bin that ends there.
     Returns:
-        ndarray: int64, the shape of ``x``: from 0, before all edges, to n, behind them. No gradient.
+        ndarray: int64, the shape of ``x``: from 0, before all edges, to n, after them. No gradient.
     Raises:
-        ValueError: If ``bins`` neither ascend nor descend.
-        DimensionError: If ``bins`` have not one dimension.
+        ValueError: If ``bins`` are not monotonic.
+        DimensionError: If ``bins`` is not 1-d.
         DtypeError: For complex numbers."""
 
 def divide(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
@@ -2189,61 +2213,63 @@ def divide(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: A
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable, any order.
     Raises:
         DtypeError: If an operand is bool."""
 
 def divmod(x1: ArrayLike, x2: ArrayLike, out: tuple | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> tuple[ndarray, ndarray]:
-    """The results of floor_divide() and remainder().
+    """Quotient and remainder: the results of :func:`floor_divide` and :func:`remainder`.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (tuple): Two arrays that the results are written to, or None in their place.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (tuple): Two arrays that the results are written to; each may be None.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         tuple: Two arrays. The remainder is differentiable, any order.
     Raises:
         DtypeError: If an operand is bool."""
 
 def dot(a: ArrayLike, b: ArrayLike, out: ndarray | None = None) -> ndarray:
-    """Dot product, as numpy.dot.
+    """Dot product, like ``numpy.dot``.
 
     Args:
         a (ndarray): Any shape and dtype.
-        b (ndarray): Its last axis but one (the only one of a vector) has the length of the last axis of ``a``.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
+        b (ndarray): Axis -2 (the only one of a vector) has the length of the last axis of ``a``.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor an operand may be part of a graph.
     Returns:
         ndarray: The remaining axes of ``a``, then those of ``b``. Differentiable, any order.
     Raises:
         DimensionError: If the lengths differ."""
 
 def dropout(x: ArrayLike, ratio: builtins.float = 0.5, key: builtins.int | None = None) -> ndarray:
-    """Each element is 0 with some probability, and scaled to keep the mean otherwise.
+    """Dropout: sets each element to 0 with a probability, and scales the others to keep the mean.
 
     Args:
         x (ndarray): Any shape, a float dtype.
-        ratio (float): The probability, from 0 to below 1.
-        key (int): 0 to 2**64 - 1: the numbers then depend on it alone, and the generator of chainerx.random goes on as if it had not been asked.
+        ratio (float): The probability, in [0, 1).
+        key (int): 0 to 2**64 - 1. The numbers depend on it alone, and the state of chainerx.random does not change.
     Returns:
         ndarray: Shape and dtype of ``x``, C-contiguous: ``x / (1 - ratio)``, or ``x * 0``. Differentiable, any order.
     Raises:
         DtypeError: If ``x`` is not of a float dtype.
         ValueError: If ``ratio`` is out of range.
     Note:
-        Backward keeps no mask: it draws the numbers again.
+        No mask is kept: backward draws the numbers again.
     Source: Srivastava et al., JMLR 2014."""
 
 def dsplit(ary: ArrayLike, indices_or_sections: Indices) -> list[ndarray]:
-    """Parts of an array along axis 2.
+    """Splits an array into parts along axis 2.
 
     Args:
         ary (ndarray): 3 dimensions or more, any dtype.
@@ -2252,11 +2278,11 @@ def dsplit(ary: ArrayLike, indices_or_sections: Indices) -> list[ndarray]:
     Returns:
         list of ndarray: Views. Differentiable, any order.
     Raises:
-        DimensionError: If there are no such equal parts, or fewer dimensions.
-        ValueError: If their number is no integer."""
+        DimensionError: If the axis can't be split equally, or there are fewer dimensions.
+        ValueError: If the number of parts is not an integer."""
 
 def dstack(arrays: Sequence[ArrayLike]) -> ndarray:
-    """Joins arrays along axis 2, which :func:`atleast_3d` adds to those that lack it.
+    """Joins arrays along axis 2, after :func:`atleast_3d`.
 
     Args:
         arrays (sequence of ndarray): A list or tuple. Dtypes are promoted.
@@ -2266,49 +2292,51 @@ def dstack(arrays: Sequence[ArrayLike]) -> ndarray:
         DimensionError: If shapes do not fit, or there is no array."""
 
 def ediff1d(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None) -> ndarray:
-    """Differences of neighbours in the flattened array.
+    """Differences of adjacent elements of the flattened array.
 
     Args:
         ary (ndarray): Any shape, numbers.
-        to_end, to_begin (ndarray): What is joined to them behind and before; cast to the dtype of
-            ``ary``.
+        to_end, to_begin (ndarray): Values appended and prepended to the differences; cast to the dtype
+            of ``ary``.
     Returns:
         ndarray: 1-d. Differentiable, any order.
     Raises:
-        DtypeError: If ``ary`` is of bool, or the others of a higher kind than ``ary``."""
+        DtypeError: If ``ary`` is bool, or the others are of a higher kind than ``ary``."""
 
 def einsum(*operands: Any, optimize: Any = False, dtype: DtypeLike | None = None, out: ndarray | None = None) -> ndarray:
-    """Sums of products in Einstein's notation, as numpy.einsum.
+    """Sums of products in Einstein's notation, like ``numpy.einsum``.
 
     Args:
-        *operands: Subscripts, a str such as ``'ij,jk->ik'`` or ``'...i,i'``, and arrays; or arrays, each followed by a list of integers for its axes, and perhaps one for the output.
-        optimize (bool, str, tuple or list): In which order: from left to right (False), a good one (True, ``'greedy'``), that of least work (``'optimal'``), or a path of einsum_path.
-        dtype (dtype): In which it is computed, of no lower kind than those of the operands; by default the promoted one.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        *operands: Subscripts, a str such as ``'ij,jk->ik'`` or ``'...i,i'``, followed by the arrays; or arrays, each followed by a list of integers for its axes, and optionally one for the output.
+        optimize (bool, str, tuple or list): The order of contractions: from left to right (False), a
+            good one (True or ``'greedy'``), the one of least work (``'optimal'``), or a path of
+            :func:`einsum_path`.
+        dtype (dtype): The dtype to compute in, of no lower kind than those of the operands; by default the promoted one.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
-        ndarray: The axes of the output; a view where one operand is not summed. Differentiable in all operands, any order.
+        ndarray: The axes of the output; a view if a single operand is not summed. Differentiable in all operands, any order.
     Raises:
         ValueError: If subscripts are malformed.
         DimensionError: If they do not fit the arrays.
         DtypeError: If ``dtype`` is of a lower kind than an operand.
     Note:
-        Two operands at a time are multiplied as matrices; sums are in the dtype of the result."""
+        Operands are contracted two at a time as matrix products; sums are in the dtype of the result."""
 
 def einsum_path(*operands: Any, optimize: Any = 'greedy') -> tuple[list[Any], str]:
-    """The order in which einsum multiplies its operands, for its ``optimize``.
+    """The order in which :func:`einsum` contracts its operands, for its argument ``optimize``.
 
     Args:
-        *operands: Subscripts, a str such as ``'ij,jk->ik'`` or ``'...i,i'``, and arrays; or arrays, each followed by a list of integers for its axes, and perhaps one for the output.
-        optimize (bool, str, tuple or list): As of einsum; ``(name, n)`` allows at most n elements in between.
+        *operands: Subscripts, a str such as ``'ij,jk->ik'`` or ``'...i,i'``, followed by the arrays; or arrays, each followed by a list of integers for its axes, and optionally one for the output.
+        optimize (bool, str, tuple or list): As for :func:`einsum`; ``(name, n)`` allows intermediate results of at most n elements.
     Returns:
-        tuple: The path, ``['einsum_path', (i, j), ...]``, places of those that are multiplied, whose product goes to the end; and a description.
+        tuple: The path, ``['einsum_path', (i, j), ...]``, the positions of the operands to contract, whose product is appended; and a description.
     Raises:
         ValueError: If subscripts or a path are malformed.
         DimensionError: If they do not fit the arrays."""
 
 def elu(x: ArrayLike, alpha: builtins.float = 1.0) -> ndarray:
-    """``x`` where positive, ``alpha * (exp(x) - 1)`` elsewhere.
+    """``x`` where it is positive, ``alpha * (exp(x) - 1)`` elsewhere.
 
     Args:
         x (ndarray): Any shape, any real dtype.
@@ -2322,23 +2350,23 @@ def empty(shape: ShapeLike, dtype: DtypeLike | None = None, device: DeviceLike |
     """An uninitialized array.
 
     Args:
-        shape (int or tuple of ints): Of the array.
-        dtype: All that numpy.dtype() takes. Default: float32.
-        device (str or Device): Default: the default device, whatever that of others is.
-        order (str): Of the elements in memory: 'C' or 'F'.
+        shape (int or tuple of ints): Shape of the array.
+        dtype: Anything that numpy.dtype() accepts. Default: float32.
+        device (str or Device): Default: the default device, whatever the device of ``a``.
+        order (str): Memory layout: 'C' or 'F'.
     Returns:
         ndarray: Contiguous, in no graph.
     Raises:
         DimensionError: If a size is negative or there are more than 10 dimensions.
         DtypeError: If there is no such dtype.
-        MemoryError: If there is not so much memory."""
+        MemoryError: If there is not enough memory."""
 
 def empty_like(a: ArrayLike, device: DeviceLike | None = None, *, dtype: DtypeLike | None = None, shape: ShapeLike | None = None) -> ndarray:
     """An uninitialized array of the shape and dtype of another, on the default device.
 
     Args:
-        a (ndarray): Whose shape and dtype count.
-        device (str or Device): Default: the default device, whatever that of others is.
+        a (ndarray): The array that gives shape and dtype.
+        device (str or Device): Default: the default device, whatever the device of ``a``.
         dtype: Default: that of ``a``.
         shape (int or tuple of ints): Default: that of ``a``.
     Returns:
@@ -2346,31 +2374,33 @@ def empty_like(a: ArrayLike, device: DeviceLike | None = None, *, dtype: DtypeLi
     Raises:
         DimensionError: If a size is negative or there are more than 10 dimensions.
         DtypeError: If there is no such dtype.
-        MemoryError: If there is not so much memory."""
+        MemoryError: If there is not enough memory."""
 
 def equal(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether elements are equal.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
     Returns:
         ndarray: bool. Not differentiable.
     Raises:
-        DtypeError: If bool meets another dtype."""
+        DtypeError: If one operand is bool and the other is not."""
 
 def erf(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Error function of each element.
 
     Args:
         x (ndarray): Any shape, any real dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
@@ -2381,10 +2411,11 @@ def exp(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dt
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
@@ -2393,34 +2424,36 @@ def exp2(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, d
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
 def expand_dims(a: ArrayLike, axis: builtins.int | Sequence[builtins.int]) -> ndarray:
-    """The array with new axes of length 1.
+    """Inserts axes of length 1.
 
     Args:
         a (ndarray): Any shape and dtype.
-        axis (int or tuple of int): Their places in the result.
+        axis (int or tuple of int): Their positions in the result.
     Returns:
         ndarray: A view. Differentiable, any order.
     Raises:
-        AxisError: If there is no such place.
+        AxisError: If a position is out of range.
         DimensionError: If one is given twice."""
 
 def expm1(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """``exp(x) - 1``, exact near 0.
+    """``exp(x) - 1``, accurate near 0.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
@@ -2433,45 +2466,46 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> ndarray:
     Returns:
         ndarray: 1-d. Differentiable in ``arr``, any order.
     Raises:
-        IndexError: If the condition holds behind the last element."""
+        IndexError: If the condition holds beyond the last element."""
 
 def eye(N: builtins.int, M: builtins.int | None = None, k: builtins.int = 0, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Ones on diagonal k of a matrix of shape (N, M), zeros elsewhere.
+    """A matrix of shape (N, M) with ones on diagonal k, zeros elsewhere.
 
     Args:
         N (int): The number of rows.
-        M (int): The number of columns. Default: that of rows.
+        M (int): The number of columns. Default: the number of rows.
         k (int): The diagonal: 0 begins at (0, 0), 1 at (0, 1), -1 at (1, 0).
-        dtype: All that numpy.dtype() takes. Default: float64.
-        device (str or Device): Default: the default device, whatever that of others is.
+        dtype: Anything that numpy.dtype() accepts. Default: float64.
+        device (str or Device): Default: the default device, whatever the device of ``a``.
     Returns:
         ndarray: C-contiguous, in no graph.
     Raises:
         DimensionError: If a size is negative or there are more than 10 dimensions.
         DtypeError: If there is no such dtype.
-        MemoryError: If there is not so much memory."""
+        MemoryError: If there is not enough memory."""
 
 def fabs(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Absolute value of each element, in a float dtype.
 
     Args:
         x (ndarray): Any shape, any real dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
 
 def fill_diagonal(a: ndarray, val: ArrayLike, wrap: builtins.bool = False) -> None:
-    """Writes to the elements with equal indices, in place.
+    """Writes to the main diagonal, in place.
 
     Args:
-        a (ndarray): 2 dimensions, or more of one length; in no graph.
-        val: An array, a number or a list; again from the start where they are fewer.
-        wrap (bool): Whether the diagonal goes on behind the last column of a tall matrix.
+        a (ndarray): 2 dimensions, or more of equal length; in no graph.
+        val: An array, a number or a list; repeated from the start where they are fewer.
+        wrap (bool): Whether the diagonal of a tall matrix wraps around after the last column.
     Raises:
         DimensionError: If ``a`` has other dimensions.
         ValueError: If there are no values.
@@ -2479,39 +2513,40 @@ def fill_diagonal(a: ndarray, val: ArrayLike, wrap: builtins.bool = False) -> No
         ChainerxError: If the array is in a graph, or read-only."""
 
 def fix(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """Each element without its fraction.
+    """Each element rounded toward zero.
 
     Args:
         x (ndarray): Any shape, any real dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape and dtype of ``x``. Not differentiable.
     Raises:
         DtypeError: If an operand is complex."""
 
 def fixed_batch_norm(x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, mean: ArrayLike, var: ArrayLike, eps: builtins.float = 2e-05, axis: Axis = None) -> ndarray:
-    """Batch normalization with statistics that are given.
+    """Batch normalization with given statistics.
 
     Args:
         x (ndarray): Any float dtype.
-        gamma (ndarray): Scale, of the shape of ``x`` without ``axis`` (or with length 1 there); any float dtype, as the arrays that follow.
+        gamma (ndarray): Scale, of the shape of ``x`` without ``axis`` (or with length 1 there); any float dtype, as for the following arrays.
         beta (ndarray): Shift, of the same shape.
-        mean (ndarray): Of the same shape.
-        var (ndarray): Of the same shape.
+        mean (ndarray): Mean, of the same shape.
+        var (ndarray): Variance, of the same shape.
         eps (float): Added to the variance; not negative.
-        axis (int or tuple of ints): The axes that mean and variance lack; None is axis 0.
+        axis (int or tuple of ints): The axes that mean and variance lack; None means axis 0.
     Returns:
         ndarray: ``(x - mean) / sqrt(var + eps) * gamma + beta``, of shape, dtype and memory order of ``x``. Differentiable in all arrays, any order.
     Raises:
         DimensionError: If shapes do not fit, or ``x`` has no such axis.
-        DtypeError: If an array is of no real float dtype.
+        DtypeError: If an array is not of a real float dtype.
         ValueError: If ``eps`` is negative."""
 
 def flatnonzero(a: ArrayLike) -> ndarray:
-    """The places of the elements that are not 0 in the flattened array.
+    """Indices, in the flattened array, of the elements that are not 0.
 
     Args:
         a (ndarray): Any shape and dtype.
@@ -2519,20 +2554,20 @@ def flatnonzero(a: ArrayLike) -> ndarray:
         ndarray: int64, 1-d. Not differentiable."""
 
 def flip(m: ArrayLike, axes: Axis = None, *, axis: Axis = None) -> ndarray:
-    """The array with axes reversed.
+    """Reverses the order of elements along axes.
 
     Args:
         m (ndarray): Any shape and dtype.
-        axes (int or tuple of int): Which; None is all.
-        axis (int or tuple of int): The same, under the name that NumPy has for it.
+        axes (int or tuple of int): The axes to reverse; None means all.
+        axis (int or tuple of int): Alias of ``axes``, NumPy's name.
     Returns:
         ndarray: A view. Differentiable, any order.
     Raises:
-        DimensionError: If an axis is not there, or given twice.
+        DimensionError: If an axis does not exist, or is given twice.
         TypeError: If both ``axes`` and ``axis`` are given."""
 
 def fliplr(m: ArrayLike) -> ndarray:
-    """The array with axis 1 reversed.
+    """Reverses the order of elements along axis 1.
 
     Args:
         m (ndarray): 2 dimensions or more, any dtype.
@@ -2542,7 +2577,7 @@ def fliplr(m: ArrayLike) -> ndarray:
         DimensionError: If there is no axis 1."""
 
 def flipud(m: ArrayLike) -> ndarray:
-    """The array with axis 0 reversed.
+    """Reverses the order of elements along axis 0.
 
     Args:
         m (ndarray): 1 dimension or more, any dtype.
@@ -2552,27 +2587,29 @@ def flipud(m: ArrayLike) -> ndarray:
         DimensionError: If there are no dimensions."""
 
 def float_power(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """``x1`` to the power of ``x2``, in double precision.
+    """``x1`` to the power of ``x2``, computed in double precision.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, float64 or complex128. Differentiable, any order."""
 
 def floor(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """The greatest whole number not above each element.
+    """Floor: the largest integer not above each element.
 
     Args:
         x (ndarray): Any shape, any real dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape and dtype of ``x``. Not differentiable.
     Raises:
@@ -2583,41 +2620,44 @@ def floor_divide(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, wh
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Not differentiable.
     Raises:
         DtypeError: If an operand is bool."""
 
 def fmax(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """The larger of two operands, the number if one is nan. Equal arrays share the gradient, an array that equals a scalar takes it.
+    """The larger of two operands; nan is ignored unless both are nan. Equal elements share the gradient; one that equals a scalar operand gets all of it.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
 
 def fmin(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """The smaller of two operands, the number if one is nan. Equal arrays share the gradient, an array that equals a scalar takes it.
+    """The smaller of two operands; nan is ignored unless both are nan. Equal elements share the gradient; one that equals a scalar operand gets all of it.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
     Raises:
@@ -2628,96 +2668,98 @@ def fmod(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: Arr
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
     Raises:
         DtypeError: If an operand is bool."""
 
 def force_backprop_mode(x: Context | BackpropId | Sequence[BackpropId] | None = None, *, context: Context | None = None, backprop_id: BackpropId | None = None, backprop_ids: Sequence[BackpropId] | None = None) -> ForceBackpropMode:
-    """A block, entered by ``with``, in which this thread records graphs, even inside :func:`no_backprop_mode`.
+    """Context manager in which this thread records graphs, even inside :func:`no_backprop_mode`.
 
     Args:
-        x (Context, BackpropId or list of BackpropIds): Which graphs; None is all of the default context.
+        x (Context, BackpropId or list of BackpropIds): The graphs; None means all of the default context.
         context (Context), backprop_id (BackpropId), backprop_ids (list of BackpropIds): The same by
-            kind, in the place of ``x``.
+            type, instead of ``x``.
     Returns:
-        ForceBackpropMode: A context manager; can be entered again, and inside others. The innermost one counts.
+        ForceBackpropMode: The context manager; it is reentrant and can be nested. The innermost one counts.
     Raises:
         TypeError: If two of the arguments were given.
-        ChainerxError: If an id is released."""
+        ChainerxError: If an id has been released."""
 
 def frexp(x: ArrayLike, out: tuple | None = None, *, where: ArrayLike = True) -> tuple[ndarray, ndarray]:
-    """Fractions from 1/2 up to 1 and powers of two, whose product is ``x``.
+    """Mantissas, in [1/2, 1) up to the sign, and exponents: ``x = mantissa * 2**exponent``.
 
     Args:
-        x (ndarray): Any shape, any real dtype; 0, infinities and nan have the power 0.
-        out (tuple): Two arrays that the results are written to, or None in their place.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        x (ndarray): Any shape, any real dtype; 0, infinities and nan have the exponent 0.
+        out (tuple): Two arrays that the results are written to; each may be None.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
     Returns:
         tuple: An array of the float dtype of ``x``, differentiable, and one of int32.
     Raises:
         DtypeError: If an operand is complex."""
 
 def from_dlpack(x: Any, *, device: DeviceLike | None = None, copy: builtins.bool | None = None) -> ndarray:
-    """The array of another library, through the DLPack protocol: of PyTorch, NumPy, CuPy, JAX, ...
+    """Imports an array of another library (PyTorch, NumPy, CuPy, JAX, ...) through the DLPack protocol.
 
     Args:
-        x: An object with a method __dlpack__, or a capsule that such a method returned.
+        x: An object with a method ``__dlpack__``, or a capsule returned by one.
         device: Default: where the memory is.
-        copy (bool): None shares memory unless `device` is another; False never copies, True always.
+        copy (bool): None copies only if ``device`` differs, False never, True always.
     Returns:
         ndarray: In no graph. Read-only if the memory is.
     Raises:
-        BufferError: If it is on a device of another kind, was taken before, or is not aligned.
+        BufferError: If it is on an unsupported kind of device, is a used capsule, or is not aligned.
         DtypeError: If there is no such dtype.
-        ValueError: If `copy` is False and a copy is needed; without a copy, if bools have other bytes than 0 and 1."""
+        ValueError: If ``copy`` is False and a copy is needed, or shared bools have bytes other than 0 and 1."""
 
 def frombuffer(buffer: Any, dtype: DtypeLike | None = None, count: builtins.int = -1, offset: builtins.int = 0, device: DeviceLike | None = None) -> ndarray:
     """A one-dimensional array over the memory of a buffer.
 
     Args:
         buffer: Anything with the buffer protocol, C-contiguous. It is kept alive.
-        dtype: Of the elements. Default: float32.
+        dtype: Dtype of the elements. Default: float32.
         count (int): Number of elements; -1 takes all that is left.
         offset (int): Bytes to skip at the start.
         device: Default: the default device.
     Returns:
-        ndarray: Shares the memory on a native device, is a copy on others. Read-only if the
+        ndarray: It shares the memory on a native device, and is a copy on others. Read-only if the
             buffer is.
     Raises:
-        ChainerxError: If the buffer has too few bytes, or a part of an element is left over.
-        TypeError: If it is no buffer.
+        ChainerxError: If the buffer has too few bytes, or not a whole number of elements.
+        TypeError: If it is not a buffer.
         ValueError: If bools have bytes other than 0 and 1, or the buffer holds Python objects."""
 
 def full(shape: ShapeLike, fill_value: ArrayLike, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """An array of one value.
 
     Args:
-        shape (int or tuple of ints): Of the array.
-        fill_value (number or ndarray): The value; an array is broadcast.
-        dtype: All that numpy.dtype() takes. Default: bool, int32 or float32, as the number is, or that of the array.
-        device (str or Device): Default: the default device, or that of an array. It may stand in the
-            third place.
+        shape (int or tuple of ints): Shape of the array.
+        fill_value (number or ndarray): The fill value; an array is broadcast.
+        dtype: Anything that numpy.dtype() accepts. Default: bool, int32 or float32 by the kind of the number, or the dtype of the array.
+        device (str or Device): Default: that of an array, else the default device. It may be
+            given as the third positional argument.
     Returns:
         ndarray: New. Differentiable in the value, any order.
     Raises:
         DimensionError: If a size is negative or there are more than 10 dimensions.
         DtypeError: If there is no such dtype.
-        MemoryError: If there is not so much memory.
+        MemoryError: If there is not enough memory.
         OverflowError: If the dtype does not hold the value."""
 
 def full_like(a: ArrayLike, fill_value: ArrayLike, device: DeviceLike | None = None, *, dtype: DtypeLike | None = None, shape: ShapeLike | None = None) -> ndarray:
     """An array of one value with the shape and dtype of another, on the default device.
 
     Args:
-        a (ndarray): Whose shape and dtype count.
-        fill_value (number or ndarray): The value; an array is broadcast.
-        device (str or Device): Default: the default device, whatever that of others is.
+        a (ndarray): The array that gives shape and dtype.
+        fill_value (number or ndarray): The fill value; an array is broadcast.
+        device (str or Device): Default: the default device, whatever the device of ``a``.
         dtype: Default: that of ``a``.
         shape (int or tuple of ints): Default: that of ``a``.
     Returns:
@@ -2725,7 +2767,7 @@ def full_like(a: ArrayLike, fill_value: ArrayLike, device: DeviceLike | None = N
     Raises:
         DimensionError: If a size is negative or there are more than 10 dimensions.
         DtypeError: If there is no such dtype.
-        MemoryError: If there is not so much memory.
+        MemoryError: If there is not enough memory.
         OverflowError: If the dtype does not hold the value."""
 
 def gaussian_kl_divergence(mean: ArrayLike, ln_var: ArrayLike) -> ndarray:
@@ -2742,22 +2784,23 @@ def gaussian_kl_divergence(mean: ArrayLike, ln_var: ArrayLike) -> ndarray:
         DtypeError: If one is bool or complex."""
 
 def gcd(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """The greatest common divisor, not negative; of bool, or.
+    """The greatest common divisor, not negative; logical or for bool.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Not differentiable.
     Raises:
         DtypeError: If an operand is a float."""
 
 def gelu(x: ArrayLike, approximate: str = 'none') -> ndarray:
-    """``x * N(x)`` with the distribution function N of normal numbers.
+    """Gaussian error linear unit: ``x * N(x)``, where N is the standard normal distribution function.
 
     Args:
         x (ndarray): Any shape, any real dtype.
@@ -2770,34 +2813,34 @@ def gelu(x: ArrayLike, approximate: str = 'none') -> ndarray:
     Source: Hendrycks and Gimpel, 2016."""
 
 def geomspace(start: ArrayLike, stop: ArrayLike, num: builtins.int = 50, endpoint: builtins.bool = True, dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, axis: builtins.int = 0) -> ndarray:
-    """Values from ``start`` to ``stop``, by equal factors.
+    """Geometrically spaced values from ``start`` to ``stop``: quotients are equal.
 
     Args:
         start (float or complex): The first value; or an array of them.
         stop (float or complex): The last value; or an array, broadcast with ``start``.
-        num (int): How many values.
-        endpoint (bool): Whether the last one is the end.
-        dtype: All that numpy.dtype() takes. Default: float32 or complex64, of arrays theirs.
-        device (str or Device): Default: the default device, of arrays theirs.
-        axis (int): Where the values of arrays are in the result.
+        num (int): The number of values.
+        endpoint (bool): Whether the last value is ``stop``.
+        dtype: Anything that numpy.dtype() accepts. Default: float32 or complex64, of arrays theirs.
+        device (str or Device): Default: that of array ends, else the default device.
+        axis (int): The axis of the values in the result, for array ends.
     Returns:
-        ndarray: One dimension, in no graph; of arrays, one more than they have, differentiable in them, any order.
+        ndarray: 1-d, in no graph; for array ends, with one more axis, differentiable in them, any order.
     Raises:
         ChainerxError: If ``num`` is negative.
         DimensionError: If arrays do not broadcast, or there is no such axis.
         DtypeError: If ends are complex, and ``dtype`` is not.
         DeviceError: If arrays are on another device than ``device``.
-        ValueError: If one number is 0, or signs of real ones differ. In arrays, and of complex
-            numbers, the result is NaN where one is 0."""
+        ValueError: If a scalar end is 0, or the signs of real ones differ. For arrays and complex
+            numbers, the result is NaN where one end is 0."""
 
 def get_num_threads() -> builtins.int:
     """The number of threads that one operation may use on a native device.
 
     Returns:
-        int: At first ``$CHAINERX_NUM_THREADS``, else the CPUs that this process may run on."""
+        int: Initially ``$CHAINERX_NUM_THREADS``, else the number of CPUs that this process may use."""
 
 def global_average_pool(x: ArrayLike) -> ndarray:
-    """The mean of each channel.
+    """Global average pooling: the mean of each channel.
 
     Args:
         x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, a float dtype.
@@ -2808,7 +2851,7 @@ def global_average_pool(x: ArrayLike) -> ndarray:
         DtypeError: If ``x`` is not of a float dtype."""
 
 def global_max_pool(x: ArrayLike) -> ndarray:
-    """The maximum of each channel.
+    """Global max pooling: the maximum of each channel.
 
     Args:
         x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, any dtype but complex.
@@ -2819,19 +2862,19 @@ def global_max_pool(x: ArrayLike) -> ndarray:
         DtypeError: If ``x`` is complex."""
 
 def grad(outputs: ndarray | Sequence[ndarray], inputs: ndarray | Sequence[ndarray], backprop_id: BackpropId | None = None, enable_double_backprop: builtins.bool = False, set_grad: builtins.bool = False, retain_grad: builtins.bool = False, grad_outputs: Sequence[ndarray | None] | None = None, loss_scale: builtins.float | None = None) -> list[Any]:
-    """The gradients of some arrays by others, without touching any ``grad``.
+    """Gradients of outputs with respect to inputs; no ``grad`` is changed.
 
     Args:
-        outputs (ndarray or list of ndarrays): What is differentiated; their sum, weighted by
-            ``grad_outputs``.
-        inputs (ndarray or list of ndarrays): By what.
-        backprop_id (BackpropId): The graph; None is the default one of the context.
+        outputs (ndarray or list of ndarrays): The arrays to differentiate: their sum, weighted
+            by ``grad_outputs``.
+        inputs (ndarray or list of ndarrays): The arrays to differentiate with respect to.
+        backprop_id (BackpropId): The graph; None means the default one of the context.
         enable_double_backprop (bool): Whether to record what is computed, so that the gradients can be
             differentiated. The graph stays; otherwise it is released.
-        set_grad (bool): Whether to set the ``grad`` of the inputs, too.
-        retain_grad (bool): Whether to set that of all arrays between, too.
-        grad_outputs (list of ndarrays): One per output; None, or nothing at all, is ones.
-        loss_scale (float): The gradients that the outputs lack are this instead of 1, and results are
+        set_grad (bool): Whether to set the ``grad`` of the inputs as well.
+        retain_grad (bool): Whether to set the ``grad`` of all arrays in between as well.
+        grad_outputs (list of ndarrays): One per output; None, for one or for all, means ones.
+        loss_scale (float): Initial gradient of outputs that have none, instead of 1; results are
             divided by it.
     Returns:
         list: One gradient per input, of its shape and dtype; None if no output depends on it.
@@ -2840,55 +2883,57 @@ def grad(outputs: ndarray | Sequence[ndarray], inputs: ndarray | Sequence[ndarra
         GradientError: If ``grad_outputs`` do not fit the outputs."""
 
 def gradient(f: ArrayLike, *varargs: ArrayLike, axis: Axis = None, edge_order: builtins.int = 1) -> Any:
-    """The derivative of a function of which there are samples, by central differences.
+    """The derivative of a sampled function, by central differences.
 
     Args:
         f (ndarray): Samples; integers are computed in float32.
-        *varargs (ndarray): Distances of the samples: nothing for 1, a number for all axes, or for
-            each a number or a vector of coordinates.
-        axis (int or tuple of int): Along what; None is along all.
-        edge_order (int): The order of the differences at the ends, 1 or 2.
+        *varargs (ndarray): Spacing of the samples: 1 by default, a number for all axes, or for each
+            axis a number or a vector of coordinates.
+        axis (int or tuple of int): The axes; None means all.
+        edge_order (int): The order of accuracy at the ends, 1 or 2.
     Returns:
-        ndarray or tuple of ndarray: Of the shape of ``f``; one for each axis, if there are several.
-        Differentiable in ``f`` and the distances, any order.
+        ndarray or tuple of ndarray: The shape of ``f``; one array per axis, if there are several.
+        Differentiable in ``f`` and the spacing, any order.
     Raises:
         ValueError: If an axis is too short, or ``edge_order`` neither 1 nor 2.
-        DimensionError: If distances do not fit, or there is no such axis.
-        DtypeError: If ``f`` is of bool."""
+        DimensionError: If the spacing does not fit, or there is no such axis.
+        DtypeError: If ``f`` is bool."""
 
 def greater(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether ``x1`` is greater.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
     Returns:
         ndarray: bool. Not differentiable.
     Raises:
-        DtypeError: If bool meets another dtype."""
+        DtypeError: If one operand is bool and the other is not."""
 
 def greater_equal(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether ``x1`` is greater or equal.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
     Returns:
         ndarray: bool. Not differentiable.
     Raises:
-        DtypeError: If bool meets another dtype."""
+        DtypeError: If one operand is bool and the other is not."""
 
 def group_norm(x: ArrayLike, groups: builtins.int, gamma: ArrayLike, beta: ArrayLike, eps: builtins.float = 1e-05) -> ndarray:
-    """Group normalization: the channels of a group are normalized together, image by image.
+    """Group normalization: the channels of each group of each example are normalized together.
 
     Args:
-        x (ndarray): (n, channels, ...), any float dtype. What is computed is float64 where x is that, else float32.
+        x (ndarray): (n, channels, ...), any float dtype. Statistics are computed in float64 for float64, else in float32.
         groups (int): A divisor of the number of channels.
         gamma (ndarray): Scale, (channels,); any float dtype.
         beta (ndarray): Shift, (channels,); any float dtype.
@@ -2897,16 +2942,16 @@ def group_norm(x: ArrayLike, groups: builtins.int, gamma: ArrayLike, beta: Array
         ndarray: Shape and dtype of ``x``. Differentiable in all arrays, any order.
     Raises:
         DimensionError: If shapes do not fit.
-        DtypeError: If an array is of no real float dtype.
+        DtypeError: If an array is not of a real float dtype.
         ValueError: If ``groups`` does not divide the channels; if ``eps`` is negative.
     Source: Wu and He, ECCV 2018."""
 
 def hamming(M: builtins.int, *, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Hamming's window, a cosine whose ends are 0.08.
+    """Hamming window: a raised cosine whose ends are 0.08.
 
     Args:
-        M (int): The number of samples; none for less than 1.
-        dtype: All that numpy.dtype() takes. Default: float32.
+        M (int): The number of samples; none if less than 1.
+        dtype: Anything that numpy.dtype() accepts. Default: float32.
         device (str or Device): Default: the default device.
     Returns:
         ndarray: 1-d, symmetric, from 0 to 1; computed in float64. In no graph.
@@ -2914,11 +2959,11 @@ def hamming(M: builtins.int, *, dtype: DtypeLike | None = None, device: DeviceLi
         ChainerxError: If ``M`` is too large, or there is no such device."""
 
 def hanning(M: builtins.int, *, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Von Hann's window, a cosine whose ends are 0.
+    """Hann window: a raised cosine whose ends are 0.
 
     Args:
-        M (int): The number of samples; none for less than 1.
-        dtype: All that numpy.dtype() takes. Default: float32.
+        M (int): The number of samples; none if less than 1.
+        dtype: Anything that numpy.dtype() accepts. Default: float32.
         device (str or Device): Default: the default device.
     Returns:
         ndarray: 1-d, symmetric, from 0 to 1; computed in float64. In no graph.
@@ -2926,15 +2971,16 @@ def hanning(M: builtins.int, *, dtype: DtypeLike | None = None, device: DeviceLi
         ChainerxError: If ``M`` is too large, or there is no such device."""
 
 def heaviside(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """0 where ``x1`` is negative, 1 where it is positive, ``x2`` where it is 0.
+    """Heaviside step function: 0 where ``x1`` is negative, 1 where positive, ``x2`` where it is 0.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x2``, any order.
     Raises:
@@ -2946,84 +2992,84 @@ def hinge(x1: ArrayLike, x2: ArrayLike, norm: builtins.float = 1.0) -> ndarray:
     Args:
         x1 (ndarray): (rows, classes), real.
         x2 (ndarray): (rows,), integers from 0 to classes - 1.
-        norm (float): Exponent.
+        norm (float): Exponent of the loss.
     Returns:
         ndarray: Shape of ``x1``, ``max(0, 1 - s * x1) ** norm``, with s 1 for the right class and -1 for the others. Differentiable in ``x1``, any order.
     Raises:
         IndexError: If a label is out of range.
         DimensionError: If the shapes do not fit.
-        DtypeError: If ``x1`` is not real, or ``x2`` no integers."""
+        DtypeError: If ``x1`` is not real, or ``x2`` not of an integer dtype."""
 
 def histogram(a: ArrayLike, bins: builtins.int | str | ArrayLike | Sequence[builtins.float] = 10, range: tuple[builtins.float, builtins.float] | None = None, density: builtins.bool | None = None, weights: ArrayLike | None = None) -> tuple[ndarray, ndarray]:
-    """How many elements lie between edges.
+    """Histogram: the number of elements in each bin.
 
     Args:
         a (ndarray): Any shape, any dtype but complex ones.
-        bins (int, ndarray or str): How many; or edges, ascending; or the name of a rule for their number: 'auto', 'fd', 'doane', 'scott', 'stone', 'rice', 'sturges', 'sqrt'.
-        range (tuple of float): From where to where, if not from the smallest element to the largest; edges that are given are used as they are.
-        density (bool): Divide by the widths and the total: the integral is 1.
-        weights (ndarray): The shape of ``a``: what each element adds, if not 1.
+        bins (int, ndarray or str): The number of bins; or ascending edges; or the name of a rule for the number: 'auto', 'fd', 'doane', 'scott', 'stone', 'rice', 'sturges', 'sqrt'.
+        range (tuple of float): Lower and upper end; by default the smallest and the largest element. Ignored if edges are given.
+        density (bool): Whether to divide by the widths and the total, so that the integral is 1.
+        weights (ndarray): The shape of ``a``: what each element counts, instead of 1.
     Returns:
-        tuple of ndarray: Counts, int64, or sums of weights, as of :func:`bincount`, differentiable in ``weights``; and the edges.
+        tuple of ndarray: Counts, int64, or sums of weights as in :func:`bincount`, differentiable in ``weights``; and the edges.
     Raises:
         ValueError: If edges descend, bins are fewer than 1 or too many for the dtype, the range is not finite or ends before it begins, or there is no such rule.
         DtypeError: If ``a`` is complex.
         TypeError: For a rule with weights.
-        DimensionError: If edges have not one dimension, or ``weights`` another shape.
+        DimensionError: If edges are not 1-d, or ``weights`` has another shape.
     Note:
-        What equals an edge belongs to the bin that begins with it, what equals the last one to the last bin."""
+        An element that equals an edge belongs to the bin that begins there, one that equals the last edge to the last bin."""
 
 def histogram2d(x: ArrayLike, y: ArrayLike, bins: Any = 10, range: Any = None, density: builtins.bool | None = None, weights: ArrayLike | None = None) -> tuple[ndarray, ndarray, ndarray]:
-    """How many points lie between edges of two dimensions.
+    """Two-dimensional histogram: the number of points in each bin.
 
     Args:
-        x (ndarray): (n,), first coordinates, any dtype but complex ones.
-        y (ndarray): (n,), second ones.
-        bins: How many, or ascending edges; or one of these for each dimension.
-        range (sequence): For each dimension None, or from where to where.
-        density (bool): Divide by the sizes of the bins and the total.
-        weights (ndarray): (n,): what each point adds, if not 1.
+        x (ndarray): First coordinates, (n,), any dtype but complex ones.
+        y (ndarray): Second coordinates, (n,).
+        bins: The number of bins, or ascending edges; or one of these per dimension.
+        range (sequence): For each dimension lower and upper end, or None.
+        density (bool): Whether to divide by the sizes of the bins and the total.
+        weights (ndarray): (n,): what each point counts, instead of 1.
     Returns:
-        tuple of ndarray: Counts, (bins of x, bins of y), as of :func:`histogram`; and the edges of both.
+        tuple of ndarray: Counts, (bins of x, bins of y), as in :func:`histogram`; and the edges of both.
     Raises:
         ValueError: If edges descend, bins are fewer than 1 or too many for the dtype, or a range is not finite or ends before it begins.
         DimensionError: If shapes do not fit.
         DtypeError: For complex numbers."""
 
 def histogram_bin_edges(a: ArrayLike, bins: builtins.int | str | ArrayLike | Sequence[builtins.float] = 10, range: tuple[builtins.float, builtins.float] | None = None, weights: ArrayLike | None = None) -> ndarray:
-    """The edges that histogram() uses.
+    """The edges of the bins of :func:`histogram`.
 
     Args:
         a (ndarray): Any shape, any dtype but complex ones.
-        bins (int, ndarray or str): How many; or edges, ascending; or the name of a rule for their number: 'auto', 'fd', 'doane', 'scott', 'stone', 'rice', 'sturges', 'sqrt'.
-        range (tuple of float): From where to where, if not from the smallest element to the largest; edges that are given are used as they are.
-        weights (ndarray): The shape of ``a``; it changes nothing.
+        bins (int, ndarray or str): The number of bins; or ascending edges; or the name of a rule for the number: 'auto', 'fd', 'doane', 'scott', 'stone', 'rice', 'sturges', 'sqrt'.
+        range (tuple of float): Lower and upper end; by default the smallest and the largest element. Ignored if edges are given.
+        weights (ndarray): The shape of ``a``; it has no effect.
     Returns:
-        ndarray: One more than there are bins, in the dtype of a float ``a``, else float64; edges that are given, as they are. No gradient.
+        ndarray: One more than there are bins, in the dtype of ``a`` if it is float, else float64; given edges are returned as they are. No gradient.
     Raises:
         ValueError: If edges descend, bins are fewer than 1 or too many for the dtype, the range is not finite or ends before it begins, or there is no such rule.
         DtypeError: If ``a`` is complex.
         TypeError: For a rule with weights.
-        DimensionError: If edges have not one dimension, or ``weights`` another shape."""
+        DimensionError: If edges are not 1-d, or ``weights`` has another shape."""
 
 def histogramdd(sample: ArrayLike | Sequence[ArrayLike], bins: Any = 10, range: Any = None, density: builtins.bool | None = None, weights: ArrayLike | None = None) -> tuple[ndarray, tuple[ndarray, ...]]:
-    """How many points lie between edges of several dimensions.
+    """Histogram in several dimensions: the number of points in each bin.
 
     Args:
         sample (ndarray): (n, dimensions), any dtype but complex ones; or a sequence of the coordinates, (n,) each.
-        bins: How many, or ascending edges; or one of these for each dimension.
-        range (sequence): For each dimension None, or from where to where.
-        density (bool): Divide by the sizes of the bins and the total.
-        weights (ndarray): (n,): what each point adds, if not 1.
+        bins: The number of bins, or ascending edges; or one of these per dimension.
+        range (sequence): For each dimension lower and upper end, or None.
+        density (bool): Whether to divide by the sizes of the bins and the total.
+        weights (ndarray): (n,): what each point counts, instead of 1.
     Returns:
-        tuple: Counts, with an axis for each dimension, as of :func:`histogram`; and a tuple of the edges.
+        tuple: Counts, with one axis per dimension, as in :func:`histogram`; and a tuple of the edges.
     Raises:
         ValueError: If edges descend, bins are fewer than 1 or too many for the dtype, or a range is not finite or ends before it begins.
         DimensionError: If shapes do not fit.
         DtypeError: For complex numbers."""
 
 def hsplit(ary: ArrayLike, indices_or_sections: Indices) -> list[ndarray]:
-    """Parts of an array along axis 1, or 0 if there is only one.
+    """Splits an array into parts along axis 1, or 0 if it is 1-d.
 
     Args:
         ary (ndarray): 1 dimension or more, any dtype.
@@ -3032,17 +3078,17 @@ def hsplit(ary: ArrayLike, indices_or_sections: Indices) -> list[ndarray]:
     Returns:
         list of ndarray: Views. Differentiable, any order.
     Raises:
-        DimensionError: If there are no such equal parts, or fewer dimensions.
-        ValueError: If their number is no integer."""
+        DimensionError: If the axis can't be split equally, or there are fewer dimensions.
+        ValueError: If the number of parts is not an integer."""
 
 def hstack(arrays: Sequence[ArrayLike], *, dtype: DtypeLike | None = None, casting: str = 'same_kind') -> ndarray:
     """Joins arrays side by side: along axis 1, or 0 if they have only one.
 
     Args:
         arrays (sequence of ndarray): A list or tuple. Dtypes are promoted.
-        dtype: Of the result; by default the promoted one.
-        casting (str): What ``dtype`` and ``out`` may do to values: 'same_kind' refuses a lower kind, 'safe'
-            whatever could lose some, 'no' and 'equiv' all changes, 'unsafe' nothing.
+        dtype: Dtype of the result; by default the promoted one.
+        casting (str): The casts that ``dtype`` and ``out`` may cause: 'same_kind' refuses those to a lower
+            kind, 'safe' those that could lose information, 'no' and 'equiv' all, 'unsafe' none.
     Returns:
         ndarray: Differentiable, any order.
     Raises:
@@ -3055,7 +3101,7 @@ def huber_loss(x1: ArrayLike, x2: ArrayLike, delta: builtins.float) -> ndarray:
     Args:
         x1 (ndarray): Real numbers.
         x2 (ndarray): Broadcast with ``x1``.
-        delta (float): Where the linear part begins.
+        delta (float): Threshold between the quadratic and the linear part.
     Returns:
         ndarray: Elementwise, not averaged. Differentiable, any order.
     Raises:
@@ -3068,11 +3114,12 @@ def hypot(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: Ar
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable, any order.
     Raises:
@@ -3083,10 +3130,11 @@ def i0(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dty
 
     Args:
         x (ndarray): Any shape, any real dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
@@ -3100,14 +3148,14 @@ def identity(n: builtins.int, dtype: DtypeLike | None = None, device: DeviceLike
 
     Args:
         n (int): The number of rows and columns.
-        dtype: All that numpy.dtype() takes. Default: float32.
-        device (str or Device): Default: the default device, whatever that of others is.
+        dtype: Anything that numpy.dtype() accepts. Default: float32.
+        device (str or Device): Default: the default device, whatever the device of ``a``.
     Returns:
         ndarray: C-contiguous, in no graph.
     Raises:
         DimensionError: If a size is negative or there are more than 10 dimensions.
         DtypeError: If there is no such dtype.
-        MemoryError: If there is not so much memory."""
+        MemoryError: If there is not enough memory."""
 
 def imag(x: ArrayLike) -> ndarray:
     """The imaginary part.
@@ -3120,12 +3168,12 @@ def imag(x: ArrayLike) -> ndarray:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
 def indices(dimensions: Sequence[builtins.int], dtype: DtypeLike | None = None, sparse: builtins.bool = False, device: DeviceLike | None = None) -> Any:
-    """The coordinates of each element of an array.
+    """The index of each element of an array, along each axis.
 
     Args:
         dimensions (tuple of int): The shape of that array.
         dtype: Default: int64.
-        sparse (bool): Whether to give one array per axis, which broadcast together.
+        sparse (bool): Whether to return one array per axis, which broadcast together.
         device (str or Device): Default: the default device.
     Returns:
         ndarray or tuple of ndarray: Of shape ``(ndim, *dimensions)``, in no graph; or one for each
@@ -3134,7 +3182,7 @@ def indices(dimensions: Sequence[builtins.int], dtype: DtypeLike | None = None, 
         DimensionError: If a size is negative."""
 
 def inner(a: ArrayLike, b: ArrayLike) -> ndarray:
-    """Sums of products over the last axes.
+    """Inner product: sums of products over the last axes.
 
     Args:
         a (ndarray): Any shape and dtype.
@@ -3145,11 +3193,11 @@ def inner(a: ArrayLike, b: ArrayLike) -> ndarray:
         DimensionError: If the last axes have different lengths."""
 
 def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: builtins.int | None = None) -> ndarray:
-    """A copy with values inserted before given places.
+    """A copy with values inserted before given indices.
 
     Args:
         arr (ndarray): Any shape and dtype.
-        obj: An index, or several as a slice, a list or an array (of bool: where it is true). All
+        obj: An index, or several as a slice, a list or an array, which may be a mask of bool. All
             are indices of ``arr``.
         values: An array, a number or a list; broadcast. For one index, its first axis runs along
             ``axis``. Cast to the dtype of ``arr``.
@@ -3162,82 +3210,83 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: builtins.int | Non
         DtypeError: If the dtype of the values is of a higher kind than that of ``arr``."""
 
 def instance_norm(x: ArrayLike, gamma: ArrayLike | None = None, beta: ArrayLike | None = None, eps: builtins.float = 1e-05) -> ndarray:
-    """Instance normalization: each channel of each image is normalized by itself.
+    """Instance normalization: each channel of each example is normalized separately.
 
     Args:
-        x (ndarray): (n, channels, ...), any float dtype. What is computed is float64 where x is that, else float32.
-        gamma (ndarray): Scale, (channels,), any float dtype; None is 1.
-        beta (ndarray): Shift, likewise; None is 0.
+        x (ndarray): (n, channels, ...), any float dtype. Statistics are computed in float64 for float64, else in float32.
+        gamma (ndarray): Scale, (channels,), any float dtype; None means 1.
+        beta (ndarray): Shift, likewise; None means 0.
         eps (float): Added to the variance; not negative.
     Returns:
         ndarray: Shape and dtype of ``x``. Differentiable in all arrays, any order.
     Raises:
         DimensionError: If shapes do not fit.
-        DtypeError: If an array is of no real float dtype.
+        DtypeError: If an array is not of a real float dtype.
         ValueError: If ``eps`` is negative.
     Source: Ulyanov et al., Instance Normalization, 2016."""
 
 def interp(x: ArrayLike, xp: ArrayLike, fp: ArrayLike, left: Scalar | None = None, right: Scalar | None = None, period: builtins.float | None = None) -> ndarray:
-    """Linear interpolation between points.
+    """Piecewise linear interpolation between points.
 
     Args:
-        x (ndarray): Where; any shape, real; a number, too.
+        x (ndarray): Where to interpolate; any shape, real; also a number.
         xp (ndarray): Coordinates of the points, (n,), ascending; real.
         fp (ndarray): Their values, (n,).
-        left, right (float): The values beyond the points. Default: those of the first and the last.
-        period (float): The period of the coordinates, which need not ascend then; nothing is beyond.
+        left, right (float): The values beyond the points. Default: those of the first and the last point.
+        period (float): The period of the coordinates, which then need not ascend.
     Returns:
         ndarray: The shape of ``x``; integers are computed in float32. Differentiable in ``x``,
         ``xp`` and ``fp``, any order.
     Raises:
         ValueError: If there are no points, or the period is 0.
-        DimensionError: If ``xp`` and ``fp`` have not one length and dimension.
+        DimensionError: If ``xp`` and ``fp`` are not 1-d of equal length.
         DtypeError: If ``x`` or ``xp`` is complex."""
 
 def intersect1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: builtins.bool = False, return_indices: builtins.bool = False) -> ndarray | tuple[ndarray, ndarray, ndarray]:
-    """The elements that two arrays have both.
+    """Set intersection: the unique elements that are in both arrays.
 
     Args:
         ar1 (ndarray): Any shape and dtype; it is flattened.
-        ar2 (ndarray): The same.
-        assume_unique (bool): Neither has an element twice, as the caller knows: then it is not looked for.
-        return_indices (bool): Also where they are first in each, int64.
+        ar2 (ndarray): Likewise.
+        assume_unique (bool): Whether the caller knows that neither has an element twice, which saves the search.
+        return_indices (bool): Whether to return the indices of their first occurrences in each, int64.
     Returns:
-        ndarray or tuple of ndarray: Sorted, of one dimension, in the promoted dtype; then the places in the flattened arrays. No gradient."""
+        ndarray or tuple of ndarray: Sorted, of one dimension, in the promoted dtype; then the indices in the flattened arrays. No gradient."""
 
 def invert(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """All bits reversed; of bool, the opposite.
+    """Bitwise complement; logical not for bool.
 
     Args:
         x (ndarray): Any shape, bool or integers.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape and dtype of ``x``. Not differentiable.
     Raises:
         DtypeError: For floats."""
 
 def is_backprop_required(x: Context | BackpropId | None = None, *, context: Context | None = None, backprop_id: BackpropId | None = None) -> builtins.bool:
-    """Whether the modes of this thread let operations be recorded in a graph.
+    """Whether this thread records operations in a graph.
 
     Args:
         x (Context or BackpropId): The graph; a context stands for its default one, and None for the
             default context.
-        context (Context), backprop_id (BackpropId): The same by kind, in the place of ``x``.
+        context (Context), backprop_id (BackpropId): The same by type, instead of ``x``.
     Returns:
         bool: False inside :func:`no_backprop_mode`.
     Raises:
         TypeError: If two of the arguments were given.
-        ChainerxError: If an id is released."""
+        ChainerxError: If an id has been released."""
 
 def isclose(a: ArrayLike, b: ArrayLike, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> ndarray:
-    """``abs(a - b) <= atol + rtol * abs(b)``; infinities are close to themselves alone.
+    """``abs(a - b) <= atol + rtol * abs(b)``; an infinity is close only to itself.
 
     Args:
         a (ndarray or scalar): Broadcast with ``b``.
-        b (ndarray or scalar): What ``a`` is compared with. At most one is a scalar.
+        b (ndarray or scalar): The reference. At most one of the two is a scalar.
         rtol (float): Tolerance relative to ``b``.
         atol (float): Tolerance that is added.
         equal_nan (bool): Whether nan equals nan.
@@ -3255,48 +3304,50 @@ def iscomplex(x: ArrayLike) -> ndarray:
         ndarray: bool. Not differentiable."""
 
 def iscomplexobj(x: ArrayLike) -> builtins.bool:
-    """Whether an array is of a complex dtype.
+    """Whether the dtype of an array is complex.
 
     Args:
         x (ndarray): Any dtype.
     Returns:
-        bool: By the dtype alone."""
+        bool: The values do not matter."""
 
 def isfinite(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
-    """Whether each element is neither infinite nor nan.
+    """Whether each element is finite: neither infinite nor nan.
 
     Args:
         x (ndarray): Any shape, any dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
     Returns:
         ndarray: bool. Not differentiable."""
 
 def isin(element: ArrayLike, test_elements: ArrayLike, assume_unique: builtins.bool = False, invert: builtins.bool = False, *, kind: str | None = None) -> ndarray:
-    """Whether elements are among others.
+    """Whether each element is among the test elements.
 
     Args:
         element (ndarray or scalar): Any shape and dtype.
         test_elements (ndarray or numbers): Any shape and dtype; an array beside a scalar.
-        assume_unique (bool): It changes nothing.
-        invert (bool): Whether they are not.
-        kind (str): 'sort' or 'table', which change nothing; 'table' takes no floats.
+        assume_unique (bool): It has no effect.
+        invert (bool): Whether to invert the result.
+        kind (str): 'sort' or 'table', without effect on the result; 'table' does not accept floats.
     Returns:
         ndarray: bool, the shape of ``element``. No gradient.
     Raises:
-        ValueError: If there is no such kind, or it does not take the dtypes.
+        ValueError: If ``kind`` is unknown, or does not accept the dtypes.
     Note:
-        NaN is among nothing."""
+        NaN is never found."""
 
 def isinf(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether each element is infinite.
 
     Args:
         x (ndarray): Any shape, any dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
     Returns:
         ndarray: bool. Not differentiable."""
 
@@ -3305,33 +3356,36 @@ def isnan(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) 
 
     Args:
         x (ndarray): Any shape, any dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
     Returns:
         ndarray: bool. Not differentiable."""
 
 def isneginf(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
-    """Whether each element is the negative infinity.
+    """Whether each element is negative infinity.
 
     Args:
         x (ndarray): Any shape, any real dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
     Returns:
         ndarray: bool. Not differentiable.
     Raises:
         DtypeError: If an operand is complex."""
 
 def isposinf(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
-    """Whether each element is the positive infinity.
+    """Whether each element is positive infinity.
 
     Args:
         x (ndarray): Any shape, any real dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
     Returns:
         ndarray: bool. Not differentiable.
     Raises:
@@ -3346,31 +3400,31 @@ def isreal(x: ArrayLike) -> ndarray:
         ndarray: bool. Not differentiable."""
 
 def isrealobj(x: ArrayLike) -> builtins.bool:
-    """Whether an array is of no complex dtype.
+    """Whether the dtype of an array is not complex.
 
     Args:
         x (ndarray): Any dtype.
     Returns:
-        bool: By the dtype alone."""
+        bool: The values do not matter."""
 
 def ix_(*args: ArrayLike) -> tuple[ndarray, ...]:
-    """Vectors as an index of all their combinations: ``x[ix_(rows, columns)]``.
+    """An open mesh of vectors, to index with all combinations: ``x[ix_(rows, columns)]``.
 
     Args:
-        *args (ndarray): One vector of integers per axis; a list, too. Bools stand for the places
-            of true.
+        *args (ndarray): One vector of integers per axis; lists are possible. Bools stand for
+            the indices where they are True.
     Returns:
         tuple of ndarray: Views, each along an axis of its own. Not differentiable.
     Raises:
-        DimensionError: If one has not exactly one dimension."""
+        DimensionError: If one is not 1-d."""
 
 def kaiser(M: builtins.int, beta: builtins.float, *, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Kaiser's window, of a modified Bessel function.
+    """Kaiser window, defined by the modified Bessel function i0.
 
     Args:
-        M (int): The number of samples; none for less than 1.
-        beta (float): How narrow it is; all 1 for 0.
-        dtype: All that numpy.dtype() takes. Default: float32.
+        M (int): The number of samples; none if less than 1.
+        beta (float): Shape parameter: larger values give a narrower window, 0 a rectangle.
+        dtype: Anything that numpy.dtype() accepts. Default: float32.
         device (str or Device): Default: the default device.
     Returns:
         ndarray: 1-d, symmetric, from 0 to 1; computed in float64. In no graph.
@@ -3378,43 +3432,44 @@ def kaiser(M: builtins.int, beta: builtins.float, *, dtype: DtypeLike | None = N
         ChainerxError: If ``M`` is too large, or there is no such device."""
 
 def kron(a: ArrayLike, b: ArrayLike) -> ndarray:
-    """Kronecker's product: each element of ``a`` times all of ``b``.
+    """Kronecker product: each element of ``a`` times all of ``b``.
 
     Args:
         a, b (ndarray): At most five axes, any dtype.
     Returns:
-        ndarray: Each axis as long as those of both together. Differentiable, any order.
+        ndarray: Each axis has the product of the two lengths. Differentiable, any order.
     Raises:
         DimensionError: If there are too many axes."""
 
 def layer_norm(x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, eps: builtins.float = 1e-05, axis: Axis = None) -> ndarray:
     """Layer normalization, ``(x - mean) / sqrt(var + eps) * gamma + beta``, with the mean and
-    the variance over ``axis``, for each place of the other axes.
+    the variance over ``axis``.
 
     Args:
-        x (ndarray): Any float dtype. What is computed is float64 where x is that, else float32.
+        x (ndarray): Any float dtype. Statistics are computed in float64 for float64, else in float32.
         gamma (ndarray): Scale, of the shape of ``x`` along ``axis``; any float dtype.
         beta (ndarray): Shift, likewise.
         eps (float): Added to the variance; not negative.
-        axis (int or tuple of ints): What is normalized together; None is the last axes, as many as ``gamma`` has.
+        axis (int or tuple of ints): Axes that are normalized together; None means the last axes, as many as ``gamma`` has.
     Returns:
         ndarray: Shape and dtype of ``x``. Differentiable in all arrays, any order.
     Raises:
         DimensionError: If shapes do not fit, or ``x`` has no such axis.
-        DtypeError: If an array is of no real float dtype.
+        DtypeError: If an array is not of a real float dtype.
         ValueError: If ``eps`` is negative.
     Source: Ba et al., Layer Normalization, 2016."""
 
 def lcm(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """The least common multiple, not negative; of bool, and.
+    """The least common multiple, not negative; logical and for bool.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Not differentiable.
     Raises:
@@ -3425,18 +3480,19 @@ def ldexp(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: Ar
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
     Returns:
         ndarray: Broadcast shape, float dtype of ``x1``. Differentiable in ``x1``, any order.
     Raises:
-        DtypeError: If ``x1`` is complex, or ``x2`` is no integer.
+        DtypeError: If ``x1`` is complex, or ``x2`` is not of an integer dtype.
         DimensionError: If the shapes do not broadcast."""
 
 def leaky_relu(x: ArrayLike, slope: builtins.float = 0.2) -> ndarray:
-    """``x`` where not negative, ``slope * x`` elsewhere.
+    """``x`` where it is not negative, ``slope * x`` elsewhere.
 
     Args:
         x (ndarray): Any shape, any real dtype.
@@ -3447,53 +3503,56 @@ def leaky_relu(x: ArrayLike, slope: builtins.float = 0.2) -> ndarray:
         DtypeError: If an operand is complex."""
 
 def left_shift(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """Bits of ``x1`` moved up by ``x2``.
+    """Bits of ``x1``, shifted left by ``x2``.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, dtype of ``x1``, int64 for a scalar ``x1``. Not differentiable.
     Raises:
-        DtypeError: If an operand is no integer."""
+        DtypeError: If an operand is not of an integer dtype."""
 
 def less(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether ``x1`` is less.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
     Returns:
         ndarray: bool. Not differentiable.
     Raises:
-        DtypeError: If bool meets another dtype."""
+        DtypeError: If one operand is bool and the other is not."""
 
 def less_equal(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
     """Whether ``x1`` is less or equal.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
     Returns:
         ndarray: bool. Not differentiable.
     Raises:
-        DtypeError: If bool meets another dtype."""
+        DtypeError: If one operand is bool and the other is not."""
 
 def lexsort(keys: ArrayLike | Sequence[ArrayLike], axis: builtins.int = -1) -> ndarray:
-    """Places of the elements of arrays that are sorted together.
+    """Indices that sort by several keys.
 
     Args:
-        keys (sequence of ndarray): Of one shape, any dtypes; or an array whose first axis has them. The last one counts first, where it is equal the one before.
+        keys (sequence of ndarray): Of one shape, any dtypes; or an array of keys along its first axis. The last key is the primary one, ties are broken by the one before.
         axis (int): The axis.
     Returns:
         ndarray: int64, the shape of a key. No gradient.
@@ -3505,41 +3564,41 @@ def linear(x: ArrayLike, w: ArrayLike, b: ArrayLike | None = None, n_batch_axes:
     """A fully connected layer, ``x @ w.T + b``.
 
     Args:
-        x (ndarray): The axes after the first ``n_batch_axes`` are flattened to ``ins``.
-        w (ndarray): (outs, ins).
-        b (ndarray): (outs,), or None.
+        x (ndarray): The axes after the first ``n_batch_axes`` are flattened to ``in_size``.
+        w (ndarray): (out_size, in_size).
+        b (ndarray): (out_size,), or None.
         n_batch_axes (int): Number of batch axes.
     Returns:
-        ndarray: The batch axes of ``x``, then ``outs``. Differentiable, any order.
+        ndarray: The batch axes of ``x``, then ``out_size``. Differentiable, any order.
     Raises:
         DimensionError: If shapes don't fit."""
 
 def linspace(start: ArrayLike, stop: ArrayLike, num: builtins.int = 50, endpoint: builtins.bool = True, dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, retstep: builtins.bool = False, axis: builtins.int = 0) -> Any:
-    """Evenly spaced values from `start` to `stop`.
+    """Evenly spaced values from ``start`` to ``stop``.
 
     Args:
         start (float or complex): The first value; or an array of them.
         stop (float or complex): The end; or an array, broadcast with ``start``.
-        num (int): How many values.
-        endpoint (bool): Whether the last one is ``stop``.
-        dtype: All that numpy.dtype() takes. Default: float32 or complex64, of arrays theirs; for integers, values are rounded down.
-        device (str or Device): Default: the default device, of arrays theirs.
-        retstep (bool): Whether the distance of two values is returned, too.
-        axis (int): Where the values of arrays are in the result.
+        num (int): The number of values.
+        endpoint (bool): Whether the last value is ``stop``.
+        dtype: Anything that numpy.dtype() accepts. Default: float32 or complex64, or the dtype of array ends; integer values are rounded down.
+        device (str or Device): Default: that of array ends, else the default device.
+        retstep (bool): Whether to return the spacing as well.
+        axis (int): The axis of the values in the result, for array ends.
     Returns:
-        ndarray: One dimension, in no graph; of arrays, one more than they have, differentiable in both, any order. Or a tuple of that and the distance, NaN of one value.
+        ndarray: 1-d, in no graph; for array ends, with one more axis, differentiable in both, any order. Or a tuple of that and the spacing, which is NaN for a single value.
     Raises:
-        DimensionError: If `num` is negative.
+        DimensionError: If ``num`` is negative.
         DimensionError: If arrays do not broadcast, or there is no such axis.
         DeviceError: If arrays are on another device than ``device``."""
 
 def local_response_normalization(x: ArrayLike, n: builtins.int = 5, k: builtins.float = 2, alpha: builtins.float = 0.0001, beta: builtins.float = 0.75) -> ndarray:
-    """Division by the activity of channels nearby,
+    """Local response normalization: divides by the activity of adjacent channels,
     ``x / (k + alpha * sum(x ** 2)) ** beta``.
 
     Args:
-        x (ndarray): (n, channels, ...), any float dtype. What is computed is float64 where x is that, else float32.
-        n (int): Width of the window of channels: the sum runs over ``n // 2`` before each, itself, and ``n // 2`` behind it.
+        x (ndarray): (n, channels, ...), any float dtype. Statistics are computed in float64 for float64, else in float32.
+        n (int): Width of the window of channels: the sum covers each channel and ``n // 2`` channels on both sides.
         k (float): Offset.
         alpha (float): Factor of the sum.
         beta (float): Exponent.
@@ -3547,7 +3606,7 @@ def local_response_normalization(x: ArrayLike, n: builtins.int = 5, k: builtins.
         ndarray: Shape and dtype of ``x``. Differentiable, any order.
     Raises:
         DimensionError: If ``x`` has fewer than 2 axes.
-        DtypeError: If ``x`` is of no real float dtype.
+        DtypeError: If ``x`` is not of a real float dtype.
         ValueError: If ``n`` is negative.
     Source: Krizhevsky et al., NIPS 2012."""
 
@@ -3556,46 +3615,50 @@ def log(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dt
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
 def log10(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """Logarithm to the base 10.
+    """Base-10 logarithm.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
 def log1p(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """``log(1 + x)``, exact near 0.
+    """``log(1 + x)``, accurate near 0.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
 def log2(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """Logarithm to the base 2.
+    """Base-2 logarithm.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
@@ -3604,7 +3667,7 @@ def log_softmax(x: ArrayLike, axis: Axis = None) -> ndarray:
 
     Args:
         x (ndarray): Any real dtype; integers are computed in float32.
-        axis (int or tuple of ints): What the sum is taken over; None is axis 1.
+        axis (int or tuple of ints): Axes of the sum; None means axis 1.
     Returns:
         ndarray: Shape of ``x``, C-contiguous. Differentiable, any order.
     Raises:
@@ -3617,11 +3680,12 @@ def logaddexp(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable, any order.
     Raises:
@@ -3632,25 +3696,27 @@ def logaddexp2(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, wher
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
 
 def logical_and(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
-    """Whether both are not 0.
+    """Logical and: whether both operands are not 0.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
     Returns:
         ndarray: bool. Not differentiable."""
 
@@ -3659,50 +3725,53 @@ def logical_not(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = 
 
     Args:
         x (ndarray): Any shape, any dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
     Returns:
         ndarray: bool. Not differentiable."""
 
 def logical_or(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
-    """Whether one is not 0.
+    """Logical or: whether at least one operand is not 0.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
     Returns:
         ndarray: bool. Not differentiable."""
 
 def logical_xor(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
-    """Whether just one is not 0.
+    """Logical exclusive or: whether exactly one operand is not 0.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
     Returns:
         ndarray: bool. Not differentiable."""
 
 def logspace(start: ArrayLike, stop: ArrayLike, num: builtins.int = 50, endpoint: builtins.bool = True, base: ArrayLike = 10.0, dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, axis: builtins.int = 0) -> ndarray:
-    """Values from ``base**start`` to ``base**stop``, by equal factors.
+    """Logarithmically spaced values from ``base**start`` to ``base**stop``.
 
     Args:
         start (float or complex): The first exponent; or an array of them.
         stop (float or complex): The last exponent; or an array, broadcast with ``start``.
-        num (int): How many values.
-        endpoint (bool): Whether the last one is the end.
-        base (float or complex): What is raised; or an array, broadcast with both.
-        dtype: All that numpy.dtype() takes. Default: float32 or complex64, of arrays theirs.
-        device (str or Device): Default: the default device, of arrays theirs.
-        axis (int): Where the values of arrays are in the result.
+        num (int): The number of values.
+        endpoint (bool): Whether the last value is ``stop``.
+        base (float or complex): The base; or an array, broadcast with both.
+        dtype: Anything that numpy.dtype() accepts. Default: float32 or complex64, of arrays theirs.
+        device (str or Device): Default: that of array ends, else the default device.
+        axis (int): The axis of the values in the result, for array ends.
     Returns:
-        ndarray: One dimension, in no graph; of arrays, one more than they have, differentiable in them, any order.
+        ndarray: 1-d, in no graph; for array ends, with one more axis, differentiable in them, any order.
     Raises:
         ChainerxError: If ``num`` is negative.
         DimensionError: If arrays do not broadcast, or there is no such axis.
@@ -3714,7 +3783,7 @@ def logsumexp(x: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False) 
 
     Args:
         x (ndarray): Any shape, any dtype but complex ones.
-        axis: An axis, several, or None for all.
+        axis: One axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
     Returns:
         ndarray: In the dtype of ``x``, float32 for bool and integers. Differentiable, any order.
@@ -3723,38 +3792,38 @@ def logsumexp(x: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False) 
         DtypeError: If ``x`` is complex."""
 
 def lstm(c: ArrayLike, x: ArrayLike) -> tuple[ndarray, ndarray]:
-    """A step of a long short-term memory.
+    """One step of an LSTM (long short-term memory).
 
     With gates ``a``, ``i``, ``f``, ``o`` taken from ``x``, it is ``c' = tanh(a) * sigmoid(i) + sigmoid(f) * c``, ``h = sigmoid(o) * tanh(c')``.
 
     Args:
-        c (ndarray): The cells before, (n, units, ...), any float dtype.
-        x (ndarray): (m, 4 * units, ...) with ``m <= n``; the gates of a unit stand side by side. Cells beyond the first ``m`` stay as they are.
+        c (ndarray): The previous cell states, (n, units, ...), any float dtype.
+        x (ndarray): (m, 4 * units, ...) with ``m <= n``; the gates of a unit are adjacent. Cells beyond the first ``m`` keep their states.
     Returns:
-        tuple: The cells, the shape of ``c``, and ``h``, (m, units, ...). Differentiable in both, any order.
+        tuple: The new cell states, of the shape of ``c``, and ``h``, (m, units, ...). Differentiable in both, any order.
     Raises:
         DimensionError: If shapes don't fit.
-        DtypeError: If a dtype is no real float.
+        DtypeError: If a dtype is not a real float.
     Source: Hochreiter and Schmidhuber, Neural Computation 1997."""
 
 def matmul(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, dtype: DtypeLike | None = None) -> ndarray:
-    """Matrix product over the last two axes, as numpy.matmul; also the operator ``@``.
+    """Matrix product over the last two axes, like ``numpy.matmul``; also the operator ``@``.
 
     Args:
         x1 (ndarray): (..., m, k) or (k,), any dtype.
         x2 (ndarray): (..., k, n) or (k,). The axes before the matrix broadcast.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor an operand may be part of a graph.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
-        ndarray: (..., m, n), without the axis that a vector lacks. Differentiable, any order.
+        ndarray: (..., m, n), without the axis that a vector operand lacks. Differentiable, any order.
     Raises:
         DimensionError: If the lengths differ, or an operand is 0-dimensional.
     Note:
-        float16 and bfloat16 are summed in float32. The result doesn't depend on the number of threads."""
+        float16 and bfloat16 are accumulated in float32. The result doesn't depend on the number of threads."""
 
 def matrix_transpose(x: ArrayLike) -> ndarray:
-    """Each matrix of the last two axes transposed.
+    """Transposes the matrices of the last two axes.
 
     Args:
         x (ndarray): At least two axes, any dtype.
@@ -3764,14 +3833,14 @@ def matrix_transpose(x: ArrayLike) -> ndarray:
         DimensionError: If there are fewer than two axes."""
 
 def matvec(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, dtype: DtypeLike | None = None) -> ndarray:
-    """Products of matrices with vectors.
+    """Products of matrices and vectors.
 
     Args:
         x1 (ndarray): (..., m, n), any dtype.
         x2 (ndarray): (..., n); the first axes broadcast.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor an operand may be part of a graph.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: (..., m). Differentiable, any order.
     Raises:
@@ -3782,69 +3851,70 @@ def max(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, out
 
     Args:
         a (ndarray): Any shape, any dtype but complex ones.
-        axis: An axis, several, or None for all.
+        axis: One axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
-        initial (scalar): One more to choose from, of no higher kind; needed with ``where``.
-        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
+        initial (scalar): One more candidate, of no higher kind; required with ``where``.
+        where (ndarray or list): A mask of bool, broadcast to ``a``: elements where it is False do not count.
     Returns:
         ndarray: In the dtype of ``a``. Differentiable, any order. Equal extremes, or several NaN, share the gradient.
     Raises:
         DimensionError: If an axis is out of range or repeated.
-        DimensionError: If there is nothing to choose from.
-        ValueError: If there is ``where`` and no ``initial``.
+        DimensionError: If the reduced axes are empty.
+        ValueError: If ``where`` is given without ``initial``.
         DtypeError: If ``a`` is complex.
     Note:
-        A NaN is the extreme."""
+        The result is NaN if an element is."""
 
 def max_pool(x: ArrayLike, ksize: builtins.int | Sequence[builtins.int], stride: builtins.int | Sequence[builtins.int] | None = None, pad: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]] = 0, cover_all: builtins.bool = False, return_indices: builtins.bool = False) -> Any:
-    """The maximum of each window that slides over the spatial axes.
+    """Max pooling: the maximum of each window over the spatial axes.
 
     Args:
         x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, any dtype but complex.
-        ksize (int or tuple of int): The size of the window, of all axes or of each.
-        stride (int or tuple of int): Its steps; None is ``ksize``.
-        pad (int, tuple of int, or tuple of pairs): Added at both ends of each axis, or before and after it. Padding is never the maximum.
-        cover_all (bool): Whether there is one more window where some of the input would be left out.
-        return_indices (bool): Whether the indices are returned, too.
+        ksize (int or tuple of int): The size of the window, for all axes or for each.
+        stride (int or tuple of int): The step of the window; None means ``ksize``.
+        pad (int, tuple of int, or tuple of pairs): Padding at both ends of each axis, or before and after it. It is never the maximum.
+        cover_all (bool): Whether to add a window where some of the input would otherwise be left out.
+        return_indices (bool): Whether to return the indices as well.
     Returns:
         ndarray, or a tuple of it and the indices: (batch, channels, ...) of the dtype of ``x``. Differentiable, any order.
     Raises:
-        DimensionError: If the window is larger than the padded input, the stride is below 1, or there are not as many numbers as spatial axes.
+        DimensionError: If the window is larger than the padded input, the stride is below 1, or the number of values is not that of the spatial axes.
         DtypeError: If ``x`` is complex.
     Note:
-        The indices are int64: the numbers of the maxima within their windows, in C order.
-        NaN is the maximum. Of equal elements the first one gets the gradient. A window that is all padding gives -inf, or the smallest integer, and index 0."""
+        The indices are int64: positions of the maxima within their windows, in C order.
+        NaN is the maximum. Among equal elements the first one gets the gradient. A window of padding alone gives -inf, or the smallest integer, and index 0."""
 
 def max_unpool(x: ArrayLike, indices: ArrayLike, ksize: builtins.int | Sequence[builtins.int], stride: builtins.int | Sequence[builtins.int] | None = None, pad: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]] = 0, outsize: builtins.int | Sequence[builtins.int] | None = None, cover_all: builtins.bool = False) -> ndarray:
-    """Each element in one place of its window, zeros elsewhere.
+    """Max unpooling: writes each element to one position of its window, zeros elsewhere.
 
     Args:
         x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, a float dtype.
-        indices (ndarray): Integers of the shape of ``x``: numbers within the windows, as :func:`max_pool` returns them.
-        ksize (int or tuple of int): The size of the window, of all axes or of each.
-        stride (int or tuple of int): Its steps; None is ``ksize``.
-        pad (int, tuple of int, or tuple of pairs): What is cut off at both ends of each axis, or before and after it.
-        outsize (int or tuple of int): The lengths of the spatial axes of the result; None is the smallest of those that a pooling makes the shape of ``x`` of.
-        cover_all (bool): Whether that pooling is one with ``cover_all``.
+        indices (ndarray): Integers of the shape of ``x``: positions within the windows, as :func:`max_pool` returns them.
+        ksize (int or tuple of int): The size of the window, for all axes or for each.
+        stride (int or tuple of int): The step of the window; None means ``ksize``.
+        pad (int, tuple of int, or tuple of pairs): Number of elements cropped at both ends of each axis, or before and after it.
+        outsize (int or tuple of int): The spatial lengths of the result; None means the smallest that a pooling maps to the shape of ``x``.
+        cover_all (bool): Whether that pooling has ``cover_all``.
     Returns:
-        ndarray: (batch, channels, ...) of the dtype of ``x``; where elements meet, their sum. Differentiable in ``x``, any order.
+        ndarray: (batch, channels, ...) of the dtype of ``x``; elements at the same position are added. Differentiable in ``x``, any order.
     Raises:
-        DimensionError: If ``outsize`` or ``indices`` do not fit to the shape of ``x``, the stride is below 1, or there are not as many numbers as spatial axes.
-        DtypeError: If ``x`` is not of a float dtype, or ``indices`` are no integers.
+        DimensionError: If ``outsize`` or ``indices`` do not fit the shape of ``x``, the stride is below 1, or the number of values is not that of the spatial axes.
+        DtypeError: If ``x`` is not of a float dtype, or ``indices`` not of an integer dtype.
         IndexError: If an index is out of its window."""
 
 def maximum(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """The larger of two operands; nan wins. Equal arrays share the gradient, an array that equals a scalar takes it.
+    """The larger of two operands; nan if one is nan. Equal elements share the gradient; one that equals a scalar operand gets all of it.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
     Raises:
@@ -3855,46 +3925,46 @@ def mean(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, dt
 
     Args:
         a (ndarray): Any shape and dtype.
-        axis: An axis, several, or None for all.
+        axis: One axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
-        dtype: To compute in, and of the result: a float or complex dtype.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
-        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        dtype: To compute in, and of the result; float or complex.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
+        where (ndarray or list): A mask of bool, broadcast to ``a``: elements where it is False do not count.
     Returns:
         ndarray: In the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
     Raises:
         DimensionError: If an axis is out of range or repeated.
     Note:
-        The mean of nothing is NaN."""
+        The mean of no elements is NaN."""
 
 def median(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None) -> ndarray:
     """Median over axes.
 
     Args:
         a (ndarray): Any shape, any dtype but complex ones.
-        axis: An axis, several, or None for all.
+        axis: One axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
-        ndarray: The middle element, or the mean of the middle two, in the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
+        ndarray: The middle element, or the mean of the two middle ones, in the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
     Raises:
         DimensionError: If an axis is out of range or repeated.
         DtypeError: If ``a`` is complex.
     Note:
-        NaN where there is a NaN, or nothing at all."""
+        The result is NaN where there is a NaN, or no element."""
 
 def meshgrid(*xi: ArrayLike, copy: builtins.bool = False, sparse: builtins.bool = False, indexing: str = 'xy') -> tuple[ndarray, ...]:
-    """The coordinates of a grid.
+    """Coordinate arrays of a grid.
 
     Args:
         *xi (ndarray): The coordinates along each axis, flattened; of any dtypes.
-        copy (bool): Whether the results are copies, which can be written to (in NumPy they are by default).
-        sparse (bool): Whether each has length 1 along the axes of the others, instead of being broadcast.
-        indexing (str): 'xy', where the second axis is that of the first array, or 'ij'.
+        copy (bool): Whether to return copies, which can be written to (NumPy's default).
+        sparse (bool): Whether to return arrays of length 1 along the axes of the others, instead of broadcast ones.
+        indexing (str): 'ij', or 'xy', where the first array varies along the second axis.
     Returns:
-        tuple of ndarray: Views of these in the shape of the grid, or copies. Differentiable, any order.
+        tuple of ndarray: Views in the shape of the grid, or copies. Differentiable, any order.
     Raises:
         ValueError: If ``indexing`` is neither."""
 
@@ -3903,32 +3973,33 @@ def min(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, out
 
     Args:
         a (ndarray): Any shape, any dtype but complex ones.
-        axis: An axis, several, or None for all.
+        axis: One axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
-        initial (scalar): One more to choose from, of no higher kind; needed with ``where``.
-        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
+        initial (scalar): One more candidate, of no higher kind; required with ``where``.
+        where (ndarray or list): A mask of bool, broadcast to ``a``: elements where it is False do not count.
     Returns:
         ndarray: In the dtype of ``a``. Differentiable, any order. Equal extremes, or several NaN, share the gradient.
     Raises:
         DimensionError: If an axis is out of range or repeated.
-        DimensionError: If there is nothing to choose from.
-        ValueError: If there is ``where`` and no ``initial``.
+        DimensionError: If the reduced axes are empty.
+        ValueError: If ``where`` is given without ``initial``.
         DtypeError: If ``a`` is complex.
     Note:
-        A NaN is the extreme."""
+        The result is NaN if an element is."""
 
 def minimum(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """The smaller of two operands; nan wins. Equal arrays share the gradient, an array that equals a scalar takes it.
+    """The smaller of two operands; nan if one is nan. Equal elements share the gradient; one that equals a scalar operand gets all of it.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
     Raises:
@@ -3945,47 +4016,49 @@ def mish(x: ArrayLike) -> ndarray:
         DtypeError: If an operand is complex."""
 
 def modf(x: ArrayLike, out: tuple | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> tuple[ndarray, ndarray]:
-    """The part behind the point and the whole part, both with the sign of ``x``.
+    """Fractional and integral parts, both with the sign of ``x``.
 
     Args:
         x (ndarray): Any shape, any real dtype.
-        out (tuple): Two arrays that the results are written to, or None in their place.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (tuple): Two arrays that the results are written to; each may be None.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         tuple: Two arrays of the float dtype of ``x``. The first is differentiable.
     Raises:
-        DtypeError: If ``x`` is complex, or ``dtype`` no real float one."""
+        DtypeError: If ``x`` is complex, or ``dtype`` is not a real float dtype."""
 
 def moveaxis(a: ArrayLike, source: builtins.int | Sequence[builtins.int], destination: builtins.int | Sequence[builtins.int]) -> ndarray:
-    """The array with axes moved to other places, the others in their order.
+    """Moves axes to other positions; the others keep their order.
 
     Args:
         a (ndarray): Any shape and dtype.
-        source (int or tuple of int): Which.
-        destination (int or tuple of int): Their places in the result.
+        source (int or tuple of int): The axes to move.
+        destination (int or tuple of int): Their positions in the result.
     Returns:
         ndarray: A view. Differentiable, any order.
     Raises:
-        DimensionError: If an axis is not there or given twice, or the numbers differ."""
+        DimensionError: If an axis does not exist or is given twice, or the numbers differ."""
 
 def multiply(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Product of two operands; bool is allowed.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order."""
 
 def n_step_bigru(n_layers: builtins.int, hx: ArrayLike, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ArrayLike]) -> tuple[ndarray, list[ndarray]]:
-    """Stacked gated recurrent units over sequences, in both directions.
+    """Stacked bidirectional GRU (gated recurrent units) over sequences.
 
-    The second direction of a layer begins with the last step; the layer above sees the outputs of both, side by side.
+    The second direction of a layer starts from the last step; the next layer gets the outputs of both, concatenated.
 
 
 
@@ -3996,18 +4069,20 @@ def n_step_bigru(n_layers: builtins.int, hx: ArrayLike, ws: Sequence[Sequence[nd
         hx (ndarray): The first outputs, (n_layers * 2, sequences, units), any float dtype.
         ws (list of lists of ndarray): For each layer, and in it for each direction, the 6 weights: of the input (units, features), then of the state (units, units).
         bs (list of lists of ndarray): The biases, (units,), in the same order.
-        xs (list of ndarray): Each step, (sequences that have it, features); the longest sequence comes first, so their number never rises. Sequences that are in no step keep their states.
+        xs (list of ndarray): One array per step, (active sequences, features); sequences
+            are sorted by length, longest first, so that the number of active ones never rises. Sequences without
+            steps keep their states.
     Returns:
         tuple: ``hy``, the last states, as ``hx``; and the list of the last layer's outputs, (sequences, 2 * units). Differentiable in all arrays, any order.
     Raises:
         DimensionError: If lists or shapes don't fit, or a step has more sequences than the one before.
-        DtypeError: If a dtype is no real float.
+        DtypeError: If a dtype is not a real float.
     Source: Cho et al., EMNLP 2014."""
 
 def n_step_bilstm(n_layers: builtins.int, hx: ArrayLike, cx: ArrayLike, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ArrayLike]) -> tuple[ndarray, ndarray, list[ndarray]]:
-    """Stacked long short-term memories over sequences, in both directions.
+    """Stacked bidirectional LSTM (long short-term memory) over sequences.
 
-    The second direction of a layer begins with the last step; the layer above sees the outputs of both, side by side.
+    The second direction of a layer starts from the last step; the next layer gets the outputs of both, concatenated.
 
 
 
@@ -4019,18 +4094,20 @@ def n_step_bilstm(n_layers: builtins.int, hx: ArrayLike, cx: ArrayLike, ws: Sequ
         cx (ndarray): The first cells, (n_layers * 2, sequences, units), any float dtype.
         ws (list of lists of ndarray): For each layer, and in it for each direction, the 8 weights: of the input (units, features), then of the state (units, units).
         bs (list of lists of ndarray): The biases, (units,), in the same order.
-        xs (list of ndarray): Each step, (sequences that have it, features); the longest sequence comes first, so their number never rises. Sequences that are in no step keep their states.
+        xs (list of ndarray): One array per step, (active sequences, features); sequences
+            are sorted by length, longest first, so that the number of active ones never rises. Sequences without
+            steps keep their states.
     Returns:
         tuple: ``hy`` and ``cy``, the last states, as ``hx``; and the list of the last layer's outputs, (sequences, 2 * units). Differentiable in all arrays, any order.
     Raises:
         DimensionError: If lists or shapes don't fit, or a step has more sequences than the one before.
-        DtypeError: If a dtype is no real float.
+        DtypeError: If a dtype is not a real float.
     Source: Hochreiter and Schmidhuber, Neural Computation 1997."""
 
 def n_step_birnn(n_layers: builtins.int, hx: ArrayLike, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ArrayLike], activation: str = 'tanh') -> tuple[ndarray, list[ndarray]]:
-    """Stacked simple recurrent layers over sequences, in both directions.
+    """Stacked bidirectional simple (Elman) recurrent layers over sequences.
 
-    The second direction of a layer begins with the last step; the layer above sees the outputs of both, side by side.
+    The second direction of a layer starts from the last step; the next layer gets the outputs of both, concatenated.
 
 
 
@@ -4041,17 +4118,19 @@ def n_step_birnn(n_layers: builtins.int, hx: ArrayLike, ws: Sequence[Sequence[nd
         hx (ndarray): The first outputs, (n_layers * 2, sequences, units), any float dtype.
         ws (list of lists of ndarray): For each layer, and in it for each direction, the 2 weights: of the input (units, features), then of the state (units, units).
         bs (list of lists of ndarray): The biases, (units,), in the same order.
-        xs (list of ndarray): Each step, (sequences that have it, features); the longest sequence comes first, so their number never rises. Sequences that are in no step keep their states.
+        xs (list of ndarray): One array per step, (active sequences, features); sequences
+            are sorted by length, longest first, so that the number of active ones never rises. Sequences without
+            steps keep their states.
         activation (str): ``f``, 'tanh' or 'relu'.
     Returns:
         tuple: ``hy``, the last states, as ``hx``; and the list of the last layer's outputs, (sequences, 2 * units). Differentiable in all arrays, any order; the derivative of 'relu' at 0 is 0.
     Raises:
         DimensionError: If lists or shapes don't fit, or a step has more sequences than the one before.
-        DtypeError: If a dtype is no real float.
+        DtypeError: If a dtype is not a real float.
         ValueError: If there is no such activation."""
 
 def n_step_gru(n_layers: builtins.int, hx: ArrayLike, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ArrayLike]) -> tuple[ndarray, list[ndarray]]:
-    """Stacked gated recurrent units over sequences.
+    """Stacked GRU (gated recurrent units) over sequences.
 
     With ``r = sigmoid(wr x + ur h + b1 + b4)``, ``z = sigmoid(wz x + uz h + b2 + b5)`` and ``n = tanh(wn x + b3 + r * (un h + b6))``, a step is ``h = (1 - z) * n + z * h``.
 
@@ -4060,16 +4139,18 @@ def n_step_gru(n_layers: builtins.int, hx: ArrayLike, ws: Sequence[Sequence[ndar
         hx (ndarray): The first outputs, (n_layers, sequences, units), any float dtype.
         ws (list of lists of ndarray): For each layer the 6 weights: of the input (units, features), then of the state (units, units).
         bs (list of lists of ndarray): The biases, (units,), in the same order.
-        xs (list of ndarray): Each step, (sequences that have it, features); the longest sequence comes first, so their number never rises. Sequences that are in no step keep their states.
+        xs (list of ndarray): One array per step, (active sequences, features); sequences
+            are sorted by length, longest first, so that the number of active ones never rises. Sequences without
+            steps keep their states.
     Returns:
         tuple: ``hy``, the last states, as ``hx``; and the list of the last layer's outputs, (sequences, units). Differentiable in all arrays, any order.
     Raises:
         DimensionError: If lists or shapes don't fit, or a step has more sequences than the one before.
-        DtypeError: If a dtype is no real float.
+        DtypeError: If a dtype is not a real float.
     Source: Cho et al., EMNLP 2014."""
 
 def n_step_lstm(n_layers: builtins.int, hx: ArrayLike, cx: ArrayLike, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ArrayLike]) -> tuple[ndarray, ndarray, list[ndarray]]:
-    """Stacked long short-term memories over sequences.
+    """Stacked LSTM (long short-term memory) over sequences.
 
     With gates ``i``, ``f``, ``a``, ``o``, each ``w x + u h + b1 + b2``, a step is ``c = sigmoid(f) * c + sigmoid(i) * tanh(a)``, ``h = sigmoid(o) * tanh(c)``.
 
@@ -4079,16 +4160,18 @@ def n_step_lstm(n_layers: builtins.int, hx: ArrayLike, cx: ArrayLike, ws: Sequen
         cx (ndarray): The first cells, (n_layers, sequences, units), any float dtype.
         ws (list of lists of ndarray): For each layer the 8 weights: of the input (units, features), then of the state (units, units).
         bs (list of lists of ndarray): The biases, (units,), in the same order.
-        xs (list of ndarray): Each step, (sequences that have it, features); the longest sequence comes first, so their number never rises. Sequences that are in no step keep their states.
+        xs (list of ndarray): One array per step, (active sequences, features); sequences
+            are sorted by length, longest first, so that the number of active ones never rises. Sequences without
+            steps keep their states.
     Returns:
         tuple: ``hy`` and ``cy``, the last states, as ``hx``; and the list of the last layer's outputs, (sequences, units). Differentiable in all arrays, any order.
     Raises:
         DimensionError: If lists or shapes don't fit, or a step has more sequences than the one before.
-        DtypeError: If a dtype is no real float.
+        DtypeError: If a dtype is not a real float.
     Source: Hochreiter and Schmidhuber, Neural Computation 1997."""
 
 def n_step_rnn(n_layers: builtins.int, hx: ArrayLike, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ArrayLike], activation: str = 'tanh') -> tuple[ndarray, list[ndarray]]:
-    """Stacked simple recurrent layers over sequences.
+    """Stacked simple (Elman) recurrent layers over sequences.
 
     A step is ``h = f(w x + u h + b1 + b2)``.
 
@@ -4097,28 +4180,30 @@ def n_step_rnn(n_layers: builtins.int, hx: ArrayLike, ws: Sequence[Sequence[ndar
         hx (ndarray): The first outputs, (n_layers, sequences, units), any float dtype.
         ws (list of lists of ndarray): For each layer the 2 weights: of the input (units, features), then of the state (units, units).
         bs (list of lists of ndarray): The biases, (units,), in the same order.
-        xs (list of ndarray): Each step, (sequences that have it, features); the longest sequence comes first, so their number never rises. Sequences that are in no step keep their states.
+        xs (list of ndarray): One array per step, (active sequences, features); sequences
+            are sorted by length, longest first, so that the number of active ones never rises. Sequences without
+            steps keep their states.
         activation (str): ``f``, 'tanh' or 'relu'.
     Returns:
         tuple: ``hy``, the last states, as ``hx``; and the list of the last layer's outputs, (sequences, units). Differentiable in all arrays, any order; the derivative of 'relu' at 0 is 0.
     Raises:
         DimensionError: If lists or shapes don't fit, or a step has more sequences than the one before.
-        DtypeError: If a dtype is no real float.
+        DtypeError: If a dtype is not a real float.
         ValueError: If there is no such activation."""
 
 def nan_to_num(x: ArrayLike, copy: builtins.bool = True, nan: Scalar = 0.0, posinf: Scalar | None = None, neginf: Scalar | None = None) -> ndarray:
-    """Numbers in the place of nan and infinities.
+    """Replaces nan and infinities by numbers.
 
     Args:
         x (ndarray): Any shape and dtype.
         copy (bool): False writes to ``x`` and returns it.
-        nan (scalar): In the place of nan.
-        posinf (scalar): In the place of inf; None is the greatest number of the dtype.
-        neginf (scalar): In the place of -inf; None is the least one.
+        nan (scalar): Replaces nan.
+        posinf (scalar): Replaces inf; None means the largest finite number of the dtype.
+        neginf (scalar): Replaces -inf; None means the smallest finite number of the dtype.
     Returns:
-        ndarray: Shape and dtype of ``x``. Differentiable, any order; what was replaced has the gradient 0.
+        ndarray: Shape and dtype of ``x``. Differentiable, any order; replaced elements have the gradient 0.
     Raises:
-        ChainerxError: If ``x`` is to be written to and part of a graph."""
+        ChainerxError: If ``copy`` is False and ``x`` is part of a graph."""
 
 def nanargmax(a: ArrayLike, axis: builtins.int | None = None, out: ndarray | None = None, *, keepdims: builtins.bool = False) -> ndarray:
     """Position of the first largest element along an axis.
@@ -4126,16 +4211,16 @@ def nanargmax(a: ArrayLike, axis: builtins.int | None = None, out: ndarray | Non
     Args:
         a (ndarray): Any shape, any dtype but complex ones.
         axis (int): The axis, or None for the flattened array.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
         keepdims (bool): Keep reduced axes with length 1.
     Returns:
         ndarray: int64. No gradient.
     Raises:
-        DimensionError: If the axis is out of range, or there is nothing to choose from.
-        DtypeError: If ``a`` is complex, or ``out`` not of integers.
+        DimensionError: If the axis is out of range, or the reduced axes are empty.
+        DtypeError: If ``a`` is complex, or ``out`` not of an integer dtype.
     Note:
-        NaN is skipped; where there is nothing else, the position is 0."""
+        NaN is ignored; where there is nothing else, the index is 0."""
 
 def nanargmin(a: ArrayLike, axis: builtins.int | None = None, out: ndarray | None = None, *, keepdims: builtins.bool = False) -> ndarray:
     """Position of the first smallest element along an axis.
@@ -4143,235 +4228,235 @@ def nanargmin(a: ArrayLike, axis: builtins.int | None = None, out: ndarray | Non
     Args:
         a (ndarray): Any shape, any dtype but complex ones.
         axis (int): The axis, or None for the flattened array.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
         keepdims (bool): Keep reduced axes with length 1.
     Returns:
         ndarray: int64. No gradient.
     Raises:
-        DimensionError: If the axis is out of range, or there is nothing to choose from.
-        DtypeError: If ``a`` is complex, or ``out`` not of integers.
+        DimensionError: If the axis is out of range, or the reduced axes are empty.
+        DtypeError: If ``a`` is complex, or ``out`` not of an integer dtype.
     Note:
-        NaN is skipped; where there is nothing else, the position is 0."""
+        NaN is ignored; where there is nothing else, the index is 0."""
 
 def nancumprod(a: ArrayLike, axis: builtins.int | None = None, dtype: DtypeLike | None = None, out: ndarray | None = None) -> ndarray:
-    """Running products along an axis, NaN counted as 1.
+    """Cumulative products along an axis, with NaN counted as 1.
 
     Args:
         a (ndarray): Any shape and dtype.
         axis (int): The axis, or None for the flattened array.
         dtype: To compute in, and of the result; that of ``out`` if there is one.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
         ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
     Raises:
         DimensionError: If the axis is out of range."""
 
 def nancumsum(a: ArrayLike, axis: builtins.int | None = None, dtype: DtypeLike | None = None, out: ndarray | None = None) -> ndarray:
-    """Running sums along an axis, NaN counted as 0.
+    """Cumulative sums along an axis, with NaN counted as 0.
 
     Args:
         a (ndarray): Any shape and dtype.
         axis (int): The axis, or None for the flattened array.
         dtype: To compute in, and of the result; that of ``out`` if there is one.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
         ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
     Raises:
         DimensionError: If the axis is out of range."""
 
 def nanmax(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
-    """Largest element over axes that is no NaN.
+    """Largest element over axes, ignoring NaN.
 
     Args:
         a (ndarray): Any shape, any dtype but complex ones.
-        axis: An axis, several, or None for all.
+        axis: One axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
-        initial (scalar): One more to choose from, of no higher kind; needed with ``where``.
-        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
+        initial (scalar): One more candidate, of no higher kind; required with ``where``.
+        where (ndarray or list): A mask of bool, broadcast to ``a``: elements where it is False do not count.
     Returns:
         ndarray: In the dtype of ``a``. Differentiable, any order. Equal extremes share the gradient.
     Raises:
         DimensionError: If an axis is out of range or repeated.
-        DimensionError: If there is nothing to choose from.
-        ValueError: If there is ``where`` and no ``initial``.
+        DimensionError: If the reduced axes are empty.
+        ValueError: If ``where`` is given without ``initial``.
         DtypeError: If ``a`` is complex.
     Note:
-        NaN where there is nothing else."""
+        The result is NaN where there is nothing else."""
 
 def nanmean(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ArrayLike = True) -> ndarray:
-    """Arithmetic mean over axes of what is no NaN.
+    """Arithmetic mean over axes, ignoring NaN.
 
     Args:
         a (ndarray): Any shape and dtype.
-        axis: An axis, several, or None for all.
+        axis: One axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
-        dtype: To compute in, and of the result: a float or complex dtype.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
-        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        dtype: To compute in, and of the result; float or complex.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
+        where (ndarray or list): A mask of bool, broadcast to ``a``: elements where it is False do not count.
     Returns:
         ndarray: In the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
     Raises:
         DimensionError: If an axis is out of range or repeated.
     Note:
-        The mean of nothing is NaN."""
+        The mean of no elements is NaN."""
 
 def nanmedian(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None) -> ndarray:
-    """Median over axes, without NaN.
+    """Median over axes, ignoring NaN.
 
     Args:
         a (ndarray): Any shape, any dtype but complex ones.
-        axis: An axis, several, or None for all.
+        axis: One axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
-        ndarray: The middle element, or the mean of the middle two, in the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
+        ndarray: The middle element, or the mean of the two middle ones, in the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
     Raises:
         DimensionError: If an axis is out of range or repeated.
         DtypeError: If ``a`` is complex.
     Note:
-        NaN where there is no number."""
+        The result is NaN where there is no number."""
 
 def nanmin(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
-    """Smallest element over axes that is no NaN.
+    """Smallest element over axes, ignoring NaN.
 
     Args:
         a (ndarray): Any shape, any dtype but complex ones.
-        axis: An axis, several, or None for all.
+        axis: One axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
-        initial (scalar): One more to choose from, of no higher kind; needed with ``where``.
-        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
+        initial (scalar): One more candidate, of no higher kind; required with ``where``.
+        where (ndarray or list): A mask of bool, broadcast to ``a``: elements where it is False do not count.
     Returns:
         ndarray: In the dtype of ``a``. Differentiable, any order. Equal extremes share the gradient.
     Raises:
         DimensionError: If an axis is out of range or repeated.
-        DimensionError: If there is nothing to choose from.
-        ValueError: If there is ``where`` and no ``initial``.
+        DimensionError: If the reduced axes are empty.
+        ValueError: If ``where`` is given without ``initial``.
         DtypeError: If ``a`` is complex.
     Note:
-        NaN where there is nothing else."""
+        The result is NaN where there is nothing else."""
 
 def nanpercentile(a: ArrayLike, q: ArrayLike, axis: Axis = None, *, method: str = 'linear', keepdims: builtins.bool = False, weights: ArrayLike | None = None, out: ndarray | None = None) -> ndarray:
-    """Percentiles over axes, without NaN.
+    """Percentiles over axes, ignoring NaN.
 
     Args:
         a (ndarray): Any shape, any dtype but complex ones.
-        q (float or array of them): From 0 to 100. An array has a gradient: the slope between two elements, 0 where one is chosen.
-        axis: An axis, several, or None for all.
-        method (str): As of NumPy: one of Hyndman and Fan's nine, or 'lower', 'higher', 'midpoint', 'nearest'.
+        q (float or array of floats): From 0 to 100. An array is differentiable: its gradient is the slope between two elements, 0 where a single one is chosen.
+        axis: One axis, several, or None for all.
+        method (str): NumPy's names: one of the nine of Hyndman and Fan, or 'lower', 'higher', 'midpoint', 'nearest'.
         keepdims (bool): Keep reduced axes with length 1.
-        weights (ndarray): How often elements count; of the shape of ``a``, or that of ``axis``.
-            For ``method='inverted_cdf'`` only; without a gradient.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        weights (ndarray): Frequencies of the elements, of the shape of ``a``, or of its reduced axes.
+            For ``method='inverted_cdf'`` only; not differentiable.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
-        ndarray: The axes of ``q``, then those that are left of ``a``; in the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
+        ndarray: The axes of ``q``, then the remaining ones of ``a``; in the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
     Raises:
         DimensionError: If an axis is out of range or repeated.
         DtypeError: If ``a`` is complex.
         ValueError: If a number of ``q`` is out of range, there is no such method, or a weight is negative.
     Note:
-        NaN where there is no number.
+        The result is NaN where there is no number.
     Source: Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996."""
 
 def nanprod(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
-    """Product over axes, NaN counted as 1.
+    """Product over axes, with NaN counted as 1.
 
     Args:
         a (ndarray): Any shape and dtype.
-        axis: An axis, several, or None for all.
+        axis: One axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
         dtype: To compute in, and of the result; that of ``out`` if there is one.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
-        initial (scalar): What the total begins with; of no higher kind than the result, which keeps its dtype.
-        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
+        initial (scalar): Initial value, of no higher kind than the result, whose dtype it does not change.
+        where (ndarray or list): A mask of bool, broadcast to ``a``: elements where it is False do not count.
     Returns:
         ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
 def nanquantile(a: ArrayLike, q: ArrayLike, axis: Axis = None, *, method: str = 'linear', keepdims: builtins.bool = False, weights: ArrayLike | None = None, out: ndarray | None = None) -> ndarray:
-    """Quantiles over axes, without NaN.
+    """Quantiles over axes, ignoring NaN.
 
     Args:
         a (ndarray): Any shape, any dtype but complex ones.
-        q (float or array of them): From 0 to 1. An array has a gradient: the slope between two elements, 0 where one is chosen.
-        axis: An axis, several, or None for all.
-        method (str): As of NumPy: one of Hyndman and Fan's nine, or 'lower', 'higher', 'midpoint', 'nearest'.
+        q (float or array of floats): From 0 to 1. An array is differentiable: its gradient is the slope between two elements, 0 where a single one is chosen.
+        axis: One axis, several, or None for all.
+        method (str): NumPy's names: one of the nine of Hyndman and Fan, or 'lower', 'higher', 'midpoint', 'nearest'.
         keepdims (bool): Keep reduced axes with length 1.
-        weights (ndarray): How often elements count; of the shape of ``a``, or that of ``axis``.
-            For ``method='inverted_cdf'`` only; without a gradient.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        weights (ndarray): Frequencies of the elements, of the shape of ``a``, or of its reduced axes.
+            For ``method='inverted_cdf'`` only; not differentiable.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
-        ndarray: The axes of ``q``, then those that are left of ``a``; in the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
+        ndarray: The axes of ``q``, then the remaining ones of ``a``; in the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
     Raises:
         DimensionError: If an axis is out of range or repeated.
         DtypeError: If ``a`` is complex.
         ValueError: If a number of ``q`` is out of range, there is no such method, or a weight is negative.
     Note:
-        NaN where there is no number.
+        The result is NaN where there is no number.
     Source: Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996."""
 
 def nanstd(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ArrayLike = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ArrayLike | None = None) -> ndarray:
-    """Standard deviation over axes of what is no NaN: the root of nanvar(). The gradient of equal elements is 0.
+    """Standard deviation over axes, ignoring NaN: the square root of :func:`nanvar`. The gradient of equal elements is 0.
 
     Args:
         a (ndarray): Any shape and dtype.
-        axis: An axis, several, or None for all.
+        axis: One axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
-        dtype: To compute in, and of the result: a float or complex dtype.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
-        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
-        ddof (float): What is taken off the number of elements, by which is divided.
-        correction (float): The same by the name of the array API standard.
-        mean (ndarray): The mean, if it is known; with the reduced axes.
+        dtype: To compute in, and of the result; float or complex.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
+        where (ndarray or list): A mask of bool, broadcast to ``a``: elements where it is False do not count.
+        ddof (float): Delta degrees of freedom: subtracted from the number of elements in the divisor.
+        correction (float): Alias of ``ddof``, from the array API standard.
+        mean (ndarray): The mean, if it is known, with the reduced axes kept.
     Returns:
         ndarray: In the dtype of ``a``, float32 for bool and integers; real for complex numbers, and then without a gradient. Differentiable, any order.
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
 def nansum(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ArrayLike = True) -> ndarray:
-    """Sum over axes, NaN counted as 0.
+    """Sum over axes, with NaN counted as 0.
 
     Args:
         a (ndarray): Any shape and dtype.
-        axis: An axis, several, or None for all.
+        axis: One axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
         dtype: To compute in, and of the result; that of ``out`` if there is one.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
-        initial (scalar): What the total begins with; of no higher kind than the result, which keeps its dtype.
-        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
+        initial (scalar): Initial value, of no higher kind than the result, whose dtype it does not change.
+        where (ndarray or list): A mask of bool, broadcast to ``a``: elements where it is False do not count.
     Returns:
         ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
 def nanvar(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ArrayLike = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ArrayLike | None = None) -> ndarray:
-    """Variance over axes of what is no NaN.
+    """Variance over axes, ignoring NaN.
 
     Args:
         a (ndarray): Any shape and dtype.
-        axis: An axis, several, or None for all.
+        axis: One axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
-        dtype: To compute in, and of the result: a float or complex dtype.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
-        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
-        ddof (float): What is taken off the number of elements, by which is divided.
-        correction (float): The same by the name of the array API standard.
-        mean (ndarray): The mean, if it is known; with the reduced axes.
+        dtype: To compute in, and of the result; float or complex.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
+        where (ndarray or list): A mask of bool, broadcast to ``a``: elements where it is False do not count.
+        ddof (float): Delta degrees of freedom: subtracted from the number of elements in the divisor.
+        correction (float): Alias of ``ddof``, from the array API standard.
+        mean (ndarray): The mean, if it is known, with the reduced axes kept.
     Returns:
         ndarray: In the dtype of ``a``, float32 for bool and integers; real for complex numbers, and then without a gradient. Differentiable, any order.
     Raises:
@@ -4382,45 +4467,47 @@ def negative(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = Tru
 
     Args:
         x (ndarray): Any shape, any dtype but bool.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape and dtype of ``x``. Differentiable, any order.
     Raises:
         DtypeError: If an operand is bool."""
 
 def nextafter(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """The number next to ``x1`` on the side of ``x2``.
+    """The next representable value after ``x1`` toward ``x2``.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Not differentiable.
     Raises:
         DtypeError: If an operand is complex."""
 
 def no_backprop_mode(x: Context | BackpropId | Sequence[BackpropId] | None = None, *, context: Context | None = None, backprop_id: BackpropId | None = None, backprop_ids: Sequence[BackpropId] | None = None) -> NoBackpropMode:
-    """A block, entered by ``with``, in which this thread records no graph.
+    """Context manager in which this thread records no graph.
 
     Args:
-        x (Context, BackpropId or list of BackpropIds): Which graphs; None is all of the default context.
+        x (Context, BackpropId or list of BackpropIds): The graphs; None means all of the default context.
         context (Context), backprop_id (BackpropId), backprop_ids (list of BackpropIds): The same by
-            kind, in the place of ``x``.
+            type, instead of ``x``.
     Returns:
-        NoBackpropMode: A context manager; can be entered again, and inside others. The innermost one counts.
+        NoBackpropMode: The context manager; it is reentrant and can be nested. The innermost one counts.
     Raises:
         TypeError: If two of the arguments were given.
-        ChainerxError: If an id is released."""
+        ChainerxError: If an id has been released."""
 
 def nonzero(a: ArrayLike) -> tuple[ndarray, ...]:
-    """The places of the elements that are not 0.
+    """Indices of the elements that are not 0.
 
     Args:
         a (ndarray): 1 dimension or more, any dtype.
@@ -4434,36 +4521,37 @@ def not_equal(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
     Returns:
         ndarray: bool. Not differentiable.
     Raises:
-        DtypeError: If bool meets another dtype."""
+        DtypeError: If one operand is bool and the other is not."""
 
 def ones(shape: ShapeLike, dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, order: str | None = 'C') -> ndarray:
     """An array of ones.
 
     Args:
-        shape (int or tuple of ints): Of the array.
-        dtype: All that numpy.dtype() takes. Default: float32.
-        device (str or Device): Default: the default device, whatever that of others is.
-        order (str): Of the elements in memory: 'C' or 'F'.
+        shape (int or tuple of ints): Shape of the array.
+        dtype: Anything that numpy.dtype() accepts. Default: float32.
+        device (str or Device): Default: the default device, whatever the device of ``a``.
+        order (str): Memory layout: 'C' or 'F'.
     Returns:
         ndarray: Contiguous, in no graph.
     Raises:
         DimensionError: If a size is negative or there are more than 10 dimensions.
         DtypeError: If there is no such dtype.
-        MemoryError: If there is not so much memory."""
+        MemoryError: If there is not enough memory."""
 
 def ones_like(a: ArrayLike, device: DeviceLike | None = None, *, dtype: DtypeLike | None = None, shape: ShapeLike | None = None) -> ndarray:
     """An array of ones with the shape and dtype of another, on the default device.
 
     Args:
-        a (ndarray): Whose shape and dtype count.
-        device (str or Device): Default: the default device, whatever that of others is.
+        a (ndarray): The array that gives shape and dtype.
+        device (str or Device): Default: the default device, whatever the device of ``a``.
         dtype: Default: that of ``a``.
         shape (int or tuple of ints): Default: that of ``a``.
     Returns:
@@ -4471,119 +4559,119 @@ def ones_like(a: ArrayLike, device: DeviceLike | None = None, *, dtype: DtypeLik
     Raises:
         DimensionError: If a size is negative or there are more than 10 dimensions.
         DtypeError: If there is no such dtype.
-        MemoryError: If there is not so much memory."""
+        MemoryError: If there is not enough memory."""
 
 def outer(a: ArrayLike, b: ArrayLike, out: ndarray | None = None) -> ndarray:
-    """The products of all elements.
+    """Outer product: the products of all pairs of elements.
 
     Args:
         a (ndarray): Any shape and dtype.
         b (ndarray): Any shape and dtype.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor an operand may be part of a graph.
     Returns:
         ndarray: (a.size, b.size). Differentiable, any order."""
 
 def packbits(a: ArrayLike, axis: builtins.int | None = None, bitorder: str = 'big') -> ndarray:
-    """Eight elements in each byte, a bit for whether they are not 0.
+    """Packs eight elements into each byte, as bits that say whether they are not 0.
 
     Args:
         a (ndarray): Any shape, bool or integers.
-        axis (int): Along which; None packs the flattened array.
-        bitorder (str): Whether the first bit is that of 128, 'big', or of 1, 'little'.
+        axis (int): The axis to pack; None packs the flattened array.
+        bitorder (str): Whether the first bit is the most significant one, 'big', or the least, 'little'.
     Returns:
-        ndarray: uint8; the axis has an eighth of its length, rounded up.
+        ndarray: uint8; the axis has an eighth of its former length, rounded up.
     Raises:
         DimensionError: If there is no such axis.
-        DtypeError: If ``a`` is of floats.
-        ValueError: If ``bitorder`` is another."""
+        DtypeError: If ``a`` is neither bool nor of an integer dtype.
+        ValueError: If ``bitorder`` is neither 'big' nor 'little'."""
 
 def pad(array: ArrayLike, pad_width: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]], mode: str | Callable[..., None] = 'constant', constant_values: Any = 0, stat_length: Any = None, end_values: Any = 0, reflect_type: str = 'even') -> ndarray:
-    """The array with elements added before and after each axis.
+    """Pads an array before and after each axis.
 
     Args:
         array (ndarray): Any shape and dtype.
         pad_width: Pairs of widths, one per axis or one for all; a number means both. Or a dict from
             axes to these.
         mode (str): 'constant', 'edge', 'linear_ramp', 'maximum', 'mean', 'median', 'minimum',
-            'reflect', 'symmetric', 'wrap' or 'empty', which are zeros. Or a function, which is called
-            with each vector along each axis, the widths of its pads, the axis and a dict, and writes
-            to the vector.
-        constant_values: The values for mode 'constant': a number, or pairs as for the widths.
-        stat_length: Of how many elements next to the pads the modes 'maximum', 'mean', 'median' and
-            'minimum' are; a number, or pairs. Default: of all.
-        end_values: What mode 'linear_ramp' leads to: a number, or pairs.
+            'reflect', 'symmetric', 'wrap' or 'empty' (zeros, here). Or a function, which is called
+            with each vector along each axis, the widths of its padding, the axis and a dict, and
+            writes to the vector.
+        constant_values: The values for mode 'constant': a number, or pairs as for ``pad_width``.
+        stat_length: The number of elements at the edge that the modes 'maximum', 'mean', 'median'
+            and 'minimum' use; a number, or pairs. Default: all.
+        end_values: The outermost values for mode 'linear_ramp': a number, or pairs.
         reflect_type (str): 'even', or 'odd': twice the edge minus the reflected elements.
     Returns:
         ndarray: Differentiable, any order, unless the mode is a function.
     Raises:
-        DimensionError: If widths are negative or too many, or an axis is empty that the mode can't
-            extend.
+        DimensionError: If widths are negative or too many, or the mode can't extend an
+            empty axis.
         ValueError: If there is no such mode, or an option belongs to another one.
-        DtypeError: If the mode is not for the dtype."""
+        DtypeError: If the mode does not support the dtype."""
 
 def partition(a: ArrayLike, kth: builtins.int | Sequence[builtins.int], axis: builtins.int | None = -1, kind: str = 'introselect') -> ndarray:
-    """Copy of an array in part of its order: at the places ``kth`` stands what stands there in a sorted array, what is below before it, what is above behind it.
+    """Partially sorted copy of an array: the elements at indices ``kth`` are those of the sorted array, smaller ones come before and larger ones after them.
 
     Args:
         a (ndarray): Any shape but (), any dtype.
-        kth (int or sequence of int): Places on the axis; negative ones count from the end.
+        kth (int or sequence of int): Indices on the axis; negative ones count from the end.
         axis (int): The axis, or None for the flattened array.
         kind (str): 'introselect'.
     Returns:
         ndarray: Shape and dtype of ``a``; without an axis, of one dimension. Differentiable, any order.
     Raises:
         DimensionError: If there is no such axis.
-        ValueError: If a place is out of range, or there is no such kind.
+        ValueError: If an index is out of range, or ``kind`` is unknown.
     Note:
-        NaN is above all numbers, -0.0 equals 0.0. Complex numbers go by their real parts, then by their imaginary ones."""
+        NaN is above all numbers, and -0.0 equals 0.0. Complex numbers are ordered by their real parts, then by their imaginary ones."""
 
 def percentile(a: ArrayLike, q: ArrayLike, axis: Axis = None, *, method: str = 'linear', keepdims: builtins.bool = False, weights: ArrayLike | None = None, out: ndarray | None = None) -> ndarray:
     """Percentiles over axes.
 
     Args:
         a (ndarray): Any shape, any dtype but complex ones.
-        q (float or array of them): From 0 to 100. An array has a gradient: the slope between two elements, 0 where one is chosen.
-        axis: An axis, several, or None for all.
-        method (str): As of NumPy: one of Hyndman and Fan's nine, or 'lower', 'higher', 'midpoint', 'nearest'.
+        q (float or array of floats): From 0 to 100. An array is differentiable: its gradient is the slope between two elements, 0 where a single one is chosen.
+        axis: One axis, several, or None for all.
+        method (str): NumPy's names: one of the nine of Hyndman and Fan, or 'lower', 'higher', 'midpoint', 'nearest'.
         keepdims (bool): Keep reduced axes with length 1.
-        weights (ndarray): How often elements count; of the shape of ``a``, or that of ``axis``.
-            For ``method='inverted_cdf'`` only; without a gradient.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        weights (ndarray): Frequencies of the elements, of the shape of ``a``, or of its reduced axes.
+            For ``method='inverted_cdf'`` only; not differentiable.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
-        ndarray: The axes of ``q``, then those that are left of ``a``; in the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
+        ndarray: The axes of ``q``, then the remaining ones of ``a``; in the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
     Raises:
         DimensionError: If an axis is out of range or repeated.
         DtypeError: If ``a`` is complex.
         ValueError: If a number of ``q`` is out of range, there is no such method, or a weight is negative.
     Note:
-        NaN where there is a NaN, or nothing at all.
+        The result is NaN where there is a NaN, or no element.
     Source: Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996."""
 
 def place(arr: ndarray, mask: ArrayLike, vals: ArrayLike) -> None:
-    """Writes values one after the other to where a mask is true, in place.
+    """Writes successive values to the elements where a mask is true, in place.
 
     Args:
-        arr (ndarray): Where to; in no graph.
+        arr (ndarray): The array to write to, in no graph.
         mask (ndarray): As many elements; not 0 means true.
-        vals: An array, a number or a list; again from the start where they are fewer. Cast to the
-            dtype of ``arr``.
+        vals: An array, a number or a list; repeated from the start where they are fewer. They are
+            cast to the dtype of ``arr``.
     Raises:
         DimensionError: If the mask has another size.
-        ValueError: If there are no values for what is true.
+        ValueError: If there are no values, and the mask is true somewhere.
         DtypeError: If the dtype of the values is of a higher kind than that of the array.
         ChainerxError: If the array is in a graph, or read-only."""
 
 def poly(seq_of_zeros: ArrayLike) -> ndarray:
-    """The polynomial with given zeros, or the characteristic one of a matrix.
+    """The polynomial with given zeros, or the characteristic polynomial of a matrix.
 
     Args:
-        seq_of_zeros (ndarray): Zeros, 1-d, or a square matrix, whose eigenvalues they are; integers
+        seq_of_zeros (ndarray): The zeros, 1-d, or a square matrix with these eigenvalues; integers
             are computed in float32.
     Returns:
-        ndarray: Coefficients from the highest power down, of which the first is 1. Real where complex
-        zeros come in conjugate pairs, for which it waits for the device. Differentiable in zeros, any
+        ndarray: Coefficients from the highest power down, of which the first is 1. Real if complex
+        zeros come in conjugate pairs; the check waits for the device. Differentiable in zeros, any
         order, not in a matrix.
     Raises:
         DimensionError: If it is neither.
@@ -4593,7 +4681,7 @@ def polyadd(a1: ArrayLike, a2: ArrayLike) -> ndarray:
     """The sum of two polynomials.
 
     Args:
-        a1, a2 (ndarray): Coefficients from the highest power down: 1-d, or a number.
+        a1, a2 (ndarray): Coefficients from the highest power down; 1-d, or a number.
             At least one is an ndarray.
     Returns:
         ndarray: 1-d, promoted dtype. Differentiable, any order.
@@ -4605,8 +4693,8 @@ def polyder(p: ArrayLike, m: builtins.int = 1) -> ndarray:
     """The derivative of a polynomial.
 
     Args:
-        p (ndarray): Coefficients from the highest power down: 1-d, or a number.
-        m (int): Which derivative, at least 0.
+        p (ndarray): Coefficients from the highest power down; 1-d, or a number.
+        m (int): Order of the derivative, at least 0.
     Returns:
         ndarray: 1-d, of the dtype of ``p``, int64 for integers. Differentiable, any order.
     Raises:
@@ -4615,38 +4703,38 @@ def polyder(p: ArrayLike, m: builtins.int = 1) -> ndarray:
         ValueError: If ``m`` is negative."""
 
 def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[ndarray, ndarray]:
-    """The quotient of two polynomials, and what remains.
+    """The quotient and the remainder of two polynomials.
 
     Args:
-        u (ndarray): What is divided. Coefficients from the highest power down: 1-d, or a number.
-        v (ndarray): By what. Coefficients from the highest power down: 1-d, or a number.
+        u (ndarray): The dividend. Coefficients from the highest power down; 1-d, or a number.
+        v (ndarray): The divisor. Coefficients from the highest power down; 1-d, or a number.
             At least one of the two is an ndarray.
     Returns:
-        tuple of ndarray: Quotient and remainder, 1-d, of floats. What is below 1e-8 in front of the
-        remainder is left out, for which it waits for the device. Differentiable, any order.
+        tuple of ndarray: Quotient and remainder, 1-d, of floats. Leading coefficients of the
+        remainder below 1e-8 are dropped, which waits for the device. Differentiable, any order.
     Raises:
         DimensionError: If one has more than 1 dimension, or they are on several devices.
         DtypeError: If one is bool.
         ValueError: If one is empty."""
 
 def polyfit(x: ArrayLike, y: ArrayLike, deg: builtins.int, rcond: builtins.float | None = None, full: builtins.bool = False, w: ArrayLike | Sequence[builtins.float] | None = None, cov: builtins.bool | str = False) -> Any:
-    """The polynomial that is nearest to points, by least squares.
+    """Fits a polynomial to points, by least squares.
 
     Args:
-        x (ndarray): Places, 1-d; float32 or float64, integers are computed in float32.
-        y (ndarray): Values: as many, or rows of them for one polynomial each.
+        x (ndarray): Abscissas, 1-d; float32 or float64, integers are computed in float32.
+        y (ndarray): Values: as many, or a matrix with one column per polynomial.
         deg (int): The degree.
-        rcond (float): Singular values up to this times the largest count as 0. Default: the number
-            of points times the resolution of the dtype.
-        full (bool): Whether all that lstsq finds is returned.
-        w (ndarray): Weights of the distances ``p(x) - y``, before they are squared.
-        cov (bool or str): Whether the covariance of the coefficients is returned, by the variance of
-            what remains, or for 'unscaled' by weights of 1 over standard deviations.
+        rcond (float): Singular values up to this multiple of the largest count as 0. Default: the
+            number of points times the machine epsilon of the dtype.
+        full (bool): Whether to return the whole result of :func:`linalg.lstsq`.
+        w (ndarray): Weights of the residuals ``p(x) - y``, before they are squared.
+        cov (bool or str): Whether to return the covariance of the coefficients, scaled by the variance
+            of the residuals; 'unscaled' takes weights as inverse standard deviations.
     Returns:
         ndarray or tuple: Coefficients from the highest power down, in columns as ``y`` has them. With
         ``full`` also the residuals, rank, singular values and ``rcond``; else with ``cov`` the
-        covariance. Differentiable in ``x``, ``y`` and ``w``, as lstsq. RuntimeWarning if points do not
-        determine it, unless ``full``.
+        covariance. Differentiable in ``x``, ``y`` and ``w``, as lstsq. Warns with a RuntimeWarning if the
+        points do not determine it, unless ``full``.
     Raises:
         DimensionError: If shapes do not fit.
         DtypeError: If one is of another dtype.
@@ -4656,9 +4744,9 @@ def polyint(p: ArrayLike, m: builtins.int = 1, k: ArrayLike | None = None) -> nd
     """The integral of a polynomial.
 
     Args:
-        p (ndarray): Coefficients from the highest power down: 1-d, or a number.
-        m (int): How many integrations, at least 0.
-        k (ndarray): Their constants, the first one first, or one for all. Default: 0.
+        p (ndarray): Coefficients from the highest power down; 1-d, or a number.
+        m (int): Number of integrations, at least 0.
+        k (ndarray): Constants of integration, in order, or one for all. Default: 0.
     Returns:
         ndarray: 1-d, of floats unless ``m`` is 0. Differentiable in both, any order.
     Raises:
@@ -4671,11 +4759,11 @@ def polymul(a1: ArrayLike, a2: ArrayLike) -> ndarray:
     """The product of two polynomials.
 
     Args:
-        a1, a2 (ndarray): Coefficients from the highest power down: 1-d, or a number.
+        a1, a2 (ndarray): Coefficients from the highest power down; 1-d, or a number.
             At least one is an ndarray.
     Returns:
-        ndarray: 1-d, promoted dtype. Zeros in front of
-        factors are left out, for which it waits for the device. Differentiable, any order.
+        ndarray: 1-d, promoted dtype. Leading zeros of
+        factors are dropped, which waits for the device. Differentiable, any order.
     Raises:
         DimensionError: If one has more than 1 dimension, or they are on several devices.
         DtypeError: If one is bool."""
@@ -4684,7 +4772,7 @@ def polysub(a1: ArrayLike, a2: ArrayLike) -> ndarray:
     """The difference of two polynomials.
 
     Args:
-        a1, a2 (ndarray): Coefficients from the highest power down: 1-d, or a number.
+        a1, a2 (ndarray): Coefficients from the highest power down; 1-d, or a number.
             At least one is an ndarray.
     Returns:
         ndarray: 1-d, promoted dtype. Differentiable, any order.
@@ -4693,26 +4781,27 @@ def polysub(a1: ArrayLike, a2: ArrayLike) -> ndarray:
         DtypeError: If one is bool."""
 
 def polyval(p: ArrayLike, x: ArrayLike) -> ndarray:
-    """A polynomial at given places: ``p[0] * x**(n - 1) + ... + p[n - 1]``.
+    """Evaluates a polynomial: ``p[0] * x**(n - 1) + ... + p[n - 1]``.
 
     Args:
         p (ndarray): Coefficients, from the highest power down; 1-d.
-        x (ndarray): Places, any shape; a number, too.
+        x (ndarray): Where to evaluate; any shape, also a number.
     Returns:
         ndarray: The shape of ``x``, promoted dtype. Differentiable in both, any order.
     Raises:
-        DimensionError: If ``p`` has not 1 dimension.
-        DtypeError: If dtypes are bool."""
+        DimensionError: If ``p`` is not 1-d.
+        DtypeError: If one is bool."""
 
 def positive(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """A copy of each element.
 
     Args:
         x (ndarray): Any shape, any dtype but bool.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape and dtype of ``x``. Differentiable, any order.
     Raises:
@@ -4723,18 +4812,19 @@ def power(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: Ar
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
     Raises:
         DtypeError: If an operand is bool."""
 
 def prelu(x: ArrayLike, slope: ArrayLike) -> ndarray:
-    """``x`` where not negative, ``slope * x`` elsewhere (He et al., ICCV 2015).
+    """``x`` where it is not negative, ``slope * x`` elsewhere (He et al., ICCV 2015).
 
     Args:
         x (ndarray): Any shape, any real dtype.
@@ -4747,42 +4837,42 @@ def prod(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, dt
 
     Args:
         a (ndarray): Any shape and dtype.
-        axis: An axis, several, or None for all.
+        axis: One axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
         dtype: To compute in, and of the result; that of ``out`` if there is one.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
-        initial (scalar): What the total begins with; of no higher kind than the result, which keeps its dtype.
-        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
+        initial (scalar): Initial value, of no higher kind than the result, whose dtype it does not change.
+        where (ndarray or list): A mask of bool, broadcast to ``a``: elements where it is False do not count.
     Returns:
         ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
 def ptp(a: ArrayLike, axis: Axis = None, out: ndarray | None = None, keepdims: builtins.bool = False) -> ndarray:
-    """The largest element less the smallest one, over axes.
+    """Range of values over axes: the largest element minus the smallest.
 
     Args:
         a (ndarray): Any shape, any dtype but bool and complex ones.
-        axis: An axis, several, or None for all.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        axis: One axis, several, or None for all.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
         keepdims (bool): Keep reduced axes with length 1.
     Returns:
         ndarray: In the dtype of ``a``. Differentiable, any order. Equal extremes, or several NaN, share the gradient.
     Raises:
         DimensionError: If an axis is out of range or repeated.
-        DimensionError: If there is nothing to choose from.
+        DimensionError: If the reduced axes are empty.
         DtypeError: If ``a`` is bool or complex."""
 
 def put(a: ndarray, ind: ArrayLike | Sequence[builtins.int] | builtins.int, v: ArrayLike, mode: str = 'raise') -> None:
     """Writes to elements of the flattened array, in place.
 
     Args:
-        a (ndarray): Where to; in no graph.
-        ind: Integers of any dtype and shape. Of equal ones the last counts.
-        v: Values in C order, an array, a number or a list; again from the start where they are
-            fewer. Cast to the dtype of ``a``.
+        a (ndarray): The array to write to, in no graph.
+        ind: Integers of any dtype and shape; among equal ones the last one wins.
+        v: Values in C order, an array, a number or a list; repeated from the start where they are
+            fewer. They are cast to the dtype of ``a``.
         mode (str): What an index out of range does: 'raise' an IndexError, 'wrap' around, or
             'clip'.
     Raises:
@@ -4792,11 +4882,11 @@ def put(a: ndarray, ind: ArrayLike | Sequence[builtins.int] | builtins.int, v: A
         ChainerxError: If the array is in a graph, or read-only."""
 
 def put_along_axis(arr: ndarray, indices: ArrayLike, values: ArrayLike, axis: builtins.int | None = -1) -> None:
-    """Writes to elements along an axis, picked for each place of the others, in place.
+    """Writes to elements along an axis by indices of their own for each position on the other axes, in place.
 
     Args:
-        arr (ndarray): Where to; in no graph.
-        indices (ndarray): Integers, of as many dimensions; the other axes broadcast.
+        arr (ndarray): The array to write to, in no graph.
+        indices (ndarray): Integers, with as many dimensions; the other axes broadcast.
         values: An array, a number or a list; broadcast. Cast to the dtype of ``arr``.
         axis (int): None writes to the flattened array, at indices of 1 dimension.
     Raises:
@@ -4806,10 +4896,10 @@ def put_along_axis(arr: ndarray, indices: ArrayLike, values: ArrayLike, axis: bu
         ChainerxError: If the array is in a graph, or read-only."""
 
 def putmask(a: ndarray, mask: ArrayLike, values: ArrayLike) -> None:
-    """Writes the values that have the places where a mask is true, in place.
+    """Writes the values at the positions where a mask is true, in place.
 
     Args:
-        a (ndarray): Where to; in no graph.
+        a (ndarray): The array to write to, in no graph.
         mask (ndarray): As many elements; not 0 means true.
         values: An array, a number or a list; repeated to the shape of ``a`` if they are of another
             size. Cast to the dtype of ``a``.
@@ -4823,65 +4913,66 @@ def quantile(a: ArrayLike, q: ArrayLike, axis: Axis = None, *, method: str = 'li
 
     Args:
         a (ndarray): Any shape, any dtype but complex ones.
-        q (float or array of them): From 0 to 1. An array has a gradient: the slope between two elements, 0 where one is chosen.
-        axis: An axis, several, or None for all.
-        method (str): As of NumPy: one of Hyndman and Fan's nine, or 'lower', 'higher', 'midpoint', 'nearest'.
+        q (float or array of floats): From 0 to 1. An array is differentiable: its gradient is the slope between two elements, 0 where a single one is chosen.
+        axis: One axis, several, or None for all.
+        method (str): NumPy's names: one of the nine of Hyndman and Fan, or 'lower', 'higher', 'midpoint', 'nearest'.
         keepdims (bool): Keep reduced axes with length 1.
-        weights (ndarray): How often elements count; of the shape of ``a``, or that of ``axis``.
-            For ``method='inverted_cdf'`` only; without a gradient.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        weights (ndarray): Frequencies of the elements, of the shape of ``a``, or of its reduced axes.
+            For ``method='inverted_cdf'`` only; not differentiable.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
-        ndarray: The axes of ``q``, then those that are left of ``a``; in the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
+        ndarray: The axes of ``q``, then the remaining ones of ``a``; in the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
     Raises:
         DimensionError: If an axis is out of range or repeated.
         DtypeError: If ``a`` is complex.
         ValueError: If a number of ``q`` is out of range, there is no such method, or a weight is negative.
     Note:
-        NaN where there is a NaN, or nothing at all.
+        The result is NaN where there is a NaN, or no element.
     Source: Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996."""
 
 def radians(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """Angles in degrees as radians.
+    """Converts angles from degrees to radians.
 
     Args:
         x (ndarray): Any shape, any real dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
 
 def ravel(a: ArrayLike, order: str = 'C') -> ndarray:
-    """The elements in one dimension.
+    """Flattens an array to one dimension.
 
     Args:
         a (ndarray): Any shape and dtype.
-        order (str): 'C', the last axis moves fastest; 'F', the first one does; 'A', that if they lie so
-            in memory; 'K', as they lie in memory.
+        order (str): 'C': the last axis varies fastest; 'F': the first one does; 'A': 'F' if ``a`` is
+            F-contiguous, else 'C'; 'K': as in memory.
     Returns:
         ndarray: A view if the layout allows it. Differentiable, any order.
     Raises:
-        ValueError: If there is no such order."""
+        ValueError: If ``order`` is unknown."""
 
 def ravel_multi_index(multi_index: Sequence[ArrayLike], dims: Sequence[builtins.int], mode: str | Sequence[str] = 'raise', order: str = 'C') -> ndarray:
-    """Flat indices, from indices along each axis.
+    """Converts indices along each axis into indices of the flattened array.
 
     Args:
-        multi_index (tuple of ndarray): Integers, one array (or number) per axis; broadcast.
-        dims (tuple of int): The shape of the array that they are indices of.
+        multi_index (tuple of ndarray): Integers, one array or number per axis; broadcast together.
+        dims (tuple of int): The shape of the indexed array.
         mode (str or tuple of str): What an index out of range does: 'raise', 'wrap' or 'clip';
             for all axes or for each.
-        order (str): Whether the last axis counts by ones ('C') or the first ('F').
+        order (str): Whether the last index varies fastest ('C') or the first ('F').
     Returns:
         ndarray: int64. Not differentiable.
     Raises:
         ValueError: For an index out of range, or an unknown ``mode`` or ``order``.
         DimensionError: If shapes do not broadcast, or the numbers of axes differ.
-        DtypeError: If they are not integers."""
+        DtypeError: If the indices are not integers."""
 
 def real(x: ArrayLike) -> ndarray:
     """The real part.
@@ -4889,28 +4980,29 @@ def real(x: ArrayLike) -> ndarray:
     Args:
         x (ndarray): Any shape and dtype.
     Returns:
-        ndarray: A view of the real parts; of all of ``x`` if it is not complex. Differentiable, any order.
+        ndarray: A view of the real parts, or of ``x`` if it is not complex. Differentiable, any order.
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
 def real_if_close(a: ArrayLike, tol: builtins.float = 100) -> ndarray:
-    """The real parts of complex numbers whose imaginary parts are all near 0. Waits for the device.
+    """The real parts, if all imaginary parts are close to 0. Waits for the device.
 
     Args:
         a (ndarray): Any shape and dtype.
-        tol (float): How far from 0, in units of the precision of the dtype; as such, if at most 1.
+        tol (float): Tolerance in units of the machine epsilon of the dtype; absolute, if at most 1.
     Returns:
-        ndarray: A view of the real parts, or ``a``. Differentiable."""
+        ndarray: A view of the real parts, or ``a`` itself. Differentiable."""
 
 def reciprocal(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """One over each element.
+    """Reciprocal of each element.
 
     Args:
         x (ndarray): Any shape, any dtype but bool.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
@@ -4931,22 +5023,23 @@ def remainder(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
     Raises:
         DtypeError: If an operand is bool."""
 
 def repeat(a: ArrayLike, repeats: Indices, axis: builtins.int | None = None) -> ndarray:
-    """Each element along an axis several times.
+    """Repeats each element along an axis.
 
     Args:
         a (ndarray): Any shape and dtype.
-        repeats: How often: one number, or a sequence or array of one for each element.
+        repeats: The number of repetitions: one for all, or a sequence or array with one per element.
         axis (int): None repeats the elements of the flattened array.
     Returns:
         ndarray: Differentiable, any order.
@@ -4954,93 +5047,95 @@ def repeat(a: ArrayLike, repeats: Indices, axis: builtins.int | None = None) -> 
         DimensionError: If a number is negative, their count does not fit, or there is no such axis."""
 
 def reshape(a: ArrayLike, shape: builtins.int | Sequence[builtins.int], *more: builtins.int, order: str = 'C', copy: builtins.bool | None = None) -> ndarray:
-    """The same elements in another shape.
+    """Gives the elements another shape.
 
     Args:
         a (ndarray): Any shape and dtype.
-        shape (int or tuple of int): One length may be -1. ``newshape`` is another name of it.
+        shape (int or tuple of int): The new shape; one length may be -1. ``newshape`` is an alias.
         *more (int): The lengths of further axes, where ``shape`` is an integer.
-        order (str): In which elements are read and placed: 'C', 'F' or 'A', as of ravel.
-        copy (bool): Whether the result is a copy; None makes one where the layout needs it.
+        order (str): The order in which elements are read and placed: 'C', 'F' or 'A', as for :func:`ravel`.
+        copy (bool): Whether to copy; None copies only if the layout requires it.
     Returns:
         ndarray: A view if the layout allows it. Differentiable, any order.
     Raises:
         DimensionError: If the sizes differ.
-        ValueError: If ``copy`` is False, and there is no such view; or no such order."""
+        ValueError: If ``copy`` is False and there is no such view, or ``order`` is unknown."""
 
 def resize(a: ArrayLike, new_shape: ShapeLike) -> ndarray:
-    """The elements again and again in C order, as many as a shape takes.
+    """Fills a shape with the elements in C order, repeated as often as needed.
 
     Args:
         a (ndarray): Any shape and dtype.
-        new_shape (int or tuple of int): Of the result.
+        new_shape (int or tuple of int): Shape of the result.
     Returns:
         ndarray: A copy; zeros where ``a`` is empty. Differentiable, any order.
     Raises:
         DimensionError: If a size is negative."""
 
 def right_shift(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """Bits of ``x1`` moved down by ``x2``.
+    """Bits of ``x1``, shifted right by ``x2``.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, dtype of ``x1``, int64 for a scalar ``x1``. Not differentiable.
     Raises:
-        DtypeError: If an operand is no integer."""
+        DtypeError: If an operand is not of an integer dtype."""
 
 def rint(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """The nearest whole number, of two the even one; of complex numbers in both parts.
+    """The nearest integer, ties to even; complex numbers are rounded in both parts.
 
     Args:
         x (ndarray): Any shape, any dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Not differentiable."""
 
 def rms_norm(x: ArrayLike, gamma: ArrayLike | None = None, eps: builtins.float = 1e-06, axis: Axis = None) -> ndarray:
-    """Normalization by the root mean square, ``x / sqrt(mean(x ** 2) + eps) * gamma``.
+    """RMS normalization, ``x / sqrt(mean(x ** 2) + eps) * gamma``.
 
     Args:
-        x (ndarray): Any float dtype. What is computed is float64 where x is that, else float32.
-        gamma (ndarray): Scale, of the shape of ``x`` along ``axis``, any float dtype; None is 1.
+        x (ndarray): Any float dtype. Statistics are computed in float64 for float64, else in float32.
+        gamma (ndarray): Scale, of the shape of ``x`` along ``axis``, any float dtype; None means 1.
         eps (float): Added to the mean of squares; not negative.
-        axis (int or tuple of ints): What is normalized together; None is the last axes, as many as ``gamma`` has, or one.
+        axis (int or tuple of ints): Axes that are normalized together; None means the last axes, as many as ``gamma`` has, or one.
     Returns:
         ndarray: Shape and dtype of ``x``. Differentiable in both arrays, any order.
     Raises:
         DimensionError: If shapes do not fit, or ``x`` has no such axis.
-        DtypeError: If an array is of no real float dtype.
+        DtypeError: If an array is not of a real float dtype.
         ValueError: If ``eps`` is negative.
     Source: Zhang and Sennrich, NeurIPS 2019."""
 
 def roll(a: ArrayLike, shift: builtins.int | Sequence[builtins.int] | ArrayLike, axis: Axis = None) -> ndarray:
-    """The elements moved along axes; those that fall off come back at the other end.
+    """Rolls elements along axes: those shifted out at one end re-enter at the other.
 
     Args:
         a (ndarray): Any shape and dtype.
-        shift (int or tuple of int): How far; an array of integers waits for its device.
-        axis (int or tuple of int): Where; None moves them in the flattened array.
+        shift (int or tuple of int): Number of positions; an array of integers waits for its device.
+        axis (int or tuple of int): The axes; None rolls the flattened array.
     Returns:
         ndarray: The shape of ``a``. Differentiable, any order.
     Raises:
         DimensionError: If there is no such axis, or the numbers of shifts and axes differ."""
 
 def rollaxis(a: ArrayLike, axis: builtins.int, start: builtins.int = 0) -> ndarray:
-    """The array with one axis moved to before another.
+    """Moves an axis to before another one.
 
     Args:
         a (ndarray): Any shape and dtype.
-        axis (int): Which.
-        start (int): Before which; the number of dimensions is the end.
+        axis (int): The axis to move.
+        start (int): The axis that it is moved before; the number of dimensions means the end.
     Returns:
         ndarray: A view. Differentiable, any order.
     Raises:
@@ -5050,59 +5145,59 @@ def roots(p: ArrayLike) -> ndarray:
     """The zeros of a polynomial: the eigenvalues of its companion matrix.
 
     Args:
-        p (ndarray): Coefficients from the highest power down: 1-d, or a number.
+        p (ndarray): Coefficients from the highest power down; 1-d, or a number.
             float32, float64, complex64 or complex128; integers are computed in float32.
     Returns:
-        ndarray: 1-d, complex, in no order. Not differentiable. Waits for the device.
+        ndarray: 1-d, complex, in no particular order. Not differentiable. Waits for the device.
     Raises:
         DimensionError: If ``p`` has more than 1 dimension.
         DtypeError: If it is of another dtype.
         LinAlgError: If it is not finite."""
 
 def rot90(m: ArrayLike, k: builtins.int = 1, axes: Sequence[builtins.int] = (0, 1)) -> ndarray:
-    """The array turned by 90 degrees in the plane of two axes.
+    """Rotates an array by 90 degrees in the plane of two axes.
 
     Args:
         m (ndarray): 2 dimensions or more, any dtype.
-        k (int): How many times; negative ones turn the other way.
-        axes (tuple of int): From the first one towards the second.
+        k (int): Number of rotations; negative ones go the other way.
+        axes (tuple of int): The plane; rotation is from the first axis towards the second.
     Returns:
         ndarray: A view. Differentiable, any order.
     Raises:
         DimensionError: If there are no two such axes."""
 
 def rotary_embedding(x: ArrayLike, positions: ArrayLike | None = None, base: builtins.float = 10000.0, interleaved: builtins.bool = False, offset: builtins.int = 0) -> ndarray:
-    """Rotary position embedding: pairs of numbers turned by angles that grow with the position.
+    """Rotary position embedding: rotates pairs of elements by angles proportional to the position.
 
     Pair ``i`` of a row, ``(a, b)``, becomes ``(a cos t - b sin t, b cos t + a sin t)`` with
-    ``t = (position + offset) * base ** (-2 * i / depth)``. So a product of two rows depends on
-    the distance of their positions alone.
+    ``t = (position + offset) * base ** (-2 * i / depth)``. So the dot product of two rows depends
+    only on the distance of their positions.
 
     Args:
         x (ndarray): (..., length, depth), any float dtype; depth is even.
-        positions (ndarray): Integers that broadcast to (..., length); None is 0, 1, 2, ... along the axis before the last.
+        positions (ndarray): Integers that broadcast to (..., length); None means 0, 1, 2, ... along axis -2.
         base (float): Positive; the longest period is about ``2 * pi * base``.
-        interleaved (bool): Pairs are ``(x[2 * i], x[2 * i + 1])``; else, as most models have
-            them, ``(x[i], x[i + depth / 2])``.
-        offset (int): Added to positions, as for what follows ``offset`` rows seen before.
+        interleaved (bool): Pairs are ``(x[2 * i], x[2 * i + 1])``; otherwise, as in most models,
+            ``(x[i], x[i + depth / 2])``.
+        offset (int): Added to the positions, for sequences that continue ``offset`` earlier rows.
     Returns:
-        ndarray: Shape and dtype of ``x``. Differentiable in ``x``, any order: the gradient is turned back.
+        ndarray: Shape and dtype of ``x``. Differentiable in ``x``, any order; the gradient is rotated back.
     Raises:
         DimensionError: If depth is odd, or the shape of ``positions`` does not fit.
-        DtypeError: If ``x`` is of no real float dtype, or ``positions`` of no integer dtype.
+        DtypeError: If ``x`` is not of a real float dtype, or ``positions`` not of an integer one.
         ValueError: If ``base`` is not positive.
     Note:
         Angles are computed in float64.
     Source: Su et al., RoFormer, arXiv:2104.09864, 2021."""
 
 def round(a: ArrayLike, decimals: builtins.int = 0, out: ndarray | None = None) -> ndarray:
-    """Rounds to decimals; of two equally near values to the one whose last digit is even.
+    """Rounds to a number of decimals, ties to even.
 
     Args:
         a (ndarray): Any shape and dtype.
-        decimals (int): How many behind the point; -1 rounds to tens, -2 to hundreds.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
+        decimals (int): Number of decimals; -1 rounds to tens, -2 to hundreds.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
     Returns:
         ndarray: Shape and dtype of ``a``; float32 for bool. Not differentiable."""
 
@@ -5113,55 +5208,56 @@ def scaled_dot_product_attention(query: ArrayLike, key: ArrayLike, value: ArrayL
         query (ndarray): (..., queries, width), a float dtype; leading axes of all broadcast.
         key (ndarray): (..., keys, width).
         value (ndarray): (..., keys, width of values).
-        attn_mask (ndarray): Broadcasts to (..., queries, keys). bool: a key takes part for a query where it is True. A float dtype: added to the scores; -inf is possible.
-        dropout_p (float): The probability, from 0 to below 1, with which a weight becomes 0; others are divided by ``1 - dropout_p``. It always applies.
-        is_causal (bool): Query ``i`` sees keys ``0`` to ``i``, of those that the mask leaves.
-        scale (float): Of the scores; None for ``1 / sqrt(width)``.
-        enable_gqa (bool): Axis -3 counts heads; ``query`` has a multiple of those of ``key`` and ``value``, each of which serves as many adjacent ones.
-        dropout_key (int): As ``key`` of `dropout`.
+        attn_mask (ndarray): Broadcasts to (..., queries, keys). If bool, a query attends to the keys where it is True. If float, it is added to the scores and may be -inf.
+        dropout_p (float): The probability, in [0, 1), with which a weight becomes 0; the others are divided by ``1 - dropout_p``. It always applies: there is no evaluation mode.
+        is_causal (bool): Query ``i`` attends to keys ``0`` to ``i`` only, among those that the mask allows.
+        scale (float): Factor of the scores; None means ``1 / sqrt(width)``.
+        enable_gqa (bool): Grouped-query attention: axis -3 counts heads, and each head of ``key`` and ``value`` serves several adjacent heads of ``query``.
+        dropout_key (int): The ``key`` of `dropout`.
     Returns:
-        ndarray: (..., queries, width of values), of the dtype that those of ``query``, ``key`` and ``value`` promote to.
-        A query for which no key takes part gives zeros. Differentiable in all floats, any order.
+        ndarray: (..., queries, width of values), in the promoted dtype of ``query``, ``key`` and ``value``.
+        Zeros for a query that attends to no key. Differentiable in all float arrays, any order.
     Raises:
         DimensionError: If shapes don't fit.
-        DtypeError: If a dtype is neither a real float nor, of ``attn_mask``, bool.
+        DtypeError: If a dtype is not a real float; ``attn_mask`` may be bool.
         ValueError: If ``dropout_p`` is out of range.
     Note:
-        The scores are never all in memory: backward computes them again, block by block, and draws what was dropped again.
-        Only a backward with ``enable_double_backprop`` makes several arrays of all scores.
-        16-bit floats are summed in float32. A weight of 0 hides any value but inf and nan.
-        Heads may be views of one matrix, ``x.reshape(n, length, heads, -1).swapaxes(1, 2)``: nothing is copied, and the result is laid out as ``query``, so going back is a view.
+        The scores are never all in memory: backward recomputes them block by block, and redraws the dropout mask.
+        Only a backward with ``enable_double_backprop`` materializes them.
+        16-bit floats are accumulated in float32. A weight of 0 hides any value but inf and nan.
+        Heads may be views of one matrix, ``x.reshape(n, length, heads, -1).swapaxes(1, 2)``: nothing is copied, and the
+        result has the memory layout of ``query``, so that the inverse reshape is a view, too.
     Source: Vaswani et al., NIPS 2017; Dao et al., NeurIPS 2022."""
 
 def searchsorted(a: ArrayLike, v: ArrayLike, side: str = 'left', sorter: ArrayLike | Sequence[builtins.int] | None = None) -> ndarray:
-    """Where elements would be inserted into a sorted array.
+    """Indices at which to insert elements into a sorted array, to keep its order.
 
     Args:
-        a (ndarray): (n,), any dtype, sorted as sort() does.
-        v (ndarray or numbers): What is looked for; any shape and dtype.
-        side (str): 'left', before elements that are equal, or 'right', behind them.
-        sorter (ndarray): (n,), integers: places that sort ``a``, if it is not sorted.
+        a (ndarray): (n,), any dtype, in the order of :func:`sort`.
+        v (ndarray or numbers): The elements to insert; any shape and dtype.
+        side (str): 'left': before equal elements; 'right': after them.
+        sorter (ndarray): (n,), integers: indices that sort ``a``, if it is not sorted.
     Returns:
-        ndarray: int64, the shape of ``v``: places from 0 to n. No gradient.
+        ndarray: int64, the shape of ``v``, from 0 to n. No gradient.
     Raises:
-        DimensionError: If ``a`` has not one dimension, or ``sorter`` another shape.
-        DtypeError: If ``sorter`` has no integers.
-        IndexError: If one of them is out of range.
-        ValueError: If there is no such side."""
+        DimensionError: If ``a`` is not 1-d, or ``sorter`` has another shape.
+        DtypeError: If ``sorter`` is not of an integer dtype.
+        IndexError: If one of its indices is out of range.
+        ValueError: If ``side`` is unknown."""
 
 def select(condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], default: ArrayLike = 0) -> ndarray:
-    """Elements of the array whose condition is the first that holds.
+    """Elements of several arrays: each from the first one whose condition holds.
 
     Args:
-        condlist (sequence of ndarray): Conditions, of bool; lists will do.
+        condlist (sequence of ndarray): Conditions, bool; lists are possible.
         choicelist (sequence of ndarray): As many arrays or numbers. Dtypes are promoted.
-        default (ndarray): What stands where none holds.
+        default (ndarray): The value where no condition holds.
     Returns:
         ndarray: All broadcast. Differentiable in the choices and the default, any order.
     Raises:
         ValueError: If there are no conditions, or the lists are not equally long.
         DimensionError: If shapes do not broadcast.
-        DtypeError: If a condition is not of bool."""
+        DtypeError: If a condition is not bool."""
 
 def set_num_threads(n: builtins.int) -> None:
     """Sets the number of threads that one operation may use, for the whole process.
@@ -5174,22 +5270,22 @@ def set_num_threads(n: builtins.int) -> None:
         ValueError: For any other number."""
 
 def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: builtins.bool = False) -> ndarray:
-    """The elements of one array that another one has not.
+    """Set difference: the unique elements of one array that are not in the other.
 
     Args:
         ar1 (ndarray): Any shape and dtype; it is flattened.
-        ar2 (ndarray): The same.
-        assume_unique (bool): ``ar1`` has no element twice; then they keep its order.
+        ar2 (ndarray): Likewise.
+        assume_unique (bool): Whether ``ar1`` has no element twice; the result then keeps its order.
     Returns:
         ndarray: Sorted, of one dimension, in the dtype of ``ar1``. No gradient."""
 
 def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: builtins.bool = False) -> ndarray:
-    """The elements that only one of two arrays has.
+    """Symmetric difference: the unique elements that are in exactly one of two arrays.
 
     Args:
         ar1 (ndarray): Any shape and dtype; it is flattened.
-        ar2 (ndarray): The same.
-        assume_unique (bool): Neither has an element twice, as the caller knows: then it is not looked for.
+        ar2 (ndarray): Likewise.
+        assume_unique (bool): Whether the caller knows that neither has an element twice, which saves the search.
     Returns:
         ndarray: Sorted, of one dimension, in the promoted dtype. No gradient."""
 
@@ -5208,35 +5304,37 @@ def sigmoid_cross_entropy(x1: ArrayLike, x2: ArrayLike) -> ndarray:
 
     Args:
         x1 (ndarray): Real.
-        x2 (ndarray): Integers of the shape of ``x1``: 0 or 1, or -1 where the loss is 0.
+        x2 (ndarray): Labels of the shape of ``x1``, integers: 0 or 1, or -1 to ignore the element.
     Returns:
         ndarray: Not averaged. Differentiable in ``x1``, any order.
     Raises:
         DimensionError: If the shapes differ.
-        DtypeError: If ``x1`` is not real, or ``x2`` no integers."""
+        DtypeError: If ``x1`` is not real, or ``x2`` not of an integer dtype."""
 
 def sign(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """-1, 0 or 1 by the sign of each element; nan stays. Of complex numbers ``x / abs(x)``, or 0.
+    """Sign of each element: -1, 0 or 1; nan for nan. For complex numbers ``x / abs(x)``, or 0.
 
     Args:
         x (ndarray): Any shape, any dtype but bool.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
-        ndarray: Shape and dtype of ``x``. Differentiable for complex numbers, any order, with
-        the gradient 0 at 0; not for others.Raises:
+        ndarray: Shape and dtype of ``x``. Differentiable, any order, for complex numbers
+        only; the gradient at 0 is 0.Raises:
         DtypeError: If an operand is bool."""
 
 def signbit(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True) -> ndarray:
-    """Whether the sign of each element is negative.
+    """Whether the sign bit of each element is set.
 
     Args:
         x (ndarray): Any shape, any dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
     Returns:
         ndarray: bool. Not differentiable."""
 
@@ -5255,10 +5353,11 @@ def sin(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dt
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
@@ -5275,36 +5374,37 @@ def sinh(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, d
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
 def slstm(c1: ArrayLike, c2: ArrayLike, x1: ArrayLike, x2: ArrayLike) -> tuple[ndarray, ndarray]:
-    """A step of a long short-term memory that joins two others.
+    """One step of an S-LSTM: an LSTM that joins two others.
 
     With gates ``a``, ``i``, ``f``, ``o`` taken from each ``x``, it is ``c = tanh(a1) * sigmoid(i1) + sigmoid(f1) * c1 + tanh(a2) * sigmoid(i2) + sigmoid(f2) * c2``, ``h = sigmoid(o1 + o2) * tanh(c)``.
 
     Args:
-        c1 (ndarray): The cells before, (n, units, ...), any float dtype.
-        c2 (ndarray): The others, the same shape.
-        x1 (ndarray): (n, 4 * units, ...); the gates of a unit stand side by side.
-        x2 (ndarray): The same shape.
+        c1 (ndarray): The previous cell states of the first, (n, units, ...), any float dtype.
+        c2 (ndarray): Those of the second, in the same shape.
+        x1 (ndarray): (n, 4 * units, ...); the gates of a unit are adjacent.
+        x2 (ndarray): Likewise.
     Returns:
         tuple: ``c`` and ``h``, (n, units, ...). Differentiable in all arrays, any order.
     Raises:
         DimensionError: If shapes don't fit.
-        DtypeError: If a dtype is no real float.
+        DtypeError: If a dtype is not a real float.
     Source: Zhu et al., ICML 2015."""
 
 def softmax(x: ArrayLike, axis: Axis = None) -> ndarray:
-    """Normalized exponential, ``exp(x) / sum(exp(x))`` along an axis, or several together.
+    """Softmax: ``exp(x) / sum(exp(x))`` along one axis, or along several together.
 
     Args:
         x (ndarray): Any real dtype; integers are computed in float32.
-        axis (int or tuple of ints): What the sum is taken over; None is axis 1.
+        axis (int or tuple of ints): Axes of the sum; None means axis 1.
     Returns:
         ndarray: Shape of ``x``, C-contiguous. Differentiable, any order.
     Raises:
@@ -5316,13 +5416,13 @@ def softmax_cross_entropy(x1: ArrayLike, x2: ArrayLike, label_smoothing: builtin
     Args:
         x1 (ndarray): (rows, classes), real.
         x2 (ndarray): (rows,), integers from 0 to classes - 1, or -1 to ignore the row.
-        label_smoothing (float): The part of the weight that all classes share, 0 to 1; the label has the rest.
+        label_smoothing (float): The part of the target that is spread evenly over all classes, 0 to 1; the label gets the rest.
     Returns:
-        ndarray: (rows,), ``-log(softmax(x1)[i, x2[i]])``, 0 in ignored rows; smoothed, that and the mean of ``-log(softmax(x1)[i])`` in these parts. Differentiable in ``x1``, any order.
+        ndarray: (rows,), ``-log(softmax(x1)[i, x2[i]])``, 0 in ignored rows; with smoothing, mixed with the mean of ``-log(softmax(x1)[i])``. Differentiable in ``x1``, any order.
     Raises:
         IndexError: If a label is out of range.
         DimensionError: If the shapes do not fit.
-        DtypeError: If ``x1`` is not real, or ``x2`` no integers.
+        DtypeError: If ``x1`` is not real, or ``x2`` not of an integer dtype.
         ValueError: If ``label_smoothing`` is below 0, above 1, or nan."""
 
 def softplus(x: ArrayLike, beta: builtins.float = 1.0) -> ndarray:
@@ -5342,65 +5442,67 @@ def sort(a: ArrayLike, axis: builtins.int | None = -1, kind: str | None = None, 
     Args:
         a (ndarray): Any shape but (), any dtype.
         axis (int): The axis, or None for the flattened array.
-        kind (str): Any kind of NumPy's, which all give the same: equal elements keep their order.
-        stable (bool): In the place of ``kind``; it changes nothing, either.
-        descending (bool): From large to small; equal elements keep their order, too.
+        kind (str): Any kind of NumPy's; all are the same stable sort.
+        stable (bool): Instead of ``kind``; it has no effect, either.
+        descending (bool): Whether to sort from large to small; stable, too.
     Returns:
         ndarray: Shape and dtype of ``a``; without an axis, of one dimension. Differentiable, any order.
     Raises:
         DimensionError: If there is no such axis.
-        ValueError: If there is no such kind, or ``stable`` is given, too.
+        ValueError: If ``kind`` is unknown, or ``stable`` is given as well.
     Note:
-        NaN is above all numbers, -0.0 equals 0.0. Complex numbers go by their real parts, then by their imaginary ones."""
+        NaN is above all numbers, and -0.0 equals 0.0. Complex numbers are ordered by their real parts, then by their imaginary ones."""
 
 def sort_complex(a: ArrayLike) -> ndarray:
-    """Sorted copy of an array along the last axis, as complex numbers: by their real parts, then by
-    their imaginary ones.
+    """Sorted copy of an array along the last axis, as complex numbers: by real parts, then by
+    imaginary ones.
 
     Args:
         a (ndarray): Any shape but (), any dtype.
     Returns:
-        ndarray: complex128 of float64 and complex128, else complex64. Differentiable, any order.
+        ndarray: complex128 for float64 and complex128, else complex64. Differentiable, any order.
     Raises:
-        DimensionError: If there is no axis."""
+        DimensionError: If ``a`` is 0-d."""
 
 def spacing(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """The way to the next number away from 0, with the sign of each element; nan for infinities.
+    """Distance to the next representable value away from 0, with the sign of each element; nan for infinities.
 
     Args:
         x (ndarray): Any shape, any real dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Not differentiable.
     Raises:
         DtypeError: If an operand is complex."""
 
 def split(ary: ArrayLike, indices_or_sections: Indices, axis: builtins.int = 0) -> list[ndarray]:
-    """Parts of an array along an axis.
+    """Splits an array into parts along an axis.
 
     Args:
         ary (ndarray): Any shape and dtype.
         indices_or_sections: The number of equal parts, or a sequence or array of the indices
             where parts begin.
-        axis (int): Which.
+        axis (int): The axis to split.
     Returns:
         list of ndarray: Views. Differentiable, any order.
     Raises:
-        DimensionError: If there are no such equal parts, or no such axis.
-        ValueError: If their number is no integer."""
+        DimensionError: If the axis can't be split equally, or there is no such axis.
+        ValueError: If the number of parts is not an integer."""
 
 def sqrt(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Square root of each element.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
@@ -5409,10 +5511,11 @@ def square(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True,
 
     Args:
         x (ndarray): Any shape, any dtype but bool.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape and dtype of ``x``. Differentiable, any order.
     Raises:
@@ -5423,54 +5526,54 @@ def squared_error(x1: ArrayLike, x2: ArrayLike) -> ndarray:
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
     Raises:
         DtypeError: If an operand is bool."""
 
 def squeeze(a: ArrayLike, axis: Axis = None) -> ndarray:
-    """The array without axes of length 1.
+    """Removes axes of length 1.
 
     Args:
         a (ndarray): Any shape and dtype.
-        axis (int or tuple of int): Which; None is all of length 1.
+        axis (int or tuple of int): The axes to remove; None means all of length 1.
     Returns:
         ndarray: A view. Differentiable, any order.
     Raises:
-        DimensionError: If an axis is longer, or not there."""
+        DimensionError: If an axis is longer, or does not exist."""
 
 def stack(arrays: Sequence[ArrayLike], axis: builtins.int = 0, out: ndarray | None = None, *, dtype: DtypeLike | None = None, casting: str = 'same_kind') -> ndarray:
     """Joins arrays along a new axis.
 
     Args:
         arrays (sequence of ndarray): A list or tuple, of one shape. Dtypes are promoted.
-        axis (int): Its place in the result.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
-        dtype: Of the result; by default the promoted one.
-        casting (str): What ``dtype`` and ``out`` may do to values: 'same_kind' refuses a lower kind, 'safe'
-            whatever could lose some, 'no' and 'equiv' all changes, 'unsafe' nothing.
+        axis (int): Its position in the result.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
+        dtype: Dtype of the result; by default the promoted one.
+        casting (str): The casts that ``dtype`` and ``out`` may cause: 'same_kind' refuses those to a lower
+            kind, 'safe' those that could lose information, 'no' and 'equiv' all, 'unsafe' none.
     Returns:
         ndarray: Differentiable, any order.
     Raises:
-        DimensionError: If shapes differ, or there is no array, or no such place.
+        DimensionError: If shapes differ, or there is no array or no such axis.
         ValueError: If there is no such ``casting``."""
 
 def std(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ArrayLike = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ArrayLike | None = None) -> ndarray:
-    """Standard deviation over axes: the root of var(). The gradient of equal elements is 0.
+    """Standard deviation over axes: the square root of :func:`var`. The gradient of equal elements is 0.
 
     Args:
         a (ndarray): Any shape and dtype.
-        axis: An axis, several, or None for all.
+        axis: One axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
-        dtype: To compute in, and of the result: a float or complex dtype.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
-        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
-        ddof (float): What is taken off the number of elements, by which is divided.
-        correction (float): The same by the name of the array API standard.
-        mean (ndarray): The mean, if it is known; with the reduced axes.
+        dtype: To compute in, and of the result; float or complex.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
+        where (ndarray or list): A mask of bool, broadcast to ``a``: elements where it is False do not count.
+        ddof (float): Delta degrees of freedom: subtracted from the number of elements in the divisor.
+        correction (float): Alias of ``ddof``, from the array API standard.
+        mean (ndarray): The mean, if it is known, with the reduced axes kept.
     Returns:
         ndarray: In the dtype of ``a``, float32 for bool and integers; real for complex numbers, and then without a gradient. Differentiable, any order.
     Raises:
@@ -5481,11 +5584,12 @@ def subtract(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, where:
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x2 (ndarray or scalar): At most one of the two is a scalar, which is weakly typed.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
     Raises:
@@ -5496,24 +5600,24 @@ def sum(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, dty
 
     Args:
         a (ndarray): Any shape and dtype.
-        axis: An axis, several, or None for all.
+        axis: One axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
         dtype: To compute in, and of the result; that of ``out`` if there is one.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
-        initial (scalar): What the total begins with; of no higher kind than the result, which keeps its dtype.
-        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
+        initial (scalar): Initial value, of no higher kind than the result, whose dtype it does not change.
+        where (ndarray or list): A mask of bool, broadcast to ``a``: elements where it is False do not count.
     Returns:
         ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
 def swapaxes(a: ArrayLike, axis1: builtins.int, axis2: builtins.int) -> ndarray:
-    """The array with two axes exchanged.
+    """Swaps two axes.
 
     Args:
         a (ndarray): Any shape and dtype.
-        axis1, axis2 (int): Which; negative ones count from the end.
+        axis1, axis2 (int): The axes; negative ones count from the end.
     Returns:
         ndarray: A view. Differentiable, any order.
     Raises:
@@ -5529,17 +5633,17 @@ def swish(x: ArrayLike, beta: ArrayLike) -> ndarray:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order."""
 
 def take(a: ArrayLike, indices: ArrayLike | Sequence[builtins.int] | builtins.int, axis: builtins.int | None = None, mode: str | None = None, *, out: ndarray | None = None) -> ndarray:
-    """Elements along an axis, picked by integers.
+    """Takes elements along an axis, by integer indices.
 
     Args:
         a (ndarray): Any dtype.
         indices: Integers of any dtype and shape; negative ones count from the end.
         axis (int): None takes from the flattened array.
         mode (str): What an index out of range does: 'raise' an IndexError (default), 'wrap' around, or 'clip'.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
-        ndarray: The shape of ``a`` with that of ``indices`` in the place of the axis. Differentiable in ``a``, any order.
+        ndarray: The shape of ``a``, with that of ``indices`` in place of the axis. Differentiable in ``a``, any order.
     Raises:
         IndexError: For an index out of range.
         DtypeError: If ``indices`` are not integers.
@@ -5547,11 +5651,11 @@ def take(a: ArrayLike, indices: ArrayLike | Sequence[builtins.int] | builtins.in
         ValueError: If there is no such mode."""
 
 def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: builtins.int | None = -1) -> ndarray:
-    """Elements along an axis, picked for each place of the others: what ``argsort`` gave.
+    """Takes elements along an axis by indices of their own for each position on the other axes, such as those of ``argsort``.
 
     Args:
         arr (ndarray): Any dtype.
-        indices (ndarray): Integers, of as many dimensions; the other axes broadcast.
+        indices (ndarray): Integers, with as many dimensions; the other axes broadcast.
         axis (int): None takes from the flattened array, at indices of 1 dimension.
     Returns:
         ndarray: Differentiable in ``arr``, any order.
@@ -5565,10 +5669,11 @@ def tan(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dt
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
@@ -5577,10 +5682,11 @@ def tanh(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, d
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
@@ -5590,19 +5696,19 @@ def tensordot(a: ArrayLike, b: ArrayLike, axes: Any = 2) -> ndarray:
     Args:
         a (ndarray): Any shape and dtype.
         b (ndarray): Any shape and dtype.
-        axes (int or pair of sequences of int): The axes of ``a`` and those of ``b``; or how many, the last ones of ``a`` with the first ones of ``b``.
+        axes (int or pair of sequences of int): The axes of ``a`` and those of ``b``; or a number: as many last axes of ``a`` and first axes of ``b``.
     Returns:
         ndarray: The other axes of ``a``, then those of ``b``. Differentiable, any order.
     Raises:
-        DimensionError: If axes are not there, or differ in number or length.
-        ValueError: If ``axes`` has more, or less, than two items."""
+        DimensionError: If an axis does not exist, or the axes differ in number or length.
+        ValueError: If ``axes`` has not two items."""
 
 def tile(A: ArrayLike, reps: builtins.int | Sequence[builtins.int]) -> ndarray:
-    """The array beside itself, so many times along each axis.
+    """Tiles an array: repeats it along each axis.
 
     Args:
         A (ndarray): Any shape and dtype.
-        reps (int or tuple of int): How often; the last one stands for the last axis.
+        reps (int or tuple of int): Numbers of repetitions; the last one is for the last axis.
     Returns:
         ndarray: Differentiable, any order.
     Raises:
@@ -5618,44 +5724,44 @@ def to_numpy(array: ArrayLike, copy: builtins.bool = True) -> numpy.ndarray:
         numpy.ndarray: Of the same shape and dtype."""
 
 def topk(x: ArrayLike, k: builtins.int, axis: builtins.int = -1, largest: builtins.bool = True, sorted: builtins.bool = True) -> tuple[ndarray, ndarray]:
-    """The largest, or smallest, elements along an axis.
+    """The ``k`` largest or smallest elements along an axis.
 
     Args:
         x (ndarray): Any shape but (), any dtype but complex ones.
-        k (int): How many, from 0 to the length of the axis.
+        k (int): The number of elements, from 0 to the length of the axis.
         axis (int): The axis.
-        largest (bool): False for the smallest ones.
-        sorted (bool): From the first one on; else in the order of their places.
+        largest (bool): Whether to return the largest ones, or the smallest.
+        sorted (bool): Whether the result is sorted; otherwise it is in the order of the indices.
     Returns:
-        tuple of ndarray: Values, in the dtype of ``x``, differentiable, any order; and their places on the axis, int64.
+        tuple of ndarray: Values, in the dtype of ``x``, differentiable, any order; and their indices on the axis, int64.
     Raises:
         DimensionError: If there is no such axis.
-        ValueError: If ``k`` is negative, or larger than the axis is long.
+        ValueError: If ``k`` is negative, or above the length of the axis.
         DtypeError: If ``x`` is complex.
     Note:
-        NaN is the largest. Of equal elements, the first ones are taken."""
+        NaN is the largest. Among equal elements, the first ones are taken."""
 
 def trace(a: ArrayLike, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1, dtype: DtypeLike | None = None, out: ndarray | None = None) -> ndarray:
-    """The sums of the diagonals of matrices along two axes.
+    """Sums of the diagonals of the matrices of two axes.
 
     Args:
         a (ndarray): 2 dimensions or more, any dtype.
         offset (int): Which diagonal: 0 is the main one, 1 begins at (0, 1).
         axis1, axis2 (int): The axes of the matrices.
-        dtype: To compute in. Default: as sum() has it.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        dtype: To compute in. Default: as for sum().
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
         ndarray: The other axes. Differentiable, any order.
     Raises:
         DimensionError: If there are no two such axes."""
 
 def transpose(a: ArrayLike, axes: Axis = None) -> ndarray:
-    """The array with its axes in another order.
+    """Permutes the axes of an array.
 
     Args:
         a (ndarray): Any shape and dtype.
-        axes (tuple of int): Where each axis of the result comes from; None reverses them.
+        axes (tuple of int): The source of each axis of the result; None reverses them.
     Returns:
         ndarray: A view. Differentiable, any order.
     Raises:
@@ -5667,43 +5773,43 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axi
     Args:
         y (ndarray): Samples; integers are computed in float32.
         x (ndarray): Their coordinates: a vector, or of the shape of ``y``.
-        dx (float): Their distance, where there is no ``x``.
-        axis (int): Along which.
+        dx (float): Their spacing, if ``x`` is not given.
+        axis (int): The axis.
     Returns:
         ndarray: ``y`` without the axis. Differentiable in all, any order.
     Raises:
         DimensionError: If shapes do not broadcast, or there is no such axis.
-        DtypeError: If ``y`` is of bool."""
+        DtypeError: If ``y`` is bool."""
 
 def tree_lstm(*args: ArrayLike) -> tuple[ndarray, ndarray]:
-    """A step of a long short-term memory of a node in a tree.
+    """One step of a Tree-LSTM, for a node with n children.
 
     With gates ``a``, ``i``, ``o``, ``f1``, ... taken from ``x``, it is ``c = tanh(a) * sigmoid(i) + sigmoid(f1) * c1 + ...``, ``h = sigmoid(o) * tanh(c)``.
 
     Args:
-        *args (ndarray): The cells of the children, ``c1``, ..., ``cn``, (rows, units, ...), any float dtype; then ``x``, (rows, (3 + n) * units, ...), whose gates follow each other along axis 1.
+        *args (ndarray): The cell states of the children, ``c1``, ..., ``cn``, (rows, units, ...), any float dtype; then ``x``, (rows, (3 + n) * units, ...), with one gate after the other along axis 1.
     Returns:
         tuple: ``c`` and ``h``, the shape of ``c1``. Differentiable in all arrays, any order.
     Raises:
         DimensionError: If shapes don't fit, or there are fewer than two arrays.
-        DtypeError: If a dtype is no real float.
+        DtypeError: If a dtype is not a real float.
     Source: Tai et al., ACL 2015."""
 
 def tri(N: builtins.int, M: builtins.int | None = None, k: builtins.int = 0, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Ones on and below diagonal k of a matrix of shape (N, M), zeros above.
+    """A matrix of shape (N, M) with ones on and below diagonal k, zeros above.
 
     Args:
         N (int): The number of rows.
-        M (int): The number of columns. Default: that of rows.
+        M (int): The number of columns. Default: the number of rows.
         k (int): The diagonal: 0 begins at (0, 0), 1 at (0, 1), -1 at (1, 0).
-        dtype: All that numpy.dtype() takes. Default: float32.
-        device (str or Device): Default: the default device, whatever that of others is.
+        dtype: Anything that numpy.dtype() accepts. Default: float32.
+        device (str or Device): Default: the default device, whatever the device of ``a``.
     Returns:
         ndarray: C-contiguous, in no graph.
     Raises:
         DimensionError: If a size is negative or there are more than 10 dimensions.
         DtypeError: If there is no such dtype.
-        MemoryError: If there is not so much memory."""
+        MemoryError: If there is not enough memory."""
 
 def tril(m: ArrayLike, k: builtins.int = 0) -> ndarray:
     """A copy with zeros above a diagonal of the last two axes.
@@ -5717,12 +5823,12 @@ def tril(m: ArrayLike, k: builtins.int = 0) -> ndarray:
         DimensionError: If there are no dimensions."""
 
 def tril_indices(n: builtins.int, k: builtins.int = 0, m: builtins.int | None = None, device: DeviceLike | None = None) -> tuple[ndarray, ndarray]:
-    """The index of what lies on and below a diagonal of a matrix.
+    """Indices of the elements on and below a diagonal of a matrix.
 
     Args:
         n (int): The number of rows.
         k (int): Which diagonal: 0 is the main one, those above it are positive.
-        m (int): The number of columns. Default: that of rows.
+        m (int): The number of columns. Default: the number of rows.
         device (str or Device): Default: the default device.
     Returns:
         tuple of ndarray: int64, rows and columns, in C order.
@@ -5730,7 +5836,7 @@ def tril_indices(n: builtins.int, k: builtins.int = 0, m: builtins.int | None = 
         DimensionError: If a size is negative."""
 
 def tril_indices_from(arr: ArrayLike, k: builtins.int = 0) -> tuple[ndarray, ndarray]:
-    """The index of what lies on and below a diagonal of a matrix that is there.
+    """Indices of the elements on and below a diagonal of a given matrix.
 
     Args:
         arr (ndarray): 2 dimensions, any dtype.
@@ -5741,12 +5847,12 @@ def tril_indices_from(arr: ArrayLike, k: builtins.int = 0) -> tuple[ndarray, nda
         DimensionError: If it has not 2 dimensions."""
 
 def trim_zeros(filt: ArrayLike, trim: str = 'fb', axis: Axis = None) -> ndarray:
-    """The array without the zeros around it.
+    """Trims the zeros at the ends of the axes.
 
     Args:
         filt (ndarray): 1 dimension or more, any dtype.
         trim (str): 'f' trims at the front, 'b' at the back, 'fb' at both.
-        axis (int or tuple of int): Where; None is everywhere.
+        axis (int or tuple of int): The axes to trim; None means all.
     Returns:
         ndarray: A view. Differentiable, any order.
     Raises:
@@ -5765,12 +5871,12 @@ def triu(m: ArrayLike, k: builtins.int = 0) -> ndarray:
         DimensionError: If there are no dimensions."""
 
 def triu_indices(n: builtins.int, k: builtins.int = 0, m: builtins.int | None = None, device: DeviceLike | None = None) -> tuple[ndarray, ndarray]:
-    """The index of what lies on and above a diagonal of a matrix.
+    """Indices of the elements on and above a diagonal of a matrix.
 
     Args:
         n (int): The number of rows.
         k (int): Which diagonal: 0 is the main one, those above it are positive.
-        m (int): The number of columns. Default: that of rows.
+        m (int): The number of columns. Default: the number of rows.
         device (str or Device): Default: the default device.
     Returns:
         tuple of ndarray: int64, rows and columns, in C order.
@@ -5778,7 +5884,7 @@ def triu_indices(n: builtins.int, k: builtins.int = 0, m: builtins.int | None = 
         DimensionError: If a size is negative."""
 
 def triu_indices_from(arr: ArrayLike, k: builtins.int = 0) -> tuple[ndarray, ndarray]:
-    """The index of what lies on and above a diagonal of a matrix that is there.
+    """Indices of the elements on and above a diagonal of a given matrix.
 
     Args:
         arr (ndarray): 2 dimensions, any dtype.
@@ -5789,181 +5895,182 @@ def triu_indices_from(arr: ArrayLike, k: builtins.int = 0) -> tuple[ndarray, nda
         DimensionError: If it has not 2 dimensions."""
 
 def trunc(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """Each element without its fraction.
+    """Each element rounded toward zero.
 
     Args:
         x (ndarray): Any shape, any real dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape and dtype of ``x``. Not differentiable.
     Raises:
         DtypeError: If an operand is complex."""
 
 def union1d(ar1: ArrayLike, ar2: ArrayLike) -> ndarray:
-    """The elements that one array or the other has.
+    """Set union: the unique elements that are in either array.
 
     Args:
         ar1 (ndarray): Any shape and dtype; it is flattened.
-        ar2 (ndarray): The same.
+        ar2 (ndarray): Likewise.
     Returns:
         ndarray: Sorted, of one dimension, in the promoted dtype. No gradient."""
 
 def unique(ar: ArrayLike, return_index: builtins.bool = False, return_inverse: builtins.bool = False, return_counts: builtins.bool = False, axis: builtins.int | None = None, *, equal_nan: builtins.bool = True, sorted: builtins.bool = True) -> ndarray | tuple[ndarray, ...]:
-    """The different elements, sorted.
+    """The unique elements, sorted.
 
     Args:
         ar (ndarray): Any shape and dtype.
-        return_index (bool): Also the places where they are first.
-        return_inverse (bool): Also, for each element, which of them it is.
-        return_counts (bool): Also how often they are there.
-        axis (int): Different slices along this axis, instead of elements.
-        equal_nan (bool): All NaN are one element; slices of arrays of several dimensions that hold NaN stay apart.
-        sorted (bool): Results are always sorted.
+        return_index (bool): Whether to return the indices of their first occurrences.
+        return_inverse (bool): Whether to return, for each element, the index of its value.
+        return_counts (bool): Whether to return the numbers of their occurrences.
+        axis (int): Finds unique slices along this axis, instead of elements.
+        equal_nan (bool): Whether all NaN count as one element; slices with NaN are always distinct.
+        sorted (bool): It has no effect: results are always sorted.
     Returns:
-        ndarray or tuple of ndarray: The values, in the dtype of ``ar``; then, each int64, what else was asked for. No gradient.
+        ndarray or tuple of ndarray: The values, in the dtype of ``ar``; then the requested indices and counts, int64. No gradient.
     Raises:
         DimensionError: If there is no such axis.
     Note:
-        Places are those in the flattened array, or on the axis; the inverse has the shape of ``ar``, or the length of the axis."""
+        Indices are those in the flattened array, or on the axis; the inverse has the shape of ``ar``, or the length of the axis."""
 
 def unique_all(x: ArrayLike) -> UniqueAllResult:
-    """The different elements, where they are, and how often.
+    """The unique elements, their indices, and their counts.
 
     Args:
         x (ndarray): Any shape and dtype; it is flattened.
     Returns:
-        UniqueAllResult: A tuple: values, indices, inverse_indices, counts; as of :func:`unique`, but no NaN equals another. No gradient."""
+        UniqueAllResult: A tuple: values, indices, inverse_indices, counts; as in :func:`unique`, but no NaN equals another. No gradient."""
 
 def unique_counts(x: ArrayLike) -> UniqueCountsResult:
-    """The different elements, and how often they are there.
+    """The unique elements, and their counts.
 
     Args:
         x (ndarray): Any shape and dtype; it is flattened.
     Returns:
-        UniqueCountsResult: A tuple: values, counts; as of :func:`unique`, but no NaN equals another. No gradient."""
+        UniqueCountsResult: A tuple: values, counts; as in :func:`unique`, but no NaN equals another. No gradient."""
 
 def unique_inverse(x: ArrayLike) -> UniqueInverseResult:
-    """The different elements, and which of them each element is.
+    """The unique elements, and for each element the index of its value.
 
     Args:
         x (ndarray): Any shape and dtype; it is flattened.
     Returns:
-        UniqueInverseResult: A tuple: values, inverse_indices; as of :func:`unique`, but no NaN equals another. No gradient."""
+        UniqueInverseResult: A tuple: values, inverse_indices; as in :func:`unique`, but no NaN equals another. No gradient."""
 
 def unique_values(x: ArrayLike) -> ndarray:
-    """The different elements, sorted.
+    """The unique elements, sorted.
 
     Args:
         x (ndarray): Any shape and dtype; it is flattened.
     Returns:
-        ndarray: As of :func:`unique`, but no NaN equals another. No gradient."""
+        ndarray: As in :func:`unique`, but no NaN equals another. No gradient."""
 
 def unpackbits(a: ArrayLike, axis: builtins.int | None = None, count: builtins.int | None = None, bitorder: str = 'big') -> ndarray:
-    """The bits of bytes, one an element: the inverse of packbits.
+    """Unpacks the bits of bytes into elements: the inverse of :func:`packbits`.
 
     Args:
         a (ndarray): Any shape, uint8.
-        axis (int): Along which; None unpacks the flattened array.
-        count (int): How many; zeros follow where there are fewer. If negative, all but as many.
-        bitorder (str): Whether the first bit is that of 128, 'big', or of 1, 'little'.
+        axis (int): The axis to unpack; None unpacks the flattened array.
+        count (int): Number of elements to unpack, filled up with zeros. If negative, so many are dropped at the end.
+        bitorder (str): Whether the first bit is the most significant one, 'big', or the least, 'little'.
     Returns:
-        ndarray: uint8, 0 and 1.
+        ndarray: uint8, each element 0 or 1.
     Raises:
         DimensionError: If there is no such axis.
-        DtypeError: If ``a`` is of another dtype.
-        ValueError: If ``bitorder`` is another, or there are not so many bits."""
+        DtypeError: If ``a`` is not uint8.
+        ValueError: If ``bitorder`` is neither 'big' nor 'little', or ``count`` drops more bits than there are."""
 
 def unpool(x: ArrayLike, ksize: builtins.int | Sequence[builtins.int], stride: builtins.int | Sequence[builtins.int] | None = None, pad: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]] = 0, outsize: builtins.int | Sequence[builtins.int] | None = None, cover_all: builtins.bool = False) -> ndarray:
-    """Each element in all places of its window: the gradient of sums of windows.
+    """Unpooling: copies each element to all positions of its window; the gradient of sum pooling.
 
     Args:
         x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, a float dtype.
-        ksize (int or tuple of int): The size of the window, of all axes or of each.
-        stride (int or tuple of int): Its steps; None is ``ksize``.
-        pad (int, tuple of int, or tuple of pairs): What is cut off at both ends of each axis, or before and after it.
-        outsize (int or tuple of int): The lengths of the spatial axes of the result; None is the smallest of those that a pooling makes the shape of ``x`` of.
-        cover_all (bool): Whether that pooling is one with ``cover_all``.
+        ksize (int or tuple of int): The size of the window, for all axes or for each.
+        stride (int or tuple of int): The step of the window; None means ``ksize``.
+        pad (int, tuple of int, or tuple of pairs): Number of elements cropped at both ends of each axis, or before and after it.
+        outsize (int or tuple of int): The spatial lengths of the result; None means the smallest that a pooling maps to the shape of ``x``.
+        cover_all (bool): Whether that pooling has ``cover_all``.
     Returns:
-        ndarray: (batch, channels, ...) of the dtype of ``x``; where windows overlap, the sum. Differentiable, any order.
+        ndarray: (batch, channels, ...) of the dtype of ``x``; overlapping windows are added. Differentiable, any order.
     Raises:
-        DimensionError: If ``outsize`` does not fit to the shape of ``x``, the stride is below 1, or there are not as many numbers as spatial axes.
+        DimensionError: If ``outsize`` does not fit the shape of ``x``, the stride is below 1, or the number of values is not that of the spatial axes.
         DtypeError: If ``x`` is not of a float dtype."""
 
 def unravel_index(indices: ArrayLike | Sequence[builtins.int] | builtins.int, shape: ShapeLike, order: str = 'C') -> tuple[ndarray, ...]:
-    """Indices along each axis, from flat ones.
+    """Converts indices of the flattened array into indices along each axis.
 
     Args:
         indices: Integers of any dtype and shape.
-        shape (tuple of int): Of the array that they are indices of.
-        order (str): Whether the last axis counts by ones ('C') or the first ('F').
+        shape (tuple of int): The shape of the indexed array.
+        order (str): Whether the last index varies fastest ('C') or the first ('F').
     Returns:
         tuple of ndarray: int64, one array per axis, of the shape of ``indices``. Not differentiable.
     Raises:
         ValueError: For an index out of range, or an unknown ``order``.
-        DtypeError: If they are not integers."""
+        DtypeError: If the indices are not integers."""
 
 def unstack(x: ArrayLike, axis: builtins.int = 0) -> tuple[ndarray, ...]:
-    """The parts of an array along an axis, without it.
+    """Splits an array into its slices along an axis, without that axis.
 
     Args:
         x (ndarray): 1 dimension or more, any dtype.
-        axis (int): Which.
+        axis (int): The axis to split.
     Returns:
         tuple of ndarray: Views. Differentiable, any order.
     Raises:
         DimensionError: If there is no such axis."""
 
 def unwrap(p: ArrayLike, discont: builtins.float | None = None, axis: builtins.int = -1, *, period: builtins.float = 6.283185307179586) -> ndarray:
-    """Adds multiples of a period, so that no step is too long.
+    """Unwraps angles: adds multiples of a period to remove jumps.
 
     Args:
-        p (ndarray): Angles, or what else has a period; integers are computed in float32.
-        discont (float): The longest step that is left as it is; at least half a period.
-        axis (int): Along which.
+        p (ndarray): Angles or other periodic values; integers are computed in float32.
+        discont (float): The largest jump that is kept; at least half a period.
+        axis (int): The axis.
         period (float): The period.
     Returns:
         ndarray: The shape of ``p``. Differentiable, any order.
     Raises:
         ValueError: If the period is not positive.
         DimensionError: If there is no such axis.
-        DtypeError: If ``p`` is of bool or complex."""
+        DtypeError: If ``p`` is bool or complex."""
 
 def vander(x: ArrayLike, N: builtins.int | None = None, increasing: builtins.bool = False) -> ndarray:
-    """The powers of each element of a vector, in rows.
+    """Vandermonde matrix: the powers of each element of a vector, in rows.
 
     Args:
         x (ndarray): One dimension; integers are computed in int64 or uint64, bool in int64.
-        N (int): The number of powers, from 0 on. Default: that of elements.
-        increasing (bool): Whether the power 0 comes first, instead of last.
+        N (int): The number of powers, from 0 on. Default: the number of elements.
+        increasing (bool): Whether power 0 comes first, instead of last.
     Returns:
         ndarray: 2-d. Differentiable, any order.
     Raises:
         DimensionError: If ``x`` has other dimensions, or ``N`` is negative."""
 
 def var(a: ArrayLike, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ArrayLike = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ArrayLike | None = None) -> ndarray:
-    """Variance over axes, of the population unless ddof says otherwise, in two passes.
+    """Variance over axes, computed in two passes; the population variance unless ddof is given.
 
     Args:
         a (ndarray): Any shape and dtype.
-        axis: An axis, several, or None for all.
+        axis: One axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
-        dtype: To compute in, and of the result: a float or complex dtype.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
-        where (ndarray or list): Of bool, broadcast to ``a``: where it is false, elements do not count.
-        ddof (float): What is taken off the number of elements, by which is divided.
-        correction (float): The same by the name of the array API standard.
-        mean (ndarray): The mean, if it is known; with the reduced axes.
+        dtype: To compute in, and of the result; float or complex.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
+        where (ndarray or list): A mask of bool, broadcast to ``a``: elements where it is False do not count.
+        ddof (float): Delta degrees of freedom: subtracted from the number of elements in the divisor.
+        correction (float): Alias of ``ddof``, from the array API standard.
+        mean (ndarray): The mean, if it is known, with the reduced axes kept.
     Returns:
         ndarray: In the dtype of ``a``, float32 for bool and integers; real for complex numbers, and then without a gradient. Differentiable, any order.
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
 def vdot(a: ArrayLike, b: ArrayLike) -> ndarray:
-    """The product of the flattened arrays, the first one conjugate.
+    """Dot product of the flattened arrays, the first one conjugated.
 
     Args:
         a (ndarray): Any shape and dtype.
@@ -5974,35 +6081,35 @@ def vdot(a: ArrayLike, b: ArrayLike) -> ndarray:
         DimensionError: If the arrays have different sizes."""
 
 def vecdot(x1: ArrayLike, x2: ArrayLike, axis: builtins.int = -1, *, out: ndarray | None = None, dtype: DtypeLike | None = None) -> ndarray:
-    """Products of vectors, the first ones conjugate.
+    """Dot products of vectors, the first ones conjugated.
 
     Args:
         x1, x2 (ndarray): At least one axis, any dtype; the other axes broadcast.
-        axis (int): Where the vectors are.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        dtype: In which to compute; by default the promoted one.
+        axis (int): The axis of the vectors.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor an operand may be part of a graph.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
-        ndarray: The axes without that one. Differentiable, any order.
+        ndarray: The remaining axes. Differentiable, any order.
     Raises:
         DimensionError: If shapes do not fit."""
 
 def vecmat(x1: ArrayLike, x2: ArrayLike, out: ndarray | None = None, *, dtype: DtypeLike | None = None) -> ndarray:
-    """Products of conjugate vectors with matrices.
+    """Products of conjugated vectors and matrices.
 
     Args:
         x1 (ndarray): (..., n), any dtype.
         x2 (ndarray): (..., n, m); the first axes broadcast.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor an operand may be part of a graph.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: (..., m). Differentiable, any order.
     Raises:
         DimensionError: If shapes do not fit."""
 
 def vsplit(ary: ArrayLike, indices_or_sections: Indices) -> list[ndarray]:
-    """Parts of an array along axis 0.
+    """Splits an array into parts along axis 0.
 
     Args:
         ary (ndarray): 2 dimensions or more, any dtype.
@@ -6011,17 +6118,17 @@ def vsplit(ary: ArrayLike, indices_or_sections: Indices) -> list[ndarray]:
     Returns:
         list of ndarray: Views. Differentiable, any order.
     Raises:
-        DimensionError: If there are no such equal parts, or fewer dimensions.
-        ValueError: If their number is no integer."""
+        DimensionError: If the axis can't be split equally, or there are fewer dimensions.
+        ValueError: If the number of parts is not an integer."""
 
 def vstack(arrays: Sequence[ArrayLike], *, dtype: DtypeLike | None = None, casting: str = 'same_kind') -> ndarray:
     """Joins arrays along axis 0.
 
     Args:
         arrays (sequence of ndarray): A list or tuple. Dtypes are promoted. 1-d ones are rows.
-        dtype: Of the result; by default the promoted one.
-        casting (str): What ``dtype`` and ``out`` may do to values: 'same_kind' refuses a lower kind, 'safe'
-            whatever could lose some, 'no' and 'equiv' all changes, 'unsafe' nothing.
+        dtype: Dtype of the result; by default the promoted one.
+        casting (str): The casts that ``dtype`` and ``out`` may cause: 'same_kind' refuses those to a lower
+            kind, 'safe' those that could lose information, 'no' and 'equiv' all, 'unsafe' none.
     Returns:
         ndarray: 2 dimensions or more. Differentiable, any order.
     Raises:
@@ -6037,7 +6144,7 @@ def where(condition: ArrayLike, x: ArrayLike = ..., y: ArrayLike = ...) -> ndarr
         y (ndarray or scalar): Broadcast with the others.
     Returns:
         ndarray: Promoted dtype of ``x`` and ``y``. Differentiable in both, any order. Without
-        both, the tuple that :func:`nonzero` gives.
+        ``x`` and ``y``, the tuple that :func:`nonzero` returns.
     Raises:
         DimensionError: If the shapes do not broadcast.
         ValueError: If only one of ``x`` and ``y`` is given."""
@@ -6046,23 +6153,23 @@ def zeros(shape: ShapeLike, dtype: DtypeLike | None = None, *, device: DeviceLik
     """An array of zeros.
 
     Args:
-        shape (int or tuple of ints): Of the array.
-        dtype: All that numpy.dtype() takes. Default: float32.
-        device (str or Device): Default: the default device, whatever that of others is.
-        order (str): Of the elements in memory: 'C' or 'F'.
+        shape (int or tuple of ints): Shape of the array.
+        dtype: Anything that numpy.dtype() accepts. Default: float32.
+        device (str or Device): Default: the default device, whatever the device of ``a``.
+        order (str): Memory layout: 'C' or 'F'.
     Returns:
         ndarray: Contiguous, in no graph.
     Raises:
         DimensionError: If a size is negative or there are more than 10 dimensions.
         DtypeError: If there is no such dtype.
-        MemoryError: If there is not so much memory."""
+        MemoryError: If there is not enough memory."""
 
 def zeros_like(a: ArrayLike, device: DeviceLike | None = None, *, dtype: DtypeLike | None = None, shape: ShapeLike | None = None) -> ndarray:
     """An array of zeros with the shape and dtype of another, on the default device.
 
     Args:
-        a (ndarray): Whose shape and dtype count.
-        device (str or Device): Default: the default device, whatever that of others is.
+        a (ndarray): The array that gives shape and dtype.
+        device (str or Device): Default: the default device, whatever the device of ``a``.
         dtype: Default: that of ``a``.
         shape (int or tuple of ints): Default: that of ``a``.
     Returns:
@@ -6070,7 +6177,7 @@ def zeros_like(a: ArrayLike, device: DeviceLike | None = None, *, dtype: DtypeLi
     Raises:
         DimensionError: If a size is negative or there are more than 10 dimensions.
         DtypeError: If there is no such dtype.
-        MemoryError: If there is not so much memory."""
+        MemoryError: If there is not enough memory."""
 
 abs = absolute
 acos = arccos

@@ -12,15 +12,15 @@ def fft(a: ArrayLike, n: builtins.int | None = None, axis: builtins.int = -1, no
 
     Args:
         a (ndarray): At least one axis, any dtype.
-        n (int): How many numbers are transformed: the first ones, or zeros behind; all by default.
-        axis (int): Along which.
-        norm (str): Which direction is divided by n: ``'backward'``, the default, or ``'forward'``; ``'ortho'`` divides both by its square root.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        n (int): Length of the transform: the input is truncated, or padded with zeros; its own length by default.
+        axis (int): The axis to transform.
+        norm (str): The direction that is divided by n: ``'backward'``, the default, or ``'forward'``; ``'ortho'`` divides both by the square root of n.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
         ndarray: complex128 for 64-bit operands, else complex64. Differentiable, any order.
     Raises:
-        DimensionError: If there is no number along the axis.
+        DimensionError: If the axis is empty.
         ValueError: If ``norm`` is none of the three.
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
@@ -30,15 +30,15 @@ def fft2(a: ArrayLike, s: Sequence[builtins.int] | None = None, axes: Axis = (-2
 
     Args:
         a (ndarray): Any shape and dtype.
-        s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for as many as ``a`` has, as in NumPy.
-        axes (sequence of int): The last two.
-        norm (str): As of fft.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        s (sequence of int): Lengths of the transforms (for inverse real ones, of the result); -1 means the length in ``a``, as in NumPy.
+        axes (sequence of int): The axes to transform; by default the last two.
+        norm (str): As for :func:`fft`.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
         ndarray: complex128 for 64-bit operands, else complex64. Differentiable, any order.
     Raises:
-        DimensionError: If there is no number along an axis, or ``s`` and ``axes`` have different lengths.
+        DimensionError: If an axis is empty, or ``s`` and ``axes`` have different lengths.
         ValueError: If ``norm`` is none of the three.
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
@@ -47,234 +47,234 @@ def fftfreq(n: builtins.int, d: builtins.float = 1.0, dtype: DtypeLike | None = 
     """The frequencies that fft gives for ``n`` numbers, in cycles per unit of ``d``.
 
     Args:
-        n (int): How many numbers are transformed.
-        d (float): Their distance.
-        dtype (dtype): A real float; float32 by default.
-        device (Device or str): The default device by default.
+        n (int): Length of the transform.
+        d (float): Sample spacing.
+        dtype (dtype): A real float dtype; float32 by default.
+        device (Device or str): Default: the default device.
     Returns:
-        ndarray: One axis, in no graph.
+        ndarray: 1-d, in no graph.
     Raises:
         DimensionError: If ``n`` is not positive.
-        DtypeError: If ``dtype`` is no real float."""
+        DtypeError: If ``dtype`` is not a real float dtype."""
 
 def fftn(a: ArrayLike, s: Sequence[builtins.int] | None = None, axes: Axis = None, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The discrete Fourier transform over axes.
 
     Args:
         a (ndarray): Any shape and dtype.
-        s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for as many as ``a`` has, as in NumPy.
-        axes (sequence of int): All, or as many of the last ones as ``s`` has.
-        norm (str): As of fft.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        s (sequence of int): Lengths of the transforms (for inverse real ones, of the result); -1 means the length in ``a``, as in NumPy.
+        axes (sequence of int): The axes to transform; all, or as many last ones as ``s`` has.
+        norm (str): As for :func:`fft`.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
         ndarray: complex128 for 64-bit operands, else complex64. Differentiable, any order.
     Raises:
-        DimensionError: If there is no number along an axis, or ``s`` and ``axes`` have different lengths.
+        DimensionError: If an axis is empty, or ``s`` and ``axes`` have different lengths.
         ValueError: If ``norm`` is none of the three.
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
 def fftshift(x: ArrayLike, axes: Axis = None) -> ndarray:
-    """Moves frequency 0 to the middle.
+    """Shifts the zero frequency to the center.
 
     Args:
         x (ndarray): Any shape and dtype.
-        axes (int or sequence of int): Along which; all by default.
+        axes (int or sequence of int): The axes to shift; all by default.
     Returns:
         ndarray: Shape and dtype of ``x``. Differentiable, any order.
     Raises:
-        DimensionError: If an axis is not there."""
+        DimensionError: If there is no such axis."""
 
 def hfft(a: ArrayLike, n: builtins.int | None = None, axis: builtins.int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
-    """The transform of numbers whose other half are conjugates.
+    """The discrete Fourier transform of Hermitian-symmetric input, of which half is given.
 
     Args:
-        a (ndarray): At least one axis: the first n / 2 + 1 of n numbers, the others being their conjugates.
-        n (int): How many numbers the result has, 2 (length - 1) by default.
-        axis (int): Along which.
-        norm (str): Which direction is divided by n: ``'backward'``, the default, or ``'forward'``; ``'ortho'`` divides both by its square root.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        a (ndarray): At least one axis: the first n / 2 + 1 of n coefficients; the others are their conjugates.
+        n (int): Length of the result, ``2 * (length - 1)`` by default.
+        axis (int): The axis to transform.
+        norm (str): The direction that is divided by n: ``'backward'``, the default, or ``'forward'``; ``'ortho'`` divides both by the square root of n.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
         ndarray: Real: float64 for 64-bit operands, else float32. Differentiable, any order.
     Raises:
-        DimensionError: If there is no number along the axis.
+        DimensionError: If the axis is empty.
         ValueError: If ``norm`` is none of the three.
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
 def ifft(a: ArrayLike, n: builtins.int | None = None, axis: builtins.int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
-    """The inverse of fft.
+    """The inverse of :func:`fft`.
 
     Args:
         a (ndarray): At least one axis, any dtype.
-        n (int): How many numbers are transformed: the first ones, or zeros behind; all by default.
-        axis (int): Along which.
-        norm (str): Which direction is divided by n: ``'backward'``, the default, or ``'forward'``; ``'ortho'`` divides both by its square root.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        n (int): Length of the transform: the input is truncated, or padded with zeros; its own length by default.
+        axis (int): The axis to transform.
+        norm (str): The direction that is divided by n: ``'backward'``, the default, or ``'forward'``; ``'ortho'`` divides both by the square root of n.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
         ndarray: complex128 for 64-bit operands, else complex64. Differentiable, any order.
     Raises:
-        DimensionError: If there is no number along the axis.
+        DimensionError: If the axis is empty.
         ValueError: If ``norm`` is none of the three.
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
 def ifft2(a: ArrayLike, s: Sequence[builtins.int] | None = None, axes: Axis = (-2, -1), norm: str | None = None, out: ndarray | None = None) -> ndarray:
-    """The inverse of fft2.
+    """The inverse of :func:`fft2`.
 
     Args:
         a (ndarray): Any shape and dtype.
-        s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for as many as ``a`` has, as in NumPy.
-        axes (sequence of int): The last two.
-        norm (str): As of fft.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        s (sequence of int): Lengths of the transforms (for inverse real ones, of the result); -1 means the length in ``a``, as in NumPy.
+        axes (sequence of int): The axes to transform; by default the last two.
+        norm (str): As for :func:`fft`.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
         ndarray: complex128 for 64-bit operands, else complex64. Differentiable, any order.
     Raises:
-        DimensionError: If there is no number along an axis, or ``s`` and ``axes`` have different lengths.
+        DimensionError: If an axis is empty, or ``s`` and ``axes`` have different lengths.
         ValueError: If ``norm`` is none of the three.
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
 def ifftn(a: ArrayLike, s: Sequence[builtins.int] | None = None, axes: Axis = None, norm: str | None = None, out: ndarray | None = None) -> ndarray:
-    """The inverse of fftn.
+    """The inverse of :func:`fftn`.
 
     Args:
         a (ndarray): Any shape and dtype.
-        s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for as many as ``a`` has, as in NumPy.
-        axes (sequence of int): All, or as many of the last ones as ``s`` has.
-        norm (str): As of fft.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        s (sequence of int): Lengths of the transforms (for inverse real ones, of the result); -1 means the length in ``a``, as in NumPy.
+        axes (sequence of int): The axes to transform; all, or as many last ones as ``s`` has.
+        norm (str): As for :func:`fft`.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
         ndarray: complex128 for 64-bit operands, else complex64. Differentiable, any order.
     Raises:
-        DimensionError: If there is no number along an axis, or ``s`` and ``axes`` have different lengths.
+        DimensionError: If an axis is empty, or ``s`` and ``axes`` have different lengths.
         ValueError: If ``norm`` is none of the three.
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
 def ifftshift(x: ArrayLike, axes: Axis = None) -> ndarray:
-    """The inverse of fftshift.
+    """The inverse of :func:`fftshift`.
 
     Args:
         x (ndarray): Any shape and dtype.
-        axes (int or sequence of int): Along which; all by default.
+        axes (int or sequence of int): The axes to shift; all by default.
     Returns:
         ndarray: Shape and dtype of ``x``. Differentiable, any order.
     Raises:
-        DimensionError: If an axis is not there."""
+        DimensionError: If there is no such axis."""
 
 def ihfft(a: ArrayLike, n: builtins.int | None = None, axis: builtins.int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
-    """The inverse of hfft.
+    """The inverse of :func:`hfft`.
 
     Args:
         a (ndarray): At least one axis, any real dtype.
-        n (int): How many numbers are transformed: the first ones, or zeros behind; all by default.
-        axis (int): Along which.
-        norm (str): Which direction is divided by n: ``'backward'``, the default, or ``'forward'``; ``'ortho'`` divides both by its square root.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        n (int): Length of the transform: the input is truncated, or padded with zeros; its own length by default.
+        axis (int): The axis to transform.
+        norm (str): The direction that is divided by n: ``'backward'``, the default, or ``'forward'``; ``'ortho'`` divides both by the square root of n.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
         ndarray: n / 2 + 1 numbers; complex128 for 64-bit operands, else complex64. Differentiable, any order.
     Raises:
-        DimensionError: If there is no number along the axis.
+        DimensionError: If the axis is empty.
         ValueError: If ``norm`` is none of the three.
         DtypeError: If ``a`` is complex.
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
 def irfft(a: ArrayLike, n: builtins.int | None = None, axis: builtins.int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
-    """The inverse of rfft.
+    """The inverse of :func:`rfft`.
 
     Args:
-        a (ndarray): At least one axis: the first n / 2 + 1 of n numbers, the others being their conjugates.
-        n (int): How many numbers the result has, 2 (length - 1) by default.
-        axis (int): Along which.
-        norm (str): Which direction is divided by n: ``'backward'``, the default, or ``'forward'``; ``'ortho'`` divides both by its square root.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        a (ndarray): At least one axis: the first n / 2 + 1 of n coefficients; the others are their conjugates.
+        n (int): Length of the result, ``2 * (length - 1)`` by default.
+        axis (int): The axis to transform.
+        norm (str): The direction that is divided by n: ``'backward'``, the default, or ``'forward'``; ``'ortho'`` divides both by the square root of n.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
         ndarray: Real: float64 for 64-bit operands, else float32. Differentiable, any order.
     Raises:
-        DimensionError: If there is no number along the axis.
+        DimensionError: If the axis is empty.
         ValueError: If ``norm`` is none of the three.
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
 def irfft2(a: ArrayLike, s: Sequence[builtins.int] | None = None, axes: Axis = (-2, -1), norm: str | None = None, out: ndarray | None = None) -> ndarray:
-    """The inverse of rfft2.
+    """The inverse of :func:`rfft2`.
 
     Args:
         a (ndarray): Any shape and dtype.
-        s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for as many as ``a`` has, as in NumPy.
-        axes (sequence of int): The last two.
-        norm (str): As of fft.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        s (sequence of int): Lengths of the transforms (for inverse real ones, of the result); -1 means the length in ``a``, as in NumPy.
+        axes (sequence of int): The axes to transform; by default the last two.
+        norm (str): As for :func:`fft`.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
         ndarray: Real: float64 for 64-bit operands, else float32. Differentiable, any order.
     Raises:
-        DimensionError: If there is no number along an axis, or ``s`` and ``axes`` have different lengths.
+        DimensionError: If an axis is empty, or ``s`` and ``axes`` have different lengths.
         ValueError: If ``norm`` is none of the three.
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
 def irfftn(a: ArrayLike, s: Sequence[builtins.int] | None = None, axes: Axis = None, norm: str | None = None, out: ndarray | None = None) -> ndarray:
-    """The inverse of rfftn.
+    """The inverse of :func:`rfftn`.
 
     Args:
         a (ndarray): Any shape and dtype.
-        s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for as many as ``a`` has, as in NumPy.
-        axes (sequence of int): All, or as many of the last ones as ``s`` has.
-        norm (str): As of fft.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        s (sequence of int): Lengths of the transforms (for inverse real ones, of the result); -1 means the length in ``a``, as in NumPy.
+        axes (sequence of int): The axes to transform; all, or as many last ones as ``s`` has.
+        norm (str): As for :func:`fft`.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
         ndarray: Real: float64 for 64-bit operands, else float32. Differentiable, any order.
     Raises:
-        DimensionError: If there is no number along an axis, or ``s`` and ``axes`` have different lengths.
+        DimensionError: If an axis is empty, or ``s`` and ``axes`` have different lengths.
         ValueError: If ``norm`` is none of the three.
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
 def rfft(a: ArrayLike, n: builtins.int | None = None, axis: builtins.int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
-    """The first half of fft for real numbers.
+    """The discrete Fourier transform of real input: the first half of :func:`fft`.
 
     Args:
         a (ndarray): At least one axis, any real dtype.
-        n (int): How many numbers are transformed: the first ones, or zeros behind; all by default.
-        axis (int): Along which.
-        norm (str): Which direction is divided by n: ``'backward'``, the default, or ``'forward'``; ``'ortho'`` divides both by its square root.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        n (int): Length of the transform: the input is truncated, or padded with zeros; its own length by default.
+        axis (int): The axis to transform.
+        norm (str): The direction that is divided by n: ``'backward'``, the default, or ``'forward'``; ``'ortho'`` divides both by the square root of n.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
         ndarray: n / 2 + 1 numbers; complex128 for 64-bit operands, else complex64. Differentiable, any order.
     Raises:
-        DimensionError: If there is no number along the axis.
+        DimensionError: If the axis is empty.
         ValueError: If ``norm`` is none of the three.
         DtypeError: If ``a`` is complex.
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
 def rfft2(a: ArrayLike, s: Sequence[builtins.int] | None = None, axes: Axis = (-2, -1), norm: str | None = None, out: ndarray | None = None) -> ndarray:
-    """The first half of fft2 for real numbers.
+    """The discrete Fourier transform of real input over two axes: the first half of :func:`fft2`.
 
     Args:
         a (ndarray): Any shape and dtype.
-        s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for as many as ``a`` has, as in NumPy.
-        axes (sequence of int): The last two.
-        norm (str): As of fft.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        s (sequence of int): Lengths of the transforms (for inverse real ones, of the result); -1 means the length in ``a``, as in NumPy.
+        axes (sequence of int): The axes to transform; by default the last two.
+        norm (str): As for :func:`fft`.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
         ndarray: Half of the last of the axes; complex128 for 64-bit operands, else complex64. Differentiable, any order.
     Raises:
-        DimensionError: If there is no number along an axis, or ``s`` and ``axes`` have different lengths.
+        DimensionError: If an axis is empty, or ``s`` and ``axes`` have different lengths.
         ValueError: If ``norm`` is none of the three.
         DtypeError: If ``a`` is complex.
     Note:
@@ -284,30 +284,30 @@ def rfftfreq(n: builtins.int, d: builtins.float = 1.0, dtype: DtypeLike | None =
     """The frequencies that rfft gives for ``n`` numbers, in cycles per unit of ``d``.
 
     Args:
-        n (int): How many numbers are transformed.
-        d (float): Their distance.
-        dtype (dtype): A real float; float32 by default.
-        device (Device or str): The default device by default.
+        n (int): Length of the transform.
+        d (float): Sample spacing.
+        dtype (dtype): A real float dtype; float32 by default.
+        device (Device or str): Default: the default device.
     Returns:
-        ndarray: One axis, in no graph.
+        ndarray: 1-d, in no graph.
     Raises:
         DimensionError: If ``n`` is not positive.
-        DtypeError: If ``dtype`` is no real float."""
+        DtypeError: If ``dtype`` is not a real float dtype."""
 
 def rfftn(a: ArrayLike, s: Sequence[builtins.int] | None = None, axes: Axis = None, norm: str | None = None, out: ndarray | None = None) -> ndarray:
-    """The first half of fftn for real numbers.
+    """The discrete Fourier transform of real input over axes: the first half of :func:`fftn`.
 
     Args:
         a (ndarray): Any shape and dtype.
-        s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for as many as ``a`` has, as in NumPy.
-        axes (sequence of int): All, or as many of the last ones as ``s`` has.
-        norm (str): As of fft.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor ``a`` may then be part of a graph.
+        s (sequence of int): Lengths of the transforms (for inverse real ones, of the result); -1 means the length in ``a``, as in NumPy.
+        axes (sequence of int): The axes to transform; all, or as many last ones as ``s`` has.
+        norm (str): As for :func:`fft`.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor ``a`` may be part of a graph.
     Returns:
         ndarray: Half of the last of the axes; complex128 for 64-bit operands, else complex64. Differentiable, any order.
     Raises:
-        DimensionError: If there is no number along an axis, or ``s`` and ``axes`` have different lengths.
+        DimensionError: If an axis is empty, or ``s`` and ``axes`` have different lengths.
         ValueError: If ``norm`` is none of the three.
         DtypeError: If ``a`` is complex.
     Note:

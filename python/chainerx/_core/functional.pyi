@@ -7,12 +7,12 @@ import numpy
 
 from chainerx._core import ndarray
 
-"""Derivatives of functions, of lists of arrays."""
+"""Derivatives of functions of lists of arrays."""
 
 
 
 class Pullback:
-    """A function at a point, and its derivative backward."""
+    """A function at a point with its reverse-mode derivative."""
 
     def __init__(self, f: object, primals: list) -> None: ...
 
@@ -23,10 +23,10 @@ class Pullback:
         """The results."""
 
     def __call__(self, cotangents: list) -> list:
-        """One gradient per argument; None among cotangents is zero."""
+        """Returns one gradient per argument; None among cotangents means zero."""
 
 class Pushforward:
-    """A function at a point, and its derivative forward."""
+    """A function at a point with its forward-mode derivative."""
 
     def __init__(self, f: object, primals: list) -> None: ...
 
@@ -37,30 +37,32 @@ class Pushforward:
         """The results."""
 
     def __call__(self, tangents: list) -> list:
-        """One change per result; None among tangents is zero."""
+        """Returns one tangent per result; None among tangents means zero."""
 
 class SameDraws:
-    """Calls functions with the random numbers of the first."""
+    """Replays the random numbers of the first call in later calls."""
 
     def __init__(self) -> None: ...
 
     def __reduce__(self) -> Any: ...
 
     def __call__(self, f: object) -> object:
-        """f(). From generators that the first call drew from, the same numbers."""
+        """
+        Calls f(); generators that the first call drew from give the same numbers again.
+        """
 
 def is_repeated() -> builtins.bool:
-    """Whether a function runs again, for its derivatives."""
+    """Whether a function runs again for its derivatives."""
 
 def moves(x: ndarray) -> builtins.bool:
     """
-    Whether a function is to move an array: not if it has done so at its first call.
+    Whether a function should update a running array: not if its first call has done so.
     """
 
 def as_at_first(x: ndarray) -> ndarray:
     """
-    What the array was at the first call, of a function that runs again; else what it is.
+    The array as of the first call if a function runs again, else the array itself.
     """
 
 def checkpoint(f: object, inputs: list) -> list:
-    """f(inputs), which backward computes again."""
+    """Calls f(inputs), and recomputes it in backward."""

@@ -14,13 +14,13 @@ from chainerx._core import BackpropId, Device, ndarray
 
 
 class Node:
-    """One recorded operation; keeps it alive."""
+    """A recorded operation; this object keeps it alive."""
 
     def __reduce__(self) -> Any: ...
 
     @property
     def name(self) -> str:
-        """Of the operation."""
+        """The name of the operation."""
 
     @property
     def rank(self) -> builtins.int:
@@ -28,21 +28,19 @@ class Node:
 
     @property
     def sequence(self) -> builtins.int:
-        """Greater than that of every node it depends on."""
+        """Greater than the rank of every node that it depends on."""
 
     @property
     def backprop_ids(self) -> list[BackpropId]:
-        """The ids whose backward has not run yet."""
+        """The backprop ids whose backward has not run yet."""
 
     @property
     def inputs(self) -> list[Value | None]:
-        """
-        A Value per input; None where it was in no recorded graph, or released.
-        """
+        """One Value per input; None where the input is in no graph, or released."""
 
     @property
     def outputs(self) -> list[Value]:
-        """A Value per output."""
+        """One Value per output."""
 
     @property
     def kernel(self) -> str | None:
@@ -53,17 +51,17 @@ class Node:
     @property
     def attributes(self) -> dict[str, builtins.float]:
         """
-        The numbers that the operation was called with besides its inputs, by the names that
-        the kernel has for them, where they are recorded and not released.
+        The options of the call besides its inputs, by the kernel's names, where they are recorded
+        and not released.
         """
 
     @property
     def batching(self) -> str:
         """
-        How it applies to a batch of its inputs along axis 0.
+        How the operation extends to a batch of inputs along axis 0.
 
-        'elementwise': as it is; 'axes': with arguments that are axes one higher; 'shape': with the batch in
-        front of the shape that is an argument; or 'unknown'.
+        'elementwise': unchanged; 'axes': with axis arguments increased by one; 'shape': with the batch
+        size prepended to its shape argument; or 'unknown'.
         """
 
     @property
@@ -72,19 +70,19 @@ class Node:
 
     def forward_derivative(self, x: Sequence[ndarray], y: ndarray, tangents: Sequence[object]) -> ndarray | None:
         """
-        The change of y = op(*x) for small changes of the inputs.
+        Forward-mode derivative: the tangent of y = op(*x).
 
         Args:
             x (list of ndarray): The inputs.
             y (ndarray): The output.
-            tangents (list of ndarray or None): The change of each input; None for none.
+            tangents (list of ndarray or None): The tangent of each input; None means zero.
 
         Returns:
-            ndarray or None: Of the shape of y; None where y does not change.
+            ndarray or None: The tangent of y; None means zero.
         """
 
     def unchain(self) -> None:
-        """Cuts the operation from its inputs."""
+        """Detaches the operation from its inputs."""
 
     def __eq__(self, arg: object, /) -> builtins.bool: ...
 
@@ -93,37 +91,37 @@ class Node:
     def __repr__(self) -> str: ...
 
 class Value:
-    """The place of an array in the graphs; keeps it alive."""
+    """The entry of an array in the graphs; this object keeps it alive."""
 
     def __reduce__(self) -> Any: ...
 
     @property
     def shape(self) -> tuple[builtins.int, ...]:
-        """Of the array."""
+        """The shape of the array."""
 
     @property
     def dtype(self) -> numpy.dtype:
-        """Of the array."""
+        """The dtype of the array."""
 
     @property
     def device(self) -> Device:
-        """Of the array."""
+        """The device of the array."""
 
     @property
     def backprop_ids(self) -> list[BackpropId]:
-        """The graphs that it is part of."""
+        """The backprop ids of the graphs that it is part of."""
 
     @property
     def creator(self) -> Node | None:
-        """The Node that made it; None for a leaf."""
+        """The Node that created it; None for a leaf."""
 
     @property
     def output_index(self) -> builtins.int:
-        """Its place among the outputs of its creator."""
+        """Its index among the outputs of its creator."""
 
     @property
     def array(self) -> ndarray | None:
-        """The ndarray; None if nobody holds it."""
+        """The ndarray; None if it is gone."""
 
     def __eq__(self, arg: object, /) -> builtins.bool: ...
 
@@ -133,30 +131,30 @@ class Value:
 
 def value(x: ndarray) -> Value | None:
     """
-    The place of an array in the graphs.
+    The entry of an array in the graphs.
 
     Args:
-        x (ndarray): Which.
+        x (ndarray): The array.
     Returns:
         Value: None if it is in no graph.
     """
 
 def creator(x: ndarray) -> Node | None:
     """
-    The operation that made an array.
+    The operation that created an array.
 
     Args:
-        x (ndarray): Which.
+        x (ndarray): The array.
     Returns:
         Node: None if it is a leaf or in no graph.
     """
 
 def unchain(x: ndarray) -> None:
     """
-    Makes the array a leaf: backward ends at it.
+    Makes the array a leaf, so that backward ends at it.
 
     Args:
-        x (ndarray): Which.
+        x (ndarray): The array.
     """
 
 def dump(x: ndarray, backprop_id: BackpropId | None = None) -> str:
@@ -164,8 +162,8 @@ def dump(x: ndarray, backprop_id: BackpropId | None = None) -> str:
     The operations that an array depends on, as text.
 
     Args:
-        x (ndarray): Which.
-        backprop_id (BackpropId): The graph; None is the default one of the context.
+        x (ndarray): The array.
+        backprop_id (BackpropId): The graph; None means the default one of the context.
     Returns:
         str: One line each.
     """

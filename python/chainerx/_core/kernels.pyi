@@ -11,69 +11,67 @@ import numpy
 
 def table() -> list[tuple[str, str, list[tuple[str, str, str]], builtins.int]]:
     """
-    Every kernel.
+    All kernels.
 
     Returns:
-        list of tuple: Name, family, operands as (role, C++ type, name), and the hash of the signature.
+        list of tuple: Name, family, operands as (role, C++ type, name), and hash of the signature.
     """
 
 def algorithms() -> dict:
     """
-    The kernels that have several algorithms.
+    The kernels that have a choice of algorithms.
 
     Returns:
-        dict: The names of their algorithms, in order of preference, by the kernel.
+        dict: From kernels to the names of their algorithms, in order of preference.
     """
 
 def force_algorithm(kernel: str, name: str | None) -> str | None:
     """
-    Forces an algorithm in this thread. chainerx.testing.force_algorithm is for users.
+    Forces an algorithm in this thread. Users call chainerx.testing.force_algorithm.
 
     Args:
-        kernel (str): The kernel, of those of ``algorithms()``.
+        kernel (str): One of the kernels of ``algorithms()``.
         name (str): The algorithm; None ends it.
     Returns:
-        str: The name that was forced before, or None.
+        str: The previously forced name, or None.
     """
 
 class Hook:
-    """Code around every call of a kernel."""
+    """A hook around every call of a kernel."""
 
     def install(self) -> None:
-        """From now on it runs, for all devices and threads."""
+        """Installs the hook for all devices and threads."""
 
     def remove(self) -> builtins.bool:
         """False if it is not installed."""
 
 class Profiler(Hook):
-    """
-    Counts and times the calls of kernels. chainerx.profile() is for users.
-    """
+    """Counts and times the calls of kernels. Users call chainerx.profile()."""
 
     def __init__(self, synchronize: builtins.bool = False, trace_limit: builtins.int = 0) -> None: ...
 
     def install(self) -> None:
-        """From now on it counts, until it is removed as often."""
+        """Installs the profiler; it counts until it is removed as often."""
 
     def remove(self) -> builtins.bool:
         """False if it is not installed."""
 
     def rows(self) -> list:
         """
-        For each kind of calls: kernel, family, device, operands as (name, dtype, shape), calls, seconds, seconds without the kernels that it called, bytes, most bytes in use.
+        One row per call signature: kernel, family, device, operands as (name, dtype, shape), calls, seconds, seconds without nested kernels, bytes, peak bytes in use.
         """
 
     def threads(self) -> list:
         """
-        For each thread: process and thread as the system numbers them, rows, and the calls that were kept, as four numbers of 64 bits each: nanoseconds of their start and duration, bytes, row.
+        One entry per thread: process id, thread id, rows, and the kept calls as four 64-bit numbers each: start and duration in nanoseconds, bytes, row.
         """
 
     @property
     def dropped(self) -> builtins.int:
-        """Calls that were not kept."""
+        """The number of calls that were not kept."""
 
     def reset(self) -> None:
-        """Forgets what was counted."""
+        """Resets all counters."""
 
 class Validator(Hook):
     """Checks the operands of each call."""

@@ -9,69 +9,69 @@ from chainerx._core import ArrayLike, Axis, DtypeLike, LinAlgError as LinAlgErro
 from chainerx._core import matmul as matmul, matrix_transpose as matrix_transpose, tensordot as tensordot, vecdot as vecdot, ndarray
 
 class EigResult(NamedTuple):
-    """What eig returns."""
+    """Result of eig."""
     eigenvalues: ndarray
     eigenvectors: ndarray
 
 class EighResult(NamedTuple):
-    """What eigh returns."""
+    """Result of eigh."""
     eigenvalues: ndarray
     eigenvectors: ndarray
 
 class QRResult(NamedTuple):
-    """What qr returns."""
+    """Result of qr."""
     Q: ndarray
     R: ndarray
 
 class SVDResult(NamedTuple):
-    """What svd returns."""
+    """Result of svd."""
     U: ndarray
     S: ndarray
     Vh: ndarray
 
 class SlogdetResult(NamedTuple):
-    """What slogdet returns."""
+    """Result of slogdet."""
     sign: ndarray
     logabsdet: ndarray
 
 def _is_lapack_available() -> builtins.bool:
-    """Whether the library that serves as BLAS has LAPACK, which decompositions need."""
+    """Whether the BLAS library in use includes LAPACK, which decompositions need."""
 
 def cholesky(a: ArrayLike, *, upper: builtins.bool = False) -> ndarray:
-    """Cholesky's factors: lower triangles ``l`` with ``a = l @ l^H``, or upper ones ``u`` with ``a = u^H @ u``, where ``^H`` is the conjugated transpose.
+    """Cholesky factors: lower triangles ``l`` with ``a = l @ l^H``, or upper ones ``u`` with ``a = u^H @ u``, where ``^H`` is the conjugate transpose.
 
     Args:
-        a (ndarray): (..., n, n), float32, float64, complex64 or complex128; symmetric, or Hermitian, of which only those triangles are read, and of the diagonal only the real parts.
-        upper (bool): Whether they are the upper ones.
+        a (ndarray): (..., n, n), float32, float64, complex64 or complex128; symmetric or Hermitian. Only the triangle of the result is read, and of the diagonal only the real parts.
+        upper (bool): Whether to return upper triangles.
     Returns:
-        ndarray: Shape and dtype of ``a``. Differentiable, any order; the gradient is symmetric, or Hermitian.
+        ndarray: Shape and dtype of ``a``. Differentiable, any order; the gradient is symmetric or Hermitian.
     Raises:
         DtypeError: For other dtypes.
         DimensionError: If matrices are not square.
         LinAlgError: If a matrix is not positive definite."""
 
 def cond(x: ArrayLike, p: builtins.float | str | None = None) -> ndarray:
-    """Condition numbers: norms of matrices times those of their inverses.
+    """Condition numbers: norms of matrices times the norms of their inverses.
 
     Args:
         x (ndarray): (..., m, n), float32 or float64; square unless ``p`` is None, 2 or -2.
-        p (float or str): The ``ord`` of matrix_norm; None is 2.
+        p (float or str): The ``ord`` of :func:`matrix_norm`; None means 2.
     Returns:
-        ndarray: (...), infinite for singular matrices if ``p`` is None or 2. Differentiable, any order where it is smooth.
+        ndarray: (...), infinite for singular matrices if ``p`` is None or 2. Differentiable, any order, where it is smooth.
     Raises:
         DimensionError: If matrices are empty, or not square.
         DtypeError: For other dtypes.
         ValueError: If there is no such norm.
-        LinAlgError: As svd; as inv of singular matrices, for other ``p``."""
+        LinAlgError: As in :func:`svd`; for other ``p``, if a matrix is singular."""
 
 def cross(x1: ArrayLike, x2: ArrayLike, *, axis: builtins.int = -1) -> ndarray:
     """Cross products of vectors in three dimensions.
 
     Args:
         x1, x2 (ndarray): An axis of length 3, any dtype but bool; the others broadcast.
-        axis (int): That axis, of the result as well.
+        axis (int): The axis of the vectors, also in the result.
     Returns:
-        ndarray: The vectors at right angles. Differentiable, any order.
+        ndarray: The cross products. Differentiable, any order.
     Raises:
         DimensionError: If the axis has another length.
         DtypeError: For bool."""
@@ -82,7 +82,7 @@ def det(a: ArrayLike) -> ndarray:
     Args:
         a (ndarray): (..., n, n), float32, float64, complex64 or complex128.
     Returns:
-        ndarray: (...), 0 for singular matrices. Differentiable, any order; of a singular one twice, and a third time is a LinAlgError.
+        ndarray: (...), 0 for singular matrices. Differentiable, any order; for singular matrices twice, a third derivative raises a LinAlgError.
     Raises:
         DtypeError: For other dtypes.
         DimensionError: If matrices are not square."""
@@ -104,33 +104,33 @@ def eig(a: ArrayLike) -> EigResult:
     Args:
         a (ndarray): (..., n, n), float32, float64, complex64 or complex128.
     Returns:
-        tuple of ndarray: ``eigenvalues`` (..., n), in no order, and ``eigenvectors`` (..., n, n), whose columns they are; a named tuple. Complex, also where all are real.
+        tuple of ndarray: ``eigenvalues`` (..., n), in no particular order, and ``eigenvectors`` (..., n, n), in columns; a named tuple. Both are complex, even if all values are real.
     Raises:
         DtypeError: For other dtypes.
         DimensionError: If matrices are not square.
         LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK.
     Note:
-        Not differentiable: backward is a GradientError."""
+        Not differentiable: backward raises a GradientError."""
 
 def eigh(a: ArrayLike, UPLO: str = 'L') -> EighResult:
-    """Eigenvalues and eigenvectors of symmetric, or Hermitian, matrices.
+    """Eigenvalues and eigenvectors of symmetric or Hermitian matrices.
 
     Args:
-        a (ndarray): (..., n, n), symmetric, or Hermitian; float32, float64, complex64 or complex128.
-        UPLO (str): Which triangle of ``a`` is read: ``'L'``, the lower one, or ``'U'``; imaginary parts of the diagonal are not.
+        a (ndarray): (..., n, n), symmetric or Hermitian; float32, float64, complex64 or complex128.
+        UPLO (str): Which triangle of ``a`` is read: ``'L'``, the lower one, or ``'U'``, the upper one; imaginary parts on the diagonal are ignored.
     Returns:
-        tuple of ndarray: ``eigenvalues`` (..., n), real, ascending, and ``eigenvectors`` (..., n, n), whose columns they are; a named tuple.
-        Differentiable, any order; the gradient is symmetric, or Hermitian.
+        tuple of ndarray: ``eigenvalues`` (..., n), real, ascending, and ``eigenvectors`` (..., n, n), in columns; a named tuple.
+        Differentiable, any order; the gradient is symmetric or Hermitian.
     Raises:
         DtypeError: For other dtypes.
         DimensionError: If matrices are not square.
-        ValueError: If ``UPLO`` is neither of the two.
+        ValueError: If ``UPLO`` is neither ``'L'`` nor ``'U'``.
         LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK.
     Note:
-        Vectors that belong to equal values may be any, so their gradient is not finite; that of the values is.
-        Vectors of complex matrices may be multiplied by any phase, each by its own.
-        Gradients are those of losses that do not depend on it, such as those of ``abs(v)`` or of projections ``v @ v^H``.
-        Of others they depend on what LAPACK chose, and mean nothing; that is not checked."""
+        Vectors that belong to equal values are not unique, so their gradient is not finite; that of the values is.
+        Vectors of complex matrices are determined up to a phase, each by its own.
+        Gradients are correct for losses that do not depend on it, such as those of ``abs(v)`` or of projections ``v @ v^H``.
+        For other losses they depend on LAPACK's choice and mean nothing; this is not checked."""
 
 def eigvals(a: ArrayLike) -> ndarray:
     """Eigenvalues of square matrices.
@@ -138,24 +138,24 @@ def eigvals(a: ArrayLike) -> ndarray:
     Args:
         a (ndarray): (..., n, n), float32, float64, complex64 or complex128.
     Returns:
-        ndarray: (..., n), complex, in no order. Not differentiable: backward is a GradientError.
+        ndarray: (..., n), complex, in no particular order. Not differentiable: backward raises a GradientError.
     Raises:
         DtypeError: For other dtypes.
         DimensionError: If matrices are not square.
         LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK."""
 
 def eigvalsh(a: ArrayLike, UPLO: str = 'L') -> ndarray:
-    """Eigenvalues of symmetric, or Hermitian, matrices, ascending.
+    """Eigenvalues of symmetric or Hermitian matrices, ascending.
 
     Args:
-        a (ndarray): (..., n, n), symmetric, or Hermitian; float32, float64, complex64 or complex128.
-        UPLO (str): Which triangle of ``a`` is read: ``'L'``, the lower one, or ``'U'``; imaginary parts of the diagonal are not.
+        a (ndarray): (..., n, n), symmetric or Hermitian; float32, float64, complex64 or complex128.
+        UPLO (str): Which triangle of ``a`` is read: ``'L'``, the lower one, or ``'U'``, the upper one; imaginary parts on the diagonal are ignored.
     Returns:
-        ndarray: (..., n), real. Differentiable, any order; the gradient is symmetric, or Hermitian.
+        ndarray: (..., n), real. Differentiable, any order; the gradient is symmetric or Hermitian.
     Raises:
         DtypeError: For other dtypes.
         DimensionError: If matrices are not square.
-        ValueError: If ``UPLO`` is neither of the two.
+        ValueError: If ``UPLO`` is neither ``'L'`` nor ``'U'``.
         LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK."""
 
 def inv(a: ArrayLike) -> ndarray:
@@ -173,12 +173,12 @@ def inv(a: ArrayLike) -> ndarray:
         :func:`solve` is faster and more precise than a product with the inverse."""
 
 def lstsq(a: ArrayLike, b: ArrayLike, rcond: builtins.float | None = None) -> tuple[ndarray, ndarray, builtins.int, ndarray]:
-    """Least squares: the ``x`` of least norm with least ``norm(a @ x - b)``.
+    """Least squares: the ``x`` of minimal norm that minimizes ``norm(a @ x - b)``.
 
     Args:
         a (ndarray): (m, n), float32, float64, complex64 or complex128.
-        b (ndarray): (m,) or (m, k); one of these dtypes, too.
-        rcond (float): Singular values up to this times the largest one count as 0. By default the resolution of the dtype times max(m, n); negative for the resolution.
+        b (ndarray): (m,) or (m, k), of one of these dtypes.
+        rcond (float): Singular values up to this multiple of the largest one count as 0. By default the machine epsilon of the dtype times max(m, n); a negative value means the epsilon itself.
     Returns:
         tuple: ``x``, (n,) or (n, k); the squares of ``norm(a @ x - b)``, (1,) or (k,), or (0,) unless the rank is n and m > n; the rank of ``a``, an int; its singular values.
     Raises:
@@ -186,46 +186,48 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: builtins.float | None = None) -> tu
         DimensionError: If shapes do not fit.
         LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK.
     Note:
-        The solution and the residuals are differentiable in both arrays, any order. The rank is a number, and the singular values are not connected to ``a``: gradients of those are in svdvals()."""
+        The solution and the residuals are differentiable in both arrays, any order. The rank is a number, and the singular values are not connected to ``a``; :func:`svdvals` gives differentiable ones."""
 
 def matrix_norm(x: ArrayLike, *, ord: builtins.float | str = 'fro', keepdims: builtins.bool = False) -> ndarray:
     """Norms of matrices.
 
     Args:
         x (ndarray): (..., m, n), any dtype.
-        ord (float or str): ``'fro'``, the root of the sum of squares; ``'nuc'``, the sum of singular values; 2 and -2, the extreme ones; 1 and -1, the extreme sums of columns, inf and -inf of rows.
-        keepdims (bool): Whether the two axes stay, with length 1.
+        ord (float or str): ``'fro'``, the root of the sum of squares; ``'nuc'``, the sum of singular values; 2 and -2,
+            the largest and the smallest one; 1 and -1, the largest and the smallest absolute column sum;
+            inf and -inf, the same of rows.
+        keepdims (bool): Whether the two axes are kept, with length 1.
     Returns:
-        ndarray: A float dtype, real for complex numbers. Differentiable, any order where it is smooth.
+        ndarray: A float dtype, real for complex numbers. Differentiable, any order, where it is smooth.
     Raises:
         DimensionError: If there are fewer than two axes.
         ValueError: If there is no such norm.
         DtypeError: For ``'nuc'``, 2 and -2 of float16, bfloat16 and complex numbers.
-        LinAlgError: For these, as svd."""
+        LinAlgError: For these norms, as in :func:`svd`."""
 
 def matrix_power(a: ArrayLike, n: builtins.int) -> ndarray:
     """Powers of square matrices.
 
     Args:
         a (ndarray): (..., m, m), any dtype; float32 or float64 if ``n`` is negative.
-        n (int): Any; 0 gives identities, a negative one powers of the inverse.
+        n (int): The exponent; 0 gives identities, a negative one powers of the inverse.
     Returns:
         ndarray: Shape and dtype of ``a``. Differentiable, any order.
     Raises:
         DimensionError: If matrices are not square.
-        DtypeError: If ``n`` is negative, for other dtypes.
-        LinAlgError: If ``n`` is negative and a matrix singular."""
+        DtypeError: If ``n`` is negative and the dtype is another one.
+        LinAlgError: If ``n`` is negative and a matrix is singular."""
 
 def matrix_rank(A: ArrayLike, tol: ArrayLike | None = None, hermitian: builtins.bool = False, *, rtol: ArrayLike | None = None) -> ndarray:
-    """Ranks of matrices: how many singular values are not small.
+    """Ranks of matrices: the number of singular values above a tolerance.
 
     Args:
         A (ndarray): (..., m, n), or (n,); float32, float64, complex64 or complex128.
-        tol (float or ndarray): Up to which singular values are small. An array is broadcast to ``(...)``.
-        hermitian (bool): Whether ``A`` is symmetric, or Hermitian; its lower triangle is read then.
-        rtol (float or ndarray): The same as a part of the largest one; by default the resolution of the dtype times max(m, n).
+        tol (float or ndarray): The tolerance. An array is broadcast to ``(...)``.
+        hermitian (bool): Whether ``A`` is symmetric or Hermitian; only its lower triangle is read then.
+        rtol (float or ndarray): The tolerance relative to the largest singular value; by default the machine epsilon of the dtype times max(m, n).
     Returns:
-        ndarray: (...), int64; of a vector, whether any of it is not 0.
+        ndarray: (...), int64; for a vector, whether any element is not 0.
     Raises:
         DtypeError: For other dtypes.
         DimensionError: If ``A`` is ``hermitian`` and not square, or limits do not broadcast.
@@ -233,56 +235,57 @@ def matrix_rank(A: ArrayLike, tol: ArrayLike | None = None, hermitian: builtins.
         LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK."""
 
 def multi_dot(arrays: Sequence[ArrayLike], *, out: ndarray | None = None) -> ndarray:
-    """The matrix product of several arrays, in the order of the least work.
+    """The matrix product of several arrays, in the order of least work.
 
     Args:
         arrays (sequence of ndarray): At least two matrices of any dtype; the first and the last may be vectors.
-        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
+        out (ndarray): Written to and returned. It has the shape of the result and a dtype of no lower
+            kind; neither it nor an operand may be part of a graph.
     Returns:
         ndarray: (m, n), without the axis that a vector lacks. Differentiable, any order.
     Raises:
         DimensionError: If shapes do not fit.
-        ValueError: If there are fewer than two."""
+        ValueError: If there are fewer than two arrays."""
 
 def norm(x: ArrayLike, ord: builtins.float | str | None = None, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
     """Norms of vectors, or of matrices.
 
     Args:
         x (ndarray): Any shape and dtype; integers are computed in the default float dtype.
-        ord (float or str): Of vectors any number; of matrices ``'fro'``, ``'nuc'``, 1, 2, inf, or one of these below 0. None is the root of the sum of squares.
-        axis (int or tuple of int): One of vectors, two of matrices; None is all.
-        keepdims (bool): Whether these axes stay, with length 1.
+        ord (float or str): For vectors any number; for matrices ``'fro'``, ``'nuc'``, 1, -1, 2, -2, inf or -inf. None is the root of the sum of squares.
+        axis (int or tuple of int): One axis for vectors, two for matrices; None means all.
+        keepdims (bool): Whether these axes are kept, with length 1.
     Returns:
-        ndarray: A float dtype, real for complex numbers. Differentiable, any order where it is smooth.
+        ndarray: A float dtype, real for complex numbers. Differentiable, any order, where it is smooth.
     Raises:
         DimensionError: For another number of axes.
-        ValueError: If vectors, or matrices, have no such norm.
-        DtypeError: For ``'nuc'``, 2 and -2 of matrices of float16, bfloat16 and complex numbers.
-        LinAlgError: For these, as svd.
+        ValueError: If there is no such norm of vectors or matrices.
+        DtypeError: For the matrix norms ``'nuc'``, 2 and -2 of float16, bfloat16 and complex numbers.
+        LinAlgError: For these norms, as in :func:`svd`.
     Note:
         The gradient of the Euclidean norm of zeros is 0."""
 
 def outer(x1: ArrayLike, x2: ArrayLike) -> ndarray:
-    """The products of all elements of two vectors.
+    """Outer product of two vectors.
 
     Args:
-        x1, x2 (ndarray): One axis, any dtype.
+        x1, x2 (ndarray): 1-d, any dtype.
     Returns:
         ndarray: (x1.size, x2.size). Differentiable, any order.
     Raises:
         DimensionError: For another number of axes."""
 
 def pinv(a: ArrayLike, rcond: ArrayLike | None = None, hermitian: builtins.bool = False, *, rtol: ArrayLike | None = None) -> ndarray:
-    """Pseudo-inverses of matrices (Moore and Penrose).
+    """Moore-Penrose pseudo-inverses of matrices.
 
     Args:
         a (ndarray): (..., m, n), float32, float64, complex64 or complex128.
-        rcond (float or ndarray): Singular values up to this times the largest one count as 0; by default the resolution of the dtype times max(m, n), at least 1e-15. An array is broadcast to ``(...)``.
-        hermitian (bool): Whether ``a`` is symmetric, or Hermitian; its lower triangle is read then.
-        rtol (float or ndarray): Another name of ``rcond``.
+        rcond (float or ndarray): Singular values up to this multiple of the largest one count as 0; by default
+            the machine epsilon of the dtype times max(m, n), at least 1e-15. An array is broadcast to ``(...)``.
+        hermitian (bool): Whether ``a`` is symmetric or Hermitian; only its lower triangle is read then.
+        rtol (float or ndarray): Alias of ``rcond``.
     Returns:
-        ndarray: (..., n, m). Differentiable, any order, where the number of singular values that count does not change; where others than zeros are cut off, at second order as svd() is.
+        ndarray: (..., n, m). Differentiable, any order, where the number of singular values that count is locally constant; where nonzero ones are cut off, second derivatives are those of :func:`svd`.
     Raises:
         DtypeError: For other dtypes.
         DimensionError: If ``a`` has fewer than two axes, or is ``hermitian`` and not square, or limits do not broadcast.
@@ -291,33 +294,33 @@ def pinv(a: ArrayLike, rcond: ArrayLike | None = None, hermitian: builtins.bool 
 
 @overload
 def qr(a: ArrayLike, mode: Literal['reduced', 'complete', 'raw'] = 'reduced') -> QRResult:
-    """Orthogonal columns and an upper triangle with a real diagonal: ``a = Q @ R``.
+    """QR decomposition, ``a = Q @ R``: orthonormal columns, and an upper triangle with a real diagonal.
 
     Args:
         a (ndarray): (..., m, n), float32, float64, complex64 or complex128.
-        mode (str): ``'reduced'``: ``Q`` has min(m, n) columns; ``'complete'``: m. ``'r'``: ``R`` of the first kind alone. ``'raw'``: what LAPACK has for them, transposed reflections and their factors.
+        mode (str): ``'reduced'``: ``Q`` has min(m, n) columns; ``'complete'``: m. ``'r'``: only the reduced ``R``. ``'raw'``: LAPACK's Householder reflectors, transposed, and their factors.
     Returns:
         tuple of ndarray: ``Q`` and ``R``, a named tuple; or one array for ``'r'``. Differentiable, any order.
     Raises:
         DtypeError: For other dtypes.
         DimensionError: If ``a`` has fewer than two axes.
         ValueError: If ``mode`` is none of the four.
-        LinAlgError: If there is no LAPACK; in backward, if columns depend on each other.
+        LinAlgError: If there is no LAPACK; in backward, if columns are linearly dependent.
     Note:
-        ``'raw'`` has no gradient, nor has ``'complete'`` with more rows than columns, where the columns that complete a basis may be any: backward is a GradientError."""
+        ``'raw'`` has no gradient, nor has ``'complete'`` with more rows than columns, where the columns that complete the basis are not unique: backward raises a GradientError."""
 @overload
 def qr(a: ArrayLike, mode: Literal['r']) -> ndarray: ...
 @overload
 def qr(a: ArrayLike, mode: str = ...) -> QRResult | ndarray: ...
 
 def slogdet(a: ArrayLike) -> SlogdetResult:
-    """Sign and logarithm of determinants, which may be out of the range of floats.
+    """Sign and logarithm of determinants, which may themselves be out of the range of floats.
 
     Args:
         a (ndarray): (..., n, n), float32, float64, complex64 or complex128.
     Returns:
         tuple of ndarray: ``sign``, 1, -1 or a complex number of absolute value 1, and 0 for singular matrices;
-        ``logabsdet``, real. Differentiable, any order, but for signs of real matrices; backward of a singular one is a LinAlgError.
+        ``logabsdet``, real. Differentiable, any order, except for signs of real matrices; backward through a singular one raises a LinAlgError.
     Raises:
         DtypeError: For other dtypes.
         DimensionError: If matrices are not square."""
@@ -327,7 +330,7 @@ def solve(a: ArrayLike, b: ArrayLike) -> ndarray:
 
     Args:
         a (ndarray): (..., n, n), float32, float64, complex64 or complex128.
-        b (ndarray): (n,), or (..., n, k); one of these dtypes, too. The axes before the matrices broadcast.
+        b (ndarray): (n,), or (..., n, k), of one of these dtypes. The axes before the matrices broadcast.
     Returns:
         ndarray: (..., n) or (..., n, k), the promoted dtype. Differentiable in both, any order.
     Raises:
@@ -337,24 +340,24 @@ def solve(a: ArrayLike, b: ArrayLike) -> ndarray:
 
 @overload
 def svd(a: ArrayLike, full_matrices: builtins.bool = True, compute_uv: Literal[True] = True, hermitian: builtins.bool = False) -> SVDResult:
-    """Singular values, and the vectors that belong to them: ``a = U @ diag(S) @ Vh``.
+    """Singular value decomposition, ``a = U @ diag(S) @ Vh``.
 
     Args:
         a (ndarray): (..., m, n), float32, float64, complex64 or complex128.
-        full_matrices (bool): Whether ``U`` and ``Vh`` are square; else they have as many columns, or rows, as there are singular values.
-        compute_uv (bool): Whether the vectors are wanted.
-        hermitian (bool): Whether ``a`` is symmetric, or Hermitian; its lower triangle is read then.
+        full_matrices (bool): Whether ``U`` and ``Vh`` are square; otherwise they have one column, or row, per singular value.
+        compute_uv (bool): Whether to compute ``U`` and ``Vh``.
+        hermitian (bool): Whether ``a`` is symmetric or Hermitian; only its lower triangle is read then.
     Returns:
-        tuple of ndarray: ``U``, ``S`` and ``Vh``, a named tuple; or ``S`` alone, real, in descending order. Differentiable, any order, but for ``U`` and ``Vh`` that are completed to squares.
+        tuple of ndarray: ``U``, ``S`` and ``Vh``, a named tuple; or ``S`` alone, real, in descending order. Differentiable, any order, except for ``U`` and ``Vh`` that are completed to squares.
     Raises:
         DtypeError: For other dtypes.
         DimensionError: If ``a`` has fewer than two axes.
         LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK.
     Note:
-        Vectors that belong to equal values may be any, so their gradient is not finite; that of the values is.
-        Vectors of complex matrices may be multiplied by any phase, the two of a pair by the same one.
-        Gradients are those of losses that do not depend on it, such as those of ``abs(v)`` or of projections ``v @ v^H``.
-        Of others they depend on what LAPACK chose, and mean nothing; that is not checked."""
+        Vectors that belong to equal values are not unique, so their gradient is not finite; that of the values is.
+        Vectors of complex matrices are determined up to a phase, the same one for both vectors of a pair.
+        Gradients are correct for losses that do not depend on it, such as those of ``abs(v)`` or of projections ``v @ v^H``.
+        For other losses they depend on LAPACK's choice and mean nothing; this is not checked."""
 @overload
 def svd(a: ArrayLike, full_matrices: builtins.bool = True, *, compute_uv: Literal[False], hermitian: builtins.bool = False) -> ndarray: ...
 @overload
@@ -375,11 +378,11 @@ def svdvals(x: ArrayLike) -> ndarray:
         LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK."""
 
 def tensorinv(a: ArrayLike, ind: builtins.int = 2) -> ndarray:
-    """The inverse for tensordot: ``tensordot(tensorinv(a), a, ind)`` is an identity.
+    """The inverse with respect to :func:`tensordot`: ``tensordot(tensorinv(a), a, ind)`` is an identity.
 
     Args:
-        a (ndarray): The first ``ind`` axes have the size of the others; float32 or float64.
-        ind (int): How many.
+        a (ndarray): The first ``ind`` axes have the total size of the others; float32 or float64.
+        ind (int): The number of first axes.
     Returns:
         ndarray: The last axes of ``a``, then the first. Differentiable, any order.
     Raises:
@@ -392,7 +395,7 @@ def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Axis = None) -> ndarray:
     """The solution ``x`` of ``tensordot(a, x, x.ndim) = b``.
 
     Args:
-        a (ndarray): The axes of ``b``, then those of ``x``, of one size; float32 or float64.
+        a (ndarray): The axes of ``b``, then those of ``x``, both of one total size; float32 or float64.
         b (ndarray): Any shape; float32 or float64.
         axes (tuple of int): Axes of ``a`` that are moved to its end first.
     Returns:
@@ -400,7 +403,7 @@ def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Axis = None) -> ndarray:
     Raises:
         DimensionError: If shapes do not fit.
         DtypeError: For other dtypes.
-        LinAlgError: If there is no solution, or more than one."""
+        LinAlgError: If there is not exactly one solution."""
 
 def trace(x: ArrayLike, *, offset: builtins.int = 0, dtype: DtypeLike | None = None) -> ndarray:
     """Sums of diagonals of matrices.
@@ -408,7 +411,7 @@ def trace(x: ArrayLike, *, offset: builtins.int = 0, dtype: DtypeLike | None = N
     Args:
         x (ndarray): (..., m, n), any dtype.
         offset (int): Which diagonal: 0 is the main one, those above it are positive.
-        dtype (dtype): In which it is summed; by default that of sum.
+        dtype (dtype): To compute in; by default that of :func:`sum`.
     Returns:
         ndarray: (...). Differentiable, any order.
     Raises:
@@ -419,13 +422,13 @@ def vector_norm(x: ArrayLike, *, axis: Axis = None, ord: builtins.float = 2, kee
 
     Args:
         x (ndarray): Any shape and dtype; integers are computed in the default float dtype.
-        axis (int or tuple of int): Along which the elements of a vector lie; None is all.
-        ord (float): Any number, also inf and -inf.
-        keepdims (bool): Whether these axes stay, with length 1.
+        axis (int or tuple of int): The axis or axes of the vectors; None means all.
+        ord (float): Any number, including inf and -inf.
+        keepdims (bool): Whether these axes are kept, with length 1.
     Returns:
-        ndarray: A float dtype, real for complex numbers. Differentiable, any order where it is smooth.
+        ndarray: A float dtype, real for complex numbers. Differentiable, any order, where it is smooth.
     Raises:
-        DimensionError: If an axis is not there.
+        DimensionError: If there is no such axis.
         ValueError: If ``ord`` is NaN.
     Note:
-        The gradient of a norm that is 0 is 0, and so is that by elements that are 0."""
+        The gradient of a norm that is 0 is 0, as is the gradient with respect to elements that are 0."""

@@ -11,13 +11,13 @@ from chainerx._core import ndarray
 class Generator:
     """A random number generator: Philox4x32-10 (Salmon et al., SC 2011), on any device.
 
-    Its methods are the functions of chainerx.random, which use a generator of the process.
+    Its methods are the functions of chainerx.random, which use a global generator.
 
     Args:
-        seed (int): 0 to 2**64 - 1; None takes the entropy of the system.
+        seed (int): 0 to 2**64 - 1; None takes entropy from the system.
     Note:
-        Each draw is a function of the seed and of how many draws came before, whatever they were: the same on any device and number of threads.
-        Threads may draw from one generator, then in no fixed order; a forked child has a copy, with the same numbers."""
+        Each draw depends only on the seed and the number of previous draws, not on the device or the number of threads.
+        Threads may share a generator, in no fixed order; a forked child has a copy, with the same numbers."""
 
     def __init__(self, seed: builtins.int | None = None) -> None: ...
     state: tuple[builtins.int, builtins.int]
@@ -25,10 +25,10 @@ class Generator:
     def bit_generator(self) -> Generator: ...
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles the state; what is made of it goes on from there on its own."""
+        """Pickles the state; the copy continues from it independently."""
 
     def bernoulli(self, p: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """True with a probability.
+        """Samples from a Bernoulli distribution: True with a probability.
 
         Args:
             p (float or ndarray): The probability.
@@ -36,51 +36,51 @@ class Generator:
             dtype: Any real dtype, for 0 and 1; None is bool.
             device: Default: that of ``p``, else the default device.
         Returns:
-            ndarray: Independent truths.
+            ndarray: Independent samples.
         Raises:
-            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+            ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
     def beta(self, a: ArrayLike, b: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Numbers from a beta distribution: the share of one of two gamma numbers.
+        """Samples from a beta distribution.
 
         Args:
-            a (float or ndarray): First exponent, above 0.
-            b (float or ndarray): Second exponent, above 0.
-            size: Shape; None is that of the parameters, broadcast.
-            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            a (float or ndarray): First shape parameter, above 0.
+            b (float or ndarray): Second shape parameter, above 0.
+            size: Shape; None means that of the parameters, broadcast.
+            dtype: A real float dtype; None means that of float array parameters, else float64.
             device: Default: that of the parameters, else the default device.
         Returns:
-            ndarray: Independent numbers. Differentiable in arrays, once, by implicit reparameterization.
+            ndarray: Independent samples. Differentiable in array parameters, once, by implicit reparameterization.
         Raises:
-            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+            ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
     def binomial(self, n: ArrayLike, p: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Numbers of successes, from a binomial distribution.
+        """Samples from a binomial distribution: numbers of successes.
 
         Args:
-            n (int or ndarray): Trials, at least 0.
+            n (int or ndarray): Number of trials, at least 0.
             p (float or ndarray): Probability of a success.
-            size: Shape; None is that of the parameters, broadcast.
+            size: Shape; None means that of the parameters, broadcast.
             dtype: An integer or real float dtype; None is int64.
             device: Default: that of the parameters, else the default device.
         Returns:
             ndarray: Independent integers.
         Raises:
-            ValueError: If a parameter is out of its range; an element of an array when its device computes.
+            ValueError: If a parameter is out of range; for elements of arrays, when the device computes.
         Source: Hörmann, Journal of Statistical Computation and Simulation, 1993."""
 
     def bytes(self, length: builtins.int) -> builtins.bytes:
         """Random bytes.
 
         Args:
-            length (int): How many.
+            length (int): The number of bytes.
         Returns:
-            bytes: Independent, all alike.
+            bytes: Independent and uniformly distributed.
         Raises:
             DimensionError: If ``length`` is negative."""
 
     def categorical(self, p: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Places along the last axis of ``p``, with the probabilities that stand there.
+        """Samples from a categorical distribution: indices along the last axis of ``p``, with these probabilities.
 
         Args:
             p (ndarray): (..., k), weights of at least 0, which need not add up to 1.
@@ -88,60 +88,60 @@ class Generator:
             dtype: An integer or real float dtype; None is int64.
             device: That of ``p``.
         Returns:
-            ndarray: Independent integers of 0 to k - 1.
+            ndarray: Independent integers from 0 to k - 1.
         Raises:
-            DimensionError: If ``p`` has no place, or the shapes don't fit.
+            DimensionError: If the last axis of ``p`` is missing or empty, or the shapes don't fit.
             ValueError: If a weight is out of range, or all are 0, when the device computes."""
 
     def cauchy(self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Numbers from a Cauchy distribution.
+        """Samples from a Cauchy distribution.
 
         Args:
             loc (float or ndarray): Location.
             scale (float or ndarray): Scale, at least 0.
-            size: Shape; None is that of the parameters, broadcast.
-            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            size: Shape; None means that of the parameters, broadcast.
+            dtype: A real float dtype; None means that of float array parameters, else float64.
             device: Default: that of the parameters, else the default device.
         Returns:
-            ndarray: Independent numbers. Differentiable in arrays, any order.
+            ndarray: Independent samples. Differentiable in array parameters, any order.
         Raises:
-            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+            ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
     def chisquare(self, df: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Numbers from a chi-square distribution.
+        """Samples from a chi-square distribution.
 
         Args:
             df (float or ndarray): Degrees of freedom, above 0.
-            size: Shape; None is that of the parameters, broadcast.
-            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            size: Shape; None means that of the parameters, broadcast.
+            dtype: A real float dtype; None means that of float array parameters, else float64.
             device: Default: that of the parameters, else the default device.
         Returns:
-            ndarray: Independent numbers. Differentiable in arrays, once, by implicit reparameterization.
+            ndarray: Independent samples. Differentiable in array parameters, once, by implicit reparameterization.
         Raises:
-            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+            ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
     def choice(self, a: ArrayLike, size: ShapeLike | None = None, replace: builtins.bool = True, p: ArrayLike | None = None, axis: builtins.int = 0, device: DeviceLike | None = None) -> ndarray:
-        """Elements, or slices along an axis, taken at random.
+        """Draws elements, or slices along an axis, at random.
 
         Args:
             a: An ndarray; or a length n, for 0 ... n-1.
-            size: Shape of what is drawn, in the place of the axis; None draws one.
-            replace (bool): Whether one may come several times.
-            p (ndarray): (n,), their weights, which need not add up to 1; None: all alike.
-            axis (int): Of an ndarray.
+            size: Shape of the sample, which replaces the axis; None draws one.
+            replace (bool): Whether an element may be drawn several times.
+            p (ndarray): (n,), the weights, which need not add up to 1; None means equal ones.
+            axis (int): The axis of an ndarray.
             device: Default: that of the arrays, else the default device.
         Returns:
             ndarray: The dtype of ``a``, int64 for a length. Differentiable in ``a``.
         Raises:
             DimensionError: If ``p`` has another length, or there is no such axis.
-            ValueError: If there are not as many without replacement, or a weight is out of range.
+            ValueError: If the sample without replacement is larger than ``a``, or a weight is out of range.
             DeviceError: If an ndarray is on another device than ``device``."""
 
     def dirichlet(self, alpha: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Shares that add up to 1, from a Dirichlet distribution.
+        """Samples from a Dirichlet distribution: vectors that add up to 1.
 
         Args:
-            alpha (ndarray): (..., k), above 0.
+            alpha (ndarray): Concentration, (..., k), above 0.
             size: Shape of the result without the last axis; None is that of ``alpha``.
             dtype: A real float dtype; None is that of ``alpha`` if it is one, else float64.
             device: That of ``alpha``.
@@ -152,176 +152,176 @@ class Generator:
             ValueError: If an element is out of range, when the device computes."""
 
     def exponential(self, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Numbers from an exponential distribution.
+        """Samples from an exponential distribution.
 
         Args:
             scale (float or ndarray): Mean, at least 0.
-            size: Shape; None is that of the parameters, broadcast.
-            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            size: Shape; None means that of the parameters, broadcast.
+            dtype: A real float dtype; None means that of float array parameters, else float64.
             device: Default: that of the parameters, else the default device.
         Returns:
-            ndarray: Independent numbers. Differentiable in arrays, any order.
+            ndarray: Independent samples. Differentiable in array parameters, any order.
         Raises:
-            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+            ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
     def f(self, dfnum: ArrayLike, dfden: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Numbers from an F distribution: ratios of chi-square numbers over their degrees.
+        """Samples from an F distribution: ratios of chi-square variables, each divided by its degrees of freedom.
 
         Args:
             dfnum (float or ndarray): Degrees of freedom of the numerator, above 0.
             dfden (float or ndarray): Degrees of freedom of the denominator, above 0.
-            size: Shape; None is that of the parameters, broadcast.
-            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            size: Shape; None means that of the parameters, broadcast.
+            dtype: A real float dtype; None means that of float array parameters, else float64.
             device: Default: that of the parameters, else the default device.
         Returns:
-            ndarray: Independent numbers. Differentiable in arrays, once, by implicit reparameterization.
+            ndarray: Independent samples. Differentiable in array parameters, once, by implicit reparameterization.
         Raises:
-            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+            ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
     def gamma(self, shape: ArrayLike, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Numbers from a gamma distribution.
+        """Samples from a gamma distribution.
 
         Args:
-            shape (float or ndarray): Exponent, above 0.
+            shape (float or ndarray): Shape parameter, above 0.
             scale (float or ndarray): Scale, at least 0.
-            size: Shape; None is that of the parameters, broadcast.
-            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            size: Shape; None means that of the parameters, broadcast.
+            dtype: A real float dtype; None means that of float array parameters, else float64.
             device: Default: that of the parameters, else the default device.
         Returns:
-            ndarray: Independent numbers. Differentiable in arrays, any order in ``scale``, once, by implicit reparameterization in ``shape``.
+            ndarray: Independent samples. Differentiable in array parameters, any order in ``scale``, once, by implicit reparameterization in ``shape``.
         Raises:
-            ValueError: If a parameter is out of its range; an element of an array when its device computes.
+            ValueError: If a parameter is out of range; for elements of arrays, when the device computes.
         Source: Marsaglia, Tsang, ACM TOMS 2000; gradients: Figurnov, Mohamed, Mnih, NeurIPS 2018."""
 
     def geometric(self, p: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Numbers of trials up to the first success.
+        """Samples from a geometric distribution: numbers of trials up to the first success.
 
         Args:
             p (float or ndarray): Probability of a success, above 0.
-            size: Shape; None is that of the parameters, broadcast.
+            size: Shape; None means that of the parameters, broadcast.
             dtype: An integer or real float dtype; None is int64.
             device: Default: that of the parameters, else the default device.
         Returns:
             ndarray: Independent integers.
         Raises:
-            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+            ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
     def get_state(self) -> tuple[builtins.int, builtins.int]:
-        """The state of a random number generator.
+        """The state of the default random number generator.
 
         Returns:
-            tuple of int: The seed and the number of draws since: what :func:`set_state` takes."""
+            tuple of int: The seed and the number of draws since, as :func:`set_state` takes them."""
 
     def gumbel(self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Numbers from a Gumbel distribution, of largest values.
+        """Samples from a Gumbel distribution, of maxima.
 
         Args:
             loc (float or ndarray): Location.
             scale (float or ndarray): Scale, at least 0.
-            size: Shape; None is that of the parameters, broadcast.
-            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            size: Shape; None means that of the parameters, broadcast.
+            dtype: A real float dtype; None means that of float array parameters, else float64.
             device: Default: that of the parameters, else the default device.
         Returns:
-            ndarray: Independent numbers. Differentiable in arrays, any order.
+            ndarray: Independent samples. Differentiable in array parameters, any order.
         Raises:
-            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+            ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
     def hypergeometric(self, ngood: ArrayLike, nbad: ArrayLike, nsample: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Numbers of good ones among those that are drawn without replacement.
+        """Samples from a hypergeometric distribution: numbers of good items among those drawn without replacement.
 
         Args:
-            ngood (int or ndarray): How many good ones there are, up to 10**9.
-            nbad (int or ndarray): How many others, up to 10**9.
-            nsample (int or ndarray): How many are drawn, at most all.
-            size: Shape; None is that of the parameters, broadcast.
+            ngood (int or ndarray): Number of good items, up to 10**9.
+            nbad (int or ndarray): Number of other items, up to 10**9.
+            nsample (int or ndarray): Number of items drawn, at most all.
+            size: Shape; None means that of the parameters, broadcast.
             dtype: An integer or real float dtype; None is int64.
             device: Default: that of the parameters, else the default device.
         Returns:
             ndarray: Independent integers.
         Raises:
-            ValueError: If a parameter is out of its range; an element of an array when its device computes.
+            ValueError: If a parameter is out of range; for elements of arrays, when the device computes.
         Source: Stadlober, Journal of Computational and Applied Mathematics, 1990."""
 
     def integers(self, low: ArrayLike, high: ArrayLike | None = None, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, endpoint: builtins.bool = False) -> ndarray:
-        """Integers evenly distributed in ``low <= x < high``, or ``0 <= x < low`` without high.
+        """Uniformly distributed integers, ``low <= x < high``, or ``0 <= x < low`` without high.
 
         Args:
-            low (int or ndarray): Least value.
+            low (int or ndarray): Smallest value.
             high (int or ndarray): End of the range, excluded; up to 2**64.
-            size: Shape; None is that of the arrays, broadcast.
+            size: Shape; None means that of the arrays, broadcast.
             dtype: An integer dtype that holds the range; None is int64.
             device: Default: that of the arrays, else the default device.
-            endpoint (bool): Whether the end is drawn, too.
+            endpoint (bool): Whether ``high`` is included.
         Returns:
             ndarray: Independent integers.
         Raises:
             ValueError: If the range is empty or beyond the dtype.
         Note:
-            Ranges up to 2**20, and others that divide 2**32 nearly, take 32 random bits, and all
-            numbers are equally likely. Others take 64: likely alike but for range / 2**64. Arrays
+            Ranges up to 2**20, and others that nearly divide 2**32, take 32 random bits, and all
+            numbers are equally likely. Others take 64, with a bias of at most range / 2**64. Arrays
             of bounds take 64, unless they have one element."""
 
     def laplace(self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Numbers from a Laplace distribution.
+        """Samples from a Laplace distribution.
 
         Args:
             loc (float or ndarray): Location.
             scale (float or ndarray): Scale, at least 0.
-            size: Shape; None is that of the parameters, broadcast.
-            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            size: Shape; None means that of the parameters, broadcast.
+            dtype: A real float dtype; None means that of float array parameters, else float64.
             device: Default: that of the parameters, else the default device.
         Returns:
-            ndarray: Independent numbers. Differentiable in arrays, any order.
+            ndarray: Independent samples. Differentiable in array parameters, any order.
         Raises:
-            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+            ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
     def logistic(self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Numbers from a logistic distribution.
+        """Samples from a logistic distribution.
 
         Args:
             loc (float or ndarray): Location.
             scale (float or ndarray): Scale, at least 0.
-            size: Shape; None is that of the parameters, broadcast.
-            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            size: Shape; None means that of the parameters, broadcast.
+            dtype: A real float dtype; None means that of float array parameters, else float64.
             device: Default: that of the parameters, else the default device.
         Returns:
-            ndarray: Independent numbers. Differentiable in arrays, any order.
+            ndarray: Independent samples. Differentiable in array parameters, any order.
         Raises:
-            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+            ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
     def lognormal(self, mean: ArrayLike = 0.0, sigma: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Numbers whose logarithms are normal.
+        """Samples from a log-normal distribution: their logarithms are normal.
 
         Args:
             mean (float or ndarray): Mean of the logarithms.
             sigma (float or ndarray): Standard deviation of the logarithms, at least 0.
-            size: Shape; None is that of the parameters, broadcast.
-            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            size: Shape; None means that of the parameters, broadcast.
+            dtype: A real float dtype; None means that of float array parameters, else float64.
             device: Default: that of the parameters, else the default device.
         Returns:
-            ndarray: Independent numbers. Differentiable in arrays, any order.
+            ndarray: Independent samples. Differentiable in array parameters, any order.
         Raises:
-            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+            ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
     def logseries(self, p: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Numbers from the logarithmic series distribution: ``k`` at least 1, with probability of the order of ``p**k / k``.
+        """Samples from the logarithmic series distribution: ``k >= 1`` with probability proportional to ``p**k / k``.
 
         Args:
-            p (float or ndarray): 0 to below 1.
-            size: Shape; None is that of the parameters, broadcast.
+            p (float or ndarray): In [0, 1).
+            size: Shape; None means that of the parameters, broadcast.
             dtype: An integer or real float dtype; None is int64.
             device: Default: that of the parameters, else the default device.
         Returns:
             ndarray: Independent integers.
         Raises:
-            ValueError: If a parameter is out of its range; an element of an array when its device computes.
+            ValueError: If a parameter is out of range; for elements of arrays, when the device computes.
         Source: Kemp, Applied Statistics, 1981."""
 
     def multinomial(self, n: ArrayLike, pvals: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """How often each place comes in ``n`` draws of :func:`categorical`.
+        """Samples from a multinomial distribution: how often each index occurs in ``n`` draws of :func:`categorical`.
 
         Args:
-            n (int or ndarray): Draws, at least 0.
+            n (int or ndarray): Number of draws, at least 0.
             pvals (ndarray): (..., k), weights of at least 0, which need not add up to 1.
             size: Shape of the result without the last axis; None is that of the parameters.
             dtype: An integer or real float dtype; None is int64.
@@ -329,31 +329,31 @@ class Generator:
         Returns:
             ndarray: (..., k), integers that add up to ``n``.
         Raises:
-            DimensionError: If ``pvals`` has no place, or the shapes don't fit.
-            ValueError: If a parameter is out of its range, or all weights are 0, when the device computes."""
+            DimensionError: If the last axis of ``pvals`` is missing or empty, or the shapes don't fit.
+            ValueError: If a parameter is out of range, or all weights are 0; raised when the device computes."""
 
     def multivariate_hypergeometric(self, colors: ArrayLike, nsample: builtins.int, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """How many of each kind are among those that are drawn without replacement.
+        """Samples from a multivariate hypergeometric distribution: numbers of items of each kind among those drawn without replacement.
 
         Args:
-            colors (ndarray): (k,), integers: how many there are of each kind; up to 10**9 together.
-            nsample (int): How many are drawn, at most all.
+            colors (ndarray): (k,), integers: the number of items of each kind; up to 10**9 together.
+            nsample (int): Number of items drawn, at most all.
             size: Shape of the result without the last axis; None is ().
             dtype: An integer or real float dtype; None is int64.
             device: That of ``colors``.
         Returns:
             ndarray: (..., k), integers that add up to ``nsample``.
         Raises:
-            DimensionError: If ``colors`` has not one dimension.
-            DtypeError: If its dtype is no integer one.
-            ValueError: If a number is out of its range; those of ``colors`` when the device computes."""
+            DimensionError: If ``colors`` is not 1-d.
+            DtypeError: If it is not of an integer dtype.
+            ValueError: If a number is out of range; for ``colors``, when the device computes."""
 
     def multivariate_normal(self, mean: ArrayLike, cov: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Vectors from a normal distribution.
+        """Samples from a multivariate normal distribution.
 
         Args:
-            mean (ndarray): (..., d).
-            cov (ndarray): Covariances, (..., d, d), positive definite.
+            mean (ndarray): Mean, (..., d).
+            cov (ndarray): Covariance, (..., d, d), positive definite.
             size: Shape of the result without the last axis; None is that of the parameters.
             dtype: A real float dtype; None is that of the parameters.
             device: That of the parameters.
@@ -363,172 +363,172 @@ class Generator:
             DimensionError: If the shapes don't fit.
             LinAlgError: If a matrix is not positive definite.
         Note:
-            Normal numbers times the Cholesky factor of ``cov``."""
+            Standard normal vectors are multiplied by the Cholesky factor of ``cov``."""
 
     def negative_binomial(self, n: ArrayLike, p: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Numbers of failures before ``n`` successes.
+        """Samples from a negative binomial distribution: numbers of failures before ``n`` successes.
 
         Args:
-            n (float or ndarray): Successes, above 0.
+            n (float or ndarray): Number of successes, above 0.
             p (float or ndarray): Probability of a success, above 0.
-            size: Shape; None is that of the parameters, broadcast.
+            size: Shape; None means that of the parameters, broadcast.
             dtype: An integer or real float dtype; None is int64.
             device: Default: that of the parameters, else the default device.
         Returns:
             ndarray: Independent integers.
         Raises:
-            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+            ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
     def noncentral_chisquare(self, df: ArrayLike, nonc: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Numbers from a noncentral chi-square distribution: sums of squares of normal numbers whose squared means add up to ``nonc``.
+        """Samples from a noncentral chi-square distribution: sums of squares of normal variables whose squared means add up to ``nonc``.
 
         Args:
             df (float or ndarray): Degrees of freedom, above 0.
-            nonc (float or ndarray): 0 to 1e18.
-            size: Shape; None is that of the parameters, broadcast.
-            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            nonc (float or ndarray): Noncentrality, 0 to 1e18.
+            size: Shape; None means that of the parameters, broadcast.
+            dtype: A real float dtype; None means that of float array parameters, else float64.
             device: Default: that of the parameters, else the default device.
         Returns:
-            ndarray: Independent numbers. Differentiable in arrays, once, by implicit reparameterization in ``df``; a gradient in ``nonc`` is a ChainerxError.
+            ndarray: Independent samples. Differentiable in array parameters, once, by implicit reparameterization in ``df``; a gradient in ``nonc`` raises a ChainerxError.
         Raises:
-            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+            ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
     def noncentral_f(self, dfnum: ArrayLike, dfden: ArrayLike, nonc: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Numbers from a noncentral F distribution: ratios of noncentral chi-square numbers to others, over their degrees.
+        """Samples from a noncentral F distribution: ratios of noncentral to central chi-square variables, each divided by its degrees of freedom.
 
         Args:
             dfnum (float or ndarray): Degrees of freedom of the numerator, above 0.
             dfden (float or ndarray): Degrees of freedom of the denominator, above 0.
-            nonc (float or ndarray): Of the numerator, 0 to 1e18.
-            size: Shape; None is that of the parameters, broadcast.
-            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            nonc (float or ndarray): Noncentrality of the numerator, 0 to 1e18.
+            size: Shape; None means that of the parameters, broadcast.
+            dtype: A real float dtype; None means that of float array parameters, else float64.
             device: Default: that of the parameters, else the default device.
         Returns:
-            ndarray: Independent numbers. Differentiable in arrays, once, by implicit reparameterization in the degrees; a gradient in ``nonc`` is a ChainerxError.
+            ndarray: Independent samples. Differentiable in array parameters, once, by implicit reparameterization in the degrees of freedom; a gradient in ``nonc`` raises a ChainerxError.
         Raises:
-            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+            ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
     def normal(self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, key: builtins.int | None = None) -> ndarray:
-        """Numbers from a normal distribution.
+        """Samples from a normal distribution.
 
         Args:
             loc (float or ndarray): Mean.
             scale (float or ndarray): Standard deviation, at least 0.
-            size: Shape; None is that of the parameters, broadcast.
-            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            size: Shape; None means that of the parameters, broadcast.
+            dtype: A real float dtype; None means that of float array parameters, else float64.
             device: Default: that of the parameters, else the default device.
-            key (int): 0 to 2**64 - 1: the numbers then depend on it alone, and the generator stays as it is.
+            key (int): 0 to 2**64 - 1. The numbers depend on it alone, and the state of the generator does not change.
         Returns:
-            ndarray: Independent numbers. Differentiable in arrays, any order.
+            ndarray: Independent samples. Differentiable in array parameters, any order.
         Raises:
-            ValueError: If a parameter is out of its range.
+            ValueError: If a parameter is out of range.
         Source: Box, Muller, 1958, on Philox4x32-10 (Salmon et al., SC 2011)."""
 
     def pareto(self, a: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Numbers from a Pareto distribution that begins at 0 (Lomax's): density ``a (1 + x)**(-a - 1)``.
+        """Samples from a Lomax distribution (Pareto's, shifted to 0): density ``a (1 + x)**(-a - 1)``.
 
         Args:
-            a (float or ndarray): Shape, above 0.
-            size: Shape; None is that of the parameters, broadcast.
-            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            a (float or ndarray): Shape parameter, above 0.
+            size: Shape; None means that of the parameters, broadcast.
+            dtype: A real float dtype; None means that of float array parameters, else float64.
             device: Default: that of the parameters, else the default device.
         Returns:
-            ndarray: Independent numbers. Differentiable in arrays, any order.
+            ndarray: Independent samples. Differentiable in array parameters, any order.
         Raises:
-            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+            ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
     def permutation(self, x: ArrayLike, axis: builtins.int = 0, device: DeviceLike | None = None) -> ndarray:
-        """A random order.
+        """A random permutation.
 
         Args:
-            x: A length n, for 0 ... n-1; or an ndarray, for its slices along an axis.
-            axis (int): Of an ndarray.
-            device: Of the result for a length. Default: that of ``x``, else the default device.
+            x: A length n, to permute 0 ... n-1; or an ndarray, whose slices along an axis are permuted.
+            axis (int): The axis of an ndarray.
+            device: Device of the result if ``x`` is a length. Default: that of ``x``, else the default device.
         Returns:
-            ndarray: int64, or a copy of ``x`` in another order. Differentiable.
+            ndarray: int64, or a permuted copy of ``x``. Differentiable.
         Raises:
-            DimensionError: If ``x`` is 0-dimensional, or a negative length; or if it has no such axis.
+            DimensionError: If ``x`` is 0-d, a negative length, or has no such axis.
             DeviceError: If an ndarray is on another device than ``device``."""
 
     def permuted(self, x: ArrayLike, axis: builtins.int | None = None, out: ndarray | None = None) -> ndarray:
-        """Elements in a random order, along an axis in another one for each of the others.
+        """Permutes elements at random, in an independent order for each position on the other axes.
 
         Args:
             x (ndarray): Any shape and dtype.
-            axis (int): None moves all elements.
-            out (ndarray): Written to and returned: of the shape of ``x``, and of no lower kind of dtype; it may be ``x``.
+            axis (int): The axis to permute; None permutes all elements.
+            out (ndarray): Written to and returned. It has the shape of ``x`` and a dtype of no lower kind; it may be ``x``.
         Returns:
             ndarray: A copy. Differentiable, any order.
         Raises:
             DimensionError: If there is no such axis."""
 
     def poisson(self, lam: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Numbers of events, from a Poisson distribution.
+        """Samples from a Poisson distribution.
 
         Args:
             lam (float or ndarray): Mean, at least 0.
-            size: Shape; None is that of the parameters, broadcast.
+            size: Shape; None means that of the parameters, broadcast.
             dtype: An integer or real float dtype; None is int64.
             device: Default: that of the parameters, else the default device.
         Returns:
             ndarray: Independent integers.
         Raises:
-            ValueError: If a parameter is out of its range; an element of an array when its device computes.
+            ValueError: If a parameter is out of range; for elements of arrays, when the device computes.
         Source: Hörmann, Insurance: Mathematics and Economics, 1993."""
 
     def power(self, a: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Numbers in 0 to 1 of density ``a x**(a - 1)``.
+        """Samples from a power distribution: density ``a x**(a - 1)`` on [0, 1].
 
         Args:
-            a (float or ndarray): Exponent, above 0.
-            size: Shape; None is that of the parameters, broadcast.
-            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            a (float or ndarray): Shape parameter, above 0.
+            size: Shape; None means that of the parameters, broadcast.
+            dtype: A real float dtype; None means that of float array parameters, else float64.
             device: Default: that of the parameters, else the default device.
         Returns:
-            ndarray: Independent numbers. Differentiable in arrays, any order.
+            ndarray: Independent samples. Differentiable in array parameters, any order.
         Raises:
-            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+            ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
     def random(self, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, out: ndarray | None = None) -> ndarray:
-        """Numbers evenly distributed in ``0 <= x < 1``.
+        """Samples from the uniform distribution on ``0 <= x < 1``.
 
         Args:
-            size: Shape; None is that of the parameters, broadcast.
-            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            size: Shape; None means that of the parameters, broadcast.
+            dtype: A real float dtype; None means that of float array parameters, else float64.
             device: Default: that of the parameters, else the default device.
-            out (ndarray): Written to and returned; what is given of ``size``, ``dtype`` and ``device``
-                must be its own. It may not be part of a graph.
+            out (ndarray): Written to and returned; it must not be part of a graph. ``size``, ``dtype`` and
+                ``device``, if given, must be its own.
         Returns:
-            ndarray: Independent numbers."""
+            ndarray: Independent samples."""
 
     def rayleigh(self, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Numbers from a Rayleigh distribution: lengths of vectors of two normal numbers.
+        """Samples from a Rayleigh distribution: lengths of vectors of two normal variables.
 
         Args:
             scale (float or ndarray): Scale, at least 0.
-            size: Shape; None is that of the parameters, broadcast.
-            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            size: Shape; None means that of the parameters, broadcast.
+            dtype: A real float dtype; None means that of float array parameters, else float64.
             device: Default: that of the parameters, else the default device.
         Returns:
-            ndarray: Independent numbers. Differentiable in arrays, any order.
+            ndarray: Independent samples. Differentiable in array parameters, any order.
         Raises:
-            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+            ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
     def set_state(self, state: tuple[builtins.int, builtins.int]) -> None:
-        """Goes back to a state of a random number generator.
+        """Restores a state of the default random number generator.
 
         Args:
             state (tuple of int): What :func:`get_state` returned.
         Raises:
-            TypeError: If it is no tuple of two integers.
+            TypeError: If it is not a tuple of two integers.
             ValueError: If one is not in 0 to 2**64 - 1."""
 
     def shuffle(self, x: ndarray, axis: builtins.int = 0) -> None:
-        """Puts the slices along an axis in a random order, in place.
+        """Shuffles the slices along an axis, in place.
 
         Args:
             x (ndarray): At least one dimension; in no graph.
-            axis (int): Of ``x``.
+            axis (int): The axis to shuffle.
         Raises:
             DimensionError: If there is no such axis.
             ChainerxError: If ``x`` is in a graph, or read-only."""
@@ -537,182 +537,182 @@ class Generator:
         """New generators, independent of this one and of each other.
 
         Args:
-            n_children (int): How many.
+            n_children (int): The number of generators.
         Returns:
-            list of Generator: Their seeds are one draw of this one.
+            list of Generator: Their seeds come from one draw of this one.
         Raises:
             ValueError: If it is negative."""
 
     def standard_cauchy(self, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Numbers from the Cauchy distribution at 0 of scale 1.
+        """Samples from the standard Cauchy distribution.
 
         Args:
-            size: Shape; None is that of the parameters, broadcast.
-            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            size: Shape; None means that of the parameters, broadcast.
+            dtype: A real float dtype; None means that of float array parameters, else float64.
             device: Default: that of the parameters, else the default device.
         Returns:
-            ndarray: Independent numbers."""
+            ndarray: Independent samples."""
 
     def standard_exponential(self, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, out: ndarray | None = None) -> ndarray:
-        """Numbers from the exponential distribution of mean 1.
+        """Samples from the standard exponential distribution, of mean 1.
 
         Args:
-            size: Shape; None is that of the parameters, broadcast.
-            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            size: Shape; None means that of the parameters, broadcast.
+            dtype: A real float dtype; None means that of float array parameters, else float64.
             device: Default: that of the parameters, else the default device.
-            out (ndarray): Written to and returned; what is given of ``size``, ``dtype`` and ``device``
-                must be its own. It may not be part of a graph.
+            out (ndarray): Written to and returned; it must not be part of a graph. ``size``, ``dtype`` and
+                ``device``, if given, must be its own.
         Returns:
-            ndarray: Independent numbers."""
+            ndarray: Independent samples."""
 
     def standard_gamma(self, shape: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, out: ndarray | None = None) -> ndarray:
-        """Numbers from a gamma distribution of scale 1.
+        """Samples from a gamma distribution of scale 1.
 
         Args:
-            shape (float or ndarray): Exponent, above 0.
-            size: Shape; None is that of the parameters, broadcast.
-            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            shape (float or ndarray): Shape parameter, above 0.
+            size: Shape; None means that of the parameters, broadcast.
+            dtype: A real float dtype; None means that of float array parameters, else float64.
             device: Default: that of the parameters, else the default device.
-            out (ndarray): Written to and returned; what is given of ``size``, ``dtype`` and ``device``
-                must be its own. It may not be part of a graph.
+            out (ndarray): Written to and returned; it must not be part of a graph. ``size``, ``dtype`` and
+                ``device``, if given, must be its own.
         Returns:
-            ndarray: Independent numbers. Differentiable in arrays, once, by implicit reparameterization.
+            ndarray: Independent samples. Differentiable in array parameters, once, by implicit reparameterization.
         Raises:
-            ValueError: If a parameter is out of its range; an element of an array when its device computes.
+            ValueError: If a parameter is out of range; for elements of arrays, when the device computes.
         Source: Marsaglia, Tsang, ACM TOMS 2000; gradients: Figurnov, Mohamed, Mnih, NeurIPS 2018."""
 
     def standard_normal(self, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, out: ndarray | None = None) -> ndarray:
-        """Numbers from the normal distribution of mean 0 and deviation 1.
+        """Samples from the standard normal distribution.
 
         Args:
-            size: Shape; None is that of the parameters, broadcast.
-            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            size: Shape; None means that of the parameters, broadcast.
+            dtype: A real float dtype; None means that of float array parameters, else float64.
             device: Default: that of the parameters, else the default device.
-            out (ndarray): Written to and returned; what is given of ``size``, ``dtype`` and ``device``
-                must be its own. It may not be part of a graph.
+            out (ndarray): Written to and returned; it must not be part of a graph. ``size``, ``dtype`` and
+                ``device``, if given, must be its own.
         Returns:
-            ndarray: Independent numbers."""
+            ndarray: Independent samples."""
 
     def standard_t(self, df: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Numbers from Student's t distribution.
+        """Samples from Student's t distribution.
 
         Args:
             df (float or ndarray): Degrees of freedom, above 0.
-            size: Shape; None is that of the parameters, broadcast.
-            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            size: Shape; None means that of the parameters, broadcast.
+            dtype: A real float dtype; None means that of float array parameters, else float64.
             device: Default: that of the parameters, else the default device.
         Returns:
-            ndarray: Independent numbers. Differentiable in arrays, once, by implicit reparameterization.
+            ndarray: Independent samples. Differentiable in array parameters, once, by implicit reparameterization.
         Raises:
-            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+            ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
     def triangular(self, left: ArrayLike, mode: ArrayLike, right: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Numbers whose density is a triangle.
+        """Samples from a triangular distribution.
 
         Args:
-            left (float or ndarray): Where it begins.
-            mode (float or ndarray): Where its top is, ``left`` to ``right``.
-            right (float or ndarray): Where it ends, above ``left``.
-            size: Shape; None is that of the parameters, broadcast.
-            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            left (float or ndarray): Lower end.
+            mode (float or ndarray): Peak of the density, ``left`` to ``right``.
+            right (float or ndarray): Upper end, above ``left``.
+            size: Shape; None means that of the parameters, broadcast.
+            dtype: A real float dtype; None means that of float array parameters, else float64.
             device: Default: that of the parameters, else the default device.
         Returns:
-            ndarray: Independent numbers. Differentiable in arrays, any order.
+            ndarray: Independent samples. Differentiable in array parameters, any order.
         Raises:
-            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+            ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
     def truncated_normal(self, low: ArrayLike, high: ArrayLike, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Numbers from a normal distribution that lie between two bounds.
+        """Samples from a truncated normal distribution.
 
         Args:
-            low (float or ndarray): Lower bound, may be infinite.
+            low (float or ndarray): Lower bound; it may be infinite.
             high (float or ndarray): Upper bound, above ``low``.
-            loc (float or ndarray): Mean without bounds.
-            scale (float or ndarray): Deviation without bounds, above 0.
-            size: Shape; None is that of the parameters, broadcast.
-            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            loc (float or ndarray): Mean before truncation.
+            scale (float or ndarray): Standard deviation before truncation, above 0.
+            size: Shape; None means that of the parameters, broadcast.
+            dtype: A real float dtype; None means that of float array parameters, else float64.
             device: Default: that of the parameters, else the default device.
         Returns:
-            ndarray: Independent numbers. Differentiable in arrays, any order.
+            ndarray: Independent samples. Differentiable in array parameters, any order.
         Raises:
-            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+            ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
     def uniform(self, low: ArrayLike = 0.0, high: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, key: builtins.int | None = None) -> ndarray:
-        """Numbers evenly distributed from ``low`` to ``high``.
+        """Samples from the uniform distribution on ``low <= x < high``.
 
         Args:
             low (float or ndarray): Start of the range.
-            high (float or ndarray): End of the range, excluded; it may be below ``low``. Between arrays, rounding may give it.
-            size: Shape; None is that of the parameters, broadcast.
-            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            high (float or ndarray): End of the range, excluded; it may be below ``low``. If one is an array, rounding may yield the end itself.
+            size: Shape; None means that of the parameters, broadcast.
+            dtype: A real float dtype; None means that of float array parameters, else float64.
             device: Default: that of the parameters, else the default device.
-            key (int): 0 to 2**64 - 1: the numbers then depend on it alone, and the generator stays as it is.
+            key (int): 0 to 2**64 - 1. The numbers depend on it alone, and the state of the generator does not change.
         Returns:
-            ndarray: Independent numbers. Differentiable in arrays, any order.
+            ndarray: Independent samples. Differentiable in array parameters, any order.
         Raises:
             ValueError: If a parameter is not finite."""
 
     def vonmises(self, mu: ArrayLike, kappa: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Angles from -pi to pi, from a von Mises distribution.
+        """Samples from a von Mises distribution: angles from -pi to pi.
 
         Args:
             mu (float or ndarray): Mode.
             kappa (float or ndarray): Concentration, at least 0.
-            size: Shape; None is that of the parameters, broadcast.
-            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            size: Shape; None means that of the parameters, broadcast.
+            dtype: A real float dtype; None means that of float array parameters, else float64.
             device: Default: that of the parameters, else the default device.
         Returns:
-            ndarray: Independent angles. Differentiable in ``mu``, any order; a gradient in ``kappa`` is a ChainerxError.
+            ndarray: Independent angles. Differentiable in ``mu``, any order; a gradient in ``kappa`` raises a ChainerxError.
         Raises:
-            ValueError: If a parameter is out of its range; an element of an array when its device computes.
+            ValueError: If a parameter is out of range; for elements of arrays, when the device computes.
         Source: Best, Fisher, Applied Statistics, 1979."""
 
     def wald(self, mean: ArrayLike, scale: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Numbers from an inverse Gaussian distribution.
+        """Samples from an inverse Gaussian distribution.
 
         Args:
-            mean (float or ndarray): Above 0.
-            scale (float or ndarray): Above 0; the variance is ``mean**3 / scale``.
-            size: Shape; None is that of the parameters, broadcast.
-            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            mean (float or ndarray): Mean, above 0.
+            scale (float or ndarray): Scale, above 0; the variance is ``mean**3 / scale``.
+            size: Shape; None means that of the parameters, broadcast.
+            dtype: A real float dtype; None means that of float array parameters, else float64.
             device: Default: that of the parameters, else the default device.
         Returns:
-            ndarray: Independent numbers. A gradient in a parameter is a ChainerxError.
+            ndarray: Independent samples. A gradient in a parameter raises a ChainerxError.
         Raises:
-            ValueError: If a parameter is out of its range; an element of an array when its device computes.
+            ValueError: If a parameter is out of range; for elements of arrays, when the device computes.
         Source: Michael, Schucany, Haas, The American Statistician, 1976."""
 
     def weibull(self, a: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Numbers from a Weibull distribution of scale 1.
+        """Samples from a Weibull distribution of scale 1.
 
         Args:
-            a (float or ndarray): Shape, above 0.
-            size: Shape; None is that of the parameters, broadcast.
-            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            a (float or ndarray): Shape parameter, above 0.
+            size: Shape; None means that of the parameters, broadcast.
+            dtype: A real float dtype; None means that of float array parameters, else float64.
             device: Default: that of the parameters, else the default device.
         Returns:
-            ndarray: Independent numbers. Differentiable in arrays, any order.
+            ndarray: Independent samples. Differentiable in array parameters, any order.
         Raises:
-            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+            ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
     def zipf(self, a: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-        """Ranks from Zipf's distribution: ``k`` at least 1, with probability of the order of ``k**-a``.
+        """Samples from a Zipf distribution: ``k >= 1`` with probability proportional to ``k**-a``.
 
         Args:
             a (float or ndarray): Exponent, above 1.
-            size: Shape; None is that of the parameters, broadcast.
+            size: Shape; None means that of the parameters, broadcast.
             dtype: An integer or real float dtype; None is int64.
             device: Default: that of the parameters, else the default device.
         Returns:
             ndarray: Independent integers.
         Raises:
-            ValueError: If a parameter is out of its range; an element of an array when its device computes.
+            ValueError: If a parameter is out of range; for elements of arrays, when the device computes.
         Note:
-            Ranks beyond int64, which are likely where ``a`` is near 1, are drawn again.
+            Samples beyond int64, which are likely where ``a`` is near 1, are drawn again.
         Source: Devroye, Non-Uniform Random Variate Generation, 1986."""
 
 def bernoulli(p: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """True with a probability.
+    """Samples from a Bernoulli distribution: True with a probability.
 
     Args:
         p (float or ndarray): The probability.
@@ -720,51 +720,51 @@ def bernoulli(p: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | No
         dtype: Any real dtype, for 0 and 1; None is bool.
         device: Default: that of ``p``, else the default device.
     Returns:
-        ndarray: Independent truths.
+        ndarray: Independent samples.
     Raises:
-        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+        ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
 def beta(a: ArrayLike, b: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Numbers from a beta distribution: the share of one of two gamma numbers.
+    """Samples from a beta distribution.
 
     Args:
-        a (float or ndarray): First exponent, above 0.
-        b (float or ndarray): Second exponent, above 0.
-        size: Shape; None is that of the parameters, broadcast.
-        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        a (float or ndarray): First shape parameter, above 0.
+        b (float or ndarray): Second shape parameter, above 0.
+        size: Shape; None means that of the parameters, broadcast.
+        dtype: A real float dtype; None means that of float array parameters, else float64.
         device: Default: that of the parameters, else the default device.
     Returns:
-        ndarray: Independent numbers. Differentiable in arrays, once, by implicit reparameterization.
+        ndarray: Independent samples. Differentiable in array parameters, once, by implicit reparameterization.
     Raises:
-        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+        ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
 def binomial(n: ArrayLike, p: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Numbers of successes, from a binomial distribution.
+    """Samples from a binomial distribution: numbers of successes.
 
     Args:
-        n (int or ndarray): Trials, at least 0.
+        n (int or ndarray): Number of trials, at least 0.
         p (float or ndarray): Probability of a success.
-        size: Shape; None is that of the parameters, broadcast.
+        size: Shape; None means that of the parameters, broadcast.
         dtype: An integer or real float dtype; None is int64.
         device: Default: that of the parameters, else the default device.
     Returns:
         ndarray: Independent integers.
     Raises:
-        ValueError: If a parameter is out of its range; an element of an array when its device computes.
+        ValueError: If a parameter is out of range; for elements of arrays, when the device computes.
     Source: Hörmann, Journal of Statistical Computation and Simulation, 1993."""
 
 def bytes(length: builtins.int) -> builtins.bytes:
     """Random bytes.
 
     Args:
-        length (int): How many.
+        length (int): The number of bytes.
     Returns:
-        bytes: Independent, all alike.
+        bytes: Independent and uniformly distributed.
     Raises:
         DimensionError: If ``length`` is negative."""
 
 def categorical(p: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Places along the last axis of ``p``, with the probabilities that stand there.
+    """Samples from a categorical distribution: indices along the last axis of ``p``, with these probabilities.
 
     Args:
         p (ndarray): (..., k), weights of at least 0, which need not add up to 1.
@@ -772,70 +772,70 @@ def categorical(p: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | 
         dtype: An integer or real float dtype; None is int64.
         device: That of ``p``.
     Returns:
-        ndarray: Independent integers of 0 to k - 1.
+        ndarray: Independent integers from 0 to k - 1.
     Raises:
-        DimensionError: If ``p`` has no place, or the shapes don't fit.
+        DimensionError: If the last axis of ``p`` is missing or empty, or the shapes don't fit.
         ValueError: If a weight is out of range, or all are 0, when the device computes."""
 
 def cauchy(loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Numbers from a Cauchy distribution.
+    """Samples from a Cauchy distribution.
 
     Args:
         loc (float or ndarray): Location.
         scale (float or ndarray): Scale, at least 0.
-        size: Shape; None is that of the parameters, broadcast.
-        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        size: Shape; None means that of the parameters, broadcast.
+        dtype: A real float dtype; None means that of float array parameters, else float64.
         device: Default: that of the parameters, else the default device.
     Returns:
-        ndarray: Independent numbers. Differentiable in arrays, any order.
+        ndarray: Independent samples. Differentiable in array parameters, any order.
     Raises:
-        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+        ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
 def chisquare(df: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Numbers from a chi-square distribution.
+    """Samples from a chi-square distribution.
 
     Args:
         df (float or ndarray): Degrees of freedom, above 0.
-        size: Shape; None is that of the parameters, broadcast.
-        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        size: Shape; None means that of the parameters, broadcast.
+        dtype: A real float dtype; None means that of float array parameters, else float64.
         device: Default: that of the parameters, else the default device.
     Returns:
-        ndarray: Independent numbers. Differentiable in arrays, once, by implicit reparameterization.
+        ndarray: Independent samples. Differentiable in array parameters, once, by implicit reparameterization.
     Raises:
-        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+        ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
 def choice(a: ArrayLike, size: ShapeLike | None = None, replace: builtins.bool = True, p: ArrayLike | None = None, axis: builtins.int = 0, device: DeviceLike | None = None) -> ndarray:
-    """Elements, or slices along an axis, taken at random.
+    """Draws elements, or slices along an axis, at random.
 
     Args:
         a: An ndarray; or a length n, for 0 ... n-1.
-        size: Shape of what is drawn, in the place of the axis; None draws one.
-        replace (bool): Whether one may come several times.
-        p (ndarray): (n,), their weights, which need not add up to 1; None: all alike.
-        axis (int): Of an ndarray.
+        size: Shape of the sample, which replaces the axis; None draws one.
+        replace (bool): Whether an element may be drawn several times.
+        p (ndarray): (n,), the weights, which need not add up to 1; None means equal ones.
+        axis (int): The axis of an ndarray.
         device: Default: that of the arrays, else the default device.
     Returns:
         ndarray: The dtype of ``a``, int64 for a length. Differentiable in ``a``.
     Raises:
         DimensionError: If ``p`` has another length, or there is no such axis.
-        ValueError: If there are not as many without replacement, or a weight is out of range.
+        ValueError: If the sample without replacement is larger than ``a``, or a weight is out of range.
         DeviceError: If an ndarray is on another device than ``device``."""
 
 def default_rng(seed: builtins.int | Generator | None = None) -> Generator:
-    """A random number generator.
+    """Creates a random number generator.
 
     Args:
-        seed: 0 to 2**64 - 1; None takes the entropy of the system; a Generator is returned as it is.
+        seed: 0 to 2**64 - 1; None takes entropy from the system; a Generator is returned as it is.
     Returns:
-        Generator: With the numbers that :func:`seed` would give the default one.
+        Generator: It gives the numbers that the default one gives after :func:`seed`.
     Raises:
         ValueError: If the seed is out of range."""
 
 def dirichlet(alpha: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Shares that add up to 1, from a Dirichlet distribution.
+    """Samples from a Dirichlet distribution: vectors that add up to 1.
 
     Args:
-        alpha (ndarray): (..., k), above 0.
+        alpha (ndarray): Concentration, (..., k), above 0.
         size: Shape of the result without the last axis; None is that of ``alpha``.
         dtype: A real float dtype; None is that of ``alpha`` if it is one, else float64.
         device: That of ``alpha``.
@@ -846,176 +846,176 @@ def dirichlet(alpha: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike 
         ValueError: If an element is out of range, when the device computes."""
 
 def exponential(scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Numbers from an exponential distribution.
+    """Samples from an exponential distribution.
 
     Args:
         scale (float or ndarray): Mean, at least 0.
-        size: Shape; None is that of the parameters, broadcast.
-        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        size: Shape; None means that of the parameters, broadcast.
+        dtype: A real float dtype; None means that of float array parameters, else float64.
         device: Default: that of the parameters, else the default device.
     Returns:
-        ndarray: Independent numbers. Differentiable in arrays, any order.
+        ndarray: Independent samples. Differentiable in array parameters, any order.
     Raises:
-        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+        ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
 def f(dfnum: ArrayLike, dfden: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Numbers from an F distribution: ratios of chi-square numbers over their degrees.
+    """Samples from an F distribution: ratios of chi-square variables, each divided by its degrees of freedom.
 
     Args:
         dfnum (float or ndarray): Degrees of freedom of the numerator, above 0.
         dfden (float or ndarray): Degrees of freedom of the denominator, above 0.
-        size: Shape; None is that of the parameters, broadcast.
-        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        size: Shape; None means that of the parameters, broadcast.
+        dtype: A real float dtype; None means that of float array parameters, else float64.
         device: Default: that of the parameters, else the default device.
     Returns:
-        ndarray: Independent numbers. Differentiable in arrays, once, by implicit reparameterization.
+        ndarray: Independent samples. Differentiable in array parameters, once, by implicit reparameterization.
     Raises:
-        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+        ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
 def gamma(shape: ArrayLike, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Numbers from a gamma distribution.
+    """Samples from a gamma distribution.
 
     Args:
-        shape (float or ndarray): Exponent, above 0.
+        shape (float or ndarray): Shape parameter, above 0.
         scale (float or ndarray): Scale, at least 0.
-        size: Shape; None is that of the parameters, broadcast.
-        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        size: Shape; None means that of the parameters, broadcast.
+        dtype: A real float dtype; None means that of float array parameters, else float64.
         device: Default: that of the parameters, else the default device.
     Returns:
-        ndarray: Independent numbers. Differentiable in arrays, any order in ``scale``, once, by implicit reparameterization in ``shape``.
+        ndarray: Independent samples. Differentiable in array parameters, any order in ``scale``, once, by implicit reparameterization in ``shape``.
     Raises:
-        ValueError: If a parameter is out of its range; an element of an array when its device computes.
+        ValueError: If a parameter is out of range; for elements of arrays, when the device computes.
     Source: Marsaglia, Tsang, ACM TOMS 2000; gradients: Figurnov, Mohamed, Mnih, NeurIPS 2018."""
 
 def geometric(p: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Numbers of trials up to the first success.
+    """Samples from a geometric distribution: numbers of trials up to the first success.
 
     Args:
         p (float or ndarray): Probability of a success, above 0.
-        size: Shape; None is that of the parameters, broadcast.
+        size: Shape; None means that of the parameters, broadcast.
         dtype: An integer or real float dtype; None is int64.
         device: Default: that of the parameters, else the default device.
     Returns:
         ndarray: Independent integers.
     Raises:
-        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+        ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
 def get_state() -> tuple[builtins.int, builtins.int]:
-    """The state of a random number generator.
+    """The state of the default random number generator.
 
     Returns:
-        tuple of int: The seed and the number of draws since: what :func:`set_state` takes."""
+        tuple of int: The seed and the number of draws since, as :func:`set_state` takes them."""
 
 def gumbel(loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Numbers from a Gumbel distribution, of largest values.
+    """Samples from a Gumbel distribution, of maxima.
 
     Args:
         loc (float or ndarray): Location.
         scale (float or ndarray): Scale, at least 0.
-        size: Shape; None is that of the parameters, broadcast.
-        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        size: Shape; None means that of the parameters, broadcast.
+        dtype: A real float dtype; None means that of float array parameters, else float64.
         device: Default: that of the parameters, else the default device.
     Returns:
-        ndarray: Independent numbers. Differentiable in arrays, any order.
+        ndarray: Independent samples. Differentiable in array parameters, any order.
     Raises:
-        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+        ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
 def hypergeometric(ngood: ArrayLike, nbad: ArrayLike, nsample: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Numbers of good ones among those that are drawn without replacement.
+    """Samples from a hypergeometric distribution: numbers of good items among those drawn without replacement.
 
     Args:
-        ngood (int or ndarray): How many good ones there are, up to 10**9.
-        nbad (int or ndarray): How many others, up to 10**9.
-        nsample (int or ndarray): How many are drawn, at most all.
-        size: Shape; None is that of the parameters, broadcast.
+        ngood (int or ndarray): Number of good items, up to 10**9.
+        nbad (int or ndarray): Number of other items, up to 10**9.
+        nsample (int or ndarray): Number of items drawn, at most all.
+        size: Shape; None means that of the parameters, broadcast.
         dtype: An integer or real float dtype; None is int64.
         device: Default: that of the parameters, else the default device.
     Returns:
         ndarray: Independent integers.
     Raises:
-        ValueError: If a parameter is out of its range; an element of an array when its device computes.
+        ValueError: If a parameter is out of range; for elements of arrays, when the device computes.
     Source: Stadlober, Journal of Computational and Applied Mathematics, 1990."""
 
 def integers(low: ArrayLike, high: ArrayLike | None = None, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, endpoint: builtins.bool = False) -> ndarray:
-    """Integers evenly distributed in ``low <= x < high``, or ``0 <= x < low`` without high.
+    """Uniformly distributed integers, ``low <= x < high``, or ``0 <= x < low`` without high.
 
     Args:
-        low (int or ndarray): Least value.
+        low (int or ndarray): Smallest value.
         high (int or ndarray): End of the range, excluded; up to 2**64.
-        size: Shape; None is that of the arrays, broadcast.
+        size: Shape; None means that of the arrays, broadcast.
         dtype: An integer dtype that holds the range; None is int64.
         device: Default: that of the arrays, else the default device.
-        endpoint (bool): Whether the end is drawn, too.
+        endpoint (bool): Whether ``high`` is included.
     Returns:
         ndarray: Independent integers.
     Raises:
         ValueError: If the range is empty or beyond the dtype.
     Note:
-        Ranges up to 2**20, and others that divide 2**32 nearly, take 32 random bits, and all
-        numbers are equally likely. Others take 64: likely alike but for range / 2**64. Arrays
+        Ranges up to 2**20, and others that nearly divide 2**32, take 32 random bits, and all
+        numbers are equally likely. Others take 64, with a bias of at most range / 2**64. Arrays
         of bounds take 64, unless they have one element."""
 
 def laplace(loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Numbers from a Laplace distribution.
+    """Samples from a Laplace distribution.
 
     Args:
         loc (float or ndarray): Location.
         scale (float or ndarray): Scale, at least 0.
-        size: Shape; None is that of the parameters, broadcast.
-        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        size: Shape; None means that of the parameters, broadcast.
+        dtype: A real float dtype; None means that of float array parameters, else float64.
         device: Default: that of the parameters, else the default device.
     Returns:
-        ndarray: Independent numbers. Differentiable in arrays, any order.
+        ndarray: Independent samples. Differentiable in array parameters, any order.
     Raises:
-        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+        ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
 def logistic(loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Numbers from a logistic distribution.
+    """Samples from a logistic distribution.
 
     Args:
         loc (float or ndarray): Location.
         scale (float or ndarray): Scale, at least 0.
-        size: Shape; None is that of the parameters, broadcast.
-        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        size: Shape; None means that of the parameters, broadcast.
+        dtype: A real float dtype; None means that of float array parameters, else float64.
         device: Default: that of the parameters, else the default device.
     Returns:
-        ndarray: Independent numbers. Differentiable in arrays, any order.
+        ndarray: Independent samples. Differentiable in array parameters, any order.
     Raises:
-        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+        ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
 def lognormal(mean: ArrayLike = 0.0, sigma: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Numbers whose logarithms are normal.
+    """Samples from a log-normal distribution: their logarithms are normal.
 
     Args:
         mean (float or ndarray): Mean of the logarithms.
         sigma (float or ndarray): Standard deviation of the logarithms, at least 0.
-        size: Shape; None is that of the parameters, broadcast.
-        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        size: Shape; None means that of the parameters, broadcast.
+        dtype: A real float dtype; None means that of float array parameters, else float64.
         device: Default: that of the parameters, else the default device.
     Returns:
-        ndarray: Independent numbers. Differentiable in arrays, any order.
+        ndarray: Independent samples. Differentiable in array parameters, any order.
     Raises:
-        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+        ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
 def logseries(p: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Numbers from the logarithmic series distribution: ``k`` at least 1, with probability of the order of ``p**k / k``.
+    """Samples from the logarithmic series distribution: ``k >= 1`` with probability proportional to ``p**k / k``.
 
     Args:
-        p (float or ndarray): 0 to below 1.
-        size: Shape; None is that of the parameters, broadcast.
+        p (float or ndarray): In [0, 1).
+        size: Shape; None means that of the parameters, broadcast.
         dtype: An integer or real float dtype; None is int64.
         device: Default: that of the parameters, else the default device.
     Returns:
         ndarray: Independent integers.
     Raises:
-        ValueError: If a parameter is out of its range; an element of an array when its device computes.
+        ValueError: If a parameter is out of range; for elements of arrays, when the device computes.
     Source: Kemp, Applied Statistics, 1981."""
 
 def multinomial(n: ArrayLike, pvals: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """How often each place comes in ``n`` draws of :func:`categorical`.
+    """Samples from a multinomial distribution: how often each index occurs in ``n`` draws of :func:`categorical`.
 
     Args:
-        n (int or ndarray): Draws, at least 0.
+        n (int or ndarray): Number of draws, at least 0.
         pvals (ndarray): (..., k), weights of at least 0, which need not add up to 1.
         size: Shape of the result without the last axis; None is that of the parameters.
         dtype: An integer or real float dtype; None is int64.
@@ -1023,31 +1023,31 @@ def multinomial(n: ArrayLike, pvals: ArrayLike, size: ShapeLike | None = None, d
     Returns:
         ndarray: (..., k), integers that add up to ``n``.
     Raises:
-        DimensionError: If ``pvals`` has no place, or the shapes don't fit.
-        ValueError: If a parameter is out of its range, or all weights are 0, when the device computes."""
+        DimensionError: If the last axis of ``pvals`` is missing or empty, or the shapes don't fit.
+        ValueError: If a parameter is out of range, or all weights are 0; raised when the device computes."""
 
 def multivariate_hypergeometric(colors: ArrayLike, nsample: builtins.int, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """How many of each kind are among those that are drawn without replacement.
+    """Samples from a multivariate hypergeometric distribution: numbers of items of each kind among those drawn without replacement.
 
     Args:
-        colors (ndarray): (k,), integers: how many there are of each kind; up to 10**9 together.
-        nsample (int): How many are drawn, at most all.
+        colors (ndarray): (k,), integers: the number of items of each kind; up to 10**9 together.
+        nsample (int): Number of items drawn, at most all.
         size: Shape of the result without the last axis; None is ().
         dtype: An integer or real float dtype; None is int64.
         device: That of ``colors``.
     Returns:
         ndarray: (..., k), integers that add up to ``nsample``.
     Raises:
-        DimensionError: If ``colors`` has not one dimension.
-        DtypeError: If its dtype is no integer one.
-        ValueError: If a number is out of its range; those of ``colors`` when the device computes."""
+        DimensionError: If ``colors`` is not 1-d.
+        DtypeError: If it is not of an integer dtype.
+        ValueError: If a number is out of range; for ``colors``, when the device computes."""
 
 def multivariate_normal(mean: ArrayLike, cov: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Vectors from a normal distribution.
+    """Samples from a multivariate normal distribution.
 
     Args:
-        mean (ndarray): (..., d).
-        cov (ndarray): Covariances, (..., d, d), positive definite.
+        mean (ndarray): Mean, (..., d).
+        cov (ndarray): Covariance, (..., d, d), positive definite.
         size: Shape of the result without the last axis; None is that of the parameters.
         dtype: A real float dtype; None is that of the parameters.
         device: That of the parameters.
@@ -1057,149 +1057,149 @@ def multivariate_normal(mean: ArrayLike, cov: ArrayLike, size: ShapeLike | None 
         DimensionError: If the shapes don't fit.
         LinAlgError: If a matrix is not positive definite.
     Note:
-        Normal numbers times the Cholesky factor of ``cov``."""
+        Standard normal vectors are multiplied by the Cholesky factor of ``cov``."""
 
 def negative_binomial(n: ArrayLike, p: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Numbers of failures before ``n`` successes.
+    """Samples from a negative binomial distribution: numbers of failures before ``n`` successes.
 
     Args:
-        n (float or ndarray): Successes, above 0.
+        n (float or ndarray): Number of successes, above 0.
         p (float or ndarray): Probability of a success, above 0.
-        size: Shape; None is that of the parameters, broadcast.
+        size: Shape; None means that of the parameters, broadcast.
         dtype: An integer or real float dtype; None is int64.
         device: Default: that of the parameters, else the default device.
     Returns:
         ndarray: Independent integers.
     Raises:
-        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+        ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
 def noncentral_chisquare(df: ArrayLike, nonc: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Numbers from a noncentral chi-square distribution: sums of squares of normal numbers whose squared means add up to ``nonc``.
+    """Samples from a noncentral chi-square distribution: sums of squares of normal variables whose squared means add up to ``nonc``.
 
     Args:
         df (float or ndarray): Degrees of freedom, above 0.
-        nonc (float or ndarray): 0 to 1e18.
-        size: Shape; None is that of the parameters, broadcast.
-        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        nonc (float or ndarray): Noncentrality, 0 to 1e18.
+        size: Shape; None means that of the parameters, broadcast.
+        dtype: A real float dtype; None means that of float array parameters, else float64.
         device: Default: that of the parameters, else the default device.
     Returns:
-        ndarray: Independent numbers. Differentiable in arrays, once, by implicit reparameterization in ``df``; a gradient in ``nonc`` is a ChainerxError.
+        ndarray: Independent samples. Differentiable in array parameters, once, by implicit reparameterization in ``df``; a gradient in ``nonc`` raises a ChainerxError.
     Raises:
-        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+        ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
 def noncentral_f(dfnum: ArrayLike, dfden: ArrayLike, nonc: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Numbers from a noncentral F distribution: ratios of noncentral chi-square numbers to others, over their degrees.
+    """Samples from a noncentral F distribution: ratios of noncentral to central chi-square variables, each divided by its degrees of freedom.
 
     Args:
         dfnum (float or ndarray): Degrees of freedom of the numerator, above 0.
         dfden (float or ndarray): Degrees of freedom of the denominator, above 0.
-        nonc (float or ndarray): Of the numerator, 0 to 1e18.
-        size: Shape; None is that of the parameters, broadcast.
-        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        nonc (float or ndarray): Noncentrality of the numerator, 0 to 1e18.
+        size: Shape; None means that of the parameters, broadcast.
+        dtype: A real float dtype; None means that of float array parameters, else float64.
         device: Default: that of the parameters, else the default device.
     Returns:
-        ndarray: Independent numbers. Differentiable in arrays, once, by implicit reparameterization in the degrees; a gradient in ``nonc`` is a ChainerxError.
+        ndarray: Independent samples. Differentiable in array parameters, once, by implicit reparameterization in the degrees of freedom; a gradient in ``nonc`` raises a ChainerxError.
     Raises:
-        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+        ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
 def normal(loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, key: builtins.int | None = None) -> ndarray:
-    """Numbers from a normal distribution.
+    """Samples from a normal distribution.
 
     Args:
         loc (float or ndarray): Mean.
         scale (float or ndarray): Standard deviation, at least 0.
-        size: Shape; None is that of the parameters, broadcast.
-        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        size: Shape; None means that of the parameters, broadcast.
+        dtype: A real float dtype; None means that of float array parameters, else float64.
         device: Default: that of the parameters, else the default device.
-        key (int): 0 to 2**64 - 1: the numbers then depend on it alone, and the generator stays as it is.
+        key (int): 0 to 2**64 - 1. The numbers depend on it alone, and the state of the generator does not change.
     Returns:
-        ndarray: Independent numbers. Differentiable in arrays, any order.
+        ndarray: Independent samples. Differentiable in array parameters, any order.
     Raises:
-        ValueError: If a parameter is out of its range.
+        ValueError: If a parameter is out of range.
     Source: Box, Muller, 1958, on Philox4x32-10 (Salmon et al., SC 2011)."""
 
 def pareto(a: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Numbers from a Pareto distribution that begins at 0 (Lomax's): density ``a (1 + x)**(-a - 1)``.
+    """Samples from a Lomax distribution (Pareto's, shifted to 0): density ``a (1 + x)**(-a - 1)``.
 
     Args:
-        a (float or ndarray): Shape, above 0.
-        size: Shape; None is that of the parameters, broadcast.
-        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        a (float or ndarray): Shape parameter, above 0.
+        size: Shape; None means that of the parameters, broadcast.
+        dtype: A real float dtype; None means that of float array parameters, else float64.
         device: Default: that of the parameters, else the default device.
     Returns:
-        ndarray: Independent numbers. Differentiable in arrays, any order.
+        ndarray: Independent samples. Differentiable in array parameters, any order.
     Raises:
-        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+        ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
 def permutation(x: ArrayLike, axis: builtins.int = 0, device: DeviceLike | None = None) -> ndarray:
-    """A random order.
+    """A random permutation.
 
     Args:
-        x: A length n, for 0 ... n-1; or an ndarray, for its slices along an axis.
-        axis (int): Of an ndarray.
-        device: Of the result for a length. Default: that of ``x``, else the default device.
+        x: A length n, to permute 0 ... n-1; or an ndarray, whose slices along an axis are permuted.
+        axis (int): The axis of an ndarray.
+        device: Device of the result if ``x`` is a length. Default: that of ``x``, else the default device.
     Returns:
-        ndarray: int64, or a copy of ``x`` in another order. Differentiable.
+        ndarray: int64, or a permuted copy of ``x``. Differentiable.
     Raises:
-        DimensionError: If ``x`` is 0-dimensional, or a negative length; or if it has no such axis.
+        DimensionError: If ``x`` is 0-d, a negative length, or has no such axis.
         DeviceError: If an ndarray is on another device than ``device``."""
 
 def permuted(x: ArrayLike, axis: builtins.int | None = None, out: ndarray | None = None) -> ndarray:
-    """Elements in a random order, along an axis in another one for each of the others.
+    """Permutes elements at random, in an independent order for each position on the other axes.
 
     Args:
         x (ndarray): Any shape and dtype.
-        axis (int): None moves all elements.
-        out (ndarray): Written to and returned: of the shape of ``x``, and of no lower kind of dtype; it may be ``x``.
+        axis (int): The axis to permute; None permutes all elements.
+        out (ndarray): Written to and returned. It has the shape of ``x`` and a dtype of no lower kind; it may be ``x``.
     Returns:
         ndarray: A copy. Differentiable, any order.
     Raises:
         DimensionError: If there is no such axis."""
 
 def poisson(lam: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Numbers of events, from a Poisson distribution.
+    """Samples from a Poisson distribution.
 
     Args:
         lam (float or ndarray): Mean, at least 0.
-        size: Shape; None is that of the parameters, broadcast.
+        size: Shape; None means that of the parameters, broadcast.
         dtype: An integer or real float dtype; None is int64.
         device: Default: that of the parameters, else the default device.
     Returns:
         ndarray: Independent integers.
     Raises:
-        ValueError: If a parameter is out of its range; an element of an array when its device computes.
+        ValueError: If a parameter is out of range; for elements of arrays, when the device computes.
     Source: Hörmann, Insurance: Mathematics and Economics, 1993."""
 
 def power(a: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Numbers in 0 to 1 of density ``a x**(a - 1)``.
+    """Samples from a power distribution: density ``a x**(a - 1)`` on [0, 1].
 
     Args:
-        a (float or ndarray): Exponent, above 0.
-        size: Shape; None is that of the parameters, broadcast.
-        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        a (float or ndarray): Shape parameter, above 0.
+        size: Shape; None means that of the parameters, broadcast.
+        dtype: A real float dtype; None means that of float array parameters, else float64.
         device: Default: that of the parameters, else the default device.
     Returns:
-        ndarray: Independent numbers. Differentiable in arrays, any order.
+        ndarray: Independent samples. Differentiable in array parameters, any order.
     Raises:
-        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+        ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
 def rand(*dims: builtins.int, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Numbers evenly distributed in ``0 <= x < 1``.
+    """Samples from the uniform distribution on ``0 <= x < 1``.
 
     Args:
         dims (int): Shape.
         dtype: A real float dtype; None is float64.
         device: Default: the default device.
     Returns:
-        ndarray: Independent numbers."""
+        ndarray: Independent samples."""
 
 def randint(low: ArrayLike, high: ArrayLike | None = None, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Integers evenly distributed in ``low <= x < high``, or ``0 <= x < low`` without high.
+    """Uniformly distributed integers, ``low <= x < high``, or ``0 <= x < low`` without high.
 
     Args:
-        low (int or ndarray): Least value.
+        low (int or ndarray): Smallest value.
         high (int or ndarray): End of the range, excluded; up to 2**64.
-        size: Shape; None is that of the arrays, broadcast.
+        size: Shape; None means that of the arrays, broadcast.
         dtype: An integer dtype that holds the range; None is int64.
         device: Default: that of the arrays, else the default device.
     Returns:
@@ -1207,240 +1207,240 @@ def randint(low: ArrayLike, high: ArrayLike | None = None, size: ShapeLike | Non
     Raises:
         ValueError: If the range is empty or beyond the dtype.
     Note:
-        Ranges up to 2**20, and others that divide 2**32 nearly, take 32 random bits, and all
-        numbers are equally likely. Others take 64: likely alike but for range / 2**64. Arrays
+        Ranges up to 2**20, and others that nearly divide 2**32, take 32 random bits, and all
+        numbers are equally likely. Others take 64, with a bias of at most range / 2**64. Arrays
         of bounds take 64, unless they have one element."""
 
 def randn(*dims: builtins.int, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Numbers from the normal distribution of mean 0 and deviation 1.
+    """Samples from the standard normal distribution.
 
     Args:
         dims (int): Shape.
         dtype: A real float dtype; None is float64.
         device: Default: the default device.
     Returns:
-        ndarray: Independent numbers."""
+        ndarray: Independent samples."""
 
 def random(size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, out: ndarray | None = None) -> ndarray:
-    """Numbers evenly distributed in ``0 <= x < 1``.
+    """Samples from the uniform distribution on ``0 <= x < 1``.
 
     Args:
-        size: Shape; None is that of the parameters, broadcast.
-        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        size: Shape; None means that of the parameters, broadcast.
+        dtype: A real float dtype; None means that of float array parameters, else float64.
         device: Default: that of the parameters, else the default device.
-        out (ndarray): Written to and returned; what is given of ``size``, ``dtype`` and ``device``
-            must be its own. It may not be part of a graph.
+        out (ndarray): Written to and returned; it must not be part of a graph. ``size``, ``dtype`` and
+            ``device``, if given, must be its own.
     Returns:
-        ndarray: Independent numbers."""
+        ndarray: Independent samples."""
 
 def rayleigh(scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Numbers from a Rayleigh distribution: lengths of vectors of two normal numbers.
+    """Samples from a Rayleigh distribution: lengths of vectors of two normal variables.
 
     Args:
         scale (float or ndarray): Scale, at least 0.
-        size: Shape; None is that of the parameters, broadcast.
-        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        size: Shape; None means that of the parameters, broadcast.
+        dtype: A real float dtype; None means that of float array parameters, else float64.
         device: Default: that of the parameters, else the default device.
     Returns:
-        ndarray: Independent numbers. Differentiable in arrays, any order.
+        ndarray: Independent samples. Differentiable in array parameters, any order.
     Raises:
-        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+        ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
 def seed(seed: builtins.int | None = None) -> None:
-    """Starts the default random number generator anew.
+    """Seeds the default random number generator.
 
     Args:
-        seed (int): 0 to 2**64 - 1; None takes the entropy of the system.
+        seed (int): 0 to 2**64 - 1; None takes entropy from the system.
     Raises:
         ValueError: If it is out of range.
     Note:
         The same seed gives the same numbers on any number of threads."""
 
 def set_state(state: tuple[builtins.int, builtins.int]) -> None:
-    """Goes back to a state of a random number generator.
+    """Restores a state of the default random number generator.
 
     Args:
         state (tuple of int): What :func:`get_state` returned.
     Raises:
-        TypeError: If it is no tuple of two integers.
+        TypeError: If it is not a tuple of two integers.
         ValueError: If one is not in 0 to 2**64 - 1."""
 
 def shuffle(x: ndarray, axis: builtins.int = 0) -> None:
-    """Puts the slices along an axis in a random order, in place.
+    """Shuffles the slices along an axis, in place.
 
     Args:
         x (ndarray): At least one dimension; in no graph.
-        axis (int): Of ``x``.
+        axis (int): The axis to shuffle.
     Raises:
         DimensionError: If there is no such axis.
         ChainerxError: If ``x`` is in a graph, or read-only."""
 
 def standard_cauchy(size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Numbers from the Cauchy distribution at 0 of scale 1.
+    """Samples from the standard Cauchy distribution.
 
     Args:
-        size: Shape; None is that of the parameters, broadcast.
-        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        size: Shape; None means that of the parameters, broadcast.
+        dtype: A real float dtype; None means that of float array parameters, else float64.
         device: Default: that of the parameters, else the default device.
     Returns:
-        ndarray: Independent numbers."""
+        ndarray: Independent samples."""
 
 def standard_exponential(size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, out: ndarray | None = None) -> ndarray:
-    """Numbers from the exponential distribution of mean 1.
+    """Samples from the standard exponential distribution, of mean 1.
 
     Args:
-        size: Shape; None is that of the parameters, broadcast.
-        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        size: Shape; None means that of the parameters, broadcast.
+        dtype: A real float dtype; None means that of float array parameters, else float64.
         device: Default: that of the parameters, else the default device.
-        out (ndarray): Written to and returned; what is given of ``size``, ``dtype`` and ``device``
-            must be its own. It may not be part of a graph.
+        out (ndarray): Written to and returned; it must not be part of a graph. ``size``, ``dtype`` and
+            ``device``, if given, must be its own.
     Returns:
-        ndarray: Independent numbers."""
+        ndarray: Independent samples."""
 
 def standard_gamma(shape: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, out: ndarray | None = None) -> ndarray:
-    """Numbers from a gamma distribution of scale 1.
+    """Samples from a gamma distribution of scale 1.
 
     Args:
-        shape (float or ndarray): Exponent, above 0.
-        size: Shape; None is that of the parameters, broadcast.
-        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        shape (float or ndarray): Shape parameter, above 0.
+        size: Shape; None means that of the parameters, broadcast.
+        dtype: A real float dtype; None means that of float array parameters, else float64.
         device: Default: that of the parameters, else the default device.
-        out (ndarray): Written to and returned; what is given of ``size``, ``dtype`` and ``device``
-            must be its own. It may not be part of a graph.
+        out (ndarray): Written to and returned; it must not be part of a graph. ``size``, ``dtype`` and
+            ``device``, if given, must be its own.
     Returns:
-        ndarray: Independent numbers. Differentiable in arrays, once, by implicit reparameterization.
+        ndarray: Independent samples. Differentiable in array parameters, once, by implicit reparameterization.
     Raises:
-        ValueError: If a parameter is out of its range; an element of an array when its device computes.
+        ValueError: If a parameter is out of range; for elements of arrays, when the device computes.
     Source: Marsaglia, Tsang, ACM TOMS 2000; gradients: Figurnov, Mohamed, Mnih, NeurIPS 2018."""
 
 def standard_normal(size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, out: ndarray | None = None) -> ndarray:
-    """Numbers from the normal distribution of mean 0 and deviation 1.
+    """Samples from the standard normal distribution.
 
     Args:
-        size: Shape; None is that of the parameters, broadcast.
-        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        size: Shape; None means that of the parameters, broadcast.
+        dtype: A real float dtype; None means that of float array parameters, else float64.
         device: Default: that of the parameters, else the default device.
-        out (ndarray): Written to and returned; what is given of ``size``, ``dtype`` and ``device``
-            must be its own. It may not be part of a graph.
+        out (ndarray): Written to and returned; it must not be part of a graph. ``size``, ``dtype`` and
+            ``device``, if given, must be its own.
     Returns:
-        ndarray: Independent numbers."""
+        ndarray: Independent samples."""
 
 def standard_t(df: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Numbers from Student's t distribution.
+    """Samples from Student's t distribution.
 
     Args:
         df (float or ndarray): Degrees of freedom, above 0.
-        size: Shape; None is that of the parameters, broadcast.
-        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        size: Shape; None means that of the parameters, broadcast.
+        dtype: A real float dtype; None means that of float array parameters, else float64.
         device: Default: that of the parameters, else the default device.
     Returns:
-        ndarray: Independent numbers. Differentiable in arrays, once, by implicit reparameterization.
+        ndarray: Independent samples. Differentiable in array parameters, once, by implicit reparameterization.
     Raises:
-        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+        ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
 def triangular(left: ArrayLike, mode: ArrayLike, right: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Numbers whose density is a triangle.
+    """Samples from a triangular distribution.
 
     Args:
-        left (float or ndarray): Where it begins.
-        mode (float or ndarray): Where its top is, ``left`` to ``right``.
-        right (float or ndarray): Where it ends, above ``left``.
-        size: Shape; None is that of the parameters, broadcast.
-        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        left (float or ndarray): Lower end.
+        mode (float or ndarray): Peak of the density, ``left`` to ``right``.
+        right (float or ndarray): Upper end, above ``left``.
+        size: Shape; None means that of the parameters, broadcast.
+        dtype: A real float dtype; None means that of float array parameters, else float64.
         device: Default: that of the parameters, else the default device.
     Returns:
-        ndarray: Independent numbers. Differentiable in arrays, any order.
+        ndarray: Independent samples. Differentiable in array parameters, any order.
     Raises:
-        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+        ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
 def truncated_normal(low: ArrayLike, high: ArrayLike, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Numbers from a normal distribution that lie between two bounds.
+    """Samples from a truncated normal distribution.
 
     Args:
-        low (float or ndarray): Lower bound, may be infinite.
+        low (float or ndarray): Lower bound; it may be infinite.
         high (float or ndarray): Upper bound, above ``low``.
-        loc (float or ndarray): Mean without bounds.
-        scale (float or ndarray): Deviation without bounds, above 0.
-        size: Shape; None is that of the parameters, broadcast.
-        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        loc (float or ndarray): Mean before truncation.
+        scale (float or ndarray): Standard deviation before truncation, above 0.
+        size: Shape; None means that of the parameters, broadcast.
+        dtype: A real float dtype; None means that of float array parameters, else float64.
         device: Default: that of the parameters, else the default device.
     Returns:
-        ndarray: Independent numbers. Differentiable in arrays, any order.
+        ndarray: Independent samples. Differentiable in array parameters, any order.
     Raises:
-        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+        ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
 def uniform(low: ArrayLike = 0.0, high: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, key: builtins.int | None = None) -> ndarray:
-    """Numbers evenly distributed from ``low`` to ``high``.
+    """Samples from the uniform distribution on ``low <= x < high``.
 
     Args:
         low (float or ndarray): Start of the range.
-        high (float or ndarray): End of the range, excluded; it may be below ``low``. Between arrays, rounding may give it.
-        size: Shape; None is that of the parameters, broadcast.
-        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        high (float or ndarray): End of the range, excluded; it may be below ``low``. If one is an array, rounding may yield the end itself.
+        size: Shape; None means that of the parameters, broadcast.
+        dtype: A real float dtype; None means that of float array parameters, else float64.
         device: Default: that of the parameters, else the default device.
-        key (int): 0 to 2**64 - 1: the numbers then depend on it alone, and the generator stays as it is.
+        key (int): 0 to 2**64 - 1. The numbers depend on it alone, and the state of the generator does not change.
     Returns:
-        ndarray: Independent numbers. Differentiable in arrays, any order.
+        ndarray: Independent samples. Differentiable in array parameters, any order.
     Raises:
         ValueError: If a parameter is not finite."""
 
 def vonmises(mu: ArrayLike, kappa: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Angles from -pi to pi, from a von Mises distribution.
+    """Samples from a von Mises distribution: angles from -pi to pi.
 
     Args:
         mu (float or ndarray): Mode.
         kappa (float or ndarray): Concentration, at least 0.
-        size: Shape; None is that of the parameters, broadcast.
-        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        size: Shape; None means that of the parameters, broadcast.
+        dtype: A real float dtype; None means that of float array parameters, else float64.
         device: Default: that of the parameters, else the default device.
     Returns:
-        ndarray: Independent angles. Differentiable in ``mu``, any order; a gradient in ``kappa`` is a ChainerxError.
+        ndarray: Independent angles. Differentiable in ``mu``, any order; a gradient in ``kappa`` raises a ChainerxError.
     Raises:
-        ValueError: If a parameter is out of its range; an element of an array when its device computes.
+        ValueError: If a parameter is out of range; for elements of arrays, when the device computes.
     Source: Best, Fisher, Applied Statistics, 1979."""
 
 def wald(mean: ArrayLike, scale: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Numbers from an inverse Gaussian distribution.
+    """Samples from an inverse Gaussian distribution.
 
     Args:
-        mean (float or ndarray): Above 0.
-        scale (float or ndarray): Above 0; the variance is ``mean**3 / scale``.
-        size: Shape; None is that of the parameters, broadcast.
-        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        mean (float or ndarray): Mean, above 0.
+        scale (float or ndarray): Scale, above 0; the variance is ``mean**3 / scale``.
+        size: Shape; None means that of the parameters, broadcast.
+        dtype: A real float dtype; None means that of float array parameters, else float64.
         device: Default: that of the parameters, else the default device.
     Returns:
-        ndarray: Independent numbers. A gradient in a parameter is a ChainerxError.
+        ndarray: Independent samples. A gradient in a parameter raises a ChainerxError.
     Raises:
-        ValueError: If a parameter is out of its range; an element of an array when its device computes.
+        ValueError: If a parameter is out of range; for elements of arrays, when the device computes.
     Source: Michael, Schucany, Haas, The American Statistician, 1976."""
 
 def weibull(a: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Numbers from a Weibull distribution of scale 1.
+    """Samples from a Weibull distribution of scale 1.
 
     Args:
-        a (float or ndarray): Shape, above 0.
-        size: Shape; None is that of the parameters, broadcast.
-        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        a (float or ndarray): Shape parameter, above 0.
+        size: Shape; None means that of the parameters, broadcast.
+        dtype: A real float dtype; None means that of float array parameters, else float64.
         device: Default: that of the parameters, else the default device.
     Returns:
-        ndarray: Independent numbers. Differentiable in arrays, any order.
+        ndarray: Independent samples. Differentiable in array parameters, any order.
     Raises:
-        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+        ValueError: If a parameter is out of range; for elements of arrays, when the device computes."""
 
 def zipf(a: ArrayLike, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Ranks from Zipf's distribution: ``k`` at least 1, with probability of the order of ``k**-a``.
+    """Samples from a Zipf distribution: ``k >= 1`` with probability proportional to ``k**-a``.
 
     Args:
         a (float or ndarray): Exponent, above 1.
-        size: Shape; None is that of the parameters, broadcast.
+        size: Shape; None means that of the parameters, broadcast.
         dtype: An integer or real float dtype; None is int64.
         device: Default: that of the parameters, else the default device.
     Returns:
         ndarray: Independent integers.
     Raises:
-        ValueError: If a parameter is out of its range; an element of an array when its device computes.
+        ValueError: If a parameter is out of range; for elements of arrays, when the device computes.
     Note:
-        Ranks beyond int64, which are likely where ``a`` is near 1, are drawn again.
+        Samples beyond int64, which are likely where ``a`` is near 1, are drawn again.
     Source: Devroye, Non-Uniform Random Variate Generation, 1986."""
 
 random_sample = random

@@ -8,63 +8,70 @@ import numpy
 from chainerx._core import ArrayLike, DtypeLike, Scalar, erf as erf, i0 as i0, logsumexp as logsumexp, ndarray, sigmoid
 
 def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """The probability below ``x`` of a beta distribution: the regularized incomplete beta function.
+    """The regularized incomplete beta function: the probability below ``x`` of a beta distribution.
 
     Args:
-        a (ndarray or scalar): An exponent, > 0; nan for those below 0.
-        b (ndarray or scalar): The other one.
-        x (ndarray or scalar): From 0 to 1; nan for others.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        a (ndarray or scalar): First shape parameter, > 0; nan below 0.
+        b (ndarray or scalar): Second shape parameter.
+        x (ndarray or scalar): From 0 to 1; nan outside.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order, and once in ``a`` and ``b``.
     Raises:
         DtypeError: If an operand is complex.
-        ChainerxError: At backward, if ``a`` or ``b`` asks for a second gradient.
+        ChainerxError: In backward, if ``a`` or ``b`` requires a second gradient.
     Note:
-        Relative errors are about 1e-13 where the result is at most 1/2, far out in the tails some units for each power of e, for exponents above 1e6 those of their differences.
-    Source: DLMF 8.17.22, and a quadrature of the tail for exponents >= 20."""
+        The relative error is about 1e-13 where the result is at most 1/2. It grows by a few units in the
+        last place per factor of e far out in the tails, and for shape parameters above 1e6 with the
+        cancellation in their differences.
+    Source: DLMF 8.17.22, and a quadrature of the tail for shape parameters >= 20."""
 
 def betaincc(a: ArrayLike, b: ArrayLike, x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """The probability above ``x`` of a beta distribution: 1 less betainc, with all digits.
+    """The probability above ``x`` of a beta distribution: ``1 - betainc(a, b, x)``, without cancellation.
 
     Args:
-        a (ndarray or scalar): An exponent, > 0; nan for those below 0.
-        b (ndarray or scalar): The other one.
-        x (ndarray or scalar): From 0 to 1; nan for others.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        a (ndarray or scalar): First shape parameter, > 0; nan below 0.
+        b (ndarray or scalar): Second shape parameter.
+        x (ndarray or scalar): From 0 to 1; nan outside.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order, and once in ``a`` and ``b``.
     Raises:
         DtypeError: If an operand is complex.
-        ChainerxError: At backward, if ``a`` or ``b`` asks for a second gradient.
+        ChainerxError: In backward, if ``a`` or ``b`` requires a second gradient.
     Note:
-        Relative errors are about 1e-13 where the result is at most 1/2, far out in the tails some units for each power of e, for exponents above 1e6 those of their differences.
+        The relative error is about 1e-13 where the result is at most 1/2. It grows by a few units in the
+        last place per factor of e far out in the tails, and for shape parameters above 1e6 with the
+        cancellation in their differences.
     Source: as betainc."""
 
 def betaincinv(a: ArrayLike, b: ArrayLike, y: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """The inverse of betainc in ``x``.
+    """The inverse of :func:`betainc` in ``x``.
 
     Args:
-        a (ndarray or scalar): An exponent, > 0; nan for those below 0.
-        b (ndarray or scalar): The other one.
-        y (ndarray or scalar): The probability; nan if it is none.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        a (ndarray or scalar): First shape parameter, > 0; nan below 0.
+        b (ndarray or scalar): Second shape parameter.
+        y (ndarray or scalar): The probability; nan outside [0, 1].
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``y``, any order, and once in ``a`` and ``b``.
     Raises:
         DtypeError: If an operand is complex.
-        ChainerxError: At backward, if ``a`` or ``b`` asks for a second gradient.
+        ChainerxError: In backward, if ``a`` or ``b`` requires a second gradient.
     Note:
-        By Newton's method for the logarithms, until nothing changes."""
+        Newton's method on the logarithms, until convergence."""
 
 def betaln(a: ArrayLike, b: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Logarithm of the absolute value of the beta function.
@@ -72,44 +79,47 @@ def betaln(a: ArrayLike, b: ArrayLike, out: ndarray | None = None, *, where: Arr
     Args:
         a (ndarray or scalar): Any shape, any real dtype.
         b (ndarray or scalar): Broadcast with ``a``.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in both, any order.
     Raises:
         DtypeError: If an operand is complex.
     Note:
-        By three values of lgamma, or for large operands by Stirling's formula. Source: DLMF 5.12.1;
+        Computed from three log-gamma values, or for large operands by Stirling's formula. Source: DLMF 5.12.1;
         Didonato and Morris, Algorithm 708, 1992."""
 
 def digamma(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """The derivative of lgamma.
+    """The digamma function: the derivative of :func:`lgamma`.
 
     Args:
-        x (ndarray): Any shape, any real dtype. 0 gives an infinity, negative whole numbers nan.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x (ndarray): Any shape, any real dtype. Infinite at 0, nan at the negative integers.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
         DtypeError: If ``x`` is complex.
     Note:
-        For ``x > 0`` the error is at most 5 units in the last place; below, of the larger of the result and the two terms of which it is the sum.
+        For ``x > 0`` the error is at most 5 units in the last place; below, at most that of the largest of the result and the two terms that add up to it.
     Source: DLMF 5.11.2, 5.5.4."""
 
 def entr(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """``-x * log(x)``, 0 at 0, -inf below: entropy.
+    """Elementwise entropy: ``-x * log(x)``, 0 at 0, -inf below.
 
     Args:
         x (ndarray): Any shape, any real dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
@@ -118,14 +128,15 @@ def entr(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, d
         The derivative at 0 is infinite."""
 
 def erfc(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """``1 - erf(x)``, exact where erf is near 1.
+    """``1 - erf(x)``, accurate where erf is near 1.
 
     Args:
         x (ndarray): Any shape, any real dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
@@ -134,14 +145,15 @@ def erfc(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, d
         The error is at most 4 units in the last place."""
 
 def erfcinv(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """The inverse of erfc.
+    """The inverse of :func:`erfc`.
 
     Args:
-        x (ndarray): Any shape, any real dtype. 0 and 2 give infinities, what is beyond nan.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x (ndarray): Any shape, any real dtype. Infinite at 0 and 2, nan beyond.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
@@ -155,27 +167,29 @@ def erfcx(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, 
 
     Args:
         x (ndarray): Any shape, any real dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
         DtypeError: If ``x`` is complex.
     Note:
-        The error is at most 4 units in the last place. Second derivatives lose digits far above 0.
+        The error is at most 4 units in the last place. Second derivatives lose accuracy for large ``x``.
     Source: Shepherd and Laframboise, Math. Comp. 36, 1981."""
 
 def erfinv(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """The inverse of erf.
+    """The inverse of :func:`erf`.
 
     Args:
-        x (ndarray): Any shape, any real dtype. -1 and 1 give infinities, what is beyond nan.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x (ndarray): Any shape, any real dtype. Infinite at -1 and 1, nan beyond.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
@@ -185,88 +199,97 @@ def erfinv(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True,
     Source: Algorithm AS 241 (Wichura, 1988)."""
 
 def gammainc(a: ArrayLike, x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """The probability below ``x`` of a gamma distribution with exponent ``a``: the regularized lower incomplete gamma function.
+    """The regularized lower incomplete gamma function: the probability below ``x`` of a gamma distribution with shape parameter ``a``.
 
     Args:
-        a (ndarray or scalar): The exponent, >= 0; nan for others.
-        x (ndarray or scalar): At least 0; nan for others.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        a (ndarray or scalar): The shape parameter, >= 0; nan below.
+        x (ndarray or scalar): At least 0; nan below.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order, and once in ``a``.
     Raises:
         DtypeError: If an operand is complex.
-        ChainerxError: At backward, if ``a`` asks for a second gradient.
+        ChainerxError: In backward, if ``a`` requires a second gradient.
     Note:
-        Relative errors are about 1e-13 where the result is at most 1/2, far out in the tails some units for each power of e, for exponents above 1e6 those of their differences.
+        The relative error is about 1e-13 where the result is at most 1/2. It grows by a few units in the
+        last place per factor of e far out in the tails, and for shape parameters above 1e6 with the
+        cancellation in their differences.
     Source: DLMF 8.7.1, 8.9.2, and a quadrature of the tail for a >= 20."""
 
 def gammaincc(a: ArrayLike, x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """The probability above ``x`` of a gamma distribution with exponent ``a``: the regularized upper incomplete gamma function.
+    """The regularized upper incomplete gamma function: the probability above ``x`` of a gamma distribution with shape parameter ``a``.
 
     Args:
-        a (ndarray or scalar): The exponent, >= 0; nan for others.
-        x (ndarray or scalar): At least 0; nan for others.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        a (ndarray or scalar): The shape parameter, >= 0; nan below.
+        x (ndarray or scalar): At least 0; nan below.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order, and once in ``a``.
     Raises:
         DtypeError: If an operand is complex.
-        ChainerxError: At backward, if ``a`` asks for a second gradient.
+        ChainerxError: In backward, if ``a`` requires a second gradient.
     Note:
-        Relative errors are about 1e-13 where the result is at most 1/2, far out in the tails some units for each power of e, for exponents above 1e6 those of their differences.
+        The relative error is about 1e-13 where the result is at most 1/2. It grows by a few units in the
+        last place per factor of e far out in the tails, and for shape parameters above 1e6 with the
+        cancellation in their differences.
     Source: DLMF 8.7.3, 8.9.2, and a quadrature of the tail for a >= 20."""
 
 def gammainccinv(a: ArrayLike, y: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """The inverse of gammaincc in ``x``.
+    """The inverse of :func:`gammaincc` in ``x``.
 
     Args:
-        a (ndarray or scalar): The exponent, > 0; nan for others.
-        y (ndarray or scalar): The probability above; nan if it is none.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        a (ndarray or scalar): The shape parameter, > 0; nan otherwise.
+        y (ndarray or scalar): The probability above the result; nan outside [0, 1].
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``y``, any order, and once in ``a``.
     Raises:
         DtypeError: If an operand is complex.
-        ChainerxError: At backward, if ``a`` asks for a second gradient.
+        ChainerxError: In backward, if ``a`` requires a second gradient.
     Note:
-        By Newton's method for the logarithms, until nothing changes."""
+        Newton's method on the logarithms, until convergence."""
 
 def gammaincinv(a: ArrayLike, y: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """The inverse of gammainc in ``x``.
+    """The inverse of :func:`gammainc` in ``x``.
 
     Args:
-        a (ndarray or scalar): The exponent, > 0; nan for others.
-        y (ndarray or scalar): The probability below; nan if it is none.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        a (ndarray or scalar): The shape parameter, > 0; nan otherwise.
+        y (ndarray or scalar): The probability below the result; nan outside [0, 1].
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``y``, any order, and once in ``a``.
     Raises:
         DtypeError: If an operand is complex.
-        ChainerxError: At backward, if ``a`` asks for a second gradient.
+        ChainerxError: In backward, if ``a`` requires a second gradient.
     Note:
-        By Newton's method for the logarithms, until nothing changes."""
+        Newton's method on the logarithms, until convergence."""
 
 def i0e(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``exp(-abs(x)) * i0(x)``, which does not overflow.
 
     Args:
         x (ndarray): Any shape, any real dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
@@ -280,17 +303,18 @@ def i1(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dty
 
     Args:
         x (ndarray): Any shape, any real dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
         DtypeError: If ``x`` is complex.
     Note:
-        The error is at most 4 units in the last place. Where ``x`` is 0, gradients are right up to the
-        second.
+        The error is at most 4 units in the last place. Where ``x`` is 0, only first and
+        second gradients are correct.
     Source: DLMF 10.25.2, 10.40.1."""
 
 def i1e(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
@@ -298,10 +322,11 @@ def i1e(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dt
 
     Args:
         x (ndarray): Any shape, any real dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
@@ -316,105 +341,111 @@ def kl_div(x: ArrayLike, y: ArrayLike, out: ndarray | None = None, *, where: Arr
     Args:
         x (ndarray or scalar): Any shape, any real dtype.
         y (ndarray or scalar): Broadcast with ``x``.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in both, any order.
     Raises:
         DtypeError: If an operand is complex.
     Note:
-        The Kullback-Leibler divergence of Poisson distributions with these means."""
+        It is the Kullback-Leibler divergence of Poisson distributions with means ``x`` and ``y``."""
 
 def lgamma(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """Logarithm of the absolute value of the gamma function.
 
     Args:
-        x (ndarray): Any shape, any real dtype. 0 and negative whole numbers give inf.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x (ndarray): Any shape, any real dtype. Infinite at 0 and the negative integers.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
         DtypeError: If ``x`` is complex.
     Note:
-        For ``x > 0`` the error is at most 5 units in the last place; below, of the larger of the result and 1.
+        For ``x > 0`` the error is at most 5 units in the last place; below, at most that of the larger of the result and 1.
     Source: DLMF 5.11.1, 5.5.3."""
 
 def log_beta_density(a: ArrayLike, b: ArrayLike, x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """The logarithm of the density of a beta distribution.
+    """The log-density of a beta distribution.
 
     Args:
-        a (ndarray or scalar): An exponent, > 0; nan for those below 0.
-        b (ndarray or scalar): The other one.
-        x (ndarray or scalar): From 0 to 1; nan for others.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        a (ndarray or scalar): First shape parameter, > 0; nan below 0.
+        b (ndarray or scalar): Second shape parameter.
+        x (ndarray or scalar): From 0 to 1; nan outside.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order, and in ``a`` and ``b``.
     Raises:
         DtypeError: If an operand is complex.
     Note:
-        ``(a - 1) * log(x) + (b - 1) * log1p(-x) - betaln(a, b)``, of which what is as large as an
-        exponent does not cancel. Source: Loader, Fast and accurate computation of binomial
+        ``(a - 1) * log(x) + (b - 1) * log1p(-x) - betaln(a, b)``, whose terms of the size of a
+        shape parameter do not cancel. Source: Loader, Fast and accurate computation of binomial
         probabilities, 2000."""
 
 def log_betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``log(betainc(a, b, x))``.
 
     Args:
-        a (ndarray or scalar): An exponent, > 0; nan for those below 0.
-        b (ndarray or scalar): The other one.
-        x (ndarray or scalar): From 0 to 1; nan for others.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        a (ndarray or scalar): First shape parameter, > 0; nan below 0.
+        b (ndarray or scalar): Second shape parameter.
+        x (ndarray or scalar): From 0 to 1; nan outside.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order, and once in ``a`` and ``b``.
     Raises:
         DtypeError: If an operand is complex.
-        ChainerxError: At backward, if ``a`` or ``b`` asks for a second gradient.
+        ChainerxError: In backward, if ``a`` or ``b`` requires a second gradient.
     Note:
-        Also where the probability underflows. Where it is near 1, the logarithm has the relative error of
-        the other probability.
+        Accurate even where the probability underflows. Where it is near 1, the logarithm has the relative
+        error of the complementary probability.
     Source: as betainc."""
 
 def log_betaincc(a: ArrayLike, b: ArrayLike, x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``log(betaincc(a, b, x))``.
 
     Args:
-        a (ndarray or scalar): An exponent, > 0; nan for those below 0.
-        b (ndarray or scalar): The other one.
-        x (ndarray or scalar): From 0 to 1; nan for others.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        a (ndarray or scalar): First shape parameter, > 0; nan below 0.
+        b (ndarray or scalar): Second shape parameter.
+        x (ndarray or scalar): From 0 to 1; nan outside.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order, and once in ``a`` and ``b``.
     Raises:
         DtypeError: If an operand is complex.
-        ChainerxError: At backward, if ``a`` or ``b`` asks for a second gradient.
+        ChainerxError: In backward, if ``a`` or ``b`` requires a second gradient.
     Note:
-        Also where the probability underflows. Where it is near 1, the logarithm has the relative error of
-        the other probability.
+        Accurate even where the probability underflows. Where it is near 1, the logarithm has the relative
+        error of the complementary probability.
     Source: as betainc."""
 
 def log_expit(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """``log(expit(x))``, also where expit underflows.
+    """``log(expit(x))``, accurate even where expit underflows.
 
     Args:
         x (ndarray): Any shape, any real dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
@@ -423,72 +454,76 @@ def log_expit(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = Tr
         The derivative is ``expit(-x)``."""
 
 def log_gamma_density(a: ArrayLike, x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """``(a - 1) * log(x) - x - lgamma(a)``: the logarithm of the density of a gamma distribution.
+    """``(a - 1) * log(x) - x - lgamma(a)``: the log-density of a gamma distribution.
 
     Args:
         a (ndarray or scalar): Any shape, any real dtype.
         x (ndarray or scalar): Broadcast with ``a``.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in both, any order.
     Raises:
         DtypeError: If an operand is complex.
     Note:
-        What is as large as ``a`` does not cancel. Source: DLMF 5.11.1; Loader, Fast and accurate
+        Terms of the size of ``a`` do not cancel. Source: DLMF 5.11.1; Loader, Fast and accurate
         computation of binomial probabilities, 2000."""
 
 def log_gammainc(a: ArrayLike, x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``log(gammainc(a, x))``.
 
     Args:
-        a (ndarray or scalar): The exponent, >= 0; nan for others.
-        x (ndarray or scalar): At least 0; nan for others.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        a (ndarray or scalar): The shape parameter, >= 0; nan below.
+        x (ndarray or scalar): At least 0; nan below.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order, and once in ``a``.
     Raises:
         DtypeError: If an operand is complex.
-        ChainerxError: At backward, if ``a`` asks for a second gradient.
+        ChainerxError: In backward, if ``a`` requires a second gradient.
     Note:
-        Also where the probability underflows. Where it is near 1, the logarithm has the relative error of
-        the other probability.
+        Accurate even where the probability underflows. Where it is near 1, the logarithm has the relative
+        error of the complementary probability.
     Source: as gammainc."""
 
 def log_gammaincc(a: ArrayLike, x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``log(gammaincc(a, x))``.
 
     Args:
-        a (ndarray or scalar): The exponent, >= 0; nan for others.
-        x (ndarray or scalar): At least 0; nan for others.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        a (ndarray or scalar): The shape parameter, >= 0; nan below.
+        x (ndarray or scalar): At least 0; nan below.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order, and once in ``a``.
     Raises:
         DtypeError: If an operand is complex.
-        ChainerxError: At backward, if ``a`` asks for a second gradient.
+        ChainerxError: In backward, if ``a`` requires a second gradient.
     Note:
-        Also where the probability underflows. Where it is near 1, the logarithm has the relative error of
-        the other probability.
+        Accurate even where the probability underflows. Where it is near 1, the logarithm has the relative
+        error of the complementary probability.
     Source: as gammaincc."""
 
 def log_ndtr(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """``log(ndtr(x))``, also where ndtr underflows.
+    """``log(ndtr(x))``, accurate even where ndtr underflows.
 
     Args:
         x (ndarray): Any shape, any real dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
@@ -500,20 +535,21 @@ def logit(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, 
     """``log(x / (1 - x))``, the inverse of expit.
 
     Args:
-        x (ndarray): Any shape, any real dtype. 0 and 1 give infinities, what is beyond nan.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x (ndarray): Any shape, any real dtype. Infinite at 0 and 1, nan beyond.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
         DtypeError: If ``x`` is complex.
     Note:
-        Near 1/2, where it is 0, no digits are lost."""
+        It is accurate near 1/2, where it is 0."""
 
 def multigammaln(a: ArrayLike, d: builtins.int) -> ndarray:
-    """Logarithm of the multivariate gamma function, that of ``d`` x ``d`` matrices.
+    """Logarithm of the multivariate gamma function of dimension ``d``.
 
     Args:
         a (ndarray): Any shape, any real dtype; above ``(d - 1) / 2``.
@@ -522,34 +558,36 @@ def multigammaln(a: ArrayLike, d: builtins.int) -> ndarray:
         ndarray: Shape of ``a``, its float dtype. Differentiable, any order.
     Raises:
         DtypeError: If ``a`` is complex.
-        ValueError: If ``d`` is out of its range.
+        ValueError: If ``d`` is out of range.
     Source: DLMF 35.3.4."""
 
 def ndtr(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """The distribution function of the normal distribution.
+    """The cumulative distribution function of the standard normal distribution.
 
     Args:
         x (ndarray): Any shape, any real dtype.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
         DtypeError: If ``x`` is complex.
     Note:
-        The error is at most 4 units in the last place, also far below 0."""
+        The error is at most 4 units in the last place, even far below 0."""
 
 def ndtri(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """The inverse of ndtr: quantiles of the normal distribution.
+    """The inverse of :func:`ndtr`: quantiles of the standard normal distribution.
 
     Args:
-        x (ndarray): Any shape, any real dtype. 0 and 1 give infinities, what is beyond nan.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x (ndarray): Any shape, any real dtype. Infinite at 0 and 1, nan beyond.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
@@ -559,40 +597,42 @@ def ndtri(x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, 
     Source: Algorithm AS 241 (Wichura, 1988)."""
 
 def polygamma(n: ArrayLike, x: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """The ``n``-th derivative of digamma.
+    """The polygamma function: the ``n``-th derivative of :func:`digamma`.
 
     Args:
-        n (ndarray or scalar): The order, a whole number from 0 on; nan for others.
+        n (ndarray or scalar): The order, a nonnegative integer; nan for other values.
         x (ndarray or scalar): Broadcast with ``n``.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order.
     Raises:
         DtypeError: If an operand is complex.
-        ChainerxError: At backward, if ``n`` asks for a gradient.
+        ChainerxError: In backward, if ``n`` requires a gradient.
     Note:
-        The relative error grows with ``n``, as that of the arguments does.
+        The relative error grows with ``n``, as the function's sensitivity to its arguments does.
     Source: DLMF 25.11.12."""
 
 def rel_entr(x: ArrayLike, y: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """``x * log(x / y)``, 0 where ``x`` is 0 and ``y`` is not negative, else inf: relative entropy.
+    """Elementwise relative entropy: ``x * log(x / y)``; 0 where ``x`` is 0 and ``y`` is not negative; inf outside the domain.
 
     Args:
         x (ndarray or scalar): Any shape, any real dtype.
         y (ndarray or scalar): Broadcast with ``x``.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in both, any order.
     Raises:
         DtypeError: If an operand is complex.
     Note:
-        No quotient over- or underflows."""
+        The quotient neither overflows nor underflows."""
 
 def xlog1py(x: ArrayLike, y: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``x * log1p(y)``, and 0 where ``x`` is 0.
@@ -600,16 +640,17 @@ def xlog1py(x: ArrayLike, y: ArrayLike, out: ndarray | None = None, *, where: Ar
     Args:
         x (ndarray or scalar): Any shape, any real dtype.
         y (ndarray or scalar): Broadcast with ``x``.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in both, any order.
     Raises:
         DtypeError: If an operand is complex.
     Note:
-        As xlogy, for ``y`` near 0."""
+        More accurate than :func:`xlogy` for ``y`` near 0."""
 
 def xlogy(x: ArrayLike, y: ArrayLike, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
     """``x * log(y)``, and 0 where ``x`` is 0.
@@ -617,10 +658,11 @@ def xlogy(x: ArrayLike, y: ArrayLike, out: ndarray | None = None, *, where: Arra
     Args:
         x (ndarray or scalar): Any shape, any real dtype.
         y (ndarray or scalar): Broadcast with ``x``.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in both, any order.
     Raises:
@@ -629,22 +671,23 @@ def xlogy(x: ArrayLike, y: ArrayLike, out: ndarray | None = None, *, where: Arra
         The derivative in ``y`` where both are 0 is 0, that in ``x`` is -inf."""
 
 def zeta(x: ArrayLike, q: ArrayLike | None = None, out: ndarray | None = None, *, where: ArrayLike = True, dtype: DtypeLike | None = None) -> ndarray:
-    """Hurwitz's zeta function, the sum of ``(k + q)**-x`` over k >= 0; without ``q`` Riemann's.
+    """Hurwitz zeta function, the sum of ``(k + q)**-x`` over k >= 0; Riemann's without ``q``.
 
     Args:
-        x (ndarray or scalar): The exponent; 1 gives inf, less nan, but for Riemann's function.
-        q (ndarray or scalar): Broadcast with ``x``. 0 and negative whole numbers give inf, other negative numbers nan unless ``x`` is whole.
-        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
-            Neither it nor an operand may then be part of a graph.
-        where (ndarray or list): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
-        dtype: In which to compute; by default the promoted one.
+        x (ndarray or scalar): The exponent; inf at 1, nan below, except for Riemann's function.
+        q (ndarray or scalar): Broadcast with ``x``. Infinite at 0 and the negative integers; nan at other negative numbers unless ``x`` is an integer.
+        out (ndarray): Written to and returned. It has the broadcast shape and a dtype of no lower kind;
+            neither it nor an operand may be part of a graph.
+        where (ndarray or list): A mask of bool; where it is False, ``out`` keeps its elements, and is 0 if
+            not given.
+        dtype: To compute in; by default the promoted dtype.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``q``, any order.
     Raises:
         DtypeError: If an operand is complex.
-        ChainerxError: At backward, if ``x`` asks for a gradient.
+        ChainerxError: In backward, if ``x`` requires a gradient.
     Note:
-        The relative error grows with ``x``, as that of the arguments does; below 0, with ``-x``.
+        The relative error grows with ``abs(x)``, as the function's sensitivity to its arguments does.
     Source: DLMF 25.11.7, 25.2.9, 25.4.1."""
 
 expit = sigmoid

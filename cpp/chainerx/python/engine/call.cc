@@ -226,14 +226,15 @@ PyObject* Apply(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* k
 PyMethodDef g_entry_methods[] = {
     {"apply", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&Apply)),
      METH_FASTCALL | METH_KEYWORDS,
-     "Calls the function, with a FunctionNode of the caller's as creator."},
+     "Calls the function with a FunctionNode given by the caller as creator."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyMemberDef g_entry_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(EntryObject, vectorcall), READONLY, nullptr},
     {"cls", T_OBJECT, offsetof(EntryObject, cls), READONLY, "The class of the function."},
     {"compose", T_OBJECT, offsetof(EntryObject, compose), READONLY, "The chainerx composition."},
-    {"attributes", T_OBJECT, offsetof(EntryObject, attributes), READONLY, "Their names."},
+    {"attributes", T_OBJECT, offsetof(EntryObject, attributes), READONLY,
+     "The names of its attributes."},
     {nullptr, 0, 0, 0, nullptr}};
 
 // run_native(function, inputs, method): calls the user's forward_chainerx(arrays) with arrays in
@@ -285,7 +286,7 @@ PyObject* RunNative(PyObject*, PyObject* const* args, Py_ssize_t n) {
 
 PyMethodDef g_functions[] = {
     {"run_native", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&RunNative)),
-     METH_FASTCALL, "Calls forward_chainerx of a function, as part of the graph."},
+     METH_FASTCALL, "Calls forward_chainerx of a function and records it."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -307,7 +307,7 @@ void DeallocContext(PyObject* self) {
 PyMethodDef g_context_methods[] = {
     {"__enter__", &Enter, METH_NOARGS, "Sets the value."},
     {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&Exit)), METH_FASTCALL,
-     "Puts back what was there before."},
+     "Restores the previous value."},
     {"_recreate_cm", &Self, METH_NOARGS, "For contextlib.ContextDecorator."},
     {nullptr, nullptr, 0, nullptr}};
 
@@ -326,9 +326,9 @@ PyObject* SetConfig(PyObject*, PyObject* config) {
 PyMethodDef g_functions[] = {
     {"set_config", &SetConfig, METH_O, "The configuration that the engine reads."},
     {"using_config", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&UsingConfig)),
-     METH_FASTCALL, "What chainer.using_config returns."},
+     METH_FASTCALL, "Result of chainer.using_config."},
     {"backprop_mode", &BackpropMode, METH_O,
-     "What chainer.no_backprop_mode (False) and force_backprop_mode (True) return."},
+     "Result of chainer.no_backprop_mode (False) and force_backprop_mode (True)."},
     {nullptr, nullptr, 0, nullptr}};
 
 bool ReadFlag(PyObject* name) {
@@ -398,7 +398,7 @@ void InitConfig(PyObject* module) {
         {Py_tp_clear, reinterpret_cast<void*>(&ClearContext)},
         {Py_tp_methods, g_context_methods},
         {Py_tp_call, reinterpret_cast<void*>(&Decorate)},
-        {Py_tp_doc, const_cast<char*>("Sets a value of the configuration in a with block.")},
+        {Py_tp_doc, const_cast<char*>("Context manager that sets a value of the configuration.")},
         {0, nullptr}};
     static PyType_Spec context_spec = {
         "chainerx._core.engine.ConfigContext", sizeof(ContextObject), 0,

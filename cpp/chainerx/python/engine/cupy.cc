@@ -77,9 +77,9 @@ PyObject* SetCupy(PyObject*, PyObject* module) {
     }
 }
 
-PyMethodDef g_functions[] = {
-    {"set_cupy", &SetCupy, METH_O, "The module cupy, whose arrays variables hold from now on."},
-    {nullptr, nullptr, 0, nullptr}};
+PyMethodDef g_functions[] = {{"set_cupy", &SetCupy, METH_O,
+                              "Sets the module cupy, whose arrays variables may hold from now on."},
+                             {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 

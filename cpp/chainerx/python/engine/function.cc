@@ -157,14 +157,16 @@ PyObject* PinObject(PyObject*, PyObject* f) {
 
 PyMethodDef g_functions[] = {
     {"forget_writes", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&ForgetWrites)),
-     METH_FASTCALL, "Takes back how often chainerx has written in place to an array's memory."},
+     METH_FASTCALL, "Resets the number of in-place writes of chainerx to an array's memory."},
     {"observe", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&Observe)),
-     METH_FASTCALL, "Says whether a function has hooks of its own; if so, the graph keeps it."},
+     METH_FASTCALL,
+     "Says whether a function has hooks of its own; if so, the graph keeps the function object."},
     {"pin", &PinObject, METH_O, "Makes the graph keep this very function object."},
     {"retained", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&Retained)),
      METH_FASTCALL, "The variable of an input or output that a function retained."},
     {"version", &Version, METH_O,
-     "How often chainerx has written in place to an array's memory; 0 for arrays of others."},
+     "The number of in-place writes of chainerx to an array's memory; 0 for other libraries' "
+     "arrays."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

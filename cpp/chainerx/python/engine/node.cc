@@ -152,8 +152,8 @@ PyGetSetDef g_getset[] = {
      &Get<[](NodeObject* n) { return PyBool_FromLong((n->slot->live.load() & GraphBit()) != 0); }>,
      nullptr, "Whether gradients flow through here.", nullptr},
     {"_creator_node", &Get<[](NodeObject* n) { return CreatorOf(n->slot); }>, nullptr,
-     "The FunctionNode that made it, or None.", nullptr},
-    {"data", &Get<&Data>, &SetData, "The array, or None if nobody keeps it.", nullptr},
+     "The FunctionNode that created it, or None.", nullptr},
+    {"data", &Get<&Data>, &SetData, "The array, or None if nothing keeps it.", nullptr},
     {"grad", &Get<[](NodeObject* n) { return Grad(n, false); }>, nullptr,
      "The gradient array, or None.", nullptr},
     {"grad_var", &Get<[](NodeObject* n) { return Grad(n, true); }>, nullptr,
@@ -172,14 +172,18 @@ PyObject* Unchain(PyObject* self, PyObject*) {
 }
 
 PyMethodDef g_methods[] = {{"get_variable", &Method<&GetVariable>, METH_NOARGS,
-                            "get_variable($self)\n--\n\nThe variable at this place; a new one if "
-                            "nobody holds the old one any more, without data unless a function "
-                            "has kept it."},
+                            "get_variable($self)\n"
+                            "--\n\n"
+                            "The variable of this node; a new one if the old one is gone, without "
+                            "data unless a function retained it."},
                            {"get_variable_or_none", &Method<&VariableOrNone>, METH_NOARGS,
-                            "get_variable_or_none($self)\n--\n\nThe variable at this place; None "
-                            "if nobody holds it any more."},
+                            "get_variable_or_none($self)\n"
+                            "--\n\n"
+                            "The variable of this node; None if it is gone."},
                            {"unchain", &Unchain, METH_NOARGS,
-                            "unchain($self)\n--\n\nForgets the creator: backward ends here."},
+                            "unchain($self)\n"
+                            "--\n\n"
+                            "Drops the creator, so that backward ends here."},
                            {nullptr, nullptr, 0, nullptr}};
 
 Py_hash_t Hash(PyObject* self) {
@@ -224,9 +228,11 @@ void InitNode(PyObject* module) {
         {Py_tp_methods, g_methods},
         {Py_tp_hash, reinterpret_cast<void*>(&Hash)},
         {Py_tp_richcompare, reinterpret_cast<void*>(&Compare)},
-        {Py_tp_doc, const_cast<char*>("VariableNode(variable, name=None)\n--\n\nThe place of a "
-                                      "variable in the graph, which this "
-                                      "object keeps alive; the array it does not.")},
+        {Py_tp_doc,
+         const_cast<char*>(
+             "VariableNode(variable, name=None)\n"
+             "--\n\n"
+             "The node of a variable in the graph. It keeps the graph alive, but not the array.")},
         {0, nullptr}};
     static PyType_Spec spec = {"chainerx._core.engine.VariableNode", sizeof(NodeObject), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,

@@ -66,12 +66,13 @@ PyObject* ZoneoutFlagsFunction(PyObject*, PyObject* const* args, Py_ssize_t n) {
 
 PyMethodDef g_functions[] = {
     {"draw_key", &DrawKeyFunction, METH_NOARGS,
-     "A key for `chainerx.random`, so that `numpy.random.seed` makes the numbers repeatable."},
+     "A random key for `chainerx.random`, drawn from `numpy.random`, so that its seed makes "
+     "results repeatable."},
     {"dropout_mask", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&DropoutMask)),
-     METH_FASTCALL, "What dropout multiplies an array by."},
+     METH_FASTCALL, "The mask that dropout multiplies an array by."},
     {"zoneout_flags",
      reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&ZoneoutFlagsFunction)),
-     METH_FASTCALL, "Which elements of an array zoneout keeps, with that probability."},
+     METH_FASTCALL, "The mask of elements that zoneout keeps, with a probability."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

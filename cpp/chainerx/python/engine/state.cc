@@ -88,12 +88,12 @@ PyObject* SetCallbacks(PyObject*, PyObject* args, PyObject* keywords) {
 
 PyMethodDef g_methods[] = {
     {"config_changed", &ConfigChanged, METH_NOARGS,
-     "Mirrors the configuration anew before the next function, in all threads."},
+     "Makes all threads reload the configuration before the next function."},
     {"set_hooks", &SetHooks, METH_O,
-     "The dict of this thread's function hooks. They are forgotten when the result goes, which the "
-     "thread is to keep."},
+     "Sets the dict of this thread's function hooks. They are dropped with the returned object, "
+     "which the thread must keep."},
     {"set_callbacks", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&SetCallbacks)),
-     METH_VARARGS | METH_KEYWORDS, "What Python does for the engine."},
+     METH_VARARGS | METH_KEYWORDS, "Sets the Python functions that the engine calls."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

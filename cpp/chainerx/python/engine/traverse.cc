@@ -338,7 +338,7 @@ PyObject* OnCollection(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
 
 PyMethodDef g_functions[] = {
     {"on_collection", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&OnCollection)),
-     METH_FASTCALL, "What gc.callbacks calls: says that a collection begins or ends."},
+     METH_FASTCALL, "Called by gc.callbacks: a collection begins or ends."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -313,7 +313,7 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
 PyMethodDef g_functions[] = {
     {"connect", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&Connect)),
      METH_FASTCALL,
-     "Makes the arrays that a function computed variables of which it is the creator."},
+     "Wraps the arrays that a function computed in variables, with the function as creator."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

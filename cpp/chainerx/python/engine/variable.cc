@@ -305,11 +305,12 @@ PyObject* ToKindFunction(PyObject*, PyObject* const* args, Py_ssize_t n) {
 }
 
 PyMethodDef g_functions[] = {
-    {"kind", &KindFunction, METH_O, "'numpy', 'cupy', 'chainerx'; None for what is no array."},
+    {"kind", &KindFunction, METH_O,
+     "'numpy', 'cupy' or 'chainerx'; None for objects that are not arrays."},
     {"side", &SideFunction, METH_O,
-     "A chainerx array over the memory of an array of any kind, outside all graphs."},
+     "Views an array of any kind as a chainerx array, outside all graphs."},
     {"to_kind", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&ToKindFunction)),
-     METH_FASTCALL, "A chainerx array as an array of that kind, over the same memory."},
+     METH_FASTCALL, "Views a chainerx array as an array of that kind."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyMemberDef g_members[] = {

@@ -241,7 +241,7 @@ PyObject* GetRecord(VariableObject* v) {
 
 PyGetSetDef g_getset[] = {
     {"array", &Get<&ArrayOf>, &Set<&SetArray>,
-     "The array: the very object that was given, or the one that a function computed.", nullptr},
+     "The array: the object that was given, or the one that a function computed.", nullptr},
     {"data", &Get<&ArrayOf>, &Set<&SetArray>, "The same as ``array``.", nullptr},
     {"shape", &Get<&GetShape>, nullptr, "Dimensions.", nullptr},
     {"ndim", &Get<&GetNdim>, nullptr, "Number of dimensions.", nullptr},
@@ -254,8 +254,8 @@ PyGetSetDef g_getset[] = {
     {"grad_var", &Get<&GradVariable>, &Set<&SetGradVariable>,
      "The gradient as a variable, or None.", nullptr},
     {"_loss_scale", &Get<&GetLossScale>, &Set<&SetLossScale>,
-     "What the gradient has been multiplied with, or None.", nullptr},
-    {"node", &Get<&GetNode>, nullptr, "The VariableNode: the place in the graph.", nullptr},
+     "The factor that the gradient has been multiplied by, or None.", nullptr},
+    {"node", &Get<&GetNode>, nullptr, "The VariableNode: the node in the graph.", nullptr},
     {"_creator_node", &Get<&GetCreator>, nullptr, "The FunctionNode that computed it, or None.",
      nullptr},
     {"rank", &Get<&GetRank>, nullptr, "The number of functions on the longest path to a leaf.",
@@ -350,11 +350,13 @@ PyObject* Adopt(PyObject* self, PyObject* other) {
 }
 
 PyMethodDef g_methods[] = {
-    {"_replace", &Replace, METH_O, "Gives the variable another array, outside the graph."},
-    {"_adopt", &Adopt, METH_O, "Takes over another variable's place in the graph."},
+    {"_replace", &Replace, METH_O, "Sets another array, outside the graph."},
+    {"_adopt", &Adopt, METH_O, "Takes over another variable's node in the graph."},
     {"cleargrad", &ClearGrad, METH_NOARGS, "cleargrad($self)\n--\n\nDrops the gradient."},
     {"unchain", &Unchain, METH_NOARGS,
-     "unchain($self)\n--\n\nForgets the creator: backward ends here."},
+     "unchain($self)\n"
+     "--\n\n"
+     "Drops the creator, so that backward ends here."},
     {"_share", &Share, METH_O, "Makes another variable share the storage of this one."},
     {nullptr, nullptr, 0, nullptr}};
 

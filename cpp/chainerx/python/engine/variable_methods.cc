@@ -184,34 +184,50 @@ PyCFunction AsFunction(F* f) {
 
 PyMethodDef g_methods[] = {
     {"reshape", AsFunction(&Reshape), METH_FASTCALL,
-     "reshape($self, *shape)\n--\n\n"
-     "The elements in another shape; see `chainer.functions.reshape`.\n\n"
-     "Args:\n    shape (int or tuple of int): Integers, or one tuple of them; one may be -1.\n\n"
-     "Returns:\n    Variable: Itself if it has the shape. Differentiable, any order.\n\n"
-     "Raises:\n    InvalidType: If the number of elements does not fit."},
+     "reshape($self, *shape)\n"
+     "--\n\n"
+     "Gives the elements another shape; see `chainer.functions.reshape`.\n\n"
+     "Args:\n"
+     "    shape (int or tuple of int): Integers, or a tuple of them; one may be -1.\n\n"
+     "Returns:\n"
+     "    Variable: Itself if it has the shape. Differentiable, any order.\n\n"
+     "Raises:\n"
+     "    InvalidType: If the number of elements does not fit."},
     {"transpose", AsFunction(&Transpose), METH_FASTCALL,
-     "transpose($self, *axes)\n--\n\n"
-     "The axes in another order; see `chainer.functions.transpose`.\n\n"
-     "Args:\n    axes (int or tuple of int): Integers, one tuple of them, or None; without any the "
-     "order is reversed.\n\n"
-     "Returns:\n    Variable: A view. Differentiable, any order.\n\n"
-     "Raises:\n    ValueError: If they are not a permutation of the axes."},
+     "transpose($self, *axes)\n"
+     "--\n\n"
+     "Permutes the axes; see `chainer.functions.transpose`.\n\n"
+     "Args:\n"
+     "    axes (int or tuple of int): Integers, one tuple of them, or None; without any, the axes "
+     "are reversed.\n\n"
+     "Returns:\n"
+     "    Variable: A view. Differentiable, any order.\n\n"
+     "Raises:\n"
+     "    ValueError: If they are not a permutation of the axes."},
     {"sum", AsFunction(&Sum), METH_FASTCALL | METH_KEYWORDS,
-     "sum($self, axis=None, keepdims=False)\n--\n\n"
+     "sum($self, axis=None, keepdims=False)\n"
+     "--\n\n"
      "The sum along axes; see `chainer.functions.sum`.\n\n"
-     "Args:\n    axis (int or tuple of int): The axes to sum along; None stands for all.\n"
-     "    keepdims (bool): Whether these stay, with length 1.\n\n"
-     "Returns:\n    Variable: Of the same dtype. Differentiable, any order.\n\n"
-     "Raises:\n    InvalidType: If the dtype is not a float, or an axis does not exist."},
+     "Args:\n"
+     "    axis (int or tuple of int): The axes to sum along; None stands for all.\n"
+     "    keepdims (bool): Whether these are kept, with length 1.\n\n"
+     "Returns:\n"
+     "    Variable: The sum, of the same dtype. Differentiable, any order.\n\n"
+     "Raises:\n"
+     "    InvalidType: If the dtype is not a float, or an axis does not exist."},
     {"mean", AsFunction(&Mean), METH_FASTCALL | METH_KEYWORDS,
-     "mean($self, axis=None, *, weights=None, keepdims=False)\n--\n\n"
+     "mean($self, axis=None, *, weights=None, keepdims=False)\n"
+     "--\n\n"
      "The mean along axes, weighted or not; see `chainer.functions.average`.\n\n"
-     "Args:\n    axis (int or tuple of int): The axes to average along; None stands for all.\n"
+     "Args:\n"
+     "    axis (int or tuple of int): The axes to average along; None stands for all.\n"
      "    weights (Variable or array): Of the length of the axis, or of the shape of the "
      "variable.\n"
-     "    keepdims (bool): Whether the axes stay, with length 1.\n\n"
-     "Returns:\n    Variable: Differentiable in the variable and the weights, any order.\n\n"
-     "Raises:\n    InvalidType: If the dtype is not a float, or an axis does not exist.\n"
+     "    keepdims (bool): Whether the axes are kept, with length 1.\n\n"
+     "Returns:\n"
+     "    Variable: Differentiable in the variable and the weights, any order.\n\n"
+     "Raises:\n"
+     "    InvalidType: If the dtype is not a float, or an axis does not exist.\n"
      "    ZeroDivisionError: If there is nothing to average."},
     {nullptr, nullptr, 0, nullptr}};
 
@@ -219,7 +235,7 @@ PyGetSetDef g_transposed = {"T", &GetT, nullptr, "The transposed variable.", nul
 
 PyMethodDef g_functions[] = {
     {"set_method", &SetMethod, METH_VARARGS,
-     "set_method(name, entry, function=None): what a method of Variable calls."},
+     "set_method(name, entry, function=None): sets the function that a method of Variable calls."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -275,7 +275,7 @@ PyObject* SetOperator(PyObject*, PyObject* args) {
 }
 
 PyMethodDef g_functions[] = {
-    {"set_operator", &SetOperator, METH_VARARGS, "The functions that an operator calls."},
+    {"set_operator", &SetOperator, METH_VARARGS, "Sets the functions that an operator calls."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

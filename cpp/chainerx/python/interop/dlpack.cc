@@ -214,7 +214,7 @@ bool IsMultipleOfItems(const Array& x) {
 }
 
 CX_METHOD(__dlpack_device__, ") -> tuple[int, int]",
-          "The device as DLPack numbers it: (1, 0) for the CPU, (2, n) for cuda:n.") {
+          "The device in DLPack's numbering: (1, 0) for the CPU, (2, n) for cuda:n.") {
     const DLDevice d = ToDlDevice(Self(self).device());
     return Py_BuildValue("(ii)", d.device_type, d.device_id);
 }
@@ -222,10 +222,10 @@ CX_METHOD(__dlpack_device__, ") -> tuple[int, int]",
 CX_METHOD(__dlpack__,
           "*, stream: int | None = None, max_version: tuple[int, int] | None = None, "
           "dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Any",
-          "A capsule of the DLPack protocol, by which other libraries take the array without a "
-          "copy. Gradients and graph stay behind.\n\n"
+          "Exports the array through the DLPack protocol, without a copy. Gradients and graph are "
+          "not exported.\n\n"
           "Raises:\n"
-          "    BufferError: If the array can't be shared in the way that was asked for.") {
+          "    BufferError: If the array can't be shared as requested.") {
     const Array& x = Self(self);
     const bool asked_for_copy = ToBool(a[3], false);
     const bool may_copy = !Given(a[3]) || asked_for_copy;
@@ -389,20 +389,20 @@ Ref AskForCapsule(PyObject* x, bool never_copy) {
 
 CX_ROUTINE(from_dlpack,
            "x: Any, *, device: DeviceLike | None = None, copy: bool | None = None) -> ndarray",
-           "The array of another library, through the DLPack protocol: of PyTorch, NumPy, CuPy, "
-           "JAX, ...\n\n"
+           "Imports an array of another library (PyTorch, NumPy, CuPy, JAX, ...) through the "
+           "DLPack protocol.\n\n"
            "Args:\n"
-           "    x: An object with a method __dlpack__, or a capsule that such a method returned.\n"
+           "    x: An object with a method ``__dlpack__``, or a capsule returned by one.\n"
            "    device: Default: where the memory is.\n"
-           "    copy (bool): None shares memory unless `device` is another; False never copies, "
-           "True always.\n"
-           "Returns:\n    ndarray: In no graph. Read-only if the memory is.\n"
+           "    copy (bool): None copies only if ``device`` differs, False never, True always.\n"
+           "Returns:\n"
+           "    ndarray: In no graph. Read-only if the memory is.\n"
            "Raises:\n"
-           "    BufferError: If it is on a device of another kind, was taken before, or is not "
-           "aligned.\n"
+           "    BufferError: If it is on an unsupported kind of device, is a used capsule, or is "
+           "not aligned.\n"
            "    DtypeError: If there is no such dtype.\n"
-           "    ValueError: If `copy` is False and a copy is needed; without a copy, if bools have "
-           "other bytes than 0 and 1.") {
+           "    ValueError: If ``copy`` is False and a copy is needed, or shared bools have bytes "
+           "other than 0 and 1.") {
     ReleaseDeferred();
     const bool is_capsule = PyCapsule_CheckExact(a[0]) != 0;
     if (!is_capsule && !PyObject_HasAttrString(a[0], "__dlpack__")) {

@@ -6,7 +6,7 @@ namespace chainerx::python {
 namespace {
 
 CX_ROUTINE(_set_protocols, "array_ufunc: Any, array_function: Any) -> None",
-           "Gives the type of arrays what NumPy calls for its functions.") {
+           "Adds NumPy's protocol methods to the type of arrays.") {
     PyObject* dict = g_ndarray_type->tp_dict;
     if (PyDict_SetItemString(dict, "__array_ufunc__", a[0]) < 0 ||
         PyDict_SetItemString(dict, "__array_function__", a[1]) < 0) {

@@ -17,8 +17,9 @@ bool IsAnyGraph(PyObject* o) { return Given(o) && nb::isinstance<AnyGraph>(nb::h
 PyObject* None() { return Py_NewRef(Py_None); }
 
 CX_METHOD(require_grad, "backprop_id: BackpropId | None = None) -> ndarray",
-          "Marks the array as one whose gradient is wanted, and returns it.\n\n"
-          "Raises:\n    DtypeError: If the dtype is neither floating point nor complex.") {
+          "Marks the array as requiring a gradient, and returns it.\n\n"
+          "Raises:\n"
+          "    DtypeError: If the dtype is neither floating point nor complex.") {
     Self(self).RequireGrad(ToId("require_grad", a[0]));
     return Py_NewRef(self);
 }
@@ -29,15 +30,16 @@ CX_METHOD(is_grad_required, "backprop_id: BackpropId | None = None) -> bool",
 }
 
 CX_METHOD(is_backprop_required, "backprop_id: BackpropId | AnyGraph | None = None) -> bool",
-          "Whether operations on the array are recorded now, in the graph or, with "
-          "chainerx.anygraph, in any.") {
+          "Whether operations on the array are currently recorded in the graph; in any graph for "
+          "chainerx.anygraph.") {
     if (IsAnyGraph(a[0])) return PyBool_FromLong(Self(self).IsBackpropRequired(AnyGraph{}));
     return PyBool_FromLong(Self(self).IsBackpropRequired(ToId("is_backprop_required", a[0])));
 }
 
 CX_METHOD(get_grad, "backprop_id: BackpropId | None = None) -> ndarray | None",
           "The gradient; None if unset.\n\n"
-          "Raises:\n    ChainerxError: If no gradient is required of the array.") {
+          "Raises:\n"
+          "    ChainerxError: If the array does not require a gradient.") {
     std::optional<Array> g = Self(self).GetGrad(ToId("get_grad", a[0]));
     return g ? Wrap(std::move(*g)) : None();
 }
@@ -54,7 +56,7 @@ CX_METHOD(set_grad, "grad: ExistingArray | None, backprop_id: BackpropId | None 
     return None();
 }
 
-CX_METHOD(cleargrad, "backprop_id: BackpropId | None = None) -> None", "Unsets the gradient.") {
+CX_METHOD(cleargrad, "backprop_id: BackpropId | None = None) -> None", "Clears the gradient.") {
     Self(self).ClearGrad(ToId("cleargrad", a[0]));
     return None();
 }
@@ -73,8 +75,8 @@ CX_METHOD(backward,
 
 CX_METHOD(as_grad_stopped,
           "backprop_ids: Sequence[BackpropId] | bool | None = None, copy: bool = False) -> ndarray",
-          "The same values outside all graphs, or outside those of `backprop_ids`. A view that "
-          "shares memory unless `copy`.") {
+          "The same values outside all graphs, or outside those of ``backprop_ids``. A view that "
+          "shares memory unless ``copy``.") {
     PyObject* ids = a[0];
     bool copy = ToBool(a[1], false);
     if (ids != nullptr && PyBool_Check(ids)) {  // as_grad_stopped(True) means copy

@@ -34,10 +34,12 @@ PyObject* CallTrace(const Array& x, PyObject* const* a) {
     "    a (ndarray): 2 dimensions or more, any dtype.\n"                        \
     "    offset (int): Which diagonal: 0 is the main one, 1 begins at (0, 1).\n" \
     "    axis1, axis2 (int): The axes of the matrices.\n"
-#define CX_RAISES_DIAGONAL "Raises:\n    DimensionError: If there are no two such axes."
+#define CX_RAISES_DIAGONAL \
+    "Raises:\n"            \
+    "    DimensionError: If there are no two such axes."
 
 CX_ROUTINE(diagonal, "a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray",
-           "The diagonals of matrices along two axes.\n\n"
+           "Diagonals of the matrices of two axes.\n\n"
            "Args:\n" CX_ARGS_DIAGONAL
            "Returns:\n"
            "    ndarray: The other axes, followed by the diagonal; a view. Differentiable, any "
@@ -52,9 +54,9 @@ CX_METHOD(diagonal, "offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray
 CX_ROUTINE(trace,
            "a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1, "
            "dtype: DtypeLike | None = None, " CX_RESULT_OUT ") -> ndarray",
-           "The sums of the diagonals of matrices along two axes.\n\n"
+           "Sums of the diagonals of the matrices of two axes.\n\n"
            "Args:\n" CX_ARGS_DIAGONAL
-           "    dtype: To compute in. Default: as sum() has it.\n" CX_RESULT_OUT_ARG
+           "    dtype: To compute in. Default: as for sum().\n" CX_RESULT_OUT_ARG
            "Returns:\n"
            "    ndarray: The other axes. Differentiable, any order.\n" CX_RAISES_DIAGONAL) {
     return CallTrace(ToArray("trace", "a", a[0]), a + 1);
@@ -73,8 +75,9 @@ CX_METHOD(conj, ") -> ndarray", "See chainerx.conj().") { return Wrap(Conj(Self(
 CX_METHOD(conjugate, ") -> ndarray", "See chainerx.conj().") { return Wrap(Conj(Self(self))); }
 
 CX_METHOD(__array_namespace__, "*, api_version: str | None = None) -> Any",
-          "The module chainerx, for programs that are written for the array API standard.\n\n"
-          "Raises:\n    ValueError: For a version of the standard that is not known.") {
+          "The module chainerx, for programs written for the array API standard.\n\n"
+          "Raises:\n"
+          "    ValueError: For an unknown version of the standard.") {
     if (Given(a[0])) {
         const std::string_view version = ToString("__array_namespace__", "api_version", a[0]);
         constexpr std::string_view kKnown[] = {"2021.12", "2022.12", "2023.12", "2024.12",
@@ -90,7 +93,7 @@ CX_METHOD(__array_namespace__, "*, api_version: str | None = None) -> Any",
 }
 
 CX_METHOD(tobytes, "order: str = 'C') -> bytes",
-          "The elements in C order, as bytes; in Fortran order for 'F'.") {
+          "The elements as bytes, in C order, or in Fortran order for 'F'.") {
     const std::string_view order = a[0] != nullptr ? ToString("tobytes", "order", a[0]) : "C";
     if (order != "C" && order != "F") {
         throw ValueError{"tobytes: order must be 'C' or 'F', got '", order, "'"};

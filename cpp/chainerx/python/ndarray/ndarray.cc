@@ -209,11 +209,10 @@ Array MatrixTransposed(const Array& x) {
     X(itemsize, "int", Number(x.GetItemSize()), "Bytes of one element.")                         \
     X(nbytes, "int", Number(x.GetNBytes()), "Bytes of all elements.")                            \
     X(offset, "int", Number(x.offset()),                                                         \
-      "Bytes from the start of the memory to the first "                                         \
-      "element.")                                                                                \
+      "Offset in bytes from the start of the memory to the first element.")                      \
     X(data_ptr, "int", Address(x.buffer()->data()), "Address of the memory.")                    \
     X(data_size, "int", Number(x.buffer()->nbytes()),                                            \
-      "Bytes of the memory that the array is a view of.")                                        \
+      "Size in bytes of the memory that the array is a view of.")                                \
     X(_debug_data_memory_address, "int", Address(x.raw_data()), "Address of the first element.") \
     X(_debug_flat_data, "list[Any]", FlatData(x), "The elements in C order, as a list.")         \
     X(__array_interface__, "dict[str, Any]", ArrayInterface(x),                                  \
@@ -222,7 +221,7 @@ Array MatrixTransposed(const Array& x) {
       "Whether the layout is C-contiguous.")                                                     \
     X(T, "ndarray", Wrap(Transpose(x)), "The transposed array, a view. Differentiable.")         \
     X(mT, "ndarray", Wrap(MatrixTransposed(x)),                                                  \
-      "Each matrix of the last two axes transposed, a view. Differentiable.")                    \
+      "The matrices of the last two axes transposed, a view. Differentiable.")                   \
     X(at, "_At", WrapAt(x),                                                                      \
       "x.at[index].set(values), add(), multiply(), ...: a new array with changed elements. "     \
       "Differentiable.")
@@ -233,9 +232,9 @@ PyGetSetDef g_getset[] = {
     CX_ATTRIBUTES(CX_GETTER){"grad", &Get<&GetGrad>, &SetGrad,
                              "The gradient for the default backprop id; None if unset.", nullptr},
     {"real", &Get<[](const Array& x) -> PyObject* { return Wrap(Real(x)); }>, &SetPart<true>,
-     "The real parts, a view. Differentiable.", nullptr},
+     "A view of the real parts. Differentiable.", nullptr},
     {"imag", &Get<[](const Array& x) -> PyObject* { return Wrap(Imag(x)); }>, &SetPart<false>,
-     "The imaginary parts, a view; of real numbers, zeros. Differentiable.", nullptr},
+     "A view of the imaginary parts; zeros for real dtypes. Differentiable.", nullptr},
     {"flat", &Get<&WrapFlat>, &SetFlat,
      "The elements in C order: x.flat[i], x.flat[i:j] = values, for y in x.flat.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
@@ -319,11 +318,10 @@ void InitNdArray(PyObject* module) {
         {Py_tp_members, g_members},
         {Py_tp_methods, Methods()},
         {Py_tp_hash, reinterpret_cast<void*>(&PyObject_HashNotImplemented)},
-        {Py_tp_doc,
-         const_cast<char*>(
-             "ndarray(shape, dtype, device=None)\n--\n\n"
-             "An n-dimensional array on a device, uninitialized; chainerx.array() makes one "
-             "from values.")}};
+        {Py_tp_doc, const_cast<char*>("ndarray(shape, dtype, device=None)\n"
+                                      "--\n\n"
+                                      "An n-dimensional array on a device, uninitialized; "
+                                      "chainerx.array() creates one from values.")}};
     AddNumberSlots(slots);
     AddMatmulSlot(slots);
     AddSequenceSlots(slots);

@@ -84,46 +84,47 @@ PyObject* WrapAt(const Array& x) { return nb::cast(Indexer{x}).release().ptr(); 
 
 void InitAt(PyObject* module) {
     nb::handle m{module};
-    nb::class_<Indexer>(m, "_At", "What x.at is: to be indexed.")
+    nb::class_<Indexer>(m, "_At", "The attribute x.at; it is indexed.")
         .def("__reduce__", &RefuseCopies)
         .def("__getitem__", &PlaceOf, nb::arg("key").none());
-    nb::class_<Place>(
-        m, "_AtIndex",
-        "Elements of an array that an index picks. The methods give a new array in "
-        "which they have changed,\nand leave the array as it is. Values are "
-        "arrays, numbers or lists, of no higher kind than its dtype,\nto which they "
-        "are cast, and are broadcast. Differentiable in the array and the values, any "
-        "order.\n\n"
-        "Raises:\n    DtypeError: If the values are of a higher kind than the array.\n"
-        "    OverflowError: If the dtype does not hold an integer.\n"
-        "    IndexError: If an index is out of range.\n"
-        "    DimensionError: If the values do not broadcast to the elements.")
+    nb::class_<Place>(m, "_AtIndex",
+                      "Elements of an array at an index. The methods return a new array in which "
+                      "these have changed,\n"
+                      "and leave the array unchanged. Values are arrays, numbers or lists of no "
+                      "higher kind than the\n"
+                      "dtype of the array; they are cast to it and broadcast. Differentiable in "
+                      "the array and the values, any order.\n\n"
+                      "Raises:\n"
+                      "    DtypeError: If the values are of a higher kind than the array.\n"
+                      "    OverflowError: If the dtype does not hold an integer.\n"
+                      "    IndexError: If an index is out of range.\n"
+                      "    DimensionError: If the values do not broadcast to the elements.")
         .def("__reduce__", &RefuseCopies)
         .def(
             "get", [](const Place& p) { return Copy(At(p.x, p.items)); }, "x[index], a copy.")
         .def("set", Update("set", "index_set", &UpdateBy<ScatterRule::kSet>),
              nb::arg("values").none(),
-             "x[index] = values; of several for one element the last one stays.")
+             "x[index] = values; the last one wins where several are for one element.")
         .def("add", Update("add", "index_add", &UpdateBy<ScatterRule::kAdd>),
-             nb::arg("values").none(), "x[index] += values; several for one element are all added.")
+             nb::arg("values").none(), "x[index] += values; several for one element accumulate.")
         .def("subtract", Update("subtract", "index_add", &Subtract), nb::arg("values").none(),
-             "x[index] -= values; several for one element are all subtracted.")
+             "x[index] -= values; several for one element accumulate.")
         .def("multiply", Update("multiply", "index_multiply", &UpdateBy<ScatterRule::kMultiply>),
-             nb::arg("values").none(), "x[index] *= values; several for one element all count.")
+             nb::arg("values").none(), "x[index] *= values; several for one element accumulate.")
         .def("mul", Update("mul", "index_multiply", &UpdateBy<ScatterRule::kMultiply>),
              nb::arg("values").none(), "The same as multiply().")
         .def("divide", Update("divide", "index_multiply", &IndexDivide), nb::arg("values").none(),
-             "x[index] /= values; several for one element all count. Of integers, the result is "
-             "float32.")
+             "x[index] /= values; several for one element accumulate. The result is float32 for "
+             "integers.")
         .def("power", Update("power", "index_multiply", &IndexPower), nb::arg("values").none(),
-             "x[index] **= values; several for one element all count.")
+             "x[index] **= values; several for one element accumulate.")
         .def("min", Update("min", "index_min", &UpdateBy<ScatterRule::kMinimum>),
              nb::arg("values").none(),
-             "The smaller of x[index] and all values for it; NaN if there is one. Equal ones share "
+             "The minimum of x[index] and all values for it; NaN if one is NaN. Equal ones share "
              "the gradient.")
         .def("max", Update("max", "index_max", &UpdateBy<ScatterRule::kMaximum>),
              nb::arg("values").none(),
-             "The larger of x[index] and all values for it; NaN if there is one. Equal ones share "
+             "The maximum of x[index] and all values for it; NaN if one is NaN. Equal ones share "
              "the gradient.")
         .def(
             "apply",

@@ -72,9 +72,8 @@ void AssignFlat(const Array& x, PyObject* values) {
 }
 
 void InitFlat(PyObject* module) {
-    nb::class_<Flat>(
-        nb::handle{module}, "_Flat",
-        "What x.flat is: the elements in C order, to be read, written to and iterated.")
+    nb::class_<Flat>(nb::handle{module}, "_Flat",
+                     "The attribute x.flat: the elements in C order, to read, write and iterate.")
         .def("__reduce__", &RefuseCopies)
         .def("__len__", [](const Flat& flat) { return flat.x.GetTotalSize(); })
         .def("__getitem__", &Get, nb::arg("key").none())

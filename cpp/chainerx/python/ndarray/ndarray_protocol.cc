@@ -177,9 +177,11 @@ std::vector<ArrayIndex> ToPlace(const Array& x, PyObject* args) {
 
 CX_METHOD(
     item, "*args: int | tuple[int, ...]) -> bool | int | float | complex",
-    "An element as a Python number; without arguments, the only one.\n\n"
-    "Args:\n    *args (int): Its index on each axis, or in the flattened array; a tuple, too.\n"
-    "Raises:\n    DimensionError: If the array has not exactly one element, or as many axes.\n"
+    "An element as a Python number; without arguments, the only element.\n\n"
+    "Args:\n"
+    "    *args (int): Its index on each axis, also as a tuple, or in the flattened array.\n"
+    "Raises:\n"
+    "    DimensionError: If the array has not exactly one element, or another number of axes.\n"
     "    IndexError: If there is no such element.") {
     const Array& x = Self(self);
     if (PyTuple_GET_SIZE(a[0]) == 0) {
@@ -206,8 +208,8 @@ CX_METHOD(tolist, ") -> Any", "The values as nested lists of Python numbers.") {
 }
 
 CX_METHOD(__format__, "format_spec: str) -> str",
-          "Formats the element of a single-element array as a number, any array without a "
-          "specification as by repr.") {
+          "Formats a single-element array as a number; without a specification, any array as "
+          "repr() does.") {
     const std::string_view spec = ToString("format", "format_spec", a[0]);
     if (spec.empty()) return SlotRepr(self);
     if (Self(self).GetTotalSize() != 1) {
@@ -222,7 +224,8 @@ CX_METHOD(__format__, "format_spec: str) -> str",
 }
 
 CX_METHOD(__array__, "dtype: DtypeLike | None = None, copy: bool | None = None) -> numpy.ndarray",
-          "For numpy.asarray(): shares memory of native arrays unless `copy` or another `dtype`.") {
+          "Called by numpy.asarray(): shares the memory of native arrays unless ``copy`` is set or "
+          "``dtype`` differs.") {
     const bool copy = a[1] == Py_True;
     if (!Given(a[0])) return ToNumpy(Self(self), copy);
     PyObject* array = ToNumpy(Self(self), false);

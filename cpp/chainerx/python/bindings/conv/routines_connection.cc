@@ -14,22 +14,24 @@ CX_ROUTINE(
     "x: ndarray, w: ndarray, b: ndarray | None = None, stride: int | Sequence[int] = 1, "
     "pad: int | Sequence[int] | Sequence[Sequence[int]] = 0, cover_all: bool = False, "
     "dilate: int | Sequence[int] = 1, groups: int = 1) -> ndarray",
-    "Convolution over 1 to 8 spatial axes, or rather cross-correlation: ``w`` is not turned.\n\n"
+    "Convolution over 1 to 8 spatial axes; a cross-correlation, strictly, as ``w`` is not "
+    "flipped.\n\n"
     "Args:\n"
-    "    x (ndarray): (n, ins, ...), any real dtype.\n"
-    "    w (ndarray): (outs, ins / groups, ...).\n"
-    "    b (ndarray): (outs,), or None.\n"
-    "    stride (int or tuple of int): Steps of the window, for all axes or for each.\n"
-    "    pad (int or tuple): Zeros at both ends of the axes: for all, for each, or a pair (before, "
-    "behind) for each.\n"
-    "    cover_all (bool): Whether there is one more output where the last step would leave some "
-    "of the input out.\n"
-    "    dilate (int or tuple of int): Distance of the elements of the window.\n"
-    "    groups (int): Outputs of a group see the inputs of that group only. It divides ins and "
-    "outs.\n"
+    "    x (ndarray): (n, in_channels, ...), any real dtype.\n"
+    "    w (ndarray): (out_channels, in_channels / groups, ...).\n"
+    "    b (ndarray): (out_channels,), or None.\n"
+    "    stride (int or tuple of int): Step of the window, for all axes or for each.\n"
+    "    pad (int or tuple): Zero padding at both ends of the axes: one number, one per axis, or a "
+    "pair (before, after) per axis.\n"
+    "    cover_all (bool): Whether to add an output element where the last window would otherwise "
+    "leave some of the input out.\n"
+    "    dilate (int or tuple of int): Dilation: the distance of the elements of the window.\n"
+    "    groups (int): Number of groups: outputs of a group depend on inputs of the same group "
+    "only. It divides both numbers of channels.\n"
     "Returns:\n"
-    "    ndarray: (n, outs, ...), each axis of length ``(length + pads - window) // stride + 1``, "
-    "where ``window = dilate * (w's length - 1) + 1``. Differentiable in all arrays, any order.\n"
+    "    ndarray: (n, out_channels, ...), each axis of length ``(length + pads - window) // stride "
+    "+ 1``, where ``window = dilate * (w's length - 1) + 1``. Differentiable in all arrays, any "
+    "order.\n"
     "Raises:\n"
     "    DimensionError: If shapes don't fit, or the window is longer than the padded input.\n"
     "    DtypeError: If a dtype is complex.") {
@@ -47,24 +49,23 @@ CX_ROUTINE(
     "pad: int | Sequence[int] | Sequence[Sequence[int]] = 0, "
     "outsize: int | Sequence[int] | None = None, dilate: int | Sequence[int] = 1, "
     "groups: int = 1) -> ndarray",
-    "Transposed convolution: the gradient of :func:`conv` in its input, as an operation of its "
-    "own.\n\n"
+    "Transposed convolution: the gradient of :func:`conv` with respect to its input.\n\n"
     "Args:\n"
-    "    x (ndarray): (n, ins, ...), any real dtype.\n"
-    "    w (ndarray): (ins, outs / groups, ...).\n"
-    "    b (ndarray): (outs,), or None.\n"
-    "    stride (int or tuple of int): Distance of the windows in the output, for all axes or for "
+    "    x (ndarray): (n, in_channels, ...), any real dtype.\n"
+    "    w (ndarray): (in_channels, out_channels / groups, ...).\n"
+    "    b (ndarray): (out_channels,), or None.\n"
+    "    stride (int or tuple of int): Step of the window in the output, for all axes or for "
     "each.\n"
-    "    pad (int or tuple): What is cut off at both ends of the axes: for all, for each, or a "
-    "pair (before, behind) for each.\n"
-    "    outsize (int or tuple of int): Lengths of the result's spatial axes, of which ``conv``, "
-    "with "
-    "``cover_all`` or without, would make those of ``x``. None means those below.\n"
-    "    dilate (int or tuple of int): Distance of the elements of the window.\n"
-    "    groups (int): As that of ``conv``.\n"
+    "    pad (int or tuple): Number of elements cropped at both ends of the axes: one number, one "
+    "per axis, or a pair (before, after) per axis.\n"
+    "    outsize (int or tuple of int): Lengths of the result's spatial axes; ``conv``, with or "
+    "without ``cover_all``, must map them to those of ``x``. None means the lengths given below.\n"
+    "    dilate (int or tuple of int): Dilation: the distance of the elements of the window.\n"
+    "    groups (int): Number of groups, see ``conv``.\n"
     "Returns:\n"
-    "    ndarray: (n, outs, ...), each axis of length ``stride * (length - 1) + window - pads``, "
-    "where ``window = dilate * (w's length - 1) + 1``. Differentiable in all arrays, any order.\n"
+    "    ndarray: (n, out_channels, ...), each axis of length ``stride * (length - 1) + window - "
+    "pads``, where ``window = dilate * (w's length - 1) + 1``. Differentiable in all arrays, any "
+    "order.\n"
     "Raises:\n"
     "    DimensionError: If shapes don't fit.\n"
     "    DtypeError: If a dtype is complex.") {
@@ -87,7 +88,7 @@ CX_ROUTINE(_conv,
            "x: ndarray, w: ndarray, b: ndarray | None, stride: int | Sequence[int], "
            "pad: int | Sequence[int], cover_all: bool, dilate: int | Sequence[int], groups: int) "
            "-> ndarray",
-           "The same in the dtype of ``x``, for chainer.") {
+           "The public function with its result in the dtype of ``x``; for chainer.") {
     std::optional<Array> b;
     if (Given(a[2])) b = ToArray("conv", "b", a[2]);
     const Array& x = ToArray("conv", "x", a[0]);
@@ -100,7 +101,7 @@ CX_ROUTINE(_conv_transpose,
            "x: ndarray, w: ndarray, b: ndarray | None, stride: int | Sequence[int], "
            "pad: int | Sequence[int], outsize: Sequence[int] | None, "
            "dilate: int | Sequence[int], groups: int) -> ndarray",
-           "The same in the dtype of ``x``, for chainer.") {
+           "The public function with its result in the dtype of ``x``; for chainer.") {
     constexpr const char* kOp = "conv_transpose";
     std::optional<Array> b;
     if (Given(a[2])) b = ToArray(kOp, "b", a[2]);

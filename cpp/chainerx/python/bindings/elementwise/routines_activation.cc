@@ -15,7 +15,7 @@ namespace {
 
 #define CX_DOC "any real dtype", CX_FLOAT CX_GRADIENT CX_RAISES_COMPLEX
 CX_PLAIN(relu, Relu, "``max(x, 0)``. The derivative at 0 is 1.", CX_DOC)
-CX_PLAIN(_relu, Rectify, "``max(x, 0)``. The derivative at 0 is 0, as chainer has it.", CX_DOC)
+CX_PLAIN(_relu, Rectify, "``max(x, 0)``. The derivative at 0 is 0, as in chainer.", CX_DOC)
 CX_PLAIN(sigmoid, Sigmoid, "``1 / (1 + exp(-x))``.", CX_DOC)
 CX_PLAIN(silu, Silu, "``x * sigmoid(x)`` (Elfwing et al., 2017; swish with beta 1).", CX_DOC)
 CX_PLAIN(mish, Mish, "``x * tanh(log(1 + exp(x)))`` (Misra, 2019).", CX_DOC)
@@ -30,26 +30,28 @@ CX_PLAIN(mish, Mish, "``x * tanh(log(1 + exp(x)))`` (Misra, 2019).", CX_DOC)
         const double p = a[1] != nullptr ? ToDouble(#py, parameter, a[1]) : fallback;          \
         return Wrap(expression);                                                               \
     }
-CX_ACTIVATION(elu, "alpha", 1.0, "``x`` where positive, ``alpha * (exp(x) - 1)`` elsewhere.",
+CX_ACTIVATION(elu, "alpha", 1.0, "``x`` where it is positive, ``alpha * (exp(x) - 1)`` elsewhere.",
               Elu(x, p))
-CX_ACTIVATION(leaky_relu, "slope", 0.2, "``x`` where not negative, ``slope * x`` elsewhere.",
+CX_ACTIVATION(leaky_relu, "slope", 0.2, "``x`` where it is not negative, ``slope * x`` elsewhere.",
               LeakyRelu(x, p))
 CX_ACTIVATION(clipped_relu, "z", 20.0, "``min(max(x, 0), z)``.", ClippedRelu(x, p))
 CX_ACTIVATION(softplus, "beta", 1.0,
               "Smooth rectifier, ``log(1 + exp(beta * x)) / beta`` (Dugas et al., NIPS 2000).",
               Softplus(x, p))
 
-CX_ELEMENTWISE_ROUTINE(
-    gelu, "x: ndarray, approximate: str = 'none') -> ndarray",
-    "``x * N(x)`` with the distribution function N of normal numbers.\n\n"
-    "Args:\n"
-    "    x (ndarray): Any shape, any real dtype.\n"
-    "    approximate (str): 'none', or 'tanh' for "
-    "``x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x ** 3))) / 2``.\n"
-    "Returns:\n    ndarray: Shape and float dtype of ``x``. Differentiable, any order.\n"
-    "Raises:\n    DtypeError: If ``x`` is complex.\n"
-    "    ValueError: If there is no such approximation.\n"
-    "Source: Hendrycks and Gimpel, 2016.") {
+CX_ELEMENTWISE_ROUTINE(gelu, "x: ndarray, approximate: str = 'none') -> ndarray",
+                       "Gaussian error linear unit: ``x * N(x)``, where N is the standard normal "
+                       "distribution function.\n\n"
+                       "Args:\n"
+                       "    x (ndarray): Any shape, any real dtype.\n"
+                       "    approximate (str): 'none', or 'tanh' for ``x * (1 + tanh(sqrt(2 / pi) "
+                       "* (x + 0.044715 * x ** 3))) / 2``.\n"
+                       "Returns:\n"
+                       "    ndarray: Shape and float dtype of ``x``. Differentiable, any order.\n"
+                       "Raises:\n"
+                       "    DtypeError: If ``x`` is complex.\n"
+                       "    ValueError: If there is no such approximation.\n"
+                       "Source: Hendrycks and Gimpel, 2016.") {
     GeluApproximation approximate = GeluApproximation::kNone;
     if (a[1] != nullptr) {
         const std::string_view name = ToString("gelu", "approximate", a[1]);
@@ -63,7 +65,7 @@ CX_ELEMENTWISE_ROUTINE(
 
 CX_ELEMENTWISE_ROUTINE(
     prelu, "x: ndarray, slope: ndarray) -> ndarray",
-    "``x`` where not negative, ``slope * x`` elsewhere (He et al., ICCV 2015).\n\n"
+    "``x`` where it is not negative, ``slope * x`` elsewhere (He et al., ICCV 2015).\n\n"
     "Args:\n"
     "    x (ndarray): Any shape, any real dtype.\n"
     "    slope (ndarray): Broadcast with ``x``.\n" CX_PROMOTED CX_GRADIENT) {
@@ -79,12 +81,14 @@ CX_ELEMENTWISE_ROUTINE(swish, "x: ndarray, beta: ndarray) -> ndarray",
 }
 
 CX_ROUTINE(crelu, "x: ndarray, axis: int = 1) -> ndarray",
-           "``relu(x)`` and ``relu(-x)``, joined along an axis (Shang et al., ICML 2016).\n\n"
+           "``relu(x)`` and ``relu(-x)``, concatenated along an axis (Shang et al., ICML 2016).\n\n"
            "Args:\n"
            "    x (ndarray): Any real dtype.\n"
-           "    axis (int): The axis that becomes twice as long.\n"
-           "Returns:\n    ndarray: The float dtype of ``x``. Differentiable, any order.\n"
-           "Raises:\n    DimensionError: If there is no such axis.") {
+           "    axis (int): The axis of the concatenation.\n"
+           "Returns:\n"
+           "    ndarray: The float dtype of ``x``. Differentiable, any order.\n"
+           "Raises:\n"
+           "    DimensionError: If there is no such axis.") {
     const int8_t axis = a[1] != nullptr ? ToAxis("crelu", "axis", a[1]) : int8_t{1};
     return Wrap(Crelu(ToArray("crelu", "x", a[0]), axis));
 }

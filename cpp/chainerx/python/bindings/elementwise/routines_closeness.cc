@@ -10,12 +10,13 @@ namespace chainerx::python {
 namespace {
 
 #define CX_CLOSENESS "rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False"
-#define CX_CLOSENESS_ARGS                                                                \
-    "\n\nArgs:\n"                                                                        \
-    "    a (ndarray or scalar): Broadcast with ``b``.\n"                                 \
-    "    b (ndarray or scalar): What ``a`` is compared with. At most one is a scalar.\n" \
-    "    rtol (float): Tolerance relative to ``b``.\n"                                   \
-    "    atol (float): Tolerance that is added.\n"                                       \
+#define CX_CLOSENESS_ARGS                                                             \
+    "\n\n"                                                                            \
+    "Args:\n"                                                                         \
+    "    a (ndarray or scalar): Broadcast with ``b``.\n"                              \
+    "    b (ndarray or scalar): The reference. At most one of the two is a scalar.\n" \
+    "    rtol (float): Tolerance relative to ``b``.\n"                                \
+    "    atol (float): Tolerance that is added.\n"                                    \
     "    equal_nan (bool): Whether nan equals nan.\n"
 
 // Calls f(a, b, closeness) with two arrays, or with an array and a number.
@@ -33,20 +34,21 @@ auto CallClose(const char* op, PyObject* const* a, const F& f) {
                            : f(Self(a[0]), ToNumberBeside(op, "b", a[1]), c);
 }
 
-CX_ELEMENTWISE_ROUTINE(isclose,
-                       "a: ndarray | Scalar, b: ndarray | Scalar, " CX_CLOSENESS ") -> ndarray",
-                       "``abs(a - b) <= atol + rtol * abs(b)``; infinities are close to themselves "
-                       "alone." CX_CLOSENESS_ARGS CX_BOOL CX_NO_GRADIENT
-                       "Raises:\n    DimensionError: If the shapes do not broadcast.") {
+CX_ELEMENTWISE_ROUTINE(
+    isclose, "a: ndarray | Scalar, b: ndarray | Scalar, " CX_CLOSENESS ") -> ndarray",
+    "``abs(a - b) <= atol + rtol * abs(b)``; an infinity is close only to itself." CX_CLOSENESS_ARGS
+        CX_BOOL CX_NO_GRADIENT "Raises:\n    DimensionError: If the shapes do not broadcast.") {
     return Wrap(CallClose("isclose", a, [](const auto& x, const auto& y, const Closeness& c) {
         return Isclose(x, y, c);
     }));
 }
 
 CX_ROUTINE(allclose, "a: ndarray | Scalar, b: ndarray | Scalar, " CX_CLOSENESS ") -> bool",
-           "Whether isclose() holds for all elements. Waits for the device." CX_CLOSENESS_ARGS
-           "Returns:\n    bool: True without elements.\n"
-           "Raises:\n    DimensionError: If the shapes do not broadcast.") {
+           "Whether :func:`isclose` holds for all elements. Waits for the device." CX_CLOSENESS_ARGS
+           "Returns:\n"
+           "    bool: True for empty arrays.\n"
+           "Raises:\n"
+           "    DimensionError: If the shapes do not broadcast.") {
     return PyBool_FromLong(CallClose(
         "allclose", a,
         [](const auto& x, const auto& y, const Closeness& c) { return Allclose(x, y, c); }));
@@ -58,17 +60,19 @@ CX_ROUTINE(array_equal, "a1: ndarray, a2: ndarray, equal_nan: bool = False) -> b
            "    a1 (ndarray): Any dtype.\n"
            "    a2 (ndarray): Any dtype.\n"
            "    equal_nan (bool): Whether nan equals nan.\n"
-           "Returns:\n    bool: False for other shapes.") {
+           "Returns:\n"
+           "    bool: False if the shapes differ.") {
     return PyBool_FromLong(ArrayEqual(ToArray("array_equal", "a1", a[0]),
                                       ToArray("array_equal", "a2", a[1]), ToBool(a[2], false)));
 }
 
 CX_ROUTINE(array_equiv, "a1: ndarray, a2: ndarray) -> bool",
-           "Whether two arrays, broadcast, have equal elements. Waits for the device.\n\n"
+           "Whether two arrays, broadcast together, have equal elements. Waits for the device.\n\n"
            "Args:\n"
            "    a1 (ndarray): Any dtype.\n"
            "    a2 (ndarray): Any dtype.\n"
-           "Returns:\n    bool: False for shapes that do not broadcast.") {
+           "Returns:\n"
+           "    bool: False if the shapes do not broadcast.") {
     return PyBool_FromLong(
         ArrayEquiv(ToArray("array_equiv", "a1", a[0]), ToArray("array_equiv", "a2", a[1])));
 }
@@ -139,16 +143,17 @@ PyObject* ClipTo(const Array& x, PyObject* const* a) {
     ", out: ndarray | None = None, "    \
     "*, a_min: " CX_BOUND ", a_max: " CX_BOUND ") -> ndarray"
 
-CX_ELEMENTWISE_ROUTINE(
-    clip, "a: ndarray, " CX_CLIP_PARAMETERS,
-    "Limits the values to a range.\n\n"
-    "Args:\n"
-    "    a (ndarray): Any shape, any real dtype.\n"
-    "    min (ndarray or scalar): Lower bound, or None.\n"
-    "    max (ndarray or scalar): Upper bound, or None. Wins where the bounds cross.\n" CX_OUT_ARG
-    "    a_min (ndarray or scalar): The lower bound by its other name.\n"
-    "    a_max (ndarray or scalar): The upper bound by its other name.\n"
-    "Returns:\n    ndarray: Broadcast shape. Differentiable in all arrays, any order.") {
+CX_ELEMENTWISE_ROUTINE(clip, "a: ndarray, " CX_CLIP_PARAMETERS,
+                       "Limits the values to a range.\n\n"
+                       "Args:\n"
+                       "    a (ndarray): Any shape, any real dtype.\n"
+                       "    min (ndarray or scalar): Lower bound, or None.\n"
+                       "    max (ndarray or scalar): Upper bound, or None. It wins where the lower "
+                       "one is above it.\n" CX_OUT_ARG
+                       "    a_min (ndarray or scalar): Alias of ``min``.\n"
+                       "    a_max (ndarray or scalar): Alias of ``max``.\n"
+                       "Returns:\n"
+                       "    ndarray: Broadcast shape. Differentiable in all arrays, any order.") {
     return ClipTo(ToArray("clip", "a", a[0]), a + 1);
 }
 CX_METHOD(clip, CX_CLIP_PARAMETERS, "Limits the values to a range; see chainerx.clip().") {

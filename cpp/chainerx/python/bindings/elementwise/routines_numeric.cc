@@ -11,42 +11,43 @@ namespace chainerx::python {
 namespace {
 
 // ---- two operands
-CX_BINARY(
-    fmax, Fmax,
-    "The larger of two operands, the number if one is nan. Equal arrays share the gradient, an "
-    "array that equals a scalar takes it.",
-    CX_PROMOTED CX_GRADIENT CX_RAISES_COMPLEX)
-CX_BINARY(fmin, Fmin,
-          "The smaller of two operands, the number if one is nan. Equal arrays share the gradient, "
-          "an array that equals a scalar takes it.",
+CX_BINARY(fmax, Fmax,
+          "The larger of two operands; nan is ignored unless both are nan. Equal elements share "
+          "the gradient; one that equals a scalar operand gets all of it.",
           CX_PROMOTED CX_GRADIENT CX_RAISES_COMPLEX)
-CX_BINARY(heaviside, Heaviside,
-          "0 where ``x1`` is negative, 1 where it is positive, ``x2`` where it is 0.",
-          CX_PROMOTED_FLOAT " Differentiable in ``x2``, any order.\n" CX_RAISES_COMPLEX)
+CX_BINARY(fmin, Fmin,
+          "The smaller of two operands; nan is ignored unless both are nan. Equal elements share "
+          "the gradient; one that equals a scalar operand gets all of it.",
+          CX_PROMOTED CX_GRADIENT CX_RAISES_COMPLEX)
+CX_BINARY(
+    heaviside, Heaviside,
+    "Heaviside step function: 0 where ``x1`` is negative, 1 where positive, ``x2`` where it is 0.",
+    CX_PROMOTED_FLOAT " Differentiable in ``x2``, any order.\n" CX_RAISES_COMPLEX)
 CX_BINARY(logaddexp2, Logaddexp2, "``log2(2**x1 + 2**x2)`` without overflow.",
           CX_PROMOTED_FLOAT CX_GRADIENT CX_RAISES_COMPLEX)
-CX_COMPOSED_BINARY(nextafter, Nextafter, "The number next to ``x1`` on the side of ``x2``.",
+CX_COMPOSED_BINARY(nextafter, Nextafter, "The next representable value after ``x1`` toward ``x2``.",
                    CX_PROMOTED_FLOAT CX_NO_GRADIENT CX_RAISES_COMPLEX)
-CX_COMPOSED_BINARY(float_power, FloatPower, "``x1`` to the power of ``x2``, in double precision.",
+CX_COMPOSED_BINARY(float_power, FloatPower,
+                   "``x1`` to the power of ``x2``, computed in double precision.",
                    "Returns:\n    ndarray: Broadcast shape, float64 or complex128." CX_GRADIENT)
 #define CX_DOC CX_PROMOTED CX_NO_GRADIENT "Raises:\n    DtypeError: If an operand is a float."
-CX_BINARY(gcd, Gcd, "The greatest common divisor, not negative; of bool, or.", CX_DOC)
-CX_BINARY(lcm, Lcm, "The least common multiple, not negative; of bool, and.", CX_DOC)
+CX_BINARY(gcd, Gcd, "The greatest common divisor, not negative; logical or for bool.", CX_DOC)
+CX_BINARY(lcm, Lcm, "The least common multiple, not negative; logical and for bool.", CX_DOC)
 #undef CX_DOC
 
 // ---- one operand
 #define CX_DOC "any real dtype", CX_FLOAT CX_GRADIENT CX_RAISES_COMPLEX
-CX_COMPOSED(degrees, Degrees, "Angles in radians as degrees.", CX_DOC)
+CX_COMPOSED(degrees, Degrees, "Converts angles from radians to degrees.", CX_DOC)
 CX_ALIAS(rad2deg, degrees)
-CX_COMPOSED(radians, Radians, "Angles in degrees as radians.", CX_DOC)
+CX_COMPOSED(radians, Radians, "Converts angles from degrees to radians.", CX_DOC)
 CX_ALIAS(deg2rad, radians)
 #undef CX_DOC
-CX_COMPOSED(
-    spacing, Spacing,
-    "The way to the next number away from 0, with the sign of each element; nan for infinities.",
-    "any real dtype", CX_FLOAT CX_NO_GRADIENT CX_RAISES_COMPLEX)
-CX_COMPOSED(bitwise_count, BitwiseCount, "How many bits of the absolute value are set.",
-            "bool or integers",
+CX_COMPOSED(spacing, Spacing,
+            "Distance to the next representable value away from 0, with the sign of each element; "
+            "nan for infinities.",
+            "any real dtype", CX_FLOAT CX_NO_GRADIENT CX_RAISES_COMPLEX)
+CX_COMPOSED(bitwise_count, BitwiseCount,
+            "Population count: the number of bits set in the absolute value.", "bool or integers",
             "Returns:\n    ndarray: Shape of ``x``, uint8." CX_NO_GRADIENT
             "Raises:\n    DtypeError: For floats.")
 CX_ELEMENTWISE_ROUTINE(sinc, "x: ndarray) -> ndarray",
@@ -61,9 +62,9 @@ CX_ELEMENTWISE_ROUTINE(sinc, "x: ndarray) -> ndarray",
                    doc CX_ARGS_X dtypes ".\n" CX_OUT_ARGS CX_BOOL CX_NO_GRADIENT raises) { \
         return Wrap(Name(ToArray(#py, "x", a[0])));                                        \
     }
-CX_QUESTION(isposinf, Isposinf, "Whether each element is the positive infinity.", "any real dtype",
+CX_QUESTION(isposinf, Isposinf, "Whether each element is positive infinity.", "any real dtype",
             CX_RAISES_COMPLEX)
-CX_QUESTION(isneginf, Isneginf, "Whether each element is the negative infinity.", "any real dtype",
+CX_QUESTION(isneginf, Isneginf, "Whether each element is negative infinity.", "any real dtype",
             CX_RAISES_COMPLEX)
 #define CX_PART_QUESTION(py, Name, doc)                                           \
     CX_ELEMENTWISE_ROUTINE(py, "x: ndarray) -> ndarray",                          \
@@ -74,36 +75,41 @@ CX_PART_QUESTION(isreal, Isreal, "Whether the imaginary part of each element is 
 CX_PART_QUESTION(iscomplex, Iscomplex, "Whether the imaginary part of each element is not 0.")
 
 CX_ROUTINE(isrealobj, "x: ndarray) -> bool",
-           "Whether an array is of no complex dtype.\n\n"
-           "Args:\n    x (ndarray): Any dtype.\nReturns:\n    bool: By the dtype alone.") {
+           "Whether the dtype of an array is not complex.\n\n"
+           "Args:\n"
+           "    x (ndarray): Any dtype.\n"
+           "Returns:\n"
+           "    bool: The values do not matter.") {
     return PyBool_FromLong(!IsComplex(ToArray("isrealobj", "x", a[0]).dtype()));
 }
 CX_ROUTINE(iscomplexobj, "x: ndarray) -> bool",
-           "Whether an array is of a complex dtype.\n\n"
-           "Args:\n    x (ndarray): Any dtype.\nReturns:\n    bool: By the dtype alone.") {
+           "Whether the dtype of an array is complex.\n\n"
+           "Args:\n"
+           "    x (ndarray): Any dtype.\n"
+           "Returns:\n"
+           "    bool: The values do not matter.") {
     return PyBool_FromLong(IsComplex(ToArray("iscomplexobj", "x", a[0]).dtype()));
 }
 
 CX_ELEMENTWISE_ROUTINE(
     angle, "z: ndarray, deg: bool = False) -> ndarray",
-    "The argument of complex numbers, from -pi to pi; 0 or pi of real ones.\n\n"
+    "The argument of complex numbers, from -pi to pi; 0 or pi for real ones.\n\n"
     "Args:\n"
     "    z (ndarray): Any shape and dtype.\n"
-    "    deg (bool): In degrees.\n"
-    "Returns:\n    ndarray: A real float dtype. Differentiable where ``z`` is complex, any "
-    "order.") {
+    "    deg (bool): Whether the result is in degrees.\n"
+    "Returns:\n"
+    "    ndarray: A real float dtype. Differentiable where ``z`` is complex, any order.") {
     return Wrap(Angle(ToArray("angle", "z", a[0]), ToBool(a[1], false)));
 }
 
-CX_ROUTINE(
-    real_if_close, "a: ndarray, tol: float = 100) -> ndarray",
-    "The real parts of complex numbers whose imaginary parts are all near 0. Waits for the "
-    "device.\n\n"
-    "Args:\n"
-    "    a (ndarray): Any shape and dtype.\n"
-    "    tol (float): How far from 0, in units of the precision of the dtype; as such, if at "
-    "most 1.\n"
-    "Returns:\n    ndarray: A view of the real parts, or ``a``. Differentiable.") {
+CX_ROUTINE(real_if_close, "a: ndarray, tol: float = 100) -> ndarray",
+           "The real parts, if all imaginary parts are close to 0. Waits for the device.\n\n"
+           "Args:\n"
+           "    a (ndarray): Any shape and dtype.\n"
+           "    tol (float): Tolerance in units of the machine epsilon of the dtype; absolute, if "
+           "at most 1.\n"
+           "Returns:\n"
+           "    ndarray: A view of the real parts, or ``a`` itself. Differentiable.") {
     return Wrap(RealIfClose(ToArray("real_if_close", "a", a[0]),
                             a[1] != nullptr ? ToDouble("real_if_close", "tol", a[1]) : 100.0));
 }
@@ -116,10 +122,10 @@ PyObject* RoundTo(const Array& x, PyObject* decimals, PyObject* out) {
 
 CX_ELEMENTWISE_ROUTINE(
     round, "a: ndarray, decimals: int = 0, out: ndarray | None = None) -> ndarray",
-    "Rounds to decimals; of two equally near values to the one whose last digit is even.\n\n"
+    "Rounds to a number of decimals, ties to even.\n\n"
     "Args:\n"
     "    a (ndarray): Any shape and dtype.\n"
-    "    decimals (int): How many behind the point; -1 rounds to tens, -2 to hundreds.\n" CX_OUT_ARG
+    "    decimals (int): Number of decimals; -1 rounds to tens, -2 to hundreds.\n" CX_OUT_ARG
     "Returns:\n"
     "    ndarray: Shape and dtype of ``a``; float32 for bool. Not differentiable.") {
     return RoundTo(ToArray("round", "a", a[0]), a[1], a[2]);
@@ -134,17 +140,18 @@ CX_ELEMENTWISE_ROUTINE(
     nan_to_num,
     "x: ndarray, copy: bool = True, nan: Scalar = 0.0, posinf: Scalar | None = None, "
     "neginf: Scalar | None = None) -> ndarray",
-    "Numbers in the place of nan and infinities.\n\n"
+    "Replaces nan and infinities by numbers.\n\n"
     "Args:\n"
     "    x (ndarray): Any shape and dtype.\n"
     "    copy (bool): False writes to ``x`` and returns it.\n"
-    "    nan (scalar): In the place of nan.\n"
-    "    posinf (scalar): In the place of inf; None is the greatest number of the dtype.\n"
-    "    neginf (scalar): In the place of -inf; None is the least one.\n"
+    "    nan (scalar): Replaces nan.\n"
+    "    posinf (scalar): Replaces inf; None means the largest finite number of the dtype.\n"
+    "    neginf (scalar): Replaces -inf; None means the smallest finite number of the dtype.\n"
     "Returns:\n"
-    "    ndarray: Shape and dtype of ``x``. Differentiable, any order; what was replaced has "
-    "the gradient 0.\n"
-    "Raises:\n    ChainerxError: If ``x`` is to be written to and part of a graph.") {
+    "    ndarray: Shape and dtype of ``x``. Differentiable, any order; replaced elements have the "
+    "gradient 0.\n"
+    "Raises:\n"
+    "    ChainerxError: If ``copy`` is False and ``x`` is part of a graph.") {
     const Array& x = ToArray("nan_to_num", "x", a[0]);
     const auto number = [](const char* name, PyObject* o) {
         return Given(o) ? std::optional<Scalar>{ToScalar("nan_to_num", name, o)} : std::nullopt;
@@ -158,9 +165,9 @@ CX_ELEMENTWISE_ROUTINE(
 
 // ---- two results
 #define CX_PAIR_OPTIONS ", out: tuple | None = None, *, where: ArrayLike = True"
-#define CX_PAIR_ARGS                                                                 \
-    "    out (tuple): Two arrays that the results are written to, or None in their " \
-    "place.\n" CX_WHERE_ARG
+#define CX_PAIR_ARGS                                                            \
+    "    out (tuple): Two arrays that the results are written to; each may be " \
+    "None.\n" CX_WHERE_ARG
 
 // Casts an operand to the parameter `dtype`, if it is given.
 Array OperandIn(const char* op, const char* name, const Array& x, PyObject* dtype) {
@@ -171,13 +178,13 @@ Scalar OperandIn(const char* op, const char* name, const Scalar& x, PyObject* dt
     return x;
 }
 
-CX_ELEMENTWISE_ROUTINE(
-    divmod,
-    "x1: ndarray | Scalar, x2: ndarray | Scalar" CX_PAIR_OPTIONS
-    ", dtype: DtypeLike | None = None) -> tuple[ndarray, ndarray]",
-    "The results of floor_divide() and remainder()." CX_ARGS_X1_X2 CX_PAIR_ARGS CX_DTYPE_ARG
-    "Returns:\n    tuple: Two arrays. The remainder is differentiable, any "
-    "order.\n" CX_RAISES_BOOL) {
+CX_ELEMENTWISE_ROUTINE(divmod,
+                       "x1: ndarray | Scalar, x2: ndarray | Scalar" CX_PAIR_OPTIONS
+                       ", dtype: DtypeLike | None = None) -> tuple[ndarray, ndarray]",
+                       "Quotient and remainder: the results of :func:`floor_divide` and "
+                       ":func:`remainder`." CX_ARGS_X1_X2 CX_PAIR_ARGS CX_DTYPE_ARG
+                       "Returns:\n    tuple: Two arrays. The remainder is differentiable, any "
+                       "order.\n" CX_RAISES_BOOL) {
     const auto pair = [&](const auto& x1, const auto& x2) {
         const auto [quotient, remainder] =
             Divmod(OperandIn("divmod", "x1", x1, a[4]), OperandIn("divmod", "x2", x2, a[4]));
@@ -194,11 +201,12 @@ CX_ELEMENTWISE_ROUTINE(
 CX_ELEMENTWISE_ROUTINE(
     modf,
     "x: ndarray" CX_PAIR_OPTIONS ", dtype: DtypeLike | None = None) -> tuple[ndarray, ndarray]",
-    "The part behind the point and the whole part, both with the sign of ``x``." CX_ARGS_X
+    "Fractional and integral parts, both with the sign of ``x``." CX_ARGS_X
     "any real dtype.\n" CX_PAIR_ARGS CX_DTYPE_ARG
-    "Returns:\n    tuple: Two arrays of the float dtype of ``x``. The first is "
-    "differentiable.\n"
-    "Raises:\n    DtypeError: If ``x`` is complex, or ``dtype`` no real float one.") {
+    "Returns:\n"
+    "    tuple: Two arrays of the float dtype of ``x``. The first is differentiable.\n"
+    "Raises:\n"
+    "    DtypeError: If ``x`` is complex, or ``dtype`` is not a real float dtype.") {
     const Array x = OperandIn("modf", "x", ToArray("modf", "x", a[0]), a[3]);
     const auto [rest, whole] = Modf(x);
     if (Given(a[3]) && rest.dtype() != ToDtype(a[3])) {
@@ -209,8 +217,9 @@ CX_ELEMENTWISE_ROUTINE(
 
 CX_ELEMENTWISE_ROUTINE(
     frexp, "x: ndarray" CX_PAIR_OPTIONS ") -> tuple[ndarray, ndarray]",
-    "Fractions from 1/2 up to 1 and powers of two, whose product is ``x``." CX_ARGS_X
-    "any real dtype; 0, infinities and nan have the power 0.\n" CX_PAIR_ARGS
+    "Mantissas, in [1/2, 1) up to the sign, and exponents: ``x = mantissa * "
+    "2**exponent``." CX_ARGS_X
+    "any real dtype; 0, infinities and nan have the exponent 0.\n" CX_PAIR_ARGS
     "Returns:\n    tuple: An array of the float dtype of ``x``, differentiable, and one of "
     "int32.\n" CX_RAISES_COMPLEX) {
     const auto [fraction, exponent] = Frexp(ToArray("frexp", "x", a[0]));
@@ -220,9 +229,10 @@ CX_ELEMENTWISE_ROUTINE(
 CX_ELEMENTWISE(
     kRoutine, ldexp, 2, CX_BINARY_OPERANDS, CX_OUT_OPTION, nullptr,
     "``x1 * 2**x2``, rounded once." CX_ARGS_X1_X2 CX_OUT_ARGS
-    "Returns:\n    ndarray: Broadcast shape, float dtype of ``x1``. Differentiable in ``x1``, "
-    "any order.\n"
-    "Raises:\n    DtypeError: If ``x1`` is complex, or ``x2`` is no integer.\n"
+    "Returns:\n"
+    "    ndarray: Broadcast shape, float dtype of ``x1``. Differentiable in ``x1``, any order.\n"
+    "Raises:\n"
+    "    DtypeError: If ``x1`` is complex, or ``x2`` is not of an integer dtype.\n"
     "    DimensionError: If the shapes do not broadcast.") {
     CX_CALL_BINARY(ldexp, Ldexp)
 }

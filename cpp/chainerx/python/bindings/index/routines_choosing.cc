@@ -37,12 +37,11 @@ CX_ROUTINE(
     choose,
     "a: ArrayLike, choices: Sequence[ndarray] | ndarray, mode: str = 'raise', *, " CX_RESULT_OUT
     ") -> ndarray",
-    "For each element of ``a``, the element of the array with that number.\n\n"
+    "Builds an array from several: each element of ``a`` is the index of the one to take from.\n\n"
     "Args:\n"
     "    a (ndarray or list): Integers or bool.\n"
-    "    choices (sequence of ndarray): What is chosen from, broadcast with ``a``; or an "
-    "array of\n"
-    "        such. Dtypes are promoted.\n"
+    "    choices (sequence of ndarray): The arrays to take from, broadcast with ``a``; or one\n"
+    "        array of them. Dtypes are promoted.\n"
     "    mode (str): What an index out of range does: 'raise', 'wrap' around, or "
     "'clip'.\n" CX_RESULT_OUT_ARG
     "Returns:\n"
@@ -50,7 +49,7 @@ CX_ROUTINE(
     "Raises:\n"
     "    ValueError: For an index out of range, no choices, or an unknown mode.\n"
     "    DimensionError: If shapes do not broadcast.\n"
-    "    DtypeError: If ``a`` is of another dtype.") {
+    "    DtypeError: If ``a`` is not uint8.") {
     const std::vector<Array> arrays = ToChoices(a[1]);
     Device& device = arrays.empty() ? GetDefaultDevice() : arrays.front().device();
     return CallChoose(ToIndices("choose", "a", a[0], device), arrays, a + 2);
@@ -65,18 +64,17 @@ CX_METHOD(choose,
 CX_ROUTINE(select,
            "condlist: Sequence[ArrayLike], choicelist: Sequence[ndarray | Scalar], "
            "default: ndarray | Scalar = 0) -> ndarray",
-           "Elements of the array whose condition is the first that holds.\n\n"
+           "Elements of several arrays: each from the first one whose condition holds.\n\n"
            "Args:\n"
-           "    condlist (sequence of ndarray): Conditions, of bool; lists will do.\n"
-           "    choicelist (sequence of ndarray): As many arrays or numbers. Dtypes are "
-           "promoted.\n"
-           "    default (ndarray): What stands where none holds.\n"
+           "    condlist (sequence of ndarray): Conditions, bool; lists are possible.\n"
+           "    choicelist (sequence of ndarray): As many arrays or numbers. Dtypes are promoted.\n"
+           "    default (ndarray): The value where no condition holds.\n"
            "Returns:\n"
            "    ndarray: All broadcast. Differentiable in the choices and the default, any order.\n"
            "Raises:\n"
            "    ValueError: If there are no conditions, or the lists are not equally long.\n"
            "    DimensionError: If shapes do not broadcast.\n"
-           "    DtypeError: If a condition is not of bool.") {
+           "    DtypeError: If a condition is not bool.") {
     for (int i = 0; i < 2; ++i) {
         if (PyList_Check(a[i]) || PyTuple_Check(a[i])) continue;
         throw TypeError{"select: ", i == 0 ? "condlist" : "choicelist",
@@ -108,7 +106,7 @@ PyObject* CallCompress(PyObject* condition, const Array& x, PyObject* axis, PyOb
 CX_ROUTINE(compress,
            "condition: ArrayLike, a: ndarray, axis: int | None = None, " CX_RESULT_OUT
            ") -> ndarray",
-           "What a vector of conditions selects on an axis.\n\n"
+           "Slices along an axis where a vector of conditions holds.\n\n"
            "Args:\n"
            "    condition: One dimension; not longer than the axis. Not 0 means that it holds.\n"
            "    a (ndarray): Any dtype.\n"
@@ -116,8 +114,8 @@ CX_ROUTINE(compress,
            "Returns:\n"
            "    ndarray: Differentiable in ``a``, any order.\n"
            "Raises:\n"
-           "    IndexError: If a condition behind the end of the axis holds.\n"
-           "    DimensionError: If ``condition`` has other dimensions, or there is no such axis.") {
+           "    IndexError: If a condition beyond the end of the axis holds.\n"
+           "    DimensionError: If ``condition`` is not 1-d, or there is no such axis.") {
     return CallCompress(a[0], ToArray("compress", "a", a[1]), a[2], a[3]);
 }
 CX_METHOD(compress, "condition: ArrayLike, axis: int | None = None, " CX_RESULT_OUT ") -> ndarray",
@@ -133,7 +131,7 @@ CX_ROUTINE(extract, "condition: ArrayLike, arr: ndarray) -> ndarray",
            "Returns:\n"
            "    ndarray: 1-d. Differentiable in ``arr``, any order.\n"
            "Raises:\n"
-           "    IndexError: If the condition holds behind the last element.") {
+           "    IndexError: If the condition holds beyond the last element.") {
     const Array& x = ToArray("extract", "arr", a[1]);
     return Wrap(Extract(ToCondition("extract", "condition", a[0], x.device()), x));
 }

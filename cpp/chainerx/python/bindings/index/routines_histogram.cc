@@ -121,17 +121,17 @@ Binned CountPoints(const char* op, const std::vector<Array>& columns, PyObject* 
 
 CX_ROUTINE(
     digitize, "x: ndarray, bins: ndarray | Sequence[float], right: bool = False) -> ndarray",
-    "Between which edges numbers lie.\n\n"
+    "Indices of the bins that numbers lie in.\n\n"
     "Args:\n"
     "    x (ndarray): Any shape, any dtype but complex ones.\n"
-    "    bins (ndarray): (n,), ascending or descending; of neither, equal ones.\n"
-    "    right (bool): A number that equals an edge belongs to the bin that ends with it.\n"
+    "    bins (ndarray): The edges, (n,), ascending or descending; equal ones are possible.\n"
+    "    right (bool): Whether a number that equals an edge belongs to the bin that ends there.\n"
     "Returns:\n"
-    "    ndarray: int64, the shape of ``x``: from 0, before all edges, to n, behind them. No "
+    "    ndarray: int64, the shape of ``x``: from 0, before all edges, to n, after them. No "
     "gradient.\n"
     "Raises:\n"
-    "    ValueError: If ``bins`` neither ascend nor descend.\n"
-    "    DimensionError: If ``bins`` have not one dimension.\n"
+    "    ValueError: If ``bins`` are not monotonic.\n"
+    "    DimensionError: If ``bins`` is not 1-d.\n"
     "    DtypeError: For complex numbers.") {
     const Array& x = ToArray("digitize", "x", a[0]);
     if (IsNdArray(a[1])) return Wrap(Digitize(x, Self(a[1]), ToBool(a[2], false)));
@@ -144,47 +144,46 @@ CX_ROUTINE(
 
 CX_ROUTINE(
     bincount, "x: ndarray, weights: ndarray | None = None, minlength: int = 0) -> ndarray",
-    "How often the integers 0, 1, 2, ... are there.\n\n"
+    "Counts how often each of the integers 0, 1, 2, ... occurs.\n\n"
     "Args:\n"
-    "    x (ndarray): (n,), bool or integers, none below 0.\n"
-    "    weights (ndarray): (n,), any dtype: what each element adds, if not 1.\n"
-    "    minlength (int): The result has at least so many numbers.\n"
+    "    x (ndarray): (n,), bool or integers, none negative.\n"
+    "    weights (ndarray): (n,), any dtype: what each element counts, instead of 1.\n"
+    "    minlength (int): The minimum length of the result.\n"
     "Returns:\n"
-    "    ndarray: int64, up to the largest element. With weights, their sums: in their dtype "
-    "if it is a float or complex one, else float64; differentiable in them, any order.\n"
+    "    ndarray: int64, of length ``max(x) + 1``. With weights, sums of them, in their dtype if "
+    "it is float or complex, else float64; differentiable in the weights, any order.\n"
     "Raises:\n"
-    "    ValueError: If an element, or ``minlength``, is below 0.\n"
-    "    DimensionError: If ``x`` has not one dimension, or ``weights`` another shape.\n"
-    "    DtypeError: If ``x`` has no integers.") {
+    "    ValueError: If an element, or ``minlength``, is negative.\n"
+    "    DimensionError: If ``x`` is not 1-d, or ``weights`` has another shape.\n"
+    "    DtypeError: If ``x`` is neither bool nor of an integer dtype.") {
     return Wrap(BinCount(ToArray("bincount", "x", a[0]), ToWeights("bincount", a[1]),
                          a[2] == nullptr ? 0 : ToIntNotBool("bincount", "minlength", a[2])));
 }
 
 #define CX_A "    a (ndarray): Any shape, any dtype but complex ones.\n"
 #define CX_BINS                                                                                 \
-    "    bins (int, ndarray or str): How many; or edges, ascending; or the name of a rule for " \
-    "their number: 'auto', 'fd', 'doane', 'scott', 'stone', 'rice', 'sturges', 'sqrt'.\n"
+    "    bins (int, ndarray or str): The number of bins; or ascending edges; or the name of a " \
+    "rule for the number: 'auto', 'fd', 'doane', 'scott', 'stone', 'rice', 'sturges', 'sqrt'.\n"
 #define CX_RANGE                                                                                \
-    "    range (tuple of float): From where to where, if not from the smallest element to the " \
-    "largest; edges that are given are used as they are.\n"
+    "    range (tuple of float): Lower and upper end; by default the smallest and the largest " \
+    "element. Ignored if edges are given.\n"
 #define CX_BAD_BINS                                                                           \
     "    ValueError: If edges descend, bins are fewer than 1 or too many for the dtype, the " \
     "range is not finite or ends before it begins, or there is no such rule.\n"               \
     "    DtypeError: If ``a`` is complex.\n"                                                  \
     "    TypeError: For a rule with weights.\n"
 
-CX_ROUTINE(
-    histogram_bin_edges,
-    "a: ndarray, bins: int | str | ndarray | Sequence[float] = 10, range: tuple[float, "
-    "float] | None = None, weights: ndarray | None = None) -> ndarray",
-    "The edges that histogram() uses.\n\n"
-    "Args:\n" CX_A CX_BINS CX_RANGE
-    "    weights (ndarray): The shape of ``a``; it changes nothing.\n"
-    "Returns:\n"
-    "    ndarray: One more than there are bins, in the dtype of a float ``a``, else float64; "
-    "edges that are given, as they are. No gradient.\n"
-    "Raises:\n" CX_BAD_BINS
-    "    DimensionError: If edges have not one dimension, or ``weights`` another shape.") {
+CX_ROUTINE(histogram_bin_edges,
+           "a: ndarray, bins: int | str | ndarray | Sequence[float] = 10, range: tuple[float, "
+           "float] | None = None, weights: ndarray | None = None) -> ndarray",
+           "The edges of the bins of :func:`histogram`.\n\n"
+           "Args:\n" CX_A CX_BINS CX_RANGE
+           "    weights (ndarray): The shape of ``a``; it has no effect.\n"
+           "Returns:\n"
+           "    ndarray: One more than there are bins, in the dtype of ``a`` if it is float, else "
+           "float64; given edges are returned as they are. No gradient.\n"
+           "Raises:\n" CX_BAD_BINS
+           "    DimensionError: If edges are not 1-d, or ``weights`` has another shape.") {
     const Array& x = ToArray("histogram_bin_edges", "a", a[0]);
     CheckHistogramWeights("histogram_bin_edges", x, ToWeights("histogram_bin_edges", a[3]));
     return Wrap(HistogramBinEdges(x, ToEdges("histogram_bin_edges", x, a[1],
@@ -195,17 +194,19 @@ CX_ROUTINE(histogram,
            "a: ndarray, bins: int | str | ndarray | Sequence[float] = 10, range: tuple[float, "
            "float] | None = None, density: bool | None = None, weights: ndarray | None = None) -> "
            "tuple[ndarray, ndarray]",
-           "How many elements lie between edges.\n\n"
+           "Histogram: the number of elements in each bin.\n\n"
            "Args:\n" CX_A CX_BINS CX_RANGE
-           "    density (bool): Divide by the widths and the total: the integral is 1.\n"
-           "    weights (ndarray): The shape of ``a``: what each element adds, if not 1.\n"
+           "    density (bool): Whether to divide by the widths and the total, so that the "
+           "integral is 1.\n"
+           "    weights (ndarray): The shape of ``a``: what each element counts, instead of 1.\n"
            "Returns:\n"
-           "    tuple of ndarray: Counts, int64, or sums of weights, as of :func:`bincount`, "
+           "    tuple of ndarray: Counts, int64, or sums of weights as in :func:`bincount`, "
            "differentiable in ``weights``; and the edges.\n"
            "Raises:\n" CX_BAD_BINS
-           "    DimensionError: If edges have not one dimension, or ``weights`` another shape.\n"
-           "Note:\n    What equals an edge belongs to the bin that begins with it, what equals the "
-           "last one to the last bin.") {
+           "    DimensionError: If edges are not 1-d, or ``weights`` has another shape.\n"
+           "Note:\n"
+           "    An element that equals an edge belongs to the bin that begins there, one that "
+           "equals the last edge to the last bin.") {
     const Array& x = ToArray("histogram", "a", a[0]);
     const std::optional<Array> weights = ToWeights("histogram", a[4]);
     const Array edges =
@@ -216,11 +217,11 @@ CX_ROUTINE(histogram,
     return Check(PyTuple_Pack(2, counts.get(), at.get())).Release();
 }
 
-#define CX_BINS_OF_EACH                                                             \
-    "    bins: How many, or ascending edges; or one of these for each dimension.\n" \
-    "    range (sequence): For each dimension None, or from where to where.\n"      \
-    "    density (bool): Divide by the sizes of the bins and the total.\n"          \
-    "    weights (ndarray): (n,): what each point adds, if not 1.\n"
+#define CX_BINS_OF_EACH                                                                  \
+    "    bins: The number of bins, or ascending edges; or one of these per dimension.\n" \
+    "    range (sequence): For each dimension lower and upper end, or None.\n"           \
+    "    density (bool): Whether to divide by the sizes of the bins and the total.\n"    \
+    "    weights (ndarray): (n,): what each point counts, instead of 1.\n"
 #define CX_BAD_POINTS                                                                          \
     "    ValueError: If edges descend, bins are fewer than 1 or too many for the dtype, or a " \
     "range is not finite or ends before it begins.\n"                                          \
@@ -230,12 +231,12 @@ CX_ROUTINE(histogram,
 CX_ROUTINE(histogram2d,
            "x: ndarray, y: ndarray, bins: Any = 10, range: Any = None, density: bool | None = "
            "None, weights: ndarray | None = None) -> tuple[ndarray, ndarray, ndarray]",
-           "How many points lie between edges of two dimensions.\n\n"
+           "Two-dimensional histogram: the number of points in each bin.\n\n"
            "Args:\n"
-           "    x (ndarray): (n,), first coordinates, any dtype but complex ones.\n"
-           "    y (ndarray): (n,), second ones.\n" CX_BINS_OF_EACH
+           "    x (ndarray): First coordinates, (n,), any dtype but complex ones.\n"
+           "    y (ndarray): Second coordinates, (n,).\n" CX_BINS_OF_EACH
            "Returns:\n"
-           "    tuple of ndarray: Counts, (bins of x, bins of y), as of :func:`histogram`; and the "
+           "    tuple of ndarray: Counts, (bins of x, bins of y), as in :func:`histogram`; and the "
            "edges of both.\n"
            "Raises:\n" CX_BAD_POINTS) {
     const std::vector<Array> columns{ToArray("histogram2d", "x", a[0]),
@@ -253,18 +254,17 @@ void CheckDimensions(int64_t n) {
                          int64_t{kMaxNdim}};
 }
 
-CX_ROUTINE(
-    histogramdd,
-    "sample: ndarray | Sequence[ndarray], bins: Any = 10, range: Any = None, density: bool "
-    "| None = None, weights: ndarray | None = None) -> tuple[ndarray, tuple[ndarray, ...]]",
-    "How many points lie between edges of several dimensions.\n\n"
-    "Args:\n"
-    "    sample (ndarray): (n, dimensions), any dtype but complex ones; or a sequence of the "
-    "coordinates, (n,) each.\n" CX_BINS_OF_EACH
-    "Returns:\n"
-    "    tuple: Counts, with an axis for each dimension, as of :func:`histogram`; and a "
-    "tuple of the edges.\n"
-    "Raises:\n" CX_BAD_POINTS) {
+CX_ROUTINE(histogramdd,
+           "sample: ndarray | Sequence[ndarray], bins: Any = 10, range: Any = None, density: bool "
+           "| None = None, weights: ndarray | None = None) -> tuple[ndarray, tuple[ndarray, ...]]",
+           "Histogram in several dimensions: the number of points in each bin.\n\n"
+           "Args:\n"
+           "    sample (ndarray): (n, dimensions), any dtype but complex ones; or a sequence of "
+           "the coordinates, (n,) each.\n" CX_BINS_OF_EACH
+           "Returns:\n"
+           "    tuple: Counts, with one axis per dimension, as in :func:`histogram`; and a tuple "
+           "of the edges.\n"
+           "Raises:\n" CX_BAD_POINTS) {
     std::vector<Array> columns;
     if (IsNdArray(a[0])) {
         const Array& sample = Self(a[0]);

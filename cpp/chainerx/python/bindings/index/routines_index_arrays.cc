@@ -15,7 +15,7 @@ namespace {
 #define CX_ARG_DEVICE "    device (str or Device): Default: the default device.\n"
 
 CX_ROUTINE(argwhere, "a: ndarray) -> ndarray",
-           "The places of the elements that are not 0, one per row.\n\n"
+           "Indices of the elements that are not 0, one per row.\n\n"
            "Args:\n"
            "    a (ndarray): Any shape and dtype.\n"
            "Returns:\n"
@@ -24,7 +24,7 @@ CX_ROUTINE(argwhere, "a: ndarray) -> ndarray",
 }
 
 CX_ROUTINE(flatnonzero, "a: ndarray) -> ndarray",
-           "The places of the elements that are not 0 in the flattened array.\n\n"
+           "Indices, in the flattened array, of the elements that are not 0.\n\n"
            "Args:\n"
            "    a (ndarray): Any shape and dtype.\n"
            "Returns:\n"
@@ -39,11 +39,11 @@ CX_METHOD(nonzero, ") -> tuple[ndarray, ...]", "See chainerx.nonzero().") {
 CX_ROUTINE(indices,
            "dimensions: Sequence[int], dtype: DtypeLike | None = None, sparse: bool = False, "
            "device: DeviceLike | None = None) -> Any",
-           "The coordinates of each element of an array.\n\n"
+           "The index of each element of an array, along each axis.\n\n"
            "Args:\n"
            "    dimensions (tuple of int): The shape of that array.\n"
            "    dtype: Default: int64.\n"
-           "    sparse (bool): Whether to give one array per axis, which broadcast "
+           "    sparse (bool): Whether to return one array per axis, which broadcast "
            "together.\n" CX_ARG_DEVICE
            "Returns:\n"
            "    ndarray or tuple of ndarray: Of shape ``(ndim, *dimensions)``, in no graph; or one "
@@ -56,16 +56,16 @@ CX_ROUTINE(indices,
     return Wrap(Indices(shape, dtype, ToDevice(a[3])));
 }
 
-CX_ROUTINE(ix_, "*args: ndarray) -> tuple[ndarray, ...]",
-           "Vectors as an index of all their combinations: ``x[ix_(rows, columns)]``.\n\n"
-           "Args:\n"
-           "    *args (ndarray): One vector of integers per axis; a list, too. Bools stand for the "
-           "places\n"
-           "        of true.\n"
-           "Returns:\n"
-           "    tuple of ndarray: Views, each along an axis of its own. Not differentiable.\n"
-           "Raises:\n"
-           "    DimensionError: If one has not exactly one dimension.") {
+CX_ROUTINE(
+    ix_, "*args: ndarray) -> tuple[ndarray, ...]",
+    "An open mesh of vectors, to index with all combinations: ``x[ix_(rows, columns)]``.\n\n"
+    "Args:\n"
+    "    *args (ndarray): One vector of integers per axis; lists are possible. Bools stand for\n"
+    "        the indices where they are True.\n"
+    "Returns:\n"
+    "    tuple of ndarray: Views, each along an axis of its own. Not differentiable.\n"
+    "Raises:\n"
+    "    DimensionError: If one is not 1-d.") {
     std::vector<Array> vectors;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(a[0]); ++i) {
         vectors.push_back(ToIndices("ix_", "args", PyTuple_GET_ITEM(a[0], i), GetDefaultDevice()));
@@ -81,7 +81,7 @@ int8_t ToNdim(const char* op, PyObject* o) {
 
 CX_ROUTINE(diag_indices,
            "n: int, ndim: int = 2, device: DeviceLike | None = None) -> tuple[ndarray, ...]",
-           "The index of the main diagonal of an array with equal sides.\n\n"
+           "Indices of the main diagonal of an array with equal sides.\n\n"
            "Args:\n"
            "    n (int): The length of each side.\n"
            "    ndim (int): The number of dimensions.\n" CX_ARG_DEVICE
@@ -94,47 +94,47 @@ CX_ROUTINE(diag_indices,
 }
 
 CX_ROUTINE(diag_indices_from, "arr: ndarray) -> tuple[ndarray, ...]",
-           "The index of the main diagonal of an array.\n\n"
+           "Indices of the main diagonal of an array.\n\n"
            "Args:\n"
            "    arr (ndarray): 2 dimensions or more, all of one length.\n"
            "Returns:\n"
            "    tuple of ndarray: int64, one per axis, on the device of ``arr``.\n"
            "Raises:\n"
-           "    DimensionError: If it has other dimensions.") {
+           "    DimensionError: If it has other ones.") {
     return WrapTuple(DiagIndicesFrom(ToArray("diag_indices_from", "arr", a[0])));
 }
 
-#define CX_TRIANGLE_INDICES(py, Name, where)                                                     \
-    CX_ROUTINE(py,                                                                               \
-               "n: int, k: int = 0, m: int | None = None, device: DeviceLike | None = None) -> " \
-               "tuple[ndarray, ndarray]",                                                        \
-               "The index of what lies on and " where                                            \
-               " a diagonal of a matrix.\n\n"                                                    \
-               "Args:\n"                                                                         \
-               "    n (int): The number of rows.\n"                                              \
-               "    k (int): Which diagonal: 0 is the main one, those above it are positive.\n"  \
-               "    m (int): The number of columns. Default: that of rows.\n" CX_ARG_DEVICE      \
-               "Returns:\n"                                                                      \
-               "    tuple of ndarray: int64, rows and columns, in C order.\n"                    \
-               "Raises:\n"                                                                       \
-               "    DimensionError: If a size is negative.") {                                   \
-        std::optional<int64_t> m;                                                                \
-        if (Given(a[2])) m = ToInt(#py, "m", a[2]);                                              \
-        return WrapTuple(                                                                        \
-            Name(ToInt(#py, "n", a[0]), ToDiagonal(#py, "k", a[1]), m, ToDevice(a[3])));         \
-    }                                                                                            \
-    CX_ROUTINE(py##_from, "arr: ndarray, k: int = 0) -> tuple[ndarray, ndarray]",                \
-               "The index of what lies on and " where                                            \
-               " a diagonal of a matrix that is there.\n\n"                                      \
-               "Args:\n"                                                                         \
-               "    arr (ndarray): 2 dimensions, any dtype.\n"                                   \
-               "    k (int): Which diagonal: 0 is the main one, those above it are positive.\n"  \
-               "Returns:\n"                                                                      \
-               "    tuple of ndarray: int64, rows and columns, on the device of ``arr``.\n"      \
-               "Raises:\n"                                                                       \
-               "    DimensionError: If it has not 2 dimensions.") {                              \
-        return WrapTuple(                                                                        \
-            Name##From(ToArray(#py "_from", "arr", a[0]), ToDiagonal(#py "_from", "k", a[1])));  \
+#define CX_TRIANGLE_INDICES(py, Name, where)                                                      \
+    CX_ROUTINE(py,                                                                                \
+               "n: int, k: int = 0, m: int | None = None, device: DeviceLike | None = None) -> "  \
+               "tuple[ndarray, ndarray]",                                                         \
+               "Indices of the elements on and " where                                            \
+               " a diagonal of a matrix.\n\n"                                                     \
+               "Args:\n"                                                                          \
+               "    n (int): The number of rows.\n"                                               \
+               "    k (int): Which diagonal: 0 is the main one, those above it are positive.\n"   \
+               "    m (int): The number of columns. Default: the number of rows.\n" CX_ARG_DEVICE \
+               "Returns:\n"                                                                       \
+               "    tuple of ndarray: int64, rows and columns, in C order.\n"                     \
+               "Raises:\n"                                                                        \
+               "    DimensionError: If a size is negative.") {                                    \
+        std::optional<int64_t> m;                                                                 \
+        if (Given(a[2])) m = ToInt(#py, "m", a[2]);                                               \
+        return WrapTuple(                                                                         \
+            Name(ToInt(#py, "n", a[0]), ToDiagonal(#py, "k", a[1]), m, ToDevice(a[3])));          \
+    }                                                                                             \
+    CX_ROUTINE(py##_from, "arr: ndarray, k: int = 0) -> tuple[ndarray, ndarray]",                 \
+               "Indices of the elements on and " where                                            \
+               " a diagonal of a given matrix.\n\n"                                               \
+               "Args:\n"                                                                          \
+               "    arr (ndarray): 2 dimensions, any dtype.\n"                                    \
+               "    k (int): Which diagonal: 0 is the main one, those above it are positive.\n"   \
+               "Returns:\n"                                                                       \
+               "    tuple of ndarray: int64, rows and columns, on the device of ``arr``.\n"       \
+               "Raises:\n"                                                                        \
+               "    DimensionError: If it has not 2 dimensions.") {                               \
+        return WrapTuple(                                                                         \
+            Name##From(ToArray(#py "_from", "arr", a[0]), ToDiagonal(#py "_from", "k", a[1])));   \
     }
 CX_TRIANGLE_INDICES(tril_indices, TrilIndices, "below")
 CX_TRIANGLE_INDICES(triu_indices, TriuIndices, "above")
@@ -148,24 +148,24 @@ IndexOrder ToOrder(const char* op, PyObject* o) {
     throw ValueError{op, ": order must be 'C' or 'F', got '", order, "'"};
 }
 
-CX_ROUTINE(ravel_multi_index,
-           "multi_index: Sequence[ndarray], dims: Sequence[int], mode: str | Sequence[str] = "
-           "'raise', order: str = 'C') -> ndarray",
-           "Flat indices, from indices along each axis.\n\n"
-           "Args:\n"
-           "    multi_index (tuple of ndarray): Integers, one array (or number) per axis; "
-           "broadcast.\n"
-           "    dims (tuple of int): The shape of the array that they are indices of.\n"
-           "    mode (str or tuple of str): What an index out of range does: 'raise', 'wrap' or "
-           "'clip';\n"
-           "        for all axes or for each.\n"
-           "    order (str): Whether the last axis counts by ones ('C') or the first ('F').\n"
-           "Returns:\n"
-           "    ndarray: int64. Not differentiable.\n"
-           "Raises:\n"
-           "    ValueError: For an index out of range, or an unknown ``mode`` or ``order``.\n"
-           "    DimensionError: If shapes do not broadcast, or the numbers of axes differ.\n"
-           "    DtypeError: If they are not integers.") {
+CX_ROUTINE(
+    ravel_multi_index,
+    "multi_index: Sequence[ndarray], dims: Sequence[int], mode: str | Sequence[str] = "
+    "'raise', order: str = 'C') -> ndarray",
+    "Converts indices along each axis into indices of the flattened array.\n\n"
+    "Args:\n"
+    "    multi_index (tuple of ndarray): Integers, one array or number per axis; broadcast "
+    "together.\n"
+    "    dims (tuple of int): The shape of the indexed array.\n"
+    "    mode (str or tuple of str): What an index out of range does: 'raise', 'wrap' or 'clip';\n"
+    "        for all axes or for each.\n"
+    "    order (str): Whether the last index varies fastest ('C') or the first ('F').\n"
+    "Returns:\n"
+    "    ndarray: int64. Not differentiable.\n"
+    "Raises:\n"
+    "    ValueError: For an index out of range, or an unknown ``mode`` or ``order``.\n"
+    "    DimensionError: If shapes do not broadcast, or the numbers of axes differ.\n"
+    "    DtypeError: If the indices are not integers.") {
     static constexpr const char* kOp = "ravel_multi_index";
     std::vector<Array> indices;
     if (!PyList_Check(a[0]) && !PyTuple_Check(a[0])) {
@@ -196,17 +196,17 @@ CX_ROUTINE(ravel_multi_index,
 CX_ROUTINE(unravel_index,
            "indices: ndarray | Sequence[int] | int, shape: ShapeLike, order: str = 'C') -> "
            "tuple[ndarray, ...]",
-           "Indices along each axis, from flat ones.\n\n"
+           "Converts indices of the flattened array into indices along each axis.\n\n"
            "Args:\n"
            "    indices: Integers of any dtype and shape.\n"
-           "    shape (tuple of int): Of the array that they are indices of.\n"
-           "    order (str): Whether the last axis counts by ones ('C') or the first ('F').\n"
+           "    shape (tuple of int): The shape of the indexed array.\n"
+           "    order (str): Whether the last index varies fastest ('C') or the first ('F').\n"
            "Returns:\n"
            "    tuple of ndarray: int64, one array per axis, of the shape of ``indices``. Not "
            "differentiable.\n"
            "Raises:\n"
            "    ValueError: For an index out of range, or an unknown ``order``.\n"
-           "    DtypeError: If they are not integers.") {
+           "    DtypeError: If the indices are not integers.") {
     static constexpr const char* kOp = "unravel_index";
     return WrapTuple(UnravelIndex(ToIndices(kOp, "indices", a[0], GetDefaultDevice()),
                                   ToShape(kOp, "shape", a[1]), ToOrder(kOp, a[2])));

@@ -21,9 +21,8 @@ PyObject* CallTake(const Array& x, PyObject* const* a) {
                   a[3]);
 }
 
-CX_ROUTINE(
-    _scatter, "values: ndarray, indices: ndarray, length: int) -> ndarray",
-    "Rows of zeros, ``length`` of them, to which those of ``values`` are added; for chainer.") {
+CX_ROUTINE(_scatter, "values: ndarray, indices: ndarray, length: int) -> ndarray",
+           "Adds the rows of ``values`` to ``length`` rows of zeros, at indices; for chainer.") {
     const Array& values = ToArray("_scatter", "values", a[0]);
     const Array& indices = ToArray("_scatter", "indices", a[1]);
     if (values.ndim() == 0 || indices.ndim() != 1 || indices.shape()[0] != values.shape()[0]) {
@@ -40,7 +39,7 @@ CX_ROUTINE(
 CX_ROUTINE(take,
            "a: ndarray, indices: ndarray | Sequence[int] | int, axis: int | None = None, "
            "mode: str | None = None, *, " CX_RESULT_OUT ") -> ndarray",
-           "Elements along an axis, picked by integers.\n\n"
+           "Takes elements along an axis, by integer indices.\n\n"
            "Args:\n"
            "    a (ndarray): Any dtype.\n"
            "    indices: Integers of any dtype and shape; negative ones count from the end.\n"
@@ -48,9 +47,10 @@ CX_ROUTINE(take,
            "    mode (str): What an index out of range does: 'raise' an IndexError (default), "
            "'wrap' around, or 'clip'.\n" CX_RESULT_OUT_ARG
            "Returns:\n"
-           "    ndarray: The shape of ``a`` with that of ``indices`` in the place of the axis. "
+           "    ndarray: The shape of ``a``, with that of ``indices`` in place of the axis. "
            "Differentiable in ``a``, any order.\n"
-           "Raises:\n    IndexError: For an index out of range.\n"
+           "Raises:\n"
+           "    IndexError: For an index out of range.\n"
            "    DtypeError: If ``indices`` are not integers.\n"
            "    DimensionError: If there is no such axis.\n"
            "    ValueError: If there is no such mode.") {
@@ -65,18 +65,18 @@ CX_METHOD(take,
 }
 
 CX_ROUTINE(_select_item, "x: ndarray, t: ndarray) -> ndarray",
-           "``x[i, t[i]]`` for each row ``i``, for chainer.") {
+           "``x[i, t[i]]`` for each row ``i``; for chainer.") {
     return Wrap(SelectItem(ToArray("select_item", "x", a[0]), ToArray("select_item", "t", a[1])));
 }
 
 CX_ROUTINE(_embed_id, "ids: ndarray, w: ndarray, ignore_label: int) -> ndarray",
-           "Rows of ``w``, zeros where ``ids`` has ``ignore_label``, for chainer.") {
+           "Rows of ``w``; zeros where ``ids`` equals ``ignore_label``; for chainer.") {
     return Wrap(EmbedId(ToArray("embed_id", "ids", a[0]), ToArray("embed_id", "w", a[1]),
                         ToInt("embed_id", "ignore_label", a[2])));
 }
 
 CX_ROUTINE(nonzero, "a: ndarray) -> tuple[ndarray, ...]",
-           "The places of the elements that are not 0.\n\n"
+           "Indices of the elements that are not 0.\n\n"
            "Args:\n"
            "    a (ndarray): 1 dimension or more, any dtype.\n"
            "Returns:\n"
@@ -92,17 +92,16 @@ CX_ROUTINE(
     "-> None",
     "Copies elements into an array, in place.\n\n"
     "Args:\n"
-    "    dst (ndarray): Where to; in no graph.\n"
-    "    src (ndarray or scalar): What; broadcast to the shape of ``dst``. An array is of "
-    "its dtype,\n"
-    "        a number of no higher kind.\n"
+    "    dst (ndarray): The destination, in no graph.\n"
+    "    src (ndarray or scalar): The source, broadcast to the shape of ``dst``. An array must\n"
+    "        have its dtype, a number no higher kind.\n"
     "    casting (str): 'no'.\n"
-    "    where (ndarray or bool): Of bool; where it is false, the elements of ``dst`` stay. Of a "
-    "number counts whether it is 0.\n"
+    "    where (ndarray or bool): A mask of bool; elements of ``dst`` where it is False stay. A "
+    "number is taken as its truth.\n"
     "Raises:\n"
-    "    DtypeError: If the dtypes differ, a number is of a higher kind, or ``where`` is no "
-    "array of bool.\n"
-    "    TypeError: If ``where`` is no array and no number.\n"
+    "    DtypeError: If the dtypes differ, a number is of a higher kind, or ``where`` is an array "
+    "and not bool.\n"
+    "    TypeError: If ``where`` is neither an array nor a number.\n"
     "    OverflowError: If an integer does not fit.\n"
     "    DimensionError: If ``src`` or ``where`` does not broadcast.\n"
     "    NotImplementedError: If ``casting`` is not 'no'.\n"
@@ -135,13 +134,12 @@ CX_ROUTINE(
     return Py_NewRef(Py_None);
 }
 
-CX_METHOD(
-    fill, "value: float | ndarray) -> None",
-    "Sets all elements to a number, or to the element of an array of no axes, in place.\n\n"
-    "Raises:\n    ChainerxError: If one of the arrays is in a graph, or this one is "
-    "read-only.\n"
-    "    DtypeError: If a complex number does not go into the dtype.\n"
-    "    OverflowError: If an integer dtype does not hold the number; fractions are cut off.") {
+CX_METHOD(fill, "value: float | ndarray) -> None",
+          "Sets all elements to a number, or to the element of a 0-d array, in place.\n\n"
+          "Raises:\n"
+          "    ChainerxError: If one of the arrays is in a graph, or this one is read-only.\n"
+          "    DtypeError: If the number is complex and the dtype is not.\n"
+          "    OverflowError: If the number is beyond an integer dtype; fractions are truncated.") {
     if (IsNdArray(a[0]) && Self(a[0]).ndim() == 0) {
         internal::CheckWrittenDtype("fill", Self(self), Self(a[0]));
         CopyTo(Self(self), AsType(Self(a[0]), Self(self).dtype(), false), true);

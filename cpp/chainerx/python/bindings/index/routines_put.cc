@@ -29,13 +29,12 @@ CX_ROUTINE(
     "mode: str = 'raise') -> None",
     "Writes to elements of the flattened array, in place.\n\n"
     "Args:\n"
-    "    a (ndarray): Where to; in no graph.\n"
-    "    ind: Integers of any dtype and shape. Of equal ones the last counts.\n"
-    "    v: Values in C order, an array, a number or a list; again from the start where they "
+    "    a (ndarray): The array to write to, in no graph.\n"
+    "    ind: Integers of any dtype and shape; among equal ones the last one wins.\n"
+    "    v: Values in C order, an array, a number or a list; repeated from the start where they "
     "are\n"
-    "        fewer. Cast to the dtype of ``a``.\n"
-    "    mode (str): What an index out of range does: 'raise' an IndexError, 'wrap' around, "
-    "or\n"
+    "        fewer. They are cast to the dtype of ``a``.\n"
+    "    mode (str): What an index out of range does: 'raise' an IndexError, 'wrap' around, or\n"
     "        'clip'.\n"
     "Raises:\n"
     "    IndexError: For an index out of range.\n"
@@ -53,59 +52,58 @@ CX_METHOD(put,
 
 CX_ROUTINE(
     place, "arr: ExistingArray, mask: ndarray, vals: ndarray | Scalar) -> None",
-    "Writes values one after the other to where a mask is true, in place.\n\n"
+    "Writes successive values to the elements where a mask is true, in place.\n\n"
     "Args:\n"
-    "    arr (ndarray): Where to; in no graph.\n"
+    "    arr (ndarray): The array to write to, in no graph.\n"
     "    mask (ndarray): As many elements; not 0 means true.\n"
-    "    vals: An array, a number or a list; again from the start where they are fewer. Cast "
-    "to the\n"
-    "        dtype of ``arr``.\n"
+    "    vals: An array, a number or a list; repeated from the start where they are fewer. They "
+    "are\n"
+    "        cast to the dtype of ``arr``.\n"
     "Raises:\n"
     "    DimensionError: If the mask has another size.\n"
-    "    ValueError: If there are no values for what is true.\n" CX_RAISES_WRITE) {
+    "    ValueError: If there are no values, and the mask is true somewhere.\n" CX_RAISES_WRITE) {
     const Array& x = ToArray("place", "arr", a[0]);
     Place(x, ToIndices("place", "mask", a[1], x.device()), ToValues("place", "vals", x, a[2]));
     return Py_NewRef(Py_None);
 }
 
-CX_ROUTINE(
-    putmask, "a: ExistingArray, mask: ndarray, values: ndarray | Scalar) -> None",
-    "Writes the values that have the places where a mask is true, in place.\n\n"
-    "Args:\n"
-    "    a (ndarray): Where to; in no graph.\n"
-    "    mask (ndarray): As many elements; not 0 means true.\n"
-    "    values: An array, a number or a list; repeated to the shape of ``a`` if they are of "
-    "another\n"
-    "        size. Cast to the dtype of ``a``.\n"
-    "Raises:\n"
-    "    DimensionError: If the mask has another size.\n" CX_RAISES_WRITE) {
+CX_ROUTINE(putmask, "a: ExistingArray, mask: ndarray, values: ndarray | Scalar) -> None",
+           "Writes the values at the positions where a mask is true, in place.\n\n"
+           "Args:\n"
+           "    a (ndarray): The array to write to, in no graph.\n"
+           "    mask (ndarray): As many elements; not 0 means true.\n"
+           "    values: An array, a number or a list; repeated to the shape of ``a`` if they are "
+           "of another\n"
+           "        size. Cast to the dtype of ``a``.\n"
+           "Raises:\n"
+           "    DimensionError: If the mask has another size.\n" CX_RAISES_WRITE) {
     const Array& x = ToArray("putmask", "a", a[0]);
     PutMask(x, ToIndices("putmask", "mask", a[1], x.device()),
             ToValues("putmask", "values", x, a[2]));
     return Py_NewRef(Py_None);
 }
 
-CX_ROUTINE(fill_diagonal, "a: ExistingArray, val: ndarray | Scalar, wrap: bool = False) -> None",
-           "Writes to the elements with equal indices, in place.\n\n"
-           "Args:\n"
-           "    a (ndarray): 2 dimensions, or more of one length; in no graph.\n"
-           "    val: An array, a number or a list; again from the start where they are fewer.\n"
-           "    wrap (bool): Whether the diagonal goes on behind the last column of a tall "
-           "matrix.\n"
-           "Raises:\n"
-           "    DimensionError: If ``a`` has other dimensions.\n"
-           "    ValueError: If there are no values.\n" CX_RAISES_WRITE) {
+CX_ROUTINE(
+    fill_diagonal, "a: ExistingArray, val: ndarray | Scalar, wrap: bool = False) -> None",
+    "Writes to the main diagonal, in place.\n\n"
+    "Args:\n"
+    "    a (ndarray): 2 dimensions, or more of equal length; in no graph.\n"
+    "    val: An array, a number or a list; repeated from the start where they are fewer.\n"
+    "    wrap (bool): Whether the diagonal of a tall matrix wraps around after the last column.\n"
+    "Raises:\n"
+    "    DimensionError: If ``a`` has other dimensions.\n"
+    "    ValueError: If there are no values.\n" CX_RAISES_WRITE) {
     const Array& x = ToArray("fill_diagonal", "a", a[0]);
     FillDiagonal(x, ToValues("fill_diagonal", "val", x, a[1]), ToBool(a[2], false));
     return Py_NewRef(Py_None);
 }
 
 CX_ROUTINE(add_at, "a: ExistingArray, indices: Any, b: ndarray | Scalar) -> None",
-           "``a[indices] += b`` in place, where all values that go to one element count; "
+           "``a[indices] += b``, in place; values with equal indices accumulate, as in "
            "``numpy.add.at``.\n\n"
            "Args:\n"
-           "    a (ndarray): Where to; in no graph.\n"
-           "    indices: What may stand in ``a[...]``.\n"
+           "    a (ndarray): The array to write to, in no graph.\n"
+           "    indices: Any index of ``a``.\n"
            "    b: An array, a number or a list; broadcast. Cast to the dtype of ``a``.\n"
            "Raises:\n"
            "    IndexError: For an index out of range.\n"
@@ -120,10 +118,11 @@ std::optional<int8_t> ToAxisOrLast(const char* op, PyObject* o) {
 }
 
 CX_ROUTINE(take_along_axis, "arr: ndarray, indices: ndarray, axis: int | None = -1) -> ndarray",
-           "Elements along an axis, picked for each place of the others: what ``argsort`` gave.\n\n"
+           "Takes elements along an axis by indices of their own for each position on the other "
+           "axes, such as those of ``argsort``.\n\n"
            "Args:\n"
            "    arr (ndarray): Any dtype.\n"
-           "    indices (ndarray): Integers, of as many dimensions; the other axes broadcast.\n"
+           "    indices (ndarray): Integers, with as many dimensions; the other axes broadcast.\n"
            "    axis (int): None takes from the flattened array, at indices of 1 dimension.\n"
            "Returns:\n"
            "    ndarray: Differentiable in ``arr``, any order.\n"
@@ -140,10 +139,11 @@ CX_ROUTINE(
     put_along_axis,
     "arr: ExistingArray, indices: ndarray, values: ndarray | Scalar, axis: int | None = -1) -> "
     "None",
-    "Writes to elements along an axis, picked for each place of the others, in place.\n\n"
+    "Writes to elements along an axis by indices of their own for each position on the other axes, "
+    "in place.\n\n"
     "Args:\n"
-    "    arr (ndarray): Where to; in no graph.\n"
-    "    indices (ndarray): Integers, of as many dimensions; the other axes broadcast.\n"
+    "    arr (ndarray): The array to write to, in no graph.\n"
+    "    indices (ndarray): Integers, with as many dimensions; the other axes broadcast.\n"
     "    values: An array, a number or a list; broadcast. Cast to the dtype of ``arr``.\n"
     "    axis (int): None writes to the flattened array, at indices of 1 dimension.\n"
     "Raises:\n"

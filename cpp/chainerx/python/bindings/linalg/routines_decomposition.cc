@@ -15,16 +15,17 @@ namespace {
 
 PyStructSequence_Field g_svd_fields[] = {{"U", "Left singular vectors, in columns."},
                                          {"S", "Singular values, in descending order."},
-                                         {"Vh", "Right singular vectors, conjugated, in rows."},
+                                         {"Vh", "Conjugate right singular vectors, in rows."},
                                          {nullptr, nullptr}};
-PyStructSequence_Field g_eig_fields[] = {
-    {"eigenvalues", "One for each vector."}, {"eigenvectors", "In columns."}, {nullptr, nullptr}};
+PyStructSequence_Field g_eig_fields[] = {{"eigenvalues", "One eigenvalue per eigenvector."},
+                                         {"eigenvectors", "Eigenvectors, in columns."},
+                                         {nullptr, nullptr}};
 PyStructSequence_Field g_qr_fields[] = {
     {"Q", "Orthonormal columns."}, {"R", "An upper triangle."}, {nullptr, nullptr}};
-NamedTuple g_svd{"chainerx.linalg.SVDResult", "What svd returns.", g_svd_fields};
-NamedTuple g_eigh{"chainerx.linalg.EighResult", "What eigh returns.", g_eig_fields};
-NamedTuple g_eig{"chainerx.linalg.EigResult", "What eig returns.", g_eig_fields};
-NamedTuple g_qr{"chainerx.linalg.QRResult", "What qr returns.", g_qr_fields};
+NamedTuple g_svd{"chainerx.linalg.SVDResult", "Result of svd.", g_svd_fields};
+NamedTuple g_eigh{"chainerx.linalg.EighResult", "Result of eigh.", g_eig_fields};
+NamedTuple g_eig{"chainerx.linalg.EigResult", "Result of eig.", g_eig_fields};
+NamedTuple g_qr{"chainerx.linalg.QRResult", "Result of qr.", g_qr_fields};
 
 bool ToLower(const char* op, PyObject* o) {
     if (o == nullptr) return true;
@@ -47,40 +48,46 @@ std::optional<linalg::Limit> ToLimit(const char* op, const char* name, PyObject*
 
 #define CX_DTYPES "float32, float64, complex64 or complex128"
 #define CX_MATRICES "\n\nArgs:\n    a (ndarray): (..., m, n), " CX_DTYPES ".\n"
-#define CX_SYMMETRIC                                                                  \
-    "\n\nArgs:\n    a (ndarray): (..., n, n), symmetric, or Hermitian; " CX_DTYPES    \
-    ".\n    UPLO (str): Which triangle of ``a`` is read: ``'L'``, the lower one, or " \
-    "``'U'``; imaginary parts of the diagonal are not.\n"
-#define CX_PHASES(which)                                                                   \
-    "\n    Vectors of complex matrices may be multiplied by any phase, " which             \
-    "\n    Gradients are those of losses that do not depend on it, such as those of "      \
-    "``abs(v)`` or of projections ``v @ v^H``.\n    Of others they depend on what LAPACK " \
-    "chose, and mean nothing; that is not checked."
+#define CX_SYMMETRIC                                                                            \
+    "\n\n"                                                                                      \
+    "Args:\n"                                                                                   \
+    "    a (ndarray): (..., n, n), symmetric or Hermitian; " CX_DTYPES                          \
+    ".\n"                                                                                       \
+    "    UPLO (str): Which triangle of ``a`` is read: ``'L'``, the lower one, or ``'U'``, the " \
+    "upper one; imaginary parts on the diagonal are ignored.\n"
+#define CX_PHASES(which)                                                                          \
+    "\n"                                                                                          \
+    "    Vectors of complex matrices are determined up to a phase, " which                        \
+    "\n"                                                                                          \
+    "    Gradients are correct for losses that do not depend on it, such as those of ``abs(v)`` " \
+    "or of projections ``v @ v^H``.\n"                                                            \
+    "    For other losses they depend on LAPACK's choice and mean nothing; this is not checked."
 #define CX_DTYPE_ERROR "Raises:\n    DtypeError: For other dtypes.\n"
 #define CX_FEW_AXES "    DimensionError: If ``a`` has fewer than two axes.\n"
 #define CX_NOT_SQUARE "    DimensionError: If matrices are not square.\n"
 #define CX_NO_RESULT                                                                      \
     "    LinAlgError: If a matrix has NaN or infinite values, if the iteration does not " \
     "converge, or if there is no LAPACK."
-#define CX_EQUAL                                                                             \
-    "\nNote:\n    Vectors that belong to equal values may be any, so their gradient is not " \
-    "finite; that of the values is."
+#define CX_EQUAL                                                                                \
+    "\n"                                                                                        \
+    "Note:\n"                                                                                   \
+    "    Vectors that belong to equal values are not unique, so their gradient is not finite; " \
+    "that of the values is."
 
-CX_LINALG(
-    svd,
-    "a: ndarray, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = "
-    "False) -> Any",
-    "Singular values, and the vectors that belong to them: ``a = U @ diag(S) @ Vh``." CX_MATRICES
-    "    full_matrices (bool): Whether ``U`` and ``Vh`` are square; else they have as many "
-    "columns, or rows, as there are singular values.\n"
-    "    compute_uv (bool): Whether the vectors are wanted.\n"
-    "    hermitian (bool): Whether ``a`` is symmetric, or Hermitian; its lower triangle is read "
-    "then.\n"
-    "Returns:\n"
-    "    tuple of ndarray: ``U``, ``S`` and ``Vh``, a named tuple; or ``S`` alone, real, in "
-    "descending order. Differentiable, any order, but for ``U`` and ``Vh`` that are "
-    "completed to squares.\n" CX_DTYPE_ERROR CX_FEW_AXES CX_NO_RESULT CX_EQUAL
-        CX_PHASES("the two of a pair by the same one.")) {
+CX_LINALG(svd,
+          "a: ndarray, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = "
+          "False) -> Any",
+          "Singular value decomposition, ``a = U @ diag(S) @ Vh``." CX_MATRICES
+          "    full_matrices (bool): Whether ``U`` and ``Vh`` are square; otherwise they have one "
+          "column, or row, per singular value.\n"
+          "    compute_uv (bool): Whether to compute ``U`` and ``Vh``.\n"
+          "    hermitian (bool): Whether ``a`` is symmetric or Hermitian; only its lower triangle "
+          "is read then.\n"
+          "Returns:\n"
+          "    tuple of ndarray: ``U``, ``S`` and ``Vh``, a named tuple; or ``S`` alone, real, in "
+          "descending order. Differentiable, any order, except for ``U`` and ``Vh`` that are "
+          "completed to squares.\n" CX_DTYPE_ERROR CX_FEW_AXES CX_NO_RESULT CX_EQUAL
+              CX_PHASES("the same one for both vectors of a pair.")) {
     const Array& x = ToArray("svd", "a", a[0]);
     const bool hermitian = ToBool(a[3], false);
     if (!ToBool(a[2], true)) return Wrap(linalg::Svdvals(x, hermitian, "svd"));
@@ -99,22 +106,24 @@ CX_LINALG(
 }
 
 CX_LINALG(eigh, "a: ndarray, UPLO: str = 'L') -> EighResult",
-          "Eigenvalues and eigenvectors of symmetric, or Hermitian, matrices." CX_SYMMETRIC
+          "Eigenvalues and eigenvectors of symmetric or Hermitian matrices." CX_SYMMETRIC
           "Returns:\n"
           "    tuple of ndarray: ``eigenvalues`` (..., n), real, ascending, and ``eigenvectors`` "
-          "(..., n, n), whose columns they are; a named tuple.\n    Differentiable, any order; the "
-          "gradient is symmetric, or Hermitian.\n" CX_DTYPE_ERROR CX_NOT_SQUARE
-          "    ValueError: If ``UPLO`` is neither of the two.\n" CX_NO_RESULT CX_EQUAL
+          "(..., n, n), in columns; a named tuple.\n"
+          "    Differentiable, any order; the gradient is symmetric or "
+          "Hermitian.\n" CX_DTYPE_ERROR CX_NOT_SQUARE
+          "    ValueError: If ``UPLO`` is neither ``'L'`` nor ``'U'``.\n" CX_NO_RESULT CX_EQUAL
               CX_PHASES("each by its own.")) {
     const auto [w, v] = linalg::Eigh(ToArray("eigh", "a", a[0]), ToLower("eigh", a[1]));
     return g_eigh.Make({w, v});
 }
 
 CX_LINALG(eigvalsh, "a: ndarray, UPLO: str = 'L') -> ndarray",
-          "Eigenvalues of symmetric, or Hermitian, matrices, ascending." CX_SYMMETRIC
-          "Returns:\n    ndarray: (..., n), real. Differentiable, any order; the gradient is "
-          "symmetric, or Hermitian.\n" CX_DTYPE_ERROR CX_NOT_SQUARE
-          "    ValueError: If ``UPLO`` is neither of the two.\n" CX_NO_RESULT) {
+          "Eigenvalues of symmetric or Hermitian matrices, ascending." CX_SYMMETRIC
+          "Returns:\n"
+          "    ndarray: (..., n), real. Differentiable, any order; the gradient is symmetric or "
+          "Hermitian.\n" CX_DTYPE_ERROR CX_NOT_SQUARE
+          "    ValueError: If ``UPLO`` is neither ``'L'`` nor ``'U'``.\n" CX_NO_RESULT) {
     return Wrap(linalg::Eigvalsh(ToArray("eigvalsh", "a", a[0]), ToLower("eigvalsh", a[1])));
 }
 
@@ -123,10 +132,12 @@ CX_LINALG(eig, "a: ndarray) -> EigResult",
           "Args:\n    a (ndarray): (..., n, n), " CX_DTYPES
           ".\n"
           "Returns:\n"
-          "    tuple of ndarray: ``eigenvalues`` (..., n), in no order, and ``eigenvectors`` (..., "
-          "n, n), whose columns they are; a named tuple. Complex, also where all are "
-          "real.\n" CX_DTYPE_ERROR CX_NOT_SQUARE CX_NO_RESULT
-          "\nNote:\n    Not differentiable: backward is a GradientError.") {
+          "    tuple of ndarray: ``eigenvalues`` (..., n), in no particular order, and "
+          "``eigenvectors`` (..., n, n), in columns; a named tuple. Both are complex, even if all "
+          "values are real.\n" CX_DTYPE_ERROR CX_NOT_SQUARE CX_NO_RESULT
+          "\n"
+          "Note:\n"
+          "    Not differentiable: backward raises a GradientError.") {
     const auto [w, v] = linalg::Eig(ToArray("eig", "a", a[0]));
     return g_eig.Make({w, v});
 }
@@ -135,24 +146,27 @@ CX_LINALG(eigvals, "a: ndarray) -> ndarray",
           "Eigenvalues of square matrices.\n\n"
           "Args:\n    a (ndarray): (..., n, n), " CX_DTYPES
           ".\n"
-          "Returns:\n    ndarray: (..., n), complex, in no order. Not differentiable: backward is "
-          "a GradientError.\n" CX_DTYPE_ERROR CX_NOT_SQUARE CX_NO_RESULT) {
+          "Returns:\n"
+          "    ndarray: (..., n), complex, in no particular order. Not differentiable: backward "
+          "raises a GradientError.\n" CX_DTYPE_ERROR CX_NOT_SQUARE CX_NO_RESULT) {
     return Wrap(linalg::Eigvals(ToArray("eigvals", "a", a[0])));
 }
 
 CX_LINALG(
     qr, "a: ndarray, mode: str = 'reduced') -> Any",
-    "Orthogonal columns and an upper triangle with a real diagonal: ``a = Q @ R``." CX_MATRICES
-    "    mode (str): ``'reduced'``: ``Q`` has min(m, n) columns; ``'complete'``: m. "
-    "``'r'``: ``R`` of the first kind alone. ``'raw'``: what LAPACK has for them, transposed "
-    "reflections and their factors.\n"
+    "QR decomposition, ``a = Q @ R``: orthonormal columns, and an upper triangle with a real "
+    "diagonal." CX_MATRICES
+    "    mode (str): ``'reduced'``: ``Q`` has min(m, n) columns; ``'complete'``: m. ``'r'``: only "
+    "the reduced ``R``. ``'raw'``: LAPACK's Householder reflectors, transposed, and their "
+    "factors.\n"
     "Returns:\n"
     "    tuple of ndarray: ``Q`` and ``R``, a named tuple; or one array for ``'r'``. "
     "Differentiable, any order.\n" CX_DTYPE_ERROR CX_FEW_AXES
     "    ValueError: If ``mode`` is none of the four.\n"
-    "    LinAlgError: If there is no LAPACK; in backward, if columns depend on each other.\n"
-    "Note:\n    ``'raw'`` has no gradient, nor has ``'complete'`` with more rows than columns, "
-    "where the columns that complete a basis may be any: backward is a GradientError.") {
+    "    LinAlgError: If there is no LAPACK; in backward, if columns are linearly dependent.\n"
+    "Note:\n"
+    "    ``'raw'`` has no gradient, nor has ``'complete'`` with more rows than columns, where the "
+    "columns that complete the basis are not unique: backward raises a GradientError.") {
     const Array& x = ToArray("qr", "a", a[0]);
     const std::string_view mode = a[1] == nullptr ? "reduced" : ToString("qr", "mode", a[1]);
     if (mode == "r") return Wrap(linalg::QrR(x));
@@ -168,23 +182,24 @@ CX_LINALG(
     return g_qr.Make({q, r});
 }
 
-CX_LINALG(
-    pinv,
-    "a: ndarray, rcond: float | ndarray | None = None, hermitian: bool = False, *, "
-    "rtol: float | ndarray | None = None) -> ndarray",
-    "Pseudo-inverses of matrices (Moore and Penrose)." CX_MATRICES
-    "    rcond (float or ndarray): Singular values up to this times the largest one count as "
-    "0; by default the resolution of the dtype times max(m, n), at least 1e-15. An array is "
-    "broadcast to ``(...)``.\n"
-    "    hermitian (bool): Whether ``a`` is symmetric, or Hermitian; its lower triangle is "
-    "read then.\n"
-    "    rtol (float or ndarray): Another name of ``rcond``.\n"
-    "Returns:\n    ndarray: (..., n, m). Differentiable, any order, where the number of singular "
-    "values that count does not change; where others than zeros are cut off, at second order as "
-    "svd() is.\n" CX_DTYPE_ERROR
-    "    DimensionError: If ``a`` has fewer than two axes, or is ``hermitian`` and not "
-    "square, or limits do not broadcast.\n    ValueError: If both ``rcond`` and ``rtol`` are "
-    "given.\n" CX_NO_RESULT) {
+CX_LINALG(pinv,
+          "a: ndarray, rcond: float | ndarray | None = None, hermitian: bool = False, *, "
+          "rtol: float | ndarray | None = None) -> ndarray",
+          "Moore-Penrose pseudo-inverses of matrices." CX_MATRICES
+          "    rcond (float or ndarray): Singular values up to this multiple of the largest one "
+          "count as 0; by default\n"
+          "        the machine epsilon of the dtype times max(m, n), at least 1e-15. An array is "
+          "broadcast to ``(...)``.\n"
+          "    hermitian (bool): Whether ``a`` is symmetric or Hermitian; only its lower triangle "
+          "is read then.\n"
+          "    rtol (float or ndarray): Alias of ``rcond``.\n"
+          "Returns:\n"
+          "    ndarray: (..., n, m). Differentiable, any order, where the number of singular "
+          "values that count is locally constant; where nonzero ones are cut off, second "
+          "derivatives are those of :func:`svd`.\n" CX_DTYPE_ERROR
+          "    DimensionError: If ``a`` has fewer than two axes, or is ``hermitian`` and not "
+          "square, or limits do not broadcast.\n    ValueError: If both ``rcond`` and ``rtol`` are "
+          "given.\n" CX_NO_RESULT) {
     // NumPy's default is 1e-15 because it computes float32, too, in float64. In float32 itself,
     // singular values below its resolution are rounding errors, and so would be their inverses.
     const std::optional<linalg::Limit> rcond = ToLimit("pinv", "rcond", a[1]);
@@ -197,23 +212,26 @@ CX_LINALG(
         linalg::Pinv(ToArray("pinv", "a", a[0]), rcond ? rcond : rtol, ToBool(a[2], false)));
 }
 
-CX_LINALG(
-    lstsq,
-    "a: ndarray, b: ndarray, rcond: float | None = None) -> tuple[ndarray, ndarray, int, "
-    "ndarray]",
-    "Least squares: the ``x`` of least norm with least ``norm(a @ x - b)``.\n\n"
-    "Args:\n    a (ndarray): (m, n), " CX_DTYPES
-    ".\n"
-    "    b (ndarray): (m,) or (m, k); one of these dtypes, too.\n"
-    "    rcond (float): Singular values up to this times the largest one count as 0. By "
-    "default the resolution of the dtype times max(m, n); negative for the resolution.\n"
-    "Returns:\n"
-    "    tuple: ``x``, (n,) or (n, k); the squares of ``norm(a @ x - b)``, (1,) or (k,), or (0,) "
-    "unless the rank is n and m > n; the rank of ``a``, an int; its singular "
-    "values.\n" CX_DTYPE_ERROR "    DimensionError: If shapes do not fit.\n" CX_NO_RESULT
-    "\nNote:\n    The solution and the residuals are differentiable in both arrays, any order. The "
-    "rank is a number, and the singular values are not connected to ``a``: gradients of those are "
-    "in svdvals().") {
+CX_LINALG(lstsq,
+          "a: ndarray, b: ndarray, rcond: float | None = None) -> tuple[ndarray, ndarray, int, "
+          "ndarray]",
+          "Least squares: the ``x`` of minimal norm that minimizes ``norm(a @ x - b)``.\n\n"
+          "Args:\n"
+          "    a (ndarray): (m, n), " CX_DTYPES
+          ".\n"
+          "    b (ndarray): (m,) or (m, k), of one of these dtypes.\n"
+          "    rcond (float): Singular values up to this multiple of the largest one count as 0. "
+          "By default the machine epsilon of the dtype times max(m, n); a negative value means the "
+          "epsilon itself.\n"
+          "Returns:\n"
+          "    tuple: ``x``, (n,) or (n, k); the squares of ``norm(a @ x - b)``, (1,) or (k,), or "
+          "(0,) unless the rank is n and m > n; the rank of ``a``, an int; its singular "
+          "values.\n" CX_DTYPE_ERROR "    DimensionError: If shapes do not fit.\n" CX_NO_RESULT
+          "\n"
+          "Note:\n"
+          "    The solution and the residuals are differentiable in both arrays, any order. The "
+          "rank is a number, and the singular values are not connected to ``a``; :func:`svdvals` "
+          "gives differentiable ones.") {
     const linalg::LstsqResult y =
         linalg::Lstsq(ToArray("lstsq", "a", a[0]), ToArray("lstsq", "b", a[1]),
                       ToOptionalDouble("lstsq", "rcond", a[2]));
@@ -228,17 +246,17 @@ CX_LINALG(
     matrix_rank,
     "A: ndarray, tol: float | ndarray | None = None, hermitian: bool = False, *, rtol: float | "
     "ndarray | None = None) -> ndarray",
-    "Ranks of matrices: how many singular values are not small.\n\n"
-    "Args:\n    A (ndarray): (..., m, n), or (n,); " CX_DTYPES
+    "Ranks of matrices: the number of singular values above a tolerance.\n\n"
+    "Args:\n"
+    "    A (ndarray): (..., m, n), or (n,); " CX_DTYPES
     ".\n"
-    "    tol (float or ndarray): Up to which singular values are small. An array is broadcast to "
-    "``(...)``.\n"
-    "    hermitian (bool): Whether ``A`` is symmetric, or Hermitian; its lower triangle is read "
-    "then.\n"
-    "    rtol (float or ndarray): The same as a part of the largest one; by default the resolution "
-    "of "
-    "the dtype times max(m, n).\n"
-    "Returns:\n    ndarray: (...), int64; of a vector, whether any of it is not 0.\n" CX_DTYPE_ERROR
+    "    tol (float or ndarray): The tolerance. An array is broadcast to ``(...)``.\n"
+    "    hermitian (bool): Whether ``A`` is symmetric or Hermitian; only its lower triangle is "
+    "read then.\n"
+    "    rtol (float or ndarray): The tolerance relative to the largest singular value; by default "
+    "the machine epsilon of the dtype times max(m, n).\n"
+    "Returns:\n"
+    "    ndarray: (...), int64; for a vector, whether any element is not 0.\n" CX_DTYPE_ERROR
     "    DimensionError: If ``A`` is ``hermitian`` and not square, or limits do not broadcast.\n"
     "    ValueError: If both ``tol`` and ``rtol`` are given.\n" CX_NO_RESULT) {
     return Wrap(linalg::MatrixRank(ToArray("matrix_rank", "A", a[0]),
@@ -247,7 +265,7 @@ CX_LINALG(
 }
 
 CX_LINALG(_is_lapack_available, ") -> bool",
-          "Whether the library that serves as BLAS has LAPACK, which decompositions need.") {
+          "Whether the BLAS library in use includes LAPACK, which decompositions need.") {
     return PyBool_FromLong(IsLapackAvailable() ? 1 : 0);
 }
 

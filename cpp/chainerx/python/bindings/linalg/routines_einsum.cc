@@ -124,31 +124,33 @@ EinsumOrder ToOrder(PyObject* o, EinsumOrder::Search fallback) {
     return order;
 }
 
-#define CX_OPERANDS                                                                             \
-    "    *operands: Subscripts, a str such as ``'ij,jk->ik'`` or ``'...i,i'``, and arrays; or " \
-    "arrays, each followed by a list of integers for its axes, and perhaps one for the "        \
-    "output.\n"
+#define CX_OPERANDS                                                                                \
+    "    *operands: Subscripts, a str such as ``'ij,jk->ik'`` or ``'...i,i'``, followed by the "   \
+    "arrays; or arrays, each followed by a list of integers for its axes, and optionally one for " \
+    "the output.\n"
 
 CX_ROUTINE(
     einsum,
     "*operands: Any, optimize: Any = False, dtype: DtypeLike | None = None, " CX_RESULT_OUT
     ") -> ndarray",
-    "Sums of products in Einstein's notation, as numpy.einsum.\n\n"
+    "Sums of products in Einstein's notation, like ``numpy.einsum``.\n\n"
     "Args:\n" CX_OPERANDS
-    "    optimize (bool, str, tuple or list): In which order: from left to right (False), a good "
-    "one "
-    "(True, ``'greedy'``), that of least work (``'optimal'``), or a path of einsum_path.\n"
-    "    dtype (dtype): In which it is computed, of no lower kind than those of the operands; by "
+    "    optimize (bool, str, tuple or list): The order of contractions: from left to right "
+    "(False), a\n"
+    "        good one (True or ``'greedy'``), the one of least work (``'optimal'``), or a path of\n"
+    "        :func:`einsum_path`.\n"
+    "    dtype (dtype): The dtype to compute in, of no lower kind than those of the operands; by "
     "default the promoted one.\n" CX_RESULT_OUT_ARG
     "Returns:\n"
-    "    ndarray: The axes of the output; a view where one operand is not summed. Differentiable "
-    "in all operands, any order.\n"
+    "    ndarray: The axes of the output; a view if a single operand is not summed. "
+    "Differentiable in all operands, any order.\n"
     "Raises:\n"
     "    ValueError: If subscripts are malformed.\n"
     "    DimensionError: If they do not fit the arrays.\n"
     "    DtypeError: If ``dtype`` is of a lower kind than an operand.\n"
     "Note:\n"
-    "    Two operands at a time are multiplied as matrices; sums are in the dtype of the result.") {
+    "    Operands are contracted two at a time as matrix products; sums are in the dtype of "
+    "the result.") {
     Call call = ToCall(a[0]);
     if (Given(a[2])) {
         const Dtype dtype = ToDtype(a[2]);
@@ -160,17 +162,18 @@ CX_ROUTINE(
         a[3]);
 }
 
-CX_ROUTINE(einsum_path, "*operands: Any, optimize: Any = 'greedy') -> tuple[list[Any], str]",
-           "The order in which einsum multiplies its operands, for its ``optimize``.\n\n"
-           "Args:\n" CX_OPERANDS
-           "    optimize (bool, str, tuple or list): As of einsum; ``(name, n)`` allows at most n "
-           "elements in between.\n"
-           "Returns:\n"
-           "    tuple: The path, ``['einsum_path', (i, j), ...]``, places of those that are "
-           "multiplied, whose product goes to the end; and a description.\n"
-           "Raises:\n"
-           "    ValueError: If subscripts or a path are malformed.\n"
-           "    DimensionError: If they do not fit the arrays.") {
+CX_ROUTINE(
+    einsum_path, "*operands: Any, optimize: Any = 'greedy') -> tuple[list[Any], str]",
+    "The order in which :func:`einsum` contracts its operands, for its argument ``optimize``.\n\n"
+    "Args:\n" CX_OPERANDS
+    "    optimize (bool, str, tuple or list): As for :func:`einsum`; ``(name, n)`` allows "
+    "intermediate results of at most n elements.\n"
+    "Returns:\n"
+    "    tuple: The path, ``['einsum_path', (i, j), ...]``, the positions of the operands to "
+    "contract, whose product is appended; and a description.\n"
+    "Raises:\n"
+    "    ValueError: If subscripts or a path are malformed.\n"
+    "    DimensionError: If they do not fit the arrays.") {
     const Call call = ToCall(a[0]);
     const EinsumPlan plan =
         PlanEinsum(call.subscripts, call.operands, ToOrder(a[1], EinsumOrder::Search::kGreedy));

@@ -10,17 +10,16 @@
 namespace chainerx::python {
 namespace {
 
-CX_ROUTINE(
-    dot, "a: ndarray, b: ndarray, out: ndarray | None = None) -> ndarray",
-    "Dot product, as numpy.dot.\n\n"
-    "Args:\n"
-    "    a (ndarray): Any shape and dtype.\n"
-    "    b (ndarray): Its last axis but one (the only one of a vector) has the length of the "
-    "last axis of ``a``.\n" CX_PRODUCT_OUT_ARG
-    "Returns:\n"
-    "    ndarray: The remaining axes of ``a``, then those of ``b``. Differentiable, any "
-    "order.\n"
-    "Raises:\n    DimensionError: If the lengths differ.") {
+CX_ROUTINE(dot, "a: ndarray, b: ndarray, out: ndarray | None = None) -> ndarray",
+           "Dot product, like ``numpy.dot``.\n\n"
+           "Args:\n"
+           "    a (ndarray): Any shape and dtype.\n"
+           "    b (ndarray): Axis -2 (the only one of a vector) has the length of the last axis of "
+           "``a``.\n" CX_PRODUCT_OUT_ARG
+           "Returns:\n"
+           "    ndarray: The remaining axes of ``a``, then those of ``b``. Differentiable, any "
+           "order.\n"
+           "Raises:\n    DimensionError: If the lengths differ.") {
     return Finish("dot", Dot(ToArray("dot", "a", a[0]), ToArray("dot", "b", a[1])), a[2]);
 }
 
@@ -28,32 +27,34 @@ CX_ROUTINE(
     matmul,
     "x1: ndarray, x2: ndarray, out: ndarray | None = None, *, dtype: DtypeLike | None = None) "
     "-> ndarray",
-    "Matrix product over the last two axes, as numpy.matmul; also the operator ``@``.\n\n"
+    "Matrix product over the last two axes, like ``numpy.matmul``; also the operator ``@``.\n\n"
     "Args:\n"
     "    x1 (ndarray): (..., m, k) or (k,), any dtype.\n"
     "    x2 (ndarray): (..., k, n) or (k,). The axes before the matrix broadcast.\n" CX_PRODUCT_ARGS
     "Returns:\n"
-    "    ndarray: (..., m, n), without the axis that a vector lacks. Differentiable, any "
+    "    ndarray: (..., m, n), without the axis that a vector operand lacks. Differentiable, any "
     "order.\n"
-    "Raises:\n    DimensionError: If the lengths differ, or an operand is 0-dimensional.\n"
+    "Raises:\n"
+    "    DimensionError: If the lengths differ, or an operand is 0-dimensional.\n"
     "Note:\n"
-    "    float16 and bfloat16 are summed in float32. The result doesn't depend on the number "
+    "    float16 and bfloat16 are accumulated in float32. The result doesn't depend on the number "
     "of threads.") {
     return CallProduct("matmul", a[0], a[1], a[2], a[3],
                        [](const Array& x1, const Array& x2) { return Matmul(x1, x2); });
 }
 
-CX_ROUTINE(linear,
-           "x: ndarray, w: ndarray, b: ndarray | None = None, n_batch_axes: int = 1) -> ndarray",
-           "A fully connected layer, ``x @ w.T + b``.\n\n"
-           "Args:\n"
-           "    x (ndarray): The axes after the first ``n_batch_axes`` are flattened to ``ins``.\n"
-           "    w (ndarray): (outs, ins).\n"
-           "    b (ndarray): (outs,), or None.\n"
-           "    n_batch_axes (int): Number of batch axes.\n"
-           "Returns:\n"
-           "    ndarray: The batch axes of ``x``, then ``outs``. Differentiable, any order.\n"
-           "Raises:\n    DimensionError: If shapes don't fit.") {
+CX_ROUTINE(
+    linear, "x: ndarray, w: ndarray, b: ndarray | None = None, n_batch_axes: int = 1) -> ndarray",
+    "A fully connected layer, ``x @ w.T + b``.\n\n"
+    "Args:\n"
+    "    x (ndarray): The axes after the first ``n_batch_axes`` are flattened to ``in_size``.\n"
+    "    w (ndarray): (out_size, in_size).\n"
+    "    b (ndarray): (out_size,), or None.\n"
+    "    n_batch_axes (int): Number of batch axes.\n"
+    "Returns:\n"
+    "    ndarray: The batch axes of ``x``, then ``out_size``. Differentiable, any order.\n"
+    "Raises:\n"
+    "    DimensionError: If shapes don't fit.") {
     std::optional<Array> b;
     if (Given(a[2])) b = ToArray("linear", "b", a[2]);
     const int64_t n_batch_axes = a[3] == nullptr ? 1 : ToInt("linear", "n_batch_axes", a[3]);

@@ -29,27 +29,27 @@ CX_ROUTINE(
     "x: ndarray, ksize: int | Sequence[int], stride: int | Sequence[int] | None = None, "
     "pad: int | Sequence[int] | Sequence[Sequence[int]] = 0, cover_all: bool = False, "
     "return_indices: bool = False) -> Any",
-    "The maximum of each window that slides over the spatial axes.\n\n"
+    "Max pooling: the maximum of each window over the spatial axes.\n\n"
     "Args:\n"
     "    x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, any dtype but complex.\n"
-    "    ksize (int or tuple of int): The size of the window, of all axes or of each.\n"
-    "    stride (int or tuple of int): Its steps; None is ``ksize``.\n"
-    "    pad (int, tuple of int, or tuple of pairs): Added at both ends of each axis, or before "
-    "and after it. Padding is never the maximum.\n"
-    "    cover_all (bool): Whether there is one more window where some of the input would be left "
+    "    ksize (int or tuple of int): The size of the window, for all axes or for each.\n"
+    "    stride (int or tuple of int): The step of the window; None means ``ksize``.\n"
+    "    pad (int, tuple of int, or tuple of pairs): Padding at both ends of each axis, or before "
+    "and after it. It is never the maximum.\n"
+    "    cover_all (bool): Whether to add a window where some of the input would otherwise be left "
     "out.\n"
-    "    return_indices (bool): Whether the indices are returned, too.\n"
+    "    return_indices (bool): Whether to return the indices as well.\n"
     "Returns:\n"
     "    ndarray, or a tuple of it and the indices: (batch, channels, ...) of the dtype of ``x``. "
     "Differentiable, any order.\n"
     "Raises:\n"
     "    DimensionError: If the window is larger than the padded input, the stride is below 1, or "
-    "there are not as many numbers as spatial axes.\n"
+    "the number of values is not that of the spatial axes.\n"
     "    DtypeError: If ``x`` is complex.\n"
     "Note:\n"
-    "    The indices are int64: the numbers of the maxima within their windows, in C order.\n"
-    "    NaN is the maximum. Of equal elements the first one gets the gradient. A window that is "
-    "all padding gives -inf, or the smallest integer, and index 0.") {
+    "    The indices are int64: positions of the maxima within their windows, in C order.\n"
+    "    NaN is the maximum. Among equal elements the first one gets the gradient. A window of "
+    "padding alone gives -inf, or the smallest integer, and index 0.") {
     constexpr const char* kOp = "max_pool";
     const Array& x = ToArray(kOp, "x", a[0]);
     const PerAxis ksize = ToPerAxis(kOp, "ksize", a[1]);
@@ -63,7 +63,8 @@ CX_ROUTINE(
 CX_ROUTINE(_max_pool_kept,
            "x: ndarray, ksize: Any, stride: Any, pad: Any, cover_all: bool, "
            "indices: bool) -> Any",
-           "max_pool, with the indices that backward keeps; None if nothing needs them.") {
+           "Same as :func:`max_pool`, but also returns the indices that backward keeps, or None if "
+           "nothing needs them.") {
     constexpr const char* kOp = "max_pool";
     return WrapPair(internal::MaxPoolKept(ToArray(kOp, "x", a[0]), ToPerAxis(kOp, "ksize", a[1]),
                                           ToOptionalPerAxis(kOp, "stride", a[2]),
@@ -71,59 +72,57 @@ CX_ROUTINE(_max_pool_kept,
                                           ToBool(a[5], false)));
 }
 
-CX_ROUTINE(
-    average_pool,
-    "x: ndarray, ksize: int | Sequence[int], stride: int | Sequence[int] | None = None, "
-    "pad: int | Sequence[int] | Sequence[Sequence[int]] = 0, pad_mode: str = 'ignore', "
-    "cover_all: bool = False) -> ndarray",
-    "The mean of each window that slides over the spatial axes.\n\n"
-    "Args:\n"
-    "    x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, a float dtype.\n"
-    "    ksize (int or tuple of int): The size of the window, of all axes or of each.\n"
-    "    stride (int or tuple of int): Its steps; None is ``ksize``.\n"
-    "    pad (int, tuple of int, or tuple of pairs): Added at both ends of each axis, or before "
-    "and after it.\n"
-    "    pad_mode (str): 'zero' counts the padding among the elements of a window, 'ignore' does "
-    "not.\n"
-    "    cover_all (bool): Whether there is one more window where some of the input would be left "
-    "out.\n"
-    "Returns:\n"
-    "    ndarray: (batch, channels, ...) of the dtype of ``x``. Differentiable, any order.\n"
-    "Raises:\n"
-    "    DimensionError: If the window is larger than the padded input, the stride is below 1, or "
-    "there are not as many numbers as spatial axes.\n"
-    "    DtypeError: If ``x`` is not of a float dtype.\n"
-    "    ValueError: If there is no such ``pad_mode``.\n"
-    "Note:\n"
-    "    16-bit floats are added up in float32. A window that is all padding gives 0.") {
+CX_ROUTINE(average_pool,
+           "x: ndarray, ksize: int | Sequence[int], stride: int | Sequence[int] | None = None, "
+           "pad: int | Sequence[int] | Sequence[Sequence[int]] = 0, pad_mode: str = 'ignore', "
+           "cover_all: bool = False) -> ndarray",
+           "Average pooling: the mean of each window over the spatial axes.\n\n"
+           "Args:\n"
+           "    x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, a float dtype.\n"
+           "    ksize (int or tuple of int): The size of the window, for all axes or for each.\n"
+           "    stride (int or tuple of int): The step of the window; None means ``ksize``.\n"
+           "    pad (int, tuple of int, or tuple of pairs): Padding at both ends of each axis, or "
+           "before and after it.\n"
+           "    pad_mode (str): 'zero' includes the padding in the mean, 'ignore' does not.\n"
+           "    cover_all (bool): Whether to add a window where some of the input would otherwise "
+           "be left out.\n"
+           "Returns:\n"
+           "    ndarray: (batch, channels, ...) of the dtype of ``x``. Differentiable, any order.\n"
+           "Raises:\n"
+           "    DimensionError: If the window is larger than the padded input, the stride is below "
+           "1, or the number of values is not that of the spatial axes.\n"
+           "    DtypeError: If ``x`` is not of a float dtype.\n"
+           "    ValueError: If there is no such ``pad_mode``.\n"
+           "Note:\n"
+           "    16-bit floats are accumulated in float32. A window of padding alone gives 0.") {
     constexpr const char* kOp = "average_pool";
     return Wrap(AveragePool(ToArray(kOp, "x", a[0]), ToPerAxis(kOp, "ksize", a[1]),
                             ToOptionalPerAxis(kOp, "stride", a[2]), ToAxisPads(kOp, a[3]),
                             ToPoolPadMode(a[4]), ToBool(a[5], false)));
 }
 
-CX_ROUTINE(
-    unpool,
-    "x: ndarray, ksize: int | Sequence[int], stride: int | Sequence[int] | None = None, "
-    "pad: int | Sequence[int] | Sequence[Sequence[int]] = 0, "
-    "outsize: int | Sequence[int] | None = None, cover_all: bool = False) -> ndarray",
-    "Each element in all places of its window: the gradient of sums of windows.\n\n"
-    "Args:\n"
-    "    x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, a float dtype.\n"
-    "    ksize (int or tuple of int): The size of the window, of all axes or of each.\n"
-    "    stride (int or tuple of int): Its steps; None is ``ksize``.\n"
-    "    pad (int, tuple of int, or tuple of pairs): What is cut off at both ends of each axis, or "
-    "before and after it.\n"
-    "    outsize (int or tuple of int): The lengths of the spatial axes of the result; None is the "
-    "smallest of those that a pooling makes the shape of ``x`` of.\n"
-    "    cover_all (bool): Whether that pooling is one with ``cover_all``.\n"
-    "Returns:\n"
-    "    ndarray: (batch, channels, ...) of the dtype of ``x``; where windows overlap, the sum. "
-    "Differentiable, any order.\n"
-    "Raises:\n"
-    "    DimensionError: If ``outsize`` does not fit to the shape of ``x``, the stride is below 1, "
-    "or there are not as many numbers as spatial axes.\n"
-    "    DtypeError: If ``x`` is not of a float dtype.") {
+CX_ROUTINE(unpool,
+           "x: ndarray, ksize: int | Sequence[int], stride: int | Sequence[int] | None = None, "
+           "pad: int | Sequence[int] | Sequence[Sequence[int]] = 0, "
+           "outsize: int | Sequence[int] | None = None, cover_all: bool = False) -> ndarray",
+           "Unpooling: copies each element to all positions of its window; the gradient of sum "
+           "pooling.\n\n"
+           "Args:\n"
+           "    x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, a float dtype.\n"
+           "    ksize (int or tuple of int): The size of the window, for all axes or for each.\n"
+           "    stride (int or tuple of int): The step of the window; None means ``ksize``.\n"
+           "    pad (int, tuple of int, or tuple of pairs): Number of elements cropped at both "
+           "ends of each axis, or before and after it.\n"
+           "    outsize (int or tuple of int): The spatial lengths of the result; None means the "
+           "smallest that a pooling maps to the shape of ``x``.\n"
+           "    cover_all (bool): Whether that pooling has ``cover_all``.\n"
+           "Returns:\n"
+           "    ndarray: (batch, channels, ...) of the dtype of ``x``; overlapping windows are "
+           "added. Differentiable, any order.\n"
+           "Raises:\n"
+           "    DimensionError: If ``outsize`` does not fit the shape of ``x``, the stride is "
+           "below 1, or the number of values is not that of the spatial axes.\n"
+           "    DtypeError: If ``x`` is not of a float dtype.") {
     constexpr const char* kOp = "unpool";
     return Wrap(Unpool(ToArray(kOp, "x", a[0]), ToPerAxis(kOp, "ksize", a[1]),
                        ToOptionalPerAxis(kOp, "stride", a[2]), ToAxisPads(kOp, a[3]),
@@ -136,25 +135,25 @@ CX_ROUTINE(
     "stride: int | Sequence[int] | None = None, "
     "pad: int | Sequence[int] | Sequence[Sequence[int]] = 0, "
     "outsize: int | Sequence[int] | None = None, cover_all: bool = False) -> ndarray",
-    "Each element in one place of its window, zeros elsewhere.\n\n"
+    "Max unpooling: writes each element to one position of its window, zeros elsewhere.\n\n"
     "Args:\n"
     "    x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, a float dtype.\n"
-    "    indices (ndarray): Integers of the shape of ``x``: numbers within the windows, as "
+    "    indices (ndarray): Integers of the shape of ``x``: positions within the windows, as "
     ":func:`max_pool` returns them.\n"
-    "    ksize (int or tuple of int): The size of the window, of all axes or of each.\n"
-    "    stride (int or tuple of int): Its steps; None is ``ksize``.\n"
-    "    pad (int, tuple of int, or tuple of pairs): What is cut off at both ends of each axis, or "
-    "before and after it.\n"
-    "    outsize (int or tuple of int): The lengths of the spatial axes of the result; None is the "
-    "smallest of those that a pooling makes the shape of ``x`` of.\n"
-    "    cover_all (bool): Whether that pooling is one with ``cover_all``.\n"
+    "    ksize (int or tuple of int): The size of the window, for all axes or for each.\n"
+    "    stride (int or tuple of int): The step of the window; None means ``ksize``.\n"
+    "    pad (int, tuple of int, or tuple of pairs): Number of elements cropped at both ends of "
+    "each axis, or before and after it.\n"
+    "    outsize (int or tuple of int): The spatial lengths of the result; None means the smallest "
+    "that a pooling maps to the shape of ``x``.\n"
+    "    cover_all (bool): Whether that pooling has ``cover_all``.\n"
     "Returns:\n"
-    "    ndarray: (batch, channels, ...) of the dtype of ``x``; where elements meet, their sum. "
-    "Differentiable in ``x``, any order.\n"
+    "    ndarray: (batch, channels, ...) of the dtype of ``x``; elements at the same position are "
+    "added. Differentiable in ``x``, any order.\n"
     "Raises:\n"
-    "    DimensionError: If ``outsize`` or ``indices`` do not fit to the shape of ``x``, the "
-    "stride is below 1, or there are not as many numbers as spatial axes.\n"
-    "    DtypeError: If ``x`` is not of a float dtype, or ``indices`` are no integers.\n"
+    "    DimensionError: If ``outsize`` or ``indices`` do not fit the shape of ``x``, the stride "
+    "is below 1, or the number of values is not that of the spatial axes.\n"
+    "    DtypeError: If ``x`` is not of a float dtype, or ``indices`` not of an integer dtype.\n"
     "    IndexError: If an index is out of its window.") {
     constexpr const char* kOp = "max_unpool";
     return Wrap(MaxUnpool(ToArray(kOp, "x", a[0]), ToArray(kOp, "indices", a[1]),
@@ -165,66 +164,66 @@ CX_ROUTINE(
 
 CX_ROUTINE(
     adaptive_max_pool, "x: ndarray, output_size: int | Sequence[int]) -> ndarray",
-    "The maxima of parts that the spatial axes are divided into.\n\n"
+    "Adaptive max pooling: the maxima of a given number of parts of the spatial axes.\n\n"
     "Args:\n"
     "    x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, any dtype but complex.\n"
-    "    output_size (int or tuple of int): How many parts, of all axes or of each.\n"
+    "    output_size (int or tuple of int): The number of parts, for all axes or for each.\n"
     "Returns:\n"
-    "    ndarray: (batch, channels, *output_size) of the dtype of ``x``. "
-    "Differentiable, any order.\n"
+    "    ndarray: (batch, channels, *output_size) of the dtype of ``x``. Differentiable, any "
+    "order.\n"
     "Raises:\n"
-    "    DimensionError: If an axis is empty, or there are not as many numbers as spatial axes.\n"
+    "    DimensionError: If an axis is empty, or the number of values is not that of the spatial "
+    "axes.\n"
     "    DtypeError: If ``x`` is complex.\n"
     "Note:\n"
-    "    Part ``i`` of ``m`` of an axis of length ``n`` reaches from ``floor(i * n / m)`` to "
-    "``ceil((i + 1) * n / m)``.") {
+    "    Part ``i`` of ``m`` of an axis of length ``n`` covers ``floor(i * n / m)`` up to "
+    "``ceil((i + 1) * n / m)``, excluded.") {
     constexpr const char* kOp = "adaptive_max_pool";
     return Wrap(AdaptiveMaxPool(ToArray(kOp, "x", a[0]), ToPerAxis(kOp, "output_size", a[1])));
 }
 
-CX_ROUTINE(
-    adaptive_average_pool, "x: ndarray, output_size: int | Sequence[int]) -> ndarray",
-    "The means of parts that the spatial axes are divided into.\n\n"
-    "Args:\n"
-    "    x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, a float dtype.\n"
-    "    output_size (int or tuple of int): How many parts, of all axes or of each.\n"
-    "Returns:\n"
-    "    ndarray: (batch, channels, *output_size) of the dtype of ``x``. "
-    "Differentiable, any order.\n"
-    "Raises:\n"
-    "    DimensionError: If an axis is empty, or there are not as many numbers as spatial axes.\n"
-    "    DtypeError: If ``x`` is not of a float dtype.\n"
-    "Note:\n"
-    "    Part ``i`` of ``m`` of an axis of length ``n`` reaches from ``floor(i * n / m)`` to "
-    "``ceil((i + 1) * n / m)``.") {
+CX_ROUTINE(adaptive_average_pool, "x: ndarray, output_size: int | Sequence[int]) -> ndarray",
+           "Adaptive average pooling: the means of a given number of parts of the spatial axes.\n\n"
+           "Args:\n"
+           "    x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, a float dtype.\n"
+           "    output_size (int or tuple of int): The number of parts, for all axes or for each.\n"
+           "Returns:\n"
+           "    ndarray: (batch, channels, *output_size) of the dtype of ``x``. Differentiable, "
+           "any order.\n"
+           "Raises:\n"
+           "    DimensionError: If an axis is empty, or the number of values is not that of the "
+           "spatial axes.\n"
+           "    DtypeError: If ``x`` is not of a float dtype.\n"
+           "Note:\n"
+           "    Part ``i`` of ``m`` of an axis of length ``n`` covers ``floor(i * n / m)`` up to "
+           "``ceil((i + 1) * n / m)``, excluded.") {
     constexpr const char* kOp = "adaptive_average_pool";
     return Wrap(AdaptiveAveragePool(ToArray(kOp, "x", a[0]), ToPerAxis(kOp, "output_size", a[1])));
 }
 
-CX_ROUTINE(global_max_pool, "x: ndarray) -> ndarray",
-           "The maximum of each channel.\n\n"
-           "Args:\n"
-           "    x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, any dtype but "
-           "complex.\n"
-           "Returns:\n"
-           "    ndarray: (batch, channels, 1, ...) of the dtype of ``x``. Differentiable, any "
-           "order.\n"
-           "Raises:\n"
-           "    DimensionError: If there is no spatial axis, or an empty one.\n"
-           "    DtypeError: If ``x`` is complex.") {
+CX_ROUTINE(
+    global_max_pool, "x: ndarray) -> ndarray",
+    "Global max pooling: the maximum of each channel.\n\n"
+    "Args:\n"
+    "    x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, any dtype but complex.\n"
+    "Returns:\n"
+    "    ndarray: (batch, channels, 1, ...) of the dtype of ``x``. Differentiable, any order.\n"
+    "Raises:\n"
+    "    DimensionError: If there is no spatial axis, or an empty one.\n"
+    "    DtypeError: If ``x`` is complex.") {
     return Wrap(GlobalMaxPool(ToArray("global_max_pool", "x", a[0])));
 }
 
-CX_ROUTINE(global_average_pool, "x: ndarray) -> ndarray",
-           "The mean of each channel.\n\n"
-           "Args:\n"
-           "    x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, a float dtype.\n"
-           "Returns:\n"
-           "    ndarray: (batch, channels, 1, ...) of the dtype of ``x``. Differentiable, any "
-           "order.\n"
-           "Raises:\n"
-           "    DimensionError: If there is no spatial axis, or an empty one.\n"
-           "    DtypeError: If ``x`` is not of a float dtype.") {
+CX_ROUTINE(
+    global_average_pool, "x: ndarray) -> ndarray",
+    "Global average pooling: the mean of each channel.\n\n"
+    "Args:\n"
+    "    x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, a float dtype.\n"
+    "Returns:\n"
+    "    ndarray: (batch, channels, 1, ...) of the dtype of ``x``. Differentiable, any order.\n"
+    "Raises:\n"
+    "    DimensionError: If there is no spatial axis, or an empty one.\n"
+    "    DtypeError: If ``x`` is not of a float dtype.") {
     return Wrap(GlobalAveragePool(ToArray("global_average_pool", "x", a[0])));
 }
 

@@ -4,21 +4,28 @@
 namespace chainerx::python {
 namespace {
 
-#define CX_EXTREME_ROW(py, Name, says, ties, note)                                     \
-    CX_REDUCTION_ROUTINE(py, Name, EXTREME, ReduceExtreme, says, CX_NO_COMPLEX,        \
-                         "In the dtype of ``a``. Differentiable, any order. " ties,    \
-                         "\n    DimensionError: If there is nothing to choose from.\n" \
-                         "    ValueError: If there is ``where`` and no ``initial``.\n" \
-                         "    DtypeError: If ``a`` is complex.\nNote:\n    " note)
+#define CX_EXTREME_ROW(py, Name, says, ties, note)                                      \
+    CX_REDUCTION_ROUTINE(py, Name, EXTREME, ReduceExtreme, says, CX_NO_COMPLEX,         \
+                         "In the dtype of ``a``. Differentiable, any order. " ties,     \
+                         "\n"                                                           \
+                         "    DimensionError: If the reduced axes are empty.\n"         \
+                         "    ValueError: If ``where`` is given without ``initial``.\n" \
+                         "    DtypeError: If ``a`` is complex.\n"                       \
+                         "Note:\n"                                                      \
+                         "    " note)
 #define CX_TIES "Equal extremes, or several NaN, share the gradient."
-CX_EXTREME_ROW(max, AMax, "Largest element over axes.", CX_TIES, "A NaN is the extreme.")
+CX_EXTREME_ROW(max, AMax, "Largest element over axes.", CX_TIES,
+               "The result is NaN if an element is.")
 CX_ALIAS(amax, max)
-CX_EXTREME_ROW(min, AMin, "Smallest element over axes.", CX_TIES, "A NaN is the extreme.")
+CX_EXTREME_ROW(min, AMin, "Smallest element over axes.", CX_TIES,
+               "The result is NaN if an element is.")
 CX_ALIAS(amin, min)
-CX_EXTREME_ROW(nanmax, NanMax, "Largest element over axes that is no NaN.",
-               "Equal extremes share the gradient.", "NaN where there is nothing else.")
-CX_EXTREME_ROW(nanmin, NanMin, "Smallest element over axes that is no NaN.",
-               "Equal extremes share the gradient.", "NaN where there is nothing else.")
+CX_EXTREME_ROW(nanmax, NanMax, "Largest element over axes, ignoring NaN.",
+               "Equal extremes share the gradient.",
+               "The result is NaN where there is nothing else.")
+CX_EXTREME_ROW(nanmin, NanMin, "Smallest element over axes, ignoring NaN.",
+               "Equal extremes share the gradient.",
+               "The result is NaN where there is nothing else.")
 CX_REDUCTION_METHOD(max, AMax, EXTREME, ReduceExtreme)
 CX_REDUCTION_METHOD(min, AMin, EXTREME, ReduceExtreme)
 
@@ -30,8 +37,8 @@ CX_REDUCTION_METHOD(min, AMin, EXTREME, ReduceExtreme)
         return Wrap(                                                                               \
             Name(ToArray(#py, "a", a[0]), ToAxes(#py, "axis", a[1]), ToBool(a[2], false)));        \
     }
-CX_EACH(_max, AMaxEach, "As max(), with the gradient that chainer has.")
-CX_EACH(_min, AMinEach, "As min(), with the gradient that chainer has.")
+CX_EACH(_max, AMaxEach, "Same as :func:`max`, with chainer's gradient.")
+CX_EACH(_min, AMinEach, "Same as :func:`min`, with chainer's gradient.")
 
 #define CX_TRUTH_ROW(py, Name, says) \
     CX_REDUCTION_ROUTINE(py, Name, TRUTH, ReduceTruth, says, CX_ANY_DTYPE, "bool. No gradient.", "")
@@ -54,27 +61,28 @@ PyObject* PositionOf(const char* op, const Array& x, PyObject* const* a, const F
         return keepdims ? Name(x, axis, keepdims) : Name(x, axis);  \
     }
 
-#define CX_POSITION(py, Name, which, note)                                                      \
-    CX_ROUTINE(                                                                                 \
-        py, "a: ndarray, " CX_POSITION_PARAMETERS ") -> ndarray",                               \
-        "Position of the first " which                                                          \
-        " element along an axis.\n\n"                                                           \
-        "Args:\n    a (ndarray): " CX_NO_COMPLEX CX_ALONG_AXIS_ARGS CX_RESULT_OUT_ARG           \
-        "    keepdims (bool): Keep reduced axes with length 1.\n"                               \
-        "Returns:\n    ndarray: int64. No gradient.\n"                                          \
-        "Raises:\n"                                                                             \
-        "    DimensionError: If the axis is out of range, or there is nothing to choose "       \
-        "from.\n"                                                                               \
-        "    DtypeError: If ``a`` is complex, or ``out`` not of integers.\nNote:\n    " note) { \
-        return PositionOf(#py, ToArray(#py, "a", a[0]), a + 1, CX_POSITION_OF(Name));           \
+#define CX_POSITION(py, Name, which, note)                                                         \
+    CX_ROUTINE(py, "a: ndarray, " CX_POSITION_PARAMETERS ") -> ndarray",                           \
+               "Position of the first " which                                                      \
+               " element along an axis.\n\n"                                                       \
+               "Args:\n    a (ndarray): " CX_NO_COMPLEX CX_ALONG_AXIS_ARGS CX_RESULT_OUT_ARG       \
+               "    keepdims (bool): Keep reduced axes with length 1.\n"                           \
+               "Returns:\n"                                                                        \
+               "    ndarray: int64. No gradient.\n"                                                \
+               "Raises:\n"                                                                         \
+               "    DimensionError: If the axis is out of range, or the reduced axes are empty.\n" \
+               "    DtypeError: If ``a`` is complex, or ``out`` not of an integer dtype.\n"        \
+               "Note:\n"                                                                           \
+               "    " note) {                                                                      \
+        return PositionOf(#py, ToArray(#py, "a", a[0]), a + 1, CX_POSITION_OF(Name));              \
     }
 #define CX_POSITION_METHOD(py, Name)                                                  \
     CX_METHOD(py, CX_POSITION_PARAMETERS ") -> ndarray", "See chainerx." #py "().") { \
         return PositionOf(#py, Self(self), a, CX_POSITION_OF(Name));                  \
     }
-#define CX_NAN_SKIPPED "NaN is skipped; where there is nothing else, the position is 0."
-CX_POSITION(argmax, ArgMax, "largest", "A NaN is the extreme.")
-CX_POSITION(argmin, ArgMin, "smallest", "A NaN is the extreme.")
+#define CX_NAN_SKIPPED "NaN is ignored; where there is nothing else, the index is 0."
+CX_POSITION(argmax, ArgMax, "largest", "The result is NaN if an element is.")
+CX_POSITION(argmin, ArgMin, "smallest", "The result is NaN if an element is.")
 CX_POSITION(nanargmax, NanArgMax, "largest", CX_NAN_SKIPPED)
 CX_POSITION(nanargmin, NanArgMin, "smallest", CX_NAN_SKIPPED)
 CX_POSITION_METHOD(argmax, ArgMax)
@@ -94,16 +102,16 @@ CX_ROUTINE(count_nonzero, "a: ndarray, axis: Axis = None, *, keepdims: bool = Fa
 
 CX_ROUTINE(ptp,
            "a: ndarray, axis: Axis = None, " CX_RESULT_OUT ", keepdims: bool = False) -> ndarray",
-           "The largest element less the smallest one, over axes.\n\n"
+           "Range of values over axes: the largest element minus the smallest.\n\n"
            "Args:\n"
            "    a (ndarray): Any shape, any dtype but bool and complex ones.\n"
-           "    axis: An axis, several, or None for all.\n" CX_RESULT_OUT_ARG
+           "    axis: One axis, several, or None for all.\n" CX_RESULT_OUT_ARG
            "    keepdims (bool): Keep reduced axes with length 1.\n"
            "Returns:\n    ndarray: In the dtype of ``a``. Differentiable, any order. " CX_TIES
            "\n"
            "Raises:\n    " CX_BAD_AXES
            "\n"
-           "    DimensionError: If there is nothing to choose from.\n"
+           "    DimensionError: If the reduced axes are empty.\n"
            "    DtypeError: If ``a`` is bool or complex.") {
     return Finish(
         "ptp", Ptp(ToArray("ptp", "a", a[0]), ToAxes("ptp", "axis", a[1]), ToKeepdims("ptp", a[3])),

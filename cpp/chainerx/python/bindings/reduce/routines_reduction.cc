@@ -7,31 +7,36 @@ namespace {
 #define CX_TOTAL_ROW(py, Name, says) \
     CX_REDUCTION_ROUTINE(py, Name, TOTAL, ReduceTotal, says, CX_ANY_DTYPE, CX_TOTAL, "")
 CX_TOTAL_ROW(sum, Sum, "Sum over axes.")
-CX_TOTAL_ROW(nansum, NanSum, "Sum over axes, NaN counted as 0.")
+CX_TOTAL_ROW(nansum, NanSum, "Sum over axes, with NaN counted as 0.")
 CX_TOTAL_ROW(prod, Prod, "Product over axes.")
-CX_TOTAL_ROW(nanprod, NanProd, "Product over axes, NaN counted as 1.")
+CX_TOTAL_ROW(nanprod, NanProd, "Product over axes, with NaN counted as 1.")
 CX_REDUCTION_METHOD(sum, Sum, TOTAL, ReduceTotal)
 CX_REDUCTION_METHOD(prod, Prod, TOTAL, ReduceTotal)
 
 #define CX_MEAN_ROW(py, Name, says, note) \
     CX_REDUCTION_ROUTINE(py, Name, MEAN, ReduceMean, says, CX_ANY_DTYPE, CX_MEAN, note)
-CX_MEAN_ROW(mean, Mean, "Arithmetic mean over axes.", "\nNote:\n    The mean of nothing is NaN.")
-CX_MEAN_ROW(nanmean, NanMean, "Arithmetic mean over axes of what is no NaN.",
-            "\nNote:\n    The mean of nothing is NaN.")
+CX_MEAN_ROW(mean, Mean, "Arithmetic mean over axes.",
+            "\n"
+            "Note:\n"
+            "    The mean of no elements is NaN.")
+CX_MEAN_ROW(nanmean, NanMean, "Arithmetic mean over axes, ignoring NaN.",
+            "\n"
+            "Note:\n"
+            "    The mean of no elements is NaN.")
 CX_REDUCTION_METHOD(mean, Mean, MEAN, ReduceMean)
 
 #define CX_SPREAD_ROW(py, Name, says) \
     CX_REDUCTION_ROUTINE(py, Name, SPREAD, ReduceSpread, says, CX_ANY_DTYPE, CX_SPREAD, "")
-CX_SPREAD_ROW(var, Var,
-              "Variance over axes, of the population unless ddof says otherwise, in two passes.")
 CX_SPREAD_ROW(
-    std, Std,
-    "Standard deviation over axes: the root of var(). The gradient of equal elements is 0.")
-CX_SPREAD_ROW(nanvar, NanVar, "Variance over axes of what is no NaN.")
-CX_SPREAD_ROW(
-    nanstd, NanStd,
-    "Standard deviation over axes of what is no NaN: the root of nanvar(). The gradient of "
-    "equal elements is 0.")
+    var, Var,
+    "Variance over axes, computed in two passes; the population variance unless ddof is given.")
+CX_SPREAD_ROW(std, Std,
+              "Standard deviation over axes: the square root of :func:`var`. The gradient of equal "
+              "elements is 0.")
+CX_SPREAD_ROW(nanvar, NanVar, "Variance over axes, ignoring NaN.")
+CX_SPREAD_ROW(nanstd, NanStd,
+              "Standard deviation over axes, ignoring NaN: the square root of :func:`nanvar`. The "
+              "gradient of equal elements is 0.")
 CX_REDUCTION_METHOD(var, Var, SPREAD, ReduceSpread)
 CX_REDUCTION_METHOD(std, Std, SPREAD, ReduceSpread)
 
@@ -71,10 +76,10 @@ PyObject* Scan(const char* op, const Array& x, PyObject* const* a, const F& f) {
     CX_METHOD(py, CX_SCAN_PARAMETERS ") -> ndarray", "See chainerx." #py "().") { \
         return Scan(#py, Self(self), a, CX_SCAN_OF(Name));                        \
     }
-CX_SCAN(cumsum, CumSum, "Running sums along an axis.")
-CX_SCAN(cumprod, CumProd, "Running products along an axis.")
-CX_SCAN(nancumsum, NanCumSum, "Running sums along an axis, NaN counted as 0.")
-CX_SCAN(nancumprod, NanCumProd, "Running products along an axis, NaN counted as 1.")
+CX_SCAN(cumsum, CumSum, "Cumulative sums along an axis.")
+CX_SCAN(cumprod, CumProd, "Cumulative products along an axis.")
+CX_SCAN(nancumsum, NanCumSum, "Cumulative sums along an axis, with NaN counted as 0.")
+CX_SCAN(nancumprod, NanCumProd, "Cumulative products along an axis, with NaN counted as 1.")
 CX_SCAN_METHOD(cumsum, CumSum)
 CX_SCAN_METHOD(cumprod, CumProd)
 

@@ -82,20 +82,21 @@ PyObject* CallRnn(const char* op, PyObject* const* a, bool is_bidirectional) {
     " weights: of the input (units, "                         \
     "features), then of the state (units, units).\n"          \
     "    bs (list of lists of ndarray): The biases, (units,), in the same order.\n"
-#define CX_STEPS                                                                             \
-    "    xs (list of ndarray): Each step, (sequences that have it, features); the longest "  \
-    "sequence comes first, so their number never rises. Sequences that are in no step keep " \
-    "their states.\n"
-#define CX_ERRORS                                                                              \
-    "Raises:\n"                                                                                \
-    "    DimensionError: If lists or shapes don't fit, or a step has more sequences than the " \
-    "one before.\n"                                                                            \
-    "    DtypeError: If a dtype is no real float.\n"
+#define CX_STEPS                                                                                   \
+    "    xs (list of ndarray): One array per step, (active sequences, features); sequences\n"      \
+    "        are sorted by length, longest first, so that the number of active ones never rises. " \
+    "Sequences without\n"                                                                          \
+    "        steps keep their states.\n"
+#define CX_ERRORS                                                                                  \
+    "Raises:\n"                                                                                    \
+    "    DimensionError: If lists or shapes don't fit, or a step has more sequences than the one " \
+    "before.\n"                                                                                    \
+    "    DtypeError: If a dtype is not a real float.\n"
 #define CX_ONE "For each layer"
 #define CX_TWO "For each layer, and in it for each direction,"
-#define CX_REVERSED                                                                                \
-    "The second direction of a layer begins with the last step; the layer above sees the outputs " \
-    "of both, side by side.\n\n"
+#define CX_REVERSED                                                                               \
+    "The second direction of a layer starts from the last step; the next layer gets the outputs " \
+    "of both, concatenated.\n\n"
 
 #define CX_LSTM_DOC(first, directions, lists, width)                                            \
     first                                                                                       \
@@ -111,13 +112,14 @@ PyObject* CallRnn(const char* op, PyObject* const* a, bool is_bidirectional) {
         "Source: Hochreiter and Schmidhuber, Neural Computation 1997."
 
 CX_ROUTINE(n_step_lstm, CX_LSTM_SIGNATURE,
-           CX_LSTM_DOC("Stacked long short-term memories over sequences.", "", CX_ONE, "units")) {
+           CX_LSTM_DOC("Stacked LSTM (long short-term memory) over sequences.", "", CX_ONE,
+                       "units")) {
     return CallLstm("n_step_lstm", a, false);
 }
 CX_ROUTINE(
     n_step_bilstm, CX_LSTM_SIGNATURE,
     CX_LSTM_DOC(
-        "Stacked long short-term memories over sequences, in both directions.\n\n" CX_REVERSED,
+        "Stacked bidirectional LSTM (long short-term memory) over sequences.\n\n" CX_REVERSED,
         " * 2", CX_TWO, "2 * units")) {
     return CallLstm("n_step_bilstm", a, true);
 }
@@ -136,12 +138,12 @@ CX_ROUTINE(
         "Source: Cho et al., EMNLP 2014."
 
 CX_ROUTINE(n_step_gru, CX_GRU_SIGNATURE,
-           CX_GRU_DOC("Stacked gated recurrent units over sequences.", "", CX_ONE, "units")) {
+           CX_GRU_DOC("Stacked GRU (gated recurrent units) over sequences.", "", CX_ONE, "units")) {
     return CallGru("n_step_gru", a, false);
 }
 CX_ROUTINE(
     n_step_bigru, CX_GRU_SIGNATURE,
-    CX_GRU_DOC("Stacked gated recurrent units over sequences, in both directions.\n\n" CX_REVERSED,
+    CX_GRU_DOC("Stacked bidirectional GRU (gated recurrent units) over sequences.\n\n" CX_REVERSED,
                " * 2", CX_TWO, "2 * units")) {
     return CallGru("n_step_bigru", a, true);
 }
@@ -160,13 +162,14 @@ CX_ROUTINE(
         "at 0 is 0.\n" CX_ERRORS "    ValueError: If there is no such activation."
 
 CX_ROUTINE(n_step_rnn, CX_RNN_SIGNATURE,
-           CX_RNN_DOC("Stacked simple recurrent layers over sequences.", "", CX_ONE, "units")) {
+           CX_RNN_DOC("Stacked simple (Elman) recurrent layers over sequences.", "", CX_ONE,
+                      "units")) {
     return CallRnn("n_step_rnn", a, false);
 }
 CX_ROUTINE(
     n_step_birnn, CX_RNN_SIGNATURE,
     CX_RNN_DOC(
-        "Stacked simple recurrent layers over sequences, in both directions.\n\n" CX_REVERSED,
+        "Stacked bidirectional simple (Elman) recurrent layers over sequences.\n\n" CX_REVERSED,
         " * 2", CX_TWO, "2 * units")) {
     return CallRnn("n_step_birnn", a, true);
 }
@@ -177,60 +180,59 @@ PyObject* WrapState(const LstmState& y) {
     return Check(PyTuple_Pack(2, c.get(), h.get())).Release();
 }
 
-CX_ROUTINE(
-    lstm, "c: ndarray, x: ndarray) -> tuple[ndarray, ndarray]",
-    "A step of a long short-term memory.\n\n"
-    "With gates ``a``, ``i``, ``f``, ``o`` taken from ``x``, it is "
-    "``c' = tanh(a) * sigmoid(i) + sigmoid(f) * c``, ``h = sigmoid(o) * tanh(c')``.\n\n"
-    "Args:\n"
-    "    c (ndarray): The cells before, (n, units, ...), any float dtype.\n"
-    "    x (ndarray): (m, 4 * units, ...) with ``m <= n``; the gates of a unit stand side by "
-    "side. Cells beyond the first ``m`` stay as they are.\n"
-    "Returns:\n"
-    "    tuple: The cells, the shape of ``c``, and ``h``, (m, units, ...). Differentiable in "
-    "both, any order.\n"
-    "Raises:\n"
-    "    DimensionError: If shapes don't fit.\n"
-    "    DtypeError: If a dtype is no real float.\n"
-    "Source: Hochreiter and Schmidhuber, Neural Computation 1997.") {
+CX_ROUTINE(lstm, "c: ndarray, x: ndarray) -> tuple[ndarray, ndarray]",
+           "One step of an LSTM (long short-term memory).\n\n"
+           "With gates ``a``, ``i``, ``f``, ``o`` taken from ``x``, it is ``c' = tanh(a) * "
+           "sigmoid(i) + sigmoid(f) * c``, ``h = sigmoid(o) * tanh(c')``.\n\n"
+           "Args:\n"
+           "    c (ndarray): The previous cell states, (n, units, ...), any float dtype.\n"
+           "    x (ndarray): (m, 4 * units, ...) with ``m <= n``; the gates of a unit are "
+           "adjacent. Cells beyond the first ``m`` keep their states.\n"
+           "Returns:\n"
+           "    tuple: The new cell states, of the shape of ``c``, and ``h``, (m, units, ...). "
+           "Differentiable in both, any order.\n"
+           "Raises:\n"
+           "    DimensionError: If shapes don't fit.\n"
+           "    DtypeError: If a dtype is not a real float.\n"
+           "Source: Hochreiter and Schmidhuber, Neural Computation 1997.") {
     return WrapState(Lstm(ToArray("lstm", "c", a[0]), ToArray("lstm", "x", a[1])));
 }
 
-CX_ROUTINE(slstm, "c1: ndarray, c2: ndarray, x1: ndarray, x2: ndarray) -> tuple[ndarray, ndarray]",
-           "A step of a long short-term memory that joins two others.\n\n"
-           "With gates ``a``, ``i``, ``f``, ``o`` taken from each ``x``, it is ``c = tanh(a1) * "
-           "sigmoid(i1) + sigmoid(f1) * c1 + tanh(a2) * sigmoid(i2) + sigmoid(f2) * c2``, "
-           "``h = sigmoid(o1 + o2) * tanh(c)``.\n\n"
-           "Args:\n"
-           "    c1 (ndarray): The cells before, (n, units, ...), any float dtype.\n"
-           "    c2 (ndarray): The others, the same shape.\n"
-           "    x1 (ndarray): (n, 4 * units, ...); the gates of a unit stand side by side.\n"
-           "    x2 (ndarray): The same shape.\n"
-           "Returns:\n"
-           "    tuple: ``c`` and ``h``, (n, units, ...). Differentiable in all arrays, any order.\n"
-           "Raises:\n"
-           "    DimensionError: If shapes don't fit.\n"
-           "    DtypeError: If a dtype is no real float.\n"
-           "Source: Zhu et al., ICML 2015.") {
+CX_ROUTINE(
+    slstm, "c1: ndarray, c2: ndarray, x1: ndarray, x2: ndarray) -> tuple[ndarray, ndarray]",
+    "One step of an S-LSTM: an LSTM that joins two others.\n\n"
+    "With gates ``a``, ``i``, ``f``, ``o`` taken from each ``x``, it is ``c = tanh(a1) * "
+    "sigmoid(i1) + sigmoid(f1) * c1 + tanh(a2) * sigmoid(i2) + sigmoid(f2) * c2``, ``h = "
+    "sigmoid(o1 + o2) * tanh(c)``.\n\n"
+    "Args:\n"
+    "    c1 (ndarray): The previous cell states of the first, (n, units, ...), any float dtype.\n"
+    "    c2 (ndarray): Those of the second, in the same shape.\n"
+    "    x1 (ndarray): (n, 4 * units, ...); the gates of a unit are adjacent.\n"
+    "    x2 (ndarray): Likewise.\n"
+    "Returns:\n"
+    "    tuple: ``c`` and ``h``, (n, units, ...). Differentiable in all arrays, any order.\n"
+    "Raises:\n"
+    "    DimensionError: If shapes don't fit.\n"
+    "    DtypeError: If a dtype is not a real float.\n"
+    "Source: Zhu et al., ICML 2015.") {
     return WrapState(SLstm(ToArray("slstm", "c1", a[0]), ToArray("slstm", "c2", a[1]),
                            ToArray("slstm", "x1", a[2]), ToArray("slstm", "x2", a[3])));
 }
 
 CX_ROUTINE(
     tree_lstm, "*args: ndarray) -> tuple[ndarray, ndarray]",
-    "A step of a long short-term memory of a node in a tree.\n\n"
-    "With gates ``a``, ``i``, ``o``, ``f1``, ... taken from ``x``, it is "
-    "``c = tanh(a) * sigmoid(i) + sigmoid(f1) * c1 + ...``, ``h = sigmoid(o) * tanh(c)``.\n\n"
+    "One step of a Tree-LSTM, for a node with n children.\n\n"
+    "With gates ``a``, ``i``, ``o``, ``f1``, ... taken from ``x``, it is ``c = tanh(a) * "
+    "sigmoid(i) + sigmoid(f1) * c1 + ...``, ``h = sigmoid(o) * tanh(c)``.\n\n"
     "Args:\n"
-    "    *args (ndarray): The cells of the children, ``c1``, ..., ``cn``, (rows, units, "
-    "...), any float dtype; then ``x``, (rows, (3 + n) * units, ...), whose gates follow "
-    "each other along axis 1.\n"
+    "    *args (ndarray): The cell states of the children, ``c1``, ..., ``cn``, (rows, units, "
+    "...), any float dtype; then ``x``, (rows, (3 + n) * units, ...), with one gate after the "
+    "other along axis 1.\n"
     "Returns:\n"
-    "    tuple: ``c`` and ``h``, the shape of ``c1``. Differentiable in all arrays, any "
-    "order.\n"
+    "    tuple: ``c`` and ``h``, the shape of ``c1``. Differentiable in all arrays, any order.\n"
     "Raises:\n"
     "    DimensionError: If shapes don't fit, or there are fewer than two arrays.\n"
-    "    DtypeError: If a dtype is no real float.\n"
+    "    DtypeError: If a dtype is not a real float.\n"
     "Source: Tai et al., ACL 2015.") {
     std::vector<Array> arrays = ToArrays("tree_lstm", "args", a[0]);
     if (arrays.empty()) {

@@ -66,39 +66,43 @@ PyObject* WrapEmpty(const Array& x) {
 }
 
 #define CX_ARG_ORDER                                                                              \
-    "    order (str): Of the elements in memory: 'C', 'F', 'A' as they lie where that is F, 'K' " \
-    "any.\n"
-#define CX_ARG_NEW_ORDER "    order (str): Of the elements in memory: 'C' or 'F'.\n"
-#define CX_ARG_SHAPE "    shape (int or tuple of ints): Of the array.\n"
-#define CX_ARG_DTYPE(fallback) "    dtype: All that numpy.dtype() takes. Default: " fallback ".\n"
+    "    order (str): Memory layout: 'C', 'F', 'A' (F if ``object`` is F-contiguous, else C) or " \
+    "'K' (that of ``object``).\n"
+#define CX_ARG_NEW_ORDER "    order (str): Memory layout: 'C' or 'F'.\n"
+#define CX_ARG_SHAPE "    shape (int or tuple of ints): Shape of the array.\n"
+#define CX_ARG_DTYPE(fallback) \
+    "    dtype: Anything that numpy.dtype() accepts. Default: " fallback ".\n"
 #define CX_ARG_DEVICE \
-    "    device (str or Device): Default: the default device, whatever that of others is.\n"
-#define CX_ARG_LIKE "    a (ndarray): Whose shape and dtype count.\n"
-#define CX_ARGS_MATRIX                                             \
-    "    N (int): The number of rows.\n"                           \
-    "    M (int): The number of columns. Default: that of rows.\n" \
+    "    device (str or Device): Default: the default device, whatever the device of ``a``.\n"
+#define CX_ARG_LIKE "    a (ndarray): The array that gives shape and dtype.\n"
+#define CX_ARGS_MATRIX                                                   \
+    "    N (int): The number of rows.\n"                                 \
+    "    M (int): The number of columns. Default: the number of rows.\n" \
     "    k (int): The diagonal: 0 begins at (0, 0), 1 at (0, 1), -1 at (1, 0).\n"
 #define CX_NEW "Returns:\n    ndarray: C-contiguous, in no graph.\n"
-#define CX_RAISES_SHAPE                                                                          \
-    "Raises:\n    DimensionError: If a size is negative or there are more than 10 dimensions.\n" \
-    "    DtypeError: If there is no such dtype.\n"                                               \
-    "    MemoryError: If there is not so much memory."
+#define CX_RAISES_SHAPE                                                                 \
+    "Raises:\n"                                                                         \
+    "    DimensionError: If a size is negative or there are more than 10 dimensions.\n" \
+    "    DtypeError: If there is no such dtype.\n"                                      \
+    "    MemoryError: If there is not enough memory."
 
 CX_ROUTINE(
     array,
     "object: Any, dtype: DtypeLike | None = None, copy: bool = True, "
     "device: DeviceLike | None = None, *, ndmin: int = 0, order: str | None = 'K') -> ndarray",
-    "Makes an array from numbers, lists, NumPy arrays or buffers.\n\n"
+    "Creates an array from numbers, lists, NumPy arrays or buffers.\n\n"
     "Args:\n"
-    "    object: What numpy.asarray() takes, or an ndarray, or lists of them, whose graphs "
-    "are kept.\n"
+    "    object: Anything that numpy.asarray() accepts, or an ndarray, or lists of them, which "
+    "stay in their graphs.\n"
     "    dtype: Default: as NumPy chooses.\n"
     "    copy (bool): If False, a NumPy array's memory is shared where possible.\n"
     "    device: Default: that of an ndarray, else the default device.\n"
-    "    ndmin (int): How many axes there are at least; those that lack come first, with "
-    "length 1.\n" CX_ARG_ORDER
-    "Returns:\n    ndarray: On the device.\n"
-    "Raises:\n    DimensionError: If ``ndmin`` is more than 10.") {
+    "    ndmin (int): Minimum number of dimensions; missing axes are prepended with length "
+    "1.\n" CX_ARG_ORDER
+    "Returns:\n"
+    "    ndarray: An array on the device.\n"
+    "Raises:\n"
+    "    DimensionError: If ``ndmin`` is more than 10.") {
     const Array x = InOrder("array", ToArrayOn(a[0], a[1], ToBool(a[2], true), a[3]), a[5]);
     const int64_t lacking = a[4] != nullptr ? ToInt("array", "ndmin", a[4]) - x.ndim() : 0;
     if (lacking <= 0) return Wrap(x);
@@ -111,21 +115,20 @@ CX_ROUTINE(
     asarray,
     "object: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None, "
     "copy: bool | None = None, *, order: str | None = 'K') -> ndarray",
-    "Makes an array, without a copy where none is needed.\n\n"
+    "Converts to an array, without a copy where none is needed.\n\n"
     "Args:\n"
-    "    object: What :func:`array` takes.\n"
+    "    object: Anything that :func:`array` accepts.\n"
     "    dtype: Default: that of the object, or as NumPy chooses.\n"
     "    device: Default: that of an ndarray, else the default device.\n"
-    "    copy (bool): None copies where it is needed, True always; False raises "
+    "    copy (bool): None copies only if needed, True always; False raises an error "
     "instead.\n" CX_ARG_ORDER
     "Returns:\n"
-    "    ndarray: An ndarray itself, if dtype and device fit; over the memory of a NumPy array.\n"
+    "    ndarray: The ndarray itself if dtype and device fit; shares the memory of a NumPy array.\n"
     "    Differentiable, any order.\n"
     "Raises:\n"
     "    DtypeError: If ChainerX has no such dtype.\n"
-    "    ValueError: If the memory of bools holds bytes other than 0 and 1; use :func:`array`; or "
-    "if "
-    "``copy`` is False and one is needed.") {
+    "    ValueError: If the memory of bools holds bytes other than 0 and 1 (use :func:`array`), or "
+    "if ``copy`` is False and a copy is needed.") {
     return Wrap(ToArrayCopied("asarray", a));
 }
 
@@ -133,33 +136,32 @@ CX_ROUTINE(
     asanyarray,
     "a: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None, "
     "copy: bool | None = None, *, order: str | None = 'K') -> ndarray",
-    "Makes an array, without a copy where none is needed; the same as :func:`asarray`.\n\n"
+    "Converts to an array, without a copy where none is needed; the same as :func:`asarray`.\n\n"
     "Args:\n"
-    "    a: What :func:`array` takes.\n"
+    "    a: Anything that :func:`array` accepts.\n"
     "    dtype: Default: that of the object, or as NumPy chooses.\n"
     "    device: Default: that of an ndarray, else the default device.\n"
-    "    copy (bool): None copies where it is needed, True always; False raises "
+    "    copy (bool): None copies only if needed, True always; False raises an error "
     "instead.\n" CX_ARG_ORDER
     "Returns:\n"
-    "    ndarray: An ndarray itself, if dtype and device fit; over the memory of a NumPy array.\n"
+    "    ndarray: The ndarray itself if dtype and device fit; shares the memory of a NumPy array.\n"
     "    Differentiable, any order.\n"
     "Raises:\n"
     "    DtypeError: If ChainerX has no such dtype.\n"
-    "    ValueError: If the memory of bools holds bytes other than 0 and 1; use :func:`array`; or "
-    "if "
-    "``copy`` is False and one is needed.") {
+    "    ValueError: If the memory of bools holds bytes other than 0 and 1 (use :func:`array`), or "
+    "if ``copy`` is False and a copy is needed.") {
     return Wrap(ToArrayCopied("asanyarray", a));
 }
 
 CX_ROUTINE(ascontiguousarray,
            "a: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray",
-           "The array in C order, with at least one dimension.\n\n"
+           "Converts to an array in C order, with at least one dimension.\n\n"
            "Args:\n"
-           "    a: What :func:`array` takes.\n"
+           "    a: Anything that :func:`array` accepts.\n"
            "    dtype: Default: that of the object, or as NumPy chooses.\n"
            "    device: Default: that of an ndarray, else the default device.\n"
            "Returns:\n"
-           "    ndarray: ``a`` itself if it is so already. Differentiable, any order.\n"
+           "    ndarray: ``a`` itself if it already fits. Differentiable, any order.\n"
            "Raises:\n"
            "    DtypeError: If ChainerX has no such dtype.") {
     return Wrap(AsContiguous(AtLeast1D(ToArrayOn(a[0], a[1], false, a[2]))));
@@ -167,14 +169,13 @@ CX_ROUTINE(ascontiguousarray,
 
 CX_ROUTINE(asfortranarray,
            "a: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray",
-           "The array in Fortran order, with at least one dimension: the first index is that of "
-           "neighbours.\n\n"
+           "Converts to an array in Fortran order, with at least one dimension.\n\n"
            "Args:\n"
-           "    a: What :func:`array` takes.\n"
+           "    a: Anything that :func:`array` accepts.\n"
            "    dtype: Default: that of the object, or as NumPy chooses.\n"
            "    device: Default: that of an ndarray, else the default device.\n"
            "Returns:\n"
-           "    ndarray: ``a`` itself if it is so already. Differentiable, any order.\n"
+           "    ndarray: ``a`` itself if it already fits. Differentiable, any order.\n"
            "Raises:\n"
            "    DtypeError: If ChainerX has no such dtype.") {
     return Wrap(AsFortranArray(AtLeast1D(ToArrayOn(a[0], a[1], false, a[2]))));
@@ -225,7 +226,8 @@ CX_ROUTINE(zeros,
     return Wrap(InOrder("zeros", x, a[3]));
 }
 
-#define CX_ARG_FILL_VALUE "    fill_value (number or ndarray): The value; an array is broadcast.\n"
+#define CX_ARG_FILL_VALUE \
+    "    fill_value (number or ndarray): The fill value; an array is broadcast.\n"
 
 // An array with the value of another, broadcast.
 Array FullOf(const Shape& shape, const Array& value, Dtype dtype, Device& device) {
@@ -236,10 +238,13 @@ CX_ROUTINE(full,
            "shape: ShapeLike, fill_value: float | ndarray, dtype: DtypeLike | None = None, "
            "device: DeviceLike | None = None) -> ndarray",
            "An array of one value.\n\nArgs:\n" CX_ARG_SHAPE CX_ARG_FILL_VALUE
-               CX_ARG_DTYPE("bool, int32 or float32, as the number is, or that of the array")
-           "    device (str or Device): Default: the default device, or that of an array. It may "
-           "stand in the\n        third place.\n"
-           "Returns:\n    ndarray: New. Differentiable in the value, any order.\n"
+               CX_ARG_DTYPE("bool, int32 or float32 by the kind of the number, "
+           "or the dtype of the array")
+           "    device (str or Device): Default: that of an array, else the default device. It "
+           "may be\n"
+           "        given as the third positional argument.\n"
+           "Returns:\n"
+           "    ndarray: New. Differentiable in the value, any order.\n"
            CX_RAISES_SHAPE "\n    OverflowError: If the dtype does not hold the value.") {
     const Shape shape = ToShape("full", "shape", a[0]);
     const bool device_is_third = a[3] == nullptr && Given(a[2]) && AsDevice(a[2]) != nullptr;
@@ -318,17 +323,18 @@ CX_ROUTINE(
     arange,
     "start: float, stop: float | None = None, step: float | None = None, "
     "dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray",
-    "Evenly spaced values from `start`, or 0, up to `stop`.\n\n"
+    "Evenly spaced values from ``start``, or 0, up to ``stop``, excluded.\n\n"
     "Args:\n"
-    "    start (number): The first value; the end, if ``stop`` is not given.\n"
-    "    stop (number): The end, which is not reached.\n"
-    "    step (number): What is between two values; 1 by default, may be negative.\n" CX_ARG_DTYPE(
-        "int32 or float32 as ``step`` is, or as ``start`` if there is no step; float32 for a "
-        "``start`` with a fraction") CX_ARG_DEVICE
-    "Returns:\n    ndarray: One dimension, in no graph. Integers count by whole steps, as in "
-    "NumPy.\n"
-    "Raises:\n    DimensionError: If `step` is 0.\n"
-    "    OverflowError: If the dtype does not hold an end.") {
+    "    start (number): The first value; the end if ``stop`` is not given.\n"
+    "    stop (number): The end, excluded.\n"
+    "    step (number): The step; 1 by default, it may be negative.\n" CX_ARG_DTYPE(
+        "int32 or float32 by the kind of ``step``, or of ``start`` without one; float32 for a "
+        "fractional ``start``") CX_ARG_DEVICE
+    "Returns:\n"
+    "    ndarray: One dimension, in no graph. Integers advance by integral steps, as in NumPy.\n"
+    "Raises:\n"
+    "    DimensionError: If ``step`` is 0.\n"
+    "    OverflowError: If the dtype does not hold one of the ends.") {
     const Scalar first = ToScalar("arange", "start", a[0]);
     const Scalar step = Given(a[2]) ? ToScalar("arange", "step", a[2]) : Scalar{1};
     const Dtype dtype = ToDtypeOr(a[3], Given(a[2]) ? ArangeDtype(first, step) : first.dtype());
@@ -341,19 +347,21 @@ CX_ROUTINE(
     "start: complex | ndarray, stop: complex | ndarray, num: int = 50, endpoint: bool = True, "
     "dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, "
     "retstep: bool = False, axis: int = 0) -> Any",
-    "Evenly spaced values from `start` to `stop`.\n\n"
+    "Evenly spaced values from ``start`` to ``stop``.\n\n"
     "Args:\n"
     "    start (float or complex): The first value; or an array of them.\n"
     "    stop (float or complex): The end; or an array, broadcast with ``start``.\n"
-    "    num (int): How many values.\n"
-    "    endpoint (bool): Whether the last one is ``stop``.\n" CX_ARG_DTYPE(
-        "float32 or complex64, of arrays theirs; for integers, values are rounded down")
-    "    device (str or Device): Default: the default device, of arrays theirs.\n"
-    "    retstep (bool): Whether the distance of two values is returned, too.\n"
-    "    axis (int): Where the values of arrays are in the result.\n"
-    "Returns:\n    ndarray: One dimension, in no graph; of arrays, one more than they have, "
-    "differentiable in both, any order. Or a tuple of that and the distance, NaN of one value.\n"
-    "Raises:\n    DimensionError: If `num` is negative.\n"
+    "    num (int): The number of values.\n"
+    "    endpoint (bool): Whether the last value is ``stop``.\n" CX_ARG_DTYPE(
+        "float32 or complex64, or the dtype of array ends; integer values are rounded down")
+    "    device (str or Device): Default: that of array ends, else the default device.\n"
+    "    retstep (bool): Whether to return the spacing as well.\n"
+    "    axis (int): The axis of the values in the result, for array ends.\n"
+    "Returns:\n"
+    "    ndarray: 1-d, in no graph; for array ends, with one more axis, differentiable in both, "
+    "any order. Or a tuple of that and the spacing, which is NaN for a single value.\n"
+    "Raises:\n"
+    "    DimensionError: If ``num`` is negative.\n"
     "    DimensionError: If arrays do not broadcast, or there is no such axis.\n"
     "    DeviceError: If arrays are on another device than ``device``.") {
     const int64_t num = a[2] != nullptr ? ToInt("linspace", "num", a[2]) : 50;
@@ -407,12 +415,11 @@ CX_ROUTINE(
         Identity(ToInt("identity", "n", a[0]), ToDtypeOr(a[1], kDefaultFloat), ToDevice(a[2])));
 }
 
-CX_ROUTINE(
-    eye,
-    "N: int, M: int | None = None, k: int = 0, dtype: DtypeLike | None = None, "
-    "device: DeviceLike | None = None) -> ndarray",
-    "Ones on diagonal k of a matrix of shape (N, M), zeros elsewhere.\n\nArgs:\n" CX_ARGS_MATRIX
-        CX_ARG_DTYPE("float64") CX_ARG_DEVICE CX_NEW CX_RAISES_SHAPE) {
+CX_ROUTINE(eye,
+           "N: int, M: int | None = None, k: int = 0, dtype: DtypeLike | None = None, "
+           "device: DeviceLike | None = None) -> ndarray",
+           "A matrix of shape (N, M) with ones on diagonal k, zeros elsewhere.\n\n"
+           "Args:\n" CX_ARGS_MATRIX CX_ARG_DTYPE("float64") CX_ARG_DEVICE CX_NEW CX_RAISES_SHAPE) {
     const int64_t n = ToInt("eye", "N", a[0]);
     return Wrap(Eye(n, Given(a[1]) ? ToInt("eye", "M", a[1]) : n, ToDiagonal("eye", "k", a[2]),
                     ToDtypeOr(a[3], Dtype::kFloat64), ToDevice(a[4])));
@@ -421,34 +428,32 @@ CX_ROUTINE(
 CX_ROUTINE(tri,
            "N: int, M: int | None = None, k: int = 0, dtype: DtypeLike | None = None, "
            "device: DeviceLike | None = None) -> ndarray",
-           "Ones on and below diagonal k of a matrix of shape (N, M), zeros "
-           "above.\n\nArgs:\n" CX_ARGS_MATRIX CX_ARG_DTYPE("float32")
-               CX_ARG_DEVICE CX_NEW CX_RAISES_SHAPE) {
+           "A matrix of shape (N, M) with ones on and below diagonal k, zeros above.\n\n"
+           "Args:\n" CX_ARGS_MATRIX CX_ARG_DTYPE("float32") CX_ARG_DEVICE CX_NEW CX_RAISES_SHAPE) {
     const int64_t n = ToInt("tri", "N", a[0]);
     return Wrap(Tri(n, Given(a[1]) ? ToInt("tri", "M", a[1]) : n, ToDiagonal("tri", "k", a[2]),
                     ToDtypeOr(a[3], kDefaultFloat), ToDevice(a[4])));
 }
 
-CX_ROUTINE(frombuffer,
-           "buffer: Any, dtype: DtypeLike | None = None, count: int = -1, offset: int = 0, "
-           "device: DeviceLike | None = None) -> ndarray",
-           "A one-dimensional array over the memory of a buffer.\n\n"
-           "Args:\n"
-           "    buffer: Anything with the buffer protocol, C-contiguous. It is kept alive.\n"
-           "    dtype: Of the elements. Default: float32.\n"
-           "    count (int): Number of elements; -1 takes all that is left.\n"
-           "    offset (int): Bytes to skip at the start.\n"
-           "    device: Default: the default device.\n"
-           "Returns:\n"
-           "    ndarray: Shares the memory on a native device, is a copy on others. Read-only if "
-           "the\n"
-           "        buffer is.\n"
-           "Raises:\n"
-           "    ChainerxError: If the buffer has too few bytes, or a part of an element is left "
-           "over.\n"
-           "    TypeError: If it is no buffer.\n"
-           "    ValueError: If bools have bytes other than 0 and 1, or the buffer holds Python "
-           "objects.") {
+CX_ROUTINE(
+    frombuffer,
+    "buffer: Any, dtype: DtypeLike | None = None, count: int = -1, offset: int = 0, "
+    "device: DeviceLike | None = None) -> ndarray",
+    "A one-dimensional array over the memory of a buffer.\n\n"
+    "Args:\n"
+    "    buffer: Anything with the buffer protocol, C-contiguous. It is kept alive.\n"
+    "    dtype: Dtype of the elements. Default: float32.\n"
+    "    count (int): Number of elements; -1 takes all that is left.\n"
+    "    offset (int): Bytes to skip at the start.\n"
+    "    device: Default: the default device.\n"
+    "Returns:\n"
+    "    ndarray: It shares the memory on a native device, and is a copy on others. Read-only if "
+    "the\n"
+    "        buffer is.\n"
+    "Raises:\n"
+    "    ChainerxError: If the buffer has too few bytes, or not a whole number of elements.\n"
+    "    TypeError: If it is not a buffer.\n"
+    "    ValueError: If bools have bytes other than 0 and 1, or the buffer holds Python objects.") {
     return Wrap(FromBuffer(a[0], ToDtypeOr(a[1], kDefaultFloat),
                            a[2] != nullptr ? ToInt("frombuffer", "count", a[2]) : -1,
                            a[3] != nullptr ? ToInt("frombuffer", "offset", a[3]) : 0,
@@ -456,8 +461,8 @@ CX_ROUTINE(frombuffer,
 }
 
 CX_ROUTINE(_extents_meet, "a: ExistingArray, b: ExistingArray) -> bool",
-           "Whether the memory from the first to the last element of one meets that of the other; "
-           "for may_share_memory().") {
+           "Whether the memory ranges from first to last element of two arrays overlap; for "
+           "may_share_memory().") {
     const Array& x = ToArray("may_share_memory", "a", a[0]);
     const Array& y = ToArray("may_share_memory", "b", a[1]);
     const auto extent = [](const Array& array) {

@@ -16,18 +16,20 @@ namespace chainerx::python {
 namespace {
 
 #define CX_JOIN_DTYPE "dtype: DtypeLike | None = None, casting: str = 'same_kind'"
-#define CX_JOIN_DTYPE_ARGS "    dtype: Of the result; by default the promoted one.\n" CX_CASTING_ARG
+#define CX_JOIN_DTYPE_ARGS \
+    "    dtype: Dtype of the result; by default the promoted one.\n" CX_CASTING_ARG
 
-CX_ROUTINE(concatenate,
-           "arrays: Sequence[ndarray], axis: int | None = 0, " CX_RESULT_OUT ", *, " CX_JOIN_DTYPE
-           ") -> ndarray",
-           "Joins arrays along an existing axis.\n\n"
-           "Args:\n"
-           "    arrays: A list or tuple; all shapes agree but on the axis. Dtypes are promoted.\n"
-           "    axis (int): None joins the flattened arrays.\n" CX_RESULT_OUT_ARG CX_JOIN_DTYPE_ARGS
-           "Returns:\n    ndarray: Differentiable, any order.\n"
-           "Raises:\n    DimensionError: If shapes do not fit, or there is no array."
-           "\n    ValueError: If there is no such ``casting``.") {
+CX_ROUTINE(
+    concatenate,
+    "arrays: Sequence[ndarray], axis: int | None = 0, " CX_RESULT_OUT ", *, " CX_JOIN_DTYPE
+    ") -> ndarray",
+    "Joins arrays along an existing axis.\n\n"
+    "Args:\n"
+    "    arrays: A list or tuple; all shapes agree except on the axis. Dtypes are promoted.\n"
+    "    axis (int): None joins the flattened arrays.\n" CX_RESULT_OUT_ARG CX_JOIN_DTYPE_ARGS
+    "Returns:\n    ndarray: Differentiable, any order.\n"
+    "Raises:\n    DimensionError: If shapes do not fit, or there is no array."
+    "\n    ValueError: If there is no such ``casting``.") {
     const std::vector<Array> arrays = ToParts("concatenate", a[0], a[3], a[4], a[2]);
     std::optional<int8_t> axis = 0;
     if (a[1] != nullptr) axis = ToOptionalAxis("concatenate", "axis", a[1]);
@@ -42,12 +44,12 @@ CX_ROUTINE(stack,
            "Joins arrays along a new axis.\n\n"
            "Args:\n"
            "    arrays (sequence of ndarray): A list or tuple, of one shape. Dtypes are promoted.\n"
-           "    axis (int): Its place in the result.\n" CX_RESULT_OUT_ARG CX_JOIN_DTYPE_ARGS
+           "    axis (int): Its position in the result.\n" CX_RESULT_OUT_ARG CX_JOIN_DTYPE_ARGS
            "Returns:\n"
            "    ndarray: Differentiable, any order.\n"
            "Raises:\n"
-           "    DimensionError: If shapes differ, or there is no array, or no such place."
-           "\n    ValueError: If there is no such ``casting``.") {
+           "    DimensionError: If shapes differ, or there is no array or no such axis.\n"
+           "    ValueError: If there is no such ``casting``.") {
     const std::vector<Array> arrays = ToParts("stack", a[0], a[3], a[4], a[2]);
     return Finish("stack",
                   Stack(arrays, a[1] != nullptr ? ToAxis("stack", "axis", a[1]) : int8_t{0}), a[2]);
@@ -82,7 +84,7 @@ CX_ROUTINE(vstack, "arrays: Sequence[ndarray], *, " CX_JOIN_DTYPE ") -> ndarray"
 CX_ALIAS(row_stack, vstack)
 
 CX_ROUTINE(dstack, "arrays: Sequence[ndarray]) -> ndarray",
-           "Joins arrays along axis 2, which :func:`atleast_3d` adds to those that lack it.\n\n"
+           "Joins arrays along axis 2, after :func:`atleast_3d`.\n\n"
            "Args:\n"
            "    arrays (sequence of ndarray): A list or tuple. Dtypes are promoted.\n"
            "Returns:\n"
@@ -124,17 +126,17 @@ CX_ROUTINE(
     split,
     "ary: ndarray, indices_or_sections: Indices, axis: int = 0) -> "
     "list[ndarray]",
-    "Parts of an array along an axis.\n\n"
+    "Splits an array into parts along an axis.\n\n"
     "Args:\n"
     "    ary (ndarray): Any shape and dtype.\n"
     "    indices_or_sections: The number of equal parts, or a sequence or array of the indices\n"
     "        where parts begin.\n"
-    "    axis (int): Which.\n"
+    "    axis (int): The axis to split.\n"
     "Returns:\n"
     "    list of ndarray: Views. Differentiable, any order.\n"
     "Raises:\n"
-    "    DimensionError: If there are no such equal parts, or no such axis.\n"
-    "    ValueError: If their number is no integer.") {
+    "    DimensionError: If the axis can't be split equally, or there is no such axis.\n"
+    "    ValueError: If the number of parts is not an integer.") {
     const Array& x = ToArray("split", "ary", a[0]);
     const int8_t axis = a[2] != nullptr ? ToAxis("split", "axis", a[2]) : int8_t{0};
     return CallSplit("split", a[1], [&](const auto& parts) { return Split(x, parts, axis); });
@@ -143,18 +145,18 @@ CX_ROUTINE(
 CX_ROUTINE(array_split,
            "ary: ndarray, indices_or_sections: Indices, axis: int = 0) -> "
            "list[ndarray]",
-           "Parts of an array along an axis, which need not be equal.\n\n"
+           "Splits an array into parts along an axis, which need not be equal.\n\n"
            "Args:\n"
            "    ary (ndarray): Any shape and dtype.\n"
            "    indices_or_sections: The number of parts, of which the first ones are longer by "
            "one; or a\n"
            "        sequence or array of the indices where parts begin.\n"
-           "    axis (int): Which.\n"
+           "    axis (int): The axis to split.\n"
            "Returns:\n"
            "    list of ndarray: Views. Differentiable, any order.\n"
            "Raises:\n"
            "    DimensionError: If the number is not positive, or there is no such axis.\n"
-           "    ValueError: If it is no integer.") {
+           "    ValueError: If it is not an integer.") {
     const Array& x = ToArray("array_split", "ary", a[0]);
     const int8_t axis = a[2] != nullptr ? ToAxis("array_split", "axis", a[2]) : int8_t{0};
     return CallSplit("array_split", a[1], [&](const auto& parts) {
@@ -168,7 +170,7 @@ CX_ROUTINE(array_split,
 
 CX_ROUTINE(
     hsplit, "ary: ndarray, indices_or_sections: Indices) -> list[ndarray]",
-    "Parts of an array along axis 1, or 0 if there is only one.\n\n"
+    "Splits an array into parts along axis 1, or 0 if it is 1-d.\n\n"
     "Args:\n"
     "    ary (ndarray): 1 dimension or more, any dtype.\n"
     "    indices_or_sections: The number of equal parts, or a sequence or array of the indices\n"
@@ -176,15 +178,15 @@ CX_ROUTINE(
     "Returns:\n"
     "    list of ndarray: Views. Differentiable, any order.\n"
     "Raises:\n"
-    "    DimensionError: If there are no such equal parts, or fewer dimensions.\n"
-    "    ValueError: If their number is no integer.") {
+    "    DimensionError: If the axis can't be split equally, or there are fewer dimensions.\n"
+    "    ValueError: If the number of parts is not an integer.") {
     const Array& x = ToArray("hsplit", "ary", a[0]);
     return CallSplit("hsplit", a[1], [&](const auto& parts) { return HSplit(x, parts); });
 }
 
 CX_ROUTINE(
     vsplit, "ary: ndarray, indices_or_sections: Indices) -> list[ndarray]",
-    "Parts of an array along axis 0.\n\n"
+    "Splits an array into parts along axis 0.\n\n"
     "Args:\n"
     "    ary (ndarray): 2 dimensions or more, any dtype.\n"
     "    indices_or_sections: The number of equal parts, or a sequence or array of the indices\n"
@@ -192,15 +194,15 @@ CX_ROUTINE(
     "Returns:\n"
     "    list of ndarray: Views. Differentiable, any order.\n"
     "Raises:\n"
-    "    DimensionError: If there are no such equal parts, or fewer dimensions.\n"
-    "    ValueError: If their number is no integer.") {
+    "    DimensionError: If the axis can't be split equally, or there are fewer dimensions.\n"
+    "    ValueError: If the number of parts is not an integer.") {
     const Array& x = ToArray("vsplit", "ary", a[0]);
     return CallSplit("vsplit", a[1], [&](const auto& parts) { return VSplit(x, parts); });
 }
 
 CX_ROUTINE(
     dsplit, "ary: ndarray, indices_or_sections: Indices) -> list[ndarray]",
-    "Parts of an array along axis 2.\n\n"
+    "Splits an array into parts along axis 2.\n\n"
     "Args:\n"
     "    ary (ndarray): 3 dimensions or more, any dtype.\n"
     "    indices_or_sections: The number of equal parts, or a sequence or array of the indices\n"
@@ -208,8 +210,8 @@ CX_ROUTINE(
     "Returns:\n"
     "    list of ndarray: Views. Differentiable, any order.\n"
     "Raises:\n"
-    "    DimensionError: If there are no such equal parts, or fewer dimensions.\n"
-    "    ValueError: If their number is no integer.") {
+    "    DimensionError: If the axis can't be split equally, or there are fewer dimensions.\n"
+    "    ValueError: If the number of parts is not an integer.") {
     const Array& x = ToArray("dsplit", "ary", a[0]);
     return CallSplit("dsplit", a[1], [&](const auto& parts) { return DSplit(x, parts); });
 }
@@ -223,10 +225,11 @@ PyObject* CallRepeat(const Array& x, PyObject* repeats, PyObject* axis) {
 }
 
 CX_ROUTINE(repeat, "a: ndarray, repeats: Indices, axis: int | None = None) -> ndarray",
-           "Each element along an axis several times.\n\n"
+           "Repeats each element along an axis.\n\n"
            "Args:\n"
            "    a (ndarray): Any shape and dtype.\n"
-           "    repeats: How often: one number, or a sequence or array of one for each element.\n"
+           "    repeats: The number of repetitions: one for all, or a sequence or array with one "
+           "per element.\n"
            "    axis (int): None repeats the elements of the flattened array.\n"
            "Returns:\n"
            "    ndarray: Differentiable, any order.\n"
@@ -241,23 +244,22 @@ CX_METHOD(repeat, "repeats: Indices, axis: int | None = None) -> ndarray",
     return CallRepeat(Self(self), a[0], a[1]);
 }
 
-CX_ROUTINE(
-    as_strided,
-    "x: ndarray, shape: ShapeLike, strides: ShapeLike, storage_offset: int | None = None) "
-    "-> ndarray",
-    "A view of the memory of an array, with any shape and strides.\n\n"
-    "Args:\n"
-    "    x (ndarray): Any shape and dtype.\n"
-    "    shape (tuple of int): Of the view.\n"
-    "    strides (tuple of int): For each axis, the distance of its elements, counted in "
-    "elements (in numpy.lib.stride_tricks.as_strided, in bytes).\n"
-    "    storage_offset (int): The place of the first element in the memory, which may begin "
-    "before ``x``. By default that of ``x``.\n"
-    "Returns:\n"
-    "    ndarray: A view, read-only where elements have several places. Differentiable, any "
-    "order; what several elements of ``x`` share in memory shares the gradient.\n"
-    "Raises:\n"
-    "    DimensionError: If it would reach out of the memory, or strides do not fit.") {
+CX_ROUTINE(as_strided,
+           "x: ndarray, shape: ShapeLike, strides: ShapeLike, storage_offset: int | None = None) "
+           "-> ndarray",
+           "A view of the memory of an array, with any shape and strides.\n\n"
+           "Args:\n"
+           "    x (ndarray): Any shape and dtype.\n"
+           "    shape (tuple of int): Shape of the view.\n"
+           "    strides (tuple of int): For each axis, the distance of its elements, counted in "
+           "elements (in numpy.lib.stride_tricks.as_strided, in bytes).\n"
+           "    storage_offset (int): The position of the first element in the memory, which may "
+           "begin before ``x``. By default that of ``x``.\n"
+           "Returns:\n"
+           "    ndarray: A view, read-only if elements overlap. Differentiable, any order; "
+           "elements of ``x`` that overlap in memory share the gradient.\n"
+           "Raises:\n"
+           "    DimensionError: If the view exceeds the memory, or strides do not fit.") {
     std::optional<int64_t> offset;
     if (Given(a[3])) offset = ToInt("as_strided", "storage_offset", a[3]);
     const Shape strides = ToShape("as_strided", "strides", a[2]);
@@ -266,10 +268,10 @@ CX_ROUTINE(
 }
 
 CX_ROUTINE(broadcast_to, "array: ndarray, shape: ShapeLike) -> ndarray",
-           "The array in a larger shape, in which axes are repeated.\n\n"
+           "Broadcasts an array to a shape.\n\n"
            "Args:\n"
            "    array (ndarray): Any shape and dtype.\n"
-           "    shape (tuple of int): One that that of ``array`` broadcasts to.\n"
+           "    shape (tuple of int): A shape that ``array`` broadcasts to.\n"
            "Returns:\n"
            "    ndarray: A view, with stride 0 along repeated axes. Differentiable, any order.\n"
            "Raises:\n"
@@ -279,21 +281,21 @@ CX_ROUTINE(broadcast_to, "array: ndarray, shape: ShapeLike) -> ndarray",
 }
 
 CX_ROUTINE(broadcast_arrays, "*args: ndarray) -> tuple[ndarray, ...]",
-           "Arrays in the shape that they broadcast to.\n\n"
+           "Broadcasts arrays to their common shape.\n\n"
            "Args:\n"
            "    *args (ndarray): One or more, of any dtypes.\n"
            "Returns:\n"
            "    tuple of ndarray: Views. Differentiable, any order.\n"
            "Raises:\n"
            "    DimensionError: If the shapes do not fit.\n"
-           "    TypeError: If there is none.") {
+           "    TypeError: If there are no arrays.") {
     if (PyTuple_GET_SIZE(a[0]) == 0) throw TypeError{"broadcast_arrays: no arrays were given"};
     return WrapTuple(BroadcastArrays(ToArrays("broadcast_arrays", "args", a[0])));
 }
 
 CX_ROUTINE(
     diag, "v: ndarray, k: int = 0) -> ndarray",
-    "A diagonal of a matrix, or a matrix with a diagonal.\n\n"
+    "Extracts a diagonal of a matrix, or builds a matrix with a diagonal.\n\n"
     "Args:\n"
     "    v (ndarray): 2-d, the matrix; or 1-d, the diagonal. Any dtype.\n"
     "    k (int): Which diagonal: 0 is the main one, those above it are positive.\n"
@@ -305,7 +307,7 @@ CX_ROUTINE(
 }
 
 CX_ROUTINE(_diagonal, "x: ndarray, offset: int, axis1: int, axis2: int) -> ndarray",
-           "A view of the diagonal along two axes, as the last dimension, for chainer.") {
+           "A view of the diagonal along two axes, as the last dimension; for chainer.") {
     const Array& x = ToArray("diagonal", "x", a[0]);
     const auto axis = [&](const char* name, PyObject* o) {
         return NormalizeAxis("diagonal", ToInt("diagonal", name, o), x.ndim());
@@ -315,7 +317,7 @@ CX_ROUTINE(_diagonal, "x: ndarray, offset: int, axis1: int, axis2: int) -> ndarr
 }
 
 CX_ROUTINE(diagflat, "v: ndarray, k: int = 0) -> ndarray",
-           "A matrix with the flattened array as a diagonal.\n\n"
+           "Builds a matrix with the flattened array as a diagonal.\n\n"
            "Args:\n"
            "    v (ndarray): Any shape and dtype.\n"
            "    k (int): Which diagonal: 0 is the main one, those above it are positive.\n"
@@ -354,18 +356,15 @@ CX_ROUTINE(
     meshgrid,
     "*xi: ndarray, copy: bool = False, sparse: bool = False, indexing: str = 'xy') -> "
     "tuple[ndarray, ...]",
-    "The coordinates of a grid.\n\n"
+    "Coordinate arrays of a grid.\n\n"
     "Args:\n"
     "    *xi (ndarray): The coordinates along each axis, flattened; of any dtypes.\n"
-    "    copy (bool): Whether the results are copies, which can be written to (in NumPy they are "
-    "by "
-    "default).\n"
-    "    sparse (bool): Whether each has length 1 along the axes of the others, instead of being "
-    "broadcast.\n"
-    "    indexing (str): 'xy', where the second axis is that of the first array, or 'ij'.\n"
+    "    copy (bool): Whether to return copies, which can be written to (NumPy's default).\n"
+    "    sparse (bool): Whether to return arrays of length 1 along the axes of the others, instead "
+    "of broadcast ones.\n"
+    "    indexing (str): 'ij', or 'xy', where the first array varies along the second axis.\n"
     "Returns:\n"
-    "    tuple of ndarray: Views of these in the shape of the grid, or copies. Differentiable, any "
-    "order.\n"
+    "    tuple of ndarray: Views in the shape of the grid, or copies. Differentiable, any order.\n"
     "Raises:\n"
     "    ValueError: If ``indexing`` is neither.") {
     bool swap = true;

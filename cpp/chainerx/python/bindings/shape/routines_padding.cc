@@ -178,34 +178,32 @@ CX_ROUTINE(
     "array: ndarray, pad_width: int | Sequence[int] | Sequence[Sequence[int]], "
     "mode: str | Callable[..., None] = 'constant', constant_values: Any = 0, "
     "stat_length: Any = None, end_values: Any = 0, reflect_type: str = 'even') -> ndarray",
-    "The array with elements added before and after each axis.\n\n"
+    "Pads an array before and after each axis.\n\n"
     "Args:\n"
     "    array (ndarray): Any shape and dtype.\n"
-    "    pad_width: Pairs of widths, one per axis or one for all; a number means both. Or a "
-    "dict from\n"
+    "    pad_width: Pairs of widths, one per axis or one for all; a number means both. Or a dict "
+    "from\n"
     "        axes to these.\n"
-    "    mode (str): 'constant', 'edge', 'linear_ramp', 'maximum', 'mean', 'median', "
-    "'minimum',\n"
-    "        'reflect', 'symmetric', 'wrap' or 'empty', which are zeros. Or a function, which "
-    "is called\n"
-    "        with each vector along each axis, the widths of its pads, the axis and a dict, "
-    "and writes\n"
-    "        to the vector.\n"
-    "    constant_values: The values for mode 'constant': a number, or pairs as for the "
-    "widths.\n"
-    "    stat_length: Of how many elements next to the pads the modes 'maximum', 'mean', "
-    "'median' and\n"
-    "        'minimum' are; a number, or pairs. Default: of all.\n"
-    "    end_values: What mode 'linear_ramp' leads to: a number, or pairs.\n"
+    "    mode (str): 'constant', 'edge', 'linear_ramp', 'maximum', 'mean', 'median', 'minimum',\n"
+    "        'reflect', 'symmetric', 'wrap' or 'empty' (zeros, here). Or a function, which is "
+    "called\n"
+    "        with each vector along each axis, the widths of its padding, the axis and a dict, "
+    "and\n"
+    "        writes to the vector.\n"
+    "    constant_values: The values for mode 'constant': a number, or pairs as for "
+    "``pad_width``.\n"
+    "    stat_length: The number of elements at the edge that the modes 'maximum', 'mean', "
+    "'median'\n"
+    "        and 'minimum' use; a number, or pairs. Default: all.\n"
+    "    end_values: The outermost values for mode 'linear_ramp': a number, or pairs.\n"
     "    reflect_type (str): 'even', or 'odd': twice the edge minus the reflected elements.\n"
     "Returns:\n"
     "    ndarray: Differentiable, any order, unless the mode is a function.\n"
     "Raises:\n"
-    "    DimensionError: If widths are negative or too many, or an axis is empty that the "
-    "mode can't\n"
-    "        extend.\n"
+    "    DimensionError: If widths are negative or too many, or the mode can't extend an\n"
+    "        empty axis.\n"
     "    ValueError: If there is no such mode, or an option belongs to another one.\n"
-    "    DtypeError: If the mode is not for the dtype.") {
+    "    DtypeError: If the mode does not support the dtype.") {
     const Array& x = ToArray("pad", "array", a[0]);
     const PadWidths widths = ToWidths(a[1], x.ndim());
     if (a[2] != nullptr && PyCallable_Check(a[2])) return Wrap(PadByFunction(x, widths, a[2]));
@@ -213,15 +211,16 @@ CX_ROUTINE(
     return Wrap(Pad(x, widths, mode, ToPadOptions(mode, a)));
 }
 
-CX_ROUTINE(tile, "A: ndarray, reps: int | Sequence[int]) -> ndarray",
-           "The array beside itself, so many times along each axis.\n\n"
-           "Args:\n"
-           "    A (ndarray): Any shape and dtype.\n"
-           "    reps (int or tuple of int): How often; the last one stands for the last axis.\n"
-           "Returns:\n"
-           "    ndarray: Differentiable, any order.\n"
-           "Raises:\n"
-           "    DimensionError: If one is negative.") {
+CX_ROUTINE(
+    tile, "A: ndarray, reps: int | Sequence[int]) -> ndarray",
+    "Tiles an array: repeats it along each axis.\n\n"
+    "Args:\n"
+    "    A (ndarray): Any shape and dtype.\n"
+    "    reps (int or tuple of int): Numbers of repetitions; the last one is for the last axis.\n"
+    "Returns:\n"
+    "    ndarray: Differentiable, any order.\n"
+    "Raises:\n"
+    "    DimensionError: If one is negative.") {
     return Wrap(Tile(ToArray("tile", "A", a[0]), ToShape("tile", "reps", a[1])));
 }
 
@@ -240,11 +239,12 @@ std::vector<int64_t> ToShifts(PyObject* o) {
 
 CX_ROUTINE(
     roll, "a: ndarray, shift: int | Sequence[int] | ndarray, axis: Axis = None) -> ndarray",
-    "The elements moved along axes; those that fall off come back at the other end.\n\n"
+    "Rolls elements along axes: those shifted out at one end re-enter at the other.\n\n"
     "Args:\n"
     "    a (ndarray): Any shape and dtype.\n"
-    "    shift (int or tuple of int): How far; an array of integers waits for its device.\n"
-    "    axis (int or tuple of int): Where; None moves them in the flattened array.\n"
+    "    shift (int or tuple of int): Number of positions; an array of integers waits for its "
+    "device.\n"
+    "    axis (int or tuple of int): The axes; None rolls the flattened array.\n"
     "Returns:\n"
     "    ndarray: The shape of ``a``. Differentiable, any order.\n"
     "Raises:\n"

@@ -13,7 +13,7 @@ namespace chainerx::python {
 namespace {
 
 CX_ROUTINE(column_stack, "arrays: Sequence[ndarray]) -> ndarray",
-           "Joins arrays along axis 1; 1-d ones are columns.\n\n"
+           "Joins arrays along axis 1, with 1-d ones as columns.\n\n"
            "Args:\n"
            "    arrays (sequence of ndarray): A list or tuple. Dtypes are promoted.\n"
            "Returns:\n"
@@ -48,11 +48,10 @@ Blocks ToBlocks(PyObject* o, int depth, PyObject* all) {
 }
 
 CX_ROUTINE(block, "arrays: Any) -> ndarray",
-           "Puts an array together from blocks.\n\n"
+           "Assembles an array from nested lists of blocks.\n\n"
            "Args:\n"
            "    arrays: Nested lists of ndarrays or numbers, all equally deep. The innermost lists "
-           "are joined along "
-           "the last\n"
+           "are joined along the last\n"
            "        axis, those around them along the one before, and so on. Dtypes are promoted.\n"
            "Returns:\n"
            "    ndarray: A copy. Differentiable, any order.\n"
@@ -64,11 +63,11 @@ CX_ROUTINE(block, "arrays: Any) -> ndarray",
 
 CX_ROUTINE(
     append, "arr: ndarray, values: ndarray, axis: int | None = None) -> ndarray",
-    "Joins an array and others behind it.\n\n"
+    "Appends values to an array.\n\n"
     "Args:\n"
     "    arr (ndarray): Any shape and dtype.\n"
-    "    values (ndarray): What comes behind; a number or a list, too. Dtypes are promoted.\n"
-    "    axis (int): Along which axis; None joins both flattened.\n"
+    "    values (ndarray): The values to append, also a number or a list. Dtypes are promoted.\n"
+    "    axis (int): The axis; None joins both arrays flattened.\n"
     "Returns:\n"
     "    ndarray: A copy. Differentiable, any order.\n"
     "Raises:\n"
@@ -121,24 +120,24 @@ bool IsOneIndex(PyObject* o) {
     return index.get() != nullptr;
 }
 
-CX_ROUTINE(
-    insert, "arr: ndarray, obj: Any, values: ndarray | Scalar, axis: int | None = None) -> ndarray",
-    "A copy with values inserted before given places.\n\n"
-    "Args:\n"
-    "    arr (ndarray): Any shape and dtype.\n"
-    "    obj: An index, or several as a slice, a list or an array (of bool: where it is "
-    "true). All\n"
-    "        are indices of ``arr``.\n"
-    "    values: An array, a number or a list; broadcast. For one index, its first axis runs "
-    "along\n"
-    "        ``axis``. Cast to the dtype of ``arr``.\n"
-    "    axis (int): None inserts into the flattened array.\n"
-    "Returns:\n"
-    "    ndarray: Differentiable in ``arr`` and ``values``, any order.\n"
-    "Raises:\n"
-    "    IndexError: If an index is out of range.\n"
-    "    DimensionError: If values do not fit, or there is no such axis.\n"
-    "    DtypeError: If the dtype of the values is of a higher kind than that of ``arr``.") {
+CX_ROUTINE(insert,
+           "arr: ndarray, obj: Any, values: ndarray | Scalar, axis: int | None = None) -> ndarray",
+           "A copy with values inserted before given indices.\n\n"
+           "Args:\n"
+           "    arr (ndarray): Any shape and dtype.\n"
+           "    obj: An index, or several as a slice, a list or an array, which may be a mask of "
+           "bool. All\n"
+           "        are indices of ``arr``.\n"
+           "    values: An array, a number or a list; broadcast. For one index, its first axis "
+           "runs along\n"
+           "        ``axis``. Cast to the dtype of ``arr``.\n"
+           "    axis (int): None inserts into the flattened array.\n"
+           "Returns:\n"
+           "    ndarray: Differentiable in ``arr`` and ``values``, any order.\n"
+           "Raises:\n"
+           "    IndexError: If an index is out of range.\n"
+           "    DimensionError: If values do not fit, or there is no such axis.\n"
+           "    DtypeError: If the dtype of the values is of a higher kind than that of ``arr``.") {
     const Array& x = ToArray("insert", "arr", a[0]);
     const Array values = ToValues("insert", "values", x, a[2]);
     const std::optional<int8_t> axis = ToOptionalAxis("insert", "axis", a[3]);
@@ -146,19 +145,19 @@ CX_ROUTINE(
     return Wrap(Insert(x, ToPlaces("insert", x, a[1], LengthOf("insert", x, axis)), values, axis));
 }
 
-CX_ROUTINE(delete, "arr: ndarray, obj: Any, axis: int | None = None) -> ndarray",
-           "A copy without some places of an axis.\n\n"
-           "Args:\n"
-           "    arr (ndarray): Any shape and dtype.\n"
-           "    obj: An index, or several as a slice, a list or an array (of bool: where it is "
-           "true).\n"
-           "    axis (int): None deletes from the flattened array.\n"
-           "Returns:\n"
-           "    ndarray: Differentiable, any order.\n"
-           "Raises:\n"
-           "    IndexError: If an index is out of range.\n"
-           "    DimensionError: If there is no such axis, or a bool array is of another length.\n"
-           "    DtypeError: If ``obj`` is an array of numbers that are not integers.") {
+CX_ROUTINE(
+    delete, "arr: ndarray, obj: Any, axis: int | None = None) -> ndarray",
+    "A copy without the elements at given indices of an axis.\n\n"
+    "Args:\n"
+    "    arr (ndarray): Any shape and dtype.\n"
+    "    obj: An index, or several as a slice, a list or an array, which may be a mask of bool.\n"
+    "    axis (int): None deletes from the flattened array.\n"
+    "Returns:\n"
+    "    ndarray: Differentiable, any order.\n"
+    "Raises:\n"
+    "    IndexError: If an index is out of range.\n"
+    "    DimensionError: If there is no such axis, or a mask has another length.\n"
+    "    DtypeError: If ``obj`` is an array of floats or complex numbers.") {
     const Array& x = ToArray("delete", "arr", a[0]);
     const std::optional<int8_t> axis = ToOptionalAxis("delete", "axis", a[2]);
     if (IsOneIndex(a[1])) return Wrap(Delete(x, {ToInt("delete", "obj", a[1])}, axis));
@@ -166,10 +165,10 @@ CX_ROUTINE(delete, "arr: ndarray, obj: Any, axis: int | None = None) -> ndarray"
 }
 
 CX_ROUTINE(unstack, "x: ndarray, axis: int = 0) -> tuple[ndarray, ...]",
-           "The parts of an array along an axis, without it.\n\n"
+           "Splits an array into its slices along an axis, without that axis.\n\n"
            "Args:\n"
            "    x (ndarray): 1 dimension or more, any dtype.\n"
-           "    axis (int): Which.\n"
+           "    axis (int): The axis to split.\n"
            "Returns:\n"
            "    tuple of ndarray: Views. Differentiable, any order.\n"
            "Raises:\n"
@@ -179,10 +178,10 @@ CX_ROUTINE(unstack, "x: ndarray, axis: int = 0) -> tuple[ndarray, ...]",
 }
 
 CX_ROUTINE(resize, "a: ndarray, new_shape: ShapeLike) -> ndarray",
-           "The elements again and again in C order, as many as a shape takes.\n\n"
+           "Fills a shape with the elements in C order, repeated as often as needed.\n\n"
            "Args:\n"
            "    a (ndarray): Any shape and dtype.\n"
-           "    new_shape (int or tuple of int): Of the result.\n"
+           "    new_shape (int or tuple of int): Shape of the result.\n"
            "Returns:\n"
            "    ndarray: A copy; zeros where ``a`` is empty. Differentiable, any order.\n"
            "Raises:\n"
@@ -191,11 +190,11 @@ CX_ROUTINE(resize, "a: ndarray, new_shape: ShapeLike) -> ndarray",
 }
 
 CX_ROUTINE(trim_zeros, "filt: ndarray, trim: str = 'fb', axis: Axis = None) -> ndarray",
-           "The array without the zeros around it.\n\n"
+           "Trims the zeros at the ends of the axes.\n\n"
            "Args:\n"
            "    filt (ndarray): 1 dimension or more, any dtype.\n"
            "    trim (str): 'f' trims at the front, 'b' at the back, 'fb' at both.\n"
-           "    axis (int or tuple of int): Where; None is everywhere.\n"
+           "    axis (int or tuple of int): The axes to trim; None means all.\n"
            "Returns:\n"
            "    ndarray: A view. Differentiable, any order.\n"
            "Raises:\n"
@@ -218,16 +217,17 @@ CX_ROUTINE(trim_zeros, "filt: ndarray, trim: str = 'fb', axis: Axis = None) -> n
     return Wrap(TrimZeros(x, front, back, ToAxes("trim_zeros", "axis", a[2])));
 }
 
-CX_ROUTINE(rot90, "m: ndarray, k: int = 1, axes: Sequence[int] = (0, 1)) -> ndarray",
-           "The array turned by 90 degrees in the plane of two axes.\n\n"
-           "Args:\n"
-           "    m (ndarray): 2 dimensions or more, any dtype.\n"
-           "    k (int): How many times; negative ones turn the other way.\n"
-           "    axes (tuple of int): From the first one towards the second.\n"
-           "Returns:\n"
-           "    ndarray: A view. Differentiable, any order.\n"
-           "Raises:\n"
-           "    DimensionError: If there are no two such axes.") {
+CX_ROUTINE(
+    rot90, "m: ndarray, k: int = 1, axes: Sequence[int] = (0, 1)) -> ndarray",
+    "Rotates an array by 90 degrees in the plane of two axes.\n\n"
+    "Args:\n"
+    "    m (ndarray): 2 dimensions or more, any dtype.\n"
+    "    k (int): Number of rotations; negative ones go the other way.\n"
+    "    axes (tuple of int): The plane; rotation is from the first axis towards the second.\n"
+    "Returns:\n"
+    "    ndarray: A view. Differentiable, any order.\n"
+    "Raises:\n"
+    "    DimensionError: If there are no two such axes.") {
     const Array& x = ToArray("rot90", "m", a[0]);
     Axes axes{0, 1};
     if (a[2] != nullptr) {

@@ -86,50 +86,52 @@ const Binding g_reshape_method{Binding::kMethod, g_reshape_method_spec, "See cha
                                &ReshapeMethod};
 const Binding g_reshape{
     Binding::kRoutine, g_reshape_spec,
-    "The same elements in another shape.\n\n"
+    "Gives the elements another shape.\n\n"
     "Args:\n"
     "    a (ndarray): Any shape and dtype.\n"
-    "    shape (int or tuple of int): One length may be -1. ``newshape`` is another name of it.\n"
+    "    shape (int or tuple of int): The new shape; one length may be -1. ``newshape`` is an "
+    "alias.\n"
     "    *more (int): The lengths of further axes, where ``shape`` is an integer.\n"
-    "    order (str): In which elements are read and placed: 'C', 'F' or 'A', as of ravel.\n"
-    "    copy (bool): Whether the result is a copy; None makes one where the layout needs it.\n"
+    "    order (str): The order in which elements are read and placed: 'C', 'F' or 'A', as for "
+    ":func:`ravel`.\n"
+    "    copy (bool): Whether to copy; None copies only if the layout requires it.\n"
     "Returns:\n"
     "    ndarray: A view if the layout allows it. Differentiable, any order.\n"
     "Raises:\n"
     "    DimensionError: If the sizes differ.\n"
-    "    ValueError: If ``copy`` is False, and there is no such view; or no such order.",
+    "    ValueError: If ``copy`` is False and there is no such view, or ``order`` is unknown.",
     &ReshapeRoutine};
 
-CX_ROUTINE(
-    ravel, "a: ndarray, order: str = 'C') -> ndarray",
-    "The elements in one dimension.\n\n"
-    "Args:\n"
-    "    a (ndarray): Any shape and dtype.\n"
-    "    order (str): 'C', the last axis moves fastest; 'F', the first one does; 'A', that if "
-    "they lie so\n        in memory; 'K', as they lie in memory.\n"
-    "Returns:\n"
-    "    ndarray: A view if the layout allows it. Differentiable, any order.\n"
-    "Raises:\n    ValueError: If there is no such order.") {
+CX_ROUTINE(ravel, "a: ndarray, order: str = 'C') -> ndarray",
+           "Flattens an array to one dimension.\n\n"
+           "Args:\n"
+           "    a (ndarray): Any shape and dtype.\n"
+           "    order (str): 'C': the last axis varies fastest; 'F': the first one does; 'A': 'F' "
+           "if ``a`` is\n"
+           "        F-contiguous, else 'C'; 'K': as in memory.\n"
+           "Returns:\n"
+           "    ndarray: A view if the layout allows it. Differentiable, any order.\n"
+           "Raises:\n"
+           "    ValueError: If ``order`` is unknown.") {
     return Wrap(Ravel(ToArray("ravel", "a", a[0]), ToElementOrder("ravel", a[1])));
 }
 CX_METHOD(ravel, "order: str = 'C') -> ndarray", "See chainerx.ravel().") {
     return Wrap(Ravel(Self(self), ToElementOrder("ravel", a[0])));
 }
 CX_METHOD(flatten, "order: str = 'C') -> ndarray",
-          "A copy in one dimension; orders are those of chainerx.ravel(). Differentiable.") {
+          "A copy in one dimension; ``order`` is as for chainerx.ravel(). Differentiable.") {
     return Wrap(Flatten(Self(self), ToElementOrder("flatten", a[0])));
 }
 
-CX_ROUTINE(
-    transpose, "a: ndarray, axes: Axis = None) -> ndarray",
-    "The array with its axes in another order.\n\n"
-    "Args:\n"
-    "    a (ndarray): Any shape and dtype.\n"
-    "    axes (tuple of int): Where each axis of the result comes from; None reverses them.\n"
-    "Returns:\n"
-    "    ndarray: A view. Differentiable, any order.\n"
-    "Raises:\n"
-    "    DimensionError: If ``axes`` is not a permutation.") {
+CX_ROUTINE(transpose, "a: ndarray, axes: Axis = None) -> ndarray",
+           "Permutes the axes of an array.\n\n"
+           "Args:\n"
+           "    a (ndarray): Any shape and dtype.\n"
+           "    axes (tuple of int): The source of each axis of the result; None reverses them.\n"
+           "Returns:\n"
+           "    ndarray: A view. Differentiable, any order.\n"
+           "Raises:\n"
+           "    DimensionError: If ``axes`` is not a permutation.") {
     return Wrap(Transpose(ToArray("transpose", "a", a[0]), ToAxes("transpose", "axes", a[1])));
 }
 
@@ -144,14 +146,14 @@ CX_METHOD(transpose, "*axes: int | Sequence[int] | None) -> ndarray",
 }
 
 CX_ROUTINE(squeeze, "a: ndarray, axis: Axis = None) -> ndarray",
-           "The array without axes of length 1.\n\n"
+           "Removes axes of length 1.\n\n"
            "Args:\n"
            "    a (ndarray): Any shape and dtype.\n"
-           "    axis (int or tuple of int): Which; None is all of length 1.\n"
+           "    axis (int or tuple of int): The axes to remove; None means all of length 1.\n"
            "Returns:\n"
            "    ndarray: A view. Differentiable, any order.\n"
            "Raises:\n"
-           "    DimensionError: If an axis is longer, or not there.") {
+           "    DimensionError: If an axis is longer, or does not exist.") {
     return Wrap(Squeeze(ToArray("squeeze", "a", a[0]), ToAxes("squeeze", "axis", a[1])));
 }
 CX_METHOD(squeeze, "axis: Axis = None) -> ndarray", "See chainerx.squeeze().") {
@@ -159,14 +161,14 @@ CX_METHOD(squeeze, "axis: Axis = None) -> ndarray", "See chainerx.squeeze().") {
 }
 
 CX_ROUTINE(expand_dims, "a: ndarray, axis: int | Sequence[int]) -> ndarray",
-           "The array with new axes of length 1.\n\n"
+           "Inserts axes of length 1.\n\n"
            "Args:\n"
            "    a (ndarray): Any shape and dtype.\n"
-           "    axis (int or tuple of int): Their places in the result.\n"
+           "    axis (int or tuple of int): Their positions in the result.\n"
            "Returns:\n"
            "    ndarray: A view. Differentiable, any order.\n"
            "Raises:\n"
-           "    AxisError: If there is no such place.\n"
+           "    AxisError: If a position is out of range.\n"
            "    DimensionError: If one is given twice.") {
     const Array& x = ToArray("expand_dims", "a", a[0]);
     const OptionalAxes axes = ToAxes("expand_dims", "axis", a[1]);
@@ -175,10 +177,10 @@ CX_ROUTINE(expand_dims, "a: ndarray, axis: int | Sequence[int]) -> ndarray",
 }
 
 CX_ROUTINE(swapaxes, "a: ndarray, axis1: int, axis2: int) -> ndarray",
-           "The array with two axes exchanged.\n\n"
+           "Swaps two axes.\n\n"
            "Args:\n"
            "    a (ndarray): Any shape and dtype.\n"
-           "    axis1, axis2 (int): Which; negative ones count from the end.\n"
+           "    axis1, axis2 (int): The axes; negative ones count from the end.\n"
            "Returns:\n"
            "    ndarray: A view. Differentiable, any order.\n"
            "Raises:\n"
@@ -191,17 +193,18 @@ CX_METHOD(swapaxes, "axis1: int, axis2: int) -> ndarray", "See chainerx.swapaxes
         Swapaxes(Self(self), ToAxis("swapaxes", "axis1", a[0]), ToAxis("swapaxes", "axis2", a[1])));
 }
 
-CX_ROUTINE(moveaxis,
-           "a: ndarray, source: int | Sequence[int], destination: int | Sequence[int]) -> ndarray",
-           "The array with axes moved to other places, the others in their order.\n\n"
-           "Args:\n"
-           "    a (ndarray): Any shape and dtype.\n"
-           "    source (int or tuple of int): Which.\n"
-           "    destination (int or tuple of int): Their places in the result.\n"
-           "Returns:\n"
-           "    ndarray: A view. Differentiable, any order.\n"
-           "Raises:\n"
-           "    DimensionError: If an axis is not there or given twice, or the numbers differ.") {
+CX_ROUTINE(
+    moveaxis,
+    "a: ndarray, source: int | Sequence[int], destination: int | Sequence[int]) -> ndarray",
+    "Moves axes to other positions; the others keep their order.\n\n"
+    "Args:\n"
+    "    a (ndarray): Any shape and dtype.\n"
+    "    source (int or tuple of int): The axes to move.\n"
+    "    destination (int or tuple of int): Their positions in the result.\n"
+    "Returns:\n"
+    "    ndarray: A view. Differentiable, any order.\n"
+    "Raises:\n"
+    "    DimensionError: If an axis does not exist or is given twice, or the numbers differ.") {
     const Array& x = ToArray("moveaxis", "a", a[0]);
     const OptionalAxes source = ToAxes("moveaxis", "source", a[1]);
     const OptionalAxes destination = ToAxes("moveaxis", "destination", a[2]);
@@ -209,36 +212,37 @@ CX_ROUTINE(moveaxis,
     return Wrap(Moveaxis(x, *source, *destination));
 }
 
-CX_ROUTINE(rollaxis, "a: ndarray, axis: int, start: int = 0) -> ndarray",
-           "The array with one axis moved to before another.\n\n"
-           "Args:\n"
-           "    a (ndarray): Any shape and dtype.\n"
-           "    axis (int): Which.\n"
-           "    start (int): Before which; the number of dimensions is the end.\n"
-           "Returns:\n"
-           "    ndarray: A view. Differentiable, any order.\n"
-           "Raises:\n"
-           "    DimensionError: If there is no such axis.") {
+CX_ROUTINE(
+    rollaxis, "a: ndarray, axis: int, start: int = 0) -> ndarray",
+    "Moves an axis to before another one.\n\n"
+    "Args:\n"
+    "    a (ndarray): Any shape and dtype.\n"
+    "    axis (int): The axis to move.\n"
+    "    start (int): The axis that it is moved before; the number of dimensions means the end.\n"
+    "Returns:\n"
+    "    ndarray: A view. Differentiable, any order.\n"
+    "Raises:\n"
+    "    DimensionError: If there is no such axis.") {
     return Wrap(Rollaxis(ToArray("rollaxis", "a", a[0]), ToAxis("rollaxis", "axis", a[1]),
                          a[2] != nullptr ? ToAxis("rollaxis", "start", a[2]) : int8_t{0}));
 }
 
 CX_ROUTINE(flip, "m: ndarray, axes: Axis = None, *, axis: Axis = None) -> ndarray",
-           "The array with axes reversed.\n\n"
+           "Reverses the order of elements along axes.\n\n"
            "Args:\n"
            "    m (ndarray): Any shape and dtype.\n"
-           "    axes (int or tuple of int): Which; None is all.\n"
-           "    axis (int or tuple of int): The same, under the name that NumPy has for it.\n"
+           "    axes (int or tuple of int): The axes to reverse; None means all.\n"
+           "    axis (int or tuple of int): Alias of ``axes``, NumPy's name.\n"
            "Returns:\n"
            "    ndarray: A view. Differentiable, any order.\n"
            "Raises:\n"
-           "    DimensionError: If an axis is not there, or given twice.\n"
+           "    DimensionError: If an axis does not exist, or is given twice.\n"
            "    TypeError: If both ``axes`` and ``axis`` are given.") {
     if (Given(a[1]) && Given(a[2])) throw TypeError{"flip: both axes and axis are given"};
     return Wrap(Flip(ToArray("flip", "m", a[0]), ToAxes("flip", "axes", a[Given(a[2]) ? 2 : 1])));
 }
 CX_ROUTINE(fliplr, "m: ndarray) -> ndarray",
-           "The array with axis 1 reversed.\n\n"
+           "Reverses the order of elements along axis 1.\n\n"
            "Args:\n"
            "    m (ndarray): 2 dimensions or more, any dtype.\n"
            "Returns:\n"
@@ -248,7 +252,7 @@ CX_ROUTINE(fliplr, "m: ndarray) -> ndarray",
     return Wrap(Fliplr(ToArray("fliplr", "m", a[0])));
 }
 CX_ROUTINE(flipud, "m: ndarray) -> ndarray",
-           "The array with axis 0 reversed.\n\n"
+           "Reverses the order of elements along axis 0.\n\n"
            "Args:\n"
            "    m (ndarray): 1 dimension or more, any dtype.\n"
            "Returns:\n"
@@ -276,10 +280,10 @@ PyObject* CallAtLeast(const char* op, Array (*at_least)(const Array&), PyObject*
         return CallAtLeast(#py, &Name, a[0]);                                                      \
     }
 CX_AT_LEAST(atleast_1d, AtLeast1D, "1 dimension",
-            "Of shape (1,) for those of shape (), else as they are.")
-CX_AT_LEAST(atleast_2d, AtLeast2D, "2 dimensions", "New axes, of length 1, come first.")
+            "0-d arrays get shape (1,), others stay as they are.")
+CX_AT_LEAST(atleast_2d, AtLeast2D, "2 dimensions", "Missing axes are prepended with length 1.")
 CX_AT_LEAST(atleast_3d, AtLeast3D, "3 dimensions",
-            "(1, N, 1) for shape (N,), (M, N, 1) for (M, N).")
+            "Shape (N,) becomes (1, N, 1), and (M, N) becomes (M, N, 1).")
 #undef CX_AT_LEAST
 
 }  // namespace

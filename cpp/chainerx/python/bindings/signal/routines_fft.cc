@@ -49,22 +49,25 @@ FftAxes ToFftAxes(const char* op, PyObject* s, PyObject* axes, PyObject* norm, b
     return out;
 }
 
-#define CX_DOC(what, operand, length, result, raises)                                        \
-    what "\n\nArgs:\n    a (ndarray): At least one axis" operand "\n    n (int): " length    \
-         "\n    axis (int): Along which.\n"                                                  \
-         "    norm (str): Which direction is divided by n: ``'backward'``, the default, or " \
-         "``'forward'``; ``'ortho'`` divides both by its square root.\n" CX_RESULT_OUT_ARG   \
-         "Returns:\n    ndarray: " result                                                    \
-         " Differentiable, any order.\n"                                                     \
-         "Raises:\n    DimensionError: If there is no number along the axis.\n"              \
-         "    ValueError: If ``norm`` is none of the three.\n" raises                        \
+#define CX_DOC(what, operand, length, result, raises)                                           \
+    what "\n\nArgs:\n    a (ndarray): At least one axis" operand "\n    n (int): " length       \
+         "\n"                                                                                   \
+         "    axis (int): The axis to transform.\n"                                             \
+         "    norm (str): The direction that is divided by n: ``'backward'``, the default, or " \
+         "``'forward'``; ``'ortho'`` divides both by the square root of n.\n" CX_RESULT_OUT_ARG \
+         "Returns:\n    ndarray: " result                                                       \
+         " Differentiable, any order.\n"                                                        \
+         "Raises:\n"                                                                            \
+         "    DimensionError: If the axis is empty.\n"                                          \
+         "    ValueError: If ``norm`` is none of the three.\n" raises                           \
          "Note:\n    The gradient of a complex number a + bi is dL/da - i dL/db."
-#define CX_ALL_NUMBERS \
-    "How many numbers are transformed: the first ones, or zeros behind; all by default."
-#define CX_HALF "How many numbers the result has, 2 (length - 1) by default."
+#define CX_ALL_NUMBERS                                                                          \
+    "Length of the transform: the input is truncated, or padded with zeros; its own length by " \
+    "default."
+#define CX_HALF "Length of the result, ``2 * (length - 1)`` by default."
 #define CX_ANY ", any dtype."
 #define CX_REAL ", any real dtype."
-#define CX_HERMITIAN ": the first n / 2 + 1 of n numbers, the others being their conjugates."
+#define CX_HERMITIAN ": the first n / 2 + 1 of n coefficients; the others are their conjugates."
 #define CX_COMPLEX "complex128 for 64-bit operands, else complex64."
 #define CX_NO_COMPLEX "    DtypeError: If ``a`` is complex.\n"
 
@@ -78,29 +81,34 @@ FftAxes ToFftAxes(const char* op, PyObject* s, PyObject* axes, PyObject* norm, b
     }
 
 CX_ALONG(fft, Fft, "The discrete Fourier transform.", CX_ANY, CX_ALL_NUMBERS, CX_COMPLEX, "")
-CX_ALONG(ifft, Ifft, "The inverse of fft.", CX_ANY, CX_ALL_NUMBERS, CX_COMPLEX, "")
-CX_ALONG(rfft, Rfft, "The first half of fft for real numbers.", CX_REAL, CX_ALL_NUMBERS,
-         "n / 2 + 1 numbers; " CX_COMPLEX, CX_NO_COMPLEX)
-CX_ALONG(irfft, Irfft, "The inverse of rfft.", CX_HERMITIAN, CX_HALF,
+CX_ALONG(ifft, Ifft, "The inverse of :func:`fft`.", CX_ANY, CX_ALL_NUMBERS, CX_COMPLEX, "")
+CX_ALONG(rfft, Rfft, "The discrete Fourier transform of real input: the first half of :func:`fft`.",
+         CX_REAL, CX_ALL_NUMBERS, "n / 2 + 1 numbers; " CX_COMPLEX, CX_NO_COMPLEX)
+CX_ALONG(irfft, Irfft, "The inverse of :func:`rfft`.", CX_HERMITIAN, CX_HALF,
          "Real: float64 for 64-bit operands, else float32.", "")
-CX_ALONG(hfft, Hfft, "The transform of numbers whose other half are conjugates.", CX_HERMITIAN,
-         CX_HALF, "Real: float64 for 64-bit operands, else float32.", "")
-CX_ALONG(ihfft, Ihfft, "The inverse of hfft.", CX_REAL, CX_ALL_NUMBERS,
+CX_ALONG(hfft, Hfft,
+         "The discrete Fourier transform of Hermitian-symmetric input, of which half is given.",
+         CX_HERMITIAN, CX_HALF, "Real: float64 for 64-bit operands, else float32.", "")
+CX_ALONG(ihfft, Ihfft, "The inverse of :func:`hfft`.", CX_REAL, CX_ALL_NUMBERS,
          "n / 2 + 1 numbers; " CX_COMPLEX, CX_NO_COMPLEX)
 #undef CX_ALONG
 #undef CX_DOC
 
-#define CX_DOC(what, default_axes, result, raises)                                               \
-    what "\n\nArgs:\n    a (ndarray): Any shape and dtype.\n"                                    \
-         "    s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 " \
-         "for as many as ``a`` has, as in NumPy.\n"                                              \
-         "    axes (sequence of int): " default_axes                                             \
-         "\n    norm (str): As of fft.\n" CX_RESULT_OUT_ARG "Returns:\n    ndarray: " result     \
-         " Differentiable, any order.\n"                                                         \
-         "Raises:\n    DimensionError: If there is no number along an axis, or ``s`` and "       \
-         "``axes`` have different lengths.\n"                                                    \
-         "    ValueError: If ``norm`` is none of the three.\n" raises                            \
-         "Note:\n    The gradient of a complex number a + bi is dL/da - i dL/db."
+#define CX_DOC(what, default_axes, result, raises)                                                 \
+    what                                                                                           \
+        "\n\n"                                                                                     \
+        "Args:\n"                                                                                  \
+        "    a (ndarray): Any shape and dtype.\n"                                                  \
+        "    s (sequence of int): Lengths of the transforms (for inverse real ones, of the "       \
+        "result); -1 means the length in ``a``, as in NumPy.\n"                                    \
+        "    axes (sequence of int): " default_axes                                                \
+        "\n"                                                                                       \
+        "    norm (str): As for :func:`fft`.\n" CX_RESULT_OUT_ARG "Returns:\n    ndarray: " result \
+        " Differentiable, any order.\n"                                                            \
+        "Raises:\n"                                                                                \
+        "    DimensionError: If an axis is empty, or ``s`` and ``axes`` have different lengths.\n" \
+        "    ValueError: If ``norm`` is none of the three.\n" raises                               \
+        "Note:\n    The gradient of a complex number a + bi is dL/da - i dL/db."
 
 #define CX_OVER(name, Function, default_axes, two, ...)                                          \
     CX_FFT(name,                                                                                 \
@@ -112,22 +120,29 @@ CX_ALONG(ihfft, Ihfft, "The inverse of hfft.", CX_REAL, CX_ALL_NUMBERS,
             Function(ToArray(#name, "a", a[0]), ToFftAxes(#name, a[1], a[2], a[3], two), #name), \
             a[4]);                                                                               \
     }
-#define CX_OVER_ALL(name, Function, text, result, raises)                                          \
-    CX_OVER(name, Function, "None", false, text, "All, or as many of the last ones as ``s`` has.", \
-            result, raises)
+#define CX_OVER_ALL(name, Function, text, result, raises) \
+    CX_OVER(name, Function, "None", false, text,          \
+            "The axes to transform; all, or as many last ones as ``s`` has.", result, raises)
 #define CX_OVER_TWO(name, Function, text, result, raises) \
-    CX_OVER(name, Function, "(-2, -1)", true, text, "The last two.", result, raises)
+    CX_OVER(name, Function, "(-2, -1)", true, text,       \
+            "The axes to transform; by default the last two.", result, raises)
 #define CX_FROM_REAL "Half of the last of the axes; " CX_COMPLEX
 
 CX_OVER_ALL(fftn, FftN, "The discrete Fourier transform over axes.", CX_COMPLEX, "")
-CX_OVER_ALL(ifftn, IfftN, "The inverse of fftn.", CX_COMPLEX, "")
-CX_OVER_ALL(rfftn, RfftN, "The first half of fftn for real numbers.", CX_FROM_REAL, CX_NO_COMPLEX)
-CX_OVER_ALL(irfftn, IrfftN, "The inverse of rfftn.",
+CX_OVER_ALL(ifftn, IfftN, "The inverse of :func:`fftn`.", CX_COMPLEX, "")
+CX_OVER_ALL(
+    rfftn, RfftN,
+    "The discrete Fourier transform of real input over axes: the first half of :func:`fftn`.",
+    CX_FROM_REAL, CX_NO_COMPLEX)
+CX_OVER_ALL(irfftn, IrfftN, "The inverse of :func:`rfftn`.",
             "Real: float64 for 64-bit operands, else float32.", "")
 CX_OVER_TWO(fft2, FftN, "The discrete Fourier transform over two axes.", CX_COMPLEX, "")
-CX_OVER_TWO(ifft2, IfftN, "The inverse of fft2.", CX_COMPLEX, "")
-CX_OVER_TWO(rfft2, RfftN, "The first half of fft2 for real numbers.", CX_FROM_REAL, CX_NO_COMPLEX)
-CX_OVER_TWO(irfft2, IrfftN, "The inverse of rfft2.",
+CX_OVER_TWO(ifft2, IfftN, "The inverse of :func:`fft2`.", CX_COMPLEX, "")
+CX_OVER_TWO(
+    rfft2, RfftN,
+    "The discrete Fourier transform of real input over two axes: the first half of :func:`fft2`.",
+    CX_FROM_REAL, CX_NO_COMPLEX)
+CX_OVER_TWO(irfft2, IrfftN, "The inverse of :func:`rfft2`.",
             "Real: float64 for 64-bit operands, else float32.", "")
 #undef CX_OVER
 #undef CX_DOC
@@ -137,14 +152,17 @@ CX_OVER_TWO(irfft2, IrfftN, "The inverse of rfft2.",
            "n: int, d: float = 1.0, dtype: DtypeLike | None = None, device: DeviceLike | None " \
            "= None) -> ndarray",                                                                \
            "The frequencies that " which                                                        \
-           " numbers, in cycles per unit of ``d``.\n\nArgs:\n"                                  \
-           "    n (int): How many numbers are transformed.\n"                                   \
-           "    d (float): Their distance.\n"                                                   \
-           "    dtype (dtype): A real float; float32 by default.\n"                             \
-           "    device (Device or str): The default device by default.\n"                       \
-           "Returns:\n    ndarray: One axis, in no graph.\n"                                    \
-           "Raises:\n    DimensionError: If ``n`` is not positive.\n"                           \
-           "    DtypeError: If ``dtype`` is no real float.") {                                  \
+           " numbers, in cycles per unit of ``d``.\n\n"                                         \
+           "Args:\n"                                                                            \
+           "    n (int): Length of the transform.\n"                                            \
+           "    d (float): Sample spacing.\n"                                                   \
+           "    dtype (dtype): A real float dtype; float32 by default.\n"                       \
+           "    device (Device or str): Default: the default device.\n"                         \
+           "Returns:\n"                                                                         \
+           "    ndarray: 1-d, in no graph.\n"                                                   \
+           "Raises:\n"                                                                          \
+           "    DimensionError: If ``n`` is not positive.\n"                                    \
+           "    DtypeError: If ``dtype`` is not a real float dtype.") {                         \
         return Wrap(Function(ToIntNotBool(#name, "n", a[0]),                                    \
                              a[1] == nullptr ? 1.0 : ToDouble(#name, "d", a[1]),                \
                              ToDtypeOr(a[2], kDefaultFloat), ToDevice(a[3])));                  \
@@ -154,31 +172,39 @@ CX_FREQ(rfftfreq, RfftFreq, "rfft gives for ``n``")
 #undef CX_FREQ
 
 CX_FFT(fftshift, "x: ndarray, axes: Axis = None) -> ndarray",
-       "Moves frequency 0 to the middle.\n\n"
-       "Args:\n    x (ndarray): Any shape and dtype.\n"
-       "    axes (int or sequence of int): Along which; all by default.\n"
-       "Returns:\n    ndarray: Shape and dtype of ``x``. Differentiable, any order.\n"
-       "Raises:\n    DimensionError: If an axis is not there.") {
+       "Shifts the zero frequency to the center.\n\n"
+       "Args:\n"
+       "    x (ndarray): Any shape and dtype.\n"
+       "    axes (int or sequence of int): The axes to shift; all by default.\n"
+       "Returns:\n"
+       "    ndarray: Shape and dtype of ``x``. Differentiable, any order.\n"
+       "Raises:\n"
+       "    DimensionError: If there is no such axis.") {
     return Wrap(FftShift(ToArray("fftshift", "x", a[0]), ToAxes("fftshift", "axes", a[1])));
 }
 
 CX_FFT(ifftshift, "x: ndarray, axes: Axis = None) -> ndarray",
-       "The inverse of fftshift.\n\n"
-       "Args:\n    x (ndarray): Any shape and dtype.\n"
-       "    axes (int or sequence of int): Along which; all by default.\n"
-       "Returns:\n    ndarray: Shape and dtype of ``x``. Differentiable, any order.\n"
-       "Raises:\n    DimensionError: If an axis is not there.") {
+       "The inverse of :func:`fftshift`.\n\n"
+       "Args:\n"
+       "    x (ndarray): Any shape and dtype.\n"
+       "    axes (int or sequence of int): The axes to shift; all by default.\n"
+       "Returns:\n"
+       "    ndarray: Shape and dtype of ``x``. Differentiable, any order.\n"
+       "Raises:\n"
+       "    DimensionError: If there is no such axis.") {
     return Wrap(IfftShift(ToArray("ifftshift", "x", a[0]), ToAxes("ifftshift", "axes", a[1])));
 }
 
 // ---- complex numbers
-CX_ELEMENTWISE_ROUTINE(
-    real, "x: ndarray) -> ndarray",
-    "The real part.\n\n"
-    "Args:\n    x (ndarray): Any shape and dtype.\n"
-    "Returns:\n    ndarray: A view of the real parts; of all of ``x`` if it is not complex. "
-    "Differentiable, any order.\n"
-    "Note:\n    The gradient of a complex number a + bi is dL/da - i dL/db.") {
+CX_ELEMENTWISE_ROUTINE(real, "x: ndarray) -> ndarray",
+                       "The real part.\n\n"
+                       "Args:\n"
+                       "    x (ndarray): Any shape and dtype.\n"
+                       "Returns:\n"
+                       "    ndarray: A view of the real parts, or of ``x`` if it is not complex. "
+                       "Differentiable, any order.\n"
+                       "Note:\n"
+                       "    The gradient of a complex number a + bi is dL/da - i dL/db.") {
     return Wrap(Real(ToArray("real", "x", a[0])));
 }
 
@@ -193,8 +219,9 @@ CX_ELEMENTWISE_ROUTINE(
 }
 
 CX_ELEMENTWISE(kRoutine, conj, 1, "x: ndarray", CX_OPTIONS, nullptr,
-               "Numbers with the opposite imaginary part.\n\n"
-               "Args:\n    x (ndarray): Any shape and dtype.\n" CX_OPTION_ARGS
+               "Complex conjugate of each element.\n\n"
+               "Args:\n"
+               "    x (ndarray): Any shape and dtype.\n" CX_OPTION_ARGS
                "Returns:\n    ndarray: A copy. Differentiable, any order.\n"
                "Note:\n    The gradient of a complex number a + bi is dL/da - i dL/db.") {
     return Wrap(Conj(ToArray("conj", "x", a[0])));
@@ -228,12 +255,12 @@ PyObject* OfParts(const char* op, PyObject* const* a,
 }
 
 CX_ROUTINE(_fft, "real: ndarray, imag: ndarray) -> tuple[ndarray, ndarray]",
-           "The discrete Fourier transform along the last axis, for chainer.") {
+           "The discrete Fourier transform along the last axis; for chainer.") {
     return OfParts("fft", a, &Fft);
 }
 
 CX_ROUTINE(_ifft, "real: ndarray, imag: ndarray) -> tuple[ndarray, ndarray]",
-           "The inverse of the discrete Fourier transform along the last axis, for chainer.") {
+           "The inverse discrete Fourier transform along the last axis; for chainer.") {
     return OfParts("ifft", a, &Ifft);
 }
 

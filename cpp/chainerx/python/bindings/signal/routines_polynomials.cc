@@ -13,7 +13,7 @@
 namespace chainerx::python {
 namespace {
 
-#define CX_COEFFICIENTS " Coefficients from the highest power down: 1-d, or a number.\n"
+#define CX_COEFFICIENTS " Coefficients from the highest power down; 1-d, or a number.\n"
 #define CX_RAISES_VECTOR                                              \
     "Raises:\n    DimensionError: If one has more than 1 dimension, " \
     "or they are on several devices.\n    DtypeError: If one is bool."
@@ -38,19 +38,20 @@ auto OfTwo(const char* op, const char* name1, const char* name2, PyObject* const
 CX_POLY_BINARY(polyadd, Polyadd, "The sum of two polynomials.", "")
 CX_POLY_BINARY(polysub, Polysub, "The difference of two polynomials.", "")
 CX_POLY_BINARY(polymul, Polymul, "The product of two polynomials.",
-               "Zeros in front of\n    factors are left out, for which it waits for the device. ")
+               "Leading zeros of\n"
+               "    factors are dropped, which waits for the device. ")
 #undef CX_POLY_BINARY
 
-CX_ROUTINE(polydiv, "u: ndarray | Scalar, v: ndarray | Scalar) -> tuple[ndarray, ndarray]",
-           "The quotient of two polynomials, and what remains.\n\n"
-           "Args:\n"
-           "    u (ndarray): What is divided." CX_COEFFICIENTS
-           "    v (ndarray): By what." CX_COEFFICIENTS
-           "        At least one of the two is an ndarray.\n"
-           "Returns:\n"
-           "    tuple of ndarray: Quotient and remainder, 1-d, of floats. What is below 1e-8 in "
-           "front of the\n    remainder is left out, for which it waits for the device. "
-           "Differentiable, any order.\n" CX_RAISES_VECTOR "\n    ValueError: If one is empty.") {
+CX_ROUTINE(
+    polydiv, "u: ndarray | Scalar, v: ndarray | Scalar) -> tuple[ndarray, ndarray]",
+    "The quotient and the remainder of two polynomials.\n\n"
+    "Args:\n"
+    "    u (ndarray): The dividend." CX_COEFFICIENTS "    v (ndarray): The divisor." CX_COEFFICIENTS
+    "        At least one of the two is an ndarray.\n"
+    "Returns:\n"
+    "    tuple of ndarray: Quotient and remainder, 1-d, of floats. Leading coefficients of the\n"
+    "    remainder below 1e-8 are dropped, which waits for the device. Differentiable, any "
+    "order.\n" CX_RAISES_VECTOR "\n    ValueError: If one is empty.") {
     const std::pair<Array, Array> y = OfTwo(
         "polydiv", "u", "v", a, [](const Array& x1, const Array& x2) { return Polydiv(x1, x2); });
     return WrapTuple({y.first, y.second});
@@ -60,7 +61,7 @@ CX_ROUTINE(polyder, "p: ndarray, m: int = 1) -> ndarray",
            "The derivative of a polynomial.\n\n"
            "Args:\n"
            "    p (ndarray):" CX_COEFFICIENTS
-           "    m (int): Which derivative, at least 0.\n"
+           "    m (int): Order of the derivative, at least 0.\n"
            "Returns:\n"
            "    ndarray: 1-d, of the dtype of ``p``, int64 for integers. Differentiable, any "
            "order.\n" CX_RAISES_VECTOR "\n    ValueError: If ``m`` is negative.") {
@@ -72,8 +73,8 @@ CX_ROUTINE(polyint, "p: ndarray, m: int = 1, k: ndarray | Scalar | None = None) 
            "The integral of a polynomial.\n\n"
            "Args:\n"
            "    p (ndarray):" CX_COEFFICIENTS
-           "    m (int): How many integrations, at least 0.\n"
-           "    k (ndarray): Their constants, the first one first, or one for all. Default: 0.\n"
+           "    m (int): Number of integrations, at least 0.\n"
+           "    k (ndarray): Constants of integration, in order, or one for all. Default: 0.\n"
            "Returns:\n"
            "    ndarray: 1-d, of floats unless ``m`` is 0. Differentiable in both, any "
            "order.\n" CX_RAISES_VECTOR
@@ -89,59 +90,66 @@ CX_ROUTINE(polyint, "p: ndarray, m: int = 1, k: ndarray | Scalar | None = None) 
 }
 
 CX_ROUTINE(poly, "seq_of_zeros: ndarray) -> ndarray",
-           "The polynomial with given zeros, or the characteristic one of a matrix.\n\n"
+           "The polynomial with given zeros, or the characteristic polynomial of a matrix.\n\n"
            "Args:\n"
-           "    seq_of_zeros (ndarray): Zeros, 1-d, or a square matrix, whose eigenvalues they "
-           "are; integers\n        are computed in float32.\n"
+           "    seq_of_zeros (ndarray): The zeros, 1-d, or a square matrix with these eigenvalues; "
+           "integers\n"
+           "        are computed in float32.\n"
            "Returns:\n"
            "    ndarray: Coefficients from the highest power down, of which the first is 1. Real "
-           "where complex\n    zeros come in conjugate pairs, for which it waits for the device. "
-           "Differentiable in zeros, any\n    order, not in a matrix.\n"
+           "if complex\n"
+           "    zeros come in conjugate pairs; the check waits for the device. Differentiable in "
+           "zeros, any\n"
+           "    order, not in a matrix.\n"
            "Raises:\n"
            "    DimensionError: If it is neither.\n"
            "    DtypeError: If it is bool.") {
     return Wrap(Poly(ToArray("poly", "seq_of_zeros", a[0])));
 }
 
-CX_ROUTINE(roots, "p: ndarray) -> ndarray",
-           "The zeros of a polynomial: the eigenvalues of its companion matrix.\n\n"
-           "Args:\n"
-           "    p (ndarray):" CX_COEFFICIENTS
-           "        float32, float64, complex64 or complex128; integers are computed in float32.\n"
-           "Returns:\n"
-           "    ndarray: 1-d, complex, in no order. Not differentiable. Waits for the device.\n"
-           "Raises:\n"
-           "    DimensionError: If ``p`` has more than 1 dimension.\n"
-           "    DtypeError: If it is of another dtype.\n"
-           "    LinAlgError: If it is not finite.") {
+CX_ROUTINE(
+    roots, "p: ndarray) -> ndarray",
+    "The zeros of a polynomial: the eigenvalues of its companion matrix.\n\n"
+    "Args:\n"
+    "    p (ndarray):" CX_COEFFICIENTS
+    "        float32, float64, complex64 or complex128; integers are computed in float32.\n"
+    "Returns:\n"
+    "    ndarray: 1-d, complex, in no particular order. Not differentiable. Waits for the device.\n"
+    "Raises:\n"
+    "    DimensionError: If ``p`` has more than 1 dimension.\n"
+    "    DtypeError: If it is of another dtype.\n"
+    "    LinAlgError: If it is not finite.") {
     return Wrap(Roots(ToArray("roots", "p", a[0])));
 }
 
-CX_ROUTINE(polyfit,
-           "x: ndarray, y: ndarray, deg: int, rcond: float | None = None, full: bool = False, "
-           "w: ndarray | Sequence[float] | None = None, cov: bool | str = False) -> Any",
-           "The polynomial that is nearest to points, by least squares.\n\n"
-           "Args:\n"
-           "    x (ndarray): Places, 1-d; float32 or float64, integers are computed in float32.\n"
-           "    y (ndarray): Values: as many, or rows of them for one polynomial each.\n"
-           "    deg (int): The degree.\n"
-           "    rcond (float): Singular values up to this times the largest count as 0. Default: "
-           "the number\n        of points times the resolution of the dtype.\n"
-           "    full (bool): Whether all that lstsq finds is returned.\n"
-           "    w (ndarray): Weights of the distances ``p(x) - y``, before they are squared.\n"
-           "    cov (bool or str): Whether the covariance of the coefficients is returned, by the "
-           "variance of\n        what remains, or for 'unscaled' by weights of 1 over standard "
-           "deviations.\n"
-           "Returns:\n"
-           "    ndarray or tuple: Coefficients from the highest power down, in columns as ``y`` "
-           "has them. With\n    ``full`` also the residuals, rank, singular values and ``rcond``; "
-           "else with ``cov`` the\n    covariance. Differentiable in ``x``, ``y`` and ``w``, as "
-           "lstsq. RuntimeWarning if points do not\n    determine it, unless ``full``.\n"
-           "Raises:\n"
-           "    DimensionError: If shapes do not fit.\n"
-           "    DtypeError: If one is of another dtype.\n"
-           "    ValueError: If ``deg`` is negative, there are no points, or too few for a "
-           "covariance.") {
+CX_ROUTINE(
+    polyfit,
+    "x: ndarray, y: ndarray, deg: int, rcond: float | None = None, full: bool = False, "
+    "w: ndarray | Sequence[float] | None = None, cov: bool | str = False) -> Any",
+    "Fits a polynomial to points, by least squares.\n\n"
+    "Args:\n"
+    "    x (ndarray): Abscissas, 1-d; float32 or float64, integers are computed in float32.\n"
+    "    y (ndarray): Values: as many, or a matrix with one column per polynomial.\n"
+    "    deg (int): The degree.\n"
+    "    rcond (float): Singular values up to this multiple of the largest count as 0. Default: "
+    "the\n"
+    "        number of points times the machine epsilon of the dtype.\n"
+    "    full (bool): Whether to return the whole result of :func:`linalg.lstsq`.\n"
+    "    w (ndarray): Weights of the residuals ``p(x) - y``, before they are squared.\n"
+    "    cov (bool or str): Whether to return the covariance of the coefficients, scaled by the "
+    "variance\n"
+    "        of the residuals; 'unscaled' takes weights as inverse standard deviations.\n"
+    "Returns:\n"
+    "    ndarray or tuple: Coefficients from the highest power down, in columns as ``y`` has them. "
+    "With\n"
+    "    ``full`` also the residuals, rank, singular values and ``rcond``; else with ``cov`` the\n"
+    "    covariance. Differentiable in ``x``, ``y`` and ``w``, as lstsq. Warns with a "
+    "RuntimeWarning if the\n"
+    "    points do not determine it, unless ``full``.\n"
+    "Raises:\n"
+    "    DimensionError: If shapes do not fit.\n"
+    "    DtypeError: If one is of another dtype.\n"
+    "    ValueError: If ``deg`` is negative, there are no points, or too few for a covariance.") {
     static constexpr const char* kOp = "polyfit";
     const Array& x = ToArray(kOp, "x", a[0]);
     const Array& y = ToArray(kOp, "y", a[1]);

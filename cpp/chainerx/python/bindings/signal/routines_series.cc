@@ -39,16 +39,15 @@ CX_ROUTINE(
     diff,
     "a: ndarray, n: int = 1, axis: int = -1, prepend: ndarray | Scalar | None = None, "
     "append: ndarray | Scalar | None = None) -> ndarray",
-    "Differences of neighbours along an axis.\n\n"
+    "Differences of adjacent elements along an axis.\n\n"
     "Args:\n"
-    "    a (ndarray): 1 dimension or more, any dtype; of bools, whether they differ.\n"
-    "    n (int): How many times.\n"
-    "    axis (int): Which.\n"
-    "    prepend, append (ndarray): What is joined to ``a`` before; numbers, too. Dtypes are "
+    "    a (ndarray): 1 dimension or more, any dtype; for bool, whether they differ.\n"
+    "    n (int): Number of times that differences are taken.\n"
+    "    axis (int): The axis.\n"
+    "    prepend, append (ndarray): Arrays or numbers that are joined to ``a`` first. Dtypes are "
     "promoted.\n"
     "Returns:\n"
-    "    ndarray: The axis is shorter by ``n``; ``a`` itself for 0. Differentiable, any "
-    "order.\n"
+    "    ndarray: The axis is shorter by ``n``; ``a`` itself for 0. Differentiable, any order.\n"
     "Raises:\n"
     "    ValueError: If ``n`` is negative.\n"
     "    DimensionError: If shapes do not fit, or there is no such axis.") {
@@ -60,40 +59,39 @@ CX_ROUTINE(
 CX_ROUTINE(ediff1d,
            "ary: ndarray, to_end: ndarray | Scalar | None = None, "
            "to_begin: ndarray | Scalar | None = None) -> ndarray",
-           "Differences of neighbours in the flattened array.\n\n"
+           "Differences of adjacent elements of the flattened array.\n\n"
            "Args:\n"
            "    ary (ndarray): Any shape, numbers.\n"
-           "    to_end, to_begin (ndarray): What is joined to them behind and before; cast to the "
-           "dtype of\n"
-           "        ``ary``.\n"
+           "    to_end, to_begin (ndarray): Values appended and prepended to the differences; cast "
+           "to the dtype\n"
+           "        of ``ary``.\n"
            "Returns:\n"
            "    ndarray: 1-d. Differentiable, any order.\n"
            "Raises:\n"
-           "    DtypeError: If ``ary`` is of bool, or the others of a higher kind than ``ary``.") {
+           "    DtypeError: If ``ary`` is bool, or the others are of a higher kind than ``ary``.") {
     const Array& x = ToArray("ediff1d", "ary", a[0]);
     return Wrap(Ediff1d(x, ToOptional("ediff1d", "to_end", x, a[1]),
                         ToOptional("ediff1d", "to_begin", x, a[2])));
 }
 
-CX_ROUTINE(
-    gradient,
-    "f: ndarray, *varargs: ndarray | Scalar, axis: Axis = None, edge_order: int = 1) -> Any",
-    "The derivative of a function of which there are samples, by central differences.\n\n"
-    "Args:\n"
-    "    f (ndarray): Samples; integers are computed in float32.\n"
-    "    *varargs (ndarray): Distances of the samples: nothing for 1, a number for all axes, "
-    "or for\n"
-    "        each a number or a vector of coordinates.\n"
-    "    axis (int or tuple of int): Along what; None is along all.\n"
-    "    edge_order (int): The order of the differences at the ends, 1 or 2.\n"
-    "Returns:\n"
-    "    ndarray or tuple of ndarray: Of the shape of ``f``; one for each axis, if there are "
-    "several.\n"
-    "    Differentiable in ``f`` and the distances, any order.\n"
-    "Raises:\n"
-    "    ValueError: If an axis is too short, or ``edge_order`` neither 1 nor 2.\n"
-    "    DimensionError: If distances do not fit, or there is no such axis.\n"
-    "    DtypeError: If ``f`` is of bool.") {
+CX_ROUTINE(gradient,
+           "f: ndarray, *varargs: ndarray | Scalar, axis: Axis = None, edge_order: int = 1) -> Any",
+           "The derivative of a sampled function, by central differences.\n\n"
+           "Args:\n"
+           "    f (ndarray): Samples; integers are computed in float32.\n"
+           "    *varargs (ndarray): Spacing of the samples: 1 by default, a number for all axes, "
+           "or for each\n"
+           "        axis a number or a vector of coordinates.\n"
+           "    axis (int or tuple of int): The axes; None means all.\n"
+           "    edge_order (int): The order of accuracy at the ends, 1 or 2.\n"
+           "Returns:\n"
+           "    ndarray or tuple of ndarray: The shape of ``f``; one array per axis, if there are "
+           "several.\n"
+           "    Differentiable in ``f`` and the spacing, any order.\n"
+           "Raises:\n"
+           "    ValueError: If an axis is too short, or ``edge_order`` neither 1 nor 2.\n"
+           "    DimensionError: If the spacing does not fit, or there is no such axis.\n"
+           "    DtypeError: If ``f`` is bool.") {
     const Array& x = ToArray("gradient", "f", a[0]);
     std::vector<ArrayOrScalar> spacing;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(a[1]); ++i) {
@@ -118,13 +116,13 @@ CX_ROUTINE(trapezoid,
            "Args:\n"
            "    y (ndarray): Samples; integers are computed in float32.\n"
            "    x (ndarray): Their coordinates: a vector, or of the shape of ``y``.\n"
-           "    dx (float): Their distance, where there is no ``x``.\n"
-           "    axis (int): Along which.\n"
+           "    dx (float): Their spacing, if ``x`` is not given.\n"
+           "    axis (int): The axis.\n"
            "Returns:\n"
            "    ndarray: ``y`` without the axis. Differentiable in all, any order.\n"
            "Raises:\n"
            "    DimensionError: If shapes do not broadcast, or there is no such axis.\n"
-           "    DtypeError: If ``y`` is of bool.") {
+           "    DtypeError: If ``y`` is bool.") {
     const Array& y = ToArray("trapezoid", "y", a[0]);
     return Wrap(Trapezoid(
         y, ToOptional("trapezoid", "x", y, a[1]),
@@ -135,18 +133,18 @@ CX_ROUTINE(trapezoid,
 CX_ROUTINE(unwrap,
            "p: ndarray, discont: float | None = None, axis: int = -1, *, "
            "period: float = 6.283185307179586) -> ndarray",
-           "Adds multiples of a period, so that no step is too long.\n\n"
+           "Unwraps angles: adds multiples of a period to remove jumps.\n\n"
            "Args:\n"
-           "    p (ndarray): Angles, or what else has a period; integers are computed in float32.\n"
-           "    discont (float): The longest step that is left as it is; at least half a period.\n"
-           "    axis (int): Along which.\n"
+           "    p (ndarray): Angles or other periodic values; integers are computed in float32.\n"
+           "    discont (float): The largest jump that is kept; at least half a period.\n"
+           "    axis (int): The axis.\n"
            "    period (float): The period.\n"
            "Returns:\n"
            "    ndarray: The shape of ``p``. Differentiable, any order.\n"
            "Raises:\n"
            "    ValueError: If the period is not positive.\n"
            "    DimensionError: If there is no such axis.\n"
-           "    DtypeError: If ``p`` is of bool or complex.") {
+           "    DtypeError: If ``p`` is bool or complex.") {
     std::optional<double> discont;
     if (Given(a[1])) discont = ToDouble("unwrap", "discont", a[1]);
     return Wrap(Unwrap(ToArray("unwrap", "p", a[0]), discont, ToAxisOr("unwrap", a[2], -1),
@@ -158,17 +156,18 @@ CX_ROUTINE(unwrap,
         py,                                                                                      \
         "x: ndarray, *, axis: int | None = None, dtype: DtypeLike | None = None, "               \
         "include_initial: bool = False, " CX_RESULT_OUT ") -> ndarray",                          \
-        "Running " what                                                                          \
-        " along an axis; the array API's name and parameters.\n\n"                               \
+        "Cumulative " what                                                                       \
+        " along an axis, with the name and parameters of the array API.\n\n"                     \
         "Args:\n"                                                                                \
         "    x (ndarray): Any dtype; integers are computed in int64 or uint64, bool in int64.\n" \
-        "    axis (int): Which; may be left out for 1 dimension only.\n"                         \
-        "    dtype: To compute in. Default: that of ``x``, int64 for small integers.\n"          \
-        "    include_initial (bool): Whether that of nothing comes first.\n" CX_RESULT_OUT_ARG   \
+        "    axis (int): The axis; it may be omitted for 1-d arrays only.\n"                     \
+        "    dtype: To compute in. Default: that of ``x``; int64 or uint64 for integers.\n"      \
+        "    include_initial (bool): Whether the result begins with that of no "                 \
+        "elements.\n" CX_RESULT_OUT_ARG                                                          \
         "Returns:\n"                                                                             \
         "    ndarray: Differentiable, any order.\n"                                              \
         "Raises:\n"                                                                              \
-        "    ValueError: If the axis is needed and not given.\n"                                 \
+        "    ValueError: If the axis is required and not given.\n"                               \
         "    DimensionError: If there is no such axis.") {                                       \
         std::optional<Dtype> dtype;                                                              \
         if (Given(a[2])) dtype = ToDtype(a[2]);                                                  \
@@ -190,24 +189,24 @@ OverlapMode ToOverlap(const char* op, PyObject* o, OverlapMode fallback) {
     throw ValueError{op, ": mode must be 'full', 'same' or 'valid', got '", mode, "'"};
 }
 
-#define CX_CONVOLVE(py, Name, first, fallback, kFallback)                                      \
-    CX_ROUTINE(                                                                                \
-        py, "a: ndarray, v: ndarray, mode: str = '" fallback "') -> ndarray",                  \
-        first                                                                                  \
-        "\n\nArgs:\n"                                                                          \
-        "    a (ndarray): One dimension, numbers.\n"                                           \
-        "    v (ndarray): The same. Dtypes are promoted.\n"                                    \
-        "    mode (str): Which positions of the two count: 'full' where they meet, 'same' as " \
-        "many as\n"                                                                            \
-        "        the longer one has elements, 'valid' where the shorter one lies within.\n"    \
-        "Returns:\n"                                                                           \
-        "    ndarray: 1-d. Differentiable in both, any order.\n"                               \
-        "Raises:\n"                                                                            \
-        "    ValueError: If one is empty, or there is no such mode.\n"                         \
-        "    DimensionError: If one has other dimensions.\n"                                   \
-        "    DtypeError: If one is of bool.") {                                                \
-        return Wrap(Name(ToArray(#py, "a", a[0]), ToArray(#py, "v", a[1]),                     \
-                         ToOverlap(#py, a[2], OverlapMode::kFallback)));                       \
+#define CX_CONVOLVE(py, Name, first, fallback, kFallback)                                     \
+    CX_ROUTINE(py, "a: ndarray, v: ndarray, mode: str = '" fallback "') -> ndarray",          \
+               first                                                                          \
+               "\n\n"                                                                         \
+               "Args:\n"                                                                      \
+               "    a (ndarray): One dimension, numbers.\n"                                   \
+               "    v (ndarray): Likewise. Dtypes are promoted.\n"                            \
+               "    mode (str): The relative positions that count: 'full' all with overlap, " \
+               "'same' as many as\n"                                                          \
+               "        the longer one has elements, 'valid' those with complete overlap.\n"  \
+               "Returns:\n"                                                                   \
+               "    ndarray: 1-d. Differentiable in both, any order.\n"                       \
+               "Raises:\n"                                                                    \
+               "    ValueError: If one is empty, or there is no such mode.\n"                 \
+               "    DimensionError: If one is not 1-d.\n"                                     \
+               "    DtypeError: If one is bool.") {                                           \
+        return Wrap(Name(ToArray(#py, "a", a[0]), ToArray(#py, "v", a[1]),                    \
+                         ToOverlap(#py, a[2], OverlapMode::kFallback)));                      \
     }
 CX_CONVOLVE(convolve, Convolve, "The convolution of two vectors.", "full", kFull)
 CX_CONVOLVE(correlate, Correlate,
@@ -215,26 +214,25 @@ CX_CONVOLVE(correlate, Correlate,
             kValid)
 #undef CX_CONVOLVE
 
-CX_ROUTINE(interp,
-           "x: ndarray | Scalar, xp: ndarray, fp: ndarray, left: Scalar | None = None, "
-           "right: Scalar | None = None, period: float | None = None) -> ndarray",
-           "Linear interpolation between points.\n\n"
-           "Args:\n"
-           "    x (ndarray): Where; any shape, real; a number, too.\n"
-           "    xp (ndarray): Coordinates of the points, (n,), ascending; real.\n"
-           "    fp (ndarray): Their values, (n,).\n"
-           "    left, right (float): The values beyond the points. Default: those of the first and "
-           "the last.\n"
-           "    period (float): The period of the coordinates, which need not ascend then; nothing "
-           "is beyond.\n"
-           "Returns:\n"
-           "    ndarray: The shape of ``x``; integers are computed in float32. Differentiable in "
-           "``x``,\n"
-           "    ``xp`` and ``fp``, any order.\n"
-           "Raises:\n"
-           "    ValueError: If there are no points, or the period is 0.\n"
-           "    DimensionError: If ``xp`` and ``fp`` have not one length and dimension.\n"
-           "    DtypeError: If ``x`` or ``xp`` is complex.") {
+CX_ROUTINE(
+    interp,
+    "x: ndarray | Scalar, xp: ndarray, fp: ndarray, left: Scalar | None = None, "
+    "right: Scalar | None = None, period: float | None = None) -> ndarray",
+    "Piecewise linear interpolation between points.\n\n"
+    "Args:\n"
+    "    x (ndarray): Where to interpolate; any shape, real; also a number.\n"
+    "    xp (ndarray): Coordinates of the points, (n,), ascending; real.\n"
+    "    fp (ndarray): Their values, (n,).\n"
+    "    left, right (float): The values beyond the points. Default: those of the first and the "
+    "last point.\n"
+    "    period (float): The period of the coordinates, which then need not ascend.\n"
+    "Returns:\n"
+    "    ndarray: The shape of ``x``; integers are computed in float32. Differentiable in ``x``,\n"
+    "    ``xp`` and ``fp``, any order.\n"
+    "Raises:\n"
+    "    ValueError: If there are no points, or the period is 0.\n"
+    "    DimensionError: If ``xp`` and ``fp`` are not 1-d of equal length.\n"
+    "    DtypeError: If ``x`` or ``xp`` is complex.") {
     const Array& xp = ToArray("interp", "xp", a[1]);
     const auto number = [&](const char* name, PyObject* o) {
         return Given(o) ? std::optional<Scalar>{ToScalar("interp", name, o)} : std::nullopt;
@@ -249,26 +247,26 @@ CX_ROUTINE(interp,
 }
 
 CX_ROUTINE(polyval, "p: ndarray, x: ndarray | Scalar) -> ndarray",
-           "A polynomial at given places: ``p[0] * x**(n - 1) + ... + p[n - 1]``.\n\n"
+           "Evaluates a polynomial: ``p[0] * x**(n - 1) + ... + p[n - 1]``.\n\n"
            "Args:\n"
            "    p (ndarray): Coefficients, from the highest power down; 1-d.\n"
-           "    x (ndarray): Places, any shape; a number, too.\n"
+           "    x (ndarray): Where to evaluate; any shape, also a number.\n"
            "Returns:\n"
            "    ndarray: The shape of ``x``, promoted dtype. Differentiable in both, any order.\n"
            "Raises:\n"
-           "    DimensionError: If ``p`` has not 1 dimension.\n"
-           "    DtypeError: If dtypes are bool.") {
+           "    DimensionError: If ``p`` is not 1-d.\n"
+           "    DtypeError: If one is bool.") {
     const Array& p = ToArray("polyval", "p", a[0]);
     return Wrap(Polyval(p, ToValues("polyval", "x", p, a[1])));
 }
 
 CX_ROUTINE(
     vander, "x: ndarray, N: int | None = None, increasing: bool = False) -> ndarray",
-    "The powers of each element of a vector, in rows.\n\n"
+    "Vandermonde matrix: the powers of each element of a vector, in rows.\n\n"
     "Args:\n"
     "    x (ndarray): One dimension; integers are computed in int64 or uint64, bool in int64.\n"
-    "    N (int): The number of powers, from 0 on. Default: that of elements.\n"
-    "    increasing (bool): Whether the power 0 comes first, instead of last.\n"
+    "    N (int): The number of powers, from 0 on. Default: the number of elements.\n"
+    "    increasing (bool): Whether power 0 comes first, instead of last.\n"
     "Returns:\n"
     "    ndarray: 2-d. Differentiable, any order.\n"
     "Raises:\n"
@@ -278,19 +276,21 @@ CX_ROUTINE(
     return Wrap(Vander(ToArray("vander", "x", a[0]), n, ToBool(a[2], false)));
 }
 
-#define CX_ARGS_SPACE                   \
-    "    num (int): How many values.\n" \
-    "    endpoint (bool): Whether the last one is the end.\n"
-#define CX_ARGS_PLACE                                                                    \
-    "    dtype: All that numpy.dtype() takes. Default: float32 or complex64, of arrays " \
-    "theirs.\n"                                                                          \
-    "    device (str or Device): Default: the default device, of arrays theirs.\n"       \
-    "    axis (int): Where the values of arrays are in the result.\n"                    \
-    "Returns:\n    ndarray: One dimension, in no graph; of arrays, one more than they "  \
-    "have, differentiable in them, any order.\n"                                         \
-    "Raises:\n    ChainerxError: If ``num`` is negative.\n"                              \
-    "    DimensionError: If arrays do not broadcast, or there is no such axis.\n"        \
-    "    DtypeError: If ends are complex, and ``dtype`` is not.\n"                       \
+#define CX_ARGS_SPACE                        \
+    "    num (int): The number of values.\n" \
+    "    endpoint (bool): Whether the last value is ``stop``.\n"
+#define CX_ARGS_PLACE                                                                             \
+    "    dtype: Anything that numpy.dtype() accepts. Default: float32 or complex64, of arrays "   \
+    "theirs.\n"                                                                                   \
+    "    device (str or Device): Default: that of array ends, else the default device.\n"         \
+    "    axis (int): The axis of the values in the result, for array ends.\n"                     \
+    "Returns:\n"                                                                                  \
+    "    ndarray: 1-d, in no graph; for array ends, with one more axis, differentiable in them, " \
+    "any order.\n"                                                                                \
+    "Raises:\n"                                                                                   \
+    "    ChainerxError: If ``num`` is negative.\n"                                                \
+    "    DimensionError: If arrays do not broadcast, or there is no such axis.\n"                 \
+    "    DtypeError: If ends are complex, and ``dtype`` is not.\n"                                \
     "    DeviceError: If arrays are on another device than ``device``."
 
 // The ends of ranges. Numbers beside arrays become arrays on the device of the first array; if all
@@ -329,18 +329,18 @@ std::optional<Dtype> ToOptionalDtype(PyObject* o) {
     return Given(o) ? std::optional<Dtype>{ToDtype(o)} : std::nullopt;
 }
 
-CX_ROUTINE(logspace,
-           "start: complex | ndarray, stop: complex | ndarray, num: int = 50, "
-           "endpoint: bool = True, base: complex | ndarray = 10.0, "
-           "dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, "
-           "axis: int = 0) -> ndarray",
-           "Values from ``base**start`` to ``base**stop``, by equal factors.\n\n"
-           "Args:\n"
-           "    start (float or complex): The first exponent; or an array of them.\n"
-           "    stop (float or complex): The last exponent; or an array, broadcast with "
-           "``start``.\n" CX_ARGS_SPACE
-           "    base (float or complex): What is raised; or an array, broadcast with "
-           "both.\n" CX_ARGS_PLACE) {
+CX_ROUTINE(
+    logspace,
+    "start: complex | ndarray, stop: complex | ndarray, num: int = 50, "
+    "endpoint: bool = True, base: complex | ndarray = 10.0, "
+    "dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, "
+    "axis: int = 0) -> ndarray",
+    "Logarithmically spaced values from ``base**start`` to ``base**stop``.\n\n"
+    "Args:\n"
+    "    start (float or complex): The first exponent; or an array of them.\n"
+    "    stop (float or complex): The last exponent; or an array, broadcast with "
+    "``start``.\n" CX_ARGS_SPACE
+    "    base (float or complex): The base; or an array, broadcast with both.\n" CX_ARGS_PLACE) {
     const int8_t axis = ToAxisOr("logspace", a[7], 0);
     Ends ends{"logspace", {{"start", a[0]}, {"stop", a[1]}, {"base", a[4]}}, a[6]};
     if (ends.has_arrays) {
@@ -360,13 +360,15 @@ CX_ROUTINE(geomspace,
            "start: complex | ndarray, stop: complex | ndarray, num: int = 50, "
            "endpoint: bool = True, dtype: DtypeLike | None = None, "
            "device: DeviceLike | None = None, *, axis: int = 0) -> ndarray",
-           "Values from ``start`` to ``stop``, by equal factors.\n\n"
+           "Geometrically spaced values from ``start`` to ``stop``: quotients are equal.\n\n"
            "Args:\n"
            "    start (float or complex): The first value; or an array of them.\n"
            "    stop (float or complex): The last value; or an array, broadcast with "
            "``start``.\n" CX_ARGS_SPACE CX_ARGS_PLACE
-           "\n    ValueError: If one number is 0, or signs of real ones differ. In arrays, and "
-           "of complex\n        numbers, the result is NaN where one is 0.") {
+           "\n"
+           "    ValueError: If a scalar end is 0, or the signs of real ones differ. For arrays and "
+           "complex\n"
+           "        numbers, the result is NaN where one end is 0.") {
     const int8_t axis = ToAxisOr("geomspace", a[6], 0);
     const Ends ends{"geomspace", {{"start", a[0]}, {"stop", a[1]}}, a[5]};
     if (ends.has_arrays) {

@@ -12,21 +12,21 @@ namespace chainerx::python {
 namespace {
 
 PyStructSequence_Field g_all_fields[] = {
-    {"values", "Each value once."},
-    {"indices", "Where each value comes first."},
-    {"inverse_indices", "Of the elements, the places of their values."},
-    {"counts", "How often each value comes."},
+    {"values", "The unique values."},
+    {"indices", "Index of the first occurrence of each value."},
+    {"inverse_indices", "Index of the value of each element."},
+    {"counts", "Number of occurrences of each value."},
     {nullptr, nullptr}};
-PyStructSequence_Field g_counts_fields[] = {
-    {"values", "Each value once."}, {"counts", "How often each value comes."}, {nullptr, nullptr}};
+PyStructSequence_Field g_counts_fields[] = {{"values", "The unique values."},
+                                            {"counts", "Number of occurrences of each value."},
+                                            {nullptr, nullptr}};
 PyStructSequence_Field g_inverse_fields[] = {
-    {"values", "Each value once."},
-    {"inverse_indices", "Of the elements, the places of their values."},
+    {"values", "The unique values."},
+    {"inverse_indices", "Index of the value of each element."},
     {nullptr, nullptr}};
-NamedTuple g_all{"chainerx.UniqueAllResult", "What unique_all returns.", g_all_fields};
-NamedTuple g_counts{"chainerx.UniqueCountsResult", "What unique_counts returns.", g_counts_fields};
-NamedTuple g_inverse{"chainerx.UniqueInverseResult", "What unique_inverse returns.",
-                     g_inverse_fields};
+NamedTuple g_all{"chainerx.UniqueAllResult", "Result of unique_all.", g_all_fields};
+NamedTuple g_counts{"chainerx.UniqueCountsResult", "Result of unique_counts.", g_counts_fields};
+NamedTuple g_inverse{"chainerx.UniqueInverseResult", "Result of unique_inverse.", g_inverse_fields};
 
 // The elements to search for: an array, or numbers.
 Array ToElements(const char* op, const char* name, PyObject* o, Device& device) {
@@ -41,12 +41,13 @@ Array ToElements(const char* op, const char* name, PyObject* o, Device& device) 
 #define CX_NO_GRADIENT "No gradient."
 #define CX_X "\n\nArgs:\n    x (ndarray): Any shape and dtype; it is flattened.\n"
 #define CX_TWO                                                   \
-    "\n\nArgs:\n"                                                \
+    "\n\n"                                                       \
+    "Args:\n"                                                    \
     "    ar1 (ndarray): Any shape and dtype; it is flattened.\n" \
-    "    ar2 (ndarray): The same.\n"
-#define CX_ASSUMED                                                                             \
-    "    assume_unique (bool): Neither has an element twice, as the caller knows: then it is " \
-    "not looked for.\n"
+    "    ar2 (ndarray): Likewise.\n"
+#define CX_ASSUMED                                                                                 \
+    "    assume_unique (bool): Whether the caller knows that neither has an element twice, which " \
+    "saves the search.\n"
 #define CX_SET "    ndarray: Sorted, of one dimension, in the promoted dtype. " CX_NO_GRADIENT
 
 CX_ROUTINE(
@@ -54,22 +55,25 @@ CX_ROUTINE(
     "ar: ndarray, return_index: bool = False, return_inverse: bool = False, return_counts: "
     "bool = False, axis: int | None = None, *, equal_nan: bool = True, sorted: bool = True) "
     "-> ndarray | tuple[ndarray, ...]",
-    "The different elements, sorted.\n\n"
+    "The unique elements, sorted.\n\n"
     "Args:\n"
     "    ar (ndarray): Any shape and dtype.\n"
-    "    return_index (bool): Also the places where they are first.\n"
-    "    return_inverse (bool): Also, for each element, which of them it is.\n"
-    "    return_counts (bool): Also how often they are there.\n"
-    "    axis (int): Different slices along this axis, instead of elements.\n"
-    "    equal_nan (bool): All NaN are one element; slices of arrays of several dimensions that "
-    "hold NaN stay apart.\n"
-    "    sorted (bool): Results are always sorted.\n"
+    "    return_index (bool): Whether to return the indices of their first occurrences.\n"
+    "    return_inverse (bool): Whether to return, for each element, the index of its value.\n"
+    "    return_counts (bool): Whether to return the numbers of their occurrences.\n"
+    "    axis (int): Finds unique slices along this axis, instead of elements.\n"
+    "    equal_nan (bool): Whether all NaN count as one element; slices with NaN are always "
+    "distinct.\n"
+    "    sorted (bool): It has no effect: results are always sorted.\n"
     "Returns:\n"
-    "    ndarray or tuple of ndarray: The values, in the dtype of ``ar``; then, each int64, "
-    "what else was asked for. " CX_NO_GRADIENT
-    "\nRaises:\n    DimensionError: If there is no such axis.\n"
-    "Note:\n    Places are those in the flattened array, or on the axis; the inverse has the "
-    "shape of ``ar``, or the length of the axis.") {
+    "    ndarray or tuple of ndarray: The values, in the dtype of ``ar``; then the requested "
+    "indices and counts, int64. " CX_NO_GRADIENT
+    "\n"
+    "Raises:\n"
+    "    DimensionError: If there is no such axis.\n"
+    "Note:\n"
+    "    Indices are those in the flattened array, or on the axis; the inverse has the shape of "
+    "``ar``, or the length of the axis.") {
     UniqueOptions options;
     options.indices = ToBool(a[1], false);
     options.inverse = ToBool(a[2], false);
@@ -90,9 +94,9 @@ CX_ROUTINE(
 }
 
 CX_ROUTINE(unique_all, "x: ndarray) -> UniqueAllResult",
-           "The different elements, where they are, and how often." CX_X
+           "The unique elements, their indices, and their counts." CX_X
            "Returns:\n"
-           "    UniqueAllResult: A tuple: values, indices, inverse_indices, counts; as of "
+           "    UniqueAllResult: A tuple: values, indices, inverse_indices, counts; as in "
            ":func:`unique`, but no NaN equals another. " CX_NO_GRADIENT) {
     const UniqueResult y = UniqueAll(ToArray("unique_all", "x", a[0]));
     const Ref values = Check(Wrap(y.values));
@@ -103,27 +107,27 @@ CX_ROUTINE(unique_all, "x: ndarray) -> UniqueAllResult",
 }
 
 CX_ROUTINE(unique_counts, "x: ndarray) -> UniqueCountsResult",
-           "The different elements, and how often they are there." CX_X
+           "The unique elements, and their counts." CX_X
            "Returns:\n"
-           "    UniqueCountsResult: A tuple: values, counts; as of :func:`unique`, but no NaN "
+           "    UniqueCountsResult: A tuple: values, counts; as in :func:`unique`, but no NaN "
            "equals another. " CX_NO_GRADIENT) {
     const UniqueResult y = UniqueCounts(ToArray("unique_counts", "x", a[0]));
     return g_counts.Make({y.values, y.counts});
 }
 
 CX_ROUTINE(unique_inverse, "x: ndarray) -> UniqueInverseResult",
-           "The different elements, and which of them each element is." CX_X
+           "The unique elements, and for each element the index of its value." CX_X
            "Returns:\n"
-           "    UniqueInverseResult: A tuple: values, inverse_indices; as of :func:`unique`, but "
+           "    UniqueInverseResult: A tuple: values, inverse_indices; as in :func:`unique`, but "
            "no NaN equals another. " CX_NO_GRADIENT) {
     const UniqueResult y = UniqueInverse(ToArray("unique_inverse", "x", a[0]));
     return g_inverse.Make({y.values, y.inverse});
 }
 
-CX_ROUTINE(
-    unique_values, "x: ndarray) -> ndarray",
-    "The different elements, sorted." CX_X
-    "Returns:\n    ndarray: As of :func:`unique`, but no NaN equals another. " CX_NO_GRADIENT) {
+CX_ROUTINE(unique_values, "x: ndarray) -> ndarray",
+           "The unique elements, sorted." CX_X
+           "Returns:\n"
+           "    ndarray: As in :func:`unique`, but no NaN equals another. " CX_NO_GRADIENT) {
     return Wrap(UniqueValues(ToArray("unique_values", "x", a[0])));
 }
 
@@ -131,16 +135,21 @@ CX_ROUTINE(
     isin,
     "element: ndarray | Scalar, test_elements: ArrayLike, assume_unique: bool = False, "
     "invert: bool = False, *, kind: str | None = None) -> ndarray",
-    "Whether elements are among others.\n\n"
+    "Whether each element is among the test elements.\n\n"
     "Args:\n"
     "    element (ndarray or scalar): Any shape and dtype.\n"
     "    test_elements (ndarray or numbers): Any shape and dtype; an array beside a scalar.\n"
-    "    assume_unique (bool): It changes nothing.\n"
-    "    invert (bool): Whether they are not.\n"
-    "    kind (str): 'sort' or 'table', which change nothing; 'table' takes no floats.\n"
-    "Returns:\n    ndarray: bool, the shape of ``element``. " CX_NO_GRADIENT
-    "\nRaises:\n    ValueError: If there is no such kind, or it does not take the dtypes.\n"
-    "Note:\n    NaN is among nothing.") {
+    "    assume_unique (bool): It has no effect.\n"
+    "    invert (bool): Whether to invert the result.\n"
+    "    kind (str): 'sort' or 'table', without effect on the result; 'table' does not accept "
+    "floats.\n"
+    "Returns:\n"
+    "    ndarray: bool, the shape of ``element``. " CX_NO_GRADIENT
+    "\n"
+    "Raises:\n"
+    "    ValueError: If ``kind`` is unknown, or does not accept the dtypes.\n"
+    "Note:\n"
+    "    NaN is never found.") {
     const bool is_number = IsNdArray(a[1]) && TryScalar(a[0]).has_value();
     const Array x = is_number ? ToElements("isin", "element", a[0], Self(a[1]).device())
                               : ToArray("isin", "element", a[0]);
@@ -165,11 +174,12 @@ CX_ROUTINE(
 CX_ROUTINE(intersect1d,
            "ar1: ndarray, ar2: ndarray, assume_unique: bool = False, return_indices: bool = False) "
            "-> ndarray | tuple[ndarray, ndarray, ndarray]",
-           "The elements that two arrays have both." CX_TWO CX_ASSUMED
-           "    return_indices (bool): Also where they are first in each, int64.\n"
+           "Set intersection: the unique elements that are in both arrays." CX_TWO CX_ASSUMED
+           "    return_indices (bool): Whether to return the indices of their first occurrences in "
+           "each, int64.\n"
            "Returns:\n"
            "    ndarray or tuple of ndarray: Sorted, of one dimension, in the promoted dtype; then "
-           "the places in the flattened arrays. " CX_NO_GRADIENT) {
+           "the indices in the flattened arrays. " CX_NO_GRADIENT) {
     const Array& x1 = ToArray("intersect1d", "ar1", a[0]);
     const Array& x2 = ToArray("intersect1d", "ar2", a[1]);
     const bool assume_unique = ToBool(a[2], false);
@@ -182,13 +192,14 @@ CX_ROUTINE(intersect1d,
 }
 
 CX_ROUTINE(union1d, "ar1: ndarray, ar2: ndarray) -> ndarray",
-           "The elements that one array or the other has." CX_TWO "Returns:\n" CX_SET) {
+           "Set union: the unique elements that are in either array." CX_TWO "Returns:\n" CX_SET) {
     return Wrap(Union1D(ToArray("union1d", "ar1", a[0]), ToArray("union1d", "ar2", a[1])));
 }
 
 CX_ROUTINE(setdiff1d, "ar1: ndarray, ar2: ndarray, assume_unique: bool = False) -> ndarray",
-           "The elements of one array that another one has not." CX_TWO
-           "    assume_unique (bool): ``ar1`` has no element twice; then they keep its order.\n"
+           "Set difference: the unique elements of one array that are not in the other." CX_TWO
+           "    assume_unique (bool): Whether ``ar1`` has no element twice; the result then keeps "
+           "its order.\n"
            "Returns:\n"
            "    ndarray: Sorted, of one dimension, in the dtype of ``ar1``. " CX_NO_GRADIENT) {
     return Wrap(SetDiff1D(ToArray("setdiff1d", "ar1", a[0]), ToArray("setdiff1d", "ar2", a[1]),
@@ -196,7 +207,8 @@ CX_ROUTINE(setdiff1d, "ar1: ndarray, ar2: ndarray, assume_unique: bool = False) 
 }
 
 CX_ROUTINE(setxor1d, "ar1: ndarray, ar2: ndarray, assume_unique: bool = False) -> ndarray",
-           "The elements that only one of two arrays has." CX_TWO CX_ASSUMED "Returns:\n" CX_SET) {
+           "Symmetric difference: the unique elements that are in exactly one of two "
+           "arrays." CX_TWO CX_ASSUMED "Returns:\n" CX_SET) {
     return Wrap(SetXor1D(ToArray("setxor1d", "ar1", a[0]), ToArray("setxor1d", "ar2", a[1]),
                          ToBool(a[2], false)));
 }

@@ -77,17 +77,17 @@ PyObject* CallSearchSorted(const Array& a, PyObject* const* rest) {
 
 #define CX_SORT_SIGNATURE \
     "axis: int | None = -1, kind: str | None = None, *, stable: bool | None = None, "
-#define CX_SORT_ARGS                                                                           \
-    "    axis (int): The axis, or None for the flattened array.\n"                             \
-    "    kind (str): Any kind of NumPy's, which all give the same: equal elements keep their " \
-    "order.\n"                                                                                 \
-    "    stable (bool): In the place of ``kind``; it changes nothing, either.\n"               \
-    "    descending (bool): From large to small; equal elements keep their order, too.\n"
-#define CX_ORDER                                                                              \
-    "Note:\n    NaN is above all numbers, -0.0 equals 0.0. Complex numbers go by their real " \
-    "parts, then by their imaginary ones."
+#define CX_SORT_ARGS                                                       \
+    "    axis (int): The axis, or None for the flattened array.\n"         \
+    "    kind (str): Any kind of NumPy's; all are the same stable sort.\n" \
+    "    stable (bool): Instead of ``kind``; it has no effect, either.\n"  \
+    "    descending (bool): Whether to sort from large to small; stable, too.\n"
+#define CX_ORDER                                                                               \
+    "Note:\n"                                                                                  \
+    "    NaN is above all numbers, and -0.0 equals 0.0. Complex numbers are ordered by their " \
+    "real parts, then by their imaginary ones."
 #define CX_BAD_AXIS "    DimensionError: If there is no such axis.\n"
-#define CX_BAD_KIND "    ValueError: If there is no such kind, or ``stable`` is given, too.\n"
+#define CX_BAD_KIND "    ValueError: If ``kind`` is unknown, or ``stable`` is given as well.\n"
 
 CX_ROUTINE(sort, "a: ndarray, " CX_SORT_SIGNATURE "descending: bool = False) -> ndarray",
            "Sorted copy of an array.\n\n"
@@ -101,21 +101,22 @@ CX_ROUTINE(sort, "a: ndarray, " CX_SORT_SIGNATURE "descending: bool = False) -> 
     return Wrap(Sort(ToArray("sort", "a", a[0]), ToSortAxis("sort", a[1]), ToBool(a[4], false)));
 }
 
-CX_ROUTINE(sort_complex, "a: ndarray) -> ndarray",
-           "Sorted copy of an array along the last axis, as complex numbers: by their real parts, "
-           "then by\ntheir imaginary ones.\n\n"
-           "Args:\n"
-           "    a (ndarray): Any shape but (), any dtype.\n"
-           "Returns:\n"
-           "    ndarray: complex128 of float64 and complex128, else complex64. Differentiable, any "
-           "order.\n"
-           "Raises:\n"
-           "    DimensionError: If there is no axis.") {
+CX_ROUTINE(
+    sort_complex, "a: ndarray) -> ndarray",
+    "Sorted copy of an array along the last axis, as complex numbers: by real parts, then by\n"
+    "imaginary ones.\n\n"
+    "Args:\n"
+    "    a (ndarray): Any shape but (), any dtype.\n"
+    "Returns:\n"
+    "    ndarray: complex128 for float64 and complex128, else complex64. Differentiable, any "
+    "order.\n"
+    "Raises:\n"
+    "    DimensionError: If ``a`` is 0-d.") {
     return Wrap(SortComplex(ToArray("sort_complex", "a", a[0])));
 }
 
 CX_ROUTINE(argsort, "a: ndarray, " CX_SORT_SIGNATURE "descending: bool = False) -> ndarray",
-           "Places of the elements of a sorted array.\n\n"
+           "Indices of the elements in sorted order.\n\n"
            "Args:\n"
            "    a (ndarray): Any shape but (), any dtype.\n" CX_SORT_ARGS
            "Returns:\n"
@@ -142,19 +143,19 @@ CX_METHOD(argsort, CX_SORT_SIGNATURE "descending: bool = False) -> ndarray",
 }
 
 #define CX_KTH "kth: int | Sequence[int], axis: int | None = -1, kind: str = 'introselect') -> "
-#define CX_KTH_ARGS                                                                             \
-    "    kth (int or sequence of int): Places on the axis; negative ones count from the end.\n" \
-    "    axis (int): The axis, or None for the flattened array.\n"                              \
+#define CX_KTH_ARGS                                                                              \
+    "    kth (int or sequence of int): Indices on the axis; negative ones count from the end.\n" \
+    "    axis (int): The axis, or None for the flattened array.\n"                               \
     "    kind (str): 'introselect'.\n"
 #define CX_KTH_RAISES       \
     "Raises:\n" CX_BAD_AXIS \
-    "    ValueError: If a place is out of range, or there is no such kind.\n" CX_ORDER
-#define CX_PARTED                                                                      \
-    "at the places ``kth`` stands what stands there in a sorted array, what is below " \
-    "before it, what is above behind it"
+    "    ValueError: If an index is out of range, or ``kind`` is unknown.\n" CX_ORDER
+#define CX_PARTED                                                                                  \
+    "the elements at indices ``kth`` are those of the sorted array, smaller ones come before and " \
+    "larger ones after them"
 
 CX_ROUTINE(partition, "a: ndarray, " CX_KTH "ndarray",
-           "Copy of an array in part of its order: " CX_PARTED
+           "Partially sorted copy of an array: " CX_PARTED
            ".\n\n"
            "Args:\n    a (ndarray): Any shape but (), any dtype.\n" CX_KTH_ARGS
            "Returns:\n"
@@ -166,7 +167,7 @@ CX_ROUTINE(partition, "a: ndarray, " CX_KTH "ndarray",
 }
 
 CX_ROUTINE(argpartition, "a: ndarray, " CX_KTH "ndarray",
-           "Places of the elements of an array in part of its order: " CX_PARTED
+           "Indices of the elements in partially sorted order: " CX_PARTED
            ".\n\n"
            "Args:\n    a (ndarray): Any shape but (), any dtype.\n" CX_KTH_ARGS
            "Returns:\n"
@@ -195,20 +196,22 @@ CX_METHOD(argpartition, CX_KTH "ndarray", "See chainerx.argpartition().") {
 CX_ROUTINE(topk,
            "x: ndarray, k: int, axis: int = -1, largest: bool = True, sorted: bool = True) -> "
            "tuple[ndarray, ndarray]",
-           "The largest, or smallest, elements along an axis.\n\n"
+           "The ``k`` largest or smallest elements along an axis.\n\n"
            "Args:\n"
            "    x (ndarray): Any shape but (), any dtype but complex ones.\n"
-           "    k (int): How many, from 0 to the length of the axis.\n"
+           "    k (int): The number of elements, from 0 to the length of the axis.\n"
            "    axis (int): The axis.\n"
-           "    largest (bool): False for the smallest ones.\n"
-           "    sorted (bool): From the first one on; else in the order of their places.\n"
+           "    largest (bool): Whether to return the largest ones, or the smallest.\n"
+           "    sorted (bool): Whether the result is sorted; otherwise it is in the order of the "
+           "indices.\n"
            "Returns:\n"
            "    tuple of ndarray: Values, in the dtype of ``x``, differentiable, any order; and "
-           "their places on the axis, int64.\n"
+           "their indices on the axis, int64.\n"
            "Raises:\n" CX_BAD_AXIS
-           "    ValueError: If ``k`` is negative, or larger than the axis is long.\n"
+           "    ValueError: If ``k`` is negative, or above the length of the axis.\n"
            "    DtypeError: If ``x`` is complex.\n"
-           "Note:\n    NaN is the largest. Of equal elements, the first ones are taken.") {
+           "Note:\n"
+           "    NaN is the largest. Among equal elements, the first ones are taken.") {
     auto [values, places] =
         TopK(ToArray("topk", "x", a[0]), ToIntNotBool("topk", "k", a[1]),
              ToMethodAxis("topk", a[2]), ToBool(a[3], true), ToBool(a[4], true));
@@ -218,10 +221,10 @@ CX_ROUTINE(topk,
 }
 
 CX_ROUTINE(lexsort, "keys: ndarray | Sequence[ndarray], axis: int = -1) -> ndarray",
-           "Places of the elements of arrays that are sorted together.\n\n"
+           "Indices that sort by several keys.\n\n"
            "Args:\n"
-           "    keys (sequence of ndarray): Of one shape, any dtypes; or an array whose first axis "
-           "has them. The last one counts first, where it is equal the one before.\n"
+           "    keys (sequence of ndarray): Of one shape, any dtypes; or an array of keys along "
+           "its first axis. The last key is the primary one, ties are broken by the one before.\n"
            "    axis (int): The axis.\n"
            "Returns:\n"
            "    ndarray: int64, the shape of a key. No gradient.\n"
@@ -252,19 +255,19 @@ CX_ROUTINE(lexsort, "keys: ndarray | Sequence[ndarray], axis: int = -1) -> ndarr
 CX_ROUTINE(searchsorted,
            "a: ndarray, v: ArrayLike, side: str = 'left', sorter: ndarray | Sequence[int] | None "
            "= None) -> ndarray",
-           "Where elements would be inserted into a sorted array.\n\n"
+           "Indices at which to insert elements into a sorted array, to keep its order.\n\n"
            "Args:\n"
-           "    a (ndarray): (n,), any dtype, sorted as sort() does.\n"
-           "    v (ndarray or numbers): What is looked for; any shape and dtype.\n"
-           "    side (str): 'left', before elements that are equal, or 'right', behind them.\n"
-           "    sorter (ndarray): (n,), integers: places that sort ``a``, if it is not sorted.\n"
+           "    a (ndarray): (n,), any dtype, in the order of :func:`sort`.\n"
+           "    v (ndarray or numbers): The elements to insert; any shape and dtype.\n"
+           "    side (str): 'left': before equal elements; 'right': after them.\n"
+           "    sorter (ndarray): (n,), integers: indices that sort ``a``, if it is not sorted.\n"
            "Returns:\n"
-           "    ndarray: int64, the shape of ``v``: places from 0 to n. No gradient.\n"
+           "    ndarray: int64, the shape of ``v``, from 0 to n. No gradient.\n"
            "Raises:\n"
-           "    DimensionError: If ``a`` has not one dimension, or ``sorter`` another shape.\n"
-           "    DtypeError: If ``sorter`` has no integers.\n"
-           "    IndexError: If one of them is out of range.\n"
-           "    ValueError: If there is no such side.") {
+           "    DimensionError: If ``a`` is not 1-d, or ``sorter`` has another shape.\n"
+           "    DtypeError: If ``sorter`` is not of an integer dtype.\n"
+           "    IndexError: If one of its indices is out of range.\n"
+           "    ValueError: If ``side`` is unknown.") {
     return CallSearchSorted(ToArray("searchsorted", "a", a[0]), a + 1);
 }
 

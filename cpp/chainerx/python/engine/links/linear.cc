@@ -210,14 +210,15 @@ PyObject* SetLinear(PyObject*, PyObject* const* args, Py_ssize_t n) {
 PyMethodDef g_functions[] = {
     {"set_linear", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&SetLinear)),
      METH_FASTCALL,
-     "set_linear(Linear, entered, entry): gives the class of linear layers its __call__; with the "
-     "list of hooks for all links, and the function that the layers call."},
+     "set_linear(Linear, entered, entry): sets __call__ of the class of linear layers, given the "
+     "list of hooks for all links and the function that the layers call."},
     {"is_tracing", &IsTracing, METH_NOARGS,
-     "Whether calls of functions are recorded for backward, or seen by hooks or the debug mode."},
+     "Whether calls of functions are recorded for backward, or observed by hooks or the debug "
+     "mode."},
     {"linear_parameters",
      reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&LinearParameters)), METH_FASTCALL,
-     "linear_parameters(*links): W and b of each link; None where a call of one may do more than "
-     "to compute with them, or where types are not checked."},
+     "linear_parameters(*links): W and b of each link; None if a call of one may do more than "
+     "compute with them, or types are not checked."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

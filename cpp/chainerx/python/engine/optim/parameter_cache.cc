@@ -296,14 +296,14 @@ PyObject* ClearGrads(PyObject*, PyObject* link) {
 
 PyMethodDef g_functions[] = {
     {"params", &Params, METH_O,
-     "The parameters of a tree of links in a list; None where only Python can tell."},
+     "The parameters of a tree of links in a list; None if only Python can enumerate them."},
     {"cleargrads", &ClearGrads, METH_O,
-     "Clears the gradients of a tree of links; False, and nothing done, where only Python can tell "
-     "what the parameters are."},
+     "Clears the gradients of a tree of links; False, without any change, if only Python can "
+     "enumerate the parameters."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyMethodDef g_methods[] = {
-    {"__reduce__", &Reduce, METH_NOARGS, "A copy is None: another link finds its own."},
+    {"__reduce__", &Reduce, METH_NOARGS, "Returns None: the copy of a link builds its own cache."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
@@ -323,7 +323,8 @@ void InitParameterCache(PyObject* module) {
         {Py_tp_new, reinterpret_cast<void*>(&New)},
         {Py_tp_dealloc, reinterpret_cast<void*>(&Dealloc)},
         {Py_tp_methods, g_methods},
-        {Py_tp_doc, const_cast<char*>("The parameters of a tree of links, kept by the first one.")},
+        {Py_tp_doc,
+         const_cast<char*>("Cache of the parameters of a tree of links, kept by its root.")},
         {0, nullptr}};
     static PyType_Spec spec = {"chainerx._core.engine.ParameterCache", sizeof(CacheObject), 0,
                                Py_TPFLAGS_DEFAULT, slots};

@@ -418,11 +418,11 @@ PyCFunction AsFunction(F* f) {
 
 PyMethodDef g_methods[] = {
     {"step", AsFunction(&Step), METH_FASTCALL,
-     "Updates all parameters; False, and nothing done, if it can't."},
+     "Updates all parameters; returns False, without any change, if it can't."},
     {"watch", AsFunction(&BeginStepGuard), METH_FASTCALL,
-     "Looks from now on whether anything is done to an optimizer and its rules."},
+     "Watches an optimizer and its rules for changes from now on."},
     {"repeat", AsFunction(&Repeat), METH_FASTCALL,
-     "Another step, if nothing was done; None if it only lacks settings."},
+     "Repeats the step if nothing was changed; None if only settings are missing."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -1,4 +1,4 @@
-"""Skips what this machine can't run; lets tests import `devices`, and tables of chainerx, too."""
+"""Skips tests that this machine can't run; makes `devices` and chainerx's tables importable."""
 
 import pathlib
 import sys
@@ -14,7 +14,7 @@ from devices import DEVICES, maker  # noqa: E402
 
 @pytest.fixture(params=DEVICES)
 def make(request):
-    """Makes an array of each kind from a NumPy array."""
+    """A function that makes an array of each kind from a NumPy array."""
     return maker(request.param)
 
 

@@ -1,4 +1,4 @@
-"""The devices that tests of variables, links and optimizers run on: one per kind of array."""
+"""The devices that tests of variables, links and optimizers run on, one per kind of array."""
 
 import chainer
 import numpy as np

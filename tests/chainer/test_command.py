@@ -74,7 +74,7 @@ def test_info(capsys):
     assert found['devices'][0] == 'native:0'
     assert found['num_threads'] == chainerx.get_num_threads()
     assert 'devices' in found['cuda'] or 'cuda' in found['cuda']['error']
-    assert not found['cuda'].get('error', '').endswith(':')  # and then nothing
+    assert not found['cuda'].get('error', '').endswith(':')  # and nothing else
     assert set(found['optional']) == set(info.OPTIONAL)
     assert _command.main(['info']) == 0
     text = capsys.readouterr().out
@@ -110,7 +110,7 @@ def test_bench(capsys):
         assert (row['rate'] is None) == (row['unit'] == '')
 
 
-BROKEN = {  # what is broken -> what is said of it, in which rows
+BROKEN = {  # the broken part -> the message and its rows
     'exp': (lambda x: chainerx.log1p(x * 2), ['exp, 16M elements: exp is']),
     'sum': (lambda x: x.mean(), ['sum, 16M elements: sum is']),
     'matmul': (lambda *_: 1 / 0, ['matrix product, 1024 x 1024: ZeroDivisionError']),

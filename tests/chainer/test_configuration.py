@@ -50,7 +50,7 @@ def config():
 
 
 def in_thread(func):
-    """Runs in a thread of its own, which has set nothing."""
+    """Runs in a new thread, which has set nothing."""
     results: list = []
     thread = threading.Thread(target=lambda: results.append(func()))
     thread.start()
@@ -191,7 +191,7 @@ def test_using_config_of_the_global_object(config):
 
 
 def test_the_engine_follows():
-    """Functions see each change of what the engine has a copy of."""
+    """Functions see each change of the settings that the engine mirrors."""
 
     def records():
         return chainer.functions.relu(chainer.Variable(np.ones(2, 'f'))).creator is not None
@@ -240,7 +240,7 @@ def test_backprop_modes_are_those_of_chainerx():
 
 
 def test_one_context_in_several_threads(config):
-    """Each thread leaves what it has entered."""
+    """Several threads may enter one context; each restores its own value."""
     using = chainer.using_config('debug', 1, config)
     other = threading.Event(), threading.Event()
 
@@ -401,7 +401,7 @@ def test_runtime_info(capsys):
 
 
 def test_import_is_light():
-    """Names that take long to import, and which few programs need."""
+    """Importing chainer does not import slow modules that few programs need."""
     heavy = ['scipy', 'matplotlib', 'h5py', 'pytest', 'unittest', 'google', 'pkg_resources', 'PIL']
     result = python(f'import chainer, sys; print([m for m in {heavy} if m in sys.modules])')
     assert result.stdout == '[]\n', result.stderr
@@ -409,7 +409,7 @@ def test_import_is_light():
 
 @pytest.mark.parametrize('xp', [np, chainerx], ids=lambda xp: xp.__name__)
 def test_modes_of_chainerx(xp):
-    """No function claims to be the creator of what backward can't reach."""
+    """Variables that backward can't reach have no creator."""
 
     class Twice(chainer.FunctionNode):
         def forward(self, inputs):
@@ -462,7 +462,7 @@ def test_modules_that_v7_has_as_attributes():
 
 
 def test_configurations_over_one_another():
-    """Reading from many, or from one that is over itself, is an error, and no crash."""
+    """Deeply nested or cyclic configurations raise an error, and do not crash."""
     config = configuration.LocalConfig(chainer.global_config)
     config.__init__(config)
     with pytest.raises(RecursionError, match='configuration'):

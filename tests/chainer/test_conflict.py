@@ -1,4 +1,4 @@
-"""Beside an installed Chainer 7, importing chainer warns."""
+"""Importing chainer beside an installed Chainer 7 warns."""
 
 import os
 import subprocess

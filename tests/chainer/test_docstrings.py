@@ -1,6 +1,6 @@
-"""Each public function and class says what it is: parameters, result, errors, and, if it is
-differentiable, shapes, dtypes and orders. Texts and signatures can't tell whether that is true, but
-they can tell whether names fit and whether something is left out.
+"""Each public function and class has a docstring with parameters, result and errors, and, if it is
+differentiable, shapes, dtypes and orders. These tests can't tell whether it is true, but they check
+that names fit and that nothing is missing.
 """
 
 import ast
@@ -63,7 +63,7 @@ SECTIONS = r'^(Args|Returns|Yields|Raises|Note|Source|Example|Examples|Attribute
 
 
 def is_namespace(module):
-    """Whether names of other modules are public in it."""
+    """Whether a module publicly re-exports names of other modules."""
     return hasattr(module, '__path__') or module.__name__.startswith('chainer.backend')
 
 
@@ -94,7 +94,7 @@ def test_all_are_looked_at():
 
 
 def sections(text):
-    """The text under each heading; what comes before the first is under ''."""
+    """The text under each heading; the text before the first one is under ''."""
     found = {'': []}
     current = found['']
     for line in inspect.cleandoc(text or '').splitlines():
@@ -106,13 +106,13 @@ def sections(text):
 
 
 def described(text):
-    """The parameters that stand under Args."""
+    """The parameters listed under Args."""
     for entry in re.findall(r'^    (\S[^:(]*)(?:\(.*?\))?:', text, re.M | re.S):
         yield from re.findall(r'\w+', entry)
 
 
 def returns(function):
-    """Whether a function gives back a value: says its annotation, or else its code."""
+    """Whether a function returns a value, by its annotation or else its code."""
     function = inspect.unwrap(function)
     annotation = inspect.signature(function).return_annotation
     if annotation is not inspect.Signature.empty:
@@ -140,7 +140,7 @@ def test_docstring(name):
 
 @pytest.mark.parametrize('name', CLASSES)
 def test_methods(name):
-    """Their methods and properties, too, if only by what they override."""
+    """Methods and properties have docstrings, own or inherited from what they override."""
     for member, value in vars(CLASSES[name]).items():
         found = getattr(CLASSES[name], member)
         if member.startswith('_') or not (callable(found) or inspect.isdatadescriptor(value)):
@@ -160,7 +160,7 @@ def test_args_are_the_parameters(name):
     parameters = [
         name
         for name in inspect.signature(value).parameters
-        if not name.startswith('_') and name != 'removed'  # what v7 refuses with a text of its own
+        if not name.startswith('_') and name != 'removed'  # v7 has an error of its own
     ]
     assert list(described(sections(value.__doc__).get('Args', ''))) == parameters
 
@@ -205,7 +205,7 @@ def public_functions():
 
 
 def test_all_is_annotated():
-    """For the package says that it is typed: a function without annotations is not checked."""
+    """All functions are annotated, as the package is typed and others are not checked."""
     for name, function in public_functions():
         signature = inspect.signature(function)
         for parameter in signature.parameters.values():
@@ -225,7 +225,7 @@ def defined_in_public_modules():
 
 
 def test_everything_has_a_docstring_and_a_signature():
-    """Classes of function nodes, old names and helpers, too."""
+    """Everything has a docstring and a signature, even function nodes, old names and helpers."""
     found = dict(defined_in_public_modules())
     assert len(found) > 500
     for name, value in found.items():

@@ -1,4 +1,4 @@
-"""Names that programs for Chainer v7 import, though what stood behind them is gone."""
+"""Names that programs for Chainer v7 import, though their implementation was removed."""
 
 import unittest
 

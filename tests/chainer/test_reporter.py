@@ -52,7 +52,7 @@ def test_observers_that_are_links():
 
 def test_current_reporter():
     outer, inner = chainer.Reporter(), chainer.Reporter()
-    chainer.report({'a': 0})  # to nobody
+    chainer.report({'a': 0})  # without an observer
     with outer:
         chainer.report({'a': 1})
         with inner:
@@ -214,7 +214,7 @@ def test_summary_of_equal_values(make):
 @pytest.mark.parametrize('ndim', [0, 1])
 @pytest.mark.parametrize('dtype', ['f', 'd'])
 def test_summary_of_numbers_that_differ_little(xp, ndim, dtype):
-    """Squares, or those of the distances from the first number, would lose what they differ in."""
+    """The variance of numbers that differ little is accurate, without cancellation."""
     n = {'f': 2**20, 'd': 10**9}[dtype]
     for offsets in ([0, 1, 2], [-n, *[0, 1, 2] * 20], [2, 1, 0, -n]):
         values = np.array([n + offset for offset in offsets], dtype)
@@ -370,7 +370,7 @@ def test_a_saved_summary_goes_on_with_the_same_bits(format, make, tmp_path):
 
 
 def test_load_a_summary_of_v7():
-    """It has the sum of the squares."""
+    """A summary of v7, which stores the sum of squares, can be loaded."""
     saved = {'_x': 10.0, '_x2': 42.0, '_n': 3}
     for loader in (
         Load(saved),

@@ -73,12 +73,12 @@ def test_b8_a_variable_over_a_chainerx_array():
 
 
 class Cube(chainer.FunctionNode):
-    """Has no forward_chainerx."""
+    """A function without forward_chainerx."""
 
     def forward(self, inputs):
         (x,) = inputs
         self.retain_inputs((0,))
-        self.seen = [x]  # in a list it stays what it is
+        self.seen = [x]  # in a list it keeps its type
         return (x**3,)
 
     def backward(self, indexes, grad_outputs):
@@ -213,7 +213,7 @@ def test_c7_to_device_and_its_legacy():
 
 
 def train(model, x, t, steps):
-    """Plain gradient descent, written on the public API only."""
+    """Plain gradient descent that uses only the public API."""
     losses = []
     for _ in range(steps):
         loss = F.softmax_cross_entropy(model(x), t)
@@ -267,7 +267,7 @@ def test_c9_known_issues_are_gone(device):
 
 
 def test_d1_layers():
-    """Python and chainer give the same; tests/cpp has the same in C++."""
+    """chainerx and chainer give the same; tests/cpp has the C++ version."""
     x, w = np.random.RandomState(0).rand(2, 3, 3).astype('f')
     array = chx.array(w).require_grad()
     chx.dot(chx.array(x), array).sum().backward()
@@ -324,7 +324,7 @@ def test_e2_cupy_is_not_needed():
 
 def test_e3_debug_mode_names_function_and_line(device):
     x = chainer.Variable(device.send(np.array([-1, 1], 'f')))
-    y = F.log(x)  # no debug mode: nothing happens
+    y = F.log(x)  # without debug mode nothing happens
     assert np.isnan(to_numpy(y.array)[0])
     with chainer.using_config('debug', True), pytest.raises(RuntimeError) as info:
         y = F.log(x)

@@ -1,4 +1,4 @@
-"""What chainer.backends.cuda and intel64 offer without CuPy and iDeep."""
+"""chainer.backends.cuda and intel64 without CuPy and iDeep."""
 
 from __future__ import annotations
 

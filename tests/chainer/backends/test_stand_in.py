@@ -1,6 +1,6 @@
-"""The code for CuPy, run where there is no CuPy, on a stand-in for it.
+"""Runs the code for CuPy on a stand-in for it.
 
-With the backend cuda, which is built here of tests/cpp/toy_backend.cc, and without.
+It runs without the backend cuda, and with one built from tests/cpp/toy_backend.cc.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ROOMS = [
 
 
 def run(*args, folder=HERE, **environment):
-    # PYTHONPATH may be relative to another folder.
+    # PYTHONPATH may be relative to the current folder.
     package = str(Path(chainer.__file__).parents[1])
     path = os.pathsep.join([str(HERE / 'stand_in'), package])
     result = subprocess.run(
@@ -60,6 +60,6 @@ def test_with_the_backend(cuda_path):
 @pytest.mark.slow
 @pytest.mark.parametrize('room', ROOMS)
 def test_all_that_runs_on_devices(room, cuda_path):
-    """Functions, variables, links, optimizers: what is tested on each device is on CuPy's, too."""
+    """The tests of functions, variables, links and optimizers pass on CuPy's devices, too."""
     paths = map(str, sorted(HERE.parent.glob(room)))
     assert ' passed' in run(*paths, '-k', 'cupy', CHAINERX_PATH=cuda_path)

@@ -1,6 +1,6 @@
-"""Run by test_stand_in.py: the stand-in is CuPy, and the backend cuda is there.
+"""Run by test_stand_in.py: the stand-in is CuPy, and the backend cuda exists.
 
-What is peculiar to CuPy arrays in variables. The rest is in the tests that run on all devices.
+It tests what is special about CuPy arrays in variables; the tests for all devices cover the rest.
 """
 
 import copy
@@ -75,7 +75,7 @@ def test_dtypes(dtype):
 
 
 def test_parts_of_empty_arrays():
-    """They may begin behind the end of the memory."""
+    """An empty part may begin beyond the end of the memory."""
     for y in F.split_axis(gpu(np.zeros((2, 0, 6), 'f')), 3, 2):
         assert type(y.array) is cupy.ndarray
         assert y.shape == (2, 0, 2)
@@ -110,7 +110,7 @@ def test_memory_lives_as_long_as_anybody_needs_it():
 
 
 class Cube(FunctionNode):
-    """Computed by CuPy, in both directions."""
+    """A function that computes forward and backward with CuPy."""
 
     def forward_gpu(self, inputs):
         self.retain_inputs((0,))
@@ -277,7 +277,7 @@ def test_retained_gradients_and_nodes():
 
 
 def test_training():
-    """The same numbers as on NumPy arrays, with the update in one call."""
+    """Training gives the same numbers as on NumPy arrays, with the update in one call."""
     results = {}
     for spec in ('@numpy', '@cupy:1'):
         np.random.seed(0)

@@ -96,7 +96,7 @@ def test_to_gpu():
 
 
 def test_async_transfer(recwarn):
-    """A stream of its own copies, when that of computation has come so far, and is waited for."""
+    """A separate stream copies once computation has reached it, and is waited for."""
     convert = chainer.dataset.ConcatWithAsyncTransfer()
     batch = [(HOST, 1), (HOST + 1, 2)]
     log = cupy.cuda.Stream.log
@@ -116,7 +116,7 @@ def test_async_transfer(recwarn):
         ]
     assert convert([{'a': HOST}], 0)['a'].shape == (1, 2, 3)
     assert convert([HOST, HOST], 0).device.id == 0
-    assert 'copy on stream on 0' in log  # a stream is of one device
+    assert 'copy on stream on 0' in log  # a stream belongs to one device
     assert isinstance(convert(batch, 'native:0')[0], chainerx.ndarray)
     assert not recwarn.list
     with pytest.raises(ValueError, match='example 1 has'):
@@ -285,7 +285,7 @@ class Square(chainer.FunctionNode):
 
 
 def test_variables_without_the_backend():
-    """They hold arrays; what needs chainerx says what it lacks."""
+    """Variables hold arrays; operations that need chainerx name what is missing."""
     a = cuda.to_gpu(HOST)
     x = chainer.Variable(a)
     assert x.array is a

@@ -1,10 +1,10 @@
-"""Distributions far out on both sides, by their definitions in 60 digits: writes tails.json here.
+"""Evaluates distributions in their far tails, in 60 digits; writes tails.json here.
 
-Run it where mpmath and SciPy are, the latter for the first guess of a quantile:
+It needs mpmath, and SciPy for the first guess of a quantile:
 
     python tests/chainer/data/make_tails.py
 
-`test_distributions_tails.py` reads the numbers. Parameters and points are those of float32.
+`test_distributions_tails.py` reads the numbers. Parameters and points are exact in float32.
 """
 
 import json
@@ -18,7 +18,7 @@ from scipy import special
 PATH = pathlib.Path(__file__).with_name('tails.json')
 INF = math.inf
 LEVELS = (1e-30, 1e-20, 1e-8, 1e-3, 0.25, 0.5, 0.75, 0.999, 0.99999994)
-NEAR_1 = 0.99999994  # the number before 1 in float32
+NEAR_1 = 0.99999994  # the largest float32 below 1
 
 mp.mp.dps = 60
 
@@ -37,7 +37,7 @@ def log1mexp(x):
 
 
 class Tails:
-    """Logarithms of density and of both probabilities; quantiles are those of a number ``z``."""
+    """Logarithms of the density and of both probabilities; ``z`` gives the quantiles."""
 
     quantile = None
 
@@ -60,7 +60,7 @@ class Tails:
 
 
 class Symmetric(Tails):
-    """By what is below a standardized number."""
+    """A symmetric distribution, given its probability below a standardized number."""
 
     def log_density(self, x, loc, scale):
         return self.standard((x - loc) / scale) - mp.log(scale)
@@ -148,7 +148,7 @@ class Gumbel(Symmetric):
 
 
 class Falling(Tails):
-    """By the logarithm of what is above."""
+    """A distribution given by the logarithm of its upper probability."""
 
     def log_below(self, x, *params):
         return log1mexp(self.log_above(x, *params))
@@ -202,12 +202,12 @@ class Uniform(Tails):
 
 
 def solve(p, x, tails, params):
-    """The point with ``p`` below, by Newton's steps in the logarithms of point and probability."""
+    """The quantile of ``p``, by Newton's method on the logarithms of point and probability."""
     for _ in range(60):
         below = p < 0.5
         found = tails.log_below(x, *params) if below else tails.log_above(x, *params)
         wanted = mp.log(p) if below else mp.log1p(-p)
-        # Of 1 - x, where that is small.
+        # Accurate for 1 - x where that is small.
         rest = 1 - x if isinstance(tails, Beta) and x > 0.5 else x
         slope = exp(tails.log_density(x, *params) - found) * rest
         step = (found - wanted) / slope * (1 if below else -1)
@@ -385,7 +385,7 @@ def row(cls, params, points):
 
 
 def rates(log_density, log_probability):
-    """The slope of the logarithm of a probability; where that is -inf it has none."""
+    """The derivative of the logarithm of a probability; none where that is -inf."""
     pairs = zip(log_density, log_probability, strict=True)
     return [exp(p - q) if q > -INF else mp.mpf(INF) for p, q in pairs]
 

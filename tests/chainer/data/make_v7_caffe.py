@@ -1,4 +1,4 @@
-"""Small models of Caffe and what Chainer v7.8.1 computes with them, for `test_links_caffe.py`.
+"""Small Caffe models and the results of Chainer v7.8.1, for `test_links_caffe.py`.
 
 Run it where Chainer 7.8.1 with numpy < 1.24 and protobuf is installed:
 

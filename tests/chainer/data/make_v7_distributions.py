@@ -1,4 +1,4 @@
-"""What distributions gave in Chainer v7.8.1: samples of a seed, and all that has a value.
+"""Records values and seeded samples of all distributions in Chainer v7.8.1.
 
 Run it where Chainer 7.8.1, numpy < 1.24 and SciPy are installed:
 
@@ -26,7 +26,7 @@ PROPERTIES = ('entropy', 'mean', 'mode', 'stddev', 'variance', 'covariance')
 
 
 def values_of(case, send=lambda x: x, dtype='float32'):
-    """Results by name; what is not there is left out."""
+    """Results by name; attributes that do not exist are left out."""
 
     def make(params):
         params = {name: send(np.array(value, dtype)) for name, value in params.items()}

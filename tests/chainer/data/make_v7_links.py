@@ -1,12 +1,12 @@
-"""A snapshot of each link, and what it gives, by Chainer v7.8.1; the check that it loads ours.
+"""Writes a snapshot and the results of each link with Chainer v7.8.1; checks that it loads ours.
 
 Run it where Chainer 7.8.1 with numpy < 1.24 and scipy is installed:
 
     python tests/chainer/data/make_v7_links.py make             # writes v7_links*.npz here
     python tests/chainer/data/make_v7_links.py check FOLDER     # loads those in FOLDER
 
-With our `chainer` on the path, ``write FOLDER`` makes the files to check. What a link gives is
-under ``key/train/0`` and so on, gradients of the sum of that under ``key/:path``.
+With our `chainer` on the path, ``write FOLDER`` makes the files to check. Results of a
+link are under ``key/train/0`` and so on, gradients of their sum under ``key/:path``.
 """
 
 import pathlib
@@ -29,7 +29,7 @@ SNAPSHOT, RESULTS = 'v7_links.npz', 'v7_links_results.npz'
 
 
 def chain(filled=True):
-    """All links in one; the model that the snapshot is of."""
+    """A chain of all links: the model in the snapshot."""
     children = {row.key: make(row) for row in ROWS}
     if not filled:
         for link in children.values():
@@ -40,7 +40,7 @@ def chain(filled=True):
 
 
 def results_of(row, link, variable=chainer.Variable, labels=lambda x: x):
-    """What a link gives in both modes, and gradients in training."""
+    """The results of a link in both modes, and its gradients in training."""
 
     def convert(x):
         return variable(x) if x.dtype.kind == 'f' else labels(x)
@@ -67,7 +67,7 @@ def all_links():
 
 
 def models():
-    """Names, shapes and dtypes of what models save that are too large to be kept."""
+    """Names, shapes and dtypes of the entries that models save, for models too large to store."""
     for name in sorted(MODELS):
         link = getattr(L, name)(None)
         for path, value in sorted(values_of(link).items()):

@@ -1,4 +1,4 @@
-"""What links and functions that normalize gave in Chainer v7.8.1, over some steps of training.
+"""Records normalizing links and functions in Chainer v7.8.1 over some training steps.
 
 Run it where Chainer 7.8.1 with numpy < 1.24 is installed:
 

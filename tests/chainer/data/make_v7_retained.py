@@ -1,11 +1,11 @@
-"""How many bytes graphs of Chainer v7.8.1 keep, for calls in `functions/cases/_retained.py`.
+"""Measures how many bytes graphs of Chainer v7.8.1 keep, for `functions/cases/_retained.py`.
 
 Run it where Chainer 7.8.1 with numpy < 1.24 and scipy is installed:
 
     python tests/chainer/data/make_v7_retained.py       # writes v7_retained.json here
 
-The figures are what NumPy has allocated; that this is what can be reached from the nodes is
-checked on the way.
+The figures are the bytes allocated by NumPy; a check compares them with what is reachable from
+the nodes.
 """
 
 import functools
@@ -26,7 +26,7 @@ from functions.cases._retained import HELD, calls_to_measure, numpy_bytes, retai
 
 
 def reachable_bytes(nodes):
-    """Bytes that can be reached from the graph: of arrays, each memory once; of NumPy's numbers."""
+    """Bytes reachable from the graph: of arrays, each memory once, and of NumPy scalars."""
     seen, buffers, numbers, todo = set(), {}, 0, list(nodes)
     while todo:
         o = todo.pop()
@@ -66,7 +66,7 @@ def main():
         ((arrays, numbers),) = reached
         if arrays != allocated[HELD.index('nothing')]:
             sys.exit(f'{key}: {arrays} bytes can be reached, {allocated} are allocated')
-        # Where there are no axes, v7 often keeps a number in place of an array.
+        # For 0-d arrays, v7 often keeps a scalar instead of an array.
         figures[key] = [n + numbers for n in allocated]
     lines = [f'{json.dumps(k)}: {json.dumps(v)}' for k, v in sorted(figures.items())]
     path = HERE / 'v7_retained.json'

@@ -1,4 +1,4 @@
-"""Snapshots of small models, written by Chainer v7.8.1; and the check that it loads ours.
+"""Writes snapshots of small models with Chainer v7.8.1; checks that it loads ours.
 
 Run it where Chainer 7.8.1 with numpy < 1.24 and h5py is installed:
 
@@ -6,7 +6,7 @@ Run it where Chainer 7.8.1 with numpy < 1.24 and h5py is installed:
     python tests/chainer/data/make_v7_snapshots.py check FOLDER     # loads those in FOLDER
 
 With our `chainer` on the path, ``write FOLDER`` makes the files to check. The tests import
-this module for the models, so it keeps to what both have.
+this module for the models, so it uses only what both versions have.
 """
 
 import functools
@@ -44,7 +44,7 @@ class Net(chainer.Chain):
 
 
 class Lazy(chainer.Chain):
-    """Some parameters have no shape yet."""
+    """A link with parameters that have no shape yet."""
 
     def __init__(self):
         super().__init__()
@@ -68,7 +68,7 @@ class Scaled(chainer.Chain):
 
 
 def convolutions(ins=3):
-    """One of each; lazy where no input channels are given."""
+    """One convolution of each kind; lazy where no input channels are given."""
     optional = () if ins is None else (ins,)
     return chainer.Chain(
         conv1=L.Convolution1D(ins, 2, 2),
@@ -89,7 +89,7 @@ def convolutions(ins=3):
 
 
 def drawn():
-    """Initial values, also of links that find their channels later."""
+    """Initial values, including links that infer their channels later."""
     np.random.seed(0)
     link = chainer.Chain(given=convolutions(), later=convolutions(None))
     with chainer.using_config('train', False):
@@ -137,14 +137,14 @@ OPTIMIZERS = [
 ]
 LINKS = {'net': Net, 'lazy': Lazy, 'sequential': sequential, 'scaled': Scaled}
 MODELS = LINKS | {name: functools.partial(Optimized, name) for name in OPTIMIZERS}
-# Names of files. In HDF5, which takes 25 KB for the least, only one optimizer.
+# File names. HDF5 takes at least 25 KB per file, so it has only one optimizer.
 FILES = [f'v7_{name}.npz' for name in MODELS] + [f'v7_{name}.h5' for name in [*LINKS, 'Adam']]
 
 DRAWN = 'v7_drawn.npz'
 
 
 def model_of(file):
-    """Makes the model that is in a file."""
+    """Makes the model that a file holds."""
     return MODELS[file.removeprefix('v7_').partition('.')[0]]()
 
 
@@ -169,7 +169,7 @@ def fill(link):
 
 
 def clear(link):
-    """Makes all values differ from what `fill` gives."""
+    """Makes all values differ from those of `fill`."""
     if isinstance(link, Optimized):
         return link
     for param in link.params():

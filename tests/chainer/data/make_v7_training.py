@@ -1,4 +1,4 @@
-"""What the programs of ../training/v7_programs.py give in Chainer 7.8.1, and a snapshot of it.
+"""Records the results of ../training/v7_programs.py in Chainer 7.8.1, and a snapshot.
 
 Run it where Chainer 7.8.1 is installed:
 

@@ -1,4 +1,4 @@
-"""Weights that models of Chainer v7.8.1 draw, and what they compute, for `test_links_vision.py`.
+"""Records initial weights and results of Chainer v7.8.1's models, for `test_links_vision.py`.
 
 Run it where Chainer 7.8.1 with numpy < 1.24 is installed:
 

@@ -1,4 +1,4 @@
-"""Converters: arrays of minibatches, and copies beside computation."""
+"""Converters: arrays of minibatches, and copies that overlap computation."""
 
 import copy
 import pickle

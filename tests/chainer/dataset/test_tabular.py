@@ -1,4 +1,4 @@
-"""Datasets in columns: views that read what is asked for."""
+"""Datasets in columns, whose views read only the requested columns."""
 
 import itertools
 import pickle
@@ -16,7 +16,7 @@ def make():
 
 
 class Recorder(TabularDataset):
-    """Two columns of three rows, and a list of what was read."""
+    """Two columns of three rows, with a list of the reads."""
 
     keys = ('a', 'b')
     mode = tuple
@@ -108,7 +108,7 @@ def test_functions_need_a_key_and_a_size():
     ],
 )
 def test_modes_follow_from_what_functions_return(keys, function, mode, example, columns):
-    """Of the index, of a row, and in parts of other datasets, whose mode is their own."""
+    """The mode follows from the function's result, for an index, a row or other datasets' parts."""
     rows = tabular.from_data(('i', [0, 1, 2]))
     for dataset in (tabular.from_data((keys, function), size=3), rows.transform(keys, function)):
         assert dataset.mode is mode
@@ -165,7 +165,7 @@ def test_bad_slices(index, error):
 
 
 def test_slices_choose_what_they_choose_of_lists():
-    """Bounds beyond both ends, for steps of both signs, and the same of a slice."""
+    """Slices select as on lists, with bounds beyond both ends and steps of both signs."""
     bounds = [None, *range(-7, 8)]
     for size in range(5):
         rows = list(range(size))
@@ -319,7 +319,7 @@ def test_convert():
 
 
 def test_views_keep_the_converter():
-    """Of several datasets, that of the first one."""
+    """A view of several datasets has the converter of the first one."""
     plain = make()
     marked = plain.with_converter(lambda *columns, **named: (len(columns), list(named)))
     other = tabular.from_data({'z': A})

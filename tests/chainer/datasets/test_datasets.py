@@ -1,4 +1,4 @@
-"""Datasets made of others: what they give, and what they refuse."""
+"""Datasets made of other datasets: their examples and their errors."""
 
 import copy
 import gzip
@@ -86,7 +86,7 @@ def test_folds():
         [103, 104, 105],
         [100, 101, 102],
     ]
-    # What is behind the fold comes first, as in v7.
+    # Examples after the fold come first, as in v7.
     assert everything(pairs[1][0]) == [106, 107, 108, 109, 100, 101, 102]
     turned = D.get_cross_validation_datasets(WHOLE, n_folds=3, order=REVERSED)
     assert everything(turned[2][1]) == [109, 108, 107]
@@ -158,7 +158,7 @@ def texts(tmp_path, monkeypatch):
     return tmp_path
 
 
-TEXTS = {  # arguments, lines: as v7 gives them
+TEXTS = {  # arguments, and the lines that v7 returns
     'one file': (('a',), {}, ['one\n', 'two \n', '\n', 'three']),
     'one in a list': ((['a'],), {'encoding': ['utf-8']}, ['one\n', 'two \n', '\n', 'three']),
     'two files': (
@@ -214,7 +214,7 @@ def read_all(dataset, results):
 
 
 def test_forked_processes_read_their_own_lines(texts):
-    """Not where another process has moved the place in the file that they share."""
+    """Forked processes read their own lines, though the file offset is shared."""
     context = multiprocessing.get_context('fork')
     (texts / 'long').write_text(''.join(f'line {i}\n' for i in range(300)))
     with D.open_pickle_dataset_writer('p') as writer:

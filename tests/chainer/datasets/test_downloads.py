@@ -1,4 +1,4 @@
-"""Datasets that are downloaded: from a server of this process, whole, broken off, and wrong."""
+"""Downloaded datasets, from a server in this process: complete, truncated and wrong files."""
 
 import contextlib
 import gzip
@@ -17,7 +17,7 @@ import pytest
 from chainer import dataset, datasets
 from chainer.dataset import download
 
-# `chainer.datasets.mnist` and so on: the modules, which the functions of their names do not hide.
+# The modules `chainer.datasets.mnist` and so on; functions of other names do not hide them.
 mnist, fashion, kuzushiji, cifar, svhn, ptb = (
     importlib.import_module(f'chainer.datasets.{name}')
     for name in ('mnist', 'fashion_mnist', 'kuzushiji_mnist', 'cifar', 'svhn', 'ptb')
@@ -32,7 +32,7 @@ def root(tmp_path, monkeypatch):
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Files by path; `broken` of them end too early, once."""
+    """A server of files by path; the first `broken` downloads are truncated."""
 
     def __init__(self):
         super().__init__(('127.0.0.1', 0), Handler)
@@ -89,7 +89,7 @@ def test_downloaded_once(root, server, capsys):
     server.files['/a'] = b'content'
     path = dataset.cached_download(server.url + '/a')
     assert read(path) == b'content'
-    # Where v7 keeps it.
+    # The path that v7 uses.
     assert path == str(root / '_dl_cache' / hashlib.md5(f'{server.url}/a'.encode()).hexdigest())
     assert server.url in capsys.readouterr().err
     assert dataset.cached_download(server.url + '/a') == path
@@ -202,12 +202,12 @@ def test_made_once(root):
     assert os.listdir(root / 'folder') == ['a.npz']
 
 
-# ---- datasets of files that somebody has put there ----
+# ---- datasets whose files the user has placed ----
 
 
 @pytest.fixture
 def any_sums(monkeypatch):
-    """For files that are made here, whose sums are not those of the datasets."""
+    """Disables checksums, for files made by the tests."""
     monkeypatch.setattr(download, '_find_wrong_sum', lambda path, sums: None)
 
 
@@ -250,7 +250,7 @@ def test_every_dataset_checks_its_files(get, name, file, root):
 def test_damaged_files_of_v7_are_fetched_anew(root, server):
     server.files['/a'] = b'right'
     url, sums = server.url + '/a', (hashlib.md5(b'right').hexdigest(),)
-    path = dataset.cached_download(url)  # which knows no sums
+    path = dataset.cached_download(url)  # which has no checksums
     with open(path, 'wb') as file:
         file.write(b'rig')
     assert read(dataset.cached_download(url)) == b'rig'
@@ -359,7 +359,7 @@ def test_cifar(name, root):
     x, t = test[1]
     assert (x.shape, t, t.dtype) == ((3, 32, 32), len(kind.train), np.int32)
     np.testing.assert_allclose(x, (len(kind.train) + 20) / 255, rtol=1e-6)
-    assert sorted(os.listdir(root.parent)) == ['root']  # nothing beside
+    assert sorted(os.listdir(root.parent)) == ['root']  # nothing else
     os.remove(root / cifar.NAME / kind.archive)
     assert get(withlabel=False, ndim=1)[0].shape == (2 * len(kind.train), 3072)
     with pytest.raises(ValueError, match='1 or 3, not 2'):

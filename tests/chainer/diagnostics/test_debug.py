@@ -1,4 +1,4 @@
-"""Debug mode says where the first NaN or infinity came from."""
+"""Debug mode reports where the first NaN or infinity came from."""
 
 import chainer
 import chainer.functions as F

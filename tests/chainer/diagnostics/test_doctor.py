@@ -1,4 +1,4 @@
-"""`chainer.Doctor` and ``chainer doctor``: programs that have a fault, and programs without."""
+"""`chainer.Doctor` and ``chainer doctor`` on programs with and without faults."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Net(chainer.Chain):
 
 
 def examine(step, iterations=12):
-    """What a doctor finds while a step is made again and again."""
+    """The findings of a doctor while a step is repeated."""
     np.random.seed(0)
     with chainer.Doctor(iterations) as doctor:
         for _ in range(iterations):
@@ -43,7 +43,7 @@ def examine(step, iterations=12):
 
 
 def make(net=None, optimizer=None, device='@numpy'):
-    """A step of a training without faults, and what it is made of."""
+    """A step of a training without faults, and its parts."""
     model = (net or Net()).to_device(device)
     optimizer = (optimizer or chainer.optimizers.SGD(0.1)).setup(model)
     x, t = model.device.send((X, T))
@@ -191,7 +191,7 @@ def test_other_ways_to_clear_gradients(how):
 
 
 def test_two_optimizers():
-    """As of a GAN: each backward leaves gradients in the other model, too."""
+    """As in a GAN, each backward leaves gradients in the other model, too."""
     generator, critic = Net(), L.Linear(3, 1)
     first = chainer.optimizers.SGD(0.01).setup(generator)
     second = chainer.optimizers.SGD(0.01).setup(critic)
@@ -257,7 +257,7 @@ def test_a_model_that_is_frozen():
 
 
 def test_a_training_in_another_thread():
-    """It goes on after the last iteration that is looked at."""
+    """A training in another thread continues after the last examined iteration."""
     step, _, _ = make()
     done = []
 
@@ -302,7 +302,7 @@ def test_gradients_that_explode():
 @pytest.mark.parametrize('device', DEVICES)
 @pytest.mark.parametrize('backward', [False, True])
 def test_not_finite(device, backward):
-    """The function and the line are named."""
+    """The report names the function and the line."""
     bad = (lambda h: F.sqrt(h * 0)) if backward else (lambda h: F.log(h - 10))
     step, _, _ = make(Net(bad), device=device)
     with pytest.raises(RuntimeError, match='is detected on'), chainer.Doctor() as doctor:
@@ -437,7 +437,7 @@ def test_a_trainer(tmp_path):
 
 
 def test_all_is_as_before(tmp_path):
-    """Afterwards, also after an error; and what is trained meanwhile."""
+    """Everything is as before afterwards, even after an error and for concurrent training."""
     from chainer import optimizer as optimizer_module
     from chainerx._core import engine
 

@@ -1,4 +1,4 @@
-"""`chainer.report_missing_gradients`: parameters without gradient, and where the chain was cut."""
+"""`chainer.report_missing_gradients`: parameters without gradient, and where the graph was cut."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from devices import DEVICES
 
 
 class NoGradient(chainer.FunctionNode):
-    """Is in the graph, but gives no gradient."""
+    """A function in the graph that returns no gradient."""
 
     def forward(self, inputs):
         return (inputs[0] * 1,)

@@ -1,4 +1,4 @@
-"""The distributions: a row each, with their peers in SciPy. Chainer 7.8.1 reads it, too."""
+"""One row per distribution, with its peer in SciPy. Chainer 7.8.1 reads this module, too."""
 
 import dataclasses
 import typing as tp
@@ -10,12 +10,12 @@ from scipy import stats
 
 @dataclasses.dataclass
 class Case:
-    """A distribution, its parameters and where to look.
+    """A distribution, its parameters and the points to evaluate.
 
-    peer: SciPy's distribution, made from parameters in float64. bad: a value out of its domain, by
-    the name of a parameter. outside: points of probability 0. lacks: what there is no formula for.
-    reparameterized: in which parameters samples are differentiable. other: the parameters of
-    another one of the kind, for divergences, if these are known. cdf_once: probabilities have no
+    peer: SciPy's distribution, made from parameters in float64. bad: a value outside the domain, by
+    parameter name. outside: points of probability 0. lacks: attributes without a formula.
+    reparameterized: the parameters in which samples are differentiable. other: the parameters of
+    another such distribution, for divergences, if these are known. cdf_once: probabilities have no
     second derivatives in parameters.
     """
 
@@ -201,7 +201,7 @@ SCALARS = [
 
 
 class Rows:
-    """Distributions of SciPy's that take no batch: one per row, with the batch in front."""
+    """SciPy distributions that take no batch: one per row, with the batch axis first."""
 
     def __init__(self, make, *params):
         self.rows = [make(*row) for row in zip(*params, strict=True)]
@@ -221,7 +221,7 @@ class Rows:
 
 
 class Categories:
-    """A categorical distribution by its definition: points are indices, or rows of one 1."""
+    """A categorical distribution by its definition; points are indices or one-hot rows."""
 
     def __init__(self, p, one_hot):
         self.p, self.one_hot = p, one_hot

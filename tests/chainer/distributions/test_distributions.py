@@ -1,4 +1,4 @@
-"""Distributions of all kinds: a table drives what they have in common (`distribution_cases.py`)."""
+"""Distributions of all kinds, driven by a table (`distribution_cases.py`)."""
 
 import copy
 import functools
@@ -61,7 +61,7 @@ def test_every_distribution_has_a_row():
 def test_values(case, make, dtype):
     dist, peer = dist_of(case, make, dtype), peer_of(case)
     points = points_of(case, make, dtype)
-    # SciPy sees the very points and, nearly, the parameters.
+    # SciPy gets exactly these points and almost these parameters.
     tolerance = TOLERANCES[dtype]
     for name, names in FUNCTIONS.items():
         if name in case.lacks:
@@ -70,7 +70,7 @@ def test_values(case, make, dtype):
         assert actual.dtype == dtype
         expected = expected_of(peer, names[case.discrete], to_numpy(points))
         if dtype == 'float16' and name.startswith('log'):
-            expected = np.maximum(expected, -60)  # beyond, parameters in float16 say nothing
+            expected = np.maximum(expected, -60)  # beyond it, float16 parameters are too coarse
             actual = F.maximum(actual, actual.xp.full_like(actual.array, -60))
         np.testing.assert_allclose(
             to_numpy(actual), expected, rtol=tolerance, atol=tolerance, err_msg=name
@@ -85,7 +85,7 @@ def test_properties(case, make, dtype):
         if name in case.lacks:
             continue
         with warnings.catch_warnings():
-            warnings.simplefilter('ignore', RuntimeWarning)  # those of Cauchy
+            warnings.simplefilter('ignore', RuntimeWarning)  # the Cauchy distribution's moments
             actual = getattr(dist, name)
         assert actual.dtype == dtype
         if scipy_name == 'std' and not hasattr(peer, 'std'):
@@ -107,10 +107,10 @@ def test_icdf(case, make):
     levels = np.broadcast_to(levels, (len(levels), 3)).copy()
     actual = dist_of(case, make).icdf(make(levels))
     expected = peer_of(case).ppf(levels)
-    if case.discrete:  # SciPy says the number before the lowest one
+    if case.discrete:  # SciPy returns the number before the lowest one
         lowest = 1 if case.cls == 'Geometric' else 0
         expected = np.where(levels == 0, lowest, expected)
-    finite = np.abs(expected) < 1e15  # what is infinite may be huge: tan has no pole in floats
+    finite = np.abs(expected) < 1e15  # infinite values may come out huge: tan has no pole in floats
     np.testing.assert_allclose(to_numpy(actual)[finite], expected[finite], rtol=1e-9, atol=1e-9)
     assert (np.abs(to_numpy(actual)[np.isinf(expected)]) > 1e15).all()
     np.testing.assert_array_equal(np.isnan(to_numpy(actual)), np.isnan(expected))
@@ -147,10 +147,10 @@ def test_quantiles_of_many_events():
     for level in (1e-300, 1e-9, 0.5, 1 - 1e-9):
         found = D.Poisson(lam).icdf(level).array
         assert found[0] == stats.poisson(lam[0]).ppf(level)
-        cdf = D.Poisson(lam).cdf  # SciPy has no quantiles for the last ones
+        cdf = D.Poisson(lam).cdf  # SciPy has no quantiles for the last points
         assert (cdf(found).array >= level).all()
         assert (cdf(found - lam * 2e-16 - 1).array <= level * (1 + 1e-6)).all()
-    assert D.Poisson(lam).icdf(0.5).creator is None  # a step has no slope
+    assert D.Poisson(lam).icdf(0.5).creator is None  # a step function has no derivative
 
 
 @all_cases
@@ -166,7 +166,7 @@ def test_lacks(case, make):
 @pytest.mark.filterwarnings('ignore:The .* of a Cauchy')
 @pytest.mark.parametrize('case', SCALARS, ids=str)
 def test_numbers_as_parameters(case, make):
-    """Distributions of batch shape () have what those of one element have."""
+    """Distributions of batch shape () give the same as those of one element."""
     params = {name: values[:1] for name, values in case.params.items()}
     vector = dist_of(case, make, **params)
     scalar = dist_of(case, make, **{name: values[0] for name, values in params.items()})
@@ -214,7 +214,7 @@ def test_mode(case, make):
 
 @all_cases
 def test_what_v7_gave(case, make):
-    """In float32; samples of a seed, too, but for chainerx arrays, whose device draws."""
+    """Values in float32 are v7's; so are seeded samples, except on chainerx devices."""
     actual = v7.values_of(case, send=make)
     expected = {
         key.partition('/')[2]: V7[key] for key in V7.files if key.partition('/')[0] == str(case)
@@ -265,7 +265,7 @@ def test_shapes(case, make):
 
 @pytest.mark.parametrize('case', SCALARS, ids=str)
 def test_scalars_and_broadcast(case, make):
-    """0-d parameters, Python's numbers beside arrays, and shapes that broadcast."""
+    """Parameters may be 0-d, Python numbers beside arrays, or of shapes that broadcast."""
     one = {name: value[1] for name, value in case.params.items()}
     x = case.points[0][1]
     expected = to_numpy(dist_of(case, make, 'float32').log_prob(make(case.points[0], 'float32')))
@@ -332,7 +332,7 @@ def test_moments_of_samples(case, make):
 @pytest.mark.parametrize('dtype', ['float16', 'float32'])
 @all_cases
 def test_samples_on_a_device(case, dtype):
-    """For a seed of NumPy's they are the same on any number of threads; the global ones stay."""
+    """Seeded samples do not depend on the number of threads; global generators stay."""
     make = maker('native:0')
     state = chainerx.random.get_state()
     found = []
@@ -360,12 +360,12 @@ def test_samples_follow_the_distribution(case, make):
     cdf = np.sort(peer.cdf(x), 0)
     steps = np.arange(1, 4001)[:, None] / 4000
     if case.discrete:
-        # The share of samples at most k against the probability of that.
+        # The fraction of samples at most k, compared with its probability.
         for k in range(4):
             share = (x <= k).mean(0)
             np.testing.assert_allclose(share, np.broadcast_to(peer.cdf(k), share.shape), atol=0.035)
         return
-    assert np.abs(cdf - steps).max() < 1.95 / np.sqrt(4000)  # once in a thousand by chance
+    assert np.abs(cdf - steps).max() < 1.95 / np.sqrt(4000)  # fails by chance once in a thousand
 
 
 @pytest.mark.parametrize('case', [c for c in CASES if c.cls == 'Categorical'], ids=str)
@@ -379,7 +379,7 @@ def test_frequencies(case, make):
 
 @all_cases
 def test_gradients(case, make):
-    """Of all that has a value, in parameters and in points; second ones, too."""
+    """All values have first and second gradients, in parameters and in points."""
     names = list(case.params)
     inputs = [make(value, 'float64') for value in case.params.values()]
     points = points_of(case, make, 'float64')
@@ -402,7 +402,7 @@ def test_gradients(case, make):
         if case.other is not None:
             other = dist_of(case, make, **case.other)
             values += [chainer.kl_divergence(dist, other), chainer.kl_divergence(other, dist)]
-        # An infinite divergence has no slope.
+        # An infinite divergence has no gradient.
         finite = [np.isfinite(to_numpy(value)).all() for value in values]
         return tuple(
             value
@@ -420,7 +420,7 @@ def test_gradients(case, make):
     ggxs = [make(random.uniform(0.5, 1, x.shape)) for x in inputs]
     options = {'atol': 1e-4, 'rtol': 1e-4}
     gradient_check.check_backward(f, inputs, slopes(f), **options)
-    if not simplex:  # log_p and a choice, which have theirs
+    if not simplex:  # log_p and a choice, which are tested themselves
         twice = functools.partial(f, cdf=not case.cdf_once)
         gradient_check.check_double_backward(twice, inputs, slopes(twice), ggxs, **options)
 
@@ -453,7 +453,7 @@ def test_gradients_of_samples(case, make):
 
 @pytest.mark.parametrize('case', [c for c in CASES if c.outside], ids=str)
 def test_outside(case, make):
-    """No probability, gradients that are numbers, and nothing for debug mode to complain of."""
+    """Outside the support the probability is 0, gradients are finite, and debug mode passes."""
     with chainer.using_config('debug', True):
         for value in case.outside:
             params = {n: chainer.Variable(x) for n, x in params_of(case, make).items()}
@@ -509,7 +509,7 @@ def test_bad_parameters(case, make):
         for sample in (dist.sample, lambda dist=dist: dist.sample_n(0)):
             with pytest.raises(ValueError, match=match):
                 sample()
-        if name not in ('log_scale', 'logit'):  # whose NaN and infinity debug mode sees before
+        if name not in ('log_scale', 'logit'):  # debug mode reports its NaN and infinity first
             with chainer.using_config('debug', True), pytest.raises(ValueError, match=match):
                 dist_of(case, make, **{name: value})
 

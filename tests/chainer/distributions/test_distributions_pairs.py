@@ -1,4 +1,4 @@
-"""Divergences of pairs, what follows for a user's distribution, and batches as events."""
+"""Divergences of pairs, user-defined distributions, and batches as events."""
 
 import chainer
 import chainer.distributions as D

@@ -1,4 +1,4 @@
-"""What one distribution has and the table can't say; the helper for users' tests."""
+"""Properties of single distributions beyond the table; the helper for users' tests."""
 
 import unittest
 
@@ -16,7 +16,7 @@ from scipy import special, stats
 
 
 def test_borders(make):
-    """What is 0 times infinity in a formula."""
+    """Points where the formula has 0 times infinity."""
     f = lambda *x: make(x, 'float64')  # noqa: E731
     for dist, x, expected in [
         (D.Beta(f(1), f(1)), 0, 0),
@@ -57,7 +57,7 @@ def test_borders(make):
     ],
 )
 def test_gradients_at_borders(cls, value, x, log_prob, make):
-    """Numbers, also of what is 0 and nobody asks for."""
+    """Gradients at borders are finite, even those of zeros that nothing needs."""
 
     def gradient(function):
         parameter = chainer.Variable(make(value, 'float64'))
@@ -79,7 +79,7 @@ def test_certain_bernoulli_in_debug_mode(make):
 
 
 def test_more_trials_than_integers(make):
-    """NumPy's draws would be negative."""
+    """More trials than int64 holds must not give negative draws, as NumPy's would be."""
     np.random.seed(0)
     p = make([1e-30, 1e-18, 0.5], 'float64')
     x = to_numpy(D.Geometric(p).sample(20000))
@@ -140,7 +140,7 @@ def test_scale_0_is_a_point(make):
 
 
 def test_tiny_concentrations(make):
-    """All of whose parts are 0 in float64: corners, not NaN."""
+    """Concentrations that underflow in float64 give corners of the simplex, not NaN."""
     alpha = np.array([[1e-5, 1e-5, 1e-5], [2e-5, 1e-5, 1e-5]])
     np.random.seed(0)
     x = to_numpy(D.Dirichlet(make(alpha)).sample(3000))
@@ -149,7 +149,7 @@ def test_tiny_concentrations(make):
 
 
 def test_many_categories():
-    """As numpy.random.choice draws, for any number of them."""
+    """Draws equal those of numpy.random.choice, for any number of categories."""
     random = np.random.RandomState(0)
     for count in (1, 2, 3, 4, 5, 7, 8, 9, 100):
         p = random.dirichlet(np.ones(count), size=2)
@@ -168,7 +168,7 @@ def test_multivariate_normal(make):
     np.random.seed(0)
     x = to_numpy(dist.sample(20000))[:, 0]
     np.testing.assert_allclose(np.cov(x.T), (tril[0] @ tril[0].T), atol=0.15)
-    # What is above the diagonal is not looked at, and one matrix may serve a batch.
+    # Elements above the diagonal are ignored, and one matrix may serve a batch.
     upper = dist_of(case, make, scale_tril=tril + np.triu(np.full((2, 2), 7.0), 1))
     points = points_of(case, make, 'float64')
     expected = to_numpy(dist.log_prob(points))
@@ -178,7 +178,7 @@ def test_multivariate_normal(make):
     np.testing.assert_allclose(to_numpy(single.log_prob(points))[:, 0], expected[:, 0])
 
 
-# With the helper for users' tests.
+# Uses the helper for users' tests.
 
 
 class NormalCase(chainer.testing.distribution_unittest):
@@ -209,11 +209,11 @@ def test_distribution_unittest(target):
 
 @pytest.mark.parametrize('dtype', ['float32', 'float64'])
 def test_entropy_of_any_parameters(dtype, make):
-    """Of large ones, what is as large as they are cancels."""
+    """For large parameters, terms of their size cancel."""
     values = np.array([0.125, 0.5, 15.875, 16.125, 300, 1e6, 2.0**90])
     k = chainer.Variable(make(values, dtype))
     ones, one = k.xp.ones_like(k.array), make(1, dtype)
-    # By mpmath in 80 digits.
+    # From mpmath, in 80 digits.
     expected = np.array(
         [
             -5.195512722830077,
@@ -241,7 +241,7 @@ def test_entropy_of_any_parameters(dtype, make):
 
 @pytest.mark.parametrize('dtype', ['float32', 'float64'])
 def test_beta_of_large_parameters(dtype):
-    """Values of lgamma would cancel."""
+    """Large parameters do not lose digits, as differences of lgamma would."""
     a, b = np.array([1e8, 1e5, 3.0], dtype), np.array([0.5, 1e5, 1e6], dtype)
     found = utils.lbeta(chainer.Variable(a), chainer.Variable(b)).array
     expected = special.betaln(a.astype('d'), b.astype('d'))

@@ -1,6 +1,6 @@
-"""Both ends of all distributions: no digits lost, no probability that vanishes in its logarithm.
+"""Both tails of all distributions: no loss of digits, no underflow of logarithms.
 
-`data/make_tails.py` has the table, and says where the numbers come from.
+`data/make_tails.py` has the table, and tells where the numbers come from.
 """
 
 import json
@@ -17,7 +17,7 @@ from distributions.distribution_cases import SCALARS
 ROWS = json.loads((pathlib.Path(__file__).parents[1] / 'data' / 'tails.json').read_text())
 LEVELS = (1e-30, 1e-20, 1e-8, 1e-3, 0.25, 0.5, 0.75, 0.999, 0.99999994)
 DTYPES = ('float32', 'float64')
-UNITS = 32  # of the last place, times L for a logarithm of L and for what is made from it
+UNITS = 32  # in units of the last place; times L for a logarithm L and values derived from it
 
 
 def name_of(row):
@@ -25,7 +25,7 @@ def name_of(row):
 
 
 def expected_of(row):
-    """By name: values, and slopes in the point; how large the logarithms are that they hang on."""
+    """By name: values, derivatives in the point, and the size of the logarithms behind them."""
     log_p, below, above = (
         np.array(row[name]) for name in ('log_prob', 'log_cdf', 'log_survival_function')
     )
@@ -44,7 +44,7 @@ def expected_of(row):
 
 
 def assert_near(found, expected, rtol, atol, message):
-    """Infinite beyond the dtype."""
+    """Compares values; those beyond the range of the dtype must be infinite."""
     dtype = found.dtype
     with np.errstate(over='ignore'):
         expected = expected.astype(dtype)
@@ -59,7 +59,7 @@ def assert_near(found, expected, rtol, atol, message):
 
 
 def evaluate(row, name, points, make, dtype):
-    """Values, and gradients in the point and in each parameter."""
+    """Returns values, and gradients in the point and in each parameter."""
     params = {
         key: chainer.Variable(make(np.full(len(points), v, dtype)))
         for key, v in row['params'].items()
@@ -74,7 +74,7 @@ def evaluate(row, name, points, make, dtype):
 
 
 def assert_numbers(grads, values, points, message):
-    """A gradient is one where the value is."""
+    """Gradients must be finite where the value is."""
     for grad in grads:
         bad = np.isnan(grad) & np.isfinite(values)
         assert not bad.any(), f'{message}: no gradient at {np.array(points)[bad]}'
@@ -92,7 +92,7 @@ def test_tails(row, make):
         units = UNITS * np.finfo(dtype).eps * depth
         for name, (values, slopes) in expected.items():
             found, grads = evaluate(row, name, points, make, dtype)
-            # The density may be 1, of which the logarithm is nothing special.
+            # The density may be 1, whose logarithm is 0.
             assert_near(found, values, units, units * (name == 'log_prob'), f'{name} {dtype}')
             assert_numbers(grads, found, points, f'{name} {dtype}')
             if 'slope' not in row:
@@ -100,7 +100,7 @@ def test_tails(row, make):
             known = np.isfinite(found) & (np.abs(found) >= np.finfo(dtype).tiny)
             if row['cls'] == 'Laplace' and 'prob' in name:
                 known &= points != row['params']['loc']
-            # That of the density may be a difference of numbers of the size of its neighbours.
+            # The derivative of the density may be a difference of larger numbers.
             size = np.abs(slopes[known]).max(initial=1) if 'prob' in name else 0
             atol = units[known] * min(size, 4) * (found[known] if name == 'prob' else 1)
             assert_near(

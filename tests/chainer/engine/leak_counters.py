@@ -1,4 +1,4 @@
-"""Counting what lives in the core, for the tests of memory."""
+"""Counters of live objects in the core, for the tests of memory."""
 
 import gc
 
@@ -13,7 +13,7 @@ A = np.arange(6, dtype='f').reshape(2, 3) + 1
 
 
 class Live:
-    """Counts what lives in the core. Whatever is made inside must be gone in the end."""
+    """Checks that all core objects created inside the block are gone at its end."""
 
     def __enter__(self):
         gc.collect()
@@ -45,7 +45,7 @@ class Double(FunctionNode):
 
 @pytest.fixture(autouse=True)
 def warm_up():
-    # Constants of the library are made once.
+    # Constants of the library are created once.
     for make in (np.array, chainerx.array):
         step(make)
         step(make, debug=True)

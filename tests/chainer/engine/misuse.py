@@ -1,4 +1,4 @@
-"""Checks that a wrong use raises one of these errors, and that all works afterwards."""
+"""Checks that misuse raises one of these errors, and that everything works afterwards."""
 
 import chainer
 import chainer.functions as F
@@ -8,10 +8,10 @@ import pytest
 from chainer import Variable
 
 X = np.arange(6, dtype='f').reshape(2, 3) + 1
-X.flags.writeable = False  # some tests call everything with it
+X.flags.writeable = False  # some tests pass it to every function
 
 
-# Errors that a wrong use may raise. SystemError, MemoryError and assertions of the engine are bugs.
+# Errors that misuse may raise. SystemError, MemoryError and assertions of the engine are bugs.
 DOCUMENTED = (TypeError, ValueError, AttributeError, LookupError, NotImplementedError)
 DOCUMENTED += (RuntimeError, chainer.utils.type_check.InvalidType, chainerx.ChainerxError)
 # Errors that Python code may raise besides, when it gets another object for self.
@@ -19,7 +19,7 @@ OF_PYTHON = (*DOCUMENTED, AssertionError, StopIteration)
 
 
 def refuses(call, *args, errors=DOCUMENTED):
-    """Whether a call raises an error: a documented one, with a message."""
+    """Whether a call raises a documented error with a message."""
     caught = None
     try:
         call(*args)

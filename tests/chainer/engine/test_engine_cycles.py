@@ -1,5 +1,5 @@
-"""Cycles of Python objects through the graph, of random shapes: what nobody can reach is collected,
-and what somebody can reach is not touched."""
+"""Random cycles of Python objects through the graph: unreachable objects are collected, and
+reachable ones are not touched."""
 
 import gc
 import random
@@ -28,13 +28,13 @@ class Box:
 
 
 class World:
-    """Objects that refer to one another: functions, variables, nodes of variables, boxes; over
-    chainerx arrays, these arrays."""
+    """Objects that refer to one another: functions, variables, nodes of variables, boxes, and, for
+    chainerx, arrays."""
 
     def __init__(self, rng, module=np):
         self.rng = rng
         self.module = module
-        self.objects = []  # all that could be held from outside
+        self.objects = []  # all objects that could be held from outside
         self.refs = []  # (holder, held), through attributes or as a gradient
         self.creators = {}  # variable or node -> function
         self.functions = {}  # function -> functions it depends on
@@ -76,14 +76,14 @@ class World:
             if self.rng.random() < 0.3:
                 x.grad_var = self.rng.choice(variables)
                 self.refs.append((id(x), id(x.grad_var)))
-                # Their arrays, which live on where the variables do not.
+                # Their arrays, which may outlive the variables.
                 self.refs.append((-id(x), -id(x.grad_var)))
                 self.creators[-id(x.grad_var)] = self.creators[id(x.grad_var)]
         self.objects += [Box() for _ in range(3)]
         self.variables += variables
         holders = [o for o in self.objects if hasattr(o, '__dict__')]
         for function in [o for o in self.objects if isinstance(o, Function)]:
-            if self.rng.random() < 0.3:  # refer to the region: to what it was computed from
+            if self.rng.random() < 0.3:  # refer to the region, and so to its inputs
                 holder = self.rng.choice(holders)
                 holder.outputs_of = [*getattr(holder, 'outputs_of', ()), function.outputs]
                 self.refs += [(id(holder), f) for f in self.functions[id(function)]]
@@ -93,7 +93,7 @@ class World:
             self.refs.append((id(holder), id(held)))
 
     def look_at(self, y):
-        """The graph keeps a built-in function from then on, which keeps the nodes of its inputs."""
+        """From now on the graph keeps a built-in function, and so the nodes of its inputs."""
         f = y.creator
         (node,) = f.inputs
         below = self.creators[id(y)]
@@ -115,7 +115,7 @@ class World:
         return found
 
     def watch(self, held):
-        """Lets go of all objects but some. What there was of each: reference, alive, attributes."""
+        """Drops all objects but some; returns the reference, liveness and attributes of each."""
         alive = self.reachable(held)
         watched = [
             (weakref.ref(o), id(o) in alive, len(vars(o)) if hasattr(o, '__dict__') else 0)
@@ -135,7 +135,7 @@ def test_random_cycles(seed, module):
     try:
         world.build(rng.randint(1, 8))
         if seed % 3 == 0:
-            gc.collect()  # all of it is old
+            gc.collect()  # all objects are in the oldest generation
         held = rng.sample(world.objects, rng.randint(0, 2))
         watched = world.watch(held)
         for generation in (0, 1, 2):
@@ -152,7 +152,7 @@ def test_random_cycles(seed, module):
 
 
 def test_random_cycles_where_some_are_frozen():
-    """A frozen ring lives, and all that it refers to; the rest is collected as ever."""
+    """A frozen cycle and everything it refers to survive; the rest is collected."""
     worlds = []
     for seed in range(100):
         rng = random.Random(seed)
@@ -231,7 +231,7 @@ def test_owner_that_is_saved_by_its_finalizer():
     box.more.box = box
     del box
     gc.collect()
-    # The collector has cleared weak references to what it was about to throw away.
+    # The collector has cleared weak references to the objects that it is about to free.
     function = saved[0].box.y.creator
     assert function.box is saved[0].box
     ref = weakref.ref(function)
@@ -243,7 +243,7 @@ def test_owner_that_is_saved_by_its_finalizer():
 
 
 def test_what_the_collector_is_asked_meanwhile():
-    """Other users of traversal, such as gc.get_referents, find the same as ever."""
+    """Other users of traversal, such as gc.get_referents, get the usual results."""
     seen = []
 
     def look(phase, info):
@@ -262,7 +262,7 @@ def test_what_the_collector_is_asked_meanwhile():
 
 
 def test_signals_do_not_meet_the_collector():
-    """A handler that raises while the collector calls us: the exception, Ctrl-C, would be lost."""
+    """Signal handlers do not run inside the collector, where Ctrl-C would be lost."""
     code = """
 import gc, signal, sys
 import chainer

@@ -1,4 +1,4 @@
-"""Graphs are freed when nobody looks any more, and not before."""
+"""Graphs are freed when they become unreachable, and not before."""
 
 import gc
 import threading

@@ -1,4 +1,4 @@
-"""Cycles through the graph that a user may make: each is collected, and not before its time."""
+"""Cycles that a user may create through the graph are collected, and not too early."""
 
 import gc
 import weakref
@@ -146,7 +146,7 @@ def test_cycle_through_a_hook_of_a_builtin_function(make, before):
         del y
         gc.collect()
         assert all(r() is None for r in refs)
-    with Live():  # and no other function suffers
+    with Live():  # and no other function is affected
         test_cycle_through_a_builtin_function(make)
 
 

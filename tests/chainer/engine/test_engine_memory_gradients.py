@@ -1,4 +1,4 @@
-"""Gradients that lead back to their variables, and what variables give up: all is freed."""
+"""Gradients that refer back to their variables, and replaced arrays, are freed."""
 
 import gc
 import weakref
@@ -83,7 +83,7 @@ def test_copies_that_outlive_the_variable(make):
 
 @pytest.mark.parametrize('how', ['none', 'init', 'other', 'grad', 'del', 'copydata'])
 def test_what_a_variable_gives_up_is_freed(make, how):
-    """Its record too, though the variable and its node live on."""
+    """A replaced array is freed with its record, though the variable and its node live on."""
     with Live() as live:
         v = Variable(make(A))
         node = v.node
@@ -118,7 +118,7 @@ def test_what_a_variable_gives_up_is_freed(make, how):
                 del v
             del node
             gc.collect()
-            # An empty variable has nothing in the core.
+            # An empty variable has no object in the core.
             assert live.counts() == live.before
     assert live.counts() == live.before
 
@@ -136,7 +136,7 @@ class Critic(Chain):
 
 
 class Square(FunctionNode):
-    """Refers to the link, as functions that read parameters do."""
+    """A function that refers to the link, as functions that read parameters do."""
 
     def __init__(self, link):
         self.link = link
@@ -154,7 +154,7 @@ class Square(FunctionNode):
 @pytest.mark.parametrize('users', [False, True])
 @pytest.mark.parametrize('clear', [False, True])
 def test_steps_of_gradient_penalty(make, users, clear):
-    """The gradients of one step are part of the graph that the next one builds on."""
+    """The gradients of one step are part of the next step's graph, and are freed."""
 
     def builtin(link, x):
         return F.square(x)
@@ -222,14 +222,14 @@ def test_ring_of_gradients_with_a_function_that_keeps_it(make):
 
 
 def chain_of_gradients(first, n, order):
-    """Variables, each the gradient of the one before it; the last is given."""
+    """Makes variables, each the gradient of the previous one; returns the last."""
     variables = [Variable(np.ones_like(first.array)) for _ in range(n)] + [first]
     for i in order(range(n)):
         variables[i].grad_var = variables[i + 1]
     return variables
 
 
-# So long that whoever walks all that follows, from each of them, takes minutes.
+# So long that walking from each of them to the end would take minutes.
 LONG = 50_000
 
 
@@ -243,7 +243,7 @@ def test_long_chain_of_gradients(order):
         del variables
         gc.collect()
         assert all(r() is not None for r in refs)
-        last.grad_var = first  # closes a ring
+        last.grad_var = first  # closes a cycle
         del last
         gc.collect()
         assert all(r() is not None for r in refs)

@@ -171,7 +171,7 @@ def test_attributes_are_of_the_kind_that_forward_and_backward_see():
     assert f.constant is constant
     assert isinstance(f.mask, chainerx.ndarray)  # assigned by forward
     for before, after in zip(f.others, (f.words, f.masked, f.deep), strict=True):
-        assert before is after  # chainerx can't hold it
+        assert before is after  # chainerx has no such dtype
     assert isinstance(f.constants, chainerx.ndarray)
     assert isinstance(f.total, chainerx.ndarray)
     np.testing.assert_array_equal(chainerx.to_numpy(f.total), [3, -4])

@@ -1,4 +1,4 @@
-"""Every method, attribute and function of the engine with arguments of every kind."""
+"""Calls every method, attribute and function of the engine with arguments of every kind."""
 
 import itertools
 import operator

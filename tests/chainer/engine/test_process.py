@@ -1,4 +1,4 @@
-"""The process as a whole: exit beside threads that compute."""
+"""Exit of the process while other threads compute."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-# What threads do when the interpreter goes: Python ends them wherever they want its lock back, most
+# Threads at interpreter shutdown: Python ends them where they try to reacquire the GIL, most
 # often in code that the engine has called.
 WORK = {
     'a step': 'step()',

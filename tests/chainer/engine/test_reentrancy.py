@@ -1,4 +1,4 @@
-"""Code of the user's that runs at bad moments, and objects that are not what they seem."""
+"""User code that runs at bad moments, and objects that misrepresent themselves."""
 
 import gc
 import threading
@@ -30,7 +30,7 @@ class Double(FunctionNode):
 
 
 class Hook(chainer.FunctionHook):
-    """Calls something at one moment."""
+    """Calls a function at one moment of a function's life."""
 
     name = 'hook'
 
@@ -154,7 +154,7 @@ def test_hooks_that_meddle(moment, what, kind):
     assert hook.times >= 1
     if harmless:
         np.testing.assert_array_equal(x.grad, np.full_like(X, 1 if kind == 'builtin' else 2))
-    elif not refused and x.grad is not None:  # before the graph was cut, or to what x is now
+    elif not refused and x.grad is not None:  # to x before the graph was cut, or to x as it is now
         assert x.grad.shape == x.shape
         assert moment.startswith('backward') or what == 'unchain'
 
@@ -319,7 +319,7 @@ def test_destructor_that_brings_a_function_back():
 
 
 def test_dying_objects_are_not_found():
-    # A callback of a weak reference runs while its object is going.
+    # A callback of a weak reference runs while its object is being freed.
     found = []
     x = Variable(X)
     node = x.node
@@ -331,7 +331,7 @@ def test_dying_objects_are_not_found():
     del f
     assert ref() is None
     assert found[0] is None
-    if ref2() is None:  # else the graph keeps it, for some test has used hooks of functions
+    if ref2() is None:  # otherwise the graph keeps it, because some test has used function hooks
         assert type(found[1]).__name__ == 'ReLU'
         assert y.creator is found[1]
 
@@ -548,7 +548,7 @@ def test_graphs_outlive_their_thread():
 @pytest.mark.parametrize('swap', [False, True])
 @pytest.mark.parametrize('look', ['outputs', 'backward', 'output_data'])
 def test_outputs_of_what_is_about_to_go(look, swap):
-    """A graph goes node by node, and code of the user's may run in between."""
+    """A graph is freed node by node, and user code may run in between."""
 
     class WithDestructor(Double):
         def __del__(self):
@@ -568,7 +568,7 @@ def test_outputs_of_what_is_about_to_go(look, swap):
         del y1, y2
         del y
         gc.collect()
-    # Whichever went first, it was found whole or not at all.
+    # Whichever was freed first, it was found complete or not at all.
     assert len(found) == 10
     assert all(nodes == [None] or nodes[0].shape == X.shape for nodes in found)
     if not swap:

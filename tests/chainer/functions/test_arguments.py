@@ -1,4 +1,4 @@
-"""What functions take besides lists, tuples and ints, as NumPy does."""
+"""Functions accept more than lists, tuples and ints, as NumPy does."""
 
 import chainer.functions as F
 import numpy as np
@@ -103,7 +103,7 @@ SIZES = 0, 1, 2, (1 << 16) - 1, 1 << 16, (1 << 23) - 1, 1 << 23, (1 << 23) + 1, 
 
 @pytest.mark.parametrize('dtype', ['f', 'd'])
 def test_what_has_passed_says_nothing_of_other_shapes(dtype):
-    """Checks are remembered by dtypes and shapes, of which no two may be taken for each other."""
+    """Checks are cached by dtypes and shapes, which must not be confused with one another."""
     for n in SIZES:
         for m in SIZES:
             x, w = np.empty((0, n), dtype), np.empty((0, m), dtype)
@@ -120,7 +120,7 @@ def test_what_has_passed_says_nothing_of_other_shapes(dtype):
 
 @pytest.mark.parametrize('axis', [0, 1, 2])
 def test_shapes_that_take_turns_are_checked_once(monkeypatch, axis):
-    """Layers of a network have shapes that differ along one axis only."""
+    """Shapes that alternate, as in the layers of a network, are checked once each."""
     checked = []
     check = ReLU.check_type_forward
     monkeypatch.setattr(
@@ -131,4 +131,4 @@ def test_shapes_that_take_turns_are_checked_once(monkeypatch, axis):
         checked.clear()
         for shape in shapes:
             F.relu(np.zeros(shape, 'f'))
-    assert len(checked) <= 2  # where two have one place in the cache
+    assert len(checked) <= 2  # two of them share a slot of the cache

@@ -1,4 +1,4 @@
-"""`cast` to the dtype that is there already."""
+"""`cast` to the dtype that the array already has."""
 
 import chainer
 import chainer.functions as F
@@ -31,7 +31,7 @@ def test_gradients_flow_on(make):
     assert_equal(g, 3 * A**2)
     (gg,) = chainer.grad([F.sum(g)], [x])
     assert_equal(gg, 6 * A)
-    # Where integers are in between, they do not.
+    # With integers in between, gradients do not flow.
     y = F.cast(F.cast(F.cast(x, 'i'), 'i'), 'f')
     F.sum(y).backward()
     assert x.grad is None

@@ -169,7 +169,7 @@ def arguments(*args, **kwargs):
     return args, kwargs
 
 
-# A class, its arguments, inputs, and the function that gives the same.
+# A class, its arguments, inputs, and the equivalent function.
 SAME = [
     ('activation.clipped_relu.ClippedReLU', arguments(5.0), [A], lambda x: F.clipped_relu(x, 5.0)),
     (
@@ -420,12 +420,12 @@ def parameters_and_attributes():
                     yield name, parameter.name, parameter.default, default
 
 
-# The class moves the statistics unless told not to, the function the other way round.
+# The class updates the statistics by default, the function does not.
 OTHER_IN_V7 = ('batch_renormalization', 'update_statistics')
 
 
 def test_a_function_and_its_class_have_the_same_defaults():
-    """Both are v7's and written out, for readers and type checkers; so they must agree."""
+    """Both are spelled out for readers and type checkers, so they must agree."""
     found = [f for f in parameters_and_attributes() if f[:2] != OTHER_IN_V7]
     assert len(found) > 40
     assert [f for f in found if f[2] is not inspect.Parameter.empty and f[2] != f[3]] == []

@@ -1,4 +1,4 @@
-"""What docstrings of functions say is what the table tests: orders of gradients, and errors."""
+"""Docstrings of functions agree with the table: orders of gradients, and errors."""
 
 import inspect
 import re
@@ -10,7 +10,7 @@ from functions.cases import CASES
 from functions.cases._harness import Prepared
 from functions.cases._table import Arg
 
-# Rows of what is deprecated.
+# Rows of deprecated functions.
 pytestmark = pytest.mark.filterwarnings('ignore:.* is deprecated')
 DESCRIBED = [c for c in CASES if c.fn is None]
 on_each = pytest.mark.parametrize('case', DESCRIBED, ids=[c.name for c in DESCRIBED])
@@ -23,7 +23,7 @@ def section(name, heading):
 
 @pytest.mark.parametrize('name', sorted({c.name for c in DESCRIBED} - {'copy', 'forget'}))
 def test_orders(name):
-    """But for functions that have files of their own: `copy` and `forget`."""
+    """Orders agree, except for functions with files of their own: `copy` and `forget`."""
     order = max(case.order for case in DESCRIBED if case.name == name)
     text = section(name, 'Returns')
     assert ('Not differentiable' in text) == (order == 0), text
@@ -32,7 +32,7 @@ def test_orders(name):
 
 @on_each
 def test_errors(case):
-    """An error that the table knows is described, by its name or that of a base."""
+    """Each error in the table is documented, by its name or that of a base class."""
     text = section(case.name, 'Raises')
     for _, errors, message, *_ in case.bad:
         names = set()
@@ -43,13 +43,13 @@ def test_errors(case):
 
 @on_each
 def test_dtypes(case):
-    """A function that refuses integers and bools says so."""
+    """A function that refuses integers and bools documents it."""
     if case.refuses and not {'int32', 'bool'} & set(case.dtypes):
         text = section(case.name, 'Raises')
         assert re.search(r'dtype|float|no such array', text), text
 
 
-# What is said of a result, and whether an array and the arguments (by name) fit it.
+# A statement about a result, and whether an array and the arguments (by name) fit it.
 SAID = {
     r'Shape and dtype of ``(\w+)``(?!, or)': lambda y, xs, name: (
         y.shape == xs[name].shape and y.dtype == xs[name].dtype
@@ -70,7 +70,7 @@ SAID = {
 
 
 def named_arrays(case, prepared):
-    """The arrays of a call by the names of parameters; those of ``*xs`` by number."""
+    """The arrays of a call by parameter name; those of ``*xs`` by number."""
     arrays = iter(prepared.arrays)
     parameters = inspect.signature(getattr(chainer.functions, case.name)).parameters.values()
     names = [p.name for p in parameters if p.kind is not p.VAR_POSITIONAL]

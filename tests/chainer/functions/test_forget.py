@@ -170,7 +170,7 @@ def test_random_numbers_are_those_of_the_first_call(make):
         y.backward()
     np.testing.assert_array_equal(masks[0], masks[1])
     np.testing.assert_array_equal(as_numpy(x.grad), masks[0])
-    # Who draws after backward gets what it would have got without it.
+    # Draws after backward are the same as without forget.
     found = np.random.random(3).tolist(), chainerx.random.normal(size=3).tolist()
     np.random.seed(2)
     chainerx.random.seed(2)

@@ -1,4 +1,4 @@
-"""What a declaration may say besides arrays and numbers: one function each, as docs/ quotes it."""
+"""The features of declarations beyond arrays and numbers, one function each; docs/ quotes it."""
 
 import chainer
 import chainerx
@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose
 
 
 class Centered(BuiltinFunction):
-    """x minus the mean of its rows, of which a running one is kept, and used outside training."""
+    """Subtracts the mean of the rows of x, or outside training the running mean."""
 
     writes = ('running_mean',)
 
@@ -34,7 +34,7 @@ def centered(x, running_mean, decay=0.9):
 
 
 class Recurrent(BuiltinFunction):
-    """tanh(h @ wh + x @ wx) for each x in xs, in layers: ws has a pair of matrices for each."""
+    """tanh(h @ wh + x @ wx) for each x in xs, in layers; ws has a pair of matrices per layer."""
 
     @staticmethod
     def compose(*inputs, structure):
@@ -93,7 +93,7 @@ def test_a_subclass_that_computes_again_writes_once(make):
     expected = X.mean(0) / 2
     assert_allclose(to_numpy(running), expected)
     y.grad = make(np.ones_like(X))
-    with chainer.using_config('train', False):  # what it was in the forward pass counts
+    with chainer.using_config('train', False):  # the value in the forward pass counts
         y.backward()
     assert_allclose(to_numpy(running), expected)
     assert_allclose(to_numpy(x.grad), np.zeros_like(X), atol=1e-6)
@@ -152,7 +152,7 @@ def test_flatten_and_back(tree):
 
 
 def test_a_subclass_computes_again_as_in_training(make):
-    """The train flag and kept values: what was drawn forward is what is differentiated."""
+    """Recomputation uses the train flag and the random values of the forward pass."""
 
     class Mine(RReLU):
         def forward(self, inputs):

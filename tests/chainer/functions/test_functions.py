@@ -32,11 +32,11 @@ def each(cases):
     return pytest.mark.parametrize('case', cases, ids=[c.name for c in cases])
 
 
-# Rows of what is deprecated.
+# Rows of deprecated functions.
 pytestmark = pytest.mark.filterwarnings('ignore:.* is deprecated')
 on_each_kind = pytest.mark.parametrize('kind', KINDS)
 REFERENCED = [case for case in CASES if case.ref is not None]
-# Gradients in these are compared with those in float64.
+# Gradients in these dtypes are compared with those in float64.
 NARROW = ('float16', 'float32')
 
 
@@ -47,7 +47,7 @@ def first_dtype(case):
 @each(REFERENCED)
 @on_each_kind
 def test_values(case, kind):
-    """Against the reference, for all calls and dtypes, from Variables and from arrays."""
+    """Values equal the reference for all calls and dtypes, from Variables and from arrays."""
     for spec in case.calls:
         for dtype in case.dtypes:
             prepared = Prepared(case, spec, dtype, kind)
@@ -67,7 +67,7 @@ def test_values(case, kind):
 @each(c for c in REFERENCED if c.layouts)
 @on_each_kind
 def test_layouts(case, kind):
-    """Transposed, negative strides, gaps, broadcast: the same values and gradients."""
+    """Transposed, reversed, strided and broadcast arrays give the same values and gradients."""
     dtype = first_dtype(case)
     for layout in LAYOUTS:
         prepared = Prepared(case, case.calls[0], dtype, kind, layout)
@@ -79,7 +79,7 @@ def test_layouts(case, kind):
 @each(c for c in CASES if c.order)
 @on_each_kind
 def test_gradients(case, kind):
-    """First and second derivatives against differences, in float64."""
+    """First and second derivatives agree with differences, in float64."""
     for spec in case.calls:
         prepared = Prepared(case, spec, 'float64', kind)
         targets = prepared.differentiable()
@@ -97,7 +97,7 @@ def test_gradients(case, kind):
 @each(c for c in CASES if c.order)
 @on_each_kind
 def test_gradients_in_other_dtypes(case, kind):
-    """Gradients have dtype, shape and kind of their variables, and the values of float64's."""
+    """Gradients have the dtype, shape and kind of their variables, and float64's values."""
     for dtype in [d for d in NARROW if d in case.dtypes]:
         prepared = Prepared(case, case.calls[0], dtype, kind)
         results = {}
@@ -119,7 +119,7 @@ def test_gradients_in_other_dtypes(case, kind):
 
 @each(c for c in REFERENCED if c.order)
 def test_gradients_of_some_inputs(case):
-    """Where the others are arrays, or need none: the same bits as where all have one."""
+    """Gradients of some inputs have the same bits as when all inputs need one."""
     for spec in case.calls:
         prepared = Prepared(case, spec, 'float64')
         targets = prepared.differentiable()
@@ -151,7 +151,7 @@ def test_gradients_of_some_inputs(case):
 @each(CASES)
 @on_each_kind
 def test_creator(case, kind):
-    """The class, label, attributes and inputs that v7 shows; none where no graph is built."""
+    """The creator has v7's class, label, attributes and inputs; without a graph there is none."""
     for number, spec in enumerate(case.calls):
         prepared = Prepared(case, spec, first_dtype(case), kind)
         variables = prepared.variables()
@@ -177,7 +177,7 @@ def test_creator(case, kind):
 
 
 def made_like(creator, cls):
-    """An object of another class; what constructors make of arguments is tested elsewhere."""
+    """An object of another class with the same attributes, without its constructor."""
     f = cls.__new__(cls)
     vars(f).update({name: getattr(creator, name) for name in creator.attributes})
     return f
@@ -186,7 +186,7 @@ def made_like(creator, cls):
 @each(c for c in CASES if c.cls is not None and c.direct)
 @on_each_kind
 def test_class_by_itself(case, kind):
-    """An object that the user makes gives the same, and is the creator; so does a subclass."""
+    """A function object made by the user, or of a subclass, gives the same and is the creator."""
     cls = case.creator_class()
 
     class Subclass(cls):
@@ -212,7 +212,7 @@ def test_class_by_itself(case, kind):
 
 @each(c for c in CASES if c.cls is not None and c.direct and c.order)
 def test_gradients_of_subclass(case):
-    """One that overrides forward has the gradients of its base."""
+    """A subclass that overrides forward has the gradients of its base."""
     cls = case.creator_class()
 
     class Subclass(cls):
@@ -240,7 +240,7 @@ def test_gradients_of_subclass(case):
 
 
 class Recorder(chainer.FunctionHook):
-    """Notes which functions it sees, and the arrays that they get."""
+    """Records the functions that it sees, and their arrays."""
 
     name = 'Recorder'
 
@@ -258,7 +258,7 @@ class Recorder(chainer.FunctionHook):
 @on_each_kind
 @pytest.mark.parametrize('debug', [False, True], ids=['hook', 'debug'])
 def test_hooks(case, kind, debug):
-    """A hook sees the creator with its attributes, forward and backward; results stay."""
+    """A hook sees the creator and its attributes in both passes; results do not change."""
     prepared = Prepared(case, case.calls[0], first_dtype(case), kind)
     variables = prepared.variables()
     expected = prepared.call(variables)
@@ -267,7 +267,7 @@ def test_hooks(case, kind, debug):
         f, in_data = hook.forward[-1]
         assert ys[0].creator is f, prepared.where
         assert len(in_data) == len(f.inputs), prepared.where
-        if isinstance(f, BuiltinFunction):  # others may fall back to NumPy
+        if isinstance(f, BuiltinFunction):  # other functions may fall back to NumPy
             assert all(isinstance(x, ARRAY_TYPES[kind]) for x in in_data), prepared.where
         if case.order:
             for y in ys:
@@ -285,7 +285,7 @@ def test_hooks(case, kind, debug):
 
 
 def refused(case):
-    """Calls with integers and bools where only floats are taken."""
+    """Calls with integers and bools of functions that only take floats."""
     for dtype in ('int32', 'bool'):
         varies = any(arg.dtype is None for arg in case.calls[0].arrays())
         if varies and dtype not in case.dtypes and case.refuses:
@@ -295,7 +295,7 @@ def refused(case):
 @each(CASES)
 @on_each_kind
 def test_errors(case, kind):
-    """The mistakes that a row lists, and dtypes that it doesn't."""
+    """The errors that a row lists are raised, and those for unlisted dtypes."""
     listed = [
         (spec, *rest, 'float32') for spec, *rest in case.bad if kind in rest[2:] or not rest[2:]
     ]
@@ -309,7 +309,7 @@ def test_errors(case, kind):
 @each(c for c in CASES if c.fn is None)
 @on_each_kind
 def test_what_is_no_array(case, kind):
-    """The first input, and all of them: an error that says what it is instead."""
+    """An input that is not an array raises an error that names its type."""
     prepared = Prepared(case, case.calls[0], first_dtype(case), kind)
     inputs = [n for n in range(len(prepared.arrays)) if not prepared.is_param(n)]
     for replaced in (inputs[:1], inputs) if inputs else ():

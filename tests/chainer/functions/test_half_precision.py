@@ -1,8 +1,8 @@
-"""Losses, norms and reductions in float16 and bfloat16: as float64 says, whatever the operands.
+"""Losses, norms and reductions in float16 and bfloat16 agree with float64 for all operands.
 
-Large ones (squares and sums overflow float16 above 65,504), tiny ones (squares are 0 below 2e-4),
-and 10,000 of them, of which a sum in half precision would lose most. Only what does not fit in the
-result may be infinite.
+Operands are large (squares and sums overflow float16 above 65,504), tiny (squares underflow below
+2e-4), or 10,000 in number, which a sum in half precision would lose. Only results beyond the range
+of the dtype may be infinite.
 """
 
 import dataclasses
@@ -21,10 +21,10 @@ DTYPES = {'float16': np.float16, 'bfloat16': ml_dtypes.bfloat16, 'float64': np.f
 
 @dataclasses.dataclass
 class Row:
-    """A function of float arrays, whose shapes hang on a number n of rows or of columns.
+    """A function of float arrays whose shapes depend on a number n of rows or columns.
 
-    integers: arrays that are put behind them. without: scales at which nothing but overflow is
-    asked for, or what hangs on the last bit of a product.
+    integers: arrays that are appended. without: scales at which only overflow is checked, or
+    whose results depend on the last bit of a product.
     """
 
     name: str
@@ -71,7 +71,7 @@ def like(x, value):
 
 
 def scaled(function):
-    """A normalization of rows, by channels whose scale is 1 and shift 0."""
+    """A normalization of rows, with scale 1 and shift 0."""
     return lambda x: function(x, filled(x, x.shape[1], 1), filled(x, x.shape[1], 0))
 
 
@@ -229,7 +229,7 @@ def evaluate(row, arrays, dtype, n):
 @pytest.mark.parametrize('dtype', ['float16', 'bfloat16'])
 @pytest.mark.parametrize('row', ROWS, ids=str)
 def test_as_float64_says(row, dtype):
-    # The type checks of v7's functions don't know bfloat16.
+    # The type checks of v7's functions do not know bfloat16.
     with chainer.using_config('type_check', dtype != 'bfloat16'):
         for scale, n in [*((s, 40) for s in SCALES), ('large', 10000), ('small', 10000)]:
             if scale in row.without:
@@ -251,7 +251,7 @@ def check(y, exact, dtype, message):
     limits = ml_dtypes.finfo(DTYPES[dtype])
     eps, most = float(limits.eps), float(limits.max)
     fits = np.abs(exact) < most * (1 - 4 * eps)
-    # What is a difference has the errors of what is as large as its neighbours.
+    # A difference has the absolute error of its operands.
     size = np.abs(exact).clip(max=most).max(initial=0)
     limit = 4 * eps * (np.abs(exact) + size) + 4 * float(limits.smallest_subnormal)
     with np.errstate(invalid='ignore'):

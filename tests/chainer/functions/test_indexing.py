@@ -1,4 +1,4 @@
-"""What may be given as indices, and where axes are cut."""
+"""Indices, and where arrays are split."""
 
 import chainer
 import chainer.functions as F
@@ -81,7 +81,7 @@ def test_scatter_add_counts_indices(x, slices):
 
 
 def test_scatter_add_counts_only_what_takes_an_axis(x):
-    """New axes and an ellipsis take none, however many there are."""
+    """New axes and an ellipsis do not count as indices of axes."""
     y = F.scatter_add(x, (None, 0, ..., 1, None), x[:1, :1] * 0 + 7)
     assert (y.array != x.array).sum() == 1
     assert y.array[0, 1] == x.array[0, 1] + 7
@@ -120,7 +120,7 @@ def test_split_axis_refuses_what_are_no_integers(x, where):
 
 @pytest.mark.parametrize(('shape', 'expected'), [((0,), (0, 5)), ((0, 5), (0,)), ((4, 0), (0,))])
 def test_an_empty_mask_picks_nothing(x, shape, expected):
-    """An axis of length 0 in a mask stands for any, as in NumPy."""
+    """A mask axis of length 0 fits any axis, as in NumPy."""
     y = x[np.zeros(shape, bool)]
     assert y.shape == expected
     F.sum(y).backward()

@@ -1,4 +1,4 @@
-"""Functions of labels: what debug mode checks, what creators keep, counts beyond float16."""
+"""Functions of labels: checks of debug mode, attributes of creators, counts beyond float16."""
 
 import chainer
 import chainer.functions as F
@@ -109,7 +109,7 @@ def test_smoothing_of_no_classes(make):
 @pytest.mark.parametrize('reduce', ['mean', 'no'])
 @pytest.mark.parametrize('shape', [(1, 3, 4, 5), (1, 4, 3), (1, 3, 1, 5), (2, 3, 4)])
 def test_labels_of_pixels_are_those_of_rows(make, reduce, shape):
-    """Of one image, the scores with the classes turned behind the pixels are a view."""
+    """Losses of pixels equal losses of rows; for one image the transposed scores are a view."""
 
     def as_rows(array):
         return np.moveaxis(as_numpy(array), 1, -1).reshape(-1, shape[1]).copy()

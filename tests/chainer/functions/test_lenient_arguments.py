@@ -1,4 +1,4 @@
-"""Arguments of functions in forms that v7 took: NumPy integers, arrays, bare arrays, numbers."""
+"""Argument forms that v7 accepted: NumPy integers, arrays, raw arrays, numbers."""
 
 import math
 
@@ -12,7 +12,7 @@ IMAGE = np.arange(2 * 18 * 16, dtype='float32').reshape(2, 18, 4, 4) / 100
 X = IMAGE[0, :, :3, 0]
 ROIS = np.array([[0, 0, 3, 3], [1, 0, 2, 2]], 'float32')
 
-# A call with odd arguments, and the same with plain ones.
+# A call with unusual arguments, and the same with plain ones.
 CALLS = {
     'moveaxis of arrays': (
         lambda x: F.moveaxis(x, np.array([0, 1]), np.array([1, 0])),
@@ -124,7 +124,7 @@ COMPOSED = {
 
 @pytest.mark.parametrize('name', COMPOSED)
 def test_bare_arrays_take_the_dtype_of_the_variable(make, name):
-    """In functions that are made of operators."""
+    """In functions composed of operators, raw arrays take the dtype of the variable."""
     function, n = COMPOSED[name]
     bare = [make(np.full((2, 3), 0.25 * (i + 1))) for i in range(n - 1)]
     last = np.full(3, 0.5, 'float32') if name in ('bias', 'scale') else np.full((2, 3), 0.5, 'f')
@@ -171,6 +171,6 @@ def test_convolutions_over_no_axes_are_products(make, transposed, groups):
 
 
 def test_nothing_is_identical_to_nothing():
-    """As the states of an optimizer that has made no step."""
+    """None equals None, as in the states of an optimizer without a step."""
     assert F.identity(*[]) == ()
     assert F.transpose_sequence([]) == ()

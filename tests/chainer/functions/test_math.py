@@ -1,4 +1,4 @@
-"""What the table can't say: dtypes that mix, ties, borders, identity, odd conditions."""
+"""Properties beyond the table: mixed dtypes, ties, borders, identity, unusual conditions."""
 
 import chainer
 import chainer.functions as F
@@ -25,7 +25,7 @@ def array(request):
 
 
 def gradients(function, *arrays):
-    """Of the sum of the outputs."""
+    """The gradients of the sum of the outputs."""
     xs = [Variable(x) for x in arrays]
     F.sum(function(*xs)).backward()
     return [None if x.grad is None else chainerx.to_numpy(chainerx.array(x.grad)) for x in xs]

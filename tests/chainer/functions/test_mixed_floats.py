@@ -12,7 +12,7 @@ from functions.cases._harness import Prepared, as_numpy
 
 pytestmark = pytest.mark.filterwarnings('ignore:.* is deprecated')
 
-# Parameters of another precision do not change that of the data, which comes first.
+# Parameters of another precision do not change the dtype of the data, the first input.
 LIKE_THE_FIRST = {
     *('linear', 'rectified_linear', 'simplified_dropconnect', 'scatter_add', 'r2_score'),
     'transpose_sequence',
@@ -30,7 +30,7 @@ EACH_ITS_OWN = {'broadcast', 'identity'}
 
 
 def varying(prepared):
-    """The positions of inputs that have the dtype that is asked for."""
+    """The positions of inputs that get the requested dtype."""
     return [
         n
         for n, arg in enumerate(prepared.spec.arrays())
@@ -48,7 +48,7 @@ MIXING = [
 
 
 def run(prepared, dtypes):
-    """Outputs, and gradients of what they add up to in the inputs, whose dtypes are given."""
+    """Outputs, and gradients of their sum in the inputs, for given dtypes."""
     np.random.seed(0)
     chainerx.random.seed(0)
     xs = prepared.variables()
@@ -105,7 +105,7 @@ def test_shapes_are_checked_among_mixed_floats(function):
 
 @pytest.mark.parametrize('n', [2, 5])
 def test_steps_of_the_dcgan_example(n):
-    """Noise in float64 on images in float32, then a convolution with weights in float32."""
+    """Noise in float64 is added to images in float32, which a float32 convolution then takes."""
     images = Variable(chainerx.ones((2, 3, n, n), 'float32'))
     noise = chainerx.array(np.full((2, 3, n, n), 0.5))
     w, b = (Variable(chainerx.ones(shape, 'float32')) for shape in ((4, 3, 2, 2), 4))

@@ -25,7 +25,7 @@ def ones(make, *shape, dtype='float32'):
 
 
 def parts(make):
-    """Functions of a variable that return a variable and its random numbers."""
+    """Functions that map a variable to a variable and its random numbers."""
     zeros = ones(make, 50, 40) * 0
     return {
         'dropout': lambda x: F.dropout(x, 0.25, return_mask=True),
@@ -88,7 +88,7 @@ np.random.set_bit_generator(old)  # the engine alone has the other one now
 
 
 def test_a_generator_of_the_engine_alone_at_exit():
-    """It is left alone: Python has ended when the engine's own objects go."""
+    """A generator still in use at exit is left alone, as Python has already ended."""
     for allocator in ('debug', 'malloc'):
         done = subprocess.run(
             [sys.executable, '-c', OUTLIVED],
@@ -166,7 +166,7 @@ def test_zoneout(make, ratio):
     np.testing.assert_array_equal(as_numpy(y.creator.flag_x), ~old)
     assert abs(old.mean() - ratio) < 0.01
     with chainer.using_config('train', False):
-        assert F.zoneout(h, x, ratio) is x  # not what to expect: v7's models count on it
+        assert F.zoneout(h, x, ratio) is x  # surprising, but v7's models rely on it
 
 
 @on_each_kind
@@ -182,7 +182,7 @@ def test_simplified_dropconnect(make, batchwise):
     expected = np.broadcast_to(mask.sum(-1) / 0.75, (30, 50))
     np.testing.assert_allclose(as_numpy(y.array), expected, rtol=1e-5)
     y.grad = make(np.ones((30, 50), 'float32'))
-    y.backward()  # with the same mask, though it is computed again
+    y.backward()  # with the same mask, though it is recomputed
     np.testing.assert_allclose(
         as_numpy(w.grad), np.broadcast_to(mask / 0.75, (30, 50, 40)).sum(0), rtol=1e-5
     )
@@ -194,7 +194,7 @@ def test_simplified_dropconnect(make, batchwise):
 @pytest.mark.parametrize('dtype', ['float16', 'float32', 'float64'])
 @pytest.mark.parametrize('of_weights', ['float16', 'float32', 'float64'])
 def test_simplified_dropconnect_takes_weights_of_any_float_dtype(make, dtype, of_weights):
-    """As `linear` does."""
+    """Weights of any float dtype are taken, as in `linear`."""
     x = Variable(make(np.arange(12).reshape(3, 2, 2).astype(dtype)))
     w = Variable(make(np.arange(8).reshape(2, 4).astype(of_weights)))
     b = Variable(make(np.array([1, -1], dtype)))
@@ -246,7 +246,7 @@ def test_gumbel_softmax(make):
 @pytest.mark.parametrize('name', ['dropout', 'simplified_dropconnect', 'gumbel_softmax'])
 @pytest.mark.parametrize('number', [np.float16(0.1), np.float32(0.1)])
 def test_numpy_numbers_are_exact(name, number):
-    """What is computed of a parameter has more digits than a small NumPy number."""
+    """Computations with NumPy scalars as parameters keep full precision."""
     x = np.linspace(-2, 2, 30).reshape(5, 6)
     function = {
         'dropout': lambda n: F.dropout(x, n),
@@ -272,7 +272,7 @@ def test_attention_drops_weights_in_training_only(make):
     is_dropped = as_numpy(y.array) == 0
     assert 100 < is_dropped.sum() < 300
     assert (is_dropped != (as_numpy(other.array) == 0)).any()
-    # Backward draws the same again.
+    # Backward draws the same numbers again.
     (gv,) = chainer.grad([y], [values], grad_outputs=[Variable(make(np.eye(20, dtype='f')))])
     np.testing.assert_array_equal(as_numpy(gv.array).T == 0, is_dropped)
     with chainer.using_config('train', False):
@@ -282,7 +282,7 @@ def test_attention_drops_weights_in_training_only(make):
 
 @on_each_kind
 def test_random_numbers_can_be_given_back(make):
-    """What a function returned beside its result gives that result again, on plain arrays, too."""
+    """The random numbers that a function returned reproduce its result, also on raw arrays."""
     x = make(np.linspace(-2, 2, 12, dtype='f').reshape(3, 4))
     w = make(np.linspace(-1, 1, 8, dtype='f').reshape(2, 4))
     ways = {
@@ -304,7 +304,7 @@ def test_random_numbers_can_be_given_back(make):
 
 @on_each_kind
 def test_nothing_is_drawn_outside_of_training(make):
-    """Of arrays that are no variables."""
+    """Outside of training nothing is drawn, also for raw arrays."""
     x = make(np.linspace(-2, 2, 12, dtype='f').reshape(3, 4))
     w = make(np.linspace(-1, 1, 8, dtype='f').reshape(2, 4))
     before = np.random.get_state(legacy=False)

@@ -1,7 +1,7 @@
 """No function leaves the device of its arrays, nor do its first and second derivatives.
 
-Computed where the host can't touch the memory, so that each look at it is counted; and none falls
-back to NumPy.
+The tests use a device whose memory the host can't access, so that each read is counted, and check
+that no function falls back to NumPy.
 """
 
 import ctypes
@@ -21,7 +21,7 @@ _SPANS = 'a region says which pixels are read'
 _CLASSES = 'labels must not be negative, and the number of classes is the shape of the result'
 _MASK = 'how many a mask picks is the shape of the result'
 _SIZES = 'the sizes of steps, for which its kernel has an array'
-# What reads from the device on purpose, and why; the rest is computed there.
+# Functions that read from the device on purpose, and why; all others compute there.
 READS = {
     'classification_summary': _CLASSES,
     'precision': _CLASSES,
@@ -53,7 +53,7 @@ def device(async_toy):
 
 @pytest.fixture(scope='module')
 def reads(async_toy, build_backend):
-    """How often the host has read what is on such a device, which it can't do without notice."""
+    """How often the host has read the device's memory; each read is counted."""
     return ctypes.CDLL(str(build_backend(async_toy, 'async_backend.cc'))).async_toy_reads
 
 
@@ -104,7 +104,7 @@ def test_stays_on_the_device(name, device, reads):
 
 
 def test_all_functions_are_counted():
-    """Those of v7, of which 43 had a native implementation, and ours besides."""
+    """All functions are covered: v7's, of which 43 had a native implementation, and ours."""
     lines = (HERE.parents[1] / 'conformance' / 'chainer_v7.txt').read_text()
     text = lines.partition('[chainer.functions]\n')[2].partition('\n[')[0]
     of_v7 = {line.split()[1].partition('(')[0] for line in text.splitlines() if line}

@@ -1,4 +1,4 @@
-"""Modes of F.pad that v7 passed on to NumPy, without a gradient."""
+"""Modes of F.pad that v7 passed to NumPy, without a gradient."""
 
 import chainer.functions as F
 import chainerx

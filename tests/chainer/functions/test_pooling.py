@@ -1,4 +1,4 @@
-"""What the rows of pooling can't say."""
+"""Properties of poolings beyond the table."""
 
 import chainer
 import chainer.functions as F
@@ -28,7 +28,7 @@ def test_indices(make):
     assert isinstance(y.creator, MaxPoolingND)
     assert y.creator.return_indices
     np.testing.assert_array_equal(as_numpy(y.creator.indexes), as_numpy(indices))
-    # The numbers of the windows' elements: put there, they are found there again.
+    # Indices within the windows: values written there are found there again.
     back = F.upsampling_2d(y, indices, 3, 2, 1, X.shape[2:])
     kept = as_numpy(back.array)
     assert set(kept[kept != 0] % 1) == {0}
@@ -57,7 +57,7 @@ def test_first_of_equal_elements_gets_the_gradient():
 
 
 def test_windows_of_padding():
-    """-inf is their maximum, as in v7; their mean is 0, also where v7 divides 0 by 0."""
+    """Windows of padding have the maximum -inf, as in v7, and the mean 0, where v7 gives NaN."""
     x = np.ones((1, 1, 4), 'f')
     assert as_numpy(F.max_pooling_1d(x, 1, None, 1).array)[0, 0, [0, -1]].tolist() == [-np.inf] * 2
     for pad_value in (0, None):
@@ -92,7 +92,7 @@ def test_objects_compute_what_functions_do(cls, args, function):
 
 
 def test_averages_that_cover_all():
-    """Which the function can't ask for, but the class has by default."""
+    """Averages with cover_all, the class's default, which the function can't request."""
     f = AveragePooling2D(2)
     (y,) = f.apply((X,))
     assert y.shape == (2, 3, 4, 4)
@@ -115,7 +115,7 @@ ALIGN = {True: F.roi_average_align_2d, False: F.roi_max_align_2d}
 
 @pytest.mark.parametrize('average', [True, False])
 def test_aligned_regions_that_reach_far_out(average):
-    """Only points inside are looked at, and all count."""
+    """Only sampling points inside the image are read, and all are counted."""
     x = X[:1, :2, :5, :6]
     regions = np.array([[-60, -40, 60, 40], [-90, 2, 4, 5], [3, -50, 5, 4], [40, 0, 99, 5]], 'f')
     of = np.zeros(len(regions), 'i')
@@ -165,7 +165,7 @@ def test_no_regions_give_a_gradient_of_zeros(f):
     ],
 )
 def test_functions_know_the_size_of_what_they_made(make, unpool, names):
-    """Code that writes graphs down reads them from the function."""
+    """Functions expose the size of their output, which graph exporters read."""
     y = unpool(Variable(make(X)))
     sizes = [getattr(y.creator, name) for name in names]
     assert tuple(np.ravel(sizes)) == y.shape[2:]

@@ -1,4 +1,4 @@
-"""No function keeps more memory for backward than that of Chainer v7.8.1 did."""
+"""No function keeps more memory for backward than in Chainer v7.8.1."""
 
 import functools
 import gc
@@ -26,12 +26,12 @@ V7 = json.loads(
 )
 CALLS = {key: (case, spec) for key, case, spec in calls_to_measure()}
 
-# A row of batch_matmul, which is deprecated.
+# A row of the deprecated batch_matmul.
 pytestmark = pytest.mark.filterwarnings('ignore:batch_matmul')
 
 
 def allocated():
-    # Without the garbage collector's help: nothing here may be a cycle.
+    # The garbage collector is off: there must be no cycles.
     return chainerx._core._live_counts()[3] + numpy_bytes()
 
 
@@ -46,7 +46,7 @@ def counting():
 
 
 def joined(case, spec):
-    """Bytes of what functions over sequences keep besides: steps and biases, joined; lengths."""
+    """Extra bytes of sequence functions: concatenated steps and biases, and lengths."""
     if not case.name.startswith('n_step'):
         return 0
     *_, bs, xs = spec.args

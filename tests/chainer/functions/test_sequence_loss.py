@@ -1,4 +1,4 @@
-"""What the rows of connectionist_temporal_classification and crf1d can't say."""
+"""Properties of connectionist_temporal_classification and crf1d beyond the table."""
 
 import itertools
 
@@ -13,7 +13,7 @@ from functions.cases import _sequence_loss
 
 
 def test_long_sequences_do_not_leave_the_range_of_floats(make):
-    """Probabilities as small as exp(-10000), and sums over very many ways."""
+    """Long sequences stay in range: probabilities like exp(-10000), sums over many paths."""
     rs = np.random.RandomState(0)
     x = rs.randn(300, 2, 5) * 20
     t = rs.randint(1, 5, (2, 40))
@@ -51,7 +51,7 @@ def test_steps_and_labels_beyond_the_lengths_do_not_count(make):
 
 
 def test_an_impossible_label_costs_infinity(make):
-    """As the logarithm of 0."""
+    """An impossible label has infinite cost, minus the logarithm of 0."""
     x = np.zeros((3, 2, 3))
     x[:, 0, 1] = -np.inf
     t = make([[1], [1]], 'int32')
@@ -93,7 +93,7 @@ def test_argmax_crf1d_finds_the_best_labels(lengths, make):
 
 
 def test_crf_costs_may_have_a_dtype_of_their_own(make):
-    """Such as those that a gradient check leaves in float32, or that stay wide."""
+    """Costs may have another dtype than the scores, as in a gradient check."""
     rs = np.random.RandomState(5)
     values = [rs.randn(3, 3), rs.randn(2, 3), rs.randn(1, 3)]
     labels = [make([0, 2], 'int32'), make([1], 'int32')]

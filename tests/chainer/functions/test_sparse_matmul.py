@@ -1,4 +1,4 @@
-"""What rows of the table can't say of sparse_matmul."""
+"""Properties of sparse_matmul beyond the table."""
 
 import chainer.functions as F
 import numpy as np

@@ -1,6 +1,6 @@
-"""With ``config.type_check`` off, operands of several float dtypes are computed with.
+"""With ``config.type_check`` off, functions accept operands of several float dtypes.
 
-Checks of gradients rely on it: they cast inputs, not what a function reads besides.
+Gradient checks rely on it: they cast inputs, but not the other arrays that a function reads.
 """
 
 import chainer

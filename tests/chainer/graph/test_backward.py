@@ -1,4 +1,4 @@
-"""Backpropagation: Variable.backward, unchaining, modes, given gradients."""
+"""Backpropagation: Variable.backward, unchaining, modes, initial gradients."""
 
 import gc
 import weakref
@@ -137,7 +137,7 @@ def test_double_backprop_by_backward(make):
 
 def test_backward_inside_backward():
     class Checkpoint(FunctionNode):
-        """Computes the middle part anew."""
+        """Recomputes the middle part in backward."""
 
         def forward(self, xs):
             self.retain_inputs((0,))
@@ -242,7 +242,7 @@ def test_modes(make):
             w = F.sum(y * 3)
             assert w.creator is not None
         assert (y * 3).creator is None
-        w.backward()  # a graph that is there may be gone through
+        w.backward()  # an existing graph can still be traversed
     assert_equal(x.grad, 6 * ONES)
     x.cleargrad()
     with chainer.using_config('enable_backprop', False):
@@ -401,7 +401,7 @@ def test_given_gradients_of_outputs_that_others_depend_on(make):
     a.grad, b.grad = make(100 * A), make(10 * A)
     y = F.sum(a)
     y.backward()
-    assert_equal(x.grad, 30 * A + 2)  # what flows to `a` replaces what it has
+    assert_equal(x.grad, 30 * A + 2)  # the gradient that reaches `a` replaces its old one
     assert_equal(a.grad, 100 * A)
     assert b.grad is None
     x.cleargrad()
@@ -433,7 +433,7 @@ def test_given_gradients_in_several_layers(make):
     for i, y in enumerate(outputs):
         y.grad = make(np.full_like(A, i + 1))
     outputs[3].backward()
-    # The other half of the graph is not below outputs[3].
+    # The other half of the graph does not depend on outputs[3].
     assert_equal(x.grad, sum(w * (i + 1) for i, w in list(enumerate(weights))[2:4]) * ONES)
 
 
@@ -464,7 +464,7 @@ def test_backprop_modes_may_be_entered_again(enable, make):
                     assert records() is enable
                 assert records() is enable
                 with ThreadPoolExecutor(1) as other, mode:
-                    assert other.submit(records).result()  # the mode of this thread only
+                    assert other.submit(records).result()  # it affects this thread only
             assert records() is not enable
         with pytest.raises(KeyError), mode:
             raise KeyError

@@ -1,4 +1,4 @@
-"""Classes of users that derive from built-in functions: what they override is called."""
+"""User classes derived from built-in functions: their overrides are called."""
 
 import chainer
 import chainer.functions as F
@@ -116,7 +116,7 @@ def test_built_in_backward_needs_no_input_retained(make):
             return (np.maximum(xs[0], 0),)
 
     x = Variable(make(A))
-    (y,) = Own().apply((x * 2,))  # whose input nobody keeps
+    (y,) = Own().apply((x * 2,))  # whose input is not retained
     (g,) = chainer.grad([F.sum(y * y)], [x], enable_double_backprop=True)
     assert_equal(g, 8 * A * SLOPE)
     (gg,) = chainer.grad([g], [x])

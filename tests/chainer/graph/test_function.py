@@ -57,7 +57,7 @@ def test_gradients_cannot_be_differentiated_again(x, retained):
             return gys[0] * 3, None
 
     match = 'Constant: cannot twice-differentiate an old-style Function'
-    y = F.sum(Constant()(x * 2, x) * x)  # whose input nobody keeps
+    y = F.sum(Constant()(x * 2, x) * x)  # whose input is not retained
     (g,) = chainer.grad([y], [x], enable_double_backprop=True)
     np.testing.assert_array_equal(to_numpy(g.array), 2 * A * A + 6 * A)
     for again in (lambda: chainer.grad([F.sum(g)], [x]), F.sum(g).backward, F.sum(g * x).backward):
@@ -67,7 +67,7 @@ def test_gradients_cannot_be_differentiated_again(x, retained):
     y.backward(enable_double_backprop=True)
     assert x.grad_var.creator.label == 'Constant.backward'
     assert x.grad_var.creator.inputs[0] == x.node
-    # Where its gradient does not matter, it does no harm.
+    # It is ignored where the gradient does not matter.
     z = Variable(x.array * 1)
     (g,) = chainer.grad([F.sum(Constant()(x, x)) + F.sum(z * z)], [z], enable_double_backprop=True)
     (gg,) = chainer.grad([F.sum(g)], [z])

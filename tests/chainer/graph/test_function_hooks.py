@@ -159,7 +159,7 @@ def test_functions_without_hooks_are_not_observed(x):
     (h,) = f.apply((x, x))
     F.sum(Twice.call(h)).backward()
     assert f.local_function_hooks['Log'].log[-1][1] == 'bpost'
-    assert not made  # the object, which hooks would see
+    assert not made  # the function object that hooks would see
     y = Twice.call(x)
     y.creator.add_hook(Log())
     F.sum(y * Twice.call(x)).backward()

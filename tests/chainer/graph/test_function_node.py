@@ -1,4 +1,4 @@
-"""Functions of the user's own, on all kinds of arrays."""
+"""User-defined functions, on all kinds of arrays."""
 
 import copy
 import gc
@@ -50,11 +50,11 @@ class Identity(FunctionNode):
 
 
 def user(forward=lambda self, xs: (xs[0] * 2,), backward=lambda self, i, g: (g[0] * 2,), **extra):
-    """A function class of the given methods."""
+    """A function class with the given methods."""
     return type('User', (FunctionNode,), {'forward': forward, 'backward': backward, **extra})
 
 
-# ---- what it looks like ----
+# ---- label, attributes, printing ----
 
 
 def test_before_and_after(make):
@@ -182,7 +182,7 @@ def test_backward_that_returns_something_else(make, result, error, message):
     z = F.sum(y * x)
     with pytest.raises(error, match=message):
         z.backward()
-    assert x.grad is None  # nothing half done
+    assert x.grad is None  # nothing is left half done
     assert chainer.config.enable_backprop
 
 
@@ -198,7 +198,7 @@ def test_backward_may_return_no_gradient(make):
     (y,) = user(backward=lambda s, i, g: (None,))().apply((x,))
     F.sum(y).backward()
     assert x.grad is None
-    F.sum(y + x).backward()  # what comes another way is not lost
+    F.sum(y + x).backward()  # the gradient from another path is not lost
     np.testing.assert_array_equal(to_numpy(x.grad), np.ones_like(A))
 
 
@@ -258,7 +258,7 @@ def test_type_check_says_what_and_where(make):
         Mul().apply((Variable(make(A)), Variable(make(A.T.copy()))))
 
 
-# ---- what is retained ----
+# ---- retained arrays ----
 
 
 def test_retained_objects_are_the_same(make):
@@ -443,7 +443,7 @@ def test_applied_again_when_nobody_needs_the_first_time(make):
         with chainer.no_backprop_mode():
             f.apply((make(A), make(A)))
         x.cleargrad()
-        F.sum(y).backward()  # what is not recorded forgets nothing
+        F.sum(y).backward()  # without recording, nothing is dropped
         np.testing.assert_array_equal(to_numpy(x.grad), 2 * A * n)
 
 
@@ -537,7 +537,7 @@ def test_subclass_of_a_builtin_function(make):
 
 
 class Doubled(ReLU):
-    """Only a label and an attribute are its own."""
+    """Adds only a label and an attribute."""
 
     label = 'mine'
     more = 3

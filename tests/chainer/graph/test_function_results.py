@@ -1,4 +1,4 @@
-"""Results that functions of users may return, keep and leave out."""
+"""Results that user-defined functions may return, retain and omit."""
 
 import chainer
 import chainer.functions as F
@@ -18,7 +18,7 @@ class Mul(FunctionNode):
 
     def backward(self, indexes, gys):
         x, y = self.get_retained_inputs()
-        return gys[0] * y, gys[0] * x  # of both, whichever are asked for
+        return gys[0] * y, gys[0] * x  # for both, whichever are requested
 
 
 # ---- the number of gradients ----

@@ -43,7 +43,7 @@ def test_grad_arguments(make):
     chainer.grad([F.sum(h)], [x], set_grad=True, retain_grad=True)
     assert_equal(x.grad, 2 * ONES)
     assert_equal(h.grad, ONES)
-    assert_equal(chainer.grad([y], [x], [make(A)])[0], 2 * A)  # arrays will do
+    assert_equal(chainer.grad([y], [x], [make(A)])[0], 2 * A)  # raw arrays are accepted
     (g,) = chainer.grad([F.sum(y)], [x], grad_inputs=[make(A)])
     assert_equal(g, A + 2)
     assert chainer.grad([], [x]) == [None]
@@ -53,7 +53,7 @@ def test_grad_arguments(make):
 def test_grad_sets_gradients_in_place_of_those_that_are_there(make):
     x, w = Variable(make(A)), Variable(make(A), requires_grad=False)
     other = chainer.Parameter(make(A))
-    other.grad = make(np.full_like(A, np.nan))  # as parameters have at first
+    other.grad = make(np.full_like(A, np.nan))  # as parameters initially have
     y = F.sum(x * w + other)
     x.grad = make(A)
     gx, go = chainer.grad([y], [x, other], set_grad=True)
@@ -122,7 +122,7 @@ def test_grad_runs_only_what_is_needed(make):
 
 @pytest.mark.parametrize('double', [False, True])
 def test_gradients_of_inputs_from_elsewhere(make, double):
-    """They flow on to inputs further down, as far as gradients of the outputs come by."""
+    """Gradients of arrays from elsewhere flow on to inputs that they depend on."""
 
     def one(value):
         return Variable(make(np.array([value], 'f')))

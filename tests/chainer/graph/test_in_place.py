@@ -1,4 +1,4 @@
-"""Writing in place to what a graph still needs, to broadcast arrays, and to shared memory."""
+"""In-place writes to arrays that a graph needs, to broadcast arrays, and to shared memory."""
 
 import contextlib
 
@@ -12,12 +12,12 @@ from chainerx._core import engine
 from devices import DEVICES, maker, to_numpy
 
 RNG = np.random.default_rng(4)
-# CuPy's arrays have no flag that makes them read-only.
+# CuPy's arrays have no read-only flag.
 WITH_FLAG = [d for d in DEVICES if not d.startswith('@cupy')]
 
 
 def is_ours(device):
-    """Whether chainerx sees what is written to arrays of a device."""
+    """Whether chainerx notices writes to arrays of a device."""
     return not device.startswith('@')
 
 
@@ -47,7 +47,7 @@ LABELLED = {
 @pytest.mark.parametrize(('f', 'x_shape', 't_shape'), LABELLED.values(), ids=LABELLED)
 @pytest.mark.parametrize('beyond', [10**9, -(10**9)])
 def test_labels_are_written(f, x_shape, t_shape, beyond, device):
-    """Never out of bounds: chainerx sees that it has written; what others do, it must survive."""
+    """Overwritten labels never cause out-of-bounds access, whoever wrote them."""
     array = maker(device)
     x = chainer.Parameter(array(RNG.normal(size=x_shape), 'float32'))
     values = RNG.permutation(3) if 'permutate' in str(f.__code__.co_names) else None
@@ -64,7 +64,7 @@ def test_labels_are_written(f, x_shape, t_shape, beyond, device):
 
 
 class Double(chainer.FunctionNode):
-    """x * 2, of which one or the other is retained."""
+    """x * 2, which retains its input or its output."""
 
     def __init__(self, what):
         self.what = what
@@ -111,7 +111,7 @@ def test_retained_array_is_written(make, what):
     x = chainer.Variable(array([1.0, 2.0], 'float32'))
     (y,) = Double('none').apply((x,))
     loss = F.sum(y)
-    y.array[...] = 0  # nobody reads it
+    y.array[...] = 0  # backward does not read it
     loss.backward()
     assert x.grad.tolist() == [1, 1]
 
@@ -126,7 +126,7 @@ def test_saved_array_of_a_variable_is_written():
         y.backward()
     assert v.grad is None
     assert x.grad is None
-    y = F.sum(x * v)  # the graph of now
+    y = F.sum(x * v)  # the current graph
     y.backward()
     assert x.grad.tolist() == [2, 3]
 
@@ -134,7 +134,7 @@ def test_saved_array_of_a_variable_is_written():
 @pytest.mark.parametrize('device', DEVICES)
 @pytest.mark.parametrize('make', [optimizers.SGD, optimizers.Adam, optimizers.MomentumSGD])
 def test_updates_do_no_harm(make, device):
-    """Steps are whole: forward, backward, update. The old graph goes on with the new values."""
+    """Updates between complete steps are allowed; the old graph uses the new values."""
     link = chainer.Sequential(chainer.links.Linear(3, 4), F.tanh, chainer.links.Linear(4, 2))
     link.to_device(device)
     optimizer = make().setup(link)
@@ -150,14 +150,14 @@ def test_updates_do_no_harm(make, device):
 
 
 class OwnRule(chainer.optimizer.UpdateRule):
-    """As a user writes it: in place, on whatever kind of array."""
+    """A user's rule: it works in place on any kind of array."""
 
     def update_core(self, param):
         param.array -= 0.01 * param.grad
 
 
 class NumPyRule(chainer.optimizer.UpdateRule):
-    """As a user of v7 wrote it, before there was chainerx."""
+    """A rule of a v7 user, written before chainerx existed."""
 
     def update_core_cpu(self, param):
         param.array -= 0.01 * param.grad
@@ -188,7 +188,7 @@ MAKERS = {
 @pytest.mark.parametrize('dtype', ['float32', 'float16'])
 @pytest.mark.parametrize('make', MAKERS)
 def test_a_generator_learns_after_its_judge(make, dtype, hooked, device):
-    """As in v7: its gradients are those by the judge's parameters of now."""
+    """As in v7, the generator's gradients use the discriminator's updated parameters."""
     with chainer.using_config('dtype', np.dtype(dtype)):
         generator, judge = chainer.links.Linear(3, 4), chainer.links.Linear(4, 2)
     of_both = []
@@ -216,7 +216,7 @@ def test_a_generator_learns_after_its_judge(make, dtype, hooked, device):
 
 @pytest.mark.parametrize('device', [d for d in DEVICES if is_ours(d)])
 def test_other_writes_to_parameters_spoil_their_graphs(device):
-    """Also such as stand between a forward computation and an update."""
+    """Other writes to parameters invalidate their graphs, even between forward and update."""
     link = chainer.links.Linear(3, 4)
     link.to_device(device)
     optimizer = Own(OwnRule).setup(link)
@@ -248,14 +248,14 @@ def test_broadcast_arrays_are_read_only(device):
         np.testing.assert_array_equal(to_numpy(x.grad), [8, 16, 24])
     x.cleargrad()
     F.sum(x).backward()
-    x.grad[...] *= 2  # broadcast inside, but memory of its own here
+    x.grad[...] *= 2  # broadcast inside the function, but with its own memory here
     assert x.grad.tolist() == [2, 2, 2]
 
 
 @pytest.mark.parametrize('device', DEVICES)
 @pytest.mark.parametrize('make', [optimizers.SGD, optimizers.Adam, optimizers.MomentumSGD])
 def test_update_of_shared_memory(make, device):
-    """The same as one by one, where parameters share memory, or a gradient is a parameter."""
+    """Updates of shared memory equal one-by-one updates, also if a gradient is a parameter."""
     results = []
     for fused in (True, False):
         memory = np.linspace(1, 2, 6, dtype='float32')
@@ -280,7 +280,7 @@ def test_update_of_shared_memory(make, device):
 
 
 def test_one_call_updates_no_shared_memory():
-    """Threads would write to it at once."""
+    """Shared memory is not updated in one call, where threads would write concurrently."""
     memory = np.ones(6, 'float32')
     a, b = chainer.Parameter(memory[:4]), chainer.Parameter(memory[3:])
     with pytest.raises(ValueError, match='share memory'):

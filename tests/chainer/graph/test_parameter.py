@@ -1,4 +1,4 @@
-"""Parameters: initialization, now or later."""
+"""Parameters: immediate and deferred initialization."""
 
 import copy
 import pathlib
@@ -106,7 +106,7 @@ def test_reading_the_gradient_of_uninitialized():
 
 
 def test_copies_of_uninitialized():
-    # They share an array from the moment that one of them gets it, not the gradient.
+    # They share the array as soon as one of them gets it, but not the gradient.
     for prepare in (lambda p: None, Parameter.cleargrad):
         p = Parameter(5)
         prepare(p)
@@ -136,13 +136,13 @@ def test_copies_are_initialized_together_again(device):
         v.cleargrad()
     F.sum(p * 3 + q * r).backward()
     assert [to_numpy(v.grad).tolist() for v in (p, q, r)] == [[3, 3], [2, 2], [2, 2]]
-    # Functions that were computed with the old values lead to the parameter still.
+    # Functions computed with the old values still lead to the parameter.
     y = F.sum(p * p)
     r.initialize((2,))
     p.cleargrad()
     y.backward()
     assert to_numpy(p.grad).tolist() == [4, 4]
-    # A copy on another device is on its own.
+    # A copy on another device is independent.
     moved = copy.copy(p)
     moved.to_device('native:1')
     moved.initialize((3,))
@@ -172,7 +172,7 @@ def test_copies_of_uninitialized_are_initialized_together():
     assert type(c) is Parameter
     p.initialize((2,))
     assert c.array is p.array
-    # Their gradients are their own.
+    # Their gradients are independent.
     c.grad = np.ones(2, 'f')
     p.cleargrad()
     assert c.grad is not None

@@ -32,7 +32,7 @@ def test_output_array_is_made_once(make):
     y = F.relu(Variable(make(A)))
     assert y.array is y.array
     assert type(y.array) is type(make(A))
-    # It is a view, not a copy: what is written into it is seen.
+    # It is a view, not a copy: writes to it are visible.
     y.array[...] = 5
     assert_equal((y * 1).array, np.full_like(A, 5))
 
@@ -178,7 +178,7 @@ def test_none():
 
 
 def test_assign_in_a_graph_numpy():
-    # What was saved for backward stays; the place in the graph does, too.
+    # The saved data and the node in the graph stay.
     x = Variable(A.copy())
     y = x * x
     node = x.node
@@ -342,7 +342,7 @@ def test_requires_grad_false(make):
     assert x.grad is None
 
 
-# ---- arrays that are not plain ----
+# ---- unusual arrays ----
 
 
 def test_read_only():
@@ -441,7 +441,7 @@ def test_to_device():
 def test_a_model_that_was_cast_is_moved_without_its_gradients(other):
     x = chainer.Parameter(0, A.shape)
     x.array = other
-    assert x.grad.dtype == A.dtype  # that of the array before, as in v7
+    assert x.grad.dtype == A.dtype  # the device of the previous array, as in v7
     for move in (lambda: x.to_device('native:0'), lambda: x.to_device('@numpy'), x.to_chx):
         move()
         assert_equal(x.array, other)
@@ -502,7 +502,7 @@ def test_grad_of_another_shape(make, shape):
 
 
 def test_a_type_check_does_not_depend_on_what_was_called_before():
-    # Of a shape that no other test has: what has passed for one byte order holds for the other.
+    # A shape that no other test uses: checks are cached without the byte order.
     for first in ('>f4', '<f4'):
         shape = (7, 1, 3, 1) if first == '>f4' else (7, 1, 3, 2)
         a, b = np.ones(shape, first), np.ones(shape, first).astype('f')
@@ -511,7 +511,7 @@ def test_a_type_check_does_not_depend_on_what_was_called_before():
 
 
 def test_signatures_of_what_is_written_in_cpp():
-    """For help(), and for libraries that build classes from them."""
+    """Methods written in C++ have signatures, for help() and libraries that inspect them."""
 
     class Twice(chainer.FunctionNode):
         pass

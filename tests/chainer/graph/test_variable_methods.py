@@ -1,4 +1,4 @@
-"""Methods of Variable that are functions: the same values, gradients, creators and errors."""
+"""Methods of Variable that call functions: same values, gradients, creators and errors."""
 
 import chainer
 import chainer.functions as F

@@ -1,4 +1,4 @@
-"""Places in the graph."""
+"""Nodes of variables in the graph."""
 
 import gc
 import weakref
@@ -31,7 +31,7 @@ def test_one_node_per_place(x):
 
 
 def test_ids_stay_as_long_as_the_graph(x):
-    """Programs that go through the graph remember by `id` what they have seen."""
+    """Ids of nodes are stable, as programs that traverse the graph rely on them."""
 
     def walk(start, before):
         seen, todo = set(), [start]

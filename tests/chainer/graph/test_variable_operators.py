@@ -1,4 +1,4 @@
-"""Operators of Variable: with numbers, arrays of each kind, and what they refuse."""
+"""Operators of Variable with numbers and arrays of each kind, and their errors."""
 
 import collections.abc
 import decimal
@@ -82,14 +82,14 @@ def test_bool_constants_are_numbers(make, true):
     ):  # fmt: skip
         assert y.dtype == np.float32
         np.testing.assert_allclose(to_numpy(y.array), expected, rtol=1e-6)
-    # chainerx takes a bool here, so the label is v7's.
+    # chainerx accepts a bool here, so the label is v7's.
     assert (x * true).creator.label == '_ * True'
 
 
 def test_addgrad_without_dimensions(make):
     x, y = Variable(make(1.0)), Variable(make(2.0))
     x.grad, y.grad = make(3.0), make(4.0)
-    x.addgrad(y)  # sums of NumPy are no arrays here
+    x.addgrad(y)  # NumPy's sums are not arrays here
     assert_equal(x.grad, 7)
 
 

@@ -1,4 +1,4 @@
-"""`DevicePrefetchIterator`: the same minibatches, on the device before they are needed."""
+"""`DevicePrefetchIterator` gives the same minibatches, copied to the device ahead of use."""
 
 import copy
 import ctypes
@@ -72,7 +72,7 @@ def test_same_as_without(make, shuffle, repeat, when):
                 batch = arrays_of(batch)
             else:
                 batch = [x.tolist() for x in chainer.dataset.concat_examples(batch)]
-            # What is ahead is not to be seen, nor in NumPy's generator.
+            # Prefetching is not visible, not even in NumPy's generator.
             if wrap and (when == 'always' or (when == 'sometimes' and k % 2)):
                 iterator.prefetch()
                 iterator.prefetch()
@@ -98,7 +98,7 @@ def test_snapshots(make, n_before, tmp_path):
     serializers.load_npz(tmp_path / 'a.npz', second)
     np.random.set_state(state)
     assert [arrays_of(second.next()) for _ in range(7)] == expected
-    # It is what is saved without this iterator.
+    # The snapshot equals the one without this iterator.
     serializers.load_npz(tmp_path / 'a.npz', second._iterator)
 
 
@@ -120,7 +120,7 @@ def test_reset_copies_and_the_end(make):
     iterator = make(shuffle=False)
     iterator.next()
     iterator.prefetch()
-    iterator.finalize()  # what was ahead is made again
+    iterator.finalize()  # the prefetched minibatch is made again
     assert arrays_of(iterator.next())[1] == T[4:8].tolist()
 
 
@@ -188,7 +188,7 @@ def train(folder, prefetch, stop, device='native:0', load=None):
 
 
 def test_trainings_have_the_same_bits(tmp_path):
-    """With it and without, and from each snapshot of it."""
+    """Training has the same bits with and without it, and from each of its snapshots."""
     expected = train(tmp_path / 'a', False, (3, 'epoch'))
     assert train(tmp_path / 'b', True, (3, 'epoch')) == expected
     for k in range(1, 8):
@@ -198,7 +198,7 @@ def test_trainings_have_the_same_bits(tmp_path):
 
 
 def test_ahead_of_use_on_a_device_that_computes_later(async_toy, build_backend, tmp_path):
-    """The next minibatch is on its way before anybody waits for the step before it."""
+    """The next minibatch is being copied before the previous step has finished."""
     library = ctypes.CDLL(str(build_backend('async_toy', 'async_backend.cc')))
     reads = library.async_toy_reads
     reads.restype = ctypes.c_int64
@@ -241,7 +241,7 @@ def test_ahead_of_use_on_a_device_that_computes_later(async_toy, build_backend, 
 
 @pytest.mark.parametrize('copied', [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
 def test_pickles_are_at_the_same_place(make, copied):
-    """Behind the minibatch that was given last, whatever was made ahead."""
+    """A pickle continues after the last returned minibatch, whatever was prefetched."""
     iterator = make(shuffle=False)
     iterator.next()
     iterator.prefetch()
@@ -287,7 +287,7 @@ def test_a_thread_that_converts_while_another_one_finalizes():
     assert waits.wait(30)
     threads.append(threading.Thread(target=iterator.finalize))
     threads[1].start()
-    threads[1].join(0.2)  # time for what must not happen
+    threads[1].join(0.2)  # time in which nothing must happen
     go_on.set()
     for thread in threads:
         thread.join(30)

@@ -1,4 +1,4 @@
-"""Iterators: the same minibatches by all of them, now and after a snapshot, and no process left."""
+"""All iterators give the same minibatches, also after a snapshot, and leave no process."""
 
 import copy
 import itertools
@@ -122,7 +122,7 @@ class Given(iterators.OrderSampler):
 
 
 def test_orders_of_another_length_than_the_dataset(make):
-    """They choose some of the examples, or some more often."""
+    """Orders of another length select some examples, or repeat them."""
     iterator = make('abcdef', 3, order_sampler=Given([5, 0], [1, 1], [2, 3], [4, 4]))
     assert [iterator.next(), iterator.next()] == [['f', 'a', 'b'], ['b', 'c', 'd']]
     assert look(iterator) == (3, True, 0, 3.0, 1.5)
@@ -159,7 +159,7 @@ def test_a_generator_of_an_order_is_saved(make, random, tmp_path):
 @pytest.mark.parametrize('shuffle', [None, False])
 @pytest.mark.parametrize('n_before', [0, 1, 5, 7])
 def test_snapshots(make, shuffle, n_before, tmp_path):
-    """Whatever is made ahead: all that follows is the same, random orders too."""
+    """A resumed iterator continues identically, random orders included."""
     np.random.seed(3)
     one = make(list(range(17)), 4, shuffle=shuffle)
     for _ in range(n_before):
@@ -176,7 +176,7 @@ def test_snapshots(make, shuffle, n_before, tmp_path):
 
 
 def test_snapshots_of_v7(make, tmp_path):
-    """Their keys, with the order under a name of its own for threads."""
+    """Snapshots have v7's keys; threads store the order under a name of its own."""
     iterator = make(list(range(4)), 2)
     order = '_order' if isinstance(iterator, iterators.MultithreadIterator) else 'order'
     path = str(tmp_path / 'snapshot.npz')
@@ -190,7 +190,7 @@ def test_snapshots_of_v7(make, tmp_path):
 @pytest.mark.parametrize('key', ['order', '_order'])
 @pytest.mark.parametrize('strict', [False, True])
 def test_snapshots_of_early_versions(make, key, strict):
-    """Their names of the order; the place before the last minibatch follows from its size."""
+    """Snapshots of early versions load: other names, and positions that follow from the size."""
     for place, previous in (((2, 3), 3.0), ((0, 1), 0.5), ((1, 0), 0.0), ((0, 0), None)):
         iterator = make(list(range(4)), 2)
         saved = {'current_position': place[0], 'epoch': place[1], 'is_new_epoch': False}
@@ -210,7 +210,7 @@ def test_snapshots_without_order(make):
 
 
 def test_set_back_by_hand(make):
-    """As old programs do instead of calling reset."""
+    """Setting the attributes works, as old programs do it instead of calling reset."""
     iterator = make(list(range(4)), 2, repeat=False, shuffle=False)
     assert len(list(iterator)) == 2
     iterator.epoch = iterator.current_position = 0
@@ -237,7 +237,7 @@ def test_threads_that_share_an_iterator_get_each_example_once(make, repeat):
             return 60
 
         def get_example(self, i):
-            time.sleep(1e-4)  # another thread has its turn
+            time.sleep(1e-4)  # another thread runs
             return i
 
     iterator = make(Dataset(), 5, repeat=repeat, shuffle=False)
@@ -257,7 +257,7 @@ def test_threads_that_share_an_iterator_get_each_example_once(make, repeat):
 
 
 class WaitingDataset(chainer.dataset.DatasetMixin):
-    """Tells that somebody waits for an example, which there is when it may go on."""
+    """A dataset that signals each request, and answers when it is released."""
 
     def __init__(self, n):
         self.n = n
@@ -273,7 +273,7 @@ class WaitingDataset(chainer.dataset.DatasetMixin):
 
 
 def test_a_process_forked_while_a_thread_waits_for_an_example(make):
-    """It has no such thread, which would give the iterator free."""
+    """A forked process lacks the waiting thread, which would release the iterator's lock."""
     dataset = WaitingDataset(2)
     iterator = make(dataset, 1, shuffle=False)
     if isinstance(iterator, iterators.MultiprocessIterator):
@@ -292,9 +292,9 @@ def test_a_process_forked_while_a_thread_waits_for_an_example(make):
 
 
 def test_a_forked_process_goes_on(make):
-    """It has no workers, which are its parent's."""
+    """A forked process continues without workers, which belong to its parent."""
     iterator = make(list(range(8)), 2, shuffle=False)
-    assert iterator.next() == [0, 1]  # the next one is on its way
+    assert iterator.next() == [0, 1]  # the next one is being prepared
     child = os.fork()
     if child == 0:
         signal.alarm(20)
@@ -360,7 +360,7 @@ class Failing(chainer.dataset.DatasetMixin):
 
 
 def test_an_example_that_raises(make, tmp_path):
-    """The error is that of the dataset; once it is mended, all goes on."""
+    """The error of the dataset is raised; iteration continues once it is fixed."""
     file = str(tmp_path / 'mended')
     iterator = make(Failing(file), 2, shuffle=False)
     assert [iterator.next(), iterator.next()] == [[0, 1], [2, 3]]
@@ -399,7 +399,7 @@ class Ended(Failing):
 
 
 def test_an_example_that_raises_stop_iteration(make):
-    """Which would end the epoch, and no one would know that examples are missing."""
+    """StopIteration from an example is an error: it would silently end the epoch."""
     iterator = make(Ended(None), 2, shuffle=False, repeat=False)
     batches = []
     with pytest.raises(RuntimeError, match='example 5 of the dataset raised StopIteration'):
@@ -408,7 +408,7 @@ def test_an_example_that_raises_stop_iteration(make):
 
 
 def test_random_state_of_the_program_is_not_drawn_from_ahead():
-    """Processes and threads leave NumPy's generator as SerialIterator does, at any time."""
+    """Prefetching leaves NumPy's generator as SerialIterator does, at any time."""
     states = []
     for make in MAKERS.values():
         np.random.seed(5)

@@ -1,4 +1,4 @@
-"""`MultiprocessIterator`: examples in shared memory, processes that fail, end, are killed."""
+"""`MultiprocessIterator`: shared memory, and processes that fail, end or are killed."""
 
 import collections
 import ctypes
@@ -45,7 +45,7 @@ def is_running(pid):
 
 
 class Arrays(chainer.dataset.DatasetMixin):
-    """Of many dtypes and layouts, small and large."""
+    """Arrays of many dtypes and layouts, small and large."""
 
     def __len__(self):
         return 6
@@ -77,10 +77,10 @@ def test_arrays_arrive_whole(shared_mem):
     dataset = Arrays()
     with multiprocess(dataset, 4, shuffle=False, shared_mem=shared_mem, n_prefetch=2) as iterator:
         kept = [iterator.next() for _ in range(6)]
-        for k, batch in enumerate(kept):  # what came first is not what came later
+        for k, batch in enumerate(kept):  # earlier examples are not overwritten by later ones
             assert same(batch, [dataset[(4 * k + j) % 6] for j in range(4)])
         for example in kept[0]:
-            example['large'] += 1  # one's own memory
+            example['large'] += 1  # private memory
             example['others'][3][...] = 0
 
 
@@ -91,12 +91,12 @@ def fail(*args, **kwargs):
 @pytest.mark.parametrize('call', ['SharedMemory', 'posix_fallocate'])
 @pytest.mark.parametrize('every', [1, 2, 3])
 def test_without_shared_memory(call, every, monkeypatch):
-    """Arrays go through the pipe where the system has no such memory left, now and then too."""
+    """Arrays go through the pipe if shared memory is exhausted, also temporarily."""
     owner = _worker.shared_memory if call == 'SharedMemory' else os
     original, count = getattr(owner, call), itertools.count(1)
 
     def fail_now_and_then(*args, **kwargs):
-        # What the program maps is there.
+        # The program's own mappings exist.
         is_made = call == 'posix_fallocate' or 'create' in kwargs
         if is_made and next(count) % every == 0:
             fail()
@@ -110,7 +110,7 @@ def test_without_shared_memory(call, every, monkeypatch):
 
 
 class Numbers(chainer.dataset.DatasetMixin):
-    """Arrays of their index, large enough for shared memory, and that index."""
+    """Arrays filled with their index, large enough for shared memory, and that index."""
 
     shape = 60, 70
 
@@ -134,7 +134,7 @@ def test_examples_are_not_written_to_as_long_as_they_are_there():
         later = [iterator.next() for _ in range(20)]
         assert as_made(later)
         assert as_made([some])
-    assert as_made([some])  # nor when the processes have gone
+    assert as_made([some])  # nor after the processes have ended
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_all_processes_have_something_to_do(batch_size, n_prefetch, n_processes,
 
 
 def test_shared_memory_is_used_again():
-    """It does not grow with the minibatches, whether they are kept or not."""
+    """Shared memory does not grow with the minibatches, whether they are kept or not."""
     with multiprocess(Numbers(), 4, n_prefetch=1) as iterator:
         for _ in range(20):
             iterator.next()
@@ -170,9 +170,9 @@ def shared_memory_left():
 
 @pytest.mark.parametrize('delay', np.linspace(0, 0.02, 12))
 def test_processes_that_are_ended_leave_no_memory(delay):
-    """Whatever they are about: making it, writing to it, telling of it."""
+    """Killed processes leave no shared memory, whatever they were doing with it."""
     iterator = multiprocess(Numbers(), 8, n_prefetch=3)
-    iterator._fill()  # asks for examples, and does not wait for them
+    iterator._fill()  # requests examples without waiting for them
     time.sleep(delay)
     iterator.finalize()
     assert shared_memory_left() == set()
@@ -182,7 +182,7 @@ def test_processes_that_are_ended_leave_no_memory(delay):
 
 
 def test_a_forked_child_keeps_its_examples():
-    """They are in memory that processes would use again as soon as the parent has left them."""
+    """A forked child's examples stay valid: their memory is not reused after the parent's."""
     with multiprocess(Numbers(), 4, shuffle=False) as iterator:
         batch = iterator.next()
         read, write = os.pipe()
@@ -201,7 +201,7 @@ def test_a_forked_child_keeps_its_examples():
 @pytest.mark.parametrize('shape', [(60, 70), (61, 71), (3,)])
 @pytest.mark.parametrize('n_prefetch', [0, 2])
 def test_put_together_without_a_copy(shape, n_prefetch, monkeypatch):
-    """Where arrays lie side by side; their values are the same in any case."""
+    """Adjacent arrays form a minibatch without a copy; values are the same in any case."""
     monkeypatch.setattr(Numbers, 'shape', shape)
     with multiprocess(Numbers(), 8, shuffle=False, n_prefetch=n_prefetch) as iterator:
         for k in range(5):
@@ -214,7 +214,7 @@ def test_put_together_without_a_copy(shape, n_prefetch, monkeypatch):
             assert t.tolist() == [(8 * k + j) % 32 for j in range(8)]
             joined = np.shares_memory(x, batch[0][0])
             assert joined == (shape == (60, 70) and n_prefetch == 2)
-            # What is in another order, or not all of it, is not taken for the whole.
+            # Arrays in another order, or a part of them, are not mistaken for the whole.
             x, t = chainer.dataset.concat_examples(batch[::-1])
             assert (x.reshape(8, -1)[:, 0] == t).all()
             x, t = chainer.dataset.concat_examples([*batch[2:5], batch[0]])
@@ -232,7 +232,7 @@ class Drawn(chainer.dataset.DatasetMixin):
 
 
 def test_random_numbers_of_examples(tmp_path):
-    """They depend on the seed alone: not on the number of processes, nor on a snapshot between."""
+    """Random numbers depend on the seed alone, not on processes or snapshots."""
     runs = []
     for n, n_prefetch in ((1, 0), (2, 1), (3, 4)):
         np.random.seed(1)
@@ -269,7 +269,7 @@ def test_no_process_is_left():
 
 
 class Hanging(chainer.dataset.DatasetMixin):
-    """Its second half hangs, with a handler of the user for SIGTERM."""
+    """A dataset whose second half hangs, with a user's handler for SIGTERM."""
 
     def __len__(self):
         return 8
@@ -278,7 +278,7 @@ class Hanging(chainer.dataset.DatasetMixin):
         if i >= 4:
             signal.signal(signal.SIGTERM, lambda *_: None)
             while True:
-                ctypes.PyDLL(None).pause()  # keeps the interpreter's lock
+                ctypes.PyDLL(None).pause()  # holds the GIL
         return i
 
 
@@ -323,7 +323,7 @@ def run_program(connection, in_thread, stops, is_killed):
     [(False, False, True), (False, True, True), (True, False, True), (False, True, False)],
 )
 def test_no_process_outlives_the_program(in_thread, stops, is_killed):
-    """Whatever it is about: that hangs, was stopped, or was started by a thread that has ended."""
+    """No process outlives the program, even if it hangs, is stopped, or lost its thread."""
     context = multiprocessing.get_context('fork')
     receiver, sender = context.Pipe(duplex=False)
     program = context.Process(target=run_program, args=(sender, in_thread, stops, is_killed))
@@ -359,7 +359,7 @@ class Exiting(chainer.dataset.DatasetMixin):
 
 @pytest.mark.parametrize(('n_prefetch', 'examples'), [(0, '6 to 7'), (1, '4 to 7')])
 def test_a_process_that_exits_is_named_with_its_examples(n_prefetch, examples):
-    """Also where it ends before the minibatch in front of that one is there."""
+    """An exit is reported with its examples, even before the previous minibatch is complete."""
     with multiprocess(Exiting(), 4, shuffle=False, n_prefetch=n_prefetch) as iterator:
         assert iterator.next() == [0, 1, 2, 3]
         with pytest.raises(RuntimeError, match=f'exit code 3 while it made examples {examples}'):
@@ -420,7 +420,7 @@ def test_an_example_that_cannot_be_pickled():
 
 
 def test_an_iterator_in_a_forked_process():
-    """It starts processes of its own, and leaves those of its parent alone."""
+    """In a forked process, an iterator starts its own workers and leaves its parent's alone."""
     with multiprocess(list(range(8)), 2, shuffle=False) as iterator:
         iterator.next()
         child = os.fork()
@@ -463,7 +463,7 @@ def test_a_thread_that_waits_while_another_one_finalizes():
 
 
 def test_large_minibatches():
-    """More indices than go into a pipe at a time."""
+    """A minibatch may have more indices than fit into a pipe at a time."""
     with multiprocess(np.arange(20_000), 9_000, shuffle=False, n_prefetch=2) as iterator:
         for k in range(4):
             expected = (np.arange(9_000) + 9_000 * k) % 20_000

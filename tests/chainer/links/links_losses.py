@@ -39,7 +39,7 @@ LINKS = {
 
 
 def run(name):
-    """The weights that the link draws, what it gives, and the gradients of the sum."""
+    """The initial weights of the link, its results, and the gradients of their sum."""
     make, inputs = LINKS[name]
     np.random.seed(7)
     link = make()

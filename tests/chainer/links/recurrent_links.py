@@ -1,5 +1,6 @@
-"""`Linear` and the links whose steps are made of it, and both ways of calling them: while a hook
-for all links is on, each layer and function is called by itself.
+"""`Linear` and the recurrent links built on it, called in both ways.
+
+With a hook for all links, each layer and function is called separately.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ UNITS = 2
 
 
 class Looking(chainer.LinkHook):
-    """Does nothing, but that links take the long way."""
+    """A hook that does nothing, but makes links call each layer separately."""
 
     name = 'looking'
 
@@ -45,10 +46,10 @@ def class_of(name):
     return getattr(L, name.partition('_')[0])
 
 
-# Those that tests take which need not see each.
+# A selection, for tests that need not cover each link.
 FEW = ['Linear', 'LSTM', 'StatelessGRU', 'ChildSumTreeLSTM']
 STATEFUL = [name for name in LINKS if hasattr(class_of(name), 'reset_state')]
-# Cells and outputs of children: whether there is an array, or None.
+# Cells and outputs of children: an array, or None.
 CHILDREN = {
     'ChildSumTreeLSTM': (True, True, True, True),
     'ChildSumTreeLSTM_leaf': (),
@@ -78,7 +79,7 @@ def leaves(y):
 
 
 def arguments(link, rows=2, dtype='f'):
-    """Of one call."""
+    """The arguments of one call."""
     x = draw(link, rows, 3, dtype=dtype)
     if link.row in CHILDREN:
         has_arrays = CHILDREN[link.row]
@@ -103,7 +104,7 @@ def reset(link):
 
 
 def of_steps(name, change=lambda link: link, backprop=False, **kwargs):
-    """The last outputs, after a change in the middle, in both ways."""
+    """The last outputs after a change between the steps, in both ways of calling."""
     found = []
     for scope in WAYS.values():
         link = make(name, **kwargs)

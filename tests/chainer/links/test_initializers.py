@@ -27,7 +27,7 @@ def fans(shape):
     return shape[1] * size, shape[0] * size
 
 
-# The class, its arguments, and the parameter of the distribution for a shape.
+# The class, its arguments, and the expected parameter of the distribution for a shape.
 NORMAL = [
     ('Normal', {}, lambda s: 0.05),
     ('Normal', {'scale': 0.7}, lambda s: 0.7),
@@ -287,7 +287,7 @@ def test_get_initializer():
 
 
 def test_a_class_is_no_initializer():
-    """It would make an object of the array, which stayed as it was found."""
+    """A class is refused: it would be instantiated with the array, and not fill it."""
     for use in (
         lambda: chainer.links.Linear(None, 4, initialW=initializers.HeNormal),
         lambda: chainer.Parameter(initializers.HeNormal, (2, 3)),

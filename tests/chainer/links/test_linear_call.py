@@ -1,4 +1,4 @@
-"""The call of `Linear`, which is in C++ where it is the usual one."""
+"""The fast path of calls of `Linear`, in C++."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_array_in_a_graph_of_chainerx():
 @pytest.mark.parametrize('convert', [chainerx.array, np.array], ids=['chainerx', 'numpy'])
 @pytest.mark.parametrize('backprop', [True, False])
 def test_array_that_comes_back(convert, backprop):
-    """A function that returns its input has a variable of its own for an array of the user's."""
+    """A function that returns the user's array as it is gets a variable of its own."""
     x = convert(X)
     with chainer.using_config('enable_backprop', backprop), chainer.using_config('train', False):
         y = F.dropout(x)

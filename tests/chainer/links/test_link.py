@@ -1,4 +1,4 @@
-"""`Link`, `Chain`, `ChainList`: registering, calling, walking, printing."""
+"""`Link`, `Chain`, `ChainList`: registration, calls, traversal, printing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def device(request):
 
 
 class Net(Chain):
-    """Every kind of content, registered in an order that is not that of names."""
+    """A link with every kind of content, registered in another order than that of names."""
 
     def __init__(self):
         super().__init__()
@@ -121,7 +121,7 @@ def test_what_is_no_parameter_any_more_is_not_walked():
 
 
 def test_names_in_place_of_others_are_seen():
-    # As many as before: a walk that is remembered must not go by their number.
+    # The same number as before: the cached list must not be validated by its length.
     link = L.Linear(3, 2)
     link.cleargrads()
     assert [p.shape for p in link.params()] == [(2, 3), (2,)]
@@ -329,7 +329,7 @@ def test_forward_may_be_an_attribute():
 
 
 class Deep(Chain):
-    """Raises what it is told to, at /body/1/deep, reached in the way it is told to."""
+    """Raises a given error at /body/1/deep, reached in a given way."""
 
     class Raiser(Link):
         def forward(self, error):
@@ -403,7 +403,7 @@ def test_failed_calls_keep_nothing_alive():
     assert ref() is None
 
 
-# -- walks
+# -- traversal
 
 
 def test_walks():

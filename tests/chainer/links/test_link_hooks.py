@@ -28,7 +28,7 @@ def to_numpy(x):
 
 
 class Recorder(LinkHook):
-    """Keeps what it is called with in a list, which several may share."""
+    """Records its arguments in a list, which several hooks may share."""
 
     def __init__(self, log, name='Recorder'):
         self.log, self.name = log, name
@@ -104,8 +104,8 @@ def test_arguments_of_hooks():
             text = repr(args)
             assert text.startswith('<chainer.link_hook._ForwardPreprocessCallbackArgs link=Add()')
             assert text.endswith("forward_name=forward args=(1,) kwargs={'k': 5}>")
-            args.args = (100,)  # is the hook's own
-            args.kwargs['k'] = 7  # is what forward gets
+            args.args = (100,)  # belongs to the hook
+            args.kwargs['k'] = 7  # is passed to forward
 
         def forward_postprocess(self, args):
             seen.append(dict(vars(args)))
@@ -349,7 +349,7 @@ def test_spectral_norm_is_reached(device, n, factor):
     ],
 )
 def test_spectral_normalization_of_convolutions(device, make, axis):
-    """The weight as a matrix with one row per output channel."""
+    """The weight of a convolution is a matrix with one row per output channel."""
     np.random.seed(0)
     link = make().to_device(device)
     x = device.send(np.random.standard_normal((2, 3, 5, 6)).astype('f'))
@@ -431,7 +431,7 @@ def test_spectral_normalization_in_half_precision():
 
 
 def test_spectral_normalization_of_one_axis_order():
-    class Deconvolution2D(Link):  # the weight of the real one is laid out like this
+    class Deconvolution2D(Link):  # the memory layout of the real link's weight
         def __init__(self):
             super().__init__()
             with self.init_scope():
@@ -509,7 +509,7 @@ def test_weight_standardization(device, eps):
     link.cleargrads()
     x = np.arange(4, dtype='f')[None]
     F.sum(link(device.send(x))).backward()
-    # Standardizing takes away the common part of a row, so its gradient is 0.
+    # Standardization removes the mean of a row, so its gradient is 0.
     np.testing.assert_allclose(to_numpy(link.W.grad).sum(1), 0, atol=1e-4)
     assert np.abs(to_numpy(link.W.grad)).max() > 1e-2
 
@@ -599,4 +599,4 @@ def test_parameters_during_a_forward(make):
     link(np.zeros((2, 4), 'f'))
     weight, bias = link.seen
     assert bias is link.b
-    assert not isinstance(weight, chainer.Parameter)  # what the hook has computed
+    assert not isinstance(weight, chainer.Parameter)  # the values that the hook has computed

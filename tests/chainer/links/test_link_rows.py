@@ -40,7 +40,7 @@ def made(row, kind, dtype='float32'):
 @on_each_kind
 @pytest.mark.parametrize('dtype', DTYPES)
 def test_values(row, kind, dtype):
-    """Against NumPy in float64; from arrays and from variables alike."""
+    """Values equal those of NumPy in float64, from arrays and from variables."""
     link = made(row, kind, dtype)
     values = {path: wide(value) for path, value in values_of(link).items()}
     expected = draw(row, dtype, wide).run(lambda *args, **kw: row.ref(values, *args, **kw))
@@ -65,7 +65,7 @@ def test_values(row, kind, dtype):
 @each(r for r in ROWS if r.order)
 @on_each_kind
 def test_gradients(row, kind):
-    """First and second, of inputs and of parameters, against differences, in float64."""
+    """First and second gradients of inputs and parameters agree with differences, in float64."""
     link = made(row, kind, 'float64')
     arrays = []
     draw(row, 'float64', lambda x: arrays.append(x) or x)
@@ -98,7 +98,7 @@ def test_gradients(row, kind):
     values = [*inputs, *(np.array(as_numpy(vars(child)[name].array)) for child, name in places)]
     if not values:
         return
-    # All as one vector, which takes two differences instead of two for each.
+    # All as one vector, which takes two evaluations instead of two per parameter.
     shapes, ends = [x.shape for x in values], np.cumsum([x.size for x in values])
 
     def of_vector(v):
@@ -120,7 +120,7 @@ def test_gradients(row, kind):
 @on_each_kind
 @pytest.mark.parametrize('train', [True, False])
 def test_arrays_need_no_variable(row, kind, train):
-    """In both modes, and while nothing is recorded; inputs stay as they are."""
+    """Links take raw arrays in both modes, and without recording; inputs do not change."""
     link = made(row, kind)
     arguments = draw(row, convert=there(kind))
     given = [x for x in _leaves(arguments) if isinstance(x, (np.ndarray, chainerx.ndarray))]
@@ -150,7 +150,7 @@ def _leaves(arguments):
 
 @each(r for r in ROWS if not r.random)
 def test_on_another_device_than_the_default_one(row, async_toy):
-    """What a link adds to its inputs is made on their device; nothing falls back to NumPy."""
+    """Arrays that a link creates are on its inputs' device; nothing falls back to NumPy."""
     found = []
     for name in ('@numpy', f'{async_toy}:1'):
         link, device = make(row).to_device(name), chainer.get_device(name)
@@ -170,7 +170,7 @@ BAD = [(row, n) for row in ROWS for n in range(len(row.bad))]
 @pytest.mark.parametrize(('row', 'number'), BAD, ids=[f'{r}-{n}' for r, n in BAD])
 @on_each_kind
 def test_errors(row, number, kind):
-    """The right type; the message names the argument; the link stays as it was."""
+    """Errors have the right type and name the argument; the link does not change."""
     given, error, text = row.bad[number]
     if callable(given):
         with pytest.raises(error, match=text):
@@ -193,7 +193,7 @@ def test_errors_are_listed(name):
 
 @each(ROWS)
 def test_printable_specs(row):
-    """Pairs of a name and a value; what a link shows of itself is made of them."""
+    """Printable specs are pairs of a name and a value, as shown by the link's repr."""
     link = make(row)
     specs = list(link.printable_specs)
     assert all(len(pair) == 2 and isinstance(pair[0], str) for pair in specs)

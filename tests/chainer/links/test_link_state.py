@@ -22,7 +22,7 @@ def device(request):
 
 
 class Net(Chain):
-    """Every kind of content, registered in an order that is not that of names."""
+    """A link with every kind of content, registered in another order than that of names."""
 
     def __init__(self):
         super().__init__()
@@ -105,7 +105,7 @@ def test_what_is_registered_in_a_copy_stays_there():
     other.serialize(Saver(data))
     assert {'more', 'extra'} <= set(data)
     assert 'state' not in data
-    # And the other way round.
+    # And vice versa.
     third = net.copy()
     net.add_persistent('late', 3)
     net.add_param('q', 2)
@@ -274,7 +274,7 @@ def test_copyparams_of_links_that_do_not_fit():
 
 @pytest.mark.parametrize('action', ['copyparams', 'addgrads'])
 def test_links_of_other_shapes(action, device):
-    """The error names path and shapes; what could be broadcast is no exception; nothing changes."""
+    """The error names path and shapes, even for shapes that broadcast; nothing changes."""
     net, other = (
         Chain(a=L.Linear(3, 2), b=ChainList(L.Linear(n, 2))).to_device(device) for n in (3, 1)
     )
@@ -339,7 +339,7 @@ def test_gradients_of_an_initialized_copy_are_nan_until_cleared():
     copied = link.copy('init')
     assert np.isnan(copied.W.grad).all()
     assert np.isnan(copied.b.grad).all()
-    assert copied.given.grad is None  # as that of any parameter made from an array
+    assert copied.given.grad is None  # as in any parameter made from an array
     copied.cleargrads()
     assert copied.W.grad is None
 
@@ -423,7 +423,7 @@ def test_serialize(device):
 
 
 def test_a_persistent_value_becomes_a_parameter_and_back(device):
-    # Saved once, as what it is now; moved, trained and copied as that too.
+    # It is saved once, under its current kind, and moved, trained and copied as such.
     net = Net()
     with net.init_scope():
         net.state = Parameter(np.full(2, 7, 'f'))

@@ -1,4 +1,4 @@
-"""Attention over time: caches, masks, dropout, and what the rows of links can't say."""
+"""Attention over time: caches, masks, dropout, and properties beyond the table."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def same(actual, expected):
 
 
 def in_parts(link, x, ends, cache, masks=None):
-    """The outputs of calls for one part of a sequence after the other."""
+    """The outputs of successive calls with parts of a sequence."""
     begins = [0, *ends[:-1]]
     return F.concat(
         [
@@ -74,7 +74,7 @@ def test_mask_beside_a_cache(device, as_float, axes):
     link = L.MultiHeadAttention(2, 8, rotary=True).to_device(device)
     x = device.send(random(2, 5, 8))
     mask = np.random.RandomState(1).rand(*{2: (), 3: (2,), 4: (2, 2)}[axes], 5, 5) < 0.7
-    mask |= np.eye(5, dtype=bool)  # each sees itself
+    mask |= np.eye(5, dtype=bool)  # each attends to itself
 
     def part(a, b):
         m = mask[..., a:b, :b]
@@ -116,7 +116,7 @@ def test_an_error_leaves_caches_as_they_were():
     assert all(c.key is k and c.value is v for c, (k, v) in zip(cache, before, strict=True))
 
 
-# Rows, features, hidden features: of products of all kinds.
+# Rows, features, hidden features, for all algorithms of matrix products.
 @pytest.mark.parametrize('sizes', [
     (0, 3, 2), (1, 1, 1), (3, 5, 7), (130, 256, 300), (129, 700, 161), (1, 3000, 400),
 ])  # fmt: skip
@@ -147,7 +147,7 @@ def test_rectified_layer_is_that_of_two_functions(sizes, dtype, nobias):
 
 
 def test_gradients_that_others_see_stay_as_they_are(device):
-    """A rectified layer masks the gradient of its result where it lies, if it alone has it."""
+    """A rectified layer masks its output's gradient in place only if it is the sole owner."""
     x, w, v = (Variable(device.send(random(*s))) for s in ((5, 4), (6, 4), (3, 6)))
     y = _rectified_linear(x, w)
     z = F.linear(y, v)
@@ -160,7 +160,7 @@ def test_gradients_that_others_see_stay_as_they_are(device):
     assert not np.allclose(masked, gy)
     np.testing.assert_allclose(to_numpy(w.grad), masked.T @ to_numpy(x.array), rtol=1e-5, atol=1e-6)
     same(z.grad, kept)
-    # One number for all elements, and one gradient for two functions.
+    # One gradient element broadcast to all, and one gradient shared by two functions.
     for use in (F.sum, lambda y: F.sum(F.concat((y, y + 1)))):
         for link_input in (x, w):
             link_input.cleargrad()
@@ -218,7 +218,7 @@ def failing_norm(link):
 
 
 def test_one_sequence_as_several(device):
-    """Products that are joined give what single ones do."""
+    """Concatenated products give the same as single ones."""
     for options in ({}, {'n_kv_heads': 1}, {'nobias': True}):
         link = L.MultiHeadAttention(2, 4, **options).to_device(device)
         x, z = device.send(random(2, 3, 4)), device.send(random(2, 5, 4))
@@ -254,7 +254,7 @@ def test_dropout_is_of_training(device):
 
 
 def test_mean_of_dropped_weights():
-    """Dropout of attention keeps the mean."""
+    """Dropout of attention weights keeps the mean."""
     link = L.MultiHeadAttention(1, 2, dropout=0.3, initialW=1.0)
     x = np.ones((1, 2000, 2), 'f')
     y = link(x).array
@@ -334,7 +334,7 @@ def test_errors_name_the_path():
 
 
 def test_learns_what_is_far_away(device):
-    """Which of two signs came first, 12 steps ago: attention alone tells."""
+    """Attention learns which of two symbols came first, 12 steps ago."""
     rng = np.random.RandomState(0)
     x = rng.normal(0, 0.1, (64, 12, 8)).astype('f')
     t = rng.randint(0, 2, 64).astype('i')

@@ -1,4 +1,4 @@
-"""`CaffeFunction`, against what Chainer v7 computes with the same files."""
+"""`CaffeFunction`, compared with Chainer v7 on the same files."""
 
 import pathlib
 import sys
@@ -121,7 +121,7 @@ def test_settings_that_are_not_supported(layer, text, tmp_path):
 
 @pytest.mark.parametrize(('blobs', 'scale'), [([], 1), ([((1,), 1)], 0.5)])
 def test_statistics_of_batch_normalization(blobs, scale, tmp_path):
-    """Sums with the number of batches, or without it means."""
+    """Statistics are sums with a number of batches, or means without it."""
     pytest.importorskip('google.protobuf')
     path = write(tmp_path / 'x', type='BatchNorm', blobs=[((2,), 2), ((2,), 2), *blobs])
     link = CaffeFunction(path)['l']
@@ -143,7 +143,7 @@ def test_files_that_are_no_models(tmp_path):
 
 
 def test_without_protobuf(monkeypatch, tmp_path):
-    """It is no dependency."""
+    """protobuf is not a dependency."""
     for name in ('google', 'google.protobuf'):
         monkeypatch.setitem(sys.modules, name, None)
     _schema._pool.cache_clear()

@@ -1,4 +1,4 @@
-"""What changes between two calls of a link is seen, where it computes in one function, too."""
+"""Changes between two calls of a link take effect, also where it computes in one function."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_patched_classes(name, monkeypatch):
 
 @pytest.mark.parametrize('name', FEW)
 def test_calls_of_other_classes(name):
-    """`__call__` of a class between a link and Link, or above the link, is called as ever."""
+    """`__call__` overridden in a base class or subclass of a link is called."""
     base = class_of(name)
 
     class Mixin(chainer.Link):
@@ -141,7 +141,7 @@ def test_calls_of_other_classes(name):
 
 @pytest.mark.parametrize('name', FEW)
 def test_bases_behind_link(name):
-    """`__call__` of a base that is no link comes before `forward`, as in v7."""
+    """`__call__` of a base class that is not a link takes precedence over `forward`, as in v7."""
 
     class Layer:
         def __call__(self, *args):
@@ -206,7 +206,7 @@ def test_function_hooks_see_all_functions():
 
 @pytest.mark.parametrize('name', FEW)
 def test_threads(name):
-    """Links of several threads, and one that they share (where it keeps no state)."""
+    """Threads may call links of their own, and share one without state."""
     shared = make(name)
     np.random.seed(1)
     args = arguments(shared)
@@ -262,7 +262,7 @@ def assign_array(link):
     w = link.upward.W
     if isinstance(w.array, np.ndarray):
         w.array = w.array * 2
-    else:  # chainerx keeps the array of what wants a gradient
+    else:  # chainerx keeps arrays that require a gradient
         link.upward.W = chainer.Parameter(w.array * 2)
 
 
@@ -291,7 +291,7 @@ CHANGES_OF_LAYERS = [
 
 
 class Plain(L.LSTM):
-    """The same, spelled out; what is tested against."""
+    """A plain implementation to compare with."""
 
     def forward(self, x):
         gates = self.upward(x)
@@ -398,7 +398,7 @@ def test_zoneout_sees_its_ratios(backprop, device):
 
 @pytest.mark.parametrize('backprop', [True, False])
 def test_trees_see(backprop, device):
-    """Other numbers of children; layers that a class has of its own; other numbers of units."""
+    """Changes of a tree link are seen: number of children, layers of a subclass, units."""
 
     class Doubled(L.NaryTreeLSTM):
         @property

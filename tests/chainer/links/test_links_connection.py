@@ -94,7 +94,7 @@ def test_what_a_lazy_linear_refuses_leaves_it_as_it_was(device):
         with pytest.raises(ValueError, match='n_batch_axes'):
             link(device.send(random(2, 3)), n_batch_axes=n)
     assert not link.W.is_initialized
-    assert link(device.send(random(2, 3, 0))).shape == (2, 4)  # no inputs, nothing to draw
+    assert link(device.send(random(2, 3, 0))).shape == (2, 4)  # no inputs, so no weights to draw
     assert link.W.shape == (4, 0)
 
 

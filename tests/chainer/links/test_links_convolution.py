@@ -1,4 +1,4 @@
-"""Links of convolutions: what they make of their arguments, and that they are their functions."""
+"""Convolution links interpret their arguments, and compute what their functions do."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def random(*shape):
     return np.random.RandomState(sum(shape)).uniform(-1, 1, shape).astype('f')
 
 
-# Name: link, given its input channels; shape of x; shapes of W and b; the same as a function.
+# Name: link, given its input channels; shape of x; shapes of W and b; equivalent function.
 CASES = {
     'Convolution1D': (
         lambda c: L.Convolution1D(c, 5, 2, 2, (1,), cover_all=True, dilate=2),

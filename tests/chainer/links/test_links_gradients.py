@@ -1,4 +1,4 @@
-"""Links against numerical gradients, in each float dtype, and their initializers."""
+"""Gradients of links against numerical ones, in each float dtype, and initializers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links of losses and activations, and others that are alone of their kind."""
+"""Links of losses and activations, and other single links."""
 
 import pathlib
 
@@ -27,7 +27,7 @@ def device(request):
 
 @pytest.mark.parametrize('name', links_losses.LINKS)
 def test_as_in_v7(name, v7):
-    """Weights are drawn bit by bit as there, from the same seed."""
+    """From the same seed, initial weights have the same bits as in v7."""
     expected = {k[len(name) :]: x for k, x in v7.items() if k.startswith(name + ':')}
     found = links_losses.run(name)
     assert found.keys() == expected.keys()
@@ -84,7 +84,7 @@ def test_negative_sampling_returns_what_it_drew(device):
 def test_huffman_trees():
     make = L.BinaryHierarchicalSoftmax.create_huffman_tree
     assert make({0: 8, 1: 5, 2: 6, 3: 4}) == ((3, 1), (2, 0))
-    # Among equally frequent parts, the one with the least word comes first.
+    # Among equally frequent subtrees, the one with the smallest word comes first.
     assert make({0: 4, 1: 4, 2: 8, 3: 2, 4: 4}) == (2, ((3, 0), (1, 4)))
     assert make({i: i * 7 % 5 + 1 for i in range(9)}) == (
         (2, 7),
@@ -138,7 +138,7 @@ def test_argmax_of_a_crf_is_in_the_order_of_its_input(device):
     for i, x in enumerate(xs):
         alone, (labels,) = link.argmax([x], transpose=True)
         assert_equal(path[i], to_numpy(labels))
-        place = [1, 0, 2][i]  # by falling length, as in v7
+        place = [1, 0, 2][i]  # by decreasing length, as in v7
         np.testing.assert_allclose(to_numpy(score.array)[place], to_numpy(alone.array)[0], 1e-5)
 
 

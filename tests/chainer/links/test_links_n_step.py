@@ -1,4 +1,4 @@
-"""Links of whole sequences: `NStepLSTM` and so on. Numbers are those of Chainer 7.8.1."""
+"""Links over whole sequences, such as `NStepLSTM`. Numbers are from Chainer 7.8.1."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from chainer.utils import type_check
 from devices import DEVICES
 
 X = np.arange(12, dtype='f').reshape(4, 3) / 6 - 1
-# Of two layers in test mode: the last state of the last layer, the output at the second step of the
-# first sequence, a row of the gradient of the first weight.
+# For two layers in test mode: the last state of the last layer, the output at the second step of
+# the first sequence, and a row of the gradient of the first weight.
 EXPECTED = {
     'LSTM': (
         [0.06234, 0.00653, -0.03504, -0.01662, 0.04814, 0.01963],
@@ -124,7 +124,7 @@ def test_initializers():
 
 
 def test_states_and_order(device):
-    """Given states follow their sequences, which may come in any order."""
+    """Initial states follow their sequences, which may come in any order."""
     link = make('BiLSTM', 1, 3, 2, 0).to_device(device)
     rng = np.random.default_rng(0)
     lengths = [1, 3, 0, 2, 3]
@@ -180,7 +180,7 @@ def test_other_functions_may_be_applied():
 @pytest.mark.parametrize('kind', KINDS)
 @pytest.mark.parametrize('lengths', [(3, 3), (1,), (2, 4, 0, 4, 1), (0, 0)], ids=str)
 def test_sequences_and_steps_agree(kind, lengths, device):
-    """A subclass with functions of its own computes step by step, our links all at once."""
+    """A subclass with its own functions computes step by step, and agrees with our links."""
     link = make(kind, 2, 3, 5, 0).to_device(device)
     cls = type(link)
     own = type('Own', (cls,), {'rnn': lambda self, *args: cls.rnn(self, *args)})
@@ -284,7 +284,7 @@ def outputs_of(link, xs):
 
 
 def by_function(link, xs):
-    """The same by the function that takes steps, one sequence after the other."""
+    """The same result by the step function, one sequence after the other."""
     result = []
     for x in xs:
         states = [chainer.Variable(link.device.xp.zeros((1, 1, 2), 'f')) for _ in range(2)]
@@ -368,7 +368,7 @@ def test_sequences_of_subclasses():
 
 
 def test_sequences_that_go_while_they_are_looked_at():
-    """`init_hx` may do anything, to the list of sequences, too."""
+    """`init_hx` may even modify the list of sequences during the call."""
 
     class Emptying(L.NStepLSTM):
         def init_hx(self, xs):

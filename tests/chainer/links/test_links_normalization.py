@@ -1,4 +1,4 @@
-"""Links that normalize."""
+"""Normalizing links."""
 
 import importlib.util
 import pathlib
@@ -39,7 +39,7 @@ def close(actual, expected, rtol=1e-5):
 
 
 class Steps:
-    """Return the expected running statistics."""
+    """A link's steps with the expected running statistics."""
 
     def __init__(self, axis=(0, 2, 3), decay=0.9):
         self.axis, self.decay, self.mean, self.var = axis, decay, 0.0, 1.0
@@ -150,7 +150,7 @@ def test_one_element_for_each_mean_is_warned_of(device):
     ],
 )
 def test_training_leaves_gradients_of_an_evaluation_alone(make, device):
-    """A generator that is judged by a network that then learns, and one backward of both."""
+    """Training in between keeps gradients of an evaluation, as in a GAN with one backward."""
     found = []
     for trains in (False, True):
         link = make().to_device(device)
@@ -302,7 +302,7 @@ def test_copies_have_their_own_statistics(device):
 
 
 def test_training_in_a_chain(device):
-    """Loss falls, and evaluation with running statistics comes near to that of training."""
+    """The loss falls, and evaluation with running statistics approaches that of training."""
     model = chainer.Sequential(L.Linear(4, 8), L.BatchNormalization(8), F.relu, L.Linear(8, 2))
     model.to_device(device)
     optimizer = chainer.optimizers.MomentumSGD(0.1).setup(model)
@@ -322,7 +322,7 @@ def test_training_in_a_chain(device):
     assert evaluated < 2 * losses[-1] + 0.05
 
 
-# -- what v7 gave
+# -- results of v7
 
 
 def v7_of(name):
@@ -422,7 +422,7 @@ def test_decorrelated_is_decorrelated(device):
 
 @pytest.mark.parametrize(('n', 'channels', 'groups'), [(2, 4, 1), (3, 8, 2), (4, 4, 1), (5, 16, 1)])
 def test_gradient_of_decorrelation_with_fewer_rows_than_channels(device, n, channels, groups):
-    """Roots of variances that are `eps` alone take nothing away from the others."""
+    """Directions without variance do not affect the gradient of the others."""
     grads = []
     for dtype in ('float64', 'float32'):
         x = Variable(device.send(random(n, channels).astype(dtype)))

@@ -1,4 +1,4 @@
-"""Links with a step of a recurrent network, and `Bilinear`. Numbers are those of Chainer 7.8.1."""
+"""Links for one step of a recurrent network, and `Bilinear`. Numbers are from Chainer 7.8.1."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_stateless_lstm(device):
     assert link(None, h, x)[1].shape == (4, 2)
 
 
-# Arguments, half of what the second step gives, some of a gradient.
+# Arguments, half of the second step's output, part of a gradient.
 STEPS = {
     'StatefulGRU': ((), [-0.00525, 0.02914, 0.21743, 0.00623], [0.18357, -0.03651, 0.16158]),
     'GRU': ((), [-0.00525, 0.02914, 0.21743, 0.00623], [0.18357, -0.03651, 0.16158]),
@@ -196,7 +196,7 @@ def test_initializers_of_gru():
 
 
 def test_zoneout():
-    """With a ratio of 1, what was before stays; in test mode, the ratio is of no effect."""
+    """With a ratio of 1 the old state stays; in test mode, the ratio has no effect."""
     link = make('StatefulZoneoutLSTM', 3, 2, 1.0, 0.0)
     near(link(X), to_numpy(make('StatefulZoneoutLSTM', 3, 2, 0.0, 0.0)(X)).ravel())
     near(link.c, np.zeros(8))
@@ -235,7 +235,7 @@ def test_trees(name, device):
     link.cleargrads()
     F.sum(h_next).backward()
     near(link.W_x.W.grad.ravel()[:3], gradient)
-    # No input is an input of zeros.
+    # A missing input means zeros.
     near(
         link(c, c, h, h, None)[1],
         to_numpy(link(c, c, h, h, device.send(np.zeros((4, 3), 'f')))[1]).ravel(),

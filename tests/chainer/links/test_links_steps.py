@@ -1,6 +1,5 @@
-"""Recurrent links compute a step in one function where nobody looks into it, and call their layers
-and functions elsewhere: the same bits, the same graph and the same errors, whatever has changed
-between two calls.
+"""Recurrent links compute a step in one function unless it is observed, and call their layers and
+functions otherwise: with the same bits, graph and errors, whatever has changed between two calls.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ def device(request):
 
 
 def graph_of(variables):
-    """Labels of the functions, and what is known of variables, from the outputs down."""
+    """Labels of the functions, and properties of the variables, from the outputs down."""
     lines, waiting, seen = [], [v.node for v in variables], set()
     while waiting:
         node = waiting.pop()
@@ -156,7 +155,7 @@ WRONG = [
 @pytest.mark.parametrize('device', DEVICES)
 @pytest.mark.parametrize('name', LINKS)
 def test_errors(name, device, wrong, backprop):
-    """Or none, as there is for `narrow` where the layer takes its width from a state."""
+    """Errors are the same in both ways, or none where the width follows from a state."""
     found = []
     for scope in WAYS.values():
         net = chainer.Chain()

@@ -1,4 +1,4 @@
-"""The models of images: names, shapes, weights and results as in Chainer v7; files of weights."""
+"""Vision models: names, shapes, weights and results as in Chainer v7; weight files."""
 
 import json
 import pathlib
@@ -26,7 +26,7 @@ FILES = {
 
 @pytest.fixture(scope='module')
 def nets():
-    """Made once: they are large."""
+    """The models, created once as they are large."""
     found = {}
     for name in ('ResNet50Layers', 'GoogLeNet'):
         np.random.seed(0)
@@ -36,7 +36,7 @@ def nets():
 
 @pytest.mark.parametrize('name', ['ResNet50Layers', 'GoogLeNet'])
 def test_as_in_v7(name, nets):
-    """The weights bit by bit."""
+    """The initial weights have the same bits as in v7."""
     net, expected = nets[name], V7[name]
     assert net.available_layers == expected['layers'] == list(net.functions)
     assert {k: list(p.shape) for k, p in net.namedparams()} == expected['shapes']
@@ -50,7 +50,7 @@ def test_as_in_v7(name, nets):
 
 
 def test_the_names_of_others(monkeypatch):
-    """Without making their weights, hundreds of megabytes."""
+    """Other models have v7's names, checked without allocating their weights."""
 
     class Lean(L.Linear):
         def __init__(self, ins, outs, **kwargs):
@@ -154,7 +154,7 @@ def test_weights_of_caffe(nets, tmp_path):
 
 
 def test_normalizations_of_caffe(monkeypatch, tmp_path):
-    """Those of ResNets are two layers there."""
+    """ResNet normalizations, which are two layers in Caffe, are converted to one."""
     pytest.importorskip('google.protobuf')
     monkeypatch.setattr(resnet, '_DEPTHS', {50: (2, 1, 1, 1)})
     rs = np.random.RandomState(0)

@@ -1,4 +1,4 @@
-"""The engine's list of a link's parameters: found once, and again after whatever edits the tree."""
+"""The engine's cached list of a link's parameters, rebuilt after any edit of the tree."""
 
 import contextlib
 import copy
@@ -26,7 +26,7 @@ class Net(Chain):
 
 
 def by_names(link):
-    """The same by another walk, which keeps nothing."""
+    """The same list by a traversal without cache."""
     return [param for _, param in link.namedparams()]
 
 
@@ -44,7 +44,7 @@ def assert_right(link):
 
 
 def rename(link):
-    """As many parameters as before, under another name."""
+    """Renames a parameter; their number stays the same."""
     link.__dict__['V'] = link.W
     link._params.discard('W')
     link._params.add('V')
@@ -99,7 +99,7 @@ def test_many_edits_are_seen():
             try:
                 rng.choice(list(EDITS.values()))(net)
             except (AttributeError, IndexError, KeyError):
-                continue  # what it edits is gone
+                continue  # the object that it edits is gone
             assert_right(net)
 
 
@@ -290,7 +290,9 @@ def name_of_set(link):
 
 
 def name_of_walk(link):
-    link.__dict__[Name('_Link__parameter_cache')] = link.__dict__.pop('_Link__parameter_cache', None)
+    link.__dict__[Name('_Link__parameter_cache')] = link.__dict__.pop(
+        '_Link__parameter_cache', None
+    )
 
 
 def forget_walk(net):
@@ -331,7 +333,7 @@ def test_names_that_run_code(place, put, damage):
                 net.cleargrads()
             put(place(net))
             Name.call = attack
-            # Links without what Link.__init__ makes.
+            # Links without the attributes that Link.__init__ sets.
             with contextlib.suppress(AttributeError, KeyError):
                 walk(net)
             Name.call = None
@@ -355,7 +357,7 @@ def test_containers_of_other_classes_in_the_place_of_the_usual():
     class Links(list):
         pass
 
-    for _ in range(100):  # for one to come where the old one was in memory
+    for _ in range(100):  # until one has the address of the old one
         net = Net()
         net.cleargrads()
         net.l2._params = Names(net.l2._params)

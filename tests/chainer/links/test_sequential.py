@@ -1,4 +1,4 @@
-"""`Sequential`: layers as a list, as a link, and through pickling."""
+"""`Sequential` as a list and as a link, and through pickling."""
 
 from __future__ import annotations
 
@@ -331,7 +331,7 @@ def _numbers(layers):
     return [int(link.W.array.item()) for link in layers.children()]
 
 
-# How Chainer v7 numbers the links 1, 2, ... among layers, of which '-' are no links.
+# How Chainer v7 numbers the links 1, 2, ... among layers; '-' is not a link.
 @pytest.mark.parametrize(
     ('pattern', 'expected'),
     [

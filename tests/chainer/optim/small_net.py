@@ -1,4 +1,4 @@
-"""A link with few parameters, and what else several tests of optimizers use."""
+"""A small link, and other helpers of the tests of optimizers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def half(device):
 
 
 class CountingRule(UpdateRule):
-    """Not for chainerx arrays: adds the state, then the gradient; replaces the state."""
+    """A rule for arrays other than chainerx's: adds state and gradient, replaces the state."""
 
     def init_state(self, param):
         with chainer.using_device(param.device):

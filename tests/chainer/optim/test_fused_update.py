@@ -1,4 +1,4 @@
-"""Updates of all parameters in one call: the same bits as one by one, and when not taken."""
+"""Updates of all parameters in one call: bits equal to one-by-one updates, and conditions."""
 
 import signal
 
@@ -27,7 +27,7 @@ MAKE = {
     'AMSBound': lambda: optimizers.Adam(0.1, amsgrad=True, adabound=True),
     'MSVAG': lambda: optimizers.MSVAG(0.1),
 }
-# The last ones together are more than one block of work, and end in the middle of one.
+# The last ones together exceed one chunk of work, and end in the middle of one.
 SHAPES = [(), (3,), (7, 5), (0, 4), (300,), (130, 131), (151, 157)]
 
 
@@ -75,7 +75,7 @@ def one_by_one(monkeypatch):
 
 @pytest.fixture
 def calls(monkeypatch):
-    """What update() answers: whether each update was one call."""
+    """Records whether each update was one call."""
     answers = []
     update, repeat = fused_update.update, fused_update.repeat
 
@@ -99,7 +99,7 @@ def calls(monkeypatch):
 @pytest.mark.parametrize('kind', ['numpy', 'chainerx'])
 def test_same_bits_as_one_by_one(name, dtype, kind, one_by_one, calls):
     fused, optimizer = train(kind, MAKE[name], dtype)
-    assert calls == [False] + [True] * 5  # the first makes the states
+    assert calls == [False] + [True] * 5  # the first creates the states
     assert {p.update_rule.t for p in optimizer.target.params()} == {6}
     one_by_one()
     expected, _ = train('numpy', MAKE[name], dtype)
@@ -109,7 +109,7 @@ def test_same_bits_as_one_by_one(name, dtype, kind, one_by_one, calls):
 
 
 def warm(make=MAKE['Adam'], kind='numpy'):
-    """A model whose optimizer has a plan."""
+    """A model whose optimizer has an update plan."""
     model = make_model(kind)
     optimizer = make().setup(model)
     for step in (1, 2):
@@ -238,7 +238,7 @@ def test_an_interrupted_step_is_whole(kind):
     for p in model.params():
         p.grad = model.xp.ones(p.shape, 'float32')
     optimizer.update()
-    optimizer.update()  # from now on, the plan is there
+    optimizer.update()  # from now on the plan exists
     stopped = 0
     old = signal.signal(signal.SIGALRM, stop)
     try:
@@ -288,7 +288,7 @@ def test_results_do_not_depend_on_threads():
 
 @pytest.mark.parametrize('kind', ['numpy', 'chainerx'])
 def test_a_loss_scale_is_seen(kind, calls):
-    """Of gradients that come after steps without one: they are freed of it, and of it alone."""
+    """A loss scale introduced later is divided out, once."""
     model, optimizer = warm(kind=kind)
     other, expected = warm(kind=kind)
     for param in model.params():
@@ -302,7 +302,7 @@ def test_a_loss_scale_is_seen(kind, calls):
 
 
 def test_a_loss_scale_without_an_update_is_seen(calls):
-    """A parameter that is not updated is freed of it, too, though the step is the same again."""
+    """The gradient of a parameter without update is unscaled, too, when a step repeats."""
     model, optimizer = warm()
     model.p1.update_rule.enabled = False
     for step in (1, 2, 3):

@@ -1,4 +1,4 @@
-"""`Optimizer`, `GradientMethod`, `UpdateRule`: what all optimizers have in common."""
+"""`Optimizer`, `GradientMethod`, `UpdateRule`: the common behaviour of all optimizers."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_setup():
     assert optimizer.setup(net) is optimizer
     rules = [param.update_rule for param in net.params()]
     assert len({id(rule) for rule in rules}) == 4
-    # Again: all from the beginning.
+    # A second setup starts from the beginning.
     optimizer.t, optimizer.epoch = 5, 2
     optimizer.add_hook(WeightDecay(0.1))
     optimizer.setup(net)
@@ -127,7 +127,7 @@ def test_parameters_added_after_setup():
 
 
 def test_parameters_added_at_the_place_of_others():
-    """A parameter may get the id of one that has gone."""
+    """A new parameter may get the id of one that was freed."""
     net = Net()
     optimizer = sgd(net)
     for _ in range(20):
@@ -150,7 +150,7 @@ def test_update_with_loss(device):
     assert to_list(net.l.b.array) == [-1]
     assert optimizer.t == net.l.W.update_rule.t == net.m.W.update_rule.t == 1
     assert not net.m.W.is_initialized
-    # Without a loss gradients are taken as they are.
+    # Without a loss, the existing gradients are used.
     optimizer.update()
     assert to_list(net.l.W.array) == [[-1, -1]]
 
@@ -218,7 +218,7 @@ def test_rules_of_the_user_see_uninitialized_parameters():
         param.update_rule = Rule()
     optimizer.update()
     assert log == ['W']
-    # One of ours must know whether there is a gradient.
+    # Our rules must know whether there is a gradient.
     net.m.W.update_rule = optimizer.create_update_rule()
     with pytest.raises(RuntimeError, match='uninitialized'):
         net.m.W.update()
@@ -229,7 +229,7 @@ def test_read_only_parameter():
     net.m.disable_update()
     optimizer = optimizers.MomentumSGD(1).setup(net)
     net.m.disable_update()
-    for _ in range(3):  # the first makes states, the second a plan
+    for _ in range(3):  # the first creates states, the second a plan
         before = [to_list(param.array) for param in net.l.params()]
         net.l.W.array.flags.writeable = False
         with pytest.raises(ValueError, match=r'MomentumSGD\.update: parameter /l/W is read-only'):
@@ -297,7 +297,7 @@ def test_after_a_step_that_broke_off_all_rules_count_alike(error):
         assert [rule.t for rule in rules] == [t] * 4
         for rule in rules[1:3]:
             rule.remove_hook('stop')
-    optimizer.update(net.loss, ones(net))  # makes the states that are missing
+    optimizer.update(net.loss, ones(net))  # creates the missing states
     chainer.fallback_report(reset=True)
     optimizer.update(net.loss, ones(net))
     assert chainer.fallback_report() == []
@@ -310,7 +310,7 @@ def test_reallocate_cleared_grads(device):
     optimizer.update(net.loss, ones(net))
     net.cleargrads()
     optimizer.update()
-    # Momentum goes on without a gradient.
+    # Momentum continues without a gradient.
     assert to_list(net.l.W.array) == [[-0.5, -0.5]]
     assert to_list(net.l.W.grad) == [[0, 0]]
     assert net.l.W.grad.dtype == np.float32
@@ -340,7 +340,7 @@ def test_shared_link_makes_one_step(device):
 )
 @pytest.mark.parametrize('scale', [None, 8.0])
 def test_shared_gradient_is_changed_once(device, hook, step, scale):
-    # Two parameters of two elements each, with one array as their gradient, which the user keeps.
+    # Two parameters of two elements each, sharing one gradient array, which the user keeps.
     net = chainer.Link()
     with net.init_scope():
         net.a, net.b = (chainer.Parameter(np.ones(2, 'f')) for _ in 'ab')

@@ -1,4 +1,4 @@
-"""Hooks of optimizers: one table of what v7 makes of gradients, and when hooks are called."""
+"""Optimizer hooks: a table of v7's resulting gradients, and when hooks are called."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def gradients(link):
     return np.concatenate([values(param.grad).ravel() for param in link.params()])
 
 
-# What the gradients are then, in float32 and in float16, in Chainer 7.8.1.
+# The resulting gradients in Chainer 7.8.1, in float32 and float16.
 TABLE = [
     (
         'WeightDecay',
@@ -104,7 +104,7 @@ def test_gradients(name, kwargs, single, half, device):
         assert link.a.grad.dtype == np.dtype(dtype)
         assert link.device.is_array_supported(link.a.grad)
         np.testing.assert_allclose(gradients(link), expected, rtol=1e-6 if dtype == 'f' else 2e-3)
-        # Others may share the old gradient.
+        # Other objects may share the old gradient.
         assert np.array_equal(old[0], values(old[1]))
 
 
@@ -119,7 +119,7 @@ def test_hook_of_a_rule(name, kwargs, single, half, device):
     np.random.seed(0)
     before = values(link.a.array).copy()
     optimizer.update()
-    if name != 'GradientNoise':  # which counts the step that goes on
+    if name != 'GradientNoise':  # which counts the current step
         np.testing.assert_allclose(gradients(link)[:4], single[:4], rtol=1e-6)
     np.testing.assert_allclose(values(link.a.array), before - values(link.a.grad), rtol=1e-6)
     assert values(link.b.grad).tolist() == [0.25, -1.5]
@@ -154,7 +154,7 @@ def test_rate_may_change(device):
 
 
 def test_clipping_does_not_overflow(device):
-    # Squares of numbers above 255 are no finite float16.
+    # Squares of numbers above 255 overflow float16.
     link = link_of('e', device)
     link.a.grad = link.device.send(np.array([[300, -400], [0, 0]], 'e'))
     link.b.grad = link.xp.zeros(2, 'e')
@@ -233,7 +233,7 @@ def test_bad_arguments(name, args, error, text):
 
 
 class Recorder:
-    """Notes the name it was added under, and what it sees."""
+    """Records the name it was added under, and the gradients it sees."""
 
     def __init__(self, log, label, **attributes):
         self.log, self.label = log, label
@@ -308,7 +308,7 @@ def test_hooks_of_rules_see_the_fp32_copy(device):
 
 @pytest.mark.parametrize('scale', [8.0, 90.5])
 def test_loss_scale_does_not_matter(scale, device):
-    # A rate or a threshold is about gradients, not about what they were multiplied with.
+    # Rates and thresholds refer to unscaled gradients.
     for name, kwargs, _, _ in TABLE:
         results = []
         for factor in (None, scale):
@@ -361,7 +361,7 @@ def test_lars_of_small_gradients_in_float16(device):
 
 
 def test_a_parameter_in_two_places_has_one_gradient(device):
-    # Else its norm would count twice, and it would be clipped twice.
+    # Otherwise its norm would count twice, and it would be clipped twice.
     link = chainer.Chain()
     with link.init_scope():
         link.p = chainer.Parameter(np.zeros(2, 'f'))

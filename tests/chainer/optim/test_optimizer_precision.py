@@ -26,16 +26,16 @@ def test_static_loss_scale(device):
     optimizer.update(net.loss, ones(net))
     assert seen == [[[1, 1]]]  # hooks see what the rules use
     assert to_list(net.l.W.array) == [[0, 0]]
-    # By hand, and without an optimizer's knowledge.
+    # Scaled by hand, unknown to the optimizer.
     net.cleargrads()
     net.loss(ones(net)).backward(loss_scale=32.0)
-    # Gradients of chainerx arrays have been divided by it already.
+    # Gradients of chainerx arrays have already been divided by it.
     known = None if device.startswith('native') else 32.0
     assert (net.l.W.loss_scale, net.l.b.loss_scale) == (known, known)
     assert net.m.W.loss_scale is None
     optimizer.update()
     assert to_list(net.l.W.array) == [[-1, -1]]
-    # A gradient is divided once.
+    # A gradient is divided only once.
     optimizer.update()
     assert to_list(net.l.W.array) == [[-2, -2]]
 
@@ -149,7 +149,7 @@ def test_limits_of_the_loss_scale():
 
 
 def test_nan_under_a_static_loss_scale():
-    # Nobody asked to look for them.
+    # The check was not requested.
     net = Net()
     optimizer = sgd(net)
     optimizer.set_loss_scale(2.0)
@@ -167,7 +167,7 @@ def test_fp32_update_keeps_small_steps(device):
     for _ in range(4):
         link.W.grad = link.xp.ones(2, 'e')
         optimizer.update()
-    # One step alone would be lost between numbers that are 2 ** -11 apart below 1.
+    # A single step would be lost: numbers below 1 are 2 ** -11 apart.
     assert to_list(link.W.array) == [1 - 2.0**-11, 2]
     assert link.W.dtype == link.W.grad.dtype == np.float16
 

@@ -59,7 +59,7 @@ def test_round_trip(name, is_used, device):
 
 
 def test_load_before_initialization():
-    # States of a parameter whose shape is not yet known.
+    # States of a parameter of yet unknown shape.
     net = Net()
     net.m(np.ones((1, 3), 'f'))
     optimizer = optimizers.Adam().setup(net)
@@ -72,7 +72,7 @@ def test_load_before_initialization():
 
 
 def test_load_states_that_were_not_there():
-    # Of an optimizer that was saved before its first step.
+    # The optimizer was saved before its first step.
     net = Net()
     optimizer = optimizers.Adam().setup(net)
     fresh = saved(optimizer)
@@ -100,7 +100,7 @@ def test_load_missing_and_wrong_states():
         with pytest.raises(error, match=text):
             other.serialize(NpzDeserializer(bad))
         assert other.target.l.W.update_rule.state is None
-    # Not strict: what is missing begins anew.
+    # Not strict: missing states start from their initial values.
     other = optimizers.Adam().setup(Net())
     bad = {k: v for k, v in good.items() if k != 'l/W/m'}
     other.serialize(NpzDeserializer(bad, strict=False))
@@ -153,7 +153,7 @@ def test_states_that_were_not_saved_are_made_of_the_parameter_of_the_first_updat
 
 
 def test_the_fp32_copy_goes_on(device):
-    """Small steps that a parameter of 16 bits cannot hold yet are not lost."""
+    """The float32 copy preserves small steps that a 16-bit parameter cannot represent."""
 
     def make():
         link = half(device)

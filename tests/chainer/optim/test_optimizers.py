@@ -1,4 +1,4 @@
-"""Optimizers: one table of what v7 computes, on NumPy and chainerx arrays alike."""
+"""Optimizers: a table of v7's results, on NumPy and chainerx arrays."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ STATES = {
 
 
 def row(name, kwargs, *values):
-    """An optimizer, and the parameter after all steps in float16, 32 and 64 in Chainer 7.8.1."""
+    """An optimizer, and the parameter after all steps in float16, 32 and 64, by Chainer 7.8.1."""
     label = ','.join([name, *(f'{k}={v}' for k, v in kwargs.items())])
     return pytest.param(name, kwargs, dict(zip('efd', values, strict=True)), id=label)
 
@@ -210,7 +210,7 @@ def test_values(name, kwargs, expected, dtype, device):
     state = param.update_rule.state
     assert list(state) == STATES[name]
     assert all(type(s) is type(array) and s.dtype == param.dtype for s in state.values())
-    # On NumPy bit by bit, but for the power functions of the C library.
+    # On NumPy to the bit, except for the power functions of the C library.
     ulps = 2 if device == '@numpy' else {'e': 8, 'f': 16, 'd': 16}[dtype]
     wanted = np.array(expected[dtype], dtype)
     np.testing.assert_array_max_ulp(values(param.array), wanted, ulps)
@@ -219,7 +219,7 @@ def test_values(name, kwargs, expected, dtype, device):
 @pytest.mark.parametrize('device', DEVICES)
 @pytest.mark.parametrize('name', STATES)
 def test_fp32_update(name, device):
-    # Sixteen bits follow the copy in float32, which alone remembers small steps.
+    # 16-bit parameters follow their float32 copy, which accumulates small steps.
     wide = getattr(optimizers, name)().setup(link_of('f', device))
     narrow = getattr(optimizers, name)()
     narrow.use_fp32_update()
@@ -235,7 +235,7 @@ def test_fp32_update(name, device):
 
 @pytest.mark.parametrize('name', STATES)
 def test_bfloat16(name):
-    # Through float32 copies: what float32 has, rounded. Directly: near that.
+    # With float32 copies: float32's result, rounded. Directly: close to that.
     wide = getattr(optimizers, name)(eps=0.01) if name == 'RMSprop' else getattr(optimizers, name)()
     wide.setup(link_of('f', 'native:0'))
     results = []
@@ -280,7 +280,7 @@ def test_frozen_and_gradientless(name):
 
 @pytest.mark.parametrize('name', STATES)
 def test_rule_without_gradient(name):
-    # Called by itself, a rule counts the step, makes its states, and leaves the parameter alone.
+    # Called directly, a rule counts the step, creates its states, and leaves the parameter alone.
     rule = getattr(optimizers, name)().create_update_rule()
     param = chainer.Parameter(np.ones(2, 'f'))
     param.cleargrad()
@@ -312,7 +312,7 @@ def test_hyperparameters(name):
             own = type(rule)(optimizer.hyperparam, **{key: 0.25})
             assert getattr(own.hyperparam, key) == 0.25
             assert getattr(optimizer, key) == 0.125
-    # A rule stands by itself, too.
+    # A rule also works without an optimizer.
     assert type(rule)().hyperparam.get_dict().keys() == optimizer.hyperparam.get_dict().keys()
 
 
@@ -368,7 +368,7 @@ def test_hyperparameters_out_of_range(name, key, bad):
 
 
 def test_hyperparameters_of_other_types():
-    # What is a number will do, and does not change dtypes.
+    # Any number is accepted, and does not change dtypes.
     for lr in (np.float64(0.5), np.float32(0.5), np.array(0.5), 1, True, chainerx.array(0.5)):
         for device in DEVICES:
             optimizer = optimizers.SGD(lr).setup(link_of('e', device))
@@ -415,7 +415,7 @@ def test_bounds():
         _ = rule.bounds
     rule.t = 4
     assert rule.bounds == pytest.approx((0.0003984063745019917, 25.1), rel=1e-14)
-    # They follow alpha.
+    # They change with alpha.
     optimizer.alpha = 0.01
     assert rule.bounds == pytest.approx((0.003984063745019917, 251.0), rel=1e-14)
     with pytest.raises(ValueError, match='AdaBound: alpha must not be 0'):
@@ -444,7 +444,7 @@ def test_msvag_after_zero_gradients():
 
 @pytest.mark.parametrize('device', DEVICES)
 def test_states_of_the_user(device):
-    # What the user puts in place of a state is used, and stays the same object.
+    # An array that the user sets as state is used, and stays the same object.
     optimizer = optimizers.MomentumSGD(lr=1, momentum=0.5).setup(link_of('f', device))
     step(optimizer, (0, 0, 0))
     rule = optimizer.target.p.update_rule
@@ -491,7 +491,7 @@ def test_fused_call():
         assert list(states) == STATES[name]
         assert all(type(number) in (float, bool) for number in (*numbers, *settings))
         assert len(numbers) == len(settings)
-        # The same numbers that the formula takes.
+        # The numbers that the formula uses.
         p, g = np.ones(2, 'f'), np.ones(2, 'f')
         rule.t = 0
         param = chainer.Parameter(np.ones(2, 'f'))
@@ -544,7 +544,7 @@ def test_overriding_rules_are_not_fused(method):
     rule = sgd.SGDRule()
     setattr(rule, method, None)
     assert rule.fused_call(np.dtype('f')) is None
-    # On chainerx arrays it is this method that is called, too.
+    # This method is also called for chainerx arrays.
     link = link_of('f', 'native:0')
     optimizers.SGD().setup(link)
     link.p.update_rule = cls(lr=1)

@@ -1,4 +1,4 @@
-"""Steps that repeat the last one: whatever is done in between, as if one by one."""
+"""Repeated steps equal one-by-one updates, whatever is done in between."""
 
 import gc
 import random
@@ -23,7 +23,7 @@ MAKE = {
 
 
 def plain(cls):
-    """The optimizer with updates one by one."""
+    """The optimizer with one-by-one updates."""
 
     class OneByOne(cls):
         def _update_params(self, params):
@@ -76,7 +76,7 @@ def count_up(rule, param):
     rule.seen = getattr(rule, 'seen', 0) + 1
 
 
-# What a program may do between two steps.
+# Actions of a program between two steps.
 EDITS = {
     'nothing': lambda net, o: None,
     'value': lambda net, o: first(net).array.fill(0.5),
@@ -153,7 +153,7 @@ def test_edits_between_steps(kind, name):
 def error_of(function, *args):
     try:
         function(*args)
-    except Exception as error:  # what is edited may not be there any more
+    except Exception as error:  # the edited object may not exist any more
         return type(error)
     return None
 
@@ -188,7 +188,7 @@ def warm(kind='numpy', make=MAKE['SGD'], n=3):
 
 
 def repeats(optimizer):
-    """Whether the engine alone can do the next step; if so, it has."""
+    """Whether the engine alone could do the next step; if so, it did."""
     return optimizer._plan.engine_plan.repeat(optimizer)
 
 
@@ -197,7 +197,7 @@ def repeats(optimizer):
 def test_the_engine_does_it(kind, name):
     _, optimizer = warm(kind, MAKE[name])
     assert optimizer.t == 3
-    optimizer.update()  # which asks for the settings
+    optimizer.update()  # which requests the settings
     assert repeats(optimizer) is True
     assert optimizer.t == 5
     rate = 'alpha' if name.startswith('Ada') else 'lr'
@@ -298,7 +298,7 @@ def test_nothing_is_kept_alive():
     net, optimizer = warm()
     optimizer.update()
     refs = [weakref.ref(x) for x in (net, optimizer, net.a, net.a.W, net.a.W.update_rule)]
-    net.a.W.update_rule.optimizer = optimizer  # a ring through the plan
+    net.a.W.update_rule.optimizer = optimizer  # a cycle through the plan
     optimizer.update()
     del net, optimizer
     gc.collect()
@@ -342,7 +342,7 @@ def test_one_optimizer_in_threads():
 
 
 def overriding(name, value):
-    """What puts something in the place of what updates one parameter, in one way each."""
+    """Ways to replace the object that updates one parameter."""
 
     def in_object(net, monkeypatch):
         monkeypatch.setattr(net.a.W, name, value, raising=False)
@@ -509,7 +509,7 @@ def test_a_rule_that_may_refuse_its_number():
 )
 @pytest.mark.parametrize('name', MAKE)
 def test_other_arrays_over_the_same_memory(name, move, request):
-    """The memory is where it was, and each array may be the first of its storage."""
+    """Other arrays over the same memory are updated correctly, whichever is first."""
     results = []
     for cls in (lambda c: c, plain):
         net = Chain()

@@ -1,4 +1,4 @@
-"""What holds for files of every format: round trips, keys, bad targets, all or nothing."""
+"""Properties of all file formats: round trips, keys, bad targets, atomicity."""
 
 import collections
 import io
@@ -25,7 +25,7 @@ def path(request, tmp_path):
 
 
 class Bag:
-    """Serializes what it was given."""
+    """An object that serializes given values."""
 
     def __init__(self, **values):
         self.values = values
@@ -229,7 +229,7 @@ class Keyed(Bag):
 @pytest.mark.parametrize('damage', [bad_shape, bad_dtype, no_key])
 @pytest.mark.parametrize('device', DEVICES)
 def test_a_failure_leaves_the_target(path, device, damage):
-    # 'p' comes after the children in some formats' order and before in others: put it last.
+    # Some formats put 'p' after the children and others before: put it last.
     values = serializers.npz.serialize(Net())
     values |= {'count': 99, 'mean': np.full(4, 9, 'f'), 'lazy/W': np.ones((2, 9), 'f')}
     damage(values)
@@ -269,7 +269,7 @@ def test_a_failure_leaves_the_target(path, device, damage):
     assert not target.lazy.W.is_initialized
     for param, array in zip(target.net.params(), arrays, strict=True):
         assert param.array is array
-    # And it still loads what is right.
+    # It still loads a correct file.
     serializers.save(path, net := Net())
     serializers.load(path, target.net)
     assert state(target.net.to_device('@numpy')) == state(net)
@@ -280,7 +280,7 @@ def test_a_failure_with_shared_parameters_leaves_them(path, device):
     net = Net().to_device(device)
     net.l2.b = net.p
     before = state(net)
-    # The shared parameter is the first that is loaded, and again the last, which fails.
+    # The shared parameter is loaded first, and again last, which fails.
     values = serializers.npz.serialize(Net())
     values |= {'p': np.full(2, 9, 'f'), 'l2/b': np.ones(2, 'c8')}
     serializers.save(path, Keyed(**values))
@@ -296,7 +296,7 @@ def test_a_failure_with_shared_parameters_leaves_them(path, device):
 @pytest.mark.parametrize('device', DEVICES)
 @pytest.mark.parametrize('again', [False, True])
 def test_a_failure_with_views_of_one_memory_leaves_it(path, device, again):
-    """What a later view remembers has been overwritten by an earlier one: undone backwards."""
+    """Failed loads are undone in reverse order, as views may share memory."""
     base = chainer.get_device(device).send(np.arange(7, dtype='f'))
     views = {'a': base[:4], 'b': base[2:6], 'c': base[::-1], 'd': base[1::2]}
     if again:
@@ -315,7 +315,7 @@ def test_a_failure_with_views_of_one_memory_leaves_it(path, device, again):
             for key, view in views.items():
                 assert serializer(key, view) is view
                 written.append(base.tolist())
-            serializer('again', views[first])  # what it remembers is what was there at first
+            serializer('again', views[first])  # it remembers the original value
             serializer('last', np.zeros(4))
 
     with pytest.raises(ValueError, match="'last'"):
@@ -465,7 +465,7 @@ def test_an_optimizer_with_its_model(path):
     serializers.save(path, source)
     serializers.load(path, target)
     assert optimizer_state(target.optimizer) == optimizer_state(source.optimizer)
-    # The last key of the file is wrong: all that came before it is taken back.
+    # The last key of the file is wrong: all earlier loads are undone.
     values = serializers.npz.serialize(source)
     values['optimizer/1/b/v'] = np.ones(5)
     serializers.save(path, Keyed(**values))
@@ -495,7 +495,7 @@ def test_a_summary(path):
 
 
 class Endless:
-    """Has every attribute, a new one each time, except what Python itself looks for."""
+    """Has every attribute, new at each access, except those that Python itself looks up."""
 
     count = 0
 
@@ -508,7 +508,7 @@ class Endless:
 
 
 class Values(dict):
-    """A dict that is not asked what it holds."""
+    """A dict whose contents are never inspected."""
 
     def values(self):
         raise AssertionError
@@ -517,7 +517,7 @@ class Values(dict):
 
 
 class Holder(chainer.Link):
-    """A link with a value that is saved, beside things that may be anything."""
+    """A link with a saved value beside arbitrary attributes."""
 
     def __init__(self, *others):
         super().__init__()
@@ -546,7 +546,7 @@ def test_objects_with_endless_attributes(path):
     assert holder.x == 3
     assert list(kept) == ['b', 'a']
     assert dict.__len__(others[2]) == 1
-    # Of the target itself, whatever it is, attributes are remembered.
+    # The attributes of the target itself are remembered, whatever its type.
     target = Endless()
     target.serialize = lambda serializer: setattr(target, 'x', serializer('x', 1))
     serializers.load(path, target)

@@ -1,4 +1,4 @@
-"""The classes of the HDF5 format, and what in a file is refused."""
+"""The classes of the HDF5 format, and file contents that are refused."""
 
 import chainer
 import numpy as np
@@ -159,7 +159,7 @@ def test_files_that_are_none(tmp_path, content):
 
 
 def test_a_full_disk_keeps_the_old_file(tmp_path):
-    """Where the library itself writes, it ends the process."""
+    """A full disk keeps the old file; HDF5's own writer would end the process."""
     resource = pytest.importorskip('resource')
     path = tmp_path / 'x'
     serializers.save_hdf5(path, L.Linear(1, 1))

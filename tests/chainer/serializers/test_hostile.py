@@ -1,4 +1,4 @@
-"""Damaged and hostile files: a plain error, bounded memory, and the target as it was."""
+"""Damaged and hostile files cause a clean error, bounded memory, and no change of the target."""
 
 import io
 import os
@@ -44,7 +44,7 @@ def saved(format, **options):
 
 
 def check(load, content):
-    """Loads; returns whether that was possible."""
+    """Tries to load; returns whether it succeeded."""
     net = Net()
     before = state(net)
     try:
@@ -102,7 +102,7 @@ def test_truncations(format):
 
 
 def test_mutations_of_members():
-    # Inside an archive that is right itself, so that no checksum protects them.
+    # Inside an archive that is itself valid, so that no checksum detects them.
     with zipfile.ZipFile(io.BytesIO(saved('npz'))) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     results = []
@@ -133,7 +133,7 @@ for i in range(int(sys.argv[3]), len(contents)):
     print(t.check(serializers.load_hdf5, contents[i]))
 """
 
-# Reads all that a loader of such a file may ask for, without chainer.
+# Reads everything that a loader may request, without chainer.
 H5PY_CODE = """
 import io, sys
 import h5py
@@ -149,7 +149,7 @@ except Exception:
 
 
 def test_mutations_of_hdf5(tmp_path):
-    """In other processes, for the HDF5 library itself dies of some files; those don't count."""
+    """Runs in subprocesses, as the HDF5 library itself crashes on some files; these don't count."""
     pytest.importorskip('h5py')
     file = tmp_path / 'saved.h5'
     file.write_bytes(saved('hdf5'))
@@ -249,7 +249,7 @@ def bomb(n):
 
 
 def test_a_bomb_for_a_target_of_known_size():
-    # 64 MB of zeros in 64 KB. Neither shape nor size reach the memory.
+    # 64 MB of zeros in 64 KB. Neither shape nor size may be allocated.
     content = bomb(1 << 24)
     assert len(content) < 1 << 17
     peak = peak_of_failure(content, One(np.zeros(3, 'f')), r'shape \(16777216,\), but the target')
@@ -260,7 +260,7 @@ def test_a_bomb_for_a_target_of_unknown_size():
     content = bomb((1 << 24) + 1)
     peak = peak_of_failure(content, One(), 'would unpack to 67108868')
     assert peak < 1 << 20
-    # A state of an optimizer is of the size of a parameter, and may well be all zero.
+    # An optimizer's state has the size of a parameter, and may well be all zero.
     net = chainer.Chain(x=chainer.Chain())
     with net.init_scope():
         net.w = chainer.Parameter(np.ones((1 << 24) + 1, 'f'))
@@ -268,14 +268,14 @@ def test_a_bomb_for_a_target_of_unknown_size():
     net.serialize = net.state.serialize
     serializers.load_npz(io.BytesIO(content), net)
     assert net.state.x.shape == ((1 << 24) + 1,)
-    # Initialized first, it is what the user wants.
+    # An initialized parameter shows that the user wants this size.
     target = One(np.ones((1 << 24) + 1, 'f'))
     serializers.load_npz(io.BytesIO(content), target)
     assert not target.x.any()
 
 
 def patched(content, **fields):
-    """Changes what the directory of an archive says of its one member."""
+    """Changes the directory entry of an archive's single member."""
     data = bytearray(content)
     at = data.rindex(b'PK\x01\x02')
     places = {'flags': (8, 'H'), 'method': (10, 'H'), 'packed': (20, 'I'), 'size': (24, 'I')}

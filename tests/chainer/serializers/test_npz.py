@@ -1,4 +1,4 @@
-"""The classes of the npz format, as users' code drives them."""
+"""The classes of the npz format, as user code calls them."""
 
 import io
 import itertools
@@ -29,10 +29,10 @@ class Object:
 
 
 def interrupt_at(event, function):
-    """Calls a function, with Ctrl-C before its n-th line; whether it had so many.
+    """Calls a function with Ctrl-C before its n-th line; returns whether it has that many.
 
-    In a thread of its own: where an exception is handled while the line is traced, CPython takes it
-    for the one that the thread handles from then on.
+    It runs in a separate thread: CPython confuses exceptions handled while a line is traced with
+    the thread's current exception.
     """
     count = itertools.count(1)
     raised = []
@@ -60,7 +60,7 @@ def interrupt_at(event, function):
 
 @pytest.mark.parametrize('compression', [False, True])
 def test_ctrl_c_anywhere_while_saving(compression, tmp_path, monkeypatch, capfd):
-    """It comes out as it is, with the old file or the new one, and nothing else is said."""
+    """Ctrl-C propagates, leaves the old file or the new one, and no other message."""
     monkeypatch.setattr(os, 'fsync', lambda descriptor: None)
     unraisable = []
     monkeypatch.setattr(sys, 'unraisablehook', unraisable.append)
@@ -74,7 +74,7 @@ def test_ctrl_c_anywhere_while_saving(compression, tmp_path, monkeypatch, capfd)
         assert os.listdir(tmp_path) == ['x']
         with np.load(path) as saved:
             assert sorted(saved) in (['old'], ['a', 'none'])
-    assert event > 200  # as many lines as there are
+    assert event > 200  # for all lines
     assert unraisable == []
     assert capfd.readouterr().err == ''
 
@@ -255,7 +255,7 @@ def member(payload, shape='()'):
 @pytest.mark.parametrize('module', [b'numpy._core', b'numpy.core'])
 def test_none_of_any_numpy(protocol, module):
     payload = pickle.dumps(NONE_ARRAY, protocol)
-    if protocol < 4:  # later ones write the length of the name before it
+    if protocol < 4:  # newer versions write the length of the name before it
         payload = payload.replace(b'numpy._core', module).replace(b'numpy.core', module)
     loaded = Object(x=3)
     serializers.load_npz(member(payload), loaded)
@@ -311,7 +311,7 @@ def test_every_other_pickle_of_none_is_refused():
                 _npy.check_none(changed)
             except ValueError:
                 continue
-            # What is left out is only where the machine stores a value that it never reads.
+            # The omitted opcodes only store values that are never read.
             assert b'q' in payload[max(0, i - 2) : i + 2]
 
 

@@ -1,4 +1,4 @@
-"""The safetensors format: what is in a file, and what the reader refuses."""
+"""The safetensors format: contents of a file, and files that the reader refuses."""
 
 import io
 import json
@@ -69,7 +69,7 @@ def test_bad_metadata(metadata):
 
 
 def test_files_of_others():
-    # Any order, spaces, no metadata.
+    # Any order, white space, and no metadata are accepted.
     header = b' '.join([b'{"b":', json.dumps(entry(8, 16)).encode(), b',"x":'])
     stream = make(
         header + json.dumps(entry()).encode() + b'}   ', np.arange(4, dtype='f').tobytes()

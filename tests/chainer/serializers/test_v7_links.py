@@ -1,4 +1,4 @@
-"""A snapshot of every link by Chainer 7.8.1: it loads, gives what it gave, and ours is like it."""
+"""A snapshot of every link by Chainer 7.8.1 loads, gives the same results, and ours equals it."""
 
 import importlib.util
 import pathlib
@@ -48,7 +48,7 @@ def test_loads_to_the_bit(device, filled):
 @pytest.mark.parametrize('device', DEVICES)
 @pytest.mark.parametrize('row', v7.ROWS, ids=repr)
 def test_gives_what_it_gave_there(row, device, results):
-    """In both modes, and gradients; the parameters are those of the file."""
+    """Loaded links give v7's results in both modes, and its gradients."""
     link = v7.make(row)
     for value in v7.values_of(link).values():
         if isinstance(value, np.ndarray):
@@ -75,8 +75,8 @@ def test_ours_has_the_members_of_v7s(device, tmp_path):
 
 
 def test_large_models_have_the_members_of_v7s(results, monkeypatch):
-    """Names, shapes and dtypes."""
-    # To fill them, and what their gradients are at first, takes half a minute.
+    """Large models have the names, shapes and dtypes of v7's members."""
+    # Filling them and their initial gradients takes half a minute.
     monkeypatch.setattr(chainer.backend, 'copyto', lambda dst, src: None)
     monkeypatch.setattr(np.random, 'normal', lambda loc, scale, size: np.broadcast_to(0.0, size))
     text = results['models'].tobytes().decode()

@@ -1,4 +1,4 @@
-"""Snapshots of Chainer 7.8.1: they load to the bit, and ours have the same content."""
+"""Snapshots of Chainer 7.8.1 load to the bit, and ours have the same content."""
 
 import importlib.util
 import pathlib
@@ -41,7 +41,7 @@ def test_states_load_into_a_new_optimizer(name):
     assert_same(v7.values(new), v7.values(expected))
     for param in new.optimizer.target.params():
         param.grad = np.ones_like(param.array)
-    with np.errstate(invalid='ignore'):  # the states of RMSpropGraves are none that could be
+    with np.errstate(invalid='ignore'):  # the filled states of RMSpropGraves are not valid ones
         new.optimizer.update()
     assert new.optimizer.t == 13
 
@@ -68,7 +68,7 @@ def test_ours_has_the_members_of_v7s_npz(name, device, tmp_path):
     with np.load(tmp_path / 'ours') as ours, np.load(theirs_path) as theirs:
         assert sorted(ours.zip.namelist()) == sorted(theirs.zip.namelist())
         for member in ours.zip.namelist():
-            # To the last byte: the pickle of None names what old NumPy has.
+            # To the last byte: the pickle of None refers to old NumPy's module names.
             assert ours.zip.read(member) == theirs.zip.read(member), member
             info = ours.zip.getinfo(member)
             assert info.compress_type == theirs.zip.getinfo(member).compress_type

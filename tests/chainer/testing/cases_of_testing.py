@@ -1,4 +1,4 @@
-"""Running test cases of chainer.testing by hand."""
+"""Helpers that run test cases of chainer.testing directly."""
 
 CONFIGS = ({}, {'use_chainerx': True, 'chainerx_device': 'native:0'})
 

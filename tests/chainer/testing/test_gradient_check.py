@@ -1,4 +1,4 @@
-"""`chainer.gradient_check`: right gradients pass, wrong ones are found and named."""
+"""`chainer.gradient_check`: correct gradients pass, wrong ones are detected and named."""
 
 import chainer
 import chainer.functions as F
@@ -53,7 +53,7 @@ def test_numerical_grad(device, dtype, detect):
 
 
 def test_numerical_grad_divides_by_the_distance_really_moved():
-    x = np.array(2.0, 'f2')  # whose neighbours are further away than eps on one side
+    x = np.array(2.0, 'f2')  # whose neighbours are further than eps away on one side
     (gx,) = numerical_grad(lambda: (x.astype('f8') ** 2,), (x,), (np.array(1.0),))
     assert abs(gx - 4) < 5e-3
 
@@ -226,7 +226,7 @@ def test_class_of_error():
 
 
 class Square(chainer.FunctionNode):
-    """x * x, with gradients that are wrong in several ways."""
+    """x * x, with several wrong gradients."""
 
     def __init__(self, what='right'):
         self.what = what
@@ -292,7 +292,7 @@ def test_integers_have_no_gradient(device):
 @pytest.mark.filterwarnings('error')
 @pytest.mark.parametrize('value', [np.nan, np.inf])
 def test_gradients_at_what_is_not_finite(device, value):
-    """Differences are nan, and so has to be the gradient: a check that can't tell must not pass."""
+    """At non-finite points differences are NaN, and the check must not pass silently."""
     x, gy = send(device, np.array([1.0, value, -3.0]), GY.astype('f8'))
     with np.errstate(all='ignore'):
         gradient_check.check_backward(lambda x: F.sin(x) if np.isinf(value) else x * x, x, gy)
@@ -375,7 +375,7 @@ def test_detached_inputs(device):
         gradient_check.check_backward(lambda a, b: a * b.array, (x, x), gy, dtype='d')
     with pytest.raises(AssertionError, match='gave no gradient'):
         gradient_check.check_backward(lambda a: chainer.Variable(a.array * 2), x, gy)
-    # One that does not matter is right.
+    # An unused one is correct.
     gradient_check.check_backward(lambda a, b: a * a, (x, x), gy, dtype='d')
 
 
@@ -414,7 +414,7 @@ def test_inputs_without_gradient(device):
         gradient_check.check_backward(f, x_data, gy, dtype='d')
         for gg in ((gy, None, None), gy):
             gradient_check.check_double_backward(f, x_data, gy, gg, dtype='d')
-    # Integers only: nothing to check, and it does not fail.
+    # With integers only there is nothing to check, and it passes.
     gradient_check.check_backward(lambda i: chainer.Variable(i.array.astype('f')) * 2, i, gy)
 
 
@@ -461,7 +461,7 @@ def test_params(device):
                 eps=eps,
                 atol=atol * 10,
             )
-        # It is left as it was.
+        # It is not modified.
         assert p.dtype == np.float32
         testing.assert_allclose(p.array, [3, 4, 5], atol=0, rtol=0)
         testing.assert_allclose(p.grad, GY, atol=0, rtol=0)
@@ -488,7 +488,7 @@ LINKS = {
 
 @pytest.mark.parametrize('name', LINKS)
 def test_what_is_not_named_keeps_its_dtype(device, name):
-    """Parameters that the check does not know, and statistics, stay in float32."""
+    """Parameters and statistics not passed to the check stay in float32."""
     make, shape = LINKS[name]
     link = make().to_device(device)
     x = device.send(np.random.uniform(-1, 1, shape).astype('f'))
@@ -504,7 +504,7 @@ def test_what_is_not_named_keeps_its_dtype(device, name):
             lambda x: forward(x) ** 2, x, gy, x, params, dtype='d', atol=1e-3, rtol=1e-3
         )
     assert all(p.dtype == np.float32 for p in link.params())
-    # Types are checked as ever outside of the differences.
+    # Types are checked as usual outside the differences.
     with pytest.raises(chainer.utils.type_check.InvalidType):
         gradient_check.check_backward(lambda x: F.concat([x, x[None]]), x, gy)
 

@@ -172,7 +172,7 @@ def test_inject_into_some_tests(module):
     bundle = decorate(module, ['test_x'], [{}, CHAINERX])
     names = [case.class_name for case in bundle.cases]
     assert len(names) == 3
-    # What takes no backend runs once.
+    # Tests without a backend argument run once.
     assert names[0] == 'TestA_without_backend'
     assert [run(case.klass) for case in bundle.cases] == [1, 1, 1]
     assert bundle.cases[0].klass.seen[0] == 'y'

@@ -1,4 +1,4 @@
-"""`FunctionTestCase`: what passes and what fails."""
+"""`FunctionTestCase` passes correct functions and fails wrong ones."""
 
 import unittest
 
@@ -27,7 +27,7 @@ def config(request):
 
 
 class Product(testing.FunctionTestCase):
-    """The right test of a right function; its variants below are wrong in one way each."""
+    """A correct test of a correct function; the variants below have one fault each."""
 
     __test__ = False
 
@@ -55,7 +55,7 @@ def test_function(config, test, contiguous):
 @testing.parameterize(*testing.product({'dtype': ['f2', 'f4', 'f8'], 'shape': [(), (3,), (2, 0)]}))
 @testing.inject_backend_tests(None, list(CONFIGS))
 class TestSquaredSum(testing.FunctionTestCase):
-    """As users write it."""
+    """A test case as users write it."""
 
     def setUp(self):
         if self.dtype == 'f2':
@@ -105,7 +105,7 @@ def test_name_is_known_before_the_test(config, base):
 
 
 def test_layouts_reach_the_comparison(config):
-    """What forward and forward_expected return is compared as it is."""
+    """Results of forward and forward_expected are compared in their layouts."""
     seen = []
 
     class Case(Product):
@@ -255,7 +255,7 @@ def test_tolerances_of_forward():
     ],
 )
 def test_wrong_tests(config, error, test, members):
-    """A fault of the test is not a fault of the function."""
+    """A faulty test raises an error of its own, not a failure of the function."""
     with pytest.raises(error) as info:
         run(make(Product, **members), test, config)
     assert not isinstance(info.value, FunctionTestError)

@@ -267,7 +267,7 @@ def test_fix_random_of_what_has_no_setup():
 
 
 class Counted(unittest.TestCase):
-    __test__ = False  # it fails on purpose
+    __test__ = False  # fails on purpose
     passes: set = set()  # noqa: RUF012  # replaced by each test
     n = 0
     log: list = []  # noqa: RUF012
@@ -508,7 +508,7 @@ def test_save_and_load():
 
 
 def test_trainer_with_mock_updater(monkeypatch):
-    """The updater counts; the trainer is a stand-in, for it only gets the arguments."""
+    """A trainer with a mock updater counts iterations; the trainer only receives arguments."""
     import types
 
     training = types.ModuleType('chainer.training')

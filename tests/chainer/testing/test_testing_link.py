@@ -1,4 +1,4 @@
-"""`LinkTestCase` and `LinkInitializersTestCase`: what passes and what fails."""
+"""`LinkTestCase` and `LinkInitializersTestCase` pass correct links and fail wrong ones."""
 
 import unittest
 
@@ -22,7 +22,7 @@ def config(request):
 
 
 class Affine(chainer.Link):
-    """y = x W^T + b, whose b waits for the first input."""
+    """y = x W^T + b, with b initialized by the first input."""
 
     gradient_factor = 1
 

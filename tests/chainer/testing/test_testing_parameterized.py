@@ -1,4 +1,4 @@
-"""`chainer.testing.parameterize` and its likes: what is generated, and how it fails."""
+"""`chainer.testing.parameterize` and similar: the generated tests and their failures."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ from chainer.testing import _bundle, parameterized
 
 @pytest.fixture
 def module(monkeypatch):
-    """A module for test classes to be put in."""
+    """A module that test classes are added to."""
     module = types.ModuleType('module_of_generated_tests')
     monkeypatch.setitem(sys.modules, module.__name__, module)
     return module
@@ -80,10 +80,10 @@ def test_names_places_and_values(module):
     assert first.__module__ == module.__name__
     assert issubclass(first, unittest.TestCase)
     assert (first.a, first.b) == (1, 'x')
-    assert second('test_it').b(21) == 42  # a function is a value, not a method
+    assert second('test_it').b(21) == 42  # a function stays a value, and does not become a method
     assert third('test_it').helper() == 'default'
     assert "parameter: {'a': 1, 'b': 'x'}" in str(first('test_it'))
-    # Of each class the test of its own and the inherited one; and Base itself.
+    # Each class has its own test and the inherited one; Base runs, too.
     assert run_all(module) == (7, 0, 0, 0)
 
 
@@ -110,7 +110,7 @@ def test_stacked(module):
     )
     assert len(module.TestA.cases) == 6
     assert generated(module)[0] == 'TestA_param_0_{y=3}_param_0_{x=1}'
-    assert len(generated(module)) == 6  # those of one decorator alone are gone
+    assert len(generated(module)) == 6  # those of only one decorator are absent
     assert run_all(module) == (6, 1, 0, 0)
 
 
@@ -152,7 +152,7 @@ def test_a_failure_tells_the_parameters(module):
     assert str(info.value.__cause__) == '1 != 2'
     with pytest.raises(KeyError, match=r'TestA\.test_key'):
         cls('test_key').test_key()
-    # A class that is not made from a message stays itself.
+    # An error class that can't be built from a message is kept as it is.
     with pytest.raises(module.Odd) as info:
         cls('test_odd').test_odd()
     assert info.value.args == (1, 2)
@@ -258,7 +258,7 @@ def test_pairwise_product_of_nothing():
 
 
 def test_under_pytest(tmp_path):
-    """The generated tests run under pytest: plain classes, fixtures, marks and other decorators."""
+    """Generated tests run under pytest, with plain classes, fixtures, marks and decorators."""
     path = tmp_path / 'test_generated.py'
     path.write_text(
         textwrap.dedent(

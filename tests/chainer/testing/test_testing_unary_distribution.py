@@ -1,4 +1,4 @@
-"""`unary_math_function_unittest` and `distribution_unittest`: what passes and what fails."""
+"""`unary_math_function_unittest` and `distribution_unittest` pass and fail correctly."""
 
 import unittest
 
@@ -107,7 +107,7 @@ def test_unary_of_a_class(monkeypatch):
         'test_forward_chainerx',
         'test_label',
     }
-    # A looser tolerance is heard of.
+    # A looser tolerance is respected.
     bundle = decorate_unary(
         BadCube, cube, 'cube', backward_options={'atol': 100}, monkeypatch=monkeypatch
     )

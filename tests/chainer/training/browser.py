@@ -1,4 +1,4 @@
-"""A headless browser, by the DevTools protocol: what a page asks for, says, and looks like."""
+"""A headless browser, driven by the DevTools protocol: requests, console output, screenshots."""
 
 import base64
 import contextlib
@@ -12,7 +12,7 @@ NAMES = ('chromium', 'chromium-browser', 'google-chrome')
 
 
 def why_not():
-    """Why there is no browser, or None."""
+    """The reason why there is no browser, or None."""
     if not any(map(shutil.which, NAMES)):
         return 'chromium is not installed'
     if 'libasan' in os.environ.get('LD_PRELOAD', ''):
@@ -27,8 +27,8 @@ def why_not():
 class Page:
     """A page in a browser of its own.
 
-    ``requests`` are the addresses that it asked for, ``complaints`` what it wrote to the console,
-    exceptions included.
+    ``requests`` are the addresses that it requested, ``complaints`` its console output, exceptions
+    included.
     """
 
     def __init__(self, socket):
@@ -69,7 +69,7 @@ class Page:
             pass
 
     def ask(self, expression):
-        """What an expression of JavaScript is in the page."""
+        """Evaluates a JavaScript expression in the page."""
         result = self._call('Runtime.evaluate', expression=expression, returnByValue=True)
         assert 'exceptionDetails' not in result, result
         return result['result'].get('value')
@@ -92,13 +92,13 @@ class Page:
 
 @contextlib.contextmanager
 def open_browser(folder):
-    """A `Page`; the browser keeps its files in a folder, and ends with the block."""
+    """Opens a `Page`; the browser keeps its files in a folder, and ends with the block."""
     import websocket
 
     command = [
         next(filter(None, map(shutil.which, NAMES))),
         '--headless',
-        '--no-sandbox',  # which root can't have
+        '--no-sandbox',  # which is not available to root
         '--disable-gpu',
         '--disable-dev-shm-usage',
         '--disable-background-networking',

@@ -1,4 +1,4 @@
-"""Trainings give what they gave in Chainer 7.8.1, and a snapshot of it goes on here."""
+"""Trainings give the same results as in Chainer 7.8.1, and resume its snapshot."""
 
 import json
 import math
@@ -20,7 +20,7 @@ def v7():
 
 
 def differences(found, expected, path=''):
-    """Where the two are not alike; floats are, to the rounding of sums in float32."""
+    """Where two results differ; floats may differ by the rounding of sums in float32."""
     if path.endswith('/elapsed_time'):
         return
     if isinstance(expected, float):
@@ -66,7 +66,7 @@ def test_goes_on_from_a_snapshot_of_v7(how, device, v7, tmp_path):
     if how == 'load_npz':
         chainer.serializers.load_npz(tmp_path / name, trainer)
         assert not trainer.is_before_training
-        # Chainer v7 saves no state of the generators; these were theirs.
+        # Chainer v7 saves no generator states; these are what they were.
         resume_generators(trainer)
     else:
         trainer.get_extension('_Snapshot').autoload = True
@@ -76,8 +76,8 @@ def test_goes_on_from_a_snapshot_of_v7(how, device, v7, tmp_path):
 
 
 def resume_generators(trainer):
-    """Draws what was drawn up to the snapshot: the order of two epochs, the second one of which
-    began before it; the generator is where v7 had it."""
+    """Draws what was drawn up to the snapshot: the orders of two epochs, as the second one began
+    before it; the generator is then in the same state as v7's."""
     np.random.seed(0)
     for _ in range(2):
         np.random.permutation(20)

@@ -1,4 +1,4 @@
-"""Trainings that get what is wrong: an error that says where, no hang, nothing left running."""
+"""Trainings with bad input raise an error that says where, do not hang, and leave no process."""
 
 import errno
 import os
@@ -29,7 +29,7 @@ MAKERS = {
 
 
 class Dataset(chainer.dataset.DatasetMixin):
-    """Twelve examples, of which the eighth may be a bad one."""
+    """Twelve examples, the eighth of which may be bad."""
 
     def __init__(self, fault=None):
         self.fault = fault
@@ -60,7 +60,7 @@ def make_trainer(iterator, out, stop=(3, 'epoch')):
 
 
 def children():
-    """The processes of this one that run."""
+    """The running child processes."""
     found = []
     for folder in pathlib.Path('/proc').iterdir():
         try:
@@ -208,13 +208,13 @@ def run(folder, limit, stop, writer):
 
 @pytest.mark.parametrize('writer', ['SimpleWriter', 'ThreadWriter', 'ProcessWriter'])
 def test_files_that_cannot_be_written_whole(writer, tmp_path):
-    """As on a full disk: a write that the system breaks off. What was there stays, and is used."""
+    """Truncated writes, as on a full disk, keep the old files, which are then used."""
     done = run(tmp_path, 9000, 6, writer)
     assert done.returncode == 1
     assert os.strerror(errno.EFBIG) in done.stderr, done.stderr
     names = sorted(p.name for p in tmp_path.iterdir())
     assert names[:2] == ['log', 'snapshot_iter_1']
-    # What is written meanwhile may be the one that meets the limit.
+    # A concurrent write may be the one that reaches the limit.
     assert names[2:] in [['snapshot_iter_2']] + ([[]] if writer != 'SimpleWriter' else [])
     for name in names[1:]:
         with np.load(tmp_path / name) as snapshot:

@@ -1,4 +1,4 @@
-"""Extensions: what they write, show and draw; what they refuse; what v7 lacks."""
+"""Extensions: their output, their errors, and features beyond v7."""
 
 import io
 import json
@@ -133,7 +133,7 @@ def test_a_log_is_what_json_makes_of_it(tmp_path):
 
 
 def test_odd_names_and_values_in_logs(tmp_path):
-    """Names are texts, as in a log that was loaded; files take halves of surrogates."""
+    """Names become strings, as in a loaded log; files accept lone surrogates."""
     trainer = make_trainer(tmp_path, (1, 'iteration'))
     trainer.extend(
         lambda t: t.observation.update({5: 1, ('a',): 2, '\ud800': 3}), 'new', priority=1000
@@ -178,7 +178,7 @@ def test_evaluator_of_dicts_hooks_and_functions(device):
 
 
 class Once(chainer.dataset.Iterator):
-    """Of a user's, without reset."""
+    """A user's extension without reset."""
 
     begun = 0
 
@@ -336,7 +336,7 @@ def test_unchain_variables(tmp_path):
     assert not chainer.config.keep_graph_on_report
 
 
-# ---- values that change ----
+# ---- scheduled values ----
 
 
 def test_cosine_shift(tmp_path):
@@ -399,7 +399,7 @@ def test_exponential_moving_average(device, tmp_path):
 
 @pytest.mark.parametrize('device', ['@numpy', 'native:0'])
 def test_averages_of_weights_of_16_bits(device, tmp_path):
-    """In float16 alone, a step of 0.001 of a small difference is none."""
+    """Averages of 16-bit weights are kept in float32, as small steps would be lost."""
 
     class Half(chainer.Chain):
         def __init__(self):

@@ -1,4 +1,4 @@
-"""Pages about trainings: what they show, in a browser too; what they survive."""
+"""HTML reports of trainings: their content, also in a browser, and their robustness."""
 
 import json
 import math
@@ -45,7 +45,7 @@ def status(text):
 
 
 def entries(n, **values):
-    """A log of ``n`` entries; a value may be a function of the number."""
+    """A log of ``n`` entries; a value may be a function of the index."""
     log = []
     for i in range(1, n + 1):
         entry = {k: v(i) if callable(v) else v for k, v in values.items()}
@@ -53,7 +53,7 @@ def entries(n, **values):
     return log
 
 
-# ---- what a page shows ----
+# ---- content of a page ----
 
 
 def test_all_parts(tmp_path):
@@ -101,7 +101,7 @@ def test_parameters_on_devices_and_small_dtypes(tmp_path, device):
     trainer = make_trainer(tmp_path)
     trainer.updater._optimizers['main'] = chainer.optimizers.SGD().setup(model)
     W = next(one for one in facts.parameters_of(trainer) if one.path.endswith('W'))
-    # A sum in float16 would be infinite.
+    # A sum in float16 would overflow.
     assert (W.dtype, W.mean, W.std, W.wrong) == ('float16', 100, 0, 0)
 
 
@@ -209,7 +209,7 @@ def test_while_it_runs(tmp_path):
     trainer.run()
     assert [status(text) for text in seen] == ['running'] * 3
     assert [text.count('<details>') for text in seen] == [1] * 3
-    assert 'snapshot_iter_4' in seen[0]  # that of the same iteration
+    assert 'snapshot_iter_4' in seen[0]  # the one of the same iteration
 
 
 def raise_in(trainer, iteration, error):
@@ -250,7 +250,7 @@ def test_while_another_exception_is_handled(tmp_path):
 
 
 def test_killed_while_it_writes(tmp_path):
-    """The page is the old one or the new one, whole."""
+    """A page is complete, old or new, if the process is killed while it writes."""
     program = (
         'import os, sys; sys.path.append(sys.argv[1]); import test_html_report as t\n'
         'trainer = t.make(sys.argv[2]); count = []\n'
@@ -296,7 +296,7 @@ def test_times_of_extensions(tmp_path):
         'validation': 3, 'LogReport': 10, 'nothing': 5, '_Snapshot': 3, 'HTMLReport': 3
     }  # fmt: skip
     assert all(t.seconds > 0 for t in timings.values())
-    # It changes nothing about what is called.
+    # It does not change which functions are called.
     assert trainer.get_extension('LogReport').log[-1]['iteration'] == 10
 
 
@@ -335,7 +335,7 @@ def test_git_commit(tmp_path):
 
 
 def flipped(archive):
-    """A snapshot with other bytes where the compressed data of a model begin."""
+    """A snapshot with flipped bytes at the start of a model's compressed data."""
     begin = archive.index(b'updater/model:main/predictor/W.npy') + 60
     return archive[:begin] + b'\xff' * 8 + archive[begin + 8 :]
 
@@ -364,7 +364,7 @@ def test_command(tmp_path, capsys, name):
     assert 'of the snapshot snapshot_iter_10' in text
     assert '/predictor/W' in text
     assert 'class="status' not in text
-    # Its own page it replaces, and not that of the training.
+    # It replaces its own page, and not that of the training.
     assert _command.main(['report', str(tmp_path)]) == 0
     make(tmp_path).run()
     assert _command.main(['report', str(tmp_path)]) == 1
@@ -409,13 +409,13 @@ def test_command_on_short_logs(tmp_path, n):
     (tmp_path / 'log').write_text(json.dumps(entries(n, a=1.0, **ODD)))
     assert _command.main(['report', str(tmp_path)]) == 0
     text = read(tmp_path)
-    # A curve for each value that is finite at all, and that of the pace.
+    # One curve per value with finite numbers, and one for the speed.
     assert text.count('class="chart ') == 6 * bool(n)
     assert ('The log has no values yet' in text) == (n == 0)
 
 
 def test_a_long_log(tmp_path, request):
-    """The page is short, and there soon."""
+    """A long log gives a short page, quickly."""
     rng = np.random.default_rng(0)
     n = 1_000_000 if request.config.getoption('--full', default=False) else 100_000
     loss = rng.uniform(0, 1, n).tolist()
@@ -476,7 +476,7 @@ def test_curves_are_drawn(tmp_path, pages):
     assert all(length > 100 for lines in lengths for length in lines)
     box = pages.ask(f'{shown}.map(s => s.getBoundingClientRect().toJSON())')
     assert all(one['width'] > 300 and one['height'] > 150 for one in box)
-    # All of what is written lies within its chart.
+    # All text lies within its chart.
     outside = pages.ask(
         f'{shown}.flatMap(s => [...s.querySelectorAll("text:not(.readout)")].filter(t => '
         '{ const a = s.getBoundingClientRect(), b = t.getBoundingClientRect(); return b.left < '

@@ -1,4 +1,4 @@
-"""A long training with all that reports on it needs no more memory at its end than before."""
+"""A long training with all reporting extensions does not grow in memory."""
 
 import contextlib
 import ctypes
@@ -20,7 +20,7 @@ PAGE = os.sysconf('SC_PAGE_SIZE')
 
 
 class Nowhere(io.TextIOBase):
-    """A terminal that keeps nothing."""
+    """A terminal that discards its output."""
 
     def isatty(self):
         return True
@@ -47,7 +47,7 @@ def make(out, n, device):
     data = chainer.datasets.TupleDataset(x, rng.integers(0, 10, 64).astype(np.int32))
     model = L.Classifier(Small())
     model.to_device(device)
-    model.predictor(model.device.send(x[:2]))  # makes the lazy layer
+    model.predictor(model.device.send(x[:2]))  # initializes the lazy layer
     optimizer = chainer.optimizers.Adam().setup(model)
     iterator = chainer.iterators.SerialIterator(data, 8)
     updater = training.StandardUpdater(iterator, optimizer, device=device)
@@ -73,13 +73,13 @@ def make(out, n, device):
         trainer.extend(extensions.TensorBoardReport(histograms=True))
     if _has('matplotlib'):
         trainer.extend(extensions.PlotReport(['main/loss'], trigger=seldom))
-        rarely = (n // 2, 'iteration')  # for it takes long to draw
+        rarely = (n // 2, 'iteration')  # as drawing takes long
         plot = extensions.VariableStatisticsPlot(model, max_sample_size=20, trigger=rarely)
         trainer.extend(plot, trigger=often)
     trainer.extend(extensions.snapshot(n_retains=2), trigger=seldom)
     save = extensions.snapshot_object(model, 'model_{.updater.iteration}', n_retains=2)
     trainer.extend(save, trigger=seldom)
-    # These keep the graphs of losses, the one until it has drawn, the other until it cuts them.
+    # These keep the graphs of losses, until one has drawn them and the other unchains them.
     trainer.extend(extensions.DumpGraph('main/loss'))
     trainer.extend(extensions.unchain_variables())
     return trainer
@@ -94,7 +94,7 @@ def _has(module):
 
 
 def resident():
-    with contextlib.suppress(OSError, AttributeError):  # what the C library keeps is no leak
+    with contextlib.suppress(OSError, AttributeError):  # caches of the C library are no leak
         ctypes.CDLL(None).malloc_trim(0)
     with open('/proc/self/statm') as stream:
         return int(stream.read().split()[1]) * PAGE
@@ -123,8 +123,8 @@ def test_memory_stays_flat(tmp_path, request, device):
     assert len(list(tmp_path.glob('model_*'))) == 2
     assert objects < 100
     assert in_use <= 0
-    # Numbers of the entries of the log since.
+    # The number of log entries since then.
     assert blocks < 50 * 2 * len(log[-1]) + 500
-    # Pages grow with the log, and the allocator of Python keeps what one needed.
-    if 'libasan' not in os.environ.get('LD_PRELOAD', ''):  # it keeps what is freed
+    # Pages grow with the log, and Python's allocator keeps the memory of the largest.
+    if 'libasan' not in os.environ.get('LD_PRELOAD', ''):  # it caches freed memory
         assert size < 12e6

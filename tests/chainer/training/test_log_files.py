@@ -1,4 +1,4 @@
-"""Files of the log that grow: whole rows, each once, whatever stops a training."""
+"""Log files that are appended to have complete rows, each once, whatever stops a training."""
 
 import contextlib
 import csv
@@ -31,7 +31,7 @@ def read_csv(path):
 
 
 def assert_whole(out):
-    """That both files have the entries of the log, in order, each once."""
+    """Asserts that both files have the log's entries, in order, each once."""
     log = json.loads((out / 'log').read_text())
     assert [json.loads(line) for line in (out / 'log.jsonl').read_text().splitlines()] == log
     rows = read_csv(out / 'log.csv')
@@ -41,7 +41,7 @@ def assert_whole(out):
 
 @contextlib.contextmanager
 def files_of_at_most(n_bytes):
-    """Writes beyond fail as on a full disk, after the part that fits."""
+    """Writes beyond the limit fail after the part that fits, as on a full disk."""
     old = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, old[1]))
     try:
@@ -56,7 +56,7 @@ def test_entries_as_rows(tmp_path):
     assert len(log) == 10
     header = (tmp_path / 'log.csv').read_text().splitlines()[0].split(',')
     assert header[:5] == ['epoch', 'iteration', 'elapsed_time', 'main/loss', 'main/accuracy']
-    # That came with the first evaluation, and rows before it have none.
+    # The column came with the first evaluation; earlier rows lack it.
     assert header[5:] == ['validation/main/loss', 'validation/main/accuracy']
     rows = read_csv(tmp_path / 'log.csv')
     assert [bool(row['validation/main/loss']) for row in rows] == [
@@ -90,7 +90,7 @@ def test_going_on_with_neither_lost_nor_double_rows(tmp_path, left):
             stream.write(left)
     make(tmp_path).run()
     assert [entry['iteration'] for entry in assert_whole(tmp_path)] == list(range(1, 11))
-    # One that has nothing left to do.
+    # A training with nothing left to do.
     make(tmp_path).run()
     assert len(assert_whole(tmp_path)) == 10
 
@@ -114,7 +114,7 @@ def test_two_trainings_in_one_folder_mix_no_rows(tmp_path):
     first.extend(run_other, name='other', priority=0)
     first.run()
     assert ran == [4]
-    # Whoever writes last has all rows of its own.
+    # The last writer has all of its own rows.
     log = first.get_extension('LogReport').log
     assert [float(row['main/loss']) for row in read_csv(tmp_path / 'log.csv')] == [
         entry['main/loss'] for entry in log
@@ -156,7 +156,7 @@ def test_odd_names_and_values(tmp_path):
 
     trainer.extend(report, priority=training.PRIORITY_WRITER)
     log = extensions.LogReport(trigger=EVERY, postprocess=lambda entry: entry.update(text='x,y'))
-    trainer.extend(extensions.CSVReport(log_report=log))  # it need not be in the trainer
+    trainer.extend(extensions.CSVReport(log_report=log))  # it need not belong to the trainer
     trainer.extend(extensions.JSONLinesReport(log_report='Other'))
     trainer.extend(extensions.LogReport(trigger=EVERY), name='Other')
     trainer.run()

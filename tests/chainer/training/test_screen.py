@@ -1,4 +1,4 @@
-"""What extensions show in a notebook: elements that are replaced, and nothing for a terminal."""
+"""Output of extensions in a notebook: replaced elements, and no terminal codes."""
 
 import contextlib
 import html
@@ -12,7 +12,7 @@ from v7_programs import make_evaluator, make_trainer, model_of
 
 
 class OutStream(io.StringIO):
-    """Output of a cell; some kernels say that it is a terminal."""
+    """The output of a cell; some kernels claim that it is a terminal."""
 
     __module__ = 'ipykernel.iostream'
 
@@ -21,7 +21,7 @@ class OutStream(io.StringIO):
 
 
 class Publisher:
-    """What the front end gets, by place: all that stood there, the last one last."""
+    """The messages to the front end, by display id: all contents, the latest last."""
 
     def __init__(self):
         self.places = {}
@@ -33,7 +33,7 @@ class Publisher:
 
 
 class Cell:
-    """A cell of a notebook: its stream, and its places."""
+    """A cell of a notebook: its stream and its displays."""
 
     def __init__(self, places):
         self.stream = OutStream()

@@ -1,4 +1,4 @@
-"""Extensions that change a hyperparameter: odd arguments that v7 takes, and who sets it last."""
+"""Extensions that change a hyperparameter: v7's unusual arguments, and precedence."""
 
 import types
 
@@ -9,7 +9,7 @@ from chainer.training import extensions
 
 
 class Trainer:
-    """What a shift sees of a trainer."""
+    """The part of a trainer that a shift uses."""
 
     def __init__(self, **values):
         self.optimizer = types.SimpleNamespace(**values)
@@ -27,7 +27,7 @@ def run(shift, n, trainer=None):
 
 
 def resumed(shift, other):
-    """Another one after a snapshot of the first."""
+    """A second extension, resumed from a snapshot of the first."""
     saver = chainer.serializers.DictionarySerializer()
     shift.serialize(saver)
     other.serialize(chainer.serializers.NpzDeserializer(saver.target))
@@ -95,7 +95,7 @@ def test_a_rate_without_bounds_is_refused_by_optimizers():
 
 @pytest.mark.parametrize('warmup_iter', [0, 2, 2.5])
 def test_a_warm_up_that_is_over_leaves_the_attribute_alone(warmup_iter):
-    """Others set it: an extension of the trainer, the user, in this training or a resumed one."""
+    """After its end a warm-up leaves the attribute to other extensions and the user."""
 
     def make():
         return extensions.WarmupShift('lr', 0.1, warmup_iter, 1.0)
@@ -115,7 +115,7 @@ def test_a_warm_up_that_is_over_leaves_the_attribute_alone(warmup_iter):
 
 
 def test_a_warm_up_before_another_shift():
-    """The one sets the attribute while it lasts, the other afterwards."""
+    """A warm-up sets the attribute while it lasts, the other shift afterwards."""
     trainer = Trainer(lr=1.0)
     decay = extensions.ExponentialShift('lr', 0.5, init=8.0)
     warm_up = extensions.WarmupShift('lr', 0.0, 2, 4.0)

@@ -1,4 +1,4 @@
-"""Snapshots: what they hold, when they are written, what is left after a failure."""
+"""Snapshots: their content, when they are written, and the state after a failure."""
 
 import errno
 import json
@@ -28,12 +28,12 @@ def names(folder):
 
 
 def make_noisy(out, stop=(7, 'iteration'), device='@numpy', **kwargs):
-    """A training whose numbers come from all generators, with all that keeps a state."""
+    """A training that draws from all generators and uses all stateful extensions."""
     optimizer = chainer.optimizers.Adam(0.01)
     trainer = make_trainer(out, stop, optimizer=optimizer, device=device)
     random.seed(1)
     chainerx.random.seed(1)
-    np.random.normal()  # one of a pair: the other one is waiting
+    np.random.normal()  # one of a pair; the other one is pending
 
     def noise(trainer):
         b = model_of(trainer).predictor.b.array
@@ -58,7 +58,7 @@ def make_noisy(out, stop=(7, 'iteration'), device='@numpy', **kwargs):
 
 
 def state_of(trainer):
-    """All that is saved of a trainer, but for times."""
+    """The saved state of a trainer, except times."""
     saver = chainer.serializers.DictionarySerializer()
     trainer.serialize(saver)
     state = {key: np.asarray(value) for key, value in saver.target.items() if 'time' not in key}
@@ -68,7 +68,7 @@ def state_of(trainer):
 
 
 def numbers_of(trainer):
-    """What an update changes."""
+    """The numbers that an update changes."""
     return {k: v for k, v in state_of(trainer)[0].items() if k.startswith('updater/')}
 
 
@@ -254,7 +254,7 @@ def test_a_dynamic_loss_scale_goes_on(tmp_path):
         return optimizer._loss_scale, model_of(trainer).predictor.W.array.tobytes()
 
     assert train(tmp_path / 'parts', 2, 4, 7) == train(tmp_path / 'whole', 7)
-    # One of Chainer v7, or of a training without it, leaves the scale as it is.
+    # A snapshot of Chainer v7, or without loss scaling, leaves the scale as it is.
     plain = make_trainer(tmp_path / 'plain').updater.get_optimizer('main')
     chainer.serializers.save_npz(tmp_path / 'optimizer', plain)
     plain.loss_scaling()
@@ -282,7 +282,7 @@ def test_a_process_that_ends_is_an_error(writer, tmp_path):
 
 
 def test_what_training_changes_later_is_not_saved(tmp_path):
-    """The arrays of a model are written to in place while a thread saves them."""
+    """Later in-place updates do not reach a snapshot that a thread is saving."""
     gate = []
 
     def slow(path, target):
@@ -465,6 +465,6 @@ def test_the_process_of_a_queue_ends_with_a_killed_training(tmp_path):
     here = pathlib.Path(__file__).parent
     program = ORPHAN.format(here=str(here), chainer_tests=str(here.parent))
     command = [sys.executable, '-c', program, str(tmp_path)]
-    # It has the pipes of the output, too, whose end is waited for: that is the end of both.
+    # It inherits the output pipes, whose end is awaited: both processes have then ended.
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == -9, done.stderr

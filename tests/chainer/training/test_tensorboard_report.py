@@ -65,8 +65,8 @@ def test_going_on(tmp_path):
     assert [entry['iteration'] for entry in log] == list(range(1, 11))
     assert_as_logged(tmp_path, log)
     files = list((tmp_path / 'tensorboard').iterdir())
-    assert len(files) == 2  # also within the same second
-    # Without those from before, what was logged then is written again.
+    assert len(files) == 2  # even within the same second
+    # Without the earlier files, the old log entries are written again.
     for file in files:
         file.unlink()
     make(tmp_path, (12, 'iteration')).run()
@@ -153,7 +153,7 @@ def test_a_full_disk(tmp_path):
     trainer.extend(extensions.TensorBoardReport(environment=False))
     with files_of_at_most(700), pytest.raises(OSError, match='File too large'):
         trainer.run(show_loop_exception_msg=False)
-    # What was written before can be read.
+    # Events written before can be read.
     steps = [step for step, _ in points(read(tmp_path / 'tensorboard'), 'main/loss')]
     assert 1 <= len(steps) < 9
     assert steps == list(range(1, len(steps) + 1))

@@ -1,4 +1,4 @@
-"""The training loop itself: names, errors, what is finalized, the folder, Ctrl-C."""
+"""The training loop: names, errors, finalization, the output folder, Ctrl-C."""
 
 import errno
 import io
@@ -134,7 +134,7 @@ def test_a_folder_that_cannot_be_made(tmp_path):
 
 
 def test_a_folder_that_cannot_be_written_to(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, 'access', lambda path, mode: False)  # root may write everywhere
+    monkeypatch.setattr(os, 'access', lambda path, mode: False)  # root can write everywhere
     trainer = make_trainer(tmp_path)
     with pytest.raises(PermissionError, match='it cannot be written to'):
         trainer.run()
@@ -170,7 +170,7 @@ def make_diverging(out, device, **kwargs):
 
     trainer.updater.loss_func = loss
     trainer.extend(extensions.FailOnNonNumber(**kwargs))
-    # What is observed may be anything.
+    # Observed values may be anything.
     trainer.extend(lambda t: t.observation.update(text='x', many=np.ones(3)), 'odd', priority=999)
     return trainer, model
 
@@ -196,14 +196,14 @@ def test_a_nan_loss_is_found_before_the_update(tmp_path, device):
     with pytest.raises(RuntimeError, match=text):
         trainer.run(show_loop_exception_msg=False)
     assert (trainer.updater.iteration, optimizer.t) == (2, 2)
-    # As after two updates: in the model, and in the snapshot.
+    # The state after two updates, in the model and in the snapshot.
     two = make_trainer(tmp_path / 'two', (2, 'iteration'), device=device)
     two.run()
     expected = chainer.cuda.to_cpu(model_of(two).predictor.W.array)
     np.testing.assert_array_equal(chainer.cuda.to_cpu(model.predictor.W.array), expected)
     saved = np.load(tmp_path / 'snapshot_iter_2')['updater/model:main/predictor/W']
     np.testing.assert_array_equal(saved, expected)
-    # The optimizer is left as it was.
+    # The optimizer is unchanged.
     assert not optimizer._hookable
     optimizer.update()
 
@@ -294,7 +294,7 @@ def test_an_updater_without_finalize(tmp_path):
 def test_ctrl_c_without_a_snapshot_stops_at_once(saves_model, tmp_path):
     log = []
     trainer = make_trainer(tmp_path)
-    if saves_model:  # from which training cannot go on
+    if saves_model:  # from which training cannot continue
         trainer.extend(extensions.snapshot_object(model_of(trainer), 'model'))
     trainer.extend(interrupt_at(2), priority=1000)
     trainer.extend(Recorder(log, 'a'))
@@ -366,7 +366,7 @@ class Raiser:
 
 
 class Gone(io.StringIO):
-    """A pipe whose other end has gone, or a disk that is full."""
+    """A closed pipe, or a full disk."""
 
     def __init__(self, code, terminal):
         super().__init__()
@@ -382,7 +382,7 @@ class Gone(io.StringIO):
 @pytest.mark.parametrize('terminal', [False, True])
 @pytest.mark.parametrize('code', [errno.EPIPE, errno.ENOSPC])
 def test_output_that_nobody_takes_does_not_end_a_training(code, terminal, tmp_path, monkeypatch):
-    """As of `train.py | tee log` after Ctrl-C, which ends tee: the snapshot is taken."""
+    """A closed output pipe does not end a training, as in `train.py | tee log` after Ctrl-C."""
     stream = Gone(code, terminal)
     trainer = make_trainer(tmp_path, (5, 'iteration'))
     trainer.extend(extensions.LogReport(trigger=(1, 'iteration')))

@@ -48,7 +48,7 @@ def test_devices(device):
     updater = training.StandardUpdater(iterator_of(), optimizer, converter, device=device)
     assert updater.device == updater.input_device == model.device == chainer.get_device(device)
     updater.update()
-    # Functions without the decorator get the number that devices of the CPU had before v6.
+    # Functions without the decorator get the CPU's device number from before v6.
     assert seen == [chainer.get_device(device) if device == 'native:0' else -1]
     assert optimizer.t == updater.iteration == 1
 
@@ -56,7 +56,7 @@ def test_devices(device):
 @pytest.mark.parametrize('place', ['@numpy', 'native:0'])
 @pytest.mark.parametrize('is_converter', [False, True])
 def test_without_device_nothing_is_moved(place, is_converter):
-    """Converters get None, and what they return is what the model gets."""
+    """Without a device, converters get None, and their result is passed on unchanged."""
     device = chainer.get_device(place)
     model = make_model().to_device(device)
     optimizer = chainer.optimizers.SGD(0.1).setup(model)
@@ -116,7 +116,7 @@ def test_several_optimizers_and_iterators():
     ('place', 'device'), [('@numpy', None), ('native:0', None), ('@numpy', 'native:0')]
 )
 def test_optimizers_of_a_gan_have_names_of_their_own(place, device, tmp_path):
-    """None of them is ``'main'``: only the `update_core` of the subclass asks for any."""
+    """Optimizers need not be named ``'main'``, as only the subclass's `update_core` uses them."""
     models = {'gen': L.Linear(4, 4), 'dis': L.Linear(4, 1)}
     optimizers = {k: chainer.optimizers.Adam().setup(m) for k, m in models.items()}
     for model in models.values():
@@ -226,7 +226,7 @@ def test_a_failing_update_counts_for_nothing():
 
 
 def joined(reduce, steps, make_optimizer=chainer.optimizers.MomentumSGD):
-    """What one device does with the whole minibatch."""
+    """The result of one device with the whole minibatch."""
     model = make_model()
     optimizer = make_optimizer(0.1).setup(model)
     iterator = iterator_of(shuffle=False)
@@ -358,7 +358,7 @@ def test_processes_are_as_one_with_the_joined_batch(device, reduce, tmp_path):
 
 
 def test_processes_whose_iterators_have_processes():
-    """As in Chainer's program for ImageNet on several devices."""
+    """Worker processes may have iterators with processes, as in Chainer's ImageNet example."""
     results = []
     for make in (chainer.iterators.SerialIterator, chainer.iterators.MultiprocessIterator):
         model = make_model()
@@ -399,12 +399,12 @@ class Noisy(chainer.Chain):
 
 
 class Renormalized(chainer.Chain):
-    """Its gradients depend on persistent values, which differ from process to process."""
+    """A model whose gradients depend on persistent values, which differ between processes."""
 
     def __init__(self):
         super().__init__()
         with self.init_scope():
-            # Limits within which the running statistics count from the first step on.
+            # Limits that make the running statistics count from the first step on.
             self.norm = L.BatchRenormalization(4, rmax=3, dmax=3, decay=0.5)
             self.linear = L.Linear(4, 2, initialW=np.linspace(-1, 1, 8).reshape(2, 4))
 
@@ -474,7 +474,7 @@ def test_snapshots_from_before_persistent_values_were_saved(tmp_path):
 
 @pytest.mark.parametrize('duplicate', [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
 def test_copies_have_processes_of_their_own(duplicate):
-    """Which go on from where those of the other are, with their random numbers."""
+    """Copies have worker processes of their own, which continue with the same state."""
     np.random.seed(3)
     updater = make_processes(['@numpy'] * 2, shuffle=True, model=Noisy())
     for _ in range(3):

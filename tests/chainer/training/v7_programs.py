@@ -1,4 +1,4 @@
-"""Trainings that run here and in Chainer v7; ../data/v7_training.json has what they gave there.
+"""Trainings that run here and in Chainer v7; ../data/v7_training.json has v7's results.
 
 A program takes an empty folder and returns what JSON can hold.
 """
@@ -54,7 +54,7 @@ def model_of(trainer):
 
 
 def simulate(trigger, per_epoch, calls, values=None):
-    """When a trigger fires that is asked in the iterations ``calls``."""
+    """The iterations in which a trigger fires, if queried in the iterations ``calls``."""
     trainer = types.SimpleNamespace(updater=types.SimpleNamespace(), observation={})
     fired = []
     for i in range(1, 30):
@@ -194,7 +194,7 @@ def log_report(out):
 
 
 def layout(text):
-    """The text without the numbers: what is around them, and in which order."""
+    """The layout of a text: everything but the numbers."""
     lines = []
     for line in text.splitlines():
         key, colon, value = line.partition(': ')
@@ -262,7 +262,7 @@ def micro_average(out):
     return observed
 
 
-# ---- values that change ----
+# ---- scheduled values ----
 
 
 def shifts(out):

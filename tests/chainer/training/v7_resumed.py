@@ -1,4 +1,4 @@
-"""A training with many extensions, which Chainer v7 saved in the middle, and which goes on here."""
+"""A training with many extensions, which Chainer v7 saved halfway, and which resumes here."""
 
 import chainer
 from chainer import training

@@ -1,4 +1,4 @@
-"""im2col and col2im against loops over elements, and the text of the kernels against NumPy."""
+"""im2col and col2im against loops over elements, and the source of the kernels against NumPy."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ CASES = [
 
 
 def places(shape, ksize, stride, pad, dilate, cover_all):
-    """The sizes of the output, and pairs of indices into columns and into the image (or None)."""
+    """The output sizes, and pairs of indices into columns and into the image (or None)."""
     dims = shape[2:]
     outs = tuple(
         conv.get_conv_outsize(*args[:4], cover_all, args[4])
@@ -207,7 +207,7 @@ def test_kernel_interface(kernel, name, source, result):
 
 
 def run_kernel(kernel, source, out_shape, numbers, folder):
-    """Runs a kernel as CuPy would, one element after the other, in C."""
+    """Runs a kernel as CuPy would, element by element, in C."""
     compiler = shutil.which('cc')
     if compiler is None:
         pytest.skip('no C compiler here')

@@ -1,4 +1,4 @@
-"""Sparse matrices: made of dense ones, and back; order of elements; errors."""
+"""Sparse matrices: conversion from and to dense ones, order of elements, errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Expressions print and compute as Python does; errors say all there is to say."""
+"""Expressions print and evaluate as in Python; errors are complete."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def types():
     return T.get_types((X, Y), 'in_types', False)
 
 
-# Built from in_types (x and y): how the expression prints, what it yields.
+# Built from in_types (x and y): the printed expression, and its value.
 EXPRESSIONS = [
     (lambda x, y: x.ndim, 'in_types[0].ndim', 2),
     (lambda x, y: x.shape[-1], 'in_types[0].shape[-1]', 3),

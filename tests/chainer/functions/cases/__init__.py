@@ -1,4 +1,4 @@
-"""The table of all functions, one file per family; a family's rows are its list `CASES`."""
+"""The table of all functions, one file per family, with the rows in its list `CASES`."""
 
 import importlib
 import pkgutil

@@ -1,4 +1,4 @@
-"""How a row is run: arrays of every kind and layout, the expected result, and derivatives."""
+"""Runs a row: arrays of every kind and layout, the expected result, and derivatives."""
 
 import chainer
 import chainerx
@@ -15,7 +15,7 @@ LAYOUTS = ('transposed', 'reversed', 'strided', 'broadcast')
 
 
 def lay(values, layout, kind):
-    """An array of a kind with these values (those of its first slice, if broadcast)."""
+    """An array of a kind with these values (of its first slice, if broadcast)."""
     if kind == 'native':
         return make(values, layout, 'native:0')
     xp = cuda.cupy if kind == 'cupy' else np
@@ -92,7 +92,7 @@ def call_text(spec):
 
 
 def compare(actual, expected, dtype, kind, factor, where):
-    """Kind of array, shape, dtype and values; the tolerance is that of the dtype times `factor`."""
+    """Compares kind, shape, dtype and values; the tolerance is the dtype's times `factor`."""
     assert isinstance(actual, ARRAY_TYPES[kind]), where
     expected = np.asarray(expected)
     assert actual.shape == expected.shape, f'{where}: shape {actual.shape} != {expected.shape}'
@@ -106,7 +106,7 @@ def compare(actual, expected, dtype, kind, factor, where):
 
 
 def check_gradients(function, values, kind, order, rtol, where, seed=0):
-    """Compares gradients with differences of outputs along random directions, in float64.
+    """Compares gradients with finite differences along random directions, in float64.
 
     Args:
         function: Takes Variables, returns a tuple of them (None for zeros).

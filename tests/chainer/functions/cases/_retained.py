@@ -1,7 +1,7 @@
-"""How many bytes a graph keeps alive; the same code measures Chainer v7 and ours.
+"""Measures how many bytes a graph keeps alive, in Chainer v7 and here.
 
-A call is made, the caller lets go of its arrays, and what is still allocated is what the graph
-keeps. `data/make_v7_retained.py` runs this in Chainer 7.8.1 and notes the figures,
+A call is made and the caller drops its arrays; the bytes that are still allocated are kept by
+the graph. `data/make_v7_retained.py` runs this in Chainer 7.8.1 and notes the figures,
 `test_retained.py` runs it here and compares.
 """
 
@@ -14,8 +14,8 @@ from chainer import Variable
 from functions.cases import CASES
 from functions.cases._table import Arg, Call, Case, c, call, f, own, seeded
 
-# What the caller still holds. What a function keeps beyond that is not the same: one that keeps
-# its output costs nothing while the output is in use.
+# What the caller still holds. It matters: a function that keeps its output costs nothing while the
+# output is in use.
 HELD = ('inputs and outputs', 'outputs', 'nothing', 'inputs')
 _NUMPY = tracemalloc.DomainFilter(True, np.lib.tracemalloc_domain)
 
@@ -28,7 +28,7 @@ def _get(name, fn, *calls, **kw):
     return Case(f'x[{name}]', fn=fn, calls=list(calls), **kw)
 
 
-# Calls without a figure to compare with.
+# Calls without a v7 figure to compare with.
 NOT_IN_V7 = {
     'softmax(<32x48x64>, axis=[0, -1])': 'v7 takes no tuple',
     'softmax(<2x3x4>, axis=[0, -1])': 'v7 takes no tuple',
@@ -48,10 +48,10 @@ NOT_IN_V7 = {
     'sparse_matmul(<2x3>, <2x2x4>)': 'padding must have the value 0 there',
     'sparse_matmul(<2x3>, <2x2x400>)': 'padding must have the value 0 there',
 }
-# Functions without a figure to compare with, for v7 has none of them.
+# Functions that v7 does not have.
 NEW = ('gelu', 'mish', 'rectified_linear', 'rms_norm', 'rotary_embedding')
 NEW += ('scaled_dot_product_attention', 'silu')
-# Ways to keep too much that the table of functions has no reason to try.
+# Calls that might retain too much, and that the table of functions does not need.
 MORE = [
     Case('dropout', calls=[call(f(48, 64), 0.5)]),
     Case('gaussian', calls=[call(f(48, 64), f(48, 64))]),
@@ -103,7 +103,7 @@ MORE = [
 
 
 def calls_to_measure():
-    """(key, case, call): those of the table without empty arrays, large ones, and `MORE`."""
+    """(key, case, call) of the table without empty arrays, of large calls, and of `MORE`."""
     return ((key, *rest) for key, *rest in all_calls() if key not in NOT_IN_V7)
 
 
@@ -150,7 +150,7 @@ def numpy_bytes():
 
 
 class _Made:
-    """A call that has been made. Of the graph, nodes of the outputs are held, and nothing else."""
+    """A completed call. It holds the output nodes, and nothing else of the graph."""
 
     def __init__(self, case, spec, make):
         rng = seeded(case.name, 'float32', len(spec.args))
@@ -165,7 +165,7 @@ class _Made:
         self.nodes = [y.node for y in self.outputs]
 
     def _own(self, x, make):
-        """Copies arrays that stand in a row: they are inputs, too."""
+        """Copies the arrays among a row's arguments, as they are inputs, too."""
         if isinstance(x, (list, tuple)):
             return type(x)(self._own(y, make) for y in x)
         if isinstance(x, np.ndarray):
@@ -182,9 +182,9 @@ def retained(case, spec, make, count, look=None):
         count: Returns the bytes that are allocated now.
         look: Called with the nodes of the outputs while nothing else is held.
     """
-    _Made(case, spec, make)  # what is made once, and kept for later calls
+    _Made(case, spec, make)  # fills caches that later calls share
     result = []
-    tracemalloc.clear_traces()  # the fewer, the faster they are counted
+    tracemalloc.clear_traces()  # fewer objects are counted faster
     start = count()
     made = _Made(case, spec, make)
     result.append(count() - start)

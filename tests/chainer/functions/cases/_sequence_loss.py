@@ -1,4 +1,4 @@
-"""Losses of sequences by trying all ways, for rows of loss.py."""
+"""Sequence losses by enumeration of all paths, for the rows of loss.py."""
 
 import itertools
 
@@ -31,7 +31,7 @@ def states_of(labels, blank):
 
 
 def is_way(way, states):
-    """Whether it begins and ends where it may, and skips nothing but a blank between two labels."""
+    """Whether a path starts and ends validly, and skips only blanks between two labels."""
     if not way:
         return len(states) == 1
     if way[0] > 1 or way[-1] < len(states) - 2:
@@ -41,13 +41,13 @@ def is_way(way, states):
 
 
 def score(cost, xs, labels):
-    """Of one sequence."""
+    """The score of one sequence."""
     total = sum(x[label] for x, label in zip(xs, labels, strict=True))
     return total + sum(cost[a, b] for a, b in itertools.pairwise(labels))
 
 
 def sequences(xs):
-    """Those that stand side by side."""
+    """All sequences of adjacent elements."""
     return [[x[i] for x in xs if i < len(x)] for i in range(len(xs[0]))]
 
 

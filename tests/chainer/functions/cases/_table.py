@@ -1,7 +1,7 @@
-"""What a row of the table is: a function, its reference and its class.
+"""A row of the table: a function, its reference and its class.
 
-A row says only what is special about its function; the loops over kinds of arrays, dtypes, layouts
-and derivatives are in `test_functions.py`. Arguments are written as in the table of chainerx.
+A row states only what is special about its function; the loops over kinds of arrays, dtypes,
+layouts and derivatives are in `test_functions.py`. Arguments are as in the table of chainerx.
 """
 
 import dataclasses
@@ -24,30 +24,30 @@ NUMBERS = (*FLOATS, 'int32', 'int64')
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Case:
-    """One row. All but the name, the reference and the calls has a default that suits many."""
+    """One row. Everything but the name, the reference and the calls has a default."""
 
     name: str  # in chainer.functions; anything else where `fn` is given
     ref: Callable | None = None  # NumPy or SciPy, called with float64 or int64; a tuple for several
     inputs: list | None = None  # short for one call
     calls: list | None = None
-    fn: Callable | None = None  # what to call, for operators: not with raw arrays
+    fn: Callable | None = None  # the callable, for operators, which do not take raw arrays
     dtypes: tuple = FLOATS
-    out: tp.Any = None  # dtype of the outputs, if it is not that of the arrays; a tuple for several
+    out: tp.Any = None  # dtype of the outputs, if not that of the arrays; a tuple for several
     cls: tp.Any = (
         None  # 'math.exponential.Exp', under chainer.functions; None: outputs have no creator
     )
     label: str | None = None  # the name of the class, if not given
     attributes: tp.Any = ()  # of the creator: a dict for the first call, or a list of one per call
-    params: tuple = ()  # positions of arrays that are parameters: never given as Variables
-    picks: tuple | None = None  # which outputs of the class the function returns, if not all
-    direct: bool = True  # the class takes the arrays as they are given, and is used by itself
+    params: tuple = ()  # positions of arrays that are options, and never given as Variables
+    picks: tuple | None = None  # the outputs of the class that the function returns, if not all
+    direct: bool = True  # the class takes the arrays as given, and can be used directly
     elastic: bool = False  # arguments take any shapes that broadcast
     layouts: bool = True  # any memory layout of the arrays
-    order: int = 2  # derivatives that exist
+    order: int = 2  # the order of derivatives that exist
     diff: tuple | None = None  # positions among the arrays that have them (None: all floats)
     tol: float = 1.0  # factor on the tolerance of the dtype
-    gtol: float = 1.0  # the same for gradients
-    big: Call | None = None  # the call whose memory is counted; else the first, 16 times as long
+    gtol: float = 1.0  # the same factor for gradients
+    big: Call | None = None  # the call whose memory is measured; else the first, 16 times as long
     refuses: bool = True  # int32 and bool must raise InvalidType, if they are not among `dtypes`
     bad: list = dataclasses.field(default_factory=list)  # (call, exception, text[, kind of array])
 
@@ -68,7 +68,7 @@ class Case:
         return getattr(importlib.import_module(f'chainer.functions.{module}'), name)
 
     def attributes_of(self, n):
-        """The attributes that the creator has after the call with this number."""
+        """The attributes of the creator after the call with this number."""
         if isinstance(self.attributes, list):
             return self.attributes[n] if n < len(self.attributes) else {}
         return self.attributes if n == 0 else {}

@@ -61,7 +61,7 @@ def triplet(a, p, n, margin=0.2, reduce='mean'):
 
 
 def _vae(name, ref, n, **kw):
-    """A sum of a composition of other functions."""
+    """The sum of a composition of other functions."""
     args = [f(3, 4)] * n
     ways = {'sum': np.sum, 'mean': np.mean, 'no': lambda x: x}
     return Case(name, ref=lambda *xs, reduce='sum': ways[reduce](ref(*xs)), direct=False, tol=4,
@@ -89,7 +89,7 @@ def black_out(x, t, w, samples, reduce='mean'):
     return losses if reduce == 'no' else losses.mean()
 
 
-_DRAWN = np.array([[9, 3, 2], [9, 0, 0], [9, 4, 1]], 'int32')  # the first makes room for t
+_DRAWN = np.array([[9, 3, 2], [9, 0, 0], [9, 4, 1]], 'int32')  # the first axis is that of t
 
 
 def _negative_sampling(x, t, w, sample_size=2, **kw):
@@ -126,7 +126,7 @@ def discriminative(x, labels, delta_v, delta_d, max_embedding_dim, norm=1, alpha
     return alpha * spread / dim, beta * near / pairs, gamma * length / dim / len(x)
 
 
-# Where classes are nearly certain, 1 - p has few digits.
+# 1 - p has few digits where a class is nearly certain.
 _X, _W = f(3, 4, lo=-0.7, hi=0.7), f(5, 4, lo=-0.7, hi=0.7)
 _CLASSES = c([0, 2, 4], 'int32')
 _SAMPLES = c([[1, 2], [0, 0], [4, 1]], 'int32')
@@ -148,7 +148,7 @@ _BAD = [(call(f(3), f(1)), InvalidType, 'shape'),
         (call(f(3), own('float16', 3)), InvalidType, 'dtype', 'numpy')]  # fmt: skip
 _T = c([0, 3, -1], 'int32')
 _IGNORED = c([-1, -1, -1], 'int32')
-_FAR = c([0, -100, 2], 'int32')  # an ignored label that is no index at all
+_FAR = c([0, -100, 2], 'int32')  # an ignored label that is not a valid index
 _ABOVE = c([255, 255, 3], 'int32')
 _T2 = c([[0, 3], [-1, 2], [1, 1]], 'int64')
 _SOFT = f(3, 4, lo=0, hi=1)
@@ -297,7 +297,7 @@ CASES = [
          cls='loss.ctc.ConnectionistTemporalClassification',
          calls=[call(_CTC, _CTC_LABELS, 2), call(_CTC, _CTC_LABELS, blank_symbol=2, reduce='no'),
                 call(f(4, 2, 3), _CTC_LABELS, 2),
-                call(_CTC, _CTC_LABELS, 0, reduce='no'),  # a blank among labels: as v7
+                call(_CTC, _CTC_LABELS, 0, reduce='no'),  # a blank among labels, as in v7
                 call(_CTC, _CTC_LABELS, 2, c([4, 1], 'int32'), c([2, 1], 'int32'), 'no'),
                 call(_CTC, _CTC_LABELS, 2, c([0, 3], 'int64'), c([0, 0], 'int64'), 'no'),
                 call([f(1, 2)] * 3, c(np.zeros((1, 0)), 'int32'), 1),

@@ -49,7 +49,7 @@ def _logsumexp(x, axis=None):
 
 
 def _good(*shape):
-    """Matrices that are far from singular; symmetric and positive definite, too."""
+    """Well-conditioned matrices, also symmetric positive definite ones."""
     n = shape[-1]
     data = np.random.RandomState(n).uniform(-0.5, 0.5, shape) / max(1, n) ** 0.5
     return c(data + np.swapaxes(data, -1, -2) + 1.5 * np.eye(n))
@@ -81,7 +81,7 @@ def _dense(data, places):
 
 
 def _sparse(places, left, transa=False, transb=False):
-    """A row of sparse_matmul, whose sparse matrix is made of its data."""
+    """A row of sparse_matmul; the sparse matrix is built from its data."""
 
     def function(data, dense):
         device = chainer.backend.get_device_from_array(getattr(data, 'array', data))
@@ -162,7 +162,7 @@ def _batch_matmul(a, b, transa=False, transb=False):
 
 
 _POSITIVE = [f(3, 4, lo=0.3)]
-# No two elements are alike, of one array or of both.
+# No two elements are equal, in one array or in both.
 _DISTINCT = [f(3, 4, distinct=True), f(3, 4, distinct=True, lo=-1.97, hi=2.03)]
 _EXTREMES = [
     call(f(3, 4, distinct=True), 1),

@@ -8,7 +8,7 @@ from functions.cases._table import Case, InvalidType, b, call, f, own
 
 
 def seeded(function):
-    """The function, with the same random numbers in each call."""
+    """The function with the same random numbers in each call."""
 
     def call(*args, **kw):
         np.random.seed(0)

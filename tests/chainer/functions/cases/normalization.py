@@ -116,7 +116,7 @@ CASES = [
               (call(f(3), f(3), f(3)), InvalidType, 'ndim'),
               (call(f(), f(), f()), InvalidType, 'ndim'),
               (call(f(2, 3), f(3), f(3), axis=(0, 2)), InvalidType, 'ndim'),
-              (call(f(4, 3), f(3), f(3), axis=1), InvalidType, 'shape'),  # passed with axis 0
+              (call(f(4, 3), f(3), f(3), axis=1), InvalidType, 'shape'),  # passes for axis 0
               (call(f(2, 3), f(3), f(3), axis=[0]), RuntimeError, 'axis'),
               (call(f(2, 3, 4), f(3), f(3), axis=(2, 0)), RuntimeError, 'ascending'),
               (call(f(2, 3, 4), f(3), f(3), axis=(0, -1)), RuntimeError, 'ascending'),
@@ -182,7 +182,7 @@ CASES = [
          attributes=[{'n': 5, 'k': 2, 'alpha': 1e-4, 'beta': 0.75}, {'n': 4, 'beta': 1.5}],
          bad=[(call(f(3)), InvalidType, 'ndim'), (call(f(2, 3), n=-1), ValueError, 'n is -1'),
               (call(f(2, 3), n=3.0), TypeError, 'n')]),
-    # Within such bounds there is no correction, which gradients take for constant.
+    # Within such bounds there is no correction, which gradients treat as constant.
     Case('batch_renormalization', fn=_renormalize, ref=_renormalized, tol=8, gtol=4,
          cls='normalization.batch_renormalization.BatchRenormalizationFunction', direct=False,
          calls=[call(f(5, 3), f(3), f(3), 1.0, 0.0)]),

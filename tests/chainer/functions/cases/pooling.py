@@ -7,7 +7,7 @@ from functions.cases._table import Case, InvalidType, c, call, f, i
 
 from cases.pool.pooling import average_pool, max_pool, max_unpool, unpool
 
-# Numbers apart: a difference quotient must not change which one is the maximum.
+# Well-separated numbers: a difference step must not change the maximum.
 _d = functools.partial(f, distinct=True, lo=-8, hi=8)
 
 
@@ -37,7 +37,7 @@ def spatial_pyramid(x, pyramid_height, pooling=None):
 
 
 def _parts(begin, end, n, size):
-    """n parts of a region, cut off at the ends of the image."""
+    """n parts of a region, clipped to the image."""
     edges = [(begin + i * (end - begin) // n, begin - (-(i + 1) * (end - begin) // n))
              for i in range(n)]  # fmt: skip
     return [slice(min(max(a, 0), size), min(max(b, 0), size)) for a, b in edges]
@@ -77,7 +77,7 @@ def _pair(v):
 
 
 def _near(image, row, column):
-    """The value at a point between pixels; None if it is out of the image."""
+    """The interpolated value at a point; None if it is outside the image."""
     h, w = image.shape[1:]
     if not (-1 <= row <= h and -1 <= column <= w):
         return None
@@ -124,7 +124,7 @@ def _nd(ndim, ksize, stride=None, pad=0, cover_all=False, **more):
 
 
 def _bad(ndim, wrong):
-    """What all poolings of so many axes refuse; ``wrong`` has another number of them."""
+    """Errors of all poolings over so many axes; ``wrong`` has another number of axes."""
     x = f(1, 1, *(4,) * ndim)
     size = (2,) * (ndim + 1)
     return [(call(x, 2, 0), ValueError, 'stride'),

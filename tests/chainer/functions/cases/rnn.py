@@ -29,7 +29,7 @@ def tree_lstm(*inputs):
 
 
 def n_step_case(name, cell, cls, directions):
-    """A row of a function over whole sequences; those of chainerx have more."""
+    """A row of a function over whole sequences; chainerx's functions have more parameters."""
     n_states = 2 if cell == 'lstm' else 1
     more = {'activation': cell} if cell in ('tanh', 'relu') else {}
 

@@ -6,12 +6,12 @@ ROWS = [
     *activation.ROWS, *attention.ROWS, *connection.ROWS, *loss.ROWS, *model.ROWS,
     *normalization.ROWS, *rnn.ROWS,
 ]  # fmt: skip
-# Too large to be kept; test_links_vision.py compares their values with those of Chainer v7.
+# Too large to store; test_links_vision.py compares their values with those of Chainer v7.
 MODELS = {
     'GoogLeNet', 'ResNet50Layers', 'ResNet101Layers', 'ResNet152Layers', 'VGG16Layers',
     'VGG19Layers',
 }  # fmt: skip
 # Names of links that Chainer v7 does not have.
 NEW = {'MultiHeadAttention', 'RMSNorm', 'TransformerEncoder', 'TransformerEncoderLayer'}
-# Those without a row: what they need has ended.
+# Links without a row: what they depend on is no longer available.
 GONE = {'TheanoFunction'}

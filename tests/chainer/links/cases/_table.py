@@ -1,6 +1,6 @@
-"""What a row of links is: how it is made, what it is called with, what it gives by NumPy.
+"""A row of the table of links: its construction, its arguments, and its result by NumPy.
 
-Chainer v7 runs the rows, too (`data/make_v7_links.py`), so they keep to what both have.
+Chainer v7 runs the rows, too (`data/make_v7_links.py`), so they use only what both have.
 """
 
 import dataclasses
@@ -21,12 +21,12 @@ __all__ = ['InvalidType', 'L', 'Row', 'c', 'call', 'f', 'own', 'steps']
 class Row:
     key: str  # the name in chainer.links; anything after a '_' tells rows of one link apart
     make: Callable  # of the link; dtypes come from chainer.config
-    inputs: tp.Any  # call(...): what the link is called with
+    inputs: tp.Any  # call(...): the arguments of the link
     ref: Callable | None  # (values of the link by path, *inputs) in float64
     run: Callable = lambda link, *args, **kw: link(*args, **kw)
-    train: bool = True  # the mode that `ref` is of
-    random: bool = False  # draws numbers in training, which v7 takes from NumPy
-    order: int = 2  # derivatives that exist
+    train: bool = True  # the mode (training or test) of `ref`
+    random: bool = False  # draws random numbers in training, which v7 takes from NumPy
+    order: int = 2  # the order of derivatives that exist
     tol: float = 8.0  # factor on the tolerance of the dtype
     gtol: float = 8.0
     bad: tuple = ()  # (call or a function of nothing, exception, text)
@@ -40,7 +40,7 @@ class Row:
 
 
 def steps(link, *xs):
-    """Calls of a link that has a state, one after the other."""
+    """Successive calls of a link with state."""
     return [link(x) for x in xs]
 
 
@@ -54,7 +54,7 @@ def values_of(link):
 
 
 def fill(link, key):
-    """Gives every value bits in all places, which depend on its path alone."""
+    """Fills every value with random-looking bits that depend on its path alone."""
     for path, value in values_of(link).items():
         if not isinstance(value, np.ndarray) or value.dtype.kind != 'f':
             continue
@@ -69,7 +69,7 @@ def fill(link, key):
 
 
 def make(row, dtype='float32'):
-    """The link of a row, filled; the uninitialized parameters of lazy ones find their shapes."""
+    """The link of a row, filled; uninitialized parameters of lazy links get their shapes."""
     with chainer.using_config('dtype', np.dtype(dtype)):
         link = row.make()
         if any(p.array is None for p in link.params()):

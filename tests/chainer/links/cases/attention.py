@@ -27,7 +27,7 @@ def _scores(q, k, mask, causal):
 def attention(
     v, query, key=None, value=None, mask=None, causal=False, *, heads, groups=None, rotary=None
 ):
-    """Of `MultiHeadAttention`; ``v`` has its parameters by path."""
+    """The result of `MultiHeadAttention`; ``v`` has its parameters by path."""
     size, groups = query.shape[2], groups or heads
     key = query if key is None else key
     value = key if value is None else value
@@ -61,7 +61,7 @@ def _below(v, path):
 
 
 def layer(v, x, mask=None, causal=False, *, function, pre_norm=False, **kw):
-    """Of `TransformerEncoderLayer`."""
+    """The result of `TransformerEncoderLayer`."""
 
     def attend(x):
         return attention(_below(v, 'attention'), x, None, None, mask, causal, **kw)

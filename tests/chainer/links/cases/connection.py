@@ -22,7 +22,7 @@ def relu(x):
 
 
 def layer(p, name, x, *args, **kw):
-    """A convolution inside of a link."""
+    """A convolution inside a link."""
     return conv(x, p[f'{name}/W'], p.get(f'{name}/b'), *args, **kw)
 
 
@@ -36,7 +36,7 @@ def highway(p, x):
 
 
 def windows(x):
-    """The 3 x 3 windows around each pixel, what is outside being NaN."""
+    """The 3 x 3 windows around each pixel, with NaN outside the image."""
     around = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)), constant_values=np.nan)
     return np.lib.stride_tricks.sliding_window_view(around, (3, 3), (2, 3))
 

@@ -23,7 +23,7 @@ def crf(p, xs, ys, reduce):
 
 
 class Picked(L.BlackOut):
-    """Always draws the same."""
+    """A sampler that always draws the same."""
 
     def forward(self, x, t):
         self.sample_data = self.device.send(np.array(_SAMPLES, 'int32'))
@@ -39,7 +39,7 @@ class PickedNegatives(L.NegativeSampling):
 
 
 def black_out(p, x, t):
-    """Samples are drawn evenly."""
+    """The loss for uniformly drawn samples."""
     samples = np.array(_SAMPLES)
     true = np.exp((p['W'][t] * x).sum(1))
     others = np.exp(np.einsum('nsd,nd->ns', p['W'][samples], x))

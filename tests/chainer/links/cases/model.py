@@ -1,4 +1,4 @@
-"""Rows of chainer.links.model but the large ones, and of links made of others."""
+"""Rows of chainer.links.model except large models, and of links composed of others."""
 
 import chainer.functions as F
 import numpy as np

@@ -1,8 +1,8 @@
-"""A stand-in for CuPy on the host, strict about what CuPy is strict about.
+"""A stand-in for CuPy on the host, as strict as CuPy about mixing host and device.
 
 Its arrays are described as CuPy's are (`ndarray.data` is a `cuda.MemoryPointer`), so that chainerx
 can take and make them; NumPy computes. It shows that the code for CuPy runs, and which device it
-asks for; not that a GPU would agree.
+asks for, but not that a GPU would give the same results.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ newaxis = None
 
 
 def _host(x):
-    """What NumPy computes with. Arrays of the host are refused, as CuPy does."""
+    """Returns the NumPy array that computes. Arrays of the host are refused, as CuPy does."""
     if isinstance(x, ndarray):
         return x._host
     if isinstance(x, np.ndarray):
@@ -35,7 +35,7 @@ def _host(x):
 
 
 def _lift(function):
-    """NumPy's function for arrays of one device; an array comes out where NumPy has a number."""
+    """Wraps NumPy's function for arrays of one device; scalars become 0-d arrays."""
 
     @functools.wraps(function)
     def lifted(*args, **kwargs):
@@ -128,7 +128,7 @@ def _is_operator(name):
     return any(n in vars(operator) for n in (name, name.replace('__r', '__', 1)))
 
 
-# Operators and methods that the class lacks are NumPy's.
+# Operators and methods that the class lacks come from NumPy.
 for _name, _method in vars(np.ndarray).items():
     wanted = _is_operator(_name) or not _name.startswith('_')
     if wanted and callable(_method) and _name not in vars(ndarray):

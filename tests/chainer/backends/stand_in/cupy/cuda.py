@@ -1,4 +1,4 @@
-"""Devices of the stand-in: two of them, the current one in a variable."""
+"""The two devices of the stand-in; a variable holds the current one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Device:
 
 
 class UnownedMemory:
-    """Memory of somebody else, kept alive by its owner."""
+    """Memory owned by another object, which is kept alive."""
 
     def __init__(self, ptr, size, owner, device_id=-1):
         assert device_id >= 0
@@ -48,7 +48,7 @@ class MemoryPointer:
 
 
 class Stream:
-    """Computes at once; `log` says what a stream of CUDA would have been told."""
+    """A stream that computes at once; `log` records the calls that CUDA would have got."""
 
     log: tp.ClassVar[list[str]] = []
     current: tp.ClassVar[list[Stream]] = []

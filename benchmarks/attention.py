@@ -17,12 +17,12 @@ from peaks import compare, peak_memory
 
 BATCH, HEADS, WIDTH = 4, 8, 64
 LENGTHS = (128, 1024)
-FEW = (1, 8)  # queries, for one example
+FEW = (1, 8)  # numbers of queries, for one example
 IN_MEMORY = 4096
 
 
 class Peers:
-    """The same attention in both."""
+    """The same attention in both libraries."""
 
     def __init__(self, length, causal, queries=None, batch=BATCH):
         rng = np.random.default_rng(0)
@@ -76,7 +76,7 @@ def rows(bench):
 
 
 def peak_of(library):
-    """Peak of bytes of a forward and backward pass, besides its arguments."""
+    """Peak memory in bytes of a forward and backward pass, without its arguments."""
     peers = Peers(IN_MEMORY, False)
     peers.require_grad()
     return peak_memory(peers.our_step if library == 'chainerx' else peers.their_step)

@@ -111,7 +111,7 @@ def batch(name, batch_size):
 
 
 def chainer_step(name, batch_size, values):
-    """A training step of the Chain, which starts from the given values of PyTorch's parameters."""
+    """A training step of the Chain, starting from PyTorch's parameters."""
     model = NETWORKS[name][0]()
     for param, value in zip(parameters(model), values, strict=True):
         param.array[...] = value
@@ -186,7 +186,7 @@ def rows(bench):
 
 
 def peak_of(library):
-    """Peak of bytes of ResNet-18 and some training steps."""
+    """Peak memory in bytes of ResNet-18 and some training steps."""
     name = 'ResNet-18'
     values = initial_values(name)
     make = {'chainerx': chainer_step, 'torch': torch_step}[library]

@@ -255,7 +255,7 @@ print(best)
 
 
 def user_function(bench):
-    """Uses two processes, alternately: the two Chainers can't be in one."""
+    """Uses two processes alternately, as the two Chainers can't be in one."""
     v7 = os.environ.get('CHAINER_V7_PYTHON')
     if not v7:
         print('user FunctionNode: left out, $CHAINER_V7_PYTHON is not set')

@@ -1,9 +1,9 @@
 """Whole training steps of chainer, and the updates of optimizers alone.
 
 A step is forward, softmax cross entropy, backward, update, of a network that is a Chain. The
-PyTorch side is the fastest of the ways its optimizer has (`foreach`, `fused`, plain), found by a
-short trial; for SGD also a functional step. With --announcement it prints the table of the original
-announcement, made anew.
+PyTorch side uses the fastest variant of its optimizer (`foreach`, `fused`, plain), found by a
+short trial; for SGD also a functional step. With --announcement it reproduces the table of the
+original announcement.
 """
 
 import argparse
@@ -136,7 +136,7 @@ def steps(bench):
 
 
 def updates(bench):
-    """200 parameters of 8 to 8000 elements: the update alone."""
+    """The update alone, of 200 parameters of 8 to 8000 elements."""
     rng = np.random.default_rng(0)
     arrays = [
         rng.normal(size=int(n)).astype(np.float32) for n in np.exp(rng.uniform(2, 9, size=200))
@@ -167,9 +167,9 @@ def updates(bench):
 
 
 def many_parameters(bench):
-    """The overhead for each of 400 small parameters in a step, besides forward and backward.
+    """The overhead per parameter of a step with 400 small parameters.
 
-    Gradients are set again, by a loop in Python on both sides.
+    Gradients are set by a Python loop on both sides.
     """
     n = 400
     a = np.ones(8, np.float32)

@@ -1,6 +1,6 @@
 """Training steps of a transformer, by Adam, against PyTorch.
 
-An encoder of two layers says of each of 128 steps which of 64 classes it has. PyTorch's is its
+An encoder of two layers classifies each of 128 steps into 64 classes. PyTorch's is its
 `TransformerEncoder`, or the same written by hand around `scaled_dot_product_attention`, whichever a
 trial before the row finds faster. Both sides start from the same weights and are first checked to
 reach the same loss, without dropout.

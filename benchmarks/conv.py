@@ -10,7 +10,7 @@ import numpy as np
 from harness import OURS, main, torch
 
 BATCHES = (1, 8, 32)
-# Kind: window, stride, then (input channels, output channels, image size).
+# Kind: kernel size, stride, then (input channels, output channels, image size).
 KINDS = {
     '7x7 s2': (7, 2, [(3, 64, 224)]),
     '3x3': (3, 1, [(64, 64, 56), (128, 128, 28), (256, 256, 14), (512, 512, 7)]),
@@ -36,7 +36,7 @@ def prepare(kind, ins, outs, length, batch):
     ours = {'conv': chainerx.conv, 'grad': chainerx.grad, 's': stride, 'p': pad, 'g': groups}
     cx, cw, cgy = (chainerx.array(v) for v in (x, w, gy))
     by_x, by_w = cx.as_grad_stopped().require_grad(), cw.as_grad_stopped().require_grad()
-    # The recorded graph is kept: the rows measure the gradient alone.
+    # The recorded graph is kept, so the rows measure only the gradient.
     ours |= {'x': cx, 'w': cw, 'gy': [cgy], 'by_x': [by_x], 'by_w': [by_w]}
     ours['y_x'] = [chainerx.conv(by_x, cw, None, stride, pad, False, 1, groups)]
     ours['y_w'] = [chainerx.conv(cx, by_w, None, stride, pad, False, 1, groups)]
@@ -66,7 +66,7 @@ def prepare(kind, ins, outs, length, batch):
 
 
 def check(statements, variables):
-    """Checks that both libraries compute the same."""
+    """Checks that both libraries give the same results."""
     ours, theirs = (
         np.asarray(to_numpy(eval(statement, {}, variables[peer])))
         for statement, peer, to_numpy in zip(

@@ -1,7 +1,7 @@
-"""The same `a + b` from C++ and from Python: the overhead of the bindings.
+"""The overhead of the bindings: the same `a + b` from C++ and from Python.
 
 Builds benchmarks/cpp with CMake on the installed package, so it needs CMake and a C++20 compiler.
-From a source tree, install the C++ library first and name its place:
+From a source tree, install the C++ library first and name its prefix:
 
     cmake --install build --prefix /tmp/prefix
     python benchmarks/cpp_overhead.py --prefix /tmp/prefix
@@ -50,7 +50,7 @@ def main():
     times = {('C++', 0): [], ('C++', 1): [], ('Python', 0): [], ('Python', 1): []}
     with tempfile.TemporaryDirectory() as folder:
         program = build(args.prefix, folder)
-        for _ in range(5):  # interleaved, since the machine may be slow for a while
+        for _ in range(5):  # interleaved, since the machine may be slow temporarily
             out = subprocess.run([program], check=True, capture_output=True, text=True).stdout
             for i, t in enumerate(out.split()):
                 times['C++', i].append(float(t) * 1e-9)

@@ -1,4 +1,4 @@
-"""Elementwise functions and statistics of several passes, against NumPy."""
+"""Elementwise functions and multi-pass statistics, against NumPy."""
 
 import chainerx
 import numpy as np
@@ -34,7 +34,7 @@ def rows(bench):
         ours = {'x': x, 'y': y, 'm': chainerx.array(m_np), 'z': chainerx.empty_like(x)}
         theirs = {'x': x_np, 'y': y_np, 'm': m_np, 'z': np.empty_like(x_np)}
         for statement in FUNCTIONS:
-            # The mean of a vector along axis 0 is that of all elements.
+            # The mean of a vector along axis 0 equals that of all elements.
             if 'axis=0' in statement and len(shape) == 1:
                 continue
             bench.row(

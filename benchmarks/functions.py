@@ -1,4 +1,4 @@
-"""Functions of networks, forward and backward, against PyTorch."""
+"""Neural network functions, forward and backward, against PyTorch."""
 
 import chainer
 import chainer.functions
@@ -24,8 +24,7 @@ FUNCTIONS = {  # name -> (chainerx, torch)
 
 
 def rows(bench):
-    """Normalized exponentials, gelu, dropout, of 10^5 and of 10^7 elements; scores with a mask, a
-    loss of sequences."""
+    """Softmax, gelu and dropout of 10^5 and 10^7 elements; masked scores, a sequence loss."""
     for name, (ours, theirs) in FUNCTIONS.items():
         for n, shape in ROWS.items():
             x, x_torch, _ = float32(*shape)
@@ -58,7 +57,7 @@ def rows(bench):
 
 
 def masked_row(bench):
-    """Weights of attention, where half of the scores are masked."""
+    """Attention weights with half of the scores masked."""
     n = 1000
     x = np.random.default_rng(4).standard_normal((n, n)).astype('float32')
     x[x < 0] = -np.inf
@@ -71,7 +70,7 @@ def masked_row(bench):
 
 
 def embedding_row(bench):
-    """Rows of a large table, and their gradient, which is as large as the table."""
+    """Embedding: rows of a large table, and their gradient, which is as large as the table."""
     words, units, n = 50_000, 256, 4096
     w, w_torch, _ = float32(words, units)
     gy, gy_torch, _ = float32(n, units, seed=1)
@@ -102,7 +101,7 @@ def embedding_row(bench):
 
 
 def ctc_row(bench):
-    """ctc of chainer, from scores to their gradients, including the logarithms."""
+    """chainer's CTC loss, from scores to their gradients, including the logarithms."""
     steps, batch, classes, labels = 100, 32, 50, 20
     rng = np.random.default_rng(3)
     x = rng.standard_normal((steps, batch, classes)).astype('float32')

@@ -89,7 +89,7 @@ class Bench:
         set_threads(threads)
 
     def wants(self, name):
-        """Whether a row of this name is selected; else its costly preparation can be skipped."""
+        """Whether a row of this name is selected; if not, its costly preparation can be skipped."""
         return fnmatch.fnmatch(name, self.only)
 
     def row(self, name, statements, variables, against='torch', scope=None, per=1, note=''):
@@ -120,7 +120,7 @@ class Bench:
                     if r < 0:  # warm up, and choose the number of runs per round
                         counts[peer] = self._runs_per_round(timers[peer])
                     elif self.threads > 1:
-                        # Worker threads of the previous peer may still spin on cores that we need.
+                        # Worker threads of the previous peer may still spin on cores.
                         time.sleep(0.005)
                         timers[peer].timeit(1)
                     if r >= 0:
@@ -160,8 +160,8 @@ class Bench:
 def forward_and_step(bench, name, make):
     """Rows of forward without a graph, and of forward with backward.
 
-    `make()` gives what computes, if a row is wanted: `ours`, `theirs`, `our_step`, `their_step`,
-    and `check`, which compares them and from then on asks for gradients.
+    `make()` is called if a row is selected, and returns `ours`, `theirs`, `our_step`, `their_step`,
+    and `check`, which compares them and then enables gradients.
     """
     if not any(bench.wants(n) for n in (name, f'{name}, forward')):
         return

@@ -1,4 +1,4 @@
-"""How long `import chainerx`, or with --module chainer, takes once NumPy is imported."""
+"""Time of `import chainerx`, or with --module of `import chainer`, after NumPy is imported."""
 
 import argparse
 import json
@@ -19,7 +19,7 @@ KEYS = {'chainerx': 'import_ms', 'chainer': 'import_chainer_ms'}
 
 
 def measure(module, runs):
-    """Milliseconds, the best of many fresh processes; the first ones fill the disk cache."""
+    """Milliseconds: the best of many fresh processes, after some that fill the disk cache."""
     times = []
     # Installers compile packages to bytecode, so a build in place must be allowed to cache it, too.
     environment = {k: v for k, v in os.environ.items() if k != 'PYTHONDONTWRITEBYTECODE'}

@@ -28,7 +28,7 @@ STATEMENTS = {
 
 
 def elementary(bench):
-    """Routines of many elements and of few."""
+    """Routines on many and on few elements."""
     rng = np.random.default_rng(0)
     for count, text in ((1_000, '1k'), (1_000_000, '1M')):
         _, _, x_np = float32(count)
@@ -53,7 +53,7 @@ def elementary(bench):
             )
 
 
-# The same for many short rows, which show the overhead per row.
+# The same for many short rows, to show the overhead per row.
 SHORT_ROWS = {
     '100000 x 4': {
         'tile': 'xp.tile(x, (1, 2))',
@@ -79,7 +79,7 @@ SHORT_ROWS = {
 
 
 def short_rows(bench):
-    """Routines of stacks of short rows."""
+    """Routines on stacks of short rows."""
     for shape, statements in SHORT_ROWS.items():
         x, _, x_np = float32(*map(int, shape.split(' x ')))
         i_np = np.array([1, 0, 2])
@@ -97,7 +97,7 @@ def short_rows(bench):
 
 
 def sums(bench):
-    """Values added where indices say, several to one element."""
+    """Scatter-add: values added at indices, several to one element."""
     if torch is None:
         return
     rng = np.random.default_rng(0)

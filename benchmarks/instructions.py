@@ -132,7 +132,7 @@ def cost_by_object(profile):
             if key == 'ob':
                 current = number
         elif key == 'calls':
-            called = True  # the next cost is that of the callee, which has its own lines
+            called = True  # the next cost is the callee's, which has lines of its own
         elif cost := re.match(r'[-+*\d]+ (\d+)$', line):
             if not called:
                 costs[current] = costs.get(current, 0) + int(cost[1])
@@ -165,7 +165,7 @@ def measure():
             text
             for text in (f.read_text() for f in files)
             if 'getppid' in text.split('desc: Trigger:', 1)[1].split('\n', 1)[0]
-        ][1::2]  # drops the counts between two loops
+        ][1::2]  # discards the counts between two loops
     if len(profiles) != len(PATHS):
         sys.exit(f'expected {len(PATHS)} profiles from valgrind, found {len(profiles)}')
     counts = {}

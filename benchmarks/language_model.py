@@ -1,7 +1,7 @@
 """Training steps of a language model against PyTorch: embedding, LSTMs, a linear layer, Adam.
 
-A step is forward, softmax cross entropy over all places, backward, update. Both begin with the same
-parameters and are first checked to give the same losses for some steps.
+A step is forward, softmax cross entropy over all positions, backward, update. Both start with the
+same parameters and are first checked to give the same losses for some steps.
 """
 
 import chainer
@@ -82,7 +82,7 @@ def their_step(model, texts, targets):
 
 
 def rows(bench):
-    """Steps with chainerx arrays and with those of NumPy."""
+    """Steps with chainerx arrays and with NumPy arrays."""
     for words, units, layers, n, length in SIZES:
         text = np.random.default_rng(0).integers(0, words, (n, length + 1))
         texts, targets = text[:, :-1].astype('i'), text[:, 1:].ravel().astype('i')

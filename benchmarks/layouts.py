@@ -6,7 +6,7 @@ from harness import main
 
 N = 2000
 
-# Statements for both libraries. x, y: (N, N); z: the same, written to; c: bool; v: (N,); t: x as an
+# Statements for both libraries. x, y: (N, N); z: likewise, written to; c: bool; v: (N,); t: x as an
 # image of 4 channels; f: the library.
 STATEMENTS = {
     'x + y': 'x + y',
@@ -76,7 +76,7 @@ def variables(library, dtype, other):
 
 
 def rows(bench):
-    """Elementwise, copies, where, reductions and argmax over arrays of 2000 x 2000."""
+    """Elementwise functions, copies, where, reductions and argmax of 2000 x 2000 arrays."""
     for dtype, other in [('float32', 'float64'), ('float64', 'float32')]:
         names = {'chainerx': chainerx, 'numpy': np}
         given = {peer: variables(library, dtype, other) for peer, library in names.items()}

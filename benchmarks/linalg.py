@@ -1,4 +1,4 @@
-"""Factors, decompositions, contractions, Fourier transforms, against NumPy; PyTorch beside."""
+"""Factorizations, decompositions, contractions, FFTs, against NumPy; PyTorch for information."""
 
 import chainerx
 import numpy as np
@@ -12,7 +12,7 @@ LINALG = {
     'slogdet': 'f.slogdet(a)',
     'cholesky': 'f.cholesky(s)',
 }
-# Computed by LAPACK, which both libraries call; float32.
+# Both libraries call LAPACK; float32.
 DECOMPOSITIONS = {
     'svd': 'f.svd(a)',
     'svdvals': 'f.svdvals(a)',
@@ -66,7 +66,7 @@ def add(bench, name, statement, module, arrays):
 
 
 def add_einsum(bench, subscripts, shapes, rng):
-    """Two rows, since the peers' times are known to differ by much."""
+    """Two rows, as the peers' times differ much."""
     a, b = (rng.normal(size=shape).astype('float32') for shape in shapes)
     variables = {
         'chainerx': {'f': chainerx.einsum, 'a': chainerx.array(a), 'b': chainerx.array(b)},

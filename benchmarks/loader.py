@@ -1,9 +1,9 @@
 """Reading JPEGs in processes, cropping squares of 224 x 224, and batching them.
 
-The peer is PyTorch's DataLoader with as many workers, on the same files and by the same lines of
-code. Both have each their defaults, and the same number of minibatches ahead. A run is an epoch
-with processes that are there already. The converted arrays of the whole epoch come to this process;
-nothing is computed with them.
+The peer is PyTorch's DataLoader with as many workers, on the same files and with the same code.
+Both use their defaults, and prefetch the same number of minibatches. A run is one epoch with
+processes that are already running. All converted arrays arrive in this process; nothing is computed
+with them.
 """
 
 import pathlib
@@ -21,7 +21,7 @@ WORKERS = 2
 
 
 def make_files(folder):
-    """Pictures of the size of ImageNet's, smooth and with some noise: 30 to 40 KB each."""
+    """Writes pictures of ImageNet's size, smooth with some noise, of 30 to 40 KB each."""
     rng = np.random.default_rng(0)
     paths = []
     for i in range(N):
@@ -80,7 +80,7 @@ def theirs(crops):
 
 
 def rows(bench):
-    """Minibatches of squares of JPEGs, read by processes."""
+    """Minibatches of cropped JPEGs, read by worker processes."""
     with tempfile.TemporaryDirectory() as folder:
         crops = Crops(make_files(folder))
         peers = {'chainerx': ours(crops), 'torch': theirs(crops)}

@@ -1,4 +1,4 @@
-"""Trains for 100,000 steps and looks at the resident memory of the process: it must not grow."""
+"""Trains for 100,000 steps and checks that the resident memory of the process does not grow."""
 
 import argparse
 import itertools

@@ -14,7 +14,7 @@ def axes_of(shape):
 
 
 def channels_last(x, x_torch):
-    """The same images, with channels inside in memory."""
+    """The same images, with channels innermost in memory."""
     return (
         chainerx.array(x.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2),
         x_torch.contiguous(memory_format=torch.channels_last),
@@ -60,7 +60,7 @@ def text(shape):
 
 
 def rows(bench):
-    """By channel, by row, by group, also of images with channels inside."""
+    """Normalization by channel, row and group, also of channels-last images."""
     ours, theirs = 'f.batch_norm(x, w, b, m, v, axis=axis)', 'f.batch_norm(x, m, v, w, b, True)'
     for shape in BATCH:
         row(bench, f'batch_norm, {text(shape)}', shape, shape[1], ours, theirs)

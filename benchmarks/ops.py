@@ -1,4 +1,4 @@
-"""Kernels on large arrays, against PyTorch (and NumPy, for information)."""
+"""Kernels on large arrays, against PyTorch; NumPy for information."""
 
 import chainerx
 import numpy as np
@@ -39,7 +39,7 @@ def rows_of(bench, label, shape, ops):
 
 
 def rows_by_numbers(bench):
-    """Operators with a number, for which NumPy has fast paths."""
+    """Operators with a scalar, for which NumPy has fast paths."""
     x, _, x_np = float32(1000, 1000)
     k_np = np.arange(1_000_000) % 1000 - 500
     for name, array, array_np in [
@@ -58,9 +58,9 @@ def rows_by_numbers(bench):
 
 
 def rows_of_accuracy(bench):
-    """Accuracy: how often the label has the largest score."""
+    """Accuracy: the fraction of rows whose label has the largest score."""
     y, _, y_np = float32(1000, 1000)
-    t_np = y_np.argmax(axis=1)  # all labels are right, the slowest case
+    t_np = y_np.argmax(axis=1)  # all predictions are correct, the slowest case
     bench.row(
         'accuracy, 1M',
         {'chainerx': 'f.accuracy(y, t)', 'numpy': '(y.argmax(axis=1) == t).mean()'},
@@ -73,7 +73,7 @@ def rows_of_accuracy(bench):
 
 
 def rows(bench):
-    """add, exp, tanh, sum, mean, accuracy over 1M elements; powers, quotients with a number."""
+    """add, exp, tanh, sum, mean, accuracy of 1M elements; powers and quotients with a scalar."""
     rows_of(bench, '1M', (1000, 1000), OPS)
     rows_by_numbers(bench)
     rows_of_accuracy(bench)

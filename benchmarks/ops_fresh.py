@@ -1,7 +1,7 @@
-"""The same ops on 16M elements: a 64 MB result, freshly made each time.
+"""The same ops on 16M elements, with a newly allocated result of 64 MB each time.
 
-What counts here is where the memory of the result comes from: pages that the operating system
-must first find and clear cost more than the arithmetic.
+The allocation dominates here: pages that the operating system must first find and clear cost more
+than the arithmetic.
 """
 
 from harness import main
@@ -9,7 +9,7 @@ from ops import OPS, rows_of
 
 
 def rows(bench):
-    """add, exp, tanh, sum, mean over 16M elements, result freshly made."""
+    """add, exp, tanh, sum, mean of 16M elements, with a newly allocated result."""
     rows_of(bench, '16M', (4000, 4000), OPS)
 
 

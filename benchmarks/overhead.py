@@ -1,4 +1,4 @@
-"""Host cost of an op: tiny arrays, so that nearly all of the time is not arithmetic.
+"""Host cost per op: arrays are so small that arithmetic takes almost no time.
 
 The PyTorch side runs under torch.no_grad() where no graph is wanted; with a graph, its inputs
 require gradients and the result, with its graph, is dropped at once, as on our side.

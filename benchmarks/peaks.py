@@ -1,4 +1,4 @@
-"""Peaks of resident memory, each library in a process of its own."""
+"""Peak resident memory, each library in a separate process."""
 
 import os
 import pathlib
@@ -12,7 +12,7 @@ HERE = pathlib.Path(__file__).parent
 
 
 def peak_memory(run):
-    """Peak of bytes of this process during `run()` on one thread, above the bytes before."""
+    """Peak memory in bytes during `run()` on one thread, above the memory before."""
 
     def status(key):
         text = pathlib.Path('/proc/self/status').read_text()
@@ -26,7 +26,7 @@ def peak_memory(run):
 
 
 def compare(module, what):
-    """Prints the peaks of both libraries; `module.peak_of(library)` gives one."""
+    """Prints the peaks of both libraries, from `module.peak_of(library)`."""
     peaks = {}
     for library in ('chainerx', 'torch'):
         code = f'import {module}; print({module}.peak_of({library!r}))'
@@ -41,7 +41,7 @@ def compare(module, what):
 
 
 def environment():
-    """The environment of this process, with the folders from which it imports."""
+    """The environment of this process, including its import path."""
     return {
         **os.environ,
         'PYTHONPATH': os.pathsep.join(map(os.path.abspath, filter(None, sys.path))),

@@ -25,7 +25,7 @@ POOLINGS = {  # name -> (chainerx, torch), and the inputs
 
 
 def rows(bench):
-    """The windows that networks use, on images of LeNet, of ResNet, and twice as large."""
+    """Common windows on images of the size of LeNet's, ResNet's, and twice as large."""
     for name, (ours, theirs, shapes) in POOLINGS.items():
         for shape in shapes:
             x, x_torch, _ = float32(*shape)

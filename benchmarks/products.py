@@ -1,4 +1,4 @@
-"""Products of float32 matrices against PyTorch: a perceptron, convolutions as products, cubes.
+"""Products of float32 matrices, against PyTorch: of a perceptron, of convolutions, and cubes.
 
 python benchmarks/products.py --only '512*'
 """
@@ -21,7 +21,7 @@ BATCH = (64, 64, 64, 64)
 
 
 def matrix(rng, shape, kind):
-    """A matrix with the same values for each peer."""
+    """A matrix with the same values for all peers."""
     if kind == 'T':
         x = rng.uniform(-1, 1, shape[::-1]).astype('f')
         return chainerx.array(x).T, torch.tensor(x).T
@@ -30,7 +30,7 @@ def matrix(rng, shape, kind):
 
 
 def rows(bench):
-    """One row per shape; the note gives the operations per second of ours."""
+    """One row per shape; the note gives our operations per second."""
     rng = np.random.default_rng(0)
     for m, k, n, kinds in SHAPES:
         a, a_torch = matrix(rng, (m, k), kinds[0])

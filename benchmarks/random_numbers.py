@@ -1,4 +1,4 @@
-"""Random numbers, against NumPy and PyTorch. (A file random.py would hide the one of Python.)"""
+"""Random numbers, against NumPy and PyTorch. (A file random.py would hide Python's module.)"""
 
 import chainerx
 import numpy as np

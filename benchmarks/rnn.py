@@ -1,8 +1,8 @@
 """Recurrent networks over sequences of 50 steps, forward and backward, against PyTorch.
 
-`chainerx.n_step_*` take a list of steps and lists of weights, as Chainer does; PyTorch's modules
-one array and joined weights. Joining them is part of what is timed. Both are first checked to give
-the same results and gradients.
+`chainerx.n_step_*` take lists of steps and weights, as Chainer does; PyTorch's modules take one
+array and concatenated weights. The concatenation is timed. Both are first checked to give the same
+results and gradients.
 """
 
 import functools
@@ -24,7 +24,7 @@ SIZES = [
 
 
 class Peers:
-    """The same network in both."""
+    """The same network in both libraries."""
 
     def __init__(self, kind, batch, units, layers, both):
         self.rng = np.random.default_rng(0)
@@ -100,7 +100,7 @@ def rows(bench):
 
 
 def one_step(bench, batch, units=512):
-    """One decoding step, which is bound by reading the weights."""
+    """One decoding step, which is bound by the bandwidth of reading the weights."""
     rng = np.random.default_rng(0)
     cell = torch.nn.LSTMCell(units, units)
     x, h, c = (rng.uniform(-1, 1, (batch, units)).astype('f') for _ in range(3))

@@ -1,4 +1,4 @@
-"""Every routine that NumPy has as well, against it, on one thread.
+"""Every routine that NumPy also has, against NumPy, on one thread.
 
 Each line of a group is a statement that both libraries run, with ``xp`` for either of them. The
 groups differ in their arguments, of n = 1000 and a million elements each.
@@ -247,7 +247,7 @@ INDICES = """
     xp.lexsort((x, i))
     xp.searchsorted(xp.sort(x[:100]), x)
 """
-# x, y: numbers of a given dtype
+# x, y: arrays of a given dtype
 NUMBERS = """
     x + y
     x * y

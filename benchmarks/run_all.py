@@ -1,6 +1,6 @@
-"""Runs every benchmark; writes benchmarks/results/amd.md, or the file of the make of processor.
+"""Runs every benchmark; writes benchmarks/results/<vendor>.md for this make of processor.
 
-python benchmarks/run_all.py            # some minutes; on a machine that does nothing else
+python benchmarks/run_all.py            # takes minutes; needs an otherwise idle machine
 """
 
 import argparse
@@ -16,7 +16,7 @@ import tomllib
 
 HERE = pathlib.Path(__file__).parent
 RESULTS = HERE / 'results'
-# Bottlenecks differ between makes of processors, so each has its tables.
+# Bottlenecks differ between makes of processors, so each has tables of its own.
 DOCUMENTS = {'GenuineIntel': 'intel.md'}
 OTHERS = 'amd.md'
 
@@ -59,7 +59,7 @@ SECTIONS = [
     for section in [(file, heading, peer), (f'{file}:avx2', f'{heading}, by AVX2', peer)]
     if file in BY_AVX2 or ':' not in section[0]
 ]
-# A table of all their rows would be as long as all other tables together.
+# Tables of all their rows would be as long as all other tables together.
 MISSES_ONLY = ['routines', 'routines:avx2']
 
 INTRODUCTION = """\
@@ -84,7 +84,7 @@ Tables were not all made on one machine: those that name no family of processors
 The same on another make of processor: {elsewhere}.
 """
 
-# The processors of tables written before they named theirs.
+# The processors of tables that were written before tables named them.
 UNNAMED = {OTHERS: 'an AMD EPYC of family 26 (Zen 5)', 'intel.md': 'an Intel Xeon'}
 
 
@@ -140,7 +140,7 @@ def cpu_name():
 
 
 def cpu_family():
-    """Distinguishes generations of processors of one name; empty if the system does not."""
+    """Distinguishes processor generations of one name; empty if the system does not."""
     info = cpu_info()
     if 'cpu family' not in info or 'model' not in info:
         return ''
@@ -148,7 +148,7 @@ def cpu_family():
 
 
 def elsewhere(document):
-    """Links to the tables of other makes of processors."""
+    """Links to the tables for other makes of processors."""
     names = [n for n in (OTHERS, *DOCUMENTS.values()) if n != document.name]
     return ', '.join(f'[{name}]({name})' for name in names)
 
@@ -205,13 +205,13 @@ def run(name, folder, *arguments):
 
 
 def sections_of(document):
-    """Heading -> text of the previous results; a blank line comes first."""
+    """Heading -> text of the previous results, which begins with a blank line."""
     parts = document.read_text().split('\n## ')[1:]
     return {part.split('\n', 1)[0]: f'\n## {part.rstrip()}\n' for part in parts}
 
 
 def stop(name, code):
-    """Fails, since a table without rows would replace one that has them."""
+    """Fails, as a table without rows would replace one with rows."""
     sys.exit(
         f'{name} failed (exit status {code}); nothing is written. --skip {name} leaves it out.'
     )

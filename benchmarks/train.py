@@ -6,9 +6,9 @@ The PyTorch side is whichever of the ways below is fastest on the row, found by 
 * ``manual``: F.linear, F.cross_entropy, torch.autograd.grad, and one torch._foreach_add_ under
   no_grad for the whole update, which avoids the optimizer's own Python code.
 
-Two more figures are for information: ``matmuls`` is chainerx doing the matrix products of the step
-and nothing else, the floor under any step of this size; ``jax.jit`` is the whole step compiled, if
-jax is installed.
+Two more figures are for information: ``matmuls`` is chainerx with only the matrix products of the
+step, a lower bound for any step of this size; ``jax.jit`` is the whole step compiled, if jax
+is installed.
 """
 
 import itertools
@@ -50,7 +50,7 @@ def chainerx_step(sizes, batch_size):
         loss = loss_of(linear(h, w3, b3), t).mean()
         loss.backward()
         for param in params:
-            # In place: a gradient is in no graph, and this one has no other owner.
+            # In place: the gradient is in no graph, and has no other owner.
             g = param.grad
             g *= LR
             p = param.as_grad_stopped()
@@ -160,7 +160,7 @@ def fastest_torch_step(sizes, batch_size):
 
 
 def check_same(steps, n=3):
-    """Fair play: after n steps the losses of all peers agree."""
+    """Checks that after n steps the losses of all peers agree."""
     losses = {peer: [float(step()) for _ in range(n)][-1] for peer, step in steps.items()}
     values = list(losses.values())
     if max(values) - min(values) > 1e-3 * abs(values[0]):

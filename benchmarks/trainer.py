@@ -1,8 +1,8 @@
 """The overhead of a Trainer per iteration, with LogReport, ProgressBar and Evaluator on.
 
 The peer is the bare loop: the same iterator, converter and optimizer in a for statement. Both run
-whole epochs. The ratio depends on how small the step is; the note says how many microseconds an
-iteration takes more, of which ``trainer_us`` in budgets.toml is the limit.
+whole epochs. The ratio depends on the size of the step; the note gives the additional microseconds
+per iteration, which ``trainer_us`` in budgets.toml limits.
 """
 
 import io
@@ -59,7 +59,7 @@ def with_trainer(device, folder):
     updater = training.StandardUpdater(iterator, optimizer, device=model.device)
     stop = training.triggers.ManualScheduleTrigger([], 'epoch')
     trainer = training.Trainer(updater, stop, out=folder)
-    # The evaluation itself is not measured, only the overhead of an Evaluator.
+    # Only the overhead of an Evaluator is measured, not the evaluation itself.
     few = chainer.iterators.SerialIterator(data[:BATCH], BATCH, repeat=False, shuffle=False)
     trainer.extend(extensions.Evaluator(few, model, device=device))
     trainer.extend(extensions.LogReport())

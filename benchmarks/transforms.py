@@ -1,4 +1,4 @@
-"""Functions of functions: against torch.func, vmap against a loop, gradients against backward."""
+"""Function transforms, against torch.func; vmap against a loop, gradients against backward."""
 
 import chainerx
 from chainerx import func

@@ -1,4 +1,4 @@
-"""What the programs about digits have in common: the data, the epochs, the options, the result."""
+"""Shared by the programs about digits: data, epochs, options, result."""
 
 import argparse
 import pathlib
@@ -13,7 +13,7 @@ MIN_ACCURACY = 0.97
 
 
 def load_data():
-    """Returns (x_train, t_train, x_test, t_test) of NumPy; which digit is where never changes."""
+    """Returns (x_train, t_train, x_test, t_test) as NumPy arrays, in a fixed order."""
     digits = load_digits()
     order = np.random.RandomState(0).permutation(len(digits.target))
     x = (digits.data[order] / 16).astype(np.float32)
@@ -38,8 +38,8 @@ def parse_args(description, devices):
 def run_epochs(step, permutation, epochs, batch_size):
     """Trains with a progress bar; returns the mean loss of each epoch.
 
-    `step` is called with the indices of a minibatch and the part of the training that is still
-    ahead, from 1 to 0; it returns loss and accuracy.
+    `step` is called with the indices of a minibatch and the remaining fraction of the training,
+    from 1 to 0; it returns loss and accuracy.
     """
     losses = []
     bar = tqdm(total=epochs * N_TRAIN, unit=' samples', unit_scale=True)
@@ -84,7 +84,7 @@ def save_plots(out, losses, confusion, accuracy):
 
 
 def report(args, losses, truth, guess):
-    """Draws and prints the result; ends the program with an error if it is too bad."""
+    """Plots and prints the result; ends the program with an error if it is too bad."""
     accuracy = float((truth == guess).mean())
     if not args.no_plots:
         confusion = np.zeros((10, 10), int)

@@ -1,4 +1,4 @@
-"""What imagenet*.py train on: folders of JPEGs, one for each class; small ones can be drawn."""
+"""The data of imagenet*.py: folders of JPEGs, one per class; small ones can be generated."""
 
 import pathlib
 
@@ -9,7 +9,7 @@ from PIL import Image
 
 
 def make_jpegs(root, n, seed):
-    """Draws n pictures of shapes, some 64 pixels wide and high, into a folder for each of them."""
+    """Draws n pictures of each shape, about 64 pixels wide and high, into one folder per shape."""
     rng = np.random.RandomState(seed)
     pictures, labels = draw(n, rng)
     for i, (picture, label) in enumerate(zip(pictures, labels, strict=True)):
@@ -24,8 +24,8 @@ def make_jpegs(root, n, seed):
 class Folders(chainer.dataset.DatasetMixin):
     """Pictures as (3, size, size) and the number of their folder.
 
-    The shorter side is made a little longer than `size`; of that a square is cut out: anywhere, and
-    every other time turned over, to train on; in the middle else.
+    The shorter side is resized to a little more than `size`, and a square is cropped: at random and
+    flipped half of the time for training, in the center otherwise.
     """
 
     def __init__(self, root, size, train, classes=None):
@@ -53,7 +53,7 @@ class Folders(chainer.dataset.DatasetMixin):
         return picture, np.int32(label)
 
     def measure(self, n=200):
-        """Finds out the mean and the deviation of each color, of some of the pictures."""
+        """Computes the mean and the standard deviation of each color from some of the pictures."""
         some = self.pairs[:: max(1, len(self.pairs) // n)]
         pictures = np.stack([cut(path, self.size, False) for path, _ in some])
         self.mean = pictures.mean(axis=(0, 2, 3), dtype=np.float64)[:, None, None].astype('f')
@@ -64,7 +64,7 @@ def cut(path, size, anywhere):
     """A square of a JPEG, as float32 from 0 to 255."""
     shorter = size * 8 // 7
     with Image.open(path) as image:
-        image.draft('RGB', (shorter, shorter))  # to be decoded at half its size, if that is enough
+        image.draft('RGB', (shorter, shorter))  # decodes at half size, if that suffices
         image = image.convert('RGB')
     scale = shorter / min(image.size)
     image = image.resize([max(shorter, round(length * scale)) for length in image.size])
@@ -80,7 +80,7 @@ def cut(path, size, anywhere):
 
 
 def load_folders(args):
-    """The pictures to train on and those to test on; drawn into `args.out` where none are named."""
+    """The training and test pictures; without given folders they are drawn into `args.out`."""
     folders, n = (args.train, args.val), args.pictures
     if args.train is None:
         folders = args.out / 'train', args.out / 'val'
@@ -95,7 +95,7 @@ def load_folders(args):
 
 
 def save_picture(path, dataset, predict):
-    """Some of the pictures, with what a model says that they show."""
+    """Saves some of the pictures with the model's predictions."""
     import matplotlib
 
     matplotlib.use('Agg')

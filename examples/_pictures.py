@@ -1,4 +1,4 @@
-"""Pictures that cifar_resnet.py draws: ten shapes anywhere, in any two colors, with noise."""
+"""Pictures for cifar_resnet.py: ten shapes at any position, in any two colors, with noise."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ def inside(u, v, size=1):
     return np.maximum(abs(u), abs(v)) < size
 
 
-SHAPES = [  # of coordinates from -1 to 1 inside of a square, and beyond outside
+SHAPES = [  # functions of coordinates, which are from -1 to 1 inside a square
     lambda u, v: np.hypot(u, v) < 1,
     lambda u, v: abs(np.hypot(u, v) - 0.75) < 0.25,
     lambda u, v: inside(u, v, 0.9),
@@ -22,7 +22,7 @@ SHAPES = [  # of coordinates from -1 to 1 inside of a square, and beyond outside
 
 
 def draw(n, rng):
-    """Returns pictures (n, 3, 32, 32) and what they show."""
+    """Returns pictures (n, 3, 32, 32) and their labels."""
     t = rng.randint(0, len(SHAPES), n).astype(np.int32)
     place = rng.uniform(12, 20, (n, 2, 1, 1))
     size = rng.uniform(7, 11, (n, 1, 1))

@@ -1,4 +1,4 @@
-"""The pictures of programs that use _programs.py: what was learnt beside the losses."""
+"""Plots for the programs that use _programs.py: results beside the losses."""
 
 import numpy as np
 
@@ -28,7 +28,7 @@ def _draw_losses(ax, losses, labels=None, axes=('epoch', 'mean training loss')):
 
 
 def save_attention(out, losses, look, source, guess):
-    """What a decoder looked at (letters written, letters read) beside the losses."""
+    """Saves attention weights (letters written, letters read) beside the losses."""
     fig, (left, right) = _figure(2)
     _draw_losses(left, losses)
     right.imshow(look[: len(guess), : len(source)], cmap='Blues')
@@ -38,7 +38,7 @@ def save_attention(out, losses, look, source, guess):
 
 
 def save_digits(out, name, losses, titled_rows, labels=None):
-    """Rows of images of 8 x 8, each row with its title, beside the losses."""
+    """Saves rows of 8 x 8 images, each row with its title, beside the losses."""
     fig, (left, right) = _figure(2)
     _draw_losses(left, losses, labels)
     rows = [np.hstack([np.pad(x.reshape(8, 8), 1) for x in images]) for _, images in titled_rows]
@@ -49,7 +49,7 @@ def save_digits(out, name, losses, titled_rows, labels=None):
 
 
 def save_map(out, losses, words, places):
-    """Words at their places (n, 2) beside the losses."""
+    """Saves words at their positions (n, 2) beside the losses."""
     fig, (left, right) = _figure(2)
     _draw_losses(left, losses)
     right.scatter(*places.T, s=2)
@@ -59,7 +59,7 @@ def save_map(out, losses, words, places):
 
 
 def save_surprise(out, bits, text, surprise):
-    """How surprising each character of an unseen text was beside the bits of each step."""
+    """Saves the surprise of each character of an unseen text beside the bits of each step."""
     fig, (left, right) = _figure(2)
     _draw_losses(left, bits, axes=('iteration', 'bits per character'))
     right.bar(range(len(text)), surprise)
@@ -69,7 +69,7 @@ def save_surprise(out, bits, text, surprise):
 
 
 def save_confusion(out, name, losses, labels, truth, guess):
-    """How often each label was taken for which beside the losses."""
+    """Saves the confusion matrix beside the losses."""
     fig, (left, right) = _figure(2)
     _draw_losses(left, losses)
     counts = np.zeros((len(labels), len(labels)), int)
@@ -84,7 +84,7 @@ def save_confusion(out, name, losses, labels, truth, guess):
 
 
 def save_guesses(out, name, losses, images, truth, guess):
-    """Images (n, 3, height, width) with what they are taken for beside the losses."""
+    """Saves images (n, 3, height, width) with their predicted labels beside the losses."""
     fig, axes = _figure(2)
     _draw_losses(axes[0], losses)
     axes[1].axis('off')

@@ -1,4 +1,4 @@
-"""What programs other than those that tell digits apart share: options, loop, score."""
+"""Shared by the programs that do not classify digits: options, loop, score."""
 
 import argparse
 import pathlib
@@ -11,7 +11,7 @@ import numpy as np
 def parse_args(text, more=(), **counts):
     """The options of a program with this docstring; seeds NumPy.
 
-    `counts` are defaults of whole numbers from 1 on; `more` has (name, keywords).
+    `counts` has defaults of positive integers; `more` has (name, keywords).
     """
     parser = argparse.ArgumentParser(description=text.split('\n')[0])
     parser.add_argument('--device', default='native:0', help='@numpy, native:0, cuda:0 or @cupy:0')
@@ -26,9 +26,9 @@ def parse_args(text, more=(), **counts):
     for name in counts:
         if getattr(args, name) < 1:
             parser.error(f'{_option(name)} must be at least 1')
-    if args.device.lstrip('-').isdigit():  # as in programs of old: -1 is NumPy, 0 the first GPU
+    if args.device.lstrip('-').isdigit():  # as in old programs: -1 is NumPy, 0 the first GPU
         args.device = '@numpy' if int(args.device) < 0 else f'@cupy:{args.device}'
-    np.random.seed(args.seed)  # weights, the order of minibatches, all that is drawn
+    np.random.seed(args.seed)  # initial weights, the order of minibatches, all random numbers
     return args
 
 
@@ -41,7 +41,7 @@ def to_numpy(array):
 
 
 def run_batches(step, n, args):
-    """Calls step(indices of a minibatch) for all epochs; returns the mean losses of each."""
+    """Calls step(indices of a minibatch) for all epochs; returns the mean losses per epoch."""
     losses = []
     for epoch in range(args.epochs):
         order = np.random.permutation(n)

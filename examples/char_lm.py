@@ -3,9 +3,9 @@
 python examples/char_lm.py
 python examples/char_lm.py --device @numpy --iterations 1000 --units 256
 
-The text is what `help()` shows of the language, which Python ships (`pydoc_data.topics`). The score
-is that of text the model has not seen, in bits per character; the program ends with an error above
-MOST_BITS. Guessing by how often characters occur takes 4.7 bits.
+The text is the language reference of `help()`, which Python ships (`pydoc_data.topics`). The score
+is measured on unseen text, in bits per character; the program ends with an error above MOST_BITS.
+Guessing from the frequencies of characters takes 4.7 bits.
 """
 
 import sys
@@ -19,12 +19,12 @@ from _plots import save_surprise
 from _programs import parse_args, to_numpy
 
 MOST_BITS = 2.7
-LENGTH = 50  # of the pieces of text that are learnt
+LENGTH = 50  # length of the training sequences
 BATCH = 32
 
 
 class CharLM(chainer.Chain):
-    """What comes after each character of some texts."""
+    """Predicts the character after each one of some texts."""
 
     def __init__(self, n_chars, n_units):
         super().__init__()
@@ -34,20 +34,20 @@ class CharLM(chainer.Chain):
             self.out = L.Linear(n_units, n_chars)
 
     def forward(self, texts, hx=None, cx=None):
-        """Scores of the characters behind all places, one text after the other, and the states."""
+        """Scores of the next characters at all positions, text by text, and the states."""
         ends = np.cumsum([len(text) for text in texts[:-1]])
         embedded = F.split_axis(self.embed(F.concat(texts, axis=0)), ends, 0)
         hy, cy, ys = self.lstm(hx, cx, list(embedded))
         return self.out(F.concat(ys, axis=0)), hy, cy
 
     def loss(self, pieces, reduce='mean'):
-        """Surprise at the characters of some pieces of text, in nats."""
+        """Cross entropy of the characters of some texts, in nats."""
         scores, _, _ = self(chunks(pieces[:, :-1]))
         t = F.concat(chunks(pieces[:, 1:]), axis=0)
         return F.softmax_cross_entropy(scores, t, reduce=reduce)
 
     def sample(self, text, n, rng):
-        """Goes on from `text` for n characters."""
+        """Continues `text` for n characters."""
         xp, state, text = self.xp, (None, None), list(text)
         x = xp.array(text, dtype=np.int32)
         with chainer.using_config('train', False), chainer.no_backprop_mode():
@@ -65,7 +65,7 @@ def chunks(pieces):
 
 
 def load_text():
-    """The text as numbers, and the characters that they stand for."""
+    """The text as integers, and the characters that they stand for."""
     text = '\n'.join(topics.topics[name] for name in sorted(topics.topics))
     characters = sorted(set(text))
     number = {character: i for i, character in enumerate(characters)}

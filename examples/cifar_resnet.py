@@ -1,4 +1,4 @@
-"""Train a residual network, or one of depthwise convolutions, with chainer.
+"""Train a residual network, or one with depthwise convolutions, with chainer.
 
 The pictures have the size of CIFAR-10, 32 x 32 pixels in three colors, and ten classes; the
 program draws them itself.
@@ -20,14 +20,14 @@ from _programs import parse_args, to_numpy
 
 
 def convolution(ins, outs, ksize, stride=1):
-    """A convolution without bias, and its normalization."""
+    """A convolution without bias, and batch normalization."""
     w = chainer.initializers.HeNormal()
     conv = L.Convolution2D(ins, outs, ksize, stride, ksize // 2, nobias=True, initialW=w)
     return chainer.Sequential(conv, L.BatchNormalization(outs))
 
 
 class Block(chainer.Chain):
-    """Two convolutions, and a way around them."""
+    """Two convolutions, and a shortcut around them."""
 
     def __init__(self, ins, outs, stride):
         super().__init__()
@@ -43,7 +43,7 @@ class Block(chainer.Chain):
 
 
 class Separable(chainer.Chain):
-    """A convolution of each channel by itself, and one of 1 x 1 over all channels."""
+    """A depthwise convolution, and one of 1 x 1 over all channels."""
 
     def __init__(self, ins, outs, stride):
         super().__init__()
@@ -57,7 +57,7 @@ class Separable(chainer.Chain):
 
 
 class Network(chainer.Chain):
-    """A convolution, blocks in stages of ever smaller images, and a linear layer."""
+    """A convolution, blocks in stages of decreasing resolution, and a linear layer."""
 
     def __init__(self, block, width, n_blocks, n_classes=10):
         super().__init__()

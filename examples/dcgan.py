@@ -1,7 +1,7 @@
 """Learn to draw digits with a DCGAN: a generator of deconvolutions against a discriminator.
 
-The score is the part of what it drew that lies as near to a real digit as 95 % of the real ones
-lie to one another, times the part of the ten digits found among these.
+The score is the fraction of generated images that lie as close to a real digit as 95 % of the real
+ones lie to one another, times the fraction of the ten digits found among these.
 
     python examples/dcgan.py
     python examples/dcgan.py --device @numpy --epochs 30
@@ -80,7 +80,7 @@ def distances(a, b):
 
 
 def judge(x, t, drawn):
-    """The score, and of what was drawn one that is near of each digit that is found."""
+    """The score, and one generated image close to each digit that was found."""
     between = distances(x, x)
     np.fill_diagonal(between, np.inf)
     radius = np.quantile(between.min(1), 0.95)
@@ -107,7 +107,7 @@ def main():
         y_real = dis(images[batch])
         x_fake = gen(gen.device.send(gen.make_hidden(len(batch))))
         y_fake = dis(x_fake)
-        # One forward for both: the second backward goes through what the first update changed.
+        # One forward pass for both: the second backward pass sees the first update.
         with reporter.scope({}):
             dis_optimizer.update(loss_dis, dis, y_fake, y_real)
             gen_optimizer.update(loss_gen, gen, y_fake)

@@ -1,7 +1,7 @@
 """Train a network on handwritten digits with chainerx alone.
 
 The data are the 1,797 real 8x8 digits of the UCI repository that ship inside scikit-learn, so
-nothing is downloaded. The split (1,437 to learn from, 360 to test on) is fixed; ``--seed`` decides
+nothing is downloaded. The split (1,437 for training, 360 for testing) is fixed; ``--seed`` decides
 the initial weights and the order of the minibatches, and the same seed gives the same result.
 
     python examples/digits.py --device native:0 --out result

@@ -1,6 +1,6 @@
 """Train the network of digits.py with chainer: as a Chain, by Adam, on any kind of array.
 
-The same seed gives the same numbers, to rounding, on NumPy's arrays and on chainerx's.
+The same seed gives the same numbers, up to rounding, on NumPy and chainerx arrays.
 
     python examples/digits_chainer.py --device @numpy
     python examples/digits_chainer.py --device native:0

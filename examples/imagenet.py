@@ -1,7 +1,7 @@
-"""Train a convolutional network on folders of JPEGs, one folder for each class, as of ImageNet.
+"""Train a convolutional network on folders of JPEGs, one folder per class, such as ImageNet.
 
-Processes read, cut and turn over the pictures of the next minibatches meanwhile. Without folders it
-draws small pictures itself.
+Worker processes read, crop and flip the pictures of the next minibatches meanwhile. Without folders
+it draws small pictures itself.
 
     python examples/imagenet.py
     python examples/imagenet.py train val --arch resnet50 --size 224 --workers 8 --device cuda:0
@@ -31,7 +31,7 @@ MODELS = {  # name -> class, last layer
 
 
 class Named(chainer.Chain):
-    """A well-known model with random weights, up to a layer; it has 1,000 classes."""
+    """A well-known model with random weights, up to a given layer; it has 1,000 classes."""
 
     def __init__(self, name):
         super().__init__()
@@ -88,7 +88,7 @@ def parse_args():
 
 def main():
     args = parse_args()
-    np.random.seed(args.seed)  # weights, the order of pictures, and what processes draw
+    np.random.seed(args.seed)  # initial weights, the order of pictures, random numbers of processes
     train, val = make_iterators(args)
     model = L.Classifier(make_model(args.arch, len(train.dataset.classes)))
     optimizer = chainer.optimizers.MomentumSGD(args.lr).setup(model)
@@ -103,7 +103,7 @@ def main():
     trainer.extend(extensions.PrintReport(columns))
     trainer.extend(extensions.PlotReport(columns[2:4], 'epoch', filename='accuracy.png'))
     trainer.extend(extensions.ProgressBar())
-    # To compress weights takes long, and makes them hardly smaller.
+    # Compression of weights takes long and saves little.
     writer = extensions.snapshot_writers.ThreadWriter(compression=False)
     resume = args.resume == ''
     trainer.extend(extensions.snapshot(writer=writer, n_retains=2, autoload=resume))

@@ -17,7 +17,7 @@ from _jpegs import load_folders, save_picture
 
 
 class ResNet:
-    """Convolutions in stages of ever smaller images, with ways around them, and a linear layer."""
+    """Convolutions in stages of decreasing resolution, with shortcuts, and a linear layer."""
 
     def __init__(self, width, n_classes, n_stages=4):
         self.params, self.statistics = {}, {}
@@ -66,7 +66,7 @@ class ResNet:
             v = self.velocities[name]
             v *= momentum
             v -= lr * param.grad
-            p = param.as_grad_stopped()  # a view that may be written to
+            p = param.as_grad_stopped()  # a writable view
             p += v
             param.cleargrad()
 
@@ -124,7 +124,7 @@ def main():
         parser.error('train and val are needed both, or none of them')
     chx.set_default_device(args.device)
     chx.random.seed(args.seed)
-    np.random.seed(args.seed)  # of the order of pictures
+    np.random.seed(args.seed)  # for the order of pictures
     train_set, val_set = load_folders(args)
     model = ResNet(args.width, len(train_set.classes))
     train(model, train_set, args)

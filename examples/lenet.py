@@ -1,4 +1,4 @@
-"""Train a LeNet on the digits of digits.py with chainer: convolutions, poolings and two layers.
+"""Train a LeNet on the digits of digits.py with chainer: convolutions, pooling, linear layers.
 
 python examples/lenet.py
 python examples/lenet.py --device @numpy --epochs 5
@@ -13,7 +13,7 @@ from digits_chainer import predict, train
 
 
 class LeNet(chainer.Chain):
-    """Two convolutions, a pooling behind each, and two linear layers, for images of 8 x 8."""
+    """Two convolutions, each followed by pooling, and two linear layers, for images of 8 x 8."""
 
     def __init__(self):
         super().__init__()

@@ -1,7 +1,7 @@
 """Translate dates as people write them to ISO 8601, letter by letter: seq2seq with attention.
 
-The pairs are made with the standard library: "Friday, 13 March 2015" gives "2015-03-13". An
-encoder of two directions reads the letters, a decoder writes one after the other and looks back.
+The pairs are made with the standard library: "Friday, 13 March 2015" gives "2015-03-13". A
+bidirectional encoder reads the letters; a decoder with attention writes one after the other.
 
     python examples/seq2seq.py
     python examples/seq2seq.py --device @numpy --out result
@@ -18,7 +18,7 @@ from _plots import save_attention
 from _programs import finish, parse_args, run_batches, to_numpy
 
 LETTERS = sorted({*'0123456789-, .', *''.join([*calendar.month_name, *calendar.day_name])})
-END = len(LETTERS)  # stands before and behind what the decoder writes
+END = len(LETTERS)  # marks the start and the end of the decoder's output
 FORMS = ['{d} {month} {y}', '{month} {d}, {y}', '{day}, {d} {month} {y}', '{d}.{m}.{y}',
          '{day}, {abbr} {d}, {y}', '{d} {abbr} {y}']  # fmt: skip
 
@@ -28,7 +28,7 @@ def ids(text):
 
 
 def draw(n, rng):
-    """Returns n dates in one of the forms, and the same in ISO 8601."""
+    """Returns n dates in one of the forms, and their ISO 8601 form."""
     sources, targets = [], []
     for ordinal, k in zip(rng.randint(*CENTURIES, n), rng.randint(0, len(FORMS), n), strict=True):
         date = datetime.date.fromordinal(int(ordinal))
@@ -43,7 +43,7 @@ CENTURIES = [datetime.date(year, 1, 1).toordinal() for year in (1900, 2100)]
 
 
 class Seq2Seq(chainer.Chain):
-    """Reads a text with an LSTM of both directions, writes another with an LSTM and attention."""
+    """Reads a text with a bidirectional LSTM, writes another with an LSTM and attention."""
 
     def __init__(self, n_units):
         super().__init__()
@@ -64,7 +64,7 @@ class Seq2Seq(chainer.Chain):
         return h, c, F.pad_sequence(memory), (1 - mask[:, None, :]) * -1e4
 
     def decode(self, h, c, memory, mask, ys):
-        """Scores of the letters behind ys, which all have the same length; the rest of a step."""
+        """Scores of the letters after ys, which all have the same length, and the new states."""
         h, c, states = self.decoder(h, c, embed_all(self.embed_y, ys))
         state = F.stack(states)
         keys = self.score(memory, n_batch_axes=2)
@@ -73,14 +73,14 @@ class Seq2Seq(chainer.Chain):
         return h, c, self.out(F.tanh(self.mix(seen, n_batch_axes=2)), n_batch_axes=2), attention
 
     def forward(self, xs, ys):
-        """The mean loss of a letter."""
+        """The mean loss per letter."""
         end = self.xp.array([END], np.int32)
         *_, scores, _ = self.decode(*self.encode(xs), [F.concat([end, y], 0) for y in ys])
         targets = F.stack([F.concat([y, end], 0) for y in ys])
         return F.softmax_cross_entropy(F.reshape(scores, (-1, END + 1)), F.flatten(targets))
 
     def translate(self, xs, max_length=12):
-        """The likeliest letter each time. Returns texts and what was looked at."""
+        """Greedy decoding. Returns texts and attention weights."""
         with chainer.no_backprop_mode(), chainer.using_config('train', False):
             h, c, memory, mask = self.encode(xs)
             last = self.xp.full((len(xs), 1), END, np.int32)
@@ -96,7 +96,7 @@ class Seq2Seq(chainer.Chain):
 
 
 def embed_all(embed, xs):
-    """One look-up for all texts together."""
+    """One embedding lookup for all texts together."""
     ends = np.cumsum([len(x) for x in xs])[:-1]
     return F.split_axis(embed(F.concat(xs, 0)), ends, 0)
 

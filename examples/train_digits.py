@@ -1,6 +1,6 @@
 """Train a network, convolutional or not, on 1,797 real handwritten digits through a Trainer.
 
-It shows progress, writes a log, a plot and a snapshot per epoch, and goes on from the newest
+It shows progress, writes a log, a plot and a snapshot per epoch, and resumes from the newest
 snapshot when it is started again: killed at any moment, it ends with the same bits.
 
     python examples/train_digits.py --device native:0 --out result

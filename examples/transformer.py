@@ -1,7 +1,7 @@
 """Train a small transformer to guess the next character of Python's documentation.
 
-The text is that of `help('topics')`, which Python ships. What the network must beat is a table of
-how often each character follows which other one.
+The text is that of `help('topics')`, which Python ships. The baseline to beat is a bigram model: a
+table of how often each character follows another one.
 
     python examples/transformer.py
     python examples/transformer.py --device @numpy --steps 500
@@ -18,12 +18,12 @@ import chainer.links as L
 import numpy as np
 from tqdm import trange
 
-LENGTH = 64  # characters that are seen at once
-PART_OF_PAIRS = 0.85  # of the bits that the table of pairs needs: what must be reached
+LENGTH = 64  # context length in characters
+PART_OF_PAIRS = 0.85  # the fraction of the bigram model's bits that must be reached
 
 
 class LanguageModel(chainer.Chain):
-    """Says of each character of a text which one follows."""
+    """Predicts the character after each one of a text."""
 
     def __init__(self, n_chars, size=64, heads=4, layers=2):
         super().__init__()
@@ -40,7 +40,7 @@ class LanguageModel(chainer.Chain):
 
 
 def load_data():
-    """Returns the characters that there are, and the text as their numbers: to learn, to test."""
+    """Returns the alphabet, and the text as integers, for training and for testing."""
     topics = pydoc_data.topics.topics
     text = '\n\n'.join(topics[name] for name in sorted(topics))
     chars, ids = np.unique(list(text), return_inverse=True)
@@ -49,7 +49,7 @@ def load_data():
 
 
 def bits_of_pairs(train, test, n_chars):
-    """Bits per character of the test if pairs are as frequent as in what is learnt."""
+    """Bits per character of the test text by the bigram frequencies of the training text."""
     counts = np.full((n_chars, n_chars), 0.1)
     np.add.at(counts, (train[:-1], train[1:]), 1)
     logs = np.log2(counts / counts.sum(1, keepdims=True))
@@ -57,7 +57,7 @@ def bits_of_pairs(train, test, n_chars):
 
 
 def loss_of(model, rows):
-    """Mean over all characters but the first of each row."""
+    """Mean loss over all characters but the first of each row."""
     y = model(rows[:, :-1])
     return F.softmax_cross_entropy(F.reshape(y, (-1, y.shape[2])), rows[:, 1:].reshape(-1))
 
@@ -88,7 +88,7 @@ def evaluate(model, ids, n_rows=128):
 
 
 def write(model, start, n, rng):
-    """Goes on with a text, character by character; what was seen is kept in the cache."""
+    """Continues a text, character by character, with a cache of keys and values."""
     ids, cache = list(start), model.encoder.make_cache()
     seen = 0
     with chainer.using_config('train', False), chainer.no_backprop_mode():

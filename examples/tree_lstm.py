@@ -3,11 +3,11 @@
 python examples/tree_lstm.py
 python examples/tree_lstm.py --device @numpy --epochs 10
 
-Trees are those that Python's own parser makes of functions of its library, so there is nothing to
-download. A node has two children, its own first one and the next one of its parent, as any tree
-can be written; a missing one is zeros. What the model sees of a node is what kind it is: for
-it to know that `return` has a value behind it, and is not one of an inner function, what stands
-below must arrive at the root. The program ends with an error below MIN_ACCURACY.
+Trees are made by Python's own parser from functions of its library, so there is nothing to
+download. A node has two children, its first child and its next sibling, as any tree can be written;
+a missing one is zeros. The model only sees the type of a node: to know that `return` has a value,
+and does not belong to an inner function, information from below must reach the root. The program
+ends with an error below MIN_ACCURACY.
 """
 
 import ast
@@ -29,8 +29,8 @@ MODULES = """argparse ast base64 bdb calendar cmd code codecs configparser copy 
     subprocess tarfile tempfile textwrap threading tokenize trace traceback types uuid zipfile"""
 INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
-# `heights[k]` has the nodes all of whose children are in lower ones: kinds, and of each child the
-# height and place there, or None.
+# `heights[k]` has the nodes whose children are all in lower ones: types, and for each child its
+# height and index there, or None.
 Tree = collections.namedtuple('Tree', 'heights label')
 
 
@@ -49,7 +49,7 @@ def make_tree(function, number):
     heights = []
 
     def add(nodes):
-        """The first of some siblings, with those behind it as its second child."""
+        """Adds the first of some siblings, with the next ones as its second child."""
         if not nodes:
             return None
         below = [add(list(ast.iter_child_nodes(nodes[0]))), add(nodes[1:])]
@@ -64,7 +64,7 @@ def make_tree(function, number):
 
 
 def load_trees():
-    """Trees of short functions, as many of each label, in an order that never changes."""
+    """Trees of short functions, equally many of each label, in a fixed order."""
     number, found = {}, ([], [])
     for name in MODULES.split():
         path = pathlib.Path(ast.__file__).with_name(f'{name}.py')
@@ -88,9 +88,9 @@ class TreeNet(chainer.Chain):
             self.out = L.Linear(n_units, 2)
 
     def forward(self, trees):
-        """Scores of the labels. All nodes of one height, of all trees, are computed at once."""
+        """Scores of the labels; all nodes of one height, of all trees, are computed at once."""
         zeros = chainer.Variable(self.xp.zeros((1, self.n_units), dtype=np.float32))
-        known = {}  # (tree, height, place) -> (c, h)
+        known = {}  # (tree, height, index) -> (c, h)
         for height in range(max(len(tree.heights) for tree in trees)):
             places, kinds, children = [], [], ([], [])
             for i, tree in enumerate(trees):

@@ -1,7 +1,7 @@
 """Learn to draw digits with a variational autoencoder, written with chainer.distributions.
 
 The pixels of 1,797 real digits are black or white; the score is the evidence lower bound of digits
-that were not trained on, in nats. (Independent pixels of the mean darkness get -25.)
+that were not trained on, in nats. (Independent pixels with the mean brightness get -25.)
 
     python examples/vae.py
     python examples/vae.py --device @numpy --latent 8
@@ -43,7 +43,7 @@ class Decoder(chainer.Chain):
 
 
 class Prior(chainer.Link):
-    """A normal distribution that does not learn, on the device of the model."""
+    """A fixed normal distribution on the device of the model."""
 
     def __init__(self, n_latent):
         super().__init__()
@@ -65,7 +65,7 @@ class VAE(chainer.Chain):
             self.prior = Prior(n_latent)
 
     def forward(self, x, n_samples=1):
-        """The evidence lower bound of each row, by so many samples."""
+        """The evidence lower bound of each row, from a number of samples."""
         q = self.encoder(x)
         z = q.sample(n_samples)
         likelihood = self.decoder(z).log_prob(F.broadcast_to(x[None], (n_samples, *x.shape)))

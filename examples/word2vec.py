@@ -1,7 +1,7 @@
-"""Learn vectors of words from the documentation of Python: skip-gram with negative sampling.
+"""Learn word vectors from the documentation of Python: skip-gram with negative sampling.
 
-The text is the one behind Python's own help(). The score is the part of some pairs of words with
-related meanings of which one is among the nearest of the other, out of about 480 words.
+The text is that of Python's own help(). The score is the fraction of some pairs of related words of
+which one is among the nearest neighbours of the other, out of about 480 words.
 
     python examples/word2vec.py
     python examples/word2vec.py --out-type hsm --device @numpy
@@ -29,7 +29,7 @@ PAIRS = ['list tuple', 'int float', 'try except', 'true false', 'global local', 
 
 
 def load_words(min_count=20):
-    """Returns the words of the text that are frequent enough, and the text as their numbers."""
+    """Returns the frequent words of the text, and the text as integers."""
     text = ' '.join(body for _, body in sorted(pydoc_data.topics.topics.items())).lower()
     words = re.findall(r'[a-z_]+', text)
     counts = collections.Counter(words)
@@ -40,13 +40,13 @@ def load_words(min_count=20):
 
 
 def without_most_frequent(ids, counts, threshold=1e-3):
-    """Drops words at random, the more frequent the likelier."""
+    """Drops words at random, frequent ones with higher probability."""
     share = counts[ids] / len(ids)
     return ids[np.random.rand(len(ids)) < np.sqrt(threshold / share)]
 
 
 class SkipGram(chainer.Chain):
-    """Tells from a word those around it."""
+    """Predicts the words around a word."""
 
     def __init__(self, n_words, n_units, loss_func):
         super().__init__()

@@ -86,7 +86,7 @@ def samples_of(items):
 
 
 def is_slow(item):
-    """Whether it takes seconds: a program, a compiler or valgrind in a process of its own."""
+    """Whether a test takes seconds: it runs a program, a compiler or valgrind."""
     return item.nodeid.startswith(PROGRAMS) or item.get_closest_marker('slow') is not None
 
 
@@ -106,14 +106,14 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture(scope='module', autouse=True)
 def small_heap():
-    """Makes collections visit the garbage of a module's tests, not all older objects."""
+    """Makes garbage collections visit the objects of a module's tests, not all older ones."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture(autouse=True)
 def same_random_numbers():
-    """Each test draws the same numbers, whatever ran before it and in which process."""
+    """Each test draws the same random numbers, independent of other tests and processes."""
     import chainerx
     import numpy as np
 
@@ -161,14 +161,14 @@ def build_backend(build_library, tmp_path_factory):
 
 @pytest.fixture(scope='session')
 def async_toy(build_backend):
-    """The name of the devices whose kernels run later, on memory that the host can't access.
+    """The backend whose kernels run later, on memory that the host can't access.
 
-    They exist in the default context from now on.
+    It exists in the default context from now on.
     """
     import chainerx
 
     library = build_backend('async_toy', 'async_backend.cc')
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv('CHAINERX_PATH', str(library.parent.parent))
-        chainerx.get_device('async_toy:0')  # a library stays loaded
+        chainerx.get_device('async_toy:0')  # a library is never unloaded
     return 'async_toy'

@@ -1,4 +1,4 @@
-// Prints the nanoseconds that `a + b` takes, shape (2, 3): without a graph, then with one. Each
+// Prints the nanoseconds per `a + b` of shape (2, 3), without a graph, then with one. Each
 // figure is the best of many short rounds.
 #include <algorithm>
 #include <chrono>

@@ -1,8 +1,8 @@
-"""Write the real 8x8 digits of scikit-learn to a CSV file: per line a label and 64 pixels, 0 to 16.
+"""Write the real 8x8 digits of scikit-learn to a CSV file: a label and 64 pixels (0-16) per line.
 
     python examples/cpp/export_digits.py digits.csv
 
-The order is that of examples/digits.py: the first 1,437 lines to learn from, 360 to test on.
+The order is that of examples/digits.py: the first 1,437 lines for training, 360 for testing.
 """
 
 import sys

@@ -3,7 +3,7 @@
 
 namespace {
 
-// Two convolutions, a pooling behind each, and two linear layers.
+// Two convolutions, each followed by pooling, and two linear layers.
 class LeNet : public Model {
  public:
     LeNet() {

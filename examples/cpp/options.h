@@ -1,4 +1,4 @@
-// The options of a program: `--name value` pairs, then what stands without a name.
+// The options of a program: `--name value` pairs, then positional arguments.
 #pragma once
 
 #include <iostream>
@@ -8,19 +8,19 @@
 #include <vector>
 
 struct Options {
-    std::map<std::string, std::string> values;  // by "--name": each that there is, with its default
+    std::map<std::string, std::string> values;  // by "--name": all options with their defaults
     std::vector<std::string> rest;
 
     const std::string& operator[](const std::string& name) const { return values.at(name); }
 
-    // A whole number from 1 on.
+    // A positive integer.
     int Count(const std::string& name) const {
         const std::string& text = values.at(name);
         size_t end = 0;
         int count = 0;
         try {
             count = std::stoi(text, &end);
-        } catch (const std::exception&) {  // no number, or one that fits no int
+        } catch (const std::exception&) {  // not a number, or out of the range of int
         }
         if (count < 1 || end != text.size()) {
             throw std::invalid_argument{name + " is " + text + ", expected a number of at least 1"};
@@ -46,7 +46,7 @@ inline Options ParseOptions(int argc, char** argv, std::map<std::string, std::st
     return options;
 }
 
-// What `main` does: shows `usage` for --help, runs the program, and says what went wrong.
+// The body of `main`: shows `usage` for --help, runs the program, and reports errors.
 template <typename Program>
 int RunProgram(int argc, char** argv, const std::string& usage,
                std::map<std::string, std::string> defaults, const Program& program) {

@@ -1,4 +1,4 @@
-// Pictures as SVG, which a browser shows: curves, squares in gray, and words.
+// Pictures as SVG, for a browser: curves, gray squares, and text.
 #pragma once
 
 #include <algorithm>
@@ -25,15 +25,15 @@ class Picture {
              << Escape(text) << "</text>\n";
     }
 
-    // Filled with gray from 0, black, to 1, white.
+    // A square filled with gray, from 0 (black) to 1 (white).
     void Square(double x, double y, double width, double height, double gray) {
         const int level = static_cast<int>(255 * std::clamp(gray, 0.0, 1.0));
         svg_ << "<rect x=\"" << x << "\" y=\"" << y << "\" width=\"" << width << "\" height=\""
              << height << "\" fill=\"rgb(" << level << "," << level << "," << level << ")\"/>\n";
     }
 
-    // Values over their numbers from 1 on, in a frame with its scale. What is not finite has no
-    // point, and the curve goes on behind it.
+    // Values over their indices from 1 on, in a frame with its scale. The curve skips values
+    // that are not finite.
     void Curve(double x, double y, double width, double height, const std::string& title,
                const std::vector<double>& values) {
         double low = std::numeric_limits<double>::infinity();
@@ -48,7 +48,7 @@ class Picture {
              << height << "\" fill=\"none\" stroke=\"gray\"/>\n";
         Write(x, y + height + 16, "1");
         Write(x + width - 16, y + height + 16, std::to_string(values.size()));
-        if (low > high) return;  // no point at all
+        if (low > high) return;  // no points at all
         Write(x - 44, y + 12, Number(high));
         Write(x - 44, y + height, Number(low));
         const double across = width / std::max<double>(1, static_cast<double>(values.size()) - 1);

@@ -10,14 +10,14 @@
 
 namespace cx = chainerx;
 
-// Arrays come from values in host memory, and go back.
+// Arrays are made from values in host memory, and copied back.
 void Arrays() {
     const cx::Array x = cx::Array::FromHost(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3});
     std::cout << x << "\n";
     const cx::Array y = cx::Sum(x * x + 1, 1);            // over axis 1
     const std::vector<float> values = y.ToHost<float>();  // {17, 80}
     const double mean = cx::Mean(y).Item<double>();       // of one element
-    const bool same = cx::All(y == y).Item<bool>();       // arrays are no conditions
+    const bool same = cx::All(y == y).Item<bool>();       // arrays do not convert to bool
     std::cout << values[0] << " " << values[1] << " " << mean << " " << same << "\n";
 }
 
@@ -55,7 +55,7 @@ std::vector<double> Train() {
 
 int Tour(const Options& options) {
     if (!options.rest.empty()) throw std::invalid_argument{"there is nothing to give but options"};
-    cx::Context context;  // owns the devices; arrays are of no use without it
+    cx::Context context;  // owns the devices, and must outlive arrays
     cx::SetGlobalDefaultContext(&context);
     Arrays();
     Gradients();

@@ -1,4 +1,4 @@
-// What digits.cc and lenet.cc share: the digits, parameters and their updates, the training.
+// Shared by digits.cc and lenet.cc: the digits, parameters and their updates, the training.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ struct Digits {
     int64_t size() const { return static_cast<int64_t>(labels.size()); }
 };
 
-// Lines of a label and 64 pixels from 0 to 16.
+// Reads lines of a label and 64 pixels from 0 to 16.
 inline Digits Load(const std::string& path) {
     std::ifstream file{path};
     if (!file) throw std::runtime_error{"cannot read " + path};
@@ -47,7 +47,7 @@ inline Digits Load(const std::string& path) {
         try {
             digits.labels.push_back(std::stoll(field));
             while (std::getline(fields, field, ',')) digits.pixels.push_back(std::stof(field) / 16);
-        } catch (const std::logic_error&) {  // no number, or one out of range
+        } catch (const std::logic_error&) {  // not a number, or out of range
             throw unknown;
         }
         if (digits.labels.back() < 0 || digits.labels.back() > 9) throw unknown;
@@ -74,7 +74,7 @@ inline Batch Gather(const Digits& digits, const int64_t* rows, int64_t n) {
     return {cx::Array::FromHost(pixels, {n, kPixels}), cx::Array::FromHost(labels)};
 }
 
-// A network: what it computes is a subclass's. Gradient descent with momentum.
+// A network, trained by gradient descent with momentum; subclasses define what it computes.
 class Model {
  public:
     virtual ~Model() = default;
@@ -91,7 +91,7 @@ class Model {
     }
 
  protected:
-    // A weight of this shape, whose first axis is that of the outputs, and their bias.
+    // A weight of this shape, whose first axis is the outputs, and their bias.
     void AddLayer(const cx::Shape& shape) {
         const double ins = static_cast<double>(shape.GetTotalSize() / shape[0]);
         const double scale = std::sqrt(2.0 / ins);
@@ -112,7 +112,7 @@ class Model {
     std::vector<cx::Array> velocities_;
 };
 
-// What the model takes each of these for.
+// The model's prediction for each of these.
 inline cx::Array Guess(const Model& model, const Batch& batch) {
     const cx::NoBackpropModeScope scope;
     return cx::ArgMax(model(batch.x), 1);
@@ -125,7 +125,7 @@ inline double Accuracy(const Model& model, const Digits& digits, const std::vect
     return static_cast<double>(cx::CountNonzero(hits).Item<int64_t>()) / static_cast<double>(n);
 }
 
-// Losses and accuracies by epoch, and the first digits of these rows with what they are taken for.
+// Losses and accuracies by epoch, and the first digits of these rows with their predicted labels.
 inline void Draw(const std::string& path, const std::vector<double>& losses,
                  const std::vector<double>& accuracies, const Model& model, const Digits& digits,
                  const std::vector<int64_t>& rows) {
@@ -154,7 +154,7 @@ inline void Draw(const std::string& path, const std::vector<double>& losses,
     std::printf("Picture: %s\n", path.c_str());
 }
 
-// Makes a network on the device when that is the default one.
+// Creates a network on the default device.
 using Maker = std::function<std::unique_ptr<Model>()>;
 
 inline int Run(const Options& options, const Maker& make, double learning_rate,
@@ -206,7 +206,7 @@ inline int Run(const Options& options, const Maker& make, double learning_rate,
     return EXIT_FAILURE;
 }
 
-// What `main` of a program called `name` does.
+// The body of `main` of a program called `name`.
 inline int Main(const std::string& name, int argc, char** argv, const Maker& make,
                 double learning_rate, double min_accuracy) {
     const std::string usage =

@@ -1,4 +1,4 @@
-"""Lets the tests of this folder import the programs, and what is beside them."""
+"""Makes the programs and their helpers importable for the tests of this folder."""
 
 import pathlib
 import sys

@@ -1,4 +1,4 @@
-"""Subclasses of `CaffeFunction` that read layers of their own."""
+"""Subclasses of `CaffeFunction` that read custom layers."""
 
 import numpy as np
 import pytest

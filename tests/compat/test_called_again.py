@@ -1,7 +1,7 @@
-"""State that functions move besides their results: once for each call of the user's.
+"""State that functions update besides their results is updated once per call of the user.
 
 Transforms and `F.forget` call a function again for its derivatives; running statistics and vectors
-of spectral normalization are then left alone, and what depends on them is computed as it was.
+of spectral normalization are then left alone, and results that depend on them are the same.
 """
 
 import warnings
@@ -34,7 +34,7 @@ class OfChainerx:
 
 
 class OfLink:
-    """A link of chainer."""
+    """A link of chainer with running statistics."""
 
     def __init__(self, make, names, **kwargs):
         with chainer.using_config('dtype', np.float64):
@@ -141,7 +141,7 @@ def test_what_fails_for_all_directions_at_once_counts_once():
 
     def one_by_one(x):
         y = f(x)
-        assert y.strides  # which batches do not have
+        assert y.strides  # which batched arrays lack
         return y
 
     x = cx.array(X)
@@ -159,7 +159,7 @@ def test_a_batch_that_is_refused_moves_nothing():
 
 
 def test_statistics_of_the_function_itself_are_moved_in_each_call():
-    """They are other arrays then, whose values the result may depend on."""
+    """Statistics created by the function itself are updated in each of its calls."""
 
     def function(x):
         mean, var = cx.zeros(2, 'float64'), cx.ones(2, 'float64')
@@ -184,7 +184,7 @@ FORGOTTEN = {
 @pytest.mark.parametrize('device', ['@numpy', 'native:0'])
 @pytest.mark.parametrize('name', FORGOTTEN)
 def test_forget_computes_with_the_statistics_of_the_first_call(name, device):
-    """Although they have been moved meanwhile, by that call and by a later one."""
+    """forget recomputes with the first call's statistics, though they were updated since."""
     device = chainer.get_device(device)
     results = []
     for forgets in (False, True):
@@ -231,7 +231,7 @@ def test_a_result_that_hangs_on_no_argument_is_warned_of():
             transform(lambda x: cx.sum(cx.array(cx.to_numpy(x))))
     with warnings.catch_warnings():
         warnings.simplefilter('error')
-        func.hessian(lambda x: cx.sum(x))(x)  # its gradient is constant, rightly
+        func.hessian(lambda x: cx.sum(x))(x)  # its gradient is constant, which is correct
         func.grad(lambda x: cx.sum(func.grad(cx.sum)(x)))(x)
         func.hvp(lambda x: cx.sum(x * 2), (x,), (v,))
         func.jvp(cx.argmax, (x,), (v,))

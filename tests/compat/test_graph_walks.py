@@ -1,4 +1,4 @@
-"""Walks through a graph whose variables are gone: what functions have kept can be looked at."""
+"""Traversals of a graph whose variables are gone: retained data can be read."""
 
 import collections
 import gc
@@ -48,7 +48,7 @@ def test_inputs_and_outputs_that_builtin_functions_keep(device):
     again = e.get_variable()
     assert again.node is e
     assert again.creator.inputs[0] is x.node
-    # It is in the graph, and that is as it was.
+    # It is in the graph, which has not changed.
     (gx,) = chainer.grad([F.sum(again * 2)], [x])
     np.testing.assert_allclose(numpy(gx.array), 2 * np.exp(A), rtol=1e-6)
     (gx,) = chainer.grad([F.sum(y)], [x])
@@ -79,7 +79,7 @@ class Product(chainer.FunctionNode):
 
 
 class OldProduct(chainer.Function):
-    """Keeps both inputs, as functions of its kind do."""
+    """Keeps both inputs, as old-style functions do."""
 
     def forward(self, xs):
         return (xs[0] * xs[1],)
@@ -131,23 +131,23 @@ def test_data_goes_with_the_function_that_kept_it(device):
 
 
 def test_data_outlives_what_was_asked_for_it(device):
-    """Of several functions that keep an array, each is enough."""
+    """Data stays alive as long as any function retains it."""
     x = chainer.Variable(device.send(A))
     h = F.exp(x)
     one, other = h * h, F.log(h)
     node = h.node
     del h
     del one
-    for _ in range(2):  # what was given out is dropped again
+    for _ in range(2):  # the returned array is dropped again
         np.testing.assert_allclose(numpy(node.data), np.exp(A), rtol=1e-6)
     del other
-    assert node.data is not None  # exp itself has kept it
+    assert node.data is not None  # exp itself retains it
 
 
 def test_threads_that_drop_what_others_look_at():
-    """Bodies and their places go in any order; nothing is read after it has gone."""
+    """Threads may drop objects that others read, in any order, without use after free."""
     x = chainer.Variable(chainerx.array(A))
-    labels = chainerx.array(A)  # in no graph: kept by functions without a place of its own
+    labels = chainerx.array(A)  # in no graph: retained by functions, without a node of its own
     failed = []
 
     def work():
@@ -278,7 +278,7 @@ def test_a_node_that_was_looked_at_keeps_the_name_of_its_variable(device):
 
 
 def test_data_of_a_node_is_not_for_programs_to_set(device):
-    """Those that did so to save memory go on."""
+    """Setting a node's data is ignored, for programs that did so to save memory."""
     y = F.exp(chainer.Variable(device.send(A)))
     y.node.data = None
     np.testing.assert_allclose(numpy(y.node.data), np.exp(A), rtol=1e-6)

@@ -1,4 +1,4 @@
-"""Names that libraries import from v7's modules, although they begin with an underscore."""
+"""Underscored names that libraries import from v7's modules."""
 
 import importlib
 

@@ -1,4 +1,4 @@
-"""Indices that v7 took."""
+"""Indices that v7 accepted."""
 
 import chainer
 import numpy as np
@@ -35,7 +35,7 @@ def test_a_mask_without_elements_picks_nothing(device, on_device, mask, rest, sh
 
 @pytest.mark.parametrize('device', ['@numpy', 'native:0'])
 def test_no_operands_where_v7_took_none(device):
-    """As a learned optimizer has them in its first step."""
+    """Missing operands are accepted where v7 did, as in a learned optimizer's first step."""
     x = chainer.Variable(chainer.get_device(device).send(A))
     np.testing.assert_array_equal(chainer.get_device('@numpy').send((sum([]) + x).array), A)
     (whole,) = F.split_axis(x, [], 0)

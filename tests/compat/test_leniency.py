@@ -1,4 +1,4 @@
-"""Arguments that v7 computed something sensible with, and that are therefore no errors."""
+"""Arguments that are not errors, because v7 gave sensible results for them."""
 
 import math
 
@@ -41,7 +41,7 @@ def test_an_infinite_bound_on_one_side():
 
 
 class Clock:
-    """As much of a trainer as triggers look at."""
+    """The part of a trainer that triggers use."""
 
     elapsed_time = 0.0
     iteration = epoch_detail = previous_epoch_detail = 0
@@ -83,7 +83,7 @@ def test_more_values_of_padding_than_columns():
 
 
 class Ones(chainer.FunctionNode):
-    """A function of nothing."""
+    """A function without inputs."""
 
     def forward(self, inputs):
         assert inputs == ()
@@ -105,7 +105,7 @@ def test_functions_without_inputs(inputs):
 
 
 class OnePass(chainer.dataset.Iterator):
-    """An iterator of a user's that ends, whatever the attribute says."""
+    """A user's iterator that ends after one pass, whatever its `repeat` attribute."""
 
     repeat = True
 

@@ -1,4 +1,4 @@
-"""Links that are made, loaded and looked at as programs for v7 do."""
+"""Links that are created, loaded and inspected as in programs for v7."""
 
 import io
 import pickle
@@ -19,7 +19,7 @@ def numpy(x):
 
 
 class Recorder:
-    """An initializer that is a function of the user's, and counts up."""
+    """A user's function as initializer, which counts up."""
 
     def __init__(self):
         self.shapes = []
@@ -38,7 +38,7 @@ def test_functions_initialize_maxout_by_output_and_layer():
     late = pickle.loads(pickle.dumps(L.Maxout(None, 3, 2, initialW=Recorder())))
     late(np.ones((1, 5), 'f'))
     np.testing.assert_array_equal(late.linear.W.array, np.arange(30).reshape(6, 5))
-    # The fans of those of chainer are of all layers together.
+    # The fans of chainer's initializers are those of all layers together.
     shapes = []
 
     class Init(initializers.Constant):
@@ -79,23 +79,23 @@ def test_snapshots_of_decorrelation_with_statistics_of_one_group(device):
     assert link.N == 3
     np.testing.assert_array_equal(numpy(link.avg_mean), [[1, 2]] * 3)
     np.testing.assert_array_equal(numpy(link.avg_projection), [old['avg_projection']] * 3)
-    # With one group nothing has changed but the shape.
+    # With one group, only the shape has changed.
     file.seek(0)
     one = L.DecorrelatedBatchNormalization(2, 1)
     chainer.serializers.load_npz(file, one)
     np.testing.assert_array_equal(one.avg_mean, [[1, 2]])
-    # What does not fit at all is an error, and nothing is changed.
+    # Values that do not fit are an error, without any change.
     with pytest.raises(ValueError, match='avg_mean'):
         chainer.serializers.load_npz(file, L.DecorrelatedBatchNormalization(6, 2))
 
 
 @pytest.fixture(params=DEVICES)
 def model(request):
-    """A model of which one weight is a variable that a program has computed from it."""
+    """A model with one weight replaced by a variable computed from it."""
     model = chainer.Sequential(L.Linear(2, 3), F.tanh, L.Linear(3, 1)).to_device(request.param)
     model.optimizer = chainer.optimizers.SGD(1).setup(model)
     first = model[0]
-    # Past the registration of parameters, as learned optimizers do it.
+    # Bypasses the registration of parameters, as learned optimizers do.
     super(chainer.Link, first).__setattr__('W', first.W * 0.5)
     return model
 
@@ -200,7 +200,7 @@ def test_link_hooks_that_are_put_in_by_hand():
     model(x)
     assert hook.n == 6
     assert not hooks
-    assert not link_hook._entered  # links look no further
+    assert not link_hook._entered  # links do not search deeper
 
 
 @pytest.mark.parametrize('options', [{}, {'minimize_cache_size': False, 'verbosity_level': 0}])
@@ -263,7 +263,7 @@ def test_the_number_of_a_device_as_noisy_networks_use_it(device):
 @pytest.mark.parametrize('device', DEVICES)
 def test_links_that_say_themselves_where_they_are(device):
     class Wrapper(chainer.Chain):
-        """Is where the link inside is, which nobody has told it."""
+        """A wrapper whose device is that of the inner link."""
 
         def __init__(self, inner):
             super().__init__()
@@ -296,7 +296,7 @@ def test_links_that_say_themselves_where_they_are(device):
     assert link.xp is np
 
     class ByModule(L.Linear):
-        """Asks for the module, which in the end is asked for the device."""
+        """A user of `xp`, which is derived from the device."""
 
         @property
         def device(self):

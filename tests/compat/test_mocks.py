@@ -1,4 +1,4 @@
-"""Objects of users' that only have the right methods, such as mocks, and names that are no str."""
+"""User objects that only have the right methods, such as mocks; names that are not str."""
 
 import gc
 import json
@@ -29,7 +29,7 @@ def make_trainer(tmp_path, iterations=3):
 
 
 def mock_trainer(tmp_path, **attributes):
-    """What stands for a trainer in the second of four iterations of an epoch."""
+    """A mock of a trainer in the second of four iterations of an epoch."""
     trainer = mock.MagicMock(out=str(tmp_path), elapsed_time=1.0, **attributes)
     trainer.updater.configure_mock(
         iteration=2, epoch=0, epoch_detail=0.5, previous_epoch_detail=0.25, is_new_epoch=False
@@ -49,7 +49,7 @@ def test_update_rules(name):
     run(link, optimizer, 2)
     assert [call.args[0] for call in rule.update.call_args_list] == [link.W, link.W]
     np.testing.assert_array_equal(link.W.array, before)
-    assert (link.b.array < bias).all()  # whose rule is no mock
+    assert (link.b.array < bias).all()  # whose rule is not a mock
     assert optimizer.t == 2
     optimizer.serialize(serializers.DictionarySerializer())
     rule.serialize.assert_called_once()
@@ -108,7 +108,7 @@ def test_hooks_keep_their_names():
 
 
 def test_serializers_that_are_no_serializers():
-    """What they return counts, whatever their class."""
+    """Serializers may be of any class; only their results matter."""
     link = L.Linear(2, 2)
     optimizer = optimizers.MomentumSGD().setup(link)
     run(link, optimizer)
@@ -143,7 +143,7 @@ def test_extensions(tmp_path):
 
 
 def test_an_extension_that_is_all_mock(tmp_path):
-    """Its trigger, too, which always fires; and its priority."""
+    """An extension may be a mock, including its trigger and priority."""
     trainer, extension = make_trainer(tmp_path), mock.MagicMock()
     trainer.extend(extension)
     trainer.run()
@@ -341,7 +341,7 @@ def test_names_of_variables(make):
     x.name = None
     assert x.name is None
     x.name = name
-    # A name that leads back to the variable is found by the collector.
+    # A name that refers back to the variable is collected.
     name.variable = x
     gone = weakref.ref(name)
     del name, x, graph

@@ -1,4 +1,4 @@
-"""Updaters and evaluators whose loops are the user's own, on the attributes that v7's have."""
+"""Updaters and evaluators with custom loops that use v7's attributes."""
 
 import copy
 
@@ -15,7 +15,7 @@ T = (X[:, 0] > 0).astype(np.int32)
 
 
 class OwnUpdater(training.updaters.StandardUpdater):
-    """Several small steps for each minibatch, of the same data."""
+    """An updater with several small steps per minibatch."""
 
     def update_core(self):
         iterator, optimizer = self._iterators['main'], self._optimizers['main']
@@ -27,7 +27,7 @@ class OwnUpdater(training.updaters.StandardUpdater):
 
 
 class OwnEvaluator(extensions.Evaluator):
-    """Looks at half of the data."""
+    """An evaluator that uses half of the data."""
 
     def evaluate(self):
         iterator, model = copy.copy(self._iterators['main']), self._targets['main']
@@ -61,7 +61,7 @@ def test_loops_of_the_user(tmp_path, device, given):
     trainer.extend(OwnEvaluator(tests, model, **options))
     trainer.extend(extensions.LogReport())
     trainer.run()
-    assert seen == {given}  # a converter that is a plain function gets v5's numbers
+    assert seen == {given}  # a converter that is a plain function gets v5's device numbers
     assert optimizer.t == 16
     log = trainer.get_extension('LogReport').log
     assert log[-1]['validation/main/loss'] < log[0]['validation/main/loss'] < np.log(2)

@@ -1,4 +1,4 @@
-"""Programs as people wrote them for v7, on NumPy arrays and on chainerx, against plain NumPy."""
+"""Programs in the style of v7, on NumPy arrays and on chainerx, compared with plain NumPy."""
 
 import importlib
 import json
@@ -13,12 +13,12 @@ from first_losses import ROWS
 
 FOLDER = pathlib.Path(__file__).parent / 'programs'
 NAMES = sorted(path.stem for path in FOLDER.glob('[!_]*.py'))
-# What Chainer 7.8.1 gave, with NumPy 1.23, in all iterations.
+# The results of Chainer 7.8.1 with NumPy 1.23, in all iterations.
 V7 = json.loads((FOLDER / 'v7.json').read_text())
 
 
 class Start(dict):
-    """Keeps copies in float64 of what a program starts with."""
+    """Keeps float64 copies of a program's initial values."""
 
     def __call__(self, **named):
         for name, value in named.items():
@@ -53,7 +53,7 @@ def run(name, device, folder):
         chainer.using_device(device),
         warnings.catch_warnings(),
     ):
-        # None of the programs has another warning on v7.
+        # The programs cause no other warning on v7.
         warnings.simplefilter('error')
         warnings.simplefilter('ignore', DeprecationWarning)
         rows = program.train(device, start)

@@ -1,4 +1,4 @@
-"""Numbers of updates that a program sets between steps, as one that begins its warm-up anew."""
+"""Update counts that a program sets between steps, for example to restart a warm-up."""
 
 import chainer
 import numpy as np
@@ -9,7 +9,7 @@ ALPHA, BETA1, BETA2, EPS = 0.1, 0.8, 0.9, 1e-3
 
 
 class Adam:
-    """By its formula, in float64, with a number of updates that can be set."""
+    """Adam's formula in float64, with an update count that can be set."""
 
     def __init__(self, amsgrad=False, bounds=None):
         self.p, self.m, self.v, self.largest = START.copy(), 0.0, 0.0, 0.0
@@ -50,7 +50,7 @@ class Net(chainer.Chain):
 @pytest.mark.parametrize('name', KINDS)
 @pytest.mark.parametrize('of_all', [False, True])
 def test_steps_follow_the_number_that_was_set(name, dtype, device, of_all):
-    """That of each rule; the optimizer's own is only counted, and shown in ``alpha_t``."""
+    """Steps use the count of each rule; the optimizer's own only shows in ``alpha_t``."""
     options, formula = KINDS[name]
     net = Net(dtype).to_device(device)
     optimizer = getattr(chainer.optimizers, name)(
@@ -58,7 +58,7 @@ def test_steps_follow_the_number_that_was_set(name, dtype, device, of_all):
     ).setup(net)
     expected = {'a': Adam(**formula), 'b': Adam(**formula)}
     for i, g in enumerate(GRADS):
-        if i in (1, 4, 6, 8):  # before the engine has prepared a step, and when it has
+        if i in (1, 4, 6, 8):  # before and after the engine has prepared a step
             for one in ('a', 'b') if of_all else ('a',):
                 t = {1: 7, 4: 0, 6: 1000, 8: 4}[i]
                 getattr(net, one).update_rule.t = expected[one].t = t

@@ -1,4 +1,4 @@
-"""Trainers, updaters and evaluators: what programs and libraries of v7 do with them."""
+"""Trainers, updaters and evaluators, as programs and libraries of v7 use them."""
 
 import copy
 import pickle
@@ -67,7 +67,7 @@ def test_copies_of_updaters_go_their_own_way(kind, duplicate, device, tmp_path):
 
 @pytest.mark.parametrize('duplicate', [copy.deepcopy, pickled])
 def test_copies_of_trainers_train(duplicate, tmp_path):
-    """Their links report by the same names, although they are others."""
+    """Copies of trainers train; their links report under the same names."""
     trainer = make_trainer(tmp_path)
     model = trainer.updater.get_optimizer('main').target
     few = iterators.SerialIterator(DATA, 4, repeat=False, shuffle=False)
@@ -108,7 +108,7 @@ def test_copies_of_reporters_know_the_copies_of_observers(duplicate):
 
 
 class Fixed(extensions.Evaluator):
-    """A library's: its own `evaluate`, whatever it is given."""
+    """A library's evaluator with its own `evaluate`."""
 
     def evaluate(self):
         return {'fixed': len(self.get_all_iterators()) + len(self.get_all_targets())}
@@ -168,7 +168,7 @@ def test_names_of_any_type(name, tmp_path):
 
 
 class Counter:
-    """What a trigger sees of a trainer: iterations of a quarter of an epoch each."""
+    """The part of a trainer that a trigger uses; an iteration is a quarter of an epoch."""
 
     def __init__(self, iteration):
         self.updater = self
@@ -196,7 +196,7 @@ AT = {  # where each fires
 @pytest.mark.parametrize('name', AT)
 @pytest.mark.parametrize('first', range(1, 10))
 def test_triggers_resumed_without_when_they_were_asked(name, first):
-    """They go on with the iteration that follows: nothing is missed, and nothing fires twice."""
+    """Resumed triggers miss no iteration, and none fires twice."""
     make, expected = AT[name]
     trigger = without_saved(make())
     fired = [i for i in range(first, 13) if trigger(Counter(i))]
@@ -224,7 +224,7 @@ def test_a_trigger_that_fires_once_resumed_without_whether_it_has(call_on_resume
     [lambda: triggers.TimeTrigger(2.0), triggers.OnceTrigger, *(make for make, _ in AT.values())],
 )
 def test_triggers_that_need_not_be_in_a_snapshot(make):
-    """Loaded leniently, they stay as they are."""
+    """Triggers missing in a snapshot stay as they are if it is loaded leniently."""
     trigger, other = make(), make()
     with warnings.catch_warnings():
         warnings.simplefilter('error')

@@ -1,4 +1,4 @@
-"""Update rules that programs have written for v7."""
+"""Update rules that programs wrote for v7."""
 
 import chainer
 import numpy as np
@@ -9,7 +9,7 @@ DEVICES = ['@numpy', 'native:0']
 
 
 class Momentum(UpdateRule):
-    """Makes its states with NumPy, wherever the parameter is."""
+    """Creates its states with NumPy, wherever the parameter is."""
 
     def init_state(self, param):
         self.state['v'] = np.zeros(param.shape, 'f')

@@ -1,6 +1,6 @@
-"""The array API standard: what its functions give here, and in `array-api-strict`.
+"""The array API standard: results of its functions here and in `array-api-strict`.
 
-A row is an expression of the standard's namespace `xp` and of the arrays below. `array_api.txt` has
+A row is an expression in the standard's namespace `xp` and the arrays below. `array_api.txt` lists
 those that differ or fail, each with its reason; it may only shrink.
 """
 
@@ -180,7 +180,7 @@ def arrays():
 
 @pytest.fixture(autouse=True)
 def newest_version():
-    """`array_api_strict` takes a version that one row asks for as that of all that follow."""
+    """Restores the version of `array_api_strict`, which otherwise applies to later rows, too."""
     yield
     strict.reset_array_api_strict_flags()
 
@@ -247,7 +247,7 @@ def test_complex_expm1_at_infinities_and_nan(dtype):
             y = chx.expm1(chx.array(z, dtype)).item()
             found = [y.real, y.imag]
             parts = [np.real(parts), np.imag(parts)]
-            if not np.isfinite(x.imag):  # the signs are open
+            if not np.isfinite(x.imag):  # the signs are not determined
                 found, parts = np.abs(found), np.abs(parts)
             np.testing.assert_equal(found, parts, str(z))
 
@@ -263,7 +263,7 @@ def test_the_sign_of_zero_is_zero():
 
 
 def test_signatures():
-    """Parameters that may be given by name have the standard's names and places."""
+    """Parameters that may be passed by name have the standard's names and positions."""
     P = inspect.Parameter
 
     def check(name, theirs, ours):

@@ -1,5 +1,6 @@
-"""Functions, links, distributions and optimizers take what they took in Chainer v7: the same names,
-in their order, with the same defaults.
+"""Functions, links, distributions and optimizers take the parameters of Chainer v7.
+
+They have the same names in the same order, with the same defaults.
 
 A line of chainer_v7_defaults.txt is a call, under its [module].
 """
@@ -12,7 +13,7 @@ import pathlib
 import pytest
 
 PATH = pathlib.Path(__file__).with_name('chainer_v7_defaults.txt')
-# Beyond v7; with a default, behind all that v7 knows.
+# Parameters beyond v7 have defaults, and follow those of v7.
 BEYOND = {'softmax_cross_entropy': ['label_smoothing'], 'Convolution2D': ['cudnn_fast']}
 
 
@@ -47,7 +48,7 @@ def in_words(default):
 
 def found(function):
     for name, p in inspect.signature(function).parameters.items():
-        if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD):  # the latter refuses what v7 refused
+        if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD):  # ** refuses what v7 refused
             yield name, in_words(p.default), p.kind == p.KEYWORD_ONLY
 
 

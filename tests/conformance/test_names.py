@@ -42,8 +42,8 @@ def pending():
 
 
 def find_missing():
-    """The items of the inventory that the package has not: 'module.Name', 'module.Name.member'
-    or 'module.Name(parameter)'; and modules."""
+    """The items of the inventory that the package lacks: 'module.Name', 'module.Name.member',
+    'module.Name(parameter)', and modules."""
     modules = {}
     for path in (HERE / 'chainer_v7_modules.txt').read_text().split():
         try:
@@ -68,7 +68,7 @@ def find_missing():
 
 
 def missing_parameters(place, found, params):
-    """Names and order of the positional parameters; what v7 took as ** is not in the inventory."""
+    """Compares names and order of positional parameters; v7's ** are not in the inventory."""
     wanted = [p for p in (params or '').split(', ') if p and not p.startswith('*')]
     if not wanted:
         return
@@ -87,7 +87,7 @@ def missing_parameters(place, found, params):
             yield f'{place}({name})'
 
 
-# What `import chainer` of Chainer v7 leaves to an import of its own.
+# Modules that `import chainer` of Chainer v7 does not import.
 IMPORTED_APART = (
     'chainer.gradient_check',
     'chainer.testing',
@@ -97,7 +97,7 @@ IMPORTED_APART = (
 
 
 def test_modules_are_attributes():
-    """Programs say `chainer.training.util.get_trigger`, and import no more than chainer."""
+    """Programs use `chainer.training.util.get_trigger` after importing only chainer."""
     names = (HERE / 'chainer_v7_modules.txt').read_text().split()
     names = [n for n in names if not n.startswith(IMPORTED_APART) and not covered(n, pending())]
     code = 'import sys, operator, chainer; operator.attrgetter(*sys.argv[1:])(chainer)'
@@ -106,7 +106,7 @@ def test_modules_are_attributes():
     assert run.returncode == 0, run.stderr
 
 
-# Private names of Chainer v7 that libraries take, of which the pip packages still install.
+# Private names of Chainer v7 that libraries use whose pip packages still install.
 TAKEN_BY_LIBRARIES = (
     '_backend.Device',  # chainer-chemistry
     '_get_link_hooks',  # chainer-chemistry
@@ -123,7 +123,7 @@ def test_private_names_that_libraries_take(name):
 
 
 def covered(item, patterns):
-    """A pending line stands for an item, or with a final * for all that begin like it."""
+    """A pending line covers an item, or with a final * all items with that prefix."""
     return any(item == p or (p.endswith('*') and item.startswith(p[:-1])) for p in patterns)
 
 

@@ -1,9 +1,9 @@
 """The public names of NumPy: each is here, or in `numpy_names.txt` with a reason.
 
-So a name of a newer NumPy that nobody has thought of fails. The same of the parameters of its
-functions, in `numpy_parameters.txt`. One that is missing is an error where it is given; one that
-stands in another place is worse, for a call by position means something else. Such a line ends in
-the name of what stands there.
+So a new name of a newer NumPy fails. The same holds for the parameters of its functions, in
+`numpy_parameters.txt`. A missing one is an error where it is passed; one in another position is
+worse, as a call by position then means something else. Such a line ends in the name of the
+parameter in that position.
 """
 
 import fnmatch
@@ -61,7 +61,7 @@ def test_what_is_left_out_is_not_here():
 
 
 def parameters(function):
-    """Those that can be given by name or position; none if the function does not say."""
+    """Parameters that can be passed by name or position; none without a signature."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # in C, of an older NumPy
@@ -74,7 +74,7 @@ def positional(these):
 
 
 def differences(prefix):
-    """('function.parameter', or 'function.parameter=what stands in its place')."""
+    """Yields 'function.parameter', or 'function.parameter=name of the one in its position'."""
     theirs = NAMESPACES[prefix]
     for name in sorted(getattr(theirs, '__all__', None) or dir(theirs)):
         function, other = getattr(theirs, name), getattr(ours(prefix), name, None)

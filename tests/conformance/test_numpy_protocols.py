@@ -1,4 +1,4 @@
-"""NumPy's functions on arrays of chainerx; SciPy and scikit-learn, which go by the standard."""
+"""NumPy's functions on chainerx arrays; SciPy and scikit-learn, which use the standard."""
 
 import os
 import subprocess
@@ -110,7 +110,7 @@ def expressions(text):
 
 
 def test_scipy():
-    """Needs a process of its own, for SciPy reads the variable when it is imported."""
+    """SciPy works on chainerx arrays, in a subprocess, as it reads the variable at import."""
     code = CHECK + (
         'from scipy import cluster, fft, integrate, ndimage, signal, spatial, special, stats\n'
         'import scipy.cluster.hierarchy, scipy.cluster.vq, scipy.spatial.distance\n'

@@ -1,6 +1,5 @@
-// A backend that is as far from the host as an accelerator: kernels are queued to threads of their
-// own and run later, and the host can't touch the memory. It proves that nothing else does, either.
-// The threads compute with native's kernels.
+// A backend as remote as an accelerator: kernels are queued to threads and run later, and the host
+// can't access the memory, which proves that no other code does. The threads run native's kernels.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -42,7 +41,7 @@ using chainerx::KernelCallData;
 using chainerx::KernelError;
 using chainerx::Stream;
 
-// Memory that is mapped twice: where the host knows it, nobody may touch it.
+// Memory that is mapped twice; the mapping that the host knows is inaccessible.
 class Arena {
  public:
     Arena() {
@@ -59,7 +58,7 @@ class Arena {
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;
 
-    // What the threads of the device see at an address of the host.
+    // Translates an address of the host for the threads of the device.
     char* Show(const void* p) const { return static_cast<const char*>(p) - hidden_ + shown_; }
 
     void* Take(int64_t nbytes) {
@@ -79,7 +78,7 @@ class Arena {
     }
 
  private:
-    static constexpr int64_t kSize = int64_t{4} << 30;  // of addresses; pages come when written
+    static constexpr int64_t kSize = int64_t{4} << 30;  // of addresses; committed on write
 
     [[noreturn]] static void Throw() {
         throw chainerx::OutOfMemoryError{"async_toy: ", std::strerror(errno)};
@@ -97,7 +96,7 @@ class Arena {
     std::multimap<int64_t, void*> free_;
 };
 
-// A queue and the thread that works it off, now and then after a while.
+// A queue and its thread, which sometimes delays.
 class AsyncStream : public Stream {
  public:
     explicit AsyncStream(Device& device) : Stream{device}, thread_{[this] { Work(); }} {}
@@ -147,7 +146,7 @@ class AsyncStream : public Stream {
             }
             last = !task;
             if (task) task();
-            task = {};  // all it holds is gone when it counts as done
+            task = {};  // its resources are released before it counts as done
             lock.lock();
             ++done_;
             changed_.notify_all();
@@ -159,10 +158,10 @@ class AsyncStream : public Stream {
     std::deque<std::function<void()>> tasks_;
     Ticket put_{0};
     Ticket done_{0};
-    std::thread thread_;  // starts when the rest is there
+    std::thread thread_;  // starts after the other members
 };
 
-// How often the host has waited for what a device has computed.
+// How often the host has waited for a device.
 std::atomic<int64_t> reads{0};
 
 class AsyncDevice : public Device, private chainerx::StreamPool {
@@ -176,7 +175,7 @@ class AsyncDevice : public Device, private chainerx::StreamPool {
     }
     ~AsyncDevice() override { streams_.clear(); }
 
-    // Nothing is computed any more.
+    // All computation has finished.
     void Stop() {
         for (const auto& stream : streams_) stream->Stop();
     }
@@ -186,7 +185,7 @@ class AsyncDevice : public Device, private chainerx::StreamPool {
         return *streams_.emplace_back(std::make_unique<AsyncStream>(*this));
     }
 
-    // What lies there is never by chance what an earlier owner left.
+    // Never holds an earlier owner's data by chance.
     Buffer* Allocate(int64_t nbytes) override {
         Buffer* buffer = StreamPool::Allocate(nbytes);
         Current().Put([p = arena_.Show(buffer->data()), nbytes] {
@@ -205,8 +204,8 @@ class AsyncDevice : public Device, private chainerx::StreamPool {
         });
     }
 
-    // Puts a call into the current stream. Only addresses are kept: the pool sees to it that the
-    // memory is not used otherwise before.
+    // Enqueues a call in the current stream. Only addresses are kept: the pool does not reuse the
+    // memory earlier.
     void Launch(const KernelCallData& call) {
         AsyncStream& stream = Current();
         auto kept = std::make_shared<KeptCall>(call, [&](const Array& x) {
@@ -254,7 +253,7 @@ class AsyncDevice : public Device, private chainerx::StreamPool {
     void FreeBlock(void* data, int64_t nbytes) noexcept override { arena_.Give(data, nbytes); }
 
  private:
-    // What kernels find wrong is left in the memory of the device.
+    // Errors found by kernels are stored in the memory of the device.
     struct Errors {
         std::mutex mutex;  // a device would count atomically
         int count{0};
@@ -305,7 +304,7 @@ class AsyncBackend : public chainerx::Backend {
 
 }  // namespace
 
-// For tests of what stays on the device.
+// For tests that data stays on the device.
 extern "C" __attribute__((visibility("default"))) int64_t async_toy_reads() { return reads; }
 
 CX_BACKEND_PLUGIN(AsyncBackend)

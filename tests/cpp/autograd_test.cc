@@ -1,4 +1,4 @@
-// What the graph owns and frees, in one thread.
+// Ownership and release of the graph, in one thread.
 #include <utility>
 
 #include "test.h"
@@ -34,9 +34,9 @@ CX_TEST(DeepGraphs) {
         for (int i = 0; i < kDepth; ++i) y = Add(y, x);
         Backward(y);
         CHECK_EQ(Values(*x.GetGrad()), V{kDepth + 1});
-        CHECK_EQ(GetLiveCounts().nodes, 1);  // the last, held by y; backward let the others go
+        CHECK_EQ(GetLiveCounts().nodes, 1);  // held by y; backward released the others
     }
-    // Never backpropagated: goes without recursion, too.
+    // Without backward: freed without recursion, too.
     Array y = x;
     for (int i = 0; i < kDepth; ++i) y = Multiply(y, x);
 }
@@ -108,10 +108,10 @@ CX_TEST(GradientWithItsOwnGraphIsNoCycle) {
     x.RequireGrad();
     const Array y = Multiply(Multiply(x, x), x);
     Backward(y, std::nullopt, DoubleBackpropOption::kEnable);
-    CHECK(IsChained(*x.GetGrad()));  // x holds its gradient, whose graph holds x's place
+    CHECK(IsChained(*x.GetGrad()));  // x holds its gradient, whose graph holds x's slot
 }
 
-// Every test counts what is left of it.
+// Every test checks that nothing is left.
 CX_TEST(GradientsThatHoldTheirOwnArraysAreNoCycle) {
     const Array x = Vector({2});
     x.RequireGrad();
@@ -124,7 +124,7 @@ CX_TEST(GradientsThatHoldTheirOwnArraysAreNoCycle) {
     y.SetGrad(Multiply(z, 2.0));
     z.SetGrad(y);
     y.SetGrad(z);
-    x.SetGrad(y);  // leads into a ring, but is not part of it
+    x.SetGrad(y);  // refers to a cycle, but is not part of it
     CHECK_EQ(Values(*x.GetGrad()->GetGrad()->GetGrad()), V{3});
 }
 
@@ -175,7 +175,7 @@ CX_TEST(BackwardWithinBackward) {
 }
 
 CX_TEST(BackwardThroughTheNodeThatRuns) {
-    // A gradient function that backpropagates through its own node: it is told, and not run twice.
+    // A gradient function that backpropagates through its own node gets an error, and runs once.
     const Array x = Vector({3});
     x.RequireGrad();
     Array y = Vector({9});
@@ -324,7 +324,7 @@ CX_TEST(GraphAsData) {
     CHECK_EQ(node->backprop_ids().size(), 1u);
     const std::vector<std::optional<GraphValue>> inputs = node->inputs();
     CHECK_EQ(inputs.size(), 2u);
-    CHECK(!inputs[0]->array());  // t has gone; its place has not
+    CHECK(!inputs[0]->array());  // t is gone; its slot is not
     CHECK_EQ(std::string{inputs[0]->creator()->name()}, "multiply");
     CHECK(inputs[1]->array()->body() == x.body());
     CHECK(*inputs[1] == *GetGraphValue(x));

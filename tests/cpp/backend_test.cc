@@ -57,7 +57,7 @@ CX_TEST(BadPluginsSayWhatIsWrong) {
     CHECK_THROWS(BackendError, "cannot load", context.GetBackend("text"));
     CHECK_THROWS(BackendError, "/backends/absent.so", context.GetBackend("absent"));
     CHECK_THROWS(BackendError, "invalid", context.GetBackend("../toy"));
-    CHECK_EQ(context.GetBackend("native").name(), "native");  // none of this did harm
+    CHECK_EQ(context.GetBackend("native").name(), "native");  // none of this had side effects
 }
 
 CX_TEST(APluginOfThePreviousContractLoads) {
@@ -66,7 +66,7 @@ CX_TEST(APluginOfThePreviousContractLoads) {
     Device& device = context.GetDevice("previous:0");
     const Array x = Full({3}, 2, Dtype::kFloat64, device);
     CHECK_EQ(Values(x), (std::vector<double>{2, 2, 2}));
-    // Its own kernels are found under today's numbers, and so are native's for it.
+    // Its own kernels are found under the current ids, as are native's.
     const Array at = Full({1}, 1, Dtype::kInt64, device);
     CHECK_EQ(Values(Take(x, at, 0)), (std::vector<double>{-2}));
     CHECK_EQ(Values(Sum(Multiply(x, x))), (std::vector<double>{12}));
@@ -75,12 +75,12 @@ CX_TEST(APluginOfThePreviousContractLoads) {
 CX_TEST(APluginWithAChangedKernelSaysWhichOne) {
     Context context;
     CHECK_THROWS(BackendError, "Fill has other operands now", context.GetBackend("changed"));
-    CHECK_EQ(context.GetBackend("previous").name(), "previous");  // others are not concerned
+    CHECK_EQ(context.GetBackend("previous").name(), "previous");  // others are not affected
 }
 
 namespace {
 
-// A backend that needs another one while it is made.
+// A backend that loads another one while it is created.
 class Child : public native::NativeBackend {
  public:
     explicit Child(Context& context)
@@ -98,7 +98,7 @@ CX_TEST(BackendsOfTheProgramItself) {
     CHECK_EQ(context.GetDevice("child:0").name(), "child:0");
     CHECK_THROWS(BackendError, "registered", context.AddBackend(std::make_unique<Child>(context)));
     internal::RegisterBackendFactory("nested", [](Context& c) -> std::unique_ptr<Backend> {
-        c.GetBackend("toy");  // while the look-up of "nested" goes on
+        c.GetBackend("toy");  // during the lookup of "nested"
         return std::make_unique<native::NativeBackend>(c, "nested");
     });
     CHECK_EQ(context.GetBackend("nested").name(), "nested");

@@ -1,4 +1,4 @@
-// Libraries that are no backends, one defect per macro; see CMakeLists.txt.
+// Libraries that are not valid backends, one defect per macro; see CMakeLists.txt.
 #include <array>
 #include <vector>
 

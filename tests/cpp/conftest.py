@@ -1,4 +1,4 @@
-"""Where the C++ package is: the installed one, or a build in place."""
+"""The location of the C++ package: the installed one, or a build in place."""
 
 import os
 import pathlib
@@ -14,8 +14,8 @@ ROOT = pathlib.Path(__file__).parents[2]
 def cmake_dir(tmp_path_factory):
     """The folder with chainerxConfig.cmake.
 
-    A wheel has it. The package of a build in place has not, so that build (``build`` or
-    ``$CHAINERX_BUILD_DIR``) is installed into a folder first.
+    A wheel contains it. A build in place (``build`` or ``$CHAINERX_BUILD_DIR``) does not, and is
+    first installed into a folder.
     """
     done = subprocess.run(
         [sys.executable, '-m', 'chainerx', '--cmake-dir'],

@@ -154,7 +154,7 @@ CX_TEST(AnArrayThatOutlivesItsContextIsAnError) {
     CHECK_THROWS(ContextError, kWhy, view.ToDevice(GetDefaultDevice()));
     CHECK_THROWS(ContextError, kWhy, view += 1);
     CHECK_THROWS(ContextError, kWhy, y.context().MakeBackpropId("x"));
-    // The next context has nothing to do with it.
+    // The next context is independent of it.
     Context context;
     const ContextScope scope{context};
     CHECK_EQ(Values(Vector({1}) + 1), (std::vector<double>{2}));

@@ -1,4 +1,4 @@
-// Derivatives of functions, hooks and checkpoints; Python's tests have what they give.
+// Derivatives of functions, hooks and checkpoints; Python's tests check their values.
 #include "test.h"
 
 using namespace chainerx;

@@ -1,4 +1,4 @@
-// Arrays from and to host memory, printing, and what C++ offers as Python does.
+// Arrays from and to host memory, printing, and features that C++ shares with Python.
 #include <array>
 #include <sstream>
 #include <type_traits>
@@ -92,7 +92,7 @@ CX_TEST(ArraysPrintThemselves) {
 }
 
 CX_TEST(ComparisonsAreNoConditions) {
-    // `if (a == b)` would be neither of the two things that a reader may take it for.
+    // `if (a == b)` would be ambiguous for a reader.
     static_assert(!std::is_constructible_v<bool, Array>);
     CHECK(All(Arange(3) == Arange(3)).Item<bool>());
 }

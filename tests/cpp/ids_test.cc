@@ -1,4 +1,4 @@
-// Several graphs at once: backprop ids, their scopes and modes.
+// Several simultaneous graphs: backprop ids, their scopes and modes.
 #include <optional>
 #include <thread>
 
@@ -77,7 +77,7 @@ CX_TEST(ExpiredIds) {
     CHECK_THROWS(ChainerxError, "expired", Backward(y, id));
     CHECK_THROWS(ChainerxError, "multiply", Multiply(y, y));
     CHECK_EQ(Values(y.AsGradStopped()), V{9});
-    internal::CheckInPlaceOutput("fill", y);  // its graph has gone, so it may be written
+    internal::CheckInPlaceOutput("fill", y);  // its graph is gone, so it may be written
 }
 
 CX_TEST(NextIdWithTheSameBitDoesNotWakeTheGraph) {
@@ -173,7 +173,7 @@ CX_TEST(ModeLeftInAnotherThread) {
     }}.join();
     CHECK(refused);
     CHECK(other);
-    CHECK(!own);  // the mode stays on where it was entered, as nobody left it there
+    CHECK(!own);  // the mode stays on where it was entered and not left
 }
 
 CX_TEST(ModeDestroyedInAnotherThread) {

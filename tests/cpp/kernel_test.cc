@@ -23,7 +23,7 @@ Array Numbers(int64_t n) {
     return Arange(Scalar{0}, Scalar{n}, Scalar{1}, Dtype::kFloat32, Native());
 }
 
-// Installs a hook for its life.
+// Installs a hook for its lifetime.
 template <typename Hook>
 class Installing {
  public:
@@ -63,7 +63,7 @@ CX_TEST(DescriptorFollowsFromTheRow) {
     static_assert(kernels::AddAt::kSignatureHash != kernels::SetAt::kSignatureHash);
     CHECK(std::string{take.family} == "indexing");
     CHECK(std::string{take.operands()[4].type} == "IndexBoundsMode");
-    // The library has a copy of its own.
+    // The library has its own copy.
     bool found = false;
     for (const KernelInfo* k : GetKernels()) {
         found |= k->id == take.id && k->signature_hash == take.signature_hash;
@@ -122,7 +122,7 @@ CX_TEST(ValidatorNamesKernelAndOperand) {
     };
     using kernels::Add;
     using kernels::AsType;
-    // As it should be: separate, in place, interleaved.
+    // Allowed operands: separate, in place, interleaved.
     CallOn<AsType>(Native(), x, y);
     CallOn<Add>(Native(), x, y, x);
     CallOn<AsType>(Native(), part(x, 0, 3, 2), part(x, 1, 3, 2));
@@ -142,7 +142,7 @@ CX_TEST(ValidatorNamesKernelAndOperand) {
     }));
 }
 
-// A scalar may stand in any place of a row of three.
+// A scalar may be any operand of a ternary operation.
 CX_TEST(TernaryRowTakesScalarsAnywhere) {
     using V = std::vector<double>;
     const Array a = cxtest::Vector({-3, 0.5, 3, 8});

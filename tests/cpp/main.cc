@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
     int n_run = 0;
     int n_failed = 0;
     std::vector<cxtest::Test>& tests = cxtest::Tests();
-    // What forks comes first: others leave gigabytes in the pools, and each fork copies their
+    // Tests that fork come first: others leave gigabytes in the pools, and each fork copies their
     // pages' table.
     std::stable_partition(tests.begin(), tests.end(), [](const cxtest::Test& test) {
         return std::strncmp(test.name, "Fork", 4) == 0;

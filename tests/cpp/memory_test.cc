@@ -1,4 +1,4 @@
-// What a device counts of its memory; above all workspaces, which only kernels take.
+// Memory statistics of a device, in particular of workspaces, which only kernels use.
 #include <atomic>
 #include <cstring>
 #include <thread>
@@ -17,7 +17,7 @@ constexpr size_t kSize = size_t{1} << 20;
 
 Device& Used() { return GetDevice("native:2"); }
 
-// Memory that goes with it, as a kernel has it.
+// Memory that is freed with it, as in a kernel.
 class Workspace {
  public:
     explicit Workspace(size_t size) : size_{size}, p_{AllocLarge(size)} {
@@ -69,7 +69,7 @@ CX_TEST(WorkspacesCountForTheDeviceOfTheResults) {
         CHECK_EQ(now.in_use, before.in_use + now.workspace);
         CHECK_EQ(now.allocations, before.allocations);  // these are arrays
         CHECK_EQ(GetMemoryStats(other).workspace, int64_t{0});
-        // It is given back where it was taken, though the thread works for another device then.
+        // It is returned to its device, though the thread then works for another one.
         const Array more = Empty({3}, Dtype::kFloat32, other);
     }
     const MemoryStats after = GetMemoryStats(device);
@@ -146,7 +146,7 @@ CX_TEST(ProfilerTellsShapesAndEvents) {
 }
 
 CX_TEST(WorkspacesAreProfiled) {
-    // A kernel that works in a megabyte: as its hook sees it.
+    // A kernel with a workspace of a megabyte, as seen by a hook.
     struct Working : KernelHook {
         void Run(KernelCall& call) override {
             const Workspace w{kSize};

@@ -1,4 +1,4 @@
-// Forms in which random numbers are asked for; Python's tests have the numbers themselves.
+// Overloads of the random functions; Python's tests check the numbers.
 #include "test.h"
 
 using namespace chainerx;
@@ -22,7 +22,7 @@ CX_TEST(RandomNumbersOfAShape) {
     CHECK_EQ(static_cast<int>(random::Normal({2}).dtype()), static_cast<int>(Dtype::kFloat64));
     const random::Options options{.dtype = Dtype::kFloat32, .source = 7};
     const random::Options all{.size = shape, .dtype = Dtype::kFloat32, .source = 7};
-    // The parameters that Python has by default.
+    // Python's default parameters.
 #define SAME(Name, ...)                                                            \
     CHECK(AreSame(random::Name({2, 3}, options), random::Name(__VA_ARGS__, all))); \
     CHECK(AreSame(random::Name(shape, options), random::Name(__VA_ARGS__, all)))

@@ -1,4 +1,4 @@
-// A backend that remembers the kernel calls of a step and makes them again, as a capture does. It
+// A backend that records the kernel calls of a step and replays them, like a graph capture. It
 // computes with native's kernels on host memory.
 #include <cstdint>
 #include <memory>
@@ -20,7 +20,7 @@ using chainerx::KernelCallData;
 
 std::vector<std::unique_ptr<KeptCall>> calls;  // of the recorded step, which lives in one thread
 bool recording = false;
-bool inside = false;  // kernels call others, which are no calls of the step
+bool inside = false;  // kernels call others, which are not calls of the step
 
 class RecordBackend : public chainerx::Backend {
  public:
@@ -30,7 +30,7 @@ class RecordBackend : public chainerx::Backend {
     void Launch(const KernelCallData& call) override {
         const chainerx::KernelFn kernel = chainerx::native::Kernels().fns[call.kernel.id];
         if (inside || !recording) return call.invoke(kernel, call.operands);
-        // The very arrays, which live on with the recording.
+        // The original arrays, which the recording keeps alive.
         calls.push_back(std::make_unique<KeptCall>(call, [](const Array& x) { return x; }));
         struct Inside {
             Inside() { inside = true; }

@@ -1,4 +1,4 @@
-// Regions: the functions that a layer above shows its users.
+// Regions: composite functions that an upper layer shows to its users.
 #include "chainerx/autograd/region.h"
 #include "chainerx/autograd/backward_run.h"
 #include "test.h"
@@ -19,7 +19,7 @@ void Release(Region& region) noexcept {
     ++g_released;
 }
 
-// A reference to a new region, given back at the end.
+// A reference to a new region, released at the end.
 class Held {
  public:
     Held() : region{new Region} {

@@ -1,4 +1,4 @@
-// Streams, on the device of async_backend.cc: whose kernels run later, in threads of their own.
+// Streams on the device of async_backend.cc, whose kernels run later, in other threads.
 #include <functional>
 #include <string>
 #include <thread>
@@ -73,7 +73,7 @@ CX_TEST(MemoryIsNotReusedWhileAnotherStreamNeedsIt) {
             y = Add(x, x);
         }
         x = Array{};
-        // Of the same size and on the stream of x: what would be given its memory.
+        // Same size and stream as x, so that it would get the memory of x.
         const Array z = Full({500}, -1, Dtype::kFloat64, device);
         StreamScope inside{second};
         CHECK_EQ(Values(y), V(500, 2.0 * i));
@@ -91,7 +91,7 @@ CX_TEST(ErrorsOfKernelsAreThrownOnce) {
                  device.Synchronize());
     device.Synchronize();
     CHECK_EQ(Values(x), (V{1, 2, 3}));
-    // In the thread that launched the kernel, and nowhere else while it lives.
+    // Raised in the thread that launched the kernel, and not in another one during its life.
     std::string there;
     std::string elsewhere;
     const auto wait = [&](std::string& text) {

@@ -73,7 +73,7 @@ inline std::vector<double> Values(const chainerx::Array& x) { return x.ToHost<do
     cxtest::Fail(__FILE__, __LINE__,                            \
                  "not equal: " #a " is " + cxtest::Text(x_) + ", " #b " is " + cxtest::Text(y_))
 
-// The statement throws Error, whose text contains `part`.
+// Checks that the statement throws Error with `part` in its text.
 #define CHECK_THROWS(Error, part, ...)                                                          \
     try {                                                                                       \
         __VA_ARGS__;                                                                            \

@@ -43,7 +43,7 @@ def test_all(build):
 
 
 def test_a_failing_test_fails(build):
-    """No toy backend is found here, so its tests must say so."""
+    """A failing test is reported: without the toy backend its tests fail."""
     done = subprocess.run(
         [build / 'chainerx_tests', 'Toy'],
         env={**os.environ, 'CHAINERX_PATH': str(build / 'nowhere')},
@@ -87,7 +87,7 @@ SVG = '{http://www.w3.org/2000/svg}'
 
 
 def check_curves(path, n_points, *go_down):
-    """Each curve has as many points, none outside of the picture, and ends lower or higher."""
+    """Checks that curves have n points inside the picture, and end lower or higher."""
     picture = xml.etree.ElementTree.parse(path).getroot()
     assert picture.tag == f'{SVG}svg'
     width, height = float(picture.get('width')), float(picture.get('height'))
@@ -96,7 +96,7 @@ def check_curves(path, n_points, *go_down):
     for curve, goes_down in zip(curves, go_down, strict=True):
         points = [tuple(map(float, p.split(','))) for p in curve.get('points').split()]
         assert len(points) == n_points
-        assert all(0 <= x <= width and 0 <= y <= height for x, y in points)  # nor is any NaN
+        assert all(0 <= x <= width and 0 <= y <= height for x, y in points)  # nor is there a NaN
         xs, ys = zip(*points, strict=True)
         assert list(xs) == sorted(set(xs))
         assert (ys[-1] > ys[0]) == goes_down  # y of SVG grows downwards
@@ -104,7 +104,7 @@ def check_curves(path, n_points, *go_down):
 
 
 def check_picture(path, n_epochs, n_digits):
-    """The curves of loss and accuracy, and digits with what they are taken for."""
+    """Checks the curves of loss and accuracy, and the digits with their predictions."""
     picture = check_curves(path, n_epochs, True, False)
     assert (picture.get('width'), picture.get('height')) == ('720.00', '420.00')
     squares = picture.findall(f'{SVG}rect[@width="6.00"]')
@@ -137,7 +137,7 @@ def check_mistakes(folder):
     assert 'cannot write' in fails(1, digits, '--epochs', 1, '--out', folder / 'no' / 'a.svg')
     out = folder / 'short.svg'
     assert 'below the 0.970' in fails(1, digits, '--epochs', 1, '--out', out)
-    # One point is a mark, for it is no line yet.
+    # A single point is drawn as a mark, as it is not a line yet.
     assert len(xml.etree.ElementTree.parse(out).findall(f'{SVG}circle')) == 2
     assert 'cannot read' in fails(1, folder / 'no.csv')
     for text in ('1,2,3\n', 'one,two\n', '77' + ',0' * 64 + '\n'):
@@ -146,7 +146,7 @@ def check_mistakes(folder):
 
 
 def test_folders(cmake_dir):
-    """What `python -m chainerx` prints exists, or it says why there is nothing."""
+    """The folders that `python -m chainerx` prints exist, or it says why there are none."""
     for option, name in (
         ('--cmake-dir', 'chainerxConfig.cmake'),
         ('--include-dir', 'chainerx/chainerx.h'),
@@ -176,12 +176,12 @@ def test_cpp17_is_one_error(tmp_path, cmake_dir):
 
 
 def test_headers_are_found_where_they_were(tmp_path, cmake_dir):
-    """Before the sources moved into rooms: for one release, nobody has to follow."""
+    """Headers are found under their old paths for one release."""
     prefix = next(p for p in pathlib.Path(cmake_dir).parents if (p / 'include/chainerx').is_dir())
     include = prefix / 'include'
     moved = (ROOT / 'cmake' / 'moved_headers.txt').read_text().split()
     assert [n for n in moved if not (include / 'chainerx' / n).is_file()] == []
-    # Not those that expand a table for who includes them.
+    # Except headers that expand a table for their includer.
     old = [n for n in moved[::2] if re.match(r'(ops|kernels)/(?!\w*_family)\w+\.h', n)]
     assert len(old) > 100
     lines = [f'#include "chainerx/{name}"' for name in [*old, 'native/native_backend.h']]
@@ -191,7 +191,7 @@ def test_headers_are_found_where_they_were(tmp_path, cmake_dir):
 
 
 def test_names_are_those_of_python():
-    """broadcast_to is BroadcastTo; what C++ has in another form is listed here."""
+    """C++ names follow Python's (broadcast_to is BroadcastTo), with the exceptions listed here."""
     import chainerx
 
     other_form = {
@@ -199,8 +199,8 @@ def test_names_are_those_of_python():
         *('array', 'asarray', 'asanyarray', 'ascontiguousarray', 'to_numpy', 'from_dlpack'),
         'frombuffer',  # as 'array'
         'memory_stats',  # GetMemoryStats
-        'histogram2d',  # HistogramDD of points, (n, 2): it has one form of points
-        'einsum_path',  # PlanEinsum; an EinsumPath is what it finds, and what Einsum is given
+        'histogram2d',  # HistogramDD of points, (n, 2)
+        'einsum_path',  # PlanEinsum returns an EinsumPath, which Einsum takes
         *('n_step_bigru', 'n_step_bilstm', 'n_step_birnn'),  # NStepOptions::is_bidirectional
         # scopes are classes; memory is that of host_memory.h; the context has its backends
         *('backprop_scope', 'context_scope', 'force_backprop_mode', 'no_backprop_mode'),
@@ -228,7 +228,7 @@ def test_names_are_those_of_python():
 
 def test_umbrella_header_is_complete():
     text = (ROOT / 'cpp' / 'chainerx' / 'chainerx.h').read_text()
-    # These are how routines are written, not what they offer.
+    # These are helpers of routines, not routines.
     inner = {
         'concat_views.h',
         'along_axis.h',

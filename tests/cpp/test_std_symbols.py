@@ -1,4 +1,4 @@
-"""No library exports what is std::, though libstdc++ may be linked into it."""
+"""No library exports symbols of std::, though libstdc++ may be linked into it."""
 
 import ctypes
 import os
@@ -25,7 +25,7 @@ foreach(name inside outside)
 endforeach()
 chainerx_keep_std_inside(inside)
 """
-# Templates of which this file has copies, and numbers that a facet reads.
+# Templates instantiated in this file, and number parsing by a facet.
 SOURCE = """
 #include <memory>
 #include <sstream>
@@ -46,7 +46,7 @@ extern "C" __attribute__((visibility("default"))) double Parse(const char* text)
 
 
 def exported(library):
-    """Mangled names; those of unique symbols, of which the process has one for all libraries."""
+    """Mangled names of all and of unique symbols, which libraries of a process share."""
     lines = subprocess.run(
         ['nm', '-D', '--defined-only', str(library)], check=True, capture_output=True, text=True
     ).stdout.splitlines()
@@ -79,12 +79,12 @@ def test_a_static_libstdcxx_stays_inside(tmp_path):
     for command in (['-S', '.', '-B', 'build'], ['--build', 'build']):
         subprocess.run(['cmake', *command], cwd=tmp_path, check=True, capture_output=True)
     plain, _ = exported(tmp_path / 'build' / 'liboutside.so')
-    assert len(of_std(plain)) > 1000  # so that there is something to keep
+    assert len(of_std(plain)) > 1000  # so that there is something to hide
     names, unique = exported(tmp_path / 'build' / 'libinside.so')
     assert 'Parse' in names
     assert of_std(names) == set()
     assert unique == set()
-    # Beside the libstdc++ that this process has.
+    # Beside the libstdc++ of this process.
     parse = ctypes.CDLL(str(tmp_path / 'build' / 'libinside.so')).Parse
     parse.restype, parse.argtypes = ctypes.c_double, [ctypes.c_char_p]
     assert parse(b'2.5') == 2.5

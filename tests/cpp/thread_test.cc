@@ -1,4 +1,4 @@
-// Several threads at once; meant for ThreadSanitizer above all.
+// Concurrent threads, mainly for ThreadSanitizer.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kThreads = 4;
 
-// Runs f(thread) in all threads, which start together. An exception becomes a failure.
+// Runs f(thread) in all threads, which start together. An exception is a failure.
 template <typename F>
 void InThreads(F f) {
     std::atomic<int> waiting{kThreads};
@@ -74,7 +74,7 @@ CX_TEST(GraphsThatShareNodes) {
 }
 
 CX_TEST(OneGraphBackpropagatedByAll) {
-    // Without double backprop the first to come takes it; the others are told.
+    // Without double backprop the first thread consumes it; the others get an error.
     for (int i = 0; i < 200; ++i) {
         const Array x = Vector({2});
         x.RequireGrad();
@@ -166,10 +166,10 @@ CX_TEST(SavedArrayWhoseHandleDiesMeanwhile) {
 }
 
 CX_TEST(ClosureOutlivesTheHandleThatDiesMeanwhile) {
-    // What a closure does that makes its array a handle again, and goes: at no moment may the
-    // thread that drops the other handle take itself for the last one.
+    // Like a closure that turns its saved array into a handle and is destroyed: the thread that
+    // drops the other handle must never consider itself the last owner.
     constexpr int kRuns = 20000;
-    // Where others use the processors, each hand-over waits for a turn of the scheduler.
+    // On a busy machine, each hand-over waits for the scheduler.
     const auto enough = std::chrono::steady_clock::now() + std::chrono::seconds{3};
     std::atomic<internal::ArrayBody*> given{nullptr};
     std::atomic<bool> stop{false};
@@ -245,7 +245,7 @@ CX_TEST(ContextIsShared) {
 }
 
 CX_TEST(LargeKernelsShareThePool) {
-    // One caller at a time gets the workers, the others compute alone; all get the same bits.
+    // One caller at a time gets the workers, others compute alone; all get the same bits.
     const int n_before = GetNumThreads();
     SetNumThreads(3);
     const Array x = Linspace(-1, 1, 200000, true, Dtype::kFloat32);
@@ -317,7 +317,7 @@ CX_TEST(LeavesCollectGradientsOfLargeArrays) {
 
 // AddressSanitizer of older compilers leaves locks of its own taken in the child.
 #if !defined(__SANITIZE_ADDRESS__)
-// What a thread that is not there in the child held is free there.
+// Locks held by threads that do not exist in the child are free there.
 CX_TEST(ForkBesideThreadsThatHoldLocks) {
     KernelProfiler profiler;
     Device& device = GetDefaultDevice();

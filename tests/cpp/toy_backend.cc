@@ -24,7 +24,7 @@ namespace kernels = chainerx::kernels;
 std::atomic<int64_t> allocated{0};
 std::atomic<int64_t> filled{0};
 
-// Memory. The header, Buffer, is ours to place; here it stands alone.
+// Memory. The backend places the header, Buffer; here it is allocated separately.
 class ToyDevice : public chainerx::Device {
  public:
     using Device::Device;
@@ -49,7 +49,7 @@ class ToyDevice : public chainerx::Device {
     }
 };
 
-// A kernel of our own: native's, after a look at what passes.
+// Our own kernel: it inspects its operands, then calls native's.
 void Fill(const Array& out, const Scalar& value) {
     ++filled;
     chainerx::native::Kernels().Get<kernels::Fill>()(out, value);

@@ -1,4 +1,4 @@
-"""The Python blocks of these documents, in order, are programs that check themselves."""
+"""The Python blocks of each document, in order, form a program that checks itself."""
 
 import pathlib
 import re
@@ -24,7 +24,7 @@ DOCS = pathlib.Path(__file__).parents[2] / 'docs'
 )
 def test_code_blocks_run(name, asserts):
     text = (DOCS / name).read_text(encoding='utf-8')
-    # Lines in front keep the line numbers of the document in a traceback.
+    # Blank lines in front keep the document's line numbers in a traceback.
     source = ''
     for block in re.finditer(r'^```python\n(.*?)^```', text, re.M | re.S):
         line = text.count('\n', 0, block.start(1))
@@ -46,7 +46,7 @@ def test_files_named_in_it_exist(name):
     places = [root, (root / name).parent, root / 'cpp/chainerx']
     missing = [n for n in named if not any(list(p.glob(n)) or (p / n).exists() for p in places)]
     assert not missing
-    assert named or name not in ('ARCHITECTURE.md', 'docs/README.md')  # else the pattern is off
+    assert named or name not in ('ARCHITECTURE.md', 'docs/README.md')  # else the pattern is wrong
 
 
 def test_the_map_fits_on_a_few_screens():
@@ -61,7 +61,7 @@ def test_few_terms_are_our_own():
 
 
 def quoted_blocks(text):
-    """Blocks that begin with the path of the file that they quote: (path, [chunk, ...])."""
+    """Blocks that start with the path of the quoted file: (path, [chunk, ...])."""
     for block in re.findall(r'^```\w+\n(.*?)^```', text, re.M | re.S):
         head, _, code = block.partition('\n')
         if match := re.fullmatch(r'(?://|#) ([\w./]+\.\w+)', head):

@@ -19,7 +19,7 @@ def test_reaches_its_score(device):
     score = re.search(r'Score: ([\d.]+) bits per character of unseen text', done.stdout)
     assert float(score[1]) < 2.7
     sample = done.stdout[: score.start()].split('bits per character\n')[-1]
-    assert len(sample) > 200  # with the text that it goes on from
+    assert len(sample) > 200  # including the text that it continues
     assert len(set(sample)) > 10
 
 

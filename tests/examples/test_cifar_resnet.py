@@ -19,7 +19,7 @@ def run(*arguments):
 @pytest.mark.parametrize('device', ['@numpy', 'native:0'])
 @pytest.mark.parametrize(
     ('net', 'width', 'epochs', 'pictures', 'batch_size'),
-    # MobileNet learns slowly at first: enough steps for any rounding.
+    # MobileNet learns slowly at first; this is enough for any rounding.
     [('resnet18', 4, 4, 200, 20), ('mobilenet', 8, 5, 300, 10)],
 )
 def test_learns(net, width, epochs, pictures, batch_size, device):

@@ -32,7 +32,7 @@ def test_reaches_its_accuracy_and_draws(tmp_path):
 def test_same_seed_same_result(tmp_path):
     def losses(seed):
         done = run('--seed', seed, '--epochs', 3, '--no-plots')
-        # What the bar shows last; the speed in it differs from run to run.
+        # The final progress bar; its speed differs between runs.
         return done.stdout, re.findall(r'loss [\d.]+, accuracy [\d.]+', done.stderr)[-1]
 
     first = losses(3)

@@ -38,7 +38,7 @@ def test_the_same_on_numpy_and_chainerx(tmp_path):
     assert (tmp_path / 'out' / 'loss.png').read_bytes().startswith(b'\x89PNG')
     other_accuracy, device, other_loss = run('--device', 'native:0', '--no-plots')
     assert device == 'native:0'
-    assert abs(other_accuracy - accuracy) < 2 / 360  # one digit may be a close call
+    assert abs(other_accuracy - accuracy) < 2 / 360  # one digit may be borderline
     assert float(other_loss) == pytest.approx(float(loss), abs=2e-4)
 
 
@@ -53,7 +53,7 @@ def trained(digits, device, seed, epochs):
 def test_the_same_numbers_to_rounding(digits):
     losses, params = trained(digits, '@numpy', seed=5, epochs=2)
     other_losses, other_params = trained(digits, 'native:0', seed=5, epochs=2)
-    # Adam divides by the root of what may be tiny, which magnifies rounding.
+    # Adam divides by roots of tiny numbers, which amplifies rounding.
     np.testing.assert_allclose(other_losses, losses, rtol=1e-5)
     for key, param in params.items():
         np.testing.assert_allclose(other_params[key], param, rtol=1e-3, atol=1e-4, err_msg=key)

@@ -1,4 +1,4 @@
-"""examples/imagenet*.py as a user runs them, on pictures that they draw and on folders."""
+"""examples/imagenet*.py as a user runs them, on generated pictures and on folders."""
 
 import json
 import pathlib

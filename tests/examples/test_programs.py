@@ -12,7 +12,7 @@ PROGRAMS = sorted(path.name for path in EXAMPLES.glob('[!_]*.py'))
 assert len(PROGRAMS) > 10
 PICTURES = {name: f'{name}.png' for name in ('seq2seq', 'vae', 'dcgan', 'word2vec')}
 
-# Samples of distributions differ between NumPy and devices, all else by rounding.
+# Samples of distributions differ between NumPy and devices; the rest by rounding only.
 APART = {'vae': 2e-2}
 
 for name in ('sklearn', 'tqdm', 'matplotlib'):
@@ -25,14 +25,14 @@ def run(name, *arguments):
 
 
 def reached(done):
-    """Score and device that a program which ended well printed."""
+    """Score and device that a successful program printed."""
     assert done.returncode == 0, done.stdout + done.stderr
     score, device = re.search(r': (-?[\d.]+) \(device (.*)\)\n$', done.stdout).groups()
     return float(score), device
 
 
 def losses(done):
-    """Those of the first epoch, as printed."""
+    """The losses of the first epoch, as printed."""
     first = re.search(r'^epoch 1/\d+: loss (.*)$', done.stdout, re.MULTILINE)
     return [float(loss) for loss in first[1].split(', ')]
 
@@ -43,7 +43,7 @@ def test_reaches_its_score_and_draws(name, tmp_path):
     done = run(name, '--out', tmp_path / 'out')
     assert reached(done)[1] == 'native:0'
     assert (tmp_path / 'out' / PICTURES[name]).read_bytes().startswith(b'\x89PNG')
-    # The same epoch with NumPy, for whose score it is too little. -1 is how programs of old say it.
+    # The same epoch with NumPy, which is too short for the score. -1 is the old form of --device.
     short = run(name, '--device=-1', '--epochs', 1, '--no-plots')
     assert losses(short) == pytest.approx(losses(done), rel=APART.get(name, 2e-3))
     assert short.returncode == 1
@@ -52,7 +52,7 @@ def test_reaches_its_score_and_draws(name, tmp_path):
 
 
 def test_a_seed_repeats_all():
-    """That of NumPy, on a device, too."""
+    """NumPy's seed makes runs repeatable, also on a device."""
     first, again = (run('vae', '--epochs', 1, '--no-plots').stdout for _ in range(2))
     assert first == again
     assert first != run('vae', '--epochs', 1, '--no-plots', '--seed', 1).stdout

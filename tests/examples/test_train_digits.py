@@ -1,4 +1,4 @@
-"""examples/train_digits.py as a user runs it, and killed in the middle."""
+"""examples/train_digits.py as a user runs it, and killed halfway."""
 
 import json
 import os
@@ -65,7 +65,7 @@ def result_of(folder):
 def test_killed_in_the_middle_it_ends_with_the_same_bits(tmp_path):
     options = ('--epochs', 3, '--batch-size', 128)
     whole, killed = tmp_path / 'whole', tmp_path / 'killed'
-    run('--out', whole, *options)  # too short for its accuracy, which is another error
+    run('--out', whole, *options)  # too short to reach the accuracy, which is another error
     process = subprocess.Popen(
         command('--out', killed, *options), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )

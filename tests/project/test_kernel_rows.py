@@ -1,4 +1,4 @@
-"""What follows from the rows of kernels: their page, and what one more compiles again."""
+"""The rows of kernels: their documentation, and the rebuilds caused by a new row."""
 
 import os
 import pathlib
@@ -24,7 +24,7 @@ def test_page_of_kernels_is_current():
 
 
 def newest_build():
-    """That of $CHAINERX_BUILD_DIR, else the last one in build/ or, as pip makes them, below."""
+    """The build in $CHAINERX_BUILD_DIR, else the newest one in or below build/."""
     if named := os.environ.get('CHAINERX_BUILD_DIR'):
         return pathlib.Path(named)
     found = [p for p in ROOT.glob('build/**/.ninja_deps') if (p.parent / 'cpp').is_dir()]
@@ -40,5 +40,5 @@ def test_new_kernel_rebuilds_its_family_and_the_table():
     for line in lines:
         assert '1 table' in line, line
         family, count = line.split(' of ')[0].split(': ')
-        # memory (fill, copy) and arithmetic are what all else is made of.
+        # memory (fill, copy) and arithmetic, which everything else uses.
         assert family in ('memory', 'arithmetic', 'logic') or int(count) <= 30, line

@@ -1,4 +1,4 @@
-"""The list of `tools/mutate.py` fits the sources as they are now."""
+"""The list of `tools/mutate.py` fits the current sources."""
 
 import importlib.util
 import pathlib

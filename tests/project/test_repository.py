@@ -1,4 +1,4 @@
-"""What holds for the repository as a whole: direction of includes, sealing, versions, READMEs."""
+"""Properties of the whole repository: direction of includes, sealing, versions, READMEs."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_wrong_includes_are_found(tmp_path, file, line, message):
     [
         ('native/a.cc', 'ops/room/table.def'),  # the tables of ops are data
         ('native/conv/simd/a.cc', 'native/gemm/a.h'),
-        ('native/conv/a.cc', 'native/strided/simd/a.h'),  # below what is below
+        ('native/conv/a.cc', 'native/strided/simd/a.h'),  # nested below others
         ('native/gemm/a.h', 'native/a.h'),
     ],
 )
@@ -200,7 +200,7 @@ def test_readme_tour_of_training_learns_digits(tmp_path, monkeypatch):
     assert log[-1]['validation/main/accuracy'] >= 0.985
     names = sorted(path.name for path in (tmp_path / 'result').iterdir())
     assert names == ['log', 'plot.png', 'snapshot_iter_629', 'snapshot_iter_674']
-    # Started again, it goes on: there is nothing left to do.
+    # A second start resumes, and has nothing left to do.
     assert run_tour(2)['trainer'].get_extension('LogReport').log == log
 
 

@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).parents[2]
     reason='a build with sanitizers is several times as large, and nobody ships it',
 )
 def test_package_is_below_its_ceiling():
-    # Unpacked, which is stricter than the compressed wheel that the ceiling is for.
+    # Unpacked, which is stricter than the ceiling for the compressed wheel.
     ceiling = tomllib.loads((ROOT / 'benchmarks' / 'budgets.toml').read_text())['limits'][
         'wheel_mb'
     ]

@@ -1,4 +1,4 @@
-"""The type stubs say what the built module has."""
+"""The type stubs agree with the built module."""
 
 import ast
 import importlib.util
@@ -24,7 +24,7 @@ def generator():
 def test_stubs_are_current(generator, monkeypatch):
     import chainerx
 
-    # copyreg leaves it in each class of which an object was to be pickled.
+    # copyreg adds it to each class whose objects were to be pickled.
     monkeypatch.setattr(chainerx.Backend, '__slotnames__', [], raising=False)
     for name, text in generator.stubs().items():
         path = generator.FOLDER / name
@@ -37,13 +37,13 @@ def test_stubs_name_every_member(generator):
     text = (generator.FOLDER / '__init__.pyi').read_text()
     for name in vars(chainerx.ndarray):
         known_to_object = hasattr(object, name)
-        # The slot of assignment by index brings __delitem__, which only raises.
+        # The slot of item assignment adds __delitem__, which only raises.
         if not known_to_object and not name.startswith('__array_') and name != '__delitem__':
             assert f'def {name}(' in text or f'{name}:' in text, name
 
 
 def public(module):
-    """The names of a module and what they are, but for other modules."""
+    """The public names of a module with their values, except modules."""
     names = getattr(module, '__all__', None) or [n for n in dir(module) if not n.startswith('_')]
     for name in names:
         value = getattr(module, name)
@@ -52,7 +52,7 @@ def public(module):
 
 
 def names_in(stub):
-    """What stands at the top of a stub."""
+    """The top-level names of a stub."""
     for node in ast.parse(stub.read_text()).body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             yield node.name
@@ -65,7 +65,7 @@ def names_in(stub):
 
 
 def is_typed(function):
-    """Whether its code says what each parameter and the result is."""
+    """Whether all parameters and the result are annotated."""
     signature = inspect.signature(function)
     parameters = [p for p in signature.parameters.values() if p.name != 'self']
     missing = [p.name for p in parameters if p.annotation is p.empty]
@@ -83,9 +83,9 @@ def test_every_public_name_is_in_a_stub_or_typed(generator, module):
     known = set(names_in(stub)) if stub.exists() else set()
     for name, value in public(owner):
         if name in known or not getattr(value, '__module__', '').startswith('chainerx'):
-            continue  # else a constant, or a name of NumPy's
+            continue  # otherwise a constant, or a name of NumPy
         if not callable(value):
-            value = type(value)  # of what is used with square brackets
+            value = type(value)  # for generic aliases
         if isinstance(value, type):
             methods = [m for n, m in vars(value).items() if inspect.isfunction(m) and n[0] != '_']
             assert all(is_typed(m) for m in methods), f'{module}.{name}'

@@ -1,4 +1,4 @@
-"""What type checkers see: the tours of README.md are right, and names that do not exist are not."""
+"""Type checking: README.md's tours are accepted, and names that do not exist are errors."""
 
 import importlib
 import pathlib
@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 
 @pytest.fixture
 def check(tmp_path):
-    """Runs mypy on a program; the lines that it complains about, with what it says."""
+    """Runs mypy on a program; returns the lines with errors, and their messages."""
     pytest.importorskip('mypy', reason='mypy is for developers')
 
     def run(source):
@@ -23,7 +23,7 @@ def check(tmp_path):
         done = subprocess.run(
             [
                 *(sys.executable, '-m', 'mypy', '--follow-imports=silent', '--check-untyped-defs'),
-                # As mypy's strict mode and pyright: what a package imports is not yet public.
+                # As in mypy's strict mode and pyright, imports of a package are not public.
                 *('--no-implicit-reexport', path),
             ],
             capture_output=True,
@@ -68,7 +68,7 @@ PACKAGES = [
 
 
 def test_public_names_are_exported(check):
-    """Type checkers take a name that a package only imports for one of its own."""
+    """Public names are exported explicitly, as type checkers hide plain imports."""
     lines = []
     for package in PACKAGES:
         module = importlib.import_module(package)
@@ -97,7 +97,7 @@ def test_names_that_are_imported_on_use_are_completed(package, names):
 
 @pytest.mark.parametrize('package', ['chainer', 'chainerx'])
 def test_packages_are_typed(package):
-    """The mark is there, and goes into wheels, which take all of the packages' folders."""
+    """The marker file py.typed exists, and is part of wheels."""
     assert (ROOT / 'python' / package / 'py.typed').is_file()
     build = tomllib.loads((ROOT / 'pyproject.toml').read_text())['tool']['scikit-build']
     assert f'python/{package}' in build['wheel']['packages']

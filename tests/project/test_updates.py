@@ -25,7 +25,7 @@ def test_rows_are_current(generator):
     ('python', 'cpp'),
     [
         ('p -= lr * g', 'p = p - c(n(0)) * g;'),
-        ('p -= lr * lr * g', 'p = p - c(n(0) * n(0)) * g;'),  # in double, as of Python's floats
+        ('p -= lr * lr * g', 'p = p - c(n(0) * n(0)) * g;'),  # in double, like Python's floats
         ('p *= 1 - (lr - 2)', 'p = p * c(1 - (n(0) - 2));'),
         ('p /= (g + 1) / 2', 'p = p / ((g + c(1)) / c(2));'),
         ('p -= g - (p - g)', 'p = p - (g - (p - g));'),

@@ -1,7 +1,7 @@
-"""The losses of the first iteration of each program, as NumPy computes them in float64.
+"""Computes the first iteration's losses of each program with NumPy in float64.
 
-A function has the name of its program. It gets what the program handed to `start`: arrays, and the
-values of links under `<name>/<path>`.
+A function has the name of its program. It gets the values that the program passed to `start`:
+arrays, and the values of links under `<name>/<path>`.
 """
 
 from . import agents, generative, pictures, rest, sequences

@@ -25,7 +25,7 @@ def softmax(x, axis=1):
 
 
 def cross_entropies(x, t):
-    """One for each row."""
+    """The cross entropy of each row."""
     return -log_softmax(x)[np.arange(len(t)), t]
 
 
@@ -86,7 +86,7 @@ def average_pool(x):
 
 
 def lstm(s, name, c, h, x):
-    """A step of links.LSTM: the four gates of a unit lie side by side."""
+    """A step of links.LSTM, where the four gates of a unit are adjacent."""
     gates = linear(s, f'{name}/upward', x) + h @ s[f'{name}/lateral/W'].T
     a, i, f, o = np.moveaxis(gates.reshape(len(x), -1, 4), 2, 0)
     c = np.tanh(a) * sigmoid(i) + sigmoid(f) * c
@@ -116,7 +116,7 @@ def n_step_gru(s, name, h, xs):
 
 
 def slope(f, x, eps=1e-5):
-    """The gradient of f at x, by differences."""
+    """The gradient of f at x, by finite differences."""
     g = np.zeros_like(x)
     for i in np.ndindex(*x.shape):
         step = np.zeros_like(x)

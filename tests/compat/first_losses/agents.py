@@ -1,4 +1,4 @@
-"""Programs that learn by acting."""
+"""Reinforcement learning programs."""
 
 import numpy as np
 
@@ -41,7 +41,7 @@ def categorical_dqn(s):
     for state, action, reward, next_state, end in zip(*s['batch'], strict=True):
         after = q(next_state)[0]
         after = after[(after @ z).argmax()]
-        # The share of an atom falls off linearly to both sides.
+        # The weight of an atom decreases linearly on both sides.
         y = np.clip(reward + 0.9 * (1 - end) * z, -1, 2)
         share = np.maximum(1 - abs(y[:, None] - z) / 0.75, 0)
         losses.append(-(after @ share) @ np.log(q(state)[0, action]))

@@ -1,4 +1,4 @@
-"""Programs on pictures."""
+"""Programs for images."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Graphs, mixtures, metrics, learning to learn, and functions of one's own."""
+"""Graphs, mixtures, metrics, meta-learning, and custom functions."""
 
 import numpy as np
 

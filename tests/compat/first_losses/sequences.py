@@ -1,4 +1,4 @@
-"""Programs on sequences of words and signals."""
+"""Programs for sequences of words and signals."""
 
 import itertools
 
@@ -73,7 +73,7 @@ def language_model(s):
             h = states[i][1]
         logit = nn.linear(s, 'model/predictor/out', h)
         loss = nn.cross_entropies(logit, words[places + t + 1]).mean()
-    return [loss]  # what is reported is the loss of the last step
+    return [loss]  # the reported loss is that of the last step
 
 
 def bert_classifier(s):

@@ -1,4 +1,4 @@
-"""Recurrent actor-critic workers: each plays with its own copy and states, one model learns."""
+"""Recurrent actor-critic workers, each with its own copy and states, train one shared model."""
 
 import collections.abc
 import copy
@@ -12,7 +12,7 @@ N_IN, N_UNITS, N_STEPS, DISCOUNT, BONUS = 3, 5, 4, 0.9, 1e-2
 
 
 def cut(states):
-    """Ends graphs at states: variables, None, or a nest of them."""
+    """Unchains states: variables, None, or nested ones."""
     if isinstance(states, collections.abc.Iterable):
         for state in states:
             cut(state)
@@ -21,7 +21,7 @@ def cut(states):
 
 
 class Player(chainer.Chain):
-    """Sees one observation at a time; returns logits of two actions, and a value."""
+    """Takes one observation at a time; returns logits of two actions, and a value."""
 
     def __init__(self):
         super().__init__()
@@ -40,7 +40,7 @@ class Player(chainer.Chain):
         return self.choose(h), self.judge(h)[0, 0]
 
     def foresee(self, x):
-        """The value of what comes next, without a trace in the states."""
+        """The value of the next observation, without a change of the states."""
         cell, out = self.remember.c, self.remember.h
         with chainer.no_backprop_mode():
             _, value = self(x)
@@ -49,7 +49,7 @@ class Player(chainer.Chain):
 
 
 class Recall:
-    """An environment: do again and again what the first observation said."""
+    """An environment whose reward is for repeating the first observation's action."""
 
     length = 6
 
@@ -76,7 +76,7 @@ class Worker:
         self.random = np.random.RandomState(seed)
 
     def play(self):
-        """Some steps; returns them, what was seen, and whether the episode is over."""
+        """Plays some steps; returns them, the last observation, and whether the episode is over."""
         steps, seen = [], []
         while len(steps) < N_STEPS and self.world.t < Recall.length:
             seen.append(self.world.observation())
@@ -97,7 +97,7 @@ class Worker:
         return total
 
     def learn(self, loss):
-        """The gradients are those of the worker, the step is that of the shared model."""
+        """Updates the shared model with the worker's gradients."""
         mine, common = (dict(link.namedparams()) for link in (self.player, self.shared))
         self.player.cleargrads()
         loss.backward()

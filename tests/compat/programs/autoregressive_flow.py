@@ -11,7 +11,7 @@ N_DIM, N_HIDDEN = 3, 8
 
 
 class MaskedLinear(L.Linear):
-    """A linear layer that sees only what its mask leaves."""
+    """A linear layer whose weight is masked."""
 
     def __init__(self, in_degrees, out_degrees, strict):
         super().__init__(len(in_degrees), len(out_degrees))
@@ -52,7 +52,7 @@ class Flow(chainer.ChainList):
         return total - 0.5 * F.sum(F.square(x), axis=1) - N_DIM * 0.5 * math.log(2 * math.pi)
 
     def sample(self, z):
-        """Inverts the layers, one dimension after the other."""
+        """Samples by inverting the layers, one dimension after the other."""
         for layer in list(self.children())[::-1]:
             x = self.xp.zeros_like(z)
             for _ in range(N_DIM):

@@ -1,4 +1,4 @@
-"""An encoder of sentences, fine-tuned as BERT is: AdamW, warm-up over 0 iterations, a decay."""
+"""A sentence encoder, fine-tuned like BERT: AdamW, warm-up over 0 iterations, a decay."""
 
 import chainer
 import chainer.functions as F
@@ -12,7 +12,7 @@ INIT = chainer.initializers.Normal(0.3)
 
 
 class Norm(L.LayerNormalization):
-    """Takes what has axes in between, too."""
+    """Layer normalization that also takes inputs with axes in between."""
 
     def __call__(self, x):
         rows = super().__call__(x.reshape(-1, x.shape[-1]))
@@ -20,7 +20,7 @@ class Norm(L.LayerNormalization):
 
 
 class Mixer(chainer.Chain):
-    """Each word looks at all words of its sentence, with several heads."""
+    """Each word attends to all words of its sentence, with several heads."""
 
     def __init__(self):
         super().__init__()
@@ -59,14 +59,14 @@ class Encoder(chainer.Chain):
 
 
 class SentenceClassifier(L.Classifier):
-    """The first word stands for the sentence."""
+    """Classifies a sentence by the state of its first word."""
 
     def __init__(self, encoder):
         super().__init__(chainer.Sequential(encoder, lambda h: F.tanh(h[:, 0]), L.Linear(SIZE, 2)))
 
 
 def pack(batch, device):
-    """Sentences of any length become arrays of ids and masks."""
+    """Packs sentences of any length into arrays of ids and masks."""
     columns = [(np.pad(x, (0, LENGTH - len(x))), t) for x, t in batch]
     ids, labels = (np.array(column, np.int32) for column in zip(*columns))
     arrays = ids, (ids > 0).astype(np.float32), labels
@@ -88,7 +88,7 @@ def train(device, start, iterations=4):
     model.to_device(device)
     ids, mask, labels = pack(data[:4], device)
     with chainer.no_backprop_mode():
-        model.predictor(ids, mask)  # sizes are found out here
+        model.predictor(ids, mask)  # infers input sizes
     start(model=model, ids=ids, mask=mask, labels=labels)
     optimizer = chainer.optimizers.Adam(
         alpha=1.0, eta=0.02, beta1=0.9, beta2=0.999, eps=1e-6, weight_decay_rate=0.01

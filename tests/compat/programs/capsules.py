@@ -1,4 +1,4 @@
-"""Capsules: parts vote for wholes, and the votes that agree are routed there."""
+"""Capsules: parts vote for wholes, with routing by agreement."""
 
 import chainer
 import chainer.functions as F
@@ -9,7 +9,7 @@ N_PARTS, N_WHOLES, D_PART, D_WHOLE = 3, 3, 2, 4
 
 
 def shorten(vectors):
-    """Keeps directions; lengths l become l**2 / (1 + l**2). The last axis is that of vectors."""
+    """Squashes vectors along the last axis: lengths l become l**2 / (1 + l**2)."""
     square = F.sum(F.square(vectors), axis=-1, keepdims=True)
     return vectors * F.broadcast_to(F.sqrt(square + 1e-9) / (1 + square), vectors.shape)
 
@@ -25,7 +25,7 @@ class Routing(chainer.Link):
             )
 
     def forward(self, parts):
-        """From (batch, part, place, D_PART) to (batch, whole, D_WHOLE)."""
+        """Maps (batch, part, position, D_PART) to (batch, whole, D_WHOLE)."""
         votes = F.einsum('bpnd,pdwe->bpnwe', parts, self.transform)
         batch, *_, n_wholes, size = votes.shape
         votes = votes.reshape(batch, -1, n_wholes, size)

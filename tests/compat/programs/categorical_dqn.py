@@ -1,4 +1,4 @@
-"""A categorical DQN: what an action is worth is a distribution over a grid of values."""
+"""A categorical DQN: the value of an action is a distribution over a grid."""
 
 import chainer
 import chainer.functions as F
@@ -24,14 +24,14 @@ class ValueDistributions(chainer.Chain):
         return F.softmax(F.reshape(self.net(state), (-1, N_ACTIONS, N_VALUES)), axis=2)
 
     def best(self, state):
-        """The actions that are worth the most, in the mean."""
+        """The actions with the largest mean value."""
         with chainer.no_backprop_mode():
             worth = F.sum(F.scale(self(state), self.grid, axis=2), axis=2)
         return worth.array.argmax(axis=1).astype(np.int32)
 
 
 def onto_grid(values, probs):
-    """Moves each probability to the two points of the grid that its value lies between."""
+    """Distributes each probability to the two grid points around its value."""
     xp = chainer.backend.get_array_module(values)
     place = (xp.clip(values, LOW, HIGH) - LOW) * ((N_VALUES - 1) / (HIGH - LOW))
     left = xp.clip(xp.floor(place), 0, N_VALUES - 2)
@@ -44,7 +44,7 @@ def onto_grid(values, probs):
 
 
 def losses_of(model, slow_model, state, action, reward, after, end):
-    """One for each step."""
+    """One loss per step."""
     every = model.xp.arange(len(action))
     with chainer.using_config('train', False), chainer.no_backprop_mode():
         probs = slow_model(after).array[every, model.best(after)]
@@ -77,7 +77,7 @@ def train(device, start, iterations=3):
             start(model=model, batch=batch)
         losses = losses_of(model, slow_model, *batch)
         optimizer.update(F.mean, losses)
-        # Equal steps have losses that differ in the last bits only: rounded, they draw alike.
+        # Losses of equal steps differ in the last bits only; rounding makes draws equal.
         priorities[drawn] = np.round(chainer.get_device('@numpy').send(losses.array), 3) + 0.1
         if i % 2 == 1:
             slow_model.copyparams(model)

@@ -1,4 +1,4 @@
-"""Functions of one's own, one of the old kind, in a loop of one's own, watched by hooks."""
+"""Custom functions, one of them old-style, in a custom loop, observed by hooks."""
 
 import chainer
 import chainer.functions as F
@@ -42,7 +42,7 @@ class SwishFunction(chainer.FunctionNode):
 
 
 class ReverseGradient(chainer.Function):
-    """The identity, whose gradient has the other sign (domains that can't be told apart)."""
+    """The identity with a negated gradient, for domain-adversarial training."""
 
     def __init__(self, scale):
         self.scale = scale
@@ -102,7 +102,7 @@ def train(device, start, iterations=4):
     model.to_device(device)
     batch = device.send((x, t, d))
     with chainer.no_backprop_mode():
-        model(*batch)  # Swish finds out its size
+        model(*batch)  # Swish infers its size
     start(model=model, x=x, t=t, d=d)
     optimizer = chainer.optimizers.CorrectedMomentumSGD(0.1).setup(model)
     lr_of_beta = model.swish.beta.update_rule.hyperparam

@@ -9,14 +9,14 @@ BATCH, N_CODE = 5, 3
 
 
 def shaken(link, h):
-    """Adds noise while training. NumPy draws float64, whatever `h` is."""
+    """Adds noise in training. NumPy draws float64, whatever the dtype of `h`."""
     if chainer.config.train:
         h = h + link.xp.asarray(0.2 * np.random.standard_normal(h.shape))
     return h
 
 
 class Painter(chainer.ChainList):
-    """From codes (batch, N_CODE) to images (batch, 1, 4, 4)."""
+    """Maps codes (batch, N_CODE) to images (batch, 1, 4, 4)."""
 
     def __init__(self):
         spread = {'initialW': chainer.initializers.Normal(0.1)}
@@ -35,7 +35,7 @@ class Painter(chainer.ChainList):
 
 
 class Judge(chainer.Chain):
-    """From images to one number each: how likely they are real ones."""
+    """Maps each image to a logit of being real."""
 
     def __init__(self):
         super().__init__()

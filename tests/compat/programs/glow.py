@@ -1,4 +1,4 @@
-"""A flow: standardization by the first batch, invertible mixing of channels, coupling."""
+"""A normalizing flow: data-dependent initialization, invertible 1x1 convolutions, coupling."""
 
 import chainer
 import chainer.functions as F
@@ -9,7 +9,7 @@ C = 4
 
 
 class Standardize(chainer.Link):
-    """An affine map of each channel; the first batch comes out with mean 0 and variance 1."""
+    """An affine map per channel, initialized so that the first batch gets mean 0 and variance 1."""
 
     fitted = False
 
@@ -34,7 +34,7 @@ class Standardize(chainer.Link):
 
 
 class Mix(chainer.Link):
-    """A 1x1 convolution. With factors, its kernel is a product whose determinant is known."""
+    """A 1x1 convolution; optionally its kernel is an LU product with a known determinant."""
 
     def __init__(self, factors):
         super().__init__()
@@ -65,7 +65,7 @@ class Mix(chainer.Link):
 
 
 class Couple(chainer.Chain):
-    """Half of the channels say what happens to the others."""
+    """A coupling layer: half of the channels parameterize the map of the others."""
 
     def __init__(self):
         super().__init__()
@@ -88,7 +88,7 @@ class Flow(chainer.ChainList):
                 self.add_link(link)
 
     def forward(self, x):
-        """Minus the log-likelihood, in the mean over images."""
+        """The negative log-likelihood, averaged over images."""
         x = F.space2depth(x, 2)
         gained = 0
         for link in self:

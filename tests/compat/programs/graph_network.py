@@ -11,7 +11,7 @@ N_ELEMENTS, N_BONDS, N_UNITS, N_ROUNDS = 5, 2, 4, 2
 
 
 class Neighbourhood(chainer.Chain):
-    """What neighbours say, each kind of bond in its own words; a gated unit remembers it."""
+    """Message passing with one weight per kind of bond, and a GRU update."""
 
     def __init__(self):
         super().__init__()
@@ -28,7 +28,7 @@ class Neighbourhood(chainer.Chain):
 
 
 class Readout(chainer.Chain):
-    """A set to one vector: an LSTM asks, and gets what the attention to its question finds."""
+    """A set-to-set readout: an LSTM makes queries for attention over the set."""
 
     def __init__(self):
         super().__init__()
@@ -42,7 +42,7 @@ class Readout(chainer.Chain):
 
     def forward(self, h):
         if self.found is None:
-            # A list of arrays, one for each set.
+            # A list of arrays, one per set.
             nothing = [self.xp.zeros((1, 2 * N_UNITS)).astype(h.dtype) for _ in range(len(h))]
             self.found = F.concat(nothing, axis=0)
         for _ in range(2):

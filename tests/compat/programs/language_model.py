@@ -1,4 +1,4 @@
-"""A language model of stacked LSTMs that goes on from step to step, cut off every few words."""
+"""A language model of stacked LSTMs with truncated backpropagation through time."""
 
 import chainer
 import chainer.functions as F
@@ -11,7 +11,7 @@ N_WORDS, N_HIDDEN, N_STEPS = 7, 5, 3
 
 
 class Columns(chainer.dataset.Iterator):
-    """Reads a text in columns side by side: each step gives a word and the next one of each."""
+    """Reads a text in parallel columns: each step gives a word and the next one of each."""
 
     def __init__(self, text, n_columns, laps=None):
         self.text, self.laps = text, laps
@@ -64,7 +64,7 @@ class NextWord(chainer.Chain):
 
 
 class TruncatedUpdater(training.updaters.StandardUpdater):
-    """Adds up the losses of some steps, and cuts the graph behind them."""
+    """Adds up the losses of some steps, and unchains the graph before them."""
 
     def update_core(self):
         optimizer = self.get_optimizer('main')
@@ -94,7 +94,7 @@ def train(device, start, iterations=4):
     updater = TruncatedUpdater(Columns(text, 4), optimizer, device=device)
     trainer = training.Trainer(updater, (iterations, 'iteration'), chainer.config.out)
 
-    # Its own states, and the weights of the model that learns.
+    # Its own states, and the weights of the trained model.
     reader = model.copy()
     reader.predictor = model.predictor.copy()
     reader.predictor.layers = model.predictor.layers.copy()

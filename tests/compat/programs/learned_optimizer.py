@@ -1,7 +1,7 @@
-"""An optimizer that is a network: it is trained through the steps that it makes.
+"""A learned optimizer: a network that is trained through its own update steps.
 
-The weights of the network that is optimized are no parameters but results of the steps before, and
-stand where its parameters stood.
+The weights of the optimized network are not parameters, but variables computed by earlier steps,
+which replace its parameters.
 """
 
 import chainer
@@ -22,12 +22,12 @@ class Optimizee(chainer.Chain):
 
 
 def replace(link, name, variable):
-    """Puts a variable where a parameter is, behind the back of the link."""
+    """Replaces a parameter by a variable, without the link's knowledge."""
     super(chainer.Link, link).__setattr__(name, variable)
 
 
 class LearnedOptimizer(chainer.Chain):
-    """Looks at each weight's gradient, and keeps a state for each weight."""
+    """Reads the gradient of each weight, and keeps a state per weight."""
 
     def __init__(self):
         super().__init__()
@@ -50,7 +50,7 @@ class LearnedOptimizer(chainer.Chain):
 
 
 def weights(link):
-    """Paths in the order of their names, with the link and the name of each weight."""
+    """Paths in sorted order, with the link and the name of each weight."""
     for path, child in sorted(link.namedlinks(skipself=True)):
         for name in ('W', 'b'):
             yield path, child, name
@@ -90,7 +90,7 @@ def train(device, start, iterations=3, n_steps=3):
         loss.backward()
         optimizer.update()
         losses.append([float(loss.array)])
-        # The next unrolling begins with the values of now.
+        # The next unrolling starts with the current values.
         for _, child, name in weights(optimizee):
             replace(child, name, chainer.Variable(getattr(child, name).array.copy()))
         states = {key: (c.array, h.array) for key, (c, h) in states.items()}

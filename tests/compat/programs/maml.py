@@ -7,7 +7,7 @@ import numpy as np
 
 
 class Regressor(chainer.Chain):
-    """A network that can be called with weights of the caller."""
+    """A network that can be called with given weights."""
 
     def __init__(self):
         super().__init__()

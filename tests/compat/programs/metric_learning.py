@@ -1,4 +1,4 @@
-"""Siamese and triplet networks that share weights, and pairs made by an iterator of its own."""
+"""Siamese and triplet networks with shared weights, and a custom iterator of pairs."""
 
 import chainer
 import chainer.functions as F
@@ -39,7 +39,7 @@ class Triplet(Siamese):
 
 
 class PairIterator(chainer.iterators.SerialIterator):
-    """Puts examples of a minibatch beside those of the next place."""
+    """Pairs each example of a minibatch with the next one."""
 
     def __next__(self):
         batch = super().__next__()

@@ -1,4 +1,4 @@
-"""A mixture density network: the inverse of a function that takes values several times."""
+"""A mixture density network, for the inverse of a function that is not injective."""
 
 import chainer
 import chainer.functions as F
@@ -38,7 +38,7 @@ class MDN(chainer.Chain):
         mu = F.get_item(mu, [range(n), chosen])
         ln_var = F.get_item(ln_var, [range(n), chosen])
         ln_var = F.broadcast_to(F.expand_dims(ln_var, 1), mu.shape)
-        # Noise of 0 in place of F.gaussian, so that there is something to compare.
+        # Zero noise instead of F.gaussian, so that results can be compared.
         noise = self.xp.zeros_like(mu.array)
         return mu + F.exp(0.5 * ln_var) * noise
 
@@ -48,7 +48,7 @@ def train(device, start, iterations=4):
     x = (t + 0.3 * np.sin(6 * t)).astype(np.float32)
     model = MDN().to_device(device)
     x, t = device.send((x, t))
-    model(x)  # sizes are found out here
+    model(x)  # infers input sizes
     start(model=model, x=x, t=t)
     optimizer = chainer.optimizers.NesterovAG(0.05).setup(model)
     losses = []

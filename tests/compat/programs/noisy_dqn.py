@@ -1,4 +1,4 @@
-"""A DQN that explores by noise in its layers, with a target network and a replay buffer."""
+"""A DQN with noisy layers for exploration, a target network and a replay buffer."""
 
 import collections
 import random
@@ -13,7 +13,7 @@ N_STATES, N_ACTIONS = 4, 3
 
 
 class NoisyLinear(chainer.Chain):
-    """A layer with noise of rank 1 on its weights; how much of it, is learned."""
+    """A layer with factorized noise on its weights, whose scale is learned."""
 
     def __init__(self, plain, share=0.4):
         super().__init__()
@@ -40,7 +40,7 @@ class NoisyLinear(chainer.Chain):
 
 
 class Values(chainer.Chain):
-    """The value of each action: that of the state, and what the action adds to the mean of all."""
+    """Dueling values: the value of the state plus the centered advantage of each action."""
 
     def __init__(self):
         super().__init__()
@@ -61,7 +61,7 @@ class Values(chainer.Chain):
 
 
 class Corridor:
-    """An environment: walk to the right end."""
+    """An environment whose goal is to walk to the right end."""
 
     def reset(self):
         self.place, self.steps = 0, 0
@@ -83,7 +83,7 @@ Step = collections.namedtuple('Step', 'state action reward then end')
 
 
 class Player:
-    """Plays by the values of a network, and improves them from steps that it remembers."""
+    """Acts by the values of a network, and trains it from a replay buffer."""
 
     discount, period = 0.9, 2
 

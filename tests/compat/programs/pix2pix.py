@@ -1,4 +1,4 @@
-"""From label maps to images with a U-shaped net and a judge of pairs; an updater of its own."""
+"""Label maps to images, with a U-Net, a discriminator of pairs, and a custom updater."""
 
 import chainer
 import chainer.functions as F
@@ -10,7 +10,7 @@ N_LABELS, N_COLORS, WEIGHT_OF_DISTANCE = 2, 1, 10.0
 
 
 class Halve(chainer.Chain):
-    """Half the height and width."""
+    """Halves height and width."""
 
     layer = L.Convolution2D
 
@@ -28,7 +28,7 @@ class Halve(chainer.Chain):
 
 
 class Double(Halve):
-    """Twice the height and width."""
+    """Doubles height and width."""
 
     layer = L.Deconvolution2D
 
@@ -49,7 +49,7 @@ class Colorist(chainer.Chain):
 
 
 class Judge(chainer.Chain):
-    """Says at each place whether image and label map belong together."""
+    """Scores at each position whether image and label map belong together."""
 
     def __init__(self):
         super().__init__()

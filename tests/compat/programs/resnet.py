@@ -45,7 +45,7 @@ class ResNet(chainer.Chain):
 
 
 class Mirrored(chainer.dataset.DatasetMixin):
-    """Every second image is mirrored."""
+    """Mirrors every second image."""
 
     def __init__(self, images, labels):
         self.images, self.labels = images, labels
@@ -59,7 +59,7 @@ class Mirrored(chainer.dataset.DatasetMixin):
 
 
 class Stride(chainer.iterators.OrderSampler):
-    """Takes every fifth example, then those beside them."""
+    """Takes every fifth example, then their neighbours."""
 
     def __call__(self, current_order, current_position):
         n = 12 if current_order is None else len(current_order)
@@ -92,7 +92,7 @@ def make_trainer(device, data, n_iterations):
     trainer.extend(
         extensions.snapshot(filename='snapshot_iter_{.updater.iteration}'),
         trigger=training.triggers.ManualScheduleTrigger(2, 'iteration'),
-        priority=-300,  # after those whose state it keeps
+        priority=-300,  # after the extensions whose state it saves
     )
     trainer.extend(
         extensions.snapshot_object(model, 'best_model'),
@@ -108,7 +108,7 @@ def train(device, start, iterations=4):
     labels = (np.arange(12) % 3).astype(np.int32)
     data = Mirrored(images, labels)
     trainer, model = make_trainer(device, data, iterations)
-    model.predictor(device.send(images[:2]))  # sizes are found out here
+    model.predictor(device.send(images[:2]))  # infers input sizes
     x, t = chainer.dataset.concat_examples([data[i] for i in (0, 5, 10, 3)])
     start(model=model, x=x, t=t)
     trainer.run()

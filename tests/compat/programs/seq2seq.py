@@ -10,7 +10,7 @@ EOS, N_SOURCE, N_TARGET, N_UNITS, N_LAYERS = 1, 10, 8, 6, 2
 
 
 class Words(L.EmbedID):
-    """Looks up the words of several sequences at once."""
+    """Embeds the words of several sequences at once."""
 
     def forward(self, sequences):
         ends = np.cumsum([len(x) for x in sequences])
@@ -18,7 +18,7 @@ class Words(L.EmbedID):
 
 
 class Focus(chainer.Chain):
-    """Mixes into each state what it finds in the memory of its sequence."""
+    """Attention of each state to the memory of its sequence."""
 
     def __init__(self):
         super().__init__()
@@ -73,7 +73,7 @@ class Translator(chainer.Chain):
 
 @chainer.dataset.converter()
 def convert(batch, device):
-    """Sends the sequences of a minibatch as one array."""
+    """Transfers the sequences of a minibatch as one array."""
 
     def send(sequences):
         if device is None:

@@ -11,7 +11,7 @@ N_CLASSES, N_NOISE, BATCH = 3, 4, 6
 
 
 class NormByClass(chainer.Chain):
-    """Batch normalization, then an affine map of each channel that belongs to the class."""
+    """Batch normalization, followed by an affine map per channel and class."""
 
     def __init__(self, channels):
         super().__init__()
@@ -49,7 +49,7 @@ class Maker(chainer.Chain):
 
 
 class Critic(chainer.Chain):
-    """Looks at the image, and at how the image fits to its class."""
+    """Scores the image, and how well it fits its class."""
 
     def __init__(self):
         super().__init__()
@@ -66,7 +66,7 @@ class Critic(chainer.Chain):
 
 
 class AlternatingUpdater(training.updaters.StandardUpdater):
-    """The critic learns twice from other images, the maker once, from the critic of before."""
+    """Updates the critic twice, with different images, then the generator once."""
 
     rounds = 2
 

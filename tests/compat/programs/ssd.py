@@ -1,4 +1,4 @@
-"""A detector in the manner of SSD: boxes of two scales, and a loss that mines hard negatives."""
+"""A detector in the style of SSD: boxes of two scales, and hard negative mining."""
 
 import chainer
 import chainer.functions as F
@@ -35,7 +35,7 @@ class Detector(chainer.Chain):
 
 
 def hardest(losses, positive):
-    """Where no object is, the boxes of the largest losses: K for each box that has one."""
+    """The background boxes with the largest losses: K for each box with an object."""
     rank = xp_of(losses).argsort(xp_of(losses).argsort(losses * (positive - 1), axis=1), axis=1)
     return rank < K * positive.sum(axis=1)[:, None]
 
@@ -45,7 +45,7 @@ def xp_of(x):
 
 
 class Training(chainer.Chain):
-    """The losses of places and of classes, for each box that has an object."""
+    """The losses of locations and of classes, per box with an object."""
 
     def __init__(self, detector):
         super().__init__()
@@ -71,7 +71,7 @@ class Training(chainer.Chain):
 
 
 class Faster:
-    """A hook of an update rule, which multiplies gradients in place."""
+    """A hook of an update rule that multiplies gradients in place."""
 
     name = 'faster'
     call_for_each_param = True

@@ -1,4 +1,4 @@
-"""A picture that is painted by gradients: a frozen network tells how well it matches."""
+"""Style transfer: an image is optimized by the gradients of a frozen network."""
 
 import chainer
 import chainer.functions as F
@@ -10,7 +10,7 @@ SIZE = 6
 
 
 class Eye(chainer.ChainList):
-    """A network that is not trained; it returns what it sees from near and from far."""
+    """A frozen network that returns features of two scales."""
 
     def __init__(self):
         sizes = ((3, 4), (4, 4), (4, 6))
@@ -24,7 +24,7 @@ class Eye(chainer.ChainList):
 
 
 def texture(seen):
-    """Which channels occur together, wherever that is."""
+    """The Gram matrix of the channels."""
     batch, channels = seen.shape[:2]
     rows = F.reshape(seen, (batch, channels, -1))
     return F.batch_matmul(rows, rows, transb=True) / np.float32(rows[0].size)
@@ -47,7 +47,7 @@ class Canvas(chainer.Link):
 
 
 class PaintingUpdater(training.updaters.StandardUpdater):
-    """An update needs no minibatch; the iterator is there since an updater has one."""
+    """An updater without minibatches; its iterator only exists because updaters have one."""
 
     def __init__(self, canvas, eye, scene, textures, device):
         optimizer = chainer.optimizers.Adam(alpha=0.1).setup(canvas)

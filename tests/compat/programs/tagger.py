@@ -1,4 +1,4 @@
-"""A tagger of sentences of several lengths: a conditional random field on bidirectional LSTMs."""
+"""A tagger of sentences of varying length: a CRF on bidirectional LSTMs."""
 
 import chainer
 import chainer.functions as F
@@ -27,7 +27,7 @@ class Tagger(chainer.Chain):
         return F.transpose_sequence(ys)
 
     def forward(self, xs, ts):
-        # The longest come first, as links for sequences want it.
+        # The longest come first, as links for sequences require.
         order = np.argsort([-len(x) for x in xs], kind='stable').astype(np.int32)
         xs, ts = [xs[i] for i in order], [ts[i] for i in order]
         hs = self.features(xs)

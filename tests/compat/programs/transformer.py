@@ -1,4 +1,4 @@
-"""A transformer that reverses sequences: masks, label smoothing, and an evaluator of its own."""
+"""A transformer that reverses sequences: masks, label smoothing, and a custom evaluator."""
 
 import chainer
 import chainer.functions as F
@@ -26,7 +26,7 @@ class MultiHeadAttention(chainer.Chain):
             self.out = L.Linear(N_UNITS, N_UNITS, nobias=True, initialW=init)
 
     def split(self, x):
-        """Heads become part of the batch."""
+        """Moves heads into the batch axis."""
         return F.concat(F.split_axis(x, N_HEADS, axis=2), axis=0)
 
     def forward(self, x, z, mask):
@@ -105,7 +105,7 @@ class Transformer(chainer.Chain):
 
 
 class CountingEvaluator(extensions.Evaluator):
-    """Means over elements, not over minibatches."""
+    """An evaluator with means over elements, not over minibatches."""
 
     def evaluate(self):
         iterator = self.get_iterator('main')

@@ -1,4 +1,4 @@
-"""A variational autoencoder of distributions: codes, pictures and the prior are all some."""
+"""A variational autoencoder whose codes, images and prior are distributions."""
 
 import chainer
 import chainer.distributions as D
@@ -12,7 +12,7 @@ N_PIXELS, N_CODE, N_DRAWS, WEIGHT_OF_KL = 12, 2, 2, 0.8
 
 
 class StandardNormal(chainer.Link):
-    """A prior that goes to devices and into snapshots with the model."""
+    """A prior that moves to devices and is saved with the model."""
 
     def __init__(self):
         super().__init__()
@@ -45,7 +45,7 @@ class Autoencoder(chainer.Chain):
 
     def forward(self, x):
         codes = self.encode(x)
-        # Drawn by NumPy for all devices; codes.sample(N_DRAWS) would do.
+        # Drawn by NumPy for all devices, instead of codes.sample(N_DRAWS).
         noise = np.random.normal(size=(N_DRAWS, *codes.batch_shape)).astype(np.float32)
         pictures = self.decode(codes.loc + codes.scale * self.xp.asarray(noise))
         fit = F.mean(pictures.log_prob(F.broadcast_to(x, (N_DRAWS, *x.shape))))

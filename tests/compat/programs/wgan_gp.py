@@ -1,4 +1,4 @@
-"""WGAN with gradient penalty: the gradient's norm is part of the loss (double backward)."""
+"""WGAN with gradient penalty: the gradient's norm is part of the loss (double backprop)."""
 
 import chainer
 import chainer.functions as F

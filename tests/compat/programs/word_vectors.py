@@ -1,4 +1,4 @@
-"""Vectors of words from their neighbours: negative sampling, and a tree of words."""
+"""Word vectors: negative sampling, and hierarchical softmax."""
 
 import collections
 
@@ -15,7 +15,7 @@ NEIGHBOURS = np.array([-2, -1, 1, 2])
 
 
 class WordVectors(chainer.Chain):
-    """Guesses a word from the mean of its neighbours' vectors, or from each of them alone."""
+    """Predicts a word from the mean of its neighbours' vectors (CBOW), or from each (skip-gram)."""
 
     def __init__(self, guess, alone):
         super().__init__()
@@ -37,7 +37,7 @@ class WordVectors(chainer.Chain):
 
 
 class SeededNegativeSampling(L.NegativeSampling):
-    """Draws its noise with a generator of its own, the same on all devices."""
+    """Draws its noise with a separate generator, the same on all devices."""
 
     def __init__(self, counts):
         super().__init__(N_UNITS, [counts[i] for i in range(N_WORDS)], N_NOISE)
@@ -52,7 +52,7 @@ class SeededNegativeSampling(L.NegativeSampling):
 
 
 class Shuffled(chainer.dataset.Iterator):
-    """Gives places in a text in a new order each time; the converter looks up the words."""
+    """Gives positions in a text in a new order each epoch; the converter looks up the words."""
 
     def __init__(self, places, batch_size, endless=True):
         self.places, self.batch_size, self.endless = np.array(places), batch_size, endless

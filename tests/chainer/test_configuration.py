@@ -296,7 +296,7 @@ def test_keys_made_at_run_time(config):
         chainer.using_config(5, 1)
 
 
-def test_errors_of_what_is_no_configuration():
+def test_errors_of_non_configurations():
     for other in (5, None):
         with pytest.raises((TypeError, AttributeError)), chainer.using_config('train', 1, other):
             pass

@@ -83,7 +83,7 @@ CLASSES = {n: v for n, v in MEMBERS.items() if isinstance(v, type)}
 DIFFERENTIABLE = {n: v for n, v in FUNCTIONS.items() if n.startswith('chainer.functions.')}
 
 
-def test_all_are_looked_at():
+def test_all_are_checked():
     assert len(FUNCTIONS) > 270
     assert len(CLASSES) > 140
     assert len(DIFFERENTIABLE) > 135
@@ -183,7 +183,7 @@ def test_returns(name):
 
 
 @pytest.mark.parametrize('name', DIFFERENTIABLE)
-def test_functions_say_what_they_take_and_give(name):
+def test_functions_document_parameters_and_results(name):
     found = sections(DIFFERENTIABLE[name].__doc__)
     assert set(found) >= {'Args', 'Returns', 'Raises'}
     assert re.search(r'dtype|float|integer', found['Args'])

@@ -287,7 +287,7 @@ def test_dict_summary_of_pairs_with_weights():
     assert summary.compute_mean() == {'a': 2, 'b': 3}
 
 
-def test_dict_summary_leaves_out_what_is_no_number():
+def test_dict_summary_skips_non_numbers():
     summary = chainer.DictSummary()
     summary.add(
         {
@@ -348,7 +348,7 @@ def test_serialize_summary():
 
 @pytest.mark.parametrize('format', ['npz', 'hdf5'])
 @pytest.mark.parametrize('make', [float, np.array, chainerx.array])
-def test_a_saved_summary_goes_on_with_the_same_bits(format, make, tmp_path):
+def test_a_saved_summary_resumes_with_the_same_bits(format, make, tmp_path):
     if format == 'hdf5':
         pytest.importorskip('h5py')
     save, load = (getattr(chainer.serializers, f'{verb}_{format}') for verb in ('save', 'load'))

@@ -245,7 +245,7 @@ class OldCube(chainer.Function):
         return (3 * inputs[0] ** 2 * grad_outputs[0],)
 
 
-def test_c9_known_issues_are_gone(device):
+def test_c9_known_issues_are_fixed(device):
     # Old-style functions.
     x = chainer.Variable(device.send(np.array([1, 2], 'f')))
     y = OldCube()(x)

@@ -45,7 +45,7 @@ def members():
 MEMBERS = dict(members())
 
 
-def test_all_are_looked_at():
+def test_all_are_checked():
     assert len(MEMBERS) > 300
     for name in (
         'chainerx.grad',
@@ -120,7 +120,7 @@ FUNCTIONS = [n for n in CALLABLES if n.rpartition('.')[0] in MODULES]
 
 
 @pytest.mark.parametrize('name', FUNCTIONS)
-def test_functions_say_what_they_take_and_give(name):
+def test_functions_document_parameters_and_results(name):
     function = CALLABLES[name]
     text = inspect.getdoc(function)
     signature = inspect.signature(function)
@@ -183,13 +183,13 @@ def test_signatures_of_derived_classes():
 @pytest.mark.parametrize(
     'case', [c for c in CASES if c.order and c.ref and c.diff != () and c.fn is None], ids=str
 )
-def test_docstrings_say_what_is_differentiable(case):
+def test_docstrings_state_differentiability(case):
     text = inspect.getdoc(case.resolve(chx))
     assert re.search('differentiable|gradient', text, re.I), f'{case.name}: {text}'
 
 
 @pytest.mark.parametrize('case', [c for c in CASES if c.errors and c.fn is None], ids=str)
-def test_docstrings_say_what_is_raised(case):
+def test_docstrings_state_errors(case):
     """The errors of the table; all functions raise TypeError for arguments of another type."""
     text = section(inspect.getdoc(case.resolve(chx)), 'Raises') or ''
     for _, names, *_ in case.errors:

@@ -16,7 +16,7 @@ TABLE = {name: (family, operands) for name, family, operands, _ in kernels.table
 # ---- the table ---------------------------------------------------------------------------------
 
 
-def test_table_says_what_operands_are():
+def test_table_describes_operands():
     assert TABLE['Take'] == (
         'indexing',
         [

@@ -198,7 +198,7 @@ def test_graphs(case, device):
     assert not to_numpy(arrays[0].grad)[:, 1::2].any()
 
 
-def test_what_backward_needs_is_not_overwritten_unnoticed(device):
+def test_overwriting_arrays_that_backward_needs_is_detected(device):
     c = chx.array([1.0, 2.0], device=device)
     x = chx.array([3.0, 4.0], device=device).require_grad()
     y = x * c

@@ -136,7 +136,7 @@ def parameters():
 
 
 @pytest.mark.filterwarnings('ignore::chainerx.func.BatchingWarning')
-def test_what_fails_for_all_directions_at_once_counts_once():
+def test_a_failed_batch_of_directions_counts_once():
     f, expected = OfChainerx(), OfChainerx()
 
     def one_by_one(x):

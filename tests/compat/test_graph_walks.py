@@ -56,7 +56,7 @@ def test_inputs_and_outputs_that_builtin_functions_keep(device):
     np.testing.assert_allclose(numpy(gx.array), s, rtol=1e-4)
 
 
-def test_a_batch_that_nobody_else_holds(device):
+def test_a_batch_without_other_owners(device):
     link = L.Linear(3, 2).to_device(device)
     y = F.relu(link(device.send(A.copy())))
     nodes = nodes_below(y)
@@ -85,7 +85,7 @@ class OldProduct(chainer.Function):
         return (xs[0] * xs[1],)
 
 
-def test_what_functions_of_users_keep(device):
+def test_arrays_kept_by_user_functions(device):
     x = chainer.Variable(device.send(A))
     (y,) = Product().apply((x * 2, x * 3))
     first, second = y.creator.inputs
@@ -130,7 +130,7 @@ def test_data_goes_with_the_function_that_kept_it(device):
     assert node.get_variable().array is None
 
 
-def test_data_outlives_what_was_asked_for_it(device):
+def test_data_outlives_the_function_that_returned_it(device):
     """Data stays alive as long as any function retains it."""
     x = chainer.Variable(device.send(A))
     h = F.exp(x)
@@ -144,7 +144,7 @@ def test_data_outlives_what_was_asked_for_it(device):
     assert node.data is not None  # exp itself retains it
 
 
-def test_threads_that_drop_what_others_look_at():
+def test_threads_that_drop_objects_read_by_others():
     """Threads may drop objects that others read, in any order, without use after free."""
     x = chainer.Variable(chainerx.array(A))
     labels = chainerx.array(A)  # in no graph: retained by functions, without a node of its own
@@ -171,7 +171,7 @@ def test_threads_that_drop_what_others_look_at():
     assert not failed
 
 
-def test_any_tuple_is_what_a_function_may_return(device):
+def test_a_function_may_return_any_tuple(device):
     Pair = collections.namedtuple('Pair', 'double triple')
 
     class Multiples(chainer.FunctionNode):
@@ -262,7 +262,7 @@ def test_the_chainerx_array_of_a_variable_is_a_view_with_a_gradient_of_its_own()
         chainer.Variable(A).chx_array  # noqa: B018
 
 
-def test_a_node_that_was_looked_at_keeps_the_name_of_its_variable(device):
+def test_an_inspected_node_keeps_the_name_of_its_variable(device):
     x = chainer.Variable(device.send(A), name='x')
     h = F.exp(x)
     h.name = 'h'

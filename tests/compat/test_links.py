@@ -100,7 +100,7 @@ def model(request):
     return model
 
 
-def test_variables_in_the_place_of_parameters_are_walked_over(model):
+def test_variables_instead_of_parameters_are_traversed(model):
     assert [path for path, _ in model.namedparams()] == ['/0/W', '/0/b', '/1/W', '/1/b']
     assert any(p is model[0].W for p in model.params())
     assert len(list(model.params(include_uninit=False))) == 4
@@ -110,7 +110,7 @@ def test_variables_in_the_place_of_parameters_are_walked_over(model):
     assert not model.update_enabled
 
 
-def test_variables_in_the_place_of_parameters_get_gradients(model):
+def test_variables_instead_of_parameters_get_gradients(model):
     loss = F.sum(model(model.xp.ones((1, 2), 'f')) ** 2)
     model.cleargrads()
     loss.backward(retain_grad=True)
@@ -125,7 +125,7 @@ def test_variables_in_the_place_of_parameters_get_gradients(model):
 
 
 @pytest.mark.parametrize('mode', ['share', 'copy', 'init'])
-def test_variables_in_the_place_of_parameters_are_copied(model, mode):
+def test_variables_instead_of_parameters_are_copied(model, mode):
     copied = model.copy(mode)
     np.testing.assert_array_equal(numpy(copied[0].W.array), numpy(model[0].W.array))
     assert copied[0].W is not model[0].W
@@ -134,7 +134,7 @@ def test_variables_in_the_place_of_parameters_are_copied(model, mode):
     np.testing.assert_array_equal(numpy(copied[0].W.array), 2)
 
 
-def test_variables_in_the_place_of_parameters_are_saved(model):
+def test_variables_instead_of_parameters_are_saved(model):
     file = io.BytesIO()
     chainer.serializers.save_npz(file, model)
     file.seek(0)

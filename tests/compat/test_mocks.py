@@ -221,7 +221,7 @@ def test_extensions_called_by_a_mock(tmp_path):
     assert writer.call_args.args[:2] == ('2', str(tmp_path))
 
 
-def test_names_of_what_is_observed(tmp_path):
+def test_names_of_observations(tmp_path):
     log = extensions.LogReport(trigger=(1, 'iteration'), filename='log_{iteration}')
     log(mock_trainer(tmp_path, observation={1: 2.0, ('a', 2): 3.0, 'b': mock.MagicMock()}))
     (written,) = json.loads((tmp_path / 'log_2').read_text())

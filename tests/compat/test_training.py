@@ -195,7 +195,7 @@ AT = {  # where each fires
 
 @pytest.mark.parametrize('name', AT)
 @pytest.mark.parametrize('first', range(1, 10))
-def test_triggers_resumed_without_when_they_were_asked(name, first):
+def test_triggers_resumed_without_their_last_iteration(name, first):
     """Resumed triggers miss no iteration, and none fires twice."""
     make, expected = AT[name]
     trigger = without_saved(make())

@@ -139,7 +139,7 @@ def test_pending_names_are_not_there():
     assert stale == []
 
 
-def test_what_is_generated_from_the_list_is_current():
+def test_generated_files_are_current():
     command = [sys.executable, HERE.parents[1] / 'tools' / 'gen_pending.py', '--check']
     run = subprocess.run(command, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout + run.stderr

@@ -55,7 +55,7 @@ def test_gradients_pass(x):
         (lambda x: np.add(x, x, casting='no'), 'casting'),
     ],
 )
-def test_what_it_can_not_do_is_a_type_error(run, text, x):
+def test_unsupported_operations_are_type_errors(run, text, x):
     with pytest.raises(TypeError, match=text):
         run(x)
 

@@ -24,7 +24,7 @@ SMALL = '--pictures', 60, '--batch-size', 10, '--size', 32, '--workers', 2
 
 @pytest.mark.score
 @pytest.mark.parametrize('device', ['@numpy', 'native:0'])
-def test_trains_and_goes_on(device, tmp_path):
+def test_trains_and_resumes(device, tmp_path):
     options = (*SMALL, '--device', device, '--out', tmp_path)
     done = run(*options, '--epochs', 1)
     assert done.returncode == 0, done.stderr

@@ -45,7 +45,7 @@ def test_translation(generator, python, cpp):
 @pytest.mark.parametrize(
     'python', ['for x in g: pass', 'p -= g @ g', 'p -= xp.tanh(g)', 'p -= g[0]', 'p -= unknown']
 )
-def test_what_has_no_translation_is_refused(generator, python):
+def test_names_without_translation_are_refused(generator, python):
     known = {name: generator.Expr(name, True) for name in 'pg'}
     with pytest.raises(NotImplementedError, match='no translation of'):
         list(generator.Translator(known, set()).statements(ast.parse(python).body))

@@ -175,7 +175,7 @@ def test_devices_do_not_mix():
         Variable(gpu(HOST)) + Variable(gpu(HOST, 1))
 
 
-def test_what_chainerx_can_not_hold():
+def test_arrays_of_unsupported_dtypes():
     with pytest.raises(TypeError, match='so many dimensions'):
         Variable(gpu(np.zeros((1,) * 11))) + 1
 

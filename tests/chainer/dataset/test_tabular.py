@@ -107,7 +107,7 @@ def test_functions_need_a_key_and_a_size():
         ),
     ],
 )
-def test_modes_follow_from_what_functions_return(keys, function, mode, example, columns):
+def test_modes_follow_from_results(keys, function, mode, example, columns):
     """The mode follows from the function's result, for an index, a row or other datasets' parts."""
     rows = tabular.from_data(('i', [0, 1, 2]))
     for dataset in (tabular.from_data((keys, function), size=3), rows.transform(keys, function)):
@@ -164,7 +164,7 @@ def test_bad_slices(index, error):
         make().slice[index]
 
 
-def test_slices_choose_what_they_choose_of_lists():
+def test_slices_select_as_in_lists():
     """Slices select as on lists, with bounds beyond both ends and steps of both signs."""
     bounds = [None, *range(-7, 8)]
     for size in range(5):
@@ -191,7 +191,7 @@ def test_slices_of_slices():
             assert part.slice[second].fetch().tolist() == expected[second].tolist()
 
 
-def test_only_what_is_asked_for_is_read():
+def test_only_requested_columns_are_read():
     source = Recorder()
     joined = source.join(tabular.from_data({'c': [7, 8, 9]}))
     assert joined.slice[[2], ('c',)].fetch() == ([9],)
@@ -273,7 +273,7 @@ def test_transform(batch):
 
 @pytest.mark.parametrize('batch', [False, True])
 @pytest.mark.parametrize('pickled', [False, True])
-def test_what_transforms_return_stays_of_one_type(batch, pickled):
+def test_transforms_return_one_type(batch, pickled):
     dataset = tabular.from_data({'x': A, 'y': np.array(B)})
     apply = dataset.transform_batch if batch else dataset.transform
     for keys in ('s', ('s',)):

@@ -71,7 +71,7 @@ def test_examples(name):
             dataset[[0.0]]
 
 
-def test_lists_of_what_only_the_dataset_knows():
+def test_lists_of_keys_of_the_dataset():
     class ByName(D.TransformDataset):
         def get_example(self, i):
             return f'example of {i}'
@@ -256,7 +256,7 @@ def test_pickles(tmp_path):
         assert re.search(r'pickle is a program', f.__doc__)
 
 
-def test_pickles_of_what_has_no_path(tmp_path, monkeypatch):
+def test_pickles_of_files_without_path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     memory = io.BytesIO()
     for example in ('a', len, [3]):

@@ -97,7 +97,7 @@ def test_downloaded_once(root, server, capsys):
     assert [name for name in os.listdir(root / '_dl_cache') if name.endswith('.part')] == []
 
 
-def test_goes_on_where_it_was_broken_off(root, server):
+def test_resumes_a_broken_download(root, server):
     server.files['/a'] = content = bytes(range(256)) * 4000
     server.broken.add('/a')
     with pytest.raises(OSError, match='the connection ended after 512000 of 1024000 bytes'):
@@ -106,7 +106,7 @@ def test_goes_on_where_it_was_broken_off(root, server):
     assert server.asked == [('/a', None), ('/a', 'bytes=512000-')]
 
 
-def test_begins_anew_where_the_file_has_changed(root, server):
+def test_restarts_if_the_file_has_changed(root, server):
     server.files['/a'] = b'old' * 1000
     server.broken.add('/a')
     with pytest.raises(OSError, match='connection ended'):
@@ -223,7 +223,7 @@ def put(root, name, **files):
         (folder / file).write_bytes(data)
 
 
-def test_files_that_somebody_put_there_are_checked(root):
+def test_files_placed_by_the_user_are_checked(root):
     md5, sha256 = (hash_(b'right').hexdigest() for hash_ in (hashlib.md5, hashlib.sha256))
     put(root, 'set', a=b'right', b=b'rig')
     assert download.fetch('set', 'a', ['nowhere://'], md5, sha256) == str(root / 'set' / 'a')
@@ -247,7 +247,7 @@ def test_every_dataset_checks_its_files(get, name, file, root):
         get()
 
 
-def test_damaged_files_of_v7_are_fetched_anew(root, server):
+def test_damaged_files_of_v7_are_downloaded_again(root, server):
     server.files['/a'] = b'right'
     url, sums = server.url + '/a', (hashlib.md5(b'right').hexdigest(),)
     path = dataset.cached_download(url)  # which has no checksums

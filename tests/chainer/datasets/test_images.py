@@ -94,7 +94,7 @@ def test_labelled_images(name, folder):
     same(t, labels[0], 'int64')
 
 
-def test_what_is_no_image(folder):
+def test_errors_of_non_images(folder):
     (folder / 'd' / 'text.png').write_text('text')
     with pytest.raises(ValueError, match=r"'\.?/?d/text.png' is no image"):
         D.ImageDataset(['d/text.png'], root='')[0]

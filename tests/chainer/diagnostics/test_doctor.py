@@ -372,7 +372,7 @@ def test_memory_that_is_kept(holder, device):
 
 
 @pytest.mark.parametrize('cut', [False, True])
-def test_a_state_whose_graph_goes_on(cut):
+def test_a_state_whose_graph_grows(cut):
     class Recurrent(chainer.Chain):
         def __init__(self):
             super().__init__()

@@ -12,7 +12,7 @@ from chainer import FunctionNode, Variable
 A = np.arange(6, dtype='f').reshape(2, 3) + 1
 
 
-class Live:
+class LeakCounters:
     """Checks that all core objects created inside the block are gone at its end."""
 
     def __enter__(self):

@@ -27,7 +27,7 @@ class Box:
     pass
 
 
-class World:
+class ObjectGraph:
     """Objects that refer to one another: functions, variables, nodes of variables, boxes, and, for
     chainerx, arrays."""
 
@@ -130,14 +130,14 @@ class World:
 @pytest.mark.parametrize('seed', range(200))
 def test_random_cycles(seed, module):
     rng = random.Random(seed)
-    world = World(rng, module)
+    graph = ObjectGraph(rng, module)
     gc.disable()
     try:
-        world.build(rng.randint(1, 8))
+        graph.build(rng.randint(1, 8))
         if seed % 3 == 0:
             gc.collect()  # all objects are in the oldest generation
-        held = rng.sample(world.objects, rng.randint(0, 2))
-        watched = world.watch(held)
+        held = rng.sample(graph.objects, rng.randint(0, 2))
+        watched = graph.watch(held)
         for generation in (0, 1, 2):
             gc.collect(generation)
             for ref, is_alive, size in watched:
@@ -156,13 +156,13 @@ def test_random_cycles_where_some_are_frozen():
     worlds = []
     for seed in range(100):
         rng = random.Random(seed)
-        world = World(rng)
-        world.build(rng.randint(1, 4))
+        graph = ObjectGraph(rng)
+        graph.build(rng.randint(1, 4))
         ring = Box()
-        ring.refs = [ring, *world.objects]
+        ring.refs = [ring, *graph.objects]
         gc.freeze()
-        world.build(rng.randint(1, 8))
-        watched = world.watch(ring.refs)
+        graph.build(rng.randint(1, 8))
+        watched = graph.watch(ring.refs)
         del ring
         gc.collect()
         assert [ref() is not None for ref, *_ in watched] == [a for _, a, _ in watched]
@@ -242,7 +242,7 @@ def test_owner_that_is_saved_by_its_finalizer():
     assert ref() is None
 
 
-def test_what_the_collector_is_asked_meanwhile():
+def test_other_uses_of_traversal_by_the_collector():
     """Other users of traversal, such as gc.get_referents, get the usual results."""
     seen = []
 

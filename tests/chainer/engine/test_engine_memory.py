@@ -13,14 +13,14 @@ from chainer import FunctionNode, Variable
 from engine.leak_counters import (
     A,
     Double,
-    Live,
+    LeakCounters,
     step,
     warm_up,  # noqa: F401 - a fixture
 )
 
 
-def test_counts_see_what_lives(make):
-    live = Live()
+def test_counts_of_live_objects(make):
+    live = LeakCounters()
     live.__enter__()
     y = F.relu(Variable(make(A)))
     with pytest.raises(AssertionError):
@@ -29,7 +29,7 @@ def test_counts_see_what_lives(make):
 
 
 def test_steps(make):
-    with Live():
+    with LeakCounters():
         for debug in (False, True):
             for _ in range(3):
                 step(make, debug)
@@ -41,7 +41,7 @@ def test_no_collector_is_needed(make):
     gc.disable()
     try:
         chainerx._core._set_leak_tracking(True)
-        before = Live.counts()
+        before = LeakCounters.counts()
         x = Variable(make(A))
         (h,) = Double().apply((F.relu(x),))
         y = F.sum(h)
@@ -49,7 +49,7 @@ def test_no_collector_is_needed(make):
         f = weakref.ref(h.creator)
         del x, h, y
         assert f() is None
-        assert Live.counts() == before
+        assert LeakCounters.counts() == before
     finally:
         chainerx._core._set_leak_tracking(False)
         gc.enable()
@@ -79,7 +79,7 @@ class Fails(FunctionNode):
 
 @pytest.mark.parametrize('where', ['check', 'forward', 'list', 'backward', 'none', 'two', 'shape'])
 def test_errors_leak_nothing(make, where):
-    with Live():
+    with LeakCounters():
         for _ in range(3):
             x = Variable(make(A))
             h = x * 2
@@ -98,7 +98,7 @@ def test_errors_of_hooks_leak_nothing(make):
         def run(self, *args):
             raise KeyError('hook')
 
-    with Live():
+    with LeakCounters():
         for moment in ('forward_preprocess', 'forward_postprocess', 'backward_preprocess'):
             for _ in range(2):
                 x = Variable(make(A))
@@ -130,7 +130,7 @@ def test_a_long_chain_of_a_users_functions():
         def backward(self, indexes, gys):
             return gys
 
-    with Live():
+    with LeakCounters():
         x = y = Variable(np.ones(1, 'f'))
         n = 20_000
         for _ in range(n):
@@ -156,7 +156,7 @@ def test_cycle_through_a_long_chain(make):
 
 
 def test_unchain_backward_of_a_long_chain():
-    with Live():
+    with LeakCounters():
         x = y = Variable(np.ones(1, 'f'))
         for _ in range(50_000):
             y = y * 1
@@ -171,7 +171,7 @@ def test_graphs_of_threads(make):
             step(make)
 
     work()
-    with Live():
+    with LeakCounters():
         threads = [threading.Thread(target=work) for _ in range(4)]
         for t in threads:
             t.start()

@@ -13,7 +13,7 @@ from chainer.functions.activation.relu import ReLU
 from engine.leak_counters import (
     A,
     Double,
-    Live,
+    LeakCounters,
     warm_up,  # noqa: F401 - a fixture
 )
 
@@ -38,7 +38,7 @@ class Cycle(Chain):
 
 
 def test_cycle_through_a_link_is_collected_and_not_before(make):
-    with Live():
+    with LeakCounters():
         link = Cycle()
         link.to_device(chainer.backend.get_device_from_array(make(A)))
         link().backward()
@@ -72,7 +72,7 @@ def test_cycle_that_comes_back_twice():
 
 
 def test_cycles_of_one(make):
-    with Live():
+    with LeakCounters():
         x = Variable(make(A))
         x.me = x
         x.grad_var = Variable(make(A))
@@ -89,7 +89,7 @@ def test_cycles_of_one(make):
 
 
 def test_cycle_between_two_graphs(make):
-    with Live():
+    with LeakCounters():
         x = Variable(make(A))
         (y,) = Double().apply((x,))
         (z,) = Double().apply((x * 3,))
@@ -110,7 +110,7 @@ def test_cycle_through_a_hook(make):
         def forward_postprocess(self, function, in_data):
             self.function = function
 
-    with Live():
+    with LeakCounters():
         hook = Keeps()
         f = Double()
         f.add_hook(hook)
@@ -130,7 +130,7 @@ def test_cycle_through_a_hook_of_a_builtin_function(make, before):
     class Keeps(chainer.FunctionHook):
         name = 'Keeps'
 
-    with Live():
+    with LeakCounters():
         hook = Keeps()
         y = F.relu(Variable(make(A)))
         if before:
@@ -146,12 +146,12 @@ def test_cycle_through_a_hook_of_a_builtin_function(make, before):
         del y
         gc.collect()
         assert all(r() is None for r in refs)
-    with Live():  # and no other function is affected
+    with LeakCounters():  # and no other function is affected
         test_cycle_through_a_builtin_function(make)
 
 
 def test_cycle_through_a_builtin_function(make):
-    with Live():
+    with LeakCounters():
         y = F.relu(Variable(make(A)))
         f = y.creator
         f.y = y
@@ -185,7 +185,7 @@ class Keeping(chainer.Link):
     ids=['array', 'computed', 'above', 'outputs above', 'outputs', 'gradient'],
 )
 def test_cycle_through_arrays_and_weak_outputs(kept, keeps):
-    with Live():
+    with LeakCounters():
         link = Keeping()
         x = Variable(chainerx.array(A))
         y = link(x)

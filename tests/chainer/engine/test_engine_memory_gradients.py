@@ -11,13 +11,13 @@ from chainer import Chain, FunctionNode, Parameter, Variable
 from engine.leak_counters import (
     A,
     Double,
-    Live,
+    LeakCounters,
     warm_up,  # noqa: F401 - a fixture
 )
 
 
 def test_gradients_that_are_their_own_variables(make):
-    with Live():
+    with LeakCounters():
         x, y, z = (Variable(make(A)) for _ in range(3))
         x.grad_var = x
         assert x.grad_var is x
@@ -38,7 +38,7 @@ def test_gradients_that_are_their_own_variables(make):
 
 
 def test_gradients_that_were_computed_from_their_variables(make):
-    with Live():
+    with LeakCounters():
         x = Variable(make(A))
         y = x * 2
         x.grad_var, y.grad_var = y, x
@@ -51,8 +51,8 @@ def test_gradients_that_were_computed_from_their_variables(make):
 
 
 @pytest.mark.parametrize('retain', [False, True])
-def test_double_backprop_where_variables_are_gone(make, retain):
-    with Live():
+def test_double_backprop_without_variables(make, retain):
+    with LeakCounters():
         y = F.sum(F.exp(Variable(make(A)) * 2))
         y.backward(retain, enable_double_backprop=True)
         del y
@@ -68,7 +68,7 @@ def test_no_gradient_without_a_variable(make):
 
 
 def test_copies_that_outlive_the_variable(make):
-    with Live():
+    with LeakCounters():
         x = Variable(make(A))
         x.grad_var = x
         y = x.__copy__()
@@ -82,9 +82,9 @@ def test_copies_that_outlive_the_variable(make):
 
 
 @pytest.mark.parametrize('how', ['none', 'init', 'other', 'grad', 'del', 'copydata'])
-def test_what_a_variable_gives_up_is_freed(make, how):
+def test_replaced_arrays_of_a_variable_are_freed(make, how):
     """A replaced array is freed with its record, though the variable and its node live on."""
-    with Live() as live:
+    with LeakCounters() as live:
         v = Variable(make(A))
         node = v.node
         F.relu(v)  # makes the record
@@ -162,7 +162,7 @@ def test_steps_of_gradient_penalty(make, users, clear):
     def own(link, x):
         return Square(link).apply((x,))[0]
 
-    with Live():
+    with LeakCounters():
         link = Critic(own if users else builtin)
         link.to_device(chainer.backend.get_device_from_array(make(A)))
         sizes = []
@@ -180,7 +180,7 @@ def test_steps_of_gradient_penalty(make, users, clear):
             del x, loss, gx, penalty, p
             if step in (2, 99):
                 gc.collect()
-                sizes.append(Live.counts())
+                sizes.append(LeakCounters.counts())
         assert sizes[0] == sizes[1]
         ref = weakref.ref(link)
         del link
@@ -188,8 +188,8 @@ def test_steps_of_gradient_penalty(make, users, clear):
         assert ref() is None
 
 
-def test_function_that_keeps_what_its_output_is_the_gradient_of(make):
-    with Live():
+def test_function_that_keeps_the_variable_of_its_gradient(make):
+    with LeakCounters():
         x, w = Variable(make(A)), Variable(make(A))
         f = Double()
         f.w = w
@@ -205,7 +205,7 @@ def test_function_that_keeps_what_its_output_is_the_gradient_of(make):
 
 
 def test_ring_of_gradients_with_a_function_that_keeps_it(make):
-    with Live():
+    with LeakCounters():
         x = Variable(make(A))
         f = Double()
         f.x = x
@@ -235,7 +235,7 @@ LONG = 50_000
 
 @pytest.mark.parametrize('order', [iter, reversed])
 def test_long_chain_of_gradients(order):
-    with Live():
+    with LeakCounters():
         variables = chain_of_gradients(Variable(np.ones(1, 'f')), LONG, order)
         gc.collect()
         refs = [weakref.ref(v) for v in variables]
@@ -254,7 +254,7 @@ def test_long_chain_of_gradients(order):
 
 @pytest.mark.parametrize('order', [iter, reversed])
 def test_long_chain_of_gradients_with_a_function_that_keeps_it(order):
-    with Live():
+    with LeakCounters():
         x, f = Variable(np.ones(1, 'f')), Double()
         (y,) = f.apply((x,))
         variables = chain_of_gradients(y * 3, LONG, order)

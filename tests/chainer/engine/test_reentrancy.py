@@ -547,7 +547,7 @@ def test_graphs_outlive_their_thread():
 
 @pytest.mark.parametrize('swap', [False, True])
 @pytest.mark.parametrize('look', ['outputs', 'backward', 'output_data'])
-def test_outputs_of_what_is_about_to_go(look, swap):
+def test_outputs_of_functions_being_freed(look, swap):
     """A graph is freed node by node, and user code may run in between."""
 
     class WithDestructor(Double):

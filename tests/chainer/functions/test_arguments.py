@@ -102,7 +102,7 @@ SIZES = 0, 1, 2, (1 << 16) - 1, 1 << 16, (1 << 23) - 1, 1 << 23, (1 << 23) + 1, 
 
 
 @pytest.mark.parametrize('dtype', ['f', 'd'])
-def test_what_has_passed_says_nothing_of_other_shapes(dtype):
+def test_passed_checks_do_not_hold_for_other_shapes(dtype):
     """Checks are cached by dtypes and shapes, which must not be confused with one another."""
     for n in SIZES:
         for m in SIZES:
@@ -119,7 +119,7 @@ def test_what_has_passed_says_nothing_of_other_shapes(dtype):
 
 
 @pytest.mark.parametrize('axis', [0, 1, 2])
-def test_shapes_that_take_turns_are_checked_once(monkeypatch, axis):
+def test_alternating_shapes_are_checked_once(monkeypatch, axis):
     """Shapes that alternate, as in the layers of a network, are checked once each."""
     checked = []
     check = ReLU.check_type_forward

@@ -327,7 +327,7 @@ SAME = [
 @pytest.mark.parametrize(
     ('path', 'given', 'inputs', 'function'), SAME, ids=lambda x: x if isinstance(x, str) else ''
 )
-def test_objects_compute_what_functions_do(path, given, inputs, function):
+def test_objects_agree_with_functions(path, given, inputs, function):
     args, kwargs = given
     f = class_of(path)(*args, **kwargs)
     xs = [Variable(x) for x in inputs]

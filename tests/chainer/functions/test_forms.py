@@ -67,7 +67,7 @@ def test_an_attribute_is_written_in_training_only(make):
     assert_equal(y.creator.running_mean, to_numpy(running))
 
 
-def test_strides_of_what_is_written_are_kept():
+def test_strides_of_written_arrays_are_kept():
     whole = np.full((2, 6), 10, 'f')
     centered(X, whole[0, ::-2])
     assert_allclose(whole, [[10, 9.6, 10, 9.4, 10, 9.2], [10] * 6], rtol=1e-6)
@@ -107,7 +107,7 @@ def test_a_subclass_that_computes_again_writes_once(make):
         ([0.0, 0.0, 0.0], 'centered: running_mean is a list, expected an array'),
     ],
 )
-def test_what_cannot_be_written_is_an_error(array, text):
+def test_unwritable_values_are_errors(array, text):
     with pytest.raises(TypeError if isinstance(array, list) else ValueError, match=text):
         centered(X, array)
 

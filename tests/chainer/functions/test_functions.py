@@ -308,7 +308,7 @@ def test_errors(case, kind):
 
 @each(c for c in CASES if c.fn is None)
 @on_each_kind
-def test_what_is_no_array(case, kind):
+def test_errors_of_non_arrays(case, kind):
     """An input that is not an array raises an error that names its type."""
     prepared = Prepared(case, case.calls[0], first_dtype(case), kind)
     inputs = [n for n in range(len(prepared.arrays)) if not prepared.is_param(n)]

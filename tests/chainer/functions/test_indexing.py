@@ -59,7 +59,7 @@ def test_a_range_in_a_tuple_is_one_index(x):
     assert picked(x[range(3), 2]).tolist() == [2, 7, 12]
 
 
-def test_debug_mode_says_what_is_wrong_with_indices(x):
+def test_debug_mode_reports_bad_indices(x):
     with chainer.using_config('debug', True):
         for function in (
             lambda: x[..., ...],
@@ -80,14 +80,14 @@ def test_scatter_add_counts_indices(x, slices):
         F.scatter_add(x, slices, x[0, 0])
 
 
-def test_scatter_add_counts_only_what_takes_an_axis(x):
+def test_scatter_add_counts_indices_of_axes(x):
     """New axes and an ellipsis do not count as indices of axes."""
     y = F.scatter_add(x, (None, 0, ..., 1, None), x[:1, :1] * 0 + 7)
     assert (y.array != x.array).sum() == 1
     assert y.array[0, 1] == x.array[0, 1] + 7
 
 
-def test_scatter_add_converts_what_is_added(make):
+def test_scatter_add_converts_its_values(make):
     a = Variable(make(np.zeros(3, 'float32')))
     b = Variable(make(np.array([1, 2], 'float64')))
     y = F.scatter_add(a, [0, 0], b)
@@ -113,7 +113,7 @@ def test_split_axis_takes_any_integers(x, where, lengths):
 
 
 @pytest.mark.parametrize('where', [[1.0, 2.0], np.array([1.0]), np.zeros((1, 1), int), 'a', None])
-def test_split_axis_refuses_what_are_no_integers(x, where):
+def test_split_axis_refuses_non_integers(x, where):
     with pytest.raises(TypeError):
         F.split_axis(x, where, 0)
 

@@ -168,7 +168,7 @@ def test_linear_interpolate_is_exact_at_the_ends(array):
     assert values_of(F.linear_interpolate(array([0, 0]), x, y)) == values_of(Variable(y))
 
 
-def test_sum_to_returns_what_has_the_shape(array):
+def test_sum_to_returns_arrays_of_the_shape_as_they_are(array):
     x = Variable(array(np.ones((2, 3))))
     assert F.sum_to(x, (2, 3)) is x
     assert F.sum_to(x.array, (2, 3)).array is x.array

@@ -88,7 +88,7 @@ def test_one_input_of_another_float_dtype(case):
                     np.testing.assert_allclose(as_numpy(g), as_numpy(e), 1e-3, 1e-3)
 
 
-def test_the_table_has_what_ran_natively():
+def test_the_table_has_native_functions():
     names = {case.name for case in MIXING}
     assert names >= {'concat', 'stack', 'absolute_error', 'lstm', 'slstm', 'tree_lstm', 'matmul'}
     assert names >= LIKE_THE_FIRST

@@ -86,7 +86,7 @@ def test_narrow_images_in_pyramids():
         (Unpooling2D, (3, 2, 1), lambda x: F.unpooling_2d(x, 3, 2, 1)),
     ],
 )
-def test_objects_compute_what_functions_do(cls, args, function):
+def test_objects_agree_with_functions(cls, args, function):
     (y,) = cls(*args).apply((X,))
     np.testing.assert_array_equal(y.array, function(X).array)
 
@@ -164,7 +164,7 @@ def test_no_regions_give_a_gradient_of_zeros(f):
         (lambda x: Unpooling2D(2).apply((x,))[0], ('outh', 'outw')),
     ],
 )
-def test_functions_know_the_size_of_what_they_made(make, unpool, names):
+def test_functions_know_their_output_size(make, unpool, names):
     """Functions expose the size of their output, which graph exporters read."""
     y = unpool(Variable(make(X)))
     sizes = [getattr(y.creator, name) for name in names]

@@ -77,7 +77,7 @@ class KeepsTwice(chainer.FunctionNode):
 
 
 @pytest.mark.parametrize('kind', ['numpy', 'native'])
-def test_what_is_kept_is_seen(kind, counting):
+def test_retained_memory_is_measured(kind, counting):
     size = 30 * 40 * 4
 
     def measured(function):

@@ -29,7 +29,7 @@ def test_one_of_a_batch_does_not_reach_into_the_next():
         F.sparse_matmul(a, np.ones((2, 2, 2), 'f'))
 
 
-def test_what_is_no_sparse_matrix():
+def test_errors_of_non_sparse_matrices():
     dense = np.ones((2, 2), 'f')
     sparse = to_coo(dense)
     for a, b in ((dense, dense), (sparse, sparse)):

@@ -203,7 +203,7 @@ def test_unchain_backward(make):
 
 @pytest.mark.parametrize('retain_grad', [False, True])
 @pytest.mark.parametrize('unchain', [Variable.unchain, Variable.unchain_backward])
-def test_backward_of_what_was_unchained(make, unchain, retain_grad):
+def test_backward_of_unchained_variables(make, unchain, retain_grad):
     # It is a leaf, which keeps its gradient.
     x = Variable(make(A))
     y = x * 2
@@ -218,7 +218,7 @@ def test_backward_of_what_was_unchained(make, unchain, retain_grad):
     assert x.grad is None
 
 
-def test_unchain_backward_frees_what_was_saved():
+def test_unchain_backward_frees_saved_arrays():
     x = Variable(A)
     y = F.sum(F.relu(x * 2) * 3)
     h = weakref.ref(y.creator.inputs[0].creator)

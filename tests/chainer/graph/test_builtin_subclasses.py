@@ -94,7 +94,7 @@ def test_backward(make, name):
     assert_equal(gx, 7 * SLOPE)
 
 
-def test_backward_from_what_is_retained(make):
+def test_backward_from_retained_arrays(make):
     class Guided(ReLU):
         def backward(self, indexes, gys):
             (x,) = self.get_retained_inputs()

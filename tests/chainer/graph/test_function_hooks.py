@@ -329,7 +329,7 @@ class Failing(chainer.FunctionHook):
 
 
 @pytest.mark.parametrize('moment', ['added', 'deleted'])
-def test_a_hook_that_fails_is_gone(moment, x):
+def test_a_failing_hook_is_removed(moment, x):
     with pytest.raises(ZeroDivisionError), Failing(moment):
         pass
     assert not chainer.get_function_hooks()

@@ -247,7 +247,7 @@ def test_errors_of_the_user(make, where):
     np.testing.assert_array_equal(to_numpy(x.grad), np.full_like(A, 2))
 
 
-def test_type_check_says_what_and_where(make):
+def test_type_check_names_function_and_argument(make):
     with pytest.raises(type_check.InvalidType) as e:
         Mul().apply((Variable(make(A)), Variable(make(A.T.copy()))))
     text = str(e.value)
@@ -273,7 +273,7 @@ def test_retained_objects_are_the_same(make):
     assert Mul().get_retained_inputs() == ()
 
 
-def test_dead_inputs_and_outputs_are_made_anew(make):
+def test_dead_inputs_and_outputs_are_recreated(make):
     x = Variable(make(A))
     h = x * 1
     f, g = Mul(), Exp()
@@ -295,7 +295,7 @@ def test_dead_inputs_and_outputs_are_made_anew(make):
     assert z.creator is f
 
 
-def test_output_data_that_is_gone(make):
+def test_output_data_that_was_freed(make):
     f = Identity()
     (y,) = f.apply((Variable(make(A)),))
     assert f.output_data[0] is y.array
@@ -318,7 +318,7 @@ def test_indexes(method):
         user(forward)().apply((A,))
 
 
-def test_what_is_saved_is_what_it_was():
+def test_saved_data_is_unchanged():
     x = Variable(A.copy())
     (y,) = Mul().apply((x, x))
     x.array = A * 10
@@ -386,7 +386,7 @@ def test_the_same_array_twice():
     np.testing.assert_array_equal(x.grad, np.full_like(A, 3))
 
 
-def test_arrays_that_chainerx_cannot_hold_keep_their_places():
+def test_arrays_of_unsupported_dtypes_keep_their_positions():
     text = np.array(['a', None], dtype=object)
     seen = []
 
@@ -433,7 +433,7 @@ def test_applied_twice(make):
     np.testing.assert_array_equal(to_numpy(y.grad), np.ones_like(A))
 
 
-def test_applied_again_when_nobody_needs_the_first_time(make):
+def test_applied_again_after_the_first_graph_is_freed(make):
     f = Mul()
     for n in (1, 2):
         x = Variable(make(A * n))
@@ -606,7 +606,7 @@ def test_the_seeds_matmul(make, transb):
 
 
 @pytest.mark.parametrize('entries', [((),), (7,), ([1],)])
-def test_what_is_retained_and_written_by_the_user(entries):
+def test_retained_arrays_written_by_the_user(entries):
     class Double(FunctionNode):
         def __setattr__(self, name, value):
             super().__setattr__(name, entries if name == '_retained_inputs' else value)

@@ -50,7 +50,7 @@ def test_grad_arguments(make):
     assert chainer.grad([F.sum(y)], []) == []
 
 
-def test_grad_sets_gradients_in_place_of_those_that_are_there(make):
+def test_grad_replaces_existing_gradients(make):
     x, w = Variable(make(A)), Variable(make(A), requires_grad=False)
     other = chainer.Parameter(make(A))
     other.grad = make(np.full_like(A, np.nan))  # as parameters initially have
@@ -93,7 +93,7 @@ def test_grad_errors(make):
         chainer.grad([F.sum(Variable(A)), F.sum(Variable(chainerx.array(A)))], [x])
 
 
-def test_grad_runs_only_what_is_needed(make):
+def test_grad_runs_only_needed_functions(make):
     ran = []
 
     class Note(FunctionNode):
@@ -187,7 +187,7 @@ def test_backward_of_several(make):
     chainer.backward([])
 
 
-def test_backward_from_what_has_no_gradient(make):
+def test_backward_from_arrays_without_gradient(make):
     x = Variable(make(A))
     y, z = x * 2, x * 3
     z.grad = make(A)

@@ -212,7 +212,7 @@ def test_assign_other_shape_and_dtype_numpy():
 
 @pytest.mark.parametrize('value', [np.array([object()]), np.zeros((1,) * 20, 'f')])
 @pytest.mark.parametrize('seen', [True, False])
-def test_assign_what_chainerx_can_not_hold(value, seen):
+def test_assign_an_array_of_an_unsupported_dtype(value, seen):
     x = Variable(A.copy())
     y = x * 2
     before = y.array if seen else None
@@ -501,7 +501,7 @@ def test_grad_of_another_shape(make, shape):
     assert x.grad is old
 
 
-def test_a_type_check_does_not_depend_on_what_was_called_before():
+def test_a_type_check_does_not_depend_on_earlier_calls():
     # A shape that no other test uses: checks are cached without the byte order.
     for first in ('>f4', '<f4'):
         shape = (7, 1, 3, 1) if first == '>f4' else (7, 1, 3, 2)
@@ -510,7 +510,7 @@ def test_a_type_check_does_not_depend_on_what_was_called_before():
             np.testing.assert_array_equal((Variable(x) + y).array, 2)
 
 
-def test_signatures_of_what_is_written_in_cpp():
+def test_signatures_of_cpp_methods():
     """Methods written in C++ have signatures, for help() and libraries that inspect them."""
 
     class Twice(chainer.FunctionNode):

@@ -56,7 +56,7 @@ def test_ids_stay_as_long_as_the_graph(x):
     assert weakref.ref(x.node)() is x.node
 
 
-def test_what_is_set_on_a_creator_stays(x):
+def test_attributes_of_a_creator_persist(x):
     y = F.relu(x)
     y.creator.memo = 3
     assert y.creator.memo == 3
@@ -68,7 +68,7 @@ def test_what_is_set_on_a_creator_stays(x):
     assert f() is None
 
 
-def test_kept_nodes_do_not_keep_what_was_unchained(x):
+def test_kept_nodes_do_not_keep_unchained_graphs(x):
     h = F.relu(x * 2)
     y = h + 1
     below = weakref.ref(y.creator.inputs[0].creator.inputs[0].creator)

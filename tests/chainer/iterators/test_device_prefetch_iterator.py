@@ -138,7 +138,7 @@ class Failing(chainer.dataset.DatasetMixin):
 
 
 @pytest.mark.parametrize('ragged', [False, True])
-def test_errors_come_where_the_minibatch_is_asked_for(make, ragged):
+def test_errors_are_raised_when_the_minibatch_is_requested(make, ragged):
     iterator = make(Failing(ragged), shuffle=False)
     iterator.next()
     before = look(iterator)

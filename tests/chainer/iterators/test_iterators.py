@@ -291,7 +291,7 @@ def test_a_process_forked_while_a_thread_waits_for_an_example(make):
     assert os.waitpid(child, 0)[1] == 0
 
 
-def test_a_forked_process_goes_on(make):
+def test_a_forked_process_continues(make):
     """A forked process continues without workers, which belong to its parent."""
     iterator = make(list(range(8)), 2, shuffle=False)
     assert iterator.next() == [0, 1]  # the next one is being prepared

@@ -375,7 +375,7 @@ class Slow(chainer.dataset.DatasetMixin):
         return i
 
 
-def test_slow_datasets_are_told_of_once():
+def test_slow_datasets_are_reported_once():
     iterator = multiprocess(Slow(), 2, shuffle=False, dataset_timeout=0.05)
     with iterator, pytest.warns(iterator.TimeoutWarning, match=r'0\.05 s') as told:
         assert iterator.next() == [0, 1]

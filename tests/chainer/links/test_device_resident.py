@@ -77,7 +77,7 @@ def test_to_chx_and_from_chx():
     assert_values(net.l2.W, data)
 
 
-def test_what_comes_later_follows(device):
+def test_later_changes_follow(device):
     link = Link().to_device(device)
     with link.init_scope():
         link.p = Parameter(np.zeros(2, 'f'))

@@ -27,7 +27,7 @@ def test_call_of_linear():
 
 
 @pytest.mark.parametrize('kind', ['matrix', 'uninitialized', 'axes', 'list', 'too few'])
-def test_linear_of_what_is_no_matrix(kind):
+def test_linear_of_other_dimensions(kind):
     link = L.Linear(None if kind == 'uninitialized' else 3, 2)
     if kind == 'axes':
         assert link(X.reshape(4, 3, 1)).shape == (4, 2)

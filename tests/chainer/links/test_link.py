@@ -110,7 +110,7 @@ def test_one_parameter_under_two_names():
     assert len(list(link.params())) == 2
 
 
-def test_what_is_no_parameter_any_more_is_not_walked():
+def test_former_parameters_are_not_traversed():
     link = Link(x=2, y=2)
     param = link.x
     link.x = None
@@ -259,7 +259,7 @@ def test_call_may_be_overridden():
     assert Derived()(1) == 20
 
 
-def test_a_base_behind_link_may_be_what_computes():
+def test_a_base_after_link_may_compute():
     class Layer:
         def __call__(self, x):
             return x + 1

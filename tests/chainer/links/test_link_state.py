@@ -89,7 +89,7 @@ def test_a_child_in_two_places_is_copied_once(mode):
     assert other.encode.W.array is not net.encode.W.array
 
 
-def test_what_is_registered_in_a_copy_stays_there():
+def test_registrations_in_a_copy_stay_there():
     net = Net()
     other = net.copy()
     before = set(net._persistent), dict(net.__dict__)

@@ -60,7 +60,7 @@ ENCODERS = {
 
 @pytest.mark.parametrize('kind', ENCODERS)
 @pytest.mark.parametrize('ends', [[5], [1, 2, 3, 4, 5], [2, 5], [0, 3, 4, 5]])
-def test_cache_goes_on(device, kind, ends):
+def test_cache_continues(device, kind, ends):
     link = L.TransformerEncoder(2, 8, 2, 6, 0.0, **ENCODERS[kind]).to_device(device)
     x = device.send(random(2, 5, 8))
     cache = link.make_cache()
@@ -333,7 +333,7 @@ def test_errors_name_the_path():
     assert '6 != 4' in str(info.value)
 
 
-def test_learns_what_is_far_away(device):
+def test_learns_distant_dependencies(device):
     """Attention learns which of two symbols came first, 12 steps ago."""
     rng = np.random.RandomState(0)
     x = rng.normal(0, 0.1, (64, 12, 8)).astype('f')

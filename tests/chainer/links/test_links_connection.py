@@ -85,7 +85,7 @@ def test_lazy_size_of_linear(n, in_size):
     assert link.out_size == 4
 
 
-def test_what_a_lazy_linear_refuses_leaves_it_as_it_was(device):
+def test_errors_leave_a_lazy_linear_unchanged(device):
     link = L.Linear(4).to_device(device)
     for shape in ((), (3,)):
         with pytest.raises(InvalidType, match=r'x\.ndim'):

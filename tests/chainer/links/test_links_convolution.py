@@ -147,7 +147,7 @@ def test_is_its_function(name, lazy, device):
 
 
 @each
-def test_lazy_draws_what_the_other_does(name):
+def test_lazy_links_draw_the_same_weights(name):
     make, x_shape, *_ = CASES[name]
     np.random.seed(1)
     eager = make(x_shape[1])
@@ -160,7 +160,7 @@ def test_lazy_draws_what_the_other_does(name):
     np.testing.assert_array_equal(eager.b.array, np.zeros(eager.b.shape))
 
 
-def test_draws_what_v7_does():
+def test_draws_the_same_weights_as_v7():
     with np.load(DATA / v7.DRAWN) as theirs:
         for path, p in v7.drawn().namedparams():
             expected = theirs[path[1:]]
@@ -168,7 +168,7 @@ def test_draws_what_v7_does():
             np.testing.assert_array_equal(p.array, expected, path)
 
 
-def test_loads_what_v7_saved(device):
+def test_loads_files_of_v7(device):
     link = v7.clear(v7.drawn()).to_device(device)
     serializers.load_npz(DATA / v7.DRAWN, link)
     expected = v7.values(v7.drawn())
@@ -177,7 +177,7 @@ def test_loads_what_v7_saved(device):
 
 
 @each
-def test_what_a_lazy_link_refuses_leaves_it_as_it_was(name, device):
+def test_errors_leave_a_lazy_link_unchanged(name, device):
     make, x_shape, *_ = CASES[name]
     link = make(None).to_device(device)
     for shape in ((), (6,), (2, 6), (*x_shape, 2)):
@@ -391,7 +391,7 @@ def test_inception_bn(args, pool, device):
     np.testing.assert_allclose(to_numpy(y.array), expected, rtol=1e-4, atol=1e-4)
 
 
-def test_what_inception_bn_refuses():
+def test_errors_of_inception_bn():
     with pytest.raises(NotImplementedError, match="'mean'"):
         L.InceptionBN(3, 4, 5, 6, 7, 8, 'mean', 9)
     for options in ({'proj_pool': None}, {'proj_pool': 9, 'stride': 2}):

@@ -67,7 +67,7 @@ def test_black_out_draws_and_moves_with_its_sampler(device):
     assert_equal(y.array, to_numpy(expected.array))
 
 
-def test_negative_sampling_returns_what_it_drew(device):
+def test_negative_sampling_returns_its_samples(device):
     link = L.NegativeSampling(4, [1, 0, 3], 6, power=1.0)
     assert (link.W.array == 0).all()
     link.to_device(device)

@@ -367,7 +367,7 @@ def test_sequences_of_subclasses():
     np.testing.assert_array_equal(outputs_of(link, [X])[0], X[:, :2])
 
 
-def test_sequences_that_go_while_they_are_looked_at():
+def test_sequences_that_are_removed_during_the_call():
     """`init_hx` may even modify the list of sequences during the call."""
 
     class Emptying(L.NStepLSTM):

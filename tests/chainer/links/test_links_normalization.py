@@ -116,7 +116,7 @@ def test_size_from_the_first_input(device, axis, shape, kept):
         (lambda: L.GroupNormalization(1), ((), (3,)), (2, 3)),
     ],
 )
-def test_what_a_lazy_link_refuses_leaves_it_as_it_was(make, shapes, good, device):
+def test_errors_leave_a_lazy_link_unchanged(make, shapes, good, device):
     link = make().to_device(device)
     for shape in shapes:
         with pytest.raises((InvalidType, ValueError), match=r'x\.ndim'):

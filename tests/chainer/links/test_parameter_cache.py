@@ -84,14 +84,14 @@ EDITS = {
 
 
 @pytest.mark.parametrize('edit', EDITS.values(), ids=EDITS)
-def test_edits_are_seen(edit):
+def test_edits_take_effect(edit):
     net = Net()
     assert_right(net)
     edit(net)
     assert_right(net)
 
 
-def test_many_edits_are_seen():
+def test_many_edits_take_effect():
     rng = random.Random(0)
     for _ in range(30):
         net = Net()
@@ -103,7 +103,7 @@ def test_many_edits_are_seen():
             assert_right(net)
 
 
-def test_what_takes_the_place_of_a_parameter():
+def test_replacements_of_a_parameter():
     net = Net()
     params = list(net.params())
     p = net.p
@@ -350,7 +350,7 @@ def test_an_attribute_called_walk_is_the_users():
     assert net._Link__parameter_cache == 'mine'
 
 
-def test_containers_of_other_classes_in_the_place_of_the_usual():
+def test_containers_of_other_classes():
     class Names(set):
         pass
 

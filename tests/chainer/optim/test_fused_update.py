@@ -119,7 +119,7 @@ def warm(make=MAKE['Adam'], kind='numpy'):
 
 
 @pytest.mark.parametrize('kind', ['numpy', 'chainerx'])
-def test_replaced_states_are_seen(kind, calls):
+def test_replaced_states_take_effect(kind, calls):
     model, optimizer = warm(kind=kind)
     model.p2.update_rule.state['m'] = model.p2.xp.zeros_like(model.p2.array)
     set_grads(model, 1)
@@ -128,7 +128,7 @@ def test_replaced_states_are_seen(kind, calls):
     assert float(abs(model.p2.update_rule.state['m']).sum()) > 0
 
 
-def test_replaced_arrays_are_seen(calls):
+def test_replaced_arrays_take_effect(calls):
     model, optimizer = warm()
     model.p2.array = np.ones_like(model.p2.array)
     set_grads(model, 1)
@@ -137,7 +137,7 @@ def test_replaced_arrays_are_seen(calls):
     assert (model.p2.array != 1).all()
 
 
-def test_changed_hyperparameters_are_seen(calls):
+def test_changed_hyperparameters_take_effect(calls):
     model, optimizer = warm(MAKE['SGD'])
     before = model.p2.array.copy()
     set_grads(model, 1)
@@ -157,7 +157,7 @@ def test_changed_hyperparameters_are_seen(calls):
         (lambda m: setattr(m.p1, 'array', np.ones((3, 2), 'f')[:, 0]), 'not a contiguous array'),
     ],
 )
-def test_what_is_special_is_updated_one_by_one(change, reason, calls):
+def test_special_parameters_are_updated_one_by_one(change, reason, calls):
     model, optimizer = warm()
     change(model)
     set_grads(model, 1)
@@ -195,7 +195,7 @@ def test_float16_is_updated_one_by_one(calls):
     assert calls == [False, False]
 
 
-def test_plan_refuses_what_it_cannot_do():
+def test_plan_refuses_unsupported_parameters():
     from chainerx._core import engine
 
     p = chainer.Parameter(np.ones(3, 'f'))
@@ -287,7 +287,7 @@ def test_results_do_not_depend_on_threads():
 
 
 @pytest.mark.parametrize('kind', ['numpy', 'chainerx'])
-def test_a_loss_scale_is_seen(kind, calls):
+def test_a_loss_scale_takes_effect(kind, calls):
     """A loss scale introduced later is divided out, once."""
     model, optimizer = warm(kind=kind)
     other, expected = warm(kind=kind)
@@ -301,7 +301,7 @@ def test_a_loss_scale_is_seen(kind, calls):
         np.testing.assert_allclose(x, y, rtol=1e-6)
 
 
-def test_a_loss_scale_without_an_update_is_seen(calls):
+def test_a_loss_scale_without_an_update_takes_effect(calls):
     """The gradient of a parameter without update is unscaled, too, when a step repeats."""
     model, optimizer = warm()
     model.p1.update_rule.enabled = False

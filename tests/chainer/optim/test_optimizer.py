@@ -126,7 +126,7 @@ def test_parameters_added_after_setup():
     assert to_list(net.l.W.array) == [[0, 0]]
 
 
-def test_parameters_added_at_the_place_of_others():
+def test_parameters_added_with_reused_ids():
     """A new parameter may get the id of one that was freed."""
     net = Net()
     optimizer = sgd(net)

@@ -414,7 +414,7 @@ def test_cleared_gradients_are_zeros_for_the_next_hook(each, timing, device):
     assert gradients(link).tolist() == [0] * 6
 
 
-def test_cleared_gradients_let_momentum_go_on(device):
+def test_momentum_continues_with_cleared_gradients(device):
     link = link_of('f', device)
     optimizer = optimizers.MomentumSGD(1, 0.5).setup(link)
     optimizer.update()

@@ -152,7 +152,7 @@ def test_states_that_were_not_saved_are_made_of_the_parameter_of_the_first_updat
     assert to_list(net.W.update_rule.state['slow']) == [7, 7]
 
 
-def test_the_fp32_copy_goes_on(device):
+def test_the_fp32_copy_is_resumed(device):
     """The float32 copy preserves small steps that a 16-bit parameter cannot represent."""
 
     def make():

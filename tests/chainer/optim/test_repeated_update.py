@@ -208,7 +208,7 @@ def test_the_engine_does_it(kind, name):
     assert {p.update_rule.t for p in optimizer.target.params()} == {7}
 
 
-def test_what_is_disabled_does_not_hinder_it():
+def test_disabled_hooks_do_not_prevent_it():
     net, optimizer = warm(n=1)
     net.a.disable_update()
     net.b.d.b.update_rule = None
@@ -225,7 +225,7 @@ def test_what_is_disabled_does_not_hinder_it():
     assert repeats(optimizer) is False
 
 
-def test_rates_that_may_change_in_place_are_read_anew():
+def test_rates_that_may_change_in_place_are_reread():
     net, optimizer = warm()
     rate = np.array(0.5)
     optimizer.hyperparam.lr = rate
@@ -236,7 +236,7 @@ def test_rates_that_may_change_in_place_are_read_anew():
         np.testing.assert_array_equal(net.a.b.array, before - np.float32(value) * net.a.b.grad)
 
 
-def test_classes_that_change_are_seen(monkeypatch):
+def test_changed_classes_take_effect(monkeypatch):
     _, optimizer = warm()
     optimizer.update()
     monkeypatch.setattr(SGDRule, 'something', 1, raising=False)

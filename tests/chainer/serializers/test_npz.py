@@ -125,7 +125,7 @@ def test_scalars_become_arrays(value, dtype):
 
 
 @pytest.mark.parametrize('value', [chainer.Variable(np.ones(2)), {1: 2}, object(), np.array([{}])])
-def test_what_is_not_saved(value):
+def test_unsaved_attributes(value):
     with pytest.raises(TypeError, match="'x' cannot be saved"):
         serializers.DictionarySerializer()('x', value)
 
@@ -158,7 +158,7 @@ def test_compression(tmp_path, compression):
 
 
 @pytest.mark.parametrize('allow_pickle', [True, False])
-def test_loads_from_what_numpy_opened(tmp_path, allow_pickle):
+def test_loads_from_open_npz_files(tmp_path, allow_pickle):
     serializers.save_npz(tmp_path / 'a', Object(x=3, none=None, array=np.arange(3)))
     array = np.zeros(3, int)
     with np.load(tmp_path / 'a', allow_pickle=allow_pickle) as file:
@@ -209,7 +209,7 @@ def test_none_loads_as_an_array():
     assert loaded.shape == ()
 
 
-def test_what_is_loaded_of_a_dictionary_is_another_array():
+def test_arrays_loaded_from_a_dictionary_are_copies():
     value = np.ones(3)
     loaded = serializers.NpzDeserializer({'x': value})('x', None)
     loaded[:] = 2

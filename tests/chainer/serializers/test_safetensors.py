@@ -56,7 +56,7 @@ def test_the_package_of_that_name_agrees(tmp_path):
 
 
 @pytest.mark.parametrize('value', [np.ones(2, 'c16'), np.array(['a', 'b']), b'bytes'])
-def test_what_is_not_saved(tmp_path, value):
+def test_unsaved_attributes(tmp_path, value):
     with pytest.raises(TypeError, match="'x' cannot be saved: safetensors has no dtype"):
         serializers.save_safetensors(tmp_path / 'a', Object(x=value))
     assert not list(tmp_path.iterdir())

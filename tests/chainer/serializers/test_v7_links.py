@@ -47,7 +47,7 @@ def test_loads_to_the_bit(device, filled):
 
 @pytest.mark.parametrize('device', DEVICES)
 @pytest.mark.parametrize('row', v7.ROWS, ids=repr)
-def test_gives_what_it_gave_there(row, device, results):
+def test_results_equal_those_of_v7(row, device, results):
     """Loaded links give v7's results in both modes, and its gradients."""
     link = v7.make(row)
     for value in v7.values_of(link).values():

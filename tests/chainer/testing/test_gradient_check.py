@@ -147,7 +147,7 @@ def test_numerical_grad_of_python_numbers(detect):
 
 @pytest.mark.parametrize('detect', [False, True])
 @pytest.mark.parametrize('value', [np.inf, -np.inf, np.nan])
-def test_numerical_grad_at_what_is_not_finite(device, value, detect):
+def test_numerical_grad_at_non_finite_points(device, value, detect):
     x, gy = device.send((np.array([value], 'f'), np.ones(1, 'f')))
     gxs = [
         numerical_grad(f, (x,), (gy,), detect_nondifferentiable=detect)[0]
@@ -291,7 +291,7 @@ def test_integers_have_no_gradient(device):
 
 @pytest.mark.filterwarnings('error')
 @pytest.mark.parametrize('value', [np.nan, np.inf])
-def test_gradients_at_what_is_not_finite(device, value):
+def test_gradients_at_non_finite_points(device, value):
     """At non-finite points differences are NaN, and the check must not pass silently."""
     x, gy = send(device, np.array([1.0, value, -3.0]), GY.astype('f8'))
     with np.errstate(all='ignore'):
@@ -487,7 +487,7 @@ LINKS = {
 
 
 @pytest.mark.parametrize('name', LINKS)
-def test_what_is_not_named_keeps_its_dtype(device, name):
+def test_arrays_not_named_keep_their_dtype(device, name):
     """Parameters and statistics not passed to the check stay in float32."""
     make, shape = LINKS[name]
     link = make().to_device(device)

@@ -168,7 +168,7 @@ def test_noncontiguous(shape, device):
     assert not contiguous
 
 
-def test_noncontiguous_of_what_has_one_layout():
+def test_noncontiguous_of_arrays_with_one_layout():
     for x in (np.ones(()), np.ones(0), np.ones((2, 0)), None):
         assert array._as_noncontiguous_array(x) is x
     pair = array._as_noncontiguous_array((np.ones(3), None))
@@ -252,7 +252,7 @@ def test_fix_random_by_chance(monkeypatch):
     assert draw() == draw()
 
 
-def test_fix_random_of_what_has_no_setup():
+def test_fix_random_without_setup():
     with pytest.raises(AttributeError, match='setup_method'):
 
         @testing.fix_random()

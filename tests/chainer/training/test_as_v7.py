@@ -56,7 +56,7 @@ def test_whole_training(v7, tmp_path):
 
 @pytest.mark.parametrize('device', ['@numpy', 'native:0'])
 @pytest.mark.parametrize('how', ['load_npz', 'autoload'])
-def test_goes_on_from_a_snapshot_of_v7(how, device, v7, tmp_path):
+def test_resumes_a_snapshot_of_v7(how, device, v7, tmp_path):
     name = f'snapshot_iter_{v7_resumed.WHERE}'
     shutil.copy(DATA / 'v7_training.npz', tmp_path / name)
     trainer = v7_resumed.make(tmp_path)

@@ -100,7 +100,7 @@ def test_nan_and_arrays_in_the_log(tmp_path):
         assert 'text' not in entry
 
 
-def test_what_numpy_makes_of_the_means_is_logged(tmp_path):
+def test_numpy_means_are_logged(tmp_path):
     trainer = make_trainer(tmp_path, (1, 'iteration'))
 
     def postprocess(entry):
@@ -114,7 +114,7 @@ def test_what_numpy_makes_of_the_means_is_logged(tmp_path):
     assert entry['x'] == 2.5
 
 
-def test_a_log_is_what_json_makes_of_it(tmp_path):
+def test_a_log_is_valid_json(tmp_path):
     trainer = make_trainer(tmp_path, (3, 'iteration'))
     odd = {'a\nb "c"': 1, 'nan': float('nan')}
     trainer.extend(lambda t: t.observation.update(odd), 'odd', priority=1000)
@@ -196,7 +196,7 @@ def test_an_iterator_without_reset_serves_every_evaluation():
     assert iterator.begun == 0
 
 
-def test_what_evaluators_refuse():
+def test_errors_of_evaluators():
     model = make_model()
     with pytest.warns(UserWarning, match="iterator 'main' repeats for ever"):
         evaluator = extensions.Evaluator(chainer.iterators.SerialIterator(DATA, 5), model)
@@ -273,7 +273,7 @@ def test_names_in_plots_are_no_formulas(tmp_path):
     assert (tmp_path / 'plot.png').exists()
 
 
-def test_plots_go_on(tmp_path):
+def test_plots_are_resumed(tmp_path):
     pytest.importorskip('matplotlib')
     results = []
     for stops in ((6,), (3, 6)):
@@ -314,7 +314,7 @@ def test_dump_graph(device, tmp_path):
     assert not chainer.config.keep_graph_on_report
 
 
-def test_dump_graph_of_what_is_not_there(tmp_path):
+def test_dump_graph_of_missing_variables(tmp_path):
     trainer = make_trainer(tmp_path, extensions=[extensions.DumpGraph('main/los')])
     with pytest.raises(KeyError, match=r"'main/los' was not observed; .*'main/loss'"):
         trainer.run(show_loop_exception_msg=False)
@@ -349,7 +349,7 @@ def test_cosine_shift(tmp_path):
     np.testing.assert_allclose(values, [0.25, 0.5, 0.75, 1.0, *half, 0.1, 0.1, 0.1])
 
 
-def test_what_shifts_refuse(tmp_path):
+def test_errors_of_shifts(tmp_path):
     for make, text in [
         (lambda: extensions.ExponentialShift('lr', -1), 'does not support negative rate'),
         (lambda: extensions.InverseShift('lr', -1, 1), 'does not support negative gamma'),
@@ -460,7 +460,7 @@ def test_nan_is_never_the_best(trigger, fires, tmp_path):
     assert fired == [i + 1 for i, fire in enumerate(fires) if fire]
 
 
-def test_what_triggers_refuse():
+def test_errors_of_triggers():
     for make, error, text in [
         (lambda: training.get_trigger((1, 'week')), ValueError, "'epoch' or 'iteration'.*'week'"),
         (lambda: training.get_trigger((1,)), TypeError, r'not \(1,\)'),
@@ -483,7 +483,7 @@ def test_a_best_value_that_was_not_observed(tmp_path):
         trainer.run(show_loop_exception_msg=False)
 
 
-def test_early_stopping_warns_of_what_was_not_observed(tmp_path):
+def test_early_stopping_warns_of_missing_observations(tmp_path):
     stop = triggers.EarlyStoppingTrigger(monitor='nothing', max_trigger=(3, 'epoch'))
     with pytest.warns(UserWarning, match="'nothing' was not observed"):
         make_trainer(tmp_path, stop).run()

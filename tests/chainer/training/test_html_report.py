@@ -105,7 +105,7 @@ def test_parameters_on_devices_and_small_dtypes(tmp_path, device):
     assert (W.dtype, W.mean, W.std, W.wrong) == ('float16', 100, 0, 0)
 
 
-def test_what_shares_a_chart():
+def test_values_that_share_a_chart():
     names = ['main/loss', 'main/acc', 'validation/main/loss', 'test/main/loss', 'lr', 'val/x/y']
     found = series.collect(entries(2, **dict.fromkeys(names, 1.0)))
     assert [[line.name for line in lines] for lines in series.group(found)] == [

@@ -122,7 +122,7 @@ def test_two_trainings_in_one_folder_mix_no_rows(tmp_path):
     assert_whole(tmp_path)
 
 
-def test_a_file_that_is_removed_meanwhile_is_made_again(tmp_path):
+def test_a_removed_file_is_created_again(tmp_path):
     trainer = make(tmp_path)
 
     def remove(trainer):

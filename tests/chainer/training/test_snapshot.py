@@ -73,7 +73,7 @@ def numbers_of(trainer):
 
 
 @pytest.mark.parametrize('device', ['@numpy', 'native:0'])
-def test_goes_on_with_the_same_bits_from_each_iteration(device, tmp_path):
+def test_resumes_with_the_same_bits_from_each_iteration(device, tmp_path):
     whole = make_noisy(tmp_path / 'whole', device=device)
     whole.run()
     expected = state_of(whole)
@@ -97,7 +97,7 @@ def test_autoload_takes_the_newest(tmp_path):
     assert state_of(trainer) == state_of(whole)
 
 
-def test_autoload_without_files_begins_anew(tmp_path):
+def test_autoload_without_files_starts_from_scratch(tmp_path):
     trainer = make_noisy(tmp_path, (2, 'iteration'), autoload=True)
     trainer.run()
     assert names(tmp_path) == ['snapshot_iter_1', 'snapshot_iter_2']
@@ -198,7 +198,7 @@ def test_a_process_that_cannot_start_is_not_waited_for(tmp_path):
     writer.finalize()
 
 
-def test_what_a_queue_cannot_send_is_refused():
+def test_unpicklable_objects_are_refused():
     with pytest.raises((AttributeError, pickle.PicklingError), match='lambda'):
         snapshot_writers.ProcessQueueWriter(lambda path, target: None)
 
@@ -223,7 +223,7 @@ def test_a_process_that_ends_does_not_hold_up_the_exit(tmp_path):
 
 
 @pytest.mark.parametrize('interval', [(1, 'iteration'), (1, 'epoch')])
-def test_early_stopping_goes_on_with_what_was_observed_last(interval, tmp_path):
+def test_early_stopping_resumes_with_the_last_observation(interval, tmp_path):
     def train(out, *ends):
         for end in ends:
             stop = training.triggers.EarlyStoppingTrigger(interval, patience=2, max_trigger=end)
@@ -237,7 +237,7 @@ def test_early_stopping_goes_on_with_what_was_observed_last(interval, tmp_path):
     assert train(tmp_path / 'parts', *ends) == whole
 
 
-def test_a_dynamic_loss_scale_goes_on(tmp_path):
+def test_a_dynamic_loss_scale_is_resumed(tmp_path):
     def train(out, *stops):
         for stop in stops:
             optimizer = chainer.optimizers.SGD(0.1)
@@ -263,7 +263,7 @@ def test_a_dynamic_loss_scale_goes_on(tmp_path):
     assert plain._loss_scale == 8.0
 
 
-def test_autoload_removes_what_killed_writers_left(tmp_path):
+def test_autoload_removes_files_of_killed_writers(tmp_path):
     old, new, other = (tmp_path / f'.{x}.tmp' for x in ('0123456789abcdef', 'f' * 16, 'mine'))
     for path in (old, new, other):
         path.write_bytes(b'half of')
@@ -281,7 +281,7 @@ def test_a_process_that_ends_is_an_error(writer, tmp_path):
         trainer.run(show_loop_exception_msg=False)
 
 
-def test_what_training_changes_later_is_not_saved(tmp_path):
+def test_later_updates_are_not_saved(tmp_path):
     """Later in-place updates do not reach a snapshot that a thread is saving."""
     gate = []
 
@@ -400,7 +400,7 @@ def test_snapshot_object_condition_and_error(tmp_path):
     chainer.serializers.load_npz(tmp_path / 'model_2', other)
 
 
-def test_what_snapshot_refuses():
+def test_errors_of_snapshot():
     for kwargs, error, text in [
         ({'n_retains': -2}, ValueError, 'n_retains must be positive, or -1 or 0'),
         ({'foo': 1}, TypeError, r"snapshot\(\) got unexpected keyword argument.*'foo'"),

@@ -86,7 +86,7 @@ def test_runs_once(tmp_path):
         trainer.run()
 
 
-def test_what_extend_refuses(tmp_path):
+def test_errors_of_extend(tmp_path):
     trainer = make_trainer(tmp_path)
     for arguments, kwargs, error, text in [
         ((len,), {'name': 'training'}, ValueError, 'the name "training" is prohibited'),
@@ -326,7 +326,7 @@ def test_the_updater_may_be_another_object_while_training(tmp_path):
     assert other.iteration == 2
 
 
-def test_time_goes_on_after_a_failure(tmp_path):
+def test_elapsed_time_continues_after_a_failure(tmp_path):
     trainer = make_trainer(tmp_path, (4, 'iteration'))
     times = []
 
@@ -343,7 +343,7 @@ def test_time_goes_on_after_a_failure(tmp_path):
     assert times == sorted(times)
 
 
-def test_all_failures_of_finalizers_are_told(tmp_path):
+def test_all_failures_of_finalizers_are_reported(tmp_path):
     trainer = make_trainer(tmp_path, (1, 'iteration'))
     for name in ('first', 'second'):
 
@@ -381,7 +381,7 @@ class Gone(io.StringIO):
 
 @pytest.mark.parametrize('terminal', [False, True])
 @pytest.mark.parametrize('code', [errno.EPIPE, errno.ENOSPC])
-def test_output_that_nobody_takes_does_not_end_a_training(code, terminal, tmp_path, monkeypatch):
+def test_a_closed_output_pipe_does_not_end_a_training(code, terminal, tmp_path, monkeypatch):
     """A closed output pipe does not end a training, as in `train.py | tee log` after Ctrl-C."""
     stream = Gone(code, terminal)
     trainer = make_trainer(tmp_path, (5, 'iteration'))

@@ -184,7 +184,7 @@ def test_epochs_of_optimizers_and_loss_scale():
         optimizer.new_epoch()
 
 
-def test_what_standard_updater_refuses():
+def test_errors_of_standard_updater():
     optimizer = chainer.optimizers.SGD().setup(make_model())
     for iterator, given, kwargs, error, text in [
         (5, optimizer, {}, TypeError, "iterator 'main' is no iterator, but int"),
@@ -280,7 +280,7 @@ def make_parallel(model, **kwargs):
     return updaters.ParallelUpdater(iterator_of(**kwargs), optimizer, devices=devices)
 
 
-def test_parallel_goes_on_with_the_same_bits(tmp_path):
+def test_parallel_resumes_with_the_same_bits(tmp_path):
     def train(out, stop):
         np.random.seed(0)
         model = make_model()
@@ -318,7 +318,7 @@ def test_parallel_with_lazy_layers_and_a_minibatch_too_small():
     assert_close(params_of(updater._models['second']), params_of(model))
 
 
-def test_what_parallel_refuses():
+def test_errors_of_parallel_updater():
     model = make_model()
     optimizer = chainer.optimizers.SGD().setup(model)
     for kwargs, error, text in [
@@ -374,7 +374,7 @@ def test_processes_whose_iterators_have_processes():
         np.testing.assert_array_equal(x, y)
 
 
-def test_processes_that_nobody_finalizes_do_not_hold_up_the_exit():
+def test_unfinalized_processes_do_not_block_the_exit():
     here = pathlib.Path(__file__).parent
     program = (
         f'import sys; sys.path[:0] = [{str(here)!r}, {str(here.parent)!r}]\n'
@@ -424,7 +424,7 @@ def make_resumed(out, stop, model=Noisy, device='@numpy'):
     ('model', 'device'),
     [(Noisy, '@numpy'), (Renormalized, '@numpy'), (Renormalized, 'native:0')],
 )
-def test_processes_go_on_with_the_same_bits(tmp_path, model, device):
+def test_processes_resume_with_the_same_bits(tmp_path, model, device):
     whole = make_resumed(tmp_path / 'whole', 8, model, device)
     whole.run()
     expected = params_of(whole.updater.get_optimizer('main').target)
@@ -512,7 +512,7 @@ def test_a_worker_that_is_killed():
     assert multiprocessing.active_children() == []
 
 
-def test_what_processes_refuse():
+def test_errors_of_processes():
     with pytest.raises(ValueError, match='2 iterators and 1 devices'):
         updaters.MultiprocessParallelUpdater(
             [iterator_of(), iterator_of()], chainer.optimizers.SGD(), devices=['@numpy']

@@ -41,7 +41,7 @@ def test_elements():
     assert utils.to_coo(DENSE * 0).data.shape == (0,)
 
 
-def test_values_at_one_place_add_up():
+def test_values_at_one_index_add_up():
     x = utils.CooMatrix(np.array([1.0, 2.0]), np.array([0, 0]), np.array([1, 1]), (2, 2))
     np.testing.assert_array_equal(x.to_dense(), [[0, 3], [0, 0]])
 

@@ -102,14 +102,14 @@ def test_expect(types, build, expect, actual):
     assert (info.value.expect, info.value.actual) == (expect, actual)
 
 
-def test_expect_of_what_holds(types):
+def test_expect_of_true_conditions(types):
     assert T.expect(types.size() == 2, types[0].dtype == 'f', types[0].dtype == np.float32) is None
     assert T.expect() is None
     with pytest.raises(T.InvalidType, match=r'Expect: in_types.size == 3\nActual: 2 != 3'):
         T.expect(types.size() == 3)
 
 
-def test_expect_of_what_is_no_comparison(types):
+def test_expect_of_non_comparisons(types):
     with pytest.raises(TypeError, match=r'expected a comparison, got in_types\[0\].dtype'):
         T.expect(types[0].dtype)
     T.expect(True)

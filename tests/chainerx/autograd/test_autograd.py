@@ -11,7 +11,7 @@ from cases._harness import to_numpy
 # --- require_grad, grad, backward
 
 
-def test_require_grad_returns_the_array_and_wants_floats():
+def test_require_grad_returns_the_array_and_requires_floats():
     x = chx.array([1.0, 2.0])
     assert not x.is_grad_required()
     assert x.require_grad() is x
@@ -128,7 +128,7 @@ def test_loss_scale():
     check(gx, [2, 4])
 
 
-def test_backward_rejects_what_is_no_array():
+def test_backward_rejects_non_arrays():
     for bad in (None, 1, 'x', [None], [1], np.zeros(2)):
         with pytest.raises(TypeError):
             chx.backward(bad)
@@ -148,7 +148,7 @@ def test_grad_leaves_no_trace():
     assert y.get_grad() is None if y.is_grad_required() else True
 
 
-def test_grad_of_what_is_not_connected_is_none():
+def test_grad_of_unconnected_arrays_is_none():
     x, other = leaf([1.0]), leaf([2.0])
     assert chx.grad([x * 2], [other])[0] is None
     assert chx.grad([x * 2], []) == []
@@ -421,7 +421,7 @@ def test_dropping_a_graph_without_backward():
     check(x.grad, np.full(10, 2))
 
 
-def test_backward_does_not_follow_what_is_not_required():
+def test_backward_skips_inputs_without_required_gradients():
     x, c = leaf([1.0]), chx.array([5.0], 'float32')
     y = x * c
     y.backward()

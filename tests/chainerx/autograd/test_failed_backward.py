@@ -143,7 +143,7 @@ def test_released_for_one_id_only():
             y.backward(outer)
 
 
-def test_a_new_id_in_the_place_of_an_old_one_is_not_spent():
+def test_a_reused_id_is_not_released():
     x = chx.array([3.0])
     with chx.backprop_scope('old') as old:
         x.require_grad(old)

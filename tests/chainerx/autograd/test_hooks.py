@@ -75,7 +75,7 @@ def test_a_hook_may_remove_itself_and_register_others():
     assert seen == ['once', 'other']
 
 
-def test_what_a_hook_keeps_goes_with_it():
+def test_references_of_a_hook_are_freed_with_it():
     class Kept:
         pass
 

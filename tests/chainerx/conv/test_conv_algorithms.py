@@ -117,7 +117,7 @@ def test_missing_passes(algorithm, name):
         run_forced(algorithm, name, x, w, b, gy, {})
 
 
-def test_what_col2im_cannot_compute():
+def test_errors_of_col2im():
     gy, w = chx.ones((2, 6, 3, 3), 'float16'), chx.ones((6, 4, 3, 3), 'float16')
     with (
         testing.force_algorithm('conv', 'col2im'),

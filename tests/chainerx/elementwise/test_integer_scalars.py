@@ -181,7 +181,7 @@ def test_floats_take_any_integer(dtype, device):
         assert not to_numpy(x == value).any()
 
 
-def test_what_does_not_compute_in_the_dtype_of_the_array(device):
+def test_routines_of_other_compute_dtypes(device):
     """True division and transcendental functions of integers compute in floats."""
     x, n = extremes('int8', device)
     np.testing.assert_allclose(to_numpy(x / 1000), n / 1000, rtol=1e-6)

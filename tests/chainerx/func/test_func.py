@@ -85,7 +85,7 @@ def test_aux():
     assert (y.tolist(), t.tolist(), aux['y'].tolist()) == (9, 6, [9])
 
 
-def test_what_does_not_depend_is_zero():
+def test_derivatives_of_independent_outputs_are_zero():
     a, b = array(1.0, 2.0), chx.ones((2, 1), 'float32')
     g = func.grad(lambda a, b: chx.sum(a), (0, 1))(a, b)
     assert values(g) == ([1, 1], [[0], [0]])

@@ -58,7 +58,7 @@ def test_arrays_that_the_function_uses():
     np.testing.assert_allclose(found, (to_numpy(w.grad), to_numpy(v.grad)), rtol=1e-14)
 
 
-def test_second_derivatives_by_what_it_uses():
+def test_second_derivatives_by_captured_arrays():
     w = array(3, seed=1).require_grad()
     block = func.checkpoint(lambda x: chx.sin(x * w))
     x = array(3).require_grad()
@@ -189,7 +189,7 @@ def test_inside_of_vmap():
     np.testing.assert_allclose(to_numpy(outside[1]), to_numpy(expected[1]).sum(0), rtol=1e-14)
 
 
-def test_what_changes_in_between_is_noticed():
+def test_changes_in_between_are_noticed():
     x = chx.ones(3, dtype='float64')
     results = [chx.ones(3, dtype='float64'), chx.ones(2, dtype='float64')]
     y = func.checkpoint(lambda x: x.sum() * results.pop(0))(x.require_grad())
@@ -281,7 +281,7 @@ def test_draws_of_others_in_between():
     assert chx.random.get_state() == (1, 4)  # draws of the other thread are not repeated
 
 
-def test_state_is_asked_for_and_set_again():
+def test_state_is_read_and_restored():
     found = []
 
     def block(x):
@@ -356,7 +356,7 @@ class Block:
         return self.after[-1]
 
 
-def live():
+def live_counts():
     gc.collect()
     return chx._core._live_counts()
 
@@ -365,13 +365,13 @@ chx._core._set_leak_tracking(True)
 func.checkpoint(lambda x: x)
 for n in (0, 1, 1000):
     for backward in (False, True):
-        before = live()
+        before = live_counts()
         for _ in range(10):
             y = Block()(chx.ones(3), n)
             if backward:
                 y.sum().backward()
         del y
-        assert live() == before, (n, backward)
+        assert live_counts() == before, (n, backward)
 block = Block()
 y, w = block(chx.ones(3), 0), block.w
 del block
@@ -383,5 +383,5 @@ assert w.grad.tolist() == [1, 1, 1]
 
 
 @pytest.mark.parametrize('module', ['chainer', 'chainerx'])
-def test_the_function_refers_to_what_keeps_the_result(module):
+def test_the_function_refers_to_the_owner_of_the_result(module):
     subprocess.run([sys.executable, '-c', CYCLES, module], check=True)

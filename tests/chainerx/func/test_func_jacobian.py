@@ -308,7 +308,7 @@ def test_several_arguments_of_a_function_that_asks(jacobian):
 
 
 @BOTH
-def test_what_is_another_value_for_each_example_is_still_refused(jacobian):
+def test_batched_values_are_still_refused(jacobian):
     with pytest.raises(TypeError, match='is not known while the function runs'):
         func.vmap(jacobian(lambda a: a if a.sum() > 0 else -a))(chx.ones((3, 2)))
     with warnings.catch_warnings():
@@ -366,7 +366,7 @@ def test_how_often_the_function_is_called(jacobian):
 
 
 @BOTH
-def test_other_reasons_to_go_one_by_one_are_told(jacobian):
+def test_other_reasons_for_loops_are_reported(jacobian):
     def f(a):
         if type(a) is not chx.ndarray:
             raise KeyError('no batch')

@@ -230,7 +230,7 @@ def test_index_by_batches(f):
         lambda x, i, v: x.at[x > 0.5].set(v[0, 0]),
     ],
 )
-def test_changed_copies_of_what_is_the_same_for_all(f):
+def test_changed_copies_of_unbatched_arrays(f):
     x, v = array(3, 4), array(5, 2, 4, seed=1)
     i = chx.array(np.random.default_rng(0).integers(-3, 3, (5, 2)))
     check(lambda i, v: f(x, i, v), i, v)
@@ -360,7 +360,7 @@ def test_writes_in_place():
         lambda x, y: operator.setitem(x, (y.astype('int64') * 0,), 1),
     ],
 )
-def test_writes_into_what_is_the_same_for_all(write):
+def test_writes_to_unbatched_arrays(write):
     """Python would evaluate x += y as x + y, and the array that others see would be unchanged."""
     x, y = chx.ones(2, 'float64'), array(3, 2)
     with pytest.raises(chx.ChainerxError, match='the same for all of them; compute a new one'):
@@ -371,7 +371,7 @@ def test_writes_into_what_is_the_same_for_all(write):
 
 
 @pytest.mark.parametrize('name', ['iand', 'ior', 'ixor', 'ilshift', 'irshift'])
-def test_writes_of_integers_into_what_is_the_same_for_all(name):
+def test_writes_of_integers_to_unbatched_arrays(name):
     x = chx.array([1, 2])
     with pytest.raises(chx.ChainerxError, match='the same for all of them'):
         func.vmap(lambda y: getattr(operator, name)(x, y))(chx.array([[1, 2]]))
@@ -668,7 +668,7 @@ def test_chunks():
         np.testing.assert_allclose(to_numpy(y[1]), to_numpy(x).T)
 
 
-def test_gradients_by_what_is_the_same_for_all():
+def test_gradients_by_unbatched_arrays():
     w, x = array(3), array(5, 3, seed=1)
 
     def loss(w, x):

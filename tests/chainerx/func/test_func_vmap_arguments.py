@@ -143,7 +143,7 @@ def test_what_is_refused(name):
         lambda x: chx.extract(x != 4, x),
     ],
 )
-def test_what_runs_example_by_example(f):
+def test_functions_that_run_example_by_example(f):
     x = chx.array([[1.0, 5.0, 4.0], [3.0, 5.0, 4.0]], dtype='float64')[:, ::1]
     x = x.at[0, 0].set(3.0)
     with pytest.warns(func.BatchingWarning) as warned:

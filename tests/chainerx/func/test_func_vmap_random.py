@@ -57,7 +57,7 @@ def test_generators():
     assert np.array_equal(y[1], y[2])
 
 
-def test_keys_and_states_are_as_ever():
+def test_keys_and_states_are_unchanged():
     def f(x):
         state = chx.random.get_state()
         y = x + chx.random.normal(size=2, key=7)

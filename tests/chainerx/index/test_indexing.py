@@ -392,7 +392,7 @@ OUT_OF_RANGE = [7, -4, 3, 2**62, -(2**63)]
 
 @pytest.mark.parametrize('bad', OUT_OF_RANGE)
 @pytest.mark.parametrize('dtype', ['int8', 'int32', 'int64', 'uint64'])
-def test_index_out_of_range_of_what_is_empty(bad, dtype, device):
+def test_index_out_of_range_of_empty_arrays(bad, dtype, device):
     """Nothing would be read or written, and yet it is an error."""
     if not np.iinfo(dtype).min <= bad <= np.iinfo(dtype).max:
         return

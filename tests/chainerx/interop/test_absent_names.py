@@ -9,7 +9,7 @@ from chainerx import _absent
 
 
 @pytest.mark.parametrize('name', _absent._INSTEAD)
-def test_the_error_says_what_is_here(name):
+def test_the_error_names_alternatives(name):
     assert not hasattr(chx, name)
     with pytest.raises(AttributeError, match=f"no attribute '{name}': ") as e:
         getattr(chx, name)

@@ -447,7 +447,7 @@ def test_another_mistake_is_told_of_the_array():
         chx.sum([1, 2], axes=1)
 
 
-def test_what_is_written_to_is_an_array():
+def test_written_objects_are_arrays():
     x = chx.zeros(2)
     written = [[1.0, 2.0], 5.0]
     for target in written:

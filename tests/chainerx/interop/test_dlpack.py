@@ -118,7 +118,7 @@ def test_nothing_leaks():
         chx._core._set_leak_tracking(False)
 
 
-def test_it_goes_on_another_thread():
+def test_it_is_released_on_another_thread():
     a = A.copy()
     gone = weakref.ref(a)
     held = [chx.from_dlpack(a)]

@@ -274,7 +274,7 @@ def test_numbers_are_masked_packed_and_ordered(device):
 @pytest.mark.parametrize('name', ['convolve', 'correlate'])
 @pytest.mark.parametrize('dtype', ['float16', 'float32', 'float64', 'complex64'])
 @pytest.mark.parametrize('mode', ['full', 'same', 'valid'])
-def test_what_is_not_finite_stays_where_it_slides(name, dtype, mode, device):
+def test_non_finite_values_stay_in_their_windows(name, dtype, mode, device):
     """A NaN or an infinity of the shorter operand is not multiplied by zeros beyond the ends."""
     rng = np.random.default_rng(0)
     wide = {'float16': 'float32'}.get(dtype, dtype)
@@ -316,7 +316,7 @@ def test_convolutions_of_any_length(n, m):
         )
 
 
-def test_interpolates_beside_what_is_not_finite(device):
+def test_interpolates_beside_non_finite_values(device):
     """Values at the points, and those determined by one side, equal NumPy's."""
     inf, nan = np.inf, np.nan
     at = [-1.0, 0.0, 0.25, 1.0, 1.5, 2.0, 3.0, nan]

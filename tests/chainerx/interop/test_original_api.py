@@ -74,7 +74,7 @@ def test_meshgrid_of_nothing():
         chx.meshgrid(indexing='xyz')
 
 
-def test_modes_take_what_they_are_about_by_keyword():
+def test_modes_take_keyword_arguments():
     context = chx.get_default_context()
     modes = ((chx.no_backprop_mode, False), (chx.force_backprop_mode, True))
     with chx.backprop_scope('a') as a:

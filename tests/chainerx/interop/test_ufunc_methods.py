@@ -137,6 +137,6 @@ def test_gradients_pass(device):
         (lambda x: np.maximum.reduce(x, dtype='float64'), 'dtype'),
     ],
 )
-def test_what_it_can_not_do_is_a_type_error(run, text):
+def test_unsupported_operations_are_type_errors(run, text):
     with pytest.raises(TypeError, match=text):
         run(chx.ones(3))

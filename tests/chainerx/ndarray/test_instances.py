@@ -174,7 +174,7 @@ def test_a_context_lives_as_long_as_the_process():
     assert float((x + x).sum()) == 6
 
 
-def test_what_has_a_name_is_found_by_it():
+def test_named_objects_are_found():
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         for o in (
             chx.get_device('native:1'),
@@ -186,7 +186,7 @@ def test_what_has_a_name_is_found_by_it():
     assert copy.deepcopy(chx.get_backend('native')) is chx.get_backend('native')
 
 
-def test_what_belongs_to_a_process_is_not_pickled():
+def test_state_of_a_process_is_not_pickled():
     x = chx.ones(3).require_grad()
     y = x * 2
     with chx.backprop_scope('one') as scope:

@@ -188,7 +188,7 @@ def test_bad_dtypes(bad):
 @pytest.mark.parametrize(
     'bad', [3, ('f4',), chx, lambda: 0], ids=['int', 'tuple', 'module', 'function']
 )
-def test_what_is_no_dtype(bad):
+def test_errors_of_non_dtypes(bad):
     with pytest.raises(TypeError, match='dtype must be'):
         chx.zeros(1, bad)
 

@@ -454,7 +454,7 @@ def test_operands_that_are_no_arrays():
         (lambda: chx.finfo('x'), 'DtypeError', '^finfo: unknown'),
     ],
 )
-def test_messages_name_what_was_called(call, error, text):
+def test_messages_name_the_called_function(call, error, text):
     with pytest.raises(getattr(chx, error, None) or getattr(builtins, error), match=text):
         call()
 

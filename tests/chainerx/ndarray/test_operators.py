@@ -188,7 +188,7 @@ def test_matmul_operator():
         x @ 2
 
 
-def test_comparison_with_what_is_no_array():
+def test_comparison_with_non_arrays():
     x = chx.array([1.0, 2.0])
     assert (x == None) is False  # noqa: E711
     assert (x != 'text') is True
@@ -256,7 +256,7 @@ WIDER = [
 
 @pytest.mark.parametrize('symbol', IN_PLACE)
 @pytest.mark.parametrize(('dtype', 'wider', 'a', 'b'), WIDER)
-def test_in_place_with_what_the_target_can_not_hold(symbol, dtype, wider, a, b):
+def test_in_place_with_values_beyond_the_target(symbol, dtype, wider, a, b):
     """The result is cast to the dtype of the target, the operand is not."""
     n, m = np.array([a, a], dtype), np.array([[b, 3]], wider)
     x, y = chx.array(n), chx.array(m)[0]

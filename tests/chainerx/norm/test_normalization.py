@@ -260,7 +260,7 @@ def test_running_statistics_in_the_memory_of_inputs(anywhere):
 
 @everywhere
 @pytest.mark.parametrize('name', ['x', 'gamma'])
-def test_backward_notices_running_statistics_in_what_it_reads(anywhere, name):
+def test_backward_detects_running_statistics_in_its_inputs(anywhere, name):
     """They share memory with an array that it reads; beta is not read again."""
     arrays = {'x': chx.array(draw((3, 3))), 'gamma': chx.ones(3), 'beta': chx.ones(3)}
     x, gamma, beta = (a.require_grad() for a in arrays.values())

@@ -194,7 +194,7 @@ def test_windows_that_see_nothing(name, axes, dtype, no_kernels):
 
 
 @pytest.mark.parametrize('lengths', [(6, 3), (6, 2, 3), (2, 6, 3)])
-def test_windows_as_wide_as_what_they_slide_over(lengths, device):
+def test_windows_of_the_size_of_the_input(lengths, device):
     """Padding only before the axis."""
     values = np.random.default_rng(0).normal(size=(2, 3, *lengths)).astype('float32')
     slides = [n == 6 for n in lengths]

@@ -73,7 +73,7 @@ def test_state():
 @pytest.mark.parametrize(
     'copied', [copy.copy, copy.deepcopy, lambda g: pickle.loads(pickle.dumps(g))]
 )
-def test_copies_go_on_by_themselves(copied):
+def test_copies_continue_independently(copied):
     rng = chx.random.Generator(5)
     numbers(rng)
     other = copied(rng)
@@ -335,7 +335,7 @@ def test_parameters_may_be_integers_of_any_length():
         g.poisson(2**70)
 
 
-def test_few_places_of_many_need_no_order_of_all():
+def test_few_choices_of_many_need_no_permutation():
     n = 10**12
     x = chx.random.Generator(5).choice(n, (3, 4), replace=False)
     assert x.shape == (3, 4)

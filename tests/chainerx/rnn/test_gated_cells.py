@@ -91,7 +91,7 @@ def test_the_same_bits_on_any_number_of_threads(name):
             np.testing.assert_array_equal(y, e)
 
 
-def test_only_what_is_asked_for():
+def test_only_requested_outputs():
     """One gradient of many, and dtypes that differ."""
     c1, c2, x = draw('tree_lstm', 'f4')
     c2.require_grad()

@@ -118,7 +118,7 @@ def test_engines(engine):
         assert "'path': 'none'" in info
 
 
-def test_openblas_is_asked_for():
+def test_openblas_is_requested():
     """It is there, or the error names the searched paths."""
     here = run()
     if 'OpenBLAS' in here:
@@ -150,7 +150,7 @@ def test_openblas_path_of_old(cblas):
     assert "'path': 'none'" in run(CHAINERX_OPENBLAS='/nowhere', CHAINERX_BLAS='plain')
 
 
-def test_mkl_is_told_of_integers_and_threads(cblas):
+def test_mkl_gets_integer_size_and_threads(cblas):
     out = run(CHAINERX_BLAS=cblas('mkl', '-DINT=int', '-DAS_MKL'))
     assert 'layer 0\nthreading 1\nthreads 1\n' in out
     assert "'version': 'Not MKL 1.0', 'threads': 'one for each call'" in out

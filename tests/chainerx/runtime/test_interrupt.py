@@ -199,7 +199,7 @@ def test_kernels_stop(name, threads):
     stops(body, environment={'CHAINERX_NUM_THREADS': threads})
 
 
-def test_signals_are_looked_at_in_all_of_a_sort():
+def test_signals_are_checked_throughout_a_sort():
     """64-bit keys in pairs that differ in their last bit, which is sorted after the upper bits."""
     keys = np.random.default_rng(0).integers(0, 1 << 62, 1 << 21)
     keys[::2] = keys[1::2] ^ 1

@@ -12,7 +12,7 @@ import pytest
 
 
 @pytest.fixture
-def live():
+def live_counts():
     """Counts of live array bodies, graph nodes and buffers since the start of the test."""
     gc.collect()
     chx._core._set_leak_tracking(True)
@@ -48,26 +48,26 @@ def step(params, x):
     return float(loss)
 
 
-def test_training_steps_leave_nothing(live):
+def test_training_steps_leave_nothing(live_counts):
     params, x = make_params(), chx.ones((4, 8), 'float32')
     first = step(params, x)
-    before = live()
+    before = live_counts()
     for _ in range(200):
         last = step(params, x)
-    assert live() == before
+    assert live_counts() == before
     assert last < first
 
 
-def test_everything_dies(live):
-    before = live()
+def test_everything_dies(live_counts):
+    before = live_counts()
     params = make_params()
     step(params, chx.ones((4, 8), 'float32'))
     (gx,) = chx.grad(
         [loss_of(params, chx.ones((4, 8), 'float32'))], params[:1], enable_double_backprop=True
     )
-    assert live() != before
+    assert live_counts() != before
     del params, gx
-    assert live() == before
+    assert live_counts() == before
 
 
 @pytest.mark.parametrize(
@@ -84,8 +84,8 @@ def test_everything_dies(live):
         lambda x: chx.where(x > 0, x, 0),
     ],
 )
-def test_graphs_die_with_or_without_backward(make, live):
-    before = live()
+def test_graphs_die_with_or_without_backward(make, live_counts):
+    before = live_counts()
     for mode in range(4):
         x = chx.ones((2, 3), 'float32').require_grad()
         y = make(x)
@@ -98,11 +98,11 @@ def test_graphs_die_with_or_without_backward(make, live):
         elif mode == 3:
             chx.grad([y], [x], retain_grad=True)
         del x, y
-        assert live() == before, f'mode {mode}'
+        assert live_counts() == before, f'mode {mode}'
 
 
-def test_errors_leave_nothing(live):
-    before = live()
+def test_errors_leave_nothing(live_counts):
+    before = live_counts()
     for _ in range(10):
         x = chx.ones((2, 3)).require_grad()
         for bad in (
@@ -117,10 +117,10 @@ def test_errors_leave_nothing(live):
             with pytest.raises((chx.ChainerxError, IndexError, MemoryError)):
                 bad()
         del x, bad
-    assert live() == before
+    assert live_counts() == before
 
 
-def test_gradient_function_does_not_keep_its_output(live):
+def test_gradient_function_does_not_keep_its_output(live_counts):
     """y = exp(x) saves y, which must not make a cycle."""
     gc.disable()
     try:

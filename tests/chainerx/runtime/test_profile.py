@@ -281,7 +281,7 @@ def test_two_threads_enter_the_same_profile():
     assert sum(r.calls for r in profile.rows) == 400
 
 
-def test_fork_meanwhile():
+def test_fork_while_profiling():
     out = run("""
     import os, threading
     import chainerx as chx
@@ -460,7 +460,7 @@ def test_trace_of_threads_and_nesting(tmp_path):
     assert [e['name'] for e in calls if e['tid'] == threading.get_native_id()] == ['Exp']
 
 
-def test_trace_limit_is_told(tmp_path):
+def test_trace_limit_is_reported(tmp_path):
     x = chx.ones(3)
     with chx.profile(trace=True, trace_limit=10) as profile:
         for _ in range(25):
@@ -476,7 +476,7 @@ def test_trace_limit_is_told(tmp_path):
     assert by_name(profile)['Exp'].calls == 25
 
 
-def test_export_replaces_only_by_a_whole_file(tmp_path):
+def test_export_replaces_only_by_a_complete_file(tmp_path):
     path = tmp_path / 'trace.json'
     path.write_text('old')
     with chx.profile(trace=True) as profile:
@@ -493,7 +493,7 @@ def test_export_replaces_only_by_a_whole_file(tmp_path):
     assert json.loads(path.read_text())['traceEvents']
 
 
-def test_export_writes_to_what_stands_there(tmp_path):
+def test_export_writes_to_existing_targets(tmp_path):
     """It writes to an existing pipe, and keeps a link; neither becomes a file."""
     with chx.profile(trace=True) as profile:
         chx.ones(3)

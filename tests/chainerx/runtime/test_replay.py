@@ -63,7 +63,7 @@ DRAWS = {
 
 
 @pytest.mark.parametrize('name', DRAWS)
-def test_random_numbers_advance_as_if_drawn_anew(recorder, name):
+def test_random_numbers_advance_in_replay(recorder, name):
     draw = DRAWS[name]
     chx.random.seed(3)
     expected = [chx.to_numpy(draw(), copy=True) for _ in range(6)]

@@ -121,7 +121,7 @@ def test_parts_are_views():
         chx.real(constant)[0] = 2
 
 
-def test_a_write_into_a_part_is_seen_by_backward():
+def test_backward_detects_a_write_to_a_part():
     x = chx.array([1 + 2j, 3 - 4j]).require_grad()
     y = x * x
     z = (y * y).sum()

@@ -274,7 +274,7 @@ def test_first_extreme(dtype, size):
 @pytest.mark.parametrize('dtype', ['int8', 'float16', 'float32', 'float64', 'complex128'])
 @pytest.mark.parametrize('rows', [1, 7, 8, 9, 33, 1024])
 @pytest.mark.parametrize('columns', [3, 8, 31, 257, 1024])
-def test_turned_copies(rows, columns, dtype):
+def test_transposed_copies(rows, columns, dtype):
     n = (np.arange(rows * columns) % 101).reshape(rows, columns).astype(dtype)
     check(chx.array(n).T.copy(), n.T)
     to = chx.zeros((rows, columns), dtype)

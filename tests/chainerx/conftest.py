@@ -18,7 +18,7 @@ def pytest_addoption(parser):
     parser.addoption(
         '--whole-table',
         action='store_true',
-        help='run derivatives and threads of the op table, too, under each lower instruction set',
+        help='run a third of the other rows of the op table, too, under each lower instruction set',
     )
     parser.addoption('--fuzz-seed', type=int, help='of the calls of test_fuzz.py')
 

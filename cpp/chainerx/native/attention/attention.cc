@@ -3,7 +3,6 @@
 // softmax", 2018; T. Dao et al., NeurIPS 2022).
 #include <algorithm>
 #include <limits>
-#include <type_traits>
 
 #include "chainerx/core/interrupt.h"
 #include "chainerx/core/thread_pool.h"
@@ -108,8 +107,8 @@ class Forward {
         for (int64_t p = 0; p < lanes.count(); ++p) {
             const Range part = lanes.panel(p);
             C* outputs = m.outputs + p * columns * sizes_.value_width;
-            AttentionLoopsOf<C>().finish(outputs, sizes_.value_width, m.most + p * columns,
-                                         m.sums + p * columns);
+            attention_loops().Of<C>().finish(outputs, sizes_.value_width, m.most + p * columns,
+                                             m.sums + p * columns);
             WriteTransposed(outputs, sizes_.value_width, part.size(), m.rows, y, part.begin);
         }
         if (stats_ != nullptr) {
@@ -141,7 +140,7 @@ class Forward {
 
     // Updates all of these queries with a block of keys.
     void RunBlock(int64_t matrix, const Lanes& lanes, const Range& keys, const Memory& m) const {
-        const auto& loops = AttentionLoopsOf<C>();
+        const auto& loops = attention_loops().Of<C>();
         const int64_t columns = GemmLoopsOf<C>().columns;
         const int64_t key_matrix = matrix / sizes_.group();
         const bool is_few = IsFew(lanes);

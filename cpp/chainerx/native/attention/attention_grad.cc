@@ -222,7 +222,7 @@ class Backward {
     // Without packing, which would take longer than the products.
     void RunFew(int64_t matrix, const Lanes& lanes, const Range& keys, const KeyGrads<C>& grads,
                 bool is_added, const Memory& m) const {
-        const auto& loops = AttentionLoopsOf<C>();
+        const auto& loops = attention_loops().Of<C>();
         const int64_t n = lanes.all.size();
         const Range seen = weights_.Seen(keys, lanes.all);
         if (seen.size() <= 0) return;

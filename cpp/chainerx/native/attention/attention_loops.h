@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include "chainerx/native/unit.h"
+
 namespace chainerx::native {
 
 enum class AttentionMask : int8_t {
@@ -57,10 +59,7 @@ struct AttentionLoops {
     void (*slopes)(T* w, T* gw, const T* factors, int64_t keys, const T* delta, T scale);
 };
 
-struct AttentionUnit {
-    AttentionLoops<float> f32;
-    AttentionLoops<double> f64;
-};
+using AttentionUnit = FloatLoops<AttentionLoops>;
 
 const AttentionUnit& attention_loops();
 

@@ -17,15 +17,6 @@
 
 namespace chainerx::native {
 
-template <typename C>
-const AttentionLoops<C>& AttentionLoopsOf() {
-    if constexpr (sizeof(C) == 4) {
-        return attention_loops().f32;
-    } else {
-        return attention_loops().f64;
-    }
-}
-
 // A strided matrix; strides are in elements.
 template <typename T>
 struct StridedMatrix {

@@ -120,8 +120,8 @@ class AttentionWeights {
                                     sizes_.value_width, memory);
             GemmLoopsOf<C>().pack_b(y.data, y.column, y.row, part.size(), sizes_.value_width,
                                     transposed);
-            AttentionLoopsOf<C>().dot(transposed, m.gy_transposed.panel(p), sizes_.value_width,
-                                      m.deltas + p * lanes.width);
+            attention_loops().Of<C>().dot(transposed, m.gy_transposed.panel(p), sizes_.value_width,
+                                          m.deltas + p * lanes.width);
         }
     }
 
@@ -135,7 +135,7 @@ class AttentionWeights {
     // panel p of the queries and of those keys passed to PackKeys that it attends to.
     void Run(int64_t matrix, const Lanes& lanes, int64_t p, const Range& keys, const Range& seen,
              double scale, const Memory& m) const {
-        const auto& loops = AttentionLoopsOf<C>();
+        const auto& loops = attention_loops().Of<C>();
         const int64_t columns = lanes.width;
         const Range queries = lanes.panel(p);
         if (IsFew(lanes)) {

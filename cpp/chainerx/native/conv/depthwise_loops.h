@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "chainerx/native/unit.h"
+
 namespace chainerx::native {
 
 // Rows of adjacent elements.
@@ -27,10 +29,7 @@ struct DepthwiseLoops {
     int width;
 };
 
-struct DepthwiseUnit {
-    DepthwiseLoops<float> f32;
-    DepthwiseLoops<double> f64;
-};
+using DepthwiseUnit = FloatLoops<DepthwiseLoops>;
 
 const DepthwiseUnit& depthwise_loops();
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "chainerx/native/elementwise/loops.h"
+#include "chainerx/native/unit.h"
 
 namespace chainerx::native {
 
@@ -20,16 +21,11 @@ struct ComplexLoops {
     // Indexed by the dtype of a part.
     UnaryLoops absolute;
     UnaryLoops conjugate;
-    ComplexDots<float> f32;
-    ComplexDots<double> f64;
+    FloatLoops<ComplexDots> dots;
 
     template <typename T>
     const ComplexDots<T>& Dots() const {
-        if constexpr (sizeof(T) == sizeof(float)) {
-            return f32;
-        } else {
-            return f64;
-        }
+        return dots.Of<T>();
     }
 };
 

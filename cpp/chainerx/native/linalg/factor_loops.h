@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "chainerx/native/unit.h"
+
 namespace chainerx::native {
 
 // Maximum number of columns, or of rows of a triangle.
@@ -32,19 +34,7 @@ struct FactorLoopsOf {
     void (*lu)(int64_t m, int64_t n, T* a, int64_t lda, int64_t* pivots, T* work);
 };
 
-struct FactorLoops {
-    FactorLoopsOf<float> f32;
-    FactorLoopsOf<double> f64;
-
-    template <typename T>
-    const FactorLoopsOf<T>& Of() const {
-        if constexpr (sizeof(T) == sizeof(float)) {
-            return f32;
-        } else {
-            return f64;
-        }
-    }
-};
+using FactorLoops = FloatLoops<FactorLoopsOf>;
 
 const FactorLoops& factor_loops();
 

@@ -61,15 +61,6 @@ CtcPath CtcTargets::PathOf(int64_t row, int64_t blank) const {
 
 namespace {
 
-template <typename F>
-void VisitUpcast(Dtype dtype, const F& f) {
-    if (dtype == Dtype::kFloat64) {
-        f.template operator()<double>(lattice_loops().f64);
-    } else {
-        f.template operator()<float>(lattice_loops().f32);
-    }
-}
-
 // Number of steps that take about a tenth of a millisecond.
 int64_t StepsBetweenInterrupts(int64_t stride) { return CeilDiv(1 << 16, stride); }
 
@@ -182,7 +173,7 @@ void Ctc(const Array& x, const Array& t, const Array& input_length, const Array&
     const CtcTargets targets{x, t, input_length, label_length};
     const int64_t rows = x.shape()[1];
     const int64_t classes = x.shape()[2];
-    VisitUpcast(x.dtype(), [&]<typename T>(const LatticeLoops<T>& loops) {
+    VisitUpcast(lattice_loops(), x.dtype(), [&]<typename T>(const LatticeLoops<T>& loops) {
         ParallelFor(x.shape()[0], [&](int64_t step) {
             softmax_loops().Of<T>().stats(Data<T>(x) + step * rows * classes, rows, classes,
                                           Data<T>(stats) + 2 * step * rows);
@@ -234,7 +225,7 @@ void CtcGrad(const Array& x, const Array& t, const Array& input_length, const Ar
     const CtcTargets targets{x, t, input_length, label_length};
     const int64_t rows = x.shape()[1];
     const int64_t classes = x.shape()[2];
-    VisitUpcast(x.dtype(), [&]<typename T>(const LatticeLoops<T>& loops) {
+    VisitUpcast(lattice_loops(), x.dtype(), [&]<typename T>(const LatticeLoops<T>& loops) {
         ParallelFor(x.shape()[0], [&](int64_t step) {
             const int64_t first = step * rows;
             T* to = Data<T>(gx) + first * classes;

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "chainerx/native/unit.h"
+
 namespace chainerx::native {
 
 // Log-space alpha recursion (forward pass) of CTC: state s is entered from s, s - 1, and s - 2 if
@@ -18,19 +20,7 @@ struct LatticeLoops {
     double (*weights)(const T* x, const T* skip, int64_t begin, int64_t end, int64_t stride, T* y);
 };
 
-struct LatticeUnit {
-    LatticeLoops<float> f32;
-    LatticeLoops<double> f64;
-
-    template <typename T>
-    const LatticeLoops<T>& Of() const {
-        if constexpr (sizeof(T) == sizeof(float)) {
-            return f32;
-        } else {
-            return f64;
-        }
-    }
-};
+using LatticeUnit = FloatLoops<LatticeLoops>;
 
 const LatticeUnit& lattice_loops();
 

@@ -103,13 +103,14 @@ void Normalize(const Array& x, const Array& gamma, const Array& beta, double eps
         })) {
         return;
     }
-    VisitUpcast(x.dtype(), [&]<typename T>(const NormalizationLoops<T>& loops) {
-        const ChannelShape shape = ShapeOf(x);
-        Forward<T> op{
-            {loops, Data<T>(x), Data<T>(y)},    Data<T>(gamma), Data<T>(beta),    eps,
-            static_cast<double>(shape.count()), Data<T>(mean),  Data<T>(inv_std), statistics};
-        ChannelRun<T, Forward<T>>{shape, op}.Run();
-    });
+    VisitUpcast(
+        normalization_loops(), x.dtype(), [&]<typename T>(const NormalizationLoops<T>& loops) {
+            const ChannelShape shape = ShapeOf(x);
+            Forward<T> op{
+                {loops, Data<T>(x), Data<T>(y)},    Data<T>(gamma), Data<T>(beta),    eps,
+                static_cast<double>(shape.count()), Data<T>(mean),  Data<T>(inv_std), statistics};
+            ChannelRun<T, Forward<T>>{shape, op}.Run();
+        });
 }
 
 // Running statistics are written last, when no more errors can occur.
@@ -191,20 +192,21 @@ void BatchNormGrad(const Array& x, const Array& gamma, const Array& mean, const 
         })) {
         return;
     }
-    VisitUpcast(x.dtype(), [&]<typename T>(const NormalizationLoops<T>& loops) {
-        const ChannelShape shape = ShapeOf(x);
-        Backward<T> op{loops,
-                       Data<T>(x),
-                       Data<T>(gy),
-                       Data<T>(gamma),
-                       Data<T>(mean),
-                       Data<T>(inv_std),
-                       static_cast<double>(shape.count()),
-                       gx.GetTotalSize() == 0 ? nullptr : Data<T>(gx),
-                       Data<T>(ggamma),
-                       Data<T>(gbeta)};
-        ChannelRun<T, Backward<T>>{shape, op}.Run();
-    });
+    VisitUpcast(normalization_loops(), x.dtype(),
+                [&]<typename T>(const NormalizationLoops<T>& loops) {
+                    const ChannelShape shape = ShapeOf(x);
+                    Backward<T> op{loops,
+                                   Data<T>(x),
+                                   Data<T>(gy),
+                                   Data<T>(gamma),
+                                   Data<T>(mean),
+                                   Data<T>(inv_std),
+                                   static_cast<double>(shape.count()),
+                                   gx.GetTotalSize() == 0 ? nullptr : Data<T>(gx),
+                                   Data<T>(ggamma),
+                                   Data<T>(gbeta)};
+                    ChannelRun<T, Backward<T>>{shape, op}.Run();
+                });
 }
 CX_NATIVE_KERNEL(BatchNormGrad)
 
@@ -237,15 +239,16 @@ void FixedBatchNorm(const Array& x, const Array& gamma, const Array& beta, const
         })) {
         return;
     }
-    VisitUpcast(x.dtype(), [&]<typename T>(const NormalizationLoops<T>& loops) {
-        Fixed<T> op{{loops, Data<T>(x), Data<T>(y)},
-                    Data<T>(gamma),
-                    Data<T>(beta),
-                    Data<T>(mean),
-                    Data<T>(var),
-                    eps};
-        ChannelRun<T, Fixed<T>>{ShapeOf(x), op}.Run();
-    });
+    VisitUpcast(normalization_loops(), x.dtype(),
+                [&]<typename T>(const NormalizationLoops<T>& loops) {
+                    Fixed<T> op{{loops, Data<T>(x), Data<T>(y)},
+                                Data<T>(gamma),
+                                Data<T>(beta),
+                                Data<T>(mean),
+                                Data<T>(var),
+                                eps};
+                    ChannelRun<T, Fixed<T>>{ShapeOf(x), op}.Run();
+                });
 }
 CX_NATIVE_KERNEL(FixedBatchNorm)
 

@@ -8,17 +8,6 @@
 
 namespace chainerx::native {
 
-// Calls f<T>(loops) for the compute type, float or double.
-template <typename F>
-void VisitUpcast(Dtype dtype, const F& f) {
-    const NormalizationIsaLoops& loops = normalization_loops();
-    if (dtype == Dtype::kFloat64) {
-        f.template operator()<double>(loops.f64);
-    } else {
-        f.template operator()<float>(loops.f32);
-    }
-}
-
 // Merges the mean of `count` numbers and the sum of squared deviations with those of more numbers.
 inline void JoinMoments(double* mean, double* square, int64_t count, double more_mean,
                         double more_square, int64_t more_count) {

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "chainerx/native/unit.h"
+
 namespace chainerx::native {
 
 // Data are either runs (`runs` of n elements each, `stride` apart) or columns (`rows` rows of
@@ -52,10 +54,7 @@ struct NormalizationLoops {
 
 constexpr int kRowParams = 5;
 
-struct NormalizationIsaLoops {
-    NormalizationLoops<float> f32;
-    NormalizationLoops<double> f64;
-};
+using NormalizationIsaLoops = FloatLoops<NormalizationLoops>;
 
 const NormalizationIsaLoops& normalization_loops();
 

@@ -187,11 +187,13 @@ void RowNorm(const Array& x, const Array& gamma, const Array& beta, bool centere
         })) {
         return;
     }
-    VisitUpcast(x.dtype(), [&]<typename T>(const NormalizationLoops<T>& loops) {
-        const Forward<T> op{loops,    RowShape{x}, Data<T>(x), Data<T>(gamma), Data<T>(beta),
-                            centered, eps,         Data<T>(y), Data<T>(mean),  Data<T>(inv_std)};
-        op.Run();
-    });
+    VisitUpcast(normalization_loops(), x.dtype(),
+                [&]<typename T>(const NormalizationLoops<T>& loops) {
+                    const Forward<T> op{loops,         RowShape{x},     Data<T>(x), Data<T>(gamma),
+                                        Data<T>(beta), centered,        eps,        Data<T>(y),
+                                        Data<T>(mean), Data<T>(inv_std)};
+                    op.Run();
+                });
 }
 CX_NATIVE_KERNEL(RowNorm)
 
@@ -498,22 +500,23 @@ void RowNormGrad(const Array& x, const Array& gamma, const Array& mean, const Ar
         })) {
         return;
     }
-    VisitUpcast(x.dtype(), [&]<typename T>(const NormalizationLoops<T>& loops) {
-        const bool is_given = mean.GetTotalSize() != 0;
-        Backward<T> op{loops,
-                       RowShape{x},
-                       Data<T>(x),
-                       Data<T>(gamma),
-                       is_given ? Data<T>(mean) : nullptr,
-                       is_given ? Data<T>(inv_std) : nullptr,
-                       Data<T>(gy),
-                       centered,
-                       eps,
-                       gx.GetTotalSize() == 0 ? nullptr : Data<T>(gx),
-                       Data<T>(ggamma),
-                       Data<T>(gbeta)};
-        op.Run();
-    });
+    VisitUpcast(normalization_loops(), x.dtype(),
+                [&]<typename T>(const NormalizationLoops<T>& loops) {
+                    const bool is_given = mean.GetTotalSize() != 0;
+                    Backward<T> op{loops,
+                                   RowShape{x},
+                                   Data<T>(x),
+                                   Data<T>(gamma),
+                                   is_given ? Data<T>(mean) : nullptr,
+                                   is_given ? Data<T>(inv_std) : nullptr,
+                                   Data<T>(gy),
+                                   centered,
+                                   eps,
+                                   gx.GetTotalSize() == 0 ? nullptr : Data<T>(gx),
+                                   Data<T>(ggamma),
+                                   Data<T>(gbeta)};
+                    op.Run();
+                });
 }
 CX_NATIVE_KERNEL(RowNormGrad)
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
 
 #include "chainerx/core/kernel_error.h"
@@ -30,19 +29,9 @@ void ForRows(const Array& x, const F& f) {
                 [&](int64_t block) { f(block * step, std::min(step, rows - block * step)); });
 }
 
-// Calls f<T>(loops) for the compute type, float or double.
-template <typename F>
-void VisitUpcast(Dtype dtype, const F& f) {
-    if (dtype == Dtype::kFloat64) {
-        f.template operator()<double>(softmax_loops().f64);
-    } else {
-        f.template operator()<float>(softmax_loops().f32);
-    }
-}
-
 void Softmax(const Array& x, const Array& out) {
     if (RunUpcast(out, [&](const Array& wide) { Softmax(ToFloat32(x), wide); })) return;
-    VisitUpcast(x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
+    VisitUpcast(softmax_loops(), x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
         const int64_t cols = x.shape()[1];
         ForRows(x, [&](int64_t first, int64_t count) {
             loops.softmax(Data<T>(x) + first * cols, count, cols, Data<T>(out) + first * cols);
@@ -53,7 +42,7 @@ CX_NATIVE_KERNEL(Softmax)
 
 void LogSoftmax(const Array& x, const Array& out) {
     if (RunUpcast(out, [&](const Array& wide) { LogSoftmax(ToFloat32(x), wide); })) return;
-    VisitUpcast(x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
+    VisitUpcast(softmax_loops(), x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
         const int64_t cols = x.shape()[1];
         ForRows(x, [&](int64_t first, int64_t count) {
             loops.log_softmax(Data<T>(x) + first * cols, count, cols, Data<T>(out) + first * cols);
@@ -78,7 +67,7 @@ void SoftmaxCrossEntropy(const Array& x, const Array& t, int64_t ignore, double 
         CallOn<kernels::AsType>(loss.device(), wide_loss, loss);
         return;
     }
-    VisitUpcast(x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
+    VisitUpcast(softmax_loops(), x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
         const int64_t cols = x.shape()[1];
         ForRows(x, [&](int64_t first, int64_t count) {
             loops.stats(Data<T>(x) + first * cols, count, cols, Data<T>(stats) + 2 * first);
@@ -131,7 +120,7 @@ void SoftmaxCrossEntropyGrad(const Array& x, const Array& t, int64_t ignore, dou
         CallOn<kernels::AsType>(gx.device(), wide_gx, gx);
         return;
     }
-    VisitUpcast(x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
+    VisitUpcast(softmax_loops(), x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
         const int64_t cols = x.shape()[1];
         const int64_t step = gy.strides()[0] / gy.GetItemSize();
         ForRows(x, [&](int64_t first, int64_t count) {

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "chainerx/native/unit.h"
+
 namespace chainerx::native {
 
 // Softmax of `rows` contiguous rows of n > 0 elements.
@@ -19,19 +21,7 @@ struct SoftmaxLoops {
                    int64_t n, T* y);
 };
 
-struct SoftmaxUnit {
-    SoftmaxLoops<float> f32;
-    SoftmaxLoops<double> f64;
-
-    template <typename T>
-    const SoftmaxLoops<T>& Of() const {
-        if constexpr (sizeof(T) == sizeof(float)) {
-            return f32;
-        } else {
-            return f64;
-        }
-    }
-};
+using SoftmaxUnit = FloatLoops<SoftmaxLoops>;
 
 const SoftmaxUnit& softmax_loops();
 

@@ -193,7 +193,7 @@ template <typename T>
 void PlaceTwoByTwo(const PoolPlan& plan, const T* gy, const uint8_t* indices, T* gx) {
     const int64_t in = plan.last().in;
     const int64_t out = plan.last().out;
-    const auto place = PoolLoopsFor<T>().place;
+    const auto place = pooling_loops().Of<T>().place;
     ForPieces(plan.planes, plan.in_plane, [&](int64_t begin, int64_t end) {
         const int64_t n =
             plan.axis(0).IsExact() ? 1 : end - begin;  // parts; adjacent planes are one

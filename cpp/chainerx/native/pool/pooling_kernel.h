@@ -12,15 +12,6 @@ namespace chainerx::native {
 const PoolLoops& pooling_loops();  // of the chosen instruction set
 
 template <typename T>
-const PoolLoopsOf<T>& PoolLoopsFor() {
-    if constexpr (std::is_same_v<T, double>) {
-        return pooling_loops().f64;
-    } else {
-        return pooling_loops().f32;
-    }
-}
-
-template <typename T>
 T* PoolData(const Array& x) {
     return reinterpret_cast<T*>(x.raw_data());
 }

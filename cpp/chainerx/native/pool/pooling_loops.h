@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "chainerx/native/unit.h"
+
 namespace chainerx::native {
 
 // The input rows that the windows of some output rows cover, complete windows only. The first
@@ -51,9 +53,6 @@ struct PoolLoopsOf {
     void (*place)(const T* x, const uint8_t* index, int64_t rows, int64_t n, int64_t rest, T* y);
 };
 
-struct PoolLoops {
-    PoolLoopsOf<float> f32;
-    PoolLoopsOf<double> f64;
-};
+using PoolLoops = FloatLoops<PoolLoopsOf>;
 
 }  // namespace chainerx::native

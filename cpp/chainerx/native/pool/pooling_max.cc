@@ -40,7 +40,7 @@ MaxOf MaxOfType(int64_t index_size) {
         return MaxOf{index_size == 0 ? none : (index_size == 1 ? uint8 : int64), FillSmallest<T>};
     };
     if constexpr (std::is_floating_point_v<T>) {
-        const PoolLoopsOf<T>& loops = PoolLoopsFor<T>();
+        const PoolLoopsOf<T>& loops = pooling_loops().Of<T>();
         return choose(loops.max, loops.max_uint8, loops.max_int64);
     } else {
         return choose(ScalarMax<T, void>, ScalarMax<T, uint8_t>, ScalarMax<T, int64_t>);

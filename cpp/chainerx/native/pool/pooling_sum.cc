@@ -32,7 +32,7 @@ class RowSum {
 
  private:
     void Flush(T divisor) {
-        PoolLoopsFor<T>().add_rows(rows_, n_, divisor, buffer_);
+        pooling_loops().Of<T>().add_rows(rows_, n_, divisor, buffer_);
         rows_.count = 0;
         rows_.resume = true;
     }
@@ -65,7 +65,7 @@ bool SumsRowsFirst(const PoolPlan& plan) {
 template <typename T>
 void SumRows(const PoolPlan& plan, PoolDivisor divisor, const T* x, T* y) {
     const PoolAxis& last = plan.last();
-    const auto sum = PoolLoopsFor<T>().sum;
+    const auto sum = pooling_loops().Of<T>().sum;
     const bool rows_first = SumsRowsFirst(plan);
     ForRuns(plan, [&](int64_t plane, int64_t* at, int64_t end) {
         const T* in = x + plane * plan.in_plane;
@@ -130,7 +130,7 @@ CX_NATIVE_KERNEL(SumPool)
 // Broadcasts gy to its windows along one axis.
 template <typename T>
 void SpreadRow(const PoolAxis& axis, const T* gy, T* gx) {
-    const PoolLoopsOf<T>& loops = PoolLoopsFor<T>();
+    const PoolLoopsOf<T>& loops = pooling_loops().Of<T>();
     if (axis.stride == 1) {
         // The outputs that contain an element are adjacent in gy: their gradients are a pooling sum
         // over gy.
@@ -190,7 +190,7 @@ template <typename T>
 void RepeatRows(const PoolPlan& plan, T divisor, const T* gy, T* gx) {
     const int64_t n = plan.last().in;
     ForPieces(plan.in_rows, n, [&](int64_t begin, int64_t end) {
-        PoolLoopsFor<T>().repeat(gy + begin, end - begin, n, divisor, gx + begin * n);
+        pooling_loops().Of<T>().repeat(gy + begin, end - begin, n, divisor, gx + begin * n);
     });
 }
 
@@ -200,8 +200,8 @@ void DoubleRows(const PoolPlan& plan, T divisor, const T* gy, T* gx) {
     const int64_t n = plan.last().out;
     const int64_t copies = plan.rows().size;
     ForPieces(plan.out_rows, plan.last().in * copies, [&](int64_t begin, int64_t end) {
-        PoolLoopsFor<T>().twice(gy + begin * n, end - begin, n, copies, divisor,
-                                gx + begin * copies * 2 * n);
+        pooling_loops().Of<T>().twice(gy + begin * n, end - begin, n, copies, divisor,
+                                      gx + begin * copies * 2 * n);
     });
 }
 

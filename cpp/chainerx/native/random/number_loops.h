@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "chainerx/native/unit.h"
+
 namespace chainerx::native {
 
 template <typename T>
@@ -24,19 +26,7 @@ struct RandomLoops {
                     uint32_t threshold, T scale, const T* x, T* y);
 };
 
-struct RandomUnit {
-    RandomLoops<float> f32;
-    RandomLoops<double> f64;
-
-    template <typename T>
-    const RandomLoops<T>& Of() const {
-        if constexpr (sizeof(T) == sizeof(float)) {
-            return f32;
-        } else {
-            return f64;
-        }
-    }
-};
+using RandomUnit = FloatLoops<RandomLoops>;
 
 const RandomUnit& random_loops();
 

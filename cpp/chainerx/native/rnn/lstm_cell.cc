@@ -130,7 +130,7 @@ void GatedCell(GateOrder order, ArrayRefs cs, ArrayRefs xs, const Array& c, cons
                                .xs = gates.data(),
                                .c = Data<T>(c),
                                .h = Data<T>(h)};
-        const auto loop = RecurrentLoopsOf<T>().cells[static_cast<int>(form.layout)];
+        const auto loop = recurrent_loops().Of<T>().cells[static_cast<int>(form.layout)];
         ForParts(form, all, [loop](const LstmCells<T>& part) { loop(part); });
         CopyRest(cells.data()[0], h.GetTotalSize(), c.GetTotalSize(), Data<T>(c));
     });
@@ -165,7 +165,7 @@ void GatedCellGrad(GateOrder order, ArrayRefs cs, ArrayRefs xs, const Array& c, 
                                .gh = DataOrNull<const T>(gh),
                                .gcs = cell_grads.data(),
                                .gxs = gate_grads.data()};
-        const auto loop = RecurrentLoopsOf<T>().cells_grad[static_cast<int>(form.layout)];
+        const auto loop = recurrent_loops().Of<T>().cells_grad[static_cast<int>(form.layout)];
         ForParts(form, all, [loop](const LstmCells<T>& part) { loop(part); });
         const int64_t size = form.rows * form.size;
         if (all.gc != nullptr) {

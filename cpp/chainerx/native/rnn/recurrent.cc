@@ -128,7 +128,7 @@ class ForwardPass {
             return Behind(x, row * numbers * depth_.size + unit);
         };
         const int64_t first = step.begin + row;
-        RecurrentLoopsOf<T>().forward[static_cast<int>(cell_)](
+        recurrent_loops().Of<T>().forward[static_cast<int>(cell_)](
             {rows, units, depth_.size, arrays_.z + first * gates_ * depth_.size + unit, product,
              width, Behind(arrays_.bias, unit), at(arrays_.h, row, 1), at(arrays_.c, row, 1),
              at(arrays_.ys, first, 1), at(arrays_.cs, first, 1), at(arrays_.saved, first, saved_)});
@@ -212,7 +212,7 @@ class BackwardPass {
         const auto at = [&](auto* x, int64_t row, int64_t numbers) {
             return Behind(x, row * numbers * depth_.size + unit);
         };
-        RecurrentLoopsOf<T>().backward[static_cast<int>(cell_)](
+        recurrent_loops().Of<T>().backward[static_cast<int>(cell_)](
             {rows.size(), depth_.units(block), depth_.size, at(arrays_.gys, first, 1),
              at(arrays_.ys, first, 1), at(arrays_.cs, first, 1), at(arrays_.saved, first, saved_),
              h + unit, Behind(c, unit), at(arrays_.gh, rows.begin, 1),

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "chainerx/native/unit.h"
+
 namespace chainerx::native {
 
 // A range of units of a range of sequences. Arrays have `size` units per sequence, and as many of
@@ -75,20 +77,8 @@ struct RecurrentLoops {
     void (*dots)(const T* x, int64_t rows, const T* w, int64_t n, int64_t k, T* y, int64_t y_row);
 };
 
-struct RecurrentUnit {
-    RecurrentLoops<float> f32;
-    RecurrentLoops<double> f64;
-};
+using RecurrentUnit = FloatLoops<RecurrentLoops>;
 
 const RecurrentUnit& recurrent_loops();
-
-template <typename T>
-const RecurrentLoops<T>& RecurrentLoopsOf() {
-    if constexpr (sizeof(T) == 4) {
-        return recurrent_loops().f32;
-    } else {
-        return recurrent_loops().f64;
-    }
-}
 
 }  // namespace chainerx::native

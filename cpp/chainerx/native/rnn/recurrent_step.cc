@@ -33,7 +33,7 @@ void Run(const Array& x, ArrayRefs ws, ArrayRefs bs, RecurrentCell cell, const A
     const int64_t features = x.shape()[1];
     const int64_t gates = CountGates(cell);
     const int64_t wide = gates * size;
-    const RecurrentLoops<T>& loops = RecurrentLoopsOf<T>();
+    const RecurrentLoops<T>& loops = recurrent_loops().Of<T>();
     const Scratch<T> before{rows * size};  // a copy, since h is written
     std::memcpy(before.data(), Data<T>(h), rows * size * sizeof(T));
     const Scratch<T> z{rows * wide};

@@ -68,7 +68,7 @@ using Run = void (*)(const FourierRows<T>&);
 template <typename T, typename In, typename Out>
 void InBlocks(Run<T> run, const FourierRows<T>& like, int64_t count, const In& in, const Out& out) {
     constexpr int64_t kMax = 256;
-    const FourierLoops<T>& loops = GetFourierLoops<T>();
+    const FourierLoops<T>& loops = fourier_loops().Of<T>();
     const int64_t groups = std::max<int64_t>(1, (1 << 13) / (like.n * loops.lanes));
     const int64_t block = std::min(kMax, groups * loops.lanes);
     ParallelFor(CeilDiv(count, block), [&](int64_t b) {
@@ -90,7 +90,7 @@ void InBlocks(Run<T> run, const FourierRows<T>& like, int64_t count, const In& i
 // Computes one row by the four-step algorithm, as two batches of shorter rows.
 template <typename T>
 void RunSplit(const FourierSplit<T>& split, const FourierRows<T>& row, const T* in, T* out) {
-    const Run<T> run = GetFourierLoops<T>().complex;
+    const Run<T> run = fourier_loops().Of<T>().complex;
     const int64_t n1 = split.first->n();
     const int64_t n2 = split.second->n();
     const Scratch<T> middle{2 * split.n};
@@ -121,7 +121,7 @@ bool IsWorthSplitting(int64_t n, int64_t rows) {
     constexpr int64_t kMin = 256;
     constexpr int64_t kCache = 512 << 10;
     return n >= kMin &&
-           (2 * rows < GetFourierLoops<T>().lanes || GetFourierLoops<T>().work(n) > kCache);
+           (2 * rows < fourier_loops().Of<T>().lanes || fourier_loops().Of<T>().work(n) > kCache);
 }
 
 template <typename T>
@@ -146,7 +146,7 @@ void RunComplex(FourierRows<T> rows, int64_t count, const Rows& in, const Rows& 
     }
     const auto plan = GetFourierPlan<T>(kFourierComplex, rows.n);
     rows.plan = plan->get();
-    InBlocks(GetFourierLoops<T>().complex, rows, count, in, out);
+    InBlocks(fourier_loops().Of<T>().complex, rows, count, in, out);
 }
 
 // The rows of arrays; the plan is set later.
@@ -216,7 +216,7 @@ void TransformReal(bool to_real, const Array& x, int8_t axis, bool inverse, doub
             FourierRows<T> rows = Describe<T>(x, inverse, scale, inside, n, from, to, out);
             const auto plan = GetFourierPlan<T>(kFourierReal, n);
             rows.plan = plan->get();
-            const FourierLoops<T>& loops = GetFourierLoops<T>();
+            const FourierLoops<T>& loops = fourier_loops().Of<T>();
             InBlocks(to_real ? loops.to_real : loops.from_real, rows, real.GetTotalSize() / n, from,
                      to);
         });

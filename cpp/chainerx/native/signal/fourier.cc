@@ -89,22 +89,13 @@ int64_t SplitLength(int64_t n) {
 
 }  // namespace
 
-template <>
-const FourierLoops<float>& GetFourierLoops<float>() {
-    return fourier_loops().f32;
-}
-template <>
-const FourierLoops<double>& GetFourierLoops<double>() {
-    return fourier_loops().f64;
-}
-
 template <typename T>
 FourierPlan<T>::FourierPlan(FourierPlanKind kind, int64_t n)
-    : kind_{kind}, n_{n}, plan_{GetFourierLoops<T>().make[kind](n)} {}
+    : kind_{kind}, n_{n}, plan_{fourier_loops().Of<T>().make[kind](n)} {}
 
 template <typename T>
 FourierPlan<T>::~FourierPlan() {
-    GetFourierLoops<T>().release[kind_](plan_);
+    fourier_loops().Of<T>().release[kind_](plan_);
 }
 
 template <typename T>

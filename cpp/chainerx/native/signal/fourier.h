@@ -10,9 +10,6 @@
 namespace chainerx::native {
 
 template <typename T>
-const FourierLoops<T>& GetFourierLoops();
-
-template <typename T>
 class FourierPlan {
  public:
     FourierPlan(FourierPlanKind kind, int64_t n);

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "chainerx/native/unit.h"
+
 namespace chainerx::native {
 
 // Steps and offsets count elements: complex or real ones, according to the operand.
@@ -41,10 +43,7 @@ struct FourierLoops {
     void (*to_real)(const FourierRows<T>& rows);
 };
 
-struct FourierUnit {
-    FourierLoops<float> f32;
-    FourierLoops<double> f64;
-};
+using FourierUnit = FloatLoops<FourierLoops>;
 
 const FourierUnit& fourier_loops();
 

@@ -3,9 +3,9 @@
 
 #include "chainerx/native/math/simd/math.h"
 #include "chainerx/native/strided/simd/batch.h"
+#include "chainerx/native/unit.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 // Vectors in a row of a panel, as of a tile of gemm/simd/gemm.cc.
@@ -388,11 +388,7 @@ constexpr AttentionLoops<T> kLoops{&Weigh<T>,    &Rescale<T>, &Finish<T>,    &We
                                    &FewRows<T>,  &Slopes<T>};
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
 
-extern "C" {
-__attribute__((visibility("hidden"))) extern const chainerx::native::AttentionUnit CX_UNIT_ENTRY;
-const chainerx::native::AttentionUnit CX_UNIT_ENTRY = {chainerx::native::CX_ISA::kLoops<float>,
-                                                       chainerx::native::CX_ISA::kLoops<double>};
-}
+CX_EXPORT_LOOPS(AttentionUnit){kLoops<float>, kLoops<double>};
+
+}  // namespace chainerx::native::CX_ISA

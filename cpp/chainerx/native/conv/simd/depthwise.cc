@@ -1,9 +1,9 @@
 // Row loops of direct (depthwise) convolutions.
 #include "chainerx/native/conv/depthwise_loops.h"
 #include "chainerx/native/strided/simd/batch.h"
+#include "chainerx/native/unit.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 template <typename T>
@@ -139,11 +139,7 @@ constexpr DepthwiseLoops<T> kLoops{&CopyRows<T>, &Sum<T>, &Products<T>,
                                    static_cast<int>(kWidth<T>)};
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
 
-extern "C" {
-__attribute__((visibility("hidden"))) extern const chainerx::native::DepthwiseUnit CX_UNIT_ENTRY;
-const chainerx::native::DepthwiseUnit CX_UNIT_ENTRY = {chainerx::native::CX_ISA::kLoops<float>,
-                                                       chainerx::native::CX_ISA::kLoops<double>};
-}
+CX_EXPORT_LOOPS(DepthwiseUnit){kLoops<float>, kLoops<double>};
+
+}  // namespace chainerx::native::CX_ISA

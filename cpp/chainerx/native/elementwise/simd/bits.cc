@@ -4,9 +4,9 @@
 
 #include "chainerx/native/elementwise/bit_loops.h"
 #include "chainerx/native/strided/simd/movemask.h"
+#include "chainerx/native/unit.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 // Popcount by sums in ever wider bit fields, which the compiler vectorizes. 64-bit integers use the
@@ -86,10 +86,7 @@ constexpr BitLoops kLoops = {{CX_DTYPE_LIST(CX_COUNT_OF)}, &Pack, &Unpack};
 #undef CX_COUNT_OF
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
 
-extern "C" {
-__attribute__((visibility("hidden"))) extern const chainerx::native::BitLoops CX_UNIT_ENTRY;
-const chainerx::native::BitLoops CX_UNIT_ENTRY = chainerx::native::CX_ISA::kLoops;
-}
+CX_EXPORT_LOOPS(BitLoops) = kLoops;
+
+}  // namespace chainerx::native::CX_ISA

@@ -7,9 +7,9 @@
 #include "chainerx/native/elementwise/simd/complex_lanes.h"
 #include "chainerx/native/elementwise/simd/loop_templates.h"
 #include "chainerx/native/math/simd/math_power.h"
+#include "chainerx/native/unit.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 // Absolute value. If neither the sum of squares nor its significant terms leave the normal range,
@@ -99,14 +99,10 @@ template <typename T>
 constexpr ComplexDots<T> kDots = {&Dot<T, false>, &Dot<T, true>};
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
 
-extern "C" {
-__attribute__((visibility("hidden"))) extern const chainerx::native::ComplexLoops CX_UNIT_ENTRY;
-const chainerx::native::ComplexLoops CX_UNIT_ENTRY = {
-    {&chainerx::native::CX_ISA::Absolute<float>, &chainerx::native::CX_ISA::Absolute<double>},
-    {&chainerx::native::CX_ISA::Conjugate<float>, &chainerx::native::CX_ISA::Conjugate<double>},
-    chainerx::native::CX_ISA::kDots<float>,
-    chainerx::native::CX_ISA::kDots<double>};
-}
+CX_EXPORT_LOOPS(ComplexLoops){{&Absolute<float>, &Absolute<double>},
+                              {&Conjugate<float>, &Conjugate<double>},
+                              kDots<float>,
+                              kDots<double>};
+
+}  // namespace chainerx::native::CX_ISA

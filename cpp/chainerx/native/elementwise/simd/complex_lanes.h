@@ -3,8 +3,7 @@
 
 #include "chainerx/native/strided/simd/batch.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 // Permutations of lanes: swap the parts; broadcast the real part; broadcast the imaginary part.
@@ -63,5 +62,4 @@ inline Batch<T> ComplexQuotient(const Batch<T>& a, const Batch<T>& b) {
 }
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
+}  // namespace chainerx::native::CX_ISA

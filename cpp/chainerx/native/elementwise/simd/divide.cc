@@ -8,14 +8,14 @@
 #include <type_traits>
 
 #include "chainerx/native/elementwise/scalar_math.h"
+#include "chainerx/native/unit.h"
 
 #if defined(CX_ISA_SSE4) || defined(CX_ISA_AVX2) || defined(CX_ISA_AVX512)
 #include <immintrin.h>
 #define CX_WIDE_PRODUCTS 1
 #endif
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 template <typename T>
@@ -359,10 +359,7 @@ constexpr DivideLoops kLoops = {{CX_DTYPE_LIST(CX_FLOOR)},
 #undef CX_FMOD_OF_PAIRS
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
 
-extern "C" {
-__attribute__((visibility("hidden"))) extern const chainerx::native::DivideLoops CX_UNIT_ENTRY;
-const chainerx::native::DivideLoops CX_UNIT_ENTRY = chainerx::native::CX_ISA::kLoops;
-}
+CX_EXPORT_LOOPS(DivideLoops) = kLoops;
+
+}  // namespace chainerx::native::CX_ISA

@@ -13,8 +13,7 @@
 #include "chainerx/native/strided/prefetch.h"
 #include "chainerx/native/strided/simd/batch.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 // Prefetch distance, in elements: one kilobyte, or none. A long expression fills the out-of-order
@@ -204,5 +203,4 @@ constexpr BinaryLoops CompareRow() {
 }
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
+}  // namespace chainerx::native::CX_ISA

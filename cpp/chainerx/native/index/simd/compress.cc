@@ -7,9 +7,9 @@
 #include "chainerx/native/sort/simd/shuffle_tables.h"
 #include "chainerx/native/strided/simd/batch.h"
 #include "chainerx/native/strided/simd/movemask.h"
+#include "chainerx/native/unit.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 int64_t Count(const uint8_t* mask, int64_t n) {
@@ -188,15 +188,10 @@ int64_t KeepItems(const uint8_t* mask, int64_t n, const void* x, void* out, int6
 }
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
 
-extern "C" {
-__attribute__((visibility("hidden"))) extern const chainerx::native::CompressLoops CX_UNIT_ENTRY;
-const chainerx::native::CompressLoops CX_UNIT_ENTRY = {
-    &chainerx::native::CX_ISA::Count,
-    &chainerx::native::CX_ISA::KeepPlaces,
-    {&chainerx::native::CX_ISA::KeepItems<uint8_t>, &chainerx::native::CX_ISA::KeepItems<uint16_t>,
-     &chainerx::native::CX_ISA::KeepItems<uint32_t>, &chainerx::native::CX_ISA::KeepItems<uint64_t>,
-     &chainerx::native::CX_ISA::KeepItems<chainerx::native::CX_ISA::Item16>}};
-}
+CX_EXPORT_LOOPS(CompressLoops){&Count,
+                               &KeepPlaces,
+                               {&KeepItems<uint8_t>, &KeepItems<uint16_t>, &KeepItems<uint32_t>,
+                                &KeepItems<uint64_t>, &KeepItems<Item16>}};
+
+}  // namespace chainerx::native::CX_ISA

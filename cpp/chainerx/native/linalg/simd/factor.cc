@@ -6,9 +6,9 @@
 
 #include "chainerx/native/strided/simd/batch.h"
 #include "chainerx/native/strided/simd/transpose_square.h"
+#include "chainerx/native/unit.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 template <typename T>
@@ -274,11 +274,7 @@ constexpr FactorLoopsOf<T> kLoops = {&FactorCholesky<T>, &SolveFromRight<T>, &So
                                      &SolveUpper<T>, &FactorLu<T>};
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
 
-extern "C" {
-__attribute__((visibility("hidden"))) extern const chainerx::native::FactorLoops CX_UNIT_ENTRY;
-const chainerx::native::FactorLoops CX_UNIT_ENTRY = {chainerx::native::CX_ISA::kLoops<float>,
-                                                     chainerx::native::CX_ISA::kLoops<double>};
-}
+CX_EXPORT_LOOPS(FactorLoops){kLoops<float>, kLoops<double>};
+
+}  // namespace chainerx::native::CX_ISA

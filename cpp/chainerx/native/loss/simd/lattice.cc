@@ -1,9 +1,9 @@
 // SIMD alpha recursion: the states of a step in parallel.
 #include "chainerx/native/loss/lattice_loops.h"
 #include "chainerx/native/math/simd/math.h"
+#include "chainerx/native/unit.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 // log(exp(a) + exp(b) + exp(c)), where any may be -inf.
@@ -59,11 +59,7 @@ template <typename T>
 constexpr LatticeLoops<T> kLoops = {LatticeWeights<T>};
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
 
-extern "C" {
-__attribute__((visibility("hidden"))) extern const chainerx::native::LatticeUnit CX_UNIT_ENTRY;
-const chainerx::native::LatticeUnit CX_UNIT_ENTRY = {chainerx::native::CX_ISA::kLoops<float>,
-                                                     chainerx::native::CX_ISA::kLoops<double>};
-}
+CX_EXPORT_LOOPS(LatticeUnit){kLoops<float>, kLoops<double>};
+
+}  // namespace chainerx::native::CX_ISA

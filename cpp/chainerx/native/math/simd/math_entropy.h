@@ -6,8 +6,7 @@
 #include "chainerx/native/math/simd/math_hyperbolic.h"
 #include "chainerx/native/strided/simd/batch.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 namespace math {
 
@@ -57,5 +56,4 @@ inline Batch<T> RelEntr(const Batch<T>& x1, const Batch<T>& x2) {
 
 }  // namespace math
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
+}  // namespace chainerx::native::CX_ISA

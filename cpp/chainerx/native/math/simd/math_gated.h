@@ -5,8 +5,7 @@
 
 #include "chainerx/native/math/simd/math_explog.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 namespace math {
 
@@ -80,5 +79,4 @@ inline Batch<T> MishSlope(const Batch<T>& x) {
 
 }  // namespace math
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
+}  // namespace chainerx::native::CX_ISA

@@ -3,8 +3,7 @@
 
 #include "chainerx/native/math/simd/math_explog.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 namespace math {
 
@@ -82,5 +81,4 @@ inline Batch<T> GeluTanhSlope(const Batch<T>& x) {
 
 }  // namespace math
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
+}  // namespace chainerx::native::CX_ISA

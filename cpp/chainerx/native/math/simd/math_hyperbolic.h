@@ -5,8 +5,7 @@
 #include "chainerx/native/math/simd/math_explog.h"
 #include "chainerx/native/strided/simd/batch.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 namespace math {
 
@@ -161,5 +160,4 @@ inline BatchF Atanh(const BatchF& x) {
 
 }  // namespace math
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
+}  // namespace chainerx::native::CX_ISA

@@ -5,8 +5,7 @@
 #include "chainerx/native/math/incomplete_gamma_beta.h"
 #include "chainerx/native/strided/simd/batch.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 namespace math {
 
@@ -71,5 +70,4 @@ CX_OF_THREE(BetaDensity, BetaDensity)
 
 }  // namespace math
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
+}  // namespace chainerx::native::CX_ISA

@@ -7,8 +7,7 @@
 #include "chainerx/native/math/simd/math_explog.h"
 #include "chainerx/native/strided/simd/batch.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 namespace math {
 
@@ -340,5 +339,4 @@ inline BatchD Hypot(const BatchD& x1, const BatchD& x2) {
 
 }  // namespace math
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
+}  // namespace chainerx::native::CX_ISA

@@ -11,8 +11,7 @@
 #include "chainerx/native/math/simd/math_basic.h"
 #include "chainerx/native/strided/simd/batch.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 namespace math {
 
@@ -337,5 +336,4 @@ inline Batch<T> Atan2(const Batch<T>& x1, const Batch<T>& x2) {
 
 }  // namespace math
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
+}  // namespace chainerx::native::CX_ISA

@@ -5,8 +5,7 @@
 
 #include "chainerx/native/strided/simd/batch.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 // Elements summed in T.
@@ -267,5 +266,4 @@ void ColumnMoments(const T* x, int64_t rows, int64_t stride, int64_t width, doub
 }
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
+}  // namespace chainerx::native::CX_ISA

@@ -1,9 +1,9 @@
 // SIMD loops of normalizations: moments, sums of products, and the results.
 #include "chainerx/native/norm/normalization_loops.h"
 #include "chainerx/native/norm/simd/moments.h"
+#include "chainerx/native/unit.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 // ---- sums of (x - center), g, g * (x - center) -------------------------------------------------
@@ -293,12 +293,7 @@ constexpr NormalizationLoops<T> kLoops = {
 };
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
 
-extern "C" {
-__attribute__((
-    visibility("hidden"))) extern const chainerx::native::NormalizationIsaLoops CX_UNIT_ENTRY;
-const chainerx::native::NormalizationIsaLoops CX_UNIT_ENTRY = {
-    chainerx::native::CX_ISA::kLoops<float>, chainerx::native::CX_ISA::kLoops<double>};
-}
+CX_EXPORT_LOOPS(NormalizationIsaLoops){kLoops<float>, kLoops<double>};
+
+}  // namespace chainerx::native::CX_ISA

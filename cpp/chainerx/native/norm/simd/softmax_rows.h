@@ -4,8 +4,7 @@
 
 #include "chainerx/native/math/simd/math.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 template <typename T>
@@ -214,5 +213,4 @@ void ScaledSoftmax(const T* x, const T* stats, const T* scale, int64_t step, int
 }
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
+}  // namespace chainerx::native::CX_ISA

@@ -2,9 +2,9 @@
 #include "chainerx/native/math/simd/math.h"
 #include "chainerx/native/optim/update_loops.h"
 #include "chainerx/native/strided/simd/batch.h"
+#include "chainerx/native/unit.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 // Uses the first kStates pointers.
@@ -63,10 +63,7 @@ constexpr UpdateLoops kLoops = {
 };
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
 
-extern "C" {
-__attribute__((visibility("hidden"))) extern const chainerx::native::UpdateLoops CX_UNIT_ENTRY;
-const chainerx::native::UpdateLoops CX_UNIT_ENTRY = chainerx::native::CX_ISA::kLoops;
-}
+CX_EXPORT_LOOPS(UpdateLoops) = kLoops;
+
+}  // namespace chainerx::native::CX_ISA

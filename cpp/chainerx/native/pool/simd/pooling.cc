@@ -6,9 +6,9 @@
 #include "chainerx/native/pool/pooling_loops.h"
 #include "chainerx/native/pool/pooling_scalar.h"
 #include "chainerx/native/strided/simd/batch.h"
+#include "chainerx/native/unit.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 template <typename T>
@@ -405,11 +405,7 @@ constexpr PoolLoopsOf<T> kLoops = {Max<T, uint8_t>, Max<T, int64_t>, Max<T, void
                                    AddRows<T>,      Twice<T>,        Repeat<T>,    Place<T>};
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
 
-extern "C" {
-__attribute__((visibility("hidden"))) extern const chainerx::native::PoolLoops CX_UNIT_ENTRY;
-const chainerx::native::PoolLoops CX_UNIT_ENTRY = {chainerx::native::CX_ISA::kLoops<float>,
-                                                   chainerx::native::CX_ISA::kLoops<double>};
-}
+CX_EXPORT_LOOPS(PoolLoops){kLoops<float>, kLoops<double>};
+
+}  // namespace chainerx::native::CX_ISA

@@ -5,8 +5,7 @@
 
 #include "chainerx/native/strided/simd/batch.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 constexpr int kLanes = 8;
@@ -167,5 +166,4 @@ inline void GenerateInOrder(uint64_t seed, uint64_t call, uint64_t first, uint32
 }
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
+}  // namespace chainerx::native::CX_ISA

@@ -2,9 +2,9 @@
 #include "chainerx/native/random/number_loops.h"
 #include "chainerx/native/random/simd/philox_lanes.h"
 #include "chainerx/native/random/simd/random_numbers.h"
+#include "chainerx/native/unit.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 #if defined(CX_ISA_AVX2) || defined(CX_ISA_AVX512)
@@ -65,11 +65,7 @@ template <typename T>
 constexpr RandomLoops<T> kLoops = {Uniform<T>, Normal<T>, Bits<BitsOf<T>>, Dropout<T>};
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
 
-extern "C" {
-__attribute__((visibility("hidden"))) extern const chainerx::native::RandomUnit CX_UNIT_ENTRY;
-const chainerx::native::RandomUnit CX_UNIT_ENTRY = {chainerx::native::CX_ISA::kLoops<float>,
-                                                    chainerx::native::CX_ISA::kLoops<double>};
-}
+CX_EXPORT_LOOPS(RandomUnit){kLoops<float>, kLoops<double>};
+
+}  // namespace chainerx::native::CX_ISA

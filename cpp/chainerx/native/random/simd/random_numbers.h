@@ -7,8 +7,7 @@
 #include "chainerx/native/random/number_loops.h"
 #include "chainerx/native/random/simd/philox_lanes.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 constexpr int kWords = 4 * kLanes;
@@ -177,5 +176,4 @@ void Normal(uint64_t seed, uint64_t call, uint64_t first, int64_t n, T* out) {
 }
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
+}  // namespace chainerx::native::CX_ISA

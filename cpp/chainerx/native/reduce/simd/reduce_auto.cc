@@ -3,9 +3,9 @@
 #include "chainerx/native/reduce/argminmax.h"
 #include "chainerx/native/reduce/reduce_isa.h"
 #include "chainerx/native/reduce/reduce_policies.h"
+#include "chainerx/native/unit.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 template <typename P>
@@ -38,29 +38,21 @@ constexpr ArgBlockLoops ArgLoopsOf() {
 }
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
 
-extern "C" {
-__attribute__((visibility("hidden"))) extern const chainerx::native::ReduceAutoLoops CX_UNIT_ENTRY;
-const chainerx::native::ReduceAutoLoops CX_UNIT_ENTRY = [] {
-    using namespace chainerx;
-    using namespace chainerx::native;
-    using namespace chainerx::native::CX_ISA;
-    return ReduceAutoLoops{MakeTable<SumPolicy>(),
-                           MakeTable<MeanPolicy>(),
-                           MakeTable<WideSumPolicy>(),
-                           MakeTable<MaxPolicy>(),
-                           MakeTable<MinPolicy>(),
-                           MakeTable<AllPolicy>(),
-                           MakeTable<AnyPolicy>(),
-                           MakeTable<CountPolicy>(),
-                           {
+CX_EXPORT_LOOPS(ReduceAutoLoops){MakeTable<SumPolicy>(),
+                                 MakeTable<MeanPolicy>(),
+                                 MakeTable<WideSumPolicy>(),
+                                 MakeTable<MaxPolicy>(),
+                                 MakeTable<MinPolicy>(),
+                                 MakeTable<AllPolicy>(),
+                                 MakeTable<AnyPolicy>(),
+                                 MakeTable<CountPolicy>(),
+                                 {
 #define CX_ARG(Enum, Type, name, code, kind)                              \
     {{ArgLoopsOf<Type, false, false>(), ArgLoopsOf<Type, false, true>()}, \
      {ArgLoopsOf<Type, true, false>(), ArgLoopsOf<Type, true, true>()}},
-                               CX_DTYPE_LIST(CX_ARG)
+                                     CX_DTYPE_LIST(CX_ARG)
 #undef CX_ARG
-                           }};
-}();
-}
+                                 }};
+
+}  // namespace chainerx::native::CX_ISA

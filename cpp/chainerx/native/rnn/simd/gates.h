@@ -4,8 +4,7 @@
 #include "chainerx/native/math/simd/math.h"
 #include "chainerx/native/strided/simd/batch.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 // A batch of units, or the first n of one.
@@ -82,5 +81,4 @@ B OfOutputGate(const B& gh, const B& o, const B& t) {
 }
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
+}  // namespace chainerx::native::CX_ISA

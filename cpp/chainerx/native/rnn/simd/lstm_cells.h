@@ -4,8 +4,7 @@
 #include "chainerx/native/rnn/recurrent_loops.h"
 #include "chainerx/native/rnn/simd/gates.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 // Gates a, i, f, o of a group.
@@ -185,5 +184,4 @@ void CellsGrad(const LstmCells<T>& s) {
 }
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
+}  // namespace chainerx::native::CX_ISA

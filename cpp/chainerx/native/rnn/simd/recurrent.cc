@@ -4,9 +4,9 @@
 #include "chainerx/native/rnn/simd/gates.h"
 #include "chainerx/native/rnn/simd/lstm_cells.h"
 #include "chainerx/native/rnn/simd/skinny_gemm.h"
+#include "chainerx/native/unit.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 template <typename T>
@@ -139,11 +139,7 @@ constexpr RecurrentLoops<T> kLoops{
     &Dots<T>};
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
 
-extern "C" {
-__attribute__((visibility("hidden"))) extern const chainerx::native::RecurrentUnit CX_UNIT_ENTRY;
-const chainerx::native::RecurrentUnit CX_UNIT_ENTRY = {chainerx::native::CX_ISA::kLoops<float>,
-                                                       chainerx::native::CX_ISA::kLoops<double>};
-}
+CX_EXPORT_LOOPS(RecurrentUnit){kLoops<float>, kLoops<double>};
+
+}  // namespace chainerx::native::CX_ISA

@@ -3,8 +3,7 @@
 
 #include "chainerx/native/strided/simd/batch.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 // Products of rows of x and rows of w, kChains accumulators each: enough independent additions to
@@ -75,5 +74,4 @@ void Dots(const T* x, int64_t rows, const T* w, int64_t n, int64_t k, T* y, int6
 }
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
+}  // namespace chainerx::native::CX_ISA

@@ -5,9 +5,9 @@
 
 #include "chainerx/native/signal/fourier_loops.h"
 #include "chainerx/native/signal/simd/fourier_lanes.h"
+#include "chainerx/native/unit.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 namespace library = pocketfft::detail;
@@ -268,11 +268,7 @@ constexpr FourierLoops<T> kLoops = {
 };
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
 
-extern "C" {
-__attribute__((visibility("hidden"))) extern const chainerx::native::FourierUnit CX_UNIT_ENTRY;
-const chainerx::native::FourierUnit CX_UNIT_ENTRY = {chainerx::native::CX_ISA::kLoops<float>,
-                                                     chainerx::native::CX_ISA::kLoops<double>};
-}
+CX_EXPORT_LOOPS(FourierUnit){kLoops<float>, kLoops<double>};
+
+}  // namespace chainerx::native::CX_ISA

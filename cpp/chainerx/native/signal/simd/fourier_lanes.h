@@ -6,8 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 namespace lanes {
 
@@ -233,5 +232,4 @@ inline void ScatterReal(T* out, const Places& p, int64_t n, const Vector<T, kLan
 
 }  // namespace lanes
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
+}  // namespace chainerx::native::CX_ISA

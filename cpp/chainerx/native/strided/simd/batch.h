@@ -4,8 +4,7 @@
 #include <cstdint>
 #include <xsimd/xsimd.hpp>
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 template <typename T>
@@ -228,5 +227,4 @@ inline B Poly(const B& x, C... coefficients) {
 }
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
+}  // namespace chainerx::native::CX_ISA

@@ -2,9 +2,9 @@
 #include "chainerx/core/float16.h"
 #include "chainerx/native/strided/cast_loops.h"
 #include "chainerx/native/strided/simd/batch.h"
+#include "chainerx/native/unit.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 void Float16ToFloat32(const void* x_data, void* out_data, int64_t n) {
@@ -96,13 +96,8 @@ void Float64ToInt32(const void* x_data, void* out_data, int64_t n) {
 }
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
 
-extern "C" {
-__attribute__((visibility("hidden"))) extern const chainerx::native::CastLoops CX_UNIT_ENTRY;
-const chainerx::native::CastLoops CX_UNIT_ENTRY = {
-    chainerx::native::CX_ISA::Float16ToFloat32,  chainerx::native::CX_ISA::Float32ToFloat16,
-    chainerx::native::CX_ISA::BFloat16ToFloat32, chainerx::native::CX_ISA::Float32ToBFloat16,
-    chainerx::native::CX_ISA::Float32ToInt32,    chainerx::native::CX_ISA::Float64ToInt32};
-}
+CX_EXPORT_LOOPS(CastLoops){Float16ToFloat32,  Float32ToFloat16, BFloat16ToFloat32,
+                           Float32ToBFloat16, Float32ToInt32,   Float64ToInt32};
+
+}  // namespace chainerx::native::CX_ISA

@@ -8,8 +8,7 @@
 #include <immintrin.h>
 #endif
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 constexpr int64_t kGroup = 64;  // bytes of a mask that become the bits of one integer
@@ -47,5 +46,4 @@ inline uint64_t MoveMask(const uint8_t* mask, int64_t n) {
 }
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
+}  // namespace chainerx::native::CX_ISA

@@ -6,9 +6,9 @@
 
 #include "chainerx/native/strided/simd/batch.h"
 #include "chainerx/native/strided/simd/transpose_square.h"
+#include "chainerx/native/unit.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 template <typename T>
@@ -100,21 +100,14 @@ void Copy(char* dst, const char* src, int64_t nbytes) {
 }
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
 
-extern "C" {
-__attribute__((visibility("hidden"))) extern const chainerx::native::TransposeLoops CX_UNIT_ENTRY;
-const chainerx::native::TransposeLoops CX_UNIT_ENTRY = {
-    chainerx::native::CX_ISA::kSide<float>,
-    &chainerx::native::CX_ISA::Transpose<float>,
-    chainerx::native::CX_ISA::kSide<double>,
-    &chainerx::native::CX_ISA::Transpose<double>,
-    {nullptr, nullptr, &chainerx::native::CX_ISA::CopyEvery<int32_t, 2>,
-     &chainerx::native::CX_ISA::CopyEvery<int32_t, 3>,
-     &chainerx::native::CX_ISA::CopyEvery<int32_t, 4>},
-    {nullptr, nullptr, &chainerx::native::CX_ISA::CopyEvery<int64_t, 2>,
-     &chainerx::native::CX_ISA::CopyEvery<int64_t, 3>,
-     &chainerx::native::CX_ISA::CopyEvery<int64_t, 4>},
-    &chainerx::native::CX_ISA::Copy};
-}
+CX_EXPORT_LOOPS(TransposeLoops){
+    kSide<float>,
+    &Transpose<float>,
+    kSide<double>,
+    &Transpose<double>,
+    {nullptr, nullptr, &CopyEvery<int32_t, 2>, &CopyEvery<int32_t, 3>, &CopyEvery<int32_t, 4>},
+    {nullptr, nullptr, &CopyEvery<int64_t, 2>, &CopyEvery<int64_t, 3>, &CopyEvery<int64_t, 4>},
+    &Copy};
+
+}  // namespace chainerx::native::CX_ISA

@@ -5,8 +5,7 @@
 
 #include "chainerx/native/strided/simd/batch.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 // Item c of row r of src goes to item r of row c of dst. Row strides are in bytes.
@@ -26,5 +25,4 @@ inline void TransposeSquare(const char* src, int64_t src_row, char* dst, int64_t
 }
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
+}  // namespace chainerx::native::CX_ISA

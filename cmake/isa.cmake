@@ -1,11 +1,11 @@
-# Instruction-set units: cpp/chainerx/native/<room>/simd/<unit>.cc, each compiled once per instruction
-# set. Units of two rooms have different names.
+# Instruction-set units: cpp/chainerx/native/<room>/simd/<unit>.cc, and those that families.cmake
+# writes, each compiled once per instruction set. Units of two rooms have different names.
 #
 # What a unit sees (for unit "activation" built for "avx2"):
 #   CX_ISA        = avx2                   the name of the namespace everything stands in
 #   CX_ISA_AVX2   = 1                      to ask which one it is
 #   CX_UNIT_ENTRY = cx_activation_avx2     the one symbol the unit exports, a table of kernels:
-#                                              extern "C" const Table CX_UNIT_ENTRY = {...};
+#                                              CX_EXPORT_LOOPS(Table){...};  (native/unit.h)
 # What the other sources of cpp/chainerx/native see:
 #   CX_HAVE_SSE4, CX_HAVE_AVX2, ... = 1    for each one built; native/isa.h says what for
 #

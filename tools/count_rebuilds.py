@@ -45,6 +45,8 @@ def dependents(build: Path) -> dict[str, set[str]]:
         names = [line.strip() for line in block.splitlines()[1:]]
         paths = [(build / n).resolve() for n in names if 'cpp/chainerx' in n]
         inside = [str(p.relative_to(ROOT)) for p in paths if p.is_relative_to(ROOT)]
+        if names and '/families/' in names[0]:  # written by cmake/families.cmake
+            inside.insert(0, names[0])
         if inside and inside[0].endswith('.cc'):
             for name in inside:
                 found[name].add(inside[0])

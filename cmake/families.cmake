@@ -1,0 +1,55 @@
+# The sources of the families of elementwise operations: a family's kernels, and its units of loops
+# over floats and over integers. All that is to say of one stands in its table,
+# ops/elementwise/tables/<family>.def, and in its line here, so these sources are written while CMake
+# configures, into <build folder>/families/. Sets family_sources and family_units.
+
+set(family_sources)
+set(family_units)
+
+# Writes a source that expands the family's table by a header of native/elementwise.
+function(chainerx_write_family_source path family lines header)
+    file(CONFIGURE OUTPUT "${path}" CONTENT "// Written by cmake/families.cmake.
+${lines}#define CX_FAMILY ${family}
+#define CX_FAMILY_DEF \"chainerx/ops/elementwise/tables/${family}.def\"
+#include \"chainerx/native/elementwise/${header}\"\n" @ONLY)
+endfunction()
+
+# The cost of an element is one of native/elementwise's; the options:
+#   INTEGER    a unit of loops over integers and bool; COMPLEX: it has some over complex numbers
+#   NO_FLOATS  no loops over floats
+#   OWN_UNIT   the unit of loops over floats is in native/elementwise/simd/, for it includes more
+macro(chainerx_add_family family cost)
+    cmake_parse_arguments(of "INTEGER;COMPLEX;NO_FLOATS;OWN_UNIT" "" "" ${ARGN})
+    set(folder "${PROJECT_BINARY_DIR}/families")
+    set(lines "#include \"chainerx/kernels/elementwise/${family}.h\"\n\n#define CX_FAMILY_COST ${cost}\n")
+    if(of_INTEGER)
+        string(APPEND lines "#define CX_FAMILY_INTEGER\n")
+        set(unit "${folder}/simd/integer_${family}.cc")
+        set(complex "")
+        if(of_COMPLEX)
+            set(complex "#define CX_INTEGER_COMPLEX\n")
+        endif()
+        chainerx_write_family_source("${unit}" ${family} "${complex}" simd/integer.h)
+        list(APPEND family_units "${unit}")
+    endif()
+    if(of_NO_FLOATS)
+        string(APPEND lines "#define CX_FAMILY_NO_FLOATS\n")
+    elseif(NOT of_OWN_UNIT)
+        set(unit "${folder}/simd/${family}.cc")
+        chainerx_write_family_source("${unit}" ${family} "" simd/family.h)
+        list(APPEND family_units "${unit}")
+    endif()
+    chainerx_write_family_source("${folder}/${family}.cc" ${family} "${lines}" family.h)
+    list(APPEND family_sources "${folder}/${family}.cc")
+endmacro()
+
+chainerx_add_family(activation kLight)
+chainerx_add_family(arithmetic kLight INTEGER COMPLEX)
+chainerx_add_family(bitwise kLight INTEGER NO_FLOATS)
+chainerx_add_family(explog kHeavy)
+chainerx_add_family(hyperbolic kHeavy)
+chainerx_add_family(logic kLight INTEGER)
+chainerx_add_family(numeric kLight)
+chainerx_add_family(rounding kLight)
+chainerx_add_family(special kSlow OWN_UNIT)
+chainerx_add_family(trigonometric kHeavy)

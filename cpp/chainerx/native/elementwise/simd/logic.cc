@@ -1,3 +1,0 @@
-#define CX_FAMILY logic
-#define CX_FAMILY_DEF "chainerx/ops/elementwise/tables/logic.def"
-#include "chainerx/native/elementwise/simd/family.h"

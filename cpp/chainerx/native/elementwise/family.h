@@ -47,25 +47,15 @@ inline constexpr bool kHasUnit =
     std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, Float16> ||
     std::is_same_v<T, BFloat16> || (kHasIntegerUnit && std::is_integral_v<T>);
 
-template <typename Row, typename T, bool kToBool>
-constexpr UnaryLoop ScalarUnaryOf() {
+template <typename Loop, typename Row, typename T, bool kToBool>
+constexpr Loop ScalarLoopOf() {
+    using Result = std::conditional_t<kToBool, bool, T>;
     if constexpr (kHasUnit<T> || !ComputesIn(Row::kRule, kDtypeOf<T>))
         return nullptr;
-    else
-        return &ScalarUnary<Row, T, std::conditional_t<kToBool, bool, T>>;
-}
-template <typename Row, typename T, bool kToBool>
-constexpr BinaryLoop ScalarBinaryOf() {
-    if constexpr (kHasUnit<T> || !ComputesIn(Row::kRule, kDtypeOf<T>))
-        return nullptr;
-    else
-        return &ScalarBinary<Row, T, std::conditional_t<kToBool, bool, T>>;
-}
-
-template <typename Row, typename T>
-constexpr TernaryLoop ScalarTernaryOf() {
-    if constexpr (kHasUnit<T> || !ComputesIn(Row::kRule, kDtypeOf<T>))
-        return nullptr;
+    else if constexpr (std::is_same_v<Loop, UnaryLoop>)
+        return &ScalarUnary<Row, T, Result>;
+    else if constexpr (std::is_same_v<Loop, BinaryLoop>)
+        return &ScalarBinary<Row, T, Result>;
     else
         return &ScalarTernary<Row, T>;
 }
@@ -85,30 +75,10 @@ void SetIntegerLoops(Kernel& kernel, const LoopsByDtype<Loop>& whole) {
     }
 }
 
-template <typename Row, bool kToBool>
-UnaryKernel MakeUnary(const UnaryLoops& loops, const LoopsByDtype<UnaryLoop>& whole) {
-#define CX_LOOP(Enum, Type, name, code, kind) ScalarUnaryOf<Row, Type, kToBool>(),
-    UnaryKernel kernel{{CX_DTYPE_LIST(CX_LOOP)}, Cost::CX_FAMILY_COST};
-#undef CX_LOOP
-    if (ComputesIn(Row::kRule, Dtype::kFloat32)) SetFloatLoops(kernel, loops);
-    SetIntegerLoops(kernel, whole);
-    return kernel;
-}
-template <typename Row, bool kToBool>
-BinaryKernel MakeBinary(const BinaryLoops& loops, const LoopsByDtype<BinaryLoop>& whole) {
-#define CX_LOOP(Enum, Type, name, code, kind) ScalarBinaryOf<Row, Type, kToBool>(),
-    BinaryKernel kernel{{CX_DTYPE_LIST(CX_LOOP)}, Cost::CX_FAMILY_COST};
-#undef CX_LOOP
-    if (ComputesIn(Row::kRule, Dtype::kFloat32)) SetFloatLoops(kernel, loops);
-    SetIntegerLoops(kernel, whole);
-    return kernel;
-}
-
-template <typename Row>
-[[maybe_unused]] TernaryKernel MakeTernary(const TernaryLoops& loops,
-                                           const LoopsByDtype<TernaryLoop>& whole) {
-#define CX_LOOP(Enum, Type, name, code, kind) ScalarTernaryOf<Row, Type>(),
-    TernaryKernel kernel{{CX_DTYPE_LIST(CX_LOOP)}, Cost::CX_FAMILY_COST};
+template <typename Kernel, typename Loop, typename Row, bool kToBool = false, typename Loops>
+Kernel MakeKernel(const Loops& loops, const LoopsByDtype<Loop>& whole) {
+#define CX_LOOP(Enum, Type, name, code, kind) ScalarLoopOf<Loop, Row, Type, kToBool>(),
+    Kernel kernel{{CX_DTYPE_LIST(CX_LOOP)}, Cost::CX_FAMILY_COST};
 #undef CX_LOOP
     if (ComputesIn(Row::kRule, Dtype::kFloat32)) SetFloatLoops(kernel, loops);
     SetIntegerLoops(kernel, whole);
@@ -123,40 +93,39 @@ template <typename Row>
     }
 #endif
 #define CX_LOOPS_OF(Name) CX_JOIN(CX_FAMILY, _loops)().Name, CX_INTEGER_OF(Name)
-#define CX_DEFINE_UNARY(Name, to_bool)                                                   \
-    const UnaryKernel kKernel##Name = MakeUnary<rows::Name, to_bool>(CX_LOOPS_OF(Name)); \
-    void Name(const Array& x, const Array& out) { RunUnary(kKernel##Name, x, out); }     \
+#define CX_DEFINE_UNARY(Name, to_bool)                                               \
+    const UnaryKernel kKernel##Name =                                                \
+        MakeKernel<UnaryKernel, UnaryLoop, rows::Name, to_bool>(CX_LOOPS_OF(Name));  \
+    void Name(const Array& x, const Array& out) { RunUnary(kKernel##Name, x, out); } \
     CX_NATIVE_KERNEL(Name)
-#define CX_DEFINE_BINARY(Name, to_bool)                                                    \
-    const BinaryKernel kKernel##Name = MakeBinary<rows::Name, to_bool>(CX_LOOPS_OF(Name)); \
-    void Name(const Operand& x1, const Operand& x2, const Array& out) {                    \
-        RunBinary(kKernel##Name, x1, x2, out);                                             \
-    }                                                                                      \
+#define CX_DEFINE_BINARY(Name, to_bool)                                               \
+    const BinaryKernel kKernel##Name =                                                \
+        MakeKernel<BinaryKernel, BinaryLoop, rows::Name, to_bool>(CX_LOOPS_OF(Name)); \
+    void Name(const Operand& x1, const Operand& x2, const Array& out) {               \
+        RunBinary(kKernel##Name, x1, x2, out);                                        \
+    }                                                                                 \
     CX_NATIVE_KERNEL(Name)
 #define CX_UNARY(Name, ...) CX_DEFINE_UNARY(Name, false)
 #define CX_PREDICATE(Name, ...) CX_DEFINE_UNARY(Name, true)
 #define CX_BINARY(Name, ...) CX_DEFINE_BINARY(Name, false)
 #define CX_COMPARE(Name, ...) CX_DEFINE_BINARY(Name, true)
 // A single value that is broadcast: the operand of a binary loop with a scalar.
-#define CX_UNARY_ATTR(Name, ...)                                                         \
-    const BinaryKernel kKernel##Name = MakeBinary<rows::Name, false>(CX_LOOPS_OF(Name)); \
-    void Name(const Array& x, double attr, const Array& out) {                           \
-        RunBinary(kKernel##Name, Operand{x}, Operand{Scalar{attr}}, out);                \
-    }                                                                                    \
+#define CX_UNARY_ATTR(Name, ...)                                             \
+    const BinaryKernel kKernel##Name =                                       \
+        MakeKernel<BinaryKernel, BinaryLoop, rows::Name>(CX_LOOPS_OF(Name)); \
+    void Name(const Array& x, double attr, const Array& out) {               \
+        RunBinary(kKernel##Name, Operand{x}, Operand{Scalar{attr}}, out);    \
+    }                                                                        \
     CX_NATIVE_KERNEL(Name)
 #define CX_TERNARY(Name, ...)                                                              \
-    const TernaryKernel kKernel##Name = MakeTernary<rows::Name>(CX_LOOPS_OF(Name));        \
+    const TernaryKernel kKernel##Name =                                                    \
+        MakeKernel<TernaryKernel, TernaryLoop, rows::Name>(CX_LOOPS_OF(Name));             \
     void Name(const Operand& x1, const Operand& x2, const Operand& x3, const Array& out) { \
         RunTernary(kKernel##Name, x1, x2, x3, out);                                        \
     }                                                                                      \
     CX_NATIVE_KERNEL(Name)
 #include CX_FAMILY_DEF
-#undef CX_TERNARY
-#undef CX_UNARY
-#undef CX_PREDICATE
-#undef CX_BINARY
-#undef CX_COMPARE
-#undef CX_UNARY_ATTR
+#include "chainerx/ops/elementwise/tables/undefine_rows.def"
 #undef CX_LOOPS_OF
 #undef CX_INTEGER_OF
 #undef CX_DEFINE_UNARY

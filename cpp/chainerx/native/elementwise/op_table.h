@@ -21,12 +21,7 @@ struct CX_FAMILY_LOOPS {
 #define CX_COMPARE(Name, ...) BinaryLoops Name;
 #define CX_TERNARY(Name, ...) TernaryLoops Name;
 #include CX_FAMILY_DEF
-#undef CX_UNARY
-#undef CX_UNARY_ATTR
-#undef CX_PREDICATE
-#undef CX_BINARY
-#undef CX_COMPARE
-#undef CX_TERNARY
+#include "chainerx/ops/elementwise/tables/undefine_rows.def"
 };
 
 namespace CX_OP_TABLE_NAMESPACE {
@@ -64,12 +59,7 @@ namespace rows {
         }                                                                                        \
     };
 #include CX_FAMILY_DEF
-#undef CX_UNARY
-#undef CX_UNARY_ATTR
-#undef CX_PREDICATE
-#undef CX_BINARY
-#undef CX_COMPARE
-#undef CX_TERNARY
+#include "chainerx/ops/elementwise/tables/undefine_rows.def"
 #undef CX_ROW
 
 }  // namespace rows

@@ -14,12 +14,7 @@ struct CX_INTEGER_LOOPS {
 #define CX_COMPARE(Name, ...) LoopsByDtype<BinaryLoop> Name;
 #define CX_TERNARY(Name, ...) LoopsByDtype<TernaryLoop> Name;
 #include CX_FAMILY_DEF
-#undef CX_UNARY
-#undef CX_UNARY_ATTR
-#undef CX_PREDICATE
-#undef CX_BINARY
-#undef CX_COMPARE
-#undef CX_TERNARY
+#include "chainerx/ops/elementwise/tables/undefine_rows.def"
 };
 
 }  // namespace chainerx::native

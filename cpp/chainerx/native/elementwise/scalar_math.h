@@ -235,151 +235,82 @@ inline bool SignBit(T x) {
 }
 
 // Functions of floats only: the dtype rules of their rows exclude all other types.
-template <typename T>
-T Sigmoid(T x) = delete;
-template <typename T>
-T Cbrt(T x) = delete;
-template <typename T>
-T Erf(T x) = delete;
-template <typename T>
-T Erfc(T x) = delete;
-template <typename T>
-T Erfcx(T x) = delete;
-template <typename T>
-T ErfcxSlope(T x) = delete;
-template <typename T>
-T Erfinv(T x) = delete;
-template <typename T>
-T Erfcinv(T x) = delete;
-template <typename T>
-T Ndtr(T x) = delete;
-template <typename T>
-T LogNdtr(T x) = delete;
-template <typename T>
-T LogNdtrSlope(T x) = delete;
-template <typename T>
-T Ndtri(T x) = delete;
-template <typename T>
-T Logit(T x) = delete;
-template <typename T>
-T LogExpit(T x) = delete;
-template <typename T>
-T Entr(T x) = delete;
-template <typename T>
-T I0(T x) = delete;
-template <typename T>
-T I0e(T x) = delete;
-template <typename T>
-T I1(T x) = delete;
-template <typename T>
-T I1e(T x) = delete;
-template <typename T>
-T BesselRatio(T x, T order) = delete;
-template <typename T>
-T BesselMoment(T x, T order) = delete;
-template <typename T>
-T Lgamma(T x) = delete;
-template <typename T>
-T Digamma(T x) = delete;
-template <typename T>
-T Silu(T x) = delete;
-template <typename T>
-T SiluSlope(T x) = delete;
-template <typename T>
-T Mish(T x) = delete;
-template <typename T>
-T MishSlope(T x) = delete;
-template <typename T>
-T GeluErf(T x) = delete;
-template <typename T>
-T GeluErfSlope(T x) = delete;
-template <typename T>
-T GeluTanh(T x) = delete;
-template <typename T>
-T GeluTanhSlope(T x) = delete;
-template <typename T>
-T Rint(T x) = delete;
-template <typename T>
-T Copysign(T x1, T x2) = delete;
-template <typename T>
-T Nextafter(T x1, T x2) = delete;
-template <typename T>
-T MaximumShare(T x1, T x2) = delete;
-template <typename T>
-T MinimumShare(T x1, T x2) = delete;
-template <typename T>
-T LogAddExp(T x1, T x2) = delete;
-template <typename T>
-T LogAddExp2(T x1, T x2) = delete;
-template <typename T>
-T Atan2(T x1, T x2) = delete;
-template <typename T>
-T Hypot(T x1, T x2) = delete;
-template <typename T>
-T Xlogy(T x1, T x2) = delete;
-template <typename T>
-T Xlog1py(T x1, T x2) = delete;
-template <typename T>
-T RelEntr(T x1, T x2) = delete;
-template <typename T>
-T Polygamma(T x1, T x2) = delete;
-template <typename T>
-T Zeta(T x1, T x2) = delete;
-template <typename T>
-T Gammainc(T x1, T x2) = delete;
-template <typename T>
-T Gammaincc(T x1, T x2) = delete;
-template <typename T>
-T Gammaincinv(T x1, T x2) = delete;
-template <typename T>
-T Gammainccinv(T x1, T x2) = delete;
-template <typename T>
-T GammaDensity(T x1, T x2) = delete;
-template <typename T>
-T GammaincSlope(T x1, T x2) = delete;
-template <typename T>
-T BetaincSlope(T x1, T x2, T x3) = delete;
-template <typename T>
-T Betainc(T x1, T x2, T x3) = delete;
-template <typename T>
-T Betaincinv(T x1, T x2, T x3) = delete;
-template <typename T>
-T BetaDensity(T x1, T x2, T x3) = delete;
-template <typename T>
-T LogGammaDensity(T x1, T x2) = delete;
-template <typename T>
-T LogGammainc(T x1, T x2) = delete;
-template <typename T>
-T LogGammaincc(T x1, T x2) = delete;
-template <typename T>
-T GammaincRate(T x1, T x2) = delete;
-template <typename T>
-T GammainccRate(T x1, T x2) = delete;
-template <typename T>
-T LogGammaincSlope(T x1, T x2) = delete;
-template <typename T>
-T LogGammainccSlope(T x1, T x2) = delete;
-template <typename T>
-T BetaincSlopeB(T x1, T x2, T x3) = delete;
-template <typename T>
-T LogBetaDensity(T x1, T x2, T x3) = delete;
-template <typename T>
-T LogBetainc(T x1, T x2, T x3) = delete;
-template <typename T>
-T LogBetaincc(T x1, T x2, T x3) = delete;
-template <typename T>
-T BetaincRate(T x1, T x2, T x3) = delete;
-template <typename T>
-T BetainccRate(T x1, T x2, T x3) = delete;
-template <typename T>
-T LogBetaincSlope(T x1, T x2, T x3) = delete;
-template <typename T>
-T LogBetaincSlopeB(T x1, T x2, T x3) = delete;
-template <typename T>
-T LogBetainccSlope(T x1, T x2, T x3) = delete;
-template <typename T>
-T LogBetainccSlopeB(T x1, T x2, T x3) = delete;
-template <typename T>
-T Betaincc(T x1, T x2, T x3) = delete;
+#define CX_FLOATS_ONLY(Name, ...) \
+    template <typename T>         \
+    T Name(__VA_ARGS__) = delete;
+CX_FLOATS_ONLY(Sigmoid, T x)
+CX_FLOATS_ONLY(Cbrt, T x)
+CX_FLOATS_ONLY(Erf, T x)
+CX_FLOATS_ONLY(Erfc, T x)
+CX_FLOATS_ONLY(Erfcx, T x)
+CX_FLOATS_ONLY(ErfcxSlope, T x)
+CX_FLOATS_ONLY(Erfinv, T x)
+CX_FLOATS_ONLY(Erfcinv, T x)
+CX_FLOATS_ONLY(Ndtr, T x)
+CX_FLOATS_ONLY(LogNdtr, T x)
+CX_FLOATS_ONLY(LogNdtrSlope, T x)
+CX_FLOATS_ONLY(Ndtri, T x)
+CX_FLOATS_ONLY(Logit, T x)
+CX_FLOATS_ONLY(LogExpit, T x)
+CX_FLOATS_ONLY(Entr, T x)
+CX_FLOATS_ONLY(I0, T x)
+CX_FLOATS_ONLY(I0e, T x)
+CX_FLOATS_ONLY(I1, T x)
+CX_FLOATS_ONLY(I1e, T x)
+CX_FLOATS_ONLY(BesselRatio, T x, T order)
+CX_FLOATS_ONLY(BesselMoment, T x, T order)
+CX_FLOATS_ONLY(Lgamma, T x)
+CX_FLOATS_ONLY(Digamma, T x)
+CX_FLOATS_ONLY(Silu, T x)
+CX_FLOATS_ONLY(SiluSlope, T x)
+CX_FLOATS_ONLY(Mish, T x)
+CX_FLOATS_ONLY(MishSlope, T x)
+CX_FLOATS_ONLY(GeluErf, T x)
+CX_FLOATS_ONLY(GeluErfSlope, T x)
+CX_FLOATS_ONLY(GeluTanh, T x)
+CX_FLOATS_ONLY(GeluTanhSlope, T x)
+CX_FLOATS_ONLY(Rint, T x)
+CX_FLOATS_ONLY(Copysign, T x1, T x2)
+CX_FLOATS_ONLY(Nextafter, T x1, T x2)
+CX_FLOATS_ONLY(MaximumShare, T x1, T x2)
+CX_FLOATS_ONLY(MinimumShare, T x1, T x2)
+CX_FLOATS_ONLY(LogAddExp, T x1, T x2)
+CX_FLOATS_ONLY(LogAddExp2, T x1, T x2)
+CX_FLOATS_ONLY(Atan2, T x1, T x2)
+CX_FLOATS_ONLY(Hypot, T x1, T x2)
+CX_FLOATS_ONLY(Xlogy, T x1, T x2)
+CX_FLOATS_ONLY(Xlog1py, T x1, T x2)
+CX_FLOATS_ONLY(RelEntr, T x1, T x2)
+CX_FLOATS_ONLY(Polygamma, T x1, T x2)
+CX_FLOATS_ONLY(Zeta, T x1, T x2)
+CX_FLOATS_ONLY(Gammainc, T x1, T x2)
+CX_FLOATS_ONLY(Gammaincc, T x1, T x2)
+CX_FLOATS_ONLY(Gammaincinv, T x1, T x2)
+CX_FLOATS_ONLY(Gammainccinv, T x1, T x2)
+CX_FLOATS_ONLY(GammaDensity, T x1, T x2)
+CX_FLOATS_ONLY(GammaincSlope, T x1, T x2)
+CX_FLOATS_ONLY(BetaincSlope, T x1, T x2, T x3)
+CX_FLOATS_ONLY(Betainc, T x1, T x2, T x3)
+CX_FLOATS_ONLY(Betaincinv, T x1, T x2, T x3)
+CX_FLOATS_ONLY(BetaDensity, T x1, T x2, T x3)
+CX_FLOATS_ONLY(LogGammaDensity, T x1, T x2)
+CX_FLOATS_ONLY(LogGammainc, T x1, T x2)
+CX_FLOATS_ONLY(LogGammaincc, T x1, T x2)
+CX_FLOATS_ONLY(GammaincRate, T x1, T x2)
+CX_FLOATS_ONLY(GammainccRate, T x1, T x2)
+CX_FLOATS_ONLY(LogGammaincSlope, T x1, T x2)
+CX_FLOATS_ONLY(LogGammainccSlope, T x1, T x2)
+CX_FLOATS_ONLY(BetaincSlopeB, T x1, T x2, T x3)
+CX_FLOATS_ONLY(LogBetaDensity, T x1, T x2, T x3)
+CX_FLOATS_ONLY(LogBetainc, T x1, T x2, T x3)
+CX_FLOATS_ONLY(LogBetaincc, T x1, T x2, T x3)
+CX_FLOATS_ONLY(BetaincRate, T x1, T x2, T x3)
+CX_FLOATS_ONLY(BetainccRate, T x1, T x2, T x3)
+CX_FLOATS_ONLY(LogBetaincSlope, T x1, T x2, T x3)
+CX_FLOATS_ONLY(LogBetaincSlopeB, T x1, T x2, T x3)
+CX_FLOATS_ONLY(LogBetainccSlope, T x1, T x2, T x3)
+CX_FLOATS_ONLY(LogBetainccSlopeB, T x1, T x2, T x3)
+CX_FLOATS_ONLY(Betaincc, T x1, T x2, T x3)
+#undef CX_FLOATS_ONLY
 
 }  // namespace chainerx::native::math

@@ -252,14 +252,9 @@ Array CallAndRecord(const internal::ElementwiseOp& op, const X1& x1, const X2& x
     CX_OP(Name, rule, false,                       \
           (Forward<std::tuple<Array, Array, Array>, Grad1##Name, Grad2##Name, Grad3##Name>))
 #include CX_FAMILY_DEF
-#undef CX_UNARY
-#undef CX_UNARY_ATTR
-#undef CX_PREDICATE
+#include "chainerx/ops/elementwise/tables/undefine_rows.def"
 #undef CX_BINARY_GRADIENT
-#undef CX_BINARY
-#undef CX_COMPARE
 #undef CX_TERNARY_GRADIENT
-#undef CX_TERNARY
 #undef CX_GRADIENT
 #undef CX_UNPACK
 #undef CX_ARG
@@ -312,14 +307,9 @@ Array CallAndRecord(const internal::ElementwiseOp& op, const X1& x1, const X2& x
     }
 #define CX_TERNARY(Name, ...) CX_FIND(Name) CX_TERNARY_FORMS(CX_TERNARY_FORM, Name)
 #include CX_FAMILY_DEF
-#undef CX_UNARY
-#undef CX_UNARY_ATTR
-#undef CX_PREDICATE
-#undef CX_BINARY
+#include "chainerx/ops/elementwise/tables/undefine_rows.def"
 #undef CX_BINARY_FORM
-#undef CX_COMPARE
 #undef CX_COMPARE_FORM
-#undef CX_TERNARY
 #undef CX_TERNARY_FORM
 #undef CX_FIND
 

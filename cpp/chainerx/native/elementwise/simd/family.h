@@ -8,12 +8,11 @@
 
 #define CX_OP_TABLE_NAMESPACE CX_ISA
 #include "chainerx/native/elementwise/op_table.h"
+#include "chainerx/native/unit.h"
 
 namespace chainerx::native::CX_ISA {
 
-extern "C" {
-__attribute__((visibility("hidden"))) extern const CX_FAMILY_LOOPS CX_UNIT_ENTRY;
-const CX_FAMILY_LOOPS CX_UNIT_ENTRY = {
+CX_EXPORT_LOOPS(CX_FAMILY_LOOPS){
 #define CX_UNARY(Name, ...) UnaryRow<rows::Name>(),
 #define CX_UNARY_ATTR(Name, ...) BinaryRow<rows::Name>(),
 #define CX_PREDICATE(Name, ...) PredicateRow<rows::Name>(),
@@ -21,13 +20,7 @@ const CX_FAMILY_LOOPS CX_UNIT_ENTRY = {
 #define CX_COMPARE(Name, ...) CompareRow<rows::Name>(),
 #define CX_TERNARY(Name, ...) TernaryRow<rows::Name>(),
 #include CX_FAMILY_DEF
-#undef CX_UNARY
-#undef CX_UNARY_ATTR
-#undef CX_PREDICATE
-#undef CX_BINARY
-#undef CX_COMPARE
-#undef CX_TERNARY
+#include "chainerx/ops/elementwise/tables/undefine_rows.def"
 };
-}
 
 }  // namespace chainerx::native::CX_ISA

@@ -6,6 +6,7 @@
 #define CX_OP_TABLE_NAMESPACE CX_ISA
 #include "chainerx/native/elementwise/op_table.h"
 #include "chainerx/native/elementwise/op_table_integer.h"
+#include "chainerx/native/unit.h"
 #if defined(CX_INTEGER_COMPLEX)
 #include "chainerx/native/elementwise/simd/complex_rows.h"
 #endif
@@ -39,67 +40,44 @@ struct ItemOf<Row, T> {
     using Type = std::make_signed_t<T>;
 };
 
-template <typename Row, typename T, bool kToBool>
-constexpr UnaryLoop IntegerUnary() {
-    using Item = typename ItemOf<Row, T>::Type;
-    if constexpr (kIsInteger<Row, T>)
-        return &ScalarUnary<Row, Item, std::conditional_t<kToBool, bool, Item>>;
-    else
-        return ComplexUnary<Row, T>();
-}
-template <typename Row, typename T, bool kToBool>
-constexpr BinaryLoop IntegerBinary() {
-    if constexpr (kIsInteger<Row, T>)
-        return &ScalarBinary<Row, T, std::conditional_t<kToBool, bool, T>>;
-    else
-        return ComplexBinary<Row, T>();
-}
-template <typename Row, typename T>
-constexpr TernaryLoop IntegerTernary() {
-    if constexpr (kIsInteger<Row, T>)
+template <typename Loop, typename Row, typename T, bool kToBool>
+constexpr Loop IntegerLoop() {
+    if constexpr (std::is_same_v<Loop, UnaryLoop>) {
+        using Item = typename ItemOf<Row, T>::Type;
+        if constexpr (kIsInteger<Row, T>)
+            return &ScalarUnary<Row, Item, std::conditional_t<kToBool, bool, Item>>;
+        else
+            return ComplexUnary<Row, T>();
+    } else if constexpr (std::is_same_v<Loop, BinaryLoop>) {
+        if constexpr (kIsInteger<Row, T>)
+            return &ScalarBinary<Row, T, std::conditional_t<kToBool, bool, T>>;
+        else
+            return ComplexBinary<Row, T>();
+    } else if constexpr (kIsInteger<Row, T>) {
         return &ScalarTernary<Row, T>;
-    else
+    } else {
         return nullptr;
+    }
 }
 
-template <typename Row, bool kToBool = false>
-constexpr LoopsByDtype<UnaryLoop> UnaryRow() {
-#define CX_LOOP(Enum, Type, name, code, kind) IntegerUnary<Row, Type, kToBool>(),
-    return {{CX_DTYPE_LIST(CX_LOOP)}};
-#undef CX_LOOP
-}
-template <typename Row, bool kToBool = false>
-constexpr LoopsByDtype<BinaryLoop> BinaryRow() {
-#define CX_LOOP(Enum, Type, name, code, kind) IntegerBinary<Row, Type, kToBool>(),
-    return {{CX_DTYPE_LIST(CX_LOOP)}};
-#undef CX_LOOP
-}
-template <typename Row>
-[[maybe_unused]] constexpr LoopsByDtype<TernaryLoop> TernaryRow() {
-#define CX_LOOP(Enum, Type, name, code, kind) IntegerTernary<Row, Type>(),
+template <typename Loop, typename Row, bool kToBool = false>
+constexpr LoopsByDtype<Loop> LoopsOfRow() {
+#define CX_LOOP(Enum, Type, name, code, kind) IntegerLoop<Loop, Row, Type, kToBool>(),
     return {{CX_DTYPE_LIST(CX_LOOP)}};
 #undef CX_LOOP
 }
 
 }  // namespace
 
-extern "C" {
-__attribute__((visibility("hidden"))) extern const CX_INTEGER_LOOPS CX_UNIT_ENTRY;
-const CX_INTEGER_LOOPS CX_UNIT_ENTRY = {
-#define CX_UNARY(Name, ...) UnaryRow<rows::Name>(),
-#define CX_UNARY_ATTR(Name, ...) BinaryRow<rows::Name>(),
-#define CX_PREDICATE(Name, ...) UnaryRow<rows::Name, true>(),
-#define CX_BINARY(Name, ...) BinaryRow<rows::Name>(),
-#define CX_COMPARE(Name, ...) BinaryRow<rows::Name, true>(),
-#define CX_TERNARY(Name, ...) TernaryRow<rows::Name>(),
+CX_EXPORT_LOOPS(CX_INTEGER_LOOPS){
+#define CX_UNARY(Name, ...) LoopsOfRow<UnaryLoop, rows::Name>(),
+#define CX_UNARY_ATTR(Name, ...) LoopsOfRow<BinaryLoop, rows::Name>(),
+#define CX_PREDICATE(Name, ...) LoopsOfRow<UnaryLoop, rows::Name, true>(),
+#define CX_BINARY(Name, ...) LoopsOfRow<BinaryLoop, rows::Name>(),
+#define CX_COMPARE(Name, ...) LoopsOfRow<BinaryLoop, rows::Name, true>(),
+#define CX_TERNARY(Name, ...) LoopsOfRow<TernaryLoop, rows::Name>(),
 #include CX_FAMILY_DEF
-#undef CX_UNARY
-#undef CX_UNARY_ATTR
-#undef CX_PREDICATE
-#undef CX_BINARY
-#undef CX_COMPARE
-#undef CX_TERNARY
+#include "chainerx/ops/elementwise/tables/undefine_rows.def"
 };
-}
 
 }  // namespace chainerx::native::CX_ISA

@@ -11,8 +11,7 @@
 #include "chainerx/native/math/simd/math_normal.h"
 #include "chainerx/native/strided/simd/batch.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 namespace math {
 
@@ -265,24 +264,11 @@ template <typename T>
 inline Batch<T> BesselMoment(const Batch<T>& x, const Batch<T>& order) {
     return InDouble<BesselMomentOf>(x, order);
 }
-template <typename T>
-inline Batch<T> I0(const Batch<T>& x) {
-    return InDouble<I0Of>(x);
-}
-template <typename T>
-inline Batch<T> I0e(const Batch<T>& x) {
-    return InDouble<I0eOf>(x);
-}
-template <typename T>
-inline Batch<T> I1(const Batch<T>& x) {
-    return InDouble<I1Of>(x);
-}
-template <typename T>
-inline Batch<T> I1e(const Batch<T>& x) {
-    return InDouble<I1eOf>(x);
-}
+CX_IN_DOUBLE(I0)
+CX_IN_DOUBLE(I0e)
+CX_IN_DOUBLE(I1)
+CX_IN_DOUBLE(I1e)
 
 }  // namespace math
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
+}  // namespace chainerx::native::CX_ISA

@@ -14,8 +14,7 @@
 #include "chainerx/native/math/simd/math_trigonometric.h"
 #include "chainerx/native/strided/simd/batch.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 namespace math {
 
@@ -253,14 +252,8 @@ inline BatchD PolygammaIn(const BatchD& n, const BatchD& x) {
     return Where(valid, y, BatchD(__builtin_nan("")));
 }
 
-template <typename T>
-inline Batch<T> Lgamma(const Batch<T>& x) {
-    return InDouble<LgammaOf>(x);
-}
-template <typename T>
-inline Batch<T> Digamma(const Batch<T>& x) {
-    return InDouble<DigammaOf>(x);
-}
+CX_IN_DOUBLE(Lgamma)
+CX_IN_DOUBLE(Digamma)
 inline BatchD Zeta(const BatchD& s, const BatchD& q) { return ZetaIn<double>(s, q); }
 inline BatchF Zeta(const BatchF& s, const BatchF& q) {
     const PairD a = Widen(s);
@@ -276,5 +269,4 @@ inline BatchF Polygamma(const BatchF& n, const BatchF& x) {
 
 }  // namespace math
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
+}  // namespace chainerx::native::CX_ISA

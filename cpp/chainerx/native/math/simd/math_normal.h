@@ -11,8 +11,7 @@
 #include "chainerx/native/math/simd/math_power.h"
 #include "chainerx/native/strided/simd/batch.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 namespace math {
 
@@ -221,44 +220,23 @@ inline BatchF InDouble(const BatchF& x) {
     return Narrow({F<float>::Apply(wide.low), F<float>::Apply(wide.high)});
 }
 
-template <typename T>
-inline Batch<T> Erfc(const Batch<T>& x) {
-    return InDouble<ErfcOf>(x);
-}
-template <typename T>
-inline Batch<T> Erfcx(const Batch<T>& x) {
-    return InDouble<ErfcxOf>(x);
-}
-template <typename T>
-inline Batch<T> ErfcxSlope(const Batch<T>& x) {
-    return InDouble<ErfcxSlopeOf>(x);
-}
-template <typename T>
-inline Batch<T> Erfinv(const Batch<T>& x) {
-    return InDouble<ErfinvOf>(x);
-}
-template <typename T>
-inline Batch<T> Erfcinv(const Batch<T>& x) {
-    return InDouble<ErfcinvOf>(x);
-}
-template <typename T>
-inline Batch<T> Ndtr(const Batch<T>& x) {
-    return InDouble<NdtrOf>(x);
-}
-template <typename T>
-inline Batch<T> LogNdtr(const Batch<T>& x) {
-    return InDouble<LogNdtrOf>(x);
-}
-template <typename T>
-inline Batch<T> LogNdtrSlope(const Batch<T>& x) {
-    return InDouble<LogNdtrSlopeOf>(x);
-}
-template <typename T>
-inline Batch<T> Ndtri(const Batch<T>& x) {
-    return InDouble<NdtriOf>(x);
-}
+// Defines Name(x), computed by NameOf.
+#define CX_IN_DOUBLE(Name)                    \
+    template <typename T>                     \
+    inline Batch<T> Name(const Batch<T>& x) { \
+        return InDouble<Name##Of>(x);         \
+    }
+
+CX_IN_DOUBLE(Erfc)
+CX_IN_DOUBLE(Erfcx)
+CX_IN_DOUBLE(ErfcxSlope)
+CX_IN_DOUBLE(Erfinv)
+CX_IN_DOUBLE(Erfcinv)
+CX_IN_DOUBLE(Ndtr)
+CX_IN_DOUBLE(LogNdtr)
+CX_IN_DOUBLE(LogNdtrSlope)
+CX_IN_DOUBLE(Ndtri)
 
 }  // namespace math
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
+}  // namespace chainerx::native::CX_ISA

@@ -5,9 +5,9 @@
 #include "chainerx/native/reduce/reduce_policies.h"
 #include "chainerx/native/strided/prefetch.h"
 #include "chainerx/native/strided/simd/batch.h"
+#include "chainerx/native/unit.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 // Policies with two more functions of batches: Join(a, b), which is Combine(), and Step(acc, x,
@@ -21,57 +21,27 @@ struct BatchSum : SumOf<T> {
     }
 };
 
-template <typename T>
-struct BatchMax : MaxOf<T> {
+template <typename T, typename Base, bool kLargest, bool kSkipsNan>
+struct BatchExtreme : Base {
     static Batch<T> Join(const Batch<T>& a, const Batch<T>& b) {
-        return xsimd::select((b > a) | (b != b), b, a);
+        const auto wins = kLargest ? b > a : b < a;
+        return xsimd::select(wins | (kSkipsNan ? a != a : b != b), b, a);
     }
     static Batch<T> JoinNumbers(const Batch<T>& a, const Batch<T>& b) {
-        return math::MaxOrSecond(b, a);
+        return kLargest ? math::MaxOrSecond(b, a) : math::MinOrSecond(b, a);
     }
     static Batch<T> Step(const Batch<T>& acc, const Batch<T>& x, const Batch<T>&) {
         return Join(acc, x);
     }
 };
-
 template <typename T>
-struct BatchMin : MinOf<T> {
-    static Batch<T> Join(const Batch<T>& a, const Batch<T>& b) {
-        return xsimd::select((b < a) | (b != b), b, a);
-    }
-    static Batch<T> JoinNumbers(const Batch<T>& a, const Batch<T>& b) {
-        return math::MinOrSecond(b, a);
-    }
-    static Batch<T> Step(const Batch<T>& acc, const Batch<T>& x, const Batch<T>&) {
-        return Join(acc, x);
-    }
-};
-
+struct BatchMax : BatchExtreme<T, MaxOf<T>, true, false> {};
 template <typename T>
-struct BatchNanMax : NanMaxOf<T> {
-    static Batch<T> Join(const Batch<T>& a, const Batch<T>& b) {
-        return xsimd::select((b > a) | (a != a), b, a);
-    }
-    static Batch<T> JoinNumbers(const Batch<T>& a, const Batch<T>& b) {
-        return math::MaxOrSecond(b, a);
-    }
-    static Batch<T> Step(const Batch<T>& acc, const Batch<T>& x, const Batch<T>&) {
-        return Join(acc, x);
-    }
-};
-
+struct BatchMin : BatchExtreme<T, MinOf<T>, false, false> {};
 template <typename T>
-struct BatchNanMin : NanMinOf<T> {
-    static Batch<T> Join(const Batch<T>& a, const Batch<T>& b) {
-        return xsimd::select((b < a) | (a != a), b, a);
-    }
-    static Batch<T> JoinNumbers(const Batch<T>& a, const Batch<T>& b) {
-        return math::MinOrSecond(b, a);
-    }
-    static Batch<T> Step(const Batch<T>& acc, const Batch<T>& x, const Batch<T>&) {
-        return Join(acc, x);
-    }
-};
+struct BatchNanMax : BatchExtreme<T, NanMaxOf<T>, true, true> {};
+template <typename T>
+struct BatchNanMin : BatchExtreme<T, NanMinOf<T>, false, true> {};
 
 template <typename T>
 struct BatchSquare : SquareOf<T> {
@@ -395,33 +365,27 @@ constexpr FoldTable MakeTable() {
 }
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
 
-extern "C" {
-__attribute__((visibility("hidden"))) extern const chainerx::native::ReduceIsaLoops CX_UNIT_ENTRY;
-const chainerx::native::ReduceIsaLoops CX_UNIT_ENTRY = {
-    chainerx::native::CX_ISA::MakeTable<chainerx::native::CX_ISA::BatchSum>(),
-    chainerx::native::CX_ISA::MakeTable<chainerx::native::CX_ISA::BatchMax>(),
-    chainerx::native::CX_ISA::MakeTable<chainerx::native::CX_ISA::BatchMin>(),
-    chainerx::native::CX_ISA::MakeTable<chainerx::native::CX_ISA::BatchNanMax>(),
-    chainerx::native::CX_ISA::MakeTable<chainerx::native::CX_ISA::BatchNanMin>(),
-    chainerx::native::CX_ISA::MakeTable<chainerx::native::CX_ISA::BatchSquare>(),
-    chainerx::native::CX_ISA::MakeTable<chainerx::native::CX_ISA::BatchSquareSum>(),
-    chainerx::native::CX_ISA::kArgLoops<float>,
-    chainerx::native::CX_ISA::kArgLoops<double>,
-#define CX_EXTREMES(T)                                \
-    {chainerx::native::CX_ISA::FindExtreme<false, T>, \
-     chainerx::native::CX_ISA::FindExtreme<true, T>}
-    CX_EXTREMES(int32_t),
-    CX_EXTREMES(uint32_t),
-    CX_EXTREMES(int64_t),
-    CX_EXTREMES(uint64_t),
+CX_EXPORT_LOOPS(ReduceIsaLoops){MakeTable<BatchSum>(),
+                                MakeTable<BatchMax>(),
+                                MakeTable<BatchMin>(),
+                                MakeTable<BatchNanMax>(),
+                                MakeTable<BatchNanMin>(),
+                                MakeTable<BatchSquare>(),
+                                MakeTable<BatchSquareSum>(),
+                                kArgLoops<float>,
+                                kArgLoops<double>,
+#define CX_EXTREMES(T) {FindExtreme<false, T>, FindExtreme<true, T>}
+                                CX_EXTREMES(int32_t),
+                                CX_EXTREMES(uint32_t),
+                                CX_EXTREMES(int64_t),
+                                CX_EXTREMES(uint64_t),
 #undef CX_EXTREMES
 #if defined(CX_ISA_AVX512)
-    INT64_MAX
+                                INT64_MAX
 #else
-    0
+                                0
 #endif
 };
-}
+
+}  // namespace chainerx::native::CX_ISA

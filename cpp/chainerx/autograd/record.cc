@@ -1,7 +1,6 @@
 #include "chainerx/autograd/record.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "chainerx/autograd/record_observer.h"
 #include "chainerx/autograd/region.h"

@@ -15,7 +15,6 @@
 #include <exception>
 #include <memory>
 #include <new>
-#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>

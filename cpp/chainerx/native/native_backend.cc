@@ -1,7 +1,6 @@
 #include "chainerx/native/native_backend.h"
 
 #include <cstdlib>
-#include <cstring>
 #include <type_traits>
 
 #include "chainerx/core/context.h"

@@ -7,7 +7,6 @@
 #include <limits>
 #include <ostream>
 #include <string>
-#include <vector>
 
 #include "chainerx/autograd/graph.h"
 #include "chainerx/core/array.h"

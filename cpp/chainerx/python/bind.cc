@@ -1,6 +1,5 @@
 #include "chainerx/python/bind.h"
 
-#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>

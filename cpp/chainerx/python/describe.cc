@@ -4,7 +4,6 @@
 // head of its docstring, as CPython's own do.
 #include <nanobind/nanobind.h>
 
-#include <cstring>
 #include <string>
 #include <string_view>
 

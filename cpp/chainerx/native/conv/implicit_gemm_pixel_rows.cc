@@ -1,6 +1,5 @@
 // Implicit GEMM with output pixels as M: convolutions with few positions, which become the rows of
 // the product; output channels are its columns.
-#include <algorithm>
 #include <cstdint>
 
 #include "chainerx/core/interrupt.h"

@@ -1,6 +1,5 @@
 // Matrix products: prepares raw matrices for Gemm from arrays.
 #include <algorithm>
-#include <cstring>
 
 #include "chainerx/core/dims.h"
 #include "chainerx/core/interrupt.h"

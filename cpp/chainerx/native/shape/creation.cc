@@ -1,6 +1,5 @@
 // arange, tri, tril, triu.
 #include <algorithm>
-#include <cstring>
 #include <type_traits>
 
 #include "chainerx/core/interrupt.h"

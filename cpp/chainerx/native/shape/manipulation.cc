@@ -1,6 +1,5 @@
 // concatenate.
 #include <algorithm>
-#include <cstring>
 #include <type_traits>
 #include <vector>
 

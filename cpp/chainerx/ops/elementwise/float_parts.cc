@@ -1,7 +1,6 @@
 // These routines compute with the bits of floats as integers; narrow floats are widened first.
 #include "chainerx/ops/elementwise/float_parts.h"
 
-#include <cmath>
 #include <limits>
 
 #include "chainerx/autograd/record.h"

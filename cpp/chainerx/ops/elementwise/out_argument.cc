@@ -1,6 +1,5 @@
 #include "chainerx/ops/elementwise/out_argument.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "chainerx/autograd/record.h"

@@ -1,8 +1,5 @@
 #include "chainerx/ops/elementwise/packed_bits.h"
 
-#include <utility>
-#include <vector>
-
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/shape/manipulation.h"
 #include "chainerx/ops/elementwise/tables/logic.h"

@@ -1,4 +1,3 @@
-#include <utility>
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/autograd/unique_owner.h"

@@ -1,7 +1,5 @@
 #include "chainerx/ops/index/choose.h"
 
-#include <utility>
-
 #include "chainerx/core/error.h"
 #include "chainerx/ops/elementwise/composed.h"
 #include "chainerx/ops/elementwise/tables/arithmetic.h"

@@ -1,7 +1,5 @@
 #include "chainerx/ops/index/index_arrays.h"
 
-#include <utility>
-
 #include "chainerx/core/error.h"
 #include "chainerx/ops/elementwise/composed.h"
 #include "chainerx/ops/elementwise/tables/arithmetic.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"

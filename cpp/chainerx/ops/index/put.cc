@@ -1,6 +1,5 @@
 // Writes to many elements of an array at once.
 #include <algorithm>
-#include <utility>
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"

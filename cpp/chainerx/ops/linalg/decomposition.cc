@@ -2,7 +2,6 @@
 #include "chainerx/ops/linalg/decomposition.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"

@@ -1,7 +1,6 @@
 #include "chainerx/ops/linalg/linalg.h"
 
 #include <string>
-#include <utility>
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"

@@ -1,7 +1,6 @@
 #include "chainerx/ops/linalg/norm.h"
 
 #include <cmath>
-#include <utility>
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"

@@ -2,7 +2,6 @@
 //
 // Their gradients in the shape are implicit: if F(x; a) is fixed, dx/da = -(dF/da) / (dF/dx) (M.
 // Figurnov, S. Mohamed, A. Mnih, "Implicit reparameterization gradients", NeurIPS 2018).
-#include <cmath>
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/kernels/random/random.h"

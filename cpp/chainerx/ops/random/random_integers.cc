@@ -1,6 +1,5 @@
 // Uniform integers.
 #include <string>
-#include <utility>
 
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/random/random.h"

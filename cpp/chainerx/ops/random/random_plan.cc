@@ -1,7 +1,5 @@
 #include "chainerx/ops/random/random_plan.h"
 
-#include <cmath>
-
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/random/random.h"
 #include "chainerx/ops/elementwise/operators.h"

@@ -1,7 +1,5 @@
 #include "chainerx/ops/rnn/recurrent_recorded.h"
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
 #include <utility>
 #include <vector>

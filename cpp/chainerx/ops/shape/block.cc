@@ -1,6 +1,5 @@
 // Assembling an array from nested lists of blocks.
 #include <algorithm>
-#include <utility>
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"

@@ -1,7 +1,6 @@
 #include "chainerx/ops/shape/manipulation.h"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "chainerx/autograd/record.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <utility>
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"

@@ -1,6 +1,5 @@
 #include "chainerx/ops/signal/fft.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "chainerx/autograd/record.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "chainerx/core/error.h"
 #include "chainerx/core/interrupt.h"

@@ -1,6 +1,5 @@
 // Arrays to and from NumPy, through the buffer protocol: no NumPy headers are needed.
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>

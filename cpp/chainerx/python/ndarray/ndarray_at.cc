@@ -2,7 +2,6 @@
 #include <nanobind/nanobind.h>
 
 #include <optional>
-#include <utility>
 
 #include "chainerx/ops/elementwise/tables/arithmetic.h"
 #include "chainerx/ops/index/index_update.h"

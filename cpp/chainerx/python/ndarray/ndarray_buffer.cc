@@ -1,5 +1,4 @@
 // The buffer protocol: memoryview(x), and NumPy's view of our memory.
-#include <cstring>
 
 #include "chainerx/core/error.h"
 #include "chainerx/python/convert.h"

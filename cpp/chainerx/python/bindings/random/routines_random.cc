@@ -2,7 +2,6 @@
 // and routines_choices.cc have the others.
 #include "chainerx/ops/random/random.h"
 
-#include <array>
 #include <cstdint>
 #include <vector>
 

@@ -111,75 +111,55 @@ CX_ROUTINE(
     return Wrap(ExpandDims(x, first));
 }
 
-CX_ROUTINE(
-    asarray,
-    "object: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None, "
-    "copy: bool | None = None, *, order: str | None = 'K') -> ndarray",
-    "Converts to an array, without a copy where none is needed.\n\n"
-    "Args:\n"
-    "    object: Anything that :func:`array` accepts.\n"
-    "    dtype: Default: that of the object, or as NumPy chooses.\n"
-    "    device: Default: that of an ndarray, else the default device.\n"
-    "    copy (bool): None copies only if needed, True always; False raises an error "
-    "instead.\n" CX_ARG_ORDER
-    "Returns:\n"
-    "    ndarray: The ndarray itself if dtype and device fit; shares the memory of a NumPy array.\n"
-    "    Differentiable, any order.\n"
-    "Raises:\n"
-    "    DtypeError: If ChainerX has no such dtype.\n"
-    "    ValueError: If the memory of bools holds bytes other than 0 and 1 (use :func:`array`), or "
-    "if ``copy`` is False and a copy is needed.") {
-    return Wrap(ToArrayCopied("asarray", a));
-}
+// What is said of two routines that differ in a word.
+#define CX_AS_ARRAY(name, object, note)                                                           \
+    CX_ROUTINE(name,                                                                              \
+               object                                                                             \
+               ": Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None, "        \
+               "copy: bool | None = None, *, order: str | None = 'K') -> ndarray",                \
+               "Converts to an array, without a copy where none is needed" note                   \
+               ".\n\n"                                                                            \
+               "Args:\n"                                                                          \
+               "    " object                                                                      \
+               ": Anything that :func:`array` accepts.\n"                                         \
+               "    dtype: Default: that of the object, or as NumPy chooses.\n"                   \
+               "    device: Default: that of an ndarray, else the default device.\n"              \
+               "    copy (bool): None copies only if needed, True always; False raises an error " \
+               "instead.\n" CX_ARG_ORDER                                                          \
+               "Returns:\n"                                                                       \
+               "    ndarray: The ndarray itself if dtype and device fit; shares the memory of a " \
+               "NumPy array.\n"                                                                   \
+               "    Differentiable, any order.\n"                                                 \
+               "Raises:\n"                                                                        \
+               "    DtypeError: If ChainerX has no such dtype.\n"                                 \
+               "    ValueError: If the memory of bools holds bytes other than 0 and 1 (use "      \
+               ":func:`array`), or "                                                              \
+               "if ``copy`` is False and a copy is needed.") {                                    \
+        return Wrap(ToArrayCopied(#name, a));                                                     \
+    }
+CX_AS_ARRAY(asarray, "object", "")
+CX_AS_ARRAY(asanyarray, "a", "; the same as :func:`asarray`")
+#undef CX_AS_ARRAY
 
-CX_ROUTINE(
-    asanyarray,
-    "a: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None, "
-    "copy: bool | None = None, *, order: str | None = 'K') -> ndarray",
-    "Converts to an array, without a copy where none is needed; the same as :func:`asarray`.\n\n"
-    "Args:\n"
-    "    a: Anything that :func:`array` accepts.\n"
-    "    dtype: Default: that of the object, or as NumPy chooses.\n"
-    "    device: Default: that of an ndarray, else the default device.\n"
-    "    copy (bool): None copies only if needed, True always; False raises an error "
-    "instead.\n" CX_ARG_ORDER
-    "Returns:\n"
-    "    ndarray: The ndarray itself if dtype and device fit; shares the memory of a NumPy array.\n"
-    "    Differentiable, any order.\n"
-    "Raises:\n"
-    "    DtypeError: If ChainerX has no such dtype.\n"
-    "    ValueError: If the memory of bools holds bytes other than 0 and 1 (use :func:`array`), or "
-    "if ``copy`` is False and a copy is needed.") {
-    return Wrap(ToArrayCopied("asanyarray", a));
-}
-
-CX_ROUTINE(ascontiguousarray,
-           "a: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray",
-           "Converts to an array in C order, with at least one dimension.\n\n"
-           "Args:\n"
-           "    a: Anything that :func:`array` accepts.\n"
-           "    dtype: Default: that of the object, or as NumPy chooses.\n"
-           "    device: Default: that of an ndarray, else the default device.\n"
-           "Returns:\n"
-           "    ndarray: ``a`` itself if it already fits. Differentiable, any order.\n"
-           "Raises:\n"
-           "    DtypeError: If ChainerX has no such dtype.") {
-    return Wrap(AsContiguous(AtLeast1D(ToArrayOn(a[0], a[1], false, a[2]))));
-}
-
-CX_ROUTINE(asfortranarray,
-           "a: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray",
-           "Converts to an array in Fortran order, with at least one dimension.\n\n"
-           "Args:\n"
-           "    a: Anything that :func:`array` accepts.\n"
-           "    dtype: Default: that of the object, or as NumPy chooses.\n"
-           "    device: Default: that of an ndarray, else the default device.\n"
-           "Returns:\n"
-           "    ndarray: ``a`` itself if it already fits. Differentiable, any order.\n"
-           "Raises:\n"
-           "    DtypeError: If ChainerX has no such dtype.") {
-    return Wrap(AsFortranArray(AtLeast1D(ToArrayOn(a[0], a[1], false, a[2]))));
-}
+#define CX_AS_LAYOUT(name, AsLayout, layout)                                                    \
+    CX_ROUTINE(                                                                                 \
+        name,                                                                                   \
+        "a: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray", \
+        "Converts to an array in " layout                                                       \
+        " order, with at least one dimension.\n\n"                                              \
+        "Args:\n"                                                                               \
+        "    a: Anything that :func:`array` accepts.\n"                                         \
+        "    dtype: Default: that of the object, or as NumPy chooses.\n"                        \
+        "    device: Default: that of an ndarray, else the default device.\n"                   \
+        "Returns:\n"                                                                            \
+        "    ndarray: ``a`` itself if it already fits. Differentiable, any order.\n"            \
+        "Raises:\n"                                                                             \
+        "    DtypeError: If ChainerX has no such dtype.") {                                     \
+        return Wrap(AsLayout(AtLeast1D(ToArrayOn(a[0], a[1], false, a[2]))));                   \
+    }
+CX_AS_LAYOUT(ascontiguousarray, AsContiguous, "C")
+CX_AS_LAYOUT(asfortranarray, AsFortranArray, "Fortran")
+#undef CX_AS_LAYOUT
 
 CX_ROUTINE(copy, "a: ndarray, order: str | None = 'C') -> ndarray",
            "A copy.\n\n"

@@ -168,53 +168,30 @@ CX_ROUTINE(array_split,
     });
 }
 
-CX_ROUTINE(
-    hsplit, "ary: ndarray, indices_or_sections: Indices) -> list[ndarray]",
-    "Splits an array into parts along axis 1, or 0 if it is 1-d.\n\n"
-    "Args:\n"
-    "    ary (ndarray): 1 dimension or more, any dtype.\n"
-    "    indices_or_sections: The number of equal parts, or a sequence or array of the indices\n"
-    "        where parts begin.\n"
-    "Returns:\n"
-    "    list of ndarray: Views. Differentiable, any order.\n"
-    "Raises:\n"
-    "    DimensionError: If the axis can't be split equally, or there are fewer dimensions.\n"
-    "    ValueError: If the number of parts is not an integer.") {
-    const Array& x = ToArray("hsplit", "ary", a[0]);
-    return CallSplit("hsplit", a[1], [&](const auto& parts) { return HSplit(x, parts); });
-}
-
-CX_ROUTINE(
-    vsplit, "ary: ndarray, indices_or_sections: Indices) -> list[ndarray]",
-    "Splits an array into parts along axis 0.\n\n"
-    "Args:\n"
-    "    ary (ndarray): 2 dimensions or more, any dtype.\n"
-    "    indices_or_sections: The number of equal parts, or a sequence or array of the indices\n"
-    "        where parts begin.\n"
-    "Returns:\n"
-    "    list of ndarray: Views. Differentiable, any order.\n"
-    "Raises:\n"
-    "    DimensionError: If the axis can't be split equally, or there are fewer dimensions.\n"
-    "    ValueError: If the number of parts is not an integer.") {
-    const Array& x = ToArray("vsplit", "ary", a[0]);
-    return CallSplit("vsplit", a[1], [&](const auto& parts) { return VSplit(x, parts); });
-}
-
-CX_ROUTINE(
-    dsplit, "ary: ndarray, indices_or_sections: Indices) -> list[ndarray]",
-    "Splits an array into parts along axis 2.\n\n"
-    "Args:\n"
-    "    ary (ndarray): 3 dimensions or more, any dtype.\n"
-    "    indices_or_sections: The number of equal parts, or a sequence or array of the indices\n"
-    "        where parts begin.\n"
-    "Returns:\n"
-    "    list of ndarray: Views. Differentiable, any order.\n"
-    "Raises:\n"
-    "    DimensionError: If the axis can't be split equally, or there are fewer dimensions.\n"
-    "    ValueError: If the number of parts is not an integer.") {
-    const Array& x = ToArray("dsplit", "ary", a[0]);
-    return CallSplit("dsplit", a[1], [&](const auto& parts) { return DSplit(x, parts); });
-}
+#define CX_SPLIT(name, Name, text, dimensions)                                                     \
+    CX_ROUTINE(                                                                                    \
+        name, "ary: ndarray, indices_or_sections: Indices) -> list[ndarray]",                      \
+        text                                                                                       \
+        "\n\n"                                                                                     \
+        "Args:\n"                                                                                  \
+        "    ary (ndarray): " dimensions                                                           \
+        " or more, any dtype.\n"                                                                   \
+        "    indices_or_sections: The number of equal parts, or a sequence or array of the "       \
+        "indices\n"                                                                                \
+        "        where parts begin.\n"                                                             \
+        "Returns:\n"                                                                               \
+        "    list of ndarray: Views. Differentiable, any order.\n"                                 \
+        "Raises:\n"                                                                                \
+        "    DimensionError: If the axis can't be split equally, or there are fewer dimensions.\n" \
+        "    ValueError: If the number of parts is not an integer.") {                             \
+        const Array& x = ToArray(#name, "ary", a[0]);                                              \
+        return CallSplit(#name, a[1], [&](const auto& parts) { return Name(x, parts); });          \
+    }
+CX_SPLIT(hsplit, HSplit, "Splits an array into parts along axis 1, or 0 if it is 1-d.",
+         "1 dimension")
+CX_SPLIT(vsplit, VSplit, "Splits an array into parts along axis 0.", "2 dimensions")
+CX_SPLIT(dsplit, DSplit, "Splits an array into parts along axis 2.", "3 dimensions")
+#undef CX_SPLIT
 
 PyObject* CallRepeat(const Array& x, PyObject* repeats, PyObject* axis) {
     const std::optional<int8_t> a = ToOptionalAxis("repeat", "axis", axis);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "chainerx/core/error.h"
+#include "chainerx/python/errors.h"
 #include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/ref.h"
 
@@ -134,18 +135,15 @@ void FailOrBatchWrite(const char* op, PyObject* index, PyObject* value) noexcept
 }
 
 PyObject* DrawBatch(const ArgSpec& spec, PyObject* self, PyObject* const* args, Py_ssize_t n,
-                    PyObject* keywords) noexcept {
-    try {
-        const Ref positional = ToTuple(args, n);
-        const Ref named = ToDict(args + n, keywords);
-        Ref result = Check(PyObject_CallFunction(g_draw, "isOOO", spec.kind(), spec.name(),
-                                                 self == nullptr ? Py_None : self, positional.get(),
-                                                 named.get()));
-        return result.get() == Py_NotImplemented ? nullptr : result.Release();
-    } catch (...) {
-        TranslateException(spec.name());
-        return nullptr;
-    }
+                    PyObject* keywords) noexcept try {
+    const Ref positional = ToTuple(args, n);
+    const Ref named = ToDict(args + n, keywords);
+    Ref result = Check(PyObject_CallFunction(g_draw, "isOOO", spec.kind(), spec.name(),
+                                             self == nullptr ? Py_None : self, positional.get(),
+                                             named.get()));
+    return result.get() == Py_NotImplemented ? nullptr : result.Release();
+} catch (...) {
+    return Failed(spec.name());
 }
 
 void InitBatching(PyObject* module) {

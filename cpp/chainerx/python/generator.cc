@@ -7,6 +7,7 @@
 #include "chainerx/core/error.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/elementwise.h"
+#include "chainerx/python/errors.h"
 #include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/ref.h"
 
@@ -32,19 +33,16 @@ uint64_t ToSeed(const char* op, PyObject* o) {
     return Given(o) ? ToUint64(op, "seed", o) : random::MakeSeed();
 }
 
-PyObject* New(PyTypeObject* type, PyObject* args, PyObject* keywords) {
+PyObject* New(PyTypeObject* type, PyObject* args, PyObject* keywords) try {
     static const char* names[] = {"seed", nullptr};
     PyObject* seed = nullptr;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:Generator", const_cast<char**>(names),
                                      &seed)) {
         return nullptr;
     }
-    try {
-        return Alloc(type, random::Generator{ToSeed("Generator", seed)});
-    } catch (...) {
-        TranslateException("Generator");
-        return nullptr;
-    }
+    return Alloc(type, random::Generator{ToSeed("Generator", seed)});
+} catch (...) {
+    return Failed("Generator");
 }
 
 void Dealloc(PyObject* self) {
@@ -68,36 +66,28 @@ random::State ToState(const char* op, PyObject* o) {
             ToUint64(op, "state[1]", PyTuple_GET_ITEM(o, 1))};
 }
 
-PyObject* GetState(PyObject* self, void*) {
-    try {
-        return FromState(Of(self).GetState());
-    } catch (...) {
-        TranslateException("state");
-        return nullptr;
-    }
+PyObject* GetState(PyObject* self, void*) try {
+    return FromState(Of(self).GetState());
+} catch (...) {
+    return Failed("state");
 }
 
-int SetState(PyObject* self, PyObject* value, void*) {
-    try {
-        if (value == nullptr) throw TypeError{"state: can't be deleted"};
-        Of(self).SetState(ToState("state", value));
-        return 0;
-    } catch (...) {
-        TranslateException("state");
-        return -1;
-    }
+int SetState(PyObject* self, PyObject* value, void*) try {
+    if (value == nullptr) throw TypeError{"state: can't be deleted"};
+    Of(self).SetState(ToState("state", value));
+    return 0;
+} catch (...) {
+    TranslateException("state");
+    return -1;
 }
 
-PyObject* Repr(PyObject* self) {
-    try {
-        const random::State s = Of(self).GetState();
-        return PyUnicode_FromFormat("<chainerx.random.Generator: seed %llu, %llu draws>",
-                                    static_cast<unsigned long long>(s.seed),
-                                    static_cast<unsigned long long>(s.call));
-    } catch (...) {
-        TranslateException("repr");
-        return nullptr;
-    }
+PyObject* Repr(PyObject* self) try {
+    const random::State s = Of(self).GetState();
+    return PyUnicode_FromFormat("<chainerx.random.Generator: seed %llu, %llu draws>",
+                                static_cast<unsigned long long>(s.seed),
+                                static_cast<unsigned long long>(s.call));
+} catch (...) {
+    return Failed("repr");
 }
 
 CX_DRAW(

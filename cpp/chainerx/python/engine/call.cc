@@ -13,6 +13,7 @@
 #include "chainerx/python/engine/native.h"
 #include "chainerx/python/engine/scopes.h"
 #include "chainerx/python/engine/small_array.h"
+#include "chainerx/python/errors.h"
 #include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python::engine {
@@ -147,8 +148,7 @@ PyObject* Vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObj
     try {
         return CallByName(entry, args, static_cast<size_t>(PyVectorcall_NARGS(nargsf)), keywords);
     } catch (...) {
-        TranslateException(entry->op->name);
-        return nullptr;
+        return Failed(entry->op->name);
     }
 }
 
@@ -218,8 +218,7 @@ PyObject* Apply(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* k
         if (n < 1 || !IsFunction(args[0])) throw TypeError{"apply: expected a FunctionNode"};
         return CallByName(entry, args + 1, static_cast<size_t>(n) - 1, keywords, args[0]);
     } catch (...) {
-        TranslateException(entry->op->name);
-        return nullptr;
+        return Failed(entry->op->name);
     }
 }
 
@@ -239,49 +238,45 @@ PyMemberDef g_entry_members[] = {
 
 // run_native(function, inputs, method): calls the user's forward_chainerx(arrays) with arrays in
 // the graph. Returns chainer.Fallback unchanged, else a tuple of variables.
-PyObject* RunNative(PyObject*, PyObject* const* args, Py_ssize_t n) {
-    try {
-        if (n != 3 || !IsFunction(args[0]) || !PyTuple_Check(args[1])) {
-            throw TypeError{
-                "run_native: expected a FunctionNode, a tuple of Variables and a method"};
-        }
-        const OpInfo& op = ClassOp(args[0]);
-        const bool enabled = Records(GetState());
-        Application application{op.name,
-                                static_cast<size_t>(PyTuple_GET_SIZE(args[1])),
-                                {.records = enabled, .has_variables = true}};
-        application.SetInputs(&PyTuple_GET_ITEM(args[1], 0), true);
-        Objects arrays{application.size()};
-        application.UnwrapTo(arrays.data());
-        const Ref tuple = MakeTuple(arrays.data(), arrays.size());
-        RegionHold hold;
-        Region* region = nullptr;
-        if (enabled) {
-            region = BindRegion(args[0], application.kind());
-            region->Ref();
-            hold.Reset(region);
-            application.AddInputsTo(region);
-        }
-        const NoRecordScope no_record{!enabled};
-        Ref result;
-        {
-            const internal::RegionScope scope{region};
-            result = Check(PyObject_CallOneArg(args[2], tuple.get()));
-        }
-        if (result.get() == g_callbacks.fallback) return result.Release();
-        if (!PyTuple_Check(result.get())) {
-            throw TypeError{op.name,
-                            ".forward_chainerx: output must be a tuple of chainerx arrays or "
-                            "chainer.Fallback, actual: ",
-                            Py_TYPE(result.get())->tp_name};
-        }
-        Results outputs;
-        AddTo(outputs, op.name, result.get());
-        return application.WrapOutputs(op, outputs, region);
-    } catch (...) {
-        TranslateException("apply");
-        return nullptr;
+PyObject* RunNative(PyObject*, PyObject* const* args, Py_ssize_t n) try {
+    if (n != 3 || !IsFunction(args[0]) || !PyTuple_Check(args[1])) {
+        throw TypeError{"run_native: expected a FunctionNode, a tuple of Variables and a method"};
     }
+    const OpInfo& op = ClassOp(args[0]);
+    const bool enabled = Records(GetState());
+    Application application{op.name,
+                            static_cast<size_t>(PyTuple_GET_SIZE(args[1])),
+                            {.records = enabled, .has_variables = true}};
+    application.SetInputs(&PyTuple_GET_ITEM(args[1], 0), true);
+    Objects arrays{application.size()};
+    application.UnwrapTo(arrays.data());
+    const Ref tuple = MakeTuple(arrays.data(), arrays.size());
+    RegionHold hold;
+    Region* region = nullptr;
+    if (enabled) {
+        region = BindRegion(args[0], application.kind());
+        region->Ref();
+        hold.Reset(region);
+        application.AddInputsTo(region);
+    }
+    const NoRecordScope no_record{!enabled};
+    Ref result;
+    {
+        const internal::RegionScope scope{region};
+        result = Check(PyObject_CallOneArg(args[2], tuple.get()));
+    }
+    if (result.get() == g_callbacks.fallback) return result.Release();
+    if (!PyTuple_Check(result.get())) {
+        throw TypeError{op.name,
+                        ".forward_chainerx: output must be a tuple of chainerx arrays or "
+                        "chainer.Fallback, actual: ",
+                        Py_TYPE(result.get())->tp_name};
+    }
+    Results outputs;
+    AddTo(outputs, op.name, result.get());
+    return application.WrapOutputs(op, outputs, region);
+} catch (...) {
+    return Failed("apply");
 }
 
 PyMethodDef g_functions[] = {

@@ -9,6 +9,7 @@
 
 #include "chainerx/autograd/scopes.h"
 #include "chainerx/core/error.h"
+#include "chainerx/python/errors.h"
 
 namespace chainerx::python::engine {
 
@@ -107,14 +108,12 @@ Ref Exchange(ConfigObject* config, PyObject* name, PyObject* value) {
 }
 
 // `value` null: deletes.
-int SetAttribute(PyObject* self, PyObject* name, PyObject* value) {
-    try {
-        Exchange(AsConfig(self), name, value);
-        return 0;
-    } catch (...) {
-        TranslateException();
-        return -1;
-    }
+int SetAttribute(PyObject* self, PyObject* name, PyObject* value) try {
+    Exchange(AsConfig(self), name, value);
+    return 0;
+} catch (...) {
+    TranslateException();
+    return -1;
 }
 
 int InitObject(PyObject* self, PyObject* args, PyObject* keywords) {
@@ -197,38 +196,32 @@ Ref ExchangeIn(PyObject* config, PyObject* name, PyObject* value) {
     return old;
 }
 
-PyObject* Enter(PyObject* self, PyObject*) {
+PyObject* Enter(PyObject* self, PyObject*) try {
     ContextObject* c = AsContext(self);
-    try {
-        c->blocks.push_back(
-            {PyThread_get_thread_ident(), ExchangeIn(c->config, c->name, c->value), nullptr});
-        if (c->sets_mode) {  // no other thread has run since
-            c->blocks.back().mode = std::make_unique<BackpropModeScope>(
-                GetDefaultContext(), ~uint64_t{0}, c->value == Py_True);
-        }
-        Py_RETURN_NONE;
-    } catch (...) {
-        TranslateException();
-        return nullptr;
+    c->blocks.push_back(
+        {PyThread_get_thread_ident(), ExchangeIn(c->config, c->name, c->value), nullptr});
+    if (c->sets_mode) {  // no other thread has run since
+        c->blocks.back().mode = std::make_unique<BackpropModeScope>(
+            GetDefaultContext(), ~uint64_t{0}, c->value == Py_True);
     }
+    Py_RETURN_NONE;
+} catch (...) {
+    return Failed();
 }
 
-PyObject* Exit(PyObject* self, PyObject* const*, Py_ssize_t) {
+PyObject* Exit(PyObject* self, PyObject* const*, Py_ssize_t) try {
     ContextObject* c = AsContext(self);
-    try {
-        const unsigned long thread = PyThread_get_thread_ident();
-        const auto last = std::find_if(c->blocks.rbegin(), c->blocks.rend(),
-                                       [thread](const Block& b) { return b.thread == thread; });
-        if (last == c->blocks.rend()) throw ChainerxError{"using_config: left but not entered"};
-        const Block block = std::move(*last);
-        c->blocks.erase(std::next(last).base());
-        ExchangeIn(c->config, c->name, block.old.get());
-        if (block.mode != nullptr) block.mode->Leave();
-        Py_RETURN_NONE;
-    } catch (...) {
-        TranslateException();
-        return nullptr;
-    }
+    const unsigned long thread = PyThread_get_thread_ident();
+    const auto last = std::find_if(c->blocks.rbegin(), c->blocks.rend(),
+                                   [thread](const Block& b) { return b.thread == thread; });
+    if (last == c->blocks.rend()) throw ChainerxError{"using_config: left but not entered"};
+    const Block block = std::move(*last);
+    c->blocks.erase(std::next(last).base());
+    ExchangeIn(c->config, c->name, block.old.get());
+    if (block.mode != nullptr) block.mode->Leave();
+    Py_RETURN_NONE;
+} catch (...) {
+    return Failed();
 }
 
 PyObject* Self(PyObject* self, PyObject*) { return Py_NewRef(self); }

@@ -7,6 +7,7 @@
 #include "chainerx/core/foreign.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/engine/state.h"
+#include "chainerx/python/errors.h"
 #include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python::engine {
@@ -62,19 +63,16 @@ Array Wrapped(PyObject* array, Device& device) {
                                  {Py_NewRef(array), &Release}, true);
 }
 
-PyObject* SetCupy(PyObject*, PyObject* module) {
-    try {
-        const Ref cuda = Attribute(module, "cuda");
-        Ref type = Attribute(module, "ndarray");
-        if (!PyType_Check(type.get())) throw TypeError{"set_cupy: ndarray is no class"};
-        Py_XSETREF(g_memory, Attribute(cuda.get(), "UnownedMemory").Release());
-        Py_XSETREF(g_pointer, Attribute(cuda.get(), "MemoryPointer").Release());
-        Py_XSETREF(g_cupy_ndarray, reinterpret_cast<PyTypeObject*>(type.Release()));
-        Py_RETURN_NONE;
-    } catch (...) {
-        TranslateException("set_cupy");
-        return nullptr;
-    }
+PyObject* SetCupy(PyObject*, PyObject* module) try {
+    const Ref cuda = Attribute(module, "cuda");
+    Ref type = Attribute(module, "ndarray");
+    if (!PyType_Check(type.get())) throw TypeError{"set_cupy: ndarray is no class"};
+    Py_XSETREF(g_memory, Attribute(cuda.get(), "UnownedMemory").Release());
+    Py_XSETREF(g_pointer, Attribute(cuda.get(), "MemoryPointer").Release());
+    Py_XSETREF(g_cupy_ndarray, reinterpret_cast<PyTypeObject*>(type.Release()));
+    Py_RETURN_NONE;
+} catch (...) {
+    return Failed("set_cupy");
 }
 
 PyMethodDef g_functions[] = {{"set_cupy", &SetCupy, METH_O,

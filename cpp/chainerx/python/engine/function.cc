@@ -9,6 +9,7 @@
 #include "chainerx/python/engine/call.h"
 #include "chainerx/python/engine/node.h"
 #include "chainerx/python/engine/traverse.h"
+#include "chainerx/python/errors.h"
 #include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python::engine {
@@ -88,46 +89,39 @@ PyObject* Version(PyObject*, PyObject* array) {
 }
 
 // forget_writes(array, version): ignores the writes of chainerx since that version.
-PyObject* ForgetWrites(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
-    try {
-        if (n_args != 2) throw TypeError{"forget_writes: expected an array and a version"};
-        const int64_t version = ToInt("forget_writes", "version", args[1]);
-        if (IsNdArray(args[0])) {
-            Self(args[0]).buffer()->ForgetWrites(static_cast<uint32_t>(version));
-        }
-        Py_RETURN_NONE;
-    } catch (...) {
-        TranslateException("forget_writes");
-        return nullptr;
+PyObject* ForgetWrites(PyObject*, PyObject* const* args, Py_ssize_t n_args) try {
+    if (n_args != 2) throw TypeError{"forget_writes: expected an array and a version"};
+    const int64_t version = ToInt("forget_writes", "version", args[1]);
+    if (IsNdArray(args[0])) {
+        Self(args[0]).buffer()->ForgetWrites(static_cast<uint32_t>(version));
     }
+    Py_RETURN_NONE;
+} catch (...) {
+    return Failed("forget_writes");
 }
 
 // retained(function, index, array, is_output): the variable at an input or output, over `array`.
-PyObject* Retained(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
-    try {
-        if (n_args != 4 || !IsFunction(args[0]))
-            throw TypeError{"retained: expected a FunctionNode"};
-        const auto index = static_cast<uint32_t>(ToInt("retained", "index", args[1]));
-        Region* region = AsFunction(args[0])->region;
-        const bool is_output = args[3] == Py_True;
-        Slot* slot = nullptr;
-        if (region != nullptr) {
-            internal::SlotList& list = is_output ? region->outputs : region->inputs;
-            if (index < list.size()) slot = list[index];
-        }
-        const Kind kind = KindOf(args[2]);
-        if (kind == Kind::kNone) throw TypeError{"retained: expected an array"};
-        const Hold<Slot> hold{slot};
-        if (slot != nullptr) return VariableAt(slot, kind, args[2]);
-        try {
-            return NewVariable(ChainerxArrayOf("retained", args[2]), kind, false, args[2]);
-        } catch (const TypeError&) {
-            return NewUnrecordedVariable(args[2], kind, false);
-        }
-    } catch (...) {
-        TranslateException("retained");
-        return nullptr;
+PyObject* Retained(PyObject*, PyObject* const* args, Py_ssize_t n_args) try {
+    if (n_args != 4 || !IsFunction(args[0])) throw TypeError{"retained: expected a FunctionNode"};
+    const auto index = static_cast<uint32_t>(ToInt("retained", "index", args[1]));
+    Region* region = AsFunction(args[0])->region;
+    const bool is_output = args[3] == Py_True;
+    Slot* slot = nullptr;
+    if (region != nullptr) {
+        internal::SlotList& list = is_output ? region->outputs : region->inputs;
+        if (index < list.size()) slot = list[index];
     }
+    const Kind kind = KindOf(args[2]);
+    if (kind == Kind::kNone) throw TypeError{"retained: expected an array"};
+    const Hold<Slot> hold{slot};
+    if (slot != nullptr) return VariableAt(slot, kind, args[2]);
+    try {
+        return NewVariable(ChainerxArrayOf("retained", args[2]), kind, false, args[2]);
+    } catch (const TypeError&) {
+        return NewUnrecordedVariable(args[2], kind, false);
+    }
+} catch (...) {
+    return Failed("retained");
 }
 
 // observe(function, whether): tells that a function in the graph has hooks, so that the graph keeps

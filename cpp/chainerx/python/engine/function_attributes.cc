@@ -2,6 +2,7 @@
 #include "chainerx/python/engine/function.h"
 #include "chainerx/python/engine/node.h"
 #include "chainerx/python/engine/traverse.h"
+#include "chainerx/python/errors.h"
 
 namespace chainerx::python::engine {
 
@@ -30,17 +31,14 @@ void DeallocOutputRef(PyObject* self) {
     Py_DECREF(type);
 }
 
-PyObject* CallOutputRef(PyObject* self, PyObject*, PyObject*) {
+PyObject* CallOutputRef(PyObject* self, PyObject*, PyObject*) try {
     auto* ref = reinterpret_cast<OutputRef*>(self);
     internal::SlotList& outputs = ref->region->outputs;
     Slot* slot = ref->index < outputs.size() ? outputs[ref->index] : nullptr;
     if (slot == nullptr) Py_RETURN_NONE;
-    try {
-        return NodeOf(slot, static_cast<Kind>(ref->region->kind));
-    } catch (...) {
-        TranslateException();
-        return nullptr;
-    }
+    return NodeOf(slot, static_cast<Kind>(ref->region->kind));
+} catch (...) {
+    return Failed();
 }
 
 // Whether the function was applied to no inputs. An unchained one has no outputs in the graph.
@@ -54,35 +52,31 @@ bool IsSource(Region& region) {
     return false;
 }
 
-PyObject* Inputs(PyObject* self, void*) {
+PyObject* Inputs(PyObject* self, void*) try {
     Region* region = AsFunction(self)->region;
     if (region == nullptr) Py_RETURN_NONE;
     if (region->inputs.empty()) return IsSource(*region) ? PyTuple_New(0) : Py_NewRef(Py_None);
-    try {
-        if (region->input_views != nullptr) {
-            return Py_NewRef(static_cast<PyObject*>(region->input_views));
-        }
-        const Hold<Region> hold{region};  // the collector may run code of the user's
-        const uint32_t n = region->inputs.size();
-        Ref tuple = Check(PyTuple_New(n));
-        for (uint32_t i = 0; i < n; ++i) {
-            Slot* slot = i < region->inputs.size() ? region->inputs[i] : nullptr;
-            const auto kind = static_cast<Kind>(region->kind);
-            PyTuple_SET_ITEM(tuple.get(), i,
-                             slot != nullptr ? NodeOf(slot, kind) : Py_NewRef(Py_None));
-        }
-        const bool stays = AsFunction(self)->seen && region->view == self;
-        if (stays && !region->inputs.empty() && region->input_views == nullptr) {
-            region->input_views = Py_NewRef(tuple.get());
-            region->release_views = [](void* views) noexcept {
-                ReleaseObject(static_cast<PyObject*>(views));
-            };
-        }
-        return tuple.Release();
-    } catch (...) {
-        TranslateException();
-        return nullptr;
+    if (region->input_views != nullptr) {
+        return Py_NewRef(static_cast<PyObject*>(region->input_views));
     }
+    const Hold<Region> hold{region};  // the collector may run code of the user's
+    const uint32_t n = region->inputs.size();
+    Ref tuple = Check(PyTuple_New(n));
+    for (uint32_t i = 0; i < n; ++i) {
+        Slot* slot = i < region->inputs.size() ? region->inputs[i] : nullptr;
+        const auto kind = static_cast<Kind>(region->kind);
+        PyTuple_SET_ITEM(tuple.get(), i, slot != nullptr ? NodeOf(slot, kind) : Py_NewRef(Py_None));
+    }
+    const bool stays = AsFunction(self)->seen && region->view == self;
+    if (stays && !region->inputs.empty() && region->input_views == nullptr) {
+        region->input_views = Py_NewRef(tuple.get());
+        region->release_views = [](void* views) noexcept {
+            ReleaseObject(static_cast<PyObject*>(views));
+        };
+    }
+    return tuple.Release();
+} catch (...) {
+    return Failed();
 }
 
 PyObject* Outputs(PyObject* self, void*) {

@@ -14,6 +14,7 @@
 #include "chainerx/ops/rnn/recurrent.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/errors.h"
 #include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python::engine {
@@ -187,12 +188,11 @@ PyObject* Vectorcall(PyObject* o, PyObject* const* args, size_t nargsf, PyObject
         }
         return tuple.Release();
     } catch (...) {
-        TranslateException(native.name);
-        return nullptr;
+        return Failed(native.name);
     }
 }
 
-PyObject* New(PyTypeObject* type, PyObject* args, PyObject* keywords) {
+PyObject* New(PyTypeObject* type, PyObject* args, PyObject* keywords) try {
     static const char* names[] = {"name", "cell", "is_bidirectional", "by_sequence", nullptr};
     const char* name;
     const char* cell = "lstm";
@@ -202,19 +202,16 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject* keywords) {
                                      &name, &cell, &is_bidirectional, &by_sequence)) {
         return nullptr;
     }
-    try {
-        const Native& native = Find(name);
-        const NStepVariant variant{ToCell(cell), is_bidirectional != 0, by_sequence != 0};
-        Ref o = Check(type->tp_alloc(type, 0));
-        auto* self = reinterpret_cast<NativeObject*>(o.get());
-        self->vectorcall = &Vectorcall;
-        self->native = &native;
-        self->variant = variant;
-        return o.Release();
-    } catch (...) {
-        TranslateException();
-        return nullptr;
-    }
+    const Native& native = Find(name);
+    const NStepVariant variant{ToCell(cell), is_bidirectional != 0, by_sequence != 0};
+    Ref o = Check(type->tp_alloc(type, 0));
+    auto* self = reinterpret_cast<NativeObject*>(o.get());
+    self->vectorcall = &Vectorcall;
+    self->native = &native;
+    self->variant = variant;
+    return o.Release();
+} catch (...) {
+    return Failed();
 }
 
 void Dealloc(PyObject* o) {

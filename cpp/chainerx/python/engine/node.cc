@@ -9,6 +9,7 @@
 #include "chainerx/python/engine/function.h"
 #include "chainerx/python/engine/traverse.h"
 #include "chainerx/python/engine/variable.h"
+#include "chainerx/python/errors.h"
 
 namespace chainerx::python::engine {
 
@@ -39,7 +40,7 @@ PyObject* NewNode(Slot* slot, Kind kind) {
     return o;
 }
 
-PyObject* New(PyTypeObject*, PyObject* args, PyObject* keywords) {
+PyObject* New(PyTypeObject*, PyObject* args, PyObject* keywords) try {
     static const char* names[] = {"variable", "name", nullptr};
     PyObject* variable;
     PyObject* name = nullptr;
@@ -47,15 +48,12 @@ PyObject* New(PyTypeObject*, PyObject* args, PyObject* keywords) {
                                      g_variable_type, &variable, &name)) {
         return nullptr;
     }
-    try {
-        VariableObject* v = AsVariable(variable);
-        PyObject* o = NewNode(SlotOf("VariableNode", v), v->storage->kind);
-        if (Given(name)) AsNode(o)->name = Py_NewRef(name);
-        return o;
-    } catch (...) {
-        TranslateException();
-        return nullptr;
-    }
+    VariableObject* v = AsVariable(variable);
+    PyObject* o = NewNode(SlotOf("VariableNode", v), v->storage->kind);
+    if (Given(name)) AsNode(o)->name = Py_NewRef(name);
+    return o;
+} catch (...) {
+    return Failed();
 }
 
 int Traverse(PyObject* self, visitproc visit, void* arg) {
@@ -78,13 +76,10 @@ void Dealloc(PyObject* self) {
 }
 
 template <PyObject* (*kGet)(NodeObject*)>
-PyObject* Get(PyObject* self, void*) {
-    try {
-        return kGet(AsNode(self));
-    } catch (...) {
-        TranslateException();
-        return nullptr;
-    }
+PyObject* Get(PyObject* self, void*) try {
+    return kGet(AsNode(self));
+} catch (...) {
+    return Failed();
 }
 
 PyObject* VariableOrNone(NodeObject* n) {

@@ -8,6 +8,7 @@
 #include "chainerx/ops/random/random.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/errors.h"
 #include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/ref.h"
 
@@ -26,13 +27,10 @@ uint64_t DrawKey() {
     return static_cast<uint64_t>(PyFloat_AsDouble(x.get()) * 0x1p53);
 }
 
-PyObject* DrawKeyFunction(PyObject*, PyObject*) {
-    try {
-        return PyLong_FromUnsignedLongLong(DrawKey());
-    } catch (...) {
-        TranslateException("draw_key");
-        return nullptr;
-    }
+PyObject* DrawKeyFunction(PyObject*, PyObject*) try {
+    return PyLong_FromUnsignedLongLong(DrawKey());
+} catch (...) {
+    return Failed("draw_key");
 }
 
 Array DrawNumbers(const Array& x) {
@@ -40,16 +38,13 @@ Array DrawNumbers(const Array& x) {
 }
 
 // dropout_mask(x, ratio): 0 with that probability, else the scale that preserves the mean.
-PyObject* DropoutMask(PyObject*, PyObject* const* args, Py_ssize_t n) {
-    try {
-        if (n != 2) throw TypeError{"dropout_mask: expected an array and a ratio"};
-        const Array& x = ToArray("dropout_mask", "x", args[0]);
-        const double ratio = ToDouble("dropout_mask", "ratio", args[1]);
-        return Wrap(AsType(DrawNumbers(x) >= Scalar{ratio}, x.dtype()) * Scalar{1 / (1 - ratio)});
-    } catch (...) {
-        TranslateException("dropout_mask");
-        return nullptr;
-    }
+PyObject* DropoutMask(PyObject*, PyObject* const* args, Py_ssize_t n) try {
+    if (n != 2) throw TypeError{"dropout_mask: expected an array and a ratio"};
+    const Array& x = ToArray("dropout_mask", "x", args[0]);
+    const double ratio = ToDouble("dropout_mask", "ratio", args[1]);
+    return Wrap(AsType(DrawNumbers(x) >= Scalar{ratio}, x.dtype()) * Scalar{1 / (1 - ratio)});
+} catch (...) {
+    return Failed("dropout_mask");
 }
 
 PyObject* ZoneoutFlagsFunction(PyObject*, PyObject* const* args, Py_ssize_t n) {
@@ -59,8 +54,7 @@ PyObject* ZoneoutFlagsFunction(PyObject*, PyObject* const* args, Py_ssize_t n) {
         const Array& h = ToArray(op, "h", args[0]);
         return Wrap(DrawNumbers(h) < Scalar{ToDouble(op, "ratio", args[1])});
     } catch (...) {
-        TranslateException(op);
-        return nullptr;
+        return Failed(op);
     }
 }
 

@@ -12,6 +12,7 @@
 #include "chainerx/python/engine/config.h"
 #include "chainerx/python/engine/function.h"
 #include "chainerx/python/engine/variable.h"
+#include "chainerx/python/errors.h"
 
 namespace chainerx::python::engine {
 
@@ -171,122 +172,115 @@ PyObject* ToGrads(const char* op, const char* name, PyObject* grads, PyObject* v
 
 // backward(outputs, grad_outputs, retain_grad, enable_double_backprop, loss_scale, keep_scale):
 // without `grad_outputs` it starts from the gradients that the outputs have.
-PyObject* RunBackward(PyObject*, PyObject* const* args, Py_ssize_t n) {
-    try {
-        if (n != 6 || !PyTuple_Check(args[0])) {
-            throw TypeError{"backward: expected 6 arguments, the first a tuple of Variables"};
-        }
-        PyObject* outputs = args[0];
-        PyObject* given = ToGrads("backward", "grad_outputs", args[1], outputs);
-        const bool retain = ToBool(args[2], false);
-        const bool twice = ToBool(args[3], false);
-        const std::optional<double> scale = ToScale("backward", args[4]);
-        const bool keep_scale = ToBool(args[5], false);
-        const State& state = GetState();
-        Observer observer{state};
-        const GradientRecordScope recorded{state, twice};
-        const BackpropId id = GetDefaultContext().default_backprop_id();
-        BackwardRun run{id, twice, keep_scale ? std::nullopt : ScaleOf(outputs, scale)};
-        run.set_keep_graph(true);
-        run.set_retain_grad(retain);
-        run.set_use_given_grads(true);
-        std::vector<Hold<Slot>> slots;
-        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(outputs); ++i) {
-            VariableObject* v = ToVariable("backward", "outputs", PyTuple_GET_ITEM(outputs, i));
-            Hold<Slot> held{SlotOf("backward", v)};
-            Slot* slot = held.get();
-            // Outputs that no gradient flows to have no initial gradient, nor have leaves.
-            if ((slot->live.load() & GraphBit()) == 0) continue;
-            const Array y = RecordOf("backward", v);
-            if (given != nullptr) {
-                PyObject* g = PyTuple_GET_ITEM(given, i);
-                run.AddOutput(y, GivenGrad("backward", "grad_outputs", i, g, v), false);
-                continue;
-            }
-            const bool leaf = slot->node == nullptr || slot->cut.load();
-            if (leaf && v->storage->kind != Kind::kChainerx &&
-                slot->GetGrad(GraphBit()).is_null() && y.GetTotalSize() != 1) {
-                continue;
-            }
-            Array seed = Seed("backward", v, slot, scale);
-            if (!leaf) {
-                if (retain) slot->SetGrad(GraphBit(), seed);
-                slots.push_back(std::move(held));
-            }
-            run.AddOutput(y, std::move(seed));
-        }
-        run.Run(true);
-        if (!retain) {
-            for (const auto& held : slots) held.get()->SetGrad(GraphBit(), Array{});
-        }
-        Py_RETURN_NONE;
-    } catch (...) {
-        TranslateException("backward");
-        return nullptr;
+PyObject* RunBackward(PyObject*, PyObject* const* args, Py_ssize_t n) try {
+    if (n != 6 || !PyTuple_Check(args[0])) {
+        throw TypeError{"backward: expected 6 arguments, the first a tuple of Variables"};
     }
+    PyObject* outputs = args[0];
+    PyObject* given = ToGrads("backward", "grad_outputs", args[1], outputs);
+    const bool retain = ToBool(args[2], false);
+    const bool twice = ToBool(args[3], false);
+    const std::optional<double> scale = ToScale("backward", args[4]);
+    const bool keep_scale = ToBool(args[5], false);
+    const State& state = GetState();
+    Observer observer{state};
+    const GradientRecordScope recorded{state, twice};
+    const BackpropId id = GetDefaultContext().default_backprop_id();
+    BackwardRun run{id, twice, keep_scale ? std::nullopt : ScaleOf(outputs, scale)};
+    run.set_keep_graph(true);
+    run.set_retain_grad(retain);
+    run.set_use_given_grads(true);
+    std::vector<Hold<Slot>> slots;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(outputs); ++i) {
+        VariableObject* v = ToVariable("backward", "outputs", PyTuple_GET_ITEM(outputs, i));
+        Hold<Slot> held{SlotOf("backward", v)};
+        Slot* slot = held.get();
+        // Outputs that no gradient flows to have no initial gradient, nor have leaves.
+        if ((slot->live.load() & GraphBit()) == 0) continue;
+        const Array y = RecordOf("backward", v);
+        if (given != nullptr) {
+            PyObject* g = PyTuple_GET_ITEM(given, i);
+            run.AddOutput(y, GivenGrad("backward", "grad_outputs", i, g, v), false);
+            continue;
+        }
+        const bool leaf = slot->node == nullptr || slot->cut.load();
+        if (leaf && v->storage->kind != Kind::kChainerx && slot->GetGrad(GraphBit()).is_null() &&
+            y.GetTotalSize() != 1) {
+            continue;
+        }
+        Array seed = Seed("backward", v, slot, scale);
+        if (!leaf) {
+            if (retain) slot->SetGrad(GraphBit(), seed);
+            slots.push_back(std::move(held));
+        }
+        run.AddOutput(y, std::move(seed));
+    }
+    run.Run(true);
+    if (!retain) {
+        for (const auto& held : slots) held.get()->SetGrad(GraphBit(), Array{});
+    }
+    Py_RETURN_NONE;
+} catch (...) {
+    return Failed("backward");
 }
 
 // grad(outputs, inputs, grad_outputs, grad_inputs, retain_grad, enable_double_backprop,
 // loss_scale): a list of Variables or None.
-PyObject* RunGrad(PyObject*, PyObject* const* args, Py_ssize_t n) {
-    try {
-        if (n != 7 || !PyTuple_Check(args[0]) || !PyTuple_Check(args[1])) {
-            throw TypeError{"grad: expected 7 arguments, the first two tuples of Variables"};
-        }
-        PyObject* outputs = args[0];
-        PyObject* inputs = args[1];
-        PyObject* given = ToGrads("grad", "grad_outputs", args[2], outputs);
-        PyObject* from_elsewhere = ToGrads("grad", "grad_inputs", args[3], inputs);
-        const bool twice = ToBool(args[5], false);
-        const std::optional<double> scale = ToScale("grad", args[6]);
-        const State& state = GetState();
-        Observer observer{state};
-        const GradientRecordScope recorded{state, twice};
-        const BackpropId id = GetDefaultContext().default_backprop_id();
-        BackwardRun run{id, twice, ScaleOf(outputs, scale)};
-        run.set_keep_graph(true);
-        run.set_retain_grad(ToBool(args[4], false));
-        const Py_ssize_t n_inputs = PyTuple_GET_SIZE(inputs);
-        const auto grad_input = [&](Py_ssize_t i) {
-            return from_elsewhere != nullptr ? PyTuple_GET_ITEM(from_elsewhere, i) : Py_None;
-        };
-        std::vector<Slot*> targets;
-        for (Py_ssize_t i = 0; i < n_inputs; ++i) {
-            VariableObject* v = ToVariable("grad", "inputs", PyTuple_GET_ITEM(inputs, i));
-            const Hold<Slot> held{SlotOf("grad", v)};
-            const bool live = (held.get()->live.load() & GraphBit()) != 0;
-            if (live) run.AddTarget(held.get());
-            targets.push_back(live ? held.get() : nullptr);
-            PyObject* g = grad_input(i);
-            if (g == Py_None) continue;
-            Array grad = GivenGrad("grad", "grad_inputs", i, g, v);
-            if (live) run.AddTargetGrad(held.get(), std::move(grad));
-        }
-        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(outputs); ++i) {
-            VariableObject* v = ToVariable("grad", "outputs", PyTuple_GET_ITEM(outputs, i));
-            SlotOf("grad", v);
-            const Array y = RecordOf("grad", v);
-            PyObject* g = given != nullptr ? PyTuple_GET_ITEM(given, i) : Py_None;
-            run.AddOutput(y, g != Py_None
-                                 ? GivenGrad("grad", "grad_outputs", i, g, v)
-                                 : internal::engine_ops::Full(y.shape(), scale.value_or(1.0),
-                                                              y.dtype(), y.device()));
-        }
-        run.Run(false);
-        Ref list = Check(PyList_New(n_inputs));
-        for (Py_ssize_t i = 0; i < n_inputs; ++i) {
-            VariableObject* v = AsVariable(PyTuple_GET_ITEM(inputs, i));
-            Array g = targets[i] != nullptr ? run.TakeTargetGrad(targets[i]) : Array{};
-            PyObject* item = targets[i] == nullptr ? Py_NewRef(grad_input(i))
-                             : g.is_null() ? Py_NewRef(Py_None)
-                                           : NewVariable(std::move(g), v->storage->kind, true);
-            PyList_SET_ITEM(list.get(), i, item);
-        }
-        return list.Release();
-    } catch (...) {
-        TranslateException("grad");
-        return nullptr;
+PyObject* RunGrad(PyObject*, PyObject* const* args, Py_ssize_t n) try {
+    if (n != 7 || !PyTuple_Check(args[0]) || !PyTuple_Check(args[1])) {
+        throw TypeError{"grad: expected 7 arguments, the first two tuples of Variables"};
     }
+    PyObject* outputs = args[0];
+    PyObject* inputs = args[1];
+    PyObject* given = ToGrads("grad", "grad_outputs", args[2], outputs);
+    PyObject* from_elsewhere = ToGrads("grad", "grad_inputs", args[3], inputs);
+    const bool twice = ToBool(args[5], false);
+    const std::optional<double> scale = ToScale("grad", args[6]);
+    const State& state = GetState();
+    Observer observer{state};
+    const GradientRecordScope recorded{state, twice};
+    const BackpropId id = GetDefaultContext().default_backprop_id();
+    BackwardRun run{id, twice, ScaleOf(outputs, scale)};
+    run.set_keep_graph(true);
+    run.set_retain_grad(ToBool(args[4], false));
+    const Py_ssize_t n_inputs = PyTuple_GET_SIZE(inputs);
+    const auto grad_input = [&](Py_ssize_t i) {
+        return from_elsewhere != nullptr ? PyTuple_GET_ITEM(from_elsewhere, i) : Py_None;
+    };
+    std::vector<Slot*> targets;
+    for (Py_ssize_t i = 0; i < n_inputs; ++i) {
+        VariableObject* v = ToVariable("grad", "inputs", PyTuple_GET_ITEM(inputs, i));
+        const Hold<Slot> held{SlotOf("grad", v)};
+        const bool live = (held.get()->live.load() & GraphBit()) != 0;
+        if (live) run.AddTarget(held.get());
+        targets.push_back(live ? held.get() : nullptr);
+        PyObject* g = grad_input(i);
+        if (g == Py_None) continue;
+        Array grad = GivenGrad("grad", "grad_inputs", i, g, v);
+        if (live) run.AddTargetGrad(held.get(), std::move(grad));
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(outputs); ++i) {
+        VariableObject* v = ToVariable("grad", "outputs", PyTuple_GET_ITEM(outputs, i));
+        SlotOf("grad", v);
+        const Array y = RecordOf("grad", v);
+        PyObject* g = given != nullptr ? PyTuple_GET_ITEM(given, i) : Py_None;
+        run.AddOutput(y, g != Py_None ? GivenGrad("grad", "grad_outputs", i, g, v)
+                                      : internal::engine_ops::Full(y.shape(), scale.value_or(1.0),
+                                                                   y.dtype(), y.device()));
+    }
+    run.Run(false);
+    Ref list = Check(PyList_New(n_inputs));
+    for (Py_ssize_t i = 0; i < n_inputs; ++i) {
+        VariableObject* v = AsVariable(PyTuple_GET_ITEM(inputs, i));
+        Array g = targets[i] != nullptr ? run.TakeTargetGrad(targets[i]) : Array{};
+        PyObject* item = targets[i] == nullptr ? Py_NewRef(grad_input(i))
+                         : g.is_null()         ? Py_NewRef(Py_None)
+                                               : NewVariable(std::move(g), v->storage->kind, true);
+        PyList_SET_ITEM(list.get(), i, item);
+    }
+    return list.Release();
+} catch (...) {
+    return Failed("grad");
 }
 
 PyMethodDef g_functions[] = {

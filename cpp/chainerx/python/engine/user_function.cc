@@ -12,6 +12,7 @@
 #include "chainerx/python/engine/node.h"
 #include "chainerx/python/engine/scopes.h"
 #include "chainerx/python/engine/traverse.h"
+#include "chainerx/python/errors.h"
 #include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python::engine {
@@ -213,101 +214,97 @@ void SaveRetained(PyObject* f, PyObject* name, const std::vector<int>& places,
 // connect(function, inputs, outputs, again=True): makes variables of the arrays that the user's
 // forward() returned, with the function as their creator. Unless `again`, the function was applied
 // before and still knows its results.
-PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
-    try {
-        if (n_args < 3 || n_args > 4 || !IsFunction(args[0]) || !PyTuple_Check(args[1]) ||
-            !PyTuple_Check(args[2])) {
-            throw TypeError{
-                "connect: expected a FunctionNode, a tuple of Variables and a tuple of arrays"};
-        }
-        PyObject* f = args[0];
-        const OpInfo& op = ClassOp(f);
-        const char* name = op.name;
-        const Py_ssize_t n_inputs = PyTuple_GET_SIZE(args[1]);
-        const Py_ssize_t n_outputs = PyTuple_GET_SIZE(args[2]);
-        bool requires_grad = false;
-        // Holds the slots, since the Python code of arrays may release them meanwhile.
-        std::vector<Hold<Slot>> slots;
-        std::vector<Array> inputs;
-        Places places{{}, {}, n_outputs};
-        const bool enabled = Records(GetState());
-        for (Py_ssize_t i = 0; i < n_inputs; ++i) {
-            if (!IsVariable(PyTuple_GET_ITEM(args[1], i))) {
-                throw TypeError{"connect: input ", i, " is no Variable"};
-            }
-            VariableObject* v = AsVariable(PyTuple_GET_ITEM(args[1], i));
-            requires_grad |= v->requires_grad;
-            if (!enabled) continue;
-            Slot* slot = nullptr;
-            try {
-                slot = SlotOf(name, v);
-                inputs.push_back(RecordOf(name, v));
-                places.inputs.push_back(static_cast<int>(i));
-            } catch (const TypeError&) {  // object arrays and the like
-            }
-            slots.emplace_back(slot);
-        }
-        std::vector<Array> arrays;
-        std::vector<Array> records;
-        Kind kind = Kind::kNumpy;
-        for (Py_ssize_t i = 0; i < n_outputs; ++i) {
-            PyObject* o = PyTuple_GET_ITEM(args[2], i);
-            arrays.emplace_back();
-            if (o == Py_None) continue;
-            kind = KindOf(o);
-            if (kind == Kind::kNone) throw TypeError{"connect: output ", i, " is no array"};
-            if (!enabled) continue;
-            try {
-                arrays.back() = ChainerxArrayOf(name, o);
-                records.push_back(arrays.back());
-                places.outputs.push_back(static_cast<int>(i));
-            } catch (const TypeError&) {
-            }
-        }
-        if (!records.empty()) {
-            Region* region = BindRegion(f, kind, n_args < 4 || args[3] != Py_False);
-            region->Ref();
-            RegionHold hold;
-            hold.Reset(region);
-            for (const auto& held : slots) {
-                Slot* slot = held.get();
-                region->AddInput(slot);
-                if (slot != nullptr)
-                    region->rank = std::max(region->rank, internal::VisibleRank(slot));
-            }
-            const internal::RegionScope scope{region};
-            static PyObject* inputs_name = PyUnicode_InternFromString("_retained_inputs");
-            static PyObject* outputs_name = PyUnicode_InternFromString("_retained_outputs");
-            if (Record rec{op, Refs(inputs), records}) {
-                std::vector<Saved> kept;
-                SaveRetained(f, inputs_name, places.inputs, inputs, kept,
-                             [&](const Array& x) { return rec.Save(x); });
-                SaveRetained(f, outputs_name, places.outputs, records, kept,
-                             [&](const Array& y) { return rec.SaveOutput(y); });
-                rec.GradAll([region, places, kept = std::move(kept)](GradContext& context) {
-                    CallBackward(region, context, places);
-                });
-            } else {
-                internal::AddOpaqueNode(op, region, records);
-            }
-            for (const Array& y : arrays) region->AddOutput(y.is_null() ? nullptr : y.body()->slot);
-        }
-        Ref result = Check(PyTuple_New(n_outputs));
-        for (Py_ssize_t i = 0; i < n_outputs; ++i) {
-            PyObject* o = PyTuple_GET_ITEM(args[2], i);
-            // Objects that chainerx can't hold, such as object arrays, are never differentiated.
-            const bool is_none = o == Py_None;
-            PyTuple_SET_ITEM(result.get(), i,
-                             arrays[i].is_null()
-                                 ? NewUnrecordedVariable(o, is_none ? Kind::kNumpy : kind,
-                                                         requires_grad && (is_none || !enabled))
-                                 : NewVariable(arrays[i], kind, requires_grad, o));
-        }
-        return result.Release();
-    } catch (...) {
-        TranslateException("connect");
-        return nullptr;
+PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) try {
+    if (n_args < 3 || n_args > 4 || !IsFunction(args[0]) || !PyTuple_Check(args[1]) ||
+        !PyTuple_Check(args[2])) {
+        throw TypeError{
+            "connect: expected a FunctionNode, a tuple of Variables and a tuple of arrays"};
     }
+    PyObject* f = args[0];
+    const OpInfo& op = ClassOp(f);
+    const char* name = op.name;
+    const Py_ssize_t n_inputs = PyTuple_GET_SIZE(args[1]);
+    const Py_ssize_t n_outputs = PyTuple_GET_SIZE(args[2]);
+    bool requires_grad = false;
+    // Holds the slots, since the Python code of arrays may release them meanwhile.
+    std::vector<Hold<Slot>> slots;
+    std::vector<Array> inputs;
+    Places places{{}, {}, n_outputs};
+    const bool enabled = Records(GetState());
+    for (Py_ssize_t i = 0; i < n_inputs; ++i) {
+        if (!IsVariable(PyTuple_GET_ITEM(args[1], i))) {
+            throw TypeError{"connect: input ", i, " is no Variable"};
+        }
+        VariableObject* v = AsVariable(PyTuple_GET_ITEM(args[1], i));
+        requires_grad |= v->requires_grad;
+        if (!enabled) continue;
+        Slot* slot = nullptr;
+        try {
+            slot = SlotOf(name, v);
+            inputs.push_back(RecordOf(name, v));
+            places.inputs.push_back(static_cast<int>(i));
+        } catch (const TypeError&) {  // object arrays and the like
+        }
+        slots.emplace_back(slot);
+    }
+    std::vector<Array> arrays;
+    std::vector<Array> records;
+    Kind kind = Kind::kNumpy;
+    for (Py_ssize_t i = 0; i < n_outputs; ++i) {
+        PyObject* o = PyTuple_GET_ITEM(args[2], i);
+        arrays.emplace_back();
+        if (o == Py_None) continue;
+        kind = KindOf(o);
+        if (kind == Kind::kNone) throw TypeError{"connect: output ", i, " is no array"};
+        if (!enabled) continue;
+        try {
+            arrays.back() = ChainerxArrayOf(name, o);
+            records.push_back(arrays.back());
+            places.outputs.push_back(static_cast<int>(i));
+        } catch (const TypeError&) {
+        }
+    }
+    if (!records.empty()) {
+        Region* region = BindRegion(f, kind, n_args < 4 || args[3] != Py_False);
+        region->Ref();
+        RegionHold hold;
+        hold.Reset(region);
+        for (const auto& held : slots) {
+            Slot* slot = held.get();
+            region->AddInput(slot);
+            if (slot != nullptr) region->rank = std::max(region->rank, internal::VisibleRank(slot));
+        }
+        const internal::RegionScope scope{region};
+        static PyObject* inputs_name = PyUnicode_InternFromString("_retained_inputs");
+        static PyObject* outputs_name = PyUnicode_InternFromString("_retained_outputs");
+        if (Record rec{op, Refs(inputs), records}) {
+            std::vector<Saved> kept;
+            SaveRetained(f, inputs_name, places.inputs, inputs, kept,
+                         [&](const Array& x) { return rec.Save(x); });
+            SaveRetained(f, outputs_name, places.outputs, records, kept,
+                         [&](const Array& y) { return rec.SaveOutput(y); });
+            rec.GradAll([region, places, kept = std::move(kept)](GradContext& context) {
+                CallBackward(region, context, places);
+            });
+        } else {
+            internal::AddOpaqueNode(op, region, records);
+        }
+        for (const Array& y : arrays) region->AddOutput(y.is_null() ? nullptr : y.body()->slot);
+    }
+    Ref result = Check(PyTuple_New(n_outputs));
+    for (Py_ssize_t i = 0; i < n_outputs; ++i) {
+        PyObject* o = PyTuple_GET_ITEM(args[2], i);
+        // Objects that chainerx can't hold, such as object arrays, are never differentiated.
+        const bool is_none = o == Py_None;
+        PyTuple_SET_ITEM(result.get(), i,
+                         arrays[i].is_null()
+                             ? NewUnrecordedVariable(o, is_none ? Kind::kNumpy : kind,
+                                                     requires_grad && (is_none || !enabled))
+                             : NewVariable(arrays[i], kind, requires_grad, o));
+    }
+    return result.Release();
+} catch (...) {
+    return Failed("connect");
 }
 
 PyMethodDef g_functions[] = {

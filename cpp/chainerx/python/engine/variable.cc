@@ -9,6 +9,7 @@
 #include "chainerx/python/engine/cupy.h"
 #include "chainerx/python/engine/node.h"
 #include "chainerx/python/engine/traverse.h"
+#include "chainerx/python/errors.h"
 #include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python::engine {
@@ -119,8 +120,7 @@ PyObject* New(PyTypeObject* type, PyObject*, PyObject*) {
         v->requires_grad = true;
         return o.Release();
     } catch (...) {
-        TranslateException();
-        return nullptr;
+        return Failed();
     }
 }
 
@@ -169,7 +169,7 @@ void Initialize(VariableObject* v, PyObject* data, PyObject* name, PyObject* gra
     }
 }
 
-int Init(PyObject* self, PyObject* args, PyObject* keywords) {
+int Init(PyObject* self, PyObject* args, PyObject* keywords) try {
     static const char* names[] = {"data", "name", "grad", "requires_grad", "layout", nullptr};
     PyObject* data = nullptr;
     PyObject* name = nullptr;
@@ -186,18 +186,16 @@ int Init(PyObject* self, PyObject* args, PyObject* keywords) {
                                      &data, &name, &grad, &requires_grad, &layout)) {
         return -1;
     }
-    try {
-        if (Given(layout)) {
-            throw ValueError{
-                "Variable: layout is not None; memory layouts other than C order are "
-                "not supported"};
-        }
-        Initialize(AsVariable(self), data, name, grad, requires_grad != 0);
-        return 0;
-    } catch (...) {
-        TranslateException();
-        return -1;
+    if (Given(layout)) {
+        throw ValueError{
+            "Variable: layout is not None; memory layouts other than C order are "
+            "not supported"};
     }
+    Initialize(AsVariable(self), data, name, grad, requires_grad != 0);
+    return 0;
+} catch (...) {
+    TranslateException();
+    return -1;
 }
 
 int Clear(PyObject* self) {
@@ -277,31 +275,25 @@ PyObject* KindFunction(PyObject*, PyObject* array) {
     return PyUnicode_FromString(NameOf(kind));
 }
 
-PyObject* SideFunction(PyObject*, PyObject* array) {
-    try {
-        if (KindOf(array) == Kind::kNone) {
-            throw TypeError{"side: got a ", Py_TYPE(array)->tp_name, ", expected an array"};
-        }
-        return Wrap(ChainerxArrayOf("side", array));
-    } catch (...) {
-        TranslateException("side");
-        return nullptr;
+PyObject* SideFunction(PyObject*, PyObject* array) try {
+    if (KindOf(array) == Kind::kNone) {
+        throw TypeError{"side: got a ", Py_TYPE(array)->tp_name, ", expected an array"};
     }
+    return Wrap(ChainerxArrayOf("side", array));
+} catch (...) {
+    return Failed("side");
 }
 
 // to_kind(array, kind)
-PyObject* ToKindFunction(PyObject*, PyObject* const* args, Py_ssize_t n) {
-    try {
-        if (n != 2) throw TypeError{"to_kind: expected an array and the name of a kind"};
-        const std::string_view name = ToString("to_kind", "kind", args[1]);
-        for (const Kind kind : {Kind::kNumpy, Kind::kChainerx, Kind::kCupy}) {
-            if (name == NameOf(kind)) return ToKind(ToArray("to_kind", "array", args[0]), kind);
-        }
-        throw ValueError{"to_kind: got ", name, ", expected numpy, chainerx or cupy"};
-    } catch (...) {
-        TranslateException("to_kind");
-        return nullptr;
+PyObject* ToKindFunction(PyObject*, PyObject* const* args, Py_ssize_t n) try {
+    if (n != 2) throw TypeError{"to_kind: expected an array and the name of a kind"};
+    const std::string_view name = ToString("to_kind", "kind", args[1]);
+    for (const Kind kind : {Kind::kNumpy, Kind::kChainerx, Kind::kCupy}) {
+        if (name == NameOf(kind)) return ToKind(ToArray("to_kind", "array", args[0]), kind);
     }
+    throw ValueError{"to_kind: got ", name, ", expected numpy, chainerx or cupy"};
+} catch (...) {
+    return Failed("to_kind");
 }
 
 PyMethodDef g_functions[] = {

@@ -8,6 +8,7 @@
 #include "chainerx/python/engine/function.h"
 #include "chainerx/python/engine/node.h"
 #include "chainerx/python/engine/variable.h"
+#include "chainerx/python/errors.h"
 #include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python::engine {
@@ -17,28 +18,23 @@ using internal::Slot;
 namespace {
 
 template <PyObject* (*kGet)(VariableObject*)>
-PyObject* Get(PyObject* self, void*) {
-    try {
-        return kGet(AsVariable(self));
-    } catch (...) {
-        TranslateException();
-        return nullptr;
-    }
+PyObject* Get(PyObject* self, void*) try {
+    return kGet(AsVariable(self));
+} catch (...) {
+    return Failed();
 }
 
 template <void (*kSet)(VariableObject*, PyObject*)>
-int Set(PyObject* self, PyObject* value, void*) {
-    try {
-        if (value == nullptr) {
-            PyErr_SetString(PyExc_AttributeError, "Variable: the attribute can't be deleted");
-            return -1;
-        }
-        kSet(AsVariable(self), value);
-        return 0;
-    } catch (...) {
-        TranslateException();
+int Set(PyObject* self, PyObject* value, void*) try {
+    if (value == nullptr) {
+        PyErr_SetString(PyExc_AttributeError, "Variable: the attribute can't be deleted");
         return -1;
     }
+    kSet(AsVariable(self), value);
+    return 0;
+} catch (...) {
+    TranslateException();
+    return -1;
 }
 
 bool HasRecord(const VariableObject* v) {
@@ -266,14 +262,11 @@ PyGetSetDef g_getset[] = {
     {"__dict__", &PyObject_GenericGetDict, &PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-PyObject* ClearGrad(PyObject* self, PyObject*) {
-    try {
-        ClearGradient(AsVariable(self));
-        Py_RETURN_NONE;
-    } catch (...) {
-        TranslateException("cleargrad");
-        return nullptr;
-    }
+PyObject* ClearGrad(PyObject* self, PyObject*) try {
+    ClearGradient(AsVariable(self));
+    Py_RETURN_NONE;
+} catch (...) {
+    return Failed("cleargrad");
 }
 
 PyObject* Unchain(PyObject* self, PyObject*) {
@@ -282,46 +275,39 @@ PyObject* Unchain(PyObject* self, PyObject*) {
 }
 
 // Another variable over the same storage, with its own chainerx array, gradient and attributes.
-PyObject* Share(PyObject* self, PyObject* other) {
-    try {
-        if (!IsVariable(other)) throw TypeError{"_share: expected a Variable"};
-        VariableObject* v = AsVariable(self);
-        VariableObject* copy = AsVariable(other);
-        if (v->storage->object == nullptr) Ref{ArrayOf(v)};
-        Storage* old = copy->storage;
-        copy->storage = v->storage;
-        ++v->storage->refs;
-        if (--old->refs == 0) {
-            Py_XDECREF(old->object);
-            internal::PoolFree(old, sizeof(Storage));
-        }
-        copy->requires_grad = v->requires_grad;
-        SetName(copy, v->name != nullptr ? v->name : Py_None);
-        const Ref g{GradVariable(v)};
-        SetGradVariable(copy, g.get());
-        SetLossScale(copy, v->loss_scale);
-        Py_RETURN_NONE;
-    } catch (...) {
-        TranslateException("copy");
-        return nullptr;
+PyObject* Share(PyObject* self, PyObject* other) try {
+    if (!IsVariable(other)) throw TypeError{"_share: expected a Variable"};
+    VariableObject* v = AsVariable(self);
+    VariableObject* copy = AsVariable(other);
+    if (v->storage->object == nullptr) Ref{ArrayOf(v)};
+    Storage* old = copy->storage;
+    copy->storage = v->storage;
+    ++v->storage->refs;
+    if (--old->refs == 0) {
+        Py_XDECREF(old->object);
+        internal::PoolFree(old, sizeof(Storage));
     }
+    copy->requires_grad = v->requires_grad;
+    SetName(copy, v->name != nullptr ? v->name : Py_None);
+    const Ref g{GradVariable(v)};
+    SetGradVariable(copy, g.get());
+    SetLossScale(copy, v->loss_scale);
+    Py_RETURN_NONE;
+} catch (...) {
+    return Failed("copy");
 }
 
 // Assigns another array in a new storage, outside the graph and without a gradient: for moves
 // between devices.
-PyObject* Replace(PyObject* self, PyObject* array) {
-    try {
-        const Kind kind = KindOf(array);
-        if (kind == Kind::kNone && array != Py_None) {
-            throw TypeError{"got a ", Py_TYPE(array)->tp_name, ", expected an array or None"};
-        }
-        ResetCell(AsVariable(self), kind == Kind::kNone ? Kind::kNumpy : kind,
-                  Ref{Py_NewRef(array)});
-        Py_RETURN_NONE;
-    } catch (...) {
-        TranslateException("_replace");
-        return nullptr;
+PyObject* Replace(PyObject* self, PyObject* array) try {
+    const Kind kind = KindOf(array);
+    if (kind == Kind::kNone && array != Py_None) {
+        throw TypeError{"got a ", Py_TYPE(array)->tp_name, ", expected an array or None"};
     }
+    ResetCell(AsVariable(self), kind == Kind::kNone ? Kind::kNumpy : kind, Ref{Py_NewRef(array)});
+    Py_RETURN_NONE;
+} catch (...) {
+    return Failed("_replace");
 }
 
 // Takes over the slot of another variable over the same array.
@@ -335,8 +321,7 @@ PyObject* Adopt(PyObject* self, PyObject* other) {
             if (AsVariable(o)->storage->object == nullptr) Ref{ArrayOf(AsVariable(o))};
         }
     } catch (...) {
-        TranslateException("_adopt");
-        return nullptr;
+        return Failed("_adopt");
     }
     VariableObject* v = AsVariable(self);
     VariableObject* o = AsVariable(other);

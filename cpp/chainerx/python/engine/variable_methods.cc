@@ -10,6 +10,7 @@
 #include "chainerx/python/convert.h"
 #include "chainerx/python/engine/call.h"
 #include "chainerx/python/engine/variable.h"
+#include "chainerx/python/errors.h"
 
 namespace chainerx::python::engine {
 namespace {
@@ -62,43 +63,36 @@ std::optional<Shape> FittingShape(PyObject* tuple, int64_t total) {
     return shape;
 }
 
-PyObject* Reshape(PyObject* self, PyObject* const* args, Py_ssize_t n) {
-    try {
-        EntryObject* entry = EntryOf("reshape", g_reshape);
-        const Ref tuple = TupleOf(args, n);
-        VariableObject* v = AsVariable(self);
-        const int64_t total = RecordOf("reshape", v).GetTotalSize();
-        PyObject* all[] = {self, tuple.get()};
-        const std::optional<Shape> shape = FittingShape(tuple.get(), total);
-        if (!shape) return CallEntry(entry, all, 2);
-        // The conversion of the integers may have assigned another array to the variable.
-        if (*shape == RecordOf("reshape", v).shape()) return Py_NewRef(self);
-        return CallUnary(entry, v, std::span{all}.subspan(1),
-                         {[](const Array& a, const void* data) {
-                              return chainerx::Reshape(a, *static_cast<const Shape*>(data));
-                          },
-                          &*shape});
-    } catch (...) {
-        TranslateException("reshape");
-        return nullptr;
-    }
+PyObject* Reshape(PyObject* self, PyObject* const* args, Py_ssize_t n) try {
+    EntryObject* entry = EntryOf("reshape", g_reshape);
+    const Ref tuple = TupleOf(args, n);
+    VariableObject* v = AsVariable(self);
+    const int64_t total = RecordOf("reshape", v).GetTotalSize();
+    PyObject* all[] = {self, tuple.get()};
+    const std::optional<Shape> shape = FittingShape(tuple.get(), total);
+    if (!shape) return CallEntry(entry, all, 2);
+    // The conversion of the integers may have assigned another array to the variable.
+    if (*shape == RecordOf("reshape", v).shape()) return Py_NewRef(self);
+    return CallUnary(entry, v, std::span{all}.subspan(1),
+                     {[](const Array& a, const void* data) {
+                          return chainerx::Reshape(a, *static_cast<const Shape*>(data));
+                      },
+                      &*shape});
+} catch (...) {
+    return Failed("reshape");
 }
 
-PyObject* Transpose(PyObject* self, PyObject* const* args, Py_ssize_t n) {
-    try {
-        EntryObject* entry = EntryOf("transpose", g_transpose);
-        const bool reverse = n == 0 || (n == 1 && args[0] == Py_None);
-        const Ref axes = reverse ? Ref{Py_NewRef(Py_None)} : TupleOf(args, n);
-        PyObject* all[] = {self, axes.get()};
-        if (!reverse) return CallEntry(entry, all, 2);
-        return CallUnary(
-            entry, AsVariable(self), std::span{all}.subspan(1),
-            {[](const Array& a, const void*) { return chainerx::Transpose(a); }, nullptr},
-            g_transpose.unasked);
-    } catch (...) {
-        TranslateException("transpose");
-        return nullptr;
-    }
+PyObject* Transpose(PyObject* self, PyObject* const* args, Py_ssize_t n) try {
+    EntryObject* entry = EntryOf("transpose", g_transpose);
+    const bool reverse = n == 0 || (n == 1 && args[0] == Py_None);
+    const Ref axes = reverse ? Ref{Py_NewRef(Py_None)} : TupleOf(args, n);
+    PyObject* all[] = {self, axes.get()};
+    if (!reverse) return CallEntry(entry, all, 2);
+    return CallUnary(entry, AsVariable(self), std::span{all}.subspan(1),
+                     {[](const Array& a, const void*) { return chainerx::Transpose(a); }, nullptr},
+                     g_transpose.unasked);
+} catch (...) {
+    return Failed("transpose");
 }
 
 PyObject* GetT(PyObject* self, void*) {
@@ -111,29 +105,26 @@ PyObject* GetT(PyObject* self, void*) {
 
 // The entry reduces along all axes, the function along others. `keywords` as in a vectorcall.
 PyObject* Reduce(const char* name, const Method& method, PyObject* self, PyObject* const* args,
-                 Py_ssize_t n, PyObject* keywords) {
-    try {
-        EntryObject* entry = EntryOf(name, method);
-        const Py_ssize_t n_keywords = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0;
-        if (n + n_keywords == 0) {
-            PyObject* all[] = {self, Py_None, Py_False};
-            if (method.total == nullptr || !IsFloat(RecordOf(name, AsVariable(self)).dtype())) {
-                return CallEntry(entry, all, 3);
-            }
-            return CallUnary(entry, AsVariable(self), std::span{all}.subspan(1),
-                             {method.total, nullptr}, method.unasked);
+                 Py_ssize_t n, PyObject* keywords) try {
+    EntryObject* entry = EntryOf(name, method);
+    const Py_ssize_t n_keywords = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0;
+    if (n + n_keywords == 0) {
+        PyObject* all[] = {self, Py_None, Py_False};
+        if (method.total == nullptr || !IsFloat(RecordOf(name, AsVariable(self)).dtype())) {
+            return CallEntry(entry, all, 3);
         }
-        constexpr Py_ssize_t kMax = 3;  // axis, weights, keepdims
-        if (n + n_keywords > kMax) {
-            throw TypeError{name, ": takes at most ", kMax, " arguments, got ", n + n_keywords};
-        }
-        PyObject* all[kMax + 1] = {self};
-        std::copy_n(args, n + n_keywords, all + 1);
-        return PyObject_Vectorcall(method.function, all, static_cast<size_t>(n) + 1, keywords);
-    } catch (...) {
-        TranslateException(name);
-        return nullptr;
+        return CallUnary(entry, AsVariable(self), std::span{all}.subspan(1),
+                         {method.total, nullptr}, method.unasked);
     }
+    constexpr Py_ssize_t kMax = 3;  // axis, weights, keepdims
+    if (n + n_keywords > kMax) {
+        throw TypeError{name, ": takes at most ", kMax, " arguments, got ", n + n_keywords};
+    }
+    PyObject* all[kMax + 1] = {self};
+    std::copy_n(args, n + n_keywords, all + 1);
+    return PyObject_Vectorcall(method.function, all, static_cast<size_t>(n) + 1, keywords);
+} catch (...) {
+    return Failed(name);
 }
 
 PyObject* Sum(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
@@ -149,32 +140,27 @@ PyObject* Mean(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* ke
 }
 
 // set_method(name, entry, function=None)
-PyObject* SetMethod(PyObject*, PyObject* args) {
+PyObject* SetMethod(PyObject*, PyObject* args) try {
     const char* name;
     PyObject* entry;
     PyObject* function = nullptr;
     if (!PyArg_ParseTuple(args, "sO|O:set_method", &name, &entry, &function)) return nullptr;
-    try {
-        struct Row {
-            std::string_view name;
-            Method* method;
-        };
-        static constexpr Row kRows[] = {{"reshape", &g_reshape},
-                                        {"transpose", &g_transpose},
-                                        {"sum", &g_sum},
-                                        {"mean", &g_mean}};
-        const auto* row = std::ranges::find(kRows, std::string_view{name}, &Row::name);
-        if (row == std::end(kRows)) throw ValueError{"set_method: there is no method ", name};
-        row->method->entry = ToEntry(entry);
-        row->method->function = Py_XNewRef(function);
-        if (row->name == "transpose") row->method->unasked = PyTuple_Pack(1, Py_None);
-        if (row->name == "sum") row->method->unasked = PyTuple_Pack(2, Py_None, Py_False);
-        Py_INCREF(entry);
-        Py_RETURN_NONE;
-    } catch (...) {
-        TranslateException("set_method");
-        return nullptr;
-    }
+    struct Row {
+        std::string_view name;
+        Method* method;
+    };
+    static constexpr Row kRows[] = {
+        {"reshape", &g_reshape}, {"transpose", &g_transpose}, {"sum", &g_sum}, {"mean", &g_mean}};
+    const auto* row = std::ranges::find(kRows, std::string_view{name}, &Row::name);
+    if (row == std::end(kRows)) throw ValueError{"set_method: there is no method ", name};
+    row->method->entry = ToEntry(entry);
+    row->method->function = Py_XNewRef(function);
+    if (row->name == "transpose") row->method->unasked = PyTuple_Pack(1, Py_None);
+    if (row->name == "sum") row->method->unasked = PyTuple_Pack(2, Py_None, Py_False);
+    Py_INCREF(entry);
+    Py_RETURN_NONE;
+} catch (...) {
+    return Failed("set_method");
 }
 
 template <typename F>

@@ -7,6 +7,7 @@
 #include "chainerx/python/convert.h"
 #include "chainerx/python/engine/call.h"
 #include "chainerx/python/engine/variable.h"
+#include "chainerx/python/errors.h"
 #include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python::engine {
@@ -73,44 +74,38 @@ Ref CastConstant(VariableObject* v, PyObject* array) {
     return Check(PyObject_CallMethod(array, "astype", "O", wanted.get()));
 }
 
-PyObject* Binary(const Functions& f, PyObject* l, PyObject* r) {
+PyObject* Binary(const Functions& f, PyObject* l, PyObject* r) try {
     if (f.variables == nullptr) Py_RETURN_NOTIMPLEMENTED;
-    try {
-        const bool left = IsVariable(l);
-        if (left && IsVariable(r)) [[likely]] {
-            PyObject* args[] = {l, r};
-            return CallEntry(f.variables, args, 2);
-        }
-        PyObject* v = left ? l : r;
-        PyObject* other = left ? r : l;
-        if (IsNumber(other)) {
-            // chainerx multiplies numbers by a bool, but has no other operation of both.
-            const Ref number = IsBool(other) && &f != &g_multiply ? Check(PyNumber_Long(other))
-                                                                  : Ref{Py_NewRef(other)};
-            return CallWithNumber(f, left, v, number.get());
-        }
-        if (KindOf(other) == Kind::kNone) {
-            const Ref number = OtherNumber(other);
-            if (!number) Py_RETURN_NOTIMPLEMENTED;
-            return CallWithNumber(f, left, v, number.get());
-        }
-        const Ref constant = CastConstant(AsVariable(v), other);
-        PyObject* args[] = {left ? v : constant.get(), left ? constant.get() : v};
+    const bool left = IsVariable(l);
+    if (left && IsVariable(r)) [[likely]] {
+        PyObject* args[] = {l, r};
         return CallEntry(f.variables, args, 2);
-    } catch (...) {
-        TranslateException();
-        return nullptr;
     }
+    PyObject* v = left ? l : r;
+    PyObject* other = left ? r : l;
+    if (IsNumber(other)) {
+        // chainerx multiplies numbers by a bool, but has no other operation of both.
+        const Ref number = IsBool(other) && &f != &g_multiply ? Check(PyNumber_Long(other))
+                                                              : Ref{Py_NewRef(other)};
+        return CallWithNumber(f, left, v, number.get());
+    }
+    if (KindOf(other) == Kind::kNone) {
+        const Ref number = OtherNumber(other);
+        if (!number) Py_RETURN_NOTIMPLEMENTED;
+        return CallWithNumber(f, left, v, number.get());
+    }
+    const Ref constant = CastConstant(AsVariable(v), other);
+    PyObject* args[] = {left ? v : constant.get(), left ? constant.get() : v};
+    return CallEntry(f.variables, args, 2);
+} catch (...) {
+    return Failed();
 }
 
-PyObject* Unary(EntryObject* entry, PyObject* x) {
-    try {
-        if (entry == nullptr) throw TypeError{"Variable: chainer.functions was not imported"};
-        return CallEntry(entry, &x, 1);
-    } catch (...) {
-        TranslateException();
-        return nullptr;
-    }
+PyObject* Unary(EntryObject* entry, PyObject* x) try {
+    if (entry == nullptr) throw TypeError{"Variable: chainer.functions was not imported"};
+    return CallEntry(entry, &x, 1);
+} catch (...) {
+    return Failed();
 }
 
 #define CX_SLOT(Name, name) \
@@ -129,20 +124,17 @@ PyObject* SlotPower(PyObject* l, PyObject* r, PyObject* modulus) {
 PyObject* SlotNegative(PyObject* x) { return Unary(g_negative, x); }
 PyObject* SlotAbsolute(PyObject* x) { return Unary(g_absolute, x); }
 
-PyObject* SlotMatmul(PyObject* l, PyObject* r) {
+PyObject* SlotMatmul(PyObject* l, PyObject* r) try {
     if (g_callbacks.matmul == nullptr) Py_RETURN_NOTIMPLEMENTED;
     for (PyObject* o : {l, r}) {
         if (!IsVariable(o) && KindOf(o) == Kind::kNone) Py_RETURN_NOTIMPLEMENTED;
     }
-    try {
-        const Ref left = IsVariable(l) ? Ref{Py_NewRef(l)} : CastConstant(AsVariable(r), l);
-        const Ref right = IsVariable(r) ? Ref{Py_NewRef(r)} : CastConstant(AsVariable(l), r);
-        PyObject* args[] = {left.get(), right.get()};
-        return PyObject_Vectorcall(g_callbacks.matmul, args, 2, nullptr);
-    } catch (...) {
-        TranslateException("matmul");
-        return nullptr;
-    }
+    const Ref left = IsVariable(l) ? Ref{Py_NewRef(l)} : CastConstant(AsVariable(r), l);
+    const Ref right = IsVariable(r) ? Ref{Py_NewRef(r)} : CastConstant(AsVariable(l), r);
+    PyObject* args[] = {left.get(), right.get()};
+    return PyObject_Vectorcall(g_callbacks.matmul, args, 2, nullptr);
+} catch (...) {
+    return Failed("matmul");
 }
 
 bool IsBasicIndex(PyObject* o) {
@@ -197,8 +189,7 @@ PyObject* Subscript(PyObject* x, PyObject* slices) {
             PyObject* args[] = {x, tuple.get()};
             return CallEntry(g_getitem, args, 2);
         } catch (...) {
-            TranslateException("get_item");
-            return nullptr;
+            return Failed("get_item");
         }
     }
     if (g_callbacks.getitem == nullptr) {
@@ -215,15 +206,13 @@ PyObject* Item(PyObject* x, Py_ssize_t i) {
     return index ? Subscript(x, index.get()) : nullptr;
 }
 
-Py_ssize_t Length(PyObject* x) {
-    try {
-        const Array& record = RecordOf("len", AsVariable(x));
-        if (record.ndim() == 0) throw TypeError{"len: the variable has no dimensions"};
-        return record.shape()[0];
-    } catch (...) {
-        TranslateException();
-        return -1;
-    }
+Py_ssize_t Length(PyObject* x) try {
+    const Array& record = RecordOf("len", AsVariable(x));
+    if (record.ndim() == 0) throw TypeError{"len: the variable has no dimensions"};
+    return record.shape()[0];
+} catch (...) {
+    TranslateException();
+    return -1;
 }
 
 int Truth(PyObject*) {
@@ -269,8 +258,7 @@ PyObject* SetOperator(PyObject*, PyObject* args) {
         }
         Py_RETURN_NONE;
     } catch (...) {
-        TranslateException();
-        return nullptr;
+        return Failed();
     }
 }
 

@@ -16,6 +16,7 @@
 #include "chainerx/ops/shape/view.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/device.h"
+#include "chainerx/python/errors.h"
 #include "chainerx/python/grad_hooks.h"
 #include "chainerx/python/ndarray/ndarray_at.h"
 #include "chainerx/python/ndarray/ndarray_slots.h"
@@ -82,7 +83,7 @@ NdArray* Alloc() {
     return o;
 }
 
-PyObject* New(PyTypeObject*, PyObject* args, PyObject* keywords) {
+PyObject* New(PyTypeObject*, PyObject* args, PyObject* keywords) try {
     static const char* names[] = {"shape", "dtype", "device", nullptr};
     PyObject* shape;
     PyObject* dtype;
@@ -91,24 +92,18 @@ PyObject* New(PyTypeObject*, PyObject* args, PyObject* keywords) {
                                      &shape, &dtype, &device)) {
         return nullptr;
     }
-    try {
-        const Array x = Empty(ToShape("ndarray", "shape", shape), ToDtype(dtype), ToDevice(device));
-        if (IsBool(x.dtype())) x.Fill(false);  // the memory may hold any byte
-        return Wrap(x);
-    } catch (...) {
-        TranslateException();
-        return nullptr;
-    }
+    const Array x = Empty(ToShape("ndarray", "shape", shape), ToDtype(dtype), ToDevice(device));
+    if (IsBool(x.dtype())) x.Fill(false);  // the memory may hold any byte
+    return Wrap(x);
+} catch (...) {
+    return Failed();
 }
 
 template <PyObject* (*kGet)(const Array&)>
-PyObject* Get(PyObject* self, void*) {
-    try {
-        return kGet(Self(self));
-    } catch (...) {
-        TranslateException();
-        return nullptr;
-    }
+PyObject* Get(PyObject* self, void*) try {
+    return kGet(Self(self));
+} catch (...) {
+    return Failed();
 }
 
 PyObject* GetGrad(const Array& x) {
@@ -116,18 +111,16 @@ PyObject* GetGrad(const Array& x) {
     return g ? Wrap(std::move(*g)) : Py_NewRef(Py_None);
 }
 
-int SetGrad(PyObject* self, PyObject* value, void*) {
-    try {
-        if (!Given(value)) {
-            Self(self).ClearGrad();
-        } else {
-            Self(self).SetGrad(ToArray("grad", "value", value));
-        }
-        return 0;
-    } catch (...) {
-        TranslateException();
-        return -1;
+int SetGrad(PyObject* self, PyObject* value, void*) try {
+    if (!Given(value)) {
+        Self(self).ClearGrad();
+    } else {
+        Self(self).SetGrad(ToArray("grad", "value", value));
     }
+    return 0;
+} catch (...) {
+    TranslateException();
+    return -1;
 }
 
 // Assigns a part of complex numbers, or the real part of others.
@@ -151,15 +144,13 @@ int SetPart(PyObject* self, PyObject* value, void*) {
     }
 }
 
-int SetFlat(PyObject* self, PyObject* value, void*) {
-    try {
-        if (value == nullptr) throw TypeError{"flat: cannot be deleted"};
-        AssignFlat(Self(self), value);
-        return 0;
-    } catch (...) {
-        TranslateException("flat");
-        return -1;
-    }
+int SetFlat(PyObject* self, PyObject* value, void*) try {
+    if (value == nullptr) throw TypeError{"flat: cannot be deleted"};
+    AssignFlat(Self(self), value);
+    return 0;
+} catch (...) {
+    TranslateException("flat");
+    return -1;
 }
 
 PyObject* Number(int64_t v) { return PyLong_FromLongLong(v); }

@@ -4,6 +4,7 @@
 #include "chainerx/ops/index/indexing.h"
 #include "chainerx/python/batching.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/errors.h"
 #include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/ndarray/ndarray_slots.h"
 #include "chainerx/python/values.h"
@@ -172,7 +173,7 @@ Py_ssize_t Length(PyObject* o) {
     return x.shape()[0];
 }
 
-PyObject* Item(PyObject* o, Py_ssize_t i) {
+PyObject* Item(PyObject* o, Py_ssize_t i) try {
     const Array& x = Self(o);
     // Every iteration ends here, so it avoids the cost of a C++ exception.
     if (x.ndim() == 0 || i < 0 || i >= x.shape()[0]) {
@@ -182,12 +183,9 @@ PyObject* Item(PyObject* o, Py_ssize_t i) {
     // list(x) is one loop in C, with as many iterations as x has rows, and a broadcast view may
     // have any number of them.
     if (i % 1024 == 1023 && PyErr_CheckSignals() < 0) return nullptr;
-    try {
-        return Wrap(At(x, i));
-    } catch (...) {
-        TranslateException("getitem");
-        return nullptr;
-    }
+    return Wrap(At(x, i));
+} catch (...) {
+    return Failed("getitem");
 }
 
 PyObject* Iterate(PyObject* o) {
@@ -198,14 +196,12 @@ PyObject* Iterate(PyObject* o) {
     return PySeqIter_New(o);
 }
 
-int ContainsValue(PyObject* o, PyObject* value) {
-    try {
-        if (IsNdArray(value)) return Contains(Self(o), Self(value)) ? 1 : 0;
-        return Contains(Self(o), ToOperand("contains", "value", value)) ? 1 : 0;
-    } catch (...) {
-        TranslateException("contains");
-        return -1;
-    }
+int ContainsValue(PyObject* o, PyObject* value) try {
+    if (IsNdArray(value)) return Contains(Self(o), Self(value)) ? 1 : 0;
+    return Contains(Self(o), ToOperand("contains", "value", value)) ? 1 : 0;
+} catch (...) {
+    TranslateException("contains");
+    return -1;
 }
 
 }  // namespace

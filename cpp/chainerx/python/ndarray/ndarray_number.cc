@@ -6,6 +6,7 @@
 #include "chainerx/ops/elementwise/tables/logic.h"
 #include "chainerx/python/batching.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/errors.h"
 #include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/ndarray/ndarray_slots.h"
 
@@ -28,47 +29,38 @@ PyObject* Refuse(const char* op, PyObject* o) {
 
 // F computes for any mix of arrays and scalars.
 template <typename F>
-PyObject* BinarySlot(const char* op, PyObject* l, PyObject* r, F f) {
-    try {
-        if (IsNdArray(l)) [[likely]] {
-            if (IsNdArray(r)) return Wrap(f(Self(l), Self(r)));
-            if (const auto s = TryScalar(r)) return Wrap(f(Self(l), *s));
-            return Refuse(op, r);
-        }
-        if (const auto s = TryScalar(l)) return Wrap(f(*s, Self(r)));
-        return Refuse(op, l);
-    } catch (...) {
-        TranslateException();
-        return nullptr;
+PyObject* BinarySlot(const char* op, PyObject* l, PyObject* r, F f) try {
+    if (IsNdArray(l)) [[likely]] {
+        if (IsNdArray(r)) return Wrap(f(Self(l), Self(r)));
+        if (const auto s = TryScalar(r)) return Wrap(f(Self(l), *s));
+        return Refuse(op, r);
     }
+    if (const auto s = TryScalar(l)) return Wrap(f(*s, Self(r)));
+    return Refuse(op, l);
+} catch (...) {
+    return Failed();
 }
 
 template <typename F>
-PyObject* InPlaceSlot(const char* op, PyObject* l, PyObject* r, F f) {
-    try {
-        if (IsNdArray(r)) {
-            f(Self(l), Self(r));
-        } else if (const auto s = TryScalar(r)) {
-            f(Self(l), *s);
-        } else {
-            CheckNotBatch(op, r);
-            return Refuse(op, r);
-        }
-        return Py_NewRef(l);
-    } catch (...) {
-        TranslateException();
-        return nullptr;
+PyObject* InPlaceSlot(const char* op, PyObject* l, PyObject* r, F f) try {
+    if (IsNdArray(r)) {
+        f(Self(l), Self(r));
+    } else if (const auto s = TryScalar(r)) {
+        f(Self(l), *s);
+    } else {
+        CheckNotBatch(op, r);
+        return Refuse(op, r);
     }
+    return Py_NewRef(l);
+} catch (...) {
+    return Failed();
 }
 
 template <typename F>
-PyObject* UnarySlot(PyObject* x, F f) {
-    try {
-        return Wrap(f(Self(x)));
-    } catch (...) {
-        TranslateException();
-        return nullptr;
-    }
+PyObject* UnarySlot(PyObject* x, F f) try {
+    return Wrap(f(Self(x)));
+} catch (...) {
+    return Failed();
 }
 
 #define CX_BINARY_SLOT(Name, op)                                                                  \

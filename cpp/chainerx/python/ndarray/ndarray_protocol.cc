@@ -5,6 +5,7 @@
 #include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/errors.h"
 #include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/ndarray/ndarray_slots.h"
 
@@ -95,55 +96,44 @@ void CheckSizeOne(const char* op, const Array& x, const char* advice = "") {
 }
 
 template <PyObject* (*kConvert)(PyObject*)>
-PyObject* SlotConvert(PyObject* self) {
-    try {
-        CheckSizeOne("conversion", Self(self));
-        PyObject* number = FromScalar(Self(self));
-        if (number == nullptr) return nullptr;
-        PyObject* out = kConvert(number);
-        Py_DECREF(number);
-        return out;
-    } catch (...) {
-        TranslateException();
-        return nullptr;
-    }
+PyObject* SlotConvert(PyObject* self) try {
+    CheckSizeOne("conversion", Self(self));
+    PyObject* number = FromScalar(Self(self));
+    if (number == nullptr) return nullptr;
+    PyObject* out = kConvert(number);
+    Py_DECREF(number);
+    return out;
+} catch (...) {
+    return Failed();
 }
 
-int SlotBool(PyObject* self) {
-    try {
-        CheckSizeOne("bool", Self(self), "; any() and all() tell of several");
-        PyObject* number = FromScalar(Self(self));
-        const int truth = number == nullptr ? -1 : PyObject_IsTrue(number);
-        Py_XDECREF(number);
-        return truth;
-    } catch (...) {
-        TranslateException();
-        return -1;
-    }
+int SlotBool(PyObject* self) try {
+    CheckSizeOne("bool", Self(self), "; any() and all() tell of several");
+    PyObject* number = FromScalar(Self(self));
+    const int truth = number == nullptr ? -1 : PyObject_IsTrue(number);
+    Py_XDECREF(number);
+    return truth;
+} catch (...) {
+    TranslateException();
+    return -1;
 }
 
-PyObject* SlotIndex(PyObject* self) {
-    try {
-        const Array& x = Self(self);
-        if (!IsInt(x.dtype()) || x.ndim() != 0) {
-            throw TypeError{"only an integer array of 0 dimensions is an index, this has dtype ",
-                            x.dtype(), " and shape ", x.shape()};
-        }
-        return FromScalar(x);
-    } catch (...) {
-        TranslateException();
-        return nullptr;
+PyObject* SlotIndex(PyObject* self) try {
+    const Array& x = Self(self);
+    if (!IsInt(x.dtype()) || x.ndim() != 0) {
+        throw TypeError{"only an integer array of 0 dimensions is an index, this has dtype ",
+                        x.dtype(), " and shape ", x.shape()};
     }
+    return FromScalar(x);
+} catch (...) {
+    return Failed();
 }
 
-PyObject* SlotRepr(PyObject* self) {
-    try {
-        const std::string s = Self(self).ToString();
-        return PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size()));
-    } catch (...) {
-        TranslateException();
-        return nullptr;
-    }
+PyObject* SlotRepr(PyObject* self) try {
+    const std::string s = Self(self).ToString();
+    return PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size()));
+} catch (...) {
+    return Failed();
 }
 
 // The index of an element: an integer for each axis, one for the flattened array, or a tuple.

@@ -3,6 +3,7 @@
 #include "chainerx/ops/shape/creation.h"
 
 #include "chainerx/python/convert.h"
+#include "chainerx/python/errors.h"
 #include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/ndarray/ndarray_slots.h"
 #include "chainerx/python/product_call.h"
@@ -62,15 +63,12 @@ CX_ROUTINE(
         Linear(ToArray("linear", "x", a[0]), ToArray("linear", "w", a[1]), b, n_batch_axes));
 }
 
-PyObject* SlotMatmul(PyObject* l, PyObject* r) {
-    try {
-        if (IsNdArray(l) && IsNdArray(r)) return Wrap(Matmul(Self(l), Self(r)));
-        CheckNotNumpy("matmul", IsNdArray(l) ? r : l);
-        Py_RETURN_NOTIMPLEMENTED;
-    } catch (...) {
-        TranslateException();
-        return nullptr;
-    }
+PyObject* SlotMatmul(PyObject* l, PyObject* r) try {
+    if (IsNdArray(l) && IsNdArray(r)) return Wrap(Matmul(Self(l), Self(r)));
+    CheckNotNumpy("matmul", IsNdArray(l) ? r : l);
+    Py_RETURN_NOTIMPLEMENTED;
+} catch (...) {
+    return Failed();
 }
 
 }  // namespace

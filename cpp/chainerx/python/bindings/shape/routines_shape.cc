@@ -7,6 +7,7 @@
 #include "chainerx/ops/shape/view.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/element_order.h"
+#include "chainerx/python/errors.h"
 #include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/values.h"
 
@@ -52,16 +53,14 @@ CX_COLD Array ReshapeWithKeywords(const Array& x, PyObject* const* args, Py_ssiz
     return Reshape(x, *shape, false);
 }
 
-PyObject* ReshapeMethod(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
-    try {
-        if (keywords != nullptr) {
-            return Wrap(ReshapeWithKeywords(Self(self), args, n, keywords));
-        }
-        return Wrap(Reshape(Self(self), NewShape(args, n)));
-    } catch (...) {
-        TranslateException("reshape");
-        return nullptr;
+PyObject* ReshapeMethod(PyObject* self, PyObject* const* args, Py_ssize_t n,
+                        PyObject* keywords) try {
+    if (keywords != nullptr) {
+        return Wrap(ReshapeWithKeywords(Self(self), args, n, keywords));
     }
+    return Wrap(Reshape(Self(self), NewShape(args, n)));
+} catch (...) {
+    return Failed("reshape");
 }
 
 ArgSpec g_reshape_spec{"reshape",

@@ -7,6 +7,7 @@
 #include "chainerx/python/engine/call.h"
 #include "chainerx/python/engine/scopes.h"
 #include "chainerx/python/engine/state.h"
+#include "chainerx/python/errors.h"
 #include "chainerx/python/ref.h"
 
 namespace chainerx::python::engine {
@@ -70,23 +71,20 @@ PyObject* IsTracing(PyObject*, PyObject*) {
 }
 
 // linear_parameters(*links)
-PyObject* LinearParameters(PyObject*, PyObject* const* args, Py_ssize_t n) {
-    try {
-        if (!GetState().type_check || !IsLinearUsual()) Py_RETURN_NONE;
-        const Ref tuple = Check(PyTuple_New(2 * n));
-        for (Py_ssize_t i = 0; i < n; ++i) {
-            LinearLayer layer;
-            if (Py_TYPE(args[i]) != g_linear.type || !FindParameters(args[i], layer)) {
-                Py_RETURN_NONE;
-            }
-            PyTuple_SET_ITEM(tuple.get(), 2 * i, layer.w.Release());
-            PyTuple_SET_ITEM(tuple.get(), 2 * i + 1, layer.b.Release());
+PyObject* LinearParameters(PyObject*, PyObject* const* args, Py_ssize_t n) try {
+    if (!GetState().type_check || !IsLinearUsual()) Py_RETURN_NONE;
+    const Ref tuple = Check(PyTuple_New(2 * n));
+    for (Py_ssize_t i = 0; i < n; ++i) {
+        LinearLayer layer;
+        if (Py_TYPE(args[i]) != g_linear.type || !FindParameters(args[i], layer)) {
+            Py_RETURN_NONE;
         }
-        return Py_NewRef(tuple.get());
-    } catch (...) {
-        TranslateException("linear_parameters");
-        return nullptr;
+        PyTuple_SET_ITEM(tuple.get(), 2 * i, layer.w.Release());
+        PyTuple_SET_ITEM(tuple.get(), 2 * i + 1, layer.b.Release());
     }
+    return Py_NewRef(tuple.get());
+} catch (...) {
+    return Failed("linear_parameters");
 }
 
 // ---- __call__ -----------------------------------------------------------------------------------
@@ -131,26 +129,23 @@ PyObject* NextCall(PyTypeObject* type) {
     throw TypeError{"__call__: ", type->tp_name, " is no class of links that has this method"};
 }
 
-PyObject* Vectorcall(PyObject*, PyObject* const* args, size_t nargsf, PyObject* keywords) {
+PyObject* Vectorcall(PyObject*, PyObject* const* args, size_t nargsf, PyObject* keywords) try {
     const auto n = static_cast<size_t>(PyVectorcall_NARGS(nargsf));
-    try {
-        if (n == 0) throw TypeError{"__call__: expected a link"};
-        if (n == 2 && keywords == nullptr) {
-            if (PyObject* y = CallUsual(args[0], args[1])) return y;
-        }
-        const Ref next{Py_NewRef(NextCall(Py_TYPE(args[0])))};
-        if (PyFunction_Check(next.get())) {
-            return PyObject_Vectorcall(next.get(), args, n, keywords);
-        }
-        const descrgetfunc get = Py_TYPE(next.get())->tp_descr_get;
-        if (get == nullptr) return PyObject_Vectorcall(next.get(), args + 1, n - 1, keywords);
-        const Ref method =
-            Check(get(next.get(), args[0], reinterpret_cast<PyObject*>(Py_TYPE(args[0]))));
-        return PyObject_Vectorcall(method.get(), args + 1, n - 1, keywords);
-    } catch (...) {
-        TranslateException();
-        return nullptr;
+    if (n == 0) throw TypeError{"__call__: expected a link"};
+    if (n == 2 && keywords == nullptr) {
+        if (PyObject* y = CallUsual(args[0], args[1])) return y;
     }
+    const Ref next{Py_NewRef(NextCall(Py_TYPE(args[0])))};
+    if (PyFunction_Check(next.get())) {
+        return PyObject_Vectorcall(next.get(), args, n, keywords);
+    }
+    const descrgetfunc get = Py_TYPE(next.get())->tp_descr_get;
+    if (get == nullptr) return PyObject_Vectorcall(next.get(), args + 1, n - 1, keywords);
+    const Ref method =
+        Check(get(next.get(), args[0], reinterpret_cast<PyObject*>(Py_TYPE(args[0]))));
+    return PyObject_Vectorcall(method.get(), args + 1, n - 1, keywords);
+} catch (...) {
+    return Failed();
 }
 
 PyObject* DescrGet(PyObject* self, PyObject* link, PyObject*) {
@@ -202,8 +197,7 @@ PyObject* SetLinear(PyObject*, PyObject* const* args, Py_ssize_t n) {
                     .version = 0};
         Py_RETURN_NONE;
     } catch (...) {
-        TranslateException(op);
-        return nullptr;
+        return Failed(op);
     }
 }
 

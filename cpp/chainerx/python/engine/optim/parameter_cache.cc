@@ -7,6 +7,7 @@
 #include "chainerx/core/error.h"
 #include "chainerx/python/engine/state.h"
 #include "chainerx/python/engine/variable.h"
+#include "chainerx/python/errors.h"
 
 namespace chainerx::python::engine {
 namespace {
@@ -246,19 +247,16 @@ std::vector<Ref> Hold(const std::vector<PyObject*>& params) {
 }
 
 // params(link): all of a tree in a list, None where only Python can tell.
-PyObject* Params(PyObject*, PyObject* link) {
-    try {
-        const ParameterCache* cache = ParameterCacheOf(link);
-        if (cache == nullptr) Py_RETURN_NONE;
-        const std::vector<Ref> params = Hold(cache->params());
-        Ref list = Check(PyList_New(static_cast<Py_ssize_t>(params.size())));
-        Py_ssize_t i = 0;
-        for (const Ref& p : params) PyList_SET_ITEM(list.get(), i++, Py_NewRef(p.get()));
-        return list.Release();
-    } catch (...) {
-        TranslateException("params");
-        return nullptr;
-    }
+PyObject* Params(PyObject*, PyObject* link) try {
+    const ParameterCache* cache = ParameterCacheOf(link);
+    if (cache == nullptr) Py_RETURN_NONE;
+    const std::vector<Ref> params = Hold(cache->params());
+    Ref list = Check(PyList_New(static_cast<Py_ssize_t>(params.size())));
+    Py_ssize_t i = 0;
+    for (const Ref& p : params) PyList_SET_ITEM(list.get(), i++, Py_NewRef(p.get()));
+    return list.Release();
+} catch (...) {
+    return Failed("params");
 }
 
 bool HasPlainClearGrad(VariableObject* v) {
@@ -274,24 +272,21 @@ bool HasPlainClearGrad(VariableObject* v) {
 }
 
 // cleargrads(link): whether it was done; if not, only Python can tell of what.
-PyObject* ClearGrads(PyObject*, PyObject* link) {
-    try {
-        const ParameterCache* cache = ParameterCacheOf(link);
-        if (cache == nullptr) Py_RETURN_FALSE;
-        for (const Ref& p : Hold(cache->params())) {
-            VariableObject* v = AsVariable(p.get());
-            // One without an array has more to forget.
-            if (v->storage->object != Py_None && HasPlainClearGrad(v)) {
-                ClearGradient(v);
-            } else {
-                Check(PyObject_CallMethodNoArgs(p.get(), g_cleargrad_name));
-            }
+PyObject* ClearGrads(PyObject*, PyObject* link) try {
+    const ParameterCache* cache = ParameterCacheOf(link);
+    if (cache == nullptr) Py_RETURN_FALSE;
+    for (const Ref& p : Hold(cache->params())) {
+        VariableObject* v = AsVariable(p.get());
+        // One without an array has more to forget.
+        if (v->storage->object != Py_None && HasPlainClearGrad(v)) {
+            ClearGradient(v);
+        } else {
+            Check(PyObject_CallMethodNoArgs(p.get(), g_cleargrad_name));
         }
-        Py_RETURN_TRUE;
-    } catch (...) {
-        TranslateException("cleargrads");
-        return nullptr;
     }
+    Py_RETURN_TRUE;
+} catch (...) {
+    return Failed("cleargrads");
 }
 
 PyMethodDef g_functions[] = {

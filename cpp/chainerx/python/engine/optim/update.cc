@@ -15,6 +15,7 @@
 #include "chainerx/python/engine/optim/step_guard.h"
 #include "chainerx/python/engine/optim/update.h"
 #include "chainerx/python/engine/variable.h"
+#include "chainerx/python/errors.h"
 
 namespace chainerx::python::engine {
 namespace {
@@ -228,8 +229,7 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject*) {
         }
         return self.Release();
     } catch (...) {
-        TranslateException("UpdatePlan");
-        return nullptr;
+        return Failed("UpdatePlan");
     }
 }
 
@@ -346,69 +346,60 @@ bool ToSettings(const PlanObject* plan, PyObject* tuple, double* settings) {
 
 // step(t, settings, rules=[]) -> whether it was done. False, and nothing changed, if the plan is
 // out of date. With the parameters the attributes t of rules are set.
-PyObject* Step(PyObject* self, PyObject* const* args, Py_ssize_t n_args) {
+PyObject* Step(PyObject* self, PyObject* const* args, Py_ssize_t n_args) try {
     auto* plan = reinterpret_cast<PlanObject*>(self);
-    try {
-        double settings[kMaxNumbers];
-        if ((n_args != 2 && n_args != 3) || !ToSettings(plan, args[1], settings) ||
-            (n_args == 3 && !PyList_Check(args[2]))) {
-            throw TypeError{"UpdatePlan.step: expected the number of the update, a tuple of ",
-                            kRules[static_cast<int>(plan->rule)].n_numbers,
-                            " numbers, and a list of rules"};
-        }
-        const double t = ToDouble("UpdatePlan.step", "t", args[0]);
-        return PyBool_FromLong(Update(plan, settings, t, [&] {
-            if (n_args == 2) return;
-            const Items rules{args[2]};
-            for (Py_ssize_t i = 0; i < rules.size(); ++i) SetCount(rules[i], args[0]);
-        }));
-    } catch (...) {
-        TranslateException("UpdatePlan.step");
-        return nullptr;
+    double settings[kMaxNumbers];
+    if ((n_args != 2 && n_args != 3) || !ToSettings(plan, args[1], settings) ||
+        (n_args == 3 && !PyList_Check(args[2]))) {
+        throw TypeError{"UpdatePlan.step: expected the number of the update, a tuple of ",
+                        kRules[static_cast<int>(plan->rule)].n_numbers,
+                        " numbers, and a list of rules"};
     }
+    const double t = ToDouble("UpdatePlan.step", "t", args[0]);
+    return PyBool_FromLong(Update(plan, settings, t, [&] {
+        if (n_args == 2) return;
+        const Items rules{args[2]};
+        for (Py_ssize_t i = 0; i < rules.size(); ++i) SetCount(rules[i], args[0]);
+    }));
+} catch (...) {
+    return Failed("UpdatePlan.step");
 }
 
 // watch(optimizer, rules) -> whether `repeat` will be of use.
-PyObject* BeginStepGuard(PyObject* self, PyObject* const* args, Py_ssize_t n_args) {
+PyObject* BeginStepGuard(PyObject* self, PyObject* const* args, Py_ssize_t n_args) try {
     auto* plan = reinterpret_cast<PlanObject*>(self);
-    try {
-        if (n_args != 2 || !PyList_Check(args[1])) {
-            throw TypeError{"UpdatePlan.watch: expected an optimizer and a list of rules"};
-        }
-        std::vector<PyObject*> params;
-        for (const Place& place : *plan->places) params.push_back(place.param.get());
-        return PyBool_FromLong(plan->guard->Begin(args[0], params, args[1]));
-    } catch (...) {
-        TranslateException("UpdatePlan.watch");
-        return nullptr;
+    if (n_args != 2 || !PyList_Check(args[1])) {
+        throw TypeError{"UpdatePlan.watch: expected an optimizer and a list of rules"};
     }
+    std::vector<PyObject*> params;
+    for (const Place& place : *plan->places) params.push_back(place.param.get());
+    return PyBool_FromLong(plan->guard->Begin(args[0], params, args[1]));
+} catch (...) {
+    return Failed("UpdatePlan.watch");
 }
 
 // repeat(optimizer, settings=None) -> True: a step like the last one was done, and counted. False:
 // something has changed, and nothing was done. None: the same, but only settings are missing, since
 // hyperparameters have changed.
-PyObject* Repeat(PyObject* self, PyObject* const* args, Py_ssize_t n_args) {
+PyObject* Repeat(PyObject* self, PyObject* const* args, Py_ssize_t n_args) try {
     auto* plan = reinterpret_cast<PlanObject*>(self);
-    try {
-        double settings[kMaxNumbers];
-        if (n_args != 1 && (n_args != 2 || !ToSettings(plan, args[1], settings))) {
-            throw TypeError{"UpdatePlan.repeat: expected an optimizer, and settings"};
-        }
-        PyObject* optimizer = args[0];
-        if (n_args == 2) {
-            plan->guard->KeepHyperparameters();
-            std::ranges::copy(settings, plan->kept_settings);
-        }
-        const std::optional<StepGuard::Counts> counts = plan->guard->Next(optimizer);
-        if (!counts) Py_RETURN_FALSE;
-        if (n_args == 1 && !plan->guard->HasHyperparameters()) Py_RETURN_NONE;
-        const double t = ToDouble("UpdatePlan.repeat", "t", counts->rules.get());
-        return PyBool_FromLong(
-            Update(plan, plan->kept_settings, t, [&] { plan->guard->Set(optimizer, *counts); }));
-    } catch (...) {
-        TranslateException("UpdatePlan.repeat");
-        return nullptr;
+    double settings[kMaxNumbers];
+    if (n_args != 1 && (n_args != 2 || !ToSettings(plan, args[1], settings))) {
+        throw TypeError{"UpdatePlan.repeat: expected an optimizer, and settings"};
     }
+    PyObject* optimizer = args[0];
+    if (n_args == 2) {
+        plan->guard->KeepHyperparameters();
+        std::ranges::copy(settings, plan->kept_settings);
+    }
+    const std::optional<StepGuard::Counts> counts = plan->guard->Next(optimizer);
+    if (!counts) Py_RETURN_FALSE;
+    if (n_args == 1 && !plan->guard->HasHyperparameters()) Py_RETURN_NONE;
+    const double t = ToDouble("UpdatePlan.repeat", "t", counts->rules.get());
+    return PyBool_FromLong(
+        Update(plan, plan->kept_settings, t, [&] { plan->guard->Set(optimizer, *counts); }));
+} catch (...) {
+    return Failed("UpdatePlan.repeat");
 }
 
 template <typename F>

@@ -60,7 +60,9 @@ int AlgorithmChoice::ReadEnvironment() const {
             throw ValueError{variable_, " is '", value, "', expected one of: ", Join(names_)};
         }
     }
-    environment_.store(row, std::memory_order_relaxed);
+    // Several threads may read it; one counts.
+    int before = kUnread;
+    if (environment_.compare_exchange_strong(before, row) && row < 0) --reasons_;
     return row;
 }
 
@@ -75,6 +77,7 @@ std::optional<std::string> AlgorithmChoice::Force(const std::optional<std::strin
     }
     const int before = t_forced[id_] - 1;
     t_forced[id_] = static_cast<int8_t>(row + 1);
+    reasons_ += (row >= 0) - (before >= 0);
     if (before < 0) return std::nullopt;
     return names_[before];
 }

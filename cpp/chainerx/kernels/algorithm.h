@@ -34,6 +34,9 @@ class CX_API AlgorithmChoice {
     // In order of preference.
     std::span<const char* const> names() const { return names_; }
 
+    // False only if no thread forces a row, nor the environment, which has been read.
+    bool MayBeForced() const { return reasons_.load(std::memory_order_relaxed) != 0; }
+
     // The environment is read once. ValueError names the variable, its value and the names there
     // are.
     Forced forced() const;
@@ -58,6 +61,8 @@ class CX_API AlgorithmChoice {
     const std::span<const char* const> names_;
     int id_;
     mutable std::atomic<int> environment_{kUnread};
+    // The threads that force a row, plus 1 unless the environment is known to force none.
+    mutable std::atomic<int> reasons_{1};
 };
 
 namespace internal {

@@ -43,7 +43,8 @@ def force_algorithm(kernel: str, name: str) -> Iterator[None]:
     process, but for calls that the algorithm can't compute, which are then computed as usual.
 
     Args:
-        kernel (str): ``'conv'``: convolutions and their gradients.
+        kernel (str): ``'conv'``: convolutions and their gradients. ``'matmul'``: products of
+            matrices and linear layers; products inside of other kernels choose by themselves.
         name (str): The algorithm, as in ``chainerx.profile()``, which shows ``Conv[direct]``.
     Yields:
         None: It ends with the block.

@@ -2,12 +2,10 @@
 #include "chainerx/native/conv/conv_algorithms.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 
-#include "chainerx/core/error.h"
-#include "chainerx/kernels/algorithm.h"
 #include "chainerx/kernels/conv/connection.h"
+#include "chainerx/native/algorithm_table.h"
 #include "chainerx/native/conv/conv_operands.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/ranges.h"
@@ -100,12 +98,7 @@ constexpr ConvAlgorithm kAlgorithms[] = {
     {"pixels_as_m", Always, Never, ConvPixelsAsM, InputGradPixelsAsM, nullptr},
 };
 
-constexpr auto kNames = [] {
-    std::array<const char*, std::size(kAlgorithms)> names{};
-    for (size_t i = 0; i < names.size(); ++i) names[i] = kAlgorithms[i].name;
-    return names;
-}();
-
+constexpr auto kNames = NamesOf(kAlgorithms);
 const AlgorithmChoice g_choice{"conv", "CHAINERX_CONV", kNames};
 
 // Returns the row that a pass takes: the forced one, or the first that prefers the problem. `pass`
@@ -113,23 +106,14 @@ const AlgorithmChoice g_choice{"conv", "CHAINERX_CONV", kNames};
 template <typename Fn>
 const ConvAlgorithm& Choose(const ConvProblem& p, Fn* ConvAlgorithm::* pass,
                             const char* pass_name) {
-    const AlgorithmChoice::Forced forced = g_choice.forced();
-    if (forced.row >= 0) [[unlikely]] {
-        const ConvAlgorithm& row = kAlgorithms[forced.row];
-        if (row.*pass != nullptr && row.can(p)) return row;
-        if (forced.is_strict) {
-            throw ValueError{"algorithm '",
-                             row.name,
-                             "', which is forced, can't compute the ",
-                             pass_name,
-                             " of x.shape ",
-                             p.x,
-                             ", w.shape ",
-                             p.w,
-                             ", dtype ",
-                             GetDtypeName(p.dtype)};
-        }
-    }
+    const int forced = FindForcedRow(
+        g_choice,
+        [&](int row) { return kAlgorithms[row].*pass != nullptr && kAlgorithms[row].can(p); },
+        [&](const char* name) {
+            ThrowCannotCompute(name, pass_name, " of x.shape ", p.x, ", w.shape ", p.w, ", dtype ",
+                               GetDtypeName(p.dtype));
+        });
+    if (forced >= 0) return kAlgorithms[forced];
     const ConvAlgorithm* row = kAlgorithms;
     while (row->*pass == nullptr || !row->prefers(p)) ++row;
     return *row;

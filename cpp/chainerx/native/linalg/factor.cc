@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "chainerx/core/kernel_error.h"
+#include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/linalg/linalg.h"
 #include "chainerx/native/gemm/matrices.h"
 #include "chainerx/native/isa.h"

@@ -8,7 +8,7 @@
 #include "chainerx/kernels/reduce/reduction.h"
 #include "chainerx/kernels/strided/memory.h"
 #include "chainerx/native/elementwise/complex_loops.h"
-#include "chainerx/native/gemm/blas.h"
+#include "chainerx/native/gemm/gemm_algorithms.h"
 #include "chainerx/native/gemm/gemm_plain.h"
 #include "chainerx/native/gemm/small_gemm.h"
 #include "chainerx/native/native_backend.h"
@@ -109,16 +109,15 @@ void RunMatmul(const Array& x1, const Array& x2, const Array& out, bool accumula
     const auto* a = reinterpret_cast<const T*>(x1.raw_data());
     const auto* b = reinterpret_cast<const T*>(x2.raw_data());
     auto* c = reinterpret_cast<T*>(out.raw_data());
+    const MatrixProduct<T> p{l1.trans, l2.trans, accumulate, m, n, k, a, l1.ld, b, l2.ld, c, n};
     if (count == 1) {
-        Gemm(l1.trans, l2.trans, m, n, k, a, l1.ld, b, l2.ld, c, n, accumulate);
+        ForcibleGemm(p);
         return;
     }
-    GemmBatch<T>(count, l1.trans, l2.trans, m, n, k, l1.ld, l2.ld, n, accumulate,
-                 [&](int64_t i, const auto& run) {
-                     run(reinterpret_cast<const T*>(x1.raw_data() + MatrixOffset(x1, i)),
-                         reinterpret_cast<const T*>(x2.raw_data() + MatrixOffset(x2, i)),
-                         c + i * m * n);
-                 });
+    GemmBatch(count, p, [&](int64_t i, const auto& run) {
+        run(reinterpret_cast<const T*>(x1.raw_data() + MatrixOffset(x1, i)),
+            reinterpret_cast<const T*>(x2.raw_data() + MatrixOffset(x2, i)), c + i * m * n);
+    });
 }
 
 // Returns false for a dtype that is upcast. Integers wrap, so their sign doesn't matter.
@@ -285,8 +284,9 @@ bool TryLinear(const Array& x, const Array& wt, const Array& b, const Array& out
         return false;
     }
     const auto data = [](const Array& a) { return reinterpret_cast<float*>(a.raw_data()); };
-    return TryGemmAndRow(lx.trans, lw.trans, out.shape()[0], out.shape()[1], x.shape()[1], data(x),
-                         lx.ld, data(wt), lw.ld, data(b), data(out), out.shape()[1], rectified);
+    return TryGemmAndRow({lx.trans, lw.trans, false, out.shape()[0], out.shape()[1], x.shape()[1],
+                          data(x), lx.ld, data(wt), lw.ld, data(out), out.shape()[1]},
+                         data(b), rectified);
 }
 
 // The transposed matrix.
@@ -326,8 +326,9 @@ void LinearParamGrad(const Array& gy, const Array& x, const Array& gw, const Arr
     if (gw.dtype() == Dtype::kFloat32 && FindLayout(gyt, &lg) && FindLayout(x, &lx)) {
         const auto data = [](const Array& a) { return reinterpret_cast<float*>(a.raw_data()); };
         const int64_t ins = gw.shape()[1];
-        if (TryGemmAndSums(lg.trans, lx.trans, gw.shape()[0], ins, gy.shape()[0], data(gy), lg.ld,
-                           data(x), lx.ld, data(gw), ins, data(gb))) {
+        if (TryGemmAndSums({lg.trans, lx.trans, false, gw.shape()[0], ins, gy.shape()[0], data(gy),
+                            lg.ld, data(x), lx.ld, data(gw), ins},
+                           data(gb))) {
             return;
         }
     }

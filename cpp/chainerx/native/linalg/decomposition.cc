@@ -1,7 +1,9 @@
-// Matrix decompositions by LAPACK: one matrix of a batch at a time, each in one thread.
+// Matrix decompositions by LAPACK: one matrix of a batch at a time, each in one
+// thread.
 //
-// LAPACK is column-major, so it sees the transposed matrix. Singular values and orthogonal factors
-// are requested for that one (a^T = conj(v) s u^T, a^T = l q^T), and come out in the right order.
+// LAPACK is column-major, so it sees the transposed matrix. Singular values and
+// orthogonal factors are requested for that one (a^T = conj(v) s u^T, a^T = l
+// q^T), and come out in the right order.
 #include <algorithm>
 #include <cstdint>
 
@@ -13,71 +15,50 @@
 namespace chainerx::native {
 namespace {
 
+constexpr auto kNothing = [](auto&&...) {};
+
+// Size of the real work space of gesdd for complex matrices, according to
+// LAPACK's documentation.
+int64_t CountRealWork(char job, int64_t m, int64_t n) {
+    const int64_t k = std::min(m, n);
+    const int64_t most = std::max(m, n);
+    return job == 'N' ? 7 * k : k * std::max(5 * k + 7, 2 * most + 2 * k + 1);
+}
+
+// Decomposes each a^T, n x m by columns: its left singular vectors are the rows
+// of vh.
 template <typename T>
-class SingularValuesOf {
- public:
-    SingularValuesOf(const char* op, char job, int64_t m, int64_t n)
-        : op_{op}, lapack_{Lapack<T>(op)}, job_{job}, m_{ToInt(op, m, n)}, n_{ToInt(op, n, m)} {
-        T size{};
-        RealOf<T> real{};
-        int integer = 0;
-        Call(nullptr, nullptr, nullptr, nullptr, &size, -1, &real, &integer);
-        work_size_ = WorkSize(size);
-    }
-
-    // Runs matrices [begin, end).
-    void Run(int64_t begin, int64_t end, T* a, T* u, RealOf<T>* s, T* vh) const {
-        const int64_t k = std::min(m_, n_);
-        const int64_t rows = job_ == 'A' ? n_ : k;     // of vh
-        const int64_t columns = job_ == 'A' ? m_ : k;  // of u
-        const int64_t size = int64_t{m_} * n_;
-        const Scratch<T> work{work_size_};
-        const Scratch<RealOf<T>> real_work{CountRealWork()};
-        const Scratch<int> iwork{8 * k};
-        for (int64_t i = begin; i < end; ++i) {
-            internal::CheckInterrupt();
-            CheckFinite(op_, i, a + i * size, size);
-            const bool vectors = job_ != 'N';
-            const int info = Call(a + i * size, s + i * k, vectors ? vh + i * rows * n_ : nullptr,
-                                  vectors ? u + i * m_ * columns : nullptr, work.data(), work_size_,
-                                  real_work.data(), iwork.data());
-            if (info != 0) Fail(KernelError::NoConvergence(op_, "a", i, info));
-        }
-    }
-
- private:
-    // Size of the real work space for complex matrices, according to LAPACK's documentation.
-    int64_t CountRealWork() const {
-        const int64_t k = std::min(m_, n_);
-        const int64_t most = std::max(m_, n_);
-        if (!kIsComplexNumber<T>) return 1;
-        return job_ == 'N' ? 7 * k : k * std::max(5 * k + 7, 2 * most + 2 * k + 1);
-    }
-
-    // Decomposes a^T, n x m by columns: its left singular vectors are the rows of vh.
-    int Call(T* a, RealOf<T>* s, T* vh, T* u, T* work, int work_size,
-             [[maybe_unused]] RealOf<T>* real_work, int* iwork) const {
-        const int ldu = job_ == 'N' ? 1 : n_;
-        const int ldvt = job_ == 'N' ? 1 : job_ == 'A' ? m_ : std::min(m_, n_);
-        int info = 0;
-        const BlasCall call;
-        if constexpr (kIsComplexNumber<T>) {
-            lapack_.gesdd(&job_, &n_, &m_, a, &n_, s, vh, &ldu, u, &ldvt, work, &work_size,
-                          real_work, iwork, &info, 1);
-        } else {
-            lapack_.gesdd(&job_, &n_, &m_, a, &n_, s, vh, &ldu, u, &ldvt, work, &work_size, iwork,
-                          &info, 1);
-        }
-        return info;
-    }
-
-    const char* op_;
-    const LapackRoutines<T>& lapack_;
-    char job_;
-    int m_;
-    int n_;
-    int work_size_;
-};
+void RunSingularValues(const char* op, char job, int64_t count, int64_t rows, int64_t columns, T* a,
+                       T* u, RealOf<T>* s, T* vh) {
+    const LapackRoutines<T>& lapack = Lapack<T>(op);
+    const int m = ToInt(op, rows, columns);
+    const int n = ToInt(op, columns, rows);
+    const int64_t k = std::min(m, n);
+    const int64_t size = rows * columns;
+    const int64_t vh_rows = job == 'A' ? n : k;
+    const int64_t u_columns = job == 'A' ? m : k;
+    const int ldu = job == 'N' ? 1 : n;
+    const int ldvt = job == 'N' ? 1 : static_cast<int>(u_columns);
+    ForMatrices<T>(
+        op, count, m, n, {kIsComplexNumber<T> ? CountRealWork(job, m, n) : 0, 8 * k},
+        [&](int64_t i) { CheckFinite(op, i, a + i * size, size); },
+        [&](int64_t i, const LapackWork<T>& work) {
+            int info = 0;
+            const auto call = [&](auto... real_work) {
+                lapack.gesdd(&job, &n, &m, a + i * size, &n, s + i * k,
+                             job == 'N' ? nullptr : vh + i * vh_rows * n, &ldu,
+                             job == 'N' ? nullptr : u + i * m * u_columns, &ldvt, work.data,
+                             &work.size, real_work..., work.integers, &info, 1);
+            };
+            if constexpr (kIsComplexNumber<T>) {
+                call(work.reals);
+            } else {
+                call();
+            }
+            return info;
+        },
+        kNothing);
+}
 
 void SingularValues(const char* op, const Array& a, const Array& u, const Array& s,
                     const Array& vh) {
@@ -95,10 +76,11 @@ void SingularValues(const char* op, const Array& a, const Array& u, const Array&
             return;
         }
         const bool full = vectors && Columns(u) == m && Rows(vh) == n;
-        const SingularValuesOf<T> run{op, !vectors ? 'N' : full ? 'A' : 'S', m, n};
-        ForGroups(count, m, n, [&](int64_t begin, int64_t end) {
-            run.Run(begin, end, Data<T>(a), Data<T>(u), Data<RealOf<T>>(s), Data<T>(vh));
-        });
+        RunSingularValues(op,
+                          !vectors ? 'N'
+                          : full   ? 'A'
+                                   : 'S',
+                          count, m, n, Data<T>(a), Data<T>(u), Data<RealOf<T>>(s), Data<T>(vh));
     });
 }
 CX_NATIVE_KERNEL(SingularValues)
@@ -113,12 +95,13 @@ void FactorOrthogonal(const char* op, const Array& a, const Array& tau) {
         const LapackRoutines<T>& lapack = Lapack<T>(op);
         const int rows = ToInt(op, m, n);
         const int columns = ToInt(op, n, m);
-        ForMatrices<T>(count, m, n, [&](int64_t i, T* work, int work_size) {
+        const auto call = [&](int64_t i, const LapackWork<T>& work) {
             int info = 0;
-            const BlasCall call;
             lapack.gelqf(&columns, &rows, Data<T>(a) + i * m * n, &columns, Data<T>(tau) + i * k,
-                         work, &work_size, &info);
-        });
+                         work.data, &work.size, &info);
+            return info;
+        };
+        ForMatrices<T>(op, count, m, n, {}, kNothing, call, kNothing);
     });
 }
 CX_NATIVE_KERNEL(FactorOrthogonal)
@@ -138,12 +121,13 @@ void MakeOrthogonal(const char* op, const Array& q, const Array& tau) {
         const int rows = ToInt(op, m, n);
         const int columns = ToInt(op, n, m);
         const auto reflections = static_cast<int>(k);
-        ForMatrices<T>(count, m, n, [&](int64_t i, T* work, int work_size) {
+        const auto call = [&](int64_t i, const LapackWork<T>& work) {
             int info = 0;
-            const BlasCall call;
             lapack.orglq(&columns, &rows, &reflections, Data<T>(q) + i * m * n, &columns,
-                         Data<T>(tau) + i * k, work, &work_size, &info);
-        });
+                         Data<T>(tau) + i * k, work.data, &work.size, &info);
+            return info;
+        };
+        ForMatrices<T>(op, count, m, n, {}, kNothing, call, kNothing);
     });
 }
 CX_NATIVE_KERNEL(MakeOrthogonal)

@@ -26,7 +26,8 @@ const LapackRoutines<T>& Lapack(const char* op) {
     return *found;
 }
 
-// Converts to LAPACK's integer. The work space may be several times the square of a matrix.
+// Converts to LAPACK's integer. The work space may be several times the square
+// of a matrix.
 inline int ToInt(const char* op, int64_t m, int64_t n) {
     constexpr int64_t kMax = 20'000;
     if (std::min(m, n) > kMax || std::max(m, n) > INT_MAX / 8) {
@@ -42,7 +43,8 @@ int WorkSize(T size) {
     return static_cast<int>(std::ceil(static_cast<double>(RealPart(size)) * (1 + 1e-6)));
 }
 
-// Calls f(begin, end) for groups of `count` matrices, m x n, on the thread pool.
+// Calls f(begin, end) for groups of `count` matrices, m x n, on the thread
+// pool.
 template <typename F>
 void ForGroups(int64_t count, int64_t m, int64_t n, const F& f) {
     const double work =
@@ -52,17 +54,58 @@ void ForGroups(int64_t count, int64_t m, int64_t n, const F& f) {
                 [&](int64_t g) { f(g * group, std::min(count, (g + 1) * group)); });
 }
 
-// Calls call(i, work, size) for each matrix i, with a work space of the size that call(0, &size,
-// -1) returns.
-template <typename T, typename F>
-void ForMatrices(int64_t count, int64_t m, int64_t n, const F& call) {
+// Sizes of work spaces that a routine does not tell: real numbers, integers,
+// and elements that the caller needs itself.
+struct WorkSizes {
+    int64_t reals{0};
+    int64_t integers{0};
+    int64_t extra{0};
+};
+
+// The work spaces of a call. A size of -1 asks for the sizes: they are to be
+// written into the first elements.
+template <typename T>
+struct LapackWork {
+    T* data;
+    int size;
+    RealOf<T>* reals;
+    int n_reals;
+    int* integers;
+    int n_integers;
+    T* extra;
+};
+
+// The only way in which LAPACK is called: for each of `count` matrices, m x n,
+// in groups on the thread pool, prepare(i), call(i, work), finish(i, work).
+// `call` calls a routine with the sizes that it asked for, or those of `least`
+// if these are larger, and returns its `info`.
+template <typename T, typename Prepare, typename Call, typename Finish>
+void ForMatrices(const char* op, int64_t count, int64_t m, int64_t n, const WorkSizes& least,
+                 const Prepare& prepare, const Call& call, const Finish& finish) {
+    const auto guarded = [&](int64_t i, const LapackWork<T>& work) {
+        const BlasCall guard;
+        return call(i, work);
+    };
     T size{};
-    call(0, &size, -1);
+    RealOf<T> n_reals{};
+    int n_integers = 0;
+    guarded(0, {&size, -1, &n_reals, -1, &n_integers, -1, nullptr});
+    const int64_t sizes[] = {WorkSize(size), std::max<int64_t>(WorkSize(n_reals), least.reals),
+                             std::max<int64_t>(n_integers, least.integers)};
     ForGroups(count, m, n, [&](int64_t begin, int64_t end) {
-        const Scratch<T> work{WorkSize(size)};
+        const Scratch<T> data{sizes[0]};
+        const Scratch<RealOf<T>> reals{sizes[1]};
+        const Scratch<int> integers{sizes[2]};
+        const Scratch<T> extra{least.extra};
+        const LapackWork<T> work{
+            data.data(),     static_cast<int>(sizes[0]), reals.data(), static_cast<int>(sizes[1]),
+            integers.data(), static_cast<int>(sizes[2]), extra.data()};
         for (int64_t i = begin; i < end; ++i) {
             internal::CheckInterrupt();
-            call(i, work.data(), WorkSize(size));
+            prepare(i);
+            const int info = guarded(i, work);
+            if (info != 0) Fail(KernelError::NoConvergence(op, "a", i, info));
+            finish(i, work);
         }
     });
 }

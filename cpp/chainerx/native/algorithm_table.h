@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstddef>
+#include <type_traits>
+#include <utility>
 
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/algorithm.h"
@@ -35,6 +37,20 @@ int FindForcedRow(const AlgorithmChoice& choice, const Can& can, const Refuse& r
     if (forced.row < 0 || can(forced.row)) return forced.row;
     if (forced.is_strict) refuse(choice.names()[forced.row]);
     return -1;
+}
+
+// Calls f(i) for the first of 0 to kCount - 1 for which prefers(i) is true, as an integral
+// constant. All is inlined, since small calls take no longer than a search.
+template <int kCount, typename Prefers, typename F>
+[[gnu::always_inline]] inline void WithFirst(const Prefers& prefers, const F& f) {
+    const auto try_row = [&](auto i) {
+        if (!prefers(i)) return false;
+        f(i);
+        return true;
+    };
+    [&]<int... i>(std::integer_sequence<int, i...>) {
+        (void)(try_row(std::integral_constant<int, i>{}) || ...);
+    }(std::make_integer_sequence<int, kCount>{});
 }
 
 }  // namespace chainerx::native

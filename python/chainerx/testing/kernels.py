@@ -45,6 +45,7 @@ def force_algorithm(kernel: str, name: str) -> Iterator[None]:
     Args:
         kernel (str): ``'conv'``: convolutions and their gradients. ``'matmul'``: products of
             matrices and linear layers; products inside of other kernels choose by themselves.
+            ``'sort'``: ``sort`` and ``argsort``.
         name (str): The algorithm, as in ``chainerx.profile()``, which shows ``Conv[direct]``.
     Yields:
         None: It ends with the block.

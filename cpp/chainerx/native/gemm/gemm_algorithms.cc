@@ -9,7 +9,6 @@
 #include <iterator>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 
 #include "chainerx/core/dtype.h"
 #include "chainerx/core/thread_pool.h"
@@ -214,18 +213,10 @@ int FindForced(const MatrixProduct<T>& p) {
     return name < 0 ? -1 : FindRow<T>(kNames[name]);
 }
 
-// Calls f(integral constant of the row) for the first row that prefers the product. All is inlined,
-// since tiny products take no longer than a search.
+// Calls f(row) for the first row that prefers the product.
 template <typename T, typename F>
 [[gnu::always_inline]] inline void WithPreferred(const MatrixProduct<T>& p, const F& f) {
-    const auto try_row = [&]<int kRow>(std::integral_constant<int, kRow> row) {
-        if (!kAlgorithms<T>[kRow].prefers(p)) return false;
-        f(row);
-        return true;
-    };
-    [&]<int... kRows>(std::integer_sequence<int, kRows...>) {
-        (void)(try_row(std::integral_constant<int, kRows>{}) || ...);
-    }(std::make_integer_sequence<int, kCount<T>>{});
+    WithFirst<kCount<T>>([&](auto row) { return kAlgorithms<T>[row].prefers(p); }, f);
 }
 
 // ---- threads ----

@@ -9,15 +9,6 @@
 namespace chainerx::native {
 namespace {
 
-// Returns whether the batched loops pay for x. They don't for a few rows, or for somewhat more of
-// longer ones, since empty lanes cost as much as full ones.
-bool AreShort(const Array& x) {
-    constexpr int64_t kMinRows = 8;
-    const int64_t rows = x.shape()[0];
-    const int64_t n = x.shape()[1];
-    return n <= kMaxShortRow && rows >= std::max(kMinRows, n);
-}
-
 // Rows in a batch; their keys stay in cache.
 constexpr int64_t kShortRows = 64;
 constexpr int64_t kShortKeys = kShortRows * kMaxShortRow;
@@ -41,7 +32,8 @@ struct ShortRoom {
     alignas(64) K keys[kShortKeys + kShortRoom];
 };
 
-// The keys of a batch, read once: another thread may write to the rows meanwhile.
+// The keys of a batch, read once: another thread may write to the rows
+// meanwhile.
 template <typename K>
 struct ShortKeys {
     ShortKeys(const KeyCoder<K>& coder, const Array& x, int64_t row, int64_t rows, bool join_zeros,
@@ -60,8 +52,8 @@ struct ShortKeys {
         }
         return (positive & negative) != 0;
     }
-    // Calls f(place, i, j) for each element i of the batch that is at `place` of its row and moves
-    // to element j; `places` are row-wise.
+    // Calls f(place, i, j) for each element i of the batch that is at `place` of
+    // its row and moves to element j; `places` are row-wise.
     template <typename F>
     void ForEachPlace(const ShortRoom<K>& places, const F& f) const {
         for (int64_t begin = 0; begin < rows * n; begin += n) {
@@ -115,8 +107,9 @@ void SelectShort(const KeyCoder<K>& coder, const Array& x, const int64_t* places
     });
 }
 
-// For each batch of rows, calls f(row), and calls the result with (place, i, j) for each element:
-// element i, at `place` of its row, becomes element j of the partitioned row.
+// For each batch of rows, calls f(row), and calls the result with (place, i, j)
+// for each element: element i, at `place` of its row, becomes element j of the
+// partitioned row.
 template <typename K, typename F>
 void PartitionShortOf(const KeyCoder<K>& coder, const Array& x, int64_t position, const F& f) {
     ForEachShort(x, [&](int64_t row, int64_t rows) {
@@ -140,20 +133,33 @@ void PartitionShort(const KeyCoder<K>& coder, const Array& x, int64_t position, 
 // Calls f(coder) if rows of x are short enough for the batched loops.
 template <typename F>
 bool VisitShort(const Array& x, const F& f) {
-    if (IsComplex(x.dtype()) || !AreShort(x)) return false;
-    bool done = false;
-    VisitCoder(x.dtype(), [&]<typename K>(const KeyCoder<K>& coder) {
-        if (x.shape()[1] > kMaxSortedInShort<K>) return;
-        f(coder);
-        done = true;
-    });
-    return done;
+    if (!AreShort(x) || !CanSortBatched(x, false)) return false;
+    VisitCoder(x.dtype(), f);
+    return true;
 }
 
 }  // namespace
 
-bool SortShortRows(const Array& x, bool descending, const Array& out) {
-    return VisitShort(x, [&]<typename K>(const KeyCoder<K>& coder) {
+// Batches don't pay for a few rows, or for somewhat more of longer ones, since
+// empty lanes cost as much as full ones.
+bool AreShort(const Array& x) {
+    constexpr int64_t kMinRows = 8;
+    const int64_t rows = x.shape()[0];
+    const int64_t n = x.shape()[1];
+    return n <= kMaxShortRow && rows >= std::max(kMinRows, n);
+}
+
+bool CanSortBatched(const Array& x, bool places) {
+    const int64_t n = x.shape()[1];
+    if (IsComplex(x.dtype()) || n > kMaxShortRow) return false;
+    bool fits = places;
+    VisitCoder(x.dtype(),
+               [&]<typename K>(const KeyCoder<K>&) { fits |= n <= kMaxSortedInShort<K>; });
+    return fits;
+}
+
+bool SortBatched(const Array& x, bool descending, const Array& out) {
+    VisitCoder(x.dtype(), [&]<typename K>(const KeyCoder<K>& coder) {
         const K flip = descending ? -1 : 0;
         SortShort(coder, x, flip, out, [&](int64_t begin, int64_t rows) {
             VisitDtype(x.dtype(), [&]<typename T>() {
@@ -167,10 +173,10 @@ bool SortShortRows(const Array& x, bool descending, const Array& out) {
             });
         });
     });
+    return true;
 }
 
-bool ArgSortShortRows(const Array& x, bool descending, const Array& out) {
-    if (IsComplex(x.dtype()) || !AreShort(x)) return false;
+bool ArgSortBatched(const Array& x, bool descending, const Array& out) {
     VisitCoder(x.dtype(), [&]<typename K>(const KeyCoder<K>& coder) {
         ArgSortShort(coder, x, descending ? K{-1} : K{0}, out);
     });

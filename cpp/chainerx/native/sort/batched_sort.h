@@ -1,5 +1,5 @@
-// Batched small sort: each row in a lane of the registers. These are the kernels of
-// kernels/sort/sorting.def; each returns false, and does nothing, if rows are long, few or complex.
+// Batched small sort: each row in a lane of the registers. These are the
+// kernels of kernels/sort/sorting.def.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,17 @@
 
 namespace chainerx::native {
 
-bool SortShortRows(const Array& x, bool descending, const Array& out);
-bool ArgSortShortRows(const Array& x, bool descending, const Array& out);
+// Whether rows of x, (rows, n), are so short and so many that batches pay.
+bool AreShort(const Array& x);
+
+// Whether batches can sort rows of x, or find the places of their sorted
+// elements.
+bool CanSortBatched(const Array& x, bool places);
+// Only if they can. They return true.
+bool SortBatched(const Array& x, bool descending, const Array& out);
+bool ArgSortBatched(const Array& x, bool descending, const Array& out);
+
+// Each returns false, and does nothing, if rows are long, few or complex.
 bool SelectShortRows(const Array& x, const Array& positions, const Array& out);
 bool ArgPartitionShortRows(const Array& x, int64_t position, const Array& out);
 bool PartitionShortRows(const Array& x, int64_t position, const Array& out);

@@ -38,8 +38,8 @@ void SortBytes(const T* x, int64_t n, bool descending, T* out) {
 
 // ---- integers ----
 
-// The range of `width` integers from `least` on; width is a power of 2, so an offset with a higher
-// bit set is out of the range.
+// The range of `width` integers from `least` on; width is a power of 2, so an
+// offset with a higher bit set is out of the range.
 template <typename T>
 struct IntegerRange {
     // 32-bit offsets where possible: a vector holds more of them.
@@ -53,13 +53,16 @@ struct IntegerRange {
     }
 };
 
-// Estimates the range of a row's integers from a sample; empty if counting is not worth it.
+// Fewer keys are not worth it.
+constexpr int64_t kMinCounted = 1 << 12;
+
+// Estimates the range of a row's integers from a sample; empty if counting is
+// not worth it.
 template <typename T>
 std::optional<IntegerRange<T>> GuessRange(const T* x, int64_t n) {
-    constexpr int64_t kMinKeys = 1 << 12;   // keys
     constexpr int64_t kMaxWidth = 1 << 15;  // range whose counters stay in cache
     constexpr int64_t kSample = 64;
-    if (n < kMinKeys) return std::nullopt;
+    if (n < kMinCounted) return std::nullopt;
     T least = x[0];
     T most = x[0];
     SampleKeys(n, kSample, [&](int64_t, int64_t place) {
@@ -82,8 +85,8 @@ std::optional<IntegerRange<T>> GuessRange(const T* x, int64_t n) {
     return IntegerRange<T>{std::min(first, static_cast<T>(last)), static_cast<int64_t>(width)};
 }
 
-// Calls f(offsets, begin, count) for blocks of a row. Returns false, and stops, once an integer is
-// out of the range.
+// Calls f(offsets, begin, count) for blocks of a row. Returns false, and stops,
+// once an integer is out of the range.
 template <typename T, typename F>
 bool ForEachPlace(const T* x, int64_t n, const IntegerRange<T>& range, const F& f) {
     constexpr int64_t kBlockSize = 1 << 10;
@@ -110,7 +113,8 @@ template <typename T>
 bool SortByCounts(const T* x, int64_t n, bool descending, T* out) {
     const auto range = GuessRange(x, n);
     if (!range) return false;
-    // Several tables of counters, since equal adjacent keys would wait for their counter.
+    // Several tables of counters, since equal adjacent keys would wait for their
+    // counter.
     constexpr int64_t kTables = 4;
     const int64_t width = range->width;
     const Scratch<int64_t> counts{kTables * width};

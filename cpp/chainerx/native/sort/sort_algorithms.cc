@@ -1,172 +1,137 @@
-// sort and argsort along the last axis.
-#include <algorithm>
-#include <type_traits>
+// sort and argsort along the last axis: the table of algorithms, the choice,
+// and the kernels.
+#include <atomic>
+#include <cstdint>
+#include <iterator>
 
-#include "chainerx/core/interrupt.h"
 #include "chainerx/kernels/sort/sorting.h"
+#include "chainerx/native/algorithm_table.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/sort/batched_sort.h"
 #include "chainerx/native/sort/counting_sort.h"
-#include "chainerx/native/sort/quicksort.h"
-#include "chainerx/native/sort/sort_complex.h"
+#include "chainerx/native/sort/key_sort.h"
 #include "chainerx/native/sort/sort_rows.h"
 
 namespace chainerx::native {
 namespace {
 
-// ---- keys of 16 bits and more ----
+// Sorts each row of x; or writes the places of the sorted elements, if `out` is
+// of int64.
+using SortFn = bool(const Array& x, bool descending, const Array& out);
 
-// Decodes sorted keys in place.
-template <typename T>
-void DecodeKeys(SortKey<T>* keys, int64_t n, SortKey<T> flip) {
-    if constexpr (std::is_floating_point_v<T>) {
-        NumberLoopsOf<T>().decode(keys, n, flip);
-    } else if (!kIsOwnKey<T> || flip != 0) {
-        for (int64_t i = 0; i < n; ++i) {
-            keys[i] = static_cast<SortKey<T>>(DecodeKey<T>(keys[i], flip));
-        }
-    }
+// A row of the table. All give the same results, but for the bits of NaN.
+struct SortAlgorithm {
+    const char* name;
+    // Whether it sorts rows of this shape and dtype, or their places.
+    bool (*can)(const Array& x, bool places);
+    // Whether it is chosen, unless one before it is; implies `can`.
+    bool (*prefers)(const Array& x, bool places);
+    // Both return false if values of some row were unsuited, so that quicksort
+    // took it.
+    SortFn* sort;
+    SortFn* arg_sort;
+};
+
+bool Always(const Array&, bool) { return true; }
+
+bool PrefersBatched(const Array& x, bool places) {
+    return AreShort(x) && CanSortBatched(x, places);
 }
 
-// Splits a long row into four parts first, since each pass over it is memory-bound. Returns false
-// if it can't: `sample` needs four different quartiles.
-template <typename T, typename K, typename Finish>
-bool SortInFour(const T* x, int64_t n, SortKey<T> flip, Sample<K> sample, K* out, K* spare,
-                const Finish& finish) {
-    if constexpr (std::is_floating_point_v<T> || kIsOwnKey<T>) {
-        constexpr int64_t kLong = 1 << 16;
-        if (n < kLong || (!std::is_floating_point_v<T> && flip != 0)) return false;
-        Sample<K> quarters[4];
-        K pivots[3];
-        for (int part = 0; part < 3; ++part) {
-            const int64_t begin = sample.count / (4 - part);
-            quarters[part] = sample.Below(begin);
-            if (quarters[part].count == 0) return false;
-            pivots[part] = sample.keys[begin];
-            sample = sample.From(begin);
-        }
-        quarters[3] = sample;
-        // Each part is at its final position, or at the same position of `spare`.
-        K* to[4] = {out, spare, spare + n, out + n};
-        ForChunks(n, [&](int64_t begin, int64_t end) {
-            if constexpr (std::is_floating_point_v<T>) {
-                NumberLoopsOf<T>().split(x + begin, end - begin, flip, pivots, to);
-            } else {
-                LoopsOf<K>().split(x + begin, end - begin, pivots, to);
-            }
-        });
-        const int64_t counts[4] = {to[0] - out, to[1] - spare, spare + n - to[2], out + n - to[3]};
-        const int steps = MaxSteps(n);
-        K* const second = out + counts[0];
-        K* const third = second + counts[1];
-        Quicksort(spare, second, spare, counts[1], quarters[1], steps, finish);
-        Quicksort(to[2], third, to[2], counts[2], quarters[2], steps, finish);
-        Quicksort(out, out, spare, counts[0], quarters[0], steps, finish);
-        Quicksort(to[3], to[3], spare, counts[3], quarters[3], steps, finish);
-        return true;
-    } else {
-        return false;
-    }
-}
-
-// Encodes keys during the first partition and decodes them once they reach their final position; in
-// between they stay in cache.
-template <typename T>
-void SortWideRow(const T* x, int64_t n, SortKey<T> flip, T* out) {
-    using K = SortKey<T>;
-    auto* const keys = reinterpret_cast<K*>(out);
-    const auto finish = [flip](K* sorted, int64_t count) { DecodeKeys<T>(sorted, count, flip); };
-    if (n <= LoopsOf<K>().leaf) {
-        EncodeKeys(x, n, false, flip, keys);
-        LoopsOf<K>().sort(keys, n, keys);
-        finish(keys, n);
-        return;
-    }
-    KeyRoom<K> room{n};
-    K* const spare = room.data();
-    alignas(64) K memory[kMaxSampled];
-    const auto sample =
-        Sample<K>::Take(n, [&](int64_t place) { return EncodeKey(x[place], false, flip); }, memory);
-    if (SortInFour(x, n, flip, sample, keys, spare, finish)) return;
-    const int64_t middle = sample.Middle(n);
-    Partitioner<K> partitioner{sample.keys[middle], keys, spare};
-    ForChunks(n, [&](int64_t begin, int64_t end) {
-        partitioner.TakeNumbers(x + begin, end - begin, flip);
-    });
-    const int64_t below = partitioner.below();
-    const int steps = MaxSteps(n);
-    Quicksort(keys, keys, spare + (n - below), below, sample.Below(middle), steps, finish);
-    Quicksort(spare, keys + below, spare, n - below, sample.From(middle), steps, finish);
-}
-
-template <typename T>
-void SortNarrowRow(const T* x, int64_t n, SortKey<T> flip, T* out) {
-    KeyRoom<SortKey<T>> keys{n};
-    KeyRoom<SortKey<T>> spare{n};
-    EncodeKeys(x, n, false, flip, keys.data());
-    SortKeys(keys.data(), spare.data(), n, keys.data());
-    for (int64_t i = 0; i < n; ++i) out[i] = DecodeKey<T>(keys.data()[i], flip);
-}
-
-template <typename T>
-void SortRowByKeys(const T* x, int64_t n, bool descending, T* out) {
-    const SortKey<T> flip = descending ? -1 : 0;
-    if constexpr (sizeof(T) == sizeof(SortKey<T>)) {
-        SortWideRow(x, n, flip, out);
-    } else {
-        SortNarrowRow(x, n, flip, out);
-    }
-    RestoreZeros(x, n, flip, out);
-}
-
-// ---- kernels ----
-
-template <typename T>
-void SortRow(const T* x, int64_t n, bool descending, T* out) {
-    if constexpr (kIsComplexType<T>) {
-        SortComplex(x, n, descending, out);
-    } else if constexpr (sizeof(T) == 1) {
-        SortBytes(x, n, descending, out);
-    } else {
-        if constexpr (kIsCounted<T>) {
-            if (SortByCounts(x, n, descending, out)) return;
-        }
-        SortRowByKeys(x, n, descending, out);
-    }
-}
-
-void Sort(const Array& x, bool descending, const Array& out) {
-    if (SortShortRows(x, descending, out)) return;
+// Calls row.operator()<T>(i) for each row i of x. Returns whether all calls
+// returned true.
+template <typename F>
+bool ForAllRows(const Array& x, const F& row) {
+    std::atomic<bool> all{true};
     VisitDtype(x.dtype(), [&]<typename T>() {
-        ForEachRow(x, [&](int64_t row) {
-            SortRow(RowOf<T>(x, row), x.shape()[1], descending, RowOf<T>(out, row));
+        ForEachRow(x, [&](int64_t i) {
+            if (!row.template operator()<T>(i)) all.store(false, std::memory_order_relaxed);
         });
     });
+    return all.load(std::memory_order_relaxed);
 }
+
+// Bytes have a place for each value, but no order among equal ones.
+bool PrefersCounting(const Array& x, bool places) {
+    if (x.GetItemSize() == 1) return !places;
+    return IsInt(x.dtype()) && x.shape()[1] >= kMinCounted;
+}
+
+bool SortCounting(const Array& x, bool descending, const Array& out) {
+    return ForAllRows(x, [&]<typename T>(int64_t i) {
+        const T* from = RowOf<T>(x, i);
+        T* to = RowOf<T>(out, i);
+        const int64_t n = x.shape()[1];
+        if constexpr (sizeof(T) == 1) {
+            SortBytes(from, n, descending, to);
+            return true;
+        } else if constexpr (kIsCounted<T>) {
+            if (SortByCounts(from, n, descending, to)) return true;
+            QuicksortRow(from, n, descending, to);
+        }
+        return false;
+    });
+}
+
+bool ArgSortCounting(const Array& x, bool descending, const Array& out) {
+    return ForAllRows(x, [&]<typename T>(int64_t i) {
+        if constexpr (kIsCounted<T>) {
+            const T* from = RowOf<T>(x, i);
+            auto* to = RowOf<int64_t>(out, i);
+            const int64_t n = x.shape()[1];
+            if (ArgSortByCounts(from, n, descending, to)) return true;
+            ArgQuicksortRow(from, n, descending, to);
+        }
+        return false;
+    });
+}
+
+bool SortQuick(const Array& x, bool descending, const Array& out) {
+    return ForAllRows(x, [&]<typename T>(int64_t i) {
+        QuicksortRow(RowOf<T>(x, i), x.shape()[1], descending, RowOf<T>(out, i));
+        return true;
+    });
+}
+
+bool ArgSortQuick(const Array& x, bool descending, const Array& out) {
+    return ForAllRows(x, [&]<typename T>(int64_t i) {
+        ArgQuicksortRow(RowOf<T>(x, i), x.shape()[1], descending, RowOf<int64_t>(out, i));
+        return true;
+    });
+}
+
+constexpr SortAlgorithm kAlgorithms[] = {
+    {"batched", CanSortBatched, PrefersBatched, SortBatched, ArgSortBatched},
+    {"counting", PrefersCounting, PrefersCounting, SortCounting, ArgSortCounting},
+    {"quicksort", Always, Always, SortQuick, ArgSortQuick},
+};
+constexpr int kQuicksort = 2;
+
+constexpr auto kNames = NamesOf(kAlgorithms);
+const AlgorithmChoice g_choice{"sort", "CHAINERX_SORT", kNames};
+
+template <bool kPlaces>
+void Run(const Array& x, bool descending, const Array& out) {
+    constexpr auto kPass = kPlaces ? &SortAlgorithm::arg_sort : &SortAlgorithm::sort;
+    const auto run = [&](int row) {
+        if (!(kAlgorithms[row].*kPass)(x, descending, out)) row = kQuicksort;
+        internal::NoteAlgorithm(kAlgorithms[row].name);
+    };
+    const int forced = FindForcedRow(
+        g_choice, [&](int row) { return kAlgorithms[row].can(x, kPlaces); },
+        [&](const char* name) {
+            ThrowCannotCompute(name, kPlaces ? "argsort" : "sort", " of rows of ", x.shape()[1],
+                               ", dtype ", GetDtypeName(x.dtype()));
+        });
+    if (forced >= 0) return run(forced);
+    WithFirst<std::size(kAlgorithms)>(
+        [&](auto row) { return kAlgorithms[row].prefers(x, kPlaces); }, run);
+}
+
+void Sort(const Array& x, bool descending, const Array& out) { Run<false>(x, descending, out); }
 CX_NATIVE_KERNEL(Sort)
 
-template <typename T>
-void ArgSortRow(const T* x, int64_t n, bool descending, int64_t* out) {
-    if constexpr (kIsComplexType<T>) {
-        ArgSortComplex(x, n, descending, out);
-    } else {
-        if constexpr (kIsCounted<T>) {
-            if (ArgSortByCounts(x, n, descending, out)) return;
-        }
-        KeyRoom<SortKey<T>> keys{n};
-        EncodeKeys<T>(x, n, true, descending ? -1 : 0, keys.data());
-        ArgSortKeys(keys.data(), n, out);
-    }
-}
-
-void ArgSort(const Array& x, bool descending, const Array& out) {
-    if (ArgSortShortRows(x, descending, out)) return;
-    VisitDtype(x.dtype(), [&]<typename T>() {
-        ForEachRow(x, [&](int64_t row) {
-            ArgSortRow(RowOf<T>(x, row), x.shape()[1], descending, RowOf<int64_t>(out, row));
-        });
-    });
-}
+void ArgSort(const Array& x, bool descending, const Array& out) { Run<true>(x, descending, out); }
 CX_NATIVE_KERNEL(ArgSort)
 
 }  // namespace

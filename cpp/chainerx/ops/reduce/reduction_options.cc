@@ -150,13 +150,6 @@ Array Extreme(const char* op, const Array& x, const OptionalAxes& axes, const Ex
     return choose(reduce(a, sorted, o.keepdims), initial);
 }
 
-Array PlainMax(const Array& x, const OptionalAxes& axes, bool keepdims) {
-    return AMax(x, axes, keepdims);
-}
-Array PlainMin(const Array& x, const OptionalAxes& axes, bool keepdims) {
-    return AMin(x, axes, keepdims);
-}
-
 Array PlainNanMax(const Array& x, const OptionalAxes& axes, bool keepdims) {
     return IsFloat(x.dtype()) ? internal::MaxNumber(x, axes, keepdims) : AMax(x, axes, keepdims);
 }
@@ -164,8 +157,6 @@ Array PlainNanMin(const Array& x, const OptionalAxes& axes, bool keepdims) {
     return IsFloat(x.dtype()) ? internal::MinNumber(x, axes, keepdims) : AMin(x, axes, keepdims);
 }
 
-Array Larger(const Array& y, const Scalar& initial) { return Maximum(y, initial); }
-Array Smaller(const Array& y, const Scalar& initial) { return Minimum(y, initial); }
 // Returns the larger of two numbers, ignoring NaN.
 Array LargerNumber(const Array& y, const Scalar& initial) {
     return Where(Isnan(Detached(y)), initial, Maximum(y, initial));
@@ -176,18 +167,18 @@ Array SmallerNumber(const Array& y, const Scalar& initial) {
 
 }  // namespace
 
-Array AMax(const Array& x, const OptionalAxes& axes, const ExtremeOptions& options) {
-    return Extreme("max", x, axes, options, PlainMax, Larger);
-}
-Array AMin(const Array& x, const OptionalAxes& axes, const ExtremeOptions& options) {
-    return Extreme("min", x, axes, options, PlainMin, Smaller);
-}
-Array NanMax(const Array& x, const OptionalAxes& axes, const ExtremeOptions& options) {
-    return Extreme("nanmax", x, axes, options, PlainNanMax, LargerNumber);
-}
-Array NanMin(const Array& x, const OptionalAxes& axes, const ExtremeOptions& options) {
-    return Extreme("nanmin", x, axes, options, PlainNanMin, SmallerNumber);
-}
+#define CX_EXTREME(Name, op, plain, larger)                                                       \
+    Array Name(const Array& x, const OptionalAxes& axes, const ExtremeOptions& options) {         \
+        return Extreme(                                                                           \
+            op, x, axes, options,                                                                 \
+            [](const Array& a, const OptionalAxes& k, bool keeps) { return plain(a, k, keeps); }, \
+            [](const Array& y, const Scalar& initial) { return larger(y, initial); });            \
+    }
+CX_EXTREME(AMax, "max", AMax, Maximum)
+CX_EXTREME(AMin, "min", AMin, Minimum)
+CX_EXTREME(NanMax, "nanmax", PlainNanMax, LargerNumber)
+CX_EXTREME(NanMin, "nanmin", PlainNanMin, SmallerNumber)
+#undef CX_EXTREME
 
 Array Ptp(const Array& x, const OptionalAxes& axes, bool keepdims) {
     return AMax(x, axes, keepdims) - AMin(x, axes, keepdims);
@@ -309,18 +300,15 @@ Array NanMean(const Array& given, const OptionalAxes& axes, const MeanOptions& o
                   dtype, false);
 }
 
-Array Var(const Array& x, const OptionalAxes& axes, const SpreadOptions& options) {
-    return Spread("var", x, axes, options, false, false);
-}
-Array Std(const Array& x, const OptionalAxes& axes, const SpreadOptions& options) {
-    return Spread("std", x, axes, options, false, true);
-}
-Array NanVar(const Array& x, const OptionalAxes& axes, const SpreadOptions& options) {
-    return Spread("nanvar", x, axes, options, true, false);
-}
-Array NanStd(const Array& x, const OptionalAxes& axes, const SpreadOptions& options) {
-    return Spread("nanstd", x, axes, options, true, true);
-}
+#define CX_SPREAD(Name, op, skips_nan, is_root)                                          \
+    Array Name(const Array& x, const OptionalAxes& axes, const SpreadOptions& options) { \
+        return Spread(op, x, axes, options, skips_nan, is_root);                         \
+    }
+CX_SPREAD(Var, "var", false, false)
+CX_SPREAD(Std, "std", false, true)
+CX_SPREAD(NanVar, "nanvar", true, false)
+CX_SPREAD(NanStd, "nanstd", true, true)
+#undef CX_SPREAD
 
 // ---- truth, positions, running totals -----------------------------------------------------------
 

@@ -162,70 +162,55 @@ CX_ROUTINE(
                           ToBool(a[6], false)));
 }
 
-CX_ROUTINE(
-    adaptive_max_pool, "x: ndarray, output_size: int | Sequence[int]) -> ndarray",
-    "Adaptive max pooling: the maxima of a given number of parts of the spatial axes.\n\n"
-    "Args:\n"
-    "    x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, any dtype but complex.\n"
-    "    output_size (int or tuple of int): The number of parts, for all axes or for each.\n"
-    "Returns:\n"
-    "    ndarray: (batch, channels, *output_size) of the dtype of ``x``. Differentiable, any "
-    "order.\n"
-    "Raises:\n"
-    "    DimensionError: If an axis is empty, or the number of values is not that of the spatial "
-    "axes.\n"
-    "    DtypeError: If ``x`` is complex.\n"
-    "Note:\n"
-    "    Part ``i`` of ``m`` of an axis of length ``n`` covers ``floor(i * n / m)`` up to "
-    "``ceil((i + 1) * n / m)``, excluded.") {
-    constexpr const char* kOp = "adaptive_max_pool";
-    return Wrap(AdaptiveMaxPool(ToArray(kOp, "x", a[0]), ToPerAxis(kOp, "output_size", a[1])));
-}
-
-CX_ROUTINE(adaptive_average_pool, "x: ndarray, output_size: int | Sequence[int]) -> ndarray",
-           "Adaptive average pooling: the means of a given number of parts of the spatial axes.\n\n"
-           "Args:\n"
-           "    x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, a float dtype.\n"
-           "    output_size (int or tuple of int): The number of parts, for all axes or for each.\n"
-           "Returns:\n"
-           "    ndarray: (batch, channels, *output_size) of the dtype of ``x``. Differentiable, "
-           "any order.\n"
-           "Raises:\n"
-           "    DimensionError: If an axis is empty, or the number of values is not that of the "
-           "spatial axes.\n"
-           "    DtypeError: If ``x`` is not of a float dtype.\n"
-           "Note:\n"
-           "    Part ``i`` of ``m`` of an axis of length ``n`` covers ``floor(i * n / m)`` up to "
-           "``ceil((i + 1) * n / m)``, excluded.") {
-    constexpr const char* kOp = "adaptive_average_pool";
-    return Wrap(AdaptiveAveragePool(ToArray(kOp, "x", a[0]), ToPerAxis(kOp, "output_size", a[1])));
-}
-
-CX_ROUTINE(
-    global_max_pool, "x: ndarray) -> ndarray",
-    "Global max pooling: the maximum of each channel.\n\n"
-    "Args:\n"
-    "    x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, any dtype but complex.\n"
-    "Returns:\n"
-    "    ndarray: (batch, channels, 1, ...) of the dtype of ``x``. Differentiable, any order.\n"
-    "Raises:\n"
-    "    DimensionError: If there is no spatial axis, or an empty one.\n"
-    "    DtypeError: If ``x`` is complex.") {
-    return Wrap(GlobalMaxPool(ToArray("global_max_pool", "x", a[0])));
-}
-
-CX_ROUTINE(
-    global_average_pool, "x: ndarray) -> ndarray",
-    "Global average pooling: the mean of each channel.\n\n"
-    "Args:\n"
-    "    x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, a float dtype.\n"
-    "Returns:\n"
-    "    ndarray: (batch, channels, 1, ...) of the dtype of ``x``. Differentiable, any order.\n"
-    "Raises:\n"
-    "    DimensionError: If there is no spatial axis, or an empty one.\n"
-    "    DtypeError: If ``x`` is not of a float dtype.") {
-    return Wrap(GlobalAveragePool(ToArray("global_average_pool", "x", a[0])));
-}
+// `dtypes`: those of `x`; `is_other`: that it has another one.
+#define CX_ADAPTIVE_POOL(name, Name, kind, dtypes, is_other)                                       \
+    CX_ROUTINE(                                                                                    \
+        name, "x: ndarray, output_size: int | Sequence[int]) -> ndarray",                          \
+        "Adaptive " kind                                                                           \
+        " of a given number of parts of the spatial axes.\n\n"                                     \
+        "Args:\n"                                                                                  \
+        "    x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, " dtypes                \
+        ".\n"                                                                                      \
+        "    output_size (int or tuple of int): The number of parts, for all axes or for each.\n"  \
+        "Returns:\n"                                                                               \
+        "    ndarray: (batch, channels, *output_size) of the dtype of ``x``. Differentiable, any " \
+        "order.\n"                                                                                 \
+        "Raises:\n"                                                                                \
+        "    DimensionError: If an axis is empty, or the number of values is not that of the "     \
+        "spatial "                                                                                 \
+        "axes.\n"                                                                                  \
+        "    DtypeError: If ``x`` is " is_other                                                    \
+        ".\n"                                                                                      \
+        "Note:\n"                                                                                  \
+        "    Part ``i`` of ``m`` of an axis of length ``n`` covers ``floor(i * n / m)`` up to "    \
+        "``ceil((i + 1) * n / m)``, excluded.") {                                                  \
+        return Wrap(Name(ToArray(#name, "x", a[0]), ToPerAxis(#name, "output_size", a[1])));       \
+    }
+#define CX_GLOBAL_POOL(name, Name, kind, dtypes, is_other)                                      \
+    CX_ROUTINE(name, "x: ndarray) -> ndarray",                                                  \
+               "Global " kind                                                                   \
+               " of each channel.\n\n"                                                          \
+               "Args:\n"                                                                        \
+               "    x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, " dtypes      \
+               ".\n"                                                                            \
+               "Returns:\n"                                                                     \
+               "    ndarray: (batch, channels, 1, ...) of the dtype of ``x``. Differentiable, " \
+               "any order.\n"                                                                   \
+               "Raises:\n"                                                                      \
+               "    DimensionError: If there is no spatial axis, or an empty one.\n"            \
+               "    DtypeError: If ``x`` is " is_other ".") {                                   \
+        return Wrap(Name(ToArray(#name, "x", a[0])));                                           \
+    }
+CX_ADAPTIVE_POOL(adaptive_max_pool, AdaptiveMaxPool, "max pooling: the maxima",
+                 "any dtype but complex", "complex")
+CX_ADAPTIVE_POOL(adaptive_average_pool, AdaptiveAveragePool, "average pooling: the means",
+                 "a float dtype", "not of a float dtype")
+CX_GLOBAL_POOL(global_max_pool, GlobalMaxPool, "max pooling: the maximum", "any dtype but complex",
+               "complex")
+CX_GLOBAL_POOL(global_average_pool, GlobalAveragePool, "average pooling: the mean", "a float dtype",
+               "not of a float dtype")
+#undef CX_ADAPTIVE_POOL
+#undef CX_GLOBAL_POOL
 
 }  // namespace
 }  // namespace chainerx::python

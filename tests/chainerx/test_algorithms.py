@@ -11,6 +11,7 @@ from chainerx import testing
 TABLES = chx._core.kernels.algorithms()
 #: For each table a call, an algorithm that it does not take by itself, and the name of its kernel.
 CALLS = {
+    'reduce': ('x.sum(axis=2)', 'rows', 'Sum'),
     'sort': ('chx.sort(chx.ones((100, 9), "float32"))', 'quicksort', 'Sort'),
     'conv': ('chx.conv(x[None], chx.ones((9, 1, 3, 3), "float32"))', 'direct', 'Conv'),
     'matmul': ('x[0] @ x[0]', 'plain', 'Matmul'),

@@ -45,7 +45,7 @@ def force_algorithm(kernel: str, name: str) -> Iterator[None]:
     Args:
         kernel (str): ``'conv'``: convolutions and their gradients. ``'matmul'``: products of
             matrices and linear layers; products inside of other kernels choose by themselves.
-            ``'sort'``: ``sort`` and ``argsort``.
+            ``'sort'``: ``sort`` and ``argsort``. ``'reduce'``: sums, extremes and the like.
         name (str): The algorithm, as in ``chainerx.profile()``, which shows ``Conv[direct]``.
     Yields:
         None: It ends with the block.

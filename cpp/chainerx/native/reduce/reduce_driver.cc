@@ -1,12 +1,12 @@
 // Partitions a reduction into chunks for the loops and the threads.
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/native/ranges.h"
 #include "chainerx/native/reduce/reduce.h"
+#include "chainerx/native/reduce/reduce_algorithms.h"
 #include "chainerx/native/reduce/reduce_cascade.h"
 #include "chainerx/native/strided/copy_block.h"
 
@@ -21,8 +21,6 @@ constexpr int64_t kMaxPieces = 256;
 constexpr int64_t kMaxParts = 1024;
 // Outputs whose accumulators are stored together.
 constexpr int64_t kRunsAtOnce = 64;
-// Below, starting a loop costs more than its elements: then go row by row, whatever the strides.
-constexpr int64_t kShortRun = 32;
 
 // A cursor at element `i` of a nest that begins at `data`.
 StridedCursor<1> At(const Nest& nest, const char* data, int64_t i) {
@@ -76,16 +74,7 @@ ReducePlan::ReducePlan(const Array& x, const Axes& axes, const Array& out, AxisO
     kept.CollapseDims(AxisOrder::kByStride);
     n_out = kept.total;
     n_reduced = reduced.total;
-    if (kept.ndim == 0 || reduced.ndim == 0) {
-        by_rows = kept.ndim != 0;
-        return;
-    }
-    int64_t reduced_stride = INT64_MAX;
-    for (int i = 0; i < reduced.ndim; ++i) {
-        reduced_stride = std::min(reduced_stride, std::abs(reduced.strides[0][i]));
-    }
-    by_rows = kept.run_stride(0) < reduced_stride ||
-              (n_reduced < kShortRun && kept.run_length() > n_reduced);
+    by_rows = PrefersRows(*this);
 }
 
 ReducePlan ReducePlan::Into(void* to, int64_t item_size) const {
@@ -98,9 +87,6 @@ ReducePlan ReducePlan::Into(void* to, int64_t item_size) const {
     return plan;
 }
 
-namespace {
-
-// Reduces output by output.
 void ReduceRuns(const ReducePlan& plan, const ReduceLoops& loops, const char* centers) {
     const int64_t n = plan.n_reduced;
     const int64_t piece = CeilDiv(std::max(kGrain, CeilDiv(n, kMaxPieces)), kGrain) * kGrain;
@@ -155,6 +141,8 @@ void ReduceRuns(const ReducePlan& plan, const ReduceLoops& loops, const char* ce
     }
 }
 
+namespace {
+
 // FoldRows() over rows [begin, begin + n) of a plan. Adjacent narrow rows are merged into wide
 // rows, whose parts are combined pairwise afterwards.
 void RunRows(const ReducePlan& plan, const ReduceLoops& loops, const char* data, int64_t begin,
@@ -190,7 +178,8 @@ void RunRows(const ReducePlan& plan, const ReduceLoops& loops, const char* data,
     std::memcpy(acc, wide, static_cast<size_t>(acc_row));
 }
 
-// Reduces a row of outputs at a time.
+}  // namespace
+
 void ReduceRows(const ReducePlan& plan, const ReduceLoops& loops, const char* centers) {
     const int64_t n_columns = plan.kept.run_length();
     const int64_t stride = plan.kept.run_stride(0);
@@ -254,17 +243,6 @@ void ReduceRows(const ReducePlan& plan, const ReduceLoops& loops, const char* ce
         }
         const StridedCursor<2> at{outer, i};
         loops.store(part, n_columns, n, center_of(i * n_columns), at.p[1], out_stride);
-    }
-}
-
-}  // namespace
-
-void RunReduce(const ReducePlan& plan, const ReduceLoops& loops, const char* centers) {
-    if (plan.n_out == 0) return;
-    if (plan.by_rows) {
-        ReduceRows(plan, loops, centers);
-    } else {
-        ReduceRuns(plan, loops, centers);
     }
 }
 

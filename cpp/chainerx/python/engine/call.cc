@@ -15,6 +15,7 @@
 #include "chainerx/python/engine/small_array.h"
 #include "chainerx/python/errors.h"
 #include "chainerx/python/ndarray/ndarray.h"
+#include "chainerx/python/type_object.h"
 
 namespace chainerx::python::engine {
 
@@ -159,9 +160,7 @@ void Dealloc(PyObject* self) {
     Py_XDECREF(entry->attributes);
     Py_XDECREF(entry->defaults);
     delete entry->cache;
-    PyTypeObject* type = Py_TYPE(self);
-    type->tp_free(self);
-    Py_DECREF(type);
+    FreeInstance(self);
 }
 
 PyObject* New(PyTypeObject* type, PyObject* args, PyObject* keywords) {
@@ -432,12 +431,7 @@ void InitCall(PyObject* module) {
         {0, nullptr}};
     static PyType_Spec spec = {"chainerx._core.engine.Entry", sizeof(EntryObject), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL, slots};
-    PyObject* type = PyType_FromSpec(&spec);
-    if (type == nullptr || PyModule_AddObjectRef(module, "Entry", type) < 0 ||
-        PyModule_AddFunctions(module, g_functions) < 0) {
-        throw PythonError{};
-    }
-    g_entry_type = reinterpret_cast<PyTypeObject*>(type);
+    g_entry_type = AddType(module, spec, g_functions);
 }
 
 }  // namespace chainerx::python::engine

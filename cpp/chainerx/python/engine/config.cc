@@ -10,6 +10,7 @@
 #include "chainerx/autograd/scopes.h"
 #include "chainerx/core/error.h"
 #include "chainerx/python/errors.h"
+#include "chainerx/python/type_object.h"
 
 namespace chainerx::python::engine {
 
@@ -148,9 +149,7 @@ int Clear(PyObject* self) {
 void Dealloc(PyObject* self) {
     PyObject_GC_UnTrack(self);
     Clear(self);
-    PyTypeObject* type = Py_TYPE(self);
-    type->tp_free(self);
-    Py_DECREF(type);
+    FreeInstance(self);
 }
 
 PyMemberDef g_members[] = {
@@ -292,9 +291,7 @@ void DeallocContext(PyObject* self) {
     Py_CLEAR(c->name);
     Py_CLEAR(c->value);
     c->blocks.~vector();
-    PyTypeObject* type = Py_TYPE(self);
-    type->tp_free(self);
-    Py_DECREF(type);
+    FreeInstance(self);
 }
 
 PyMethodDef g_context_methods[] = {

@@ -11,6 +11,7 @@
 #include "chainerx/python/engine/traverse.h"
 #include "chainerx/python/errors.h"
 #include "chainerx/python/ndarray/ndarray.h"
+#include "chainerx/python/type_object.h"
 
 namespace chainerx::python::engine {
 
@@ -65,9 +66,7 @@ void Dealloc(PyObject* self) {
     if (f->weakrefs != nullptr) PyObject_ClearWeakRefs(self);
     Py_CLEAR(f->dict);
     Unbind(f);
-    PyTypeObject* type = Py_TYPE(self);
-    type->tp_free(self);
-    Py_DECREF(type);
+    FreeInstance(self);
 }
 
 PyMemberDef g_members[] = {
@@ -284,12 +283,7 @@ void InitFunction(PyObject* module) {
     static PyType_Spec spec = {"chainerx._core.engine.FunctionNode", sizeof(FunctionObject), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
                                slots};
-    PyObject* type = PyType_FromSpec(&spec);
-    if (type == nullptr || PyModule_AddObjectRef(module, "FunctionNode", type) < 0) {
-        throw PythonError{};
-    }
-    g_function_type = reinterpret_cast<PyTypeObject*>(type);
-    if (PyModule_AddFunctions(module, g_functions) < 0) throw PythonError{};
+    g_function_type = AddType(module, spec, g_functions);
 }
 
 }  // namespace chainerx::python::engine

@@ -3,6 +3,7 @@
 #include "chainerx/python/engine/node.h"
 #include "chainerx/python/engine/traverse.h"
 #include "chainerx/python/errors.h"
+#include "chainerx/python/type_object.h"
 
 namespace chainerx::python::engine {
 
@@ -26,9 +27,7 @@ int TraverseOutputRef(PyObject* self, visitproc visit, void* arg) {
 void DeallocOutputRef(PyObject* self) {
     PyObject_GC_UnTrack(self);
     reinterpret_cast<OutputRef*>(self)->region->Unref();
-    PyTypeObject* type = Py_TYPE(self);
-    type->tp_free(self);
-    Py_DECREF(type);
+    FreeInstance(self);
 }
 
 PyObject* CallOutputRef(PyObject* self, PyObject*, PyObject*) try {

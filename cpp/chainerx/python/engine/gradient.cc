@@ -12,6 +12,7 @@
 #include "chainerx/python/engine/scopes.h"
 #include "chainerx/python/engine/state.h"
 #include "chainerx/python/ndarray/ndarray.h"
+#include "chainerx/python/type_object.h"
 
 namespace chainerx::python::engine {
 
@@ -185,9 +186,7 @@ void Dealloc(PyObject* o) {
     auto* self = reinterpret_cast<WithGradientObject*>(o);
     Py_XDECREF(self->compose);
     Py_XDECREF(self->gradient);
-    PyTypeObject* type = Py_TYPE(o);
-    type->tp_free(o);
-    Py_DECREF(type);
+    FreeInstance(o);
 }
 
 PyMemberDef g_members[] = {{"__vectorcalloffset__", T_PYSSIZET,
@@ -207,10 +206,7 @@ void InitGradient(PyObject* module) {
         {0, nullptr}};
     static PyType_Spec spec = {"chainerx._core.engine.WithGradient", sizeof(WithGradientObject), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL, slots};
-    PyObject* type = PyType_FromSpec(&spec);
-    if (type == nullptr || PyModule_AddObjectRef(module, "WithGradient", type) < 0) {
-        throw PythonError{};
-    }
+    AddType(module, spec);
 }
 
 }  // namespace chainerx::python::engine

@@ -16,6 +16,7 @@
 #include "chainerx/python/convert.h"
 #include "chainerx/python/errors.h"
 #include "chainerx/python/ndarray/ndarray.h"
+#include "chainerx/python/type_object.h"
 
 namespace chainerx::python::engine {
 namespace {
@@ -214,11 +215,7 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject* keywords) try {
     return Failed();
 }
 
-void Dealloc(PyObject* o) {
-    PyTypeObject* type = Py_TYPE(o);
-    type->tp_free(o);
-    Py_DECREF(type);
-}
+void Dealloc(PyObject* o) { FreeInstance(o); }
 
 PyMemberDef g_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(NativeObject, vectorcall), READONLY, nullptr},
@@ -250,9 +247,7 @@ void InitNative(PyObject* module) {
         {0, nullptr}};
     static PyType_Spec spec = {"chainerx._core.engine.Native", sizeof(NativeObject), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL, slots};
-    PyObject* type = PyType_FromSpec(&spec);
-    if (type == nullptr || PyModule_AddObjectRef(module, "Native", type) < 0) throw PythonError{};
-    g_native_type = reinterpret_cast<PyTypeObject*>(type);
+    g_native_type = AddType(module, spec);
 }
 
 }  // namespace chainerx::python::engine

@@ -10,6 +10,7 @@
 #include "chainerx/python/engine/traverse.h"
 #include "chainerx/python/engine/variable.h"
 #include "chainerx/python/errors.h"
+#include "chainerx/python/type_object.h"
 
 namespace chainerx::python::engine {
 
@@ -70,9 +71,7 @@ void Dealloc(PyObject* self) {
     if (n->weakrefs != nullptr) PyObject_ClearWeakRefs(self);
     if (n->slot != nullptr) n->slot->Unref();
     Py_XDECREF(n->name);
-    PyTypeObject* type = Py_TYPE(self);
-    type->tp_free(self);
-    Py_DECREF(type);
+    FreeInstance(self);
 }
 
 template <PyObject* (*kGet)(NodeObject*)>
@@ -232,11 +231,7 @@ void InitNode(PyObject* module) {
     static PyType_Spec spec = {"chainerx._core.engine.VariableNode", sizeof(NodeObject), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
                                slots};
-    PyObject* type = PyType_FromSpec(&spec);
-    if (type == nullptr || PyModule_AddObjectRef(module, "VariableNode", type) < 0) {
-        throw PythonError{};
-    }
-    g_node_type = reinterpret_cast<PyTypeObject*>(type);
+    g_node_type = AddType(module, spec);
 }
 
 }  // namespace chainerx::python::engine

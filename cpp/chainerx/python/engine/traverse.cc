@@ -10,6 +10,7 @@
 #include "chainerx/ops/checkpoint.h"
 #include "chainerx/python/functional.h"
 #include "chainerx/python/ndarray/ndarray.h"
+#include "chainerx/python/type_object.h"
 
 namespace chainerx::python::engine {
 
@@ -304,9 +305,7 @@ int TraverseProbe(PyObject* self, visitproc visit, void* arg) {
 
 void DeallocProbe(PyObject* self) {
     PyObject_GC_UnTrack(self);
-    PyTypeObject* type = Py_TYPE(self);
-    type->tp_free(self);
-    Py_DECREF(type);
+    FreeInstance(self);
 }
 
 #ifdef Py_GIL_DISABLED
@@ -393,11 +392,7 @@ void InitTraverse(PyObject* module) {
                                   {0, nullptr}};
     static PyType_Spec spec = {"chainerx._core.engine.CollectorProbe", sizeof(Probe), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
-    PyObject* type = PyType_FromSpec(&spec);
-    if (type == nullptr || PyModule_AddObjectRef(module, "CollectorProbe", type) < 0 ||
-        PyModule_AddFunctions(module, g_functions) < 0) {
-        throw PythonError{};
-    }
+    AddType(module, spec, g_functions);
 }
 
 }  // namespace chainerx::python::engine

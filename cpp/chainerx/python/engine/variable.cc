@@ -11,6 +11,7 @@
 #include "chainerx/python/engine/traverse.h"
 #include "chainerx/python/errors.h"
 #include "chainerx/python/ndarray/ndarray.h"
+#include "chainerx/python/type_object.h"
 
 namespace chainerx::python::engine {
 
@@ -239,9 +240,7 @@ void Dealloc(PyObject* self) {
     Py_CLEAR(v->name);
     TakeRecord(v);
     UnrefStorage(v->storage);
-    PyTypeObject* type = Py_TYPE(self);
-    type->tp_free(self);
-    Py_DECREF(type);
+    FreeInstance(self);
     Py_TRASHCAN_END
 }
 
@@ -477,12 +476,7 @@ void InitVariable(PyObject* module) {
     static PyType_Spec spec = {"chainerx._core.engine.Variable", sizeof(VariableObject), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
                                slots};
-    PyObject* type = PyType_FromSpec(&spec);
-    if (type == nullptr || PyModule_AddObjectRef(module, "Variable", type) < 0 ||
-        PyModule_AddFunctions(module, g_functions) < 0) {
-        throw PythonError{};
-    }
-    g_variable_type = reinterpret_cast<PyTypeObject*>(type);
+    g_variable_type = AddType(module, spec, g_functions);
     AddOperatorFunctions(module);
     AddFunctionMethods(module);
 }

@@ -9,6 +9,7 @@
 #include "chainerx/python/engine/state.h"
 #include "chainerx/python/errors.h"
 #include "chainerx/python/ref.h"
+#include "chainerx/python/type_object.h"
 
 namespace chainerx::python::engine {
 namespace {
@@ -154,9 +155,7 @@ PyObject* DescrGet(PyObject* self, PyObject* link, PyObject*) {
 
 void Dealloc(PyObject* o) {
     Py_XDECREF(reinterpret_cast<CallObject*>(o)->call);
-    PyTypeObject* type = Py_TYPE(o);
-    type->tp_free(o);
-    Py_DECREF(type);
+    FreeInstance(o);
 }
 
 // As inspect.signature() and help() want them.

@@ -8,6 +8,7 @@
 #include "chainerx/python/engine/state.h"
 #include "chainerx/python/engine/variable.h"
 #include "chainerx/python/errors.h"
+#include "chainerx/python/type_object.h"
 
 namespace chainerx::python::engine {
 namespace {
@@ -42,9 +43,7 @@ PyTypeObject* g_cache_type = nullptr;
 
 void Dealloc(PyObject* self) {
     delete reinterpret_cast<CacheObject*>(self)->cache;
-    PyTypeObject* type = Py_TYPE(self);
-    type->tp_free(self);
-    Py_DECREF(type);
+    FreeInstance(self);
 }
 
 PyObject* New(PyTypeObject* type, PyObject*, PyObject*) { return type->tp_alloc(type, 0); }
@@ -323,12 +322,7 @@ void InitParameterCache(PyObject* module) {
         {0, nullptr}};
     static PyType_Spec spec = {"chainerx._core.engine.ParameterCache", sizeof(CacheObject), 0,
                                Py_TPFLAGS_DEFAULT, slots};
-    PyObject* type = PyType_FromSpec(&spec);
-    if (type == nullptr || PyModule_AddObjectRef(module, "ParameterCache", type) < 0 ||
-        PyModule_AddFunctions(module, g_functions) < 0) {
-        throw PythonError{};
-    }
-    g_cache_type = reinterpret_cast<PyTypeObject*>(type);
+    g_cache_type = AddType(module, spec, g_functions);
 }
 
 }  // namespace chainerx::python::engine

@@ -16,6 +16,7 @@
 #include "chainerx/python/engine/optim/update.h"
 #include "chainerx/python/engine/variable.h"
 #include "chainerx/python/errors.h"
+#include "chainerx/python/type_object.h"
 
 namespace chainerx::python::engine {
 namespace {
@@ -145,9 +146,7 @@ void Dealloc(PyObject* self) {
     delete plan->grads;
     for (Array* x : {&plan->settings, &plan->step, &plan->numbers}) *x = Array{};
     Py_XDECREF(plan->keys);
-    PyTypeObject* type = Py_TYPE(self);
-    type->tp_free(self);
-    Py_DECREF(type);
+    FreeInstance(self);
 }
 
 // Adds one parameter. False if the kernel can't update it.
@@ -430,10 +429,7 @@ void InitUpdate(PyObject* module) {
         {0, nullptr}};
     static PyType_Spec spec = {"chainerx._core.engine.UpdatePlan", sizeof(PlanObject), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
-    PyObject* type = PyType_FromSpec(&spec);
-    if (type == nullptr || PyModule_AddObjectRef(module, "UpdatePlan", type) < 0) {
-        throw PythonError{};
-    }
+    AddType(module, spec);
 }
 
 }  // namespace chainerx::python::engine

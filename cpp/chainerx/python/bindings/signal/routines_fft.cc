@@ -171,29 +171,22 @@ CX_FREQ(fftfreq, FftFreq, "fft gives for ``n``")
 CX_FREQ(rfftfreq, RfftFreq, "rfft gives for ``n``")
 #undef CX_FREQ
 
-CX_FFT(fftshift, "x: ndarray, axes: Axis = None) -> ndarray",
-       "Shifts the zero frequency to the center.\n\n"
-       "Args:\n"
-       "    x (ndarray): Any shape and dtype.\n"
-       "    axes (int or sequence of int): The axes to shift; all by default.\n"
-       "Returns:\n"
-       "    ndarray: Shape and dtype of ``x``. Differentiable, any order.\n"
-       "Raises:\n"
-       "    DimensionError: If there is no such axis.") {
-    return Wrap(FftShift(ToArray("fftshift", "x", a[0]), ToAxes("fftshift", "axes", a[1])));
-}
-
-CX_FFT(ifftshift, "x: ndarray, axes: Axis = None) -> ndarray",
-       "The inverse of :func:`fftshift`.\n\n"
-       "Args:\n"
-       "    x (ndarray): Any shape and dtype.\n"
-       "    axes (int or sequence of int): The axes to shift; all by default.\n"
-       "Returns:\n"
-       "    ndarray: Shape and dtype of ``x``. Differentiable, any order.\n"
-       "Raises:\n"
-       "    DimensionError: If there is no such axis.") {
-    return Wrap(IfftShift(ToArray("ifftshift", "x", a[0]), ToAxes("ifftshift", "axes", a[1])));
-}
+#define CX_SHIFT(name, Name, text)                                                   \
+    CX_FFT(name, "x: ndarray, axes: Axis = None) -> ndarray",                        \
+           text                                                                      \
+           "\n\n"                                                                    \
+           "Args:\n"                                                                 \
+           "    x (ndarray): Any shape and dtype.\n"                                 \
+           "    axes (int or sequence of int): The axes to shift; all by default.\n" \
+           "Returns:\n"                                                              \
+           "    ndarray: Shape and dtype of ``x``. Differentiable, any order.\n"     \
+           "Raises:\n"                                                               \
+           "    DimensionError: If there is no such axis.") {                        \
+        return Wrap(Name(ToArray(#name, "x", a[0]), ToAxes(#name, "axes", a[1])));   \
+    }
+CX_SHIFT(fftshift, FftShift, "Shifts the zero frequency to the center.")
+CX_SHIFT(ifftshift, IfftShift, "The inverse of :func:`fftshift`.")
+#undef CX_SHIFT
 
 // ---- complex numbers
 CX_ELEMENTWISE_ROUTINE(real, "x: ndarray) -> ndarray",

@@ -16,18 +16,14 @@ enum class Cost : uint8_t { kLight, kHeavy, kSlow };
 
 // The loops of one table row for each dtype; null where the row's dtype rule excludes it. 16-bit
 // floats use the loops of float32; the driver converts.
-struct UnaryKernel {
-    UnaryLoop loops[kNumDtypes];
+template <typename Loop>
+struct ElementwiseKernel {
+    Loop loops[kNumDtypes];
     Cost cost;
 };
-struct BinaryKernel {
-    BinaryLoop loops[kNumDtypes];
-    Cost cost;
-};
-struct TernaryKernel {
-    TernaryLoop loops[kNumDtypes];
-    Cost cost;
-};
+using UnaryKernel = ElementwiseKernel<UnaryLoop>;
+using BinaryKernel = ElementwiseKernel<BinaryLoop>;
+using TernaryKernel = ElementwiseKernel<TernaryLoop>;
 
 // Inputs have one dtype, in which the row computes, and their shapes broadcast to that of `out`.
 void RunUnary(const UnaryKernel& kernel, const Array& x, const Array& out);

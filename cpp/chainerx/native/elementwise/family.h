@@ -60,28 +60,22 @@ constexpr Loop ScalarLoopOf() {
         return &ScalarTernary<Row, T>;
 }
 
-template <typename Kernel, typename Loops>
-void SetFloatLoops(Kernel& kernel, const Loops& loops) {
-    kernel.loops[static_cast<int>(Dtype::kFloat32)] = loops.f32;
-    kernel.loops[static_cast<int>(Dtype::kFloat64)] = loops.f64;
-    kernel.loops[static_cast<int>(Dtype::kFloat16)] = loops.f32;
-    kernel.loops[static_cast<int>(Dtype::kBFloat16)] = loops.f32;
-}
-
-template <typename Kernel, typename Loop>
-void SetIntegerLoops(Kernel& kernel, const LoopsByDtype<Loop>& whole) {
-    for (int i = 0; i < kNumDtypes; ++i) {
-        if (whole.of[i] != nullptr) kernel.loops[i] = whole.of[i];
-    }
-}
-
-template <typename Kernel, typename Loop, typename Row, bool kToBool = false, typename Loops>
-Kernel MakeKernel(const Loops& loops, const LoopsByDtype<Loop>& whole) {
+template <typename Loop, typename Row, bool kToBool = false>
+ElementwiseKernel<Loop> MakeKernel(const LoopsOfFloats<Loop>& floats,
+                                   const LoopsByDtype<Loop>& integers) {
 #define CX_LOOP(Enum, Type, name, code, kind) ScalarLoopOf<Loop, Row, Type, kToBool>(),
-    Kernel kernel{{CX_DTYPE_LIST(CX_LOOP)}, Cost::CX_FAMILY_COST};
+    ElementwiseKernel<Loop> kernel{{CX_DTYPE_LIST(CX_LOOP)}, Cost::CX_FAMILY_COST};
 #undef CX_LOOP
-    if (ComputesIn(Row::kRule, Dtype::kFloat32)) SetFloatLoops(kernel, loops);
-    SetIntegerLoops(kernel, whole);
+    const auto set = [&](Dtype dtype, Loop loop) { kernel.loops[static_cast<int>(dtype)] = loop; };
+    if (ComputesIn(Row::kRule, Dtype::kFloat32)) {
+        for (const Dtype dtype : {Dtype::kFloat16, Dtype::kBFloat16, Dtype::kFloat32}) {
+            set(dtype, floats.f32);
+        }
+        set(Dtype::kFloat64, floats.f64);
+    }
+    for (int i = 0; i < kNumDtypes; ++i) {
+        if (integers.of[i] != nullptr) kernel.loops[i] = integers.of[i];
+    }
     return kernel;
 }
 
@@ -95,34 +89,32 @@ Kernel MakeKernel(const Loops& loops, const LoopsByDtype<Loop>& whole) {
 #define CX_LOOPS_OF(Name) CX_JOIN(CX_FAMILY, _loops)().Name, CX_INTEGER_OF(Name)
 #define CX_DEFINE_UNARY(Name, to_bool)                                               \
     const UnaryKernel kKernel##Name =                                                \
-        MakeKernel<UnaryKernel, UnaryLoop, rows::Name, to_bool>(CX_LOOPS_OF(Name));  \
+        MakeKernel<UnaryLoop, rows::Name, to_bool>(CX_LOOPS_OF(Name));               \
     void Name(const Array& x, const Array& out) { RunUnary(kKernel##Name, x, out); } \
     CX_NATIVE_KERNEL(Name)
-#define CX_DEFINE_BINARY(Name, to_bool)                                               \
-    const BinaryKernel kKernel##Name =                                                \
-        MakeKernel<BinaryKernel, BinaryLoop, rows::Name, to_bool>(CX_LOOPS_OF(Name)); \
-    void Name(const Operand& x1, const Operand& x2, const Array& out) {               \
-        RunBinary(kKernel##Name, x1, x2, out);                                        \
-    }                                                                                 \
+#define CX_DEFINE_BINARY(Name, to_bool)                                 \
+    const BinaryKernel kKernel##Name =                                  \
+        MakeKernel<BinaryLoop, rows::Name, to_bool>(CX_LOOPS_OF(Name)); \
+    void Name(const Operand& x1, const Operand& x2, const Array& out) { \
+        RunBinary(kKernel##Name, x1, x2, out);                          \
+    }                                                                   \
     CX_NATIVE_KERNEL(Name)
 #define CX_UNARY(Name, ...) CX_DEFINE_UNARY(Name, false)
 #define CX_PREDICATE(Name, ...) CX_DEFINE_UNARY(Name, true)
 #define CX_BINARY(Name, ...) CX_DEFINE_BINARY(Name, false)
 #define CX_COMPARE(Name, ...) CX_DEFINE_BINARY(Name, true)
 // A single value that is broadcast: the operand of a binary loop with a scalar.
-#define CX_UNARY_ATTR(Name, ...)                                             \
-    const BinaryKernel kKernel##Name =                                       \
-        MakeKernel<BinaryKernel, BinaryLoop, rows::Name>(CX_LOOPS_OF(Name)); \
-    void Name(const Array& x, double attr, const Array& out) {               \
-        RunBinary(kKernel##Name, Operand{x}, Operand{Scalar{attr}}, out);    \
-    }                                                                        \
+#define CX_UNARY_ATTR(Name, ...)                                                              \
+    const BinaryKernel kKernel##Name = MakeKernel<BinaryLoop, rows::Name>(CX_LOOPS_OF(Name)); \
+    void Name(const Array& x, double attr, const Array& out) {                                \
+        RunBinary(kKernel##Name, Operand{x}, Operand{Scalar{attr}}, out);                     \
+    }                                                                                         \
     CX_NATIVE_KERNEL(Name)
-#define CX_TERNARY(Name, ...)                                                              \
-    const TernaryKernel kKernel##Name =                                                    \
-        MakeKernel<TernaryKernel, TernaryLoop, rows::Name>(CX_LOOPS_OF(Name));             \
-    void Name(const Operand& x1, const Operand& x2, const Operand& x3, const Array& out) { \
-        RunTernary(kKernel##Name, x1, x2, x3, out);                                        \
-    }                                                                                      \
+#define CX_TERNARY(Name, ...)                                                                   \
+    const TernaryKernel kKernel##Name = MakeKernel<TernaryLoop, rows::Name>(CX_LOOPS_OF(Name)); \
+    void Name(const Operand& x1, const Operand& x2, const Operand& x3, const Array& out) {      \
+        RunTernary(kKernel##Name, x1, x2, x3, out);                                             \
+    }                                                                                           \
     CX_NATIVE_KERNEL(Name)
 #include CX_FAMILY_DEF
 #include "chainerx/ops/elementwise/tables/undefine_rows.def"

@@ -16,17 +16,13 @@ using TernaryLoop = void (*)(const void* x1, int64_t step1, const void* x2, int6
 
 // Loops of one table row; null where its dtype rule excludes floats. Predicates and comparisons
 // write bytes, 0 or 1.
-struct UnaryLoops {
-    UnaryLoop f32;
-    UnaryLoop f64;
+template <typename Loop>
+struct LoopsOfFloats {
+    Loop f32;
+    Loop f64;
 };
-struct BinaryLoops {
-    BinaryLoop f32;
-    BinaryLoop f64;
-};
-struct TernaryLoops {
-    TernaryLoop f32;
-    TernaryLoop f64;
-};
+using UnaryLoops = LoopsOfFloats<UnaryLoop>;
+using BinaryLoops = LoopsOfFloats<BinaryLoop>;
+using TernaryLoops = LoopsOfFloats<TernaryLoop>;
 
 }  // namespace chainerx::native

@@ -49,6 +49,25 @@ def test_files_named_in_it_exist(name):
     assert named or name not in ('ARCHITECTURE.md', 'docs/README.md')  # else the pattern is wrong
 
 
+@pytest.mark.parametrize(
+    'folder',
+    sorted(
+        str(p.parent.relative_to(DOCS.parent))
+        for top in ('cpp', 'python', 'tests', 'tools', 'benchmarks', 'examples', 'cmake')
+        for p in (DOCS.parent / top).rglob('README.md')
+    ),
+)
+def test_sources_named_in_a_readme_exist(folder):
+    """A README names sources by the last parts of their paths."""
+    root = DOCS.parent
+    text = (root / folder / 'README.md').read_text(encoding='utf-8')
+    text = re.sub(r'^```.*?^```', '', text, flags=re.M | re.S)
+    named = re.findall(r'`((?:[\w.]+/)*[\w*]+\.(?:cc|h|def|py|toml|cmake|\*))`', text)
+    top = root / folder.partition('/')[0]
+    missing = [n for n in named if not any(top.rglob(n)) and not any(root.glob(n))]
+    assert not [name for name in missing if name != 'Python.h']
+
+
 def test_the_map_fits_on_a_few_screens():
     lines = (DOCS.parent / 'ARCHITECTURE.md').read_text(encoding='utf-8').splitlines()
     assert len(lines) <= 150

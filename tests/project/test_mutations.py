@@ -2,6 +2,7 @@
 
 import importlib.util
 import pathlib
+import re
 import sys
 
 import pytest
@@ -29,6 +30,13 @@ def test_each_applies_to_one_place(mutation):
     assert files
     for name in files:
         assert (ROOT / name.partition('::')[0]).exists(), name
+    if '-k' in mutation.tests:  # else pytest finds no test, which is an error, not a failure
+        chosen = mutation.tests[mutation.tests.index('-k') + 1]
+        paths = [ROOT / name for name in files]
+        paths = [p for path in paths for p in (path.rglob('*.py') if path.is_dir() else [path])]
+        texts = ''.join(p.read_text(encoding='utf-8').lower() for p in paths)
+        words = set(re.findall(r'\w+', chosen.lower())) - {'and', 'or', 'not'}
+        assert any(word in texts for word in words), chosen
 
 
 def test_they_are_many_and_everywhere():

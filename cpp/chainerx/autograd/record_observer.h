@@ -1,5 +1,5 @@
-// A tape: sees the operations that this thread records during its life, for forward mode
-// (functional.h) and for checkpoints, which find the arrays that a function uses
+// Is told of the operations that this thread records during its life: for forward mode
+// (functional.h), and for checkpoints, which find the arrays that a function uses
 // (ops/checkpoint.h).
 #pragma once
 
@@ -13,7 +13,7 @@ namespace chainerx::internal {
 
 struct Node;
 
-// Taps nest, and all of them see each operation. A tap must not record anything itself.
+// Observers nest, and all of them see each operation. None may record anything itself.
 class CX_API RecordObserver {
  public:
     RecordObserver() : outer_{t_state.record_observer} { t_state.record_observer = this; }

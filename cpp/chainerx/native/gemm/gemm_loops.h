@@ -1,6 +1,6 @@
-// What products of matrices and convolutions are made of: packing, and the tile of the result that
-// stays in registers. For float and double from the unit gemm/simd/gemm.cc, for integers from
-// gemm_plain.cc.
+// Inner loops of matrix products and convolutions: packing, and the tile of the result that stays
+// in registers. Those of float and double are from the unit gemm/simd/gemm.cc, those of integers
+// from gemm_integer.cc.
 //
 // A panel of `a` is `rows` rows, a panel of `b` is `columns` columns, both laid out along k:
 // element (i, q) of a panel of `a` at q * rows + i. The last one of a matrix is filled up with

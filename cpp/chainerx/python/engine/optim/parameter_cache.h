@@ -11,7 +11,7 @@
 
 namespace chainerx::python::engine {
 
-// What a walk over the links has found. All pointers but names are borrowed, and never followed
+// The parameters that a walk over the links has found. All pointers but names are borrowed, and never followed
 // before they were found again in what owns them, beginning with the first link.
 class ParameterCache {
  public:

@@ -1,5 +1,6 @@
 """The list of `tools/mutate.py` fits the current sources."""
 
+import functools
 import importlib.util
 import pathlib
 import re
@@ -22,6 +23,13 @@ mutate = load('mutate')
 MUTATIONS = mutate.read()
 
 
+@functools.cache
+def _sources(path):
+    """The test's source, and that of the tables beside it, whose rows name its cases."""
+    files = path.rglob('*.py') if path.is_dir() else [path, *path.parent.glob('cases/**/*.py')]
+    return ''.join(file.read_text(encoding='utf-8').lower() for file in files)
+
+
 @pytest.mark.parametrize('mutation', MUTATIONS, ids=str)
 def test_each_applies_to_one_place(mutation):
     changed = mutation.applied(ROOT)
@@ -33,8 +41,7 @@ def test_each_applies_to_one_place(mutation):
     if '-k' in mutation.tests:  # else pytest finds no test, which is an error, not a failure
         chosen = mutation.tests[mutation.tests.index('-k') + 1]
         paths = [ROOT / name for name in files]
-        paths = [p for path in paths for p in (path.rglob('*.py') if path.is_dir() else [path])]
-        texts = ''.join(p.read_text(encoding='utf-8').lower() for p in paths)
+        texts = ''.join(_sources(path) for path in paths)
         words = set(re.findall(r'\w+', chosen.lower())) - {'and', 'or', 'not'}
         assert any(word in texts for word in words), chosen
 

@@ -78,7 +78,8 @@ def add_constructor(
     It is compiled, as those of data classes are: Python itself then binds and refuses arguments.
     """
     parameters = ', '.join(f'{name}={name}' for name in defaults)
-    scope: dict[str, tp.Any] = {'_begin': begin, **defaults}
+    # `typing.get_type_hints` looks here for the names in annotations.
+    scope: dict[str, tp.Any] = {'Hyperparameter': Hyperparameter, '_begin': begin, **defaults}
     exec(f'def __init__(self, {parameters}): _begin(self, {parameters})', scope)
     init = scope['__init__']
     init.__module__, init.__qualname__ = cls.__module__, f'{cls.__qualname__}.__init__'

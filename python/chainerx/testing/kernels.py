@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import operator
+import threading
 import typing as tp
 
 import chainerx
@@ -34,6 +35,10 @@ def check_kernels() -> Iterator[None]:
         validator.remove()
 
 
+#: Per thread, for each kernel the blocks that force an algorithm.
+_forced = threading.local()
+
+
 @contextlib.contextmanager
 def force_algorithm(kernel: str, name: str) -> Iterator[None]:
     """Makes a kernel that has several algorithms use one of them in the block, in this thread.
@@ -45,19 +50,33 @@ def force_algorithm(kernel: str, name: str) -> Iterator[None]:
     Args:
         kernel (str): ``'conv'``: convolutions and their gradients. ``'matmul'``: products of
             matrices and linear layers; products inside of other kernels choose by themselves.
-            ``'sort'``: ``sort`` and ``argsort``. ``'reduce'``: sums, extremes and the like.
+            ``'sort'``: ``sort`` and ``argsort``. ``'reduce'``: sums, extremes and the like, but not
+            those of few contiguous elements to one, which have one way only.
         name (str): The algorithm, as in ``chainerx.profile()``, which shows ``Conv[direct]``.
     Yields:
         None: It ends with the block.
     Raises:
         ValueError: If there is no such kernel or algorithm; it lists those there are. In the block,
             of a call that the algorithm can't compute.
+        RuntimeError: If the block ends in another thread than it began in.
     """
-    before = kernels.force_algorithm(kernel, name)
+    blocks: list[list[str]] = _forced.__dict__.setdefault(kernel, [])
+    block = [name]  # an object of its own, so that equal names differ
+    kernels.force_algorithm(kernel, name)
+    blocks.append(block)
     try:
         yield
     finally:
-        kernels.force_algorithm(kernel, before)
+        # Blocks of coroutines and generators end in any order: the youngest that is left counts.
+        here = getattr(_forced, kernel, [])
+        index = next((i for i, other in enumerate(here) if other is block), None)
+        if index is None:
+            raise RuntimeError(
+                f'force_algorithm: a block for {kernel!r} ended in another thread, while the one '
+                f'that it began in goes on with {name!r}'
+            )
+        del here[index]
+        kernels.force_algorithm(kernel, here[-1][0] if here else None)
 
 
 def forward_derivative(

@@ -6,6 +6,7 @@ import copy
 import inspect
 import math
 import pickle
+import typing as tp
 
 import chainer
 import chainerx
@@ -599,3 +600,12 @@ def test_wrong_arguments_of_constructors(name):
             made(*[0.5] * 13)
     with pytest.raises(TypeError, match=rf"{name}.__init__\(\) got multiple .* '{first}'"):
         cls(0.5, **{first: 0.5})
+
+
+@pytest.mark.parametrize('name', STATES)
+def test_types_of_constructors_can_be_looked_up(name):
+    optimizer = getattr(optimizers, name)
+    rule = type(optimizer().create_update_rule())
+    for cls in (optimizer, rule):
+        types = tp.get_type_hints(cls.__init__)
+        assert set(inspect.signature(cls).parameters) <= set(types), cls

@@ -168,7 +168,7 @@ def test_blocks_end_one_by_one():
     def name():
         with chx.profile() as profile:
             chx.conv(x, w)
-        return profile.rows[0].name
+        return next(row.name for row in profile.rows if row.name.startswith('Conv'))
 
     by_itself = name()
     with testing.force_algorithm('conv', 'direct'):
@@ -183,6 +183,33 @@ def test_blocks_end_one_by_one():
         thread.join()
         assert names == [by_itself]
     assert name() == by_itself == 'Conv[implicit_gemm]'
+
+
+def test_blocks_end_in_any_order():
+    def forced():
+        return chx._core.kernels.force_algorithm('conv', None)
+
+    first, second = (testing.force_algorithm('conv', name) for name in ('direct', 'chwn'))
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    before = forced()
+    second.__exit__(None, None, None)
+    assert (before, forced()) == ('chwn', None)
+
+
+def test_a_block_that_ends_in_another_thread():
+    block = testing.force_algorithm('conv', 'direct')
+
+    def enter():
+        block.__enter__()
+        chx._core.kernels.force_algorithm('conv', None)
+
+    thread = threading.Thread(target=enter)
+    thread.start()
+    thread.join()
+    with pytest.raises(RuntimeError, match="for 'conv' ended in another thread"):
+        block.__exit__(None, None, None)
 
 
 def test_environment_of_what_is_missing():

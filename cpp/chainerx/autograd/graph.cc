@@ -50,27 +50,27 @@ bool IsHeldOnce(Slot* slot) {
 }
 
 // Gradients that the outermost DropGrad() of this thread still has to free.
-constinit thread_local std::vector<Array>* t_doomed_grads = nullptr;
+constinit thread_local std::vector<Array>* t_grads_to_destroy = nullptr;
 
 // Frees a gradient, which may have a gradient, and so on: iteratively, as nodes are destroyed.
 void DropGrad(Array g) {
     if (g.body()->slot == nullptr) return;
-    if (t_doomed_grads != nullptr) {
+    if (t_grads_to_destroy != nullptr) {
         try {
-            t_doomed_grads->push_back(std::move(g));
+            t_grads_to_destroy->push_back(std::move(g));
         } catch (const std::bad_alloc&) {
             // Without memory it is freed now, a few frames deeper.
         }
         return;
     }
-    std::vector<Array> doomed;
-    t_doomed_grads = &doomed;
+    std::vector<Array> to_destroy;
+    t_grads_to_destroy = &to_destroy;
     g = Array{};
-    while (!doomed.empty()) {
-        const Array next = std::move(doomed.back());
-        doomed.pop_back();
+    while (!to_destroy.empty()) {
+        const Array next = std::move(to_destroy.back());
+        to_destroy.pop_back();
     }
-    t_doomed_grads = nullptr;
+    t_grads_to_destroy = nullptr;
 }
 
 }  // namespace

@@ -19,14 +19,16 @@ using internal::t_state;
 namespace {
 
 CX_COLD void NotifyObservers(std::span<const ConstArrayRef> inputs) {
-    for (auto* tap = t_state.record_observer; tap != nullptr; tap = tap->outer())
-        tap->Called(inputs);
+    for (auto* observer = t_state.record_observer; observer != nullptr;
+         observer = observer->outer())
+        observer->Called(inputs);
 }
 
 CX_COLD void NotifyObservers(Node* node, std::span<const ConstArrayRef> inputs,
                              std::span<const Array> outputs) {
-    for (auto* tap = t_state.record_observer; tap != nullptr; tap = tap->outer()) {
-        tap->Recorded(node, inputs, outputs);
+    for (auto* observer = t_state.record_observer; observer != nullptr;
+         observer = observer->outer()) {
+        observer->Recorded(node, inputs, outputs);
     }
 }
 

@@ -243,6 +243,6 @@ template <typename T>
 WeightOperand WeightOperandOf(int64_t n_positions, int64_t outs);
 // The product with the weights as B.
 template <typename T>
-void RunPositionsInRows(const ConvOperands<T>& conv, const Im2col<T>& im2col);
+void RunPixelRows(const ConvOperands<T>& conv, const Im2col<T>& im2col);
 
 }  // namespace chainerx::native

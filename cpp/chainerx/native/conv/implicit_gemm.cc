@@ -113,7 +113,7 @@ void RunImplicitGemm(const ConvOperands<T>& conv) {
         conv.w_side ? *conv.w_side : WeightOperandOf<T>(n_columns, conv.outs);
     if (weights_as == WeightOperand::kB) {
         internal::NoteAlgorithm("pixels_as_m");
-        RunPositionsInRows(conv, im2col);
+        RunPixelRows(conv, im2col);
         return;
     }
     const PackedWeights<T> weights{conv, im2col.n_taps(), WeightOperand::kA};

@@ -105,7 +105,7 @@ WeightOperand WeightOperandOf(int64_t n_positions, int64_t outs) {
 }
 
 template <typename T>
-void RunPositionsInRows(const ConvOperands<T>& conv, const Im2col<T>& im2col) {
+void RunPixelRows(const ConvOperands<T>& conv, const Im2col<T>& im2col) {
     const GemmLoops<T>& loops = GemmLoopsOf<T>();
     const WeightPanels<T> weights{conv, im2col.n_taps(), WeightOperand::kB};
     const int64_t n_positions = im2col.n_columns();
@@ -130,7 +130,7 @@ void RunPositionsInRows(const ConvOperands<T>& conv, const Im2col<T>& im2col) {
 
 #define CX_ROWS(T)                                               \
     template WeightOperand WeightOperandOf<T>(int64_t, int64_t); \
-    template void RunPositionsInRows(const ConvOperands<T>&, const Im2col<T>&);
+    template void RunPixelRows(const ConvOperands<T>&, const Im2col<T>&);
 CX_ROWS(float)
 CX_ROWS(double)
 CX_ROWS(uint32_t)

@@ -52,7 +52,7 @@ void CallBlas(const MatrixProduct<T>& p, const BlasRoutines<T>& blas) {
 // costs nothing, since BLAS packs the operands in shorter panels anyway; cutting m or n packs one
 // of them again. A function of shape and dtype alone, as CountBlocks.
 template <typename T, typename F>
-void InParts(const MatrixProduct<T>& p, const F& run) {
+void InChunks(const MatrixProduct<T>& p, const F& run) {
     constexpr int64_t kWork = int64_t{1} << (sizeof(T) <= 4 ? 29 : sizeof(T) <= 8 ? 28 : 26);
     constexpr int64_t kMinLength = 512;
     constexpr int64_t kUnit = 64;
@@ -79,7 +79,7 @@ void InParts(const MatrixProduct<T>& p, const F& run) {
 template <typename T>
 void RunBlas(const MatrixProduct<T>& p) {
     const BlasRoutines<T>& blas = GetBlasLibrary().Routines<T>();
-    InParts(p, [&](const MatrixProduct<T>& part) { CallBlas(part, blas); });
+    InChunks(p, [&](const MatrixProduct<T>& part) { CallBlas(part, blas); });
 }
 
 template <typename T>
@@ -98,7 +98,7 @@ T Dot(int64_t k, const T* a, const T* b) {
 
 template <typename T>
 void RunDot(const MatrixProduct<T>& p) {
-    InParts(p, [](const MatrixProduct<T>& part) {
+    InChunks(p, [](const MatrixProduct<T>& part) {
         const T sum = Dot(part.k, part.a, part.b);
         *part.c = part.accumulate ? *part.c + sum : sum;
     });

@@ -16,7 +16,7 @@
 namespace chainerx::native {
 namespace {
 
-constexpr int64_t kPiece = 1 << 16;
+constexpr int64_t kChunk = 1 << 16;
 constexpr int64_t kMaxParts = 1024;  // partial results kept at a time
 constexpr int64_t kColumns = 1024;
 
@@ -103,7 +103,7 @@ bool IsFoundAtOnce(int64_t n) {
            (std::is_integral_v<typename E::Item> && n <= reduce_loops().longest_extreme);
 }
 
-// Handles elements [begin, begin + n), n <= kPiece.
+// Handles elements [begin, begin + n), n <= kChunk.
 template <typename E>
 Best<E> FindInRun(const char* data, const Nest& nest, int64_t begin, int64_t n) {
     using Item = typename E::Item;
@@ -307,9 +307,9 @@ constexpr ArgLoops kArgLoops{
 
 void FindByRuns(const ReducePlan& plan, const ArgLoops& loops) {
     const int64_t n = plan.n_reduced;
-    const int64_t n_pieces = CeilDiv(n, kPiece);
-    if (n_pieces == 1) {
-        const int64_t group = std::max<int64_t>(1, kPiece / n);
+    const int64_t n_chunks = CeilDiv(n, kChunk);
+    if (n_chunks == 1) {
+        const int64_t group = std::max<int64_t>(1, kChunk / n);
         const bool has_axis = plan.kept.ndim > 0;
         const int64_t step = has_axis ? plan.kept.run_stride(0) : 0;
         const int64_t out_step = has_axis ? plan.kept.run_stride(1) : 0;
@@ -326,7 +326,7 @@ void FindByRuns(const ReducePlan& plan, const ArgLoops& loops) {
         return;
     }
     // Partial results of a few outputs at once, each of `step` elements.
-    const int64_t step = CeilDiv(n_pieces, kMaxParts) * kPiece;
+    const int64_t step = CeilDiv(n_chunks, kMaxParts) * kChunk;
     const int64_t n_parts = CeilDiv(n, step);
     const int64_t group = kMaxParts / n_parts;
     AnyBest parts[kMaxParts];
@@ -337,9 +337,9 @@ void FindByRuns(const ReducePlan& plan, const ArgLoops& loops) {
             const int64_t begin = k % n_parts * step;
             const int64_t end = std::min(begin + step, n);
             AnyBest best;
-            for (int64_t i = begin; i < end; i += kPiece) {
+            for (int64_t i = begin; i < end; i += kChunk) {
                 if (i != begin) internal::CheckInterrupt();
-                loops.take(best, loops.in_run(x, plan.reduced, i, std::min(kPiece, end - i)), 0);
+                loops.take(best, loops.in_run(x, plan.reduced, i, std::min(kChunk, end - i)), 0);
             }
             parts[k] = best;
         });
@@ -355,27 +355,27 @@ void FindByRuns(const ReducePlan& plan, const ArgLoops& loops) {
 void FindInColumns(const ArgLoops& loops, const char* data, int64_t step, int64_t stride,
                    int64_t begin, int64_t n, int64_t width, AnyBest* best) {
     const int64_t size = loops.item_size;
-    constexpr int64_t kTurned = 1 << 14;  // bytes: half of L1
-    constexpr int64_t kGap = 64;          // avoids cache-set conflicts between columns
-    alignas(64) char turned[kTurned + kShortRowOfBytes * kGap];
+    constexpr int64_t kTileBytes = 1 << 14;  // bytes: half of L1
+    constexpr int64_t kGap = 64;             // avoids cache-set conflicts between columns
+    alignas(64) char transposed[kTileBytes + kShortRowOfBytes * kGap];
     // bools are most often decided by the first elements.
     constexpr int64_t kFirst = 32;
-    int64_t most = loops.is_truth ? kFirst : std::min(kTurned / size / width, kArgBlock);
+    int64_t most = loops.is_truth ? kFirst : std::min(kTileBytes / size / width, kArgBlock);
     std::fill_n(best, width, AnyBest{});
     for (int64_t at = begin; at < begin + n;) {
         const int64_t k = std::min(most, begin + n - at);
         const int64_t column = k * size + kGap;
-        CopyBlock(turned, data + at * step, {width, k, column, size, stride, step}, size);
+        CopyBlock(transposed, data + at * step, {width, k, column, size, stride, step}, size);
         const Nest run = Line(k, size);
         bool is_final = loops.is_truth;
         for (int64_t j = 0; j < width; ++j) {
-            loops.take(best[j], loops.in_run(turned + j * column, run, 0, k), at);
+            loops.take(best[j], loops.in_run(transposed + j * column, run, 0, k), at);
             is_final = is_final && (best[j].value[0] != 0) == loops.finds_largest;
         }
         if (is_final) return;
-        if ((at + k) / kPiece != at / kPiece) internal::CheckInterrupt();
+        if ((at + k) / kChunk != at / kChunk) internal::CheckInterrupt();
         at += k;
-        most = std::min(kTurned / size / width, kArgBlock);
+        most = std::min(kTileBytes / size / width, kArgBlock);
     }
 }
 
@@ -397,9 +397,9 @@ void FindByColumns(const ReducePlan& plan, const ArgLoops& loops) {
             Store(out + j * plan.kept.run_stride(1), best[j].index);
         }
     };
-    const int64_t n_parts = std::min(CeilDiv(n * width, kPiece), kMaxParts / loops.short_row());
+    const int64_t n_parts = std::min(CeilDiv(n * width, kChunk), kMaxParts / loops.short_row());
     if (n_parts == 1 || n_outer > kMaxParts) {
-        const int64_t group = std::max<int64_t>(1, kPiece / (n * width));
+        const int64_t group = std::max<int64_t>(1, kChunk / (n * width));
         ParallelFor(CeilDiv(n_outer, group), [&](int64_t g) {
             for (int64_t i = g * group; i < std::min(n_outer, (g + 1) * group); ++i) {
                 AnyBest best[kShortRowOfBytes];
@@ -445,7 +445,7 @@ void FindByRows(ReducePlan plan, const ArgLoops& loops) {
     const int64_t n_outer = plan.n_out / n_columns;
     const int64_t n_blocks = n_outer * n_tiles;
     const int64_t work = plan.n_reduced * std::min(tile, n_columns);
-    const int64_t group = std::max<int64_t>(1, kPiece / work);
+    const int64_t group = std::max<int64_t>(1, kChunk / work);
     ParallelFor(CeilDiv(n_blocks, group), [&](int64_t g) {
         const int64_t end = std::min(n_blocks, (g + 1) * group);
         for (int64_t k = g * group; k < end; ++k) {

@@ -10,15 +10,15 @@ namespace chainerx::native {
 namespace {
 
 // Rows in a batch; their keys stay in cache.
-constexpr int64_t kShortRows = 64;
-constexpr int64_t kShortKeys = kShortRows * kMaxShortRow;
+constexpr int64_t kBatchRows = 64;
+constexpr int64_t kBatchKeys = kBatchRows * kMaxShortRow;
 
-// Calls f(row, count) for batches of rows of up to kShortKeys elements.
+// Calls f(row, count) for batches of rows of up to kBatchKeys elements.
 template <typename F>
 void ForEachShort(const Array& x, const F& f) {
     constexpr int64_t kPieces = 8;
     const int64_t rows = x.shape()[0];
-    const int64_t block = kShortKeys / x.shape()[1] / kShortRows * kShortRows;
+    const int64_t block = kBatchKeys / x.shape()[1] / kBatchRows * kBatchRows;
     ParallelFor(CeilDiv(rows, block * kPieces), [&](int64_t piece) {
         const int64_t begin = piece * block * kPieces;
         const int64_t end = std::min(rows, begin + block * kPieces);
@@ -29,7 +29,7 @@ void ForEachShort(const Array& x, const F& f) {
 // Output of the loops for a batch.
 template <typename K>
 struct ShortRoom {
-    alignas(64) K keys[kShortKeys + kShortRoom];
+    alignas(64) K keys[kBatchKeys + kShortRoom];
 };
 
 // The keys of a batch, read once: another thread may write to the rows
@@ -63,7 +63,7 @@ struct ShortKeys {
 
     int64_t n;
     int64_t rows;
-    alignas(64) K keys[kShortKeys + kShortRoom];
+    alignas(64) K keys[kBatchKeys + kShortRoom];
 };
 
 // Calls restore(row, rows) for sorted batches in which both zeros occur.
@@ -98,7 +98,7 @@ void SelectShort(const KeyCoder<K>& coder, const Array& x, const int64_t* places
         const ShortKeys<K> block{coder, x, row, rows, false, 0};
         ShortRoom<K> sorted;
         LoopsOf<K>().sort_rows(block.keys, rows, block.n, sorted.keys);
-        K found[kShortKeys];  // at most the length of the row
+        K found[kBatchKeys];  // at most the length of the row
         K* to = found;
         for (int64_t i = 0; i < rows; ++i) {
             for (int64_t j = 0; j < count; ++j) *to++ = sorted.keys[i * block.n + places[j]];
@@ -183,14 +183,14 @@ bool ArgSortBatched(const Array& x, bool descending, const Array& out) {
     return true;
 }
 
-bool SelectShortRows(const Array& x, const Array& positions, const Array& out) {
+bool SelectBatched(const Array& x, const Array& positions, const Array& out) {
     if (out.shape()[1] > x.shape()[1]) return false;
     return VisitShort(x, [&](const auto& coder) {
         SelectShort(coder, x, reinterpret_cast<const int64_t*>(positions.raw_data()), out);
     });
 }
 
-bool ArgPartitionShortRows(const Array& x, int64_t position, const Array& out) {
+bool ArgPartitionBatched(const Array& x, int64_t position, const Array& out) {
     return VisitShort(x, [&](const auto& coder) {
         PartitionShortOf(coder, x, position, [&out](int64_t row) {
             auto* const to = RowOf<int64_t>(out, row);
@@ -199,7 +199,7 @@ bool ArgPartitionShortRows(const Array& x, int64_t position, const Array& out) {
     });
 }
 
-bool PartitionShortRows(const Array& x, int64_t position, const Array& out) {
+bool PartitionBatched(const Array& x, int64_t position, const Array& out) {
     return VisitShort(x, [&]<typename K>(const KeyCoder<K>& coder) {
         if (coder.item_size == 1) return PartitionShort<uint8_t>(coder, x, position, out);
         if (coder.item_size == 2) return PartitionShort<uint16_t>(coder, x, position, out);

@@ -19,8 +19,8 @@ bool SortBatched(const Array& x, bool descending, const Array& out);
 bool ArgSortBatched(const Array& x, bool descending, const Array& out);
 
 // Each returns false, and does nothing, if rows are long, few or complex.
-bool SelectShortRows(const Array& x, const Array& positions, const Array& out);
-bool ArgPartitionShortRows(const Array& x, int64_t position, const Array& out);
-bool PartitionShortRows(const Array& x, int64_t position, const Array& out);
+bool SelectBatched(const Array& x, const Array& positions, const Array& out);
+bool ArgPartitionBatched(const Array& x, int64_t position, const Array& out);
+bool PartitionBatched(const Array& x, int64_t position, const Array& out);
 
 }  // namespace chainerx::native

@@ -169,7 +169,7 @@ void SelectSorted(const Array& x, const Array& positions, const Array& out) {
     const auto* places = reinterpret_cast<const int64_t*>(positions.raw_data());
     const int64_t n = x.shape()[1];
     const int64_t count = out.shape()[1];
-    if (SelectShortRows(x, positions, out)) return;
+    if (SelectBatched(x, positions, out)) return;
     VisitCoder(x.dtype(), [&]<typename K>(const KeyCoder<K>& coder) {
         ForEachRow(x, [&](int64_t row) {
             SelectSortedRow(EncodedRow<K>{coder, coder.RowOf(x, row), n, false, 0}, places, count,
@@ -224,7 +224,7 @@ void ArgPartitionRow(const EncodedRow<K>& row, int64_t position, int64_t* out) {
 }
 
 void ArgPartition(const Array& x, int64_t position, const Array& out) {
-    if (ArgPartitionShortRows(x, position, out)) return;
+    if (ArgPartitionBatched(x, position, out)) return;
     VisitCoder(x.dtype(), [&]<typename K>(const KeyCoder<K>& coder) {
         ForEachRow(x, [&](int64_t row) {
             ArgPartitionRow(EncodedRow<K>{coder, coder.RowOf(x, row), x.shape()[1], true, 0},
@@ -299,7 +299,7 @@ void PartitionRow(const EncodedRow<K>& row, int64_t position, char* out) {
 }
 
 void PartitionRows(const Array& x, int64_t position, const Array& out) {
-    if (PartitionShortRows(x, position, out)) return;
+    if (PartitionBatched(x, position, out)) return;
     VisitCoder(x.dtype(), [&]<typename K>(const KeyCoder<K>& coder) {
         ForEachRow(x, [&](int64_t row) {
             PartitionRow(EncodedRow<K>{coder, coder.RowOf(x, row), x.shape()[1], false, 0},

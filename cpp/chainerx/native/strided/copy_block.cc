@@ -62,8 +62,8 @@ struct Vector {
 
 // to[r * to_row + c] = from[c * from_line + r] for a square with the side of a vector.
 template <typename T>
-[[gnu::always_inline]] inline void TransposeSquare(char* to, int64_t to_row, const char* from,
-                                                   int64_t from_line) {
+[[gnu::always_inline]] inline void TransposeTile(char* to, int64_t to_row, const char* from,
+                                                 int64_t from_line) {
     using V = Vector<T>;
     constexpr int kLanes = V::kLanes;
     typename V::Type v[kLanes];
@@ -187,7 +187,7 @@ template <typename T>
     char* to = dst + c * kSize;
     const char* from = src + c * b.src_column;
     for (; r + kLanes <= r_end; r += kLanes) {
-        TransposeSquare<T>(to + r * b.dst_row, b.dst_row, from + r * kSize, b.src_column);
+        TransposeTile<T>(to + r * b.dst_row, b.dst_row, from + r * kSize, b.src_column);
     }
     for (; r < r_end; ++r) {
         CopyItems<T>(to + r * b.dst_row, kSize, from + r * kSize, b.src_column, kLanes);

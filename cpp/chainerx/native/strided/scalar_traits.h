@@ -8,19 +8,19 @@
 namespace chainerx::native {
 
 template <typename T>
-struct Field {
+struct ScalarTraits {
     using Real = T;
     static constexpr bool kIsComplex = false;
 };
 template <typename R>
-struct Field<std::complex<R>> {
+struct ScalarTraits<std::complex<R>> {
     using Real = R;
     static constexpr bool kIsComplex = true;
 };
 template <typename T>
-using RealOf = typename Field<T>::Real;
+using RealOf = typename ScalarTraits<T>::Real;
 template <typename T>
-inline constexpr bool kIsComplexNumber = Field<T>::kIsComplex;
+inline constexpr bool kIsComplexNumber = ScalarTraits<T>::kIsComplex;
 
 template <typename T>
 RealOf<T> RealPart(const T& x) {

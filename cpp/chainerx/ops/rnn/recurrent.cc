@@ -314,12 +314,13 @@ class Order {
     Array ToSteps(const Arrays& xs) const {
         const Array x = JoinRows(xs);
         if (xs.size() == 1) return x;
-        return is_even_ ? Turned(x, n(), length(0)) : Take(x, Rows(x.device(), false), 0);
+        return is_even_ ? Transposed(x, n(), length(0)) : Take(x, Rows(x.device(), false), 0);
     }
     Arrays ToSequences(const Array& y) const {
         if (n() == 1) return {y};
-        return SplitRows(is_even_ ? Turned(y, length(0), n()) : Take(y, Rows(y.device(), true), 0),
-                         lengths_);
+        return SplitRows(
+            is_even_ ? Transposed(y, length(0), n()) : Take(y, Rows(y.device(), true), 0),
+            lengths_);
     }
     // Sorts states by descending length of their sequences; `back` restores the order.
     Array Sorted(const Array& states, bool back) const {
@@ -337,7 +338,7 @@ class Order {
     int64_t n() const { return static_cast<int64_t>(lengths_.size()); }
     int64_t length(int64_t i) const { return lengths_[static_cast<size_t>(i)]; }
 
-    static Array Turned(const Array& x, int64_t n, int64_t m) {
+    static Array Transposed(const Array& x, int64_t n, int64_t m) {
         const int64_t width = x.shape()[1];
         return Reshape(Transpose(Reshape(x, {n, m, width}), Axes{1, 0, 2}), {n * m, width});
     }

@@ -16,7 +16,7 @@ namespace CX_ISA {
 namespace {
 
 template <typename K, int kVectors>
-struct KeyColumns {
+struct SortingColumns {
     static constexpr int kLanes = kKeyLanes<K>;
     static constexpr int64_t kRows = kVectors * kLanes;
     static_assert(kMaxShortRow % kLanes == 0 && kShortRoom >= kLanes);
@@ -70,7 +70,7 @@ struct KeyColumns {
 };
 
 template <typename K, int kVectors>
-inline void SortColumnsOf(KeyColumns<K, kVectors>& x) {
+inline void SortColumnsOf(SortingColumns<K, kVectors>& x) {
     ForEachExchange(x.n, [&x](int i, int j) __attribute__((always_inline)) {
         Row<K> a[kVectors];
         Row<K> b[kVectors];
@@ -87,7 +87,7 @@ inline void SortColumnsOf(KeyColumns<K, kVectors>& x) {
 
 // Rank sort: compares each key with those before it; one of the two moves one place back.
 template <typename K, int kVectors>
-inline void RankColumns(const KeyColumns<K, kVectors>& x, KeyColumns<K, kVectors>& places) {
+inline void RankColumns(const SortingColumns<K, kVectors>& x, SortingColumns<K, kVectors>& places) {
     for (int v = 0; v < kVectors; ++v) {
         for (int j = 0; j < x.n; ++j) {
             const Row<K> key = x.At(j, v);
@@ -103,9 +103,9 @@ inline void RankColumns(const KeyColumns<K, kVectors>& x, KeyColumns<K, kVectors
 }
 
 template <typename K, int kVectors>
-inline void PartitionColumns(const KeyColumns<K, kVectors>& x, int position,
-                             KeyColumns<K, kVectors>& places) {
-    KeyColumns<K, kVectors> sorted;
+inline void PartitionColumns(const SortingColumns<K, kVectors>& x, int position,
+                             SortingColumns<K, kVectors>& places) {
+    SortingColumns<K, kVectors> sorted;
     sorted.n = x.n;
     for (int i = 0; i < x.n; ++i) {
         for (int v = 0; v < kVectors; ++v) sorted.Put(i, v, x.At(i, v));
@@ -138,7 +138,7 @@ inline void PartitionColumns(const KeyColumns<K, kVectors>& x, int position,
 // f(keys, places) sets `places`, which are then stored.
 template <typename K, int kVectors, typename F>
 inline void ForEachBlock(const K* keys, int64_t rows, int64_t n, K* out, const F& f) {
-    using Columns = KeyColumns<K, kVectors>;
+    using Columns = SortingColumns<K, kVectors>;
     Columns columns;
     Columns places;
     columns.n = places.n = static_cast<int>(n);
@@ -154,14 +154,14 @@ inline void ForEachBlock(const K* keys, int64_t rows, int64_t n, K* out, const F
 template <typename K, typename F>
 inline void ForEachColumns(const K* keys, int64_t rows, int64_t n, K* out, const F& f) {
     constexpr int kVectors = 4;
-    constexpr int64_t kWide = KeyColumns<K, kVectors>::kRows;
+    constexpr int64_t kWide = SortingColumns<K, kVectors>::kRows;
     const int64_t wide = rows / kWide * kWide;
     ForEachBlock<K, kVectors>(keys, wide, n, out, f);
     ForEachBlock<K, 1>(keys + wide * n, rows - wide, n, out + wide * n, f);
 }
 
 template <typename K>
-void SortShortRows(const K* keys, int64_t rows, int64_t n, K* out) {
+void SortBatchedRows(const K* keys, int64_t rows, int64_t n, K* out) {
     ForEachColumns(keys, rows, n, out, [](auto& columns, auto&) -> const auto& {
         SortColumnsOf(columns);
         return columns;
@@ -169,7 +169,7 @@ void SortShortRows(const K* keys, int64_t rows, int64_t n, K* out) {
 }
 
 template <typename K>
-void RankShortRows(const K* keys, int64_t rows, int64_t n, K* out) {
+void RankBatchedRows(const K* keys, int64_t rows, int64_t n, K* out) {
     ForEachColumns(keys, rows, n, out, [](auto& columns, auto& places) -> const auto& {
         RankColumns(columns, places);
         return places;
@@ -177,7 +177,7 @@ void RankShortRows(const K* keys, int64_t rows, int64_t n, K* out) {
 }
 
 template <typename K>
-void PartitionShortRows(const K* keys, int64_t rows, int64_t n, int64_t position, K* out) {
+void PartitionBatchedRows(const K* keys, int64_t rows, int64_t n, int64_t position, K* out) {
     ForEachColumns(keys, rows, n, out, [=](auto& columns, auto& places) -> const auto& {
         PartitionColumns(columns, static_cast<int>(position), places);
         return places;

@@ -64,9 +64,10 @@ void Decode(K* keys, int64_t n, K flip) {
 static_assert(kBlock<int32_t> <= kMaxInLeaf && kBlock<int64_t> <= kMaxInLeaf);
 
 template <typename K>
-constexpr SortLoopsOf<K> kLoops = {kBlock<K>,         &SortBlock<K>,     &Partition<K>,
-                                   &Split<K>,         &Gather<K>,        &Find<K>,
-                                   &SortShortRows<K>, &RankShortRows<K>, &PartitionShortRows<K>};
+constexpr SortLoopsOf<K> kLoops = {
+    kBlock<K>,           &SortBlock<K>,       &Partition<K>,
+    &Split<K>,           &Gather<K>,          &Find<K>,
+    &SortBatchedRows<K>, &RankBatchedRows<K>, &PartitionBatchedRows<K>};
 
 }  // namespace
 }  // namespace CX_ISA

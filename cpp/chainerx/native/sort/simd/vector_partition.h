@@ -174,7 +174,7 @@ struct Vector512Of64 {
     static void Store(Key* p, __m512i v) { _mm512_storeu_si512(p, v); }
     static __m512i Arrange(uint32_t first, __m512i v) {
         const auto* order =
-            reinterpret_cast<const __m128i*>(kLaneOrders<uint8_t, kLanes, 1>.units[first]);
+            reinterpret_cast<const __m128i*>(kShuffleTables<uint8_t, kLanes, 1>.units[first]);
         return _mm512_permutexvar_epi64(_mm512_cvtepu8_epi64(_mm_loadl_epi64(order)), v);
     }
     static __m512i Load(const Key* p) { return _mm512_loadu_si512(p); }

@@ -25,8 +25,8 @@ struct DepthCut {
 // they stay in L2.
 constexpr int64_t CountPackedTogether(int64_t width) { return std::max<int64_t>(1, 128 / width); }
 
-// Partitions the weights of each group into panels of output channels, which are rows (WeightOperand::kA) or
-// columns of the product, and cuts along the depth.
+// Partitions the weights of each group into panels of output channels, which are rows
+// (WeightOperand::kA) or columns of the product, and cuts along the depth.
 template <typename T>
 class WeightPanels {
  public:

@@ -11,8 +11,8 @@
 
 namespace chainerx::python::engine {
 
-// The parameters that a walk over the links has found. All pointers but names are borrowed, and never followed
-// before they were found again in what owns them, beginning with the first link.
+// The parameters that a walk over the links has found. All pointers but names are borrowed, and
+// never followed before they were found again in what owns them, beginning with the first link.
 class ParameterCache {
  public:
     // Whether a walk from `link` would find the same. Runs no code of Python's.

@@ -121,8 +121,9 @@ def test_numbers_that_give_a_bad_guess_of_the_mean(n, places, device):
     mean, var = x.mean(1), x.var(1)
     expected = (x - mean[:, None]) / np.sqrt(var[:, None] + 1e-5)
     rows = chx.array(x.astype('float32'), device=device)
-    # Each lane sums in float32: the eight of AVX2 sum twice as many squares as AVX-512's.
-    rtol = 5e-6 if n <= 1000 else 8e-6
+    # Each lane sums in float32, and the fewer there are, the more squares each sums.
+    lanes = {'avx512': 16, 'avx2': 8}.get(chx.config_info()['isa']['used'], 4)
+    rtol = 5e-6 if n <= 1000 else 8e-6 if lanes > 4 else 1.2e-5
 
     def normalize(x, axis):
         ones, zeros = (f(3, device=device) for f in (chx.ones, chx.zeros))
@@ -142,7 +143,8 @@ def test_numbers_that_give_a_bad_guess_of_the_mean(n, places, device):
         normalize(rows[None], (0, 2))[0],
     ):
         # The square root halves the variance's error.
-        np.testing.assert_allclose(to_numpy(y), expected, rtol=rtol / 2, atol=5e-6)
+        of_y = 2e-6 if n <= 1000 else rtol / 2
+        np.testing.assert_allclose(to_numpy(y), expected, rtol=of_y, atol=5e-6)
 
 
 # (n, channels, s) and groups; without s, layers.

@@ -1,0 +1,23 @@
+// Runs the host's C++ compiler on device sources.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace chainerx::cuda::test {
+
+struct Source {
+    std::string name, text;
+    std::vector<std::pair<std::string, std::string>> headers;  // name, text
+};
+
+// Returns the bytes of a shared object; equal input gives equal bytes. Messages go to the log.
+std::optional<std::string> CompileShared(const Source& source,
+                                         const std::vector<std::string>& options, std::string& log);
+
+// Precompiles test_prelude.h beside this library, with access hooks and without.
+bool PrecompilePrelude();
+
+}  // namespace chainerx::cuda::test

@@ -1,0 +1,127 @@
+#include "fiber.h"
+
+#include <sys/mman.h>
+
+#include <new>
+
+namespace {
+
+constexpr std::size_t kPage = 65536;  // a multiple of any page size in use
+constexpr std::size_t kStack = 131072;
+
+}  // namespace
+
+#if defined(__x86_64__)
+extern "C" void cx_switch(void** from, void* to) __attribute__((visibility("hidden")));
+asm(R"(
+.text
+.globl cx_switch
+.hidden cx_switch
+.type cx_switch, @function
+cx_switch:
+    pushq %rbp
+    pushq %rbx
+    pushq %r12
+    pushq %r13
+    pushq %r14
+    pushq %r15
+    movq %rsp, (%rdi)
+    movq %rsi, %rsp
+    popq %r15
+    popq %r14
+    popq %r13
+    popq %r12
+    popq %rbx
+    popq %rbp
+    ret
+.size cx_switch, .-cx_switch
+)");
+#elif defined(__aarch64__)
+extern "C" void cx_switch(void** from, void* to) __attribute__((visibility("hidden")));
+asm(R"(
+.text
+.globl cx_switch
+.hidden cx_switch
+.type cx_switch, %function
+cx_switch:
+    sub sp, sp, #160
+    stp x19, x20, [sp]
+    stp x21, x22, [sp, #16]
+    stp x23, x24, [sp, #32]
+    stp x25, x26, [sp, #48]
+    stp x27, x28, [sp, #64]
+    stp x29, x30, [sp, #80]
+    stp d8, d9, [sp, #96]
+    stp d10, d11, [sp, #112]
+    stp d12, d13, [sp, #128]
+    stp d14, d15, [sp, #144]
+    mov x2, sp
+    str x2, [x0]
+    mov sp, x1
+    ldp x19, x20, [sp]
+    ldp x21, x22, [sp, #16]
+    ldp x23, x24, [sp, #32]
+    ldp x25, x26, [sp, #48]
+    ldp x27, x28, [sp, #64]
+    ldp x29, x30, [sp, #80]
+    ldp d8, d9, [sp, #96]
+    ldp d10, d11, [sp, #112]
+    ldp d12, d13, [sp, #128]
+    ldp d14, d15, [sp, #144]
+    add sp, sp, #160
+    ret
+.size cx_switch, .-cx_switch
+)");
+#endif
+
+namespace chainerx::cuda::test {
+
+Fiber::Fiber(void (*main)()) : main_{main} {
+    void* p = mmap(nullptr, kPage + kStack, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) throw std::bad_alloc{};
+    stack_ = static_cast<char*>(p);
+    mprotect(stack_, kPage, PROT_NONE);
+    Restart();
+}
+
+Fiber::~Fiber() {
+    if (stack_ != nullptr) munmap(stack_, kPage + kStack);
+}
+
+bool Fiber::Holds(const void* p) const {
+    return stack_ != nullptr && p >= stack_ && p < stack_ + kPage + kStack;
+}
+
+#if defined(__x86_64__) || defined(__aarch64__)
+
+void Fiber::Restart() {
+    auto* words = reinterpret_cast<void**>(stack_ + kPage + kStack);
+#if defined(__x86_64__)
+    // Six registers, where to return to, and a word as if `main` had been called.
+    words -= 8;
+    words[6] = reinterpret_cast<void*>(main_);
+#else
+    words -= 20;
+    words[11] = reinterpret_cast<void*>(main_);
+#endif
+    top_ = words;
+}
+
+void Fiber::Switch(Fiber& from, Fiber& to) { cx_switch(&from.top_, to.top_); }
+
+#else
+
+void Fiber::Restart() {
+    getcontext(&state_);
+    state_.uc_stack.ss_sp = stack_ + kPage;
+    state_.uc_stack.ss_size = kStack;
+    state_.uc_link = nullptr;
+    makecontext(&state_, main_, 0);
+}
+
+void Fiber::Switch(Fiber& from, Fiber& to) { swapcontext(&from.state_, &to.state_); }
+
+#endif
+
+}  // namespace chainerx::cuda::test

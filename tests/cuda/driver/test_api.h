@@ -1,0 +1,21 @@
+// What the test driver's libcuda exports besides the driver's functions.
+#pragma once
+
+#include <cstdint>
+
+struct cx_test_statistics {
+    std::uint64_t live_allocations, live_bytes, peak_bytes, pinned_bytes;
+    std::uint64_t launches, copies, longest_queue;
+};
+
+#pragma GCC visibility push(default)
+extern "C" {
+// Replaces the failures that are planned, in the form of CHAINERX_CUDA_TEST_FAIL.
+void cx_test_fail(const char* plan);
+// Reads the environment anew, but for the number of devices; nothing may run meanwhile.
+void cx_test_reload();
+void cx_test_stats(cx_test_statistics* statistics);
+// How often a function was called, or all bits if there is none of the name.
+unsigned long long cx_test_calls(const char* symbol);
+}
+#pragma GCC visibility pop

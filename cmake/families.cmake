@@ -1,17 +1,19 @@
 # The sources of the families of elementwise operations: a family's kernels, and its units of loops
-# over floats and over integers. All that is to say of one stands in its table,
-# ops/elementwise/tables/<family>.def, and in its line here, so these sources are written while CMake
-# configures, into <build folder>/families/. Sets family_sources and family_units.
+# over floats and over integers; and its kernels for CUDA. All that is to say of one stands in its
+# table, ops/elementwise/tables/<family>.def, and in its line here, so these sources are written while
+# CMake configures, into <build folder>/families/. Sets family_sources, family_units and
+# family_cuda_sources.
 
 set(family_sources)
 set(family_units)
+set(family_cuda_sources)
 
-# Writes a source that expands the family's table by a header of native/elementwise.
+# Writes a source that expands the family's table by a header, as chainerx/ names it.
 function(chainerx_write_family_source path family lines header)
     file(CONFIGURE OUTPUT "${path}" CONTENT "// Written by cmake/families.cmake.
 ${lines}#define CX_FAMILY ${family}
 #define CX_FAMILY_DEF \"chainerx/ops/elementwise/tables/${family}.def\"
-#include \"chainerx/native/elementwise/${header}\"\n" @ONLY)
+#include \"chainerx/${header}\"\n" @ONLY)
 endfunction()
 
 # The cost of an element is one of native/elementwise's; the options:
@@ -21,7 +23,11 @@ endfunction()
 macro(chainerx_add_family family cost)
     cmake_parse_arguments(of "INTEGER;COMPLEX;NO_FLOATS;OWN_UNIT" "" "" ${ARGN})
     set(folder "${PROJECT_BINARY_DIR}/families")
-    set(lines "#include \"chainerx/kernels/elementwise/${family}.h\"\n\n#define CX_FAMILY_COST ${cost}\n")
+    set(include "#include \"chainerx/kernels/elementwise/${family}.h\"\n\n")
+    chainerx_write_family_source("${folder}/cuda/${family}.cc" ${family} "${include}"
+        cuda/elementwise/family.h)
+    list(APPEND family_cuda_sources "${folder}/cuda/${family}.cc")
+    set(lines "${include}#define CX_FAMILY_COST ${cost}\n")
     if(of_INTEGER)
         string(APPEND lines "#define CX_FAMILY_INTEGER\n")
         set(unit "${folder}/simd/integer_${family}.cc")
@@ -29,17 +35,19 @@ macro(chainerx_add_family family cost)
         if(of_COMPLEX)
             set(complex "#define CX_INTEGER_COMPLEX\n")
         endif()
-        chainerx_write_family_source("${unit}" ${family} "${complex}" simd/integer.h)
+        chainerx_write_family_source("${unit}" ${family} "${complex}" native/elementwise/simd/integer.h)
         list(APPEND family_units "${unit}")
     endif()
     if(of_NO_FLOATS)
         string(APPEND lines "#define CX_FAMILY_NO_FLOATS\n")
     elseif(NOT of_OWN_UNIT)
         set(unit "${folder}/simd/${family}.cc")
-        chainerx_write_family_source("${unit}" ${family} "" simd/family.h)
+        chainerx_write_family_source("${unit}" ${family} ""
+            native/elementwise/simd/family.h)
         list(APPEND family_units "${unit}")
     endif()
-    chainerx_write_family_source("${folder}/${family}.cc" ${family} "${lines}" family.h)
+    chainerx_write_family_source("${folder}/${family}.cc" ${family} "${lines}"
+        native/elementwise/family.h)
     list(APPEND family_sources "${folder}/${family}.cc")
 endmacro()
 

@@ -30,7 +30,7 @@ ALLOWED: dict[str, set[str]] = {
 
 #: The rooms that a room of a backend may include: those listed, all that are below these, and the
 #: files in the folder of the backend itself.
-FLOORS: dict[str, set[str]] = {
+NATIVE_FLOORS: dict[str, set[str]] = {
     'strided': set(),
     'shape': {'strided'},
     'pool': {'strided'},
@@ -50,6 +50,18 @@ FLOORS: dict[str, set[str]] = {
     'attention': {'gemm', 'random'},
     'loss': {'norm'},
 }
+CUDA_FLOORS: dict[str, set[str]] = {
+    'device': set(),
+    'driver': set(),
+    'compile': {'driver'},
+    'runtime': {'compile', 'device'},
+    'elementwise': {'runtime'},
+    'strided': {'elementwise'},
+}
+FLOORS = {'native': NATIVE_FLOORS, 'cuda': CUDA_FLOORS}
+
+#: Sources for devices, which share texts with native (cmake/device_texts.cmake).
+DEVICE_TEXT = re.compile(r'cuda/(\w+/)?device/\w+\.h')
 
 #: External headers that only one folder may include.
 OUTSIDE = {
@@ -60,21 +72,22 @@ OUTSIDE = {
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 
 
-def below(room: str) -> set[str]:
-    return FLOORS[room].union(*map(below, FLOORS[room]))
+def below(backend: str, room: str) -> set[str]:
+    floors = FLOORS[backend]
+    return floors[room].union(*(below(backend, other) for other in floors[room]))
 
 
 def room_of(name: tuple[str, ...]) -> str | None:
     """The room of a path within the sources of a backend; '' for the backend's own folder."""
-    if name[0] not in ('native', 'cuda'):
+    if name[0] not in FLOORS:
         return None
     return name[1] if len(name) > 2 else ''
 
 
-def check_room(room: str, target: tuple[str, ...]) -> bool:
+def check_room(backend: str, room: str, target: tuple[str, ...]) -> bool:
     """Whether a file of the room may include the target."""
     other = room_of(target)
-    return other in (None, '', room) or (room != '' and other in below(room))
+    return other in (None, '', room) or (room != '' and other in below(backend, room))
 
 
 def check_file(path: Path, root: Path) -> Iterator[str]:
@@ -85,7 +98,7 @@ def check_file(path: Path, root: Path) -> Iterator[str]:
         yield f'{path}: folder {folder} has no place in the order; name it in {Path(__file__).name}'
         return
     room = room_of(parts)
-    if room and room not in FLOORS:
+    if room and room not in FLOORS[folder]:
         yield f'{path}: room {room} has no place in the order; name it in {Path(__file__).name}'
         return
     for number, line in enumerate(path.read_text().splitlines(), start=1):
@@ -108,9 +121,14 @@ def check_file(path: Path, root: Path) -> Iterator[str]:
         # Tables of ops are data: each backend expands the same rows.
         table = name.startswith('chainerx/ops/') and name.endswith('.def')
         owner = name.split('/')[1]
-        if owner != folder and owner not in ALLOWED[folder] and not table:
+        shared = owner == 'native' and DEVICE_TEXT.fullmatch('/'.join(parts))
+        if owner != folder and owner not in ALLOWED[folder] and not table and not shared:
             yield f'{place}: {folder}/ may not include "{name}"'
-        elif room is not None and not check_room(room, tuple(name.split('/')[1:])):
+        elif (
+            room is not None
+            and owner == folder
+            and not check_room(folder, room, tuple(name.split('/')[1:]))
+        ):
             yield f'{place}: {"/".join(parts[:-1])}/ may not include "{name}"'
 
 

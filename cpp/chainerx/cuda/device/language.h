@@ -16,13 +16,13 @@
 #pragma once
 
 #if defined(CX_TEST_DRIVER)
-#include "test_prelude.h"
-#else
+#include <test_prelude.h>
+#elif defined(__CUDACC_RTC__)
 
 #define CX_KERNEL_OF(Name, Params, threads) \
     extern "C" __global__ void __launch_bounds__(threads) Name(const __grid_constant__ Params p)
 #define CX_SHARED(T, name, n) __shared__ T name[n]
-#define CX_DYNAMIC_SHARED(T, name)                            \
+#define CX_DYNAMIC_SHARED(T, name)                             \
     extern __shared__ __align__(16) unsigned char cx_shared[]; \
     T* const name = reinterpret_cast<T*>(cx_shared)
 
@@ -39,6 +39,20 @@ template <typename T>
 using Ptr = T*;
 }
 
+#else  // the host's side of a launch, which only fills in parameters
+
+namespace chainerx::cuda {
+
+template <typename T>
+struct Ptr {
+    void* address;
+    Ptr() = default;
+    Ptr(void* p) : address{p} {}  // NOLINT: an address, whatever is there
+};
+
+}  // namespace chainerx::cuda
+
 #endif
 
+// Threads of a block unless the kernel says otherwise.
 #define CX_KERNEL(Name, Params) CX_KERNEL_OF(Name, Params, 256)

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <complex>
 
+#include "chainerx/core/dtype.h"
+
 namespace chainerx::native::math {
 
 template <typename T>
@@ -102,6 +104,46 @@ inline T Log1p(const T& x) {
                        ? std::log1p(x.real() * (2 + x.real()) + x.imag() * x.imag()) / 2
                        : std::log(std::abs(next));
     return {real, std::arg(next)};
+}
+
+// Integers have their own loops.
+template <typename T>
+    requires kIsComplexType<T>
+inline T Pow(const T& x1, const T& x2) {
+    if (x2 == T(0)) return T(1);
+    if (x1 == T(0)) return x2.real() > 0 ? T(0) : T(NAN, NAN);
+    // As in NumPy, small integer powers are products: 1j**1 is 1j.
+    constexpr int kSmall = 100;
+    using R = typename T::value_type;
+    const R exponent = x2.real();
+    if (x2.imag() == 0 && std::abs(exponent) < kSmall && std::trunc(exponent) == exponent) {
+        auto n = static_cast<unsigned>(std::abs(exponent));
+        T square = x1;
+        for (; (n & 1) == 0; n >>= 1) square = square * square;
+        T y = square;
+        while ((n >>= 1) != 0) {
+            square = square * square;
+            if ((n & 1) != 0) y = y * square;
+        }
+        return exponent < 0 ? T(1) / y : y;
+    }
+    return std::pow(x1, x2);
+}
+
+template <typename T>
+    requires kIsComplexType<T>
+inline bool IsNan(const T& x) {
+    return std::isnan(x.real()) || std::isnan(x.imag());
+}
+template <typename T>
+    requires kIsComplexType<T>
+inline bool IsInf(const T& x) {
+    return std::isinf(x.real()) || std::isinf(x.imag());
+}
+template <typename T>
+    requires kIsComplexType<T>
+inline bool IsFinite(const T& x) {
+    return std::isfinite(x.real()) && std::isfinite(x.imag());
 }
 
 }  // namespace chainerx::native::math

@@ -1,0 +1,17 @@
+// Compiles device sources.
+#pragma once
+
+#include <string>
+
+namespace chainerx::cuda {
+
+struct DeviceSource {
+    std::string kernel;  // the name of its kernel, and of the source in messages
+    std::string text;
+};
+
+// Returns machine code for compute capability `arch` (90 is 9.0), from the cache on disk or by
+// NVRTC. CompileError, with the text, its line and the compiler's log, if it does not compile.
+std::string CompileForArch(const DeviceSource& source, int arch);
+
+}  // namespace chainerx::cuda

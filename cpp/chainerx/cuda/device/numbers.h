@@ -1,0 +1,77 @@
+// How device sources load, compute and store elements of each dtype.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "chainerx/core/float16.h"
+
+namespace chainerx::cuda {
+
+// A bool in memory: any byte but 0 is true.
+struct Bool8 {
+    uint8_t byte;
+
+    Bool8() = default;
+    explicit Bool8(bool x) : byte{x} {}
+    explicit operator bool() const { return byte != 0; }
+};
+
+// The type in which an element is computed: 32-bit integers for smaller ones, float for 16-bit
+// floats. As ComputeType of core/dtype.h.
+template <typename T>
+struct NumberOf {
+    using Type = T;
+};
+#define CX_COMPUTES_IN(T, Wide) \
+    template <>                 \
+    struct NumberOf<T> {        \
+        using Type = Wide;      \
+    };
+CX_COMPUTES_IN(Bool8, bool)
+CX_COMPUTES_IN(int8_t, int32_t)
+CX_COMPUTES_IN(int16_t, int32_t)
+CX_COMPUTES_IN(uint8_t, uint32_t)
+CX_COMPUTES_IN(uint16_t, uint32_t)
+CX_COMPUTES_IN(Float16, float)
+CX_COMPUTES_IN(BFloat16, float)
+#undef CX_COMPUTES_IN
+template <typename T>
+using Number = typename NumberOf<T>::Type;
+
+// Computes with plain numbers.
+struct AsNumbers {
+    template <typename T>
+    using Compute = Number<T>;
+    template <typename T>
+    static Number<T> Load(const T& x) {
+        return static_cast<Number<T>>(x);
+    }
+    template <typename Out, typename C>
+    static Out Store(const C& y) {
+        return static_cast<Out>(y);
+    }
+};
+
+// Converts between any two dtypes: what is not 0 becomes true.
+struct AsConverted {
+    template <typename T>
+    using Compute = Number<T>;
+    template <typename T>
+    static Number<T> Load(const T& x) {
+        return static_cast<Number<T>>(x);
+    }
+    template <typename Out, typename C>
+    static Out Store(const C& y) {
+        constexpr bool kIsHalf = std::is_same_v<Out, Float16> || std::is_same_v<Out, BFloat16>;
+        if constexpr (std::is_same_v<Out, Bool8>) {
+            return Bool8(y != C(0));
+        } else if constexpr (kIsHalf && std::is_integral_v<C>) {
+            return Out(static_cast<double>(y));
+        } else {
+            return static_cast<Out>(y);
+        }
+    }
+};
+
+}  // namespace chainerx::cuda

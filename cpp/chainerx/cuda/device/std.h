@@ -1,0 +1,144 @@
+// What the shared headers use of the standard library, for NVRTC, which has none: it finds this
+// text under the names of the standard headers. The test driver's compiler finds the real ones.
+#ifndef CX_DEVICE_STD_H  // not a pragma: NVRTC takes it for several files
+#define CX_DEVICE_STD_H
+
+using int8_t = signed char;
+using uint8_t = unsigned char;
+using int16_t = short;
+using uint16_t = unsigned short;
+using int32_t = int;
+using uint32_t = unsigned;
+using int64_t = long;
+using uint64_t = unsigned long;
+using size_t = unsigned long;
+
+inline constexpr int64_t INT64_MAX = 0x7fffffffffffffff;
+
+inline float __builtin_huge_valf() { return __int_as_float(0x7f800000); }
+inline double __builtin_huge_val() { return __longlong_as_double(0x7ff0000000000000); }
+inline float __builtin_inff() { return __int_as_float(0x7f800000); }
+inline double __builtin_inf() { return __longlong_as_double(0x7ff0000000000000); }
+inline float __builtin_nanf(const char*) { return __int_as_float(0x7fc00000); }
+inline double __builtin_nan(const char*) { return __longlong_as_double(0x7ff8000000000000); }
+inline float __builtin_fmodf(float x, float y) { return ::fmodf(x, y); }
+inline double __builtin_fmod(double x, double y) { return ::fmod(x, y); }
+inline double __builtin_sin(double x) { return ::sin(x); }
+inline double __builtin_cos(double x) { return ::cos(x); }
+inline double __builtin_tan(double x) { return ::tan(x); }
+
+namespace std {
+
+template <typename T, T kValue>
+struct integral_constant {
+    static constexpr T value = kValue;
+};
+using true_type = integral_constant<bool, true>;
+using false_type = integral_constant<bool, false>;
+
+template <bool kCondition, typename T, typename F>
+struct conditional {
+    using type = T;
+};
+template <typename T, typename F>
+struct conditional<false, T, F> {
+    using type = F;
+};
+template <bool kCondition, typename T, typename F>
+using conditional_t = typename conditional<kCondition, T, F>::type;
+
+template <bool kCondition, typename T = void>
+struct enable_if {};
+template <typename T>
+struct enable_if<true, T> {
+    using type = T;
+};
+template <bool kCondition, typename T = void>
+using enable_if_t = typename enable_if<kCondition, T>::type;
+
+template <typename A, typename B>
+inline constexpr bool is_same_v = false;
+template <typename A>
+inline constexpr bool is_same_v<A, A> = true;
+
+template <typename T>
+inline constexpr bool is_floating_point_v = is_same_v<T, float> || is_same_v<T, double>;
+
+// The integers of each size, signed and unsigned.
+template <typename T>
+struct MakeSigned;
+template <typename T>
+struct MakeUnsigned;
+template <typename T>
+inline constexpr bool is_integral_v = is_same_v<T, bool>;
+template <typename T>
+inline constexpr bool is_signed_v = is_floating_point_v<T>;
+template <typename T>
+inline constexpr bool is_unsigned_v = is_same_v<T, bool>;
+#define CX_INTEGERS(Signed, Unsigned)                     \
+    template <>                                           \
+    struct MakeSigned<Signed> {                           \
+        using type = Signed;                              \
+    };                                                    \
+    template <>                                           \
+    struct MakeSigned<Unsigned> {                         \
+        using type = Signed;                              \
+    };                                                    \
+    template <>                                           \
+    struct MakeUnsigned<Signed> {                         \
+        using type = Unsigned;                            \
+    };                                                    \
+    template <>                                           \
+    struct MakeUnsigned<Unsigned> {                       \
+        using type = Unsigned;                            \
+    };                                                    \
+    template <>                                           \
+    inline constexpr bool is_integral_v<Signed> = true;   \
+    template <>                                           \
+    inline constexpr bool is_integral_v<Unsigned> = true; \
+    template <>                                           \
+    inline constexpr bool is_signed_v<Signed> = true;     \
+    template <>                                           \
+    inline constexpr bool is_unsigned_v<Unsigned> = true;
+CX_INTEGERS(signed char, unsigned char)
+CX_INTEGERS(short, unsigned short)
+CX_INTEGERS(int, unsigned)
+CX_INTEGERS(long, unsigned long)
+CX_INTEGERS(long long, unsigned long long)
+#undef CX_INTEGERS
+template <typename T>
+using make_signed_t = typename MakeSigned<T>::type;
+template <typename T>
+using make_unsigned_t = typename MakeUnsigned<T>::type;
+
+template <typename T>
+struct numeric_limits;
+template <>
+struct numeric_limits<float> {
+    static float infinity() { return __builtin_inff(); }
+    static float quiet_NaN() { return __builtin_nanf(""); }
+    static constexpr float max() { return 0x1.fffffep127f; }
+    static constexpr float min() { return 0x1p-126f; }
+    static constexpr float epsilon() { return 0x1p-23f; }
+    static constexpr float denorm_min() { return 0x1p-149f; }
+    static constexpr float lowest() { return -max(); }
+};
+template <>
+struct numeric_limits<double> {
+    static double infinity() { return __builtin_inf(); }
+    static double quiet_NaN() { return __builtin_nan(""); }
+    static constexpr double max() { return 0x1.fffffffffffffp1023; }
+    static constexpr double min() { return 0x1p-1022; }
+    static constexpr double epsilon() { return 0x1p-52; }
+    static constexpr double denorm_min() { return 0x1p-1074; }
+    static constexpr double lowest() { return -max(); }
+};
+
+template <typename To, typename From>
+inline To bit_cast(const From& x) {
+    return __builtin_bit_cast(To, x);
+}
+
+}  // namespace std
+
+#endif

@@ -1,0 +1,109 @@
+#include "chainerx/cuda/driver/driver.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "chainerx/core/error.h"
+#include "chainerx/core/fork_mutex.h"
+
+namespace chainerx::cuda {
+namespace {
+
+constexpr int kOldestVersion = 12000;
+
+pid_t g_owner = 0;  // the process that called cuInit
+
+const char* AdviceFor(CUresult result) {
+    switch (result) {
+        case CUDA_ERROR_NO_DEVICE:
+            return "no GPU is visible: see nvidia-smi and the variable CUDA_VISIBLE_DEVICES";
+        case CUDA_ERROR_NOT_PERMITTED:
+            return "this process may not use the GPU: see the permissions of /dev/nvidia*";
+        case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
+            return "the kernel module of another driver is loaded: restart the machine";
+        case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
+            return "a compatibility library of CUDA is in the way of this GPU's own driver: remove "
+                   "it "
+                   "from LD_LIBRARY_PATH";
+        case CUDA_ERROR_UNKNOWN:
+            return "the driver could not start: see dmesg; after a suspend, reload nvidia_uvm";
+        case CUDA_ERROR_ILLEGAL_ADDRESS:
+        case CUDA_ERROR_LAUNCH_FAILED:
+            return "a kernel has failed, and nothing more can be computed on this GPU by this "
+                   "process";
+        default:
+            return nullptr;
+    }
+}
+
+Driver* Open() {
+    auto* driver = new Driver{};
+    driver->library = FindLibrary({"the driver of CUDA", {"libcuda.so.1"}, {}});
+    if (driver->library.handle == nullptr) {
+        throw BackendError{
+            "cuda: no driver of NVIDIA was found (libcuda.so.1); install one, or use "
+            "device='native'. Looked at:",
+            driver->library.tried};
+    }
+#define CX_DRIVER(Name, symbol, params) \
+    driver->Name =                      \
+        reinterpret_cast<CUresult(*) params>(FindSymbol(driver->library, "the driver", #symbol));
+#include "chainerx/cuda/driver/driver.def"
+#undef CX_DRIVER
+    if (TestDriverFolder() != nullptr) {
+        std::fprintf(stderr, "chainerx: cuda runs on the test driver in %s, on the CPU\n",
+                     TestDriverFolder());
+    }
+    driver->DriverGetVersion(&driver->version);
+    if (driver->version < kOldestVersion) {
+        throw BackendError{"cuda: the driver (",
+                           driver->library.path,
+                           ") supports CUDA ",
+                           driver->version / 1000,
+                           ".",
+                           driver->version % 1000 / 10,
+                           ", but 12.0 is needed; install a driver of version 525 or later"};
+    }
+    if (const CUresult result = driver->Init(0); result != CUDA_SUCCESS) {
+        const char* name = nullptr;
+        driver->GetErrorName(result, &name);
+        const char* advice = AdviceFor(result);
+        throw BackendError{"cuda: the driver (",          driver->library.path,
+                           ") does not start: ",          name != nullptr ? name : "unknown error",
+                           advice != nullptr ? "; " : "", advice != nullptr ? advice : ""};
+    }
+    g_owner = getpid();
+    return driver;
+}
+
+constinit internal::Lazy<const Driver> g_driver;
+
+}  // namespace
+
+const Driver& GetDriver() { return g_driver.Get(&Open); }
+
+void CheckFailed(CUresult result, const char* function) {
+    if (g_owner != 0 && getpid() != g_owner) {
+        throw BackendError{
+            "cuda: this process was forked from one that had used CUDA, which "
+            "can't be used in both; start processes by 'spawn' or 'forkserver', or "
+            "fork before the first use (",
+            function, ")"};
+    }
+    const Driver& driver = GetDriver();
+    const char* name = nullptr;
+    const char* text = nullptr;
+    driver.GetErrorName(result, &name);
+    driver.GetErrorString(result, &text);
+    if (name == nullptr) name = "unknown error";
+    if (text == nullptr) text = "no description";
+    const char* advice = AdviceFor(result);
+    const std::string message =
+        StrCat("cuda: ", function, ": ", name, " (", text, ")", advice != nullptr ? "; " : "",
+               advice != nullptr ? advice : "");
+    if (result == CUDA_ERROR_OUT_OF_MEMORY) throw OutOfMemoryError{message};
+    throw BackendError{message};
+}
+
+}  // namespace chainerx::cuda

@@ -1,0 +1,161 @@
+#include "chainerx/cuda/elementwise/elementwise.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+
+#include "chainerx/core/error.h"
+#include "chainerx/cuda/elementwise/merged_dims.h"
+#include "chainerx/cuda/elementwise/params.h"
+#include "chainerx/cuda/runtime/cuda_device.h"
+#include "chainerx/cuda/runtime/launch.h"
+
+namespace chainerx::cuda {
+
+CUfunction ElementwiseKernel::Get(CudaDevice& device, Dtype dtype, int layout) const {
+    if (device.index() >= kMaxDevices) {
+        throw NotImplementedError{"cuda: ", device.name(), " is beyond the ", kMaxDevices,
+                                  " devices that are supported"};
+    }
+    std::atomic<Code*>& slot = code[device.index()];
+    Code* of_device = slot.load(std::memory_order_acquire);
+    if (of_device == nullptr) [[unlikely]] {
+        auto made = std::make_unique<Code>();
+        if (slot.compare_exchange_strong(of_device, made.get(), std::memory_order_acq_rel)) {
+            of_device = made.release();
+        }
+    }
+    std::atomic<CUfunction>& function = of_device->of[static_cast<int>(dtype)][layout];
+    CUfunction found = function.load(std::memory_order_acquire);
+    if (found == nullptr) [[unlikely]] {
+        found = device.modules().Load(WriteElementwiseSource(*this, dtype, layout), device.arch());
+        function.store(found, std::memory_order_release);
+    }
+    return found;
+}
+
+namespace {
+
+void Store(const Scalar& scalar, Dtype dtype, ScalarBytes& bytes) {
+    VisitDtype(dtype, [&]<typename T>() {
+        const T value = scalar.To<T>();
+        std::memcpy(bytes.bytes, &value, sizeof(T));
+    });
+}
+
+bool IsAligned(const Array& x, int64_t nbytes) {
+    return reinterpret_cast<uintptr_t>(x.raw_data()) % static_cast<uintptr_t>(nbytes) == 0;
+}
+
+// Elements that a thread loads at once: 16 bytes of the larger type.
+int64_t PackWidth(const Array& out, Dtype dtype) {
+    return 16 / std::max(out.GetItemSize(), GetItemSize(dtype));
+}
+
+template <int kInputs>
+class Call {
+ public:
+    Call(const ElementwiseKernel& kernel, std::span<const Operand> inputs, Dtype dtype,
+         const Array& out)
+        : kernel_{kernel},
+          inputs_{inputs},
+          out_{out},
+          dtype_{dtype},
+          device_{static_cast<CudaDevice&>(out.device())},
+          stream_{device_.current_stream()} {}
+
+    void Run() {
+        if (!ComputesIn(kernel_.rule, dtype_)) {
+            ThrowUnexpectedDtype(dtype_, "a dtype that the rule of this kernel computes in");
+        }
+        if (out_.GetTotalSize() == 0) return;
+        device_.Activate();
+        device_.RecordUse(out_, stream_);
+        for (const Operand& x : inputs_) {
+            if (x.is_array()) device_.RecordUse(x.array(), stream_);
+        }
+        if (IsContiguous()) {
+            RunContiguous();
+        } else {
+            RunStrided();
+        }
+    }
+
+ private:
+    bool IsContiguous() const {
+        const int64_t width = PackWidth(out_, dtype_);
+        if (!out_.IsContiguous() || !IsAligned(out_, width * out_.GetItemSize())) return false;
+        return std::ranges::all_of(inputs_, [&](const Operand& x) {
+            return !x.is_array() ||
+                   (x.array().IsContiguous() && x.array().shape() == out_.shape() &&
+                    IsAligned(x.array(), width * x.array().GetItemSize()));
+        });
+    }
+
+    template <typename Params>
+    unsigned FillOperands(Params& params) const {
+        params.size = out_.GetTotalSize();
+        params.out = out_.raw_data();
+        unsigned scalar_mask = 0;
+        for (int k = 0; k < kInputs; ++k) {
+            if (inputs_[k].is_array()) {
+                params.in[k] = inputs_[k].array().raw_data();
+            } else {
+                Store(inputs_[k].scalar(), dtype_, params.scalars[k]);
+                scalar_mask |= 1u << k;
+            }
+        }
+        return scalar_mask;
+    }
+
+    void RunContiguous() {
+        ElementwiseParams<kInputs> params{};
+        const unsigned scalar_mask = FillOperands(params);
+        const int64_t chunk = kElementwiseThreads * PackWidth(out_, dtype_);
+        const CUfunction function = kernel_.Get(device_, dtype_, static_cast<int>(scalar_mask));
+        Launch(stream_, function, {(params.size + chunk - 1) / chunk, kElementwiseThreads}, params);
+    }
+
+    void RunStrided() {
+        StridedParams<kInputs> params{};
+        params.scalar_mask = FillOperands(params);
+        std::array<const Array*, kInputs + 1> arrays{&out_};
+        for (int k = 0; k < kInputs; ++k) {
+            if (inputs_[k].is_array()) arrays[k + 1] = &inputs_[k].array();
+        }
+        params.ndim = MergeDims(arrays, params.dims, params.strides);
+        const bool is_wide = params.size > INT32_MAX;
+        const auto layout = is_wide ? ElementwiseLayout::kStridedWide : ElementwiseLayout::kStrided;
+        constexpr int64_t kChunk = kElementwiseThreads * kStridedElements;
+        const CUfunction function = kernel_.Get(device_, dtype_, static_cast<int>(layout));
+        Launch(stream_, function, {(params.size + kChunk - 1) / kChunk, kElementwiseThreads},
+               params);
+    }
+
+    const ElementwiseKernel& kernel_;
+    std::span<const Operand> inputs_;
+    const Array& out_;
+    Dtype dtype_;
+    CudaDevice& device_;
+    CudaStream& stream_;
+};
+
+}  // namespace
+
+void RunElementwise(const ElementwiseKernel& kernel, std::span<const Operand> inputs, Dtype dtype,
+                    const Array& out) {
+    switch (kernel.inputs) {
+        case 1:
+            Call<1>{kernel, inputs, dtype, out}.Run();
+            break;
+        case 2:
+            Call<2>{kernel, inputs, dtype, out}.Run();
+            break;
+        default:
+            Call<3>{kernel, inputs, dtype, out}.Run();
+            break;
+    }
+}
+
+}  // namespace chainerx::cuda

@@ -1,0 +1,122 @@
+// Writes device sources of elementwise kernels. See cuda/elementwise/device/loops.h for what they
+// include.
+#include <string_view>
+
+#include "chainerx/core/error.h"
+#include "chainerx/cuda/elementwise/elementwise.h"
+
+namespace chainerx::cuda {
+namespace {
+
+// How device sources call the element type.
+std::string_view TypeOf(Dtype dtype) {
+    switch (dtype) {
+        case Dtype::kBool:
+            return "Bool8";
+        case Dtype::kInt8:
+            return "int8_t";
+        case Dtype::kInt16:
+            return "int16_t";
+        case Dtype::kInt32:
+            return "int32_t";
+        case Dtype::kInt64:
+            return "int64_t";
+        case Dtype::kUInt8:
+            return "uint8_t";
+        case Dtype::kUInt16:
+            return "uint16_t";
+        case Dtype::kUInt32:
+            return "uint32_t";
+        case Dtype::kUInt64:
+            return "uint64_t";
+        case Dtype::kFloat16:
+            return "Float16";
+        case Dtype::kBFloat16:
+            return "BFloat16";
+        case Dtype::kFloat32:
+            return "float";
+        case Dtype::kFloat64:
+            return "double";
+        default:
+            throw NotImplementedError{"cuda: there are no kernels for ", GetDtypeName(dtype),
+                                      " yet"};
+    }
+}
+
+// As native: floats compute in batches, but for comparisons; integers have functions of their own.
+struct Numbers {
+    const char* includes;
+    const char* name_space;  // of the functions math:: that the expression calls
+    const char* numbers;
+};
+Numbers NumbersOf(const ElementwiseKernel& kernel, Dtype dtype) {
+    if (std::string_view{kernel.family} == "memory") {
+        return {"", "chainerx::cuda", "AsConverted"};
+    }
+    if (!IsFloat(dtype)) {
+        return {
+            "#include \"chainerx/cuda/elementwise/device/integer_power.h\"\n"
+            "#include \"chainerx/native/elementwise/integer_math.h\"\n",
+            "chainerx::native", "AsNumbers"};
+    }
+    const char* numbers = kernel.out_dtype == ElementwiseKernel::kSame ? "AsBatches" : "AsNumbers";
+    if (std::string_view{kernel.family} != "special") {
+        return {
+            "#include \"chainerx/cuda/elementwise/device/batch_numbers.h\"\n"
+            "#include \"chainerx/native/math/simd/math.h\"\n",
+            "chainerx::native::gpu", numbers};
+    }
+    return {
+        "#include \"chainerx/cuda/elementwise/device/batch_numbers.h\"\n"
+        "#include \"chainerx/native/math/simd/math.h\"\n"
+        "#include \"chainerx/native/math/simd/math_bessel.h\"\n"
+        "#include \"chainerx/native/math/simd/math_entropy.h\"\n"
+        "#include \"chainerx/native/math/simd/math_gamma.h\"\n"
+        "#include \"chainerx/native/math/simd/math_normal.h\"\n",
+        "chainerx::native::gpu", numbers};
+}
+
+std::string LayoutName(const ElementwiseKernel& kernel, int layout) {
+    if (layout == static_cast<int>(ElementwiseLayout::kStrided)) return "strided";
+    if (layout == static_cast<int>(ElementwiseLayout::kStridedWide)) return "strided_wide";
+    std::string name;  // v for an array, s for a scalar
+    for (int k = 0; k < kernel.inputs; ++k) name += (layout >> k & 1) != 0 ? 's' : 'v';
+    return name;
+}
+
+}  // namespace
+
+DeviceSource WriteElementwiseSource(const ElementwiseKernel& kernel, Dtype dtype, int layout) {
+    const Numbers numbers = NumbersOf(kernel, dtype);
+    const std::string_view in = TypeOf(dtype);
+    const std::string_view out = TypeOf(kernel.OutDtype(dtype));
+    const char* result = kernel.out_dtype == static_cast<int>(Dtype::kBool) ? "bool" : "T";
+    std::string name =
+        StrCat(kernel.name, "_", GetDtypeName(dtype), "_", LayoutName(kernel, layout));
+    const bool is_strided = layout >= static_cast<int>(ElementwiseLayout::kStrided);
+    const bool is_wide = layout == static_cast<int>(ElementwiseLayout::kStridedWide);
+    const std::string params =
+        StrCat(is_strided ? "StridedParams<" : "ElementwiseParams<", kernel.inputs, ">");
+    const std::string call = is_strided
+                                 ? StrCat("ComputeStrided<Row, ", numbers.numbers, ", ", in, ", ",
+                                          out, ", ", is_wide ? "uint64_t" : "uint32_t", ">(p);")
+                                 : StrCat("ComputeContiguous<Row, ", numbers.numbers, ", ", in,
+                                          ", ", out, ", ", layout, ">(p);");
+    std::string text = StrCat("#include \"chainerx/cuda/elementwise/device/loops.h\"\n",
+                              numbers.includes, "\nnamespace ", numbers.name_space,
+                              " {\n"
+                              "namespace {\n"
+                              "struct Row {\n"
+                              "    template <typename T>\n"
+                              "    static ",
+                              result, " Apply(", kernel.parameters,
+                              ") {\n        return static_cast<", result, ">(", kernel.expression,
+                              ");\n    }\n};\n}\n}\n\n"
+                              "namespace chainerx::cuda {\n"
+                              "using Row = ",
+                              numbers.name_space, "::Row;\n\nCX_KERNEL(", name, ", ", params,
+                              ") {\n    CX_BEGIN();\n    ", call, "\n}\n\n}\n");
+    return {std::move(name), std::move(text)};
+}
+
+}  // namespace chainerx::cuda

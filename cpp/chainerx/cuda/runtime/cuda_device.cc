@@ -1,0 +1,149 @@
+#include "chainerx/cuda/runtime/cuda_device.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+#include "chainerx/core/backend.h"
+#include "chainerx/core/blocking.h"
+#include "chainerx/core/kernel_error.h"
+
+namespace chainerx::cuda {
+namespace {
+
+int ReadAttribute(const Driver& driver, CUdevice device, CUdevice_attribute attribute) {
+    int value = 0;
+    Check(driver.DeviceGetAttribute(&value, attribute, device), "cuDeviceGetAttribute");
+    return value;
+}
+
+CUdeviceptr ToDriver(const void* p) { return reinterpret_cast<CUdeviceptr>(p); }
+
+// The inverse of what a kernel is given (cuda/runtime/error_log.h).
+KernelError ToKernelError(const ErrorEntry& entry) {
+    KernelError error;
+    error.kind = static_cast<KernelError::Kind>(entry.site.kind);
+    error.may_ignore = entry.site.may_ignore != 0;
+    error.op = reinterpret_cast<const char*>(entry.site.op);
+    error.argument = reinterpret_cast<const char*>(entry.site.argument);
+    error.position = entry.position;
+    error.value = entry.value;
+    error.bound = entry.site.bound;
+    error.ignored = entry.site.ignored;
+    error.thread = entry.site.thread;
+    return error;
+}
+
+}  // namespace
+
+CudaDevice::CudaDevice(Backend* backend, int index)
+    : Device{backend, index}, StreamPool{static_cast<Device&>(*this)}, driver_{GetDriver()} {
+    Check(driver_.DeviceGet(&device_, index), "cuDeviceGet");
+    arch_ = ReadAttribute(driver_, device_, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) * 10 +
+            ReadAttribute(driver_, device_, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+    Check(driver_.DevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain");
+    Activate();
+    void* log = nullptr;
+    Check(driver_.MemHostAlloc(&log, sizeof(ErrorLog),
+                               CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
+          "cuMemHostAlloc");
+    error_log_ = static_cast<ErrorLog*>(log);
+    std::memset(log, 0, sizeof(ErrorLog));
+    CUdeviceptr mapped = 0;
+    Check(driver_.MemHostGetDevicePointer(&mapped, log, 0), "cuMemHostGetDevicePointer");
+    error_log_device_ = reinterpret_cast<void*>(mapped);
+    SetDefaultStream(&NewStream());
+}
+
+// At the end of the process the driver may have ended, too; it frees everything by itself.
+CudaDevice::~CudaDevice() = default;
+
+void CudaDevice::Stop() noexcept {
+    driver_.CtxSetCurrent(context_);
+    driver_.CtxSynchronize();
+}
+
+void CudaDevice::RecordUse(const Array& x, CudaStream& stream) {
+    StreamPool::RecordUse(*x.buffer(), stream);
+}
+
+Stream& CudaDevice::NewStream() {
+    const std::lock_guard lock{mutex_};
+    return *streams_.emplace_back(std::make_unique<CudaStream>(*this));
+}
+
+Buffer* CudaDevice::Allocate(int64_t nbytes) { return StreamPool::Allocate(nbytes); }
+
+void* CudaDevice::AllocateBlock(int64_t nbytes) {
+    Activate();
+    return blocks_.Allocate(nbytes);
+}
+
+void CudaDevice::FreeBlock(void* data, int64_t nbytes) noexcept {
+    driver_.CtxSetCurrent(context_);
+    blocks_.Free(data, nbytes);
+}
+
+// The driver has read pageable memory when it returns; it may still read pinned memory, whose owner
+// could write it then, so the host waits.
+void CudaDevice::CopyFromHost(void* dst, const void* src, int64_t nbytes) {
+    if (nbytes == 0) return;
+    Activate();
+    CudaStream& stream = current_stream();
+    CX_CU(MemcpyHtoDAsync, ToDriver(dst), src, static_cast<size_t>(nbytes), stream.handle());
+    CUmemorytype type{};
+    const bool is_pinned = driver_.PointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                                       ToDriver(src)) == CUDA_SUCCESS &&
+                           type == CU_MEMORYTYPE_HOST;
+    if (is_pinned) stream.WaitForAll();
+}
+
+void CudaDevice::ReadToHost(void* dst, const void* src, int64_t nbytes) {
+    Activate();
+    CudaStream& stream = current_stream();
+    if (nbytes != 0) {
+        CX_CU(MemcpyDtoHAsync, dst, ToDriver(src), static_cast<size_t>(nbytes), stream.handle());
+    }
+    stream.WaitForAll();
+    ReportErrors();
+}
+
+void CudaDevice::CopyFromPeer(void* dst, Device& src_device, const void* src, int64_t nbytes) {
+    if (nbytes == 0) return;
+    auto& other = static_cast<CudaDevice&>(src_device);
+    // What the other device has queued comes first.
+    CudaStream& from = other.current_stream();
+    from.Wait(from.Mark());
+    Activate();
+    CudaStream& stream = current_stream();
+    CX_CU(MemcpyPeerAsync, ToDriver(dst), context_, ToDriver(src), other.context_,
+          static_cast<size_t>(nbytes), stream.handle());
+    // The source may be freed when this returns.
+    stream.WaitForAll();
+}
+
+void CudaDevice::Wait(Stream* stream) {
+    Activate();
+    if (stream != nullptr) {
+        static_cast<CudaStream*>(stream)->WaitForAll();
+    } else {
+        CX_CU(CtxSynchronize);
+    }
+    ReportErrors();
+}
+
+// Kernels that still run may add errors meanwhile: those are reported at the next synchronization
+// of their stream, in the order in which they were counted.
+void CudaDevice::ReportErrors() {
+    std::atomic_ref<unsigned> count{error_log_->count};
+    unsigned n = count.load(std::memory_order_acquire);
+    if (n == 0) [[likely]]
+        return;
+    const std::lock_guard lock{mutex_};
+    n = std::min(count.load(std::memory_order_acquire), ErrorLog::kSize);
+    if (n == 0) return;
+    for (unsigned i = 0; i < n; ++i) Report(ToKernelError(error_log_->entries[i]));
+    count.store(0, std::memory_order_release);
+}
+
+}  // namespace chainerx::cuda

@@ -1,0 +1,49 @@
+// Streams of CUDA.
+#pragma once
+
+#include <deque>
+
+#include "chainerx/core/fork_mutex.h"
+#include "chainerx/core/stream.h"
+#include "chainerx/cuda/driver/types.h"
+
+namespace chainerx::cuda {
+
+class CudaDevice;
+
+// Tickets are events, kept until they have happened.
+class CudaStream : public Stream {
+ public:
+    explicit CudaStream(CudaDevice& device);
+    ~CudaStream() override;
+
+    CUstream handle() const { return handle_; }
+
+    Ticket Mark() noexcept override;
+    bool IsDone(Ticket ticket) noexcept override;
+    void Wait(Ticket ticket) override;
+    void WaitFor(Stream& other, Ticket ticket) override;
+    // Waits for all that has been queued.
+    void WaitForAll();
+
+ private:
+    struct Event {
+        Ticket ticket;
+        CUevent event;
+    };
+
+    CudaDevice& device();
+    // Forgets what has happened; with the lock held.
+    void Collect() noexcept;
+    // The first event at or after the ticket, or null if it has happened.
+    CUevent FindEvent(Ticket ticket);
+
+    CUstream handle_{nullptr};
+    internal::ForkMutex mutex_;
+    Ticket marked_{0};
+    Ticket done_{0};
+    std::deque<Event> events_;  // of tickets in (done_, marked_]
+    std::deque<CUevent> unused_;
+};
+
+}  // namespace chainerx::cuda

@@ -57,8 +57,16 @@ CUDA_FLOORS: dict[str, set[str]] = {
     'runtime': {'compile', 'device'},
     'elementwise': {'runtime'},
     'strided': {'elementwise'},
+    'reduce': {'strided'},
 }
 FLOORS = {'native': NATIVE_FLOORS, 'cuda': CUDA_FLOORS}
+
+#: Headers of native that say how arrays and work are laid out, and compute nothing: results have
+#: the same bits on every device because these are shared.
+GEOMETRY = {
+    'chainerx/native/reduce/reduce_plan.h',
+    'chainerx/native/strided/strided_iterator.h',
+}
 
 #: Sources for devices, which share texts with native (cmake/device_texts.cmake).
 DEVICE_TEXT = re.compile(r'cuda/(\w+/)?device/\w+\.h')
@@ -121,7 +129,7 @@ def check_file(path: Path, root: Path) -> Iterator[str]:
         # Tables of ops are data: each backend expands the same rows.
         table = name.startswith('chainerx/ops/') and name.endswith('.def')
         owner = name.split('/')[1]
-        shared = owner == 'native' and DEVICE_TEXT.fullmatch('/'.join(parts))
+        shared = owner == 'native' and (name in GEOMETRY or DEVICE_TEXT.fullmatch('/'.join(parts)))
         if owner != folder and owner not in ALLOWED[folder] and not table and not shared:
             yield f'{place}: {folder}/ may not include "{name}"'
         elif (

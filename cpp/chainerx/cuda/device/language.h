@@ -54,5 +54,7 @@ struct Ptr {
 
 #endif
 
+#if defined(CX_TEST_DRIVER) || defined(__CUDACC_RTC__)
 // Threads of a block unless the kernel says otherwise.
 #define CX_KERNEL(Name, Params) CX_KERNEL_OF(Name, Params, 256)
+#endif

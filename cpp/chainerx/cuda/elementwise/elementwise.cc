@@ -1,39 +1,16 @@
 #include "chainerx/cuda/elementwise/elementwise.h"
 
 #include <algorithm>
-#include <array>
+#include <bit>
 #include <cstring>
-#include <memory>
 
 #include "chainerx/core/error.h"
-#include "chainerx/cuda/elementwise/merged_dims.h"
 #include "chainerx/cuda/elementwise/params.h"
 #include "chainerx/cuda/runtime/cuda_device.h"
 #include "chainerx/cuda/runtime/launch.h"
+#include "chainerx/native/strided/strided_iterator.h"
 
 namespace chainerx::cuda {
-
-CUfunction ElementwiseKernel::Get(CudaDevice& device, Dtype dtype, int layout) const {
-    if (device.index() >= kMaxDevices) {
-        throw NotImplementedError{"cuda: ", device.name(), " is beyond the ", kMaxDevices,
-                                  " devices that are supported"};
-    }
-    std::atomic<Code*>& slot = code[device.index()];
-    Code* of_device = slot.load(std::memory_order_acquire);
-    if (of_device == nullptr) [[unlikely]] {
-        auto made = std::make_unique<Code>();
-        if (slot.compare_exchange_strong(of_device, made.get(), std::memory_order_acq_rel)) {
-            of_device = made.release();
-        }
-    }
-    std::atomic<CUfunction>& function = of_device->of[static_cast<int>(dtype)][layout];
-    CUfunction found = function.load(std::memory_order_acquire);
-    if (found == nullptr) [[unlikely]] {
-        found = device.modules().Load(WriteElementwiseSource(*this, dtype, layout), device.arch());
-        function.store(found, std::memory_order_release);
-    }
-    return found;
-}
 
 namespace {
 
@@ -42,6 +19,19 @@ void Store(const Scalar& scalar, Dtype dtype, ScalarBytes& bytes) {
         const T value = scalar.To<T>();
         std::memcpy(bytes.bytes, &value, sizeof(T));
     });
+}
+
+// For 0 <= x < 2^31: x / size is (high half of x * multiplier, plus x) >> shift.
+Divisor MakeDivisor(int64_t size) {
+    Divisor divisor{size, 0, 0};
+    if (size > INT32_MAX) return divisor;
+    const int shift = std::bit_width(static_cast<uint64_t>(size) - 1);
+    const uint64_t power = uint64_t{1} << shift;
+    divisor.shift = static_cast<uint32_t>(shift);
+    divisor.multiplier = static_cast<uint32_t>(
+        (uint64_t{1} << 32) * (power - static_cast<uint64_t>(size)) / static_cast<uint64_t>(size) +
+        1);
+    return divisor;
 }
 
 bool IsAligned(const Array& x, int64_t nbytes) {
@@ -109,26 +99,42 @@ class Call {
         return scalar_mask;
     }
 
+    CUfunction Function(int layout) const {
+        return kernel_.functions.Get(device_, static_cast<int>(dtype_), layout, [&] {
+            return WriteElementwiseSource(kernel_, dtype_, layout);
+        });
+    }
+
     void RunContiguous() {
         ElementwiseParams<kInputs> params{};
         const unsigned scalar_mask = FillOperands(params);
         const int64_t chunk = kElementwiseThreads * PackWidth(out_, dtype_);
-        const CUfunction function = kernel_.Get(device_, dtype_, static_cast<int>(scalar_mask));
+        const CUfunction function = Function(static_cast<int>(scalar_mask));
         Launch(stream_, function, {(params.size + chunk - 1) / chunk, kElementwiseThreads}, params);
     }
 
     void RunStrided() {
         StridedParams<kInputs> params{};
         params.scalar_mask = FillOperands(params);
-        std::array<const Array*, kInputs + 1> arrays{&out_};
+        const Array* arrays[kInputs + 1] = {&out_};
         for (int k = 0; k < kInputs; ++k) {
             if (inputs_[k].is_array()) arrays[k + 1] = &inputs_[k].array();
         }
-        params.ndim = MergeDims(arrays, params.dims, params.strides);
+        char* const values[kInputs + 1] = {};
+        const native::StridedIterator<kInputs + 1> iter{out_.shape(), arrays, values,
+                                                        native::AxisOrder::kByStride};
+        params.out = iter.data[0];
+        for (int k = 0; k < kInputs; ++k) params.in[k] = iter.data[k + 1];
+        params.ndim = iter.ndim;
+        for (int d = 0; d < iter.ndim; ++d) {
+            const int from = iter.ndim - 1 - d;  // fastest first
+            params.dims[d] = MakeDivisor(iter.dims[from]);
+            for (int k = 0; k <= kInputs; ++k) params.strides[k][d] = iter.strides[k][from];
+        }
         const bool is_wide = params.size > INT32_MAX;
         const auto layout = is_wide ? ElementwiseLayout::kStridedWide : ElementwiseLayout::kStrided;
         constexpr int64_t kChunk = kElementwiseThreads * kStridedElements;
-        const CUfunction function = kernel_.Get(device_, dtype_, static_cast<int>(layout));
+        const CUfunction function = Function(static_cast<int>(layout));
         Launch(stream_, function, {(params.size + kChunk - 1) / kChunk, kElementwiseThreads},
                params);
     }

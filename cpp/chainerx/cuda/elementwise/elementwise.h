@@ -1,14 +1,13 @@
 // Runs rows of ops/elementwise/tables as kernels that are compiled on first use.
 #pragma once
 
-#include <atomic>
 #include <span>
 #include <string>
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/dtype.h"
 #include "chainerx/cuda/compile/compiler.h"
-#include "chainerx/cuda/driver/types.h"
+#include "chainerx/cuda/runtime/function_table.h"
 #include "chainerx/kernels/dtype_rule.h"
 
 namespace chainerx::cuda {
@@ -33,15 +32,7 @@ class ElementwiseKernel {
     Dtype OutDtype(Dtype in) const {
         return out_dtype == kSame ? in : static_cast<Dtype>(out_dtype);
     }
-    // The compiled kernel. BackendError if it can't be compiled.
-    CUfunction Get(class CudaDevice& device, Dtype dtype, int layout) const;
-
-    // Set while the kernel is used for the first time on a device.
-    struct Code {
-        std::atomic<CUfunction> of[kNumDtypes][kElementwiseLayouts]{};
-    };
-    static constexpr int kMaxDevices = 64;
-    mutable std::atomic<Code*> code[kMaxDevices]{};
+    FunctionTable<kNumDtypes, kElementwiseLayouts> functions{};
 };
 
 // cuda/elementwise/source.cc

@@ -4,44 +4,10 @@
 
 #include "chainerx/core/error.h"
 #include "chainerx/cuda/elementwise/elementwise.h"
+#include "chainerx/cuda/runtime/device_type.h"
 
 namespace chainerx::cuda {
 namespace {
-
-// How device sources call the element type.
-std::string_view TypeOf(Dtype dtype) {
-    switch (dtype) {
-        case Dtype::kBool:
-            return "Bool8";
-        case Dtype::kInt8:
-            return "int8_t";
-        case Dtype::kInt16:
-            return "int16_t";
-        case Dtype::kInt32:
-            return "int32_t";
-        case Dtype::kInt64:
-            return "int64_t";
-        case Dtype::kUInt8:
-            return "uint8_t";
-        case Dtype::kUInt16:
-            return "uint16_t";
-        case Dtype::kUInt32:
-            return "uint32_t";
-        case Dtype::kUInt64:
-            return "uint64_t";
-        case Dtype::kFloat16:
-            return "Float16";
-        case Dtype::kBFloat16:
-            return "BFloat16";
-        case Dtype::kFloat32:
-            return "float";
-        case Dtype::kFloat64:
-            return "double";
-        default:
-            throw NotImplementedError{"cuda: there are no kernels for ", GetDtypeName(dtype),
-                                      " yet"};
-    }
-}
 
 // As native: floats compute in batches, but for comparisons; integers have functions of their own.
 struct Numbers {
@@ -88,8 +54,8 @@ std::string LayoutName(const ElementwiseKernel& kernel, int layout) {
 
 DeviceSource WriteElementwiseSource(const ElementwiseKernel& kernel, Dtype dtype, int layout) {
     const Numbers numbers = NumbersOf(kernel, dtype);
-    const std::string_view in = TypeOf(dtype);
-    const std::string_view out = TypeOf(kernel.OutDtype(dtype));
+    const std::string_view in = DeviceTypeOf(dtype);
+    const std::string_view out = DeviceTypeOf(kernel.OutDtype(dtype));
     const char* result = kernel.out_dtype == static_cast<int>(Dtype::kBool) ? "bool" : "T";
     std::string name =
         StrCat(kernel.name, "_", GetDtypeName(dtype), "_", LayoutName(kernel, layout));

@@ -10,39 +10,15 @@
 #include <cstdint>
 
 #include "chainerx/core/array.h"
-#include "chainerx/core/dims.h"
-#include "chainerx/native/strided/strided_iterator.h"
+#include "chainerx/native/reduce/reduce_plan.h"
 
 namespace chainerx::native {
-
-// The reduced dimensions of an array; the address of an element of the result is passed separately.
-using Nest = StridedIterator<1>;
 
 // A line of n elements, `stride` bytes apart.
 inline Nest Line(int64_t n, int64_t stride) {
     Nest nest;
     nest.Add(n, {stride});
     return nest;
-}
-
-// Elements per call of a loop.
-inline constexpr int64_t kReduceBlock = 1024;
-// Rows per call of a loop.
-inline constexpr int64_t kReduceGroup = 16;
-// Bytes of accumulators of a row of outputs: half of L1, so that rows of 2000 float64 are read
-// whole, since memory is slower in pieces. Less if rows are gathered first, into a buffer for
-// several of them.
-inline constexpr int64_t kReduceRowBytes = 16384;
-inline constexpr int64_t kGatheredRowBytes = 4096;
-inline constexpr int64_t ReduceColumns(int64_t item_size, int64_t acc_size, bool gathered) {
-    return (gathered ? kGatheredRowBytes : kReduceRowBytes) /
-           (item_size > acc_size ? item_size : acc_size);
-}
-// Lanes over which adjacent elements are distributed: eight vectors of AVX2, which hide the latency
-// of an addition.
-inline constexpr int64_t kReduceLaneBytes = 256;
-inline constexpr int64_t ReduceLanes(int64_t acc_size) {
-    return kReduceLaneBytes / (acc_size < 4 ? 4 : acc_size);
 }
 
 // Returns elements [begin, begin + n) of a nest, n <= kReduceBlock, contiguously: in place, or
@@ -86,21 +62,6 @@ struct ReduceLoops : FoldLoops {
 struct ReduceTable {
     ReduceLoops loops[kNumDtypes];
     const ReduceLoops& operator[](Dtype dtype) const { return loops[static_cast<int>(dtype)]; }
-};
-
-// The plan of one call.
-struct ReducePlan {
-    StridedIterator<2> kept;  // the kept dimensions, by x and the result
-    Nest reduced;
-    int64_t n_out;
-    int64_t n_reduced;
-    bool by_rows;  // row by row, along the last kept dimension
-
-    // `order` is the order of the reduced dimensions.
-    ReducePlan(const Array& x, const Axes& axes, const Array& out,
-               AxisOrder order = AxisOrder::kByStride);
-    // The same reduction into a contiguous array of items of that size, in the order of `kept`.
-    ReducePlan Into(void* to, int64_t item_size) const;
 };
 
 // `centers`: one per output in the order of `kept`, or null.

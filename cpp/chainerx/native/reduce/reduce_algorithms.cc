@@ -11,19 +11,6 @@
 
 namespace chainerx::native {
 
-bool PrefersRows(const ReducePlan& plan) {
-    // Below, starting a loop costs more than its elements.
-    constexpr int64_t kShortRun = 32;
-    const Nest& reduced = plan.reduced;
-    if (plan.kept.ndim == 0 || reduced.ndim == 0) return plan.kept.ndim != 0;
-    int64_t reduced_stride = INT64_MAX;
-    for (int i = 0; i < reduced.ndim; ++i) {
-        reduced_stride = std::min(reduced_stride, std::abs(reduced.strides[0][i]));
-    }
-    return plan.kept.run_stride(0) < reduced_stride ||
-           (plan.n_reduced < kShortRun && plan.kept.run_length() > plan.n_reduced);
-}
-
 namespace {
 
 // A row of the table.

@@ -5,10 +5,6 @@
 
 namespace chainerx::native {
 
-// Whether adjacent elements that are kept are nearer to each other than those that are reduced, or
-// runs of reduced elements are too short for a loop.
-bool PrefersRows(const ReducePlan& plan);
-
 using ReduceFn = void(const ReducePlan& plan, const ReduceLoops& loops, const char* centers);
 
 // Reduces output by output.

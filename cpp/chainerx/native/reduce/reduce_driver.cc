@@ -13,10 +13,7 @@
 namespace chainerx::native {
 namespace {
 
-// Elements of one chunk of a thread.
-constexpr int64_t kGrain = 1 << 16;
-// Maximum chunks of one output.
-constexpr int64_t kMaxPieces = 256;
+constexpr int64_t kGrain = kReduceGrain;
 // Maximum partial accumulators (of up to 16 bytes) kept at a time.
 constexpr int64_t kMaxParts = 1024;
 // Outputs whose accumulators are stored together.
@@ -53,43 +50,9 @@ void FetchRows(const char* data, const Nest& nest, int64_t begin, int64_t n, con
     for (int64_t i = 0; i < n; ++i, at.Advance(1)) rows[i] = at.p[0];
 }
 
-ReducePlan::ReducePlan(const Array& x, const Axes& axes, const Array& out, AxisOrder order)
-    : by_rows{false} {
-    int8_t next_axis = 0;
-    int8_t o = 0;
-    for (int8_t i = 0; i < x.ndim(); ++i) {
-        const int64_t size = x.shape()[i];
-        if (next_axis < axes.ndim() && axes[next_axis] == i) {
-            ++next_axis;
-            reduced.Add(size, {x.strides()[i]});
-        } else if (size != 1) {
-            while (out.shape()[o] == 1) ++o;
-            kept.Add(size, {x.strides()[i], out.strides()[o++]});
-        }
-    }
-    reduced.data[0] = x.raw_data();
-    reduced.CollapseDims(order);
-    kept.data[0] = reduced.data[0];
-    kept.data[1] = out.raw_data();
-    kept.CollapseDims(AxisOrder::kByStride);
-    n_out = kept.total;
-    n_reduced = reduced.total;
-    by_rows = PrefersRows(*this);
-}
-
-ReducePlan ReducePlan::Into(void* to, int64_t item_size) const {
-    ReducePlan plan = *this;
-    plan.kept.data[1] = static_cast<char*>(to);
-    for (int i = kept.ndim - 1; i >= 0; --i) {
-        plan.kept.strides[1][i] = item_size;
-        item_size *= kept.dims[i];
-    }
-    return plan;
-}
-
 void ReduceRuns(const ReducePlan& plan, const ReduceLoops& loops, const char* centers) {
     const int64_t n = plan.n_reduced;
-    const int64_t piece = CeilDiv(std::max(kGrain, CeilDiv(n, kMaxPieces)), kGrain) * kGrain;
+    const int64_t piece = ReducePiece(n);
     const int64_t n_pieces = CeilDiv(n, piece);
     const auto center_of = [&](int64_t i) {
         return centers == nullptr ? nullptr : centers + i * loops.center_size;
@@ -145,15 +108,14 @@ namespace {
 
 // FoldRows() over rows [begin, begin + n) of a plan. Adjacent narrow rows are merged into wide
 // rows, whose parts are combined pairwise afterwards.
-void RunRows(const ReducePlan& plan, const ReduceLoops& loops, const char* data, int64_t begin,
-             int64_t n, int64_t width, const char* center, char* acc) {
+void RunRows(const ReducePlan& plan, const RowPieces& pieces, const ReduceLoops& loops,
+             const char* data, int64_t begin, int64_t n, int64_t width, const char* center,
+             char* acc) {
     constexpr int64_t kNarrow = 64;
     const int64_t stride = plan.kept.run_stride(0);
     const int64_t row = width * loops.item_size;
-    int64_t k = 1;
-    while (k * width < 2 * kNarrow) k *= 2;
-    if (width >= kNarrow || n < 4 * k || stride != loops.item_size || plan.reduced.ndim != 1 ||
-        plan.reduced.strides[0][0] != row) {
+    const int64_t k = pieces.merged;
+    if (k == 1 || n < 4 * k) {
         FoldRows(loops, data, plan.reduced, begin, n, stride, width, center, acc);
         return;
     }
@@ -181,26 +143,15 @@ void RunRows(const ReducePlan& plan, const ReduceLoops& loops, const char* data,
 }  // namespace
 
 void ReduceRows(const ReducePlan& plan, const ReduceLoops& loops, const char* centers) {
-    const int64_t n_columns = plan.kept.run_length();
+    const RowPieces pieces{plan, loops.item_size, loops.acc_size};
+    const auto [n_columns, n_outer, tile, width, piece, n_pieces, merged] = pieces;
     const int64_t stride = plan.kept.run_stride(0);
     const int64_t out_stride = plan.kept.run_stride(1);
     const int64_t acc_size = loops.acc_size;
     StridedIterator<2> outer = plan.kept;
     --outer.ndim;
-    const int64_t n_outer = plan.n_out / n_columns;
-    const int64_t tile = ReduceColumns(loops.item_size, acc_size, stride != loops.item_size);
     const int64_t n_tiles = CeilDiv(n_columns, tile);
-    const int64_t width = std::min(tile, n_columns);
-
-    // Splits the reduced rows into chunks that are worth a thread, unless there are enough rows of
-    // outputs.
     const int64_t n = plan.n_reduced;
-    int64_t piece = n;
-    if (n_outer * n_tiles < 16) {
-        piece = std::max(CeilDiv(kGrain, width), CeilDiv(n, 64));
-        piece = CeilDiv(piece, 64) * 64;
-    }
-    const int64_t n_pieces = CeilDiv(n, piece);
     const auto center_of = [&](int64_t i) {
         return centers == nullptr ? nullptr : centers + i * loops.center_size;
     };
@@ -215,7 +166,7 @@ void ReduceRows(const ReducePlan& plan, const ReduceLoops& loops, const char* ce
                 const int64_t w = std::min(tile, n_columns - begin);
                 const StridedCursor<2> at{outer, i};
                 const char* center = center_of(i * n_columns + begin);
-                RunRows(plan, loops, at.p[0] + begin * stride, 0, n, w, center, acc);
+                RunRows(plan, pieces, loops, at.p[0] + begin * stride, 0, n, w, center, acc);
                 loops.store(acc, w, n, center, at.p[1] + begin * out_stride, out_stride);
             }
         });
@@ -230,7 +181,7 @@ void ReduceRows(const ReducePlan& plan, const ReduceLoops& loops, const char* ce
         const int64_t first = (row - i * n_pieces) * piece;
         const int64_t begin = (k - row * n_tiles) * tile;
         const StridedCursor<2> at{outer, i};
-        RunRows(plan, loops, at.p[0] + begin * stride, first, std::min(piece, n - first),
+        RunRows(plan, pieces, loops, at.p[0] + begin * stride, first, std::min(piece, n - first),
                 std::min(tile, n_columns - begin), center_of(i * n_columns + begin),
                 parts.get() + row * row_size + begin * acc_size);
     });

@@ -1,0 +1,37 @@
+// Parameters of reductions, for the host and the device (cuda/reduce/device).
+#pragma once
+
+#include <cstdint>
+
+#include "chainerx/cuda/device/language.h"
+
+namespace chainerx::cuda {
+
+inline constexpr int kReduceThreads = 256;
+inline constexpr int kMaxReduceDims = 10;
+
+// Some dimensions of an array and of the result, outermost first; strides are in bytes.
+struct ReduceDims {
+    int ndim;
+    int64_t sizes[kMaxReduceDims];
+    int64_t strides[2][kMaxReduceDims];
+};
+
+struct ReduceParams {
+    Ptr<char> in;
+    Ptr<char> out;
+    Ptr<char> parts;    // accumulators of pieces, or null if each output is one piece
+    Ptr<char> centers;  // one per output, or null
+    ReduceDims kept;    // for rows without the last one
+    ReduceDims reduced;
+    int64_t n_out;
+    int64_t n;  // reduced elements of an output
+    int64_t piece;
+    int64_t n_pieces;
+    // For rows.
+    int64_t n_columns;
+    int64_t column_strides[2];
+    int64_t merged;
+};
+
+}  // namespace chainerx::cuda

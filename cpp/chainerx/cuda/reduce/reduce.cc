@@ -1,0 +1,229 @@
+// Reductions: Sum, Mean, Max and their like. cuda/reduce/device/reduce.h computes.
+#include <limits>
+#include <string>
+
+#include "chainerx/core/error.h"
+#include "chainerx/cuda/reduce/params.h"
+#include "chainerx/cuda/runtime/cuda_backend.h"
+#include "chainerx/cuda/runtime/device_type.h"
+#include "chainerx/cuda/runtime/function_table.h"
+#include "chainerx/cuda/runtime/launch.h"
+#include "chainerx/kernels/reduce/reduction.h"
+#include "chainerx/kernels/strided/memory.h"
+#include "chainerx/native/reduce/reduce_plan.h"
+
+namespace chainerx::cuda {
+namespace {
+
+using native::ReducePlan;
+using native::RowPieces;
+
+enum Variant { kRuns, kCombineRuns, kRows, kNarrowRows, kCombineRows, kVariants };
+
+struct Reduction {
+    const char* name;
+    const char* policy;  // of cuda/reduce/device/policies.h
+    const char* store;
+    // The size of an accumulator for an element of that dtype.
+    int64_t (*acc_size)(Dtype dtype);
+    FunctionTable<kNumDtypes, kVariants> functions{};
+};
+
+DeviceSource WriteSource(const Reduction& reduction, Dtype in, Dtype out, Variant variant) {
+    static constexpr const char* kNames[] = {"runs", "combine_runs", "rows", "narrow_rows",
+                                             "combine_rows"};
+    static constexpr const char* kFunctions[] = {"ReduceRuns", "CombineRuns", "ReduceRows",
+                                                 "ReduceNarrowRows", "CombineRows"};
+    const std::string item = DeviceTypeOf(in);
+    const std::string result = DeviceTypeOf(out);
+    const bool combines = variant == kCombineRuns || variant == kCombineRows;
+    std::string name = StrCat(reduction.name, "_", GetDtypeName(in), "_", kNames[variant]);
+    std::string text = StrCat(
+        "#include \"chainerx/cuda/reduce/device/reduce.h\"\n\n"
+        "namespace chainerx::cuda {\n\nCX_KERNEL(",
+        name, ", ReduceParams) {\n    CX_BEGIN();\n    ", kFunctions[variant], "<",
+        reduction.policy, "<", item, ">, ", reduction.store, "<", result, ">, ",
+        combines ? "" : StrCat(item, ", "), result, ">(p);\n}\n\n}\n");
+    return {std::move(name), std::move(text)};
+}
+
+void CopyDims(const native::Nest& nest, ReduceDims& dims) {
+    dims.ndim = nest.ndim;
+    for (int d = 0; d < nest.ndim; ++d) {
+        dims.sizes[d] = nest.dims[d];
+        dims.strides[0][d] = nest.strides[0][d];
+    }
+}
+void CopyDims(const native::StridedIterator<2>& iter, int ndim, ReduceDims& dims) {
+    dims.ndim = ndim;
+    for (int d = 0; d < ndim; ++d) {
+        dims.sizes[d] = iter.dims[d];
+        for (int k = 0; k < 2; ++k) dims.strides[k][d] = iter.strides[k][d];
+    }
+}
+
+// One call: the plan is the same as native's.
+class Call {
+ public:
+    Call(const Reduction& reduction, CudaDevice& device, const ReducePlan& plan, Dtype in,
+         Dtype out, const void* centers)
+        : reduction_{reduction},
+          device_{device},
+          stream_{device.current_stream()},
+          plan_{plan},
+          in_{in},
+          out_{out},
+          acc_size_{reduction.acc_size(in)} {
+        params_.in = plan.kept.data[0];
+        params_.out = plan.kept.data[1];
+        params_.centers = const_cast<void*>(centers);
+        CopyDims(plan.reduced, params_.reduced);
+        params_.n_out = plan.n_out;
+        params_.n = plan.n_reduced;
+    }
+
+    void Run() {
+        if (plan_.by_rows) {
+            RunRows();
+        } else {
+            RunRuns();
+        }
+    }
+
+ private:
+    void RunRuns() {
+        CopyDims(plan_.kept, plan_.kept.ndim, params_.kept);
+        const Array parts = Divide(native::ReducePiece(params_.n));
+        // Threads for the lanes of one block of elements, or of several at a time.
+        const int threads = params_.n <= native::kReduceBlock
+                                ? static_cast<int>(native::ReduceLanes(acc_size_))
+                                : kReduceThreads;
+        LaunchVariant(kRuns, std::min(params_.n_out * params_.n_pieces, kMaxBlocks), threads);
+        if (params_.n_pieces > 1) {
+            LaunchVariant(kCombineRuns, std::min(params_.n_out, kMaxBlocks), kReduceThreads);
+        }
+    }
+
+    void RunRows() {
+        const RowPieces pieces{plan_, GetItemSize(in_), acc_size_};
+        CopyDims(plan_.kept, plan_.kept.ndim - 1, params_.kept);
+        params_.n_columns = pieces.n_columns;
+        params_.merged = pieces.merged;
+        for (int k = 0; k < 2; ++k) params_.column_strides[k] = plan_.kept.run_stride(k);
+        const Array parts = Divide(pieces.piece);
+        const int64_t n_rows = pieces.n_outer * params_.n_pieces;
+        const auto blocks_for = [](int64_t n) { return (n + kReduceThreads - 1) / kReduceThreads; };
+        if (pieces.merged > 1 && pieces.piece >= 4 * pieces.merged) {
+            LaunchVariant(kNarrowRows, n_rows, kReduceThreads);
+        } else {
+            LaunchVariant(kRows, blocks_for(n_rows * pieces.n_columns), kReduceThreads);
+        }
+        if (params_.n_pieces > 1) {
+            LaunchVariant(kCombineRows, blocks_for(params_.n_out), kReduceThreads);
+        }
+    }
+
+    // Returns memory for the accumulators of the pieces, if there are several per output.
+    Array Divide(int64_t piece) {
+        params_.piece = piece;
+        params_.n_pieces = (params_.n + piece - 1) / piece;
+        if (params_.n_pieces == 1) return {};
+        Array parts = EmptyUnchecked(Shape{params_.n_out * params_.n_pieces * acc_size_},
+                                     Dtype::kUInt8, device_);
+        params_.parts = parts.raw_data();
+        return parts;
+    }
+
+    void LaunchVariant(Variant variant, int64_t blocks, int threads) {
+        const CUfunction function =
+            reduction_.functions.Get(device_, static_cast<int>(in_), variant,
+                                     [&] { return WriteSource(reduction_, in_, out_, variant); });
+        Launch(stream_, function, {blocks, threads}, params_);
+    }
+
+    // Blocks take several outputs each where there are more.
+    static constexpr int64_t kMaxBlocks = 1 << 20;
+
+    const Reduction& reduction_;
+    CudaDevice& device_;
+    CudaStream& stream_;
+    const ReducePlan& plan_;
+    Dtype in_;
+    Dtype out_;
+    int64_t acc_size_;
+    ReduceParams params_{};
+};
+
+bool FillIfEmpty(const Array& x, const Array& out, const Scalar& identity) {
+    if (x.GetTotalSize() != 0) return false;
+    CallOn<kernels::Fill>(out.device(), out, identity);
+    return true;
+}
+
+CudaDevice& Prepare(const Array& x, const Array& out) {
+    auto& device = static_cast<CudaDevice&>(out.device());
+    CudaStream& stream = device.current_stream();
+    device.Activate();
+    device.RecordUse(x, stream);
+    device.RecordUse(out, stream);
+    return device;
+}
+
+void Reduce(const Reduction& reduction, const Array& x, const Axes& axes, const Array& out,
+            const Scalar& identity) {
+    if (out.GetTotalSize() == 0 || FillIfEmpty(x, out, identity)) return;
+    const ReducePlan plan{x, axes, out};
+    Call{reduction, Prepare(x, out), plan, x.dtype(), out.dtype(), nullptr}.Run();
+}
+
+int64_t ComputeSize(Dtype dtype) { return GetItemSize(dtype) < 4 ? 4 : GetItemSize(dtype); }
+int64_t TotalSize(Dtype dtype) { return IsFloat(dtype) ? ComputeSize(dtype) : 8; }
+int64_t EightBytes(Dtype /*dtype*/) { return 8; }
+int64_t OneByte(Dtype /*dtype*/) { return 1; }
+
+#define CX_REDUCE(Name, store, acc_size, identity)                      \
+    constinit const Reduction k##Name{#Name, #Name, #store, &acc_size}; \
+    void Name(const Array& x, const Axes& axes, const Array& out) {     \
+        Reduce(k##Name, x, axes, out, identity);                        \
+    }                                                                   \
+    CX_CUDA_KERNEL(Name)
+
+CX_REDUCE(Sum, StoreCast, TotalSize, 0)
+CX_REDUCE(NanSum, StoreCast, TotalSize, 0)
+CX_REDUCE(Prod, StoreCast, TotalSize, 1)
+CX_REDUCE(WideSum, StoreCast, EightBytes, 0)
+CX_REDUCE(SumSquares, StoreCast, ComputeSize, 0)
+CX_REDUCE(Max, StoreCast, ComputeSize, 0)
+CX_REDUCE(Min, StoreCast, ComputeSize, 0)
+CX_REDUCE(NanMax, StoreCast, ComputeSize, 0)
+CX_REDUCE(NanMin, StoreCast, ComputeSize, 0)
+CX_REDUCE(All, StoreCast, OneByte, true)
+CX_REDUCE(Any, StoreCast, OneByte, false)
+CX_REDUCE(CountNonzero, StoreCast, EightBytes, 0)
+CX_REDUCE(Mean, StoreQuotient, TotalSize, std::numeric_limits<double>::quiet_NaN())
+
+// Second passes, centered on the results of a first one: means in the type of accumulators.
+constinit const Reduction kCenters{"Centers", "Mean", "StoreQuotient", &TotalSize};
+constinit const Reduction kVar{"Var", "Squares", "StoreQuotient", &TotalSize};
+constinit const Reduction kStd{"Std", "Squares", "StoreRoot", &TotalSize};
+
+void Spread(const Reduction& reduction, const Array& x, const Axes& axes, const Array& out) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    if (out.GetTotalSize() == 0 || FillIfEmpty(x, out, nan)) return;
+    CudaDevice& device = Prepare(x, out);
+    const Dtype center = TotalSize(x.dtype()) == 8 ? Dtype::kFloat64 : Dtype::kFloat32;
+    const ReducePlan plan{x, axes, out};
+    const Array centers = EmptyUnchecked(Shape{plan.n_out}, center, device);
+    const ReducePlan first = plan.Into(centers.raw_data(), GetItemSize(center));
+    Call{kCenters, device, first, x.dtype(), center, nullptr}.Run();
+    Call{reduction, device, plan, x.dtype(), out.dtype(), centers.raw_data()}.Run();
+}
+
+void Var(const Array& x, const Axes& axes, const Array& out) { Spread(kVar, x, axes, out); }
+CX_CUDA_KERNEL(Var)
+
+void Std(const Array& x, const Axes& axes, const Array& out) { Spread(kStd, x, axes, out); }
+CX_CUDA_KERNEL(Std)
+
+}  // namespace
+}  // namespace chainerx::cuda

@@ -16,6 +16,8 @@ thread_local std::vector<std::shared_ptr<test::Capture>> captures;
 namespace test {
 
 void ForbidCapture() {
+    // A capture has ended also when its context was destroyed.
+    std::erase_if(captures, [](const auto& capture) { return capture->ended; });
     if (captures.empty()) return;
     for (const auto& capture : captures) capture->valid = false;
     throw CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
@@ -66,7 +68,7 @@ CUresult cuStreamEndCapture(CUstream handle, CUgraph* graph) {
             }
         }
         stream->capture.reset();
-        std::erase(captures, capture);
+        capture->ended = true;
         Require(capture->valid, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
         Require(joined, CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
         auto made = std::make_unique<CUgraph_st>();

@@ -16,14 +16,25 @@ namespace {
 const void* HostPointer(CUdeviceptr p) { return reinterpret_cast<const void*>(p); }
 CUdeviceptr Address(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
 
+void RequireMemory(CUdeviceptr p, std::size_t nbytes) {
+    Require(Memory::Get().Covers(p, nbytes, true));
+}
+
+// Is it of the driver? Then it must be pinned.
+bool IsPinned(const void* p) {
+    if (!Memory::Get().IsAddress(Address(p))) return false;
+    const auto a = Memory::Get().Find(Address(p));
+    Require(a && a->kind == Allocation::kPinned);
+    return true;
+}
+
 // Adds a task that accesses memory of the device; it is checked again that it still exists then.
 void EnqueueAccess(const std::shared_ptr<CUstream_st>& stream, const char* name, CUdeviceptr dst,
                    CUdeviceptr src, std::size_t nbytes, test::Task task) {
     CUcontext context = stream->context;
     Enqueue(stream, [=, task = std::move(task)] {
-        const Memory& memory = Memory::Get();
         for (const CUdeviceptr p : {dst, src}) {
-            if (p != 0 && !memory.Exists(p, nbytes)) {
+            if (p != 0 && !Memory::Get().Covers(p, nbytes, false)) {
                 return context->Break(std::string{name} + ": the memory was freed before it ran");
             }
         }
@@ -33,8 +44,8 @@ void EnqueueAccess(const std::shared_ptr<CUstream_st>& stream, const char* name,
 
 void Copy(const std::shared_ptr<CUstream_st>& stream, CUdeviceptr dst, CUdeviceptr src,
           std::size_t nbytes) {
-    Memory::Get().Check(dst, nbytes);
-    Memory::Get().Check(src, nbytes);
+    RequireMemory(dst, nbytes);
+    RequireMemory(src, nbytes);
     ++test::GetStatistics().copies;
     EnqueueAccess(stream, "copy", dst, src, nbytes,
                   [=] { std::memmove(Memory::View(dst), Memory::View(src), nbytes); });
@@ -45,7 +56,7 @@ CUresult Fill(Api api, CUdeviceptr dst, T value, std::size_t n, CUstream handle)
     return CallIn(api, [&](CUctx_st& context) {
         Require(dst % sizeof(T) == 0);
         if (n == 0) return;
-        Memory::Get().Check(dst, n * sizeof(T));
+        RequireMemory(dst, n * sizeof(T));
         EnqueueAccess(context.Stream(handle), "fill", dst, 0, n * sizeof(T), [=] {
             T* p = reinterpret_cast<T*>(Memory::View(dst));
             for (std::size_t i = 0; i < n; ++i) p[i] = value;
@@ -127,8 +138,7 @@ CUresult cuMemFreeHost(void* p) {
 
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* device, void* p, unsigned flags) {
     return CallIn(Api::cuMemHostGetDevicePointer_v2, [&](CUctx_st&) {
-        Require(flags == 0 && Memory::Get().IsPinned(p));
-        Memory::Get().Check(Address(p), 1);
+        Require(flags == 0 && IsPinned(p));
         *device = Address(p);
     });
 }
@@ -137,13 +147,10 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void* src, size_t nbytes, C
     return CallIn(Api::cuMemcpyHtoDAsync_v2, [&](CUctx_st& context) {
         const auto stream = context.Stream(handle);
         if (nbytes == 0) return;
-        if (Memory::Get().IsAddress(Address(src))) {
-            Require(Memory::Get().IsPinned(src));
-            return Copy(stream, dst, Address(src), nbytes);
-        }
+        if (IsPinned(src)) return Copy(stream, dst, Address(src), nbytes);
         // The source has been read when the call returns.
         test::ForbidCapture(*stream);
-        Memory::Get().Check(dst, nbytes);
+        RequireMemory(dst, nbytes);
         ++test::GetStatistics().copies;
         const std::shared_ptr<char[]> staged{new char[nbytes]};
         std::memcpy(staged.get(), src, nbytes);
@@ -156,13 +163,10 @@ CUresult cuMemcpyDtoHAsync_v2(void* dst, CUdeviceptr src, size_t nbytes, CUstrea
     return CallIn(Api::cuMemcpyDtoHAsync_v2, [&](CUctx_st& context) {
         const auto stream = context.Stream(handle);
         if (nbytes == 0) return;
-        if (Memory::Get().IsAddress(Address(dst))) {
-            Require(Memory::Get().IsPinned(dst));
-            return Copy(stream, Address(dst), src, nbytes);
-        }
+        if (IsPinned(dst)) return Copy(stream, Address(dst), src, nbytes);
         // The target has been written when the call returns.
         test::ForbidCapture(*stream);
-        Memory::Get().Check(src, nbytes);
+        RequireMemory(src, nbytes);
         ++test::GetStatistics().copies;
         EnqueueAccess(stream, "copy to the host", 0, src, nbytes,
                       [=] { std::memcpy(dst, Memory::View(src), nbytes); });
@@ -233,8 +237,8 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
 CUresult cuMemMap(CUdeviceptr p, size_t nbytes, size_t offset, CUmemGenericAllocationHandle handle,
                   unsigned long long flags) {
     return CallIn(Api::cuMemMap, [&](CUctx_st&) {
-        Require(flags == 0);
-        Memory::Get().Map(p, nbytes, offset, handle);
+        Require(flags == 0 && offset == 0);
+        Memory::Get().Map(p, nbytes, handle);
     });
 }
 

@@ -1,5 +1,6 @@
 #include "context.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <thread>
 
@@ -47,13 +48,21 @@ void CUctx_st::Synchronize() {
 void CUctx_st::Destroy() {
     Synchronize();
     const std::lock_guard lock{mutex};
-    for (const auto& stream : streams) stream->Close();
+    for (const auto& stream : streams) {
+        stream->Close();
+        if (stream->capture != nullptr) stream->capture->ended = true;
+    }
     if (null_stream != nullptr) null_stream->Close();
     streams.clear();
     null_stream.reset();
     peers.clear();
     test::Memory::Get().FreeAll(device);
     error = CUDA_SUCCESS;
+}
+
+bool CUctx_st::HasPeer(int other) {
+    const std::lock_guard lock{mutex};
+    return std::any_of(peers.begin(), peers.end(), [&](CUcontext p) { return p->device == other; });
 }
 
 void CUstream_st::Start(const std::shared_ptr<CUstream_st>& stream) {

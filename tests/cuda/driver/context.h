@@ -40,8 +40,7 @@ struct Capture {
         std::size_t added = 0, joined = 0;
     };
     CUstream origin = nullptr;
-    bool relaxed = false;
-    bool valid = true;
+    bool valid = true, ended = false;
     std::vector<Task> tasks;
     std::map<CUstream, Branch> branches;
 };
@@ -65,6 +64,7 @@ struct CUctx_st {
     // Waits for all streams.
     void Synchronize();
     void Destroy();
+    bool HasPeer(int other);
 };
 
 // Runs its tasks in their order on a thread of its own, late at random.

@@ -76,6 +76,7 @@ class Engine : public Current {
     std::uint64_t epoch() const { return epoch_; }
     unsigned warp_epoch() const { return warps_[fiber_->thread / 32].epoch; }
     Fiber& fiber() { return *fiber_; }
+    std::string Describe(unsigned thread) const;
 
     SharedMemory shared;
 
@@ -91,7 +92,6 @@ class Engine : public Current {
     Fiber& IdleFiber();
     std::uint64_t ReleaseBarrier();
     void Execute(unsigned warp_number, std::size_t call_number);
-    std::string Describe(unsigned thread) const;
 
     const Launch* launch_ = nullptr;
     Fiber main_;

@@ -18,20 +18,19 @@ std::array<struct sigaction, kSignals.size()> previous;
 
 std::string Describe(int signal, void* address) {
     if (signal == SIGFPE) return "integer division by zero, or overflow of one";
-    const Memory& memory = Memory::Get();
     // x86 reports neither the address nor the reason of misaligned vectors.
     if (address == nullptr) return "access to null or to misaligned memory";
-    char hex[32];
-    std::snprintf(hex, sizeof hex, "0x%llx", reinterpret_cast<unsigned long long>(address));
     if (Engine::Get()->fiber().Holds(address)) return "the stack of a thread is exhausted";
-    if (memory.IsAddress(reinterpret_cast<std::uintptr_t>(address))) {
-        return std::string{"access to an address of the device that is not a Ptr<T>, "} + hex;
+    const Memory& memory = Memory::Get();
+    CUdeviceptr p = reinterpret_cast<std::uintptr_t>(address);
+    const char* what = memory.IsAddress(p) ? ", of the device, that is not a Ptr<T>" : "";
+    if (memory.IsView(p)) {
+        p -= kKernelView;
+        what = memory.WasFreed(p) ? ", which was freed" : ", outside of all allocations";
     }
-    if (!memory.IsView(address)) return std::string{"access to invalid address "} + hex;
-    const CUdeviceptr p = reinterpret_cast<std::uintptr_t>(address) - kKernelView;
-    std::snprintf(hex, sizeof hex, "0x%llx", p);
-    return std::string{"access to "} + hex +
-           (memory.WasFreed(p) ? ", which was freed" : ", outside of all allocations");
+    char text[96];
+    std::snprintf(text, sizeof text, "access at 0x%llx%s", p, what);
+    return text;
 }
 
 void Handle(int signal, siginfo_t* info, void* /*context*/) {

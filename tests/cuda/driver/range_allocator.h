@@ -1,6 +1,7 @@
 // Gives out ranges of an address space, and those that were given back as late as possible.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -10,19 +11,23 @@ namespace chainerx::cuda::test {
 
 class RangeAllocator {
  public:
-    RangeAllocator(std::uint64_t begin, std::uint64_t nbytes) : next_{begin} {
-        free_.emplace(begin, nbytes);
-    }
+    RangeAllocator(std::uint64_t begin, std::uint64_t nbytes) { free_.emplace(begin, nbytes); }
 
-    // First where the last one ended, then from the begin; `alignment` is a power of two.
+    // Takes the first one behind the last; `alignment` is a power of two.
     std::optional<std::uint64_t> Take(std::uint64_t nbytes, std::uint64_t alignment) {
-        auto from = free_.upper_bound(next_);
-        if (from != free_.begin()) --from;
-        for (auto it = from; it != free_.end(); ++it) {
-            if (const auto p = TakeFrom(it, nbytes, alignment)) return p;
-        }
-        for (auto it = free_.begin(); it != from; ++it) {
-            if (const auto p = TakeFrom(it, nbytes, alignment)) return p;
+        for (const std::uint64_t from : {last_, std::uint64_t{0}}) {
+            auto it = free_.upper_bound(from);
+            if (it != free_.begin()) --it;
+            for (; it != free_.end(); ++it) {
+                const auto [begin, size] = *it;
+                const std::uint64_t p = (std::max(begin, from) + alignment - 1) & ~(alignment - 1);
+                if (p + nbytes > begin + size) continue;
+                free_.erase(it);
+                last_ = p + nbytes;
+                if (p > begin) free_.emplace(begin, p - begin);
+                if (last_ < begin + size) free_.emplace(last_, begin + size - last_);
+                return p;
+            }
         }
         return std::nullopt;
     }
@@ -41,24 +46,7 @@ class RangeAllocator {
     }
 
  private:
-    using Iterator = std::map<std::uint64_t, std::uint64_t>::iterator;
-
-    std::optional<std::uint64_t> TakeFrom(Iterator it, std::uint64_t nbytes,
-                                          std::uint64_t alignment) {
-        const auto [begin, size] = *it;
-        // Behind what was given last, not at the front of a range that grew downwards.
-        std::uint64_t p = next_ > begin && next_ + nbytes <= begin + size ? next_ : begin;
-        p = (p + alignment - 1) & ~(alignment - 1);
-        if (p + nbytes > begin + size) p = (begin + alignment - 1) & ~(alignment - 1);
-        if (p + nbytes > begin + size) return std::nullopt;
-        free_.erase(it);
-        if (p > begin) free_.emplace(begin, p - begin);
-        if (p + nbytes < begin + size) free_.emplace(p + nbytes, begin + size - p - nbytes);
-        next_ = p + nbytes;
-        return p;
-    }
-
-    std::uint64_t next_;
+    std::uint64_t last_ = 0;  // the end of what was given last
     std::map<std::uint64_t, std::uint64_t> free_;
 };
 

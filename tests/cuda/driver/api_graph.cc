@@ -13,8 +13,6 @@ thread_local std::vector<std::shared_ptr<test::Capture>> captures;
 
 }  // namespace
 
-namespace test {
-
 void ForbidCapture() {
     // A capture has ended also when its context was destroyed.
     std::erase_if(captures, [](const auto& capture) { return capture->ended; });
@@ -30,103 +28,89 @@ void ForbidCapture(CUstream_st& stream) {
     throw CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 }
 
-void Enqueue(const std::shared_ptr<CUstream_st>& stream, Task task) {
+void Enqueue(const std::shared_ptr<CUstream_st>& stream, test::Task task) {
     if (stream->capture == nullptr) return stream->Push(std::move(task));
     Require(stream->capture->valid, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
     stream->capture->tasks.push_back(std::move(task));
     ++stream->capture->branches[stream.get()].added;
 }
 
-}  // namespace test
+using test::Handles;
 
-using test::Api, test::Call, test::CallIn, test::Handles, test::Require;
-
-CUresult cuStreamBeginCapture_v2(CUstream handle, CUstreamCaptureMode mode) {
-    return CallIn(Api::cuStreamBeginCapture_v2, [&](CUctx_st& context) {
-        Require(handle != nullptr, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-        const auto stream = context.Stream(handle);
-        Require(stream->capture == nullptr);
-        stream->capture = std::make_shared<test::Capture>();
-        stream->capture->origin = handle;
-        if (mode != CU_STREAM_CAPTURE_MODE_RELAXED) captures.push_back(stream->capture);
-    });
+void impl::cuStreamBeginCapture_v2(CUstream handle, CUstreamCaptureMode mode) {
+    CUctx_st& context = CurrentContext();
+    Require(handle != nullptr, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    const auto stream = context.Stream(handle);
+    Require(stream->capture == nullptr);
+    stream->capture = std::make_shared<test::Capture>();
+    stream->capture->origin = handle;
+    if (mode != CU_STREAM_CAPTURE_MODE_RELAXED) captures.push_back(stream->capture);
 }
 
-CUresult cuStreamEndCapture(CUstream handle, CUgraph* graph) {
-    return CallIn(Api::cuStreamEndCapture, [&](CUctx_st& context) {
-        const auto stream = context.Stream(handle);
-        const auto capture = stream->capture;
-        *graph = nullptr;
-        Require(capture != nullptr && capture->origin == handle);
-        bool joined = true;
-        for (const auto& [member, branch] : capture->branches) {
-            joined = joined && (member == handle || branch.joined == branch.added);
-            // It may have been destroyed.
-            try {
-                context.Stream(member)->capture.reset();
-            } catch (CUresult) {
-            }
+void impl::cuStreamEndCapture(CUstream handle, CUgraph* graph) {
+    CUctx_st& context = CurrentContext();
+    const auto stream = context.Stream(handle);
+    const auto capture = stream->capture;
+    *graph = nullptr;
+    Require(capture != nullptr && capture->origin == handle);
+    bool joined = true;
+    for (const auto& [member, branch] : capture->branches) {
+        joined = joined && (member == handle || branch.joined == branch.added);
+        // It may have been destroyed.
+        try {
+            context.Stream(member)->capture.reset();
+        } catch (CUresult) {
         }
-        stream->capture.reset();
-        capture->ended = true;
-        Require(capture->valid, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
-        Require(joined, CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
-        auto made = std::make_unique<CUgraph_st>();
-        made->tasks = std::move(capture->tasks);
-        *graph = Handles<CUgraph_st>::Get().Add(std::move(made));
+    }
+    stream->capture.reset();
+    capture->ended = true;
+    Require(capture->valid, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    Require(joined, CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
+    auto made = std::make_unique<CUgraph_st>();
+    made->tasks = std::move(capture->tasks);
+    *graph = Handles<CUgraph_st>::Get().Add(std::move(made));
+}
+
+void impl::cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus* status) {
+    CUctx_st& context = CurrentContext();
+    const auto capture = context.Stream(handle)->capture;
+    *status = capture == nullptr ? CU_STREAM_CAPTURE_STATUS_NONE
+              : capture->valid   ? CU_STREAM_CAPTURE_STATUS_ACTIVE
+                                 : CU_STREAM_CAPTURE_STATUS_INVALIDATED;
+}
+
+void impl::cuGraphInstantiateWithFlags(CUgraphExec* exec, CUgraph graph, unsigned long long flags) {
+    Require(exec != nullptr && flags == 0);
+    auto made = std::make_unique<CUgraphExec_st>();
+    made->tasks = std::make_shared<const std::vector<test::Task>>(
+        Handles<CUgraph_st>::Get().Require(graph).tasks);
+    *exec = Handles<CUgraphExec_st>::Get().Add(std::move(made));
+}
+
+void impl::cuGraphGetNodes(CUgraph graph, CUgraphNode* nodes, size_t* count) {
+    const auto& tasks = Handles<CUgraph_st>::Get().Require(graph).tasks;
+    if (nodes == nullptr) {
+        *count = tasks.size();
+        return;
+    }
+    for (std::size_t i = 0; i < *count; ++i) {
+        nodes[i] = i < tasks.size()
+                       ? reinterpret_cast<CUgraphNode>(const_cast<test::Task*>(&tasks[i]))
+                       : nullptr;
+    }
+    *count = std::min(*count, tasks.size());
+}
+
+void impl::cuGraphLaunch(CUgraphExec exec, CUstream handle) {
+    CUctx_st& context = CurrentContext();
+    const auto tasks = Handles<CUgraphExec_st>::Get().Require(exec).tasks;
+    Enqueue(context.Stream(handle), [tasks] {
+        for (const test::Task& task : *tasks) task();
     });
 }
 
-CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus* status) {
-    return CallIn(Api::cuStreamIsCapturing, [&](CUctx_st& context) {
-        const auto capture = context.Stream(handle)->capture;
-        *status = capture == nullptr ? CU_STREAM_CAPTURE_STATUS_NONE
-                  : capture->valid   ? CU_STREAM_CAPTURE_STATUS_ACTIVE
-                                     : CU_STREAM_CAPTURE_STATUS_INVALIDATED;
-    });
-}
+void impl::cuGraphExecDestroy(CUgraphExec exec) { Handles<CUgraphExec_st>::Get().Remove(exec); }
 
-CUresult cuGraphInstantiateWithFlags(CUgraphExec* exec, CUgraph graph, unsigned long long flags) {
-    return CallIn(Api::cuGraphInstantiateWithFlags, [&](CUctx_st&) {
-        Require(exec != nullptr && flags == 0);
-        auto made = std::make_unique<CUgraphExec_st>();
-        made->tasks = std::make_shared<const std::vector<test::Task>>(
-            Handles<CUgraph_st>::Get().Require(graph).tasks);
-        *exec = Handles<CUgraphExec_st>::Get().Add(std::move(made));
-    });
-}
-
-CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode* nodes, size_t* count) {
-    return Call(Api::cuGraphGetNodes, [&] {
-        const auto& tasks = Handles<CUgraph_st>::Get().Require(graph).tasks;
-        if (nodes == nullptr) {
-            *count = tasks.size();
-            return;
-        }
-        for (std::size_t i = 0; i < *count; ++i) {
-            nodes[i] = i < tasks.size()
-                           ? reinterpret_cast<CUgraphNode>(const_cast<test::Task*>(&tasks[i]))
-                           : nullptr;
-        }
-        *count = std::min(*count, tasks.size());
-    });
-}
-
-CUresult cuGraphLaunch(CUgraphExec exec, CUstream handle) {
-    return CallIn(Api::cuGraphLaunch, [&](CUctx_st& context) {
-        const auto tasks = Handles<CUgraphExec_st>::Get().Require(exec).tasks;
-        test::Enqueue(context.Stream(handle), [tasks] {
-            for (const test::Task& task : *tasks) task();
-        });
-    });
-}
-
-CUresult cuGraphExecDestroy(CUgraphExec exec) {
-    return Call(Api::cuGraphExecDestroy, [&] { Handles<CUgraphExec_st>::Get().Remove(exec); });
-}
-
-CUresult cuGraphDestroy(CUgraph graph) {
-    return Call(Api::cuGraphDestroy, [&] { Handles<CUgraph_st>::Get().Remove(graph); });
-}
+void impl::cuGraphDestroy(CUgraph graph) { Handles<CUgraph_st>::Get().Remove(graph); }
 
 }  // namespace chainerx::cuda

@@ -9,7 +9,7 @@
 
 namespace chainerx::cuda {
 
-using test::Allocation, test::Api, test::CallIn, test::Enqueue, test::Memory, test::Require;
+using test::Allocation, test::Memory;
 
 namespace {
 
@@ -52,23 +52,23 @@ void Copy(const std::shared_ptr<CUstream_st>& stream, CUdeviceptr dst, CUdevicep
 }
 
 template <typename T>
-CUresult Fill(Api api, CUdeviceptr dst, T value, std::size_t n, CUstream handle) {
-    return CallIn(api, [&](CUctx_st& context) {
-        Require(dst % sizeof(T) == 0);
-        if (n == 0) return;
-        RequireMemory(dst, n * sizeof(T));
-        EnqueueAccess(context.Stream(handle), "fill", dst, 0, n * sizeof(T), [=] {
-            T* p = reinterpret_cast<T*>(Memory::View(dst));
-            for (std::size_t i = 0; i < n; ++i) p[i] = value;
-        });
+void Fill(CUdeviceptr dst, T value, std::size_t n, CUstream handle) {
+    const auto stream = CurrentContext().Stream(handle);
+    Require(dst % sizeof(T) == 0);
+    if (n == 0) return;
+    RequireMemory(dst, n * sizeof(T));
+    EnqueueAccess(stream, "fill", dst, 0, n * sizeof(T), [=] {
+        T* p = reinterpret_cast<T*>(Memory::View(dst));
+        for (std::size_t i = 0; i < n; ++i) p[i] = value;
     });
 }
 
-void Free(CUctx_st& context, Allocation::Kind kind, CUdeviceptr p) {
-    test::ForbidCapture();
+void Free(Allocation::Kind kind, CUdeviceptr p) {
+    CUctx_st& context = CurrentContext();
+    ForbidCapture();
     const auto a = Memory::Get().Find(p);
     Require(a && a->address == p && a->accessible);
-    test::PrimaryContext(a->device).Synchronize();
+    PrimaryContext(a->device).Synchronize();
     const std::string fault = Memory::Get().Free(kind, p);
     if (!fault.empty()) context.Break(fault);
     Require(context.error == CUDA_SUCCESS, context.error);
@@ -76,186 +76,154 @@ void Free(CUctx_st& context, Allocation::Kind kind, CUdeviceptr p) {
 
 }  // namespace
 
-CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
-    return CallIn(Api::cuMemGetInfo_v2, [&](CUctx_st& context) {
-        *total = test::GetSettings().memory;
-        *free = *total - Memory::Get().used(context.device);
-    });
+void impl::cuMemGetInfo_v2(size_t* free, size_t* total) {
+    CUctx_st& context = CurrentContext();
+    *total = test::GetSettings().memory;
+    *free = *total - Memory::Get().used(context.device);
 }
 
-CUresult cuMemAlloc_v2(CUdeviceptr* p, size_t nbytes) {
-    return CallIn(Api::cuMemAlloc_v2, [&](CUctx_st& context) {
-        test::ForbidCapture();
-        Require(p != nullptr && nbytes > 0);
+void impl::cuMemAlloc_v2(CUdeviceptr* p, size_t nbytes) {
+    CUctx_st& context = CurrentContext();
+    ForbidCapture();
+    Require(p != nullptr && nbytes > 0);
+    *p = Memory::Get().Allocate(Allocation::kPlain, context.device, nbytes);
+}
+
+void impl::cuMemFree_v2(CUdeviceptr p) { Free(Allocation::kPlain, p); }
+
+void impl::cuMemAllocAsync(CUdeviceptr* p, size_t nbytes, CUstream handle) {
+    CUctx_st& context = CurrentContext();
+    const auto stream = context.Stream(handle);
+    ForbidCapture(*stream);
+    Require(p != nullptr && nbytes > 0);
+    try {
         *p = Memory::Get().Allocate(Allocation::kPlain, context.device, nbytes);
+    } catch (CUresult) {
+        stream->Synchronize();  // and what it frees
+        *p = Memory::Get().Allocate(Allocation::kPlain, context.device, nbytes);
+    }
+}
+
+void impl::cuMemFreeAsync(CUdeviceptr p, CUstream handle) {
+    CUctx_st& context = CurrentContext();
+    const auto stream = context.Stream(handle);
+    ForbidCapture(*stream);
+    Memory::Get().PromiseFree(p);
+    Enqueue(stream, [p, owner = &context] {
+        const std::string fault = Memory::Get().Free(Allocation::kPlain, p);
+        if (!fault.empty()) owner->Break(fault);
     });
 }
 
-CUresult cuMemFree_v2(CUdeviceptr p) {
-    return CallIn(Api::cuMemFree_v2,
-                  [&](CUctx_st& context) { Free(context, Allocation::kPlain, p); });
+void impl::cuMemHostAlloc(void** p, size_t nbytes, unsigned flags) {
+    CUctx_st& context = CurrentContext();
+    ForbidCapture();
+    Require(p != nullptr && nbytes > 0 && flags < 8);
+    *p = const_cast<void*>(
+        HostPointer(Memory::Get().Allocate(Allocation::kPinned, context.device, nbytes)));
 }
 
-CUresult cuMemAllocAsync(CUdeviceptr* p, size_t nbytes, CUstream handle) {
-    return CallIn(Api::cuMemAllocAsync, [&](CUctx_st& context) {
-        const auto stream = context.Stream(handle);
-        test::ForbidCapture(*stream);
-        Require(p != nullptr && nbytes > 0);
-        try {
-            *p = Memory::Get().Allocate(Allocation::kPlain, context.device, nbytes);
-        } catch (CUresult) {
-            stream->Synchronize();  // and what it frees
-            *p = Memory::Get().Allocate(Allocation::kPlain, context.device, nbytes);
-        }
-    });
+void impl::cuMemFreeHost(void* p) { Free(Allocation::kPinned, Address(p)); }
+
+void impl::cuMemHostGetDevicePointer_v2(CUdeviceptr* device, void* p, unsigned flags) {
+    Require(flags == 0 && IsPinned(p));
+    *device = Address(p);
 }
 
-CUresult cuMemFreeAsync(CUdeviceptr p, CUstream handle) {
-    return CallIn(Api::cuMemFreeAsync, [&](CUctx_st& context) {
-        const auto stream = context.Stream(handle);
-        test::ForbidCapture(*stream);
-        Memory::Get().PromiseFree(p);
-        Enqueue(stream, [p, owner = &context] {
-            const std::string fault = Memory::Get().Free(Allocation::kPlain, p);
-            if (!fault.empty()) owner->Break(fault);
-        });
-    });
+void impl::cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void* src, size_t nbytes, CUstream handle) {
+    CUctx_st& context = CurrentContext();
+    const auto stream = context.Stream(handle);
+    if (nbytes == 0) return;
+    if (IsPinned(src)) return Copy(stream, dst, Address(src), nbytes);
+    // The source has been read when the call returns.
+    ForbidCapture(*stream);
+    RequireMemory(dst, nbytes);
+    ++test::GetStatistics().copies;
+    const std::shared_ptr<char[]> staged{new char[nbytes]};
+    std::memcpy(staged.get(), src, nbytes);
+    EnqueueAccess(stream, "copy from the host", dst, 0, nbytes,
+                  [=] { std::memcpy(Memory::View(dst), staged.get(), nbytes); });
 }
 
-CUresult cuMemHostAlloc(void** p, size_t nbytes, unsigned flags) {
-    return CallIn(Api::cuMemHostAlloc, [&](CUctx_st& context) {
-        test::ForbidCapture();
-        Require(p != nullptr && nbytes > 0 && flags < 8);
-        *p = const_cast<void*>(
-            HostPointer(Memory::Get().Allocate(Allocation::kPinned, context.device, nbytes)));
-    });
+void impl::cuMemcpyDtoHAsync_v2(void* dst, CUdeviceptr src, size_t nbytes, CUstream handle) {
+    CUctx_st& context = CurrentContext();
+    const auto stream = context.Stream(handle);
+    if (nbytes == 0) return;
+    if (IsPinned(dst)) return Copy(stream, Address(dst), src, nbytes);
+    // The target has been written when the call returns.
+    ForbidCapture(*stream);
+    RequireMemory(src, nbytes);
+    ++test::GetStatistics().copies;
+    EnqueueAccess(stream, "copy to the host", 0, src, nbytes,
+                  [=] { std::memcpy(dst, Memory::View(src), nbytes); });
+    stream->Synchronize();
+    Require(context.error == CUDA_SUCCESS, context.error);
 }
 
-CUresult cuMemFreeHost(void* p) {
-    return CallIn(Api::cuMemFreeHost,
-                  [&](CUctx_st& context) { Free(context, Allocation::kPinned, Address(p)); });
+void impl::cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t nbytes, CUstream stream) {
+    CUctx_st& context = CurrentContext();
+    if (nbytes > 0) Copy(context.Stream(stream), dst, src, nbytes);
 }
 
-CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* device, void* p, unsigned flags) {
-    return CallIn(Api::cuMemHostGetDevicePointer_v2, [&](CUctx_st&) {
-        Require(flags == 0 && IsPinned(p));
-        *device = Address(p);
-    });
+void impl::cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src,
+                             CUcontext src_context, size_t nbytes, CUstream stream) {
+    CUctx_st& context = CurrentContext();
+    Require(dst_context != nullptr && src_context != nullptr, CUDA_ERROR_INVALID_CONTEXT);
+    if (nbytes == 0) return;
+    const auto d = Memory::Get().Find(dst), s = Memory::Get().Find(src);
+    Require(d && s && d->device == dst_context->device && s->device == src_context->device);
+    Copy(context.Stream(stream), dst, src, nbytes);
 }
 
-CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void* src, size_t nbytes, CUstream handle) {
-    return CallIn(Api::cuMemcpyHtoDAsync_v2, [&](CUctx_st& context) {
-        const auto stream = context.Stream(handle);
-        if (nbytes == 0) return;
-        if (IsPinned(src)) return Copy(stream, dst, Address(src), nbytes);
-        // The source has been read when the call returns.
-        test::ForbidCapture(*stream);
-        RequireMemory(dst, nbytes);
-        ++test::GetStatistics().copies;
-        const std::shared_ptr<char[]> staged{new char[nbytes]};
-        std::memcpy(staged.get(), src, nbytes);
-        EnqueueAccess(stream, "copy from the host", dst, 0, nbytes,
-                      [=] { std::memcpy(Memory::View(dst), staged.get(), nbytes); });
-    });
+void impl::cuMemsetD8Async(CUdeviceptr dst, unsigned char value, size_t n, CUstream stream) {
+    Fill<std::uint8_t>(dst, value, n, stream);
 }
 
-CUresult cuMemcpyDtoHAsync_v2(void* dst, CUdeviceptr src, size_t nbytes, CUstream handle) {
-    return CallIn(Api::cuMemcpyDtoHAsync_v2, [&](CUctx_st& context) {
-        const auto stream = context.Stream(handle);
-        if (nbytes == 0) return;
-        if (IsPinned(dst)) return Copy(stream, Address(dst), src, nbytes);
-        // The target has been written when the call returns.
-        test::ForbidCapture(*stream);
-        RequireMemory(src, nbytes);
-        ++test::GetStatistics().copies;
-        EnqueueAccess(stream, "copy to the host", 0, src, nbytes,
-                      [=] { std::memcpy(dst, Memory::View(src), nbytes); });
-        stream->Synchronize();
-        Require(context.error == CUDA_SUCCESS, context.error);
-    });
+void impl::cuMemsetD32Async(CUdeviceptr dst, unsigned value, size_t n, CUstream stream) {
+    Fill<std::uint32_t>(dst, value, n, stream);
 }
 
-CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t nbytes, CUstream stream) {
-    return CallIn(Api::cuMemcpyDtoDAsync_v2, [&](CUctx_st& context) {
-        if (nbytes > 0) Copy(context.Stream(stream), dst, src, nbytes);
-    });
+void impl::cuMemGetAllocationGranularity(size_t* granularity, const CUmemAllocationProp* prop,
+                                         CUmemAllocationGranularity_flags /*option*/) {
+    Require(granularity != nullptr && prop != nullptr);
+    *granularity = Memory::kGranularity;
 }
 
-CUresult cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src,
-                           CUcontext src_context, size_t nbytes, CUstream stream) {
-    return CallIn(Api::cuMemcpyPeerAsync, [&](CUctx_st& context) {
-        Require(dst_context != nullptr && src_context != nullptr, CUDA_ERROR_INVALID_CONTEXT);
-        if (nbytes == 0) return;
-        const auto d = Memory::Get().Find(dst), s = Memory::Get().Find(src);
-        Require(d && s && d->device == dst_context->device && s->device == src_context->device);
-        Copy(context.Stream(stream), dst, src, nbytes);
-    });
+void impl::cuMemAddressReserve(CUdeviceptr* p, size_t nbytes, size_t alignment,
+                               CUdeviceptr /*address*/, unsigned long long flags) {
+    Require(p != nullptr && flags == 0);
+    *p = Memory::Get().Reserve(nbytes, alignment);
 }
 
-CUresult cuMemsetD8Async(CUdeviceptr dst, unsigned char value, size_t n, CUstream stream) {
-    return Fill<std::uint8_t>(Api::cuMemsetD8Async, dst, value, n, stream);
+void impl::cuMemAddressFree(CUdeviceptr p, size_t nbytes) { Memory::Get().Unreserve(p, nbytes); }
+
+void impl::cuMemCreate(CUmemGenericAllocationHandle* handle, size_t nbytes,
+                       const CUmemAllocationProp* prop, unsigned long long flags) {
+    Require(handle != nullptr && prop != nullptr && flags == 0);
+    Require(prop->type == CU_MEM_ALLOCATION_TYPE_PINNED &&
+            prop->location.type == CU_MEM_LOCATION_TYPE_DEVICE);
+    *handle = Memory::Get().Create(PrimaryContext(prop->location.id).device, nbytes);
 }
 
-CUresult cuMemsetD32Async(CUdeviceptr dst, unsigned value, size_t n, CUstream stream) {
-    return Fill<std::uint32_t>(Api::cuMemsetD32Async, dst, value, n, stream);
+void impl::cuMemRelease(CUmemGenericAllocationHandle handle) { Memory::Get().Release(handle); }
+
+void impl::cuMemMap(CUdeviceptr p, size_t nbytes, size_t offset,
+                    CUmemGenericAllocationHandle handle, unsigned long long flags) {
+    Require(flags == 0 && offset == 0);
+    Memory::Get().Map(p, nbytes, handle);
 }
 
-CUresult cuMemGetAllocationGranularity(size_t* granularity, const CUmemAllocationProp* prop,
-                                       CUmemAllocationGranularity_flags /*option*/) {
-    return CallIn(Api::cuMemGetAllocationGranularity, [&](CUctx_st&) {
-        Require(granularity != nullptr && prop != nullptr);
-        *granularity = Memory::kGranularity;
-    });
-}
+void impl::cuMemUnmap(CUdeviceptr p, size_t nbytes) { Memory::Get().Unmap(p, nbytes); }
 
-CUresult cuMemAddressReserve(CUdeviceptr* p, size_t nbytes, size_t alignment,
-                             CUdeviceptr /*address*/, unsigned long long flags) {
-    return CallIn(Api::cuMemAddressReserve, [&](CUctx_st&) {
-        Require(p != nullptr && flags == 0);
-        *p = Memory::Get().Reserve(nbytes, alignment);
-    });
-}
-
-CUresult cuMemAddressFree(CUdeviceptr p, size_t nbytes) {
-    return CallIn(Api::cuMemAddressFree, [&](CUctx_st&) { Memory::Get().Unreserve(p, nbytes); });
-}
-
-CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t nbytes,
-                     const CUmemAllocationProp* prop, unsigned long long flags) {
-    return CallIn(Api::cuMemCreate, [&](CUctx_st&) {
-        Require(handle != nullptr && prop != nullptr && flags == 0);
-        Require(prop->type == CU_MEM_ALLOCATION_TYPE_PINNED &&
-                prop->location.type == CU_MEM_LOCATION_TYPE_DEVICE);
-        *handle = Memory::Get().Create(test::PrimaryContext(prop->location.id).device, nbytes);
-    });
-}
-
-CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
-    return CallIn(Api::cuMemRelease, [&](CUctx_st&) { Memory::Get().Release(handle); });
-}
-
-CUresult cuMemMap(CUdeviceptr p, size_t nbytes, size_t offset, CUmemGenericAllocationHandle handle,
-                  unsigned long long flags) {
-    return CallIn(Api::cuMemMap, [&](CUctx_st&) {
-        Require(flags == 0 && offset == 0);
-        Memory::Get().Map(p, nbytes, handle);
-    });
-}
-
-CUresult cuMemUnmap(CUdeviceptr p, size_t nbytes) {
-    return CallIn(Api::cuMemUnmap, [&](CUctx_st&) { Memory::Get().Unmap(p, nbytes); });
-}
-
-CUresult cuMemSetAccess(CUdeviceptr p, size_t nbytes, const CUmemAccessDesc* access, size_t count) {
-    return CallIn(Api::cuMemSetAccess, [&](CUctx_st&) {
-        Require(access != nullptr && count > 0);
-        for (std::size_t i = 0; i < count; ++i) {
-            Require(access[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
-                    access[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
-            test::PrimaryContext(access[i].location.id);
-        }
-        Memory::Get().SetAccess(p, nbytes);
-    });
+void impl::cuMemSetAccess(CUdeviceptr p, size_t nbytes, const CUmemAccessDesc* access,
+                          size_t count) {
+    Require(access != nullptr && count > 0);
+    for (std::size_t i = 0; i < count; ++i) {
+        Require(access[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
+                access[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+        PrimaryContext(access[i].location.id);
+    }
+    Memory::Get().SetAccess(p, nbytes);
 }
 
 }  // namespace chainerx::cuda

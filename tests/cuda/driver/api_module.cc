@@ -18,7 +18,7 @@
 
 namespace chainerx::cuda {
 
-using test::Api, test::CallIn, test::Handles, test::Require, test::SharedMemory;
+using test::Handles, test::SharedMemory;
 
 namespace {
 
@@ -73,120 +73,108 @@ bool MustBegin(const CUlaunchConfig& config) {
 
 }  // namespace
 
-CUresult cuModuleLoadData(CUmodule* module, const void* image) {
-    return CallIn(Api::cuModuleLoadData, [&](CUctx_st& context) {
-        test::ForbidCapture();
-        Require(module != nullptr && image != nullptr);
-        test::ImageHeader header;
-        std::memcpy(&header, image, sizeof header);
-        Require(header.valid(), CUDA_ERROR_INVALID_IMAGE);
-        Require(header.RunsOn(static_cast<unsigned>(test::GetSettings().arch)),
-                CUDA_ERROR_NO_BINARY_FOR_GPU);
-        auto made = std::make_unique<CUmod_st>();
-        made->context = &context;
-        made->library = Open(static_cast<const char*>(image) + sizeof header, header.nbytes);
-        *module = Handles<CUmod_st>::Get().Add(std::move(made));
-    });
+void impl::cuModuleLoadData(CUmodule* module, const void* image) {
+    CUctx_st& context = CurrentContext();
+    ForbidCapture();
+    Require(module != nullptr && image != nullptr);
+    test::ImageHeader header;
+    std::memcpy(&header, image, sizeof header);
+    Require(header.valid(), CUDA_ERROR_INVALID_IMAGE);
+    Require(header.RunsOn(static_cast<unsigned>(test::GetSettings().arch)),
+            CUDA_ERROR_NO_BINARY_FOR_GPU);
+    auto made = std::make_unique<CUmod_st>();
+    made->context = &context;
+    made->library = Open(static_cast<const char*>(image) + sizeof header, header.nbytes);
+    *module = Handles<CUmod_st>::Get().Add(std::move(made));
 }
 
-CUresult cuModuleUnload(CUmodule handle) {
-    return CallIn(Api::cuModuleUnload, [&](CUctx_st& context) {
-        test::ForbidCapture();
-        context.Synchronize();
-        const auto module = Handles<CUmod_st>::Get().Remove(handle);
-        dlclose(module->library);
-    });
+void impl::cuModuleUnload(CUmodule handle) {
+    CUctx_st& context = CurrentContext();
+    ForbidCapture();
+    context.Synchronize();
+    const auto module = Handles<CUmod_st>::Get().Remove(handle);
+    dlclose(module->library);
 }
 
-CUresult cuModuleGetFunction(CUfunction* function, CUmodule handle, const char* name) {
-    return CallIn(Api::cuModuleGetFunction, [&](CUctx_st&) {
-        CUmod_st& module = Handles<CUmod_st>::Get().Require(handle);
-        Require(function != nullptr && name != nullptr);
-        const void* kernel = dlsym(module.library, (std::string{"cx_kernel_"} + name).c_str());
-        Require(kernel != nullptr, CUDA_ERROR_NOT_FOUND);
-        const std::lock_guard lock{module.mutex};
-        for (const auto& known : module.functions) {
-            if (known->name == name) *function = known.get();
-            if (known->name == name) return;
-        }
-        auto made = std::make_unique<CUfunc_st>();
-        made->name = name;
-        made->kernel = *static_cast<const test::Kernel*>(kernel);
-        made->context = module.context;
-        *function = made.get();
-        module.functions.push_back(std::move(made));
-    });
+void impl::cuModuleGetFunction(CUfunction* function, CUmodule handle, const char* name) {
+    CUmod_st& module = Handles<CUmod_st>::Get().Require(handle);
+    Require(function != nullptr && name != nullptr);
+    const void* kernel = dlsym(module.library, (std::string{"cx_kernel_"} + name).c_str());
+    Require(kernel != nullptr, CUDA_ERROR_NOT_FOUND);
+    const std::lock_guard lock{module.mutex};
+    for (const auto& known : module.functions) {
+        if (known->name == name) *function = known.get();
+        if (known->name == name) return;
+    }
+    auto made = std::make_unique<CUfunc_st>();
+    made->name = name;
+    made->kernel = *static_cast<const test::Kernel*>(kernel);
+    made->context = module.context;
+    *function = made.get();
+    module.functions.push_back(std::move(made));
 }
 
-CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
-    return CallIn(Api::cuFuncGetAttribute, [&](CUctx_st&) {
-        Require(value != nullptr && function != nullptr);
-        switch (attribute) {
-            case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-                *value = static_cast<int>(function->kernel.max_threads);
-                return;
-            case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
-            case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
-                *value = 0;
-                return;
-            case CU_FUNC_ATTRIBUTE_NUM_REGS:
-                *value = 32;
-                return;
-            case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-                *value = function->dynamic_shared_limit;
-                return;
-        }
-        throw CUDA_ERROR_INVALID_VALUE;
-    });
+void impl::cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
+    Require(value != nullptr && function != nullptr);
+    switch (attribute) {
+        case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+            *value = static_cast<int>(function->kernel.max_threads);
+            return;
+        case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+        case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+            *value = 0;
+            return;
+        case CU_FUNC_ATTRIBUTE_NUM_REGS:
+            *value = 32;
+            return;
+        case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+            *value = function->dynamic_shared_limit;
+            return;
+    }
+    throw CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
-    return CallIn(Api::cuFuncSetAttribute, [&](CUctx_st&) {
-        Require(function != nullptr &&
-                attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
-        Require(value >= 0 && static_cast<std::size_t>(value) <= SharedMemory::kLimit);
-        function->dynamic_shared_limit = value;
-    });
+void impl::cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
+    Require(function != nullptr && attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+    Require(value >= 0 && static_cast<std::size_t>(value) <= SharedMemory::kLimit);
+    function->dynamic_shared_limit = value;
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function,
-                                                     int block_size, size_t shared) {
-    return CallIn(Api::cuOccupancyMaxActiveBlocksPerMultiprocessor, [&](CUctx_st&) {
-        Require(blocks != nullptr && function != nullptr && block_size > 0 && block_size <= 1024);
-        *blocks = std::min(2048 / ((block_size + 31) / 32 * 32), 32);
-        if (shared > 0) *blocks = std::min(*blocks, static_cast<int>((228 << 10) / shared));
-    });
+void impl::cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function,
+                                                       int block_size, size_t shared) {
+    Require(blocks != nullptr && function != nullptr && block_size > 0 && block_size <= 1024);
+    *blocks = std::min(2048 / ((block_size + 31) / 32 * 32), 32);
+    if (shared > 0) *blocks = std::min(*blocks, static_cast<int>((228 << 10) / shared));
 }
 
-CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** params,
-                          void** extra) {
-    return CallIn(Api::cuLaunchKernelEx, [&](CUctx_st& context) {
-        Require(config != nullptr && function != nullptr);
-        Require(function->context == &context, CUDA_ERROR_INVALID_HANDLE);
-        const CUlaunchConfig& c = *config;
-        const test::Kernel& kernel = function->kernel;
-        Require(c.gridDimX > 0 && c.gridDimX <= 0x7fffffff && c.gridDimY > 0 &&
-                c.gridDimY <= 65535 && c.gridDimZ > 0 && c.gridDimZ <= 65535);
-        Require(c.blockDimX > 0 && c.blockDimX <= 1024 && c.blockDimY > 0 && c.blockDimY <= 1024 &&
-                c.blockDimZ > 0 && c.blockDimZ <= 64);
-        Require(c.blockDimX * c.blockDimY * c.blockDimZ <= kernel.max_threads);
-        Require(c.sharedMemBytes <= static_cast<unsigned>(function->dynamic_shared_limit.load()));
-        const bool must_begin = MustBegin(c);
-        if (test::GetSettings().empty) return;
-        ++test::GetStatistics().launches;
-        test::Launch launch{function->name,
-                            kernel,
-                            {c.gridDimX, c.gridDimY, c.gridDimZ},
-                            {c.blockDimX, c.blockDimY, c.blockDimZ},
-                            c.sharedMemBytes,
-                            must_begin,
-                            &context,
-                            CopyParams(kernel, params, extra)};
-        test::Enqueue(context.Stream(c.hStream), [launch = std::move(launch)] {
-            if (launch.context->error != CUDA_SUCCESS) return;
-            const std::string fault = test::Engine::Get()->Run(launch);
-            if (!fault.empty()) launch.context->Break(fault);
-        });
+void impl::cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** params,
+                            void** extra) {
+    CUctx_st& context = CurrentContext();
+    Require(config != nullptr && function != nullptr);
+    Require(function->context == &context, CUDA_ERROR_INVALID_HANDLE);
+    const CUlaunchConfig& c = *config;
+    const test::Kernel& kernel = function->kernel;
+    Require(c.gridDimX > 0 && c.gridDimX <= 0x7fffffff && c.gridDimY > 0 && c.gridDimY <= 65535 &&
+            c.gridDimZ > 0 && c.gridDimZ <= 65535);
+    Require(c.blockDimX > 0 && c.blockDimX <= 1024 && c.blockDimY > 0 && c.blockDimY <= 1024 &&
+            c.blockDimZ > 0 && c.blockDimZ <= 64);
+    Require(c.blockDimX * c.blockDimY * c.blockDimZ <= kernel.max_threads);
+    Require(c.sharedMemBytes <= static_cast<unsigned>(function->dynamic_shared_limit.load()));
+    const bool must_begin = MustBegin(c);
+    if (test::GetSettings().empty) return;
+    ++test::GetStatistics().launches;
+    test::Launch launch{function->name,
+                        kernel,
+                        {c.gridDimX, c.gridDimY, c.gridDimZ},
+                        {c.blockDimX, c.blockDimY, c.blockDimZ},
+                        c.sharedMemBytes,
+                        must_begin,
+                        &context,
+                        CopyParams(kernel, params, extra)};
+    Enqueue(context.Stream(c.hStream), [launch = std::move(launch)] {
+        if (launch.context->error != CUDA_SUCCESS) return;
+        const std::string fault = test::Engine::Get()->Run(launch);
+        if (!fault.empty()) launch.context->Break(fault);
     });
 }
 

@@ -12,7 +12,7 @@ namespace chainerx::cuda::test {
 
 namespace {
 
-constexpr std::size_t kStack = 65536;
+constexpr std::size_t kFaultStack = 65536;
 constexpr std::array kSignals{SIGSEGV, SIGBUS, SIGFPE};
 std::array<struct sigaction, kSignals.size()> previous;
 
@@ -57,10 +57,10 @@ void InstallFaultHandlers() {
     });
 }
 
-FaultStack::FaultStack() : memory_{new char[kStack]} {
+FaultStack::FaultStack() : memory_{new char[kFaultStack]} {
     stack_t stack = {};
     stack.ss_sp = memory_.get();
-    stack.ss_size = kStack;
+    stack.ss_size = kFaultStack;
     sigaltstack(&stack, nullptr);
 }
 

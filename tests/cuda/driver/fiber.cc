@@ -6,7 +6,7 @@
 
 namespace {
 
-constexpr std::size_t kPage = 65536;  // a multiple of any page size in use
+constexpr std::size_t kGuardPage = 65536;  // a multiple of any page size in use
 constexpr std::size_t kStack = 131072;
 
 }  // namespace
@@ -77,26 +77,26 @@ cx_switch:
 namespace chainerx::cuda::test {
 
 Fiber::Fiber(void (*main)()) : main_{main} {
-    void* p = mmap(nullptr, kPage + kStack, PROT_READ | PROT_WRITE,
+    void* p = mmap(nullptr, kGuardPage + kStack, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) throw std::bad_alloc{};
     stack_ = static_cast<char*>(p);
-    mprotect(stack_, kPage, PROT_NONE);
+    mprotect(stack_, kGuardPage, PROT_NONE);
     Restart();
 }
 
 Fiber::~Fiber() {
-    if (stack_ != nullptr) munmap(stack_, kPage + kStack);
+    if (stack_ != nullptr) munmap(stack_, kGuardPage + kStack);
 }
 
 bool Fiber::Holds(const void* p) const {
-    return stack_ != nullptr && p >= stack_ && p < stack_ + kPage + kStack;
+    return stack_ != nullptr && p >= stack_ && p < stack_ + kGuardPage + kStack;
 }
 
 #if defined(__x86_64__) || defined(__aarch64__)
 
 void Fiber::Restart() {
-    auto* words = reinterpret_cast<void**>(stack_ + kPage + kStack);
+    auto* words = reinterpret_cast<void**>(stack_ + kGuardPage + kStack);
 #if defined(__x86_64__)
     // Six registers, where to return to, and a word as if `main` had been called.
     words -= 8;
@@ -114,7 +114,7 @@ void Fiber::Switch(Fiber& from, Fiber& to) { cx_switch(&from.top_, to.top_); }
 
 void Fiber::Restart() {
     getcontext(&state_);
-    state_.uc_stack.ss_sp = stack_ + kPage;
+    state_.uc_stack.ss_sp = stack_ + kGuardPage;
     state_.uc_stack.ss_size = kStack;
     state_.uc_link = nullptr;
     makecontext(&state_, main_, 0);

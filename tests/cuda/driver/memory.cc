@@ -10,6 +10,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "errors.h"
 #include "settings.h"
 
 namespace chainerx::cuda::test {
@@ -36,10 +37,6 @@ constexpr std::size_t RoundUp(std::size_t n, std::size_t multiple) {
 constexpr std::size_t Extent(std::size_t nbytes) { return RoundUp(nbytes, kPage) + kPage; }
 constexpr std::size_t GuardBytes(std::size_t nbytes) {
     return std::min(kGuard, RoundUp(nbytes, kPage) - nbytes);
-}
-
-void Require(bool condition, CUresult otherwise = CUDA_ERROR_INVALID_VALUE) {
-    if (!condition) throw otherwise;
 }
 
 void RequireSystem(bool success) {

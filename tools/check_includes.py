@@ -58,6 +58,7 @@ CUDA_FLOORS: dict[str, set[str]] = {
     'elementwise': {'runtime'},
     'strided': {'elementwise'},
     'reduce': {'strided'},
+    'gemm': {'strided'},
 }
 FLOORS = {'native': NATIVE_FLOORS, 'cuda': CUDA_FLOORS}
 

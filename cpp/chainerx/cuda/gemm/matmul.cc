@@ -1,0 +1,96 @@
+// Matrix products, and fully connected layers.
+#include <string>
+
+#include "chainerx/core/error.h"
+#include "chainerx/cuda/gemm/params.h"
+#include "chainerx/cuda/runtime/cuda_backend.h"
+#include "chainerx/cuda/runtime/device_type.h"
+#include "chainerx/cuda/runtime/function_table.h"
+#include "chainerx/cuda/runtime/launch.h"
+#include "chainerx/kernels/linalg/linalg.h"
+#include "chainerx/kernels/strided/memory.h"
+
+namespace chainerx::cuda {
+namespace {
+
+FunctionTable<kNumDtypes, 2> g_functions;
+
+DeviceSource WriteSource(Dtype dtype, bool rectifies) {
+    std::string name = StrCat("Matmul_", GetDtypeName(dtype), rectifies ? "_rectified" : "");
+    std::string text = StrCat(
+        "#include \"chainerx/cuda/gemm/device/gemm.h\"\n\n"
+        "namespace chainerx::cuda {\n\nCX_KERNEL(",
+        name, ", GemmParams) {\n    CX_BEGIN();\n    Multiply<", DeviceTypeOf(dtype), ", ",
+        rectifies ? "true" : "false", ">(p);\n}\n\n}\n");
+    return {std::move(name), std::move(text)};
+}
+
+// Runs the product; the sizes, strides and addresses are in `params`.
+void Run(GemmParams& params, const Array& x1, const Array& x2, const Array* bias, const Array& out,
+         bool rectifies) {
+    if (out.GetTotalSize() == 0) return;
+    auto& device = static_cast<CudaDevice&>(out.device());
+    CudaStream& stream = device.current_stream();
+    device.Activate();
+    for (const Array* x : {&x1, &x2, bias, &out}) {
+        if (x != nullptr) device.RecordUse(*x, stream);
+    }
+    params.x1 = x1.raw_data();
+    params.x2 = x2.raw_data();
+    params.bias = bias != nullptr ? bias->raw_data() : nullptr;
+    params.bias_stride = bias != nullptr ? bias->strides()[0] : 0;
+    params.out = out.raw_data();
+    params.row_blocks = (params.m + kGemmTile - 1) / kGemmTile;
+    params.column_blocks = (params.n + kGemmTile - 1) / kGemmTile;
+    const int64_t batch = out.GetTotalSize() / (params.m * params.n);
+    const CUfunction function =
+        g_functions.Get(device, static_cast<int>(out.dtype()), rectifies ? 1 : 0,
+                        [&] { return WriteSource(out.dtype(), rectifies); });
+    Launch(stream, function, {batch * params.row_blocks * params.column_blocks, kGemmThreads},
+           params);
+}
+
+void Matmul(const Array& x1, const Array& x2, const Array& out) {
+    GemmParams params{};
+    const int8_t ndim = out.ndim();
+    params.m = out.shape()[ndim - 2];
+    params.n = out.shape()[ndim - 1];
+    params.k = x1.shape()[ndim - 1];
+    for (int k = 0; k < 2; ++k) {
+        params.strides1[k] = x1.strides()[ndim - 2 + k];
+        params.strides2[k] = x2.strides()[ndim - 2 + k];
+    }
+    params.batch_ndim = ndim - 2;
+    for (int8_t d = 0; d < ndim - 2; ++d) {
+        params.batch_sizes[d] = out.shape()[d];
+        params.batch_strides[0][d] = x1.strides()[d];
+        params.batch_strides[1][d] = x2.strides()[d];
+    }
+    Run(params, x1, x2, nullptr, out, false);
+}
+CX_CUDA_KERNEL(Matmul)
+
+void RunLinear(const Array& x, const Array& w, const Array& b, const Array& out, bool rectifies) {
+    GemmParams params{};
+    params.m = out.shape()[0];
+    params.n = out.shape()[1];
+    params.k = x.shape()[1];
+    params.strides1[0] = x.strides()[0];
+    params.strides1[1] = x.strides()[1];
+    params.strides2[0] = w.strides()[1];
+    params.strides2[1] = w.strides()[0];
+    Run(params, x, w, &b, out, rectifies);
+}
+
+void Linear(const Array& x, const Array& w, const Array& b, const Array& out) {
+    RunLinear(x, w, b, out, false);
+}
+CX_CUDA_KERNEL(Linear)
+
+void RectifiedLinear(const Array& x, const Array& w, const Array& b, const Array& out) {
+    RunLinear(x, w, b, out, true);
+}
+CX_CUDA_KERNEL(RectifiedLinear)
+
+}  // namespace
+}  // namespace chainerx::cuda

@@ -1,0 +1,35 @@
+// Parameters of matrix products, for the host and the device (cuda/gemm/device/gemm.h).
+#pragma once
+
+#include <cstdint>
+
+#include "chainerx/cuda/device/language.h"
+
+namespace chainerx::cuda {
+
+inline constexpr int kGemmThreads = 256;
+inline constexpr int kGemmTile = 64;  // rows and columns of the result of a block
+inline constexpr int kGemmDepth = 16;
+inline constexpr int kMaxBatchDims = 8;
+
+// out (batch, m, n) = x1 (batch, m, k) x2 (batch, k, n), plus the bias (n,). Strides are in bytes;
+// out is contiguous.
+struct GemmParams {
+    Ptr<char> x1;
+    Ptr<char> x2;
+    Ptr<char> bias;  // or null
+    Ptr<char> out;
+    int64_t m;
+    int64_t n;
+    int64_t k;
+    int64_t strides1[2];  // along m, k
+    int64_t strides2[2];  // along k, n
+    int64_t bias_stride;
+    int64_t row_blocks;
+    int64_t column_blocks;
+    int batch_ndim;
+    int64_t batch_sizes[kMaxBatchDims];  // outermost first
+    int64_t batch_strides[2][kMaxBatchDims];
+};
+
+}  // namespace chainerx::cuda

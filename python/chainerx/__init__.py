@@ -44,6 +44,7 @@ except ImportError as _error:
         'Install it anew: "pip install --force-reinstall chainerx", or "pip install ." in a clone.'
     ) from _error
 from chainerx import _numpy_protocols as _numpy_protocols
+from chainerx import cuda as cuda
 from chainerx import profiler as profiler
 from chainerx._array_api import __array_namespace_info__ as __array_namespace_info__
 from chainerx._config import config_info as config_info

@@ -24,7 +24,6 @@ _INSTEAD = {
     'RawModule': _CUDA_SOURCE,
     'fuse': "it is CuPy's, and joins CUDA kernels; call the function without it",
     'memoize': "it is CuPy's; functools.lru_cache() keeps results",
-    'cuda': "it is CuPy's; chainer.backends.cuda and chainer.get_device() choose devices",
     'asnumpy': 'chainerx.to_numpy(x) gives the values of an array to NumPy',
     'get_array_module': 'chainer.backend.get_array_module(x) tells the module of an array',
     'scatter_add': 'chainerx.add_at(a, indices, b) adds in place, x.at[indices].add(b) does not',

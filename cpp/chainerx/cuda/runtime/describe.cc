@@ -1,0 +1,89 @@
+// What this process has of CUDA, for chainerx.cuda (python/chainerx/cuda) and for show_config. The
+// functions have C's conventions and throw nothing.
+#include <cstdio>
+#include <string>
+
+#include "chainerx/core/error.h"
+#include "chainerx/core/macro.h"
+#include "chainerx/cuda/compile/disk_cache.h"
+#include "chainerx/cuda/driver/driver.h"
+#include "chainerx/cuda/driver/nvrtc.h"
+
+namespace chainerx::cuda {
+namespace {
+
+std::string Quote(const std::string& text) {
+    std::string quoted = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\') {
+            quoted += '\\';
+            quoted += c;
+        } else if (static_cast<unsigned char>(c) < 0x20) {
+            char code[8];
+            std::snprintf(code, sizeof(code), "\\u%04x", static_cast<unsigned>(c));
+            quoted += code;
+        } else {
+            quoted += c;
+        }
+    }
+    return quoted + '"';
+}
+
+std::string DescribeDevices(const Driver& driver) {
+    int count = 0;
+    Check(driver.DeviceGetCount(&count), "cuDeviceGetCount");
+    std::string all;
+    for (int i = 0; i < count; ++i) {
+        CUdevice device = 0;
+        char name[256] = "";
+        size_t nbytes = 0;
+        int major = 0;
+        int minor = 0;
+        int processors = 0;
+        driver.DeviceGet(&device, i);
+        driver.DeviceGetName(name, sizeof(name), device);
+        driver.DeviceTotalMem(&nbytes, device);
+        driver.DeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+        driver.DeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+        driver.DeviceGetAttribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
+        all += StrCat(i == 0 ? "" : ", ", "{\"name\": ", Quote(name),
+                      ", \"compute_capability\": \"", major, ".", minor, "\", \"memory\": ", nbytes,
+                      ", \"multiprocessors\": ", processors, "}");
+    }
+    return StrCat("[", all, "]");
+}
+
+// {"path": ..., "version": "13.0"}, or {"error": ...}.
+template <typename F>
+std::string DescribeLibrary(const F& describe) {
+    try {
+        return describe();
+    } catch (const std::exception& e) {
+        return StrCat("{\"error\": ", Quote(e.what()), "}");
+    }
+}
+
+std::string Describe() {
+    const std::string driver = DescribeLibrary([] {
+        const Driver& d = GetDriver();
+        return StrCat("{\"path\": ", Quote(d.library.path), ", \"version\": \"", d.version / 1000,
+                      ".", d.version % 1000 / 10, "\", \"devices\": ", DescribeDevices(d), "}");
+    });
+    const std::string nvrtc = DescribeLibrary([] {
+        const Nvrtc& n = GetNvrtc();
+        return StrCat("{\"path\": ", Quote(n.library.path), ", \"version\": \"", n.major, ".",
+                      n.minor, "\"}");
+    });
+    return StrCat("{\"driver\": ", driver, ", \"nvrtc\": ", nvrtc,
+                  ", \"cache\": ", Quote(DiskCache::Folder()), "}");
+}
+
+}  // namespace
+}  // namespace chainerx::cuda
+
+// JSON; the text lives until this thread calls again.
+extern "C" CX_API const char* ChainerxCudaDescribe() {
+    static thread_local std::string text;
+    text = chainerx::cuda::Describe();
+    return text.c_str();
+}

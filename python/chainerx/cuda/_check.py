@@ -1,0 +1,285 @@
+"""The check of a GPU: is what it computes what the CPU computes, and how fast is it?"""
+
+from __future__ import annotations
+
+import time
+import typing as tp
+
+import numpy as np
+
+import chainerx
+from chainerx import cuda
+
+Report = dict[str, tp.Any]
+
+#: Functions of one array, compared over floats of all magnitudes.
+UNARY = (
+    'exp expm1 exp2 log log1p log2 log10 sqrt cbrt square reciprocal negative abs sign floor ceil '
+    'trunc rint sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh sigmoid '
+    'relu isnan isinf isfinite logical_not'
+).split()
+SPECIAL = (
+    'erf erfc erfcx erfinv ndtr ndtri log_ndtr gammaln digamma i0 i0e i1 i1e expit logit entr'
+).split()
+BINARY = (
+    'add subtract multiply divide power maximum minimum fmod remainder floor_divide arctan2 hypot '
+    'logaddexp copysign equal less logical_and'
+).split()
+REDUCTIONS = 'sum prod max min mean var std any all count_nonzero'.split()
+SHAPES: list[tuple[tuple[int, ...], tp.Any]] = [
+    ((1000,), None),
+    ((70000,), None),
+    ((300, 500), 0),
+    ((300, 500), 1),
+    ((5000, 3), 0),
+    ((40, 30, 7), 1),
+]
+
+
+class Checks:
+    """Counts comparisons, and prints those that fail."""
+
+    def __init__(self, device: str) -> None:
+        self.device = device
+        self.failed: list[str] = []
+        self.missing: list[str] = []
+        self.passed = 0
+
+    def compare(self, name: str, compute: tp.Callable[..., tp.Any], *arrays: np.ndarray) -> None:
+        """Compares the bits of the results on the device with those on the CPU."""
+        with np.errstate(all='ignore'):
+            expected = chainerx.to_numpy(compute(*map(chainerx.array, arrays)))
+        try:
+            on_device = [chainerx.array(x, device=self.device) for x in arrays]
+            result = chainerx.to_numpy(compute(*on_device))
+        except (chainerx.ChainerxError, NotImplementedError) as error:
+            if 'is not there on backend' in str(error) or 'no kernels' in str(error):
+                self.missing.append(name)
+            else:
+                self.fail(name, str(error).splitlines()[0])
+            return
+        if difference := describe_difference(result, expected):
+            self.fail(name, difference)
+        else:
+            self.passed += 1
+
+    def fail(self, name: str, reason: str) -> None:
+        self.failed.append(f'{name}: {reason}')
+        print(f'  FAILED {name}: {reason}', flush=True)
+
+
+def describe_difference(result: np.ndarray, expected: np.ndarray) -> str:
+    """Says how two arrays differ; NaNs are equal, whatever their bits."""
+    if result.dtype != expected.dtype or result.shape != expected.shape:
+        return f'{result.dtype}{result.shape} is not {expected.dtype}{expected.shape}'
+    with np.errstate(all='ignore'):
+        equal = (result == expected) | ((result != result) & (expected != expected))
+    if result.dtype.kind == 'f':
+        equal &= (np.signbit(result) == np.signbit(expected)) | (result != result)
+    if equal.all():
+        return ''
+    first = tuple(int(i) for i in np.argwhere(~equal)[0])
+    return (
+        f'{int((~equal).sum())} of {equal.size} differ, first at {first}: '
+        f'{result[first]!r}, expected {expected[first]!r}'
+    )
+
+
+def floats(dtype: str, n: int = 24000) -> np.ndarray:
+    """Numbers of all magnitudes: around 1, random bits, and the special ones."""
+    random = np.random.default_rng(0)
+    bits = np.dtype(dtype).str.replace('f', 'u')
+    info = np.finfo(dtype)
+    special = [0.0, -0.0, 1, -1, 0.5, 2, np.inf, -np.inf, np.nan, 88.8, -104, 710, -746]
+    special += [info.max, info.min, info.tiny, -info.tiny, info.smallest_subnormal]
+    parts = [
+        np.array(special, dtype),
+        (random.normal(size=n // 4) * 3).astype(dtype),
+        random.uniform(-1, 1, n // 4).astype(dtype),
+        (random.normal(size=n // 4) * 100).astype(dtype),
+        random.integers(0, np.iinfo(bits).max, n // 4, dtype=bits).view(dtype),
+    ]
+    return np.concatenate(parts)
+
+
+def check_elementwise(checks: Checks) -> None:
+    for dtype in ('float32', 'float64'):
+        x = floats(dtype)
+        y = np.roll(x, 7)
+        for name in UNARY:
+            checks.compare(f'{name} {dtype}', getattr(chainerx, name), x)
+        for name in SPECIAL:
+            checks.compare(f'special.{name} {dtype}', getattr(chainerx.special, name), x)
+        for name in BINARY:
+            checks.compare(f'{name} {dtype}', getattr(chainerx, name), x, y)
+    numbers = np.arange(-3000, 3000)
+    for dtype in ('int8', 'uint8', 'int32', 'int64', 'float16', 'bool'):
+        x = numbers.astype(dtype)
+        checks.compare(f'multiply {dtype}', chainerx.multiply, x, x[::-1])
+        checks.compare(f'astype {dtype}', lambda a: a.astype('float32'), x)
+        checks.compare(f'equal {dtype}', chainerx.equal, x, np.roll(x, 1))
+
+
+def check_reductions(checks: Checks) -> None:
+    random = np.random.default_rng(1)
+    for dtype in ('float32', 'float64', 'int32'):
+        for shape, axis in SHAPES:
+            x = (random.normal(size=shape) * 3).astype(dtype)
+            for name in REDUCTIONS:
+                function = getattr(chainerx, name)
+                checks.compare(
+                    f'{name} {dtype} {shape} {axis}',
+                    lambda a, function=function, axis=axis: function(a, axis=axis),
+                    x,
+                )
+
+
+def check_layouts(checks: Checks) -> None:
+    x = np.arange(60000, dtype='float32').reshape(20, 30, 100)
+    row = np.arange(100, dtype='float32')
+    checks.compare('transposed copy', lambda a: a.transpose(2, 0, 1).copy(), x)
+    checks.compare('negative strides', lambda a: a[::-2, :, ::-3] * 2, x)
+    checks.compare('row broadcast', lambda a, b: a + b, x, row)
+    checks.compare('column broadcast', lambda a: a - a[:, :, :1], x)
+    checks.compare('unaligned', lambda a: a.ravel()[1:] * 3, x)
+    checks.compare('empty', lambda a: a[:0] + 1, x)
+
+
+def check_gradients(checks: Checks) -> None:
+    def gradient(x: tp.Any, w: tp.Any) -> tp.Any:
+        x.require_grad()
+        chainerx.sum(chainerx.tanh(x * w) ** 2 / (1 + chainerx.exp(-x))).backward()
+        return x.grad
+
+    random = np.random.default_rng(2)
+    x = random.normal(size=(64, 100)).astype('float32')
+    checks.compare('gradient', gradient, x, x[::-1])
+
+
+def check_products(checks: Checks) -> None:
+    random = np.random.default_rng(3)
+    for m, k, n in ((1, 1, 1), (65, 17, 63), (128, 784, 10), (300, 200, 100)):
+        a = random.normal(size=(m, k))
+        b = random.normal(size=(k, n))
+        for dtype, tolerance in (('float32', 1e-5), ('float64', 1e-13)):
+            x, y = (chainerx.array(v.astype(dtype), device=checks.device) for v in (a, b))
+            try:
+                result = chainerx.to_numpy(x @ y)
+            except chainerx.ChainerxError:
+                checks.missing.append('matmul')
+                continue
+            error = np.abs(result - a @ b).max() / np.sqrt(k)
+            if error < tolerance:
+                checks.passed += 1
+            else:
+                checks.fail(f'matmul {dtype} {(m, k, n)}', f'error {error}')
+
+
+def seconds_of(device: str, f: tp.Callable[[], tp.Any], repeats: int = 20) -> float:
+    """The time of one call on the device, out of many that are queued together."""
+    chainer_device = chainerx.get_device(device)
+    f()
+    best = np.inf
+    for _ in range(3):
+        chainer_device.synchronize()
+        start = time.perf_counter()
+        for _ in range(repeats):
+            f()
+        chainer_device.synchronize()
+        best = min(best, (time.perf_counter() - start) / repeats)
+    return best
+
+
+def measure(device: str) -> Report:
+    """Bandwidths in GB/s, and microseconds of the host per call."""
+    n = 10**8
+    x = chainerx.ones(n, 'float32', device=device)
+    y = chainerx.ones(n, 'float32', device=device)
+    matrix = x.reshape(10**5, 1000)
+    row = chainerx.ones(1000, 'float32', device=device)
+    gigabytes = 4e-9 * n
+    rows: list[tuple[str, float, tp.Callable[[], tp.Any]]] = [
+        ('copy', 2, lambda: x.copy()),
+        ('a + b', 3, lambda: x + y),
+        ('a * 2', 2, lambda: x * 2),
+        ('exp', 2, lambda: chainerx.exp(x)),
+        ('tanh', 2, lambda: chainerx.tanh(x)),
+        ('rows + vector', 2, lambda: matrix + row),
+        ('transposed copy', 2, lambda: matrix.T.copy()),
+        ('sum', 1, lambda: chainerx.sum(x)),
+        ('sum of rows', 1, lambda: chainerx.sum(matrix, axis=1)),
+        ('sum of columns', 1, lambda: chainerx.sum(matrix, axis=0)),
+        ('max', 1, lambda: chainerx.max(x)),
+        ('var of rows', 2, lambda: chainerx.var(matrix, axis=1)),
+    ]
+    report: Report = {'gigabytes per second': {}, 'host microseconds': {}}
+    for name, passes, f in rows:
+        rate = passes * gigabytes / seconds_of(device, f)
+        report['gigabytes per second'][name] = round(rate, 1)
+        print(f'  {name:20} {rate:10.1f} GB/s', flush=True)
+    del x, y, matrix
+    a = chainerx.ones(16, 'float32', device=device)
+    b = chainerx.ones(16, 'float32', device=device)
+    g = chainerx.ones(16, 'float32', device=device).require_grad()
+    small: list[tuple[str, tp.Callable[[], tp.Any]]] = [
+        ('empty', lambda: chainerx.empty(16, 'float32', device=device)),
+        ('a + b', lambda: a + b),
+        ('a + b with graph', lambda: g + b),
+        ('exp', lambda: chainerx.exp(a)),
+        ('sum', lambda: chainerx.sum(a)),
+        ('float(sum)', lambda: float(chainerx.sum(a))),
+    ]
+    for name, f in small:
+        cost = seconds_of(device, f, 500) * 1e6
+        report['host microseconds'][name] = round(cost, 2)
+        print(f'  {name:20} {cost:10.2f} us', flush=True)
+    size = 4096
+    p = chainerx.ones((size, size), 'float32', device=device)
+    rate = 2e-12 * size**3 / seconds_of(device, lambda: p @ p, 3)
+    report['product of 4096, TFLOP/s'] = round(rate, 2)
+    print(f'  product of {size}      {rate:10.2f} TFLOP/s', flush=True)
+    return report
+
+
+def run(device: str, *, quick: bool = False) -> Report:
+    """Runs all checks, and returns what was found."""
+    start = time.perf_counter()
+    report: Report = {'chainerx': chainerx.__version__, **cuda.describe()}
+    for part in ('driver', 'nvrtc'):
+        found = report[part]
+        print(f'{part}: ' + (found.get('error') or f'{found["version"]}, {found["path"]}'))
+    for i, found in enumerate(report['driver'].get('devices', [])):
+        print(
+            f'cuda:{i}: {found["name"]}, compute capability {found["compute_capability"]}, '
+            f'{found["memory"] / 2**30:.1f} GiB'
+        )
+    checks = Checks(device)
+    report['failed'] = checks.failed
+    report['missing'] = checks.missing
+    if not cuda.is_available():
+        checks.failed.append('there is no CUDA here')
+        return report
+    for name, check in (
+        ('elementwise', check_elementwise),
+        ('layouts', check_layouts),
+        ('reductions', check_reductions),
+        ('gradients', check_gradients),
+        ('products', check_products),
+    ):
+        before = checks.passed
+        begin = time.perf_counter()
+        check(checks)
+        print(
+            f'{name}: {checks.passed - before} passed, {time.perf_counter() - begin:.1f} s',
+            flush=True,
+        )
+    report['passed'] = checks.passed
+    if not quick:
+        print('speed:')
+        report.update(measure(device))
+    report['seconds'] = round(time.perf_counter() - start, 1)
+    print(
+        f'{checks.passed} passed, {len(checks.failed)} failed, {len(checks.missing)} not there yet; '
+        f'{report["seconds"]} s'
+    )
+    return report

@@ -82,13 +82,13 @@ void impl::cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus* status) {
 void impl::cuGraphInstantiateWithFlags(CUgraphExec* exec, CUgraph graph, unsigned long long flags) {
     Require(exec != nullptr && flags == 0);
     auto made = std::make_unique<CUgraphExec_st>();
-    made->tasks = std::make_shared<const std::vector<test::Task>>(
-        Handles<CUgraph_st>::Get().Require(graph).tasks);
+    made->tasks =
+        std::make_shared<const std::vector<test::Task>>(Handles<CUgraph_st>::Get().At(graph).tasks);
     *exec = Handles<CUgraphExec_st>::Get().Add(std::move(made));
 }
 
 void impl::cuGraphGetNodes(CUgraph graph, CUgraphNode* nodes, size_t* count) {
-    const auto& tasks = Handles<CUgraph_st>::Get().Require(graph).tasks;
+    const auto& tasks = Handles<CUgraph_st>::Get().At(graph).tasks;
     if (nodes == nullptr) {
         *count = tasks.size();
         return;
@@ -103,14 +103,18 @@ void impl::cuGraphGetNodes(CUgraph graph, CUgraphNode* nodes, size_t* count) {
 
 void impl::cuGraphLaunch(CUgraphExec exec, CUstream handle) {
     CUctx_st& context = CurrentContext();
-    const auto tasks = Handles<CUgraphExec_st>::Get().Require(exec).tasks;
+    const auto tasks = Handles<CUgraphExec_st>::Get().At(exec).tasks;
     Enqueue(context.Stream(handle), [tasks] {
         for (const test::Task& task : *tasks) task();
     });
 }
 
-void impl::cuGraphExecDestroy(CUgraphExec exec) { Handles<CUgraphExec_st>::Get().Remove(exec); }
+void impl::cuGraphExecDestroy(CUgraphExec exec) {
+    Require(Handles<CUgraphExec_st>::Get().Remove(exec) != nullptr, CUDA_ERROR_INVALID_HANDLE);
+}
 
-void impl::cuGraphDestroy(CUgraph graph) { Handles<CUgraph_st>::Get().Remove(graph); }
+void impl::cuGraphDestroy(CUgraph graph) {
+    Require(Handles<CUgraph_st>::Get().Remove(graph) != nullptr, CUDA_ERROR_INVALID_HANDLE);
+}
 
 }  // namespace chainerx::cuda

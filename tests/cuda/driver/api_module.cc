@@ -79,7 +79,7 @@ void impl::cuModuleLoadData(CUmodule* module, const void* image) {
     Require(module != nullptr && image != nullptr);
     test::ImageHeader header;
     std::memcpy(&header, image, sizeof header);
-    Require(header.valid(), CUDA_ERROR_INVALID_IMAGE);
+    Require(header.Valid(test::Checked()), CUDA_ERROR_INVALID_IMAGE);
     Require(header.RunsOn(static_cast<unsigned>(test::GetSettings().arch)),
             CUDA_ERROR_NO_BINARY_FOR_GPU);
     auto made = std::make_unique<CUmod_st>();
@@ -93,11 +93,12 @@ void impl::cuModuleUnload(CUmodule handle) {
     ForbidCapture();
     context.Synchronize();
     const auto module = Handles<CUmod_st>::Get().Remove(handle);
+    Require(module != nullptr, CUDA_ERROR_INVALID_HANDLE);
     dlclose(module->library);
 }
 
 void impl::cuModuleGetFunction(CUfunction* function, CUmodule handle, const char* name) {
-    CUmod_st& module = Handles<CUmod_st>::Get().Require(handle);
+    CUmod_st& module = Handles<CUmod_st>::Get().At(handle);
     Require(function != nullptr && name != nullptr);
     const void* kernel = dlsym(module.library, (std::string{"cx_kernel_"} + name).c_str());
     Require(kernel != nullptr, CUDA_ERROR_NOT_FOUND);

@@ -56,11 +56,13 @@ void impl::cuEventCreate(CUevent* event, unsigned flags) {
     *event = Handles<CUevent_st>::Get().Add(std::move(created));
 }
 
-void impl::cuEventDestroy_v2(CUevent event) { Handles<CUevent_st>::Get().Remove(event); }
+void impl::cuEventDestroy_v2(CUevent event) {
+    Require(Handles<CUevent_st>::Get().Remove(event) != nullptr, CUDA_ERROR_INVALID_HANDLE);
+}
 
 void impl::cuEventRecord(CUevent handle, CUstream stream_handle) {
     CUctx_st& context = CurrentContext();
-    CUevent_st& event = Handles<CUevent_st>::Get().Require(handle);
+    CUevent_st& event = Handles<CUevent_st>::Get().At(handle);
     const auto stream = context.Stream(stream_handle);
     Require(event.context == &context, CUDA_ERROR_INVALID_HANDLE);
     const std::lock_guard lock{event.mutex};
@@ -81,7 +83,7 @@ void impl::cuEventRecord(CUevent handle, CUstream stream_handle) {
 
 void impl::cuStreamWaitEvent(CUstream stream_handle, CUevent handle, unsigned flags) {
     CUctx_st& context = CurrentContext();
-    CUevent_st& event = Handles<CUevent_st>::Get().Require(handle);
+    CUevent_st& event = Handles<CUevent_st>::Get().At(handle);
     const auto stream = context.Stream(stream_handle);
     Require(flags == 0);
     const std::lock_guard lock{event.mutex};
@@ -105,7 +107,7 @@ namespace {
 
 // What was recorded last; throws if that was captured.
 std::shared_ptr<test::Mark> LastMark(CUevent handle) {
-    CUevent_st& event = Handles<CUevent_st>::Get().Require(handle);
+    CUevent_st& event = Handles<CUevent_st>::Get().At(handle);
     const std::lock_guard lock{event.mutex};
     if (event.capture != nullptr) {
         event.capture->valid = false;

@@ -9,6 +9,7 @@
 #include "context.h"
 #include "engine.h"
 #include "memory.h"
+#include "text.h"
 
 namespace chainerx::cuda::test {
 
@@ -48,7 +49,7 @@ struct Access {
     bool write, atomic;
 
     [[noreturn]] void Fail(Engine& engine, const std::string& what) const {
-        engine.Fail((write ? "write of " : "read of ") + std::to_string(nbytes) + " bytes " + what);
+        engine.Fail(Format("%s of %zu bytes ", write ? "write" : "read", nbytes) + what);
     }
 };
 
@@ -94,9 +95,9 @@ void CheckDevice(Engine& engine, CUdeviceptr p, const Access& access) {
             return;
         }
     }
-    char address[32];
-    std::snprintf(address, sizeof address, "at 0x%llx", p);
-    const auto fail = [&](const char* what) { access.Fail(engine, std::string{address} + what); };
+    const auto fail = [&](const char* what) {
+        access.Fail(engine, Format("at 0x%llx%s", p, what));
+    };
     const auto a = memory.Find(p);
     if (!a) fail(memory.WasFreed(p) ? ", which was freed" : ", outside of all allocations");
     if (a->kind == Allocation::kMapped && !a->accessible) fail(", before cuMemSetAccess");
@@ -167,9 +168,8 @@ struct cx_mismatch {
 void __ubsan_handle_type_mismatch_v1(cx_mismatch* place, void* p) {
     auto* engine = chainerx::cuda::test::Engine::Get();
     if (engine == nullptr || !engine->running()) return;
-    char where[64];
-    std::snprintf(where, sizeof where, "misaligned access to %p in line %u", p, place->line);
-    engine->Fail(where);
+    engine->Fail(
+        chainerx::cuda::test::Format("misaligned access to %p in line %u", p, place->line));
 }
 }
 #pragma GCC visibility pop

@@ -18,6 +18,6 @@ std::optional<std::string> CompileShared(const Source& source,
                                          const std::vector<std::string>& options, std::string& log);
 
 // Precompiles test_prelude.h beside this library, with access hooks and without.
-bool PrecompilePrelude();
+bool PrecompilePreludes();
 
 }  // namespace chainerx::cuda::test

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "settings.h"
+#include "text.h"
 
 __thread chainerx::cuda::test::Current* cx_current __attribute__((tls_model("initial-exec"))) =
     nullptr;
@@ -68,13 +69,9 @@ void Engine::RunBlock() {
     SwitchTo(IdleFiber());
     // All threads have ended, or each waits, or one has failed.
     if (error_.empty() && ended_ < threads_) {
-        const unsigned waiting = threads_ - ended_;
-        error_ = launch_->name + ": deadlock: " + std::to_string(waiting) +
-                 " threads wait in block (" + std::to_string(block.x) + ", " +
-                 std::to_string(block.y) + ", " + std::to_string(block.z) + ")";
-        if (!waiting_.empty()) {
-            error_ += ", some at the barrier in line " + std::to_string(barrier_line_);
-        }
+        error_ = Format("%s: block (%u, %u, %u): deadlock: %u threads wait", launch_->name.c_str(),
+                        block.x, block.y, block.z, threads_ - ended_);
+        if (!waiting_.empty()) error_ += Format(", some at the barrier in line %u", barrier_line_);
     } else if (error_.empty() && shared.Overrun()) {
         error_ = launch_->name + ": write outside of the arrays in shared memory";
     } else if (error_.empty() && launch_->must_begin && !begun) {
@@ -157,8 +154,8 @@ std::uint64_t Engine::Barrier(int value, unsigned line) {
         barrier_line_ = line;
         barrier_votes_ = 0;
     } else if (line != barrier_line_) {
-        Fail("waits at the barrier in line " + std::to_string(line) + ", " +
-             Describe(waiting_[0]->thread) + " at that in line " + std::to_string(barrier_line_));
+        Fail(Format("waits at the barrier in line %u, %s at that in line %u", line,
+                    Describe(waiting_[0]->thread).c_str(), barrier_line_));
     }
     barrier_votes_ += value != 0;
     if (waiting_.size() + 1 == threads_ - ended_) return ReleaseBarrier();
@@ -190,8 +187,8 @@ std::uint64_t Engine::CallWarp(WarpOp op, unsigned mask, std::uint64_t value, un
     WarpCall& call = warp.calls[i];
     if (call.op != op || call.mask != mask || call.width != width || call.line != line) {
         const unsigned other = 32 * number + std::countr_zero(call.arrived);
-        Fail("lanes of a warp do different things: this one is in line " + std::to_string(line) +
-             ", " + Describe(other) + " in line " + std::to_string(call.line));
+        Fail(Format("lanes of a warp do different things: line %u here, line %u in %s", line,
+                    call.line, Describe(other).c_str()));
     }
     call.arrived |= 1u << lane;
     warp.values[lane] = value;
@@ -255,14 +252,12 @@ void Engine::Execute(unsigned warp_number, std::size_t call_number) {
 }
 
 std::string Engine::Describe(unsigned t) const {
-    return "thread (" + std::to_string(t % block_size.x) + ", " +
-           std::to_string(t / block_size.x % block_size.y) + ", " +
-           std::to_string(t / block_size.x / block_size.y) + ")";
+    const Index3 size = block_size;
+    return Format("thread (%u, %u, %u)", t % size.x, t / size.x % size.y, t / size.x / size.y);
 }
 
 void Engine::Fail(const std::string& what) {
-    error_ = launch_->name + ": block (" + std::to_string(block.x) + ", " +
-             std::to_string(block.y) + ", " + std::to_string(block.z) + "), " +
+    error_ = Format("%s: block (%u, %u, %u), ", launch_->name.c_str(), block.x, block.y, block.z) +
              Describe(fiber_->thread) + ": " + what;
     SwitchTo(main_);
     __builtin_unreachable();

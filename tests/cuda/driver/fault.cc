@@ -7,6 +7,7 @@
 
 #include "engine.h"
 #include "memory.h"
+#include "text.h"
 
 namespace chainerx::cuda::test {
 
@@ -28,9 +29,7 @@ std::string Describe(int signal, void* address) {
         p -= kKernelView;
         what = memory.WasFreed(p) ? ", which was freed" : ", outside of all allocations";
     }
-    char text[96];
-    std::snprintf(text, sizeof text, "access at 0x%llx%s", p, what);
-    return text;
+    return Format("access at 0x%llx%s", p, what);
 }
 
 void Handle(int signal, siginfo_t* info, void* /*context*/) {

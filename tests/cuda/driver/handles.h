@@ -1,11 +1,11 @@
-// Objects that callers know by their address; one that was destroyed is CUDA_ERROR_INVALID_HANDLE.
+// Objects that callers know by their address; it is noticed when one was destroyed before.
 #pragma once
 
 #include <memory>
 #include <mutex>
 #include <unordered_map>
 
-#include "chainerx/cuda/driver/types.h"
+#include "errors.h"
 
 namespace chainerx::cuda::test {
 
@@ -23,18 +23,19 @@ class Handles {
         objects_.emplace(p, std::move(object));
         return p;
     }
-    T& Require(T* p) const {
+    bool Has(T* p) const {
         const std::lock_guard lock{mutex_};
-        if (!objects_.contains(p)) throw CUDA_ERROR_INVALID_HANDLE;
+        return objects_.contains(p);
+    }
+    T& At(T* p) const {
+        Require(Has(p), CUDA_ERROR_INVALID_HANDLE);
         return *p;
     }
+    // Returns null if there is none.
     std::unique_ptr<T> Remove(T* p) {
         const std::lock_guard lock{mutex_};
-        const auto it = objects_.find(p);
-        if (it == objects_.end()) throw CUDA_ERROR_INVALID_HANDLE;
-        std::unique_ptr<T> object = std::move(it->second);
-        objects_.erase(it);
-        return object;
+        auto node = objects_.extract(p);
+        return node.empty() ? nullptr : std::move(node.mapped());
     }
 
  private:

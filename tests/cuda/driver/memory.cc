@@ -12,6 +12,7 @@
 
 #include "errors.h"
 #include "settings.h"
+#include "text.h"
 
 namespace chainerx::cuda::test {
 
@@ -106,8 +107,8 @@ std::string Memory::Erase(Iterator it) {
         const char* changed = std::find_if<const char*>(
             view + a.nbytes, end, [](char c) { return c != static_cast<char>(kGuardByte); });
         if (changed != end) {
-            fault = "something wrote behind an allocation of " + std::to_string(a.nbytes) +
-                    " bytes, at its byte " + std::to_string(changed - view);
+            fault = Format("something wrote behind an allocation of %zu bytes, at its byte %zu",
+                           a.nbytes, static_cast<std::size_t>(changed - view));
         }
         const int region = a.kind == Allocation::kPinned ? kDevices : a.device;
         if (region == kDevices) {

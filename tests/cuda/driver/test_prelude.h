@@ -1,7 +1,9 @@
 // The words of device sources (chainerx/cuda/device/language.h) for kernels that run on the CPU.
 #pragma once
 
-#include <cmath>
+#include <math.h>
+#include <stdlib.h>
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +13,8 @@
 
 #include "kernel_abi.h"
 
-#define CX_KERNEL_OF(Name, Params, threads)                                                      \
+#define CX_KERNEL_OF(Name, Params, threads) CX_TEST_KERNEL(Name, Params, threads)
+#define CX_TEST_KERNEL(Name, Params, threads)                                                    \
     static void Name(const Params& p);                                                           \
     extern "C" {                                                                                 \
     [[gnu::visibility("default")]] ::chainerx::cuda::test::Kernel cx_kernel_##Name = {           \
@@ -154,8 +157,8 @@ inline unsigned __activemask() {
 inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence_block() { __threadfence(); }
 inline void __threadfence_system() { __threadfence(); }
-template <typename T>
-T __ldg(const T* p) {
+template <typename P>
+auto __ldg(P p) {
     return *p;
 }
 
@@ -187,6 +190,10 @@ T Atomic(T* p, F f) {
     template <typename T>                                                               \
     T name(T* p, std::type_identity_t<T> x) {                                           \
         return chainerx::cuda::test::Atomic(p, [&](T old) -> T { return expression; }); \
+    }                                                                                   \
+    template <typename T>                                                               \
+    T name(chainerx::cuda::Ptr<T> p, std::type_identity_t<T> x) {                       \
+        return name(&*p, x);                                                            \
     }
 CX_TEST_ATOMIC(atomicAdd, old + x)
 CX_TEST_ATOMIC(atomicSub, old - x)

@@ -652,7 +652,15 @@ def test_compile(driver):
 
 
 def test_image_of_another_driver(driver, monkeypatch):
-    # A cache may hold it; the caller compiles again.
+    # The version of the compiler says so, too, so that caches do not mix them.
+    versions = set()
+    for checked in '01':
+        monkeypatch.setenv('CHAINERX_CUDA_TEST_CHECKED', checked)
+        major, minor = ctypes.c_int(), ctypes.c_int()
+        driver.nvrtc.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
+        versions.add((major.value, minor.value))
+    assert len(versions) == 2
+    monkeypatch.setenv('CHAINERX_CUDA_TEST_CHECKED', '0')
     cubin = driver.compile('')
     driver.get('cuModuleLoadData', cubin)
     assert code_of(driver.get, 'cuModuleLoadData', cubin[:8] + bytes(8) + cubin[16:]) == 200

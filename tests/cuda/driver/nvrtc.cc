@@ -116,9 +116,10 @@ nvrtcResult GetImage(nvrtcProgram handle, bool ptx, size_t* size, char* out) {
 
 }  // namespace
 
+// The minor version tells apart the preludes and the modes, so that no cache of kernels mixes them.
 nvrtcResult nvrtcVersion(int* major, int* minor) {
     *major = 13;
-    *minor = 0;
+    *minor = static_cast<int>(CX_PRELUDE_HASH % 100000 * 2) + test::Checked();
     return NVRTC_SUCCESS;
 }
 

@@ -546,6 +546,23 @@ def test_streams_and_events(driver):
     assert code_of(driver.cuStreamQuery, first) == INVALID_HANDLE
 
 
+@pytest.mark.parametrize('checked', ['0', '1'])
+def test_freed_while_another_stream_uses_it(driver, monkeypatch, capfd, checked):
+    monkeypatch.setenv('CHAINERX_CUDA_TEST_CHECKED', checked)
+    gate = threading.Event()
+    wait = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: gate.wait())
+    first, second = driver.get('cuStreamCreate', 1), driver.get('cuStreamCreate', 1)
+    x = driver.get('cuMemAllocAsync', 128, first)
+    function = kernel(driver, FILL)
+    driver.cuLaunchHostFunc(second, wait, None)
+    driver.launch(function, struct.pack('Qq', x, 0), stream=second)
+    driver.cuMemFreeAsync(x, first)
+    driver.cuStreamSynchronize(first)
+    gate.set()
+    assert code_of(driver.cuStreamSynchronize, second) == ILLEGAL_ADDRESS
+    assert ', which was freed' in capfd.readouterr().err
+
+
 def test_copies_of_host_memory(driver):
     # Pageable memory has been read when the call returns; pinned memory is read later.
     gate = threading.Event()

@@ -9,6 +9,8 @@ import chainerx
 import numpy as np
 import pytest
 from chainer import functions as F
+from chainer.functions.rnn.lstm import LSTM
+from chainerx._core import engine
 from devices import DEVICES, to_numpy
 from links.recurrent_links import (
     LINKS,
@@ -66,6 +68,72 @@ def test_as_in_python(name, device, dtype, backprop):
         assert x.dtype == y.dtype == np.dtype(dtype)
         np.testing.assert_array_equal(x, y)
     assert found['by layers'][1:] == found['at once'][1:]
+
+
+def gradients(outputs, inputs):
+    """Gradients of the outputs, and of these gradients."""
+    inputs = [v for v in inputs if v is not None]
+    first = chainer.grad([sum(F.sum(y * y) for y in outputs)], inputs, enable_double_backprop=True)
+    second = chainer.grad([sum(F.sum(g * g) for g in first if g is not None)], inputs)
+    return [g if g is None else to_numpy(g) for g in (*first, *second)]
+
+
+@pytest.mark.parametrize('device', DEVICES)
+@pytest.mark.parametrize('name', [name for name in LINKS if name != 'Linear'])
+def test_gradients_of_steps(name, device, monkeypatch):
+    """A step in one function has the gradients of its layers, though links do not record it."""
+    link = make(name, device, 'd')
+    np.random.seed(1)
+    args = arguments(link, dtype='d')
+    link(*args)
+    for state in getattr(link, '_states', ()):
+        setattr(link, state, chainer.Variable(getattr(link, state).array))
+    calls = []
+    monkeypatch.setattr(engine, 'is_tracing', lambda: False)
+    monkeypatch.setattr(engine, 'apply_to_layers', lambda *args: calls.append(args))
+    np.random.seed(2)
+    y = link(*(x if x is None else chainer.Variable(x) for x in args))
+    expected = state_of(link) or leaves(y)
+    ((function, inputs, layers, *values),) = calls
+    inputs += tuple(p for layer in layers for p in (layer.W, layer.b))
+    np.random.seed(2)
+    attributes = dict(zip(function.attributes, values, strict=True))
+    found = leaves(function(*inputs, **attributes))
+    for x, y in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(to_numpy(x), to_numpy(y))
+    every = zip(gradients(found, inputs), gradients(expected, inputs), strict=True)
+    for x, y in every:
+        assert (x is None) == (y is None)
+        if x is not None:
+            np.testing.assert_allclose(x, y, 1e-12, 1e-12)
+
+
+ARRAY = chainerx.ones((2, 2), 'f')
+# A step, its inputs, and its attributes.
+REFUSED_STEPS = {
+    'too few': ('lstm_step', [ARRAY] * 6, ()),
+    'too many': ('mgu_step', [ARRAY] * 7, ()),
+    'no state': ('gru_step', [ARRAY, None, *[ARRAY] * 12], ()),
+    'no weight': ('peephole_step', [*[ARRAY] * 5, None, *[ARRAY] * 7], (2,)),
+    'one cell more': ('child_sum_step', [ARRAY] * 8, (2,)),
+    'no children': ('nary_step', [ARRAY] * 8, (2,)),
+    'no number': ('nary_step', [ARRAY] * 7, ('x',)),
+    'ratio': ('zoneout_step', [ARRAY] * 7, (0.5, 1.5)),
+}
+
+
+@pytest.mark.parametrize('case', REFUSED_STEPS)
+def test_refused_steps(case):
+    name, inputs, attributes = REFUSED_STEPS[case]
+    with pytest.raises((TypeError, ValueError, chainerx.DimensionError)):
+        engine.Native(name)(*inputs, *attributes)
+
+
+def test_apply_to_layers_checks_its_arguments():
+    call = LSTM.call
+    for args in ((), (LSTM, (), ()), (call, [], ()), (call, (), []), (call, (), (), 1)):
+        with pytest.raises(TypeError):
+            engine.apply_to_layers(*args)
 
 
 def explain(error):

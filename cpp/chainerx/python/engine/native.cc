@@ -14,6 +14,7 @@
 #include "chainerx/ops/rnn/recurrent.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/engine/links/steps.h"
 #include "chainerx/python/errors.h"
 #include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/type_object.h"
@@ -38,7 +39,8 @@ struct NativeObject {
 struct Native {
     const char* name;
     size_t n_least;  // the minimum number of inputs
-    size_t n_most;   // the maximum; the last of them may be omitted
+    size_t n_most;   // the maximum
+    size_t n_given;  // the first ones, which must be arrays: others may be None
     size_t n_params;
     void (*call)(const NativeObject& self, Inputs& inputs, PyObject* const* params,
                  Results& results);
@@ -66,11 +68,21 @@ void CallRectifiedLinear(const NativeObject&, Inputs& inputs, PyObject* const*, 
     CallLinearBy(&internal::RectifiedLinear, inputs, results);
 }
 
-void CallLstm(const NativeObject&, Inputs& inputs, PyObject* const*, Results& results) {
-    LstmState y = Lstm(inputs[0], inputs[1]);
+void AddTo(Results& results, Array y) { results.Add(std::move(y)); }
+
+void AddTo(Results& results, LstmState y) {
     results.SetTuple(2);
     results.Add(std::move(y.c));
     results.Add(std::move(y.h));
+}
+
+void CallLstm(const NativeObject&, Inputs& inputs, PyObject* const*, Results& results) {
+    AddTo(results, Lstm(inputs[0], inputs[1]));
+}
+
+template <auto step>
+void CallStep(const NativeObject&, Inputs& inputs, PyObject* const* params, Results& results) {
+    AddTo(results, step(inputs, params));
 }
 
 NStepResult CallSteps(RecurrentCell cell, const NStepOptions& options, const Array& hx,
@@ -128,10 +140,17 @@ void CallNStep(const NativeObject& self, Inputs& inputs, PyObject* const* params
 }
 
 constexpr Native kNatives[] = {
-    {"linear", 2, 3, 0, &CallLinear},
-    {"lstm", 2, 2, 0, &CallLstm},
-    {"n_step", 2, kAnyNumber, 3, &CallNStep},
-    {"rectified_linear", 2, 3, 0, &CallRectifiedLinear},
+    {"child_sum_step", 7, kAnyNumber, 1, 1, &CallStep<&ChildSumStep>},
+    {"gru_step", 14, 14, 2, 0, &CallStep<&GruStep>},
+    {"linear", 2, 3, 2, 0, &CallLinear},
+    {"lstm", 2, 2, 2, 0, &CallLstm},
+    {"lstm_step", 7, 7, 3, 0, &CallStep<&LstmStep>},
+    {"mgu_step", 6, 6, 2, 0, &CallStep<&MguStep>},
+    {"n_step", 2, kAnyNumber, kAnyNumber, 3, &CallNStep},
+    {"nary_step", 7, kAnyNumber, 1, 1, &CallStep<&NaryStep>},
+    {"peephole_step", 13, 13, 3, 1, &CallStep<&PeepholeStep>},
+    {"rectified_linear", 2, 3, 2, 0, &CallRectifiedLinear},
+    {"zoneout_step", 7, 7, 3, 2, &CallStep<&ZoneoutStep>},
 };
 
 PyTypeObject* g_native_type = nullptr;
@@ -161,9 +180,8 @@ void CheckInputs(const Native& native, const Inputs& inputs) {
                         few ? "at least " : "at most ",
                         few ? native.n_least : native.n_most};
     }
-    for (size_t i = 0; i < inputs.size(); ++i) {
+    for (size_t i = 0; i < std::min(inputs.size(), native.n_given); ++i) {
         if (!inputs[i].is_null()) continue;
-        if (i >= native.n_least && native.n_most != kAnyNumber) continue;
         throw TypeError{native.name, ": input ", i, " is None, expected an array"};
     }
 }

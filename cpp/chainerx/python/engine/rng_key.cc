@@ -52,7 +52,7 @@ PyObject* ZoneoutFlagsFunction(PyObject*, PyObject* const* args, Py_ssize_t n) {
     try {
         if (n != 2) throw TypeError{op, ": expected an array and a ratio"};
         const Array& h = ToArray(op, "h", args[0]);
-        return Wrap(DrawNumbers(h) < Scalar{ToDouble(op, "ratio", args[1])});
+        return Wrap(ZoneoutFlags(h, ToDouble(op, "ratio", args[1])));
     } catch (...) {
         return Failed(op);
     }
@@ -70,6 +70,8 @@ PyMethodDef g_functions[] = {
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
+
+Array ZoneoutFlags(const Array& h, double ratio) { return DrawNumbers(h) < Scalar{ratio}; }
 
 void InitRngKey(PyObject* module) {
     if (PyModule_AddFunctions(module, g_functions) < 0) throw PythonError{};

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import typing as tp
 
-import chainerx
 from chainerx._core import engine
 
 from chainer._base.docstrings import documented_like
+from chainer._graph.declaration import routine
 from chainer.functions.activation.sigmoid import sigmoid
 from chainer.functions.activation.tanh import tanh
-from chainer.functions.math.linear_interpolate import LinearInterpolate, linear_interpolate
+from chainer.functions.math.linear_interpolate import linear_interpolate
 from chainer.link import Chain
 from chainer.links.connection.linear import Linear
 from chainer.links.rnn._cell import Cell
@@ -24,16 +24,8 @@ if tp.TYPE_CHECKING:
 class GRUStep(Cell):
     """`GRUBase._step`."""
 
+    compose = routine(engine.Native('gru_step'))
     interpolates = True
-
-    @staticmethod
-    def compose(x: chainerx.ndarray, h: chainerx.ndarray, *parameters: tp.Any) -> chainerx.ndarray:
-        linear, sigmoid = chainerx.linear, chainerx.sigmoid
-        w_r, b_r, u_r, c_r, w_z, b_z, u_z, c_z, w, b, u, c = parameters
-        r = sigmoid(linear(x, w_r, b_r) + linear(h, u_r, c_r))
-        z = sigmoid(linear(x, w_z, b_z) + linear(h, u_z, c_z))
-        new = chainerx.tanh(linear(x, w, b) + linear(r * h, u, c))
-        return LinearInterpolate.compose(z, new, h)
 
 
 class GRUBase(Chain):
@@ -63,7 +55,8 @@ class GRUBase(Chain):
     def _step(self, h: VariableLike | None, x: VariableLike) -> Variable:
         """The next output; None stands for a start without a past, where `U` adds nothing."""
         if not engine.is_tracing() and h is not None:
-            y = GRUStep.step((x, h), self.W_r, self.U_r, self.W_z, self.U_z, self.W, self.U)
+            layers = self.W_r, self.U_r, self.W_z, self.U_z, self.W, self.U
+            y = engine.apply_to_layers(GRUStep.call, (x, h), layers)
             if y is not None:
                 return y
         z, new = self.W_z(x), self.W(x)

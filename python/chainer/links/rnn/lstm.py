@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import typing as tp
 
-import chainerx
 import numpy as np
 from chainerx._core import engine
 
 from chainer import initializers
 from chainer._base.docstrings import documented_like
+from chainer._graph.declaration import routine
 from chainer.backend import using_device
 from chainer.functions.array.concat import concat
 from chainer.functions.rnn.lstm import lstm
@@ -28,16 +28,7 @@ if tp.TYPE_CHECKING:
 class LSTMStep(Cell):
     """`LSTMBase._step`."""
 
-    @staticmethod
-    def compose(
-        x: chainerx.ndarray,
-        c: chainerx.ndarray,
-        h: chainerx.ndarray,
-        *parameters: tp.Any,
-    ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
-        w, b, lateral, lateral_b = parameters
-        gates = chainerx.linear(x, w, b) + chainerx.linear(h, lateral, lateral_b)
-        return chainerx.lstm(c, gates)
+    compose = routine(engine.Native('lstm_step'))
 
 
 class LSTMBase(Chain):
@@ -89,7 +80,8 @@ class LSTMBase(Chain):
     ) -> tuple[Variable, Variable]:
         """The next cell and output; None stands for zeros."""
         if not engine.is_tracing() and c is not None and h is not None:
-            states = LSTMStep.step((x, c, h), self.upward, self.lateral)
+            layers = self.upward, self.lateral
+            states = engine.apply_to_layers(LSTMStep.call, (x, c, h), layers)
             if states is not None:
                 return states
         if self.upward.W.array is None:

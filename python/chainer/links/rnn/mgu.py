@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import typing as tp
 
-import chainerx
 from chainerx._core import engine
 
+from chainer._graph.declaration import routine
 from chainer.functions.activation.sigmoid import sigmoid
 from chainer.functions.activation.tanh import tanh
 from chainer.functions.array.concat import concat
-from chainer.functions.math.linear_interpolate import LinearInterpolate, linear_interpolate
+from chainer.functions.math.linear_interpolate import linear_interpolate
 from chainer.link import Chain
 from chainer.links.connection.linear import Linear
 from chainer.links.rnn._cell import Cell
@@ -24,15 +24,8 @@ if tp.TYPE_CHECKING:
 class MGUStep(Cell):
     """`MGUBase._step`."""
 
+    compose = routine(engine.Native('mgu_step'))
     interpolates = True
-
-    @staticmethod
-    def compose(x: chainerx.ndarray, h: chainerx.ndarray, *parameters: tp.Any) -> chainerx.ndarray:
-        linear, concatenate = chainerx.linear, chainerx.concatenate
-        w_f, b_f, w_h, b_h = parameters
-        f = chainerx.sigmoid(linear(concatenate((h, x), 1), w_f, b_f))
-        new = chainerx.tanh(linear(concatenate((f * h, x), 1), w_h, b_h))
-        return LinearInterpolate.compose(f, new, h)
 
 
 class MGUBase(Chain):
@@ -46,7 +39,7 @@ class MGUBase(Chain):
 
     def _step(self, h: VariableLike | None, x: VariableLike) -> Variable:
         if not engine.is_tracing():
-            y = MGUStep.step((x, h), self.W_f, self.W_h)
+            y = engine.apply_to_layers(MGUStep.call, (x, h), (self.W_f, self.W_h))
             if y is not None:
                 return y
         f = sigmoid(self.W_f(concat([h, x])))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import typing as tp
 
-import chainerx
 from chainerx._core import engine
 
+from chainer._graph.declaration import routine
 from chainer.functions.activation.sigmoid import sigmoid
 from chainer.functions.activation.tanh import tanh
 from chainer.functions.array.reshape import reshape
@@ -23,21 +23,7 @@ if tp.TYPE_CHECKING:
 class PeepholeStep(Cell):
     """The step of a `StatefulPeepholeLSTM` that has states."""
 
-    @staticmethod
-    def compose(
-        x: chainerx.ndarray,
-        c: chainerx.ndarray,
-        h: chainerx.ndarray,
-        *parameters: tp.Any,
-        units: int,
-    ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
-        linear, sigmoid, tanh = chainerx.linear, chainerx.sigmoid, chainerx.tanh
-        w, b, lateral, lateral_b, *peeps = parameters
-        gates = linear(x, w, b) + linear(h, lateral, lateral_b)
-        a, i, f, o = gates.reshape(-1, units, 4).transpose(2, 0, 1)
-        new = tanh(a) * sigmoid(i + linear(c, *peeps[:2]))
-        c = new + sigmoid(f + linear(c, *peeps[2:4])) * c
-        return c, sigmoid(o + linear(c, *peeps[4:])) * tanh(c)
+    compose = routine(engine.Native('peephole_step'), units=...)
 
 
 class StatefulPeepholeLSTM(Stateful):
@@ -87,7 +73,8 @@ class StatefulPeepholeLSTM(Stateful):
         """
         if not engine.is_tracing() and self.c is not None and self.h is not None:
             layers = (self.upward, self.lateral, self.peep_i, self.peep_f, self.peep_o)
-            states = PeepholeStep.step((x, self.c, self.h), *layers, units=self.state_size)
+            inputs = x, self.c, self.h
+            states = engine.apply_to_layers(PeepholeStep.call, inputs, layers, self.state_size)
             if states is not None:
                 self.c, self.h = states
                 return self.h

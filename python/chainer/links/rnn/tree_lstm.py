@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import typing as tp
 
-import chainerx
 from chainerx._core import engine
 
+from chainer._graph.declaration import routine
 from chainer.functions.activation.sigmoid import sigmoid
 from chainer.functions.activation.tanh import tanh
 from chainer.functions.array.concat import Concat
@@ -25,54 +25,13 @@ if tp.TYPE_CHECKING:
 class ChildSumStep(Cell):
     """A node of a `ChildSumTreeLSTM`: of the cells of the children and their outputs."""
 
-    @staticmethod
-    def compose(
-        x: chainerx.ndarray, *others: tp.Any, units: int
-    ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
-        linear = chainerx.linear
-        *states, w, b, w_aio, b_aio, w_f, b_f = others
-        aio, forget = chainerx.split(linear(x, w, b), [3 * units], 1)
-        if not states:
-            a, i, o = chainerx.split(aio, 3, 1)
-            c = chainerx.tanh(a) * chainerx.sigmoid(i)
-            return c, chainerx.sigmoid(o) * chainerx.tanh(c)
-        n = len(states) // 2
-        states = _with_zeros(states, aio, units)
-        total, *others = outputs = states[n:]
-        for h in others:
-            total = total + h
-        gates = [aio + linear(total, w_aio, b_aio)]
-        for h in outputs:
-            gates.append(forget + linear(h, w_f, b_f))
-        return chainerx.tree_lstm(*states[:n], chainerx.concatenate(gates, 1))
+    compose = routine(engine.Native('child_sum_step'), units=...)
 
 
 class NaryStep(Cell):
     """A node of a `NaryTreeLSTM`: of the cells of the children and their outputs."""
 
-    @staticmethod
-    def compose(
-        x: chainerx.ndarray, *others: tp.Any, units: int
-    ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
-        linear = chainerx.linear
-        n = (len(others) - 2) // 4
-        i = 2 * n
-        gates = linear(x, others[i], others[i + 1])
-        for h in others[n:i]:
-            i += 2
-            if h is not None:
-                gates = gates + linear(h, others[i], others[i + 1])
-        return chainerx.tree_lstm(*_with_zeros(others[:n], gates, units), gates)
-
-
-def _with_zeros(states: tp.Sequence[tp.Any], gates: chainerx.ndarray, units: int) -> tp.Any:
-    """The states, with zeros in the place of None."""
-    for state in states:
-        if state is None:
-            shape = (gates.shape[0], units)
-            nothing = chainerx.zeros(shape, gates.dtype, device=gates.device)
-            return [nothing if state is None else state for state in states]
-    return states
+    compose = routine(engine.Native('nary_step'), units=...)
 
 
 class _TreeLSTM(Chain):
@@ -155,9 +114,10 @@ class ChildSumTreeLSTM(_TreeLSTM):
             ValueError: If there are not as many cells as outputs, or all is None.
         """
         units = self.state_size
-        if not engine.is_tracing() and len(cshsx) % 2 == 1 and cshsx[-1] is not None:
+        if not engine.is_tracing():
             layers = self.W_x, self.W_h_aio, self.W_h_f
-            found = ChildSumStep.step((cshsx[-1], *cshsx[:-1]), *layers, units=units)
+            inputs = cshsx[-1:] + cshsx[:-1]
+            found = engine.apply_to_layers(ChildSumStep.call, inputs, layers, units)
             if found is not None:
                 return found
         cells, outputs, x = self._split(cshsx)
@@ -228,9 +188,10 @@ class NaryTreeLSTM(_TreeLSTM):
         layers = []
         for k in range(1, self.n_ary + 1):
             layers.append(getattr(self, f'W_h{k}'))
-        if not engine.is_tracing() and cshsx[-1] is not None:
-            inputs = (cshsx[-1], *cshsx[:-1])
-            found = NaryStep.step(inputs, self.W_x, *layers, units=self.state_size)
+        if not engine.is_tracing():
+            inputs = cshsx[-1:] + cshsx[:-1]
+            every = self.W_x, *layers
+            found = engine.apply_to_layers(NaryStep.call, inputs, every, self.state_size)
             if found is not None:
                 return found
         cells, outputs, x = self._split(cshsx)

@@ -6,16 +6,23 @@ import typing as tp
 
 from chainerx._core import engine
 
+from chainer._graph.declaration import routine
 from chainer.functions.noise.zoneout import zoneout
 from chainer.functions.rnn.lstm import lstm
 from chainer.links.connection.linear import Linear
+from chainer.links.rnn._cell import Cell
 from chainer.links.rnn._state import Stateful, zeros
-from chainer.links.rnn.lstm import LSTMStep
 from chainer.utils import argument
 
 if tp.TYPE_CHECKING:
     from chainer._graph.variable import Variable
     from chainer._typing import VariableLike
+
+
+class ZoneoutStep(Cell):
+    """The step of a `StatefulZoneoutLSTM` that has states."""
+
+    compose = routine(engine.Native('zoneout_step'), c_ratio=..., h_ratio=...)
 
 
 class StatefulZoneoutLSTM(Stateful):
@@ -83,18 +90,20 @@ class StatefulZoneoutLSTM(Stateful):
             Variable: ``(N, out_size)``.
         """
         c, h = self.c, self.h
-        states = None
+        ratios = self.c_ratio, self.h_ratio
         if not engine.is_tracing() and c is not None and h is not None:
-            states = LSTMStep.step((x, c, h), self.upward, self.lateral)
-        if states is None:
-            gates = self.upward(x)
-            if h is not None:
-                gates = gates + self.lateral(h)
-            c, h = (
-                zeros(self, (x.shape[0], self.state_size), gates.dtype) if state is None else state
-                for state in (c, h)
-            )
-            states = lstm(c, gates)
-        next_c, next_h = states
-        self.c, self.h = zoneout(c, next_c, self.c_ratio), zoneout(h, next_h, self.h_ratio)
+            layers = self.upward, self.lateral
+            states = engine.apply_to_layers(ZoneoutStep.call, (x, c, h), layers, *ratios)
+            if states is not None:
+                self.c, self.h = states
+                return self.h
+        gates = self.upward(x)
+        if h is not None:
+            gates = gates + self.lateral(h)
+        c, h = (
+            zeros(self, (x.shape[0], self.state_size), gates.dtype) if state is None else state
+            for state in (c, h)
+        )
+        next_c, next_h = lstm(c, gates)
+        self.c, self.h = zoneout(c, next_c, ratios[0]), zoneout(h, next_h, ratios[1])
         return self.h

@@ -2,10 +2,13 @@
 
 #include <structmember.h>
 
+#include <span>
+
 #include "chainerx/core/error.h"
 #include "chainerx/python/engine/attributes.h"
 #include "chainerx/python/engine/call.h"
 #include "chainerx/python/engine/scopes.h"
+#include "chainerx/python/engine/small_array.h"
 #include "chainerx/python/engine/state.h"
 #include "chainerx/python/errors.h"
 #include "chainerx/python/ref.h"
@@ -66,26 +69,56 @@ bool FindParameters(PyObject* link, LinearLayer& layer) {
     return layer.w && layer.b;
 }
 
+// To be called by a handler: the link's own way reports the error, and says in which layer it is.
+void DropException(const char* op) {
+    TranslateException(op);
+    if (PyErr_ExceptionMatches(PyExc_Exception) == 0) throw PythonError{};
+    PyErr_Clear();
+}
+
 PyObject* IsTracing(PyObject*, PyObject*) {
     const State& state = GetState();
     return PyBool_FromLong(Records(state) || IsObserved(state) ? 1 : 0);
 }
 
-// linear_parameters(*links)
-PyObject* LinearParameters(PyObject*, PyObject* const* args, Py_ssize_t n) try {
-    if (!GetState().type_check || !IsLinearUsual()) Py_RETURN_NONE;
-    const Ref tuple = Check(PyTuple_New(2 * n));
-    for (Py_ssize_t i = 0; i < n; ++i) {
+// Applies a function to inputs, and to W and b of layers. Null without an error where the link has
+// to call its layers and functions one by one.
+PyObject* ApplyTo(EntryObject* entry, PyObject* inputs, PyObject* layers,
+                  std::span<PyObject* const> params) try {
+    if (!GetState().type_check || !IsLinearUsual()) return nullptr;
+    const auto n_inputs = static_cast<size_t>(PyTuple_GET_SIZE(inputs));
+    const auto n_layers = static_cast<size_t>(PyTuple_GET_SIZE(layers));
+    Objects all{n_inputs + 2 * n_layers + params.size()};
+    PyObject** at = all.data();
+    for (size_t i = 0; i < n_inputs; ++i) *at++ = Py_NewRef(PyTuple_GET_ITEM(inputs, i));
+    for (size_t i = 0; i < n_layers; ++i) {
+        PyObject* link = PyTuple_GET_ITEM(layers, i);
         LinearLayer layer;
-        if (Py_TYPE(args[i]) != g_linear.type || !FindParameters(args[i], layer)) {
-            Py_RETURN_NONE;
-        }
-        PyTuple_SET_ITEM(tuple.get(), 2 * i, layer.w.Release());
-        PyTuple_SET_ITEM(tuple.get(), 2 * i + 1, layer.b.Release());
+        if (Py_TYPE(link) != g_linear.type || !FindParameters(link, layer)) return nullptr;
+        *at++ = layer.w.Release();
+        *at++ = layer.b.Release();
     }
-    return Py_NewRef(tuple.get());
+    for (PyObject* param : params) *at++ = Py_NewRef(param);
+    return CallEntry(entry, all.data(), all.size());
 } catch (...) {
-    return Failed("linear_parameters");
+    DropException("apply_to_layers");
+    return nullptr;
+}
+
+// apply_to_layers(entry, inputs, layers, *attributes)
+PyObject* ApplyToLayers(PyObject*, PyObject* const* args, Py_ssize_t n) try {
+    const char* op = "apply_to_layers";
+    if (n < 3 || !PyTuple_CheckExact(args[1]) || !PyTuple_CheckExact(args[2])) {
+        throw TypeError{op, ": expected a function and tuples of inputs and of layers"};
+    }
+    EntryObject* entry = ToEntry(args[0]);
+    if (n - 3 != entry->n_params) {
+        throw TypeError{op, ": there are ", n - 3, " attributes, expected ", entry->n_params};
+    }
+    PyObject* y = ApplyTo(entry, args[1], args[2], {args + 3, static_cast<size_t>(n) - 3});
+    return y != nullptr ? y : Py_NewRef(Py_None);
+} catch (...) {
+    return Failed("apply_to_layers");
 }
 
 // ---- __call__ -----------------------------------------------------------------------------------
@@ -109,9 +142,7 @@ PyObject* CallUsual(PyObject* link, PyObject* x) {
         PyObject* inputs[] = {x, layer.w.get(), layer.b.get()};
         return CallEntry(g_linear.entry, inputs, 3);
     } catch (...) {
-        TranslateException(op);
-        if (PyErr_ExceptionMatches(PyExc_Exception) == 0) throw PythonError{};
-        PyErr_Clear();  // Python's own way says in which link it is
+        DropException(op);
         return nullptr;
     }
 }
@@ -205,13 +236,14 @@ PyMethodDef g_functions[] = {
      METH_FASTCALL,
      "set_linear(Linear, entered, entry): sets __call__ of the class of linear layers, given the "
      "list of hooks for all links and the function that the layers call."},
+    {"apply_to_layers", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&ApplyToLayers)),
+     METH_FASTCALL,
+     "apply_to_layers(function, inputs, layers, *attributes): the function of the inputs, and of W "
+     "and b of each layer; None if a call of a layer may do more than compute with them, if types "
+     "are not checked, or if the function raises."},
     {"is_tracing", &IsTracing, METH_NOARGS,
      "Whether calls of functions are recorded for backward, or observed by hooks or the debug "
      "mode."},
-    {"linear_parameters",
-     reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&LinearParameters)), METH_FASTCALL,
-     "linear_parameters(*links): W and b of each link; None if a call of one may do more than "
-     "compute with them, or types are not checked."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

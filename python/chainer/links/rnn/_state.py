@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
+from chainerx._core import engine
 
 from chainer import backend, variable
 from chainer.link import Chain, Link
@@ -71,6 +72,6 @@ def zeros(link: Link, shape: tuple[int, ...], dtype: DTypeLike) -> variable.Vari
         Variable: Without a gradient function.
     """
     device = link.device
-    if isinstance(device, backend.ChainerxDevice):  # `send` would look at it once more
-        return variable.Variable(chainerx.zeros(shape, dtype, device=device.device))
+    if isinstance(device, backend.ChainerxDevice):  # at once: a first state is part of many calls
+        return engine.zeros(shape, dtype, device.device)
     return variable.Variable(device.send(device.xp.zeros(shape, dtype)))

@@ -155,11 +155,11 @@ class NStepRNNBase(ChainList):
         Returns:
             Variable: (layers * directions, sequences, units), the dtype of the sequences.
         """
-        if not hasattr(xs[0], 'dtype'):
+        x = xs[0]
+        if not hasattr(x, 'dtype'):
             name = type(self).__name__
-            raise TypeError(f'{name}: xs[0] is a {type(xs[0]).__name__}, expected an array')
-        shape = (self.n_layers * self.direction, len(xs), self.out_size)
-        return zeros(self, shape, xs[0].dtype)
+            raise TypeError(f'{name}: xs[0] is a {type(x).__name__}, expected an array')
+        return zeros(self, (self.n_layers * self.direction, len(xs), self.out_size), x.dtype)
 
     def rnn(self, *args: object) -> tuple[tp.Any, ...]:
         """The function that is applied: to layers, dropout, states, weights, biases and steps.

@@ -5,6 +5,8 @@
 #include <span>
 
 #include "chainerx/core/error.h"
+#include "chainerx/ops/shape/creation.h"
+#include "chainerx/python/convert.h"
 #include "chainerx/python/engine/attributes.h"
 #include "chainerx/python/engine/call.h"
 #include "chainerx/python/engine/scopes.h"
@@ -79,6 +81,19 @@ void DropException(const char* op) {
 PyObject* IsTracing(PyObject*, PyObject*) {
     const State& state = GetState();
     return PyBool_FromLong(Records(state) || IsObserved(state) ? 1 : 0);
+}
+
+// zeros(shape, dtype, device)
+PyObject* ZerosFunction(PyObject*, PyObject* const* args, Py_ssize_t n) {
+    const char* op = "zeros";
+    try {
+        if (n != 3) throw TypeError{op, ": expected a shape, a dtype and a device"};
+        const Shape shape = ToShape(op, "shape", args[0]);
+        return NewVariable(Zeros(shape, ToDtype(args[1]), ToDevice(args[2])), Kind::kChainerx,
+                           true);
+    } catch (...) {
+        return Failed(op);
+    }
 }
 
 // Applies a function to inputs, and to W and b of layers. Null without an error where the link has
@@ -244,6 +259,8 @@ PyMethodDef g_functions[] = {
     {"is_tracing", &IsTracing, METH_NOARGS,
      "Whether calls of functions are recorded for backward, or observed by hooks or the debug "
      "mode."},
+    {"zeros", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&ZerosFunction)),
+     METH_FASTCALL, "zeros(shape, dtype, device): a variable that holds a chainerx array."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -542,7 +542,12 @@ def test_streams_and_events(driver):
     assert 0 <= driver.get('cuEventElapsedTime', event, last, type=ctypes.c_float) < 10000
     driver.cuEventDestroy_v2(event)
     assert code_of(driver.cuEventRecord, event, first) == INVALID_HANDLE
+    # What a stream has when it is destroyed still runs, and is waited for.
+    append = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(seen.append)
+    driver.cuLaunchHostFunc(first, append, None)
     driver.cuStreamDestroy_v2(first)
+    driver.cuCtxSynchronize()
+    assert seen == [NOT_PERMITTED, None]
     assert code_of(driver.cuStreamQuery, first) == INVALID_HANDLE
 
 

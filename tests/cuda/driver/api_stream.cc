@@ -23,6 +23,8 @@ void impl::cuStreamDestroy_v2(CUstream handle) {
     stream->Close();
     const std::lock_guard lock{context.mutex};
     context.streams.erase(stream);
+    std::erase_if(context.closed_streams, [](const auto& closed) { return closed.expired(); });
+    context.closed_streams.push_back(stream);
 }
 
 void impl::cuStreamQuery(CUstream handle) {

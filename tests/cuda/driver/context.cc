@@ -41,6 +41,9 @@ void CUctx_st::Synchronize() {
     std::unique_lock lock{mutex};
     std::vector<std::shared_ptr<CUstream_st>> all{streams.begin(), streams.end()};
     if (null_stream != nullptr) all.push_back(null_stream);
+    for (const auto& closed : closed_streams) {
+        if (auto stream = closed.lock()) all.push_back(std::move(stream));
+    }
     lock.unlock();
     for (const auto& stream : all) stream->Synchronize();
 }

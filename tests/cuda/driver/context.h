@@ -54,6 +54,7 @@ struct CUctx_st {
     std::atomic<CUresult> error{CUDA_SUCCESS};  // sticky
     std::mutex mutex;                           // of what follows
     std::set<std::shared_ptr<CUstream_st>> streams;
+    std::vector<std::weak_ptr<CUstream_st>> closed_streams;  // they may still have tasks
     std::shared_ptr<CUstream_st> null_stream;
     std::set<CUcontext> peers;
 

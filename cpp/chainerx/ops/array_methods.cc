@@ -1,10 +1,7 @@
 // Methods of Array that create views and copies by calling routines.
-#include "chainerx/autograd/record.h"
 #include "chainerx/core/array.h"
 #include "chainerx/kernels/strided/memory.h"
-#include "chainerx/ops/index/indexing.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 

@@ -8,12 +8,11 @@
 
 #include "chainerx/autograd/backward_run.h"
 #include "chainerx/autograd/hooks.h"
-#include "chainerx/autograd/record.h"
 #include "chainerx/autograd/record_observer.h"
 #include "chainerx/autograd/region.h"
 #include "chainerx/autograd/scopes.h"
-#include "chainerx/core/error.h"
 #include "chainerx/ops/random/random_generator.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

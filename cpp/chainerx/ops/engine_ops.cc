@@ -1,8 +1,6 @@
 #include "chainerx/autograd/engine_ops.h"
 
-#include "chainerx/ops/elementwise/tables/arithmetic.h"
-#include "chainerx/ops/reduce/reduction.h"
-#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx::internal::engine_ops {
 

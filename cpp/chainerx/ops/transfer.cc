@@ -1,9 +1,7 @@
 // Copying arrays between devices.
-#include "chainerx/autograd/record.h"
 #include "chainerx/core/array.h"
 #include "chainerx/core/context.h"
-#include "chainerx/core/error.h"
-#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

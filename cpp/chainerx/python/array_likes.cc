@@ -6,7 +6,6 @@
 #include "chainerx/python/batching.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/device.h"
-#include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python {
 namespace {

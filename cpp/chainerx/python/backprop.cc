@@ -2,11 +2,9 @@
 #include "chainerx/autograd/backward.h"
 
 #include "chainerx/autograd/check_backward.h"
-#include "chainerx/core/error.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/ids.h"
-#include "chainerx/python/ref.h"
 
 namespace chainerx::python {
 namespace {

@@ -6,8 +6,6 @@
 
 #include "chainerx/core/axis_error.h"
 #include "chainerx/core/context.h"
-#include "chainerx/core/error.h"
-#include "chainerx/python/ref.h"
 
 namespace chainerx::python {
 

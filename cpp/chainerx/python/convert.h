@@ -1,5 +1,5 @@
 // Converts Python objects to arguments of routines. `op` and `name` are for the message of the
-// TypeError.
+// TypeError. It includes what else a binding needs: arrays as objects, references, and errors.
 #pragma once
 
 #include <optional>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "chainerx/core/array.h"
+#include "chainerx/core/error.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/ref.h"

@@ -10,7 +10,6 @@
 
 #include "chainerx/core/backend.h"
 #include "chainerx/core/context.h"
-#include "chainerx/core/error.h"
 #include "chainerx/core/memory_stats.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/copies.h"

@@ -1,6 +1,5 @@
 #include "chainerx/python/element_order.h"
 
-#include "chainerx/core/error.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/ops/shape/rearrange.h"
 #include "chainerx/python/convert.h"

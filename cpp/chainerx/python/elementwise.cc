@@ -5,13 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "chainerx/core/error.h"
 #include "chainerx/ops/elementwise/out_argument.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/python/binary.h"
 #include "chainerx/python/convert.h"
-#include "chainerx/python/ndarray/ndarray.h"
-#include "chainerx/python/ref.h"
 
 namespace chainerx::python {
 namespace {

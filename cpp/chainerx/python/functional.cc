@@ -7,7 +7,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/vector.h>
 
-#include "chainerx/core/error.h"
 #include "chainerx/ops/checkpoint.h"
 #include "chainerx/ops/random/random_generator.h"
 #include "chainerx/python/callable.h"
@@ -16,7 +15,6 @@
 #include "chainerx/python/copies.h"
 #include "chainerx/python/device.h"
 #include "chainerx/python/interop/deferred.h"
-#include "chainerx/python/ref.h"
 
 namespace nb = nanobind;
 

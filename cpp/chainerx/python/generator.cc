@@ -4,12 +4,9 @@
 #include <vector>
 
 #include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/elementwise.h"
 #include "chainerx/python/errors.h"
-#include "chainerx/python/ndarray/ndarray.h"
-#include "chainerx/python/ref.h"
 
 namespace chainerx::python {
 namespace {

@@ -5,13 +5,11 @@
 #include <optional>
 
 #include "chainerx/autograd/hooks.h"
-#include "chainerx/core/error.h"
 #include "chainerx/python/callable.h"
 #include "chainerx/python/caster.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/copies.h"
 #include "chainerx/python/ids.h"
-#include "chainerx/python/ndarray/ndarray.h"
 
 namespace nb = nanobind;
 

@@ -5,9 +5,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/kernel.h"
-#include "chainerx/python/bind.h"
 #include "chainerx/python/caster.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/copies.h"

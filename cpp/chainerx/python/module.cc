@@ -5,9 +5,7 @@
 #include <string>
 
 #include "chainerx/core/context.h"
-#include "chainerx/core/error.h"
 #include "chainerx/python/batching.h"
-#include "chainerx/python/bind.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/device.h"
 #include "chainerx/python/engine/module.h"
@@ -15,7 +13,6 @@
 #include "chainerx/python/generator.h"
 #include "chainerx/python/grad_hooks.h"
 #include "chainerx/python/named_tuple.h"
-#include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/ndarray/ndarray_at.h"
 #include "chainerx/python/runtime.h"
 

@@ -4,11 +4,9 @@
 #include <vector>
 
 #include "chainerx/core/array_body.h"
-#include "chainerx/core/error.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/ops/shape/manipulation.h"
 #include "chainerx/python/convert.h"
-#include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python {
 namespace {

@@ -1,8 +1,6 @@
 #include "chainerx/python/per_axis.h"
 
-#include "chainerx/core/error.h"
 #include "chainerx/python/convert.h"
-#include "chainerx/python/ref.h"
 
 namespace chainerx::python {
 PerAxis ToPerAxis(const char* op, const char* name, PyObject* o) {

@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "chainerx/core/context.h"
-#include "chainerx/core/error.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/copies.h"
 #include "chainerx/python/device.h"

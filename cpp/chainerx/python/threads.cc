@@ -5,7 +5,6 @@
 
 #include "chainerx/core/openblas.h"
 #include "chainerx/core/thread_pool.h"
-#include "chainerx/python/bind.h"
 #include "chainerx/python/convert.h"
 
 namespace chainerx::python {

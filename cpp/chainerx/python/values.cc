@@ -3,11 +3,9 @@
 #include <optional>
 #include <span>
 
-#include "chainerx/core/error.h"
 #include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/python/convert.h"
-#include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/nested.h"
 
 namespace chainerx::python {

@@ -4,14 +4,11 @@
 #include <algorithm>
 #include <limits>
 
-#include "chainerx/core/interrupt.h"
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/attention/attention.h"
 #include "chainerx/native/attention/attention_operands.h"
 #include "chainerx/native/attention/attention_panels.h"
 #include "chainerx/native/isa.h"
-#include "chainerx/native/native_backend.h"
-#include "chainerx/native/scratch.h"
+#include "chainerx/native/native_kernel.h"
 
 namespace chainerx::native {
 

@@ -3,13 +3,10 @@
 // after the other, so no scores are materialized.
 #include <algorithm>
 
-#include "chainerx/core/interrupt.h"
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/attention/attention.h"
 #include "chainerx/native/attention/attention_panels.h"
 #include "chainerx/native/attention/attention_weights.h"
-#include "chainerx/native/native_backend.h"
-#include "chainerx/native/scratch.h"
+#include "chainerx/native/native_kernel.h"
 
 namespace chainerx::native {
 namespace {

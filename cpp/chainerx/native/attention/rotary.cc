@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "chainerx/core/thread_pool.h"
-#include "chainerx/native/native_backend.h"
-#include "chainerx/native/ranges.h"
+#include "chainerx/native/native_kernel.h"
 #include "chainerx/native/upcast.h"
 
 namespace chainerx::native {

@@ -3,13 +3,10 @@
 
 #include <algorithm>
 
-#include "chainerx/core/interrupt.h"
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/native/conv/conv_algorithms.h"
 #include "chainerx/native/conv/conv_operands.h"
 #include "chainerx/native/gemm/blas.h"
-#include "chainerx/native/ranges.h"
-#include "chainerx/native/scratch.h"
+#include "chainerx/native/native_kernel.h"
 
 namespace chainerx::native {
 namespace {

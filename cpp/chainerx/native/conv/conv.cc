@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "chainerx/core/interrupt.h"
 #include "chainerx/kernels/strided/memory.h"
 #include "chainerx/native/conv/conv_algorithms.h"
 #include "chainerx/native/conv/conv_input.h"
@@ -14,8 +13,7 @@
 #include "chainerx/native/conv/im2col.h"
 #include "chainerx/native/conv/implicit_gemm.h"
 #include "chainerx/native/conv/packed_weights.h"
-#include "chainerx/native/ranges.h"
-#include "chainerx/native/scratch.h"
+#include "chainerx/native/native_kernel.h"
 
 namespace chainerx::native {
 

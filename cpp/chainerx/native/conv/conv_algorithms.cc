@@ -7,8 +7,7 @@
 #include "chainerx/kernels/conv/connection.h"
 #include "chainerx/native/algorithm_table.h"
 #include "chainerx/native/conv/conv_operands.h"
-#include "chainerx/native/native_backend.h"
-#include "chainerx/native/ranges.h"
+#include "chainerx/native/native_kernel.h"
 
 namespace chainerx::native {
 namespace {

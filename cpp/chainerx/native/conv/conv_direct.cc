@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "chainerx/core/interrupt.h"
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/native/conv/depthwise_loops.h"
 #include "chainerx/native/isa.h"
-#include "chainerx/native/ranges.h"
-#include "chainerx/native/scratch.h"
+#include "chainerx/native/native_kernel.h"
 
 namespace chainerx::native {
 

@@ -4,13 +4,10 @@
 #include <cstdint>
 #include <optional>
 
-#include "chainerx/core/interrupt.h"
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/native/gemm/cache_conflict.h"
 #include "chainerx/native/gemm/gemm_loops.h"
 #include "chainerx/native/gemm/work_partition.h"
-#include "chainerx/native/ranges.h"
-#include "chainerx/native/scratch.h"
+#include "chainerx/native/native_kernel.h"
 
 namespace chainerx::native {
 namespace {

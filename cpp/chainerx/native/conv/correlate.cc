@@ -3,13 +3,10 @@
 #include <cstdint>
 #include <numeric>
 
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/linalg/linalg.h"
 #include "chainerx/native/conv/depthwise_loops.h"
 #include "chainerx/native/gemm/matrices.h"
-#include "chainerx/native/native_backend.h"
-#include "chainerx/native/ranges.h"
-#include "chainerx/native/scratch.h"
+#include "chainerx/native/native_kernel.h"
 
 namespace chainerx::native {
 namespace {

@@ -2,13 +2,11 @@
 // the product; output channels are its columns.
 #include <cstdint>
 
-#include "chainerx/core/interrupt.h"
 #include "chainerx/native/conv/im2col.h"
 #include "chainerx/native/conv/packed_weights.h"
 #include "chainerx/native/gemm/gemm_loops.h"
 #include "chainerx/native/gemm/work_partition.h"
-#include "chainerx/native/ranges.h"
-#include "chainerx/native/scratch.h"
+#include "chainerx/native/native_kernel.h"
 
 namespace chainerx::native {
 namespace {

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "chainerx/core/interrupt.h"
-#include "chainerx/core/thread_pool.h"
+#include "chainerx/native/native_kernel.h"
 
 namespace chainerx::native {
 namespace {

@@ -1,11 +1,9 @@
 // bit_count, packbits and unpackbits.
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/shape/manipulation.h"
 #include "chainerx/native/elementwise/bit_loops.h"
 #include "chainerx/native/elementwise/elementwise.h"
 #include "chainerx/native/isa.h"
-#include "chainerx/native/native_backend.h"
-#include "chainerx/native/ranges.h"
+#include "chainerx/native/native_kernel.h"
 
 namespace chainerx::native {
 

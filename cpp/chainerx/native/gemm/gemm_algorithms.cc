@@ -11,7 +11,6 @@
 #include <type_traits>
 
 #include "chainerx/core/dtype.h"
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/native/algorithm_table.h"
 #include "chainerx/native/gemm/blas.h"
 #include "chainerx/native/gemm/blas_library.h"
@@ -21,7 +20,7 @@
 #include "chainerx/native/gemm/matrix_vector.h"
 #include "chainerx/native/gemm/small_gemm.h"
 #include "chainerx/native/isa.h"
-#include "chainerx/native/ranges.h"
+#include "chainerx/native/native_kernel.h"
 
 namespace chainerx {
 namespace native {

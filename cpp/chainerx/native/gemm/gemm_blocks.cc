@@ -2,14 +2,11 @@
 
 #include <algorithm>
 
-#include "chainerx/core/interrupt.h"
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/native/gemm/blas_library.h"
 #include "chainerx/native/gemm/gemm_loops.h"
 #include "chainerx/native/gemm/gemm_panels.h"
 #include "chainerx/native/isa.h"
-#include "chainerx/native/ranges.h"
-#include "chainerx/native/scratch.h"
+#include "chainerx/native/native_kernel.h"
 
 namespace chainerx::native {
 

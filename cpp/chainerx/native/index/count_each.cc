@@ -2,11 +2,8 @@
 #include <algorithm>
 
 #include "chainerx/core/kernel_error.h"
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/index/indexing.h"
-#include "chainerx/native/native_backend.h"
-#include "chainerx/native/ranges.h"
-#include "chainerx/native/scratch.h"
+#include "chainerx/native/native_kernel.h"
 
 namespace chainerx::native {
 namespace {

@@ -2,12 +2,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "chainerx/core/interrupt.h"
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/index/indexing.h"
 #include "chainerx/native/index/index_plan.h"
-#include "chainerx/native/native_backend.h"
-#include "chainerx/native/ranges.h"
+#include "chainerx/native/native_kernel.h"
 #include "chainerx/native/strided/copy_block.h"
 #include "chainerx/native/strided/copy_bytes.h"
 #include "chainerx/native/strided/copy_runs.h"

@@ -3,13 +3,10 @@
 #include <cstring>
 #include <numeric>
 
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/index/indexing.h"
 #include "chainerx/native/index/compress_loops.h"
 #include "chainerx/native/isa.h"
-#include "chainerx/native/native_backend.h"
-#include "chainerx/native/ranges.h"
-#include "chainerx/native/scratch.h"
+#include "chainerx/native/native_kernel.h"
 
 namespace chainerx::native {
 

@@ -3,12 +3,9 @@
 #include <cstdlib>
 #include <type_traits>
 
-#include "chainerx/core/interrupt.h"
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/index/indexing.h"
 #include "chainerx/native/index/index_plan.h"
-#include "chainerx/native/native_backend.h"
-#include "chainerx/native/ranges.h"
+#include "chainerx/native/native_kernel.h"
 #include "chainerx/native/reduce/reduce_policies.h"
 
 namespace chainerx::native {

@@ -10,12 +10,10 @@
 #include <type_traits>
 
 #include "chainerx/core/kernel_error.h"
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/linalg/linalg.h"
 #include "chainerx/native/gemm/matrices.h"
 #include "chainerx/native/isa.h"
-#include "chainerx/native/native_backend.h"
-#include "chainerx/native/ranges.h"
+#include "chainerx/native/native_kernel.h"
 
 namespace chainerx::native {
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "chainerx/core/dims.h"
-#include "chainerx/core/interrupt.h"
 #include "chainerx/kernels/elementwise/activation.h"
 #include "chainerx/kernels/linalg/linalg.h"
 #include "chainerx/kernels/reduce/reduction.h"
@@ -11,8 +10,7 @@
 #include "chainerx/native/gemm/gemm_algorithms.h"
 #include "chainerx/native/gemm/gemm_plain.h"
 #include "chainerx/native/gemm/small_gemm.h"
-#include "chainerx/native/native_backend.h"
-#include "chainerx/native/ranges.h"
+#include "chainerx/native/native_kernel.h"
 #include "chainerx/native/strided/scalar_traits.h"
 #include "chainerx/native/strided/strided_iterator.h"
 

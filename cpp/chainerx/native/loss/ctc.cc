@@ -7,16 +7,12 @@
 #include <cstdint>
 #include <limits>
 
-#include "chainerx/core/interrupt.h"
 #include "chainerx/core/kernel_error.h"
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/loss/ctc.h"
 #include "chainerx/native/isa.h"
 #include "chainerx/native/loss/lattice_loops.h"
-#include "chainerx/native/native_backend.h"
+#include "chainerx/native/native_kernel.h"
 #include "chainerx/native/norm/softmax_loops.h"
-#include "chainerx/native/ranges.h"
-#include "chainerx/native/scratch.h"
 #include "chainerx/native/upcast.h"
 
 namespace chainerx::native {

@@ -6,11 +6,9 @@
 #include <limits>
 #include <vector>
 
-#include "chainerx/core/interrupt.h"
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/loss/ctc.h"
 #include "chainerx/native/loss/ctc.h"
-#include "chainerx/native/native_backend.h"
+#include "chainerx/native/native_kernel.h"
 #include "chainerx/native/upcast.h"
 
 namespace chainerx::native {

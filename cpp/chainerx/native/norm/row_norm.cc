@@ -4,12 +4,10 @@
 #include <cstdint>
 #include <memory>
 
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/norm/normalization.h"
 #include "chainerx/native/isa.h"
-#include "chainerx/native/native_backend.h"
+#include "chainerx/native/native_kernel.h"
 #include "chainerx/native/norm/normalization_common.h"
-#include "chainerx/native/ranges.h"
 #include "chainerx/native/upcast.h"
 
 namespace chainerx::native {

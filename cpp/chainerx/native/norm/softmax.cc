@@ -5,13 +5,11 @@
 #include <optional>
 
 #include "chainerx/core/kernel_error.h"
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/norm/softmax.h"
 #include "chainerx/kernels/strided/memory.h"
 #include "chainerx/native/isa.h"
-#include "chainerx/native/native_backend.h"
+#include "chainerx/native/native_kernel.h"
 #include "chainerx/native/norm/softmax_loops.h"
-#include "chainerx/native/ranges.h"
 #include "chainerx/native/upcast.h"
 
 namespace chainerx::native {

@@ -2,12 +2,10 @@
 #include <algorithm>
 #include <span>
 
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/optim/update.h"
 #include "chainerx/native/isa.h"
-#include "chainerx/native/native_backend.h"
+#include "chainerx/native/native_kernel.h"
 #include "chainerx/native/optim/update_loops.h"
-#include "chainerx/native/ranges.h"
 
 namespace chainerx::native {
 

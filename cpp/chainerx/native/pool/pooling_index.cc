@@ -4,10 +4,9 @@
 #include <cstring>
 #include <type_traits>
 
-#include "chainerx/core/interrupt.h"
 #include "chainerx/core/kernel_error.h"
 #include "chainerx/kernels/pool/pooling.h"
-#include "chainerx/native/native_backend.h"
+#include "chainerx/native/native_kernel.h"
 #include "chainerx/native/pool/pooling_kernel.h"
 #include "chainerx/native/pool/pooling_plan.h"
 

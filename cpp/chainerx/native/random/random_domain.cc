@@ -1,7 +1,6 @@
 #include "chainerx/core/kernel_error.h"
 #include "chainerx/kernels/random/random.h"
-#include "chainerx/native/native_backend.h"
-#include "chainerx/native/ranges.h"
+#include "chainerx/native/native_kernel.h"
 
 namespace chainerx::native {
 namespace {

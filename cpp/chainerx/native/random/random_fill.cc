@@ -7,12 +7,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "chainerx/core/interrupt.h"
 #include "chainerx/core/kernel_error.h"
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/random/random.h"
 #include "chainerx/native/isa.h"
-#include "chainerx/native/native_backend.h"
+#include "chainerx/native/native_kernel.h"
 #include "chainerx/native/random/random_loops.h"
 
 namespace chainerx::native {

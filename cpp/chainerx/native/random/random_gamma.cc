@@ -7,9 +7,8 @@
 #include <cstdint>
 #include <limits>
 
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/random/random.h"
-#include "chainerx/native/native_backend.h"
+#include "chainerx/native/native_kernel.h"
 #include "chainerx/native/random/random_loops.h"
 #include "chainerx/native/upcast.h"
 

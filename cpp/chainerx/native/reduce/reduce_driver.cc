@@ -3,8 +3,7 @@
 #include <cstring>
 #include <memory>
 
-#include "chainerx/core/thread_pool.h"
-#include "chainerx/native/ranges.h"
+#include "chainerx/native/native_kernel.h"
 #include "chainerx/native/reduce/reduce.h"
 #include "chainerx/native/reduce/reduce_algorithms.h"
 #include "chainerx/native/reduce/reduce_cascade.h"

@@ -3,11 +3,8 @@
 #include <array>
 #include <cstdlib>
 
-#include "chainerx/core/interrupt.h"
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/reduce/reduction.h"
-#include "chainerx/native/native_backend.h"
-#include "chainerx/native/ranges.h"
+#include "chainerx/native/native_kernel.h"
 #include "chainerx/native/reduce/reduce_policies.h"
 #include "chainerx/native/strided/strided_iterator.h"
 

@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "chainerx/core/interrupt.h"
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/native/gemm/blas.h"
 #include "chainerx/native/isa.h"
-#include "chainerx/native/native_backend.h"
+#include "chainerx/native/native_kernel.h"
 #include "chainerx/native/rnn/recurrent_loops.h"
 #include "chainerx/native/rnn/recurrent_pack.h"
 #include "chainerx/native/upcast.h"

@@ -3,13 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "chainerx/core/interrupt.h"
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/rnn/recurrent.h"
-#include "chainerx/native/native_backend.h"
-#include "chainerx/native/ranges.h"
+#include "chainerx/native/native_kernel.h"
 #include "chainerx/native/rnn/recurrent_loops.h"
-#include "chainerx/native/scratch.h"
 #include "chainerx/native/upcast.h"
 
 namespace chainerx::native {

@@ -2,11 +2,8 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "chainerx/core/interrupt.h"
 #include "chainerx/kernels/shape/creation.h"
-#include "chainerx/native/native_backend.h"
-#include "chainerx/native/ranges.h"
-#include "chainerx/native/scratch.h"
+#include "chainerx/native/native_kernel.h"
 #include "chainerx/native/strided/copy_block.h"
 #include "chainerx/native/strided/strided_iterator.h"
 

@@ -3,12 +3,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "chainerx/core/interrupt.h"
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/shape/manipulation.h"
 #include "chainerx/kernels/strided/memory.h"
-#include "chainerx/native/native_backend.h"
-#include "chainerx/native/ranges.h"
+#include "chainerx/native/native_kernel.h"
 #include "chainerx/native/strided/copy_bytes.h"
 
 namespace chainerx::native {

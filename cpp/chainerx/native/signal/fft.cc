@@ -5,11 +5,8 @@
 #include <cstdint>
 
 #include "chainerx/core/dims.h"
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/strided/memory.h"
-#include "chainerx/native/native_backend.h"
-#include "chainerx/native/ranges.h"
-#include "chainerx/native/scratch.h"
+#include "chainerx/native/native_kernel.h"
 #include "chainerx/native/signal/fourier.h"
 
 namespace chainerx::native {

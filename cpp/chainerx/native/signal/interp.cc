@@ -6,11 +6,8 @@
 #include <memory>
 #include <optional>
 
-#include "chainerx/core/interrupt.h"
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/sort/sorting.h"
-#include "chainerx/native/native_backend.h"
-#include "chainerx/native/ranges.h"
+#include "chainerx/native/native_kernel.h"
 
 namespace chainerx::native {
 namespace {

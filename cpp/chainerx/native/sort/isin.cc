@@ -4,10 +4,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "chainerx/core/interrupt.h"
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/sort/sorting.h"
-#include "chainerx/native/native_backend.h"
+#include "chainerx/native/native_kernel.h"
 #include "chainerx/native/sort/complex_order.h"
 #include "chainerx/native/sort/search.h"
 #include "chainerx/native/sort/sort_rows.h"

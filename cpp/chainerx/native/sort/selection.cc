@@ -5,9 +5,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "chainerx/core/interrupt.h"
 #include "chainerx/kernels/sort/sorting.h"
-#include "chainerx/native/native_backend.h"
+#include "chainerx/native/native_kernel.h"
 #include "chainerx/native/sort/batched_sort.h"
 #include "chainerx/native/sort/key_coder.h"
 #include "chainerx/native/sort/quicksort.h"

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "chainerx/core/interrupt.h"
 #include "chainerx/native/isa.h"
-#include "chainerx/native/ranges.h"
-#include "chainerx/native/scratch.h"
+#include "chainerx/native/native_kernel.h"
 #include "chainerx/native/sort/quicksort.h"
 #include "chainerx/native/sort/sort_rows.h"
 

@@ -4,8 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "chainerx/core/thread_pool.h"
-#include "chainerx/native/ranges.h"
+#include "chainerx/native/native_kernel.h"
 
 namespace chainerx::native {
 namespace {

@@ -4,10 +4,8 @@
 #include <bit>
 #include <cstring>
 
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/strided/memory.h"
-#include "chainerx/native/native_backend.h"
-#include "chainerx/native/ranges.h"
+#include "chainerx/native/native_kernel.h"
 #include "chainerx/native/strided/copy_bytes.h"
 #include "chainerx/native/strided/strided_iterator.h"
 

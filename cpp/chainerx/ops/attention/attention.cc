@@ -2,11 +2,9 @@
 
 #include <cmath>
 
-#include "chainerx/core/error.h"
 #include "chainerx/ops/attention/attention_recorded.h"
 #include "chainerx/ops/random/random.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

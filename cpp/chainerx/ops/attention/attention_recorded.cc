@@ -6,12 +6,10 @@
 #include <vector>
 
 #include "chainerx/autograd/backward.h"
-#include "chainerx/autograd/record.h"
 #include "chainerx/autograd/scopes.h"
 #include "chainerx/kernels/attention/attention.h"
+#include "chainerx/ops/routine.h"
 #include "chainerx/ops/shape/concat_views.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
 
 namespace chainerx::internal {
 namespace {

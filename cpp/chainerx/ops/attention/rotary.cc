@@ -2,14 +2,9 @@
 
 #include <cmath>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/attention/rotary.h"
-#include "chainerx/ops/elementwise/operators.h"
-#include "chainerx/ops/elementwise/tables/explog.h"
 #include "chainerx/ops/elementwise/tables/trigonometric.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

@@ -4,10 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "chainerx/core/error.h"
 #include "chainerx/ops/conv/conv_recorded.h"
-#include "chainerx/ops/elementwise/operators.h"
-#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

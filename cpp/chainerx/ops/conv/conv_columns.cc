@@ -6,8 +6,7 @@
 #include "chainerx/kernels/elementwise/arithmetic.h"
 #include "chainerx/kernels/linalg/linalg.h"
 #include "chainerx/kernels/strided/memory.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx::internal {
 namespace {

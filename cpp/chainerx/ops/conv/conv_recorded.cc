@@ -2,11 +2,9 @@
 
 #include <cstdint>
 
-#include "chainerx/autograd/record.h"
 #include "chainerx/kernels/conv/connection.h"
 #include "chainerx/ops/conv/conv_columns.h"
-#include "chainerx/ops/reduce/reduction.h"
-#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx::internal {
 namespace {

@@ -2,14 +2,9 @@
 
 #include <algorithm>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/ops/elementwise/operators.h"
-#include "chainerx/ops/elementwise/tables/arithmetic.h"
 #include "chainerx/ops/elementwise/tables/bitwise.h"
-#include "chainerx/ops/elementwise/tables/logic.h"
 #include "chainerx/ops/elementwise/tables/numeric.h"
-#include "chainerx/ops/reduce/reduction.h"
-#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

@@ -1,8 +1,7 @@
 #include "chainerx/ops/elementwise/comparison.h"
 
 #include "chainerx/kernels/elementwise/logic.h"
-#include "chainerx/ops/elementwise/tables/logic.h"
-#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx::internal {
 namespace {

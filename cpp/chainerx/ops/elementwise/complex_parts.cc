@@ -1,12 +1,8 @@
 #include "chainerx/ops/elementwise/complex_parts.h"
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/elementwise/complex.h"
 #include "chainerx/kernels/strided/memory.h"
-#include "chainerx/ops/elementwise/tables/arithmetic.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

@@ -2,17 +2,10 @@
 
 #include <vector>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/elementwise/activation.h"
 #include "chainerx/ops/elementwise/elementwise.h"
-#include "chainerx/ops/elementwise/operators.h"
 #include "chainerx/ops/elementwise/tables/activation.h"
-#include "chainerx/ops/elementwise/tables/arithmetic.h"
-#include "chainerx/ops/elementwise/tables/logic.h"
-#include "chainerx/ops/elementwise/where.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/manipulation.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

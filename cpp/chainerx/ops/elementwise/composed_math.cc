@@ -3,22 +3,16 @@
 #include <cfloat>
 #include <cmath>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/kernel.h"
 #include "chainerx/kernels/shape/manipulation.h"
 #include "chainerx/ops/elementwise/complex_parts.h"
-#include "chainerx/ops/elementwise/operators.h"
 #include "chainerx/ops/elementwise/power.h"
 #include "chainerx/ops/elementwise/real_operands.h"
 #include "chainerx/ops/elementwise/tables/bitwise.h"
-#include "chainerx/ops/elementwise/tables/logic.h"
 #include "chainerx/ops/elementwise/tables/numeric.h"
 #include "chainerx/ops/elementwise/tables/rounding.h"
 #include "chainerx/ops/elementwise/tables/trigonometric.h"
-#include "chainerx/ops/elementwise/where.h"
-#include "chainerx/ops/reduce/reduction.h"
-#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

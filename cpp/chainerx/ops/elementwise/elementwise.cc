@@ -3,11 +3,10 @@
 #include <cmath>
 #include <optional>
 
-#include "chainerx/core/error.h"
 #include "chainerx/ops/elementwise/comparison.h"
 #include "chainerx/ops/elementwise/elementwise_call.h"
 #include "chainerx/ops/elementwise/layout.h"
-#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx::internal {
 namespace {

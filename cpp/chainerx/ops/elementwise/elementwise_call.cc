@@ -4,12 +4,10 @@
 #include <iterator>
 #include <optional>
 
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/elementwise/arithmetic.h"
 #include "chainerx/kernels/elementwise/logic.h"
 #include "chainerx/ops/elementwise/comparison.h"
-#include "chainerx/ops/index/indexing.h"
-#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx::internal {
 namespace {

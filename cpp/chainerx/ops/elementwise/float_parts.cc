@@ -3,18 +3,11 @@
 
 #include <limits>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
-#include "chainerx/ops/elementwise/operators.h"
 #include "chainerx/ops/elementwise/real_operands.h"
-#include "chainerx/ops/elementwise/tables/arithmetic.h"
 #include "chainerx/ops/elementwise/tables/bitwise.h"
-#include "chainerx/ops/elementwise/tables/logic.h"
 #include "chainerx/ops/elementwise/tables/numeric.h"
 #include "chainerx/ops/elementwise/tables/rounding.h"
-#include "chainerx/ops/elementwise/where.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

@@ -1,10 +1,7 @@
 // x1 = op(x1, x2), the kernel of assignment operators such as +=.
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/core/overlap.h"
 #include "chainerx/ops/elementwise/elementwise_call.h"
-#include "chainerx/ops/index/indexing.h"
-#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx::internal {
 namespace {

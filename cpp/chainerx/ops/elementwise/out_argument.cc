@@ -2,15 +2,11 @@
 
 #include <optional>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/core/overlap.h"
 #include "chainerx/kernels/elementwise/where.h"
 #include "chainerx/kernels/strided/memory.h"
 #include "chainerx/ops/elementwise/elementwise_call.h"
-#include "chainerx/ops/elementwise/where.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx::internal {
 namespace {

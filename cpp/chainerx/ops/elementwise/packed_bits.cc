@@ -1,12 +1,9 @@
 #include "chainerx/ops/elementwise/packed_bits.h"
 
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/shape/manipulation.h"
-#include "chainerx/ops/elementwise/tables/logic.h"
+#include "chainerx/ops/routine.h"
 #include "chainerx/ops/shape/along_axis.h"
-#include "chainerx/ops/shape/creation.h"
 #include "chainerx/ops/shape/padding.h"
-#include "chainerx/ops/shape/view.h"
 
 namespace chainerx {
 namespace {

@@ -1,15 +1,10 @@
 // sin(pi x) / (pi x) and its derivatives; dividing by x is accurate only far from 0.
 #include <cmath>
 
-#include "chainerx/autograd/record.h"
 #include "chainerx/ops/elementwise/composed_math.h"
-#include "chainerx/ops/elementwise/operators.h"
-#include "chainerx/ops/elementwise/tables/arithmetic.h"
-#include "chainerx/ops/elementwise/tables/logic.h"
 #include "chainerx/ops/elementwise/tables/trigonometric.h"
-#include "chainerx/ops/elementwise/where.h"
 #include "chainerx/ops/reduce/reduce_output.h"
-#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

@@ -2,12 +2,9 @@
 
 #include <algorithm>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/elementwise/where.h"
 #include "chainerx/ops/elementwise/layout.h"
-#include "chainerx/ops/index/indexing.h"
-#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

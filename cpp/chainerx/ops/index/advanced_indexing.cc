@@ -4,18 +4,14 @@
 #include <utility>
 #include <vector>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/core/overlap.h"
 #include "chainerx/kernels/elementwise/where.h"
 #include "chainerx/kernels/index/indexing.h"
 #include "chainerx/kernels/strided/memory.h"
 #include "chainerx/ops/index/index_update.h"
-#include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/index/take.h"
 #include "chainerx/ops/reduce/reduce_output.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

@@ -1,16 +1,10 @@
 #include "chainerx/ops/index/choose.h"
 
-#include "chainerx/core/error.h"
 #include "chainerx/ops/elementwise/composed.h"
-#include "chainerx/ops/elementwise/tables/arithmetic.h"
-#include "chainerx/ops/elementwise/tables/logic.h"
-#include "chainerx/ops/elementwise/where.h"
 #include "chainerx/ops/index/index_arrays.h"
 #include "chainerx/ops/index/take.h"
-#include "chainerx/ops/reduce/reduction.h"
+#include "chainerx/ops/routine.h"
 #include "chainerx/ops/shape/along_axis.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
 
 namespace chainerx {
 namespace {

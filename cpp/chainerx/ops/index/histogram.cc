@@ -3,20 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/index/indexing.h"
 #include "chainerx/kernels/kernel.h"
-#include "chainerx/ops/elementwise/tables/arithmetic.h"
-#include "chainerx/ops/elementwise/tables/logic.h"
-#include "chainerx/ops/elementwise/where.h"
-#include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/index/take.h"
-#include "chainerx/ops/reduce/reduction.h"
+#include "chainerx/ops/routine.h"
 #include "chainerx/ops/shape/along_axis.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/manipulation.h"
-#include "chainerx/ops/shape/view.h"
 #include "chainerx/ops/sort/sorting.h"
 
 namespace chainerx {

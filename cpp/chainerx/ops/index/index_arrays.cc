@@ -1,14 +1,7 @@
 #include "chainerx/ops/index/index_arrays.h"
 
-#include "chainerx/core/error.h"
 #include "chainerx/ops/elementwise/composed.h"
-#include "chainerx/ops/elementwise/tables/arithmetic.h"
-#include "chainerx/ops/elementwise/tables/logic.h"
-#include "chainerx/ops/index/indexing.h"
-#include "chainerx/ops/reduce/reduction.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/manipulation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

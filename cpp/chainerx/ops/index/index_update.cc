@@ -3,17 +3,9 @@
 #include <optional>
 #include <utility>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/index/indexing.h"
-#include "chainerx/ops/elementwise/operators.h"
-#include "chainerx/ops/elementwise/where.h"
-#include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/index/take.h"
-#include "chainerx/ops/reduce/reduction.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/manipulation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 #include "chainerx/ops/sort/sorting.h"
 
 namespace chainerx {

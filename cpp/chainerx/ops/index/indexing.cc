@@ -5,15 +5,12 @@
 #include <cmath>
 #include <limits>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/core/overlap.h"
 #include "chainerx/kernels/elementwise/where.h"
 #include "chainerx/kernels/strided/memory.h"
 #include "chainerx/ops/elementwise/out_argument.h"
-#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/routine.h"
 #include "chainerx/ops/shape/embed.h"
-#include "chainerx/ops/shape/view.h"
 
 namespace chainerx {
 namespace {

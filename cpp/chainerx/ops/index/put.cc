@@ -1,15 +1,12 @@
 // Writes to many elements of an array at once.
 #include <algorithm>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/strided/memory.h"
 #include "chainerx/ops/elementwise/out_argument.h"
 #include "chainerx/ops/index/index_arrays.h"
 #include "chainerx/ops/index/index_update.h"
-#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/routine.h"
 #include "chainerx/ops/shape/rearrange.h"
-#include "chainerx/ops/shape/view.h"
 
 namespace chainerx {
 namespace {

@@ -3,17 +3,10 @@
 
 #include <algorithm>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/index/indexing.h"
-#include "chainerx/ops/elementwise/tables/logic.h"
-#include "chainerx/ops/elementwise/where.h"
-#include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/reduce/reduce_output.h"
+#include "chainerx/ops/routine.h"
 #include "chainerx/ops/shape/along_axis.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/manipulation.h"
-#include "chainerx/ops/shape/view.h"
 
 namespace chainerx {
 namespace {

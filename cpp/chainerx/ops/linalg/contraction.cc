@@ -4,13 +4,9 @@
 #include <optional>
 #include <utility>
 
-#include "chainerx/ops/elementwise/tables/arithmetic.h"
-#include "chainerx/ops/elementwise/tables/logic.h"
 #include "chainerx/ops/linalg/linalg.h"
 #include "chainerx/ops/linalg/vecdot.h"
-#include "chainerx/ops/reduce/reduction.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx::internal {
 namespace {

@@ -3,19 +3,12 @@
 
 #include <algorithm>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/linalg/linalg.h"
 #include "chainerx/ops/elementwise/complex_parts.h"
-#include "chainerx/ops/elementwise/operators.h"
-#include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/linalg/factor.h"
 #include "chainerx/ops/linalg/linalg.h"
 #include "chainerx/ops/linalg/matrices.h"
-#include "chainerx/ops/reduce/reduction.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/manipulation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

@@ -3,18 +3,12 @@
 // derivative.
 #include "chainerx/ops/linalg/det_gradient.h"
 
-#include "chainerx/autograd/record.h"
 #include "chainerx/kernels/linalg/linalg.h"
-#include "chainerx/ops/elementwise/operators.h"
-#include "chainerx/ops/elementwise/tables/arithmetic.h"
-#include "chainerx/ops/elementwise/where.h"
 #include "chainerx/ops/linalg/factor.h"
 #include "chainerx/ops/linalg/linalg.h"
 #include "chainerx/ops/linalg/matrices.h"
-#include "chainerx/ops/reduce/reduction.h"
-#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/routine.h"
 #include "chainerx/ops/shape/padding.h"
-#include "chainerx/ops/shape/view.h"
 
 namespace chainerx::internal {
 namespace {

@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "chainerx/core/error.h"
 #include "chainerx/ops/linalg/contraction.h"
 #include "chainerx/ops/linalg/einsum_problem.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

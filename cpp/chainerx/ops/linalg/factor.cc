@@ -1,15 +1,11 @@
 #include "chainerx/ops/linalg/factor.h"
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/linalg/linalg.h"
 #include "chainerx/ops/elementwise/complex_parts.h"
-#include "chainerx/ops/elementwise/tables/arithmetic.h"
 #include "chainerx/ops/linalg/det_gradient.h"
 #include "chainerx/ops/linalg/linalg.h"
 #include "chainerx/ops/linalg/matrices.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx::linalg {
 namespace {

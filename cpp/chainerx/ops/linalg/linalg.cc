@@ -2,17 +2,11 @@
 
 #include <string>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/elementwise/activation.h"
 #include "chainerx/kernels/elementwise/arithmetic.h"
 #include "chainerx/kernels/linalg/linalg.h"
-#include "chainerx/ops/elementwise/operators.h"
-#include "chainerx/ops/elementwise/tables/arithmetic.h"
 #include "chainerx/ops/linalg/linear_grad.h"
-#include "chainerx/ops/reduce/reduction.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

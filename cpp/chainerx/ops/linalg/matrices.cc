@@ -1,12 +1,8 @@
 #include "chainerx/ops/linalg/matrices.h"
 
-#include "chainerx/core/error.h"
 #include "chainerx/ops/elementwise/complex_parts.h"
-#include "chainerx/ops/elementwise/tables/arithmetic.h"
-#include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/linalg/linalg.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx::internal {
 

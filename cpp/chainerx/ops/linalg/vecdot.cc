@@ -1,12 +1,7 @@
 #include "chainerx/ops/linalg/vecdot.h"
 
-#include "chainerx/autograd/record.h"
 #include "chainerx/kernels/linalg/linalg.h"
-#include "chainerx/ops/elementwise/operators.h"
-#include "chainerx/ops/elementwise/tables/arithmetic.h"
-#include "chainerx/ops/reduce/reduction.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

@@ -4,16 +4,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/norm/softmax.h"
-#include "chainerx/ops/elementwise/tables/arithmetic.h"
-#include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/index/take.h"
-#include "chainerx/ops/reduce/reduction.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/manipulation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

@@ -1,17 +1,10 @@
 #include "chainerx/ops/loss/loss.h"
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/norm/softmax.h"
 #include "chainerx/ops/elementwise/composed.h"
-#include "chainerx/ops/elementwise/operators.h"
 #include "chainerx/ops/elementwise/tables/activation.h"
-#include "chainerx/ops/elementwise/tables/explog.h"
-#include "chainerx/ops/elementwise/where.h"
 #include "chainerx/ops/reduce/reduce_output.h"
-#include "chainerx/ops/reduce/reduction.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

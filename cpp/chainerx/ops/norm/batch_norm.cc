@@ -5,16 +5,11 @@
 #include <span>
 #include <utility>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/core/interrupt.h"
 #include "chainerx/core/overlap.h"
 #include "chainerx/kernels/norm/normalization.h"
 #include "chainerx/kernels/strided/memory.h"
 #include "chainerx/ops/elementwise/layout.h"
-#include "chainerx/ops/elementwise/operators.h"
-#include "chainerx/ops/elementwise/tables/arithmetic.h"
-#include "chainerx/ops/elementwise/tables/explog.h"
 #include "chainerx/ops/norm/normalization.h"
 #include "chainerx/ops/norm/normalization_check.h"
 #include "chainerx/ops/norm/normalization_plan.h"
@@ -22,9 +17,7 @@
 #include "chainerx/ops/norm/permuted_layout.h"
 #include "chainerx/ops/random/random_generator.h"
 #include "chainerx/ops/reduce/reduce_output.h"
-#include "chainerx/ops/reduce/reduction.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

@@ -1,15 +1,11 @@
 // Local response normalization.
 #include <algorithm>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/elementwise/arithmetic.h"
-#include "chainerx/ops/elementwise/operators.h"
-#include "chainerx/ops/elementwise/tables/arithmetic.h"
 #include "chainerx/ops/norm/normalization.h"
 #include "chainerx/ops/norm/normalization_check.h"
 #include "chainerx/ops/reduce/reduce_output.h"
-#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

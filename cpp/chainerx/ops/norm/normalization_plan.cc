@@ -2,11 +2,9 @@
 
 #include <span>
 
-#include "chainerx/autograd/record.h"
 #include "chainerx/kernels/norm/normalization.h"
 #include "chainerx/ops/reduce/reduce_output.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx::internal {
 namespace {

@@ -1,5 +1,4 @@
 // Normalization of rows: layer, group and instance normalization.
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/norm/normalization.h"
 #include "chainerx/kernels/strided/memory.h"
 #include "chainerx/ops/norm/normalization.h"
@@ -8,8 +7,7 @@
 #include "chainerx/ops/norm/normalization_terms.h"
 #include "chainerx/ops/norm/permuted_layout.h"
 #include "chainerx/ops/reduce/reduce_output.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

@@ -6,12 +6,10 @@
 #include <optional>
 #include <utility>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/pool/pooling.h"
 #include "chainerx/kernels/strided/memory.h"
 #include "chainerx/ops/pool/pooling_table.h"
-#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

@@ -1,10 +1,8 @@
 #include "chainerx/ops/random/dropout.h"
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/random/random.h"
 #include "chainerx/ops/random/random.h"
-#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

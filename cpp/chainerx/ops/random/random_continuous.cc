@@ -1,22 +1,15 @@
 // Distributions given by one formula of uniform or normal numbers and the parameters.
 #include <cmath>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/random/random.h"
-#include "chainerx/ops/elementwise/operators.h"
 #include "chainerx/ops/elementwise/power.h"
 #include "chainerx/ops/elementwise/tables/activation.h"
-#include "chainerx/ops/elementwise/tables/explog.h"
-#include "chainerx/ops/elementwise/tables/logic.h"
 #include "chainerx/ops/elementwise/tables/special.h"
 #include "chainerx/ops/elementwise/tables/trigonometric.h"
-#include "chainerx/ops/elementwise/where.h"
 #include "chainerx/ops/linalg/factor.h"
 #include "chainerx/ops/linalg/linalg.h"
 #include "chainerx/ops/random/random_plan.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx::random {
 namespace {

@@ -4,23 +4,14 @@
 #include <unordered_set>
 #include <vector>
 
-#include "chainerx/core/error.h"
 #include "chainerx/core/interrupt.h"
 #include "chainerx/kernels/random/random.h"
 #include "chainerx/ops/aliases.h"
-#include "chainerx/ops/elementwise/operators.h"
-#include "chainerx/ops/elementwise/tables/explog.h"
-#include "chainerx/ops/elementwise/tables/logic.h"
 #include "chainerx/ops/elementwise/tables/rounding.h"
-#include "chainerx/ops/elementwise/where.h"
 #include "chainerx/ops/index/index_update.h"
-#include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/random/random.h"
 #include "chainerx/ops/random/random_plan.h"
-#include "chainerx/ops/reduce/reduction.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/manipulation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 #include "chainerx/ops/sort/sorting.h"
 
 namespace chainerx::random {

@@ -3,17 +3,12 @@
 // Their gradients in the shape are implicit: if F(x; a) is fixed, dx/da = -(dF/da) / (dF/dx) (M.
 // Figurnov, S. Mohamed, A. Mnih, "Implicit reparameterization gradients", NeurIPS 2018).
 
-#include "chainerx/autograd/record.h"
 #include "chainerx/kernels/random/random.h"
-#include "chainerx/ops/elementwise/operators.h"
 #include "chainerx/ops/elementwise/tables/activation.h"
-#include "chainerx/ops/elementwise/tables/explog.h"
-#include "chainerx/ops/elementwise/tables/logic.h"
 #include "chainerx/ops/elementwise/tables/special.h"
-#include "chainerx/ops/elementwise/where.h"
 #include "chainerx/ops/norm/softmax.h"
 #include "chainerx/ops/random/random_plan.h"
-#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx::random {
 namespace {

@@ -7,11 +7,9 @@
 
 #include "chainerx/core/blocking.h"
 #include "chainerx/core/context_closer.h"
-#include "chainerx/core/error.h"
 #include "chainerx/core/fork_mutex.h"
 #include "chainerx/kernels/random/random.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx::random {
 namespace {

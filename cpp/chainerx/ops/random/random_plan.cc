@@ -1,11 +1,7 @@
 #include "chainerx/ops/random/random_plan.h"
 
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/random/random.h"
-#include "chainerx/ops/elementwise/operators.h"
-#include "chainerx/ops/elementwise/tables/explog.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx::random {
 namespace {

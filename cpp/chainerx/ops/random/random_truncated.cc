@@ -1,14 +1,9 @@
 // Truncated normal numbers, by the quantile function.
 #include <limits>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/ops/elementwise/operators.h"
-#include "chainerx/ops/elementwise/tables/explog.h"
-#include "chainerx/ops/elementwise/tables/logic.h"
 #include "chainerx/ops/elementwise/tables/special.h"
-#include "chainerx/ops/elementwise/where.h"
 #include "chainerx/ops/random/random_plan.h"
-#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx::random {
 namespace {

@@ -1,11 +1,7 @@
 // Extremes and their positions.
-#include "chainerx/autograd/record.h"
 #include "chainerx/kernels/reduce/reduction.h"
-#include "chainerx/ops/elementwise/tables/logic.h"
-#include "chainerx/ops/elementwise/where.h"
 #include "chainerx/ops/reduce/reduce_output.h"
-#include "chainerx/ops/reduce/reduction.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

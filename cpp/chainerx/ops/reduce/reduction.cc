@@ -2,13 +2,9 @@
 
 #include <algorithm>
 
-#include "chainerx/autograd/record.h"
 #include "chainerx/kernels/reduce/reduction.h"
-#include "chainerx/ops/elementwise/operators.h"
-#include "chainerx/ops/elementwise/tables/arithmetic.h"
 #include "chainerx/ops/reduce/reduce_output.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

@@ -4,17 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "chainerx/core/error.h"
 #include "chainerx/ops/elementwise/complex_parts.h"
-#include "chainerx/ops/elementwise/operators.h"
-#include "chainerx/ops/elementwise/tables/arithmetic.h"
-#include "chainerx/ops/elementwise/tables/explog.h"
-#include "chainerx/ops/elementwise/tables/logic.h"
-#include "chainerx/ops/elementwise/where.h"
-#include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/reduce/reduce_output.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

@@ -1,13 +1,8 @@
 // Cumulative sums and products, and the gradient of a product.
-#include "chainerx/autograd/record.h"
 #include "chainerx/kernels/reduce/reduction.h"
 #include "chainerx/kernels/strided/memory.h"
-#include "chainerx/ops/elementwise/tables/arithmetic.h"
-#include "chainerx/ops/elementwise/where.h"
 #include "chainerx/ops/reduce/reduce_output.h"
-#include "chainerx/ops/reduce/reduction.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

@@ -1,15 +1,8 @@
 // Variance, standard deviation, log-sum-exp: reductions whose gradients depend on the result.
-#include "chainerx/autograd/record.h"
 #include "chainerx/kernels/reduce/reduction.h"
 #include "chainerx/ops/elementwise/complex_parts.h"
-#include "chainerx/ops/elementwise/tables/arithmetic.h"
-#include "chainerx/ops/elementwise/tables/explog.h"
-#include "chainerx/ops/elementwise/tables/logic.h"
-#include "chainerx/ops/elementwise/where.h"
 #include "chainerx/ops/reduce/reduce_output.h"
-#include "chainerx/ops/reduce/reduction.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

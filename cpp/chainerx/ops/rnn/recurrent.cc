@@ -4,15 +4,9 @@
 #include <numeric>
 #include <utility>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
-#include "chainerx/ops/elementwise/operators.h"
-#include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/random/dropout.h"
 #include "chainerx/ops/rnn/recurrent_recorded.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/manipulation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

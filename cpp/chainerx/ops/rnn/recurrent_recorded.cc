@@ -4,18 +4,12 @@
 #include <utility>
 #include <vector>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/rnn/recurrent.h"
 #include "chainerx/ops/elementwise/composed_grad.h"
-#include "chainerx/ops/elementwise/operators.h"
 #include "chainerx/ops/elementwise/tables/activation.h"
 #include "chainerx/ops/elementwise/tables/hyperbolic.h"
 #include "chainerx/ops/linalg/linalg.h"
-#include "chainerx/ops/reduce/reduction.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/manipulation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx::internal {
 namespace {

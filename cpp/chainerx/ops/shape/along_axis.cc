@@ -1,11 +1,7 @@
 #include "chainerx/ops/shape/along_axis.h"
 
-#include "chainerx/ops/elementwise/tables/arithmetic.h"
-#include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/index/take.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/manipulation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx::internal {
 namespace {

@@ -1,11 +1,9 @@
 // Views that add, drop, permute or reverse axes.
 #include <algorithm>
 
-#include "chainerx/autograd/record.h"
 #include "chainerx/core/axis_error.h"
-#include "chainerx/core/error.h"
 #include "chainerx/ops/reduce/reduce_output.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

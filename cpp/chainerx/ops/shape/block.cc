@@ -1,14 +1,10 @@
 // Assembling an array from nested lists of blocks.
 #include <algorithm>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/strided/memory.h"
-#include "chainerx/ops/index/indexing.h"
+#include "chainerx/ops/routine.h"
 #include "chainerx/ops/shape/along_axis.h"
-#include "chainerx/ops/shape/creation.h"
 #include "chainerx/ops/shape/rearrange.h"
-#include "chainerx/ops/shape/view.h"
 
 namespace chainerx {
 namespace {

@@ -1,8 +1,7 @@
 #include "chainerx/ops/shape/bool_bytes.h"
 
-#include "chainerx/ops/elementwise/tables/logic.h"
 #include "chainerx/ops/index/take.h"
-#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx::internal {
 namespace {

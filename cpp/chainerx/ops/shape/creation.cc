@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/shape/creation.h"
 #include "chainerx/kernels/strided/memory.h"
 #include "chainerx/ops/elementwise/layout.h"
 #include "chainerx/ops/elementwise/tables/rounding.h"
-#include "chainerx/ops/index/indexing.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

@@ -1,12 +1,9 @@
 // Diagonals, triangles and grids.
 #include <algorithm>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/shape/creation.h"
-#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/routine.h"
 #include "chainerx/ops/shape/embed.h"
-#include "chainerx/ops/shape/view.h"
 
 namespace chainerx {
 namespace {

@@ -1,8 +1,7 @@
 #include "chainerx/ops/shape/embed.h"
 
-#include "chainerx/autograd/record.h"
 #include "chainerx/kernels/strided/memory.h"
-#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx::internal {
 namespace {

@@ -3,15 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/shape/manipulation.h"
-#include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/index/take.h"
+#include "chainerx/ops/routine.h"
 #include "chainerx/ops/shape/along_axis.h"
 #include "chainerx/ops/shape/concat_views.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
 
 namespace chainerx {
 namespace {

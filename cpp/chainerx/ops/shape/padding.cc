@@ -2,16 +2,12 @@
 
 #include <utility>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/strided/memory.h"
-#include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/index/take.h"
+#include "chainerx/ops/routine.h"
 #include "chainerx/ops/shape/along_axis.h"
-#include "chainerx/ops/shape/creation.h"
 #include "chainerx/ops/shape/embed.h"
 #include "chainerx/ops/shape/pad_values.h"
-#include "chainerx/ops/shape/view.h"
 
 namespace chainerx {
 namespace {

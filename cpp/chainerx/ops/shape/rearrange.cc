@@ -4,15 +4,10 @@
 #include <numeric>
 #include <utility>
 
-#include "chainerx/core/error.h"
-#include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/index/take.h"
-#include "chainerx/ops/reduce/reduction.h"
+#include "chainerx/ops/routine.h"
 #include "chainerx/ops/shape/along_axis.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/manipulation.h"
 #include "chainerx/ops/shape/padding.h"
-#include "chainerx/ops/shape/view.h"
 
 namespace chainerx {
 namespace {

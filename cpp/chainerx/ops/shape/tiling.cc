@@ -1,13 +1,9 @@
 // Tiling and rolling.
 #include <vector>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/strided/memory.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/manipulation.h"
+#include "chainerx/ops/routine.h"
 #include "chainerx/ops/shape/padding.h"
-#include "chainerx/ops/shape/view.h"
 
 namespace chainerx {
 namespace {

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
-#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

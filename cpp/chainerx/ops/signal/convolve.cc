@@ -1,16 +1,12 @@
 // Convolution of vectors.
 #include <utility>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/linalg/linalg.h"
 #include "chainerx/ops/elementwise/complex_parts.h"
-#include "chainerx/ops/elementwise/operators.h"
 #include "chainerx/ops/linalg/linalg.h"
 #include "chainerx/ops/reduce/reduce_output.h"
-#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/routine.h"
 #include "chainerx/ops/shape/padding.h"
-#include "chainerx/ops/shape/view.h"
 #include "chainerx/ops/signal/series.h"
 
 namespace chainerx {

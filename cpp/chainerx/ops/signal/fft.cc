@@ -2,13 +2,8 @@
 
 #include <cmath>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/signal/fft.h"
-#include "chainerx/ops/elementwise/tables/arithmetic.h"
-#include "chainerx/ops/index/indexing.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/manipulation.h"
+#include "chainerx/ops/routine.h"
 #include "chainerx/ops/shape/padding.h"
 
 namespace chainerx {

@@ -2,18 +2,10 @@
 #include <cmath>
 #include <complex>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/sort/sorting.h"
 #include "chainerx/ops/elementwise/complex_parts.h"
 #include "chainerx/ops/elementwise/composed.h"
-#include "chainerx/ops/elementwise/operators.h"
-#include "chainerx/ops/elementwise/tables/logic.h"
-#include "chainerx/ops/elementwise/where.h"
-#include "chainerx/ops/index/indexing.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/manipulation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 #include "chainerx/ops/signal/series.h"
 #include "chainerx/ops/sort/sorting.h"
 

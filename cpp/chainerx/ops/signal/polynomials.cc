@@ -4,27 +4,16 @@
 #include <cfloat>
 #include <vector>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/core/interrupt.h"
 #include "chainerx/ops/elementwise/complex_parts.h"
-#include "chainerx/ops/elementwise/operators.h"
 #include "chainerx/ops/elementwise/power.h"
-#include "chainerx/ops/elementwise/tables/arithmetic.h"
-#include "chainerx/ops/elementwise/tables/explog.h"
-#include "chainerx/ops/elementwise/tables/logic.h"
-#include "chainerx/ops/elementwise/where.h"
 #include "chainerx/ops/index/index_arrays.h"
-#include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/linalg/decomposition.h"
 #include "chainerx/ops/linalg/factor.h"
 #include "chainerx/ops/linalg/linalg.h"
 #include "chainerx/ops/linalg/matrices.h"
-#include "chainerx/ops/reduce/reduction.h"
+#include "chainerx/ops/routine.h"
 #include "chainerx/ops/shape/along_axis.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/manipulation.h"
-#include "chainerx/ops/shape/view.h"
 #include "chainerx/ops/signal/series.h"
 #include "chainerx/ops/sort/sorting.h"
 

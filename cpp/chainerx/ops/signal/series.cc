@@ -3,21 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "chainerx/core/error.h"
 #include "chainerx/core/interrupt.h"
-#include "chainerx/ops/elementwise/operators.h"
 #include "chainerx/ops/elementwise/power.h"
-#include "chainerx/ops/elementwise/tables/explog.h"
-#include "chainerx/ops/elementwise/tables/logic.h"
 #include "chainerx/ops/elementwise/tables/rounding.h"
-#include "chainerx/ops/elementwise/where.h"
-#include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/reduce/reduce_output.h"
-#include "chainerx/ops/reduce/reduction.h"
+#include "chainerx/ops/routine.h"
 #include "chainerx/ops/shape/along_axis.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/manipulation.h"
-#include "chainerx/ops/shape/view.h"
 
 namespace chainerx {
 namespace {

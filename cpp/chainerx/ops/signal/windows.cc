@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "chainerx/ops/elementwise/operators.h"
-#include "chainerx/ops/elementwise/tables/arithmetic.h"
-#include "chainerx/ops/elementwise/tables/explog.h"
 #include "chainerx/ops/elementwise/tables/special.h"
 #include "chainerx/ops/elementwise/tables/trigonometric.h"
-#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

@@ -5,17 +5,9 @@
 #include <iterator>
 #include <utility>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
-#include "chainerx/ops/elementwise/tables/arithmetic.h"
-#include "chainerx/ops/elementwise/tables/logic.h"
-#include "chainerx/ops/elementwise/where.h"
 #include "chainerx/ops/index/index_update.h"
-#include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/reduce/reduce_output.h"
-#include "chainerx/ops/reduce/reduction.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
+#include "chainerx/ops/routine.h"
 #include "chainerx/ops/sort/sorting.h"
 
 namespace chainerx {

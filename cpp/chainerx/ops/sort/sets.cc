@@ -4,20 +4,13 @@
 #include <utility>
 #include <vector>
 
-#include "chainerx/core/error.h"
 #include "chainerx/core/interrupt.h"
 #include "chainerx/kernels/sort/sorting.h"
 #include "chainerx/ops/elementwise/comparison.h"
-#include "chainerx/ops/elementwise/tables/arithmetic.h"
 #include "chainerx/ops/elementwise/tables/bitwise.h"
-#include "chainerx/ops/elementwise/tables/logic.h"
-#include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/index/take.h"
-#include "chainerx/ops/reduce/reduction.h"
+#include "chainerx/ops/routine.h"
 #include "chainerx/ops/shape/along_axis.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/manipulation.h"
-#include "chainerx/ops/shape/view.h"
 #include "chainerx/ops/sort/sorting.h"
 
 namespace chainerx {

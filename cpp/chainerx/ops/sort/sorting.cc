@@ -2,16 +2,12 @@
 
 #include <algorithm>
 
-#include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/sort/sorting.h"
 #include "chainerx/ops/elementwise/comparison.h"
 #include "chainerx/ops/index/index_update.h"
-#include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/index/take.h"
+#include "chainerx/ops/routine.h"
 #include "chainerx/ops/shape/along_axis.h"
-#include "chainerx/ops/shape/creation.h"
-#include "chainerx/ops/shape/view.h"
 
 namespace chainerx {
 namespace {

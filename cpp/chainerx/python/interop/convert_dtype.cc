@@ -1,8 +1,6 @@
 // Conversions between chainerx dtypes and numpy.dtype. bfloat16 is the dtype of the package
 // ml_dtypes.
-#include "chainerx/core/error.h"
 #include "chainerx/python/convert.h"
-#include "chainerx/python/ref.h"
 
 namespace chainerx::python {
 namespace {

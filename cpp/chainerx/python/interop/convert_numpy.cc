@@ -4,14 +4,12 @@
 #include <string>
 #include <utility>
 
-#include "chainerx/core/error.h"
 #include "chainerx/core/foreign.h"
 #include "chainerx/ops/shape/bool_bytes.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/interop/buffers.h"
 #include "chainerx/python/interop/deferred.h"
-#include "chainerx/python/ref.h"
 
 namespace chainerx::python {
 namespace {

@@ -5,15 +5,12 @@
 
 #include "chainerx/core/backend.h"
 #include "chainerx/core/context.h"
-#include "chainerx/core/error.h"
 #include "chainerx/core/foreign.h"
 #include "chainerx/ops/shape/bool_bytes.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/device.h"
 #include "chainerx/python/interop/deferred.h"
-#include "chainerx/python/ndarray/ndarray.h"
-#include "chainerx/python/ref.h"
 
 namespace chainerx::python {
 namespace {

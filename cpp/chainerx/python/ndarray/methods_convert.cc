@@ -5,7 +5,6 @@
 #include "chainerx/python/casting.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/element_order.h"
-#include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python {
 namespace {

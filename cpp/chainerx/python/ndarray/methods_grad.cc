@@ -2,10 +2,8 @@
 #include <nanobind/nanobind.h>
 
 #include "chainerx/autograd/backward.h"
-#include "chainerx/core/error.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/ids.h"
-#include "chainerx/python/ndarray/ndarray.h"
 
 namespace nb = nanobind;
 

@@ -3,15 +3,12 @@
 #include <iterator>
 #include <string_view>
 
-#include "chainerx/core/error.h"
 #include "chainerx/ops/elementwise/complex_parts.h"
 #include "chainerx/ops/reduce/reduction_options.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/ops/shape/view.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/elementwise.h"
-#include "chainerx/python/ndarray/ndarray.h"
-#include "chainerx/python/ref.h"
 
 namespace chainerx::python {
 namespace {

@@ -9,7 +9,6 @@
 #include "chainerx/autograd/backward.h"
 #include "chainerx/autograd/graph.h"
 #include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/core/leak_tracker.h"
 #include "chainerx/ops/elementwise/complex_parts.h"
 #include "chainerx/ops/index/indexing.h"

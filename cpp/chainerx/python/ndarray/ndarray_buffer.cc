@@ -1,8 +1,6 @@
 // The buffer protocol: memoryview(x), and NumPy's view of our memory.
 
-#include "chainerx/core/error.h"
 #include "chainerx/python/convert.h"
-#include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/ndarray/ndarray_slots.h"
 
 namespace chainerx::python {

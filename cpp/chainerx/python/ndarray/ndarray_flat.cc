@@ -1,7 +1,6 @@
 // x.flat: the elements of an array in C order.
 #include <nanobind/nanobind.h>
 
-#include "chainerx/core/error.h"
 #include "chainerx/ops/index/index_update.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/ops/shape/rearrange.h"
@@ -9,7 +8,6 @@
 #include "chainerx/python/caster.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/copies.h"
-#include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/ndarray/ndarray_at.h"
 #include "chainerx/python/ndarray/ndarray_index.h"
 #include "chainerx/python/values.h"

@@ -1,11 +1,9 @@
 // Implements len(), iteration, x[...] and x[...] = v.
 #include "chainerx/python/ndarray/ndarray_index.h"
-#include "chainerx/core/error.h"
 #include "chainerx/ops/index/indexing.h"
 #include "chainerx/python/batching.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/errors.h"
-#include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/ndarray/ndarray_slots.h"
 #include "chainerx/python/values.h"
 

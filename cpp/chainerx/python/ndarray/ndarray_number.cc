@@ -1,13 +1,11 @@
 // Operators. They check for the exact type first, then for scalars, and return NotImplemented
 // otherwise.
-#include "chainerx/core/error.h"
 #include "chainerx/ops/elementwise/tables/arithmetic.h"
 #include "chainerx/ops/elementwise/tables/bitwise.h"
 #include "chainerx/ops/elementwise/tables/logic.h"
 #include "chainerx/python/batching.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/errors.h"
-#include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/ndarray/ndarray_slots.h"
 
 namespace chainerx::python {

@@ -1,12 +1,10 @@
 // Protocols of Python and NumPy: repr, conversion to numbers, pickling, __array__.
 #include <vector>
 
-#include "chainerx/core/error.h"
 #include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/errors.h"
-#include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/ndarray/ndarray_slots.h"
 
 namespace chainerx::python {

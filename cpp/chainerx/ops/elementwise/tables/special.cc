@@ -2,18 +2,12 @@
 
 #include <cmath>
 
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/elementwise/special.h"
-#include "chainerx/ops/elementwise/operators.h"
 #include "chainerx/ops/elementwise/tables/activation.h"
-#include "chainerx/ops/elementwise/tables/arithmetic.h"
-#include "chainerx/ops/elementwise/tables/explog.h"
-#include "chainerx/ops/elementwise/tables/logic.h"
 #include "chainerx/ops/elementwise/tables/special_gradients.h"
 #include "chainerx/ops/elementwise/tables/trigonometric.h"
-#include "chainerx/ops/elementwise/where.h"
 #include "chainerx/ops/reduce/reduce_output.h"
-#include "chainerx/ops/shape/creation.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

@@ -1,7 +1,6 @@
 #include "chainerx/kernels/elementwise/trigonometric.h"
-#include "chainerx/ops/elementwise/operators.h"
-#include "chainerx/ops/elementwise/tables/explog.h"
 #include "chainerx/ops/elementwise/tables/trigonometric.h"
+#include "chainerx/ops/routine.h"
 
 namespace chainerx {
 namespace {

@@ -2,7 +2,6 @@
 #include "chainerx/ops/attention/rotary.h"
 
 #include "chainerx/python/convert.h"
-#include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python {
 namespace {

@@ -1,9 +1,7 @@
 // Convolutions.
-#include "chainerx/core/error.h"
 #include "chainerx/ops/conv/conv.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/python/convert.h"
-#include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/per_axis.h"
 
 namespace chainerx::python {

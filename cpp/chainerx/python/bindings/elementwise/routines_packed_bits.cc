@@ -1,9 +1,7 @@
 // Packing of bits into bytes.
 #include "chainerx/ops/elementwise/packed_bits.h"
 
-#include "chainerx/core/error.h"
 #include "chainerx/python/convert.h"
-#include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python {
 namespace {

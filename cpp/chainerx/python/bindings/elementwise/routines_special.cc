@@ -4,7 +4,6 @@
 #include "chainerx/python/binary.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/elementwise.h"
-#include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python {
 namespace {

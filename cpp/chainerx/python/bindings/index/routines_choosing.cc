@@ -1,13 +1,11 @@
 // Elements chosen by integers or conditions.
 #include "chainerx/ops/index/choose.h"
 
-#include "chainerx/core/error.h"
 #include "chainerx/ops/shape/rearrange.h"
 #include "chainerx/python/array_or_scalar.h"
 #include "chainerx/python/bounds_mode.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/elementwise.h"
-#include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python {
 namespace {

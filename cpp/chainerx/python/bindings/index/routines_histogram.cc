@@ -4,13 +4,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "chainerx/core/error.h"
 #include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/shape/manipulation.h"
 #include "chainerx/ops/shape/view.h"
 #include "chainerx/python/convert.h"
-#include "chainerx/python/ndarray/ndarray.h"
-#include "chainerx/python/ref.h"
 
 namespace chainerx::python {
 namespace {

@@ -1,12 +1,10 @@
 // Arrays of indices.
 #include "chainerx/ops/index/index_arrays.h"
 
-#include "chainerx/core/error.h"
 #include "chainerx/ops/index/indexing.h"
 #include "chainerx/python/bounds_mode.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/device.h"
-#include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/values.h"
 
 namespace chainerx::python {

@@ -1,5 +1,4 @@
 // Take, nonzero, where, and gathers of chainer.
-#include "chainerx/core/error.h"
 #include "chainerx/ops/index/index_update.h"
 #include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/index/take.h"
@@ -7,7 +6,6 @@
 #include "chainerx/python/bounds_mode.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/elementwise.h"
-#include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/values.h"
 
 namespace chainerx::python {

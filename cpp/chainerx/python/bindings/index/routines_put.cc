@@ -1,9 +1,7 @@
 // Scatter to many elements of an array at once, and gather along an axis.
-#include "chainerx/core/error.h"
 #include "chainerx/ops/index/index_update.h"
 #include "chainerx/python/bounds_mode.h"
 #include "chainerx/python/convert.h"
-#include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/ndarray/ndarray_index.h"
 #include "chainerx/python/values.h"
 

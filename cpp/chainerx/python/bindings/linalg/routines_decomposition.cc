@@ -3,12 +3,9 @@
 
 #include <string_view>
 
-#include "chainerx/core/error.h"
 #include "chainerx/core/openblas.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/named_tuple.h"
-#include "chainerx/python/ndarray/ndarray.h"
-#include "chainerx/python/ref.h"
 
 namespace chainerx::python {
 namespace {

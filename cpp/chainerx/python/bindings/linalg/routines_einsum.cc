@@ -3,14 +3,11 @@
 
 #include <string_view>
 
-#include "chainerx/core/error.h"
 #include "chainerx/ops/elementwise/out_argument.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/python/array_likes.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/elementwise.h"
-#include "chainerx/python/ndarray/ndarray.h"
-#include "chainerx/python/ref.h"
 
 namespace chainerx::python {
 namespace {

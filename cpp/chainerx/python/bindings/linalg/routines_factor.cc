@@ -3,7 +3,6 @@
 
 #include "chainerx/python/convert.h"
 #include "chainerx/python/named_tuple.h"
-#include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python {
 namespace {

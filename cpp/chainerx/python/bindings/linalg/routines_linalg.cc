@@ -4,7 +4,6 @@
 
 #include "chainerx/python/convert.h"
 #include "chainerx/python/errors.h"
-#include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/ndarray/ndarray_slots.h"
 #include "chainerx/python/product_call.h"
 

@@ -3,10 +3,8 @@
 
 #include <string_view>
 
-#include "chainerx/core/error.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/elementwise.h"
-#include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python {
 namespace {

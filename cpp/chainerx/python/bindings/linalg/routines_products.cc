@@ -1,12 +1,9 @@
 // Products of arrays, including those that chainerx.linalg has under the same name.
 #include "chainerx/ops/linalg/products.h"
 
-#include "chainerx/core/error.h"
 #include "chainerx/ops/shape/view.h"
 #include "chainerx/python/convert.h"
-#include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/product_call.h"
-#include "chainerx/python/ref.h"
 
 namespace chainerx::python {
 namespace {

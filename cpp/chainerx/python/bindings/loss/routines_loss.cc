@@ -2,7 +2,6 @@
 #include "chainerx/ops/loss/loss.h"
 
 #include "chainerx/python/convert.h"
-#include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python {
 namespace {

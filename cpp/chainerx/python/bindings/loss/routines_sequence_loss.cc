@@ -2,8 +2,6 @@
 #include "chainerx/ops/loss/crf.h"
 #include "chainerx/ops/loss/ctc.h"
 #include "chainerx/python/convert.h"
-#include "chainerx/python/ndarray/ndarray.h"
-#include "chainerx/python/ref.h"
 
 namespace chainerx::python {
 namespace {

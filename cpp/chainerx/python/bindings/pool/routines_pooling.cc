@@ -1,10 +1,7 @@
 // Poolings and their inverses.
-#include "chainerx/core/error.h"
 #include "chainerx/ops/pool/pooling.h"
 #include "chainerx/python/convert.h"
-#include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/per_axis.h"
-#include "chainerx/python/ref.h"
 
 namespace chainerx::python {
 namespace {

@@ -1,11 +1,9 @@
 // chainerx.random: discrete distributions and choices.
 #include "chainerx/ops/random/random_distributions.h"
 
-#include "chainerx/core/error.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/generator.h"
-#include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python {
 namespace {

@@ -5,14 +5,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "chainerx/core/error.h"
 #include "chainerx/ops/elementwise/operators.h"
 #include "chainerx/ops/random/dropout.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/elementwise.h"
 #include "chainerx/python/generator.h"
-#include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python {
 namespace {

@@ -3,8 +3,6 @@
 
 #include "chainerx/python/convert.h"
 #include "chainerx/python/elementwise.h"
-#include "chainerx/python/ndarray/ndarray.h"
-#include "chainerx/python/ref.h"
 
 namespace chainerx::python {
 namespace {

@@ -1,9 +1,6 @@
 // Recurrent networks.
-#include "chainerx/core/error.h"
 #include "chainerx/ops/rnn/recurrent.h"
 #include "chainerx/python/convert.h"
-#include "chainerx/python/ndarray/ndarray.h"
-#include "chainerx/python/ref.h"
 
 namespace chainerx::python {
 namespace {

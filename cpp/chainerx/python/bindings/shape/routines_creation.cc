@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "chainerx/core/error.h"
 #include "chainerx/core/overlap.h"
 #include "chainerx/ops/elementwise/operators.h"
 #include "chainerx/ops/shape/manipulation.h"
@@ -13,9 +12,7 @@
 #include "chainerx/python/device.h"
 #include "chainerx/python/element_order.h"
 #include "chainerx/python/interop/buffers.h"
-#include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/nested.h"
-#include "chainerx/python/ref.h"
 #include "chainerx/python/values.h"
 
 namespace chainerx::python {

@@ -2,14 +2,12 @@
 #include <cmath>
 #include <type_traits>
 
-#include "chainerx/core/error.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/ops/shape/manipulation.h"
 #include "chainerx/ops/shape/view.h"
 #include "chainerx/python/casting.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/elementwise.h"
-#include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/values.h"
 
 namespace chainerx::python {

@@ -2,13 +2,10 @@
 #include <algorithm>
 
 #include "chainerx/autograd/record.h"
-#include "chainerx/core/error.h"
 #include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/shape/padding.h"
 #include "chainerx/ops/shape/view.h"
 #include "chainerx/python/convert.h"
-#include "chainerx/python/ndarray/ndarray.h"
-#include "chainerx/python/ref.h"
 
 namespace chainerx::python {
 namespace {

@@ -1,12 +1,10 @@
 // Concatenates, cuts, flips and rotates arrays.
 #include "chainerx/ops/shape/rearrange.h"
 
-#include "chainerx/core/error.h"
 #include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/python/array_likes.h"
 #include "chainerx/python/convert.h"
-#include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/values.h"
 
 namespace chainerx::python {

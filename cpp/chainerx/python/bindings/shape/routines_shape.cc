@@ -2,13 +2,11 @@
 #include <optional>
 #include <string_view>
 
-#include "chainerx/core/error.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/ops/shape/view.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/element_order.h"
 #include "chainerx/python/errors.h"
-#include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/values.h"
 
 namespace chainerx::python {

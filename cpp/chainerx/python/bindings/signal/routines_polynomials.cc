@@ -4,10 +4,8 @@
 #include <string_view>
 #include <utility>
 
-#include "chainerx/core/error.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/python/convert.h"
-#include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/values.h"
 
 namespace chainerx::python {

@@ -1,14 +1,12 @@
 // Routines for sampled functions: differences, integrals, interpolation, ranges.
 #include "chainerx/ops/signal/series.h"
 
-#include "chainerx/core/error.h"
 #include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/python/array_or_scalar.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/device.h"
 #include "chainerx/python/elementwise.h"
-#include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/values.h"
 
 namespace chainerx::python {

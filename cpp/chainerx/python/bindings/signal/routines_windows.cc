@@ -3,7 +3,6 @@
 
 #include "chainerx/python/convert.h"
 #include "chainerx/python/device.h"
-#include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python {
 namespace {

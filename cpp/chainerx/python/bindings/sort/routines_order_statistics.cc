@@ -1,13 +1,11 @@
 // Medians and quantiles.
 #include <vector>
 
-#include "chainerx/core/error.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/ops/shape/view.h"
 #include "chainerx/ops/sort/order_statistics.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/elementwise.h"
-#include "chainerx/python/ndarray/ndarray.h"
 #include "chainerx/python/nested.h"
 
 namespace chainerx::python {

@@ -5,8 +5,6 @@
 
 #include "chainerx/python/convert.h"
 #include "chainerx/python/named_tuple.h"
-#include "chainerx/python/ndarray/ndarray.h"
-#include "chainerx/python/ref.h"
 
 namespace chainerx::python {
 namespace {

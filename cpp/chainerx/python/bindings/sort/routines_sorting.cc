@@ -2,14 +2,11 @@
 #include <new>
 #include <vector>
 
-#include "chainerx/core/error.h"
 #include "chainerx/core/interrupt.h"
 #include "chainerx/ops/index/indexing.h"
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/ops/sort/sorting.h"
 #include "chainerx/python/convert.h"
-#include "chainerx/python/ndarray/ndarray.h"
-#include "chainerx/python/ref.h"
 #include "chainerx/python/values.h"
 
 namespace chainerx::python {

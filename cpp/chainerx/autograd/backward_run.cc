@@ -94,8 +94,7 @@ void BackwardRun::Forget(uint32_t state) {
     if (!taken) node->Unref();
 }
 
-template <typename T>
-uint32_t BackwardRun::IndexOf(T* object, bool* is_new, size_t next) {
+uint32_t BackwardRun::IndexOf(auto* object, bool* is_new, size_t next) {
     const auto index = static_cast<uint32_t>(next);
     *is_new = false;
     if (contended_.empty()) [[likely]] {

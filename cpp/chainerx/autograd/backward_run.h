@@ -112,8 +112,7 @@ class CX_API BackwardRun {
     void Observe(Node* node, std::span<Array> gys);
     void EndObserved();
 
-    template <typename T>
-    uint32_t IndexOf(T* object, bool* is_new, size_t next);
+    uint32_t IndexOf(auto* object, bool* is_new, size_t next);
     CX_COLD uint32_t ContendedIndexOf(const void* object, bool* is_new, uint32_t next);
 
     BackpropId id_;

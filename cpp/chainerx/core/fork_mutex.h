@@ -52,8 +52,7 @@ class Lazy {
     Lazy& operator=(const Lazy&) = delete;
 
     // Owns the result of `make`, which runs once, unless it throws.
-    template <typename F>
-    T& Get(F&& make) {
+    T& Get(auto&& make) {
         T* value = value_.load(std::memory_order_acquire);
         if (value == nullptr) [[unlikely]] {
             const std::lock_guard lock{mutex_};
@@ -99,8 +98,7 @@ class GrowingList {
         return *node->value;
     }
 
-    template <typename F>
-    void ForEach(F&& f) const {
+    void ForEach(auto&& f) const {
         for (Node* n = head_.load(std::memory_order_acquire); n != nullptr; n = n->next) {
             f(*n->value);
         }
@@ -115,8 +113,7 @@ class GrowingList {
     }
 
     // Returns the first element for which `matches` is true, or null.
-    template <typename F>
-    T* Find(F&& matches) const {
+    T* Find(auto&& matches) const {
         for (Node* n = head_.load(std::memory_order_acquire); n != nullptr; n = n->next) {
             if (matches(*n->value)) return n->value.get();
         }

@@ -17,8 +17,7 @@ constinit int g_count = 0;
 // For each choice 1 + the forced row, or 0.
 constinit thread_local int8_t t_forced[kMaxChoices]{};
 
-template <typename Names>
-std::string Join(const Names& names) {
+std::string Join(const auto& names) {
     std::string text;
     for (const std::string_view name : names) {
         if (!text.empty()) text += ", ";

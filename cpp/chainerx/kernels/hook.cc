@@ -36,8 +36,7 @@ std::shared_ptr<const HookList> CurrentList() {
     return g_installed.Get().list;
 }
 
-template <typename F>
-bool Replace(F&& change) {
+bool Replace(auto&& change) {
     Installed& installed = g_installed.Get();
     // destroyed outside of the lock, since it may run destructors of hooks
     std::shared_ptr<const HookList> old;

@@ -34,8 +34,7 @@ class CX_API KernelCall {
     // std::span<const ConstArrayRef>, or the value of an attribute.
     const void* operand(int i) const { return data_.operands[i]; }
     // Calls f(const OperandInfo&, const Array&) for all operands that are arrays.
-    template <typename F>
-    void ForEachArray(F&& f) const;
+    void ForEachArray(auto&& f) const;
 
     // Continues with the next hook, finally with the kernel. A hook calls it once, or not at all.
     void Proceed();
@@ -62,8 +61,7 @@ CX_API void InstallKernelHook(std::shared_ptr<KernelHook> hook);
 // Returns false if it is not installed. Running calls end with it.
 CX_API bool RemoveKernelHook(const KernelHook* hook);
 
-template <typename F>
-void KernelCall::ForEachArray(F&& f) const {
+void KernelCall::ForEachArray(auto&& f) const {
     int i = 0;
     for (const OperandInfo& info : kernel().operands()) {
         const void* const p = operand(i++);

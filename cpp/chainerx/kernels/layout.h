@@ -50,8 +50,7 @@ struct LayoutHash {
         return *this;
     }
     // The vtable slot of a virtual function, as its member pointer encodes it.
-    template <typename F>
-    LayoutHash& Virtual(F f) {
+    LayoutHash& Virtual(auto f) {
         uint64_t words[sizeof(f) / sizeof(uint64_t)];
         std::memcpy(words, &f, sizeof(words));
         Add(words[0]);

@@ -29,8 +29,7 @@ template <typename... Parts>
 // Returns the row that is forced for a call, or -1 if the call shall choose by itself: none is
 // forced, or the environment forces one that can't compute the call (can(row) is false). If a
 // thread forces such a row, this calls refuse(name), which must throw.
-template <typename Can, typename Refuse>
-int FindForcedRow(const AlgorithmChoice& choice, const Can& can, const Refuse& refuse) {
+int FindForcedRow(const AlgorithmChoice& choice, const auto& can, const auto& refuse) {
     if (!choice.MayBeForced()) [[likely]]
         return -1;
     const AlgorithmChoice::Forced forced = choice.forced();

@@ -23,8 +23,7 @@ struct Range {
 };
 
 // Calls f(begin, end) for chunks of [0, n) in order, with interrupt checks between them.
-template <typename F>
-void ForChunks(int64_t n, const F& f) {
+void ForChunks(int64_t n, const auto& f) {
     constexpr int64_t kChunk = 1 << 18;
     for (int64_t begin = 0; begin < n; begin += kChunk) {
         if (begin != 0) internal::CheckInterrupt();

@@ -19,8 +19,7 @@ T* DataOrNull(const Array& x) {
 }
 
 // Calls f with a float or a double, by the dtype of the array.
-template <typename F>
-void VisitUpcast(const Array& x, const F& f) {
+void VisitUpcast(const Array& x, const auto& f) {
     if (x.dtype() == Dtype::kFloat32) {
         f(float{});
     } else {
@@ -37,17 +36,13 @@ inline Array ToFloat32(const Array& x) {
 }
 
 // If `is_half`, calls f on a float32 array in place of `out`, and casts the result into `out`.
-template <typename F>
-bool RunUpcast(const Array& out, bool is_half, const F& f) {
+bool RunUpcast(const Array& out, bool is_half, const auto& f) {
     if (!is_half) return false;
     const Array wide = EmptyUnchecked(out.shape(), Dtype::kFloat32, out.device());
     f(wide);
     CallOn<kernels::AsType>(out.device(), wide, out);
     return true;
 }
-template <typename F>
-bool RunUpcast(const Array& out, const F& f) {
-    return RunUpcast(out, IsHalf(out), f);
-}
+bool RunUpcast(const Array& out, const auto& f) { return RunUpcast(out, IsHalf(out), f); }
 
 }  // namespace chainerx::native

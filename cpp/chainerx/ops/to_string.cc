@@ -157,8 +157,7 @@ class Printer {
 
  private:
     // Calls f on the flat index of each element that is printed.
-    template <typename F>
-    void Visit(int8_t axis, int64_t base, F&& f) const {
+    void Visit(int8_t axis, int64_t base, auto&& f) const {
         if (axis == x_.ndim()) {
             f(base);
             return;

@@ -14,8 +14,7 @@ bool IsList(PyObject* o) { return PyList_Check(o) || PyTuple_Check(o); }
 bool IsNumpyScalar(PyObject* o) { return PyObject_TypeCheck(o, Numpy().generic); }
 
 // Calls f on "int" and "Sequence[int | str]" of "int | Sequence[int | str]".
-template <typename F>
-void ForEachAlternative(std::string_view annotation, F f) {
+void ForEachAlternative(std::string_view annotation, auto f) {
     int depth = 0;
     size_t begin = 0;
     for (size_t i = 0; i <= annotation.size(); ++i) {

@@ -27,8 +27,7 @@ CX_COLD inline const Array& NoArray(const char* op, const char* name1, PyObject*
 }
 
 // One of the operands may be a Python or NumPy scalar.
-template <typename F>
-PyObject* CallBinary(const char* op, PyObject* const* a, F f, const char* name1 = "x1",
+PyObject* CallBinary(const char* op, PyObject* const* a, auto f, const char* name1 = "x1",
                      const char* name2 = "x2") {
     if (IsNdArray(a[0])) [[likely]] {
         if (IsNdArray(a[1])) [[likely]]
@@ -41,8 +40,7 @@ PyObject* CallBinary(const char* op, PyObject* const* a, F f, const char* name1 
 }
 
 // All but one of the operands may be scalars.
-template <typename F>
-PyObject* CallTernary(const char* op, PyObject* const* a, F f, const char* const (&names)[3]) {
+PyObject* CallTernary(const char* op, PyObject* const* a, auto f, const char* const (&names)[3]) {
     const auto third = [&](const auto& x1, const auto& x2) {
         constexpr bool kIsArray = std::is_same_v<std::decay_t<decltype(x1)>, Array> ||
                                   std::is_same_v<std::decay_t<decltype(x2)>, Array>;

@@ -57,8 +57,7 @@ nb::object Described(nb::handle function, const char* name, nb::handle module) {
 }
 
 // Calls f(name, value) for the members that a module or class had at the start.
-template <typename F>
-void ForEachMember(nb::handle owner, const F& f) {
+void ForEachMember(nb::handle owner, const auto& f) {
     const nb::object members = owner.attr("__dict__");
     for (nb::handle key : nb::steal<nb::list>(PyMapping_Keys(members.ptr()))) {
         const nb::object value = members[key];

@@ -14,9 +14,8 @@
 namespace chainerx::python {
 
 // Calls f(x1, x2), both cast to `dtype` if it is given.
-template <typename F>
 PyObject* CallProduct(const char* op, PyObject* x1, PyObject* x2, PyObject* out, PyObject* dtype,
-                      const F& f) {
+                      const auto& f) {
     const Array& a = ToArray(op, "x1", x1);
     const Array& b = ToArray(op, "x2", x2);
     if (!Given(dtype)) return Finish(op, f(a, b), out);

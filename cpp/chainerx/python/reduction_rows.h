@@ -110,48 +110,40 @@ inline const Array* Pointer(const std::optional<Array>& x) { return x ? &*x : nu
 
 // Calls f(x, axes, keepdims). Calls of f(x, axes, options) are in another function, since few need
 // it.
-template <typename F>
-PyObject* ReducePlain(const ReduceCall& c, const F& f) {
+PyObject* ReducePlain(const ReduceCall& c, const auto& f) {
     return Wrap(f(c.x, c.axes(), c.keepdims()));
 }
 
-template <typename F>
-CX_COLD PyObject* ReduceTotalWithOptions(const ReduceCall& c, const F& f) {
+CX_COLD PyObject* ReduceTotalWithOptions(const ReduceCall& c, const auto& f) {
     std::optional<Dtype> dtype = c.ToGivenDtype(2);
     if (!dtype) dtype = DtypeForOut(c.x, ToOut(c.op, c.a[3]));
     const std::optional<Array> where = c.ToWhere(5);
     const TotalOptions options{c.keepdims(), dtype, c.ToInitial(4), Pointer(where)};
     return Finish(c.op, f(c.x, c.axes(), options), c.a[3]);
 }
-template <typename F>
-PyObject* ReduceTotal(const ReduceCall& c, const F& f) {
+PyObject* ReduceTotal(const ReduceCall& c, const auto& f) {
     return c.IsPlain<6>() ? ReducePlain(c, f) : ReduceTotalWithOptions(c, f);
 }
 
-template <typename F>
-CX_COLD PyObject* ReduceExtremeWithOptions(const ReduceCall& c, const F& f) {
+CX_COLD PyObject* ReduceExtremeWithOptions(const ReduceCall& c, const auto& f) {
     const std::optional<Array> where = c.ToWhere(4);
     const ExtremeOptions options{c.keepdims(), c.ToInitial(3), Pointer(where)};
     return Finish(c.op, f(c.x, c.axes(), options), c.a[2]);
 }
-template <typename F>
-PyObject* ReduceExtreme(const ReduceCall& c, const F& f) {
+PyObject* ReduceExtreme(const ReduceCall& c, const auto& f) {
     return c.IsPlain<5>() ? ReducePlain(c, f) : ReduceExtremeWithOptions(c, f);
 }
 
-template <typename F>
-CX_COLD PyObject* ReduceMeanWithOptions(const ReduceCall& c, const F& f) {
+CX_COLD PyObject* ReduceMeanWithOptions(const ReduceCall& c, const auto& f) {
     const std::optional<Array> where = c.ToWhere(4);
     const MeanOptions options{c.keepdims(), c.ToGivenDtype(2), Pointer(where)};
     return Finish(c.op, f(c.x, c.axes(), options), c.a[3]);
 }
-template <typename F>
-PyObject* ReduceMean(const ReduceCall& c, const F& f) {
+PyObject* ReduceMean(const ReduceCall& c, const auto& f) {
     return c.IsPlain<5>() ? ReducePlain(c, f) : ReduceMeanWithOptions(c, f);
 }
 
-template <typename F>
-CX_COLD PyObject* ReduceSpreadWithOptions(const ReduceCall& c, const F& f) {
+CX_COLD PyObject* ReduceSpreadWithOptions(const ReduceCall& c, const auto& f) {
     const std::optional<Array> where = c.ToWhere(4);
     if (c.a[5] != nullptr && c.a[6] != nullptr) {
         throw TypeError{c.op, ": ddof and correction are the same, expected one of them"};
@@ -162,19 +154,16 @@ CX_COLD PyObject* ReduceSpreadWithOptions(const ReduceCall& c, const F& f) {
     if (Given(c.a[7])) options.mean = &ToArray(c.op, "mean", c.a[7]);
     return Finish(c.op, f(c.x, c.axes(), options), c.a[3]);
 }
-template <typename F>
-PyObject* ReduceSpread(const ReduceCall& c, const F& f) {
+PyObject* ReduceSpread(const ReduceCall& c, const auto& f) {
     return c.IsPlain<8>() ? ReducePlain(c, f) : ReduceSpreadWithOptions(c, f);
 }
 
-template <typename F>
-CX_COLD PyObject* ReduceTruthWithOptions(const ReduceCall& c, const F& f) {
+CX_COLD PyObject* ReduceTruthWithOptions(const ReduceCall& c, const auto& f) {
     const std::optional<Array> where = c.ToWhere(3);
     const TruthOptions options{c.keepdims(), Pointer(where)};
     return Finish(c.op, f(c.x, c.axes(), options), c.a[2]);
 }
-template <typename F>
-PyObject* ReduceTruth(const ReduceCall& c, const F& f) {
+PyObject* ReduceTruth(const ReduceCall& c, const auto& f) {
     return c.IsPlain<4>() ? ReducePlain(c, f) : ReduceTruthWithOptions(c, f);
 }
 

@@ -141,10 +141,7 @@ class PyBackpropScope {
 };
 
 // A new object of a bound class.
-template <typename T>
-PyObject* Owned(T* o) {
-    return nb::cast(o, nb::rv_policy::take_ownership).release().ptr();
-}
+PyObject* Owned(auto* o) { return nb::cast(o, nb::rv_policy::take_ownership).release().ptr(); }
 
 #define CX_ARGS_SCOPE                                                                           \
     "Args:\n"                                                                                   \

@@ -102,8 +102,7 @@ const AlgorithmChoice g_choice{"conv", "CHAINERX_CONV", kNames};
 
 // Returns the row that a pass takes: the forced one, or the first that prefers the problem. `pass`
 // is the member that computes it.
-template <typename Fn>
-const ConvAlgorithm& Choose(const ConvProblem& p, Fn* ConvAlgorithm::* pass,
+const ConvAlgorithm& Choose(const ConvProblem& p, auto* ConvAlgorithm::* pass,
                             const char* pass_name) {
     const int forced = FindForcedRow(
         g_choice,

@@ -208,8 +208,7 @@ void ForSheets(const ConvOperands<T>& conv, const PaddedPlane<T>& padded, const 
 
 // Calls f(begin, end) for chunks of [0, n), multiples of `unit`, of about ten milliseconds each
 // (`each` multiply-adds an element), so that Ctrl-C is answered between them.
-template <typename F>
-void InSlices(int64_t n, int64_t unit, double each, const F& f) {
+void InSlices(int64_t n, int64_t unit, double each, const auto& f) {
     constexpr double kMax = 0x1p26;
     const auto units =
         static_cast<int64_t>(std::clamp(kMax / (each * static_cast<double>(unit)), 1.0, 0x1p30));
@@ -233,8 +232,7 @@ void ForTaps(const ConvOperands<T>& conv, const F& f) {
 }
 
 // Splits items into chunks of at least ten microseconds, on one thread or all.
-template <typename F>
-void ForItems(int64_t n, double work_each, const F& f) {
+void ForItems(int64_t n, double work_each, const auto& f) {
     constexpr double kMin = 0x1p16;
     const auto each = static_cast<int64_t>(std::clamp(
         kMin / std::max(work_each, 1.0), 1.0, static_cast<double>(std::max<int64_t>(n, 1))));

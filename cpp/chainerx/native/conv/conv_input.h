@@ -13,8 +13,7 @@
 namespace chainerx::native {
 
 // Merges an axis of a single tap with the next one where strides allow.
-template <typename Conv>
-void MergeAxes(Conv* conv) {
+void MergeAxes(auto* conv) {
     const auto is_plain = [](const ConvAxis& axis) {
         return axis.taps == 1 && axis.offset == 0 && axis.step == 1 && axis.in == axis.out;
     };
@@ -80,8 +79,7 @@ class ConvInput {
 
 // Calls run(begin, end, y) for all images at once, or for a few at a time if they are converted; y
 // is the array to write, of `dtype`.
-template <typename F>
-void InGroups(ConvInput& input, Dtype dtype, const Array& out, const F& run) {
+void InGroups(ConvInput& input, Dtype dtype, const Array& out, const auto& run) {
     const int64_t n = out.shape()[0];
     const bool widens = out.dtype() != dtype;
     if (n == 0) return;
@@ -133,8 +131,7 @@ ConvOperands<T> MakeConv(const Array& w, const Array& b, int64_t groups, const S
 
 // Sets the axes of a forward pass except for their strides in x, and returns the view of x that is
 // read: an axis with a single tap shrinks to the elements which that tap reads.
-template <typename Conv>
-Array SetAxes(const Array& x, const ConvGeometry& geometry, const Array& y, Conv* conv) {
+Array SetAxes(const Array& x, const ConvGeometry& geometry, const Array& y, auto* conv) {
     Shape shape = x.shape();
     Strides strides = x.strides();
     for (int a = 0; a < conv->ndim; ++a) {

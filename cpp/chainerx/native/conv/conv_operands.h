@@ -52,8 +52,7 @@ constexpr Dtype ConvDtypeOf(Dtype dtype) {
 
 // Calls f(T{}, dtype) with the type and dtype in which convolutions of `dtype` are computed; the
 // sign of an integer type doesn't matter.
-template <typename F>
-void VisitConvDtype(Dtype dtype, const F& f) {
+void VisitConvDtype(Dtype dtype, const auto& f) {
     const Dtype computed = ConvDtypeOf(dtype);
     if (computed == Dtype::kFloat64) {
         f(double{}, computed);

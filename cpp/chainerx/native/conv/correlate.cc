@@ -74,8 +74,7 @@ struct Sliding {
 };
 
 // Splits [begin, end) among threads, each with about as many products.
-template <typename F>
-void InBlocks(int64_t begin, int64_t end, int64_t multiple, int64_t m, const F& f) {
+void InBlocks(int64_t begin, int64_t end, int64_t multiple, int64_t m, const auto& f) {
     constexpr int64_t kProducts = 1 << 18;
     const int64_t block = CeilDiv(CeilDiv(kProducts, m), multiple) * multiple;
     ParallelFor(CeilDiv(end - begin, block), [&](int64_t i) {

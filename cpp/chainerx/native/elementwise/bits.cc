@@ -22,8 +22,7 @@ CX_NATIVE_KERNEL(CountBits)
 
 // Splits rows of `n_bytes` packed and `n_bits` unpacked bytes at borders of packed bytes: f(packed,
 // unpacked, bits of the chunk).
-template <typename F>
-void RunRows(const Array& packed, const Array& unpacked, const F& f) {
+void RunRows(const Array& packed, const Array& unpacked, const auto& f) {
     constexpr int64_t kBlock = 1 << 16;  // bits
     if (unpacked.GetTotalSize() == 0) return;
     const int64_t n_bytes = packed.shape()[packed.ndim() - 1];

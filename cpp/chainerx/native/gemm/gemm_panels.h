@@ -164,8 +164,7 @@ class SharedPanels {
     }
     // Calls pack(i, q, panel, to) for all panels of depths [begin, end), on all threads; q is the
     // range of depth i.
-    template <typename F>
-    void Pack(int64_t begin, int64_t end, const F& pack) {
+    void Pack(int64_t begin, int64_t end, const auto& pack) {
         begin_ = Range{k_, n_depths_, begin}.begin;
         const int64_t n = (end - begin) * n_panels_;
         const int64_t count = std::min<int64_t>(n, 2 * GetNumThreads());

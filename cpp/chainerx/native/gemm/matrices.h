@@ -23,8 +23,7 @@ T* Data(const Array& a) {
 }
 
 // Calls f<T>() for float32, float64, complex64 or complex128.
-template <typename F>
-void InPrecision(Dtype dtype, const F& f) {
+void InPrecision(Dtype dtype, const auto& f) {
     if (dtype == Dtype::kFloat32) {
         f.template operator()<float>();
     } else if (dtype == Dtype::kFloat64) {

@@ -60,8 +60,7 @@ inline WorkPartition PartitionWork(int64_t n_products, const WorkDim& columns, c
 }
 
 // Calls run(i) for all tasks, of `work` in total.
-template <typename F>
-void RunItems(int64_t n_items, double work, const F& run) {
+void RunItems(int64_t n_items, double work, const auto& run) {
     if (GetNumThreads() == 1 || work < 2 * kMinWork) {
         for (int64_t i = 0; i < n_items; ++i) run(i);
     } else {

@@ -46,8 +46,7 @@ void CountPart(const char* op, const T* x, int64_t begin, int64_t end, int64_t l
     }
 }
 
-template <typename T>
-void CountAll(const char* op, const T* x, int64_t n, int64_t length, int64_t* out) {
+void CountAll(const char* op, const auto* x, int64_t n, int64_t length, int64_t* out) {
     constexpr int64_t kGrain = 1 << 18;
     constexpr int64_t kMaxPieces = 16;
     std::fill_n(out, length, int64_t{0});

@@ -147,9 +147,8 @@ struct Plan {
 
     // Calls f(x, y, resolved, count) for chunks of the given outer positions and indices: the runs
     // start at x + resolved[j] * axis_x and y + j * axis_y.
-    template <typename F>
     void Range(int64_t outer_begin, int64_t outer_end, int64_t begin, int64_t end,
-               const F& f) const {
+               const auto& f) const {
         int64_t buffer[kChunk];
         int64_t work = 0;
         for (; begin < end; begin += kChunk) {

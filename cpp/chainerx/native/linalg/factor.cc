@@ -23,8 +23,7 @@ namespace {
 
 // Calls f(i) for each of `count` matrices with n rows: large ones one by one, each on all threads;
 // small ones in groups, one group per thread.
-template <typename F>
-void ForMatrices(int64_t count, int64_t n, const F& f) {
+void ForMatrices(int64_t count, int64_t n, const auto& f) {
     constexpr int64_t kLarge = 128;
     if (n >= kLarge) {
         for (int64_t i = 0; i < count; ++i) f(i);

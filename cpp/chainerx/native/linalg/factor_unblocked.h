@@ -14,8 +14,7 @@
 
 namespace chainerx::native {
 
-template <typename T>
-void SwapRows(int64_t n, T* a, int64_t lda, int64_t i, int64_t k) {
+void SwapRows(int64_t n, auto* a, int64_t lda, int64_t i, int64_t k) {
     if (i == k) return;
     for (int64_t j = 0; j < n; ++j) std::swap(a[i * lda + j], a[k * lda + j]);
 }

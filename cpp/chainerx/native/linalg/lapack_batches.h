@@ -38,15 +38,13 @@ inline int ToInt(const char* op, int64_t m, int64_t n) {
 }
 
 // The size of the work space, which LAPACK returns as a float.
-template <typename T>
-int WorkSize(T size) {
+int WorkSize(auto size) {
     return static_cast<int>(std::ceil(static_cast<double>(RealPart(size)) * (1 + 1e-6)));
 }
 
 // Calls f(begin, end) for groups of `count` matrices, m x n, on the thread
 // pool.
-template <typename F>
-void ForGroups(int64_t count, int64_t m, int64_t n, const F& f) {
+void ForGroups(int64_t count, int64_t m, int64_t n, const auto& f) {
     const double work =
         static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(std::min(m, n));
     const int64_t group = static_cast<int64_t>(std::max(1.0, 0x1p15 / (work + 1)));
@@ -125,8 +123,7 @@ void FillIdentity(int64_t n, T* a) {
     for (int64_t i = 0; i < n; ++i) a[i * (n + 1)] = 1;
 }
 
-template <typename T>
-void TransposeInPlace(int64_t n, T* a) {
+void TransposeInPlace(int64_t n, auto* a) {
     constexpr int64_t kTile = 16;
     for (int64_t i = 0; i < n; i += kTile) {
         for (int64_t j = i; j < n; j += kTile) {

@@ -81,8 +81,7 @@ struct Integrals {
     double plain;
     double weighted;
 };
-template <typename G, typename W>
-Integrals TailIntegrals(double slope, double curvature, const G& g, const W& w) {
+Integrals TailIntegrals(double slope, double curvature, const auto& g, const auto& w) {
     constexpr double kPoints[][2] = {{0.993128599185094925, 0.0176140071391521183},
                                      {0.963971927277913791, 0.0406014298003869413},
                                      {0.912234428251325906, 0.0626720483341090636},
@@ -154,8 +153,7 @@ inline constexpr double kVanishing = 1e-290;
 
 // The derivative of factor * (the sum of terms that are products of ratio(k)). slope(k) is the
 // logarithmic derivative of ratio(k), log_slope that of the factor.
-template <typename Ratio, typename LogSlope>
-double SeriesSlope(double factor, double log_slope, const Ratio& ratio, const LogSlope& slope) {
+double SeriesSlope(double factor, double log_slope, const auto& ratio, const auto& slope) {
     double term = 1;
     double sum = log_slope;
     for (int k = 1; k < kMaxTerms && term > kEpsilon / 16; ++k) {
@@ -168,9 +166,8 @@ double SeriesSlope(double factor, double log_slope, const Ratio& ratio, const Lo
 
 // Solves tail(x) = p for 0 < x <= `most`, where tail rises if `rises`: Newton's method on log(tail)
 // by log(x), with bisection if a step leaves the bracket.
-template <typename Tail, typename Density>
-double SolveTail(double p, double guess, double most, bool rises, const Tail& tail,
-                 const Density& density) {
+double SolveTail(double p, double guess, double most, bool rises, const auto& tail,
+                 const auto& density) {
     double low = 0;
     double high = most;
     double x = guess;

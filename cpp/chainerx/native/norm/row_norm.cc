@@ -275,8 +275,7 @@ struct Backward {
 
     // Sums g * u and g over rows begin, begin + step, ... of `width` columns into `sums` (2,
     // width), a few rows at a time in T.
-    template <typename F>
-    void SumRows(int64_t rows, int64_t width, double* sums, T* buffer, const F& add) const {
+    void SumRows(int64_t rows, int64_t width, double* sums, T* buffer, const auto& add) const {
         std::fill_n(buffer, 2 * width, T{0});
         for (int64_t first = 0; first < rows; first += kExactRows) {
             if (first != 0) internal::CheckInterrupt();

@@ -19,8 +19,7 @@ CX_DISPATCH(softmax, SoftmaxUnit)
 namespace {
 
 // Calls f(first row, number of rows) for chunks of about eight thousand elements.
-template <typename F>
-void ForRows(const Array& x, const F& f) {
+void ForRows(const Array& x, const auto& f) {
     const int64_t rows = x.shape()[0];
     const int64_t step = std::max<int64_t>(1, 8192 / std::max<int64_t>(x.shape()[1], 1));
     ParallelFor(CeilDiv(rows, step),

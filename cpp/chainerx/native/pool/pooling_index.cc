@@ -171,8 +171,7 @@ class Places {
 };
 
 // Calls f.operator()<Index>().
-template <typename F>
-void VisitIndex(const Array& indices, const F& f) {
+void VisitIndex(const Array& indices, const auto& f) {
     if (indices.dtype() == Dtype::kUInt8) {
         f.template operator()<uint8_t>();
     } else if (indices.dtype() == Dtype::kUInt64) {

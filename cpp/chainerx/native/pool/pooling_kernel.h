@@ -17,8 +17,7 @@ T* PoolData(const Array& x) {
 }
 
 // Upcasts 16-bit floats: calls f(input, output) on float32 copies.
-template <typename F>
-void PoolInFloat32(const Array& x, const Array& y, const F& f) {
+void PoolInFloat32(const Array& x, const Array& y, const auto& f) {
     const Array wide_x = EmptyUnchecked(x.shape(), Dtype::kFloat32, x.device());
     const Array wide_y = EmptyUnchecked(y.shape(), Dtype::kFloat32, y.device());
     CallOn<kernels::AsType>(x.device(), x, wide_x);

@@ -62,8 +62,7 @@ struct PoolAxis {
     // Splits the outputs [begin, end): calls f(first output, number of outputs, input range).
     // Outputs with partial windows come one at a time, others together, with the range of the first
     // of them.
-    template <typename F>
-    void ForSegments(int64_t begin, int64_t end, const F& f) const {
+    void ForSegments(int64_t begin, int64_t end, const auto& f) const {
         for (int64_t o = begin; o < end;) {
             const bool inside = o >= whole.begin && o < whole.end;
             const int64_t n = inside ? std::min(whole.end, end) - o : 1;
@@ -71,15 +70,11 @@ struct PoolAxis {
             o += n;
         }
     }
-    template <typename F>
-    void ForSegments(const F& f) const {
-        ForSegments(0, out, f);
-    }
+    void ForSegments(const auto& f) const { ForSegments(0, out, f); }
 
     // The same for all outputs, split into chunks if windows of `taps` elements are long or there
     // are very many, so that Ctrl-C is answered in between.
-    template <typename F>
-    void ForSlicedSegments(int64_t taps, const F& f) const {
+    void ForSlicedSegments(int64_t taps, const auto& f) const {
         constexpr int64_t kLong = 1 << 10;
         constexpr int64_t kMax = 1 << 22;
         if (taps <= kLong && out <= kMax / size) return ForSegments(f);
@@ -174,8 +169,7 @@ class PoolPlan {
 
     // Calls f(input row, window index of its first element) for each input row that the windows of
     // an output row cover, in the order of these indices.
-    template <typename F>
-    void ForInputRows(const int64_t* at, const F& f) const {
+    void ForInputRows(const int64_t* at, const auto& f) const {
         PoolRange ranges[kMaxSpatial];
         int64_t origin[kMaxSpatial];
         for (int i = 0; i < n_ - 1; ++i) {
@@ -194,8 +188,7 @@ class PoolPlan {
     }
 
     // Calls f(output row) for each output row whose windows cover an input row.
-    template <typename F>
-    void ForOutputRows(const int64_t* at, const F& f) const {
+    void ForOutputRows(const int64_t* at, const auto& f) const {
         PoolRange ranges[kMaxSpatial];
         for (int i = 0; i < n_ - 1; ++i) ranges[i] = axes_[i].Outputs(at[i]);
         ForAll(ranges, [&](const int64_t* o) {
@@ -217,8 +210,7 @@ class PoolPlan {
     }
 
  private:
-    template <typename F>
-    void ForAll(const PoolRange* ranges, const F& f) const {
+    void ForAll(const PoolRange* ranges, const auto& f) const {
         const int n = n_ - 1;
         int64_t at[kMaxSpatial];
         for (int i = 0; i < n; ++i) {
@@ -240,8 +232,7 @@ class PoolPlan {
 };
 
 // Splits `n` items of about `cost` elements each among threads: calls f(begin, end).
-template <typename F>
-void ForPieces(int64_t n, int64_t cost, const F& f) {
+void ForPieces(int64_t n, int64_t cost, const auto& f) {
     constexpr int64_t kBlock = int64_t{1} << 16;
     const int64_t step = std::max<int64_t>(1, kBlock / std::max<int64_t>(cost, 1));
     ParallelFor(CeilDiv(n, step), [&](int64_t block) {
@@ -252,8 +243,7 @@ void ForPieces(int64_t n, int64_t cost, const F& f) {
 
 // Splits the output among threads: calls f(plane, at, end) for runs of output rows of one plane,
 // from position at[i] along each axis but the last to `end` along the row axis.
-template <typename F>
-void ForRuns(const PoolPlan& plan, const F& f) {
+void ForRuns(const PoolPlan& plan, const auto& f) {
     constexpr int64_t kRun = int64_t{1} << 15;  // input elements of one run, approximately
     const int64_t row = std::max(plan.in_plane / plan.out_rows, plan.last().out);
     const int64_t length = std::clamp<int64_t>(kRun / row, 1, plan.rows().out);

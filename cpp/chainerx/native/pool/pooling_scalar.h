@@ -44,8 +44,7 @@ inline Largest<T> StartLargest(const PoolRows& rows, const T* x, int64_t i, cons
 }
 
 // Calls f(output row, its offset, the offset of its input rows).
-template <typename F>
-inline void ForOutRows(const PoolRows& rows, const F& f) {
+inline void ForOutRows(const PoolRows& rows, const auto& f) {
     for (int64_t j = 0; j < rows.out_rows; ++j) f(j * rows.out_step, j * rows.in_step);
 }
 

@@ -90,8 +90,7 @@ class GammaChunk {
     }
 
  private:
-    template <typename F>
-    void DrawAll(int64_t first, int64_t n, const F& cubes_of, C* out) {
+    void DrawAll(int64_t first, int64_t n, const auto& cubes_of, C* out) {
         for (int64_t j = 0; j < n; ++j) {
             const Cubes<C> cubes = cubes_of(first + j);
             if (!cubes.Draw(z_[j], u_[j], &out[j])) [[unlikely]] {

@@ -52,8 +52,8 @@ class Substream {
 
 // Returns the k of the first pair of numbers that accept(u, v, &k) accepts: this pair, or further
 // ones of the element. 0 if none is accepted.
-template <typename F>
-int64_t Reject(const philox::Stream& stream, int64_t element, double u, double v, const F& accept) {
+int64_t Reject(const philox::Stream& stream, int64_t element, double u, double v,
+               const auto& accept) {
     Substream substream{stream, element};
     double k;
     while (!accept(u, v, &k)) {
@@ -66,8 +66,7 @@ int64_t Reject(const philox::Stream& stream, int64_t element, double u, double v
 }
 
 // Calls f(i, u, v) for each element, with the two uniform numbers of its Philox block.
-template <typename F>
-void ForPairs(const philox::Stream& stream, int64_t n, const F& f) {
+void ForPairs(const philox::Stream& stream, int64_t n, const auto& f) {
     constexpr int64_t kGrain = 1 << 12;
     constexpr int64_t kChunk = 128;
     ParallelFor(CeilDiv(n, kGrain), [&](int64_t task) {

@@ -51,8 +51,7 @@ struct Lines {
 
     // Calls f(pointers, strides between lines, number of lines) for groups of at most kColumns
     // lines, from several threads.
-    template <typename F>
-    void ForEachGroup(const F& f) const {
+    void ForEachGroup(const auto& f) const {
         const int64_t inner = iter.run_length();
         const int64_t n_tiles = CeilDiv(inner, kColumns);
         StridedIterator<N> outer = iter;

@@ -38,8 +38,7 @@ int64_t CountParts(int64_t n_blocks, int64_t rows, int64_t size, int64_t gates) 
 }
 
 // Calls f(block, part) for all blocks of units.
-template <typename F>
-void ForBlocks(int64_t n_blocks, int64_t n_parts, const F& f) {
+void ForBlocks(int64_t n_blocks, int64_t n_parts, const auto& f) {
     ParallelFor(n_parts, [&](int64_t i) {
         const Range blocks{n_blocks, n_parts, i};
         for (int64_t block = blocks.begin; block < blocks.end; ++block) {

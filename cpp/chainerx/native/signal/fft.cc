@@ -163,8 +163,7 @@ FourierRows<T> Describe(const Array& x, bool inverse, double scale, double insid
 }
 
 // Calls f with operands whose strides are multiples of the element size.
-template <typename F>
-void WithElementStrides(const Array& x, const F& f) {
+void WithElementStrides(const Array& x, const auto& f) {
     const int64_t size = x.GetItemSize();
     bool whole = reinterpret_cast<uintptr_t>(x.raw_data()) % std::min<int64_t>(size, 8) == 0;
     for (int8_t i = 0; i < x.ndim(); ++i) whole = whole && x.strides()[i] % size == 0;
@@ -177,8 +176,7 @@ void WithElementStrides(const Array& x, const F& f) {
     }
 }
 
-template <typename F>
-void VisitPrecision(const Array& x, const F& f) {
+void VisitPrecision(const Array& x, const auto& f) {
     if (x.dtype() == Dtype::kFloat32 || x.dtype() == Dtype::kComplex64) {
         f.template operator()<float>();
     } else {

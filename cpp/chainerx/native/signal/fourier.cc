@@ -24,8 +24,7 @@ class PlanCache {
  public:
     using Pointer = std::shared_ptr<const Plan>;
 
-    template <typename Matches, typename Make>
-    Pointer Get(int64_t n, const Matches& matches, const Make& make) {
+    Pointer Get(int64_t n, const auto& matches, const auto& make) {
         if (Pointer found = Find(matches)) return found;
         Pointer made = make();
         if (n > kLargest) return made;
@@ -39,8 +38,7 @@ class PlanCache {
  private:
     static constexpr int64_t kLargest = 1 << 17;
 
-    template <typename Matches>
-    Pointer Find(const Matches& matches) {
+    Pointer Find(const auto& matches) {
         const std::lock_guard lock{mutex_};
         for (auto it = plans_.begin(); it != plans_.end() && *it != nullptr; ++it) {
             if (!matches(**it)) continue;

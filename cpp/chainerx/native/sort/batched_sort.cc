@@ -14,8 +14,7 @@ constexpr int64_t kBatchRows = 64;
 constexpr int64_t kBatchKeys = kBatchRows * kMaxShortRow;
 
 // Calls f(row, count) for batches of rows of up to kBatchKeys elements.
-template <typename F>
-void ForEachShort(const Array& x, const F& f) {
+void ForEachShort(const Array& x, const auto& f) {
     constexpr int64_t kPieces = 8;
     const int64_t rows = x.shape()[0];
     const int64_t block = kBatchKeys / x.shape()[1] / kBatchRows * kBatchRows;
@@ -54,8 +53,7 @@ struct ShortKeys {
     }
     // Calls f(place, i, j) for each element i of the batch that is at `place` of
     // its row and moves to element j; `places` are row-wise.
-    template <typename F>
-    void ForEachPlace(const ShortRoom<K>& places, const F& f) const {
+    void ForEachPlace(const ShortRoom<K>& places, const auto& f) const {
         for (int64_t begin = 0; begin < rows * n; begin += n) {
             for (int64_t i = 0; i < n; ++i) f(i, begin + i, begin + places.keys[begin + i]);
         }
@@ -131,8 +129,7 @@ void PartitionShort(const KeyCoder<K>& coder, const Array& x, int64_t position, 
 }
 
 // Calls f(coder) if rows of x are short enough for the batched loops.
-template <typename F>
-bool VisitShort(const Array& x, const F& f) {
+bool VisitShort(const Array& x, const auto& f) {
     if (!AreShort(x) || !CanSortBatched(x, false)) return false;
     VisitCoder(x.dtype(), f);
     return true;

@@ -5,8 +5,7 @@ namespace chainerx::native {
 namespace {
 
 // Rank by NaN: 0 if neither part is NaN.
-template <typename T>
-int NanRank(T x) {
+int NanRank(auto x) {
     return 2 * static_cast<int>(x.real() != x.real()) + static_cast<int>(x.imag() != x.imag());
 }
 

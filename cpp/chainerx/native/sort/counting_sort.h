@@ -138,8 +138,7 @@ bool SortByCounts(const T* x, int64_t n, bool descending, T* out) {
 }
 
 // Stable sort of places. Returns false if it has not sorted.
-template <typename T>
-bool ArgSortByCounts(const T* x, int64_t n, bool descending, int64_t* out) {
+bool ArgSortByCounts(const auto* x, int64_t n, bool descending, int64_t* out) {
     const auto range = GuessRange(x, n);
     if (!range) return false;
     const Scratch<int64_t> starts{range->width};

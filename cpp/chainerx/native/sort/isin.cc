@@ -16,8 +16,7 @@ namespace {
 constexpr int64_t kGrain = 1 << 12;
 
 // Calls f(begin, count) for chunks of n elements, from several threads.
-template <typename F>
-void ForEachChunk(int64_t n, const F& f) {
+void ForEachChunk(int64_t n, const auto& f) {
     ParallelFor(CeilDiv(n, kGrain), [&](int64_t piece) {
         internal::CheckInterrupt();
         f(piece * kGrain, std::min(kGrain, n - piece * kGrain));
@@ -40,8 +39,7 @@ const SortKey<T>* EncodeSome(const char* x, int64_t begin, int64_t n, SortKey<T>
 }
 
 // Returns whether a lookup table over the whole range of keys is worth its memory.
-template <typename K>
-bool IsTableWorthIt(const K* keys, int64_t n, int64_t wanted) {
+bool IsTableWorthIt(const auto* keys, int64_t n, int64_t wanted) {
     constexpr uint64_t kNear = 1 << 20;    // bytes; such a table stays in cache
     constexpr int64_t kMinKeys = 1 << 10;  // keys; searching fewer is faster than cache misses
     const uint64_t width = static_cast<uint64_t>(keys[n - 1]) - static_cast<uint64_t>(keys[0]);

@@ -61,8 +61,7 @@ struct CodedNumber {
 };
 
 // Calls f(coder), where K is the type of the keys. Complex numbers have no keys.
-template <typename F>
-void VisitCoder(Dtype dtype, const F& f) {
+void VisitCoder(Dtype dtype, const auto& f) {
     const KeyCoder<int32_t>* coder32 = nullptr;
     const KeyCoder<int64_t>* coder64 = nullptr;
     VisitDtype(dtype, [&]<typename T>() {

@@ -32,8 +32,7 @@ struct Sample {
     int64_t count;
 
     // at(place) must return one of n keys.
-    template <typename At>
-    static Sample Take(int64_t n, const At& at, K* memory) {
+    static Sample Take(int64_t n, const auto& at, K* memory) {
         const int64_t count = SampleSize<K>(n);
         SampleKeys(n, count, [&](int64_t i, int64_t place) { memory[i] = at(place); });
         LoopsOf<K>().sort(memory, count, memory);

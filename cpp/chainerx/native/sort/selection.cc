@@ -33,8 +33,7 @@ struct EncodedRow {
     void Pick(const int64_t* places, int64_t count, K* keys) const {
         coder.pick(x, places, count, join_zeros, flip, keys);
     }
-    template <typename F>
-    void ForEachBlock(const F& f) const {
+    void ForEachBlock(const auto& f) const {
         alignas(64) K keys[kBlockSize];
         ForChunks(n, [&](int64_t begin, int64_t end) {
             for (int64_t i = begin; i < end; i += kBlockSize) {
@@ -56,8 +55,7 @@ struct KeyRow {
     void Pick(const int64_t* places, int64_t count, K* picked) const {
         for (int64_t i = 0; i < count; ++i) picked[i] = keys[places[i]];
     }
-    template <typename F>
-    void ForEachBlock(const F& f) const {
+    void ForEachBlock(const auto& f) const {
         ForChunks(n, [&](int64_t begin, int64_t end) { f(keys + begin, begin, end - begin); });
     }
 };

@@ -40,8 +40,7 @@ bool PrefersBatched(const Array& x, bool places) {
 
 // Calls row.operator()<T>(i) for each row i of x. Returns whether all calls
 // returned true.
-template <typename F>
-bool ForAllRows(const Array& x, const F& row) {
+bool ForAllRows(const Array& x, const auto& row) {
     std::atomic<bool> all{true};
     VisitDtype(x.dtype(), [&]<typename T>() {
         ForEachRow(x, [&](int64_t i) {

@@ -16,8 +16,7 @@ using KeyOfPart = SortKey<typename T::value_type>;
 
 // Packs the key of the imaginary part below that of the real part. It orders numbers with the same
 // NaN rank.
-template <typename T>
-int64_t EncodePair(T x, bool join_zeros, int32_t flip) {
+int64_t EncodePair(auto x, bool join_zeros, int32_t flip) {
     const auto real = static_cast<uint32_t>(EncodeKey(x.real(), join_zeros, flip));
     const auto imag = static_cast<uint32_t>(EncodeKey(x.imag(), join_zeros, flip));
     return static_cast<int64_t>(uint64_t{real} << 32 | (imag ^ 0x80000000u));

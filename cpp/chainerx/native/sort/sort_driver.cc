@@ -24,15 +24,13 @@ inline int64_t PlaceOf(int64_t packed) { return packed & 0xffffffff; }
 constexpr int64_t kMaxPacked = int64_t{1} << 32;
 
 // Calls f(i) for all of n, with interrupt checks.
-template <typename F>
-void ForEach(int64_t n, const F& f) {
+void ForEach(int64_t n, const auto& f) {
     ForChunks(n, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) f(i);
     });
 }
 
-template <typename K>
-void ArgSortByComparing(const K* keys, int64_t n, int64_t* out) {
+void ArgSortByComparing(const auto* keys, int64_t n, int64_t* out) {
     constexpr int64_t kBetweenChecks = 1 << 16;
     int64_t left = kBetweenChecks;
     ForEach(n, [=](int64_t i) { out[i] = i; });

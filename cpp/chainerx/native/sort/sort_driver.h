@@ -48,8 +48,7 @@ void EncodeKeys(const T* x, int64_t n, bool join_zeros, SortKey<T> flip, SortKey
 
 // Calls f(i, place) for `count` of n places, one in each stratum of the row, at pseudo-random
 // positions, so that periodic data do not bias the sample.
-template <typename F>
-void SampleKeys(int64_t n, int64_t count, const F& f) {
+void SampleKeys(int64_t n, int64_t count, const auto& f) {
     const auto step = static_cast<uint64_t>(n / count);
     uint64_t state = 0x9E3779B97F4A7C15u;
     for (int64_t i = 0; i < count; ++i) {

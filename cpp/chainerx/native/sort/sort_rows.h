@@ -14,8 +14,7 @@ namespace chainerx::native {
 namespace {
 
 // Calls f(row) for each row of `x`, (rows, n), from several threads.
-template <typename F>
-void ForEachRow(const Array& x, const F& f) {
+void ForEachRow(const Array& x, const auto& f) {
     constexpr int64_t kGrain = 1 << 14;
     const int64_t rows = x.shape()[0];
     const int64_t group = std::max<int64_t>(1, kGrain / x.shape()[1]);

@@ -16,9 +16,8 @@ inline void Move(char* dst, const char* src) {
     std::memcpy(dst, src, sizeof(T));
 }
 
-template <typename F>
 inline void ForRuns(char* dst, int64_t dst_stride, const char* src, int64_t src_stride, int64_t n,
-                    const F& move) {
+                    const auto& move) {
 #pragma GCC unroll 4
     for (int64_t i = 0; i < n; ++i, dst += dst_stride, src += src_stride) move(dst, src);
 }

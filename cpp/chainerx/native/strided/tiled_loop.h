@@ -99,8 +99,7 @@ class TiledLoop {
     }
 
     // Visits all elements, split among threads in chunks of about `block` elements.
-    template <typename F>
-    void Run(const F& loop) const {
+    void Run(const auto& loop) const {
         if (n_tiles_ <= 2 * group_) {
             RunGroup(0, n_tiles_, loop);
             return;
@@ -234,8 +233,7 @@ class TiledLoop {
         });
     }
 
-    template <typename F>
-    void RunGroup(int64_t begin, int64_t end, const F& loop) const {
+    void RunGroup(int64_t begin, int64_t end, const auto& loop) const {
         alignas(64) char buffers[N][kTileBytes];
         if (by_rows_) {
             for (; begin < end; ++begin) RunRows(begin, buffers, loop);
@@ -292,8 +290,7 @@ class TiledLoop {
         }
     }
 
-    template <typename F>
-    void RunRows(int64_t i, char (&buffers)[N][kTileBytes], const F& loop) const {
+    void RunRows(int64_t i, char (&buffers)[N][kTileBytes], const auto& loop) const {
         char* p[N];
         int64_t rows;
         int64_t columns;
@@ -336,8 +333,8 @@ class TiledLoop {
     }
 
     // Visits elements [begin, end) in iteration order.
-    template <typename F>
-    void RunRange(int64_t begin, int64_t end, char (&buffers)[N][kTileBytes], const F& loop) const {
+    void RunRange(int64_t begin, int64_t end, char (&buffers)[N][kTileBytes],
+                  const auto& loop) const {
         StridedCursor<N> in{iter_, begin};
         StridedCursor<N> out{iter_, begin};
         bool gathers = false;
@@ -379,8 +376,7 @@ class TiledLoop {
 
     // Visits the next n elements as rows and columns of the last two axes: f(elements before,
     // sources).
-    template <typename F>
-    void ForEachBlock(StridedCursor<N>& cursor, int64_t n, const F& f) const {
+    void ForEachBlock(StridedCursor<N>& cursor, int64_t n, const auto& f) const {
         const int last = iter_.ndim - 1;
         const int64_t run = iter_.dims[last];
         for (int64_t done = 0; done < n;) {

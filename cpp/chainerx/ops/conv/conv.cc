@@ -27,8 +27,7 @@ bool AreTruths(const Array& x, const Array& w, const std::optional<Array>& b) {
 
 // Convolution of bool: computes f(x, w, b) in int32 and tests the sums for nonzero, as matrix
 // products of bool do.
-template <typename F>
-Array OfTruths(const Array& x, const Array& w, const std::optional<Array>& b, const F& f) {
+Array OfTruths(const Array& x, const Array& w, const std::optional<Array>& b, const auto& f) {
     const auto number = [](const Array& a) { return AsType(a, Dtype::kInt32); };
     return f(number(x), number(w), b.has_value() ? std::optional{number(*b)} : std::nullopt) != 0;
 }

@@ -70,8 +70,7 @@ class Columns {
 
     // For each window element, calls f with the part of x that it covers and with its row, as views
     // of one shape (images, channels, ...).
-    template <typename F>
-    void ForEachTap(const Array& x, const Array& columns, Order order, const F& f) const {
+    void ForEachTap(const Array& x, const Array& columns, Order order, const auto& f) const {
         const int64_t n = x.shape()[0];
         const bool inside = order == Order::kImagesInside;
         const int64_t item = columns.GetItemSize();
@@ -147,8 +146,7 @@ Dtype SumDtype(Dtype dtype) {
 }
 
 // Calls f(images of x, images of y).
-template <typename F>
-void ForParts(const Array& x, const Array& y, int64_t images, const F& f) {
+void ForParts(const Array& x, const Array& y, int64_t images, const auto& f) {
     const int64_t n = x.shape()[0];
     for (int64_t begin = 0; begin < n; begin += images) {
         const int64_t end = std::min(begin + images, n);

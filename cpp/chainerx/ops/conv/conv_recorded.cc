@@ -54,9 +54,8 @@ Array SumChannels(const Array& gy) {
 }
 
 // Calls f(Record), with the bias among the inputs if there is one.
-template <typename F>
 void RecordWithBias(const OpInfo& op, const Array& x, const Array& w, const Array* b,
-                    const Array& y, const F& f) {
+                    const Array& y, const auto& f) {
     if (b == nullptr) {
         if (Record rec{op, {x, w}, y}) f(rec);
     } else if (Record rec{op, {x, w, *b}, y}) {

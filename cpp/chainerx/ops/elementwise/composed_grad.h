@@ -26,8 +26,8 @@ inline bool IsGradRecorded(GradContext& context, const std::vector<Array>& input
 }
 
 // `inputs` are the node's inputs; compose(inputs) must return the node's outputs in a vector.
-template <typename F>
-void GradOfComposition(GradContext& context, const std::vector<Array>& inputs, const F& compose) {
+void GradOfComposition(GradContext& context, const std::vector<Array>& inputs,
+                       const auto& compose) {
     // Uses a separate graph beside those that are recorded now.
     Context& cx = inputs[0].context();
     const BackpropScope scope{"composition", cx};

@@ -22,10 +22,7 @@ using internal::Detached;
 constexpr double kPi = 3.14159265358979323846;
 
 // Applies `f` to both parts of complex numbers.
-template <typename F>
-Array OfParts(const Array& x, const F& f) {
-    return MakeComplex(f(Real(x)), f(Imag(x)));
-}
+Array OfParts(const Array& x, const auto& f) { return MakeComplex(f(Real(x)), f(Imag(x))); }
 
 // Rounds integers to multiples of 10^-decimals, exactly.
 Array RoundedToUnits(const Array& x, int64_t decimals) {

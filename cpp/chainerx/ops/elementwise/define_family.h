@@ -181,14 +181,8 @@ struct NoForward {
 // A shortcut computes the result in another way for some operands, and returns null for others.
 // Families overload it.
 struct NoShortcut {};
-template <typename Grad, typename X>
-NoShortcut Shortcut(const Grad&, const X&) {
-    return {};
-}
-template <typename Grad1, typename X1, typename X2>
-NoShortcut Shortcut(const Grad1&, const X1&, const X2&) {
-    return {};
-}
+NoShortcut Shortcut(const auto&, const auto&) { return {}; }
+NoShortcut Shortcut(const auto&, const auto&, const auto&) { return {}; }
 
 template <typename G>
 Array CallAndRecord(const internal::ElementwiseOp& op, const Array& x) {

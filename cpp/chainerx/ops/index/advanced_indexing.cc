@@ -241,8 +241,7 @@ Array At(const Array& x, const std::vector<IndexItem>& items) {
 namespace {
 
 // Calls a kernel that writes to x, and marks the buffer as written even if it fails half way.
-template <typename F>
-void Write(const Array& x, const F& call) {
+void Write(const Array& x, const auto& call) {
     try {
         call();
     } catch (const IndexError&) {  // thrown before anything is written

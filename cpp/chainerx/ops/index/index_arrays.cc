@@ -145,8 +145,7 @@ Array IntoRange(const Array& indices, int64_t n, IndexBoundsMode mode) {
 }
 
 // Calls f(axis) for each axis, first for the one whose index has stride 1.
-template <typename F>
-void EachAxis(int8_t ndim, IndexOrder order, const F& f) {
+void EachAxis(int8_t ndim, IndexOrder order, const auto& f) {
     for (int8_t i = 0; i < ndim; ++i) f(order == IndexOrder::kC ? int8_t(ndim - 1 - i) : i);
 }
 

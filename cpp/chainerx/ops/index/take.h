@@ -32,8 +32,7 @@ CX_API Array TakeGrad(const Array& gy, const Shape& shape, int8_t axis, const Ar
                       IndexBoundsMode mode);
 
 // Returns Take(x, indices(), axis), for `op`. Backward saves the function, not its result.
-template <typename F>
-Array TakeBy(const char* op, const Array& x, int8_t axis, F indices,
+Array TakeBy(const char* op, const Array& x, int8_t axis, auto indices,
              IndexBoundsMode mode = IndexBoundsMode::kRaise) {
     Array y = TakeValues(op, x, indices(), axis, mode);
     if (Record rec{kTake, {x}, y}) {
@@ -45,8 +44,7 @@ Array TakeBy(const char* op, const Array& x, int8_t axis, F indices,
 }
 
 // The same for elements whose index is true in mask(), which must suit CompressValues.
-template <typename F>
-Array CompressBy(const char* op, const Array& x, int8_t axis, F mask) {
+Array CompressBy(const char* op, const Array& x, int8_t axis, auto mask) {
     Array y = CompressValues(op, x, mask(), axis);
     if (Record rec{kTake, {x}, y}) {
         rec.Grad(0, [shape = x.shape(), axis, mask = std::move(mask)](const Array& gy) {

@@ -21,8 +21,7 @@ ParamGrads LinearParamGrads(const Array& gy, const Array& x);
 
 // Records these gradients for w and b, inputs 1 and 2, if there is a b. x() is (n, ins), gy (n,
 // outs).
-template <typename F>
-void SetParamGrads(GradContext& context, const Array& gy, const F& x) {
+void SetParamGrads(GradContext& context, const Array& gy, const auto& x) {
     const bool of_w = context.IsInputGradRequired(1);
     const bool of_b = context.input_count() > 2 && context.IsInputGradRequired(2);
     if (of_w && of_b) {

@@ -89,8 +89,7 @@ Array OfVectors(const char* op, const Array& x, double order, const OptionalAxes
 // Applies f to the singular values of matrices. At a zero matrix the norm has a kink: its
 // derivatives are defined as 0, by computing with another matrix, whose singular values are
 // distinct.
-template <typename F>
-Array OfSingularValues(const char* op, const Array& matrices, const F& f) {
+Array OfSingularValues(const char* op, const Array& matrices, const auto& f) {
     if (!internal::IsBackpropRequiredAny(matrices) || matrices.GetTotalSize() == 0) {
         return f(Svdvals(matrices, false, op));
     }

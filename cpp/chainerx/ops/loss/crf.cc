@@ -57,8 +57,7 @@ Array Tail(const Array& x, int64_t n) { return x.At({Slice{n, Count(x)}}); }
 // Updates the sums of sequences (sequences, labels) step by step: next(sums of sequences with step
 // t, as (sequences, labels, 1), t) returns those of step t. Returns the final sums of all
 // sequences.
-template <typename F>
-Array RunSteps(const std::vector<Array>& xs, const F& next) {
+Array RunSteps(const std::vector<Array>& xs, const auto& next) {
     std::vector<Array> ended;
     Array sums = xs[0];
     for (size_t t = 1; t < xs.size(); ++t) {

@@ -120,9 +120,8 @@ Array InOrderOf(const Array& x, const Array& y) {
 }
 
 // Calls the kernel that updates both, and copies back those that it could not write in place.
-template <typename F>
 void Update(const Running& running_mean, const Running& running_var, const Array& x,
-            const Array& gamma, const F& kernel) {
+            const Array& gamma, const auto& kernel) {
     running_mean.MarkWritten(x, gamma);
     running_var.MarkWritten(x, gamma);
     kernel();

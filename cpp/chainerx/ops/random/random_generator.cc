@@ -195,8 +195,7 @@ DrawScope::DrawScope(const Draws& draws)
 }
 DrawScope::~DrawScope() { t_scope = outer_; }
 
-template <typename F>
-DrawScope* DrawScope::ForScopes(const F& f) {
+DrawScope* DrawScope::ForScopes(const auto& f) {
     DrawScope* scope = t_scope;
     for (; scope != nullptr && scope->again_ == nullptr; scope = scope->outer_) f(*scope);
     return scope;
@@ -258,8 +257,7 @@ Array DrawScope::Draw(int i, Device& device) {
     return key;
 }
 
-template <typename F>
-std::pair<DrawScope*, int> Generator::ForScopes(const F& f) const {
+std::pair<DrawScope*, int> Generator::ForScopes(const auto& f) const {
     for (DrawScope* scope = t_scope; scope != nullptr; scope = scope->outer_) {
         if (scope->again_ == nullptr) {
             f(*scope);

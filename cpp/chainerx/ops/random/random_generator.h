@@ -54,8 +54,7 @@ class CX_API Generator {
     static Live& GetLive();
     // Calls f(scope) for each recording scope, up to the one that replays. Returns that scope and
     // the index of the generator there; null if there is none.
-    template <typename F>
-    std::pair<DrawScope*, int> ForScopes(const F& f) const;
+    std::pair<DrawScope*, int> ForScopes(const auto& f) const;
 
     std::shared_ptr<Impl> impl_;
 };
@@ -113,8 +112,7 @@ class CX_API DrawScope {
 
     // Calls f(scope) for each recording scope of this thread, up to the one that replays; null if
     // none does.
-    template <typename F>
-    static DrawScope* ForScopes(const F& f);
+    static DrawScope* ForScopes(const auto& f);
     int Find(const Generator& generator) const;  // -1 if it is not replayed
     State GetState(int i) const;
     Array Draw(int i, Device& device);

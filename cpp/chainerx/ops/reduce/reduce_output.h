@@ -21,8 +21,7 @@ inline Dtype WideDtype(Dtype dtype) {
 }
 
 // Computes f(x) of 16-bit floats in float32, since intermediate results need not fit them.
-template <typename F>
-Array InWide(const Array& x, const F& f) {
+Array InWide(const Array& x, const auto& f) {
     const Dtype wide = WideDtype(x.dtype());
     if (wide == x.dtype()) return f(x);
     return AsType(f(AsType(x, wide)), x.dtype());

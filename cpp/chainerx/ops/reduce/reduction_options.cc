@@ -82,8 +82,8 @@ bool IsWideSum(const Array& x, const std::optional<Dtype>& dtype) {
     return dtype == Dtype::kFloat64 && IsFloat(x.dtype());
 }
 
-template <typename F>
-Array Total(const char* op, const Array& x, const TotalOptions& o, int identity, const F& reduce) {
+Array Total(const char* op, const Array& x, const TotalOptions& o, int identity,
+            const auto& reduce) {
     const Array cast = o.dtype ? InDtype(op, x, *o.dtype) : x;
     Array y = reduce(Masked(op, cast, o.where, NumberOf(cast.dtype(), identity)));
     if (o.initial) {
@@ -123,9 +123,8 @@ Array NanProd(const Array& x, const OptionalAxes& axes, const TotalOptions& opti
 
 namespace {
 
-template <typename Reduce, typename Choose>
 Array Extreme(const char* op, const Array& x, const OptionalAxes& axes, const ExtremeOptions& o,
-              const Reduce& reduce, const Choose& choose) {
+              const auto& reduce, const auto& choose) {
     if (!o.initial) {
         if (o.where != nullptr) {
             throw ValueError{op,
@@ -310,8 +309,7 @@ Array Truth(const char* op, const Array& x, const Array* where, bool fill) {
     return where == nullptr ? x : Masked(op, AsType(Detached(x), Dtype::kBool, false), where, fill);
 }
 
-template <typename F>
-Array Kept(const Array& x, std::optional<int8_t> axis, bool keepdims, const F& position) {
+Array Kept(const Array& x, std::optional<int8_t> axis, bool keepdims, const auto& position) {
     const Array y = position(x, axis);
     if (!keepdims) return y;
     const OptionalAxes axes = axis ? OptionalAxes{Axes{*axis}} : std::nullopt;

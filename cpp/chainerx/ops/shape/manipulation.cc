@@ -233,8 +233,7 @@ std::vector<Array> Split(const Array& x, const std::vector<int64_t>& indices, in
 
 namespace {
 
-template <typename Parts>
-std::vector<Array> SplitOn(const char* op, const Array& x, const Parts& parts, int8_t axis,
+std::vector<Array> SplitOn(const char* op, const Array& x, const auto& parts, int8_t axis,
                            int8_t min_ndim) {
     if (x.ndim() < min_ndim) {
         throw DimensionError{

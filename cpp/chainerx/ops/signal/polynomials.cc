@@ -73,8 +73,7 @@ void CheckCount(const char* op, const char* name, int64_t n) {
     if (n < 0) throw ValueError{op, ": ", name, " is ", n, ", expected 0 or more"};
 }
 
-template <typename F>
-Array Combined(const char* op, const Array& a1, const Array& a2, const F& f) {
+Array Combined(const char* op, const Array& a1, const Array& a2, const auto& f) {
     CheckSameDevice(op, a1.device(), a2.device());
     const Array x1 = ToVector(op, "a1", a1);
     const Array x2 = ToVector(op, "a2", a2);

@@ -13,8 +13,7 @@ namespace {
 constexpr double kPi = 3.14159265358979323846;
 
 // Returns f of m points from -1 to 1; a single sample is the middle.
-template <typename F>
-Array Window(int64_t m, Dtype dtype, Device& device, const F& f) {
+Array Window(int64_t m, Dtype dtype, Device& device, const auto& f) {
     const int64_t steps = std::max<int64_t>(m - 1, 1);
     const Array number = Arange(Scalar{m > 1 ? 1 - m : int64_t{0}}, Scalar{std::max<int64_t>(m, 0)},
                                 Scalar{2}, Dtype::kFloat64, device);

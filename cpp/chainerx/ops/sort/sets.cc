@@ -33,8 +33,7 @@ Array Compress(const Array& x, const Array& mask) {
 bool HasNan(Dtype dtype) { return IsDifferentiable(dtype); }
 
 // Marks which of n elements are new: the first one is, and set(rest) marks the others.
-template <typename F>
-Array IsNew(int64_t n, Device& device, const F& set) {
+Array IsNew(int64_t n, Device& device, const auto& set) {
     const Array is_new = EmptyUnchecked({n}, Dtype::kBool, device);
     Assign(Part(is_new, 0, 1), Scalar{true});
     set(Part(is_new, 1, n));

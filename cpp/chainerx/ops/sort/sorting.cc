@@ -29,8 +29,7 @@ std::pair<Array, int8_t> LineOfAny(const char* op, const Array& x, std::optional
 }
 
 // Calls f(rows, out), a kernel from rows to rows of `length` elements of `dtype`.
-template <typename F>
-Array ByRows(const Array& x, int8_t axis, int64_t length, Dtype dtype, const F& f) {
+Array ByRows(const Array& x, int8_t axis, int64_t length, Dtype dtype, const auto& f) {
     const Shape shape = internal::WithLength(x.shape(), axis, length);
     if (shape.GetTotalSize() == 0) return EmptyUnchecked(shape, dtype, x.device());
     if (axis == x.ndim() - 1 && x.IsContiguous()) {  // no transposition needed

@@ -50,8 +50,7 @@ PlaceLike PlaceOf(const Indexer& at, const nb::object& key) {
 }
 
 // A method with this name.
-template <typename F>
-auto Update(const char* name, const char* op, const F& update) {
+auto Update(const char* name, const char* op, const auto& update) {
     return [name, op, update](const Place& p, const nb::object& values) -> ArrayLike {
         std::optional<Array> given;
         try {

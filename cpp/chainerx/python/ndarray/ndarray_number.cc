@@ -26,8 +26,7 @@ PyObject* Refuse(const char* op, PyObject* o) {
 }
 
 // F computes for any mix of arrays and scalars.
-template <typename F>
-PyObject* BinarySlot(const char* op, PyObject* l, PyObject* r, F f) try {
+PyObject* BinarySlot(const char* op, PyObject* l, PyObject* r, auto f) try {
     if (IsNdArray(l)) [[likely]] {
         if (IsNdArray(r)) return Wrap(f(Self(l), Self(r)));
         if (const auto s = TryScalar(r)) return Wrap(f(Self(l), *s));
@@ -39,8 +38,7 @@ PyObject* BinarySlot(const char* op, PyObject* l, PyObject* r, F f) try {
     return Failed();
 }
 
-template <typename F>
-PyObject* InPlaceSlot(const char* op, PyObject* l, PyObject* r, F f) try {
+PyObject* InPlaceSlot(const char* op, PyObject* l, PyObject* r, auto f) try {
     if (IsNdArray(r)) {
         f(Self(l), Self(r));
     } else if (const auto s = TryScalar(r)) {
@@ -54,10 +52,7 @@ PyObject* InPlaceSlot(const char* op, PyObject* l, PyObject* r, F f) try {
     return Failed();
 }
 
-template <typename F>
-PyObject* UnarySlot(PyObject* x, F f) try {
-    return Wrap(f(Self(x)));
-} catch (...) {
+PyObject* UnarySlot(PyObject* x, auto f) try { return Wrap(f(Self(x))); } catch (...) {
     return Failed();
 }
 

@@ -234,8 +234,7 @@ void FewScoresOf(const T* q, int64_t width, const T* k, int64_t step, T* scores)
 }
 
 // Calls f(first, count as a constant) for n queries, several at a time.
-template <typename F>
-void ForFew(int64_t n, const F& f) {
+void ForFew(int64_t n, const auto& f) {
     constexpr int64_t kTogether = 4;
     for (int64_t i = 0; i < n; i += kTogether) {
         switch (n - i) {

@@ -149,8 +149,7 @@ inline int64_t FactorColumns(int64_t n, T* a, int64_t lda) {
     return n;
 }
 
-template <typename T>
-int64_t FactorCholesky(int64_t n, T* a, int64_t lda) {
+int64_t FactorCholesky(int64_t n, auto* a, int64_t lda) {
     constexpr int64_t kHalfWidth = kFactorWidth / 2;
     return n <= kHalfWidth ? FactorColumns<kHalfWidth>(n, a, lda)
                            : FactorColumns<kFactorWidth>(n, a, lda);

@@ -265,10 +265,7 @@ inline Batch<T> FloorDiv(const Batch<T>& x1, const Batch<T>& x2) {
 }
 
 // Used by the scalar expressions of predicates.
-template <typename T>
-inline bool IsNan(const T& x) {
-    return x != x;
-}
+inline bool IsNan(const auto& x) { return x != x; }
 template <typename T>
 inline bool IsInf(const T& x) {
     return (x == T(__builtin_inf())) | (x == T(-__builtin_inf()));

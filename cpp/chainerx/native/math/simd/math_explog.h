@@ -261,8 +261,7 @@ inline ScaledF ScaleNormalForLog(const BatchF& x,
 #endif
 }
 // `scale(x, bias)` for normal numbers; denormals are scaled by 2^23 first.
-template <typename F>
-inline ScaledF ScaleWithDenormals(const BatchF& x, const F& scale) {
+inline ScaledF ScaleWithDenormals(const BatchF& x, const auto& scale) {
 #if defined(CX_ISA_AVX512)
     return scale(x, BatchF(127.0f));
 #else

@@ -16,8 +16,7 @@ constexpr int64_t kMaxRuns = 16;
 constexpr int64_t kRowGroup = 64;
 
 // f(offset, number of runs, their length)
-template <typename F>
-inline void ForBlocks(int64_t runs, int64_t stride, int64_t n, const F& f) {
+inline void ForBlocks(int64_t runs, int64_t stride, int64_t n, const auto& f) {
     if (n > kBlockLength) {
         for (int64_t r = 0; r < runs; ++r) {
             for (int64_t i = 0; i < n; i += kBlockLength) {
@@ -34,8 +33,7 @@ inline void ForBlocks(int64_t runs, int64_t stride, int64_t n, const F& f) {
 }
 
 // f(first row, number of rows)
-template <typename F>
-inline void ForRowGroups(int64_t rows, const F& f) {
+inline void ForRowGroups(int64_t rows, const auto& f) {
     for (int64_t r = 0; r < rows; r += kRowGroup) f(r, rows - r < kRowGroup ? rows - r : kRowGroup);
 }
 
@@ -184,8 +182,7 @@ inline Moment MomentOfBlock(const T* x, int64_t runs, int64_t stride, int64_t n,
     }
 }
 
-template <typename T>
-void Moments(const T* x, int64_t runs, int64_t stride, int64_t n, bool centered, double* sums) {
+void Moments(const auto* x, int64_t runs, int64_t stride, int64_t n, bool centered, double* sums) {
     Moment all{0, 0, 0};
     ForBlocks(runs, stride, n, [&](int64_t offset, int64_t count, int64_t length) {
         all.Join(MomentOfBlock(x + offset, count, stride, length, centered));

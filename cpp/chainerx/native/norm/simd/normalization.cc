@@ -136,8 +136,7 @@ inline void ForBatches(int64_t n, const F& f) {
 
 // Calls f<rows>(first row) for four rows at a time, which share the loads of column values, then
 // for single rows.
-template <typename F>
-inline void ForSomeRows(int64_t rows, const F& f) {
+inline void ForSomeRows(int64_t rows, const auto& f) {
     int64_t r = 0;
     for (; r + 4 <= rows; r += 4) f.template operator()<4>(r);
     for (; r < rows; ++r) f.template operator()<1>(r);

@@ -42,8 +42,7 @@ struct Panel {
         for (int64_t j = 0; j < n; ++j) sum += math::Exp(Batch<T>::load_aligned(v[j]) - max);
         return sum;
     }
-    template <typename F>
-    void Apply(const F& f) {
+    void Apply(const auto& f) {
         for (int64_t j = 0; j < n; ++j) f(Batch<T>::load_aligned(v[j])).store_aligned(v[j]);
     }
 };

@@ -71,10 +71,7 @@ inline Vector<T, kLanes> Load(const T* from) {
     std::memcpy(&v, from, sizeof(v));
     return v;
 }
-template <typename T, typename V>
-inline void Store(T* to, const V& v) {
-    std::memcpy(to, &v, sizeof(v));
-}
+inline void Store(auto* to, const auto& v) { std::memcpy(to, &v, sizeof(v)); }
 
 // Transposes a square of units of kUnit elements.
 template <typename T, int kLanes, int kUnit, int kSize = kLanes / 2>

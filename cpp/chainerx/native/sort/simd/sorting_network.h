@@ -122,8 +122,7 @@ template <int kCount, typename F>
 // Batcher's merge exchange network: calls f(i, j), i < j, for pairs of n places to
 // compare-exchange, in order. Missing places up to a power of two act as maximal keys, which never
 // move.
-template <typename F>
-constexpr void ForEachExchange(int n, const F& f) {
+constexpr void ForEachExchange(int n, const auto& f) {
     for (int p = 1; p < n; p *= 2) {
         for (int k = p; k >= 1; k /= 2) {
             for (int j = k % p; j + k < n; j += 2 * k) {

@@ -81,12 +81,10 @@ inline InWindow GatherOneByOne(const K* keys, int64_t n, K low, K high, K* out) 
 
 #if defined(__AVX2__)
 
-template <typename K>
-inline __m256i LoadVector(const K* p) {
+inline __m256i LoadVector(const auto* p) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
 }
-template <typename K>
-inline void StoreVector(K* p, __m256i v) {
+inline void StoreVector(auto* p, __m256i v) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v);
 }
 

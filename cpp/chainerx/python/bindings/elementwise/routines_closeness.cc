@@ -20,8 +20,7 @@ namespace {
     "    equal_nan (bool): Whether nan equals nan.\n"
 
 // Calls f(a, b, closeness) with two arrays, or with an array and a number.
-template <typename F>
-auto CallClose(const char* op, PyObject* const* a, const F& f) {
+auto CallClose(const char* op, PyObject* const* a, const auto& f) {
     Closeness c;
     if (a[2] != nullptr) c.rtol = ToDouble(op, "rtol", a[2]);
     if (a[3] != nullptr) c.atol = ToDouble(op, "atol", a[3]);

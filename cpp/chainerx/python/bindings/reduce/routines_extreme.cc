@@ -48,8 +48,7 @@ CX_REDUCTION_METHOD(all, All, TRUTH, ReduceTruth)
 CX_REDUCTION_METHOD(any, Any, TRUTH, ReduceTruth)
 
 // Arguments in `a`: axis, out, keepdims.
-template <typename F>
-PyObject* PositionOf(const char* op, const Array& x, PyObject* const* a, const F& f) {
+PyObject* PositionOf(const char* op, const Array& x, PyObject* const* a, const auto& f) {
     if (const Array* out = ToOut(op, a[1]); out != nullptr && IsDifferentiable(out->dtype())) {
         throw DtypeError{op, ": out has dtype ", out->dtype(),
                          ", expected an integer dtype for positions, int64"};

@@ -52,8 +52,7 @@ CX_ROUTINE(logsumexp, "x: ndarray, " CX_AXES ") -> ndarray",
 }
 
 // Arguments in `a`: axis, dtype, out.
-template <typename F>
-PyObject* Scan(const char* op, const Array& x, PyObject* const* a, const F& f) {
+PyObject* Scan(const char* op, const Array& x, PyObject* const* a, const auto& f) {
     const std::optional<int8_t> axis = ToOptionalAxis(op, "axis", a[0]);
     std::optional<Dtype> dtype;
     if (Given(a[1])) dtype = ToDtype(a[1]);

@@ -105,8 +105,7 @@ std::optional<double> TryFloat(const char* op, PyObject* parts) {
 }
 
 // Calls f with the number of sections, or with the indices at which to split.
-template <typename F>
-PyObject* CallSplit(const char* op, PyObject* parts, F&& f) {
+PyObject* CallSplit(const char* op, PyObject* parts, auto&& f) {
     if (const auto number = TryFloat(op, parts)) {
         const double v = *number;
         if (!(v == std::nearbyint(v) && std::abs(v) < 0x1p62)) {

@@ -17,8 +17,8 @@ namespace {
     "or they are on several devices.\n    DtypeError: If one is bool."
 
 // One of the two is an ndarray, the other any argument of ToValues().
-template <typename F>
-auto OfTwo(const char* op, const char* name1, const char* name2, PyObject* const* a, const F& f) {
+auto OfTwo(const char* op, const char* name1, const char* name2, PyObject* const* a,
+           const auto& f) {
     if (IsNdArray(a[0])) return f(Self(a[0]), ToValues(op, name2, Self(a[0]), a[1]));
     const Array& x2 = ToArray(op, IsNdArray(a[1]) ? name2 : name1, IsNdArray(a[1]) ? a[1] : a[0]);
     return f(ToValues(op, name1, x2, a[0]), x2);

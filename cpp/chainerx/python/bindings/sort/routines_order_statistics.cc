@@ -28,8 +28,7 @@ QuantileMethod ToMethod(const char* op, PyObject* o) {
     return GetQuantileMethod(op, ToString(op, "method", o));
 }
 
-template <typename F>
-PyObject* CallQuantile(const char* op, PyObject* const* a, const F& quantile) {
+PyObject* CallQuantile(const char* op, PyObject* const* a, const auto& quantile) {
     const Array& x = ToArray(op, "a", a[0]);
     const Array q = ToProbabilities(op, a[1]);
     const OptionalAxes axes = ToAxes(op, "axis", a[2]);

@@ -70,5 +70,8 @@ Dtype GetDtype(std::string_view name) {
 void ThrowUnexpectedDtype(Dtype dtype, const char* expected) {
     throw DtypeError{"dtype is ", dtype, ", expected ", expected};
 }
+void ThrowUnexpectedDtype(const char* op, const char* name, Dtype dtype, const char* expected) {
+    throw DtypeError{op, ": ", name, " has dtype ", dtype, ", expected ", expected};
+}
 
 }  // namespace chainerx

@@ -198,6 +198,15 @@ inline To Cast(From value) {
 }
 
 [[noreturn]] CX_API CX_COLD void ThrowUnexpectedDtype(Dtype dtype, const char* expected);
+[[noreturn]] CX_API CX_COLD void ThrowUnexpectedDtype(const char* op, const char* name, Dtype dtype,
+                                                      const char* expected);
+
+// Checks the dtype of an argument: "op: name has dtype float32, expected integers".
+inline void CheckDtype(bool fits, const char* op, const char* name, Dtype dtype,
+                       const char* expected) {
+    if (!fits) [[unlikely]]
+        ThrowUnexpectedDtype(op, name, dtype, expected);
+}
 
 // Calls f.template operator()<T>() with the C++ type of `dtype`.
 template <typename F>

@@ -13,9 +13,7 @@ constexpr const char* kOp = "scaled_dot_product_attention";
 
 void CheckArray(const char* name, const Array& x, const Array& query, bool is_grouped) {
     CheckSameDevice(kOp, query.device(), x.device());
-    if (!IsFloat(x.dtype())) {
-        throw DtypeError{kOp, ": ", name, " has dtype ", x.dtype(), ", expected a real float"};
-    }
+    CheckDtype(IsFloat(x.dtype()), kOp, name, x.dtype(), "a real float");
     const int least = is_grouped ? 3 : 2;
     if (x.ndim() < least) {
         throw DimensionError{
@@ -68,10 +66,8 @@ void CheckHeads(const Array& query, const Array& key, const Array& value) {
 
 void CheckMask(const Array& mask, const Array& query, const Shape& scores) {
     CheckSameDevice(kOp, query.device(), mask.device());
-    if (mask.dtype() != Dtype::kBool && !IsFloat(mask.dtype())) {
-        throw DtypeError{kOp, ": attn_mask has dtype ", mask.dtype(),
-                         ", expected bool or a real float"};
-    }
+    CheckDtype(IsBool(mask.dtype()) || IsFloat(mask.dtype()), kOp, "attn_mask", mask.dtype(),
+               "bool or a real float");
     if (!IsBroadcastable(mask.shape(), scores)) {
         throw DimensionError{kOp, ": attn_mask.shape is ", mask.shape(),
                              ", expected one that broadcasts to ", scores};

@@ -20,9 +20,7 @@ Shape RowsOf(const Array& x) {
 
 void Check(const Array& x, const std::optional<Array>& positions, double base) {
     constexpr const char* kOp = kRotaryEmbedding.name;
-    if (!IsFloat(x.dtype())) {
-        throw DtypeError{kOp, ": x has dtype ", x.dtype(), ", expected a real float"};
-    }
+    CheckDtype(IsFloat(x.dtype()), kOp, "x", x.dtype(), "a real float");
     const int least = positions ? 1 : 2;
     if (x.ndim() < least) {
         throw DimensionError{kOp, ": x.ndim is ", static_cast<int>(x.ndim()),
@@ -37,9 +35,7 @@ void Check(const Array& x, const std::optional<Array>& positions, double base) {
     }
     if (!positions) return;
     CheckSameDevice(kOp, x.device(), positions->device());
-    if (!IsInt(positions->dtype())) {
-        throw DtypeError{kOp, ": positions has dtype ", positions->dtype(), ", expected integers"};
-    }
+    CheckDtype(IsInt(positions->dtype()), kOp, "positions", positions->dtype(), "integers");
     const Shape rows = RowsOf(x);
     const Shape& given = positions->shape();
     bool fits = given.ndim() <= rows.ndim();

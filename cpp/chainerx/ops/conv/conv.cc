@@ -16,9 +16,7 @@ constexpr const char* kConvTranspose = "conv_transpose";
 constexpr int64_t kMaxLength = int64_t{1} << 61;  // of an axis; positions can be computed with
 
 void CheckReal(const char* op, const char* name, const Array& x) {
-    if (IsComplex(x.dtype())) {
-        throw DtypeError{op, ": ", name, " has dtype ", x.dtype(), ", expected real numbers"};
-    }
+    CheckDtype(!IsComplex(x.dtype()), op, name, x.dtype(), "real numbers");
 }
 
 bool AreTruths(const Array& x, const Array& w, const std::optional<Array>& b) {

@@ -75,9 +75,7 @@ Array Softplus(const Array& x, double beta) {
 }
 
 Array Elu(const Array& x, double alpha) {
-    if (IsComplex(x.dtype())) {
-        throw DtypeError{"elu: x has dtype ", x.dtype(), ", expected a real dtype (not complex)"};
-    }
+    CheckDtype(!IsComplex(x.dtype()), "elu", "x", x.dtype(), "a real dtype (not complex)");
     if (!(alpha >= 0)) return EluOfX(x, alpha);
     const Array a = AsType(x, FloatResult(x.dtype()), false);
     Array y = EluOfX(internal::Detached(a), alpha);

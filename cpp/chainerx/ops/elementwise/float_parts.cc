@@ -86,9 +86,7 @@ std::pair<Array, Array> Frexp(const Array& x) {
 
 Array Ldexp(const Array& x1, const Array& x2) {
     const Dtype dtype = internal::RealFloatOf("ldexp", "x1", x1);
-    if (!IsInt(x2.dtype())) {
-        throw DtypeError{"ldexp: x2 has dtype ", x2.dtype(), ", expected an integer"};
-    }
+    CheckDtype(IsInt(x2.dtype()), "ldexp", "x2", x2.dtype(), "an integer");
     CheckSameDevice("ldexp", x1.device(), x2.device());
     // Larger exponents give the same result; the limit also keeps uint64 within int64.
     constexpr int64_t kEnough = 4000;

@@ -29,9 +29,7 @@ void CheckFitsDtype(const char* op, Dtype dtype, const Array& out) {
 }
 
 void CheckMask(const char* op, const Array& where) {
-    if (!IsBool(where.dtype())) {
-        throw DtypeError{op, ": where has dtype ", where.dtype(), ", expected bool"};
-    }
+    CheckDtype(IsBool(where.dtype()), op, "where", where.dtype(), "bool");
 }
 
 // Returns `x`, or a copy that `holder` keeps if writing to `out` would change `x`.

@@ -13,10 +13,7 @@ namespace chainerx::internal {
 
 // DtypeError for complex numbers.
 inline void CheckReal(const char* op, const char* name, const Array& x) {
-    if (IsComplex(x.dtype())) {
-        throw DtypeError{
-            op, ": ", name, " has dtype ", x.dtype(), ", expected a real dtype (not complex)"};
-    }
+    CheckDtype(!IsComplex(x.dtype()), op, name, x.dtype(), "a real dtype (not complex)");
 }
 
 // Returns the float dtype in which real numbers are computed.

@@ -8,10 +8,8 @@ namespace chainerx::internal {
 
 void CheckPrecision(const char* op, const char* name, const Array& x) {
     const Dtype real = RealDtype(x.dtype());
-    if (real == Dtype::kFloat32 || real == Dtype::kFloat64) return;
-    throw DtypeError{op,        ": ",
-                     name,      " has dtype ",
-                     x.dtype(), ", expected float32, float64, complex64 or complex128"};
+    CheckDtype(real == Dtype::kFloat32 || real == Dtype::kFloat64, op, name, x.dtype(),
+               "float32, float64, complex64 or complex128");
 }
 
 void CheckMatrices(const char* op, const Array& a, const char* name) {

@@ -16,10 +16,7 @@ void CheckScores(const char* op, const Array& cost, const std::vector<Array>& xs
         throw DimensionError{op, ": cost.shape is ", cost.shape(), ", expected (labels, labels)"};
     }
     if (xs.empty()) throw DimensionError{op, ": xs has length 0, expected at least 1"};
-    if (!IsFloat(cost.dtype())) {
-        throw DtypeError{op, ": cost has dtype ", GetDtypeName(cost.dtype()),
-                         ", expected a real float"};
-    }
+    CheckDtype(IsFloat(cost.dtype()), op, "cost", cost.dtype(), "a real float");
     for (size_t t = 0; t < xs.size(); ++t) {
         CheckSameDevice(op, cost.device(), xs[t].device());
         if (xs[t].dtype() != cost.dtype()) {

@@ -69,10 +69,7 @@ Array CtcGrad(const Array& x, const Rows& rows, const Array& stats, const Array&
 }
 
 void CheckInts(const char* name, const Array& x) {
-    if (!IsInt(x.dtype())) {
-        throw DtypeError{
-            kOp, ": ", name, " has dtype ", GetDtypeName(x.dtype()), ", expected integers"};
-    }
+    CheckDtype(IsInt(x.dtype()), kOp, name, x.dtype(), "integers");
 }
 
 }  // namespace
@@ -102,9 +99,7 @@ Array ConnectionistTemporalClassification(const Array& x_given, const Array& t,
     check_lengths("input_length", input_length);
     check_lengths("label_length", label_length);
     const Dtype dtype = FloatResult(x_given.dtype());
-    if (IsComplex(dtype)) {
-        throw DtypeError{kOp, ": x has dtype ", GetDtypeName(dtype), ", expected a real one"};
-    }
+    CheckDtype(!IsComplex(dtype), kOp, "x", dtype, "a real one");
     const int64_t classes = x_given.shape()[2];
     if (blank < 0 || blank >= classes) {
         throw IndexError{kOp,     ": blank_symbol is ",       blank,      ", but x has ",

@@ -14,17 +14,11 @@ constexpr OpInfo kSigmoidCrossEntropy{"sigmoid_cross_entropy", nullptr, Batching
 constexpr OpInfo kHinge{"hinge"};
 
 void CheckLabels(const char* op, const char* name, const Array& t) {
-    if (!IsInt(t.dtype())) {
-        throw DtypeError{
-            op, ": ", name, " has dtype ", GetDtypeName(t.dtype()), ", expected integers"};
-    }
+    CheckDtype(IsInt(t.dtype()), op, name, t.dtype(), "integers");
 }
 
 void CheckReal(const char* op, const char* name, const Array& x) {
-    if (IsComplex(x.dtype())) {
-        throw DtypeError{
-            op, ": ", name, " has dtype ", GetDtypeName(x.dtype()), ", expected a real one"};
-    }
+    CheckDtype(!IsComplex(x.dtype()), op, name, x.dtype(), "a real one");
 }
 
 void CheckNumber(const char* op, const char* name, const Array& x) {
@@ -129,9 +123,7 @@ Array Hinge(const Array& x1, const Array& x2, double norm) {
 
 Array Accuracy(const Array& y, const Array& t, std::optional<int64_t> ignore_label) {
     constexpr const char* kOp = "accuracy";
-    if (!IsFloat(y.dtype())) {
-        throw DtypeError{kOp, ": y has dtype ", GetDtypeName(y.dtype()), ", expected a real float"};
-    }
+    CheckDtype(IsFloat(y.dtype()), kOp, "y", y.dtype(), "a real float");
     CheckLabels(kOp, "t", t);
     // Trailing axes of length 1 don't count, on either side.
     const auto significant = [](Shape shape) {

@@ -7,10 +7,7 @@ namespace chainerx::internal {
 
 void CheckNormalized(const char* op, const char* name, const Array& x, const Device& device) {
     CheckSameDevice(op, device, x.device());
-    if (!IsFloat(x.dtype())) {
-        throw DtypeError{
-            op, ": ", name, " has dtype ", GetDtypeName(x.dtype()), ", expected a real float"};
-    }
+    CheckDtype(IsFloat(x.dtype()), op, name, x.dtype(), "a real float");
 }
 
 void CheckEps(const char* op, double eps) {

@@ -22,8 +22,7 @@ constexpr OpInfo kSoftmaxCrossEntropy{"softmax_cross_entropy",
 template <typename K>
 Array CallAlongAxes(const Array& x, const Axes& axes) {
     const Dtype dtype = FloatResult(x.dtype());
-    if (IsComplex(dtype))
-        throw DtypeError{"softmax: x has dtype ", GetDtypeName(dtype), ", expected a real one"};
+    CheckDtype(!IsComplex(dtype), "softmax", "x", dtype, "a real one");
     Array y = EmptyUnchecked(x.shape(), dtype, x.device());
     if (x.GetTotalSize() == 0) return y;
     Axes order;
@@ -177,12 +176,9 @@ Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, int64_t ignore_label
                              x1.shape(), " and x2.shape is ",
                              x2.shape(), ", expected (rows, classes, ...) and (rows, ...)"};
     }
-    if (!IsInt(x2.dtype())) {
-        throw DtypeError{kOp, ": x2 has dtype ", GetDtypeName(x2.dtype()), ", expected integers"};
-    }
+    CheckDtype(IsInt(x2.dtype()), kOp, "x2", x2.dtype(), "integers");
     const Dtype dtype = FloatResult(x1.dtype());
-    if (IsComplex(dtype))
-        throw DtypeError{kOp, ": x1 has dtype ", GetDtypeName(dtype), ", expected a real one"};
+    CheckDtype(!IsComplex(dtype), kOp, "x1", dtype, "a real one");
     if (!(label_smoothing >= 0 && label_smoothing <= 1)) {
         throw ValueError{kOp, ": label_smoothing is ", label_smoothing, ", expected 0 to 1"};
     }

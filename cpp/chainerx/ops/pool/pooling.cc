@@ -144,15 +144,11 @@ void CheckImages(const char* op, const Array& x) {
 }
 
 void CheckReal(const char* op, const Array& x) {
-    if (IsComplex(x.dtype())) {
-        throw DtypeError{op, ": x has dtype ", GetDtypeName(x.dtype()), ", expected a real one"};
-    }
+    CheckDtype(!IsComplex(x.dtype()), op, "x", x.dtype(), "a real one");
 }
 
 void CheckFloat(const char* op, const Array& x) {
-    if (!IsFloat(x.dtype())) {
-        throw DtypeError{op, ": x has dtype ", GetDtypeName(x.dtype()), ", expected a float"};
-    }
+    CheckDtype(IsFloat(x.dtype()), op, "x", x.dtype(), "a float");
 }
 
 // Makes windows over arrays with `axes` spatial axes; their size has not been checked yet.

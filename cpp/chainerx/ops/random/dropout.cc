@@ -23,9 +23,7 @@ Array internal::DropAt(const Array& x, const Array& key, double ratio) {
 
 Array Dropout(const Array& x, double ratio, std::optional<uint64_t> key) {
     constexpr const char* kOp = kDropout.name;
-    if (!IsFloat(x.dtype())) {
-        throw DtypeError{kOp, ": x has dtype ", GetDtypeName(x.dtype()), ", expected a float"};
-    }
+    CheckDtype(IsFloat(x.dtype()), kOp, "x", x.dtype(), "a float");
     if (!(ratio >= 0 && ratio < 1)) {
         throw ValueError{kOp, ": ratio is ", ratio, ", expected 0 <= ratio < 1"};
     }

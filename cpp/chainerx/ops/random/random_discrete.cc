@@ -175,9 +175,7 @@ Array MultivariateHypergeometric(const Array& colors, int64_t sample, const Opti
         throw DimensionError{kOp, ": colors has shape ", colors.shape(),
                              ", expected one dimension"};
     }
-    if (!IsInt(colors.dtype())) {
-        throw DtypeError{kOp, ": colors has dtype ", colors.dtype(), ", expected an integer one"};
-    }
+    CheckDtype(IsInt(colors.dtype()), kOp, "colors", colors.dtype(), "an integer one");
     if (sample < 0) throw ValueError{kOp, ": nsample is ", sample, ", expected at least 0"};
     Options inner = options;
     inner.device = &colors.device();

@@ -45,9 +45,7 @@ Array DrawIntegers(const Scalar& low, const Scalar& last, const std::string& end
 }
 
 void CheckInts(const char* name, const Array& x) {
-    if (IsInt(x.dtype())) return;
-    throw DtypeError{"integers: ", name, " has dtype ", GetDtypeName(x.dtype()),
-                     ", expected an integer one"};
+    CheckDtype(IsInt(x.dtype()), "integers", name, x.dtype(), "an integer one");
 }
 
 Array IntegersBetween(const Array& low, const Array& high, const Options& options, bool closed) {

@@ -55,10 +55,7 @@ Plan::Plan(const char* op, std::initializer_list<Named> parameters, const Option
         const Array& x = p.value.array();
         if (device_ == nullptr) device_ = &x.device();
         CheckSameDevice(op, *device_, x.device());
-        if (IsComplex(x.dtype())) {
-            throw DtypeError{
-                op, ": ", p.name, " has dtype ", GetDtypeName(x.dtype()), ", expected a real one"};
-        }
+        CheckDtype(!IsComplex(x.dtype()), op, p.name, x.dtype(), "a real one");
         if (IsFloat(x.dtype())) dtype = dtype ? PromoteTypes(*dtype, x.dtype()) : x.dtype();
         shape_ = BroadcastShapes(op, shape_, x.shape());
     }

@@ -112,8 +112,8 @@ Covariances ComputeCovariances(const char* op, const Array& given, const Covaria
         const Array factor = AsType(*w, real, false);
         weight = weight.is_null() ? factor : weight * factor;
     }
-    if (o.fweights != nullptr && !IsInt(o.fweights->dtype())) {
-        throw DtypeError{op, ": fweights has dtype ", o.fweights->dtype(), ", expected an integer"};
+    if (o.fweights != nullptr) {
+        CheckDtype(IsInt(o.fweights->dtype()), op, "fweights", o.fweights->dtype(), "an integer");
     }
     const Array centered =
         x - (weight.is_null() ? Mean(x, Axes{1}, true) : Average(x, Axes{1}, &weight, true).first);

@@ -20,9 +20,7 @@ Scalar NumberOf(Dtype dtype, int number) {
 }
 
 void CheckMask(const char* op, const Array& x, const Array& where) {
-    if (!IsBool(where.dtype())) {
-        throw DtypeError{op, ": where has dtype ", where.dtype(), ", expected bool"};
-    }
+    CheckDtype(IsBool(where.dtype()), op, "where", where.dtype(), "bool");
     if (!IsBroadcastable(where.shape(), x.shape())) {
         throw DimensionError{
             op, ": where of shape ", where.shape(), " does not broadcast to ", x.shape(), " of a"};

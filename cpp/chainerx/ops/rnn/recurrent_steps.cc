@@ -19,9 +19,7 @@ using ArrayRefs = std::vector<ConstArrayRef>;
 
 void CheckFloat(const char* op, const char* name, const Array& x, const Array& first) {
     CheckSameDevice(op, first.device(), x.device());
-    if (!IsFloat(x.dtype())) {
-        throw DtypeError{op, ": ", name, " has dtype ", x.dtype(), ", expected a real float"};
-    }
+    CheckDtype(IsFloat(x.dtype()), op, name, x.dtype(), "a real float");
 }
 
 [[noreturn]] CX_COLD void ThrowGates(const char* op, const char* name, const Array& x, int64_t n,

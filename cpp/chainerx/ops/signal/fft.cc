@@ -95,9 +95,7 @@ Array ToComplex(const Array& x) {
 }
 
 Array ToReal(const char* op, const Array& x) {
-    if (IsComplex(x.dtype())) {
-        throw DtypeError{op, ": a has dtype ", x.dtype(), ", expected a real one"};
-    }
+    CheckDtype(!IsComplex(x.dtype()), op, "a", x.dtype(), "a real one");
     if (x.dtype() == Dtype::kFloat64) return x;
     return AsType(x, Dtype::kFloat32, false);
 }

@@ -114,9 +114,7 @@ Array Clipped(const Array& a, const Bound& low, const Bound& high) {
 void CheckBound(const Array& a, const Bound& bound) {
     if (!bound.is_given()) return;
     const Dtype dtype = bound.is_array() ? bound.array().dtype() : bound.number().dtype();
-    if (IsComplex(dtype)) {
-        throw DtypeError{"clip: ", bound.name, " has dtype ", dtype, ", expected a real dtype"};
-    }
+    CheckDtype(!IsComplex(dtype), "clip", bound.name, dtype, "a real dtype");
     if (IsBool(dtype) != IsBool(a.dtype())) {
         throw DtypeError{
             "clip: a has dtype ",        a.dtype(), ", ", bound.name, " has dtype ", dtype,
@@ -128,9 +126,7 @@ void CheckBound(const Array& a, const Bound& bound) {
 PyObject* ClipTo(const Array& x, PyObject* const* a) {
     const Bound low = BoundOf({"a_min", a[3]}, {"min", a[0]});
     const Bound high = BoundOf({"a_max", a[4]}, {"max", a[1]});
-    if (IsComplex(x.dtype())) {
-        throw DtypeError{"clip: a has dtype ", x.dtype(), ", expected a real dtype (not complex)"};
-    }
+    CheckDtype(!IsComplex(x.dtype()), "clip", "a", x.dtype(), "a real dtype (not complex)");
     CheckBound(x, low);
     CheckBound(x, high);
     return Finish("clip", Clipped(x, low, high), a[2]);

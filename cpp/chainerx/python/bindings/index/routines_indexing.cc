@@ -121,10 +121,8 @@ CX_ROUTINE(
         return Py_NewRef(Py_None);
     }
     const std::optional<Array> mask = ToMask("copyto", a[3], dst.device());
-    if (mask && !IsBool(mask->dtype())) {
-        throw DtypeError{"copyto: where has dtype ", mask->dtype(), ", expected bool"};
-    }
     if (mask) {
+        CheckDtype(IsBool(mask->dtype()), "copyto", "where", mask->dtype(), "bool");
         CopyTo(dst, src, *mask);
     } else {
         CopyTo(dst, src, true);

@@ -6,7 +6,6 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 #include <utility>
 
 #include "chainerx/core/interrupt.h"
@@ -60,64 +59,24 @@ struct Sample {
     }
 };
 
-// Partitions keys: those below the pivot go to `low` onwards, the others to `other` onwards.
-template <typename K>
-class Partitioner {
- public:
-    Partitioner(K pivot, K* low, K* other) : pivot_{pivot}, low_{low}, other_{other} {}
-    void Take(const K* keys, int64_t count) {
-        Move(LoopsOf<K>().partition(keys, count, pivot_, low_, other_), count);
-    }
-    // The keys of numbers; -0.0 and 0.0 have different keys.
-    template <typename T>
-    void TakeNumbers(const T* x, int64_t count, K flip) {
-        if constexpr (std::is_floating_point_v<T>) {
-            Move(NumberLoopsOf<T>().partition(x, count, flip, pivot_, low_, other_), count);
-        } else {
-            if constexpr (kIsOwnKey<T>) {
-                if (flip == 0) return Take(x, count);
-            }
-            constexpr int64_t kBlockSize = 1 << 10;
-            alignas(64) K block[kBlockSize];
-            for (int64_t i = 0; i < count; i += kBlockSize) {
-                const int64_t size = std::min(kBlockSize, count - i);
-                EncodeKeys(x + i, size, false, flip, block);
-                Take(block, size);
-            }
-        }
-    }
-    int64_t below() const { return below_; }
-
- private:
-    void Move(int64_t below, int64_t count) {
-        below_ += below;
-        low_ += below;
-        other_ += count - below;
-    }
-
-    K pivot_;
-    K* low_;
-    K* other_;
-    int64_t below_{0};
-};
-
 // Partitions n keys: those below the pivot go to the start of `low`, the others to that of `other`.
 // One of the two buffers holds the keys.
 template <typename K>
 int64_t Partition(const K* keys, int64_t n, K pivot, K* low, K* other) {
-    Partitioner<K> partitioner{pivot, low, other};
-    ForChunks(n, [&](int64_t begin, int64_t end) { partitioner.Take(keys + begin, end - begin); });
-    return partitioner.below();
+    int64_t below = 0;
+    ForChunks(n, [&](int64_t begin, int64_t end) {
+        below += LoopsOf<K>().partition(keys + begin, end - begin, pivot, low + below,
+                                        other + (begin - below));
+    });
+    return below;
 }
 
 // Maximum recursion depth: only adversarial data exceed it.
 inline int MaxSteps(int64_t n) { return 2 * std::bit_width(static_cast<uint64_t>(n)) + 8; }
 
-// Sorts the n keys at `at` into `out`; `at` is `out` or `spare`. finish(keys, n) is called once for
-// each key when it has reached its final position.
-template <typename K, typename Finish>
-void Quicksort(K* at, K* out, K* spare, int64_t n, Sample<K> sample, int steps,
-               const Finish& finish) {
+// Sorts the n keys at `at` into `out`; `at` is `out` or `spare`.
+template <typename K>
+void Quicksort(K* at, K* out, K* spare, int64_t n, Sample<K> sample, int steps) {
     const SortLoopsOf<K>& loops = LoopsOf<K>();
     alignas(64) K memory[kMaxSampled];
     while (n > loops.leaf) {
@@ -125,7 +84,6 @@ void Quicksort(K* at, K* out, K* spare, int64_t n, Sample<K> sample, int steps,
         if (steps-- == 0) {
             std::sort(at, at + n);
             if (at != out) std::copy_n(at, n, out);
-            finish(out, n);
             return;
         }
         if (!sample.IsEnough(n)) {
@@ -143,10 +101,9 @@ void Quicksort(K* at, K* out, K* spare, int64_t n, Sample<K> sample, int steps,
             } else {
                 below = Partition(spare, n, static_cast<K>(pivot + 1), out, spare);
             }
-            finish(out, below);
             sample = sample.Above(middle);
         } else {
-            Quicksort(out, out, spare + (n - below), below, sample.Below(middle), steps, finish);
+            Quicksort(out, out, spare + (n - below), below, sample.Below(middle), steps);
             sample = sample.From(middle);
         }
         at = spare;
@@ -154,7 +111,6 @@ void Quicksort(K* at, K* out, K* spare, int64_t n, Sample<K> sample, int steps,
         n -= below;
     }
     loops.sort(at, n, out);
-    finish(out, n);
 }
 
 // Returns the key at a place of the sorted row (quickselect); overwrites the n keys at `at` and

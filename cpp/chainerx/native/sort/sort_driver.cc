@@ -76,10 +76,10 @@ void SortRun(const int64_t* keys64, int64_t* packed, int64_t begin, int64_t end)
 }  // namespace
 
 void SortKeys(int32_t* keys, int32_t* spare, int64_t n, int32_t* out) {
-    Quicksort(keys, out, out == keys ? spare : keys, n, {}, MaxSteps(n), [](auto*, int64_t) {});
+    Quicksort(keys, out, out == keys ? spare : keys, n, {}, MaxSteps(n));
 }
 void SortKeys(int64_t* keys, int64_t* spare, int64_t n, int64_t* out) {
-    Quicksort(keys, out, out == keys ? spare : keys, n, {}, MaxSteps(n), [](auto*, int64_t) {});
+    Quicksort(keys, out, out == keys ? spare : keys, n, {}, MaxSteps(n));
 }
 
 void ArgSortKeys(const int32_t* keys, int64_t n, int64_t* out) {

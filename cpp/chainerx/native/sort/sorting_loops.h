@@ -31,10 +31,6 @@ struct SortLoopsOf {
     // Returns the number below. n places are overwritten at both; one of them may be in the same
     // memory as the keys, not after them.
     int64_t (*partition)(const K* keys, int64_t n, K pivot, K* low, K* other);
-    // Four-way partition by three pivots, each part unordered: the first two go to to[0] and to[1]
-    // upwards, the last two to to[2] and to[3] downwards; the pointers are advanced. The first and
-    // last part may share n places, and so may the other two.
-    void (*split)(const K* keys, int64_t n, const K* pivots, K** to);
     // Copies keys of [low, high] to `out`, in order; up to n places are overwritten.
     InWindow (*gather)(const K* keys, int64_t n, K low, K high, K* out);
     // Sets whether each key is among `count` others.
@@ -53,9 +49,6 @@ template <typename T, typename K>
 struct KeyLoopsOf {
     void (*encode)(const T* x, int64_t n, bool join_zeros, K flip, K* keys);
     void (*decode)(K* keys, int64_t n, K flip);
-    // As in SortLoopsOf, on the keys that encode() makes, with distinct zeros.
-    int64_t (*partition)(const T* x, int64_t n, K flip, K pivot, K* low, K* other);
-    void (*split)(const T* x, int64_t n, K flip, const K* pivots, K** to);
 };
 
 struct SortLoops {

@@ -13,26 +13,6 @@ namespace CX_ISA {
 namespace {
 
 template <typename K>
-int64_t Partition(const K* keys, int64_t n, K pivot, K* low, K* other) {
-    return PartitionFrom(KeySource<K>{keys}, n, pivot, low, other);
-}
-
-template <typename T, typename K>
-int64_t PartitionNumbers(const T* x, int64_t n, K flip, K pivot, K* low, K* other) {
-    return PartitionFrom(NumberSource<T>{x, flip}, n, pivot, low, other);
-}
-
-template <typename K>
-void Split(const K* keys, int64_t n, const K* pivots, K** to) {
-    SplitFrom(KeySource<K>{keys}, n, pivots, to);
-}
-
-template <typename T, typename K>
-void SplitNumbers(const T* x, int64_t n, K flip, const K* pivots, K** to) {
-    SplitFrom(NumberSource<T>{x, flip}, n, pivots, to);
-}
-
-template <typename K>
 void Find(const K* keys, int64_t n, const K* others, int64_t count, bool* out) {
     constexpr int64_t kLanes = kKeyLanes<K>;
     constexpr int64_t kBlockSize = 32 * kLanes;
@@ -65,9 +45,8 @@ static_assert(kBlock<int32_t> <= kMaxInLeaf && kBlock<int64_t> <= kMaxInLeaf);
 
 template <typename K>
 constexpr SortLoopsOf<K> kLoops = {
-    kBlock<K>,           &SortBlock<K>,       &Partition<K>,
-    &Split<K>,           &Gather<K>,          &Find<K>,
-    &SortBatchedRows<K>, &RankBatchedRows<K>, &PartitionBatchedRows<K>};
+    kBlock<K>, &SortBlock<K>,       &Partition<K>,       &Gather<K>,
+    &Find<K>,  &SortBatchedRows<K>, &RankBatchedRows<K>, &PartitionBatchedRows<K>};
 
 }  // namespace
 }  // namespace CX_ISA
@@ -78,10 +57,6 @@ __attribute__((visibility("hidden"))) extern const chainerx::native::SortLoops C
 const chainerx::native::SortLoops CX_UNIT_ENTRY = {
     chainerx::native::CX_ISA::kLoops<int32_t>,
     chainerx::native::CX_ISA::kLoops<int64_t>,
-    {&chainerx::native::CX_ISA::Encode<float>, &chainerx::native::CX_ISA::Decode<int32_t>,
-     &chainerx::native::CX_ISA::PartitionNumbers<float>,
-     &chainerx::native::CX_ISA::SplitNumbers<float>},
-    {&chainerx::native::CX_ISA::Encode<double>, &chainerx::native::CX_ISA::Decode<int64_t>,
-     &chainerx::native::CX_ISA::PartitionNumbers<double>,
-     &chainerx::native::CX_ISA::SplitNumbers<double>}};
+    {&chainerx::native::CX_ISA::Encode<float>, &chainerx::native::CX_ISA::Decode<int32_t>},
+    {&chainerx::native::CX_ISA::Encode<double>, &chainerx::native::CX_ISA::Decode<int64_t>}};
 }

@@ -1,13 +1,10 @@
 // Vectorized partition: compares keys with pivots or window bounds, and moves them.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
 #include "chainerx/native/sort/simd/shuffle_tables.h"
-#include "chainerx/native/sort/sort_keys.h"
 #include "chainerx/native/sort/sorting_loops.h"
 #include "chainerx/native/strided/simd/batch.h"
 
@@ -15,56 +12,18 @@ namespace chainerx::native {
 namespace CX_ISA {
 namespace {
 
-// The input of a partition: keys, or numbers that are encoded on the fly. One() returns a key,
-// Vector() those of adjacent places, either a full vector or `count`.
-template <typename K>
-struct KeySource {
-    const K* keys;
-
-    K One(int64_t i) const { return keys[i]; }
-    template <typename V, typename... Count>
-    auto Vector(int64_t i, Count... count) const {
-        return V::Load(keys + i, count...);
-    }
-};
-template <typename T>
-struct NumberSource {
-    const T* x;
-    SortKey<T> flip;
-
-    SortKey<T> One(int64_t i) const { return EncodeKey(x[i], false, flip); }
-    template <typename V, typename... Count>
-    auto Vector(int64_t i, Count... count) const {
-        using Bits = const SortKey<T>*;  // no encoding
-        return V::Encode(V::Load(reinterpret_cast<Bits>(x + i), count...), V::All(flip));
-    }
-};
-
 // Scalar tail: partitions keys from the i-th on; `below` have been found before. Each key is
 // written to both sides, and the next key overwrites the wrong one: no branch depends on a key.
-template <typename Source, typename K>
-inline int64_t PartitionOneByOne(const Source& source, int64_t i, int64_t n, K pivot, K* low,
-                                 K* other, int64_t below) {
+template <typename K>
+inline int64_t PartitionOneByOne(const K* keys, int64_t i, int64_t n, K pivot, K* low, K* other,
+                                 int64_t below) {
     for (; i < n; ++i) {
-        const K key = source.One(i);
+        const K key = keys[i];
         low[below] = key;
         other[i - below] = key;
         below += key < pivot;
     }
     return below;
-}
-
-// The same for the four parts of three pivots, of which the first two grow upwards and the others
-// downwards.
-template <typename Source, typename K>
-inline void SplitOneByOne(const Source& source, int64_t i, int64_t n, const K* pivots, K** to) {
-    for (; i < n; ++i) {
-        const K key = source.One(i);
-        const int part = (key >= pivots[0]) + (key >= pivots[1]) + (key >= pivots[2]);
-        const int64_t step = part < 2 ? 1 : -1;
-        to[part][std::min<int64_t>(step, 0)] = key;
-        to[part] += step;
-    }
 }
 
 template <typename K>
@@ -88,12 +47,6 @@ inline void StoreVector(auto* p, __m256i v) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v);
 }
 
-// Returns bits ^ (sign & most), or `most` for NaN.
-inline __m256i KeysOf(__m256i bits, __m256i sign, __m256i most, __m256i is_nan, __m256i flip) {
-    const __m256i key = _mm256_xor_si256(bits, _mm256_and_si256(sign, most));
-    return _mm256_xor_si256(_mm256_blendv_epi8(key, most, is_nan), flip);
-}
-
 struct Vector256Of32 {
     static constexpr int64_t kLanes = 8;
     static constexpr uint32_t kAll = 0xff;
@@ -102,12 +55,6 @@ struct Vector256Of32 {
     static void Store(int32_t* p, __m256i v) { StoreVector(p, v); }
     static __m256i Arrange(uint32_t first, __m256i v) { return ArrangeLanes<kLanes>(first, v); }
     static uint32_t Below(__m256i a, __m256i b) { return Above(b, a); }
-    static __m256i Encode(__m256i bits, __m256i flip) {
-        const __m256 number = _mm256_castsi256_ps(bits);
-        const __m256 is_nan = _mm256_cmp_ps(number, number, _CMP_UNORD_Q);
-        return KeysOf(bits, _mm256_srai_epi32(bits, 31), All(std::numeric_limits<int32_t>::max()),
-                      _mm256_castps_si256(is_nan), flip);
-    }
     static uint32_t Above(__m256i a, __m256i b) {
         return static_cast<uint32_t>(
             _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(a, b))));
@@ -122,12 +69,6 @@ struct Vector256Of64 {
     static void Store(int64_t* p, __m256i v) { StoreVector(p, v); }
     static __m256i Arrange(uint32_t first, __m256i v) { return ArrangeLanes<kLanes>(first, v); }
     static uint32_t Below(__m256i a, __m256i b) { return Above(b, a); }
-    static __m256i Encode(__m256i bits, __m256i flip) {
-        const __m256d number = _mm256_castsi256_pd(bits);
-        const __m256d is_nan = _mm256_cmp_pd(number, number, _CMP_UNORD_Q);
-        return KeysOf(bits, _mm256_cmpgt_epi64(_mm256_setzero_si256(), bits),
-                      All(std::numeric_limits<int64_t>::max()), _mm256_castpd_si256(is_nan), flip);
-    }
     static uint32_t Above(__m256i a, __m256i b) {
         return static_cast<uint32_t>(
             _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(a, b))));
@@ -143,15 +84,6 @@ struct Vector512Of32 {
     static __m512i Load(const Key* p) { return _mm512_loadu_si512(p); }
     static __m512i Load(const Key* p, int64_t count) {
         return _mm512_maskz_loadu_epi32(static_cast<__mmask16>((1u << count) - 1), p);
-    }
-    static __m512i Encode(__m512i bits, __m512i flip) {
-        const __m512 number = _mm512_castsi512_ps(bits);
-        const __m512i most = All(std::numeric_limits<Key>::max());
-        // bits ^ (sign & most)
-        const __m512i key =
-            _mm512_ternarylogic_epi32(bits, _mm512_srai_epi32(bits, 31), most, 0x78);
-        const __mmask16 is_nan = _mm512_cmp_ps_mask(number, number, _CMP_UNORD_Q);
-        return _mm512_xor_si512(_mm512_mask_mov_epi32(key, is_nan, most), flip);
     }
     static uint32_t Below(__m512i a, __m512i b) { return _mm512_cmplt_epi32_mask(a, b); }
     static uint32_t NotAbove(__m512i a, __m512i b) { return _mm512_cmple_epi32_mask(a, b); }
@@ -178,14 +110,6 @@ struct Vector512Of64 {
     static __m512i Load(const Key* p) { return _mm512_loadu_si512(p); }
     static __m512i Load(const Key* p, int64_t count) {
         return _mm512_maskz_loadu_epi64(static_cast<__mmask8>((1u << count) - 1), p);
-    }
-    static __m512i Encode(__m512i bits, __m512i flip) {
-        const __m512d number = _mm512_castsi512_pd(bits);
-        const __m512i most = All(std::numeric_limits<Key>::max());
-        const __m512i key =
-            _mm512_ternarylogic_epi64(bits, _mm512_srai_epi64(bits, 63), most, 0x78);
-        const __mmask8 is_nan = _mm512_cmp_pd_mask(number, number, _CMP_UNORD_Q);
-        return _mm512_xor_si512(_mm512_mask_mov_epi64(key, is_nan, most), flip);
     }
     static uint32_t Below(__m512i a, __m512i b) { return _mm512_cmplt_epi64_mask(a, b); }
     static uint32_t NotAbove(__m512i a, __m512i b) { return _mm512_cmple_epi64_mask(a, b); }
@@ -217,47 +141,25 @@ using PartitionedVector = KeyVector<K>;
 // streams that grow upwards. Made for AMD's Zen 5. 32-bit keys use vectors of AVX2, since the table
 // has one entry per mask. On Zen 4, a million float32 take 3 % less this way than by AVX-512's
 // compress with one stream that grows downwards, and by AVX2 4 % more (benchmarks/sorting.py).
-template <typename Source, typename K>
-int64_t PartitionFrom(const Source& source, int64_t n, K pivot, K* low, K* other) {
+template <typename K>
+int64_t Partition(const K* keys, int64_t n, K pivot, K* low, K* other) {
     int64_t below = 0;
     int64_t i = 0;
 #if defined(__AVX2__)
     using V = PartitionedVector<K>;
     const auto p = V::All(pivot);
     for (; i + V::kLanes <= n; i += V::kLanes) {
-        const auto v = source.template Vector<V>(i);
+        const auto v = V::Load(keys + i);
         const uint32_t found = V::Below(v, p);
         V::Store(low + below, V::Arrange(found, v));
         V::Store(other + (i - below), V::Arrange(~found & V::kAll, v));
         below += __builtin_popcount(found);
     }
 #endif
-    return PartitionOneByOne(source, i, n, pivot, low, other, below);
+    return PartitionOneByOne(keys, i, n, pivot, low, other, below);
 }
 
 #if defined(CX_ISA_AVX512)
-
-template <typename Source, typename K>
-inline void SplitFrom(const Source& source, int64_t n, const K* pivots, K** to) {
-    using V = KeyVector<K>;
-    const __m512i p[] = {V::All(pivots[0]), V::All(pivots[1]), V::All(pivots[2])};
-    int64_t i = 0;
-    for (; i + V::kLanes <= n; i += V::kLanes) {
-        const __m512i v = source.template Vector<V>(i);
-        const uint32_t below[] = {V::Below(v, p[0]), V::Below(v, p[1]), V::Below(v, p[2])};
-        const uint32_t parts[] = {below[0], below[1] & ~below[0], below[2] & ~below[1],
-                                  below[2] ^ ((1u << V::kLanes) - 1)};
-        for (int part = 0; part < 2; ++part) {
-            _mm512_storeu_si512(to[part], V::Compress(parts[part], v));
-            to[part] += __builtin_popcount(parts[part]);
-        }
-        for (int part = 2; part < 4; ++part) {
-            to[part] -= __builtin_popcount(parts[part]);
-            V::CompressTo(to[part], parts[part], v);
-        }
-    }
-    SplitOneByOne(source, i, n, pivots, to);
-}
 
 template <typename K>
 InWindow Gather(const K* keys, int64_t n, K low, K high, K* out) {
@@ -288,30 +190,6 @@ InWindow Gather(const K* keys, int64_t n, K low, K high, K* out) {
 
 #elif defined(CX_ISA_AVX2)
 
-template <typename Source, typename K>
-inline void SplitFrom(const Source& source, int64_t n, const K* pivots, K** to) {
-    using V = KeyVector<K>;
-    constexpr int64_t kLanes = V::kLanes;
-    const __m256i p[] = {V::All(pivots[0]), V::All(pivots[1]), V::All(pivots[2])};
-    int64_t i = 0;
-    // The excess of a part is written with it, but not over the other end.
-    for (; i + 2 * kLanes <= n; i += kLanes) {
-        const __m256i v = source.template Vector<V>(i);
-        const uint32_t below[] = {V::Above(p[0], v), V::Above(p[1], v), V::Above(p[2], v)};
-        const uint32_t up[] = {below[0], below[1] & ~below[0]};
-        for (int part = 0; part < 2; ++part) {
-            StoreVector(to[part], V::Arrange(up[part], v));
-            to[part] += __builtin_popcount(up[part]);
-        }
-        const uint32_t down[] = {below[2] & ~below[1], below[2] ^ V::kAll};
-        for (int part = 0; part < 2; ++part) {
-            StoreVector(to[2 + part] - kLanes, V::Arrange(down[part] ^ V::kAll, v));
-            to[2 + part] -= __builtin_popcount(down[part]);
-        }
-    }
-    SplitOneByOne(source, i, n, pivots, to);
-}
-
 template <typename K>
 InWindow Gather(const K* keys, int64_t n, K low, K high, K* out) {
     using V = KeyVector<K>;
@@ -332,11 +210,6 @@ InWindow Gather(const K* keys, int64_t n, K low, K high, K* out) {
 }
 
 #else
-
-template <typename Source, typename K>
-inline void SplitFrom(const Source& source, int64_t n, const K* pivots, K** to) {
-    SplitOneByOne(source, 0, n, pivots, to);
-}
 
 template <typename K>
 InWindow Gather(const K* keys, int64_t n, K low, K high, K* out) {

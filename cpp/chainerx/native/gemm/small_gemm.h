@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "chainerx/native/unit.h"
+
 namespace chainerx::native {
 
 template <typename T>
@@ -21,19 +23,7 @@ struct SmallGemmLoopsOf {
     void (*scale)(const T* x, T factor, T* y, int64_t n, bool add);
 };
 
-struct SmallGemmLoops {
-    SmallGemmLoopsOf<float> f32;
-    SmallGemmLoopsOf<double> f64;
-
-    template <typename T>
-    const SmallGemmLoopsOf<T>& Of() const {
-        if constexpr (sizeof(T) == sizeof(float)) {
-            return f32;
-        } else {
-            return f64;
-        }
-    }
-};
+using SmallGemmLoops = FloatLoops<SmallGemmLoopsOf>;
 
 const SmallGemmLoops& small_gemm_loops();
 

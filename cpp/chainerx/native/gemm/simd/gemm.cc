@@ -8,9 +8,9 @@
 #include "chainerx/native/gemm/simd/pack_transposed.h"
 #include "chainerx/native/math/simd/math_basic.h"
 #include "chainerx/native/strided/simd/batch.h"
+#include "chainerx/native/unit.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 // The tile takes all registers but those for a row of B and an element of A.
@@ -305,17 +305,13 @@ constexpr GemmLoops<T> kLoops{kRows,
                               &Tile<T>};
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
 
-extern "C" {
-__attribute__((visibility("hidden"))) extern const chainerx::native::GemmUnit CX_UNIT_ENTRY;
-const chainerx::native::GemmUnit CX_UNIT_ENTRY = {
+CX_EXPORT_LOOPS(GemmUnit){
 #if defined(CX_ISA_AVX512) || defined(CX_ISA_AVX2)
     true,
 #else
     false,
 #endif
-    chainerx::native::CX_ISA::kLoops<float>, chainerx::native::CX_ISA::kLoops<double>,
-    &chainerx::native::CX_ISA::TileOfLayer, &chainerx::native::CX_ISA::SumRows};
-}
+    kLoops<float>, kLoops<double>, &TileOfLayer, &SumRows};
+
+}  // namespace chainerx::native::CX_ISA

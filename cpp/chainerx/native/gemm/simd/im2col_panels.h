@@ -6,8 +6,7 @@
 #include "chainerx/native/gemm/gemm_loops.h"
 #include "chainerx/native/strided/simd/batch.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 
 template <typename T>
 constexpr int kWidth = static_cast<int>(Batch<T>::size);
@@ -158,5 +157,4 @@ void GatherRows(const T* x, int64_t plane, int64_t count, const Im2colPiece* pie
     }
 }
 
-}  // namespace CX_ISA
-}  // namespace chainerx::native
+}  // namespace chainerx::native::CX_ISA

@@ -6,8 +6,7 @@
 
 #include "chainerx/native/strided/simd/batch.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 
 // Packs rows [begin, begin + kSide) of a panel; `kept` of them belong to the panel. The others are
 // written into the next column, which is overwritten later, but not beyond the last one.
@@ -128,5 +127,4 @@ void PackTransposed(const T* x, int64_t stride, int64_t n, int64_t k, T* panel) 
     }
 }
 
-}  // namespace CX_ISA
-}  // namespace chainerx::native
+}  // namespace chainerx::native::CX_ISA

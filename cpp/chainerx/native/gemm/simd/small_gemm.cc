@@ -1,9 +1,9 @@
 // Small GEMM, GEMV and dot products, without packing.
 #include "chainerx/native/gemm/small_gemm.h"
 #include "chainerx/native/strided/simd/batch.h"
+#include "chainerx/native/unit.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 template <typename T>
@@ -141,11 +141,7 @@ template <typename T>
 constexpr SmallGemmLoopsOf<T> kLoops = {&Product<T>, &Dots<T>, &Dot<T>, &Scale<T>};
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
 
-extern "C" {
-__attribute__((visibility("hidden"))) extern const chainerx::native::SmallGemmLoops CX_UNIT_ENTRY;
-const chainerx::native::SmallGemmLoops CX_UNIT_ENTRY = {chainerx::native::CX_ISA::kLoops<float>,
-                                                        chainerx::native::CX_ISA::kLoops<double>};
-}
+CX_EXPORT_LOOPS(SmallGemmLoops){kLoops<float>, kLoops<double>};
+
+}  // namespace chainerx::native::CX_ISA

@@ -6,8 +6,7 @@
 
 #include "chainerx/native/strided/simd/batch.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 // For each set of lanes: the lanes in it, then the others, as indices of units, of which a lane has
@@ -59,5 +58,4 @@ inline __m128i ArrangeBytes(uint32_t lanes, __m128i v) {
 #endif
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
+}  // namespace chainerx::native::CX_ISA

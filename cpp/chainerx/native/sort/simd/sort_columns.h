@@ -11,8 +11,7 @@
 #include "chainerx/native/sort/simd/sorting_network.h"
 #include "chainerx/native/sort/sorting_loops.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 template <typename K, int kVectors>
@@ -185,5 +184,4 @@ void PartitionBatchedRows(const K* keys, int64_t rows, int64_t n, int64_t positi
 }
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
+}  // namespace chainerx::native::CX_ISA

@@ -7,9 +7,9 @@
 #include "chainerx/native/sort/sort_keys.h"
 #include "chainerx/native/sort/sorting_loops.h"
 #include "chainerx/native/strided/simd/batch.h"
+#include "chainerx/native/unit.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 template <typename K>
@@ -49,14 +49,10 @@ constexpr SortLoopsOf<K> kLoops = {
     &Find<K>,  &SortBatchedRows<K>, &RankBatchedRows<K>, &PartitionBatchedRows<K>};
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
 
-extern "C" {
-__attribute__((visibility("hidden"))) extern const chainerx::native::SortLoops CX_UNIT_ENTRY;
-const chainerx::native::SortLoops CX_UNIT_ENTRY = {
-    chainerx::native::CX_ISA::kLoops<int32_t>,
-    chainerx::native::CX_ISA::kLoops<int64_t>,
-    {&chainerx::native::CX_ISA::Encode<float>, &chainerx::native::CX_ISA::Decode<int32_t>},
-    {&chainerx::native::CX_ISA::Encode<double>, &chainerx::native::CX_ISA::Decode<int64_t>}};
-}
+CX_EXPORT_LOOPS(SortLoops){kLoops<int32_t>,
+                           kLoops<int64_t>,
+                           {&Encode<float>, &Decode<int32_t>},
+                           {&Encode<double>, &Decode<int64_t>}};
+
+}  // namespace chainerx::native::CX_ISA

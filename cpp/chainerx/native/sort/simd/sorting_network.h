@@ -12,8 +12,7 @@
 
 #include "chainerx/native/strided/simd/batch.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 template <typename K>
@@ -326,5 +325,4 @@ void SortBlock(const K* keys, int64_t n, K* out) {
 }
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
+}  // namespace chainerx::native::CX_ISA

@@ -8,8 +8,7 @@
 #include "chainerx/native/sort/sorting_loops.h"
 #include "chainerx/native/strided/simd/batch.h"
 
-namespace chainerx::native {
-namespace CX_ISA {
+namespace chainerx::native::CX_ISA {
 namespace {
 
 // Scalar tail: partitions keys from the i-th on; `below` have been found before. Each key is
@@ -219,5 +218,4 @@ InWindow Gather(const K* keys, int64_t n, K low, K high, K* out) {
 #endif
 
 }  // namespace
-}  // namespace CX_ISA
-}  // namespace chainerx::native
+}  // namespace chainerx::native::CX_ISA

@@ -125,35 +125,10 @@ inline constexpr Dtype RealDtype(Dtype dtype) {
 
 // The type in which a kernel computes: 32-bit integers for smaller ones, float for 16-bit floats.
 template <typename T>
-struct ComputeTypeOf {
-    using type = T;
-};
-template <>
-struct ComputeTypeOf<int8_t> {
-    using type = int32_t;
-};
-template <>
-struct ComputeTypeOf<int16_t> {
-    using type = int32_t;
-};
-template <>
-struct ComputeTypeOf<uint8_t> {
-    using type = uint32_t;
-};
-template <>
-struct ComputeTypeOf<uint16_t> {
-    using type = uint32_t;
-};
-template <>
-struct ComputeTypeOf<Float16> {
-    using type = float;
-};
-template <>
-struct ComputeTypeOf<BFloat16> {
-    using type = float;
-};
-template <typename T>
-using ComputeType = typename ComputeTypeOf<T>::type;
+using ComputeType = std::conditional_t<
+    std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>, float,
+    std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool> && (sizeof(T) < 4),
+                       std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>, T>>;
 
 template <typename T>
 inline constexpr bool kIsComplexType = IsComplex(kDtypeOf<T>);
@@ -208,57 +183,36 @@ inline void CheckDtype(bool fits, const char* op, const char* name, Dtype dtype,
         ThrowUnexpectedDtype(op, name, dtype, expected);
 }
 
-// Calls f.template operator()<T>() with the C++ type of `dtype`.
-template <typename F>
-decltype(auto) VisitDtype(Dtype dtype, F&& f) {
+namespace internal {
+
+template <DtypeKind... kKinds>
+decltype(auto) VisitKinds(Dtype dtype, const char* expected, auto&& f) {
     switch (dtype) {
-#define CX_CASE(Enum, Type, name, code, kind) \
-    case Dtype::Enum:                         \
-        return f.template operator()<Type>();
+#define CX_CASE(Enum, Type, name, code, kind)                 \
+    case Dtype::Enum:                                         \
+        if constexpr (((DtypeKind::kind == kKinds) || ...)) { \
+            return f.template operator()<Type>();             \
+        } else {                                              \
+            break;                                            \
+        }
         CX_DTYPE_LIST(CX_CASE)
 #undef CX_CASE
     }
-    ThrowUnexpectedDtype(dtype, "a known dtype");
+    ThrowUnexpectedDtype(dtype, expected);
 }
 
-template <typename F>
-decltype(auto) VisitFloat(Dtype dtype, F&& f) {
-    switch (dtype) {
-        case Dtype::kFloat16:
-            return f.template operator()<Float16>();
-        case Dtype::kBFloat16:
-            return f.template operator()<BFloat16>();
-        case Dtype::kFloat32:
-            return f.template operator()<float>();
-        case Dtype::kFloat64:
-            return f.template operator()<double>();
-        default:
-            ThrowUnexpectedDtype(dtype, "a floating point dtype");
-    }
-}
+}  // namespace internal
 
-template <typename F>
-decltype(auto) VisitInt(Dtype dtype, F&& f) {
-    switch (dtype) {
-        case Dtype::kInt8:
-            return f.template operator()<int8_t>();
-        case Dtype::kInt16:
-            return f.template operator()<int16_t>();
-        case Dtype::kInt32:
-            return f.template operator()<int32_t>();
-        case Dtype::kInt64:
-            return f.template operator()<int64_t>();
-        case Dtype::kUInt8:
-            return f.template operator()<uint8_t>();
-        case Dtype::kUInt16:
-            return f.template operator()<uint16_t>();
-        case Dtype::kUInt32:
-            return f.template operator()<uint32_t>();
-        case Dtype::kUInt64:
-            return f.template operator()<uint64_t>();
-        default:
-            ThrowUnexpectedDtype(dtype, "an integer dtype");
-    }
+// Call f.template operator()<T>() with the C++ type of `dtype`: of any, of a float, of an integer.
+decltype(auto) VisitDtype(Dtype dtype, auto&& f) {
+    return internal::VisitKinds<DtypeKind::kBool, DtypeKind::kInt, DtypeKind::kUInt,
+                                DtypeKind::kFloat, DtypeKind::kComplex>(dtype, "a known dtype", f);
+}
+decltype(auto) VisitFloat(Dtype dtype, auto&& f) {
+    return internal::VisitKinds<DtypeKind::kFloat>(dtype, "a floating point dtype", f);
+}
+decltype(auto) VisitInt(Dtype dtype, auto&& f) {
+    return internal::VisitKinds<DtypeKind::kInt, DtypeKind::kUInt>(dtype, "an integer dtype", f);
 }
 
 // Dispatches by item size only: for kernels that move elements without interpreting them.

@@ -9,70 +9,29 @@
 
 namespace chainerx::native::math {
 
-template <typename T>
-inline T Sqrt(const T& x) {
-    return std::sqrt(x);
-}
-template <typename T>
-inline T Exp(const T& x) {
-    return std::exp(x);
-}
-template <typename T>
-inline T Log(const T& x) {
-    return std::log(x);
-}
-template <typename T>
-inline T Sin(const T& x) {
-    return std::sin(x);
-}
-template <typename T>
-inline T Cos(const T& x) {
-    return std::cos(x);
-}
-template <typename T>
-inline T Tan(const T& x) {
-    return std::tan(x);
-}
-template <typename T>
-inline T Sinh(const T& x) {
-    return std::sinh(x);
-}
-template <typename T>
-inline T Cosh(const T& x) {
-    return std::cosh(x);
-}
-template <typename T>
-inline T Tanh(const T& x) {
-    return std::tanh(x);
-}
-template <typename T>
-inline T Asin(const T& x) {
-    return std::asin(x);
-}
-template <typename T>
-inline T Acos(const T& x) {
-    return std::acos(x);
-}
-template <typename T>
-inline T Atan(const T& x) {
-    return std::atan(x);
-}
-template <typename T>
-inline T Asinh(const T& x) {
-    return std::asinh(x);
-}
-template <typename T>
-inline T Acosh(const T& x) {
-    return std::acosh(x);
-}
-template <typename T>
-inline T Atanh(const T& x) {
-    return std::atanh(x);
-}
-template <typename T>
-inline T Log10(const T& x) {
-    return std::log10(x);
-}
+#define CX_STANDARD(Name, name) \
+    template <typename T>       \
+    inline T Name(const T& x) { \
+        return std::name(x);    \
+    }
+CX_STANDARD(Sqrt, sqrt)
+CX_STANDARD(Exp, exp)
+CX_STANDARD(Log, log)
+CX_STANDARD(Sin, sin)
+CX_STANDARD(Cos, cos)
+CX_STANDARD(Tan, tan)
+CX_STANDARD(Sinh, sinh)
+CX_STANDARD(Cosh, cosh)
+CX_STANDARD(Tanh, tanh)
+CX_STANDARD(Asin, asin)
+CX_STANDARD(Acos, acos)
+CX_STANDARD(Atan, atan)
+CX_STANDARD(Asinh, asinh)
+CX_STANDARD(Acosh, acosh)
+CX_STANDARD(Atanh, atanh)
+CX_STANDARD(Log10, log10)
+#undef CX_STANDARD
+
 template <typename T>
 inline T Log2(const T& x) {
     using R = typename T::value_type;

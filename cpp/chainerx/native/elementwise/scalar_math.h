@@ -13,26 +13,17 @@ namespace chainerx::native::math {
 // Tags for special loops: AnyScalar if x2 is a single value, AnyArray otherwise.
 struct AnyScalar {};
 struct AnyArray {};
-template <typename T>
-inline BinaryLoop FloorDiv(T, AnyScalar) {
-    return divide_loops().floor[static_cast<int>(kDtypeOf<T>)];
-}
-template <typename T>
-inline BinaryLoop Mod(T, AnyScalar) {
-    return divide_loops().remainder[static_cast<int>(kDtypeOf<T>)];
-}
-template <typename T>
-inline BinaryLoop FloorDiv(T, AnyArray) {
-    return divide_loops().floor_of_pairs[static_cast<int>(kDtypeOf<T>)];
-}
-template <typename T>
-inline BinaryLoop Mod(T, AnyArray) {
-    return divide_loops().remainder_of_pairs[static_cast<int>(kDtypeOf<T>)];
-}
-template <typename T>
-inline BinaryLoop Fmod(T, AnyArray) {
-    return divide_loops().fmod_of_pairs[static_cast<int>(kDtypeOf<T>)];
-}
+#define CX_DIVIDE_LOOP(Name, Tag, loops)                            \
+    template <typename T>                                           \
+    inline BinaryLoop Name(T, Tag) {                                \
+        return divide_loops().loops[static_cast<int>(kDtypeOf<T>)]; \
+    }
+CX_DIVIDE_LOOP(FloorDiv, AnyScalar, floor)
+CX_DIVIDE_LOOP(Mod, AnyScalar, remainder)
+CX_DIVIDE_LOOP(FloorDiv, AnyArray, floor_of_pairs)
+CX_DIVIDE_LOOP(Mod, AnyArray, remainder_of_pairs)
+CX_DIVIDE_LOOP(Fmod, AnyArray, fmod_of_pairs)
+#undef CX_DIVIDE_LOOP
 template <typename T>
 inline BinaryLoop Pow(T, AnyArray) {
     return &PowerOfPairs<T>;

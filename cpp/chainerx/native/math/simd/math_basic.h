@@ -31,18 +31,23 @@ inline Batch<T> ZeroUnless(const xsimd::batch_bool<T>& condition, const Batch<T>
 #endif
 }
 
+#define CX_XSIMD(Name, name)                  \
+    template <typename T>                     \
+    inline Batch<T> Name(const Batch<T>& x) { \
+        return xsimd::name(x);                \
+    }
+CX_XSIMD(Abs, abs)
+CX_XSIMD(Sqrt, sqrt)
+CX_XSIMD(Floor, floor)
+CX_XSIMD(Ceil, ceil)
+CX_XSIMD(Trunc, trunc)
+CX_XSIMD(Rint, nearbyint)
+#undef CX_XSIMD
+
 // Not `-x`: with AVX-512 xsimd computes 0 - x, which loses the sign of zero.
 template <typename T>
 inline Batch<T> Negate(const Batch<T>& x) {
     return x ^ Batch<T>(T(-0.0));
-}
-template <typename T>
-inline Batch<T> Abs(const Batch<T>& x) {
-    return xsimd::abs(x);
-}
-template <typename T>
-inline Batch<T> Sqrt(const Batch<T>& x) {
-    return xsimd::sqrt(x);
 }
 template <typename T>
 inline Batch<T> Copysign(const Batch<T>& x1, const Batch<T>& x2) {
@@ -193,23 +198,6 @@ inline Batch<T> MaximumShare(const Batch<T>& x1, const Batch<T>& x2) {
 template <typename T>
 inline Batch<T> MinimumShare(const Batch<T>& x1, const Batch<T>& x2) {
     return Share(x1, x2, x1 < x2);
-}
-
-template <typename T>
-inline Batch<T> Floor(const Batch<T>& x) {
-    return xsimd::floor(x);
-}
-template <typename T>
-inline Batch<T> Ceil(const Batch<T>& x) {
-    return xsimd::ceil(x);
-}
-template <typename T>
-inline Batch<T> Trunc(const Batch<T>& x) {
-    return xsimd::trunc(x);
-}
-template <typename T>
-inline Batch<T> Rint(const Batch<T>& x) {
-    return xsimd::nearbyint(x);
 }
 
 inline float ScalarFmod(float x1, float x2) { return __builtin_fmodf(x1, x2); }

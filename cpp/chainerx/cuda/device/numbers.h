@@ -17,6 +17,11 @@ struct Bool8 {
     explicit operator bool() const { return byte != 0; }
 };
 
+// An element of 16 bytes that is only moved.
+struct alignas(16) Bytes16 {
+    uint64_t halves[2];
+};
+
 // The type in which an element is computed: 32-bit integers for smaller ones, float for 16-bit
 // floats. As ComputeType of core/dtype.h.
 template <typename T>

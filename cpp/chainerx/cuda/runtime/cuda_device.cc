@@ -19,7 +19,7 @@ int ReadAttribute(const Driver& driver, CUdevice device, CUdevice_attribute attr
 
 CUdeviceptr ToDriver(const void* p) { return reinterpret_cast<CUdeviceptr>(p); }
 
-// The inverse of what a kernel is given (cuda/runtime/error_log.h).
+// The inverse of what a kernel is given (cuda/device/error_log.h).
 KernelError ToKernelError(const ErrorEntry& entry) {
     KernelError error;
     error.kind = static_cast<KernelError::Kind>(entry.site.kind);

@@ -11,10 +11,10 @@
 #include "chainerx/core/device.h"
 #include "chainerx/core/fork_mutex.h"
 #include "chainerx/core/stream_pool.h"
+#include "chainerx/cuda/device/error_log.h"
 #include "chainerx/cuda/driver/driver.h"
 #include "chainerx/cuda/runtime/block_source.h"
 #include "chainerx/cuda/runtime/cuda_stream.h"
-#include "chainerx/cuda/runtime/error_log.h"
 #include "chainerx/cuda/runtime/module_cache.h"
 
 namespace chainerx::cuda {

@@ -1,0 +1,24 @@
+// What kernels report if they find an error in values (cuda/device/errors.h).
+#pragma once
+
+#include <cstdint>
+
+#include "chainerx/core/kernel_error.h"
+#include "chainerx/cuda/device/error_log.h"
+
+namespace chainerx::cuda {
+
+// The site of an error whose position and value the kernel fills in.
+inline ErrorSite MakeErrorSite(const KernelError& error) {
+    ErrorSite site{};
+    site.kind = static_cast<int32_t>(error.kind);
+    site.may_ignore = error.may_ignore ? 1 : 0;
+    site.op = reinterpret_cast<uint64_t>(error.op);
+    site.argument = reinterpret_cast<uint64_t>(error.argument);
+    site.thread = internal::GetThreadToken();
+    site.bound = error.bound;
+    site.ignored = error.ignored;
+    return site;
+}
+
+}  // namespace chainerx::cuda

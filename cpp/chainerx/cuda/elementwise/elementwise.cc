@@ -1,42 +1,15 @@
 #include "chainerx/cuda/elementwise/elementwise.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 
 #include "chainerx/core/error.h"
-#include "chainerx/cuda/elementwise/params.h"
+#include "chainerx/cuda/elementwise/operands.h"
 #include "chainerx/cuda/runtime/cuda_device.h"
 #include "chainerx/cuda/runtime/launch.h"
-#include "chainerx/native/strided/strided_iterator.h"
 
 namespace chainerx::cuda {
 
 namespace {
-
-void Store(const Scalar& scalar, Dtype dtype, ScalarBytes& bytes) {
-    VisitDtype(dtype, [&]<typename T>() {
-        const T value = scalar.To<T>();
-        std::memcpy(bytes.bytes, &value, sizeof(T));
-    });
-}
-
-// For 0 <= x < 2^31: x / size is (high half of x * multiplier, plus x) >> shift.
-Divisor MakeDivisor(int64_t size) {
-    Divisor divisor{size, 0, 0};
-    if (size > INT32_MAX) return divisor;
-    const int shift = std::bit_width(static_cast<uint64_t>(size) - 1);
-    const uint64_t power = uint64_t{1} << shift;
-    divisor.shift = static_cast<uint32_t>(shift);
-    divisor.multiplier = static_cast<uint32_t>(
-        (uint64_t{1} << 32) * (power - static_cast<uint64_t>(size)) / static_cast<uint64_t>(size) +
-        1);
-    return divisor;
-}
-
-bool IsAligned(const Array& x, int64_t nbytes) {
-    return reinterpret_cast<uintptr_t>(x.raw_data()) % static_cast<uintptr_t>(nbytes) == 0;
-}
 
 // Elements that a thread loads at once: 16 bytes of the larger type.
 int64_t PackWidth(const Array& out, Dtype dtype) {
@@ -92,7 +65,7 @@ class Call {
             if (inputs_[k].is_array()) {
                 params.in[k] = inputs_[k].array().raw_data();
             } else {
-                Store(inputs_[k].scalar(), dtype_, params.scalars[k]);
+                StoreScalar(inputs_[k].scalar(), dtype_, params.scalars[k]);
                 scalar_mask |= 1u << k;
             }
         }
@@ -120,17 +93,7 @@ class Call {
         for (int k = 0; k < kInputs; ++k) {
             if (inputs_[k].is_array()) arrays[k + 1] = &inputs_[k].array();
         }
-        char* const values[kInputs + 1] = {};
-        const native::StridedIterator<kInputs + 1> iter{out_.shape(), arrays, values,
-                                                        native::AxisOrder::kByStride};
-        params.out = iter.data[0];
-        for (int k = 0; k < kInputs; ++k) params.in[k] = iter.data[k + 1];
-        params.ndim = iter.ndim;
-        for (int d = 0; d < iter.ndim; ++d) {
-            const int from = iter.ndim - 1 - d;  // fastest first
-            params.dims[d] = MakeDivisor(iter.dims[from]);
-            for (int k = 0; k <= kInputs; ++k) params.strides[k][d] = iter.strides[k][from];
-        }
+        SetStrides(params, out_.shape(), arrays);
         const bool is_wide = params.size > INT32_MAX;
         const auto layout = is_wide ? ElementwiseLayout::kStridedWide : ElementwiseLayout::kStrided;
         constexpr int64_t kChunk = kElementwiseThreads * kStridedElements;

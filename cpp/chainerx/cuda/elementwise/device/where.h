@@ -1,0 +1,85 @@
+// Selects between two operands: moves elements of a size. The inputs are the condition, x, y.
+#pragma once
+
+#include "chainerx/cuda/device/numbers.h"
+#include "chainerx/cuda/elementwise/device/loops.h"
+
+namespace chainerx::cuda {
+
+// All arrays are contiguous and aligned to their packs; bits 1 and 2 of the mask mark scalars. A
+// thread selects one pack, the last one perhaps in part.
+template <typename T, unsigned kScalarMask>
+inline void WhereContiguous(const ElementwiseParams<3>& p) {
+    constexpr int kWidth = 16 / sizeof(T);
+    const int64_t first =
+        (static_cast<int64_t>(blockIdx.x) * kElementwiseThreads + threadIdx.x) * kWidth;
+    if (first >= p.size) return;
+    const bool is_whole = first + kWidth <= p.size;
+    const uint8_t* condition = At<const uint8_t>(p.in[0]) + first;
+    Pack<uint8_t, kWidth> chosen;
+    if (is_whole) {
+        chosen = *reinterpret_cast<const Pack<uint8_t, kWidth>*>(condition);
+    } else {
+#pragma unroll
+        for (int j = 0; j < kWidth; ++j) chosen.v[j] = condition[first + j < p.size ? j : 0];
+    }
+    Pack<T, kWidth> values[2];
+#pragma unroll
+    for (int k = 0; k < 2; ++k) {
+        if ((kScalarMask >> (k + 1) & 1) != 0) {
+#pragma unroll
+            for (int j = 0; j < kWidth; ++j) values[k].v[j] = ValueOf<T>(p.scalars[k + 1]);
+            continue;
+        }
+        const T* in = At<const T>(p.in[k + 1]) + first;
+        if (is_whole) {
+            values[k] = *reinterpret_cast<const Pack<T, kWidth>*>(in);
+            continue;
+        }
+#pragma unroll
+        for (int j = 0; j < kWidth; ++j) values[k].v[j] = in[first + j < p.size ? j : 0];
+    }
+#pragma unroll
+    for (int j = 0; j < kWidth; ++j) {
+        if (chosen.v[j] == 0) values[0].v[j] = values[1].v[j];
+    }
+    T* out = At<T>(p.out) + first;
+    if (is_whole) {
+        *reinterpret_cast<Pack<T, kWidth>*>(out) = values[0];
+        return;
+    }
+#pragma unroll
+    for (int j = 0; j < kWidth; ++j) {
+        if (first + j < p.size) out[j] = values[0].v[j];
+    }
+}
+
+// Any strides. Only the chosen operand is read.
+template <typename T, typename Index>
+inline void WhereStrided(const StridedParams<3>& p) {
+    const Index first =
+        static_cast<Index>(blockIdx.x) * (kElementwiseThreads * kStridedElements) + threadIdx.x;
+    for (int u = 0; u < kStridedElements; ++u) {
+        const Index i = first + u * kElementwiseThreads;
+        if (i >= static_cast<Index>(p.size)) return;
+        int64_t offsets[4] = {};
+        Index rest = i;
+        for (int d = 0; d < p.ndim; ++d) {
+            const Index next = p.dims[d].Divide(rest);
+            const auto at = static_cast<int64_t>(rest - next * static_cast<Index>(p.dims[d].size));
+#pragma unroll
+            for (int k = 0; k < 4; ++k) offsets[k] += at * p.strides[k][d];
+            rest = next;
+        }
+        T* out = At<T>(p.out, offsets[0]);
+        if (*At<const uint8_t>(p.in[0], offsets[1]) != 0) {
+            *out = (p.scalar_mask >> 1 & 1) != 0 ? ValueOf<T>(p.scalars[1])
+                                                 : *At<const T>(p.in[1], offsets[2]);
+        } else {
+            *out = (p.scalar_mask >> 2 & 1) != 0 ? ValueOf<T>(p.scalars[2])
+                                                 : *At<const T>(p.in[2], offsets[3]);
+        }
+    }
+}
+
+}  // namespace chainerx::cuda

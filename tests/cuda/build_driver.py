@@ -3,6 +3,7 @@
 import argparse
 import concurrent.futures
 import ctypes
+import fcntl
 import hashlib
 import os
 import pathlib
@@ -42,16 +43,24 @@ def compile_library(target, sources):
 
 
 def build(folder):
-    """Returns the folder, where everything is newer than the sources."""
+    """Returns the folder, where everything is newer than the sources; one process builds."""
     folder = pathlib.Path(folder).resolve()
-    here = [pathlib.Path(__file__), *SOURCES.iterdir()]
-    inputs = [*here, *(ROOT / 'cpp/chainerx/cuda/driver').iterdir()]
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / 'lock', 'w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        build_locked(folder)
+    return folder
+
+
+def build_locked(folder):
+    border = ROOT / 'cpp/chainerx/cuda/driver'
+    inputs = [pathlib.Path(__file__), *SOURCES.iterdir(), border / 'types.h', *border.glob('*.def')]
     done = folder / 'done'
     if done.exists() and done.stat().st_mtime > max(path.stat().st_mtime for path in inputs):
-        return folder
+        return
     done.unlink(missing_ok=True)
     for mode in MODES:
-        (folder / mode).mkdir(parents=True, exist_ok=True)
+        (folder / mode).mkdir(exist_ok=True)
         for name in PRELUDE:
             shutil.copy(SOURCES / name, folder / mode)
     cuda = sorted(path for path in SOURCES.glob('*.cc') if path.name not in NVRTC)
@@ -62,7 +71,6 @@ def build(folder):
             raise RuntimeError('the prelude of kernels does not compile')
         made.result()
     done.touch()
-    return folder
 
 
 if __name__ == '__main__':

@@ -153,8 +153,10 @@ def library(tmp_path_factory):
     spec = importlib.util.spec_from_file_location('build_driver', HERE / 'build_driver.py')
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    folder = os.environ.get('CHAINERX_CUDA_TEST_DRIVER') or tmp_path_factory.mktemp('driver')
-    return module.build(folder)
+    # The processes of one run share it.
+    base = tmp_path_factory.getbasetemp()
+    base = base.parent if 'PYTEST_XDIST_WORKER' in os.environ else base
+    return module.build(os.environ.get('CHAINERX_CUDA_TEST_DRIVER') or base / 'cuda_driver')
 
 
 @pytest.fixture

@@ -1,16 +1,18 @@
 // Fills arrays with random numbers. Every element is a function of its index, so any thread may
 // compute it.
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <type_traits>
 #include <utility>
 
 #include "chainerx/core/kernel_error.h"
+#include "chainerx/kernels/random/parameters.h"
 #include "chainerx/kernels/random/random.h"
+#include "chainerx/kernels/random/short_range.h"
 #include "chainerx/native/isa.h"
 #include "chainerx/native/native_kernel.h"
+#include "chainerx/native/random/integer_range.h"
 #include "chainerx/native/random/random_loops.h"
 
 namespace chainerx::native {
@@ -48,37 +50,19 @@ void FillFloats(const philox::Stream& stream, const Array& out, DrawLoop<Compute
     });
 }
 
-// The largest T below `high`, toward `low`, to which rounding is clamped.
-template <typename T>
-ComputeType<T> LastBelow(double low, double high) {
-    using C = ComputeType<T>;
-    const T rounded = Cast<T>(high);
-    const C top = Cast<C>(rounded);
-    if (top < high || low >= high) return top;
-    if constexpr (std::is_same_v<T, C>) {
-        return std::nextafter(top, -std::numeric_limits<C>::infinity());
-    } else {
-        const uint16_t bits = rounded.bits();
-        if ((bits & 0x7fff) == 0) return Cast<C>(T::FromBits(0x8001));
-        return Cast<C>(T::FromBits(top > 0 ? bits - 1 : bits + 1));
-    }
-}
-
 void RandomUniform(const Array& state, double low, double high, const Array& out) {
     const philox::Stream stream = NextCall(state);
     VisitFloat(out.dtype(), [&]<typename T>() {
         using C = ComputeType<T>;
-        const auto fill = [&](double from, double to, auto finish) {
-            const C first = static_cast<C>(from);
-            const C width = static_cast<C>(to - from);
-            const C last = LastBelow<T>(from, to);
+        const auto fill = [&](auto finish) {
+            const auto [first, width, last] = MakeUniformRange<T>(low, high);
             FillFloats<T>(stream, out, LoopsOf<C>().uniform,
                           [=](C u) { return finish(std::min(first + width * u, last)); });
         };
         if (low <= high) {
-            fill(low, high, [](C x) { return x; });
+            fill([](C x) { return x; });
         } else {
-            fill(-low, -high, [](C x) { return -x; });
+            fill([](C x) { return -x; });
         }
     });
 }
@@ -120,7 +104,7 @@ void ToRange(const uint64_t* bits, int64_t n, uint64_t start, uint64_t range, T*
 template <typename T>
 void ToShortRange(const philox::Stream& stream, int64_t first, const uint32_t* bits, int64_t n,
                   uint64_t start, uint32_t range, T* out) {
-    const uint64_t least = philox::RejectedBelow(range);
+    const uint64_t least = RejectedBelow(range);
     uint64_t signs = 0;
     for (int64_t i = 0; i < n; ++i) {
         const uint64_t product = uint64_t{bits[i]} * range;
@@ -159,7 +143,7 @@ template <typename T>
 void FillIntegers(const philox::Stream& stream, uint64_t start, uint64_t range, const Array& out) {
     T* to = reinterpret_cast<T*>(out.raw_data());
     const int64_t n = out.GetTotalSize();
-    if (philox::IsShortRange(range)) {
+    if (IsShortRange(range)) {
         ForBits<uint32_t>(stream, n, [=](int64_t first, int64_t count, const uint32_t* bits) {
             ToShortRange(stream, first, bits, count, start, static_cast<uint32_t>(range),
                          to + first);
@@ -179,43 +163,28 @@ void RandomIntegers(const Array& state, int64_t low, uint64_t range, const Array
 }
 CX_NATIVE_KERNEL(RandomIntegers)
 
-__extension__ using Wide = __int128;
-
 // Ends of ranges, int64 or uint64.
 class Ends {
  public:
     explicit Ends(const Array& x) : bits_{x}, is_unsigned_{x.dtype() == Dtype::kUInt64} {}
 
     bool is_one() const { return bits_.is_one(); }
-    Wide operator[](int64_t i) const {
-        const int64_t x = bits_[i];
-        return is_unsigned_ ? Wide{static_cast<uint64_t>(x)} : Wide{x};
-    }
+    RangeEnd operator[](int64_t i) const { return {static_cast<uint64_t>(bits_[i]), is_unsigned_}; }
 
  private:
     const Each<int64_t> bits_;
     const bool is_unsigned_;
 };
 
-// The start and the length of an element's range; 0 means 2^64.
-struct IntegerRange {
-    uint64_t start;
-    uint64_t size;
-};
-
 template <typename T>
-IntegerRange CheckedRange(int64_t i, Wide low, Wide high, bool closed) {
-    using Limits = std::numeric_limits<T>;
-    const auto fail = [i](const char* argument, Wide value, const char* expected) {
-        Fail(KernelError::Domain("integers", argument, i, static_cast<double>(value), expected));
-    };
-    const Wide last = closed ? high : high - 1;
-    if (last < low) fail("high", high, closed ? "a number not below low" : "a number above low");
-    if (low < Limits::min() || low > Limits::max()) fail("low", low, "what the dtype holds");
-    if (last > Limits::max()) {
-        fail("high", high, closed ? "what the dtype holds" : "what the dtype holds, or one more");
+IntegerRange CheckedRange(int64_t i, const RangeEnd& low, const RangeEnd& high, bool closed) {
+    const IntegerRange range = MakeRange<T>(low, high, closed);
+    if (range.fault != RangeFault::kNone) {
+        Fail(MakeRangeError(range.fault == RangeFault::kLow, range.fault == RangeFault::kEmpty,
+                            closed, i,
+                            range.fault == RangeFault::kLow ? low.ToDouble() : high.ToDouble()));
     }
-    return {static_cast<uint64_t>(low), static_cast<uint64_t>(last - low + 1)};
+    return range;
 }
 
 void RandomBetween(const Array& state, const Array& low, const Array& high, bool closed,
@@ -299,7 +268,7 @@ void Dropout(const Array& x, const Array& key, double ratio, const Array& out) {
     constexpr int64_t kGroupsPerTask = 1 << 10;
     const auto* words = reinterpret_cast<const uint64_t*>(key.raw_data());
     const philox::Stream stream{words[0], words[1]};
-    const auto threshold = static_cast<uint32_t>(std::min(std::ceil(ratio * 0x1p32), 0x1p32 - 1));
+    const auto threshold = DropoutThreshold(ratio);
     const int64_t n = x.GetTotalSize();
     const int64_t groups = CeilDiv(n, kGroup);
     VisitFloat(x.dtype(), [&]<typename T>() {

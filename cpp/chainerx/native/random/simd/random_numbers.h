@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "chainerx/native/math/simd/math.h"
 #include "chainerx/native/random/number_loops.h"
+#include "chainerx/native/random/simd/normal_pairs.h"
 #include "chainerx/native/random/simd/philox_lanes.h"
 
 namespace chainerx::native::CX_ISA {
@@ -61,48 +61,6 @@ void Bits(uint64_t seed, uint64_t call, uint64_t first, int64_t n, B* out) {
     });
 }
 
-// Box-Muller pairs from `u` and `turn`: see philox::ToNormals.
-struct NormalPairs {
-    BatchF cosines;
-    BatchF sines;
-
-    NormalPairs(const Batch<uint32_t>& u, const Batch<uint32_t>& turn) {
-        using Int = Batch<int32_t>;
-        const auto to_float = [](const Batch<uint32_t>& x) {
-            return xsimd::to_float(xsimd::bitwise_cast<int32_t>(x));
-        };
-        // With a single rounding.
-        const BatchF whole =
-            to_float(u >> 16) * BatchF(65536.0f) + to_float(u & Batch<uint32_t>(0xffffu));
-        const BatchF radius =
-            xsimd::sqrt(math::Log((whole + BatchF(0.5f)) * BatchF(0x1p-32f)) * BatchF(-2.0f));
-        const BatchF quarters = to_float(turn >> 8) * BatchF(0x1p-22f);
-        const BatchF n = xsimd::nearbyint(quarters);
-        const BatchF r = quarters - n;  // exact
-        const BatchF z = r * r;
-        const BatchF sine = r * Up(z, {1.5707963705062866f, -0.6459634900093079f,
-                                       0.07968022674322128f, -0.004602177068591118f});
-        const BatchF cosine = Up(z, {-1.2337005138397217f, 0.253669410943985f,
-                                     -0.02086152881383896f, 0.0009067435166798532f}) *
-                                  z +
-                              BatchF(1.0f);
-        const Int quadrant = xsimd::to_int(n);
-        const auto odd = xsimd::batch_bool_cast<float>((quadrant & Int(1)) != Int(0));
-        const auto sign = [](const Int& q) {
-            return xsimd::bitwise_cast<float>((q & Int(2)) << 30);
-        };
-        cosines = radius * (math::Where(odd, sine, cosine) ^ sign(quadrant + Int(1)));
-        sines = radius * (math::Where(odd, cosine, sine) ^ sign(quadrant));
-    }
-
- private:
-    static BatchF Up(const BatchF& z, const float (&c)[4]) {
-        BatchF y(c[3]);
-        for (int i = 2; i >= 0; --i) y = y * z + BatchF(c[i]);
-        return y;
-    }
-};
-
 // Shuffles that separate the even and odd words of two registers, and that interleave pairs again.
 #if defined(CX_ISA_AVX512)
 #define CX_FLOATS(name) _mm512_##name
@@ -152,16 +110,15 @@ inline void NormalGroup(const uint32_t* words, double* out) {
     alignas(64) double u[kLanes];
     alignas(64) double angle[kLanes];
     for (int l = 0; l < kLanes; ++l) {
-        const uint64_t first = Word64(words, 2 * l) >> 11;
-        const uint64_t second = Word64(words, 2 * l + 1) >> 11;
-        u[l] = static_cast<double>(static_cast<int64_t>(first) + 1) * 0x1p-53;
-        angle[l] = static_cast<double>(static_cast<int64_t>(second)) * 0x1p-53 * 6.283185307179586;
+        u[l] = ToLogArgument(Word64(words, 2 * l));
+        angle[l] = ToAngle(Word64(words, 2 * l + 1));
     }
     for (int i = 0; i < kLanes; i += kSize) {
-        const BatchD radius = xsimd::sqrt(math::Log(BatchD::load_aligned(u + i)) * BatchD(-2.0));
-        const BatchD a = BatchD::load_aligned(angle + i);
-        (radius * math::Cos(a)).store_aligned(u + i);
-        (radius * math::Sin(a)).store_aligned(angle + i);
+        BatchD x = BatchD::load_aligned(u + i);
+        BatchD y = BatchD::load_aligned(angle + i);
+        ToNormalPair(x, y);
+        x.store_aligned(u + i);
+        y.store_aligned(angle + i);
     }
     for (int l = 0; l < kLanes; ++l) {
         out[2 * l] = u[l];

@@ -10,15 +10,24 @@ file(GLOB found CONFIGURE_DEPENDS RELATIVE "${cpp_dir}"
     "${cpp_dir}/chainerx/native/math/simd/*.h")
 list(APPEND found
     chainerx/core/float16.h
+    chainerx/kernels/random/short_range.h
     chainerx/native/elementwise/integer_math.h
     chainerx/native/math/incomplete_gamma_beta.h
+    chainerx/native/random/choice.h
+    chainerx/native/random/counts.h
+    chainerx/native/random/gamma.h
+    chainerx/native/random/integer_range.h
+    chainerx/native/random/random.h
+    chainerx/native/random/ranks.h
+    chainerx/native/random/simd/normal_pairs.h
+    chainerx/native/random/substream.h
     chainerx/native/strided/simd/poly.h)
 foreach(name IN LISTS found)
     list(APPEND device_texts "${name}" "${name}")
 endforeach()
 # native's batch has one lane on a device, and its standard library is our own.
 list(APPEND device_texts chainerx/native/strided/simd/batch.h chainerx/cuda/device/batch.h)
-foreach(name bit cmath cstdint initializer_list limits type_traits)
+foreach(name algorithm bit cmath cstdint initializer_list limits type_traits)
     list(APPEND device_texts ${name} chainerx/cuda/device/std.h)
 endforeach()
 

@@ -59,6 +59,7 @@ CUDA_FLOORS: dict[str, set[str]] = {
     'strided': {'elementwise'},
     'reduce': {'strided'},
     'gemm': {'strided'},
+    'random': {'strided'},
 }
 FLOORS = {'native': NATIVE_FLOORS, 'cuda': CUDA_FLOORS}
 

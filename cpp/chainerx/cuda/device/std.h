@@ -12,6 +12,7 @@ using uint32_t = unsigned;
 using int64_t = long;
 using uint64_t = unsigned long;
 using size_t = unsigned long;
+using uintptr_t = unsigned long;
 
 inline constexpr int64_t INT64_MAX = 0x7fffffffffffffff;
 
@@ -133,6 +134,76 @@ struct numeric_limits<double> {
     static constexpr double denorm_min() { return 0x1p-1074; }
     static constexpr double lowest() { return -max(); }
 };
+
+#define CX_LIMITS(T, least, most)                     \
+    template <>                                       \
+    struct numeric_limits<T> {                        \
+        static constexpr T min() { return least; }    \
+        static constexpr T lowest() { return least; } \
+        static constexpr T max() { return most; }     \
+    };
+CX_LIMITS(bool, false, true)
+CX_LIMITS(int8_t, -0x80, 0x7f)
+CX_LIMITS(int16_t, -0x8000, 0x7fff)
+CX_LIMITS(int32_t, -0x7fffffff - 1, 0x7fffffff)
+CX_LIMITS(int64_t, -INT64_MAX - 1, INT64_MAX)
+CX_LIMITS(uint8_t, 0, 0xff)
+CX_LIMITS(uint16_t, 0, 0xffff)
+CX_LIMITS(uint32_t, 0, 0xffffffff)
+CX_LIMITS(uint64_t, 0, 0xffffffffffffffff)
+#undef CX_LIMITS
+
+inline float abs(float x) { return ::fabsf(x); }
+inline double abs(double x) { return ::fabs(x); }
+inline float sqrt(float x) { return ::sqrtf(x); }
+inline double sqrt(double x) { return ::sqrt(x); }
+inline double floor(double x) { return ::floor(x); }
+inline double exp(double x) { return ::exp(x); }
+inline double expm1(double x) { return ::expm1(x); }
+inline double log(double x) { return ::log(x); }
+inline double log1p(double x) { return ::log1p(x); }
+inline double pow(double x, double y) { return ::pow(x, y); }
+inline double cos(double x) { return ::cos(x); }
+inline double acos(double x) { return ::acos(x); }
+
+template <typename T>
+constexpr const T& min(const T& a, const T& b) {
+    return b < a ? b : a;
+}
+template <typename T>
+constexpr const T& max(const T& a, const T& b) {
+    return a < b ? b : a;
+}
+template <typename T>
+constexpr const T& clamp(const T& x, const T& low, const T& high) {
+    return x < low ? low : high < x ? high : x;
+}
+
+// The first place whose element is not below x, or is above it.
+template <typename T, typename Value>
+inline T* lower_bound(T* first, T* last, const Value& x) {
+    while (first != last) {
+        T* middle = first + (last - first) / 2;
+        if (*middle < x) {
+            first = middle + 1;
+        } else {
+            last = middle;
+        }
+    }
+    return first;
+}
+template <typename T, typename Value>
+inline T* upper_bound(T* first, T* last, const Value& x) {
+    while (first != last) {
+        T* middle = first + (last - first) / 2;
+        if (x < *middle) {
+            last = middle;
+        } else {
+            first = middle + 1;
+        }
+    }
+    return first;
+}
 
 template <typename To, typename From>
 inline To bit_cast(const From& x) {

@@ -29,6 +29,9 @@ KernelError ToKernelError(const ErrorEntry& entry) {
     error.position = entry.position;
     error.value = entry.value;
     error.bound = entry.site.bound;
+    if (error.kind == KernelError::Kind::kDomain) {
+        error.expected = reinterpret_cast<const char*>(entry.site.bound);
+    }
     error.ignored = entry.site.ignored;
     error.thread = entry.site.thread;
     return error;

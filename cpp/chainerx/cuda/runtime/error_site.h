@@ -18,6 +18,9 @@ inline ErrorSite MakeErrorSite(const KernelError& error) {
     site.thread = internal::GetThreadToken();
     site.bound = error.bound;
     site.ignored = error.ignored;
+    if (error.kind == KernelError::Kind::kDomain) {  // it has a text in place of a bound
+        site.bound = reinterpret_cast<int64_t>(error.expected);
+    }
     return site;
 }
 

@@ -60,6 +60,7 @@ CUDA_FLOORS: dict[str, set[str]] = {
     'reduce': {'strided'},
     'gemm': {'strided'},
     'random': {'strided'},
+    'optim': {'strided'},
 }
 FLOORS = {'native': NATIVE_FLOORS, 'cuda': CUDA_FLOORS}
 

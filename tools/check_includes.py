@@ -57,6 +57,8 @@ CUDA_FLOORS: dict[str, set[str]] = {
     'runtime': {'compile', 'device'},
     'elementwise': {'runtime'},
     'strided': {'elementwise'},
+    'shape': {'strided'},
+    'index': {'strided'},
     'reduce': {'strided'},
     'gemm': {'strided'},
     'random': {'strided'},

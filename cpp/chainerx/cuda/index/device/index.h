@@ -1,0 +1,173 @@
+// Gather and scatter along an axis.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "chainerx/cuda/device/errors.h"
+#include "chainerx/cuda/device/numbers.h"
+#include "chainerx/cuda/index/params.h"
+
+namespace chainerx::cuda {
+
+// Index number j in [0, length), or -1 if it is out of range.
+template <typename Index>
+inline int64_t Resolve(const IndexParams& p, int64_t j) {
+    using Wide = std::conditional_t<std::is_signed_v<Index>, int64_t, uint64_t>;
+    auto i = static_cast<Wide>(reinterpret_cast<const Index*>(static_cast<char*>(p.indices))[j]);
+    const auto n = static_cast<Wide>(p.length);
+    if (i >= 0 && i < n) return static_cast<int64_t>(i);
+    switch (static_cast<BoundsCheck>(p.bounds)) {
+        case BoundsCheck::kWrap:
+            i %= n;
+            return static_cast<int64_t>(i < 0 ? i + n : i);
+        case BoundsCheck::kClip:
+            return i < 0 ? 0 : p.length - 1;
+        case BoundsCheck::kRaise:
+            if (i < 0) i += n;
+            return i < 0 || i >= n ? -1 : static_cast<int64_t>(i);
+        default:
+            return -1;
+    }
+}
+
+template <typename Index>
+inline void ReportIndex(const IndexParams& p, int64_t j) {
+    const Index index = reinterpret_cast<const Index*>(static_cast<char*>(p.indices))[j];
+    ReportError(p.log, p.site, j, static_cast<int64_t>(index));
+}
+
+inline int64_t GlobalThread() {
+    return static_cast<int64_t>(blockIdx.x) * kIndexThreads + threadIdx.x;
+}
+
+// The distance in x of position i among dimensions [first, last).
+inline int64_t OffsetOf(const IndexParams& p, int64_t i, int first, int last) {
+    int64_t offset = 0;
+    for (int d = first; d < last; ++d) {
+        const int64_t next = d + 1 == last ? 0 : i / p.dims[d];
+        offset += (i - next * p.dims[d]) * p.strides[d];
+        i = next;
+    }
+    return offset;
+}
+
+// Only looks for indices out of range.
+template <typename Index>
+inline void CheckIndices(const IndexParams& p) {
+    const int64_t j = GlobalThread();
+    if (j < p.n && Resolve<Index>(p, j) < 0) ReportIndex<Index>(p, j);
+}
+
+// A thread takes one element.
+template <typename T, typename Index>
+inline void Take(const IndexParams& p) {
+    const int64_t i = GlobalThread();
+    if (i >= p.outer * p.n * p.run) return;
+    const int64_t row = i / p.run;
+    const int64_t r = i - row * p.run;
+    const int64_t o = row / p.n;
+    const int64_t j = row - o * p.n;
+    const int64_t at = Resolve<Index>(p, j);
+    T value{};
+    if (at >= 0) {
+        const char* x = static_cast<char*>(p.x) + at * p.axis_x + OffsetOf(p, r, 0, p.n_after) +
+                        OffsetOf(p, o, p.n_after, p.ndim);
+        value = *reinterpret_cast<const T*>(x);
+    } else if (r == 0 && o == 0) {
+        ReportIndex<Index>(p, j);
+    }
+    reinterpret_cast<T*>(static_cast<char*>(p.y))[i] = value;
+}
+
+struct Assign {
+    template <typename C, typename T>
+    static T Of(T /*to*/, T from) {
+        return from;
+    }
+};
+struct AddTo {
+    template <typename C, typename T>
+    static T Of(const T& to, const C& from) {
+        return AsConverted::Store<T>(static_cast<C>(AsConverted::Load(to) + from));
+    }
+};
+struct MultiplyBy {
+    template <typename C, typename T>
+    static T Of(const T& to, const C& from) {
+        return AsConverted::Store<T>(static_cast<C>(AsConverted::Load(to) * from));
+    }
+};
+// NaN propagates, and the first one stays.
+template <bool kLargest>
+struct KeepExtreme {
+    template <typename C, typename T>
+    static T Of(const T& to, const C& from) {
+        const C old = AsConverted::Load(to);
+        const bool wins = (kLargest ? from > old : from < old) || (from != from && old == old);
+        return wins ? AsConverted::Store<T>(from) : to;
+    }
+};
+
+// Combines elements in the order of the indices: a thread goes over all of them, for one position
+// of the other axes, and takes those whose targets are its own.
+template <typename Rule, typename T, typename V, typename Index>
+inline void Scatter(const IndexParams& p) {
+    const int64_t positions = p.outer * p.run;
+    const int64_t thread = GlobalThread();
+    const int64_t group = thread / positions;
+    if (group >= p.groups) return;
+    const int64_t position = thread - group * positions;
+    const int64_t o = position / p.run;
+    const int64_t r = position - o * p.run;
+    char* x =
+        static_cast<char*>(p.x) + OffsetOf(p, r, 0, p.n_after) + OffsetOf(p, o, p.n_after, p.ndim);
+    const V* y = reinterpret_cast<const V*>(static_cast<char*>(p.y));
+    if (p.axis_y != 0) y += o * p.outer_y + r;
+    const auto groups = static_cast<uint64_t>(p.groups);
+    const bool is_power = (groups & (groups - 1)) == 0;
+    for (int64_t j = 0; j < p.n; ++j) {
+        const int64_t at = Resolve<Index>(p, j);
+        if (at < 0) {
+            if (thread == 0) ReportIndex<Index>(p, j);
+            continue;
+        }
+        const auto target = static_cast<uint64_t>(at);
+        if ((is_power ? target & (groups - 1) : target % groups) != static_cast<uint64_t>(group)) {
+            continue;
+        }
+        T& to = *reinterpret_cast<T*>(x + at * p.axis_x);
+        if constexpr (std::is_same_v<Rule, Assign>) {
+            to = y[j * p.axis_y];
+        } else {
+            using C = Number<T>;
+            to = Rule::template Of<C, T>(to, static_cast<C>(AsConverted::Load(y[j * p.axis_y])));
+        }
+    }
+}
+
+template <typename Index>
+inline void LinearIndex(const IndexParams& p) {
+    const int64_t j = GlobalThread();
+    if (j >= p.n) return;
+    const int64_t at = Resolve<Index>(p, j);
+    if (at < 0) {
+        ReportIndex<Index>(p, j);
+        return;
+    }
+    reinterpret_cast<int64_t*>(static_cast<char*>(p.x))[j] += p.factor * at;
+}
+
+template <typename Index>
+inline void CountEach(const IndexParams& p) {
+    const int64_t j = GlobalThread();
+    if (j >= p.n) return;
+    const int64_t at = Resolve<Index>(p, j);
+    if (at < 0) {
+        ReportIndex<Index>(p, j);
+        return;
+    }
+    atomicAdd(reinterpret_cast<unsigned long long*>(static_cast<char*>(p.x)) + at, 1ull);
+}
+
+}  // namespace chainerx::cuda

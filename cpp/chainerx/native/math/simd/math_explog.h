@@ -427,13 +427,43 @@ inline BatchD Log10(const BatchD& x) {
                      0x1.3fde623e2566bp-43);
 }
 
-inline BatchD Log1p(const BatchD& x) { return Where(x == BatchD(0.0), x, xsimd::log1p(x)); }
-// 1 / x to within 1/60 for 0 < x <= 2^127, better near 1: subtracts the bits, exponent and
-// mantissa, from a constant.
-inline BatchF InverseNear(const BatchF& x) {
-    const BatchF y =
-        xsimd::bitwise_cast<float>(Batch<uint32_t>(0x7f000000u) - xsimd::bitwise_cast<uint32_t>(x));
-    return y * xsimd::fnma(x, y, BatchF(2.0f));
+// 1 / x to within 1/60 for 0 < x <= 2^127 or 2^1022, better near 1: subtracts the bits, exponent
+// and mantissa, from a constant.
+template <typename T>
+inline Batch<T> InverseNear(const Batch<T>& x) {
+    using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+    constexpr Bits kSum =
+        sizeof(T) == 4 ? Bits(0x7f000000u) : static_cast<Bits>(0x7fe0000000000000u);
+    const Batch<T> y = xsimd::bitwise_cast<T>(Batch<Bits>(kSum) - xsimd::bitwise_cast<Bits>(x));
+    return y * xsimd::fnma(x, y, Batch<T>(T(2)));
+}
+
+// log(u + low) = log(u) + low / u for normal u, where `low` is a rounding error of u, so that the
+// quotient may be approximate.
+inline BatchD LogOfSum(const BatchD& u, const BatchD& low, const BatchD& inverse) {
+    const LogParts p = SplitForLog(u);
+    const BatchD half_square = p.f * p.f * BatchD(0.5);
+    const BatchD least = xsimd::fma(low, inverse, LogTail(p.f));
+    const BatchD rest = xsimd::fma(p.k, BatchD(0x1.a39ef35793c76p-33), least);
+    return xsimd::fma(p.k, BatchD(0x1.62e42fee00000p-1), p.f - (half_square - rest));
+}
+inline BatchD Log1p(const BatchD& x) {
+    const BatchD one(1.0);
+    const BatchD u = one + x;
+    const BatchD low = Where(xsimd::abs(x) < one, x - (u - one), one - (u - x));
+    const auto is_normal =
+        (u > BatchD(0.0)) & (u < BatchD(std::numeric_limits<double>::infinity()));
+    const BatchD counted = Where(is_normal, u, one);
+    const BatchD inverse = InverseNear(xsimd::min(counted, BatchD(0x1p1000)));
+    const BatchD y = LogOfSum(counted, ZeroUnless(is_normal, low), inverse);
+    return Where(x == BatchD(0.0), x, Where(is_normal, y, LogBorders(u, y)));
+}
+// log(1 + t + low) for 0 <= t < 2^1000.
+inline BatchD Log1pOfSum(const BatchD& t, const BatchD& low) {
+    const BatchD one(1.0);
+    const BatchD u = one + t;
+    const BatchD back = u - one;
+    return LogOfSum(u, ((one - (u - back)) + (t - back)) + low, InverseNear(u));
 }
 // log(x + low) = log(x) + low / x for normal x, where `low` is a rounding error, or little more, so
 // that `inverse` may be approximate.

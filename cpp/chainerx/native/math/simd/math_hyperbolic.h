@@ -95,44 +95,56 @@ inline BatchF Sinh(const BatchF& x) {
 }
 
 // Up to here a^2 is finite; beyond, asinh(a) and acosh(a) are log(2 a).
-inline constexpr float kFarOut = 0x1p13f;
-inline BatchF LogOfDouble(const BatchF& a) { return Log(a) + BatchF(0x1.62e43p-1f); }
+template <typename T>
+inline constexpr T kFarOut = sizeof(T) == 4 ? T(0x1p13) : T(0x1p500);
+template <typename T>
+inline Batch<T> LogOfDouble(const Batch<T>& a) {
+    return Log(a) + Batch<T>(T(0x1.62e42fefa39efp-1));
+}
 
-inline BatchD Asinh(const BatchD& x) { return xsimd::asinh(x); }
 // log(1 + t) of t = a + a^2 / (1 + sqrt(1 + a^2)).
-inline BatchF Asinh(const BatchF& x) {
-    const BatchF a = xsimd::abs(x);
-    const BatchF one(1.0f);
-    const BatchF square = a * a;
-    const BatchF part = square / (one + xsimd::sqrt(one + square));
-    const BatchF t = a + part;
-    BatchF y = Log1pOfSum(t, part - (t - a));
-    const auto is_near = a < BatchF(kFarOut);
+template <typename T>
+inline Batch<T> Asinh(const Batch<T>& x) {
+    const Batch<T> a = xsimd::abs(x);
+    const Batch<T> one(T(1));
+    const Batch<T> square = a * a;
+    const Batch<T> part = square / (one + xsimd::sqrt(one + square));
+    const Batch<T> t = a + part;
+    Batch<T> y = Log1pOfSum(t, part - (t - a));
+    const auto is_near = a < Batch<T>(kFarOut<T>);
     if (!xsimd::all(is_near)) [[unlikely]]
         y = Where(is_near, y, LogOfDouble(a));
     return Copysign(y, x);
 }
 
-// Far below 1 the polynomial overflows.
-inline BatchD Acosh(const BatchD& x) {
-    const BatchD nan{std::numeric_limits<double>::quiet_NaN()};
-    return Where(x < BatchD(1.0), nan, xsimd::acosh(x));
-}
 // log(1 + t) of t = d + sqrt(2 d + d^2), d = x - 1.
-inline BatchF Acosh(const BatchF& x) {
-    const BatchF one(1.0f);
-    const BatchF d = x - one;
-    const BatchF root = xsimd::sqrt(xsimd::fma(d, d, d + d));
-    const BatchF t = d + root;
-    const BatchF y = Log1pOfSum(t, d - (t - root));
-    const auto is_near = (x >= one) & (x < BatchF(kFarOut));
+template <typename T>
+inline Batch<T> Acosh(const Batch<T>& x) {
+    const Batch<T> one(T(1));
+    const Batch<T> d = x - one;
+    const Batch<T> root = xsimd::sqrt(xsimd::fma(d, d, d + d));
+    const Batch<T> t = d + root;
+    const Batch<T> y = Log1pOfSum(t, d - (t - root));
+    const auto is_near = (x >= one) & (x < Batch<T>(kFarOut<T>));
     if (xsimd::all(is_near)) [[likely]]
         return y;
-    const BatchF nan{std::numeric_limits<float>::quiet_NaN()};
+    const Batch<T> nan{std::numeric_limits<T>::quiet_NaN()};
     return Where(is_near, y, Where(x < one, nan, LogOfDouble(x)));
 }
 
-inline BatchD Atanh(const BatchD& x) { return Where(x == BatchD(0.0), x, xsimd::atanh(x)); }
+// log(1 + t) / 2 of t = 2 a / (1 - a), whose rounding errors are added.
+inline BatchD Atanh(const BatchD& x) {
+    const BatchD a = xsimd::abs(x);
+    const BatchD one(1.0);
+    const BatchD less = one - a;
+    const BatchD t = (a + a) / less;
+    const BatchD less_low = (one - less) - a;
+    const BatchD low = (ProductAndSum(Negate(t), less, a + a) - t * less_low) * InverseNear(less);
+    const BatchD y = BatchD(0.5) * Log1pOfSum(t, low);
+    const BatchD border = Where(a == one, BatchD(std::numeric_limits<double>::infinity()),
+                                BatchD(std::numeric_limits<double>::quiet_NaN()));
+    return Copysign(Where(a < one, y, border), x);
+}
 // (1 + a) / (1 - a) is 2^k (1 + s) / (1 - s), where k follows from the bits of both and |s| <= 1/5:
 // atanh(a) = k ln(2) / 2 + s + s^3 P(s^2) with P minimax. With h = 2^-k, s is the quotient of (h -
 // 1) + a (h + 1) and (h + 1) + a (h - 1), each of which rounds once for k < 24.

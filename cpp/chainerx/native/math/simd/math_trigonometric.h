@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "chainerx/native/math/simd/math_basic.h"
+#include "chainerx/native/math/simd/math_explog.h"
 #include "chainerx/native/strided/simd/batch.h"
 
 namespace chainerx::native::CX_ISA {
@@ -269,14 +270,53 @@ inline ArcSine AsinParts(const BatchF& a) {
     return {large, Where(large, y + y, y)};
 }
 
-inline BatchD Asin(const BatchD& x) { return xsimd::asin(x); }
+// For doubles as the sum of s and a low part, before it is doubled for large a. The quotient is
+// that of FDLIBM's e_asin.c (Sun Microsystems).
+struct ArcSineD {
+    xsimd::batch_bool<double> large;
+    BatchD s;
+    BatchD low;
+};
+inline ArcSineD AsinParts(const BatchD& a) {
+    const BatchD half(0.5);
+    const BatchD one(1.0);
+    const auto large = a > half;
+    const BatchD z = Where(large, (one - a) * half, a * a);
+    const BatchD s = Where(large, xsimd::sqrt(z), a);
+    // What the square root lacks.
+    const BatchD rest = ProductAndSum(Negate(s), s, z) * InverseNear(s + BatchD(0x1p-500) + s);
+    const BatchD p =
+        Poly(z, 1.66666666666666657415e-01, -3.25565818622400915405e-01, 2.01212532134862925881e-01,
+             -4.00555345006794114027e-02, 7.91534994289814532176e-04, 3.47933107596021167570e-05);
+    const BatchD q = Poly(z, 1.0, -2.40339491173441421878e+00, 2.02094576023350569471e+00,
+                          -6.88283971605453293030e-01, 7.70381505559019352791e-02);
+    return {large, s, xsimd::fma(s, z * p / q, ZeroUnless(large, rest))};
+}
+// n pi/2 - (s + low), for n = 1, 2
+inline BatchD FromHalfPi(double n, const BatchD& s, const BatchD& low) {
+    const BatchD high(n * HalfPi<double>::kHigh);
+    const BatchD y = high - s;
+    return y + (((high - y) - s) + (BatchD(n * HalfPi<double>::kLow) - low));
+}
+
+inline BatchD Asin(const BatchD& x) {
+    const auto [large, s, low] = AsinParts(xsimd::abs(x));
+    return Copysign(Where(large, FromHalfPi(1.0, s + s, low + low), s + low), x);
+}
 inline BatchF Asin(const BatchF& x) {
     const auto [large, y] = AsinParts(xsimd::abs(x));
     return Copysign(Where(large, FromHalfPi(1.0f, y), y), x);
 }
 
 // pi/2 - asin(x); for large |x| the half-angle form, subtracted from pi if x is negative.
-inline BatchD Acos(const BatchD& x) { return xsimd::acos(x); }
+inline BatchD Acos(const BatchD& x) {
+    const auto [large, s, low] = AsinParts(xsimd::abs(x));
+    const BatchD sign = xsimd::bitofsign(x);
+    const BatchD near = FromHalfPi(1.0, s ^ sign, low ^ sign);
+    const BatchD far =
+        Where(x < BatchD(0.0), FromHalfPi(2.0, s + s, low + low), (s + low) + (s + low));
+    return Where(large, far, near);
+}
 inline BatchF Acos(const BatchF& x) {
     const auto [large, y] = AsinParts(xsimd::abs(x));
     const BatchF zero(0.0f);

@@ -34,4 +34,21 @@ struct ReduceParams {
     int64_t merged;
 };
 
+// Of scans: arrays without the scanned axis, whose `length` elements are `steps` bytes apart.
+inline constexpr int kScanItems = 8;  // adjacent elements of a thread
+inline constexpr int64_t kScanChunk = kReduceThreads * kScanItems;
+
+struct ScanParams {
+    Ptr<char> data[3];  // the result, x, and a of a linear scan
+    int64_t steps[3];
+    int ndim;
+    int64_t sizes[kMaxReduceDims];  // outermost first
+    int64_t strides[3][kMaxReduceDims];
+    int64_t n_lines;
+    int64_t length;
+    Ptr<char> totals;  // of the chunks of each line, or null
+    int64_t n_chunks;
+    int64_t passes_totals;  // whether only totals are computed
+};
+
 }  // namespace chainerx::cuda

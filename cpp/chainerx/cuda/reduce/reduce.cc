@@ -4,6 +4,7 @@
 
 #include "chainerx/core/error.h"
 #include "chainerx/cuda/reduce/params.h"
+#include "chainerx/cuda/reduce/plan_params.h"
 #include "chainerx/cuda/runtime/cuda_backend.h"
 #include "chainerx/cuda/runtime/device_type.h"
 #include "chainerx/cuda/runtime/function_table.h"
@@ -26,6 +27,7 @@ struct Reduction {
     const char* store;
     // The size of an accumulator for an element of that dtype.
     int64_t (*acc_size)(Dtype dtype);
+    const char* header{"reduce.h"};
     FunctionTable<kNumDtypes, kVariants> functions{};
 };
 
@@ -38,28 +40,13 @@ DeviceSource WriteSource(const Reduction& reduction, Dtype in, Dtype out, Varian
     const std::string result = DeviceTypeOf(out);
     const bool combines = variant == kCombineRuns || variant == kCombineRows;
     std::string name = StrCat(reduction.name, "_", GetDtypeName(in), "_", kNames[variant]);
-    std::string text = StrCat(
-        "#include \"chainerx/cuda/reduce/device/reduce.h\"\n\n"
-        "namespace chainerx::cuda {\n\nCX_KERNEL(",
-        name, ", ReduceParams) {\n    CX_BEGIN();\n    ", kFunctions[variant], "<",
-        reduction.policy, "<", item, ">, ", reduction.store, "<", result, ">, ",
-        combines ? "" : StrCat(item, ", "), result, ">(p);\n}\n\n}\n");
+    std::string text = StrCat("#include \"chainerx/cuda/reduce/device/", reduction.header,
+                              "\"\n\n"
+                              "namespace chainerx::cuda {\n\nCX_KERNEL(",
+                              name, ", ReduceParams) {\n    CX_BEGIN();\n    ", kFunctions[variant],
+                              "<", reduction.policy, "<", item, ">, ", reduction.store, "<", result,
+                              ">, ", combines ? "" : StrCat(item, ", "), result, ">(p);\n}\n\n}\n");
     return {std::move(name), std::move(text)};
-}
-
-void CopyDims(const native::Nest& nest, ReduceDims& dims) {
-    dims.ndim = nest.ndim;
-    for (int d = 0; d < nest.ndim; ++d) {
-        dims.sizes[d] = nest.dims[d];
-        dims.strides[0][d] = nest.strides[0][d];
-    }
-}
-void CopyDims(const native::StridedIterator<2>& iter, int ndim, ReduceDims& dims) {
-    dims.ndim = ndim;
-    for (int d = 0; d < ndim; ++d) {
-        dims.sizes[d] = iter.dims[d];
-        for (int k = 0; k < 2; ++k) dims.strides[k][d] = iter.strides[k][d];
-    }
 }
 
 // One call: the plan is the same as native's.
@@ -202,28 +189,44 @@ CX_REDUCE(Any, StoreCast, OneByte, false)
 CX_REDUCE(CountNonzero, StoreCast, EightBytes, 0)
 CX_REDUCE(Mean, StoreQuotient, TotalSize, std::numeric_limits<double>::quiet_NaN())
 
-// Second passes, centered on the results of a first one: means in the type of accumulators.
+// Second passes are centered on the results of a first one.
 constinit const Reduction kCenters{"Centers", "Mean", "StoreQuotient", &TotalSize};
 constinit const Reduction kVar{"Var", "Squares", "StoreQuotient", &TotalSize};
 constinit const Reduction kStd{"Std", "Squares", "StoreRoot", &TotalSize};
 
-void Spread(const Reduction& reduction, const Array& x, const Axes& axes, const Array& out) {
-    const double nan = std::numeric_limits<double>::quiet_NaN();
-    if (out.GetTotalSize() == 0 || FillIfEmpty(x, out, nan)) return;
+// `first` computes the center of each output, in the type of accumulators.
+void ReduceTwice(const Reduction& first, const Reduction& reduction, const Array& x,
+                 const Axes& axes, const Array& out, const Scalar& identity) {
+    if (out.GetTotalSize() == 0 || FillIfEmpty(x, out, identity)) return;
     CudaDevice& device = Prepare(x, out);
     const Dtype center = TotalSize(x.dtype()) == 8 ? Dtype::kFloat64 : Dtype::kFloat32;
     const ReducePlan plan{x, axes, out};
     const Array centers = EmptyUnchecked(Shape{plan.n_out}, center, device);
-    const ReducePlan first = plan.Into(centers.raw_data(), GetItemSize(center));
-    Call{kCenters, device, first, x.dtype(), center, nullptr}.Run();
+    const ReducePlan of_centers = plan.Into(centers.raw_data(), GetItemSize(center));
+    Call{first, device, of_centers, x.dtype(), center, nullptr}.Run();
     Call{reduction, device, plan, x.dtype(), out.dtype(), centers.raw_data()}.Run();
 }
 
-void Var(const Array& x, const Axes& axes, const Array& out) { Spread(kVar, x, axes, out); }
+void Var(const Array& x, const Axes& axes, const Array& out) {
+    ReduceTwice(kCenters, kVar, x, axes, out, std::numeric_limits<double>::quiet_NaN());
+}
 CX_CUDA_KERNEL(Var)
 
-void Std(const Array& x, const Axes& axes, const Array& out) { Spread(kStd, x, axes, out); }
+void Std(const Array& x, const Axes& axes, const Array& out) {
+    ReduceTwice(kCenters, kStd, x, axes, out, std::numeric_limits<double>::quiet_NaN());
+}
 CX_CUDA_KERNEL(Std)
+
+// The maximum, then the sum of exp(x - maximum).
+constinit const Reduction kShift{"Shift", "Max", "StoreShift", &ComputeSize, "log_sum_exp.h"};
+constinit const Reduction kLogSumExp{"LogSumExp", "Exps", "StoreLogSumExp", &ComputeSize,
+                                     "log_sum_exp.h"};
+
+void LogSumExp(const Array& x, const Axes& axes, const Array& out) {
+    const double least = -std::numeric_limits<double>::infinity();
+    ReduceTwice(kShift, kLogSumExp, x, axes, out, least);
+}
+CX_CUDA_KERNEL(LogSumExp)
 
 }  // namespace
 }  // namespace chainerx::cuda

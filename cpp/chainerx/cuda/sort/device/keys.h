@@ -1,0 +1,84 @@
+// Unsigned keys in the order of numbers: NaN is the largest, 0.0 and -0.0 are equal. As
+// native/sort/sort_keys.h, whose keys are signed.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
+#include "chainerx/cuda/device/numbers.h"
+
+namespace chainerx::cuda {
+
+template <typename T>
+inline constexpr bool kIsHalfType = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
+template <typename T>
+inline constexpr bool kHasZeros = std::is_floating_point_v<T> || kIsHalfType<T>;
+template <typename T>
+using KeyOf = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+
+template <typename T>
+struct Keys {
+    using K = KeyOf<T>;
+    static constexpr int kBits = 8 * static_cast<int>(sizeof(T));
+    static constexpr K kSign = K(1) << (kBits - 1);
+    static constexpr K kMax = kSign | (kSign - 1);
+
+    static K BitsOf(const T& x) {
+        if constexpr (std::is_same_v<T, Bool8>) {
+            return static_cast<bool>(x) ? 1 : 0;
+        } else if constexpr (kIsHalfType<T>) {
+            return x.bits();
+        } else if constexpr (kHasZeros<T>) {
+            return std::bit_cast<K>(x);
+        } else {
+            return static_cast<K>(x) & kMax;
+        }
+    }
+    static K Infinity() {
+        if constexpr (std::is_same_v<T, Float16>) {
+            return 0x7c00;
+        } else if constexpr (std::is_same_v<T, BFloat16>) {
+            return 0x7f80;
+        } else if constexpr (sizeof(T) == 4) {
+            return 0x7f800000;
+        } else {
+            return static_cast<K>(0x7ff0000000000000);
+        }
+    }
+
+    static K Encode(const T& x, bool descending) {
+        K key = BitsOf(x);
+        if constexpr (kHasZeros<T>) {
+            const bool is_nan = (key & (kSign - 1)) > Infinity();
+            key = (key & kSign) != 0 ? ~key & kMax : key | kSign;
+            key = is_nan ? kMax : key == kSign - 1 ? kSign : key;
+        } else if constexpr (std::is_signed_v<T>) {
+            key ^= kSign;
+        }
+        return descending ? key ^ kMax : key;
+    }
+    // The number of a key, but 0.0 for -0.0.
+    static T Decode(K key, bool descending) {
+        if (descending) key ^= kMax;
+        if constexpr (std::is_same_v<T, Bool8>) {
+            return Bool8(key != 0);
+        } else if constexpr (kHasZeros<T>) {
+            key = (key & kSign) != 0 ? key ^ kSign : ~key & kMax;
+            if constexpr (kIsHalfType<T>) {
+                return T::FromBits(static_cast<uint16_t>(key));
+            } else {
+                return std::bit_cast<T>(key);
+            }
+        } else {
+            return static_cast<T>(std::is_signed_v<T> ? key ^ kSign : key);
+        }
+    }
+    // The number at x, whose key is `key`; NaN of all kinds becomes one.
+    static T Restore(K key, bool descending, const T* x) {
+        if (kHasZeros<T> && (descending ? key ^ kMax : key) == kSign) return *x;
+        return Decode(key, descending);
+    }
+};
+
+}  // namespace chainerx::cuda

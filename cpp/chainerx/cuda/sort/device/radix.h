@@ -1,0 +1,168 @@
+// Stable passes over long rows by a digit: counts of each tile, their sums, and the places that
+// follow. A sort takes a pass for each byte, from the lowest on; a partition one, by whether a key
+// is below, equal to or above a pivot.
+#pragma once
+
+#include <cstdint>
+
+#include "chainerx/cuda/sort/device/keys.h"
+#include "chainerx/cuda/sort/params.h"
+
+namespace chainerx::cuda {
+
+template <typename T>
+struct ByByte {
+    const SortParams& p;
+    ByByte(const SortParams& params, int64_t /*row*/) : p{params} {}
+    int operator()(KeyOf<T> key) const { return static_cast<int>(key >> p.shift & 255); }
+};
+template <typename T>
+struct ByPivot {
+    KeyOf<T> pivot;
+    ByPivot(const SortParams& p, int64_t row)
+        : pivot{Keys<T>::Encode(reinterpret_cast<const T*>(static_cast<char*>(p.pivots))[row],
+                                false)} {}
+    int operator()(KeyOf<T> key) const { return key < pivot ? 0 : key == pivot ? 1 : 2; }
+};
+
+template <typename T>
+inline KeyOf<T> LoadKey(const SortParams& p, int64_t at) {
+    if (p.is_first != 0) {
+        return Keys<T>::Encode(reinterpret_cast<const T*>(static_cast<char*>(p.x))[at],
+                               p.descending != 0);
+    }
+    return reinterpret_cast<const KeyOf<T>*>(static_cast<char*>(p.keys[0]))[at];
+}
+
+// Item u of this thread: the elements of a warp are adjacent.
+inline int64_t ItemOf(int64_t tile, int u) {
+    const auto j = static_cast<int64_t>(threadIdx.x);
+    return tile * kRadixTile + (j / 32 * kRadixItems + u) * 32 + j % 32;
+}
+
+template <typename T, typename Digit>
+inline void RadixCount(const SortParams& p) {
+    CX_SHARED(uint32_t, counts, kDigits);
+    const int64_t row = blockIdx.x / p.tiles;
+    const int64_t tile = blockIdx.x - row * p.tiles;
+    counts[threadIdx.x] = 0;
+    __syncthreads();
+    const Digit digit_of{p, row};
+    for (int u = 0; u < kRadixItems; ++u) {
+        const int64_t i = ItemOf(tile, u);
+        if (i < p.n) atomicAdd(&counts[digit_of(LoadKey<T>(p, row * p.n + i))], 1u);
+    }
+    __syncthreads();
+    p.counts[(row * kDigits + threadIdx.x) * p.tiles + tile] = counts[threadIdx.x];
+}
+
+// The sum of the threads before this one; `total` is that of all.
+inline uint32_t SumBefore(uint32_t x, uint32_t* shared, uint32_t* total) {
+    const int j = static_cast<int>(threadIdx.x);
+    uint32_t sum = x;
+    __syncthreads();
+    shared[j] = sum;
+    for (int w = 1; w < kSortThreads; w *= 2) {
+        __syncthreads();
+        const uint32_t before = j < w ? 0 : shared[j - w];
+        __syncthreads();
+        sum += before;
+        shared[j] = sum;
+    }
+    __syncthreads();
+    *total = shared[kSortThreads - 1];
+    return sum - x;
+}
+
+// A block sums the counts of a row's digit over its tiles, in place.
+inline void RadixSum(const SortParams& p) {
+    CX_SHARED(uint32_t, shared, kSortThreads);
+    const int j = static_cast<int>(threadIdx.x);
+    uint32_t* const counts = p.counts + static_cast<int64_t>(blockIdx.x) * p.tiles;
+    uint32_t carry = 0;
+    for (int64_t begin = 0; begin < p.tiles; begin += kSortThreads) {
+        const bool is_inside = begin + j < p.tiles;
+        uint32_t total;
+        const uint32_t before = SumBefore(is_inside ? counts[begin + j] : 0, shared, &total);
+        if (is_inside) counts[begin + j] = carry + before;
+        carry += total;
+    }
+    if (j == 0) p.totals[blockIdx.x] = carry;
+}
+
+// kPlaces: results are places, else numbers.
+template <typename T, typename Digit, bool kPlaces>
+inline void RadixScatter(const SortParams& p) {
+    using K = KeyOf<T>;
+    constexpr int kWarps = kSortThreads / 32;
+    constexpr bool kCarriesPlaces = kPlaces || kHasZeros<T>;
+    CX_SHARED(uint32_t, counts, kWarps* kDigits);
+    CX_SHARED(uint32_t, shared, kSortThreads);
+    const int j = static_cast<int>(threadIdx.x);
+    const int lane = j % 32;
+    const int64_t row = blockIdx.x / p.tiles;
+    const int64_t tile = blockIdx.x - row * p.tiles;
+    for (int w = 0; w < kWarps; ++w) counts[w * kDigits + j] = 0;
+    __syncthreads();
+    const Digit digit_of{p, row};
+    uint32_t* const own = counts + j / 32 * kDigits;
+    K keys[kRadixItems];
+    uint32_t ranks[kRadixItems];
+#pragma unroll
+    for (int u = 0; u < kRadixItems; ++u) {
+        const int64_t i = ItemOf(tile, u);
+        const bool is_inside = i < p.n;
+        keys[u] = is_inside ? LoadKey<T>(p, row * p.n + i) : K(0);
+        const int digit = is_inside ? digit_of(keys[u]) : kDigits;
+        const unsigned peers = __match_any_sync(0xffffffffu, digit);
+        const uint32_t before = static_cast<uint32_t>(__popc(peers & ((1u << lane) - 1)));
+        ranks[u] = is_inside ? own[digit] + before : 0;
+        __syncwarp();
+        if (is_inside && before == 0) own[digit] += static_cast<uint32_t>(__popc(peers));
+        __syncwarp();
+    }
+    // The first place of each digit of each warp.
+    uint32_t total;
+    const uint32_t smaller = SumBefore(p.totals[row * kDigits + j], shared, &total);
+    uint32_t next = smaller + p.counts[(row * kDigits + j) * p.tiles + tile];
+    for (int w = 0; w < kWarps; ++w) {
+        const uint32_t count = counts[w * kDigits + j];
+        counts[w * kDigits + j] = next;
+        next += count;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int u = 0; u < kRadixItems; ++u) {
+        const int64_t i = ItemOf(tile, u);
+        if (i >= p.n) continue;
+        const int64_t to = row * p.n + own[digit_of(keys[u])] + ranks[u];
+        uint32_t place = static_cast<uint32_t>(i);
+        if constexpr (kCarriesPlaces) {
+            if (p.is_first == 0) place = p.places[0][row * p.n + i];
+        }
+        if (p.is_last == 0) {
+            reinterpret_cast<K*>(static_cast<char*>(p.keys[1]))[to] = keys[u];
+            if constexpr (kCarriesPlaces) p.places[1][to] = place;
+        } else if constexpr (kPlaces) {
+            reinterpret_cast<int64_t*>(static_cast<char*>(p.out))[to] = place;
+        } else {
+            const T* x = reinterpret_cast<const T*>(static_cast<char*>(p.x)) + row * p.n;
+            reinterpret_cast<T*>(static_cast<char*>(p.out))[to] =
+                Keys<T>::Restore(keys[u], p.descending != 0, x + place);
+        }
+    }
+}
+
+// out[i, j] = x[i, positions[j]]
+template <typename T>
+inline void Pick(const PickParams& p) {
+    const int64_t i = static_cast<int64_t>(blockIdx.x) * kSortThreads + threadIdx.x;
+    if (i >= p.rows * p.m) return;
+    const int64_t row = i / p.m;
+    const int64_t j = i - row * p.m;
+    const int64_t at = p.positions == nullptr ? j : p.positions[j];
+    reinterpret_cast<T*>(static_cast<char*>(p.out))[i] =
+        reinterpret_cast<const T*>(static_cast<char*>(p.x))[row * p.n + at];
+}
+
+}  // namespace chainerx::cuda

@@ -63,6 +63,8 @@ CUDA_FLOORS: dict[str, set[str]] = {
     'gemm': {'strided'},
     'random': {'strided'},
     'optim': {'strided'},
+    'norm': {'strided'},
+    'sort': {'strided'},
 }
 FLOORS = {'native': NATIVE_FLOORS, 'cuda': CUDA_FLOORS}
 

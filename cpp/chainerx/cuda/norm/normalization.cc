@@ -10,7 +10,7 @@
 #include "chainerx/cuda/runtime/device_type.h"
 #include "chainerx/cuda/runtime/function_table.h"
 #include "chainerx/cuda/runtime/launch.h"
-#include "chainerx/cuda/runtime/write_kernel.h"
+#include "chainerx/cuda/runtime/source.h"
 
 namespace chainerx::cuda {
 namespace {
@@ -101,8 +101,9 @@ class Call {
         const int column = step * kLayouts + (step == kFinish ? 0 : layout_);
         const CUfunction function =
             kernel.functions.Get(device_, static_cast<int>(dtype_), column, [&] {
-                return WriteKernel(StrCat(kernel.op, "_", GetDtypeName(dtype_), "_", column),
-                                   "norm/device/normalization.h", "NormParams", call);
+                return MakeSource(StrCat(kernel.op, "_", GetDtypeName(dtype_), "_", column),
+                                  "norm/device/normalization.h", "NormParams",
+                                  StrCat(call, "(p);"));
             });
         Launch(stream_, function, {blocks, kNormThreads}, params);
     }

@@ -13,7 +13,7 @@
 #include "chainerx/cuda/runtime/error_site.h"
 #include "chainerx/cuda/runtime/function_table.h"
 #include "chainerx/cuda/runtime/launch.h"
-#include "chainerx/cuda/runtime/write_kernel.h"
+#include "chainerx/cuda/runtime/source.h"
 
 namespace chainerx::cuda {
 namespace {
@@ -43,9 +43,9 @@ void LaunchKernel(const SoftmaxKernel& kernel, Dtype dtype, int variant,
                   const Params& params) {
     auto& device = static_cast<CudaDevice&>(on.device());
     const CUfunction function = kernel.functions.Get(device, static_cast<int>(dtype), variant, [&] {
-        return WriteKernel(StrCat(kernel.name, "_", GetDtypeName(dtype), "_", variant),
-                           "norm/device/softmax.h", kernel.params,
-                           StrCat(kernel.name, "<", DeviceTypeOf(dtype), arguments, ">"));
+        return MakeSource(StrCat(kernel.name, "_", GetDtypeName(dtype), "_", variant),
+                          "norm/device/softmax.h", kernel.params,
+                          StrCat(kernel.name, "<", DeviceTypeOf(dtype), arguments, ">(p);"));
     });
     Launch(device.current_stream(), function, {blocks, kNormThreads}, params);
 }

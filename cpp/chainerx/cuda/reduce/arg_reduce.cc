@@ -9,7 +9,7 @@
 #include "chainerx/cuda/runtime/device_type.h"
 #include "chainerx/cuda/runtime/function_table.h"
 #include "chainerx/cuda/runtime/launch.h"
-#include "chainerx/cuda/runtime/write_kernel.h"
+#include "chainerx/cuda/runtime/source.h"
 #include "chainerx/kernels/reduce/reduction.h"
 #include "chainerx/native/reduce/reduce_plan.h"
 
@@ -51,11 +51,11 @@ void Find(const ArgReduction& reduction, const Array& x, const Axes& axes, const
                                                      "ArgReduceRows", "ArgCombine"};
         const CUfunction function =
             reduction.functions.Get(device, static_cast<int>(x.dtype()), variant, [&] {
-                return WriteKernel(
+                return MakeSource(
                     StrCat(reduction.name, "_", GetDtypeName(x.dtype()), "_", kFunctions[variant]),
                     "reduce/device/arg_reduce.h", "ReduceParams",
                     StrCat(kFunctions[variant], "<ArgExtreme<", DeviceTypeOf(x.dtype()), ", ",
-                           reduction.flags, ">>"));
+                           reduction.flags, ">>(p);"));
             });
         Launch(stream, function, {blocks, kReduceThreads}, params);
     };

@@ -8,7 +8,7 @@
 #include "chainerx/cuda/runtime/device_type.h"
 #include "chainerx/cuda/runtime/function_table.h"
 #include "chainerx/cuda/runtime/launch.h"
-#include "chainerx/cuda/runtime/write_kernel.h"
+#include "chainerx/cuda/runtime/source.h"
 #include "chainerx/kernels/reduce/reduction.h"
 #include "chainerx/native/strided/strided_iterator.h"
 
@@ -34,9 +34,9 @@ DeviceSource WriteSource(const ScanKind& kind, Dtype in, Dtype out, Variant vari
                                  ? StrCat("Linear<", item, ">")
                                  : StrCat("Cumulative<", kind.policy, "<", item, ">, ", item, ">");
     const std::string rest = variant == kTotals ? ">" : StrCat(", ", DeviceTypeOf(out), ">");
-    return WriteKernel(StrCat(kind.name, "_", GetDtypeName(in), "_", kFunctions[variant]),
-                       "reduce/device/scan.h", "ScanParams",
-                       StrCat(kFunctions[variant], "<", scan, rest));
+    return MakeSource(StrCat(kind.name, "_", GetDtypeName(in), "_", kFunctions[variant]),
+                      "reduce/device/scan.h", "ScanParams",
+                      StrCat(kFunctions[variant], "<", scan, rest, "(p);"));
 }
 
 // `a` may be null.

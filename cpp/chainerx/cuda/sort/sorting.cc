@@ -10,7 +10,7 @@
 #include "chainerx/cuda/runtime/device_type.h"
 #include "chainerx/cuda/runtime/function_table.h"
 #include "chainerx/cuda/runtime/launch.h"
-#include "chainerx/cuda/runtime/write_kernel.h"
+#include "chainerx/cuda/runtime/source.h"
 #include "chainerx/cuda/sort/params.h"
 
 namespace chainerx::cuda {
@@ -36,8 +36,9 @@ void LaunchKernel(const SortKernel& kernel, const Array& on, Dtype dtype, int64_
         if (const size_t at = rest.find('*'); at != std::string::npos) {
             rest.replace(at, 1, DeviceTypeOf(dtype));
         }
-        return WriteKernel(StrCat(kernel.name, "_", GetDtypeName(dtype)), kernel.header,
-                           kernel.params, StrCat(kernel.name, "<", DeviceTypeOf(dtype), rest, ">"));
+        return MakeSource(StrCat(kernel.name, "_", GetDtypeName(dtype)), kernel.header,
+                          kernel.params,
+                          StrCat(kernel.name, "<", DeviceTypeOf(dtype), rest, ">(p);"));
     });
     Launch(device.current_stream(), function, {blocks, kSortThreads}, params);
 }
@@ -72,7 +73,7 @@ CX_SORT_KERNEL(kInterp, "Interp", "sort/device/search.h", "SearchParams", "")
 CUfunction SumFunction(CudaDevice& device) {
     static constinit const FunctionTable<1, 1> functions{};
     return functions.Get(device, 0, 0, [] {
-        return WriteKernel("RadixSum_all", kRadixHeader, "SortParams", "RadixSum");
+        return MakeSource("RadixSum_all", kRadixHeader, "SortParams", "RadixSum(p);");
     });
 }
 

@@ -1,6 +1,7 @@
 // Methods of Array for gradients.
 #include "chainerx/autograd/engine_ops.h"
 #include "chainerx/autograd/graph.h"
+#include "chainerx/autograd/graph_view.h"
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/array.h"
 #include "chainerx/core/error.h"
@@ -8,6 +9,7 @@
 
 namespace chainerx {
 
+using internal::CurrentSlot;
 using internal::Slot;
 
 namespace {
@@ -22,14 +24,13 @@ BackpropId Resolve(const char* op, const Array& x, const std::optional<BackpropI
     return *id;
 }
 
-// Returns null if the array is in no graph.
-Slot* CurrentSlot(const Array& x) {
+}  // namespace
+
+Slot* internal::CurrentSlot(const Array& x) {
     Slot* slot = x.body()->slot;
     if (slot != nullptr) slot->DropExpired();
     return slot;
 }
-
-}  // namespace
 
 const Array& Array::RequireGrad(const std::optional<BackpropId>& id) const {
     if (!IsDifferentiable(dtype())) {

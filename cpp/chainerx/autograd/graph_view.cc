@@ -10,6 +10,7 @@
 
 namespace chainerx {
 
+using internal::CurrentSlot;
 using internal::Node;
 using internal::NodeVisit;
 using internal::Slot;
@@ -22,12 +23,6 @@ std::vector<BackpropId> IdsOf(Context& context, uint64_t mask) {
         ids.push_back(context.GetBackpropId(std::countr_zero(left)));
     }
     return ids;
-}
-
-Slot* CurrentSlot(const Array& x) {
-    Slot* slot = x.body()->slot;
-    if (slot != nullptr) slot->DropExpired();
-    return slot;
 }
 
 uint64_t MaskOf(const char* op, const Array& x, const std::optional<BackpropId>& id) {

@@ -17,6 +17,9 @@ namespace chainerx {
 namespace internal {
 struct Node;
 struct Slot;
+
+// Returns the slot of the array, without expired ids; null if it is in no graph.
+Slot* CurrentSlot(const Array& x);
 }  // namespace internal
 
 class GraphNode;

@@ -136,7 +136,7 @@ struct Cache {
 
 // Never destroyed: arrays in static storage may be freed later than a static destructor runs.
 constinit Cache g_cache{};
-constinit internal::ForkMutex g_mutex;
+constinit internal::ForkMutex g_cache_mutex;
 
 void GiveBack(void* p, size_t class_size) {
     if (IsMapped(class_size)) {
@@ -162,7 +162,7 @@ void* Fresh(size_t class_size) {
 void* AllocBlock(size_t size, int c) {
     const size_t class_size = ClassSize(c);
     {
-        const std::lock_guard lock{g_mutex};
+        const std::lock_guard lock{g_cache_mutex};
         g_cache.Limit();  // throws here instead of when the block is freed
         g_cache.in_use += static_cast<int64_t>(class_size);
         g_cache.classes[c].last_use = ++g_cache.now;
@@ -174,7 +174,7 @@ void* AllocBlock(size_t size, int c) {
         p = Fresh(class_size);
     }
     if (p == nullptr) {
-        const std::lock_guard lock{g_mutex};
+        const std::lock_guard lock{g_cache_mutex};
         g_cache.in_use -= static_cast<int64_t>(class_size);
         throw OutOfMemoryError{"out of memory: ", size, " bytes asked for"};
     }
@@ -187,7 +187,7 @@ void FreeBlock(void* p, int c) noexcept {
     Kept* evicted = nullptr;
     bool kept = false;
     {
-        const std::lock_guard lock{g_mutex};
+        const std::lock_guard lock{g_cache_mutex};
         g_cache.in_use -= bytes;
         g_cache.classes[c].last_use = ++g_cache.now;
         if (kCache && bytes <= g_cache.Limit()) {
@@ -248,7 +248,7 @@ void FreeLarge(void* p, size_t size) noexcept {
 }
 
 MemoryInfo GetMemoryInfo() {
-    const std::lock_guard lock{g_mutex};
+    const std::lock_guard lock{g_cache_mutex};
     return {g_cache.in_use, g_cache.cached, g_cache.Limit()};
 }
 
@@ -257,7 +257,7 @@ namespace {
 void ShrinkCache(int64_t most, bool set_limit) {
     Kept* evicted;
     {
-        const std::lock_guard lock{g_mutex};
+        const std::lock_guard lock{g_cache_mutex};
         if (set_limit) g_cache.limit = most;
         evicted = g_cache.Evict(std::max<int64_t>(most, 0));
     }

@@ -12,7 +12,7 @@ std::atomic<int64_t> internal::g_live[kNumTracked]{};
 namespace {
 
 // Guards the number of users that track leaks or watch memory.
-constinit internal::ForkMutex g_mutex;
+constinit internal::ForkMutex g_users_mutex;
 bool g_leaks = false;
 int g_watchers = 0;
 
@@ -29,7 +29,7 @@ thread_local constinit struct {
 }  // namespace
 
 void SetLeakTracking(bool enabled) {
-    const std::lock_guard lock{g_mutex};
+    const std::lock_guard lock{g_users_mutex};
     if (enabled) {
         for (std::atomic<int64_t>& n : internal::g_live) n = 0;
     }
@@ -38,7 +38,7 @@ void SetLeakTracking(bool enabled) {
 }
 
 bool internal::WatchMemory(bool begin) {
-    const std::lock_guard lock{g_mutex};
+    const std::lock_guard lock{g_users_mutex};
     g_watchers += begin ? 1 : -1;
     if (begin && g_watchers == 1) {
         g_watched_live = 0;

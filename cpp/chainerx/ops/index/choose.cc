@@ -9,7 +9,7 @@
 namespace chainerx {
 namespace {
 
-Array IntoRange(const Array& x, int64_t n, IndexBoundsMode mode) {
+Array WithinChoices(const Array& x, int64_t n, IndexBoundsMode mode) {
     if (mode == IndexBoundsMode::kWrap) return Remainder(x, Scalar{n});
     if (mode == IndexBoundsMode::kClip) return Clip(x, Scalar{0}, Scalar{n - 1});
     if (x.GetTotalSize() == 0) return x;
@@ -38,7 +38,7 @@ Array Choose(const Array& x, const std::vector<Array>& choices, IndexBoundsMode 
         dtype = PromoteTypes(dtype, choice.dtype());
     }
     const auto n = static_cast<int64_t>(choices.size());
-    const Array at = IntoRange(AsType(internal::Detached(x), Dtype::kInt64, false), n, mode);
+    const Array at = WithinChoices(AsType(internal::Detached(x), Dtype::kInt64, false), n, mode);
     Array y = BroadcastTo(AsType(choices.back(), dtype, false), shape);
     for (int64_t k = n - 2; k >= 0; --k) {
         y = Where(Equal(at, Scalar{k}), choices[static_cast<size_t>(k)], y);

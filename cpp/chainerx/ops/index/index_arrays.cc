@@ -132,7 +132,7 @@ void CheckRange(const char* op, const char* name, const Array& indices, int64_t 
     }
 }
 
-Array IntoRange(const Array& indices, int64_t n, IndexBoundsMode mode) {
+Array WithinAxis(const Array& indices, int64_t n, IndexBoundsMode mode) {
     if (mode == IndexBoundsMode::kWrap || mode == IndexBoundsMode::kClip) {
         if (n == 0 && indices.GetTotalSize() != 0) {
             throw ValueError{"ravel_multi_index: indices into an axis of length 0"};
@@ -168,7 +168,7 @@ Array RavelMultiIndex(const std::vector<Array>& multi_index, const Shape& dims,
         const Array& given = multi_index[static_cast<size_t>(a)];
         CheckSameDevice(kOp, multi_index[0].device(), given.device());
         const Array i =
-            IntoRange(Integers(kOp, "multi_index", given), dims[a], modes[static_cast<size_t>(a)]);
+            WithinAxis(Integers(kOp, "multi_index", given), dims[a], modes[static_cast<size_t>(a)]);
         const Array term = Multiply(i, Scalar{factor});
         flat = flat.is_null() ? term : Add(flat, term);
         factor *= dims[a];

@@ -4,6 +4,7 @@
 
 #include "chainerx/core/buffer.h"
 #include "chainerx/ops/elementwise/layout.h"
+#include "chainerx/ops/shape/along_axis.h"
 #include "chainerx/ops/shape/manipulation.h"
 
 namespace chainerx::internal {
@@ -31,11 +32,6 @@ std::optional<int8_t> FindAxis(const Array& x, const Array& y) {
 Array PartOf(const Array& whole, const Shape& shape, int8_t axis, int64_t begin) {
     return MakeView(whole, shape, whole.strides(),
                     whole.raw_data() + begin * whole.strides()[axis]);
-}
-
-Shape WithLength(Shape shape, int8_t axis, int64_t length) {
-    shape[axis] = length;
-    return shape;
 }
 
 // Returns whether only the caller has the array, and it is in no graph.

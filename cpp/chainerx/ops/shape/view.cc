@@ -159,7 +159,7 @@ Array Flatten(const Array& x) {
 namespace {
 
 // Returns whether the first axis is the innermost in memory, and not the last one.
-bool IsFortran(const Array& x) {
+bool IsOnlyFortran(const Array& x) {
     return !x.IsContiguous() && Transpose(internal::Detached(x)).IsContiguous();
 }
 
@@ -186,7 +186,7 @@ Axes AxesAsTheyLie(const Array& x) {
 Array Reshape(const Array& x, const Shape& shape, ElementOrder order) {
     if (order == ElementOrder::kK)
         throw ValueError{"reshape: order is 'K', expected 'C', 'F' or 'A'"};
-    if (order == ElementOrder::kC || (order == ElementOrder::kA && !IsFortran(x))) {
+    if (order == ElementOrder::kC || (order == ElementOrder::kA && !IsOnlyFortran(x))) {
         return Reshape(x, shape);
     }
     Shape reversed = ResolveShape(x, shape);

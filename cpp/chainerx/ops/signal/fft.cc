@@ -71,7 +71,7 @@ Array RunToReal(const Array& x, Transform t, int64_t n) {
 }
 
 // Returns the first n elements along the axis, zero-padded if it is shorter.
-Array Fit(const Array& x, int8_t axis, int64_t n) {
+Array CutOrPad(const Array& x, int8_t axis, int64_t n) {
     const int64_t length = x.shape()[axis];
     if (n == length) return x;
     if (n < length) {
@@ -118,7 +118,7 @@ int64_t LengthOf(const char* op, const Array& x, int8_t axis, const std::optiona
 Array Complex(const char* op, const Array& x, const FftAxis& a, bool inverse) {
     const int8_t axis = AxisOf(op, x, a.axis);
     const int64_t n = LengthOf(op, x, axis, a.n, x.shape()[axis]);
-    const Array fitted = Fit(x, axis, n);
+    const Array fitted = CutOrPad(x, axis, n);
     return Run(ToComplex(fitted), {axis, inverse, Scale(a.norm, inverse, n)});
 }
 
@@ -126,13 +126,13 @@ Array FromReal(const char* op, const Array& x, const FftAxis& a, bool inverse) {
     const Array real = ToReal(op, x);
     const int8_t axis = AxisOf(op, x, a.axis);
     const int64_t n = LengthOf(op, x, axis, a.n, x.shape()[axis]);
-    return RunFromReal(Fit(real, axis, n), {axis, inverse, Scale(a.norm, inverse, n)});
+    return RunFromReal(CutOrPad(real, axis, n), {axis, inverse, Scale(a.norm, inverse, n)});
 }
 
 Array FromHalf(const char* op, const Array& x, const FftAxis& a, bool inverse) {
     const int8_t axis = AxisOf(op, x, a.axis);
     const int64_t n = LengthOf(op, x, axis, a.n, 2 * (x.shape()[axis] - 1));
-    return RunToReal(Fit(ToComplex(x), axis, n / 2 + 1), {axis, inverse, Scale(a.norm, inverse, n)},
+    return RunToReal(CutOrPad(ToComplex(x), axis, n / 2 + 1), {axis, inverse, Scale(a.norm, inverse, n)},
                      n);
 }
 

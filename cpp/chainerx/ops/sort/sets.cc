@@ -26,7 +26,7 @@ Array Part(const Array& x, int64_t begin, int64_t end) {
 int64_t Length(const Array& x) { return x.shape()[0]; }
 
 // Returns the elements where `mask` is true.
-Array Compress(const Array& x, const Array& mask) {
+Array ElementsWhere(const Array& x, const Array& mask) {
     return internal::CompressValues("compress", x, mask, 0);
 }
 
@@ -58,7 +58,7 @@ Array DiffersFromLast(const Array& sorted, bool equal_nan) {
 void Describe(const Array& order, const Array& is_new, const UniqueOptions& options,
               UniqueResult& result) {
     const int64_t n = Length(is_new);
-    if (options.indices) result.indices = Compress(order, is_new);
+    if (options.indices) result.indices = ElementsWhere(order, is_new);
     if (options.inverse) {
         const Array number = Subtract(CumSum(is_new, int8_t{0}), Scalar{1});
         result.inverse = EmptyUnchecked({n}, Dtype::kInt64, is_new.device());
@@ -97,7 +97,7 @@ UniqueResult UniqueElements(const Array& x, const UniqueOptions& options) {
             sorted = Sort(line, int8_t{0});
         }
         const Array is_new = DiffersFromLast(sorted, options.equal_nan);
-        result.values = Compress(sorted, is_new);
+        result.values = ElementsWhere(sorted, is_new);
         Describe(order, is_new, options, result);
     }
     if (options.inverse) result.inverse = Reshape(result.inverse, x.shape());
@@ -213,7 +213,7 @@ Array Intersect1D(const Array& x1, const Array& x2, bool assume_unique) {
     const Array both = Concatenate({a, b});
     if (Length(both) == 0) return both;
     const Neighbors all = FindNeighbors(both);
-    return Compress(Part(all.sorted, 0, Length(both) - 1), all.same);
+    return ElementsWhere(Part(all.sorted, 0, Length(both) - 1), all.same);
 }
 
 Intersection IntersectWithIndices(const Array& x1, const Array& x2, bool assume_unique) {
@@ -253,7 +253,7 @@ Intersection IntersectWithIndices(const Array& x1, const Array& x2, bool assume_
 
 Array SetDiff1D(const Array& x1, const Array& x2, bool assume_unique) {
     const Array a = assume_unique ? Flat(x1) : Unique(x1);
-    return Compress(a, Isin(a, x2, true));
+    return ElementsWhere(a, Isin(a, x2, true));
 }
 
 Array SetXor1D(const Array& x1, const Array& x2, bool assume_unique) {
@@ -269,7 +269,7 @@ Array SetXor1D(const Array& x1, const Array& x2, bool assume_unique) {
     // An element is single if it differs from both neighbours.
     const Array same = Zeros({n + 1}, Dtype::kBool, both.device());
     Assign(Part(same, 1, n), all.same);
-    return Compress(all.sorted, LogicalNot(LogicalOr(Part(same, 0, n), Part(same, 1, n + 1))));
+    return ElementsWhere(all.sorted, LogicalNot(LogicalOr(Part(same, 0, n), Part(same, 1, n + 1))));
 }
 
 }  // namespace chainerx

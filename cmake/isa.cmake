@@ -71,8 +71,6 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
     # Its own header of AVX-512 reads a variable that it leaves undefined by design.
     list(APPEND CX_ISA_FLAGS_avx512 -Wno-uninitialized -Wno-maybe-uninitialized)
 endif()
-# A division of floats could trap, and so is not vectorized next to a choice.
-set(CX_UNIT_FLAGS_divide -fno-trapping-math)
 set(known_isas sse4 avx2 avx512 neon)
 
 # mold and lld have no --force-group-allocation, so the sealing asks for GNU ld by its full name.
@@ -96,7 +94,7 @@ function(chainerx_add_isa_unit target source)
             chainerx_flags chainerx_xsimd chainerx_pocketfft)
         target_include_directories(${object_target} PRIVATE "${PROJECT_SOURCE_DIR}/cpp")
         target_compile_options(${object_target} PRIVATE
-            ${CX_ISA_FLAGS_${isa}} ${CX_UNIT_FLAGS_${unit}} -fno-gnu-unique)
+            ${CX_ISA_FLAGS_${isa}} ${unit_flags_${unit}} -fno-gnu-unique)
         target_compile_definitions(${object_target} PRIVATE CHAINERX_BUILDING
             CX_ISA=${isa} CX_ISA_${isa_upper}=1 CX_UNIT_ENTRY=${entry})
 
@@ -113,13 +111,13 @@ function(chainerx_add_isa_unit target source)
     endforeach()
 endfunction()
 
-# Checks CHAINERX_ISAS and tells `sources` (the baseline code of the native backend) what is built.
-function(chainerx_publish_isas sources)
+# Checks CHAINERX_ISAS and tells `target` (the baseline code of the native backend) what is built.
+function(chainerx_publish_isas target)
     foreach(isa IN LISTS built_isas)
         if(NOT isa IN_LIST known_isas)
             message(FATAL_ERROR "chainerx: CHAINERX_ISAS has '${isa}', known are: native, all, ${known_isas}")
         endif()
         string(TOUPPER "${isa}" isa_upper)
-        set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_DEFINITIONS "CX_HAVE_${isa_upper}=1")
+        target_compile_definitions(${target} PRIVATE CX_HAVE_${isa_upper}=1)
     endforeach()
 endfunction()

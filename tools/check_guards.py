@@ -15,6 +15,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+TARGETS = 'chainerx', 'chainerx_cold', 'chainerx_native'  # of cpp/CMakeLists.txt
+
 
 def guards(path: Path) -> set[str]:
     """Names of the statics of functions in the object ``path`` that have a guard."""
@@ -43,7 +45,8 @@ def check(folder: Path) -> list[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('build', type=Path, help='folder of a finished build')
-    messages = check(parser.parse_args().build / 'cpp/CMakeFiles/chainerx.dir')
+    folder = parser.parse_args().build / 'cpp' / 'CMakeFiles'
+    messages = [m for target in TARGETS for m in check(folder / f'{target}.dir')]
     for message in messages:
         print(message, file=sys.stderr)
     return 1 if messages else 0

@@ -132,8 +132,8 @@ Array FromReal(const char* op, const Array& x, const FftAxis& a, bool inverse) {
 Array FromHalf(const char* op, const Array& x, const FftAxis& a, bool inverse) {
     const int8_t axis = AxisOf(op, x, a.axis);
     const int64_t n = LengthOf(op, x, axis, a.n, 2 * (x.shape()[axis] - 1));
-    return RunToReal(CutOrPad(ToComplex(x), axis, n / 2 + 1), {axis, inverse, Scale(a.norm, inverse, n)},
-                     n);
+    return RunToReal(CutOrPad(ToComplex(x), axis, n / 2 + 1),
+                     {axis, inverse, Scale(a.norm, inverse, n)}, n);
 }
 
 // Returns one FftAxis each, with the lengths of x, which a repeated axis keeps.

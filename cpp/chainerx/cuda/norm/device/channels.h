@@ -11,7 +11,7 @@
 
 namespace chainerx::cuda {
 
-inline constexpr int kBatch = 8;  // elements that are summed in T
+inline constexpr int kBatch = 4;  // elements that are summed in T
 
 template <typename C>
 inline C Fma(C a, C b, C c) {

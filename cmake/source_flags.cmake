@@ -11,8 +11,6 @@ endfunction()
 # Units of instruction sets: unit_flags_<unit>.
 # A division of floats could trap, and so is not vectorized next to a choice.
 set(unit_flags_divide -fno-trapping-math)
-# Its vectors are spelled out; -O3 makes 1.4 times the code of it, which is no faster.
-chainerx_level(unit_flags_fourier -O2)
 
 # Vectors of one complex64, which GCC makes of its parts, wait for stores of these: 5 times slower.
 set_source_files_properties(chainerx/native/linalg/factor.cc PROPERTIES

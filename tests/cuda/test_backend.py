@@ -1,0 +1,147 @@
+"""The backend "cuda" on the driver for tests, in processes of their own."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+HERE = pathlib.Path(__file__).parent
+
+
+@pytest.fixture(scope='session')
+def run(tmp_path_factory):
+    """Runs a program with the driver for tests, and returns what it prints."""
+    folder = tmp_path_factory.getbasetemp()
+    if os.environ.get('PYTEST_XDIST_WORKER'):
+        folder = folder.parent
+    driver = folder / 'driver'
+    subprocess.run([sys.executable, HERE / 'build_driver.py', driver], check=True)
+
+    def run(program, *, check=True, **variables):
+        names = {'CHAINERX_CUDA_TEST_DRIVER': driver, 'CHAINERX_CACHE_DIR': folder / 'cache'}
+        names |= {f'CHAINERX_CUDA_TEST_{name}': value for name, value in variables.items()}
+        environment = os.environ | {name: str(value) for name, value in names.items()}
+        done = subprocess.run(
+            [sys.executable, '-c', program], env=environment, capture_output=True, text=True
+        )
+        if check:
+            assert done.returncode == 0, done.stderr
+            return done.stdout
+        return done.stderr
+
+    return run
+
+
+CHECK = """
+from chainerx.cuda import _check
+checks = _check.Checks('cuda:0')
+_check.{function}(checks)
+assert not checks.failed, checks.failed
+assert not checks.missing, checks.missing
+print(checks.passed)
+"""
+
+
+@pytest.mark.parametrize(
+    ('function', 'passed'),
+    [
+        ('check_elementwise', 150),
+        ('check_layouts', 6),
+        ('check_reductions', 180),
+        ('check_gradients', 1),
+        ('check_products', 8),
+    ],
+)
+def test_results_are_those_of_native(run, function, passed):
+    assert int(run(CHECK.format(function=function))) >= passed
+
+
+@pytest.mark.parametrize('order', ['reverse', 'random:7'])
+def test_accesses_are_right_and_orders_make_no_difference(run, order):
+    for function in ('check_layouts', 'check_gradients', 'check_products'):
+        run(CHECK.format(function=function), ORDER=order, CHECKED=1)
+
+
+def test_config_says_what_is_taken(run):
+    program = 'import json, chainerx; print(json.dumps(chainerx.cuda.describe()))'
+    found = json.loads(run(program, DEVICES=3))
+    assert found['driver']['version'] == '13.0'
+    assert found['driver']['path'].endswith('driver/libcuda.so.1')
+    assert [device['name'] for device in found['driver']['devices']] == ['test driver (CPU)'] * 3
+    assert found['nvrtc']['version'].startswith('13.')
+
+
+ERRORS = [
+    # What is there; the program; the end of the message.
+    (
+        {'DEVICES': 0},
+        "chainerx.ones(3, device='cuda:0')",
+        'CUDA_ERROR_NO_DEVICE; no GPU is visible',
+    ),
+    ({}, "chainerx.ones(3, device='cuda:2')", 'cuda:2'),
+    (
+        {},
+        "chainerx.ones(3, device='cuda:0') + chainerx.ones(3, device='cuda:1')",
+        'add: arrays are on two devices',
+    ),
+    ({'MEMORY': 64 << 20}, "chainerx.ones(10**8, device='cuda:0')", 'OutOfMemoryError'),
+    (
+        {},
+        "x = chainerx.ones(3, device='cuda:0')\n"
+        'import os\n'
+        'pid = os.fork()\n'
+        "if pid == 0:\n    chainerx.ones(3, device='cuda:0')\n"
+        'os._exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) if pid else 0)',
+        'this process was forked from one that had used CUDA',
+    ),
+    (
+        {},
+        "i = chainerx.array([0, 7], device='cuda:0')\n"
+        "chainerx.to_numpy(chainerx.ones(3, device='cuda:0').take(i, axis=0))",
+        'IndexError',
+    ),
+]
+
+
+@pytest.mark.parametrize(('variables', 'program', 'message'), ERRORS)
+def test_errors_say_what_is_wrong(run, variables, program, message):
+    assert message in run(f'import chainerx\n{program}', check=False, **variables)
+
+
+def test_without_a_driver_the_error_says_where_it_was_looked_for():
+    environment = {k: v for k, v in os.environ.items() if not k.startswith('CHAINERX_CUDA')}
+    environment['CHAINERX_CUDA_TEST_DRIVER'] = '/nowhere'
+    program = "import chainerx; chainerx.ones(3, device='cuda:0')"
+    done = subprocess.run(
+        [sys.executable, '-c', program], env=environment, capture_output=True, text=True
+    )
+    assert 'no driver of NVIDIA was found' in done.stderr
+    assert '/nowhere/libcuda.so.1: no such file' in done.stderr
+
+
+def test_kernels_are_kept_on_disk(run, tmp_path):
+    program = (
+        'import os, pathlib, chainerx\n'
+        f"os.environ['CHAINERX_CACHE_DIR'] = {str(tmp_path)!r}\n"
+        "print(chainerx.to_numpy(chainerx.ones(3, device='cuda:0') * 2))\n"
+    )
+    expected = '[2. 2. 2.]\n'
+    assert run(program) == expected
+    files = sorted(path for path in tmp_path.rglob('*') if path.is_file())
+    assert len(files) == 2  # Fill and Multiply
+    files[0].write_bytes(b'damaged')
+    assert run(program) == expected
+    assert files[0].stat().st_size > 100  # compiled anew
+    assert sorted(path for path in tmp_path.rglob('*') if path.is_file()) == files
+
+
+def test_an_unwritable_cache_is_none(run):
+    program = (
+        'import os, chainerx\n'
+        "os.environ['CHAINERX_CACHE_DIR'] = '/proc/nothing'\n"
+        "print(chainerx.to_numpy(chainerx.ones(3, device='cuda:0') * 2))"
+    )
+    assert run(program) == '[2. 2. 2.]\n'

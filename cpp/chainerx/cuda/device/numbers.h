@@ -73,6 +73,17 @@ struct AsConverted {
             return Bool8(y != C(0));
         } else if constexpr (kIsHalf && std::is_integral_v<C>) {
             return Out(static_cast<double>(y));
+        } else if constexpr (std::is_floating_point_v<C> && std::is_integral_v<Out>) {
+            // Through int64, as Cast of core/dtype.h: a GPU would give the nearest number.
+            if constexpr (std::is_same_v<Out, uint64_t>) {
+                if (y >= C(0x1p63)) {
+                    return y < C(0x1p64) ? static_cast<uint64_t>(y)
+                                         : static_cast<uint64_t>(1) << 63;
+                }
+            }
+            const bool fits = y >= C(-0x1p63) && y < C(0x1p63);
+            return static_cast<Out>(fits ? static_cast<int64_t>(y)
+                                         : static_cast<int64_t>(static_cast<uint64_t>(1) << 63));
         } else {
             return static_cast<Out>(y);
         }

@@ -126,12 +126,18 @@ inline void Scatter(const IndexParams& p) {
     if (p.axis_y != 0) y += o * p.outer_y + r;
     const auto groups = static_cast<uint64_t>(p.groups);
     const bool is_power = (groups & (groups - 1)) == 0;
+    // Each thread looks at all indices first: where one is bad, nothing is written.
+    const auto bounds = static_cast<BoundsCheck>(p.bounds);
+    if (bounds != BoundsCheck::kWrap && bounds != BoundsCheck::kClip) {
+        for (int64_t j = 0; j < p.n; ++j) {
+            if (Resolve<Index>(p, j) >= 0) continue;
+            if (thread == 0) ReportIndex<Index>(p, j);
+            return;
+        }
+    }
     for (int64_t j = 0; j < p.n; ++j) {
         const int64_t at = Resolve<Index>(p, j);
-        if (at < 0) {
-            if (thread == 0) ReportIndex<Index>(p, j);
-            continue;
-        }
+        if (at < 0) continue;
         const auto target = static_cast<uint64_t>(at);
         if ((is_power ? target & (groups - 1) : target % groups) != static_cast<uint64_t>(group)) {
             continue;

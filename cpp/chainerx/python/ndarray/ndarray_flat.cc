@@ -47,12 +47,12 @@ std::optional<int64_t> ToOne(nb::handle key) {
     return i;
 }
 
-Array Get(const Flat& flat, nb::object key) {
+Array GetItems(const Flat& flat, nb::object key) {
     if (const auto i = ToOne(key)) return At(flat.x, PlaceOf(flat.x, *i));
     return Copy(Subscript(Ravel(flat.x), key.ptr()));
 }
 
-void Set(const Flat& flat, nb::object key, nb::object values) {
+void SetItems(const Flat& flat, nb::object key, nb::object values) {
     const Array v = ToValues("flat", "values", flat.x, values.ptr());
     if (const auto i = ToOne(key)) {
         Assign(WritableAt(flat.x, PlaceOf(flat.x, *i)), v);
@@ -74,8 +74,8 @@ void InitFlat(PyObject* module) {
                      "The attribute x.flat: the elements in C order, to read, write and iterate.")
         .def("__reduce__", &RefuseCopies)
         .def("__len__", [](const Flat& flat) { return flat.x.GetTotalSize(); })
-        .def("__getitem__", &Get, nb::arg("key").none())
-        .def("__setitem__", &Set, nb::arg("key").none(), nb::arg("values").none())
+        .def("__getitem__", &GetItems, nb::arg("key").none())
+        .def("__setitem__", &SetItems, nb::arg("key").none(), nb::arg("values").none())
         .def(
             "__iter__", [](nb::handle self) { return nb::steal(PySeqIter_New(self.ptr())); },
             nb::sig("def __iter__(self) -> collections.abc.Iterator[ndarray]"))

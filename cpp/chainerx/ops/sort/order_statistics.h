@@ -36,33 +36,54 @@ CX_API Array Median(const Array& x, const OptionalAxes& axes = std::nullopt, boo
 CX_API Array NanMedian(const Array& x, const OptionalAxes& axes = std::nullopt,
                        bool keepdims = false);
 
-// Quantiles for probabilities from 0 to 1, percentiles from 0 to 100; ValueError for others.
-//
-// Several probabilities become the first axis; an array of them, of any shape, the first axes, and
-// the result is differentiable in it, too, by the slope between two elements; 0 where an element is
-// chosen. A single one adds no axis.
-//
-// Weighted quantiles are the first element up to which the weights are a fraction q of their total.
+// Takes probabilities from 0 to 1, which become the first axis; ValueError for others.
+CX_API Array Quantile(const Array& x, const std::vector<double>& q,
+                      const OptionalAxes& axes = std::nullopt,
+                      QuantileMethod method = QuantileMethod::kLinear, bool keepdims = false);
+CX_API Array NanQuantile(const Array& x, const std::vector<double>& q,
+                         const OptionalAxes& axes = std::nullopt,
+                         QuantileMethod method = QuantileMethod::kLinear, bool keepdims = false);
+// Takes one probability, and adds no axis.
+CX_API Array Quantile(const Array& x, double q, const OptionalAxes& axes = std::nullopt,
+                      QuantileMethod method = QuantileMethod::kLinear, bool keepdims = false);
+CX_API Array NanQuantile(const Array& x, double q, const OptionalAxes& axes = std::nullopt,
+                         QuantileMethod method = QuantileMethod::kLinear, bool keepdims = false);
+
+// Weighted quantiles: the first element up to which the weights are a fraction q of their total.
 // ValueError for negative weights. kInvertedCdf is the only method for which this is defined. The
 // weights have the shape of x, or that of `axes` alone; they have no gradient.
-#define CX_QUANTILES_OF(Name, Probabilities)                                                    \
-    CX_API Array Name(const Array& x, Probabilities q, const OptionalAxes& axes = std::nullopt, \
-                      QuantileMethod method = QuantileMethod::kLinear, bool keepdims = false);
-#define CX_WEIGHTED_QUANTILES_OF(Name, Probabilities)                        \
-    CX_API Array Name(const Array& x, Probabilities q, const Array& weights, \
+CX_API Array Quantile(const Array& x, const std::vector<double>& q, const Array& weights,
                       const OptionalAxes& axes = std::nullopt, bool keepdims = false);
-#define CX_QUANTILES(Name)                                     \
-    CX_QUANTILES_OF(Name, double)                              \
-    CX_QUANTILES_OF(Name, const std::vector<double>&)          \
-    CX_QUANTILES_OF(Name, const Array&)                        \
-    CX_WEIGHTED_QUANTILES_OF(Name, const std::vector<double>&) \
-    CX_WEIGHTED_QUANTILES_OF(Name, const Array&)
-CX_QUANTILES(Quantile)
-CX_QUANTILES(NanQuantile)
-CX_QUANTILES(Percentile)
-CX_QUANTILES(NanPercentile)
-#undef CX_QUANTILES_OF
-#undef CX_WEIGHTED_QUANTILES_OF
-#undef CX_QUANTILES
+CX_API Array NanQuantile(const Array& x, const std::vector<double>& q, const Array& weights,
+                         const OptionalAxes& axes = std::nullopt, bool keepdims = false);
+CX_API Array Percentile(const Array& x, const std::vector<double>& q, const Array& weights,
+                        const OptionalAxes& axes = std::nullopt, bool keepdims = false);
+CX_API Array NanPercentile(const Array& x, const std::vector<double>& q, const Array& weights,
+                           const OptionalAxes& axes = std::nullopt, bool keepdims = false);
+
+// Take an array of probabilities of any shape, whose axes become the first ones. Differentiable in
+// them, too, by the slope between two elements; 0 where an element is chosen.
+#define CX_QUANTILES_OF_ARRAY(Name)                                                            \
+    CX_API Array Name(const Array& x, const Array& q, const OptionalAxes& axes = std::nullopt, \
+                      QuantileMethod method = QuantileMethod::kLinear, bool keepdims = false); \
+    CX_API Array Name(const Array& x, const Array& q, const Array& weights,                    \
+                      const OptionalAxes& axes = std::nullopt, bool keepdims = false);
+CX_QUANTILES_OF_ARRAY(Quantile)
+CX_QUANTILES_OF_ARRAY(NanQuantile)
+CX_QUANTILES_OF_ARRAY(Percentile)
+CX_QUANTILES_OF_ARRAY(NanPercentile)
+#undef CX_QUANTILES_OF_ARRAY
+
+// The same for percentages, from 0 to 100.
+CX_API Array Percentile(const Array& x, const std::vector<double>& q,
+                        const OptionalAxes& axes = std::nullopt,
+                        QuantileMethod method = QuantileMethod::kLinear, bool keepdims = false);
+CX_API Array NanPercentile(const Array& x, const std::vector<double>& q,
+                           const OptionalAxes& axes = std::nullopt,
+                           QuantileMethod method = QuantileMethod::kLinear, bool keepdims = false);
+CX_API Array Percentile(const Array& x, double q, const OptionalAxes& axes = std::nullopt,
+                        QuantileMethod method = QuantileMethod::kLinear, bool keepdims = false);
+CX_API Array NanPercentile(const Array& x, double q, const OptionalAxes& axes = std::nullopt,
+                           QuantileMethod method = QuantileMethod::kLinear, bool keepdims = false);
 
 }  // namespace chainerx

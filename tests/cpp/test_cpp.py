@@ -241,6 +241,7 @@ def test_umbrella_header_is_complete():
         'vecdot.h',
         'bool_bytes.h',
         'permuted_layout.h',
+        'routine.h',
         'comparison.h',
         'composed_grad.h',
         'conv_columns.h',

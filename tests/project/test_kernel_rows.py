@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -35,6 +36,8 @@ def test_new_kernel_rebuilds_its_family_and_the_table():
     build = newest_build()
     if build is None or shutil.which('ninja') is None:
         pytest.skip('needs a build by ninja')
+    if re.search(r'^CHAINERX_UNITY:\w+=ON', (build / 'CMakeCache.txt').read_text(), re.M):
+        pytest.skip('sources are compiled together there; CI asks a build where they are not')
     lines = run(ROOT / 'tools' / 'count_rebuilds.py', '--check', build).splitlines()
     assert len(lines) >= 18
     for line in lines:

@@ -37,9 +37,9 @@ std::vector<std::string> CandidatePaths(const std::string& name) {
         folders.push_back(self.substr(0, self.rfind('/')));
     }
     std::vector<std::string> paths;
-    // Ours come first: libcuda.so is NVIDIA's.
-    if (!folders.empty()) paths.push_back(StrCat(folders.back(), "/libchainerx_", name, ".so"));
     for (const std::string& f : folders) {
+        // Ours: libcuda.so would be NVIDIA's.
+        if (&f == &folders.back()) paths.push_back(StrCat(f, "/libchainerx_", name, ".so"));
         paths.push_back(StrCat(f, "/", name, ".so"));
         paths.push_back(StrCat(f, "/lib", name, ".so"));
     }

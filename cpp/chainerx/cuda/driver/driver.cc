@@ -43,7 +43,7 @@ Driver* Open() {
     if (driver->library.handle == nullptr) {
         throw BackendError{
             "cuda: no driver of NVIDIA was found (libcuda.so.1); install one, or use "
-            "device='native'. Looked at:",
+            "device='native'; tried:",
             driver->library.tried};
     }
 #define CX_DRIVER(Name, symbol, params) \

@@ -26,7 +26,7 @@ Nvrtc* Open() {
         throw BackendError{
             "cuda: NVRTC, which compiles kernels, was not found; "
             "`pip install chainerx[cuda",
-            version / 1000, "]` installs it. Looked at:", nvrtc->library.tried};
+            version / 1000, "]` installs it; tried:", nvrtc->library.tried};
     }
 #define CX_NVRTC(Name, symbol, params) \
     nvrtc->Name =                      \

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "chainerx/cuda/device/language.h"
 #include "chainerx/cuda/device/error_log.h"
+#include "chainerx/cuda/device/language.h"
 
 namespace chainerx::cuda {
 

@@ -288,8 +288,8 @@ inline void SumPoolAlong(const PoolParams& p) {
     }
 }
 
-// With kDividesEach each element of gy is divided by the elements inside of its window; else sums of
-// rows are divided.
+// With kDividesEach each element of gy is divided by the elements inside of its window; else sums
+// of rows are divided.
 template <typename T, bool kDividesEach>
 inline void SumPoolGrad(const PoolParams& p) {
     using C = Number<T>;

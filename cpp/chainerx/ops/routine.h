@@ -6,7 +6,6 @@
 #include "chainerx/core/error.h"
 #include "chainerx/ops/elementwise/operators.h"
 #include "chainerx/ops/elementwise/tables/arithmetic.h"
-#include "chainerx/ops/elementwise/tables/explog.h"
 #include "chainerx/ops/elementwise/tables/logic.h"
 #include "chainerx/ops/elementwise/where.h"
 #include "chainerx/ops/index/indexing.h"

@@ -59,13 +59,7 @@ struct AsNumbers {
 };
 
 // Converts between any two dtypes: what is not 0 becomes true.
-struct AsConverted {
-    template <typename T>
-    using Compute = Number<T>;
-    template <typename T>
-    static Number<T> Load(const T& x) {
-        return static_cast<Number<T>>(x);
-    }
+struct AsConverted : AsNumbers {
     template <typename Out, typename C>
     static Out Store(const C& y) {
         constexpr bool kIsHalf = std::is_same_v<Out, Float16> || std::is_same_v<Out, BFloat16>;

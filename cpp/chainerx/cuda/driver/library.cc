@@ -49,7 +49,7 @@ std::string SitePackages() {
 
 std::vector<std::string> WheelRoots() {
     std::vector<std::string> roots;
-    // Set by chainerx/__init__.py: the folders of sys.path, for builds in place.
+    // For builds in place, which do not lie beside wheels.
     if (const char* path = std::getenv("CHAINERX_CUDA_PATH")) {
         std::string rest = path;
         while (!rest.empty()) {

@@ -1,47 +1,40 @@
 // Matrix products, and fully connected layers.
-#include <string>
-
 #include "chainerx/core/error.h"
 #include "chainerx/cuda/gemm/params.h"
 #include "chainerx/cuda/runtime/cuda_backend.h"
 #include "chainerx/cuda/runtime/device_type.h"
 #include "chainerx/cuda/runtime/function_table.h"
 #include "chainerx/cuda/runtime/launch.h"
+#include "chainerx/cuda/runtime/source.h"
 #include "chainerx/kernels/linalg/linalg.h"
 #include "chainerx/kernels/strided/memory.h"
 
 namespace chainerx::cuda {
 namespace {
 
-FunctionTable<kNumDtypes, 2> g_functions;
+constinit const FunctionTable<kNumDtypes, 2> g_functions;
 
 DeviceSource WriteSource(Dtype dtype, bool rectifies) {
-    std::string name = StrCat("Matmul_", GetDtypeName(dtype), rectifies ? "_rectified" : "");
-    std::string text = StrCat(
-        "#include \"chainerx/cuda/gemm/device/gemm.h\"\n\n"
-        "namespace chainerx::cuda {\n\nCX_KERNEL(",
-        name, ", GemmParams) {\n    CX_BEGIN();\n    Multiply<", DeviceTypeOf(dtype), ", ",
-        rectifies ? "true" : "false", ">(p);\n}\n\n}\n");
-    return {std::move(name), std::move(text)};
+    return MakeSource(
+        StrCat("Matmul_", GetDtypeName(dtype), rectifies ? "_rectified" : ""), "gemm/device/gemm.h",
+        "GemmParams",
+        StrCat("Multiply<", DeviceTypeOf(dtype), rectifies ? ", true" : ", false", ">(p);"));
 }
 
 // Runs the product; the sizes, strides and addresses are in `params`.
 void Run(GemmParams& params, const Array& x1, const Array& x2, const Array* bias, const Array& out,
          bool rectifies) {
     if (out.GetTotalSize() == 0) return;
-    auto& device = static_cast<CudaDevice&>(out.device());
+    CudaDevice& device = Prepare(out, x1, x2);
     CudaStream& stream = device.current_stream();
-    device.Activate();
-    for (const Array* x : {&x1, &x2, bias, &out}) {
-        if (x != nullptr) device.RecordUse(*x, stream);
-    }
+    if (bias != nullptr) device.RecordUse(*bias, stream);
     params.x1 = x1.raw_data();
     params.x2 = x2.raw_data();
     params.bias = bias != nullptr ? bias->raw_data() : nullptr;
     params.bias_stride = bias != nullptr ? bias->strides()[0] : 0;
     params.out = out.raw_data();
-    params.row_blocks = (params.m + kGemmTile - 1) / kGemmTile;
-    params.column_blocks = (params.n + kGemmTile - 1) / kGemmTile;
+    params.row_blocks = CeilDiv(params.m, kGemmTile);
+    params.column_blocks = CeilDiv(params.n, kGemmTile);
     const int64_t batch = out.GetTotalSize() / (params.m * params.n);
     const CUfunction function =
         g_functions.Get(device, static_cast<int>(out.dtype()), rectifies ? 1 : 0,

@@ -24,15 +24,6 @@ constexpr const char* kHeader = "index/device/index.h";
 int64_t BlocksFor(int64_t n) { return (n + kIndexThreads - 1) / kIndexThreads; }
 int SizeLog(int64_t item_size) { return std::countr_zero(static_cast<uint64_t>(item_size)); }
 
-CudaDevice& Prepare(std::initializer_list<const Array*> arrays, const Array& out) {
-    auto& device = static_cast<CudaDevice&>(out.device());
-    CudaStream& stream = device.current_stream();
-    device.Activate();
-    device.RecordUse(out, stream);
-    for (const Array* x : arrays) device.RecordUse(*x, stream);
-    return device;
-}
-
 void SetIndices(IndexParams& p, CudaDevice& device, const char* op, const char* argument,
                 const Array& indices, int64_t length, BoundsCheck bounds) {
     p.indices = indices.raw_data();
@@ -97,7 +88,7 @@ void RunCheck(CudaDevice& device, const IndexParams& p, Dtype index) {
 
 void Take(const char* op, const Array& x, int8_t axis, const Array& indices, IndexBoundsMode mode,
           const Array& out) {
-    CudaDevice& device = Prepare({&x, &indices}, out);
+    CudaDevice& device = Prepare(out, x, indices);
     IndexParams p{};
     SetIndices(p, device, op, "indices", indices, x.shape()[axis], BoundsOf(mode));
     const Dtype index = indices.dtype();
@@ -138,7 +129,7 @@ void RunScatter(CudaDevice& device, IndexParams& p, const ScatterTable& function
 void ScatterAlong(const char* op, const Array& out, int8_t axis, const Array& indices,
                   IndexBoundsMode mode, const Array& x, const ScatterTable& functions, int row,
                   const char* name, const char* rule, const char* type) {
-    CudaDevice& device = Prepare({&x, &indices}, out);
+    CudaDevice& device = Prepare(out, x, indices);
     IndexParams p{};
     SetIndices(p, device, op, "indices", indices, out.shape()[axis], BoundsOf(mode));
     SetAxis(p, out, axis);
@@ -182,7 +173,7 @@ CX_CUDA_KERNEL(CombineAt)
 void LinearIndex(const char* op, const Array& indices, int64_t length, int64_t factor,
                  const Array& out) {
     if (indices.GetTotalSize() == 0) return;
-    CudaDevice& device = Prepare({&indices}, out);
+    CudaDevice& device = Prepare(out, indices);
     IndexParams p{};
     SetIndices(p, device, op, "indices", indices, length, BoundsCheck::kRaise);
     p.x = out.raw_data();
@@ -200,7 +191,7 @@ CX_CUDA_KERNEL(LinearIndex)
 void CountEach(const char* op, const Array& numbers, const Array& out) {
     CallOn<kernels::Fill>(out.device(), out, Scalar{0});
     if (numbers.GetTotalSize() == 0) return;
-    CudaDevice& device = Prepare({&numbers}, out);
+    CudaDevice& device = Prepare(out, numbers);
     IndexParams p{};
     SetIndices(p, device, op, "x", numbers, out.GetTotalSize(), BoundsCheck::kRaiseNegative);
     p.x = out.raw_data();
@@ -217,7 +208,7 @@ CX_CUDA_KERNEL(CountEach)
 void SumEach(const char* op, const Array& numbers, const Array& weights, const Array& out) {
     CallOn<kernels::Fill>(out.device(), out, Scalar{0.0});
     if (numbers.GetTotalSize() == 0) return;
-    CudaDevice& device = Prepare({&numbers, &weights}, out);
+    CudaDevice& device = Prepare(out, numbers, weights);
     IndexParams p{};
     SetIndices(p, device, op, "x", numbers, out.GetTotalSize(), BoundsCheck::kRaiseNegative);
     p.x = out.raw_data();
@@ -261,7 +252,7 @@ MaskParams MakeMask(const Array& mask, const Array& out) {
 void NonzeroCount(const Array& x, const Array& count) {
     CallOn<kernels::Fill>(count.device(), count, Scalar{0});
     if (x.GetTotalSize() == 0) return;
-    RunMask(Prepare({&x}, count), kCountTrue, MakeMask(x, count));
+    RunMask(Prepare(count, x), kCountTrue, MakeMask(x, count));
 }
 CX_CUDA_KERNEL(NonzeroCount)
 
@@ -276,7 +267,7 @@ Array CountBefore(CudaDevice& device, MaskParams& p) {
 
 void Nonzero(const Array& x, const Array& out) {
     if (out.GetTotalSize() == 0) return;
-    CudaDevice& device = Prepare({&x}, out);
+    CudaDevice& device = Prepare(out, x);
     MaskParams p = MakeMask(x, out);
     p.count = out.shape()[1];
     p.ndim = x.ndim();
@@ -288,7 +279,7 @@ CX_CUDA_KERNEL(Nonzero)
 
 void Compress(const Array& x, const Array& mask, const Array& out) {
     if (out.GetTotalSize() == 0) return;
-    CudaDevice& device = Prepare({&x, &mask}, out);
+    CudaDevice& device = Prepare(out, x, mask);
     MaskParams p = MakeMask(mask, out);
     p.x = x.raw_data();
     p.count = out.GetTotalSize();

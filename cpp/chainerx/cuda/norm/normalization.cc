@@ -30,8 +30,6 @@ struct NormKernel {
     FunctionTable<kNumDtypes, kSteps * kLayouts> functions{};
 };
 
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 // A call: the shape in `params` decides on threads and pieces.
 class Call {
  public:

@@ -50,15 +50,6 @@ void LaunchKernel(const SoftmaxKernel& kernel, Dtype dtype, int variant,
     Launch(device.current_stream(), function, {blocks, kNormThreads}, params);
 }
 
-template <typename... Arrays>
-void Use(const Array& first, const Arrays&... arrays) {
-    auto& device = static_cast<CudaDevice&>(first.device());
-    CudaStream& stream = device.current_stream();
-    device.Activate();
-    device.RecordUse(first, stream);
-    (device.RecordUse(arrays, stream), ...);
-}
-
 void LaunchRows(const SoftmaxKernel& kernel, const Array& x, SoftmaxParams& params) {
     params.x = x.raw_data();
     params.rows = x.shape()[0];
@@ -92,7 +83,7 @@ constinit const SoftmaxKernel kHitsOfBlocks{"HitsOfBlocks", "CountParams"};
 
 void ComputeRows(const SoftmaxKernel& kernel, const Array& x, const Array& out) {
     if (out.GetTotalSize() == 0) return;
-    Use(x, out);
+    Prepare(x, out);
     SoftmaxParams params{};
     params.out = out.raw_data();
     LaunchRows(kernel, x, params);
@@ -107,7 +98,7 @@ CX_CUDA_KERNEL(LogSoftmax)
 void SoftmaxCrossEntropy(const Array& x, const Array& t, int64_t ignore, double smoothing,
                          const Array& loss, const Array& stats) {
     if (x.shape()[0] == 0) return;
-    Use(x, t, loss, stats);
+    Prepare(x, t, loss, stats);
     SoftmaxParams params{};
     params.loss = loss.raw_data();
     params.stats = stats.raw_data();
@@ -120,7 +111,7 @@ CX_CUDA_KERNEL(SoftmaxCrossEntropy)
 void SoftmaxCrossEntropyGrad(const Array& x, const Array& t, int64_t ignore, double smoothing,
                              const Array& stats, const Array& gy, const Array& gx) {
     if (gx.GetTotalSize() == 0) return;
-    Use(x, t, stats, gy, gx);
+    Prepare(x, t, stats, gy, gx);
     SoftmaxParams params{};
     params.x = x.raw_data();
     params.out = gx.raw_data();
@@ -138,7 +129,7 @@ CX_CUDA_KERNEL(SoftmaxCrossEntropyGrad)
 void OneHot(const char* op, const Array& t, const std::optional<int64_t>& ignore,
             const Array& out) {
     if (out.GetTotalSize() == 0) return;
-    Use(t, out);
+    Prepare(t, out);
     SoftmaxParams params{};
     params.out = out.raw_data();
     params.rows = t.GetTotalSize();
@@ -165,7 +156,7 @@ void Count(const SoftmaxKernel& first, const SoftmaxKernel& second, const Array&
 
 void MeanOfLabelled(const Array& loss, const Array& t, int64_t ignore, const Array& mean,
                     const Array& scale) {
-    Use(loss, t, mean, scale);
+    Prepare(loss, t, mean, scale);
     CountParams params{};
     params.x = loss.raw_data();
     params.labels = t.raw_data();
@@ -179,7 +170,7 @@ CX_CUDA_KERNEL(MeanOfLabelled)
 
 void CountHits(const Array& y, const Array& t, const std::optional<int64_t>& ignore,
                const Array& hits, const Array& counted) {
-    Use(y, t, hits, counted);
+    Prepare(y, t, hits, counted);
     CountParams params{};
     params.x = y.raw_data();
     for (int8_t i = 0; i < 3; ++i) params.strides[i] = y.strides()[i];

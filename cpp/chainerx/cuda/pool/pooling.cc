@@ -36,16 +36,6 @@ PoolParams MakeParams(const PoolPlan& plan, const Array& x, const Array& y) {
     return p;
 }
 
-CudaDevice& Prepare(const Array& x, const Array& y, const Array* indices) {
-    auto& device = static_cast<CudaDevice&>(x.device());
-    CudaStream& stream = device.current_stream();
-    device.Activate();
-    device.RecordUse(x, stream);
-    device.RecordUse(y, stream);
-    if (indices != nullptr) device.RecordUse(*indices, stream);
-    return device;
-}
-
 // By the dtype or the log2 of the item size, and by a variant.
 using PoolTable = FunctionTable<kNumDtypes, 4>;
 
@@ -83,7 +73,7 @@ const char* SmallestOf(Dtype dtype) {
 void MaxPool(const Array& x, const PoolWindow& window, const Array& y, const Array& indices) {
     const PoolPlan plan{x.shape(), y.shape(), window, true};
     const bool has_indices = indices.GetTotalSize() != 0;
-    CudaDevice& device = Prepare(x, y, has_indices ? &indices : nullptr);
+    CudaDevice& device = Prepare(x, y, indices);
     PoolParams p = MakeParams(plan, x, y);
     if (has_indices) p.indices = indices.raw_data();
     const int variant = !has_indices ? 0 : indices.dtype() == Dtype::kUInt8 ? 1 : 2;
@@ -129,7 +119,7 @@ bool IsTwoByTwo(const PoolPlan& plan) {
 void PoolScatter(const char* op, const Array& gy, const Array& indices, const PoolWindow& window,
                  const Array& gx) {
     const PoolPlan plan{gx.shape(), gy.shape(), window, false};
-    CudaDevice& device = Prepare(gx, gy, &indices);
+    CudaDevice& device = Prepare(gx, gy, indices);
     PoolParams p = MakeParams(plan, gx, gy);
     SetIndices(p, device, op, indices);
     const Dtype dtype = gx.dtype();
@@ -146,7 +136,7 @@ CX_CUDA_KERNEL(PoolScatter)
 void PoolGather(const char* op, const Array& x, const Array& indices, const PoolWindow& window,
                 const Array& y) {
     const PoolPlan plan{x.shape(), y.shape(), window, false};
-    CudaDevice& device = Prepare(x, y, &indices);
+    CudaDevice& device = Prepare(x, y, indices);
     PoolParams p = MakeParams(plan, x, y);
     SetIndices(p, device, op, indices);
     const int64_t size = y.GetItemSize();
@@ -160,7 +150,7 @@ CX_CUDA_KERNEL(PoolGather)
 
 void SumPool(const Array& x, const PoolWindow& window, PoolDivisor divisor, const Array& y) {
     const PoolPlan plan{x.shape(), y.shape(), window, true};
-    CudaDevice& device = Prepare(x, y, nullptr);
+    CudaDevice& device = Prepare(x, y);
     PoolParams p = MakeParams(plan, x, y);
     p.divisor = static_cast<int>(divisor);
     int64_t rows = 1;
@@ -182,7 +172,7 @@ CX_CUDA_KERNEL(SumPool)
 
 void SumPoolGrad(const Array& gy, const PoolWindow& window, PoolDivisor divisor, const Array& gx) {
     const PoolPlan plan{gx.shape(), gy.shape(), window, true};
-    CudaDevice& device = Prepare(gx, gy, nullptr);
+    CudaDevice& device = Prepare(gx, gy);
     PoolParams p = MakeParams(plan, gx, gy);
     p.divisor = static_cast<int>(divisor);
     const native::PoolAxis& last = plan.last();

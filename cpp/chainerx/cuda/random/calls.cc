@@ -3,16 +3,15 @@
 #include "chainerx/core/error.h"
 #include "chainerx/cuda/runtime/cuda_backend.h"
 #include "chainerx/cuda/runtime/function_table.h"
+#include "chainerx/cuda/runtime/source.h"
 #include "chainerx/kernels/random/random.h"
 
 namespace chainerx::cuda {
 
 DeviceSource WriteRandomSource(std::string name, const char* header, const char* params,
                                const std::string& function) {
-    std::string text = StrCat("#include \"chainerx/cuda/random/device/", header,
-                              "\"\n\nnamespace chainerx::cuda {\n\nCX_KERNEL(", name, ", ", params,
-                              ") {\n    CX_BEGIN();\n    ", function, "(p);\n}\n\n}\n");
-    return {std::move(name), std::move(text)};
+    return MakeSource(std::move(name), StrCat("random/device/", header).c_str(), params,
+                      StrCat(function, "(p);"));
 }
 
 RandomLaunch::RandomLaunch(const Array& state, int64_t threads)
@@ -32,11 +31,8 @@ RandomLaunch::RandomLaunch(const Array& state, int64_t threads)
 
 void TakeCallInto(const Array& state, const Array& key) {
     static constinit const FunctionTable<1, 1> functions{};
-    auto& device = static_cast<CudaDevice&>(state.device());
+    CudaDevice& device = Prepare(state, key);
     CudaStream& stream = device.current_stream();
-    device.Activate();
-    device.RecordUse(state, stream);
-    device.RecordUse(key, stream);
     const CUfunction function = functions.Get(device, 0, 0, [] {
         return WriteRandomSource("RandomKey", "calls.h", "RandomCall", "TakeCall");
     });

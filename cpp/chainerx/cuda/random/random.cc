@@ -35,8 +35,6 @@ struct RandomKernel {
     }
 };
 
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 // `width` numbers come from one Philox block.
 void Fill(const RandomKernel& kernel, const Array& state, const Array& out, int64_t width,
           FillParams params) {

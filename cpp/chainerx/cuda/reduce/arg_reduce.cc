@@ -33,11 +33,8 @@ constexpr int64_t kMaxPieces = 1024;
 
 void Find(const ArgReduction& reduction, const Array& x, const Axes& axes, const Array& out) {
     if (out.GetTotalSize() == 0) return;
-    auto& device = static_cast<CudaDevice&>(out.device());
+    CudaDevice& device = Prepare(x, out);
     CudaStream& stream = device.current_stream();
-    device.Activate();
-    device.RecordUse(x, stream);
-    device.RecordUse(out, stream);
     native::ReducePlan plan{x, axes, out, native::AxisOrder::kGiven};
     ReduceParams params{};
     params.in = plan.kept.data[0];

@@ -9,6 +9,7 @@
 #include "chainerx/cuda/runtime/device_type.h"
 #include "chainerx/cuda/runtime/function_table.h"
 #include "chainerx/cuda/runtime/launch.h"
+#include "chainerx/cuda/runtime/source.h"
 #include "chainerx/kernels/reduce/reduction.h"
 #include "chainerx/kernels/strided/memory.h"
 #include "chainerx/native/reduce/reduce_plan.h"
@@ -36,17 +37,13 @@ DeviceSource WriteSource(const Reduction& reduction, Dtype in, Dtype out, Varian
                                              "combine_rows"};
     static constexpr const char* kFunctions[] = {"ReduceRuns", "CombineRuns", "ReduceRows",
                                                  "ReduceNarrowRows", "CombineRows"};
-    const std::string item = DeviceTypeOf(in);
     const std::string result = DeviceTypeOf(out);
     const bool combines = variant == kCombineRuns || variant == kCombineRows;
-    std::string name = StrCat(reduction.name, "_", GetDtypeName(in), "_", kNames[variant]);
-    std::string text = StrCat("#include \"chainerx/cuda/reduce/device/", reduction.header,
-                              "\"\n\n"
-                              "namespace chainerx::cuda {\n\nCX_KERNEL(",
-                              name, ", ReduceParams) {\n    CX_BEGIN();\n    ", kFunctions[variant],
-                              "<", reduction.policy, "<", item, ">, ", reduction.store, "<", result,
-                              ">, ", combines ? "" : StrCat(item, ", "), result, ">(p);\n}\n\n}\n");
-    return {std::move(name), std::move(text)};
+    const std::string item = combines ? "" : StrCat(DeviceTypeOf(in), ", ");
+    return MakeSource(StrCat(reduction.name, "_", GetDtypeName(in), "_", kNames[variant]),
+                      StrCat("reduce/device/", reduction.header).c_str(), "ReduceParams",
+                      StrCat(kFunctions[variant], "<", reduction.policy, "<", DeviceTypeOf(in),
+                             ">, ", reduction.store, "<", result, ">, ", item, result, ">(p);"));
 }
 
 // One call: the plan is the same as native's.
@@ -145,15 +142,6 @@ bool FillIfEmpty(const Array& x, const Array& out, const Scalar& identity) {
     if (x.GetTotalSize() != 0) return false;
     CallOn<kernels::Fill>(out.device(), out, identity);
     return true;
-}
-
-CudaDevice& Prepare(const Array& x, const Array& out) {
-    auto& device = static_cast<CudaDevice&>(out.device());
-    CudaStream& stream = device.current_stream();
-    device.Activate();
-    device.RecordUse(x, stream);
-    device.RecordUse(out, stream);
-    return device;
 }
 
 void Reduce(const Reduction& reduction, const Array& x, const Axes& axes, const Array& out,

@@ -7,6 +7,20 @@
 
 namespace chainerx::cuda {
 
+inline int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// Before a launch on the current stream: makes the device current, and keeps the memory of all
+// arrays until the stream has passed it. Returns the device.
+template <typename... Arrays>
+CudaDevice& Prepare(const Array& first, const Arrays&... arrays) {
+    auto& device = static_cast<CudaDevice&>(first.device());
+    CudaStream& stream = device.current_stream();
+    device.Activate();
+    device.RecordUse(first, stream);
+    (device.RecordUse(arrays, stream), ...);
+    return device;
+}
+
 struct Grid {
     int64_t blocks;
     int threads;

@@ -19,13 +19,6 @@ namespace {
 
 constexpr const char* kHeader = "shape/device/shape.h";
 
-CudaDevice& Prepare(const Array& out) {
-    auto& device = static_cast<CudaDevice&>(out.device());
-    device.Activate();
-    device.RecordUse(out, device.current_stream());
-    return device;
-}
-
 // A thread for each of n elements.
 template <typename Params>
 void RunEach(CudaDevice& device, CUfunction function, int64_t n, const Params& p) {

@@ -24,8 +24,6 @@ struct SortKernel {
     FunctionTable<kNumDtypes, 1> functions{};
 };
 
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 template <typename Params>
 void LaunchKernel(const SortKernel& kernel, const Array& on, Dtype dtype, int64_t blocks,
                   const Params& params) {
@@ -41,15 +39,6 @@ void LaunchKernel(const SortKernel& kernel, const Array& on, Dtype dtype, int64_
                           StrCat(kernel.name, "<", DeviceTypeOf(dtype), rest, ">(p);"));
     });
     Launch(device.current_stream(), function, {blocks, kSortThreads}, params);
-}
-
-template <typename... Arrays>
-void Use(const Array& first, const Arrays&... arrays) {
-    auto& device = static_cast<CudaDevice&>(first.device());
-    CudaStream& stream = device.current_stream();
-    device.Activate();
-    device.RecordUse(first, stream);
-    (device.RecordUse(arrays, stream), ...);
 }
 
 constexpr char kRadixHeader[] = "sort/device/radix.h";
@@ -113,7 +102,7 @@ Array SetTiles(SortParams& params, const Array& x) {
 // Sorts along the last axis.
 void SortInto(const Array& x, bool descending, const Array& out, bool places) {
     if (x.GetTotalSize() == 0) return;
-    Use(x, out);
+    Prepare(x, out);
     SortParams params = ParamsOf(x, out);
     params.descending = descending ? 1 : 0;
     if (params.n <= kBlockSortSize) {
@@ -170,7 +159,7 @@ void SelectSorted(const Array& x, const Array& positions, const Array& out) {
     if (out.GetTotalSize() == 0) return;
     const Array sorted = EmptyUnchecked(x.shape(), x.dtype(), x.device());
     SortInto(x, false, sorted, false);
-    Use(positions, out);
+    Prepare(positions, out);
     PickInto(sorted, positions.raw_data(), out);
 }
 CX_CUDA_KERNEL(SelectSorted)
@@ -189,7 +178,7 @@ void PartitionInto(const SortKernel& scatter, const Array& x, int64_t position, 
     pick.n = x.shape()[1];
     pick.m = 1;
     LaunchKernel(kPick, x, x.dtype(), CeilDiv(pick.rows, kSortThreads), pick);
-    Use(x, out);
+    Prepare(x, out);
     SortParams params = ParamsOf(x, out);
     params.pivots = pivots.raw_data();
     params.is_first = 1;
@@ -212,7 +201,7 @@ void ArgTopK(const Array& x, bool largest, bool sorted, const Array& out) {
     if (out.GetTotalSize() == 0) return;
     const Array places = EmptyUnchecked(x.shape(), Dtype::kInt64, x.device());
     SortInto(x, largest, places, true);
-    Use(out);
+    Prepare(out);
     if (sorted) {
         PickInto(places, nullptr, out);
         return;
@@ -235,7 +224,7 @@ SearchParams SearchOf(const Array& sorted, const Array& x, const Array& out) {
 
 void SearchSorted(const Array& sorted, const Array& v, bool right, const Array& out) {
     if (out.GetTotalSize() == 0) return;
-    Use(sorted, v, out);
+    Prepare(sorted, v, out);
     SearchParams params = SearchOf(sorted, v, out);
     params.right = right ? 1 : 0;
     LaunchKernel(kSearchSorted, v, v.dtype(), CeilDiv(params.size, kSortThreads), params);
@@ -247,7 +236,7 @@ void Isin(const Array& test, const Array& x, bool invert, const Array& out) {
     const int64_t n = test.GetTotalSize();
     const Array row = EmptyUnchecked(Shape{n}, test.dtype(), test.device());
     SortInto(test, false, row, false);
-    Use(x, out);
+    Prepare(x, out);
     SearchParams params = SearchOf(row, x, out);
     params.invert = invert ? 1 : 0;
     LaunchKernel(kIsin, x, x.dtype(), CeilDiv(params.size, kSortThreads), params);
@@ -257,7 +246,7 @@ CX_CUDA_KERNEL(Isin)
 void Interp(const Array& x, const Array& xp, const Array& fp, const std::optional<double>& left,
             const std::optional<double>& right, const Array& out) {
     if (out.GetTotalSize() == 0) return;
-    Use(x, xp, fp, out);
+    Prepare(x, xp, fp, out);
     SearchParams params = SearchOf(xp, x, out);
     params.values = fp.raw_data();
     params.has_left = left ? 1 : 0;

@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "chainerx/ops/attention/attention_recorded.h"
+#include "chainerx/ops/elementwise/tables/explog.h"
 #include "chainerx/ops/linalg/linalg.h"
 #include "chainerx/ops/random/dropout.h"
 #include "chainerx/ops/routine.h"

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "chainerx/kernels/attention/rotary.h"
+#include "chainerx/ops/elementwise/tables/explog.h"
 #include "chainerx/ops/elementwise/tables/trigonometric.h"
 #include "chainerx/ops/routine.h"
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "chainerx/ops/elementwise/bit_operators.h"
+#include "chainerx/ops/elementwise/tables/explog.h"
 #include "chainerx/ops/routine.h"
 
 namespace chainerx {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "chainerx/ops/elementwise/complex_parts.h"
+#include "chainerx/ops/elementwise/tables/explog.h"
 #include "chainerx/ops/linalg/decomposition.h"
 #include "chainerx/ops/linalg/factor.h"
 #include "chainerx/ops/linalg/matrices.h"

@@ -3,6 +3,7 @@
 #include "chainerx/kernels/norm/softmax.h"
 #include "chainerx/ops/elementwise/composed.h"
 #include "chainerx/ops/elementwise/tables/activation.h"
+#include "chainerx/ops/elementwise/tables/explog.h"
 #include "chainerx/ops/reduce/reduce_output.h"
 #include "chainerx/ops/routine.h"
 

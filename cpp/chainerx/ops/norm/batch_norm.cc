@@ -10,6 +10,7 @@
 #include "chainerx/kernels/norm/normalization.h"
 #include "chainerx/kernels/strided/memory.h"
 #include "chainerx/ops/elementwise/layout.h"
+#include "chainerx/ops/elementwise/tables/explog.h"
 #include "chainerx/ops/norm/normalization.h"
 #include "chainerx/ops/norm/normalization_check.h"
 #include "chainerx/ops/norm/normalization_plan.h"

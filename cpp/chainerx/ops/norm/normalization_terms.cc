@@ -1,5 +1,6 @@
 #include "chainerx/ops/norm/normalization_terms.h"
 
+#include "chainerx/ops/elementwise/tables/explog.h"
 #include "chainerx/ops/reduce/reduce_output.h"
 #include "chainerx/ops/routine.h"
 

@@ -6,6 +6,7 @@
 
 #include "chainerx/kernels/norm/softmax.h"
 #include "chainerx/kernels/strided/memory.h"
+#include "chainerx/ops/elementwise/tables/explog.h"
 #include "chainerx/ops/routine.h"
 
 namespace chainerx {

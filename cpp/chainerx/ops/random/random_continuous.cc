@@ -4,6 +4,7 @@
 #include "chainerx/kernels/random/random.h"
 #include "chainerx/ops/elementwise/power.h"
 #include "chainerx/ops/elementwise/tables/activation.h"
+#include "chainerx/ops/elementwise/tables/explog.h"
 #include "chainerx/ops/elementwise/tables/special.h"
 #include "chainerx/ops/elementwise/tables/trigonometric.h"
 #include "chainerx/ops/linalg/factor.h"

@@ -7,6 +7,7 @@
 #include "chainerx/core/interrupt.h"
 #include "chainerx/kernels/random/random.h"
 #include "chainerx/ops/aliases.h"
+#include "chainerx/ops/elementwise/tables/explog.h"
 #include "chainerx/ops/elementwise/tables/rounding.h"
 #include "chainerx/ops/index/index_update.h"
 #include "chainerx/ops/random/random.h"

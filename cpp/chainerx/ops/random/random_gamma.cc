@@ -5,6 +5,7 @@
 
 #include "chainerx/kernels/random/random.h"
 #include "chainerx/ops/elementwise/tables/activation.h"
+#include "chainerx/ops/elementwise/tables/explog.h"
 #include "chainerx/ops/elementwise/tables/special.h"
 #include "chainerx/ops/norm/softmax.h"
 #include "chainerx/ops/random/random_plan.h"

@@ -1,6 +1,7 @@
 #include "chainerx/ops/random/random_plan.h"
 
 #include "chainerx/kernels/random/random.h"
+#include "chainerx/ops/elementwise/tables/explog.h"
 #include "chainerx/ops/routine.h"
 
 namespace chainerx::random {

@@ -1,6 +1,7 @@
 // Truncated normal numbers, by the quantile function.
 #include <limits>
 
+#include "chainerx/ops/elementwise/tables/explog.h"
 #include "chainerx/ops/elementwise/tables/special.h"
 #include "chainerx/ops/random/random_plan.h"
 #include "chainerx/ops/routine.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "chainerx/ops/elementwise/complex_parts.h"
+#include "chainerx/ops/elementwise/tables/explog.h"
 #include "chainerx/ops/linalg/linalg.h"
 #include "chainerx/ops/reduce/reduce_output.h"
 #include "chainerx/ops/routine.h"

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "chainerx/ops/elementwise/complex_parts.h"
+#include "chainerx/ops/elementwise/tables/explog.h"
 #include "chainerx/ops/reduce/reduce_output.h"
 #include "chainerx/ops/routine.h"
 

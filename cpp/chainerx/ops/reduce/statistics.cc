@@ -1,6 +1,7 @@
 // Variance, standard deviation, log-sum-exp: reductions whose gradients depend on the result.
 #include "chainerx/kernels/reduce/reduction.h"
 #include "chainerx/ops/elementwise/complex_parts.h"
+#include "chainerx/ops/elementwise/tables/explog.h"
 #include "chainerx/ops/reduce/reduce_output.h"
 #include "chainerx/ops/routine.h"
 

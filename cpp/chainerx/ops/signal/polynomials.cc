@@ -7,6 +7,7 @@
 #include "chainerx/core/interrupt.h"
 #include "chainerx/ops/elementwise/complex_parts.h"
 #include "chainerx/ops/elementwise/power.h"
+#include "chainerx/ops/elementwise/tables/explog.h"
 #include "chainerx/ops/index/index_arrays.h"
 #include "chainerx/ops/linalg/decomposition.h"
 #include "chainerx/ops/linalg/factor.h"

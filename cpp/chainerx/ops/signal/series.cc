@@ -5,6 +5,7 @@
 
 #include "chainerx/core/interrupt.h"
 #include "chainerx/ops/elementwise/power.h"
+#include "chainerx/ops/elementwise/tables/explog.h"
 #include "chainerx/ops/elementwise/tables/rounding.h"
 #include "chainerx/ops/reduce/reduce_output.h"
 #include "chainerx/ops/routine.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "chainerx/ops/elementwise/tables/explog.h"
 #include "chainerx/ops/elementwise/tables/special.h"
 #include "chainerx/ops/elementwise/tables/trigonometric.h"
 #include "chainerx/ops/routine.h"

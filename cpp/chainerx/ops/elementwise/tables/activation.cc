@@ -2,6 +2,7 @@
 
 #include "chainerx/kernels/elementwise/activation.h"
 #include "chainerx/ops/elementwise/composed.h"
+#include "chainerx/ops/elementwise/tables/explog.h"
 #include "chainerx/ops/elementwise/tables/hyperbolic.h"
 #include "chainerx/ops/routine.h"
 

@@ -6,6 +6,7 @@
 #include "chainerx/ops/elementwise/complex_parts.h"
 #include "chainerx/ops/elementwise/power.h"
 #include "chainerx/ops/elementwise/tables/arithmetic.h"
+#include "chainerx/ops/elementwise/tables/explog.h"
 #include "chainerx/ops/elementwise/tables/rounding.h"
 #include "chainerx/ops/elementwise/tables/trigonometric.h"
 #include "chainerx/ops/routine.h"

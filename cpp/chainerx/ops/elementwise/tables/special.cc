@@ -4,6 +4,7 @@
 
 #include "chainerx/kernels/elementwise/special.h"
 #include "chainerx/ops/elementwise/tables/activation.h"
+#include "chainerx/ops/elementwise/tables/explog.h"
 #include "chainerx/ops/elementwise/tables/special_gradients.h"
 #include "chainerx/ops/elementwise/tables/trigonometric.h"
 #include "chainerx/ops/reduce/reduce_output.h"

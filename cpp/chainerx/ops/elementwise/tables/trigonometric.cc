@@ -1,4 +1,5 @@
 #include "chainerx/kernels/elementwise/trigonometric.h"
+#include "chainerx/ops/elementwise/tables/explog.h"
 #include "chainerx/ops/elementwise/tables/trigonometric.h"
 #include "chainerx/ops/routine.h"
 

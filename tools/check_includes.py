@@ -66,6 +66,7 @@ CUDA_FLOORS: dict[str, set[str]] = {
     'optim': {'strided'},
     'norm': {'strided'},
     'sort': {'strided'},
+    'rnn': {'strided'},
 }
 FLOORS = {'native': NATIVE_FLOORS, 'cuda': CUDA_FLOORS}
 

@@ -9,6 +9,7 @@ import numpy as np
 
 import chainerx
 from chainerx import cuda
+from chainerx.cuda._check_layers import check_layers
 
 Report = dict[str, tp.Any]
 
@@ -45,6 +46,16 @@ class Checks:
 
     def compare(self, name: str, compute: tp.Callable[..., tp.Any], *arrays: np.ndarray) -> None:
         """Compares the bits of the results on the device with those on the CPU."""
+        self.close(name, compute, None, *arrays)
+
+    def close(
+        self,
+        name: str,
+        compute: tp.Callable[..., tp.Any],
+        tolerance: float | None,
+        *arrays: np.ndarray,
+    ) -> None:
+        """Compares results up to errors of `tolerance` times the largest one."""
         with np.errstate(all='ignore'):
             expected = chainerx.to_numpy(compute(*map(chainerx.array, arrays)))
         try:
@@ -56,6 +67,8 @@ class Checks:
             else:
                 self.fail(name, str(error).splitlines()[0])
             return
+        if tolerance is not None and result.shape == expected.shape:
+            result = np.where(_are_close(result, expected, tolerance), expected, result)
         if difference := describe_difference(result, expected):
             self.fail(name, difference)
         else:
@@ -64,6 +77,11 @@ class Checks:
     def fail(self, name: str, reason: str) -> None:
         self.failed.append(f'{name}: {reason}')
         print(f'  FAILED {name}: {reason}', flush=True)
+
+
+def _are_close(result: np.ndarray, expected: np.ndarray, tolerance: float) -> np.ndarray:
+    finite = np.abs(expected[np.isfinite(expected)])
+    return np.abs(result - expected) <= tolerance * (finite.max() if finite.size else 0)
 
 
 def describe_difference(result: np.ndarray, expected: np.ndarray) -> str:
@@ -282,6 +300,7 @@ def run(device: str, *, quick: bool = False) -> Report:
         ('reductions', check_reductions),
         ('gradients', check_gradients),
         ('products', check_products),
+        ('layers', check_layers),
     ):
         before = checks.passed
         begin = time.perf_counter()

@@ -1,6 +1,7 @@
 // SIMD loops of attention: softmax and its gradient over panels of scores.
 #include "chainerx/native/attention/attention_loops.h"
 
+#include "chainerx/native/attention/simd/power_of_2.h"
 #include "chainerx/native/math/simd/math.h"
 #include "chainerx/native/strided/simd/batch.h"
 #include "chainerx/native/unit.h"
@@ -54,16 +55,6 @@ inline Row<T> Map(const F& f, const Row<T>& x, const Rows&... others) {
     Row<T> y;
     for (int i = 0; i < kVectors; ++i) y.v[i] = f(x.v[i], others.v[i]...);
     return y;
-}
-
-// 2^x for x <= 0 or slightly above it. Denormal results become 0.
-template <typename T>
-inline Batch<T> PowerOf2(const Batch<T>& x) {
-    const Batch<T> least(sizeof(T) == 4 ? T(-126) : T(-1022));
-    const Batch<T> bounded = math::MaxOrSecond(least, x);  // keeps NaN
-    const Batch<T> n = xsimd::nearbyint(bounded);
-    const Batch<T> y = math::Exp2Core(bounded - n) * math::Pow2(n);
-    return math::Where(x < least, Batch<T>(T(0)), y);
 }
 
 // The exponents of key i: its scores after scale and mask.

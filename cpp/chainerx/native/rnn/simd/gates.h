@@ -1,46 +1,8 @@
-// Units of recurrent layers: iteration, gates, and their gradients.
+// Gates of recurrent layers, and their gradients.
 #pragma once
-
-#include "chainerx/native/math/simd/math.h"
-#include "chainerx/native/strided/simd/batch.h"
 
 namespace chainerx::native::CX_ISA {
 namespace {
-
-// A batch of units, or the first n of one.
-template <typename T, bool kPart>
-struct Units {
-    int64_t n;
-
-    Batch<T> Get(const T* x) const {
-        if constexpr (kPart) {
-            return LoadPart(x, n);
-        } else {
-            return Batch<T>::load_unaligned(x);
-        }
-    }
-    void Set(T* x, const Batch<T>& y) const {
-        if constexpr (kPart) {
-            StorePart(x, y, n);
-        } else {
-            y.store_unaligned(x);
-        }
-    }
-    void SetIf(T* x, int64_t at, const Batch<T>& y) const {
-        if (x != nullptr) Set(x + at, y);
-    }
-};
-
-// Calls f(units, row, first unit).
-template <typename T, typename F>
-void ForUnits(int64_t rows, int64_t units, const F& f) {
-    constexpr int64_t kSize = Batch<T>::size;
-    for (int64_t r = 0; r < rows; ++r) {
-        int64_t j = 0;
-        for (; j + kSize <= units; j += kSize) f(Units<T, false>{kSize}, r, j);
-        if (j < units) f(Units<T, true>{units - j}, r, j);
-    }
-}
 
 // Derivatives of sigmoid and tanh, from their values.
 template <typename B>

@@ -62,6 +62,7 @@ CUDA_FLOORS: dict[str, set[str]] = {
     'pool': {'strided'},
     'reduce': {'strided'},
     'gemm': {'strided'},
+    'conv': {'gemm'},
     'random': {'strided'},
     'optim': {'strided'},
     'norm': {'strided'},

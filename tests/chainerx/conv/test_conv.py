@@ -52,8 +52,10 @@ CALLS = {
 
 @pytest.fixture
 def anywhere(request):
-    """The native device, and one without kernels for convolutions, which composes them."""
+    """The device under test, and one without kernels for convolutions, which composes them."""
     name = request.param
+    if name == 'native:0':
+        name = (request.config.getoption('--device') or [name])[0]
     if name.startswith('async_toy'):
         request.getfixturevalue('async_toy')
     with chx.using_device(name):

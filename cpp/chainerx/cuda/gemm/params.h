@@ -13,7 +13,7 @@ inline constexpr int kGemmDepth = 16;
 inline constexpr int kMaxBatchDims = 8;
 
 // out (batch, m, n) = x1 (batch, m, k) x2 (batch, k, n), plus the bias (n,). Strides are in bytes;
-// out is contiguous.
+// out is contiguous. Where the rows of x1 are summed, the bias is their sums (m,).
 struct GemmParams {
     Ptr<char> x1;
     Ptr<char> x2;

@@ -1,0 +1,250 @@
+// Convolutions as products of matrices whose elements are gathered while tiles are loaded (implicit
+// GEMM), and directly where groups have few channels. Sums of pieces of k are combined in order.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "chainerx/cuda/conv/device/axes.h"
+#include "chainerx/cuda/conv/params.h"
+#include "chainerx/cuda/device/numbers.h"
+#include "chainerx/cuda/gemm/device/tile.h"
+
+namespace chainerx::cuda {
+
+template <typename T>
+inline const T& ConvItem(const char* p) {
+    return *reinterpret_cast<const T*>(p);
+}
+
+// Stores the sum of an element of `out`, or of its piece. `row` counts all groups.
+template <typename T>
+inline void StoreSum(const ConvParams& p, int64_t piece, int64_t row, int64_t i, Number<T> sum) {
+    if (p.pieces > 1) {
+        reinterpret_cast<Number<T>*>(static_cast<char*>(p.parts))[piece * p.n_out + i] = sum;
+        return;
+    }
+    if (p.bias != nullptr) {
+        sum += AsNumbers::Load(ConvItem<T>(static_cast<char*>(p.bias) + row * p.bias_stride));
+    }
+    reinterpret_cast<T*>(static_cast<char*>(p.out))[i] = AsNumbers::Store<T>(sum);
+}
+
+struct ConvRange {
+    int64_t begin;
+    int64_t end;
+
+    // A piece of [0, n), of whole multiples of `step`.
+    ConvRange(int64_t n, int64_t pieces, int64_t piece, int64_t step) {
+        const int64_t length = ((n + pieces - 1) / pieces + step - 1) / step * step;
+        begin = piece * length < n ? piece * length : n;
+        end = begin + length < n ? begin + length : n;
+    }
+};
+
+template <typename T, int kDims, ConvPass kPass>
+inline void ConvTiles(const ConvParams& p) {
+    using Product = TileProduct<T>;
+    using Item = typename Product::Item;
+    using Place = ConvPlace<kDims>;
+    CX_SHARED(typename Product::Memory, tile_a, Product::kMemory);
+    CX_SHARED(typename Product::Memory, tile_b, Product::kMemory);
+    CX_SHARED(ConvAxes<kDims>, shared_axes, 1);
+    CX_SHARED(Place, columns, kGemmTile);
+    CX_SHARED(Place, steps, 2 * kGemmDepth);  // of this tile and the next, in turn
+    ConvAxes<kDims>& axes = shared_axes[0];
+    const int thread = static_cast<int>(threadIdx.x);
+
+    int64_t block = blockIdx.x;
+    const int64_t first_row = block % p.row_tiles * kGemmTile;
+    block /= p.row_tiles;
+    const int64_t first_column = block % p.column_tiles * kGemmTile;
+    block /= p.column_tiles;
+    const int64_t piece = block % p.pieces;
+    block /= p.pieces;
+    const int64_t group = block % p.groups;
+    axes.template Set<kPass>(p, block / p.groups);
+    const int64_t n = p.n_outer * axes.CountPositions();
+    if (first_column >= n) return;
+    const ConvRange range{p.k_outer * axes.CountTaps(), p.pieces, piece, kGemmDepth};
+
+    const auto set_step = [&](int slot, int64_t k) {
+        Place place{};
+        place.at[0] = kOutside<kDims>;
+        if (k < range.end) place = PlaceOfK(p, axes, k);
+        steps[slot] = place;
+    };
+    if (thread < kGemmTile) {
+        Place place{};
+        place.at[0] = kOutside<kDims>;
+        if (first_column + thread < n) place = PlaceOfN(p, axes, first_column + thread);
+        columns[thread] = place;
+    } else if (thread < kGemmTile + 2 * kGemmDepth) {
+        set_step(thread - kGemmTile, range.begin + thread - kGemmTile);
+    }
+    __syncthreads();
+
+    const char* a = p.a + group * p.a_group;
+    const char* b = p.b + group * p.b_group;
+    int64_t out_offset = group * p.out_group;
+#pragma unroll
+    for (int d = 0; d < kDims; ++d) {
+        a += axes.a_offsets[d];
+        out_offset += axes.out_offsets[d];
+    }
+    // Neighbouring threads load neighbouring columns, but along k for the weight gradient.
+    constexpr bool kColumnsFirst = kPass != ConvPass::kWeightGrad;
+    TileLoads<T> loads_a{p.a_rows_first};
+    TileLoads<T> loads_b{kColumnsFirst};
+    Place own;
+    if constexpr (kColumnsFirst) own = columns[thread % kGemmTile];
+    const auto fetch = [&](int slot, int64_t k) {
+        loads_a.Fetch([&](int row, int step) -> Item {
+            if (first_row + row >= p.m || k + step >= range.end) return Product::Load(T{});
+            return Product::Load(
+                ConvItem<T>(a + (first_row + row) * p.a_row + steps[slot + step].other));
+        });
+        loads_b.Fetch([&](int column, int step) -> Item {
+            const Place& place = kColumnsFirst ? own : columns[column];
+            const Place& of_k = steps[slot + step];
+            if (!IsInside(axes, place, of_k)) return Product::Load(T{});
+            return Product::Load(ConvItem<T>(b + place.offset + of_k.offset));
+        });
+    };
+    Product product;
+    int slot = 0;
+    fetch(slot, range.begin);
+    __syncthreads();  // the first slot is written anew
+    for (int64_t k = range.begin; k < range.end; k += kGemmDepth) {
+        loads_a.Put(tile_a);
+        loads_b.Put(tile_b);
+        if (thread < kGemmDepth) set_step(slot + thread, k + 2 * kGemmDepth + thread);
+        __syncthreads();
+        slot ^= kGemmDepth;
+        if (k + kGemmDepth < range.end) fetch(slot, k + kGemmDepth);
+        product.Add(tile_a, tile_b, kGemmDepth);
+        __syncthreads();
+    }
+    product.ForEach([&](int i, int j, Number<T> sum) {
+        const int64_t row = first_row + i;
+        if (row >= p.m || first_column + j >= n) return;
+        StoreSum<T>(p, piece, group * p.m + row, out_offset + row * p.out_row + columns[j].other,
+                    sum);
+    });
+}
+
+// The part of a thread's window along the axes from kAxis on.
+template <typename T, int kDims>
+struct DirectWindow {
+    using C = Number<T>;
+    ConvAxis axes[kDims];
+    int64_t at[kDims];  // of the first element of the window
+    C sum;
+
+    template <int kAxis = 0>
+    void Add(const char* a, const char* b) {
+        if constexpr (kAxis == kDims) {
+            sum =
+                MultiplyAdd(AsNumbers::Load(ConvItem<T>(a)), AsNumbers::Load(ConvItem<T>(b)), sum);
+        } else {
+            const ConvAxis& axis = axes[kAxis];
+            int64_t coordinate = at[kAxis];
+            for (int64_t t = 0; t < axis.k_size; ++t, a += axis.a_stride) {
+                if (static_cast<uint64_t>(coordinate) < static_cast<uint64_t>(axis.length)) {
+                    Add<kAxis + 1>(a, b + coordinate * axis.b_stride);
+                }
+                coordinate += axis.k_step;
+            }
+        }
+    }
+};
+
+// A thread computes an element of the result.
+template <typename T, int kDims, ConvPass kPass>
+inline void ConvDirect(const ConvParams& p) {
+    using Index = typename ConvAxes<kDims>::Index;
+    const int64_t i = static_cast<int64_t>(blockIdx.x) * kConvThreads + threadIdx.x;
+    if (i >= p.n_out) return;
+    DirectWindow<T, kDims> window;
+    window.sum = 0;
+    const char* a = p.a;
+    auto rest = static_cast<Index>(i);
+#pragma unroll
+    for (int d = kDims - 1; d >= 0; --d) {
+        const auto size = static_cast<Index>(p.axes[d].n_size);
+        const auto at = static_cast<Coordinate<kDims>>(rest % size);
+        rest /= size;
+        const auto stride =
+            static_cast<Coordinate<kDims>>(kPass == ConvPass::kInputGrad ? p.axes[d].n_step : 1);
+        int64_t a_offset = 0;
+        int64_t out_offset = 0;
+        const ConvAxis axis = AxisOf<kPass>(p.axes[d], at % stride, &a_offset, &out_offset);
+        a += a_offset;
+        window.axes[d] = axis;
+        window.at[d] = axis.origin + at / stride * axis.n_step;
+    }
+    const auto rows = static_cast<Index>(p.groups * p.m);
+    const Index row = rest % rows;
+    const Index outer = rest / rows;
+    const Index group = row / static_cast<Index>(p.m);
+    a += group * p.a_group + (row - group * p.m) * p.a_row;
+    const char* b = p.b + group * p.b_group + outer * p.b_n_outer;
+    for (int64_t k = 0; k < p.k_outer; ++k) {
+        window.Add(a, b);
+        a += p.a_outer;
+        b += p.b_k_outer;
+    }
+    StoreSum<T>(p, 0, row, i, window.sum);
+}
+
+// A block computes an element of a weight gradient, or a piece of it.
+template <typename T, int kDims>
+inline void ConvDirectWeightGrad(const ConvParams& p) {
+    using C = Number<T>;
+    CX_SHARED(ConvAxes<kDims>, shared_axes, 1);
+    CX_SHARED(C, sums, kConvThreads);
+    ConvAxes<kDims>& axes = shared_axes[0];
+    axes.template Set<ConvPass::kWeightGrad>(p, 0);
+    const int thread = static_cast<int>(threadIdx.x);
+    const int64_t i = blockIdx.x % p.n_out;
+    const int64_t piece = blockIdx.x / p.n_out;
+    const int64_t n = p.n_outer * axes.CountPositions();
+    const int64_t row = i / n;
+    const int64_t group = row / p.m;
+    const ConvPlace<kDims> place = PlaceOfN(p, axes, i - row * n);
+    const char* a = p.a + group * p.a_group + (row - group * p.m) * p.a_row;
+    const char* b = p.b + group * p.b_group + place.offset;
+    const ConvRange range{p.k_outer * axes.CountTaps(), p.pieces, piece, kConvThreads};
+    C sum = 0;
+    for (int64_t k = range.begin + thread; k < range.end; k += kConvThreads) {
+        const ConvPlace<kDims> of_k = PlaceOfK(p, axes, k);
+        if (!IsInside(axes, place, of_k)) continue;
+        sum = MultiplyAdd(AsNumbers::Load(ConvItem<T>(a + of_k.other)),
+                          AsNumbers::Load(ConvItem<T>(b + of_k.offset)), sum);
+    }
+    for (int half = kConvThreads / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (thread < 2 * half) sums[thread] = sum;
+        __syncthreads();
+        if (thread < half) sum += sums[thread + half];
+    }
+    if (thread == 0) StoreSum<T>(p, piece, row, i, sum);
+}
+
+// Adds the pieces of each element, in order.
+template <typename T>
+inline void CombinePieces(const ConvParams& p) {
+    using C = Number<T>;
+    const int64_t i = static_cast<int64_t>(blockIdx.x) * kConvThreads + threadIdx.x;
+    if (i >= p.n_out) return;
+    const C* parts = reinterpret_cast<const C*>(static_cast<char*>(p.parts)) + i;
+    C sum = parts[0];
+    for (int64_t piece = 1; piece < p.pieces; ++piece) sum += parts[piece * p.n_out];
+    if (p.bias != nullptr) {
+        const int64_t row = i / p.out_row % (p.groups * p.m);
+        sum += AsNumbers::Load(ConvItem<T>(static_cast<char*>(p.bias) + row * p.bias_stride));
+    }
+    reinterpret_cast<T*>(static_cast<char*>(p.out))[i] = AsNumbers::Store<T>(sum);
+}
+
+}  // namespace chainerx::cuda

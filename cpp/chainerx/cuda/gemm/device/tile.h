@@ -1,0 +1,229 @@
+// Products of two tiles in shared memory, which the threads of a block compute together.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+#include "chainerx/cuda/device/numbers.h"
+#include "chainerx/cuda/gemm/params.h"
+
+namespace chainerx::cuda {
+
+inline float MultiplyAdd(float a, float b, float c) { return ::fmaf(a, b, c); }
+inline double MultiplyAdd(double a, double b, double c) { return ::fma(a, b, c); }
+inline bool MultiplyAdd(bool a, bool b, bool c) { return (a && b) || c; }
+// Integers wrap.
+template <typename T>
+inline T MultiplyAdd(T a, T b, T c) {
+    using U = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<U>(a) * static_cast<U>(b) + static_cast<U>(c));
+}
+
+// Numbers that are loaded together.
+template <typename C>
+struct alignas(sizeof(C) < 4 ? 4 * sizeof(C) : 16) Quad {
+    C of[4];
+};
+
+// A tile of kGemmTile rows by kGemmDepth steps of k, whose rows are adjacent. A thread computes
+// kEach x kEach elements, in quads.
+template <typename T>
+class TileProduct {
+ public:
+    using C = Number<T>;
+    using Item = C;
+    using Memory = Quad<C>;
+    static constexpr int kMemory = kGemmDepth * (kGemmTile + 4) / 4;  // of one tile
+
+    static Item Load(const T& x) { return AsNumbers::Load(x); }
+    static void Put(Memory* tile, int row, int k, Item x) {
+        reinterpret_cast<C*>(tile)[k * kPitch + row] = x;
+    }
+    static Item Get(const Memory* tile, int row, int k) {
+        return reinterpret_cast<const C*>(tile)[k * kPitch + row];
+    }
+
+    // Adds the products of the first `count` steps.
+    void Add(const Memory* a, const Memory* b, int count) {
+        const int r = static_cast<int>(threadIdx.x) / kThreads;
+        const int c = static_cast<int>(threadIdx.x) % kThreads;
+        for (int k = 0; k < count; ++k) {
+            C x[kEach];
+            C y[kEach];
+#pragma unroll
+            for (int q = 0; q < kQuads; ++q) {
+                const Quad<C> rows = a[k * kPitch / 4 + q * kThreads + r];
+                const Quad<C> columns = b[k * kPitch / 4 + q * kThreads + c];
+#pragma unroll
+                for (int i = 0; i < 4; ++i) {
+                    x[q * 4 + i] = rows.of[i];
+                    y[q * 4 + i] = columns.of[i];
+                }
+            }
+#pragma unroll
+            for (int i = 0; i < kEach; ++i) {
+#pragma unroll
+                for (int j = 0; j < kEach; ++j) {
+                    sums_[i][j] = MultiplyAdd(x[i], y[j], sums_[i][j]);
+                }
+            }
+        }
+    }
+
+    // Calls f(row, column, sum) for each element of this thread.
+    template <typename F>
+    void ForEach(const F& f) const {
+        const int r = static_cast<int>(threadIdx.x) / kThreads * 4;
+        const int c = static_cast<int>(threadIdx.x) % kThreads * 4;
+#pragma unroll
+        for (int i = 0; i < kEach; ++i) {
+#pragma unroll
+            for (int j = 0; j < kEach; ++j) {
+                f(i / 4 * 4 * kThreads + r + i % 4, j / 4 * 4 * kThreads + c + j % 4, sums_[i][j]);
+            }
+        }
+    }
+
+ private:
+    static constexpr int kPitch = kGemmTile + 4;
+    static constexpr int kThreads = 16;  // along rows, and along columns
+    static constexpr int kEach = kGemmTile / kThreads;
+    static constexpr int kQuads = kEach / 4;
+
+    C sums_[kEach][kEach] = {};
+};
+
+// The same of 16-bit floats, by tensor cores, which sum in float: 16 steps of k are adjacent. Eight
+// warps, two by four, compute 32 x 16 elements each, in pieces of 16 x 8.
+template <typename T>
+class HalfTileProduct {
+ public:
+    using C = float;
+    using Item = T;
+    using Memory = Quad<uint32_t>;
+    static constexpr int kMemory = kGemmTile * (kGemmDepth + 8) / 8;
+
+    static Item Load(const T& x) { return x; }
+    static void Put(Memory* tile, int row, int k, Item x) {
+        reinterpret_cast<T*>(tile)[row * kPitch + k] = x;
+    }
+    static Item Get(const Memory* tile, int row, int k) {
+        return reinterpret_cast<const T*>(tile)[row * kPitch + k];
+    }
+
+    // Adds the products of all steps; those after `count` are of zeros.
+    void Add(const Memory* a, const Memory* b, int /*count*/) {
+#if defined(__CUDACC_RTC__)
+        const auto* rows = reinterpret_cast<const uint32_t*>(a);
+        const auto* columns = reinterpret_cast<const uint32_t*>(b);
+        const int word = Lane() % 4;
+#pragma unroll
+        for (int j = 0; j < kAcross; ++j) {
+            const int c = (Column() + j * 8 + Lane() / 4) * kPitch / 2 + word;
+#pragma unroll
+            for (int i = 0; i < kDown; ++i) {
+                const int r = (Row() + i * 16 + Lane() / 4) * kPitch / 2 + word;
+                const uint32_t x[4] = {rows[r], rows[r + 8 * kPitch / 2], rows[r + 4],
+                                       rows[r + 8 * kPitch / 2 + 4]};
+                Multiply(sums_[i][j], x, columns[c], columns[c + 4]);
+            }
+        }
+#else
+        for (int k = 0; k < kGemmDepth; ++k) {
+            Each([&](int row, int column, float& sum) {
+                sum = ::fmaf(static_cast<float>(Get(a, row, k)),
+                             static_cast<float>(Get(b, column, k)), sum);
+            });
+        }
+#endif
+    }
+
+    template <typename F>
+    void ForEach(const F& f) const {
+        const_cast<HalfTileProduct*>(this)->Each(f);
+    }
+
+ private:
+    static constexpr int kPitch = kGemmDepth + 8;  // 8 rows lie in different banks
+    static constexpr int kDown = kGemmTile / 2 / 16;
+    static constexpr int kAcross = kGemmTile / 4 / 8;
+
+    static int Lane() { return static_cast<int>(threadIdx.x) % 32; }
+    static int Row() { return static_cast<int>(threadIdx.x) / 128 * (kGemmTile / 2); }
+    static int Column() { return static_cast<int>(threadIdx.x) / 32 % 4 * (kGemmTile / 4); }
+
+    template <typename F>
+    void Each(const F& f) {
+#pragma unroll
+        for (int i = 0; i < kDown; ++i) {
+#pragma unroll
+            for (int j = 0; j < kAcross; ++j) {
+#pragma unroll
+                for (int e = 0; e < 4; ++e) {
+                    f(Row() + i * 16 + e / 2 * 8 + Lane() / 4,
+                      Column() + j * 8 + Lane() % 4 * 2 + e % 2, sums_[i][j][e]);
+                }
+            }
+        }
+    }
+#if defined(__CUDACC_RTC__)
+    static void Multiply(float (&sums)[4], const uint32_t (&x)[4], uint32_t y0, uint32_t y1) {
+#define CX_MULTIPLY(type)                                            \
+    asm("mma.sync.aligned.m16n8k16.row.col.f32." type "." type       \
+        ".f32 {%0, %1, %2, %3}, "                                    \
+        "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"              \
+        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3]) \
+        : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y0), "r"(y1))
+        if constexpr (std::is_same_v<T, Float16>) {
+            CX_MULTIPLY("f16");
+        } else {
+            CX_MULTIPLY("bf16");
+        }
+#undef CX_MULTIPLY
+    }
+#endif
+
+    float sums_[kDown][kAcross][4] = {};
+};
+template <>
+class TileProduct<Float16> : public HalfTileProduct<Float16> {};
+template <>
+class TileProduct<BFloat16> : public HalfTileProduct<BFloat16> {};
+
+// A thread's elements of a tile, on their way to shared memory. Neighbouring threads load
+// neighbouring rows, or neighbouring steps.
+template <typename T>
+class TileLoads {
+ public:
+    using Product = TileProduct<T>;
+
+    explicit TileLoads(bool rows_first) : rows_first_{rows_first} {}
+
+    // load(row, k) returns an element.
+    template <typename Load>
+    void Fetch(const Load& load) {
+#pragma unroll
+        for (int i = 0; i < kEach; ++i) items_[i] = load(Row(i), Step(i));
+    }
+    void Put(typename Product::Memory* tile) const {
+#pragma unroll
+        for (int i = 0; i < kEach; ++i) Product::Put(tile, Row(i), Step(i), items_[i]);
+    }
+
+ private:
+    static constexpr int kEach = kGemmTile * kGemmDepth / kGemmThreads;
+    int Row(int i) const {
+        const int e = static_cast<int>(threadIdx.x) + i * kGemmThreads;
+        return rows_first_ ? e % kGemmTile : e / kGemmDepth;
+    }
+    int Step(int i) const {
+        const int e = static_cast<int>(threadIdx.x) + i * kGemmThreads;
+        return rows_first_ ? e / kGemmTile : e % kGemmDepth;
+    }
+
+    bool rows_first_;
+    typename Product::Item items_[kEach];
+};
+
+}  // namespace chainerx::cuda

@@ -238,7 +238,9 @@ def _nanobind(module: types.ModuleType) -> str:
     text = generator.get()
     # The names that nanobind imports are defined or imported above.
     text = re.sub(r'^(from|import) .*?(\(\n.*?\n\)|$)\n', '', text, flags=re.M | re.S)
-    text = re.sub(r'chainerx\.(?:_core\.)?(?:graph\.|kernels\.)?(?=[A-Z]|ndarray\b)', '', text)
+    text = re.sub(
+        r'chainerx\.(?:_core\.)?(?:_cuda\.|graph\.|kernels\.)?(?=[A-Z]|ndarray\b)', '', text
+    )
     # Methods that refuse pickling are bound as if they returned an object.
     text = re.sub(r'(def __reduce__\(self.*?\) -> )object', r'\1Any', text)
     return _qualify(text)
@@ -247,6 +249,7 @@ def _nanobind(module: types.ModuleType) -> str:
 def stubs() -> dict[str, str]:
     """The text of each stub, by file name."""
     main = HEADER.replace('import numpy\n', 'import numpy\nimport numpy.typing\n')
+    main += 'from . import _cuda as _cuda\n'
     main += 'from . import functional as functional, graph as graph, kernels as kernels\n'
     main += 'from . import fft as fft, linalg as linalg, random as random, special as special\n\n'
     main += _errors()
@@ -284,6 +287,9 @@ def stubs() -> dict[str, str]:
     functional = HEADER + 'from chainerx._core import ndarray\n\n'
     return {
         '__init__.pyi': main,
+        '_cuda.pyi': HEADER
+        + 'from chainerx._core import Device, ndarray\n\n'
+        + _nanobind(_core._cuda),
         'functional.pyi': functional + _nanobind(_core.functional),
         'graph.pyi': graph + _nanobind(_core.graph),
         'kernels.pyi': HEADER + _nanobind(_core.kernels),

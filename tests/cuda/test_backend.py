@@ -2,38 +2,10 @@
 
 import json
 import os
-import pathlib
 import subprocess
 import sys
 
 import pytest
-
-HERE = pathlib.Path(__file__).parent
-
-
-@pytest.fixture(scope='session')
-def run(tmp_path_factory):
-    """Runs a program with the driver for tests, and returns what it prints."""
-    folder = tmp_path_factory.getbasetemp()
-    if os.environ.get('PYTEST_XDIST_WORKER'):
-        folder = folder.parent
-    driver = folder / 'driver'
-    subprocess.run([sys.executable, HERE / 'build_driver.py', driver], check=True)
-
-    def run(program, *, check=True, **variables):
-        names = {'CHAINERX_CUDA_TEST_DRIVER': driver, 'CHAINERX_CACHE_DIR': folder / 'cache'}
-        names |= {f'CHAINERX_CUDA_TEST_{name}': value for name, value in variables.items()}
-        environment = os.environ | {name: str(value) for name, value in names.items()}
-        done = subprocess.run(
-            [sys.executable, '-c', program], env=environment, capture_output=True, text=True
-        )
-        if check:
-            assert done.returncode == 0, done.stderr
-            return done.stdout
-        return done.stderr
-
-    return run
-
 
 CHECK = """
 from chainerx.cuda import _check
@@ -72,6 +44,15 @@ def test_config_says_what_is_taken(run):
     assert found['driver']['path'].endswith('driver/libcuda.so.1')
     assert [device['name'] for device in found['driver']['devices']] == ['test driver (CPU)'] * 3
     assert found['nvrtc']['version'].startswith('13.')
+    assert found['test_driver'].endswith('/driver')
+
+
+def test_show_config_names_the_test_driver(run):
+    text = run('import chainerx; chainerx.show_config()')
+    assert 'the test driver in ' in text
+    for line in ('CUDA driver: ', 'NVRTC: ', 'cuda:0: '):
+        assert any(found.startswith(line) for found in text.splitlines()), text
+    assert 'test driver' in run('from chainer import _command; _command.main(["info"])')
 
 
 ERRORS = [
@@ -120,6 +101,12 @@ def test_without_a_driver_the_error_says_where_it_was_looked_for():
     )
     assert 'no driver of NVIDIA was found' in done.stderr
     assert '/nowhere/libcuda.so.1: no such file' in done.stderr
+    program = 'import chainerx; chainerx.show_config()'
+    text = subprocess.run(
+        [sys.executable, '-c', program], env=environment, capture_output=True, text=True, check=True
+    ).stdout
+    assert 'CUDA driver:      no driver of NVIDIA was found' in text
+    assert text.count('/nowhere/libcuda.so.1: no such file') == 2  # for NVRTC, too
 
 
 def test_kernels_are_kept_on_disk(run, tmp_path):

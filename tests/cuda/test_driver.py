@@ -331,6 +331,10 @@ FAULTS = {
 }
 
 
+def new_stream(driver):
+    return driver.get('cuStreamCreateWithPriority', 1, 0)
+
+
 def code_of(call, *args, **kwargs):
     with pytest.raises(DriverError) as error:
         call(*args, **kwargs)
@@ -514,7 +518,10 @@ def test_virtual_memory(driver):
 
 
 def test_streams_and_events(driver):
-    first, second = driver.get('cuStreamCreate', 1), driver.get('cuStreamCreate', 1)
+    first, second = (
+        driver.get('cuStreamCreateWithPriority', 1, 0),
+        driver.get('cuStreamCreateWithPriority', 1, 0),
+    )
     event, last = driver.get('cuEventCreate', 0), driver.get('cuEventCreate', 0)
     x, y = driver.array(np.zeros(4, np.float32)), driver.array(np.zeros(4, np.float32))
     driver.cuStreamSynchronize(0)
@@ -558,7 +565,10 @@ def test_freed_while_another_stream_uses_it(driver, monkeypatch, capfd, checked)
     monkeypatch.setenv('CHAINERX_CUDA_TEST_CHECKED', checked)
     gate = threading.Event()
     wait = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: gate.wait())
-    first, second = driver.get('cuStreamCreate', 1), driver.get('cuStreamCreate', 1)
+    first, second = (
+        driver.get('cuStreamCreateWithPriority', 1, 0),
+        driver.get('cuStreamCreateWithPriority', 1, 0),
+    )
     x = driver.get('cuMemAllocAsync', 128, first)
     function = kernel(driver, FILL)
     driver.cuLaunchHostFunc(second, wait, None)
@@ -597,7 +607,10 @@ def status(driver, stream):
 
 
 def test_capture(driver):
-    stream, other = driver.get('cuStreamCreate', 1), driver.get('cuStreamCreate', 1)
+    stream, other = (
+        driver.get('cuStreamCreateWithPriority', 1, 0),
+        driver.get('cuStreamCreateWithPriority', 1, 0),
+    )
     event, back = driver.get('cuEventCreate', 2), driver.get('cuEventCreate', 2)
     function = kernel(driver, ADD)
     x = driver.array(np.ones(4, np.float32))
@@ -626,7 +639,10 @@ def test_capture(driver):
 
 
 def test_capture_is_invalidated(driver):
-    stream, other = driver.get('cuStreamCreate', 1), driver.get('cuStreamCreate', 1)
+    stream, other = (
+        driver.get('cuStreamCreateWithPriority', 1, 0),
+        driver.get('cuStreamCreateWithPriority', 1, 0),
+    )
     event = driver.get('cuEventCreate', 2)
     x = driver.array(np.ones(4, np.float32))
     for forbidden in [
@@ -648,12 +664,14 @@ def test_capture_is_invalidated(driver):
 
 
 def test_injected_failures(driver):
-    driver.cuda.cx_test_fail(b'cuMemAlloc_v2:2,cuMemCreate:1,cuStreamCreate:1+:304')
+    driver.cuda.cx_test_fail(b'cuMemAlloc_v2:2,cuMemCreate:1,cuStreamCreateWithPriority:1+:304')
     p = driver.get('cuMemAlloc_v2', 4)
     assert code_of(driver.get, 'cuMemAlloc_v2', 4) == OUT_OF_MEMORY
     driver.get('cuMemAlloc_v2', 4)
     assert (
-        code_of(driver.get, 'cuStreamCreate', 0) == code_of(driver.get, 'cuStreamCreate', 0) == 304
+        code_of(driver.get, 'cuStreamCreateWithPriority', 0, 0)
+        == code_of(driver.get, 'cuStreamCreateWithPriority', 0, 0)
+        == 304
     )
     driver.cuda.cx_test_fail(b'cuLaunchKernelEx:1')
     function = kernel(driver, FILL)
@@ -715,7 +733,7 @@ def test_many_threads(driver):
 
     def work():
         driver.cuCtxSetCurrent(context)
-        stream = driver.get('cuStreamCreate', 1)
+        stream = new_stream(driver)
         for _ in range(50):
             p = driver.get('cuMemAllocAsync', 256, stream)
             driver.launch(function, struct.pack('Qq', p, 0), block=64, stream=stream)

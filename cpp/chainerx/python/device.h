@@ -13,6 +13,7 @@ Device* AsDevice(PyObject* o);
 
 void InitDevice(PyObject* module);
 void InitBackprop(PyObject* module);
+void InitCuda(PyObject* module);
 void InitGraph(PyObject* module);
 void InitKernels(PyObject* module);
 void InitFunctional(PyObject* module);

@@ -72,6 +72,7 @@ NB_MODULE(_core, m) {
     }
     InitDevice(m.ptr());
     InitBackprop(m.ptr());
+    InitCuda(m.ptr());
     InitGraph(m.ptr());
     InitKernels(m.ptr());
     InitAt(m.ptr());
@@ -111,6 +112,7 @@ NB_MODULE(_core, m) {
     InitRuntime(m.ptr());
     InitConfig(m.ptr());
     Describe(m.ptr());
+    Describe(m.attr("_cuda").ptr());
     Describe(m.attr("graph").ptr());
     Describe(m.attr("kernels").ptr());
     Describe(m.attr("functional").ptr());

@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple, overload
 import numpy
 import numpy.typing
 
+from . import _cuda as _cuda
 from . import functional as functional, graph as graph, kernels as kernels
 from . import fft as fft, linalg as linalg, random as random, special as special
 
@@ -514,6 +515,8 @@ class ndarray:
     def _debug_flat_data(self) -> list[Any]: ...
     @property
     def __array_interface__(self) -> dict[str, Any]: ...
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
     @property
     def is_contiguous(self) -> builtins.bool: ...
     @property

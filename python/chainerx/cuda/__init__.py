@@ -3,6 +3,9 @@
 Arrays are created on a GPU by ``device='cuda:0'``. The backend is a plug-in that needs a driver and
 NVRTC, NVIDIA's runtime compiler; it opens both when a ``cuda`` device is first asked for.
 ``python -m chainerx.cuda check`` tests them.
+
+All work is queued to the current stream of the thread. Another one is chosen by
+``with chainerx.cuda.Stream():``; between two of them only events make an order.
 """
 
 from __future__ import annotations
@@ -11,6 +14,23 @@ import functools as _functools
 import json as _json
 import pathlib as _pathlib
 import typing as _typing
+
+from chainerx import _core
+from chainerx._core._cuda import Event as Event
+from chainerx._core._cuda import Stream as Stream
+from chainerx._core._cuda import copy_async as copy_async
+from chainerx._core._cuda import current_stream as current_stream
+from chainerx._core._cuda import empty_cache as empty_cache
+from chainerx._core._cuda import empty_pinned as empty_pinned
+from chainerx._core._cuda import get_memory_limit as get_memory_limit
+from chainerx._core._cuda import is_pinned as is_pinned
+from chainerx._core._cuda import mem_info as mem_info
+from chainerx._core._cuda import set_memory_limit as set_memory_limit
+from chainerx._core._cuda import synchronize as synchronize
+
+if _typing.TYPE_CHECKING:
+    from chainerx import ndarray as _ndarray
+    from chainerx._typing import DeviceLike as _DeviceLike
 
 
 @_functools.cache
@@ -32,13 +52,13 @@ def describe() -> dict[str, _typing.Any]:
         ``driver`` and ``nvrtc`` have ``path`` and ``version``, or ``error``: why there is none, and
         where it was looked for. ``driver['devices']`` has, by device, ``name``,
         ``compute_capability``, ``memory`` in bytes and ``multiprocessors``. ``cache`` is the folder
-        of compiled kernels.
+        of compiled kernels, ``test_driver`` that of the driver for tests, if it is used, or None.
     """
     try:
         text = _plugin().ChainerxCudaDescribe()
     except OSError as error:
         missing = {'error': f'chainerx was built without the plug-in of CUDA: {error}'}
-        return {'driver': missing, 'nvrtc': missing, 'cache': ''}
+        return {'driver': missing, 'nvrtc': missing, 'cache': '', 'test_driver': None}
     return _json.loads(text)
 
 
@@ -50,3 +70,93 @@ def device_count() -> int:
 def is_available() -> bool:
     """Return whether arrays can be computed on ``cuda:0``: there is a GPU, its driver and NVRTC."""
     return device_count() > 0 and 'error' not in describe()['nvrtc']
+
+
+def _gpu_of(device: _DeviceLike | None) -> _core.Device:
+    return current_stream(device).device
+
+
+def memory_stats(device: _DeviceLike | None = None) -> dict[str, int | None]:
+    """Return the memory that a GPU gives to arrays.
+
+    Parameters
+    ----------
+    device : str or Device
+        The GPU; by default the default device, or ``cuda:0``.
+
+    Returns
+    -------
+    dict
+        What :func:`chainerx.memory_stats` says, but ``limit`` is that of :func:`set_memory_limit`;
+        and ``free`` and ``total``, bytes of the GPU, whoever uses them.
+    """
+    gpu = _gpu_of(device)
+    free, total = mem_info(gpu)
+    stats = _core.memory_stats(gpu)
+    return stats | {'limit': get_memory_limit(gpu), 'free': free, 'total': total}
+
+
+def pinned(x: _typing.Any, dtype: _typing.Any = None) -> _ndarray:
+    """Return a copy of an array in page-locked memory of the host.
+
+    Parameters
+    ----------
+    x : array_like
+        Its values, from a device, NumPy, or a list.
+    dtype
+        The dtype; that of ``x`` by default.
+
+    Returns
+    -------
+    ndarray
+        An array of ``native:0``; ``numpy.asarray`` shares its memory.
+    """
+    host = _core.asarray(x, dtype).to_device('native:0')
+    copied = empty_pinned(host.shape, host.dtype)
+    copied[...] = host
+    return copied
+
+
+def to_gpu(x: _typing.Any, device: _DeviceLike | None = None) -> _ndarray:
+    """Return a copy on a GPU without waiting, if ``x`` is in pinned memory.
+
+    Parameters
+    ----------
+    x : array_like
+        An array of the host. If it is a contiguous array of :func:`empty_pinned` or :func:`pinned`,
+        the GPU reads it later: don't write it before the stream has passed the copy.
+    device : str or Device
+        The GPU; by default the default device, or ``cuda:0``.
+
+    Returns
+    -------
+    ndarray
+        In no graph.
+    """
+    host = _core.ascontiguousarray(_core.asarray(x, device='native:0'))
+    copied = _core.empty(host.shape, host.dtype, device=_gpu_of(device))
+    copy_async(host, copied)
+    return copied
+
+
+def to_host(x: _ndarray, out: _ndarray | None = None) -> _ndarray:
+    """Return a copy in pinned memory without waiting.
+
+    Parameters
+    ----------
+    x : ndarray
+        An array of a GPU.
+    out : ndarray
+        A contiguous array of the host for the result; by default a new one in pinned memory.
+
+    Returns
+    -------
+    ndarray
+        Its values are there once the current stream has passed the copy:
+        ``chainerx.cuda.current_stream().synchronize()`` waits for it.
+    """
+    packed = _core.ascontiguousarray(x)
+    if out is None:
+        out = empty_pinned(packed.shape, packed.dtype, packed.device)
+    copy_async(packed, out)
+    return out

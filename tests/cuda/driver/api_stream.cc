@@ -1,4 +1,6 @@
 // Streams and events.
+#include <algorithm>
+
 #include "api.h"
 #include "handles.h"
 
@@ -6,10 +8,16 @@ namespace chainerx::cuda {
 
 using test::Handles;
 
-void impl::cuStreamCreate(CUstream* stream, unsigned flags) {
+void impl::cuCtxGetStreamPriorityRange(int* least, int* greatest) {
+    *least = 0;
+    *greatest = -5;
+}
+
+void impl::cuStreamCreateWithPriority(CUstream* stream, unsigned flags, int priority) {
     CUctx_st& context = CurrentContext();
     Require(stream != nullptr && flags <= CU_STREAM_NON_BLOCKING);
     const auto created = std::make_shared<CUstream_st>(&context);
+    created->priority = std::clamp(priority, -5, 0);
     CUstream_st::Start(created);
     const std::lock_guard lock{context.mutex};
     context.streams.insert(created);
@@ -25,6 +33,10 @@ void impl::cuStreamDestroy_v2(CUstream handle) {
     context.streams.erase(stream);
     std::erase_if(context.closed_streams, [](const auto& closed) { return closed.expired(); });
     context.closed_streams.push_back(stream);
+}
+
+void impl::cuStreamGetPriority(CUstream handle, int* priority) {
+    *priority = CurrentContext().Stream(handle)->priority;
 }
 
 void impl::cuStreamQuery(CUstream handle) {

@@ -60,7 +60,8 @@ struct CUctx_st {
 
     // Prints what is wrong, and makes it the result of every later call.
     void Break(const std::string& what, CUresult code = CUDA_ERROR_ILLEGAL_ADDRESS);
-    // The stream of a handle; null stands for the null stream, which synchronizes with no other.
+    // The stream of a handle; null and the special handles stand for the null stream, which
+    // synchronizes with no other.
     std::shared_ptr<CUstream_st> Stream(CUstream handle);
     // Waits for all streams.
     void Synchronize();
@@ -80,6 +81,7 @@ struct CUstream_st {
     static void Start(const std::shared_ptr<CUstream_st>& stream);
 
     CUcontext context;
+    int priority = 0;                        // which has no effect
     std::shared_ptr<test::Capture> capture;  // changed by the thread that captures
 
  private:

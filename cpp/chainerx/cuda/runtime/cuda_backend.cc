@@ -1,7 +1,9 @@
 #include "chainerx/cuda/runtime/cuda_backend.h"
 
+#include "chainerx/core/context.h"
 #include "chainerx/cuda/driver/driver.h"
 #include "chainerx/cuda/runtime/cuda_device.h"
+#include "chainerx/cuda/runtime/pinned_pool.h"
 #include "chainerx/kernels/plugin.h"
 
 namespace chainerx::cuda {
@@ -11,9 +13,13 @@ KernelTable& MutableKernels() {
     return table;
 }
 
-CudaBackend::CudaBackend(Context& context) : Backend{context, "cuda", MutableKernels().fns} {
+CudaBackend::CudaBackend(Context& context)
+    : Backend{context, "cuda", MutableKernels().fns},
+      pinned_{std::make_unique<PinnedPool>(context.GetNativeBackend().GetDevice(0))} {
     GetDriver();  // so that a machine without one says so now
 }
+
+CudaBackend::~CudaBackend() = default;
 
 int CudaBackend::GetDeviceCount() const {
     int count = 0;

@@ -1,6 +1,7 @@
 // The backend "cuda".
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "chainerx/core/backend.h"
@@ -9,6 +10,7 @@
 namespace chainerx::cuda {
 
 class CudaDevice;
+class PinnedPool;
 
 // The kernels of all devices; each room of cuda/ adds its own.
 KernelTable& MutableKernels();
@@ -16,13 +18,17 @@ KernelTable& MutableKernels();
 class CudaBackend : public Backend {
  public:
     explicit CudaBackend(Context& context);
+    ~CudaBackend() override;
     int GetDeviceCount() const override;
+    // Page-locked memory of the host, for all devices.
+    PinnedPool& pinned() { return *pinned_; }
 
  protected:
     std::unique_ptr<Device> CreateDevice(int index) override;
     void OnRetired() noexcept override;
 
  private:
+    std::unique_ptr<PinnedPool> pinned_;
     std::vector<CudaDevice*> devices_;
 };
 

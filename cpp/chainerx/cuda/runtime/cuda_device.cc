@@ -79,12 +79,17 @@ Buffer* CudaDevice::Allocate(int64_t nbytes) { return StreamPool::Allocate(nbyte
 
 void* CudaDevice::AllocateBlock(int64_t nbytes) {
     Activate();
-    return blocks_.Allocate(nbytes);
+    if (held_.fetch_add(nbytes) + nbytes <= limit_) {
+        if (void* data = blocks_.Allocate(nbytes)) return data;
+    }
+    held_ -= nbytes;
+    return nullptr;
 }
 
 void CudaDevice::FreeBlock(void* data, int64_t nbytes) noexcept {
     driver_.CtxSetCurrent(context_);
     blocks_.Free(data, nbytes);
+    held_ -= nbytes;
 }
 
 // The driver has read pageable memory when it returns; it may still read pinned memory, whose owner

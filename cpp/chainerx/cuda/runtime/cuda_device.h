@@ -13,13 +13,14 @@
 #include "chainerx/core/stream_pool.h"
 #include "chainerx/cuda/device/error_log.h"
 #include "chainerx/cuda/driver/driver.h"
+#include "chainerx/cuda/gpu.h"
 #include "chainerx/cuda/runtime/block_source.h"
 #include "chainerx/cuda/runtime/cuda_stream.h"
 #include "chainerx/cuda/runtime/module_cache.h"
 
 namespace chainerx::cuda {
 
-class CudaDevice : public Device, private StreamPool {
+class CudaDevice : public Device, public Gpu, private StreamPool {
  public:
     CudaDevice(Backend* backend, int index);
     ~CudaDevice() override;
@@ -50,6 +51,35 @@ class CudaDevice : public Device, private StreamPool {
     void CopyFromHost(void* dst, const void* src, int64_t nbytes) override;
     void CopyFromPeer(void* dst, Device& src_device, const void* src, int64_t nbytes) override;
 
+    // gpu.cc has these.
+    Stream& TakeStream(int priority) override;
+    void GiveStreamBack(Stream& stream) noexcept override;
+    Stream& WrapStream(void* handle) override;
+    void* GetHandle(Stream& stream) override;
+    int GetPriority(Stream& stream) override;
+    bool IsIdle(Stream& stream) override;
+    void* CreateEvent(bool timing) override;
+    void DestroyEvent(void* event) noexcept override;
+    void Record(void* event, Stream& stream) override;
+    bool IsDone(void* event) override;
+    void WaitForEvent(void* event) override;
+    void WaitForEvent(Stream& stream, void* event) override;
+    double GetMilliseconds(void* start, void* end) override;
+    void SetMemoryLimit(int64_t bytes) override { limit_ = bytes < 0 ? INT64_MAX : bytes; }
+    int64_t GetMemoryLimit() override { return limit_ == INT64_MAX ? -1 : limit_.load(); }
+    void ReleaseCachedMemory() override;
+    std::pair<int64_t, int64_t> GetFreeAndTotal() override;
+    Array EmptyPinned(const Shape& shape, Dtype dtype) override;
+    bool IsPinned(const Array& x) override;
+    void CopyAsync(const Array& src, const Array& dst) override;
+    void Order(void* earlier, void* later) override;
+    void KeepFor(const Array& x, Stream& stream) override {
+        StreamPool::RecordUse(*x.buffer(), stream);
+    }
+    void WaitForAll() noexcept override;
+    void CallLater(void (*f)(void* data), void* data) noexcept override;
+    int FindDevice(const void* data) override;
+
     // Nothing is computed from now on.
     void Stop() noexcept;
 
@@ -61,6 +91,7 @@ class CudaDevice : public Device, private StreamPool {
 
  private:
     void ReportErrors();
+    CudaStream& JoinedStream();
 
     const Driver& driver_;
     CUdevice device_{0};
@@ -70,8 +101,12 @@ class CudaDevice : public Device, private StreamPool {
     ModuleCache modules_;
     ErrorLog* error_log_{nullptr};
     void* error_log_device_{nullptr};
-    internal::ForkMutex mutex_;  // of streams_
+    std::atomic<int64_t> limit_{INT64_MAX};  // of held_
+    std::atomic<int64_t> held_{0};           // bytes of blocks
+    internal::ForkMutex mutex_;              // of streams
     std::vector<std::unique_ptr<CudaStream>> streams_;
+    std::vector<CudaStream*> unused_streams_;
+    CudaStream* joined_{nullptr};  // waits for others, and does no work
 };
 
 }  // namespace chainerx::cuda

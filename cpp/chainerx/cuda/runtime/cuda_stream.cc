@@ -7,17 +7,20 @@
 
 namespace chainerx::cuda {
 
-CudaStream::CudaStream(CudaDevice& device) : Stream{device} {
+CudaStream::CudaStream(CudaDevice& device, int priority) : Stream{device}, is_foreign_{false} {
     device.Activate();
-    CX_CU(StreamCreate, &handle_, CU_STREAM_NON_BLOCKING);
+    CX_CU(StreamCreateWithPriority, &handle_, CU_STREAM_NON_BLOCKING, priority);
 }
+
+CudaStream::CudaStream(CudaDevice& device, CUstream handle)
+    : Stream{device}, handle_{handle}, is_foreign_{true} {}
 
 // At the end of the process the driver may be gone already, so results are not checked.
 CudaStream::~CudaStream() {
     const Driver& driver = GetDriver();
     for (const Event& e : events_) driver.EventDestroy(e.event);
     for (CUevent event : unused_) driver.EventDestroy(event);
-    driver.StreamDestroy(handle_);
+    if (!is_foreign_) driver.StreamDestroy(handle_);
 }
 
 CudaDevice& CudaStream::device() { return static_cast<CudaDevice&>(Stream::device()); }

@@ -14,10 +14,14 @@ class CudaDevice;
 // Tickets are events, kept until they have happened.
 class CudaStream : public Stream {
  public:
-    explicit CudaStream(CudaDevice& device);
+    explicit CudaStream(CudaDevice& device, int priority = 0);
+    // A stream that others made, and destroy.
+    CudaStream(CudaDevice& device, CUstream handle);
     ~CudaStream() override;
 
     CUstream handle() const { return handle_; }
+    bool is_foreign() const { return is_foreign_; }
+    int holders{0};  // of a foreign stream; with the lock of the device
 
     Ticket Mark() noexcept override;
     bool IsDone(Ticket ticket) noexcept override;
@@ -39,6 +43,7 @@ class CudaStream : public Stream {
     CUevent FindEvent(Ticket ticket);
 
     CUstream handle_{nullptr};
+    const bool is_foreign_;
     internal::ForkMutex mutex_;
     Ticket marked_{0};
     Ticket done_{0};

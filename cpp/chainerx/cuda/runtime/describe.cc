@@ -74,8 +74,10 @@ std::string Describe() {
         return StrCat("{\"path\": ", Quote(n.library.path), ", \"version\": \"", n.major, ".",
                       n.minor, "\"}");
     });
+    const char* test_driver = TestDriverFolder();
     return StrCat("{\"driver\": ", driver, ", \"nvrtc\": ", nvrtc,
-                  ", \"cache\": ", Quote(DiskCache::Folder()), "}");
+                  ", \"cache\": ", Quote(DiskCache::Folder()),
+                  ", \"test_driver\": ", test_driver != nullptr ? Quote(test_driver) : "null", "}");
 }
 
 }  // namespace

@@ -1,0 +1,258 @@
+// What devices of this backend have beyond those of others: see cuda/gpu.h.
+#include <algorithm>
+#include <mutex>
+
+#include "chainerx/cuda/runtime/cuda_backend.h"
+#include "chainerx/cuda/runtime/cuda_device.h"
+#include "chainerx/cuda/runtime/pinned_pool.h"
+
+namespace chainerx::cuda {
+namespace {
+
+CUevent ToEvent(void* event) { return static_cast<CUevent>(event); }
+
+CUstream HandleOf(Stream& stream) { return static_cast<CudaStream&>(stream).handle(); }
+
+PinnedPool& PinnedOf(const Device& device) {
+    return static_cast<CudaBackend&>(*device.backend()).pinned();
+}
+
+}  // namespace
+
+Stream& CudaDevice::TakeStream(int priority) {
+    Activate();
+    int least = 0;
+    int greatest = 0;
+    CX_CU(CtxGetStreamPriorityRange, &least, &greatest);
+    priority = std::clamp(priority, greatest, least);
+    const std::lock_guard lock{mutex_};
+    const auto found = std::ranges::find_if(
+        unused_streams_, [&](CudaStream* stream) { return GetPriority(*stream) == priority; });
+    if (found != unused_streams_.end()) {
+        CudaStream* stream = *found;
+        unused_streams_.erase(found);
+        ++stream->holders;
+        return *stream;
+    }
+    CudaStream& made = *streams_.emplace_back(std::make_unique<CudaStream>(*this, priority));
+    ++made.holders;
+    return made;
+}
+
+Stream& CudaDevice::WrapStream(void* handle) {
+    const auto wanted = handle != nullptr ? static_cast<CUstream>(handle) : CU_STREAM_LEGACY;
+    const std::lock_guard lock{mutex_};
+    auto found = std::ranges::find_if(
+        streams_, [&](const auto& stream) { return stream->handle() == wanted; });
+    if (found == streams_.end()) {
+        found = streams_.insert(found, std::make_unique<CudaStream>(*this, wanted));
+    }
+    ++(*found)->holders;
+    return **found;
+}
+
+void CudaDevice::GiveStreamBack(Stream& given) noexcept {
+    auto& stream = static_cast<CudaStream&>(given);
+    const std::lock_guard lock{mutex_};
+    if (!stream.is_foreign()) {
+        if (--stream.holders == 0 && &stream != default_stream()) {
+            unused_streams_.push_back(&stream);
+        }
+    } else if (--stream.holders == 0) {
+        JoinedStream().WaitFor(stream, stream.Mark());  // the last time that it surely exists
+    }
+}
+
+// With the lock held.
+CudaStream& CudaDevice::JoinedStream() {
+    if (joined_ == nullptr) {
+        joined_ = streams_.emplace_back(std::make_unique<CudaStream>(*this)).get();
+    }
+    return *joined_;
+}
+
+void* CudaDevice::GetHandle(Stream& stream) { return HandleOf(stream); }
+
+int CudaDevice::GetPriority(Stream& stream) {
+    Activate();
+    int priority = 0;
+    CX_CU(StreamGetPriority, HandleOf(stream), &priority);
+    return priority;
+}
+
+bool CudaDevice::IsIdle(Stream& stream) {
+    Activate();
+    const CUresult result = driver_.StreamQuery(HandleOf(stream));
+    if (result != CUDA_ERROR_NOT_READY) Check(result, "cuStreamQuery");
+    return result == CUDA_SUCCESS;
+}
+
+void* CudaDevice::CreateEvent(bool timing) {
+    Activate();
+    CUevent event = nullptr;
+    CX_CU(EventCreate, &event, timing ? 0 : CU_EVENT_DISABLE_TIMING);
+    return event;
+}
+
+void CudaDevice::DestroyEvent(void* event) noexcept {
+    driver_.CtxSetCurrent(context_);
+    driver_.EventDestroy(ToEvent(event));
+}
+
+void CudaDevice::Record(void* event, Stream& stream) {
+    Activate();
+    CX_CU(EventRecord, ToEvent(event), HandleOf(stream));
+}
+
+bool CudaDevice::IsDone(void* event) {
+    Activate();
+    const CUresult result = driver_.EventQuery(ToEvent(event));
+    if (result != CUDA_ERROR_NOT_READY) Check(result, "cuEventQuery");
+    return result == CUDA_SUCCESS;
+}
+
+void CudaDevice::WaitForEvent(void* event) {
+    Activate();
+    CX_CU(EventSynchronize, ToEvent(event));
+}
+
+void CudaDevice::WaitForEvent(Stream& stream, void* event) {
+    Activate();
+    CX_CU(StreamWaitEvent, HandleOf(stream), ToEvent(event), 0);
+}
+
+double CudaDevice::GetMilliseconds(void* start, void* end) {
+    Activate();
+    float ms = 0;
+    const CUresult result = driver_.EventElapsedTime(&ms, ToEvent(start), ToEvent(end));
+    if (result == CUDA_ERROR_NOT_READY) {
+        throw ChainerxError{"Event.elapsed_time: an event is not done yet; synchronize it first"};
+    }
+    if (result == CUDA_ERROR_INVALID_HANDLE) {
+        throw ChainerxError{"Event.elapsed_time: an event has not been recorded"};
+    }
+    Check(result, "cuEventElapsedTime");
+    return ms;
+}
+
+void CudaDevice::ReleaseCachedMemory() {
+    Activate();
+    Release();
+    PinnedOf(*this).Release();
+}
+
+std::pair<int64_t, int64_t> CudaDevice::GetFreeAndTotal() {
+    Activate();
+    size_t free = 0;
+    size_t total = 0;
+    CX_CU(MemGetInfo, &free, &total);
+    return {static_cast<int64_t>(free), static_cast<int64_t>(total)};
+}
+
+Array CudaDevice::EmptyPinned(const Shape& shape, Dtype dtype) {
+    Activate();
+    const int64_t nbytes = CheckedNBytes("empty_pinned", shape, GetItemSize(dtype));
+    Buffer* buffer = PinnedOf(*this).Allocate(nbytes);
+    return internal::MakeArray(shape, Strides{shape, GetItemSize(dtype)}, dtype, *buffer->device(),
+                               buffer, static_cast<char*>(buffer->data()));
+}
+
+bool CudaDevice::IsPinned(const Array& x) {
+    Activate();
+    CUmemorytype type{};
+    return x.device().IsHostAccessible() &&
+           driver_.PointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                       reinterpret_cast<CUdeviceptr>(x.raw_data())) ==
+               CUDA_SUCCESS &&
+           type == CU_MEMORYTYPE_HOST;
+}
+
+void CudaDevice::CopyAsync(const Array& src, const Array& dst) {
+    constexpr const char* kOp = "copy_async";
+    if (src.shape() != dst.shape() || src.dtype() != dst.dtype()) {
+        throw DimensionError{kOp,      ": src has shape ", src.shape(), " and dtype ", src.dtype(),
+                             ", dst ", dst.shape(),        " and ",     dst.dtype()};
+    }
+    if (!src.IsContiguous() || !dst.IsContiguous()) {
+        throw DimensionError{kOp, ": ", src.IsContiguous() ? "dst" : "src", " is not contiguous"};
+    }
+    const bool to_device = &dst.device() == this;
+    const Array& host = to_device ? src : dst;
+    const Array& own = to_device ? dst : src;
+    if (&own.device() != this || !host.device().IsHostAccessible()) {
+        throw DeviceError{
+            kOp,           ": src is on ", src.device().name(), " and dst on ", dst.device().name(),
+            ", expected ", name(),         " and the host"};
+    }
+    const int64_t nbytes = src.GetNBytes();
+    dst.buffer()->MarkWritten();
+    if (nbytes == 0) return;
+    Activate();
+    CudaStream& stream = current_stream();
+    RecordUse(own, stream);
+    // Only of blocks of the pool it is known that they stay until the copy is done.
+    if (!PinnedOf(*this).Owns(*host.buffer())) {
+        if (to_device) return CopyFromHost(dst.raw_data(), src.raw_data(), nbytes);
+        return CopyToHost(dst.raw_data(), src.raw_data(), nbytes);
+    }
+    PinnedOf(*this).RecordUse(*host.buffer(), stream);
+    const auto device_address = reinterpret_cast<CUdeviceptr>(own.raw_data());
+    if (to_device) {
+        CX_CU(MemcpyHtoDAsync, device_address, src.raw_data(), static_cast<size_t>(nbytes),
+              stream.handle());
+    } else {
+        CX_CU(MemcpyDtoHAsync, dst.raw_data(), device_address, static_cast<size_t>(nbytes),
+              stream.handle());
+    }
+}
+
+void CudaDevice::Order(void* earlier, void* later) {
+    const auto to_handle = [](void* handle) {
+        return handle != nullptr ? static_cast<CUstream>(handle) : CU_STREAM_LEGACY;
+    };
+    if (to_handle(earlier) == to_handle(later)) return;
+    Activate();
+    const Event event{*this, false};
+    CX_CU(EventRecord, ToEvent(event.handle()), to_handle(earlier));
+    CX_CU(StreamWaitEvent, to_handle(later), ToEvent(event.handle()), 0);
+}
+
+void CudaDevice::WaitForAll() noexcept {
+    driver_.CtxSetCurrent(context_);
+    driver_.CtxSynchronize();
+}
+
+void CudaDevice::CallLater(void (*f)(void* data), void* data) noexcept {
+    driver_.CtxSetCurrent(context_);
+    bool is_idle = true;
+    try {
+        const std::lock_guard lock{mutex_};
+        CudaStream& joined = JoinedStream();
+        for (const auto& stream : streams_) {
+            if (stream->is_foreign() && stream->holders == 0) continue;
+            if (driver_.StreamQuery(stream->handle()) == CUDA_SUCCESS) continue;
+            is_idle = false;
+            if (stream.get() != &joined) joined.WaitFor(*stream, stream->Mark());
+        }
+        if (!is_idle && driver_.LaunchHostFunc(joined.handle(), f, data) == CUDA_SUCCESS) return;
+    } catch (const ChainerxError&) {  // of a broken context
+    }
+    if (!is_idle) driver_.CtxSynchronize();
+    f(data);
+}
+
+int CudaDevice::FindDevice(const void* data) {
+    Activate();
+    const auto p = reinterpret_cast<CUdeviceptr>(data);
+    CUmemorytype type{};
+    int index = -1;
+    if (driver_.PointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p) != CUDA_SUCCESS ||
+        type != CU_MEMORYTYPE_DEVICE ||
+        driver_.PointerGetAttribute(&index, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, p) !=
+            CUDA_SUCCESS) {
+        return -1;
+    }
+    return index;
+}
+
+}  // namespace chainerx::cuda

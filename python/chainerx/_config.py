@@ -15,8 +15,11 @@ PACKAGES = ('numpy', 'ml_dtypes', 'cupy', 'scipy', 'chainer')
 #: Environment variables of chainerx; docs/configuration.md describes each.
 VARIABLES = (
     'CHAINERX_BLAS',
+    'CHAINERX_CACHE_DIR',
     'CHAINERX_CACHE_LIMIT',
+    'CHAINERX_CACHE_MB',
     'CHAINERX_CONV',
+    'CHAINERX_CUDA_PATH',
     'CHAINERX_ISA',
     'CHAINERX_MATMUL',
     'CHAINERX_NUM_THREADS',
@@ -50,6 +53,12 @@ def _devices() -> list[str]:
     return names
 
 
+def _cuda() -> dict[str, tp.Any]:
+    from chainerx import cuda
+
+    return cuda.describe()
+
+
 def _memory() -> dict[str, int]:
     info = _core.get_memory_info()
     return {
@@ -75,17 +84,17 @@ def _versions() -> dict[str, str]:
 def config_info() -> dict[str, tp.Any]:
     """What :func:`show_config` prints, as data.
 
-    It opens the BLAS library, as the first matrix product does.
+    It opens the BLAS library, as the first matrix product does, and the driver of CUDA.
 
     Returns:
         dict: ``chainerx`` (its version), ``file``, ``python``, ``platform``, ``compiler``;
         ``isa`` (``used``, ``available`` on this processor, ``built``); ``blas``
         (``engine``, ``path``, ``version``, ``threads``, and the ``reason`` if there is
         none); ``num_threads``; ``devices``; ``default_device``; ``plugins`` (path to name
-        of the backend); ``memory`` (bytes: ``physical``, ``cache_limit``, ``cached``);
-        ``environment``, the variables of chainerx and chainer that are set; ``packages``,
-        versions of those that are loaded. What a wrong setting makes unusable is a dict
-        with ``error``.
+        of the backend); ``cuda``, what :func:`chainerx.cuda.describe` says; ``memory``
+        (bytes: ``physical``, ``cache_limit``, ``cached``); ``environment``, the variables of
+        chainerx and chainer that are set; ``packages``, versions of those that are loaded.
+        What a wrong setting makes unusable is a dict with ``error``.
     """
     build = _core._build_info()
     return {
@@ -104,6 +113,7 @@ def config_info() -> dict[str, tp.Any]:
         'devices': _or_error(_devices),
         'default_device': _or_error(lambda: _core.get_default_device().name),
         'plugins': build['plugins'],
+        'cuda': _or_error(_cuda),
         'memory': _or_error(_memory),
         'environment': _environment(),
         'packages': _versions(),
@@ -112,6 +122,33 @@ def config_info() -> dict[str, tp.Any]:
 
 def _bytes(n: int) -> str:
     return f'{n / 2**30:.1f} GiB' if n >= 2**30 else f'{n / 2**20:.1f} MiB'
+
+
+#: NVIDIA's libraries in chainerx.cuda.describe().
+CUDA_LIBRARIES = {'driver': 'CUDA driver', 'nvrtc': 'NVRTC'}
+
+
+def _cuda_lines(cuda: dict[str, tp.Any]) -> tp.Iterator[tuple[str, str]]:
+    """Each library of NVIDIA: which was taken, or where it was looked for."""
+    if 'error' in cuda:
+        yield 'CUDA', cuda['error']
+        return
+    if cuda['test_driver']:
+        yield 'CUDA', f'the test driver in {cuda["test_driver"]}, which computes on the CPU'
+    for key, title in CUDA_LIBRARIES.items():
+        library = cuda[key]
+        if 'error' not in library:
+            yield title, f'{library["version"]} ({library["path"]})'
+            continue
+        first, *others = library['error'].split('\n')
+        yield title, first.removeprefix('cuda: ')
+        yield from (('', line) for line in others)
+    for i, device in enumerate(cuda['driver'].get('devices', [])):
+        yield (
+            f'cuda:{i}',
+            f'{device["name"]}, compute capability {device["compute_capability"]}, '
+            f'{_bytes(device["memory"])}',
+        )
 
 
 def lines(info: dict[str, tp.Any]) -> tp.Iterator[tuple[str, str]]:
@@ -142,6 +179,7 @@ def lines(info: dict[str, tp.Any]) -> tp.Iterator[tuple[str, str]]:
     yield 'devices', text(info['devices'])
     yield 'default device', text(info['default_device'])
     yield 'plug-ins', ', '.join(f'{n} ({p})' for p, n in info['plugins'].items()) or 'none'
+    yield from _cuda_lines(info['cuda'])
     memory = info['memory']
     yield (
         'memory',

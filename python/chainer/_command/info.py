@@ -47,7 +47,6 @@ def collect() -> dict[str, tp.Any]:
 
     info = {'chainer': chainer.__version__, **chainerx.config_info()}
     info['processor'] = {'name': _processor(), 'usable': _count_cpus(), 'all': os.cpu_count()}
-    info['cuda'] = _cuda()
     info['cupy'] = None
     if chainer.cuda.available:
         info['cupy'] = str(chainer.cuda.cupy.__version__)
@@ -68,27 +67,12 @@ def lines(info: dict[str, tp.Any]) -> tp.Iterator[tuple[str, str]]:
                 f'{processor["name"]}, {processor["usable"]} of {processor["all"]} CPUs',
             )
         if name == 'plug-ins':
-            cuda = info['cuda']
-            found = ', '.join(cuda['devices']) if 'devices' in cuda else f'no ({cuda["error"]})'
-            yield 'CUDA', found
             yield 'CuPy', info['cupy'] or 'no'
         yield name, text
     here = [f'{name} {version}' for name, version in info['optional'].items() if version]
     missing = [f'{name} ({OPTIONAL[name]})' for name, v in info['optional'].items() if not v]
     yield 'optional', ', '.join(here) or 'none'
     yield 'not installed', ', '.join(missing) or 'nothing'
-
-
-def _cuda() -> dict[str, tp.Any]:
-    """The devices of the CUDA plug-in, or why there are none."""
-    import chainerx
-
-    try:
-        count = chainerx.get_backend('cuda').get_device_count()
-    except Exception as error:  # whatever a plug-in or its driver says
-        # Where it was looked for stands in lines of its own.
-        return {'error': str(error).split('\n')[0].removesuffix('; tried:')}
-    return {'devices': [f'cuda:{i}' for i in range(count)]}
 
 
 def _version(name: str) -> str | None:

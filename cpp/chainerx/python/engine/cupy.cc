@@ -8,6 +8,7 @@
 #include "chainerx/python/convert.h"
 #include "chainerx/python/engine/state.h"
 #include "chainerx/python/errors.h"
+#include "chainerx/python/interop/cuda_order.h"
 #include "chainerx/python/ndarray/ndarray.h"
 
 namespace chainerx::python::engine {
@@ -20,6 +21,7 @@ constexpr const char* kBackend = "cuda";
 
 PyObject* g_memory = nullptr;   // cupy.cuda.UnownedMemory
 PyObject* g_pointer = nullptr;  // cupy.cuda.MemoryPointer
+PyObject* g_stream = nullptr;   // cupy.cuda.get_current_stream
 
 Ref Attribute(PyObject* o, const char* name) { return Check(PyObject_GetAttrString(o, name)); }
 
@@ -50,6 +52,13 @@ Device& DeviceOf(const char* op, int64_t index) {
 
 void Release(void* owner) { ReleaseObject(static_cast<PyObject*>(owner)); }
 
+// The stream of CuPy on which this thread computes on its current device.
+uintptr_t CurrentStream() {
+    const Ref stream = Check(PyObject_CallNoArgs(g_stream));
+    const Ref handle = Attribute(stream.get(), "ptr");
+    return reinterpret_cast<uintptr_t>(ToAddress(handle.get()));
+}
+
 Array Wrapped(PyObject* array, Device& device) {
     const Ref memory = Attribute(array, "data");
     const Ref shape = Attribute(array, "shape");
@@ -59,8 +68,9 @@ Array Wrapped(PyObject* array, Device& device) {
     const Dtype type = ToDtype(dtype.get());
     const auto dims = ToDims<Shape>(shape.get());
     const auto steps = ToDims<Strides>(strides.get());
+    if (HasCudaStreams(device)) OrderUsAfterOthers(device, CurrentStream());
     return internal::WrapForeign(ToAddress(address.get()), dims, steps, type, device,
-                                 {Py_NewRef(array), &Release}, true);
+                                 ReleaseInOrder(device, {Py_NewRef(array), &Release}), true);
 }
 
 PyObject* SetCupy(PyObject*, PyObject* module) try {
@@ -69,6 +79,7 @@ PyObject* SetCupy(PyObject*, PyObject* module) try {
     if (!PyType_Check(type.get())) throw TypeError{"set_cupy: ndarray is no class"};
     Py_XSETREF(g_memory, Attribute(cuda.get(), "UnownedMemory").Release());
     Py_XSETREF(g_pointer, Attribute(cuda.get(), "MemoryPointer").Release());
+    Py_XSETREF(g_stream, Attribute(cuda.get(), "get_current_stream").Release());
     Py_XSETREF(g_cupy_ndarray, reinterpret_cast<PyTypeObject*>(type.Release()));
     Py_RETURN_NONE;
 } catch (...) {
@@ -96,6 +107,10 @@ PyObject* ToCupy(const Array& x) {
                           ", expected a device of the backend ", kBackend};
     }
     const Array view = internal::Detached(x);
+    if (HasCudaStreams(x.device())) {
+        OrderOthersAfterUs(x.device(), CurrentStream());
+        KeepForOthers(x, kLegacyStream);
+    }
     Buffer* buffer = view.buffer();
     const Ref owner{Wrap(view)};
     const Ref memory = Check(PyObject_CallFunction(

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 #include "chainerx/core/backend.h"
 #include "chainerx/core/context.h"
@@ -10,6 +11,7 @@
 #include "chainerx/ops/shape/creation.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/device.h"
+#include "chainerx/python/interop/cuda_order.h"
 #include "chainerx/python/interop/deferred.h"
 
 namespace chainerx::python {
@@ -151,11 +153,16 @@ template <typename Managed>
 struct Export {
     Managed managed{};
     Array array;
+    bool waits{false};  // for all streams of the device, in the end
     int64_t shape[kMaxNdim]{};
     int64_t strides[kMaxNdim]{};
 
     // The consumer may call this on any thread; it does not need Python.
-    static void Delete(Managed* managed) { delete static_cast<Export*>(managed->manager_ctx); }
+    static void Delete(Managed* managed) {
+        auto* self = static_cast<Export*>(managed->manager_ctx);
+        if (self->waits) WaitForAllStreams(self->array.device());
+        delete self;
+    }
 };
 
 // Destroys a capsule that was not consumed.
@@ -167,8 +174,8 @@ void DestroyCapsule(PyObject* capsule) {
 }
 
 template <typename Managed>
-PyObject* MakeCapsule(const Array& x, bool copied) {
-    auto* out = new Export<Managed>{.array = internal::Detached(x)};
+PyObject* MakeCapsule(const Array& x, bool copied, bool waits) {
+    auto* out = new Export<Managed>{.array = internal::Detached(x), .waits = waits};
     Managed& managed = out->managed;
     managed.manager_ctx = out;
     managed.deleter = &Export<Managed>::Delete;
@@ -201,6 +208,30 @@ DLDevice ToPair(const char* op, const char* name, PyObject* o) {
             op, ": ", name, " is a ", Py_TYPE(o)->tp_name, ", expected a tuple of two integers"};
     }
     return {ToPart(op, name, PyTuple_GET_ITEM(o, 0)), ToPart(op, name, PyTuple_GET_ITEM(o, 1))};
+}
+
+// The stream of the consumer: None is the legacy default stream, -1 none that need wait.
+std::optional<uintptr_t> ToConsumerStream(PyObject* stream) {
+    const int64_t number = Given(stream) ? ToInt("__dlpack__", "stream", stream) : 1;
+    if (number == -1) return std::nullopt;
+    if (number <= 0) {
+        ThrowBufferError("__dlpack__: stream is ", number,
+                         ", expected -1 (no order), 1 (the legacy default stream), 2 (that of each "
+                         "thread), or an address");
+    }
+    return static_cast<uintptr_t>(number);
+}
+
+// Lets the consumer use the array on its stream. Returns whether all streams must be waited for
+// before the memory is used again.
+bool OrderConsumer(const Array& x, PyObject* stream) {
+    if (!HasCudaStreams(x.device())) {
+        x.device().Synchronize();
+        return false;
+    }
+    const std::optional<uintptr_t> consumer = ToConsumerStream(stream);
+    if (consumer) OrderOthersAfterUs(x.device(), *consumer);
+    return !KeepForOthers(x, consumer.value_or(kLegacyStream));
 }
 
 bool IsMultipleOfItems(const Array& x) {
@@ -248,17 +279,17 @@ CX_METHOD(__dlpack__,
         given = Copy(internal::Detached(given));
         copied = true;
     }
-    given.device().Synchronize();
+    const bool waits = OrderConsumer(given, a[0]);
     // A version is a tuple of two integers, too: major, minor.
     if (Given(a[1]) && ToPair("__dlpack__", "max_version", a[1]).device_type >= 1) {
-        return MakeCapsule<DLManagedTensorVersioned>(given, copied);
+        return MakeCapsule<DLManagedTensorVersioned>(given, copied, waits);
     }
     if (!given.IsWritable()) {
         ThrowBufferError(
             "__dlpack__: the memory is read-only, which version 0 of the protocol "
             "can't say; ask with max_version=(1, 0) or copy=True");
     }
-    return MakeCapsule<DLManagedTensor>(given, copied);
+    return MakeCapsule<DLManagedTensor>(given, copied, waits);
 }
 
 // ---- import -------------------------------------------------------------------------------------
@@ -332,7 +363,8 @@ Array Take(PyObject* capsule) {
     // From here on we own the memory.
     if (PyCapsule_SetName(capsule, kUsedName<Managed>) < 0) throw PythonError{};
     Array x = internal::WrapForeign(static_cast<char*>(t.data) + t.byte_offset, shape, strides,
-                                    dtype, device, {managed, &Release<Managed>}, writable);
+                                    dtype, device,
+                                    ReleaseInOrder(device, {managed, &Release<Managed>}), writable);
     if (!internal::IsAligned(x)) {
         ThrowBufferError("from_dlpack: the memory is not aligned to elements of ", dtype);
     }
@@ -367,10 +399,13 @@ Ref AskForCapsule(PyObject* x, bool never_copy) {
     if (PyObject_HasAttrString(x, "__dlpack_device__")) {
         const Ref device = Check(PyObject_CallMethod(x, "__dlpack_device__", nullptr));
         const DLDevice there = ToPair("from_dlpack", "x.__dlpack_device__()", device.get());
-        const Ref legacy = Check(PyLong_FromLong(1));  // the default stream
-        if (there.device_type == kCuda &&
-            PyDict_SetItemString(keywords.get(), "stream", legacy.get()) < 0) {
-            throw PythonError{};
+        if (there.device_type == kCuda) {
+            Device& device = FromDlDevice(there);
+            const Ref stream = Check(PyLong_FromSize_t(
+                HasCudaStreams(device) ? CurrentCudaStream(device) : kLegacyStream));
+            if (PyDict_SetItemString(keywords.get(), "stream", stream.get()) < 0) {
+                throw PythonError{};
+            }
         }
     }
     PyObject* capsule = PyObject_Call(method.get(), none.get(), keywords.get());
@@ -407,6 +442,8 @@ CX_ROUTINE(from_dlpack,
                         ", expected an object with __dlpack__ or a capsule of it"};
     }
     const Array x = TakeCapsule(is_capsule ? a[0] : AskForCapsule(a[0], a[2] == Py_False).get());
+    // Who made a capsule by itself has ordered it to the default stream.
+    if (is_capsule && HasCudaStreams(x.device())) OrderUsAfterOthers(x.device(), kLegacyStream);
     Device& device = ToDeviceOr(a[1], x.device());
     const bool moves = &device != &x.device();
     if (moves && a[2] == Py_False) {

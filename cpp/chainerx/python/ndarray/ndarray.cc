@@ -17,6 +17,7 @@
 #include "chainerx/python/device.h"
 #include "chainerx/python/errors.h"
 #include "chainerx/python/grad_hooks.h"
+#include "chainerx/python/interop/cuda_array.h"
 #include "chainerx/python/ndarray/ndarray_at.h"
 #include "chainerx/python/ndarray/ndarray_slots.h"
 #include "chainerx/python/values.h"
@@ -188,32 +189,35 @@ Array MatrixTransposed(const Array& x) {
 }
 
 // Name, annotation in the stub, value, docstring.
-#define CX_ATTRIBUTES(X)                                                                         \
-    X(shape, "tuple[int, ...]", FromShape(x.shape()), "Dimensions.")                             \
-    X(strides, "tuple[int, ...]", FromInts(x.strides().begin(), x.strides().size()),             \
-      "Strides, in bytes.")                                                                      \
-    X(dtype, "numpy.dtype[Any]", FromDtype(x.dtype()), "Element type, a numpy.dtype.")           \
-    X(device, "Device", FromDevice(x.device()), "The device that the data is on.")               \
-    X(ndim, "int", Number(x.ndim()), "Number of dimensions.")                                    \
-    X(size, "int", Number(x.GetTotalSize()), "Number of elements.")                              \
-    X(itemsize, "int", Number(x.GetItemSize()), "Bytes of one element.")                         \
-    X(nbytes, "int", Number(x.GetNBytes()), "Bytes of all elements.")                            \
-    X(offset, "int", Number(x.offset()),                                                         \
-      "Offset in bytes from the start of the memory to the first element.")                      \
-    X(data_ptr, "int", Address(x.buffer()->data()), "Address of the memory.")                    \
-    X(data_size, "int", Number(x.buffer()->nbytes()),                                            \
-      "Size in bytes of the memory that the array is a view of.")                                \
-    X(_debug_data_memory_address, "int", Address(x.raw_data()), "Address of the first element.") \
-    X(_debug_flat_data, "list[Any]", FlatData(x), "The elements in C order, as a list.")         \
-    X(__array_interface__, "dict[str, Any]", ArrayInterface(x),                                  \
-      "NumPy's description of the memory, which is shared.")                                     \
-    X(is_contiguous, "bool", PyBool_FromLong(x.IsContiguous()),                                  \
-      "Whether the layout is C-contiguous.")                                                     \
-    X(T, "ndarray", Wrap(Transpose(x)), "The transposed array, a view. Differentiable.")         \
-    X(mT, "ndarray", Wrap(MatrixTransposed(x)),                                                  \
-      "The matrices of the last two axes transposed, a view. Differentiable.")                   \
-    X(at, "_At", WrapAt(x),                                                                      \
-      "x.at[index].set(values), add(), multiply(), ...: a new array with changed elements. "     \
+#define CX_ATTRIBUTES(X)                                                                          \
+    X(shape, "tuple[int, ...]", FromShape(x.shape()), "Dimensions.")                              \
+    X(strides, "tuple[int, ...]", FromInts(x.strides().begin(), x.strides().size()),              \
+      "Strides, in bytes.")                                                                       \
+    X(dtype, "numpy.dtype[Any]", FromDtype(x.dtype()), "Element type, a numpy.dtype.")            \
+    X(device, "Device", FromDevice(x.device()), "The device that the data is on.")                \
+    X(ndim, "int", Number(x.ndim()), "Number of dimensions.")                                     \
+    X(size, "int", Number(x.GetTotalSize()), "Number of elements.")                               \
+    X(itemsize, "int", Number(x.GetItemSize()), "Bytes of one element.")                          \
+    X(nbytes, "int", Number(x.GetNBytes()), "Bytes of all elements.")                             \
+    X(offset, "int", Number(x.offset()),                                                          \
+      "Offset in bytes from the start of the memory to the first element.")                       \
+    X(data_ptr, "int", Address(x.buffer()->data()), "Address of the memory.")                     \
+    X(data_size, "int", Number(x.buffer()->nbytes()),                                             \
+      "Size in bytes of the memory that the array is a view of.")                                 \
+    X(_debug_data_memory_address, "int", Address(x.raw_data()), "Address of the first element.")  \
+    X(_debug_flat_data, "list[Any]", FlatData(x), "The elements in C order, as a list.")          \
+    X(__array_interface__, "dict[str, Any]", ArrayInterface(x),                                   \
+      "NumPy's description of the memory, which is shared.")                                      \
+    X(__cuda_array_interface__, "dict[str, Any]", CudaArrayInterface(x),                          \
+      "Numba's description of the memory of a GPU, which is shared, in the order of the current " \
+      "stream.")                                                                                  \
+    X(is_contiguous, "bool", PyBool_FromLong(x.IsContiguous()),                                   \
+      "Whether the layout is C-contiguous.")                                                      \
+    X(T, "ndarray", Wrap(Transpose(x)), "The transposed array, a view. Differentiable.")          \
+    X(mT, "ndarray", Wrap(MatrixTransposed(x)),                                                   \
+      "The matrices of the last two axes transposed, a view. Differentiable.")                    \
+    X(at, "_At", WrapAt(x),                                                                       \
+      "x.at[index].set(values), add(), multiply(), ...: a new array with changed elements. "      \
       "Differentiable.")
 
 #define CX_GETTER(name, type, expr, doc) \

@@ -12,18 +12,23 @@
 #include "chainerx/python/device.h"
 #include "chainerx/python/element_order.h"
 #include "chainerx/python/interop/buffers.h"
+#include "chainerx/python/interop/cuda_array.h"
 #include "chainerx/python/nested.h"
 #include "chainerx/python/values.h"
 
 namespace chainerx::python {
 namespace {
 
+Array Converted(const Array& x, PyObject* dtype, bool copy, PyObject* device) {
+    Device& to = ToDeviceOr(device, x.device());
+    if (&to == &x.device()) return AsType(x, ToDtypeOr(dtype, x.dtype()), copy);
+    return AsType(x, ToDtypeOr(dtype, x.dtype()), false).ToDevice(to);
+}
+
 Array ToArrayOn(PyObject* object, PyObject* dtype, bool copy, PyObject* device) {
-    if (IsNdArray(object)) {
-        const Array& x = Self(object);
-        Device& to = ToDeviceOr(device, x.device());
-        if (&to == &x.device()) return AsType(x, ToDtypeOr(dtype, x.dtype()), copy);
-        return AsType(x, ToDtypeOr(dtype, x.dtype()), false).ToDevice(to);
+    if (IsNdArray(object)) return Converted(Self(object), dtype, copy, device);
+    if (HasCudaArrayInterface(object)) {
+        return Converted(FromCudaArrayInterface(object), dtype, copy, device);
     }
     std::optional<Dtype> d;
     if (Given(dtype)) d = ToDtype(dtype);
@@ -35,6 +40,9 @@ Array ToArrayOn(PyObject* object, PyObject* dtype, bool copy, PyObject* device) 
 // Whether an array made from the object shares its memory.
 bool IsOverMemoryOf(PyObject* object, const Array& x) {
     if (IsNdArray(object)) return x.buffer() == Self(object).buffer();
+    if (HasCudaArrayInterface(object)) {
+        return x.raw_data() == FromCudaArrayInterface(object).raw_data();
+    }
     Py_buffer view;
     if (PyObject_GetBuffer(object, &view, PyBUF_STRIDED_RO) != 0) {
         PyErr_Clear();

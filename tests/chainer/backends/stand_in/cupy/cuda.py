@@ -50,6 +50,7 @@ class MemoryPointer:
 class Stream:
     """A stream that computes at once; `log` records the calls that CUDA would have got."""
 
+    ptr = 0
     log: tp.ClassVar[list[str]] = []
     current: tp.ClassVar[list[Stream]] = []
 
@@ -75,6 +76,10 @@ class Stream:
 
 
 Stream.null = Stream(null=True)
+
+
+def get_current_stream():
+    return Stream.current[-1] if Stream.current else Stream.null
 
 
 class Event:

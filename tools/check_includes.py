@@ -68,6 +68,7 @@ CUDA_FLOORS: dict[str, set[str]] = {
     'norm': {'strided'},
     'sort': {'strided'},
     'rnn': {'strided'},
+    'loss': {'norm'},
 }
 FLOORS = {'native': NATIVE_FLOORS, 'cuda': CUDA_FLOORS}
 

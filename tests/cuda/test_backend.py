@@ -25,6 +25,7 @@ print(checks.passed)
         ('check_reductions', 180),
         ('check_gradients', 1),
         ('check_products', 8),
+        ('check_layers', 29),
     ],
 )
 def test_results_are_those_of_native(run, function, passed):
@@ -83,6 +84,18 @@ ERRORS = [
         "i = chainerx.array([0, 7], device='cuda:0')\n"
         "chainerx.to_numpy(chainerx.ones(3, device='cuda:0').take(i, axis=0))",
         'IndexError',
+    ),
+    (
+        {},
+        'from chainerx import _core\n'
+        "x = chainerx.zeros((5, 1, 4), device='cuda:0')\n"
+        'def loss(t, steps):\n'
+        "    rows = [chainerx.array(a, device='cuda:0') for a in ([t], [steps], [2])]\n"
+        '    return _core._connectionist_temporal_classification(x, *rows, 0)\n'
+        'try:\n    float(loss([1, 7], 5)[0])\nexcept IndexError as error:\n'
+        "    assert 'x2[1] is 7' in str(error)\n"
+        'float(loss([1, 1], 2)[0])',
+        't[0] needs 3 steps, but input_length[0] is 2',
     ),
 ]
 

@@ -7,6 +7,7 @@ import typing as tp
 import numpy as np
 
 import chainerx
+from chainerx import _core
 
 if tp.TYPE_CHECKING:
     from chainerx.cuda._check import Checks
@@ -80,6 +81,25 @@ def check_recurrent(checks: Checks) -> None:
                 )
 
 
+def check_ctc(checks: Checks) -> None:
+    random = np.random.default_rng(6)
+    steps, rows, classes, labels = 60, 3, 40, 13
+    t = random.integers(1, classes, (rows, labels))
+    t[:, 3] = t[:, 4]
+    input_length = np.array([steps, 50, 30])
+    label_length = np.array([labels, 5, 0])
+    loss = _core._connectionist_temporal_classification
+    for dtype, tolerance in (('float32', 1e-5), ('float64', 1e-13)):
+        x = (random.normal(size=(steps, rows, classes)) * 3).astype(dtype)
+
+        def run(x: tp.Any) -> list[tp.Any]:
+            lengths = [chainerx.array(a, device=x.device) for a in (input_length, label_length)]
+            return [loss(x, chainerx.array(t, device=x.device), lengths[0], lengths[1], 0)]
+
+        checks.close(f'ctc {dtype}', outputs_and_gradients(run), tolerance, x)
+
+
 def check_layers(checks: Checks) -> None:
     check_cells(checks)
     check_recurrent(checks)
+    check_ctc(checks)

@@ -16,6 +16,7 @@ list(APPEND found
     chainerx/native/elementwise/integer_math.h
     chainerx/native/loss/simd/log_sum_of_three.h
     chainerx/native/math/incomplete_gamma_beta.h
+    chainerx/native/norm/row_order.h
     chainerx/native/random/choice.h
     chainerx/native/random/counts.h
     chainerx/native/random/gamma.h

@@ -75,6 +75,7 @@ FLOORS = {'native': NATIVE_FLOORS, 'cuda': CUDA_FLOORS}
 #: Headers of native that say how arrays and work are laid out, and compute nothing: results have
 #: the same bits on every device because these are shared.
 GEOMETRY = {
+    'chainerx/native/norm/row_order.h',
     'chainerx/native/pool/pooling_plan.h',
     'chainerx/native/reduce/reduce_plan.h',
     'chainerx/native/strided/strided_iterator.h',

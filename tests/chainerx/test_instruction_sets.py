@@ -112,11 +112,9 @@ def differing(name1, name2):
     return {name for name in one if one[name] != other[name]}
 
 
-# The lanes of a vector accumulate sums of rows; convolutions omit products with padding, depending
-# on the width of a tile; transforms treat rows that fill lanes differently.
+# Convolutions omit products with padding, depending on the width of a tile; transforms treat rows
+# that fill lanes differently. All else is added in an order that follows from shapes.
 BY_LANES = {
-    *('softmax', 'log_softmax', 'softmax_cross_entropy'),
-    *('batch_norm', 'group_norm', 'instance_norm', 'layer_norm', 'rms_norm'),
     *('conv', 'conv_transpose'),
     *('fft.rfft2', 'fft.rfftn'),
 }

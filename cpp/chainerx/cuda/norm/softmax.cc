@@ -14,6 +14,7 @@
 #include "chainerx/cuda/runtime/function_table.h"
 #include "chainerx/cuda/runtime/launch.h"
 #include "chainerx/cuda/runtime/source.h"
+#include "chainerx/native/norm/row_order.h"
 
 namespace chainerx::cuda {
 namespace {
@@ -139,11 +140,10 @@ void OneHot(const char* op, const Array& t, const std::optional<int64_t>& ignore
 }
 CX_CUDA_KERNEL(OneHot)
 
-// Counts by blocks, each of which has `share` labels at least, then their sums.
+// Counts by blocks, then their sums.
 void Count(const SoftmaxKernel& first, const SoftmaxKernel& second, const Array& x,
-           const std::string& arguments, int variant, int64_t share, CountParams& params) {
-    constexpr int64_t kMaxBlocks = 512;
-    params.blocks = std::clamp<int64_t>((params.n + share - 1) / share, 1, kMaxBlocks);
+           const std::string& arguments, int variant, int64_t blocks, CountParams& params) {
+    params.blocks = std::max<int64_t>(blocks, 1);
     Array sums;
     if (params.blocks > 1) {
         sums = EmptyUnchecked(Shape{params.blocks * 24}, Dtype::kUInt8, x.device());
@@ -164,7 +164,7 @@ void MeanOfLabelled(const Array& loss, const Array& t, int64_t ignore, const Arr
     params.ignored = ignore;
     params.results[0] = mean.raw_data();
     params.results[1] = scale.raw_data();
-    Count(kMean, kMeanOfBlocks, loss, "", 0, 16 * kNormThreads, params);
+    Count(kMean, kMeanOfBlocks, loss, "", 0, CeilDiv(params.n, native::kLabelledPiece), params);
 }
 CX_CUDA_KERNEL(MeanOfLabelled)
 
@@ -184,8 +184,10 @@ void CountHits(const Array& y, const Array& t, const std::optional<int64_t>& ign
     params.results[1] = counted.raw_data();
     // A warp for adjacent scores, else a thread: those of its neighbours are adjacent.
     const bool is_wide = params.classes > 16 && params.positions == 1;
+    constexpr int64_t kMaxBlocks = 512;
+    const int64_t share = (is_wide ? 8 : kNormThreads) * 4;
     Count(kHits, kHitsOfBlocks, y, is_wide ? ", 32" : ", 1", is_wide ? 1 : 0,
-          (is_wide ? 8 : kNormThreads) * 4, params);
+          std::min(CeilDiv(params.n, share), kMaxBlocks), params);
 }
 CX_CUDA_KERNEL(CountHits)
 

@@ -3,12 +3,14 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "chainerx/core/kernel_error.h"
 #include "chainerx/kernels/norm/softmax.h"
 #include "chainerx/kernels/strided/memory.h"
 #include "chainerx/native/isa.h"
 #include "chainerx/native/native_kernel.h"
+#include "chainerx/native/norm/row_order.h"
 #include "chainerx/native/norm/softmax_loops.h"
 #include "chainerx/native/upcast.h"
 
@@ -48,11 +50,37 @@ void LogSoftmax(const Array& x, const Array& out) {
 }
 CX_NATIVE_KERNEL(LogSoftmax)
 
+// Adds up kRowLanes lanes.
+double FoldLanes(double* lanes) {
+    for (int64_t w = kRowLanes / 2; w > 0; w /= 2) {
+        for (int64_t k = 0; k < w; ++k) lanes[k] += lanes[k + w];
+    }
+    return lanes[0];
+}
+
+// The sum of f(0), ..., f(n - 1) in the order of row_order.h.
+double SumOfTerms(int64_t n, const auto& f) {
+    double total[kRowLanes] = {};
+    for (int64_t begin = 0; begin < n; begin += kRowBlock) {
+        double sum[kRowLanes] = {};
+        const int64_t end = std::min(n, begin + kRowBlock);
+        for (int64_t i = begin; i < end; i += kRowLanes) {
+            const int64_t count = std::min(kRowLanes, end - i);
+            if (count == kRowLanes) {
+                for (int64_t k = 0; k < kRowLanes; ++k) sum[k] += f(i + k);
+            } else {
+                for (int64_t k = 0; k < count; ++k) sum[k] += f(i + k);
+            }
+        }
+        for (int64_t k = 0; k < kRowLanes; ++k) total[k] += sum[k];
+    }
+    return FoldLanes(total);
+}
+
 // The mean of max - x over a row.
 template <typename T>
 T MeanBelow(const T* x, int64_t n, T max) {
-    double sum = 0;
-    for (int64_t j = 0; j < n; ++j) sum += static_cast<double>(max - x[j]);
+    const double sum = SumOfTerms(n, [&](int64_t j) { return static_cast<double>(max - x[j]); });
     return static_cast<T>(sum / static_cast<double>(n));
 }
 
@@ -94,14 +122,31 @@ void SoftmaxCrossEntropy(const Array& x, const Array& t, int64_t ignore, double 
 }
 CX_NATIVE_KERNEL(SoftmaxCrossEntropy)
 
+// The sum of f(0), ..., f(n - 1): pieces of kLabelledPiece, then their sums, in kLabelledLanes.
+double SumOfLabelled(int64_t n, const auto& f) {
+    const auto sum = [&](int64_t begin, int64_t end, const auto& at) {
+        double lanes[kLabelledLanes] = {};
+        for (int64_t i = begin; i < end; ++i) lanes[(i - begin) % kLabelledLanes] += at(i);
+        double all = FoldLanes(lanes);
+        for (int64_t k = kRowLanes; k < kLabelledLanes; k += kRowLanes) all += FoldLanes(lanes + k);
+        return all;
+    };
+    std::vector<double> pieces;
+    for (int64_t begin = 0; begin < n; begin += kLabelledPiece) {
+        pieces.push_back(sum(begin, std::min(n, begin + kLabelledPiece), f));
+    }
+    return sum(0, static_cast<int64_t>(pieces.size()),
+               [&](int64_t i) { return pieces[static_cast<size_t>(i)]; });
+}
+
 void MeanOfLabelled(const Array& loss, const Array& t, int64_t ignore, const Array& mean,
                     const Array& scale) {
     const int64_t n = t.GetTotalSize();
     const auto* labels = Data<const int64_t>(t);
     const int64_t counted = std::max<int64_t>(1, n - std::count(labels, labels + n, ignore));
     VisitFloat(loss.dtype(), [&]<typename T>() {
-        double sum = 0;
-        for (int64_t i = 0; i < n; ++i) sum += Cast<double>(Data<T>(loss)[i]);
+        const double sum =
+            SumOfLabelled(n, [&](int64_t i) { return Cast<double>(Data<T>(loss)[i]); });
         *Data<T>(mean) = Cast<T>(sum / static_cast<double>(counted));
     });
     VisitFloat(scale.dtype(),

@@ -1,4 +1,4 @@
-// Softmax and its losses. Up to 32 columns are summed one after the other, as native does.
+// Softmax and its losses. Sums are in the order of native/norm/row_order.h.
 #pragma once
 
 #include <cstdint>
@@ -50,12 +50,11 @@ struct SoftmaxRow : RowElements<T, kThreads, kItems> {
                 }
             }
         } else {
-            this->ForEach([&](int64_t, C& v) {
+            sum = this->template SumOf<C>([&](C& v) {
                 const C e = Exp(v - max);
-                sum += e;
                 if (keeps) v = e;
+                return e;
             });
-            sum = G::Sum(sum);
         }
     }
 };
@@ -101,8 +100,7 @@ inline void SoftmaxCrossEntropy(const SoftmaxParams& p) {
     const C log_sum = Log(values.sum);
     double below = 0;  // the sum of max - x
     if (p.smoothing != 0) {
-        values.ForEach([&](int64_t, C& v) { below += static_cast<double>(max - v); });
-        below = G::Sum(below);
+        below = values.template SumOf<double>([&](C& v) { return static_cast<double>(max - v); });
     }
     if (!is_inside || G::Lane() != 0) return;
     At<C>(p.stats, 2 * row)[0] = max;
@@ -205,12 +203,15 @@ inline void StoreMean(const CountParams& p, const Counted& of) {
     *At<T>(p.results[0], 0) = static_cast<T>(of.sum / counted);
     *At<C>(p.results[1], 0) = static_cast<C>(1 / counted);
 }
+static_assert(native::kLabelledLanes == kNormThreads && native::kNarrowRow == 4 * kNarrowThreads);
+
 template <typename T>
 inline void MeanOfLabelled(const CountParams& p) {
     Counted of{};
-    const int64_t step = static_cast<int64_t>(gridDim.x) * kNormThreads;
-    for (int64_t i = static_cast<int64_t>(blockIdx.x) * kNormThreads + threadIdx.x; i < p.n;
-         i += step) {
+    const int64_t begin = static_cast<int64_t>(blockIdx.x) * native::kLabelledPiece;
+    const int64_t left = p.n - begin;
+    const int64_t end = begin + (left < native::kLabelledPiece ? left : native::kLabelledPiece);
+    for (int64_t i = begin + threadIdx.x; i < end; i += native::kLabelledLanes) {
         of.sum += static_cast<double>(static_cast<Number<T>>(*At<const T>(p.x, i)));
         of.counts[0] += p.labels[i] != p.ignored ? 1 : 0;
     }

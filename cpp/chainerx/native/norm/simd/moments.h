@@ -3,7 +3,7 @@
 // numbers. If the estimate was bad, they are summed again.
 #pragma once
 
-#include "chainerx/native/strided/simd/batch.h"
+#include "chainerx/native/norm/simd/lane_sums.h"
 
 namespace chainerx::native::CX_ISA {
 namespace {
@@ -75,16 +75,18 @@ template <bool kPart, typename T>
     }
 }
 
-// x - center for 0 < n < size elements; 0 in the other lanes.
-template <typename T>
-inline Batch<T> DistancePart(const T* x, int64_t n, const Batch<T>& center) {
-    return xsimd::select(FirstLanes<T>(n), LoadPart(x, n) - center, Batch<T>(T(0)));
+// x - center; 0 in the lanes beyond a part of 0 < n < size elements.
+template <bool kPart, typename T>
+[[gnu::always_inline]] inline Batch<T> DistanceAt(const T* x, int64_t n, const Batch<T>& center) {
+    if constexpr (kPart) {
+        return xsimd::select(FirstLanes<T>(n), LoadPart(x, n) - center, Batch<T>(T(0)));
+    } else {
+        return Batch<T>::load_unaligned(x) - center;
+    }
 }
 
 template <typename T>
-inline double Total(const Batch<T>& x) {
-    return static_cast<double>(xsimd::reduce_add(x));
-}
+using NormSums = LaneSums<T, NormLanes<T>()>;
 
 // Calls f<is_part>(first lane, part, widen) for the lanes of batch `k` of columns, converted to
 // double: widen(x) converts these lanes of a batch.
@@ -130,21 +132,12 @@ struct Moment {
     }
 };
 
-// Sums in four accumulators, to hide the latency of additions.
-template <typename T>
-struct FourSums {
-    Batch<T> part[4]{Batch<T>(T(0)), Batch<T>(T(0)), Batch<T>(T(0)), Batch<T>(T(0))};
-
-    double total() const { return Total((part[0] + part[1]) + (part[2] + part[3])); }
-};
-
 // The estimate is bad if the squared deviations from it exceed those from the mean so far that
 // digits are lost.
 constexpr double kBadGuess = 4;
 
 template <typename T>
 inline Moment MomentOfBlock(const T* x, int64_t runs, int64_t stride, int64_t n, bool centered) {
-    constexpr int64_t kSize = Batch<T>::size;
     const auto count = static_cast<double>(runs * n);
     const double one_of_count = 1 / count;
     T center = 0;
@@ -155,24 +148,19 @@ inline Moment MomentOfBlock(const T* x, int64_t runs, int64_t stride, int64_t n,
     }
     for (bool is_guess = centered;; is_guess = false) {
         const Batch<T> c(center);
-        FourSums<T> sum;
-        FourSums<T> square;
-        const auto add = [&](int k, const Batch<T>& d) {
-            sum.part[k] += d;
-            square.part[k] = xsimd::fma(d, d, square.part[k]);
-        };
+        NormSums<T> sum;
+        NormSums<T> square;
         const T* p = x;
         for (int64_t r = 0; r < runs; ++r, p += stride) {
-            int64_t i = 0;
-            for (; i + 4 * kSize <= n; i += 4 * kSize) {
-                for (int k = 0; k < 4; ++k) add(k, Batch<T>::load_unaligned(p + i + k * kSize) - c);
-            }
-            for (; i + kSize <= n; i += kSize) add(0, Batch<T>::load_unaligned(p + i) - c);
-            if (i < n) add(1, DistancePart(p + i, n - i, c));
+            ForLanes<T, NormLanes<T>()>(0, n, [&]<bool kPart>(auto k, int64_t i, int64_t part) {
+                const Batch<T> d = DistanceAt<kPart>(p + i, part, c);
+                sum.part[k] += d;
+                square.part[k] = xsimd::fma(d, d, square.part[k]);
+            });
         }
-        const double squares = square.total();
+        const auto squares = static_cast<double>(square.total());
         if (!centered) return {count, 0, squares};
-        const double off = sum.total() * one_of_count;
+        const double off = static_cast<double>(sum.total()) * one_of_count;
         const double of_guess = off * off * count;
         const double rest = squares - of_guess;
         if (!is_guess || !(of_guess > kBadGuess * rest)) {
@@ -225,16 +213,16 @@ void ColumnMoments(const T* x, int64_t rows, int64_t stride, int64_t width, doub
                     }
                 }
                 if (!is_guess) break;
-                bool is_bad = false;
+                // Only bad estimates are replaced: the others' sums stay what they are.
+                bool is_any_bad = false;
                 for (int k = 0; k < kBatches; ++k) {
                     const Batch<T> of_guess = sum[k] * sum[k] * Batch<T>(static_cast<T>(inverse));
-                    is_bad |=
-                        xsimd::any(of_guess > (square[k] - of_guess) * Batch<T>(T(kBadGuess)));
+                    const auto is_bad = of_guess > (square[k] - of_guess) * Batch<T>(T(kBadGuess));
+                    is_any_bad |= xsimd::any(is_bad);
+                    const Batch<T> mean = c[k] + sum[k] * Batch<T>(static_cast<T>(inverse));
+                    c[k] = xsimd::select(is_bad, mean, c[k]);
                 }
-                if (!is_bad) break;
-                for (int k = 0; k < kBatches; ++k) {
-                    c[k] += sum[k] * Batch<T>(static_cast<T>(inverse));
-                }
+                if (!is_any_bad) break;
             }
             for (int k = 0; k < kBatches; ++k) {
                 ForWide<T, kPart>(

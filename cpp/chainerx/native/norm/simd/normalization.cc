@@ -10,40 +10,31 @@ namespace {
 
 template <typename T>
 struct DotSums {
-    Batch<T> d[2]{Batch<T>(T(0)), Batch<T>(T(0))};
-    Batch<T> g[2]{Batch<T>(T(0)), Batch<T>(T(0))};
-    Batch<T> gd[2]{Batch<T>(T(0)), Batch<T>(T(0))};
+    NormSums<T> d;
+    NormSums<T> g;
+    NormSums<T> gd;
 
-    void Add(int k, const Batch<T>& distance, const Batch<T>& gy) {
-        d[k] += distance;
-        g[k] += gy;
-        gd[k] = xsimd::fma(gy, distance, gd[k]);
+    void Add(auto k, const Batch<T>& distance, const Batch<T>& gy) {
+        d.part[k] += distance;
+        g.part[k] += gy;
+        gd.part[k] = xsimd::fma(gy, distance, gd.part[k]);
     }
     void Flush(double* sums) const {
-        sums[0] += Total(d[0] + d[1]);
-        sums[1] += Total(g[0] + g[1]);
-        sums[2] += Total(gd[0] + gd[1]);
+        sums[0] += static_cast<double>(d.total());
+        sums[1] += static_cast<double>(g.total());
+        sums[2] += static_cast<double>(gd.total());
     }
 };
 
 template <typename T>
 inline void DotsOfBlock(const T* x, const T* g, int64_t runs, int64_t stride, int64_t n, T center,
                         double* sums) {
-    constexpr int64_t kSize = Batch<T>::size;
     const Batch<T> c(center);
     DotSums<T> s;
     for (int64_t r = 0; r < runs; ++r, x += stride, g += stride) {
-        int64_t i = 0;
-        for (; i + 2 * kSize <= n; i += 2 * kSize) {
-            s.Add(0, Batch<T>::load_unaligned(x + i) - c, Batch<T>::load_unaligned(g + i));
-            s.Add(1, Batch<T>::load_unaligned(x + i + kSize) - c,
-                  Batch<T>::load_unaligned(g + i + kSize));
-        }
-        if (i + kSize <= n) {
-            s.Add(0, Batch<T>::load_unaligned(x + i) - c, Batch<T>::load_unaligned(g + i));
-            i += kSize;
-        }
-        if (i < n) s.Add(1, DistancePart(x + i, n - i, c), LoadPart(g + i, n - i));
+        ForLanes<T, NormLanes<T>()>(0, n, [&]<bool kPart>(auto k, int64_t i, int64_t part) {
+            s.Add(k, DistanceAt<kPart>(x + i, part, c), LoadAt<kPart>(g + i, 0, part));
+        });
     }
     s.Flush(sums);
 }
@@ -193,31 +184,16 @@ void Row(const T* x, int64_t n, const T* p, const T* gamma, const T* beta, T* y)
 
 template <typename T>
 void RowDots(const T* x, const T* g, const T* gamma, int64_t n, T center, double* sums) {
-    constexpr int64_t kSize = Batch<T>::size;
     const Batch<T> c(center);
     ForBlocks(1, 0, n, [&](int64_t first, int64_t, int64_t length) {
         const T* x0 = x + first;
         const T* g0 = g + first;
         const T* gamma0 = gamma + first;
         DotSums<T> s;
-        const auto add = [&](int k, int64_t i) {
-            s.Add(k, Batch<T>::load_unaligned(x0 + i) - c,
-                  Batch<T>::load_unaligned(g0 + i) * Batch<T>::load_unaligned(gamma0 + i));
-        };
-        int64_t i = 0;
-        for (; i + 2 * kSize <= length; i += 2 * kSize) {
-            add(0, i);
-            add(1, i + kSize);
-        }
-        if (i + kSize <= length) {
-            add(0, i);
-            i += kSize;
-        }
-        if (i < length) {
-            const int64_t part = length - i;
-            s.Add(1, DistancePart(x0 + i, part, c),
-                  LoadPart(g0 + i, part) * LoadPart(gamma0 + i, part));
-        }
+        ForLanes<T, NormLanes<T>()>(0, length, [&]<bool kPart>(auto k, int64_t i, int64_t part) {
+            s.Add(k, DistanceAt<kPart>(x0 + i, part, c),
+                  LoadAt<kPart>(g0 + i, 0, part) * LoadAt<kPart>(gamma0 + i, 0, part));
+        });
         s.Flush(sums);
     });
 }

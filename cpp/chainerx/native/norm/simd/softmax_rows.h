@@ -1,8 +1,10 @@
 // Softmax of rows. Long rows are computed in batches along the row; narrow rows are transposed, one
-// per lane, since the tail of a batch and a logarithm per row would cost more.
+// per lane, since the tail of a batch and a logarithm per row would cost more. The order of sums is
+// that of row_order.h for every instruction set.
 #pragma once
 
 #include "chainerx/native/math/simd/math.h"
+#include "chainerx/native/norm/simd/lane_sums.h"
 
 namespace chainerx::native::CX_ISA {
 namespace {
@@ -14,7 +16,7 @@ constexpr T kMinusInfinity = -static_cast<T>(__builtin_inf());
 template <typename T>
 struct Panel {
     static constexpr int64_t kSize = Batch<T>::size;
-    static constexpr int64_t kMaxColumns = 32;
+    static constexpr int64_t kMaxColumns = kNarrowRow;
 
     int64_t n;
     alignas(64) T v[kMaxColumns][kSize];
@@ -87,37 +89,55 @@ inline T MaxOfRow(const T* x, int64_t n) {
     return xsimd::reduce_max(max);
 }
 
+// Sums the terms of a row in the order of row_order.h. f<is_part>(first element, count) has the
+// terms of a batch; those beyond `count` are 0.
+template <typename T, typename F>
+[[gnu::always_inline]] inline T SumOfTerms(int64_t n, const F& f) {
+    LaneSums<T, kRowLanes> total;
+    for (int64_t begin = 0; begin < n; begin += kRowBlock) {
+        LaneSums<T, kRowLanes> sum;
+        ForLanes<T, kRowLanes>(begin, n - begin < kRowBlock ? n : begin + kRowBlock,
+                               [&]<bool kPart>(auto k, int64_t i, int64_t count) {
+                                   sum.part[k] += f.template operator()<kPart>(i, count);
+                               });
+        if (n <= kRowBlock) return sum.total();
+        for (int64_t k = 0; k < sum.kBatches; ++k) total.part[k] += sum.part[k];
+    }
+    return total.total();
+}
+
 template <typename T>
 inline T LogSumOfRow(const T* x, int64_t n, T max) {
-    constexpr int64_t kSize = Batch<T>::size;
-    Batch<T> sum(T(0));
-    int64_t i = 0;
-    for (; i + kSize <= n; i += kSize) sum += math::Exp(Batch<T>::load_unaligned(x + i) - max);
-    if (i < n) sum += math::Exp(LoadFilled(x + i, n - i, kMinusInfinity<T>) - max);
-    return math::Log(Batch<T>(xsimd::reduce_add(sum))).get(0);
+    const T sum = SumOfTerms<T>(n, [&]<bool kPart>(int64_t i, int64_t count) {
+        if constexpr (kPart) {
+            return math::Exp(LoadFilled(x + i, count, kMinusInfinity<T>) - max);
+        } else {
+            return math::Exp(Batch<T>::load_unaligned(x + i) - max);
+        }
+    });
+    return math::Log(Batch<T>(sum)).get(0);
 }
 
 template <typename T>
 inline void SoftmaxOfRow(const T* x, T* y, int64_t n) {
     constexpr int64_t kSize = Batch<T>::size;
     const T max = MaxOfRow(x, n);
-    Batch<T> sum(T(0));
-    int64_t i = 0;
-    for (; i + kSize <= n; i += kSize) {
-        const Batch<T> e = math::Exp(Batch<T>::load_unaligned(x + i) - max);
-        e.store_unaligned(y + i);
-        sum += e;
-    }
     // The tail stays in a register: a load right after a masked store would stall (no store
     // forwarding).
     Batch<T> rest(T(0));
-    if (i < n) {
-        rest = math::Exp(LoadFilled(x + i, n - i, kMinusInfinity<T>) - max);
-        sum += rest;
-    }
-    const Batch<T> scale(T(1) / xsimd::reduce_add(sum));
-    ForRow(y, y, i, [&](const Batch<T>& e) { return e * scale; });
-    if (i < n) StorePart(y + i, rest * scale, n - i);
+    const T sum = SumOfTerms<T>(n, [&]<bool kPart>(int64_t i, int64_t count) {
+        if constexpr (kPart) {
+            return rest = math::Exp(LoadFilled(x + i, count, kMinusInfinity<T>) - max);
+        } else {
+            const Batch<T> e = math::Exp(Batch<T>::load_unaligned(x + i) - max);
+            e.store_unaligned(y + i);
+            return e;
+        }
+    });
+    const Batch<T> scale(T(1) / sum);
+    const int64_t whole = n / kSize * kSize;
+    ForRow(y, y, whole, [&](const Batch<T>& e) { return e * scale; });
+    if (whole < n) StorePart(y + whole, rest * scale, n - whole);
 }
 
 // ---- exported loops: see SoftmaxLoops ---------------------------------------------------------

@@ -25,6 +25,7 @@ list(APPEND found
     chainerx/native/random/ranks.h
     chainerx/native/random/simd/normal_pairs.h
     chainerx/native/random/substream.h
+    chainerx/native/reduce/scan_order.h
     chainerx/native/rnn/recurrent_units.h
     chainerx/native/rnn/simd/gates.h
     chainerx/native/rnn/simd/lstm_cells.h

@@ -78,6 +78,7 @@ GEOMETRY = {
     'chainerx/native/norm/row_order.h',
     'chainerx/native/pool/pooling_plan.h',
     'chainerx/native/reduce/reduce_plan.h',
+    'chainerx/native/reduce/scan_order.h',
     'chainerx/native/strided/strided_iterator.h',
 }
 

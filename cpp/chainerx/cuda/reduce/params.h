@@ -35,7 +35,7 @@ struct ReduceParams {
 };
 
 // Of scans: arrays without the scanned axis, whose `length` elements are `steps` bytes apart.
-inline constexpr int kScanItems = 8;  // adjacent elements of a thread
+inline constexpr int kScanItems = 16;  // adjacent elements of a thread: a group of scan_order.h
 inline constexpr int64_t kScanChunk = kReduceThreads * kScanItems;
 
 struct ScanParams {

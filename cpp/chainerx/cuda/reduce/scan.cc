@@ -10,6 +10,7 @@
 #include "chainerx/cuda/runtime/launch.h"
 #include "chainerx/cuda/runtime/source.h"
 #include "chainerx/kernels/reduce/reduction.h"
+#include "chainerx/native/reduce/scan_order.h"
 #include "chainerx/native/strided/strided_iterator.h"
 
 namespace chainerx::cuda {
@@ -24,7 +25,6 @@ struct ScanKind {
 };
 
 // Lines that are short, and as many lines as keep the device busy, are scanned by a thread each.
-constexpr int64_t kShortLine = 512;
 constexpr int64_t kEnoughLines = 8192;
 
 DeviceSource WriteSource(const ScanKind& kind, Dtype in, Dtype out, Variant variant) {
@@ -76,7 +76,7 @@ void Scan(const ScanKind& kind, const Array& x, const Array* a, int8_t axis, boo
                                [&] { return WriteSource(kind, x.dtype(), out.dtype(), variant); });
         Launch(stream, function, {blocks, kReduceThreads}, params);
     };
-    if (params.length <= kShortLine || params.n_lines >= kEnoughLines) {
+    if (params.length <= native::kShortScan || params.n_lines >= kEnoughLines) {
         launch(kLines, (params.n_lines + kReduceThreads - 1) / kReduceThreads);
         return;
     }

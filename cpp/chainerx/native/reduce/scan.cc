@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <type_traits>
 
 #include "chainerx/kernels/reduce/reduction.h"
 #include "chainerx/native/native_kernel.h"
 #include "chainerx/native/reduce/reduce_policies.h"
+#include "chainerx/native/reduce/scan_order.h"
 #include "chainerx/native/strided/strided_iterator.h"
 
 namespace chainerx::native {
@@ -75,6 +77,21 @@ struct Lines {
     }
 };
 
+template <typename P>
+inline constexpr bool kIsFloatSum =
+    kIsInexactType<typename P::Item> && std::is_same_v<P, SumPolicy<typename P::Item>>;
+
+// Calls f(first element, number) for the groups of a line (scan_order.h); the number of whole
+// groups is a constant.
+void ForGroups(int64_t length, const auto& f) {
+    int64_t i = 0;
+    for (; i + kScanGroup <= length; i += kScanGroup) {
+        CheckAfterSteps(i + kScanGroup - 1);
+        f(i, std::integral_constant<int64_t, kScanGroup>{});
+    }
+    if (i < length) f(i, length - i);
+}
+
 // Scans `width` lines at once: acc = step(acc, x), which is stored.
 template <typename P, typename Out>
 void ScanLines(const std::array<char*, 2>& p, const std::array<int64_t, 2>& s, const int64_t* steps,
@@ -82,41 +99,82 @@ void ScanLines(const std::array<char*, 2>& p, const std::array<int64_t, 2>& s, c
     using Acc = typename P::Acc;
     using Item = typename P::Item;
     Acc acc[kColumns];
-    for (int64_t j = 0; j < width; ++j) acc[j] = P::Identity();
-    for (int64_t i = 0; i < length; ++i) {
-        CheckAfterSteps(i);
+    const auto begin = [&] {
+        for (int64_t j = 0; j < width; ++j) acc[j] = P::Identity();
+    };
+    // store(acc, j) is what is stored.
+    const auto scan = [&](int64_t i, const auto& store) {
         char* out = p[0] + i * steps[0];
         const char* x = p[1] + i * steps[1];
         if (s[0] == sizeof(Out) && s[1] == sizeof(Item)) {
             for (int64_t j = 0; j < width; ++j) {
                 acc[j] =
                     P::Combine(acc[j], P::Load(reinterpret_cast<const Item*>(x)[j], NoCenter{}));
-                reinterpret_cast<Out*>(out)[j] = Cast<Out>(acc[j]);
+                reinterpret_cast<Out*>(out)[j] = Cast<Out>(store(acc[j], j));
             }
         } else {
             for (int64_t j = 0; j < width; ++j) {
                 acc[j] = P::Combine(
                     acc[j], P::Load(*reinterpret_cast<const Item*>(x + j * s[1]), NoCenter{}));
-                *reinterpret_cast<Out*>(out + j * s[0]) = Cast<Out>(acc[j]);
+                *reinterpret_cast<Out*>(out + j * s[0]) = Cast<Out>(store(acc[j], j));
             }
         }
+    };
+    if constexpr (kIsFloatSum<P>) {
+        if (length > kShortScan) {
+            ScanCarry<Acc, kColumns> carry{P::Identity()};
+            Acc before[kColumns];
+            for (int64_t j = 0; j < width; ++j) before[j] = P::Identity();
+            ForGroups(length, [&](int64_t first, int64_t n) {
+                begin();
+                for (int64_t i = first; i < first + n; ++i) {
+                    scan(i, [&](Acc a, int64_t j) { return P::Combine(before[j], a); });
+                }
+                carry.Take(acc, width, before, [](Acc a, Acc b) { return P::Combine(a, b); });
+            });
+            return;
+        }
+    }
+    begin();
+    for (int64_t i = 0; i < length; ++i) {
+        CheckAfterSteps(i);
+        scan(i, [](Acc a, int64_t) { return a; });
     }
 }
 
-// Scans a line of adjacent elements. An integer addition takes one cycle, so the loop must be
-// short.
+// Scans a line; x(i) and out(i) are its elements.
 template <typename P, typename Out>
-void ScanAdjacent(char* to, const char* from, int64_t length) {
-    constexpr int64_t kBlock = 1024;
-    auto* out = reinterpret_cast<Out*>(to);
-    const auto* x = reinterpret_cast<const typename P::Item*>(from);
+void ScanLine(int64_t length, const auto& x, const auto& out) {
+    const auto load = [&](int64_t i) { return P::Load(x(i), NoCenter{}); };
     auto acc = P::Identity();
+    if constexpr (kIsFloatSum<P>) {
+        if (length > kShortScan) {
+            using Acc = typename P::Acc;
+            ScanCarry<Acc, 1> carry{P::Identity()};
+            Acc before = P::Identity();
+            ForGroups(length, [&](int64_t first, auto n) {
+                Acc sums[kScanGroup];
+                acc = P::Identity();
+#pragma GCC unroll 16
+                for (int64_t i = 0; i < n; ++i) sums[i] = acc = P::Combine(acc, load(first + i));
+                for (int64_t i = 0; i < n; ++i) {
+                    out(first + i) = Cast<Out>(P::Combine(before, sums[i]));
+                }
+                if (n == kScanGroup) {
+                    carry.Take(&acc, 1, &before, [](Acc a, Acc b) { return P::Combine(a, b); });
+                }
+            });
+            return;
+        }
+    }
+    // An integer addition takes one cycle, so the loop must be short.
+    constexpr int64_t kBlock = 1024;
     for (int64_t begin = 0; begin < length; begin += kBlock) {
         const int64_t end = std::min(length, begin + kBlock);
 #pragma GCC unroll 8
         for (int64_t i = begin; i < end; ++i) {
-            acc = P::Combine(acc, P::Load(x[i], NoCenter{}));
-            out[i] = Cast<Out>(acc);
+            acc = P::Combine(acc, load(i));
+            out(i) = Cast<Out>(acc);
         }
         CheckAfterSteps(end - 1);
     }
@@ -125,29 +183,27 @@ void ScanAdjacent(char* to, const char* from, int64_t length) {
 // Contiguous lines are scanned one by one, otherwise cache lines would be read in pieces.
 template <typename P, typename Out>
 void Scan(const Array& x, int8_t axis, bool reverse, const Array& out) {
+    using Item = typename P::Item;
     const Lines<2> lines{{&out, &x}, axis, reverse};
-    const bool one_by_one =
-        std::abs(lines.steps[1]) <= int64_t{sizeof(typename P::Item)} && lines.length > 16;
+    const bool one_by_one = std::abs(lines.steps[1]) <= int64_t{sizeof(Item)} && lines.length > 16;
     lines.ForEachGroup([&](auto& p, auto& s, int64_t width) {
         if (!one_by_one) {
             ScanLines<P, Out>(p, s, lines.steps, lines.length, width);
             return;
         }
         for (int64_t j = 0; j < width; ++j) {
-            auto acc = P::Identity();
-            char* to = p[0] + j * s[0];
-            const char* from = p[1] + j * s[1];
-            if (lines.steps[0] == sizeof(Out) && lines.steps[1] == sizeof(typename P::Item)) {
-                ScanAdjacent<P, Out>(to, from, lines.length);
-                continue;
-            }
-            for (int64_t i = 0; i < lines.length; ++i) {
-                CheckAfterSteps(i);
-                acc = P::Combine(
-                    acc,
-                    P::Load(*reinterpret_cast<const typename P::Item*>(from + i * lines.steps[1]),
-                            NoCenter{}));
-                *reinterpret_cast<Out*>(to + i * lines.steps[0]) = Cast<Out>(acc);
+            char* const to = p[0] + j * s[0];
+            const char* const from = p[1] + j * s[1];
+            if (lines.steps[0] == sizeof(Out) && lines.steps[1] == sizeof(Item)) {
+                ScanLine<P, Out>(
+                    lines.length, [=](int64_t i) { return reinterpret_cast<const Item*>(from)[i]; },
+                    [=](int64_t i) -> Out& { return reinterpret_cast<Out*>(to)[i]; });
+            } else {
+                const int64_t steps[] = {lines.steps[0], lines.steps[1]};
+                ScanLine<P, Out>(
+                    lines.length,
+                    [&](int64_t i) { return *reinterpret_cast<const Item*>(from + i * steps[1]); },
+                    [&](int64_t i) -> Out& { return *reinterpret_cast<Out*>(to + i * steps[0]); });
             }
         }
     });

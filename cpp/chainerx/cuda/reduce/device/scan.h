@@ -1,12 +1,13 @@
 // Cumulative sums and products, and the recurrence of their gradients. Short lines, and many of
-// them, are scanned by a thread each, one element after the other, as native does. Long ones are
-// cut into chunks: their totals are scanned first.
+// them, are scanned by a thread each. Long ones are cut into chunks: their totals are scanned
+// first. native/reduce/scan_order.h has the order.
 #pragma once
 
 #include <cstdint>
 
 #include "chainerx/cuda/reduce/device/policies.h"
 #include "chainerx/cuda/reduce/params.h"
+#include "chainerx/native/reduce/scan_order.h"
 
 namespace chainerx::cuda {
 
@@ -16,10 +17,12 @@ template <typename P, typename T>
 struct Cumulative {
     static constexpr bool kIsLinear = false;
     using State = typename P::Acc;
+    static constexpr bool kIsFloatSum = kIsFloat<T> && std::is_same_v<P, Sum<T>>;
     static State Load(const char* x, const char* /*a*/) {
         return P::Load(*reinterpret_cast<const T*>(x), {});
     }
     static State Join(State a, State b) { return P::Combine(a, b); }
+    static State Identity() { return P::Identity(); }
     static State Begin(State first) { return P::Combine(P::Identity(), first); }
     static State Of(State s) { return s; }
 };
@@ -32,6 +35,7 @@ struct LinearStep {
 template <typename T>
 struct Linear {
     static constexpr bool kIsLinear = true;
+    static constexpr bool kIsFloatSum = false;
     using C = Number<T>;
     using State = LinearStep<C>;
     static State Load(const char* x, const char* a) {
@@ -43,6 +47,7 @@ struct Linear {
         const C product = s1.value == C(0) ? C(0) : s2.factor * s1.value;
         return {s1.factor * s2.factor, s2.value + product};
     }
+    static State Identity() { return {C(1), C(0)}; }
     static State Begin(State first) { return first; }
     static C Of(State s) { return s.value; }
 };
@@ -71,6 +76,9 @@ inline void ScanLines(const ScanParams& p) {
     const int64_t line = static_cast<int64_t>(blockIdx.x) * kReduceThreads + threadIdx.x;
     if (line >= p.n_lines) return;
     const ScanLine at = LineOf(p, line);
+    const bool has_groups = S::kIsFloatSum && p.length > native::kShortScan;
+    native::ScanCarry<State, 1> carry{S::Identity()};
+    State before = S::Identity();
     State state{};
     for (int64_t i = 0; i < p.length; i += kScanItems) {
         const int64_t n = p.length - i < kScanItems ? p.length - i : kScanItems;
@@ -91,28 +99,50 @@ inline void ScanLines(const ScanParams& p) {
                     state.value = items[k].value + items[k].factor * state.value;
                 }
             } else {
-                state = i + k == 0 ? S::Begin(items[k]) : S::Join(state, items[k]);
+                const bool begins = has_groups ? k == 0 : i + k == 0;
+                state = begins ? S::Begin(items[k]) : S::Join(state, items[k]);
             }
             *reinterpret_cast<Out*>(at.p[0] + (i + k) * p.steps[0]) =
-                AsConverted::Store<Out>(S::Of(state));
+                AsConverted::Store<Out>(S::Of(has_groups ? S::Join(before, state) : state));
+        }
+        if constexpr (S::kIsFloatSum) {
+            if (has_groups) carry.Take(&state, 1, &before, S::Join);
         }
     }
 }
 
-// The states of all threads before this one, joined with its own.
+// What precedes the group of a thread, whose total is `own`, in a chunk that `before` precedes. The
+// last thread also gets the total of the chunk.
 template <typename S>
-inline typename S::State ScanBlock(typename S::State state, typename S::State* shared) {
+inline typename S::State BeforeThread(typename S::State own, typename S::State before,
+                                      typename S::State* shared, typename S::State* total) {
+    using State = typename S::State;
+    constexpr int kGroup = native::kScanGroup;
+    static_assert(kScanItems == kGroup && kReduceThreads == kGroup * kGroup);
     const int j = static_cast<int>(threadIdx.x);
-    shared[j] = state;
-    for (int w = 1; w < kReduceThreads; w *= 2) {
-        __syncthreads();
-        const auto before = shared[j < w ? j : j - w];
-        __syncthreads();
-        if (j >= w) state = S::Join(before, state);
-        shared[j] = state;
-    }
+    const int group = j / kGroup;
+    // The states [begin, end), which are not none.
+    const auto join = [&](int begin, int end) {
+        State state = shared[begin];
+        for (int k = begin + 1; k < end; ++k) state = S::Join(state, shared[k]);
+        return state;
+    };
     __syncthreads();
-    return state;
+    shared[j] = own;
+    __syncthreads();
+    const bool is_first = j % kGroup == 0;
+    const State of_threads = is_first ? own : join(group * kGroup, j);
+    const State of_group = is_first ? own : S::Join(of_threads, own);
+    __syncthreads();
+    if (j % kGroup == kGroup - 1) shared[group] = of_group;
+    __syncthreads();
+    *total = of_group;
+    if (group > 0) {
+        const State of_groups = join(0, group);
+        *total = S::Join(of_groups, of_group);
+        before = S::Join(before, of_groups);
+    }
+    return is_first ? before : S::Join(before, of_threads);
 }
 
 // A block scans a chunk, or finds its total.
@@ -132,37 +162,30 @@ inline void ScanChunks(const ScanParams& p) {
         if (k >= left) break;
         const char* a = S::kIsLinear ? at.p[2] + (first + k) * p.steps[2] : nullptr;
         items[k] = S::Load(at.p[1] + (first + k) * p.steps[1], a);
-        if (k > 0) items[k] = S::Join(items[k - 1], items[k]);
+        items[k] = k > 0 ? S::Join(items[k - 1], items[k]) : S::Begin(items[k]);
     }
     // Threads beyond the end come last: what they join is not used.
     State own{};
 #pragma unroll
     for (int k = 0; k < kScanItems; ++k) own = k < left ? items[k] : own;
-    const State total = ScanBlock<S>(own, shared);
-    auto* const totals = reinterpret_cast<State*>(static_cast<char*>(p.totals));
-    if (p.passes_totals != 0) {
-        if (left > 0 && (left <= kScanItems || j == kReduceThreads - 1)) {
-            totals[line * p.n_chunks + chunk] = total;
-        }
+    auto* const totals = reinterpret_cast<State*>(static_cast<char*>(p.totals)) + line * p.n_chunks;
+    const bool is_total = p.passes_totals != 0;
+    State total;
+    const State before = BeforeThread<S>(
+        own, is_total || chunk == 0 ? S::Identity() : totals[chunk - 1], shared, &total);
+    if (is_total) {
+        if (left > 0 && (left <= kScanItems || j == kReduceThreads - 1)) totals[chunk] = total;
         return;
-    }
-    bool has_before = j > 0;
-    State before = has_before ? shared[j - 1] : State{};
-    if (chunk > 0) {
-        const State carry = totals[line * p.n_chunks + chunk - 1];
-        before = has_before ? S::Join(carry, before) : carry;
-        has_before = true;
     }
 #pragma unroll
     for (int k = 0; k < kScanItems; ++k) {
         if (k >= left) break;
-        const State state = has_before ? S::Join(before, items[k]) : S::Begin(items[k]);
         *reinterpret_cast<Out*>(at.p[0] + (first + k) * p.steps[0]) =
-            AsConverted::Store<Out>(S::Of(state));
+            AsConverted::Store<Out>(S::Of(S::Join(before, items[k])));
     }
 }
 
-// A block scans the totals of a line's chunks in place.
+// A block replaces the total of each chunk of a line by what precedes the next one.
 template <typename S>
 inline void ScanTotals(const ScanParams& p) {
     using State = typename S::State;
@@ -170,15 +193,32 @@ inline void ScanTotals(const ScanParams& p) {
     auto* const totals =
         reinterpret_cast<State*>(static_cast<char*>(p.totals)) + blockIdx.x * p.n_chunks;
     const int j = static_cast<int>(threadIdx.x);
-    State carry{};
-    for (int64_t begin = 0; begin < p.n_chunks; begin += kReduceThreads) {
-        const bool is_inside = begin + j < p.n_chunks;
-        State state = ScanBlock<S>(is_inside ? totals[begin + j] : State{}, shared);
-        if (begin > 0) state = S::Join(carry, state);
-        if (is_inside) totals[begin + j] = state;
-        const State last = shared[kReduceThreads - 1];
-        carry = begin > 0 ? S::Join(carry, last) : last;
+    native::ScanCarry<State, 1> carry{S::Identity()};
+    State before_all = S::Identity();
+    for (int64_t begin = 0; begin < p.n_chunks; begin += kScanChunk) {
+        const int64_t first = begin + static_cast<int64_t>(j) * kScanItems;
+        State own{};
+        for (int k = 0; k < kScanItems && first + k < p.n_chunks; ++k) {
+            own = k == 0 ? totals[first] : S::Join(own, totals[first + k]);
+        }
+        State total;
+        const State before = BeforeThread<S>(own, before_all, shared, &total);
         __syncthreads();
+        shared[j] = total;
+        __syncthreads();
+        total = shared[kReduceThreads - 1];
+        carry.Take(&total, 1, &before_all, S::Join);
+        __syncthreads();
+        shared[j] = before;
+        __syncthreads();
+        State sum{};
+        for (int k = 0; k < kScanItems && first + k < p.n_chunks; ++k) {
+            sum = k == 0 ? totals[first] : S::Join(sum, totals[first + k]);
+            const bool is_last = k == kScanItems - 1;
+            totals[first + k] = !is_last                 ? S::Join(before, sum)
+                                : j < kReduceThreads - 1 ? shared[j + 1]
+                                                         : before_all;
+        }
     }
 }
 

@@ -19,6 +19,9 @@ if tp.TYPE_CHECKING:
 #: Name, category, start and duration in nanoseconds, thread.
 Region = tuple[str, str, int, int, int]
 
+#: Process, thread, rows, events of the host, events of devices.
+Thread = tuple[int, int, list[tp.Any], bytes, bytes]
+
 Operands = collections.abc.Sequence[tuple[str, str | None, tuple[int, ...] | None]]
 
 _EVENT = struct.Struct('4q')
@@ -82,7 +85,7 @@ def table(rows: list[Row], limit: int | None, dropped: int) -> str:
 
 
 def _events(
-    threads: list[tuple[int, int, list[tp.Any], bytes]], regions: list[Region], dropped: int
+    threads: list[Thread], regions: list[Region], dropped: int
 ) -> tp.Iterator[dict[str, tp.Any]]:
     process = os.getpid()
     yield {'ph': 'M', 'name': 'process_name', 'pid': process, 'args': {'name': 'chainerx'}}
@@ -101,7 +104,9 @@ def _events(
             **{'ph': 'X', 'name': name, 'cat': category, 'pid': process, 'tid': thread_id},
             **{'ts': start / 1e3, 'dur': duration / 1e3},
         }
-    for pid, tid, rows, events in threads:
+    #: The lines of streams, which have numbers above those of threads.
+    lanes: dict[tuple[str, int], int] = {}
+    for pid, tid, rows, events, on_device in threads:
         kinds = []
         for name, family, device, operands, *_ in rows:
             args = {'device': device}
@@ -114,11 +119,25 @@ def _events(
                 **{'ph': 'X', 'name': name, 'cat': family, 'pid': pid, 'tid': tid},
                 **{'ts': start / 1e3, 'dur': duration / 1e3, 'args': {**args, 'bytes': nbytes}},
             }
+        for start, duration, stream, row in _EVENT.iter_unpack(on_device):
+            name, family, args = kinds[row]
+            key = args['device'], stream
+            if key not in lanes:
+                lanes[key] = (1 << 30) + len(lanes)
+                number = sum(device == key[0] for device, _ in lanes)
+                yield {
+                    **{'ph': 'M', 'name': 'thread_name', 'pid': pid, 'tid': lanes[key]},
+                    'args': {'name': f'{key[0]}, stream {number}'},
+                }
+            yield {
+                **{'ph': 'X', 'name': name, 'cat': family, 'pid': pid, 'tid': lanes[key]},
+                **{'ts': start / 1e3, 'dur': duration / 1e3, 'args': args},
+            }
 
 
 def export(
     path: str | PathLike[str],
-    threads: list[tuple[int, int, list[tp.Any], bytes]],
+    threads: list[Thread],
     regions: list[Region],
     dropped: int,
 ) -> None:

@@ -107,8 +107,9 @@ class Profile:
     While none is active, a call costs nothing more; while one is, some hundred nanoseconds.
 
     Args:
-        synchronize (bool): Wait for the device after each call. Without, a kernel of an
-            asynchronous device counts for the time that it takes to launch it.
+        synchronize (bool): Wait for the device after each call. Without, a kernel of a GPU counts
+            for the time that the GPU takes, by events around it; one of another asynchronous
+            device for the time that it takes to launch it.
         trace (bool): Keep each call by itself, for :meth:`export_trace`.
         trace_limit (int): How many are kept at most, 32 bytes each; see :attr:`dropped`.
         group_by (str): ``'kernel'``, or ``'shapes'``: kernel, device, shapes and dtypes.
@@ -266,7 +267,8 @@ class Profile:
         """Writes the calls as a file for a viewer of traces.
 
         ``chrome://tracing`` and https://ui.perfetto.dev open it: one line for each thread, kernels
-        with shapes and dtypes inside of the functions of chainer and the blocks that called them.
+        with shapes and dtypes inside of the functions of chainer and the blocks that called them;
+        and one line for each stream of a GPU.
 
         Args:
             path (str or path-like): The file, JSON; it replaces what is there when it is complete.

@@ -12,8 +12,11 @@
 #include <mutex>
 #include <utility>
 
+#include "chainerx/core/blocking.h"
+#include "chainerx/core/device_timer.h"
 #include "chainerx/core/fork_mutex.h"
 #include "chainerx/core/leak_tracker.h"
+#include "chainerx/core/stream.h"
 #include "chainerx/kernels/algorithm.h"
 
 namespace chainerx {
@@ -27,6 +30,9 @@ int64_t Now() {
                std::chrono::steady_clock::now().time_since_epoch())
         .count();
 }
+
+// Calls of a thread whose times on a device are read together.
+constexpr size_t kMaxPending = 4096;
 
 int64_t ThreadNumber() {
 #ifdef __linux__
@@ -73,6 +79,36 @@ struct KernelProfiler::Log {
     std::vector<Entry> entries;
     std::vector<uint32_t> table = std::vector<uint32_t>(64);  // 1 + the index of an entry
     std::vector<Event> events;
+    // Calls whose times on the device are not known yet, in the order in which they ended.
+    struct Pending {
+        DeviceTimer* timer;
+        DeviceTimer::Mark begin;
+        DeviceTimer::Mark end;
+        int64_t stream;
+        int64_t entry;
+        uint64_t id;
+        uint64_t parent;  // 0 if there is none
+    };
+    std::vector<Pending> pending;
+    std::vector<DeviceEvent> device_events;
+    std::map<uint64_t, int64_t> inner;  // nanoseconds of nested calls, by the outer's id
+    uint64_t last_id{0};
+
+    // Reads the times of pending calls. A call ends after those that are nested in it.
+    void Collect(bool keeps_events) {
+        for (const Pending& p : std::exchange(pending, {})) {
+            int64_t times[2];
+            const DeviceTimer::Mark marks[] = {p.begin, p.end};
+            p.timer->TakeMarks(marks, times);
+            const int64_t duration = std::max<int64_t>(0, times[1] - times[0]);
+            Entry& entry = entries[static_cast<size_t>(p.entry)];
+            entry.total += duration;
+            entry.self += duration;
+            if (const auto nested = inner.extract(p.id)) entry.self -= nested.mapped();
+            if (p.parent != 0) inner[p.parent] += duration;
+            if (keeps_events) device_events.push_back({times[0], duration, p.stream, p.entry});
+        }
+    }
 
     void Know(const internal::WatchedMemory& memory) {
         watch = memory.watch;
@@ -115,9 +151,11 @@ struct KernelProfiler::Log {
     }
 
     void Clear() {
+        Collect(false);
         entries.clear();
         events.clear();
         events.shrink_to_fit();
+        device_events.clear();
         std::ranges::fill(table, 0);
     }
 
@@ -144,6 +182,9 @@ struct KernelProfiler::Frame {
     int64_t start{0};
     int64_t inner{0};  // nanoseconds in nested kernels
     int64_t inner_bytes{0};
+    DeviceTimer* timer{nullptr};  // null: the host's time counts
+    DeviceTimer::Mark begin{nullptr};
+    uint64_t id{0};
     const char* const outer_algorithm{std::exchange(internal::t_algorithm, nullptr)};
 
     static inline thread_local constinit Frame* t_innermost = nullptr;
@@ -164,6 +205,16 @@ struct KernelProfiler::Frame {
         t_innermost = outer;
         internal::t_algorithm = outer_algorithm;
     }
+
+    // For a device that computes later and can tell its times.
+    void UseTimerOf(Device& device) {
+        timer = device.default_stream() != nullptr ? dynamic_cast<DeviceTimer*>(&device) : nullptr;
+        if (timer == nullptr) return;
+        id = ++log.last_id;
+        begin = timer->PutMark();
+        start = Now();
+    }
+
     Frame(const Frame&) = delete;
     Frame& operator=(const Frame&) = delete;
 };
@@ -230,6 +281,7 @@ KernelProfiler::Log& KernelProfiler::LogOfThisThread() {
 void KernelProfiler::Run(KernelCall& call) {
     const CallSignature signature{call};
     Frame frame{this, LogOfThisThread()};
+    if (!options_.synchronize) frame.UseTimerOf(call.device());
     try {
         call.Proceed();
         if (options_.synchronize) call.device().Synchronize();
@@ -255,8 +307,16 @@ void KernelProfiler::Finish(Frame& frame, const CallSignature& signature, const 
         const size_t place = log.Place(signature, call, internal::t_algorithm);
         Log::Entry& entry = log.entries[place];
         ++entry.calls;
-        entry.total += duration;
-        entry.self += duration - frame.inner;
+        if (frame.timer == nullptr) {
+            entry.total += duration;
+            entry.self += duration - frame.inner;
+        } else {
+            const Stream* stream = GetCurrentStream(call.device());
+            log.pending.push_back({frame.timer, frame.begin, frame.timer->PutMark(),
+                                   reinterpret_cast<int64_t>(stream), static_cast<int64_t>(place),
+                                   frame.id, frame.parent != nullptr ? frame.parent->id : 0});
+            if (log.pending.size() >= kMaxPending) log.Collect(options_.trace_limit != 0);
+        }
         const int64_t own_bytes = bytes - frame.inner_bytes;
         entry.bytes += own_bytes;
         // A new overall peak occurred during the call; other peaks are seen at both ends only.
@@ -270,6 +330,8 @@ void KernelProfiler::Finish(Frame& frame, const CallSignature& signature, const 
         }
         log.events.push_back({frame.start, duration, own_bytes, static_cast<int64_t>(place)});
         events_.fetch_add(1, std::memory_order_relaxed);
+    } catch (const ChainerxError&) {  // of a device that fails; it will say so by itself
+        dropped_.fetch_add(1, std::memory_order_relaxed);
     } catch (const std::bad_alloc&) {  // must not end the profiled call
         dropped_.fetch_add(1, std::memory_order_relaxed);
     }
@@ -277,10 +339,13 @@ void KernelProfiler::Finish(Frame& frame, const CallSignature& signature, const 
 
 std::vector<KernelProfiler::Thread> KernelProfiler::Threads() const {
     std::vector<Thread> threads;
+    const internal::BlockingScope blocking;
     const std::lock_guard lock{g_mutex};
     for (const std::unique_ptr<Log>& log : logs_) {
         const std::lock_guard lock_log{log->mutex};
-        threads.push_back({log->process, log->thread, log->Rows(), log->events});
+        log->Collect(options_.trace_limit != 0);
+        threads.push_back(
+            {log->process, log->thread, log->Rows(), log->events, log->device_events});
     }
     return threads;
 }
@@ -288,9 +353,11 @@ std::vector<KernelProfiler::Thread> KernelProfiler::Threads() const {
 std::vector<KernelProfiler::Row> KernelProfiler::rows() const {
     std::map<std::pair<std::vector<int64_t>, const char*>, Log::Entry> all;
     {
+        const internal::BlockingScope blocking;
         const std::lock_guard lock{g_mutex};
         for (const std::unique_ptr<Log>& log : logs_) {
             const std::lock_guard lock_log{log->mutex};
+            log->Collect(options_.trace_limit != 0);
             for (const Log::Entry& e : log->entries) {
                 const auto [it, is_new] = all.emplace(std::pair{e.words, e.algorithm}, e);
                 if (is_new) continue;

@@ -20,7 +20,8 @@ class CX_API KernelProfiler : public KernelHook {
  public:
     struct Options {
         // Wait for the device after each call. Otherwise kernels of an asynchronous device count
-        // with their launch time.
+        // with the time that the device takes, if it can tell (core/device_timer.h), else with
+        // their launch time.
         bool synchronize{false};
         // Maximum number of calls that are kept individually, for Threads(). Further ones are
         // counted as dropped.
@@ -51,11 +52,19 @@ class CX_API KernelProfiler : public KernelHook {
         int64_t bytes;
         int64_t row;  // index into its thread's rows
     };
+    // The time of a call on a device.
+    struct DeviceEvent {
+        int64_t start;
+        int64_t duration;
+        int64_t stream;  // a number
+        int64_t row;
+    };
     struct Thread {
         int64_t process;
         int64_t thread;  // the operating system's number
         std::vector<Row> rows;
         std::vector<Event> events;  // in the order in which they ended
+        std::vector<DeviceEvent> device_events;
     };
 
     explicit KernelProfiler(bool synchronize = false) : KernelProfiler{Options{synchronize}} {}
@@ -70,7 +79,8 @@ class CX_API KernelProfiler : public KernelHook {
 
     void Run(KernelCall& call) override;
 
-    // The calls since the last Reset(), of all threads, in descending order of `self`.
+    // The calls since the last Reset(), of all threads, in descending order of `self`. Waits for
+    // devices that time them, as does the next.
     std::vector<Row> rows() const;
     // One entry for each thread that has called a kernel.
     std::vector<Thread> Threads() const;

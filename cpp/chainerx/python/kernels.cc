@@ -153,12 +153,18 @@ void InitKernels(PyObject* module) {
                     static_assert(sizeof(KernelProfiler::Event) == 4 * sizeof(int64_t));
                     const nb::bytes events{t.events.data(),
                                            t.events.size() * sizeof(KernelProfiler::Event)};
-                    threads.append(nb::make_tuple(t.process, t.thread, ToList(t.rows), events));
+                    static_assert(sizeof(KernelProfiler::DeviceEvent) == 4 * sizeof(int64_t));
+                    const nb::bytes on_device{
+                        t.device_events.data(),
+                        t.device_events.size() * sizeof(KernelProfiler::DeviceEvent)};
+                    threads.append(
+                        nb::make_tuple(t.process, t.thread, ToList(t.rows), events, on_device));
                 }
                 return threads;
             },
-            "One entry per thread: process id, thread id, rows, and the kept calls as four 64-bit "
-            "numbers each: start and duration in nanoseconds, bytes, row.")
+            "One entry per thread: process id, thread id, rows, the kept calls as four 64-bit "
+            "numbers each: start and duration in nanoseconds, bytes, row; and their times on "
+            "devices: start, duration, number of the stream, row.")
         .def_prop_ro("dropped", &KernelProfiler::dropped, "The number of calls that were not kept.")
         .def("reset", &KernelProfiler::Reset, "Resets all counters.");
     nb::class_<KernelValidator, KernelHook>(m, "Validator",

@@ -63,7 +63,7 @@ class Profiler(Hook):
 
     def threads(self) -> list:
         """
-        One entry per thread: process id, thread id, rows, and the kept calls as four 64-bit numbers each: start and duration in nanoseconds, bytes, row.
+        One entry per thread: process id, thread id, rows, the kept calls as four 64-bit numbers each: start and duration in nanoseconds, bytes, row; and their times on devices: start, duration, number of the stream, row.
         """
 
     @property

@@ -9,6 +9,7 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/device.h"
+#include "chainerx/core/device_timer.h"
 #include "chainerx/core/fork_mutex.h"
 #include "chainerx/core/stream_pool.h"
 #include "chainerx/cuda/device/error_log.h"
@@ -20,7 +21,7 @@
 
 namespace chainerx::cuda {
 
-class CudaDevice : public Device, public Gpu, private StreamPool {
+class CudaDevice : public Device, public Gpu, public DeviceTimer, private StreamPool {
  public:
     CudaDevice(Backend* backend, int index);
     ~CudaDevice() override;
@@ -80,6 +81,9 @@ class CudaDevice : public Device, public Gpu, private StreamPool {
     void CallLater(void (*f)(void* data), void* data) noexcept override;
     int FindDevice(const void* data) override;
 
+    Mark PutMark() override;
+    void TakeMarks(std::span<const Mark> marks, int64_t* times) override;
+
     // Nothing is computed from now on.
     void Stop() noexcept;
 
@@ -103,9 +107,10 @@ class CudaDevice : public Device, public Gpu, private StreamPool {
     void* error_log_device_{nullptr};
     std::atomic<int64_t> limit_{INT64_MAX};  // of held_
     std::atomic<int64_t> held_{0};           // bytes of blocks
-    internal::ForkMutex mutex_;              // of streams
+    internal::ForkMutex mutex_;              // of the lists
     std::vector<std::unique_ptr<CudaStream>> streams_;
     std::vector<CudaStream*> unused_streams_;
+    std::vector<CUevent> unused_marks_;
     CudaStream* joined_{nullptr};  // waits for others, and does no work
 };
 

@@ -1,5 +1,7 @@
 // What devices of this backend have beyond those of others: see cuda/gpu.h.
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <mutex>
 
 #include "chainerx/cuda/runtime/cuda_backend.h"
@@ -253,6 +255,38 @@ int CudaDevice::FindDevice(const void* data) {
         return -1;
     }
     return index;
+}
+
+DeviceTimer::Mark CudaDevice::PutMark() {
+    Activate();
+    CUevent event = nullptr;
+    {
+        const std::lock_guard lock{mutex_};
+        if (!unused_marks_.empty()) {
+            event = unused_marks_.back();
+            unused_marks_.pop_back();
+        }
+    }
+    if (event == nullptr) CX_CU(EventCreate, &event, 0);
+    CX_CU(EventRecord, event, current_stream().handle());
+    return event;
+}
+
+void CudaDevice::TakeMarks(std::span<const Mark> marks, int64_t* times) {
+    if (marks.empty()) return;
+    for (const Mark mark : marks) WaitForEvent(mark);
+    // Both clocks are read now; the device's counts from here backwards.
+    const Event now{*this};
+    Record(now.handle(), *default_stream());
+    now.Synchronize();
+    const int64_t here = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                             std::chrono::steady_clock::now().time_since_epoch())
+                             .count();
+    for (size_t i = 0; i < marks.size(); ++i) {
+        times[i] = here - std::llround(GetMilliseconds(marks[i], now.handle()) * 1e6);
+    }
+    const std::lock_guard lock{mutex_};
+    for (const Mark mark : marks) unused_marks_.push_back(ToEvent(mark));
 }
 
 }  // namespace chainerx::cuda

@@ -25,12 +25,15 @@ def run(driver):
     """Runs a program with the driver for tests, and returns what it prints."""
     cache = driver.parent / 'cache'
 
-    def run(program, *, check=True, **variables):
+    def run(program, *, check=True, environment=None, **variables):
         names = {'CHAINERX_CUDA_TEST_DRIVER': driver, 'CHAINERX_CACHE_DIR': cache}
+        names |= environment or {}
         names |= {f'CHAINERX_CUDA_TEST_{name}': value for name, value in variables.items()}
-        environment = os.environ | {name: str(value) for name, value in names.items()}
         done = subprocess.run(
-            [sys.executable, '-c', program], env=environment, capture_output=True, text=True
+            [sys.executable, '-c', program],
+            env=os.environ | {name: str(value) for name, value in names.items()},
+            capture_output=True,
+            text=True,
         )
         if check:
             assert done.returncode == 0, done.stderr

@@ -57,11 +57,36 @@ def test_show_config_names_the_test_driver(run):
 
 
 ERRORS = [
-    # What is there; the program; the end of the message.
+    # What is there; the program; a part of the message.
     (
         {'DEVICES': 0},
         "chainerx.ones(3, device='cuda:0')",
-        'CUDA_ERROR_NO_DEVICE; no GPU is visible',
+        'CUDA_ERROR_NO_DEVICE; no GPU is visible: see nvidia-smi',
+    ),
+    (
+        {'DEVICES': 0, 'environment': {'CUDA_VISIBLE_DEVICES': '7'}},
+        "chainerx.ones(3, device='cuda:0')",
+        "CUDA_ERROR_NO_DEVICE; the variable CUDA_VISIBLE_DEVICES is '7', and GPUs that it does not",
+    ),
+    (
+        {'FAIL': 'cuInit:1:800'},
+        "chainerx.ones(3, device='cuda:0')",
+        'CUDA_ERROR_NOT_PERMITTED; this process may not use the GPU: see the permissions of /dev/n',
+    ),
+    (
+        {'FAIL': 'cuInit:1:803'},
+        "chainerx.ones(3, device='cuda:0')",
+        'the kernel module of another driver is loaded: restart the machine',
+    ),
+    (
+        {'VERSION': 11080},
+        "chainerx.ones(3, device='cuda:0')",
+        'supports CUDA 11.8, but 12.0 is needed; install a driver of version 525 or later',
+    ),
+    (
+        {'VERSION': 12040},  # while NVRTC is of CUDA 13
+        "chainerx.ones(3, device='cuda:0') * 2",
+        'but the driver supports CUDA 12.4 only; update the driver to 580 or later, or `pip inst',
     ),
     ({}, "chainerx.ones(3, device='cuda:2')", 'device index 2 is out of range'),
     (
@@ -119,7 +144,8 @@ def test_without_a_driver_the_error_says_where_it_was_looked_for():
         [sys.executable, '-c', program], env=environment, capture_output=True, text=True, check=True
     ).stdout
     assert 'CUDA driver:      no driver of NVIDIA was found' in text
-    assert text.count('/nowhere/libcuda.so.1: no such file') == 2  # for NVRTC, too
+    assert '/nowhere/libcuda.so.1: no such file' in text
+    assert '/nowhere/libnvrtc.so.13: no such file' in text
 
 
 def test_kernels_are_kept_on_disk(run, tmp_path):
@@ -145,3 +171,120 @@ def test_an_unwritable_cache_is_none(run):
         "print(chainerx.to_numpy(chainerx.ones(3, device='cuda:0') * 2))"
     )
     assert run(program) == '[2. 2. 2.]\n'
+
+
+def test_a_kernel_that_does_not_compile_is_shown(run):
+    program = """
+from chainerx import cuda
+text = '\\n'.join(['// one', '// two', 'int f() { return undeclared_name; }'])
+print(cuda._plugin().ChainerxCudaCompile(b'Broken', text.encode(), 90).decode())
+"""
+    message = run(program)
+    assert 'the kernel Broken does not compile' in message
+    assert '\nLog:\n' in message
+    assert 'undeclared_name' in message.split('\nSource:\n')[0]
+    assert '3:' in message.split('\nSource:\n')[0]  # the line
+    assert '// two\nint f()' in message.split('\nSource:\n')[1]
+
+
+def test_lists_of_kernels_are_compiled_ahead(driver, tmp_path):
+    program = tmp_path / 'program.py'
+    program.write_text(
+        'import sys, chainerx\n'
+        "print(chainerx.to_numpy(chainerx.ones(3, device='cuda:0') * 2), sys.argv[1:])\n"
+    )
+
+    def run(*arguments, **variables):
+        names = {'CHAINERX_CUDA_TEST_DRIVER': driver, 'CHAINERX_CACHE_DIR': tmp_path / 'cache'}
+        done = subprocess.run(
+            [sys.executable, '-m', 'chainerx.cuda', *arguments],
+            env=os.environ | {k: str(v) for k, v in (names | variables).items()},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.stdout if done.returncode == 0 else done.stderr
+
+    def count():
+        return sum(path.is_file() for path in (tmp_path / 'cache').rglob('*'))
+
+    made = tmp_path / 'kernels.json'
+    assert run('record', '--output', made, program, '-x', '1') == "[2. 2. 2.] ['-x', '1']\n"
+    assert count() == 2  # Fill and Multiply
+    assert len(json.loads(made.read_text())['kernels']) == 2
+    # There need not be a GPU.
+    text = run('compile', made, '--arch', '8.0', '12.0', CHAINERX_CUDA_TEST_DEVICES=0)
+    assert text.startswith('2 kernels for 2 architectures are in ')
+    assert count() == 6
+    assert '2 kernels for 1 architectures' in run('compile', made)
+    assert count() == 6
+    for arguments, variables, message in [
+        ((made,), {'CHAINERX_CUDA_TEST_DEVICES': 0}, 'there is no GPU here; say for which'),
+        ((made, '--arch', 'sm_90'), {}, 'sm_90 is no compute capability, expected one such as 9.0'),
+        ((program,), {}, 'program.py is no list of kernels'),
+    ]:
+        assert message in run('compile', *arguments, **variables)
+
+
+PROFILE = """
+import json
+import chainerx as chx
+
+x = chx.ones(300000, 'float32', device='cuda:0')
+side = chx.cuda.Stream()
+with chx.profile(trace=True) as profile:
+    y = chx.exp(x)
+    with side:
+        side.wait_stream(chx.cuda.Stream.from_ptr(chx.cuda.current_stream().ptr))
+        z = chx.sum(x * 2)
+rows = {row.name: row for row in profile.rows}
+assert {'Exp', 'Multiply', 'Sum'} <= {*rows}, rows
+assert all(row.device == 'cuda:0' and row.calls == 1 and row.total > 0 for row in rows.values())
+# Through the test driver, kernels take far longer than launches; the times are those of kernels.
+assert rows['Exp'].total > 1e-3, rows['Exp']
+profile.export_trace('FILE')
+events = json.load(open('FILE'))['traceEvents']
+lanes = {e['tid']: e['args']['name'] for e in events if e.get('name') == 'thread_name'}
+assert {'cuda:0, stream 1', 'cuda:0, stream 2'} <= {*lanes.values()}
+where = {(e['name'], lanes.get(e['tid'], '')) for e in events if e['ph'] == 'X'}
+assert {('Exp', 'cuda:0, stream 1'), ('Sum', 'cuda:0, stream 2'), ('Exp', 'MainThread')} <= where
+begins = {e['name']: e['ts'] for e in events if e['ph'] == 'X' and e['tid'] >> 30}
+launches = {e['name']: e['ts'] for e in events if e['ph'] == 'X' and not e['tid'] >> 30}
+assert all(begins[name] > launches[name] - 1000 for name in begins)
+profile.reset()
+with chx.profile(synchronize=True) as profile:
+    chx.exp(x)
+assert profile.rows[0].total > 1e-3
+print('done')
+"""
+
+TRACING = """
+import pytest
+import chainerx as chx
+from chainerx import testing
+
+x = chx.array([1.0, -1.0], 'float32', device='cuda:0')
+with testing.check_kernels():
+    y = chx.sqrt(chx.abs(x)) + x[::-1]
+    chx.sum(y.reshape(1, 2), axis=1)
+assert chx.to_numpy(y).tolist() == [0, 2]
+
+import chainer
+import chainer.functions as F
+
+v = chainer.Variable(x)
+with chainer.using_config('debug', True), pytest.raises(RuntimeError, match='NaN'):
+    F.log(v)
+assert F.log(v).array.device.name == 'cuda:0'
+with testing.check_kernels(), pytest.raises(chx.DeviceError, match='different devices'):
+    x + chx.ones(2, 'float32', device='cuda:1')
+print('done')
+"""
+
+
+def test_debug_mode_and_checks_of_kernels(run):
+    assert run(TRACING) == 'done\n'
+
+
+def test_profiles_have_times_of_the_device(run, tmp_path):
+    assert run(PROFILE.replace('FILE', str(tmp_path / 'trace.json'))) == 'done\n'

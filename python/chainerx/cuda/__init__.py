@@ -39,7 +39,8 @@ def _plugin() -> _typing.Any:
 
     path = _pathlib.Path(__file__).parent.parent / 'lib' / 'libchainerx_cuda.so'
     plugin = ctypes.CDLL(str(path))
-    plugin.ChainerxCudaDescribe.restype = ctypes.c_char_p
+    for name in ('Describe', 'Sources', 'Compile'):
+        getattr(plugin, f'ChainerxCuda{name}').restype = ctypes.c_char_p
     return plugin
 
 

@@ -1,6 +1,9 @@
 """``python -m chainerx.cuda``: checks what there is of CUDA, in a few minutes.
 
 ``check`` computes on the GPU and on the CPU, compares the bits, and measures memory and the host.
+``record`` runs a program and keeps the list of the kernels that it compiled; ``compile`` compiles
+those of such lists into the cache on disk ($CHAINERX_CACHE_DIR), for any GPU, on machines with or
+without one.
 """
 
 from __future__ import annotations
@@ -9,7 +12,7 @@ import argparse
 import json
 import sys
 
-from chainerx.cuda import _check
+from chainerx.cuda import _check, _prepare
 
 
 def main() -> None:
@@ -19,7 +22,25 @@ def main() -> None:
     check.add_argument('--json', metavar='FILE', help='write the results there, too')
     check.add_argument('--device', default='cuda:0', help='the device (default: cuda:0)')
     check.add_argument('--quick', action='store_true', help='small arrays only, no measurements')
+    record = commands.add_parser('record', help='run a program, and list its kernels')
+    record.add_argument('--output', metavar='FILE', default='kernels.json', help='the list')
+    record.add_argument('program', help='the program, a file of Python')
+    record.add_argument('arguments', nargs=argparse.REMAINDER, help='what it is given')
+    fill = commands.add_parser('compile', help='compile the kernels of lists')
+    fill.add_argument('lists', nargs='+', metavar='FILE', help='what record wrote')
+    fill.add_argument(
+        '--arch',
+        nargs='+',
+        metavar='N.M',
+        help='compute capabilities, such as 8.0 9.0 (default: those of the GPUs that are here)',
+    )
     arguments = parser.parse_args()
+    if arguments.command == 'record':
+        _prepare.record(arguments.program, arguments.arguments, arguments.output)
+        return
+    if arguments.command == 'compile':
+        _prepare.compile_lists(arguments.lists, arguments.arch)
+        return
     report = _check.run(arguments.device, quick=arguments.quick)
     if arguments.json:
         with open(arguments.json, 'w') as file:

@@ -66,7 +66,7 @@ CUctx_st& PrimaryContext(CUdevice device) {
     return context;
 }
 
-void impl::cuDriverGetVersion(int* version) { *version = 13000; }
+void impl::cuDriverGetVersion(int* version) { *version = test::GetSettings().version; }
 
 void impl::cuGetErrorName(CUresult error, const char** name) {
     static const auto* const names = [] {

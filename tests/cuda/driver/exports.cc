@@ -65,9 +65,17 @@ constexpr bool NeedsContext(std::string_view symbol) {
            symbol != "cuCtxGetCurrent";
 }
 
+void ReadPlans() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        if (const char* text = std::getenv("CHAINERX_CUDA_TEST_FAIL")) cx_test_fail(text);
+    });
+}
+
 template <std::size_t number>
 void Enter() {
     constexpr std::string_view symbol = kSymbols[number];
+    if (symbol == "cuInit") ReadPlans();
     if (symbol.starts_with("cuGetError")) return;
     Require(!forked, CUDA_ERROR_NOT_INITIALIZED);
     if (NeedsInit(symbol)) Require(initialized, CUDA_ERROR_NOT_INITIALIZED);
@@ -135,7 +143,6 @@ void impl::cuInit(unsigned flags) {
         pthread_atfork(nullptr, nullptr, [] { forked = true; });
         test::InstallFaultHandlers();
         test::Memory::Get();
-        if (const char* text = std::getenv("CHAINERX_CUDA_TEST_FAIL")) cx_test_fail(text);
     });
     initialized = true;
 }

@@ -26,6 +26,7 @@ Settings Read() {
     settings.devices =
         static_cast<int>(std::clamp(GetNumber("DEVICES", settings.devices), 0LL, 8LL));
     settings.arch = static_cast<int>(GetNumber("ARCH", settings.arch));
+    settings.version = static_cast<int>(GetNumber("VERSION", settings.version));
     settings.memory =
         static_cast<std::size_t>(GetNumber("MEMORY", static_cast<long long>(settings.memory)));
     settings.delay = static_cast<int>(GetNumber("DELAY", settings.delay));

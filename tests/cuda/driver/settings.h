@@ -11,6 +11,7 @@ struct Settings {
 
     int devices = 2;
     int arch = 90;
+    int version = 13000;
     std::size_t memory = std::size_t{2} << 30;  // bytes of each device
     Order order = kForward;
     std::uint64_t seed = 0;

@@ -17,7 +17,8 @@ namespace {
 // The total time after which users learn what they are waiting for.
 constexpr double kNoticeSeconds = 2;
 
-std::mutex g_mutex;  // of the two that follow
+std::mutex g_mutex;  // of what follows
+std::vector<DeviceSource> g_sources;
 double g_seconds = 0;
 bool g_noticed = false;
 
@@ -84,6 +85,7 @@ std::string Compile(const DeviceSource& source, const std::vector<std::string>& 
         nvrtc.GetProgramLogSize(program.program, &size);
         std::string log(size, '\0');
         nvrtc.GetProgramLog(program.program, log.data());
+        log.resize(std::min(log.find('\0'), log.size()));  // it ends what() otherwise
         ThrowCompileError(source, log);
     }
     const bool is_machine_code = MakesMachineCode(options);
@@ -120,7 +122,16 @@ std::string Circumstances(const std::vector<std::string>& options) {
 
 }  // namespace
 
+std::vector<DeviceSource> GetCompiledSources() {
+    const std::lock_guard lock{g_mutex};
+    return g_sources;
+}
+
 std::string CompileForArch(const DeviceSource& source, int arch) {
+    {
+        const std::lock_guard lock{g_mutex};
+        g_sources.push_back(source);
+    }
     const std::vector<std::string> options = OptionsFor(arch);
     const DiskCache::Key key = DiskCache::KeyOf(Circumstances(options), source.text);
     if (std::string code = DiskCache::Find(key); !code.empty()) return code;

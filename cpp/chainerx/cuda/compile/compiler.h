@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace chainerx::cuda {
 
@@ -9,6 +10,9 @@ struct DeviceSource {
     std::string kernel;  // the name of its kernel, and of the source in messages
     std::string text;
 };
+
+// The sources that this process has asked for so far.
+std::vector<DeviceSource> GetCompiledSources();
 
 // Returns machine code for compute capability `arch` (90 is 9.0), from the cache on disk or by
 // NVRTC. CompileError, with the text, its line and the compiler's log, if it does not compile.

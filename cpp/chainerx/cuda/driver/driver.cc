@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <string>
 
 #include "chainerx/core/error.h"
 #include "chainerx/core/fork_mutex.h"
@@ -14,10 +16,27 @@ constexpr int kOldestVersion = 12000;
 
 pid_t g_owner = 0;  // the process that called cuInit
 
-const char* AdviceFor(CUresult result) {
+// Why the driver sees no GPU.
+std::string AdviceForNoDevice() {
+    if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
+        return StrCat("the variable CUDA_VISIBLE_DEVICES is '", visible,
+                      "', and GPUs that it does not name are hidden: unset it, or name one that "
+                      "nvidia-smi -L lists");
+    }
+    for (const char* path : {"/dev/nvidiactl", "/dev/nvidia0", "/dev/nvidia-uvm"}) {
+        if (access(path, F_OK) == 0 && access(path, R_OK | W_OK) != 0) {
+            return StrCat("this process may not open ", path,
+                          ": see its permissions, and the groups of the user");
+        }
+    }
+    return "no GPU is visible: see nvidia-smi; a container needs --gpus all, and a GPU in MIG mode "
+           "an instance";
+}
+
+std::string AdviceFor(CUresult result) {
     switch (result) {
         case CUDA_ERROR_NO_DEVICE:
-            return "no GPU is visible: see nvidia-smi and the variable CUDA_VISIBLE_DEVICES";
+            return AdviceForNoDevice();
         case CUDA_ERROR_NOT_PERMITTED:
             return "this process may not use the GPU: see the permissions of /dev/nvidia*";
         case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
@@ -33,7 +52,7 @@ const char* AdviceFor(CUresult result) {
             return "a kernel has failed, and nothing more can be computed on this GPU by this "
                    "process";
         default:
-            return nullptr;
+            return "";
     }
 }
 
@@ -68,10 +87,10 @@ Driver* Open() {
     if (const CUresult result = driver->Init(0); result != CUDA_SUCCESS) {
         const char* name = nullptr;
         driver->GetErrorName(result, &name);
-        const char* advice = AdviceFor(result);
-        throw BackendError{"cuda: the driver (",          driver->library.path,
-                           ") does not start: ",          name != nullptr ? name : "unknown error",
-                           advice != nullptr ? "; " : "", advice != nullptr ? advice : ""};
+        const std::string advice = AdviceFor(result);
+        throw BackendError{"cuda: the driver (",       driver->library.path,
+                           ") does not start: ",       name != nullptr ? name : "unknown error",
+                           advice.empty() ? "" : "; ", advice};
     }
     g_owner = getpid();
     return driver;
@@ -98,10 +117,9 @@ void CheckFailed(CUresult result, const char* function) {
     driver.GetErrorString(result, &text);
     if (name == nullptr) name = "unknown error";
     if (text == nullptr) text = "no description";
-    const char* advice = AdviceFor(result);
+    const std::string advice = AdviceFor(result);
     const std::string message =
-        StrCat("cuda: ", function, ": ", name, " (", text, ")", advice != nullptr ? "; " : "",
-               advice != nullptr ? advice : "");
+        StrCat("cuda: ", function, ": ", name, " (", text, ")", advice.empty() ? "" : "; ", advice);
     if (result == CUDA_ERROR_OUT_OF_MEMORY) throw OutOfMemoryError{message};
     throw BackendError{message};
 }

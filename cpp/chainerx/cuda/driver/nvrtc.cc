@@ -7,22 +7,39 @@
 namespace chainerx::cuda {
 namespace {
 
-// Machine code runs on any driver of the same major version.
+const LibraryNames kNewest{
+    "NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12"}, {"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"}};
+
+// Machine code runs on any driver of the same major version, or a later one.
 LibraryNames NamesFor(int driver_version) {
-    const int major = driver_version / 1000;
-    if (major >= 13) {
-        return {"NVRTC",
-                {"libnvrtc.so.13", "libnvrtc.so.12"},
-                {"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"}};
-    }
+    if (driver_version >= 13000) return kNewest;
     return {"NVRTC", {"libnvrtc.so.12"}, {"nvidia/cuda_nvrtc/lib"}};
+}
+
+// Without a driver, compiling for another machine: the newest.
+int DriverVersion() {
+    try {
+        return GetDriver().version;
+    } catch (const BackendError&) {
+        return 13000;
+    }
 }
 
 Nvrtc* Open() {
     auto* nvrtc = new Nvrtc{};
-    const int version = GetDriver().version;
+    const int version = DriverVersion();
     nvrtc->library = FindLibrary(NamesFor(version));
     if (nvrtc->library.handle == nullptr) {
+        if (const FoundLibrary other = FindLibrary(kNewest); other.handle != nullptr) {
+            throw BackendError{"cuda: NVRTC, which compiles kernels, is of CUDA 13 (",
+                               other.path,
+                               "), but the driver supports CUDA ",
+                               version / 1000,
+                               ".",
+                               version % 1000 / 10,
+                               " only; update the driver to 580 or later, or `pip install "
+                               "chainerx[cuda12]`"};
+        }
         throw BackendError{
             "cuda: NVRTC, which compiles kernels, was not found; "
             "`pip install chainerx[cuda",

@@ -2,9 +2,11 @@
 // functions have C's conventions and throw nothing.
 #include <cstdio>
 #include <string>
+#include <utility>
 
 #include "chainerx/core/error.h"
 #include "chainerx/core/macro.h"
+#include "chainerx/cuda/compile/compiler.h"
 #include "chainerx/cuda/compile/disk_cache.h"
 #include "chainerx/cuda/driver/driver.h"
 #include "chainerx/cuda/driver/nvrtc.h"
@@ -80,12 +82,41 @@ std::string Describe() {
                   ", \"test_driver\": ", test_driver != nullptr ? Quote(test_driver) : "null", "}");
 }
 
+std::string DescribeSources() {
+    std::string all;
+    for (const DeviceSource& source : GetCompiledSources()) {
+        all += StrCat(all.empty() ? "" : ",\n", "{\"kernel\": ", Quote(source.kernel),
+                      ", \"text\": ", Quote(source.text), "}");
+    }
+    return StrCat("[", all, "]");
+}
+
+// Keeps a text for the caller of a function of C, until its thread calls again.
+const char* Keep(std::string made) {
+    static thread_local std::string text;
+    text = std::move(made);
+    return text.c_str();
+}
+
 }  // namespace
 }  // namespace chainerx::cuda
 
-// JSON; the text lives until this thread calls again.
+// JSON.
 extern "C" CX_API const char* ChainerxCudaDescribe() {
-    static thread_local std::string text;
-    text = chainerx::cuda::Describe();
-    return text.c_str();
+    return chainerx::cuda::Keep(chainerx::cuda::Describe());
+}
+
+// The sources that were compiled so far, or found on disk, as JSON.
+extern "C" CX_API const char* ChainerxCudaSources() {
+    return chainerx::cuda::Keep(chainerx::cuda::DescribeSources());
+}
+
+// Compiles a source into the cache on disk, without a GPU. Returns an error, or "".
+extern "C" CX_API const char* ChainerxCudaCompile(const char* kernel, const char* text, int arch) {
+    try {
+        chainerx::cuda::CompileForArch({kernel, text}, arch);
+        return "";
+    } catch (const std::exception& e) {
+        return chainerx::cuda::Keep(e.what());
+    }
 }

@@ -13,6 +13,8 @@ list(APPEND found
     chainerx/kernels/random/short_range.h
     chainerx/kernels/rnn/recurrent_cell.h
     chainerx/native/attention/simd/power_of_2.h
+    chainerx/native/elementwise/complex_math.h
+    chainerx/native/elementwise/complex_number.h
     chainerx/native/elementwise/integer_math.h
     chainerx/native/loss/simd/log_sum_of_three.h
     chainerx/native/math/incomplete_gamma_beta.h
@@ -30,13 +32,15 @@ list(APPEND found
     chainerx/native/rnn/simd/gates.h
     chainerx/native/rnn/simd/lstm_cells.h
     chainerx/native/rnn/simd/recurrent_steps.h
+    chainerx/native/strided/scalar_traits.h
     chainerx/native/strided/simd/poly.h)
 foreach(name IN LISTS found)
     list(APPEND device_texts "${name}" "${name}")
 endforeach()
 # native's batch has one lane on a device, and its standard library is our own.
 list(APPEND device_texts chainerx/native/strided/simd/batch.h chainerx/cuda/device/batch.h
-    chainerx/native/rnn/simd/units.h chainerx/cuda/rnn/device/units.h)
+    chainerx/native/rnn/simd/units.h chainerx/cuda/rnn/device/units.h
+    complex chainerx/cuda/device/std_complex.h)
 foreach(name algorithm bit cmath cstdint initializer_list limits type_traits)
     list(APPEND device_texts ${name} chainerx/cuda/device/std.h)
 endforeach()

@@ -17,32 +17,37 @@ ${lines}#define CX_FAMILY ${family}
 endfunction()
 
 # The cost of an element is one of native/elementwise's; the options:
-#   INTEGER    a unit of loops over integers and bool; COMPLEX: it has some over complex numbers
+#   INTEGER    a unit of loops over integers and bool
+#   COMPLEX    the unit of loops over floats has loops over complex numbers; LANES: some of them by
+#              native/elementwise/simd/complex_rows.h
 #   NO_FLOATS  no loops over floats
 #   OWN_UNIT   the unit of loops over floats is in native/elementwise/simd/, for it includes more
 macro(chainerx_add_family family cost)
-    cmake_parse_arguments(of "INTEGER;COMPLEX;NO_FLOATS;OWN_UNIT" "" "" ${ARGN})
+    cmake_parse_arguments(of "INTEGER;COMPLEX;LANES;NO_FLOATS;OWN_UNIT" "" "" ${ARGN})
     set(folder "${PROJECT_BINARY_DIR}/families")
     set(include "#include \"chainerx/kernels/elementwise/${family}.h\"\n\n")
     chainerx_write_family_source("${folder}/cuda/${family}.cc" ${family} "${include}"
         cuda/elementwise/family.h)
     list(APPEND family_cuda_sources "${folder}/cuda/${family}.cc")
-    set(lines "${include}#define CX_FAMILY_COST ${cost}\n")
+    set(complex "")
+    if(of_COMPLEX)
+        string(APPEND complex "#define CX_FAMILY_COMPLEX\n")
+    endif()
+    if(of_LANES)
+        string(APPEND complex "#define CX_FAMILY_LANES\n")
+    endif()
+    set(lines "${include}${complex}#define CX_FAMILY_COST ${cost}\n")
     if(of_INTEGER)
         string(APPEND lines "#define CX_FAMILY_INTEGER\n")
         set(unit "${folder}/simd/integer_${family}.cc")
-        set(complex "")
-        if(of_COMPLEX)
-            set(complex "#define CX_INTEGER_COMPLEX\n")
-        endif()
-        chainerx_write_family_source("${unit}" ${family} "${complex}" native/elementwise/simd/integer.h)
+        chainerx_write_family_source("${unit}" ${family} "" native/elementwise/simd/integer.h)
         list(APPEND family_units "${unit}")
     endif()
     if(of_NO_FLOATS)
         string(APPEND lines "#define CX_FAMILY_NO_FLOATS\n")
     elseif(NOT of_OWN_UNIT)
         set(unit "${folder}/simd/${family}.cc")
-        chainerx_write_family_source("${unit}" ${family} ""
+        chainerx_write_family_source("${unit}" ${family} "${complex}"
             native/elementwise/simd/family.h)
         list(APPEND family_units "${unit}")
     endif()
@@ -52,12 +57,12 @@ macro(chainerx_add_family family cost)
 endmacro()
 
 chainerx_add_family(activation kLight)
-chainerx_add_family(arithmetic kLight INTEGER COMPLEX)
+chainerx_add_family(arithmetic kLight INTEGER COMPLEX LANES)
 chainerx_add_family(bitwise kLight INTEGER NO_FLOATS)
-chainerx_add_family(explog kHeavy)
-chainerx_add_family(hyperbolic kHeavy)
+chainerx_add_family(explog kHeavy COMPLEX)
+chainerx_add_family(hyperbolic kHeavy COMPLEX)
 chainerx_add_family(logic kLight INTEGER)
 chainerx_add_family(numeric kLight)
 chainerx_add_family(rounding kLight)
 chainerx_add_family(special kSlow OWN_UNIT)
-chainerx_add_family(trigonometric kHeavy)
+chainerx_add_family(trigonometric kHeavy COMPLEX)

@@ -24,6 +24,12 @@ BINARY = (
     'add subtract multiply divide power maximum minimum fmod remainder floor_divide arctan2 hypot '
     'logaddexp copysign equal less logical_and'
 )
+#: Functions of complex numbers.
+COMPLEX_UNARY = (
+    'sqrt exp exp2 expm1 log log1p log2 log10 sin cos tan arcsin arccos arctan sinh cosh tanh '
+    'arcsinh arccosh arctanh square reciprocal negative abs conj isnan isinf isfinite'
+)
+COMPLEX_BINARY = 'add subtract multiply divide power equal logical_and'
 REDUCTIONS = 'sum prod max min mean var std any all count_nonzero'
 SHAPES: list[tuple[tuple[int, ...], tp.Any]] = [
     ((1000,), None),
@@ -88,6 +94,9 @@ def describe_difference(result: np.ndarray, expected: np.ndarray) -> str:
     """Says how two arrays differ; NaNs are equal, whatever their bits."""
     if result.dtype != expected.dtype or result.shape != expected.shape:
         return f'{result.dtype}{result.shape} is not {expected.dtype}{expected.shape}'
+    if result.dtype.kind == 'c':  # by parts
+        part = result.real.dtype
+        result, expected = (np.atleast_1d(x).view(part) for x in (result, expected))
     with np.errstate(all='ignore'):
         equal = (result == expected) | ((result != result) & (expected != expected))
     if result.dtype.kind == 'f':
@@ -148,6 +157,35 @@ def check_elementwise(checks: Checks) -> None:
         checks.compare(f'multiply {dtype}', chainerx.multiply, x, x[::-1])
         checks.compare(f'astype {dtype}', lambda a: a.astype('float32'), x)
         checks.compare(f'equal {dtype}', chainerx.equal, x, np.roll(x, 1))
+
+
+def check_complex(checks: Checks) -> None:
+    random = np.random.default_rng(5)
+    special = [0.0, -0.0, 1, -1, 0.5, -2.5, 100, 710, 1e-40, 1e200, np.inf, -np.inf, np.nan]
+    for dtype in ('complex64', 'complex128'):
+        with np.errstate(all='ignore'):
+            borders = np.array([complex(a, b) for a in special for b in special]).astype(dtype)
+        parts = random.normal(size=(3000, 2)) * random.choice([1e-3, 1, 30, 1e3], (3000, 1))
+        x = np.concatenate([borders, (parts[:, 0] + 1j * parts[:, 1]).astype(dtype)])
+        y = np.roll(x, 17)
+        for name in COMPLEX_UNARY.split():
+            checks.compare(f'{name} {dtype}', getattr(chainerx, name), x)
+        for name in COMPLEX_BINARY.split():
+            checks.compare(f'{name} {dtype}', getattr(chainerx, name), x, y)
+        numbers = x[len(borders) :]
+        for other in ('bool', 'int32', 'float16', 'float32', 'complex64', 'complex128'):
+            checks.compare(f'{dtype} to {other}', lambda a, to=other: a.astype(to), numbers)
+        for name in ('sum', 'prod', 'mean', 'var', 'std', 'any', 'count_nonzero'):
+            function = getattr(chainerx, name)
+            for axis in (None, 0, 1):
+                checks.compare(
+                    f'{name} {dtype} {axis}',
+                    lambda a, function=function, axis=axis: function(a, axis=axis),
+                    numbers.reshape(30, 100) / 30,
+                )
+        for name in ('sort', 'argsort'):
+            checks.compare(f'{name} {dtype}', getattr(chainerx, name), np.round(x))
+        checks.compare(f'cumsum {dtype}', lambda a: chainerx.cumsum(a, axis=0), x[-400:])
 
 
 def check_reductions(checks: Checks) -> None:
@@ -296,6 +334,7 @@ def run(device: str, *, quick: bool = False) -> Report:
         return report
     for name, check in (
         ('elementwise', check_elementwise),
+        ('complex numbers', check_complex),
         ('layouts', check_layouts),
         ('reductions', check_reductions),
         ('gradients', check_gradients),

@@ -9,7 +9,8 @@
 namespace chainerx::cuda {
 namespace {
 
-// As native: floats compute in batches, but for comparisons; integers have functions of their own.
+// As native: floats compute in batches, but for comparisons; integers and complex numbers have
+// functions of their own.
 struct Numbers {
     const char* includes;
     const char* name_space;  // of the functions math:: that the expression calls
@@ -18,6 +19,14 @@ struct Numbers {
 Numbers NumbersOf(const ElementwiseKernel& kernel, Dtype dtype) {
     if (std::string_view{kernel.family} == "memory") {
         return {"", "chainerx::cuda", "AsConverted"};
+    }
+    if (IsComplex(dtype)) {
+        if (kernel.out_dtype == static_cast<int>(Dtype::kBool)) {
+            return {"#include \"chainerx/native/elementwise/complex_math.h\"\n", "chainerx::native",
+                    "AsNumbers"};
+        }
+        return {"#include \"chainerx/cuda/elementwise/device/complex_numbers.h\"\n",
+                "chainerx::native::gpu", "AsComplexBatches"};
     }
     if (!IsFloat(dtype)) {
         return {
@@ -56,7 +65,9 @@ DeviceSource WriteElementwiseSource(const ElementwiseKernel& kernel, Dtype dtype
     const Numbers numbers = NumbersOf(kernel, dtype);
     const std::string_view in = DeviceTypeOf(dtype);
     const std::string_view out = DeviceTypeOf(kernel.OutDtype(dtype));
-    const char* result = kernel.out_dtype == static_cast<int>(Dtype::kBool) ? "bool" : "T";
+    const bool is_part = std::string_view{kernel.family} == "complex" && in != out;
+    const bool is_truth = out == "Bool8" && std::string_view{kernel.family} != "memory";
+    const char* result = is_truth ? "bool" : is_part ? "typename T::Part" : "T";
     std::string name =
         StrCat(kernel.name, "_", GetDtypeName(dtype), "_", LayoutName(kernel, layout));
     const bool is_strided = layout >= static_cast<int>(ElementwiseLayout::kStrided);

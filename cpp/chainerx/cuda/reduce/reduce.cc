@@ -152,7 +152,8 @@ void Reduce(const Reduction& reduction, const Array& x, const Axes& axes, const 
 }
 
 int64_t ComputeSize(Dtype dtype) { return GetItemSize(dtype) < 4 ? 4 : GetItemSize(dtype); }
-int64_t TotalSize(Dtype dtype) { return IsFloat(dtype) ? ComputeSize(dtype) : 8; }
+int64_t TotalSize(Dtype dtype) { return IsDifferentiable(dtype) ? ComputeSize(dtype) : 8; }
+int64_t PartSize(Dtype dtype) { return TotalSize(RealDtype(dtype)); }
 int64_t EightBytes(Dtype /*dtype*/) { return 8; }
 int64_t OneByte(Dtype /*dtype*/) { return 1; }
 
@@ -179,15 +180,17 @@ CX_REDUCE(Mean, StoreQuotient, TotalSize, std::numeric_limits<double>::quiet_NaN
 
 // Second passes are centered on the results of a first one.
 constinit const Reduction kCenters{"Centers", "Mean", "StoreQuotient", &TotalSize};
-constinit const Reduction kVar{"Var", "Squares", "StoreQuotient", &TotalSize};
-constinit const Reduction kStd{"Std", "Squares", "StoreRoot", &TotalSize};
+constinit const Reduction kVar{"Var", "Squares", "StoreQuotient", &PartSize};
+constinit const Reduction kStd{"Std", "Squares", "StoreRoot", &PartSize};
 
 // `first` computes the center of each output, in the type of accumulators.
 void ReduceTwice(const Reduction& first, const Reduction& reduction, const Array& x,
                  const Axes& axes, const Array& out, const Scalar& identity) {
     if (out.GetTotalSize() == 0 || FillIfEmpty(x, out, identity)) return;
     CudaDevice& device = Prepare(x, out);
-    const Dtype center = TotalSize(x.dtype()) == 8 ? Dtype::kFloat64 : Dtype::kFloat32;
+    const Dtype center = IsComplex(x.dtype())        ? x.dtype()
+                         : TotalSize(x.dtype()) == 8 ? Dtype::kFloat64
+                                                     : Dtype::kFloat32;
     const ReducePlan plan{x, axes, out};
     const Array centers = EmptyUnchecked(Shape{plan.n_out}, center, device);
     const ReducePlan of_centers = plan.Into(centers.raw_data(), GetItemSize(center));

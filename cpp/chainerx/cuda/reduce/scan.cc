@@ -1,4 +1,5 @@
 // CumSum, CumProd, LinearScan. cuda/reduce/device/scan.h computes.
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 
@@ -83,8 +84,9 @@ void Scan(const ScanKind& kind, const Array& x, const Array* a, int8_t axis, boo
     params.n_chunks = (params.length + kScanChunk - 1) / kScanChunk;
     Array totals;
     if (params.n_chunks > 1) {
+        const int64_t state = std::max<int64_t>(16, 2 * x.GetItemSize());
         totals =
-            EmptyUnchecked(Shape{params.n_lines * params.n_chunks * 16}, Dtype::kUInt8, device);
+            EmptyUnchecked(Shape{params.n_lines * params.n_chunks * state}, Dtype::kUInt8, device);
         params.totals = totals.raw_data();
         params.passes_totals = 1;
         launch(kChunks, params.n_lines * params.n_chunks);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "chainerx/core/dtype.h"
-#include "chainerx/core/error.h"
 
 namespace chainerx::cuda {
 
@@ -35,10 +34,12 @@ inline const char* DeviceTypeOf(Dtype dtype) {
             return "float";
         case Dtype::kFloat64:
             return "double";
-        default:
-            throw NotImplementedError{"cuda: there are no kernels for ", GetDtypeName(dtype),
-                                      " yet"};
+        case Dtype::kComplex64:
+            return "Complex64";
+        case Dtype::kComplex128:
+            return "Complex128";
     }
+    return nullptr;
 }
 
 }  // namespace chainerx::cuda

@@ -1,6 +1,7 @@
 // Sorts, partial orders and searches. cuda/sort/device computes.
 #include "chainerx/kernels/sort/sorting.h"
 
+#include <algorithm>
 #include <bit>
 #include <optional>
 #include <string>
@@ -113,7 +114,7 @@ void SortInto(const Array& x, bool descending, const Array& out, bool places) {
     }
     const Array counts = SetTiles(params, x);
     const int64_t passes = x.GetItemSize();
-    const int64_t key_size = passes == 8 ? 8 : 4;
+    const int64_t key_size = std::max<int64_t>(passes, 4);
     const int64_t size = x.GetTotalSize();
     Array memory[2];
     for (int k = 0; k < 2 && k < passes - 1; ++k) {

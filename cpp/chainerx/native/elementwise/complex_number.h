@@ -1,11 +1,11 @@
 // A complex number whose product and quotient are those of Fortran and NumPy. std::complex follows
-// annex G of C, which checks every result for NaN and calls a function for quotients.
+// annex G of C, which checks every result for NaN and calls a function for quotients. Device
+// sources include it as well.
 #pragma once
 
 #include <cmath>
 #include <complex>
 
-#include "chainerx/core/dtype.h"
 #include "chainerx/native/strided/scalar_traits.h"
 
 namespace chainerx::native {
@@ -28,6 +28,9 @@ struct ComplexNumber : std::complex<T> {
     }
     friend ComplexNumber operator*(const ComplexNumber& a, const T& b) {
         return {a.real() * b, a.imag() * b};
+    }
+    friend ComplexNumber operator/(const ComplexNumber& a, const T& b) {
+        return {a.real() / b, a.imag() / b};
     }
     friend ComplexNumber operator/(const ComplexNumber& a, const ComplexNumber& b) {
         return Over(a, b);
@@ -52,11 +55,7 @@ struct ComplexNumber : std::complex<T> {
     }
 };
 
-}  // namespace chainerx::native
-
-namespace chainerx {
-
 template <typename T>
-inline constexpr bool kIsComplexType<native::ComplexNumber<T>> = true;
+struct ScalarTraits<ComplexNumber<T>> : ScalarTraits<std::complex<T>> {};
 
-}  // namespace chainerx
+}  // namespace chainerx::native

@@ -1,9 +1,10 @@
 // Expands a family's table into native kernels. A family's unit defines CX_FAMILY (its name),
 // CX_FAMILY_DEF (the table) and CX_FAMILY_COST, and includes this once.
 //
-// Floats have loops in each instruction set (native/elementwise/simd/family.h). Complex numbers are
-// computed here, and so are integers and bool, unless CX_FAMILY_INTEGER is defined: then they have
-// loops per instruction set too (native/elementwise/simd/integer.h).
+// Floats have loops in each instruction set (native/elementwise/simd/family.h), and so have complex
+// numbers if CX_FAMILY_COMPLEX is defined; else they are computed here. So are integers and bool,
+// unless CX_FAMILY_INTEGER is defined: then they have loops per instruction set too (native/
+// elementwise/simd/integer.h).
 // CX_FAMILY_NO_FLOATS means that no loops exist for floats, as for bitwise operations.
 
 #include <type_traits>
@@ -41,11 +42,17 @@ constexpr bool kHasIntegerUnit = true;
 #else
 constexpr bool kHasIntegerUnit = false;
 #endif
+#if defined(CX_FAMILY_COMPLEX)
+constexpr bool kHasComplexUnit = true;
+#else
+constexpr bool kHasComplexUnit = false;
+#endif
 // Dtypes with SIMD loops.
 template <typename T>
 inline constexpr bool kHasUnit =
     std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, Float16> ||
-    std::is_same_v<T, BFloat16> || (kHasIntegerUnit && std::is_integral_v<T>);
+    std::is_same_v<T, BFloat16> || (kHasIntegerUnit && std::is_integral_v<T>) ||
+    (kHasComplexUnit && kIsComplexType<T>);
 
 template <typename Loop, typename Row, typename T, bool kToBool>
 constexpr Loop ScalarLoopOf() {
@@ -72,6 +79,10 @@ ElementwiseKernel<Loop> MakeKernel(const LoopsOfFloats<Loop>& floats,
             set(dtype, floats.f32);
         }
         set(Dtype::kFloat64, floats.f64);
+    }
+    if (kHasComplexUnit) {
+        set(Dtype::kComplex64, floats.c64);
+        set(Dtype::kComplex128, floats.c128);
     }
     for (int i = 0; i < kNumDtypes; ++i) {
         if (integers.of[i] != nullptr) kernel.loops[i] = integers.of[i];

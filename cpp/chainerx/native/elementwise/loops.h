@@ -14,12 +14,14 @@ using BinaryLoop = void (*)(const void* x1, int64_t step1, const void* x2, int64
 using TernaryLoop = void (*)(const void* x1, int64_t step1, const void* x2, int64_t step2,
                              const void* x3, int64_t step3, void* out, int64_t n);
 
-// Loops of one table row; null where its dtype rule excludes floats. Predicates and comparisons
-// write bytes, 0 or 1.
+// Loops of one table row over floats and complex numbers; null where its dtype rule excludes them,
+// or complex numbers have no loops in this family. Predicates and comparisons write bytes, 0 or 1.
 template <typename Loop>
 struct LoopsOfFloats {
     Loop f32;
     Loop f64;
+    Loop c64{nullptr};
+    Loop c128{nullptr};
 };
 using UnaryLoops = LoopsOfFloats<UnaryLoop>;
 using BinaryLoops = LoopsOfFloats<BinaryLoop>;

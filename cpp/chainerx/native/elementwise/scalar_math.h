@@ -1,5 +1,6 @@
-// The namespace math of the elementwise tables for integers, bools and complex numbers. Floats are
-// computed in batches instead (native/math/simd/math.h).
+// The namespace math of the elementwise tables for integers and bools, and predicates of complex
+// numbers. Functions of floats and complex numbers are computed in batches instead (native/math/
+// simd).
 #pragma once
 
 #include "chainerx/core/dtype.h"
@@ -29,19 +30,21 @@ inline BinaryLoop Pow(T, AnyArray) {
     return &PowerOfPairs<T>;
 }
 
-// Functions of floats only: the dtype rules of their rows exclude all other types.
+// Functions of floats and complex numbers only: the dtype rules of their rows exclude all other
+// types.
 struct FloatsOnly {
     void operator()(const auto&...) const = delete;
 };
-inline constexpr FloatsOnly Sigmoid, Cbrt, Erf, Erfc, Erfcx, ErfcxSlope, Erfinv, Erfcinv, Ndtr,
-    LogNdtr, LogNdtrSlope, Ndtri, Logit, LogExpit, Entr, I0, I0e, I1, I1e, BesselRatio,
-    BesselMoment, Lgamma, Digamma, Silu, SiluSlope, Mish, MishSlope, GeluErf, GeluErfSlope,
-    GeluTanh, GeluTanhSlope, Rint, Copysign, Nextafter, MaximumShare, MinimumShare, LogAddExp,
-    LogAddExp2, Atan2, Hypot, Xlogy, Xlog1py, RelEntr, Polygamma, Zeta, Gammainc, Gammaincc,
-    Gammaincinv, Gammainccinv, GammaDensity, GammaincSlope, BetaincSlope, Betainc, Betaincinv,
-    BetaDensity, LogGammaDensity, LogGammainc, LogGammaincc, GammaincRate, GammainccRate,
-    LogGammaincSlope, LogGammainccSlope, BetaincSlopeB, LogBetaDensity, LogBetainc, LogBetaincc,
-    BetaincRate, BetainccRate, LogBetaincSlope, LogBetaincSlopeB, LogBetainccSlope,
+inline constexpr FloatsOnly Sqrt, Exp, Exp2, Expm1, Log, Log1p, Log2, Log10, Sin, Cos, Tan, Asin,
+    Acos, Atan, Sinh, Cosh, Tanh, Asinh, Acosh, Atanh, Sigmoid, Cbrt, Erf, Erfc, Erfcx, ErfcxSlope,
+    Erfinv, Erfcinv, Ndtr, LogNdtr, LogNdtrSlope, Ndtri, Logit, LogExpit, Entr, I0, I0e, I1, I1e,
+    BesselRatio, BesselMoment, Lgamma, Digamma, Silu, SiluSlope, Mish, MishSlope, GeluErf,
+    GeluErfSlope, GeluTanh, GeluTanhSlope, Rint, Copysign, Nextafter, MaximumShare, MinimumShare,
+    LogAddExp, LogAddExp2, Atan2, Hypot, Xlogy, Xlog1py, RelEntr, Polygamma, Zeta, Gammainc,
+    Gammaincc, Gammaincinv, Gammainccinv, GammaDensity, GammaincSlope, BetaincSlope, Betainc,
+    Betaincinv, BetaDensity, LogGammaDensity, LogGammainc, LogGammaincc, GammaincRate,
+    GammainccRate, LogGammaincSlope, LogGammainccSlope, BetaincSlopeB, LogBetaDensity, LogBetainc,
+    LogBetaincc, BetaincRate, BetainccRate, LogBetaincSlope, LogBetaincSlopeB, LogBetainccSlope,
     LogBetainccSlopeB, Betaincc;
 
 }  // namespace chainerx::native::math

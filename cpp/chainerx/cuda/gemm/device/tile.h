@@ -12,6 +12,12 @@ namespace chainerx::cuda {
 
 inline float MultiplyAdd(float a, float b, float c) { return ::fmaf(a, b, c); }
 inline double MultiplyAdd(double a, double b, double c) { return ::fma(a, b, c); }
+template <typename T>
+inline native::ComplexNumber<T> MultiplyAdd(native::ComplexNumber<T> a, native::ComplexNumber<T> b,
+                                            native::ComplexNumber<T> c) {
+    return {MultiplyAdd(-a.imag(), b.imag(), MultiplyAdd(a.real(), b.real(), c.real())),
+            MultiplyAdd(a.imag(), b.real(), MultiplyAdd(a.real(), b.imag(), c.imag()))};
+}
 inline bool MultiplyAdd(bool a, bool b, bool c) { return (a && b) || c; }
 // Integers wrap.
 template <typename T>

@@ -1,5 +1,4 @@
-// What is reduced, and how it is stored. As native/reduce/reduce_policies.h and reduce_stores.h,
-// for real numbers.
+// What is reduced, and how it is stored. As native/reduce/reduce_policies.h and reduce_stores.h.
 //
 // A policy has Acc, the type of accumulators, Center, what Load subtracts, Identity(), Load(),
 // which converts an element, and Combine(). A store has Out and Of(acc, count, center).
@@ -16,13 +15,15 @@ namespace chainerx::cuda {
 
 template <typename T>
 inline constexpr bool kIsFloat = std::is_floating_point_v<Number<T>>;
+template <typename T>
+inline constexpr bool kIsInexact = kIsFloat<T> || kIsComplex<T>;
 // Integers are summed in 64 bits.
 template <typename T>
 using TotalOf =
-    std::conditional_t<kIsFloat<T>, Number<T>,
+    std::conditional_t<kIsInexact<T>, Number<T>,
                        std::conditional_t<std::is_same_v<T, uint64_t>, uint64_t, int64_t>>;
 template <typename T>
-using MeanOf = std::conditional_t<kIsFloat<T>, Number<T>, double>;
+using MeanOf = std::conditional_t<kIsInexact<T>, Number<T>, double>;
 
 struct NoCenter {};
 
@@ -31,6 +32,8 @@ template <typename Acc>
 inline Acc ZeroOf() {
     if constexpr (std::is_floating_point_v<Acc>) {
         return Acc(-0.0);
+    } else if constexpr (native::kIsComplexNumber<Acc>) {
+        return Acc(-0.0f, -0.0f);
     } else {
         return Acc(0);
     }
@@ -56,7 +59,7 @@ template <typename T>
 struct WideSum : SumIn<T, double> {};
 // 64-bit integers are summed in float64, since their sums may overflow.
 template <typename T>
-struct Mean : SumIn<T, std::conditional_t<!kIsFloat<T> && sizeof(T) == 8, double, TotalOf<T>>> {};
+struct Mean : SumIn<T, std::conditional_t<!kIsInexact<T> && sizeof(T) == 8, double, TotalOf<T>>> {};
 
 template <typename T>
 struct NanSum : SumIn<T, TotalOf<T>> {
@@ -82,12 +85,16 @@ struct Prod : SumIn<T, TotalOf<T>> {
 // Squared distances from a center.
 template <typename T>
 struct Squares {
-    using Acc = MeanOf<T>;
     using Center = MeanOf<T>;
+    using Acc = native::RealOf<Center>;
     static Acc Identity() { return Acc(0); }
     static Acc Load(const T& x, Center c) {
-        const Acc d = static_cast<Acc>(static_cast<Number<T>>(x)) - c;
-        return d * d;
+        const Center d = static_cast<Center>(static_cast<Number<T>>(x)) - c;
+        if constexpr (kIsComplex<T>) {
+            return d.real() * d.real() + d.imag() * d.imag();
+        } else {
+            return d * d;
+        }
     }
     static Acc Combine(Acc a, Acc b) { return a + b; }
 };
@@ -170,7 +177,7 @@ struct StoreQuotient {
     template <typename Acc, typename Center>
     static Out Of(Acc a, int64_t count, Center) {
         using C = std::conditional_t<std::is_integral_v<Acc>, double, Acc>;
-        return AsConverted::Store<Out>(C(a) / static_cast<C>(count));
+        return AsConverted::Store<Out>(C(a) / static_cast<native::RealOf<C>>(count));
     }
 };
 template <typename Out>

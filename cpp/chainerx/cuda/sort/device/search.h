@@ -50,7 +50,8 @@ inline void Isin(const SearchParams& p) {
     const KeyOf<T> key = Keys<T>::Encode(DataOf<T>(p.x)[i], false);
     const int64_t at = CountBelow<T>(p, key, false);
     bool is_in = at < p.n && Keys<T>::Encode(DataOf<T>(p.sorted)[at], false) == key;
-    if constexpr (kHasZeros<T>) is_in = is_in && key != Keys<T>::kMax;  // NaN
+    const auto x = static_cast<Number<T>>(DataOf<T>(p.x)[i]);
+    is_in = is_in && x == x;  // not NaN
     reinterpret_cast<Bool8*>(static_cast<char*>(p.out))[i] = Bool8(is_in != (p.invert != 0));
 }
 

@@ -2,31 +2,18 @@
 #include "chainerx/native/elementwise/complex_loops.h"
 
 #include <complex>
-#include <limits>
 
 #include "chainerx/native/elementwise/simd/complex_lanes.h"
+#include "chainerx/native/elementwise/simd/complex_parts.h"
 #include "chainerx/native/elementwise/simd/loop_templates.h"
-#include "chainerx/native/math/simd/math_power.h"
 #include "chainerx/native/unit.h"
 
 namespace chainerx::native::CX_ISA {
 namespace {
 
-// Absolute value. If neither the sum of squares nor its significant terms leave the normal range,
-// the direct formula is used, within 1.25 ulp. The choice is per number, so that a result does not
-// depend on its neighbors, which may all take the other path.
 template <typename T>
 inline Batch<T> AbsoluteOf(const T* x) {
-    using B = Batch<T>;
-    const auto z =
-        xsimd::batch<std::complex<T>>::load_unaligned(reinterpret_cast<const std::complex<T>*>(x));
-    const B sum = z.real() * z.real() + z.imag() * z.imag();
-    const auto is_usual = (sum >= B(sizeof(T) == 4 ? T(0x1p-96f) : T(0x1p-900))) &
-                          (sum <= B(std::numeric_limits<T>::max()));
-    const B root = xsimd::sqrt(sum);
-    if (xsimd::all(is_usual)) [[likely]]
-        return root;
-    return math::Where(is_usual, root, math::Hypot(z.real(), z.imag()));
+    return math::Abs(LoadParts(x));
 }
 
 template <typename T>

@@ -1,5 +1,5 @@
-// SIMD complex loops of the rows of arithmetic.def that the compiler does not vectorize. Include
-// after native/elementwise/op_table.h.
+// SIMD complex loops of arithmetic.def: the lightest ones leave real and imaginary parts
+// interleaved. Include after native/elementwise/op_table.h.
 #pragma once
 
 #include <complex>
@@ -7,6 +7,7 @@
 
 #include "chainerx/native/elementwise/loops.h"
 #include "chainerx/native/elementwise/simd/complex_lanes.h"
+#include "chainerx/native/elementwise/simd/complex_parts.h"
 
 namespace chainerx::native::CX_ISA {
 namespace {
@@ -82,18 +83,14 @@ void RunComplexUnary(const void* x, void* out, int64_t n) {
 }
 
 template <typename Row, typename T>
+    requires kHasComplexLoop<Row>
 constexpr BinaryLoop ComplexBinary() {
-    if constexpr (kIsComplexType<T> && kHasComplexLoop<Row>)
-        return &RunComplex<Row, typename T::value_type>;
-    else
-        return nullptr;
+    return &RunComplex<Row, T>;
 }
 template <typename Row, typename T>
+    requires kHasComplexLoop<Row>
 constexpr UnaryLoop ComplexUnary() {
-    if constexpr (kIsComplexType<T> && kHasComplexLoop<Row>)
-        return &RunComplexUnary<Row, typename T::value_type>;
-    else
-        return nullptr;
+    return &RunComplexUnary<Row, T>;
 }
 
 }  // namespace

@@ -1,29 +1,15 @@
 // Expands a family's table into its loops over integers and bool for one instruction set: the
 // scalar loops, auto-vectorized. A unit defines CX_FAMILY and CX_FAMILY_DEF, the table, and
-// includes this once; with CX_INTEGER_COMPLEX, some rows have complex loops as well.
+// includes this once.
 #include "chainerx/native/elementwise/scalar_loops.h"
 
 #define CX_OP_TABLE_NAMESPACE CX_ISA
 #include "chainerx/native/elementwise/op_table.h"
 #include "chainerx/native/elementwise/op_table_integer.h"
 #include "chainerx/native/unit.h"
-#if defined(CX_INTEGER_COMPLEX)
-#include "chainerx/native/elementwise/simd/complex_rows.h"
-#endif
 
 namespace chainerx::native::CX_ISA {
 namespace {
-
-#if !defined(CX_INTEGER_COMPLEX)
-template <typename Row, typename T>
-constexpr UnaryLoop ComplexUnary() {
-    return nullptr;
-}
-template <typename Row, typename T>
-constexpr BinaryLoop ComplexBinary() {
-    return nullptr;
-}
-#endif
 
 template <typename Row, typename T>
 inline constexpr bool kIsInteger = std::is_integral_v<T> && ComputesIn(Row::kRule, kDtypeOf<T>);
@@ -47,12 +33,12 @@ constexpr Loop IntegerLoop() {
         if constexpr (kIsInteger<Row, T>)
             return &ScalarUnary<Row, Item, std::conditional_t<kToBool, bool, Item>>;
         else
-            return ComplexUnary<Row, T>();
+            return nullptr;
     } else if constexpr (std::is_same_v<Loop, BinaryLoop>) {
         if constexpr (kIsInteger<Row, T>)
             return &ScalarBinary<Row, T, std::conditional_t<kToBool, bool, T>>;
         else
-            return ComplexBinary<Row, T>();
+            return nullptr;
     } else if constexpr (kIsInteger<Row, T>) {
         return &ScalarTernary<Row, T>;
     } else {

@@ -181,7 +181,7 @@ inline ComplexBatch<T> Cosh(const ComplexBatch<T>& z) {
     const Batch<T> imag = h.odd * Sin(z.imag) * h.scale;
     const auto is_real = IsInfinitePart(z.real) & !IsFinitePart(z.imag);
     const auto is_zero =
-        (IsZeroPart(z.real) & !IsFinitePart(z.imag)) | (IsZeroPart(z.imag) & !IsFinitePart(z.real));
+        (IsZeroPart(z.real) & !IsFinitePart(z.imag)) | (IsZeroPart(z.imag) & !IsFinitePart(h.odd));
     const Batch<T> zero = xsimd::bitofsign(z.real) ^ xsimd::bitofsign(z.imag);
     return {Where(is_real, Infinity<T>(), real), Where(is_zero, zero, imag)};
 }

@@ -6,6 +6,7 @@
 
 #include "chainerx/cuda/conv/params.h"
 #include "chainerx/cuda/gemm/params.h"
+#include "chainerx/cuda/gemm/pieces.h"
 #include "chainerx/cuda/runtime/cuda_backend.h"
 #include "chainerx/cuda/runtime/device_type.h"
 #include "chainerx/cuda/runtime/function_table.h"
@@ -86,13 +87,15 @@ class Call {
             p.classes *= stride;
             columns *= CeilDiv(p.axes[d].n_size, stride);
         }
-        p.row_tiles = CeilDiv(p.m, kGemmTile);
-        p.column_tiles = CeilDiv(columns, kGemmTile);
+        const int64_t row_tiles = CeilDiv(p.m, kGemmTile);
+        const int64_t column_tiles = CeilDiv(columns, kGemmTile);
+        p.row_tiles = static_cast<uint32_t>(row_tiles);
+        p.column_tiles = static_cast<uint32_t>(column_tiles);
         // Elements of a weight that meet an element of the gradient are far from each other, unless
         // the window is of one.
         p.a_rows_first = p.a_row < p.axes[ndim_ - 1].a_stride ||
                          (p.a_row < p.a_outer && p.axes[ndim_ - 1].k_size == 1);
-        const int64_t tiles = p.classes * p.groups * p.row_tiles * p.column_tiles;
+        const int64_t tiles = p.classes * p.groups * row_tiles * column_tiles;
         const Array parts = Divide(device, tiles, kGemmDepth * 16);
         LaunchVariant(device, false, tiles * p.pieces);
         Combine(device);
@@ -101,10 +104,10 @@ class Call {
     // Cuts k into pieces, at least so long, if there would be few blocks. Returns memory for their
     // sums.
     Array Divide(CudaDevice& device, int64_t blocks, int64_t least) {
-        constexpr int64_t kManyBlocks = 256;
         int64_t k = p.k_outer;
         for (int d = 0; d < ndim_; ++d) k *= p.axes[d].k_size;
-        p.pieces = std::max<int64_t>(std::min(kManyBlocks / blocks, k / least), 1);
+        p.pieces = CountPieces(blocks, k, least);
+        p.piece = CeilDiv(CeilDiv(k, p.pieces), kConvThreads) * kConvThreads;
         if (p.pieces == 1) return {};
         const Array parts =
             EmptyUnchecked(Shape{p.pieces * p.n_out * std::max<int64_t>(4, out_.GetItemSize())},

@@ -46,9 +46,10 @@ struct ConvParams {
     int64_t k_outer;
     int64_t groups;
     int64_t pieces;
-    int64_t classes;    // transposed: positions of out, by their rest modulo the strides
-    int64_t row_tiles;  // of m
-    int64_t column_tiles;
+    int64_t piece;       // steps of k in each
+    int64_t classes;     // transposed: positions of out, by their rest modulo the strides
+    uint32_t row_tiles;  // of m
+    uint32_t column_tiles;
     int64_t n_out;  // elements
     // In bytes.
     int64_t a_group;

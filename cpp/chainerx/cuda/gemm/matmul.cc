@@ -1,8 +1,11 @@
 // Matrix products, and fully connected layers.
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 
 #include "chainerx/core/error.h"
 #include "chainerx/cuda/gemm/params.h"
+#include "chainerx/cuda/gemm/pieces.h"
 #include "chainerx/cuda/runtime/cuda_backend.h"
 #include "chainerx/cuda/runtime/device_type.h"
 #include "chainerx/cuda/runtime/function_table.h"
@@ -14,38 +17,79 @@
 namespace chainerx::cuda {
 namespace {
 
-constinit const FunctionTable<kNumDtypes, 3> g_functions;
-
 // As GemmEnd of cuda/gemm/device/gemm.h.
 enum End { kNone, kRectifies, kSumsRows };
 
-DeviceSource WriteSource(Dtype dtype, End end) {
+enum Algorithm { kTiles, kDots, kCombine };
+
+constinit const FunctionTable<kNumDtypes, 9> g_functions;
+
+void LaunchProduct(CudaDevice& device, Algorithm algorithm, Dtype dtype, End end, int64_t blocks,
+                   const GemmParams& params) {
     static constexpr const char* kEnds[] = {"kNone", "kRectifies", "kSumsRows"};
-    return MakeSource(StrCat("Matmul_", GetDtypeName(dtype), "_", kEnds[end]), "gemm/device/gemm.h",
-                      "GemmParams",
-                      StrCat("Multiply<", DeviceTypeOf(dtype), ", GemmEnd::", kEnds[end], ">(p);"));
+    static constexpr const char* kFunctions[] = {"Multiply", "Dots", "CombineProducts"};
+    const CUfunction function =
+        g_functions.Get(device, static_cast<int>(dtype), algorithm * 3 + end, [&] {
+            return MakeSource(
+                StrCat(kFunctions[algorithm], "_", GetDtypeName(dtype), "_", kEnds[end]),
+                "gemm/device/gemm.h", "GemmParams",
+                StrCat(kFunctions[algorithm], "<", DeviceTypeOf(dtype), ", GemmEnd::", kEnds[end],
+                       ">(p);"));
+        });
+    Launch(device.current_stream(), function, {blocks, kGemmThreads}, params);
 }
 
-// Runs the product; the sizes, strides and addresses are in `params`.
+// Runs the product; the sizes and strides are in `params`. How it is cut depends on them alone, as
+// the bits do.
 void Run(GemmParams& params, const Array& x1, const Array& x2, const Array* bias, const Array& out,
          End end) {
-    if (out.GetTotalSize() == 0 && (end != kSumsRows || params.m == 0)) return;
+    constexpr int64_t kFewElements = 16;  // of a matrix
+    constexpr int64_t kShort = 64;
+    constexpr int64_t kLeastPiece = 256;
+    params.n_out = out.GetTotalSize();
+    params.n_sums = params.n_out + (end == kSumsRows ? params.m : 0);
+    if (params.n_sums == 0) return;
     CudaDevice& device = Prepare(out, x1, x2);
-    CudaStream& stream = device.current_stream();
-    if (bias != nullptr) device.RecordUse(*bias, stream);
+    if (bias != nullptr) {
+        device.RecordUse(*bias, device.current_stream());
+        params.bias = bias->raw_data();
+        params.bias_stride = bias->strides()[0];
+    }
     params.x1 = x1.raw_data();
     params.x2 = x2.raw_data();
-    params.bias = bias != nullptr ? bias->raw_data() : nullptr;
-    params.bias_stride = bias != nullptr ? bias->strides()[0] : 0;
     params.out = out.raw_data();
-    params.row_blocks = CeilDiv(params.m, kGemmTile);
-    params.column_blocks = std::max<int64_t>(CeilDiv(params.n, kGemmTile), 1);
-    int64_t batch = 1;
-    for (int d = 0; d < params.batch_ndim; ++d) batch *= params.batch_sizes[d];
-    const CUfunction function = g_functions.Get(device, static_cast<int>(out.dtype()), end,
-                                                [&] { return WriteSource(out.dtype(), end); });
-    Launch(stream, function, {batch * params.row_blocks * params.column_blocks, kGemmThreads},
-           params);
+    const int64_t row_blocks = CeilDiv(params.m, kGemmTile);
+    const int64_t column_blocks = std::max<int64_t>(CeilDiv(params.n, kGemmTile), 1);
+    int64_t tiles = row_blocks * column_blocks;
+    for (int d = 0; d < params.batch_ndim; ++d) tiles *= params.batch_sizes[d];
+    params.row_blocks = static_cast<uint32_t>(row_blocks);
+    params.column_blocks = static_cast<uint32_t>(column_blocks);
+    // Most of a tile would be empty.
+    const bool sums_each = end != kSumsRows && params.n_out < INT32_MAX / 256 &&
+                           params.m * params.n <= (params.k <= kShort ? 256 : kFewElements);
+    params.lanes = params.k < 2048 ? static_cast<int>(std::clamp<uint64_t>(
+                                         std::bit_ceil(static_cast<uint64_t>(params.k)) / 8, 1, 32))
+                                   : kGemmThreads;
+    const int64_t blocks = sums_each ? CeilDiv(params.n_out * params.lanes, kGemmThreads) : tiles;
+    const int64_t least = sums_each ? params.lanes * 8 : kLeastPiece;
+    const int64_t pieces = CountPieces(blocks, params.k, least);
+    params.pieces = static_cast<uint32_t>(pieces);
+    params.piece = CeilDiv(CeilDiv(params.k, pieces), params.lanes) * params.lanes;
+    Array parts;
+    if (pieces > 1) {
+        const int64_t size = std::max<int64_t>(4, out.GetItemSize());
+        parts = EmptyUnchecked(Shape{pieces * params.n_sums * size}, Dtype::kUInt8, device);
+        params.parts = parts.raw_data();
+    }
+    const auto launch = [&](Algorithm algorithm, int64_t n) {
+        LaunchProduct(device, algorithm, out.dtype(), end, n, params);
+    };
+    if (sums_each) {
+        launch(kDots, CeilDiv(pieces * params.n_out * params.lanes, kGemmThreads));
+    } else {
+        launch(kTiles, tiles * pieces);
+    }
+    if (pieces > 1) launch(kCombine, CeilDiv(params.n_sums, kGemmThreads));
 }
 
 void Matmul(const Array& x1, const Array& x2, const Array& out) {
@@ -67,6 +111,24 @@ void Matmul(const Array& x1, const Array& x2, const Array& out) {
     Run(params, x1, x2, nullptr, out, kNone);
 }
 CX_CUDA_KERNEL(Matmul)
+
+// A product of a row by a column for each element.
+void Vecdot(const Array& x1, const Array& x2, const Array& out) {
+    GemmParams params{};
+    const int8_t last = out.ndim();
+    params.m = params.n = 1;
+    params.k = x1.shape()[last];
+    params.strides1[1] = x1.strides()[last];
+    params.strides2[0] = x2.strides()[last];
+    params.batch_ndim = last;
+    for (int8_t d = 0; d < last; ++d) {
+        params.batch_sizes[d] = out.shape()[d];
+        params.batch_strides[0][d] = x1.strides()[d];
+        params.batch_strides[1][d] = x2.strides()[d];
+    }
+    Run(params, x1, x2, nullptr, out, kNone);
+}
+CX_CUDA_KERNEL(Vecdot)
 
 void RunLinear(const Array& x, const Array& w, const Array& b, const Array& out, End end) {
     GemmParams params{};

@@ -10,7 +10,7 @@ namespace chainerx::cuda {
 inline constexpr int kGemmThreads = 256;
 inline constexpr int kGemmTile = 64;  // rows and columns of the result of a block
 inline constexpr int kGemmDepth = 16;
-inline constexpr int kMaxBatchDims = 8;
+inline constexpr int kMaxBatchDims = 10;
 
 // out (batch, m, n) = x1 (batch, m, k) x2 (batch, k, n), plus the bias (n,). Strides are in bytes;
 // out is contiguous. Where the rows of x1 are summed, the bias is their sums (m,).
@@ -19,14 +19,20 @@ struct GemmParams {
     Ptr<char> x2;
     Ptr<char> bias;  // or null
     Ptr<char> out;
+    Ptr<char> parts;  // sums of pieces of k, (pieces, n_sums), or null
     int64_t m;
     int64_t n;
     int64_t k;
+    int64_t n_out;   // elements of out
+    int64_t n_sums;  // and of the sums of rows
+    int64_t piece;   // steps of k in each
+    uint32_t pieces;
+    uint32_t row_blocks;
+    uint32_t column_blocks;
     int64_t strides1[2];  // along m, k
     int64_t strides2[2];  // along k, n
     int64_t bias_stride;
-    int64_t row_blocks;
-    int64_t column_blocks;
+    int lanes;  // threads of an element, where each is a sum of its own
     int batch_ndim;
     int64_t batch_sizes[kMaxBatchDims];  // outermost first
     int64_t batch_strides[2][kMaxBatchDims];

@@ -8,6 +8,7 @@
 #include "chainerx/cuda/conv/device/axes.h"
 #include "chainerx/cuda/conv/params.h"
 #include "chainerx/cuda/device/numbers.h"
+#include "chainerx/cuda/gemm/device/pieces.h"
 #include "chainerx/cuda/gemm/device/tile.h"
 
 namespace chainerx::cuda {
@@ -30,18 +31,6 @@ inline void StoreSum(const ConvParams& p, int64_t piece, int64_t row, int64_t i,
     reinterpret_cast<T*>(static_cast<char*>(p.out))[i] = AsNumbers::Store<T>(sum);
 }
 
-struct ConvRange {
-    int64_t begin;
-    int64_t end;
-
-    // A piece of [0, n), of whole multiples of `step`.
-    ConvRange(int64_t n, int64_t pieces, int64_t piece, int64_t step) {
-        const int64_t length = ((n + pieces - 1) / pieces + step - 1) / step * step;
-        begin = piece * length < n ? piece * length : n;
-        end = begin + length < n ? begin + length : n;
-    }
-};
-
 template <typename T, int kDims, ConvPass kPass>
 inline void ConvTiles(const ConvParams& p) {
     using Product = TileProduct<T>;
@@ -55,18 +44,18 @@ inline void ConvTiles(const ConvParams& p) {
     ConvAxes<kDims>& axes = shared_axes[0];
     const int thread = static_cast<int>(threadIdx.x);
 
-    int64_t block = blockIdx.x;
-    const int64_t first_row = block % p.row_tiles * kGemmTile;
+    uint32_t block = blockIdx.x;
+    const int64_t first_row = static_cast<int64_t>(block % p.row_tiles) * kGemmTile;
     block /= p.row_tiles;
-    const int64_t first_column = block % p.column_tiles * kGemmTile;
+    const int64_t first_column = static_cast<int64_t>(block % p.column_tiles) * kGemmTile;
     block /= p.column_tiles;
-    const int64_t piece = block % p.pieces;
-    block /= p.pieces;
-    const int64_t group = block % p.groups;
-    axes.template Set<kPass>(p, block / p.groups);
+    const uint32_t piece = block % static_cast<uint32_t>(p.pieces);
+    block /= static_cast<uint32_t>(p.pieces);
+    const uint32_t group = block % static_cast<uint32_t>(p.groups);
+    axes.template Set<kPass>(p, block / static_cast<uint32_t>(p.groups));
     const int64_t n = p.n_outer * axes.CountPositions();
     if (first_column >= n) return;
-    const ConvRange range{p.k_outer * axes.CountTaps(), p.pieces, piece, kGemmDepth};
+    const PieceRange range{p.k_outer * axes.CountTaps(), p.piece, piece};
 
     const auto set_step = [&](int slot, int64_t k) {
         Place place{};
@@ -133,27 +122,34 @@ inline void ConvTiles(const ConvParams& p) {
     });
 }
 
-// The part of a thread's window along the axes from kAxis on.
+// The window of a thread.
 template <typename T, int kDims>
 struct DirectWindow {
     using C = Number<T>;
-    ConvAxis axes[kDims];
-    int64_t at[kDims];  // of the first element of the window
+    using I = Coordinate<kDims>;
+    struct Axis {
+        I at;  // of the first element of the window
+        I step;
+        I taps;
+        I length;
+        int64_t a_stride;
+        int64_t b_stride;
+    };
+    Axis axes[kDims];
     C sum;
 
+    // Adds the part along the axes from kAxis on.
     template <int kAxis = 0>
     void Add(const char* a, const char* b) {
         if constexpr (kAxis == kDims) {
             sum =
                 MultiplyAdd(AsNumbers::Load(ConvItem<T>(a)), AsNumbers::Load(ConvItem<T>(b)), sum);
         } else {
-            const ConvAxis& axis = axes[kAxis];
-            int64_t coordinate = at[kAxis];
-            for (int64_t t = 0; t < axis.k_size; ++t, a += axis.a_stride) {
-                if (static_cast<uint64_t>(coordinate) < static_cast<uint64_t>(axis.length)) {
-                    Add<kAxis + 1>(a, b + coordinate * axis.b_stride);
-                }
-                coordinate += axis.k_step;
+            const Axis& axis = axes[kAxis];
+            I at = axis.at;
+            for (I t = 0; t < axis.taps; ++t, a += axis.a_stride) {
+                if (at >= 0 && at < axis.length) Add<kAxis + 1>(a, b + at * axis.b_stride);
+                at += axis.step;
             }
         }
     }
@@ -179,9 +175,14 @@ inline void ConvDirect(const ConvParams& p) {
         int64_t a_offset = 0;
         int64_t out_offset = 0;
         const ConvAxis axis = AxisOf<kPass>(p.axes[d], at % stride, &a_offset, &out_offset);
+        using I = Coordinate<kDims>;
         a += a_offset;
-        window.axes[d] = axis;
-        window.at[d] = axis.origin + at / stride * axis.n_step;
+        window.axes[d] = {static_cast<I>(axis.origin + at / stride * axis.n_step),
+                          static_cast<I>(axis.k_step),
+                          static_cast<I>(axis.k_size),
+                          static_cast<I>(axis.length),
+                          axis.a_stride,
+                          axis.b_stride};
     }
     const auto rows = static_cast<Index>(p.groups * p.m);
     const Index row = rest % rows;
@@ -206,15 +207,16 @@ inline void ConvDirectWeightGrad(const ConvParams& p) {
     ConvAxes<kDims>& axes = shared_axes[0];
     axes.template Set<ConvPass::kWeightGrad>(p, 0);
     const int thread = static_cast<int>(threadIdx.x);
-    const int64_t i = blockIdx.x % p.n_out;
-    const int64_t piece = blockIdx.x / p.n_out;
-    const int64_t n = p.n_outer * axes.CountPositions();
-    const int64_t row = i / n;
-    const int64_t group = row / p.m;
+    const auto n_out = static_cast<uint32_t>(p.n_out);
+    const uint32_t i = blockIdx.x % n_out;
+    const uint32_t piece = blockIdx.x / n_out;
+    const auto n = static_cast<uint32_t>(p.out_row);
+    const uint32_t row = i / n;
+    const uint32_t group = row / static_cast<uint32_t>(p.m);
     const ConvPlace<kDims> place = PlaceOfN(p, axes, i - row * n);
     const char* a = p.a + group * p.a_group + (row - group * p.m) * p.a_row;
     const char* b = p.b + group * p.b_group + place.offset;
-    const ConvRange range{p.k_outer * axes.CountTaps(), p.pieces, piece, kConvThreads};
+    const PieceRange range{p.k_outer * axes.CountTaps(), p.piece, piece};
     C sum = 0;
     for (int64_t k = range.begin + thread; k < range.end; k += kConvThreads) {
         const ConvPlace<kDims> of_k = PlaceOfK(p, axes, k);
@@ -237,9 +239,7 @@ inline void CombinePieces(const ConvParams& p) {
     using C = Number<T>;
     const int64_t i = static_cast<int64_t>(blockIdx.x) * kConvThreads + threadIdx.x;
     if (i >= p.n_out) return;
-    const C* parts = reinterpret_cast<const C*>(static_cast<char*>(p.parts)) + i;
-    C sum = parts[0];
-    for (int64_t piece = 1; piece < p.pieces; ++piece) sum += parts[piece * p.n_out];
+    C sum = SumPieces<C>(p.parts, p.pieces, p.n_out, i);
     if (p.bias != nullptr) {
         const int64_t row = i / p.out_row % (p.groups * p.m);
         sum += AsNumbers::Load(ConvItem<T>(static_cast<char*>(p.bias) + row * p.bias_stride));

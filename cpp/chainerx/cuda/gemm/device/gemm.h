@@ -1,15 +1,19 @@
-// Matrix products by tiles in shared memory. An element of the result is one chain of
-// multiplications and additions along k, fused for floats, whatever the tile; of 16-bit floats,
-// tensor cores add a few products at a time.
+// Matrix products by tiles in shared memory, or by a sum per element where there are few. An
+// element is one chain of multiplications and additions along k, fused for floats, whatever the
+// tile; tensor cores add a few products of 16-bit floats at a time.
 #pragma once
 
 #include <cstdint>
 
 #include "chainerx/cuda/device/numbers.h"
+#include "chainerx/cuda/gemm/device/pieces.h"
 #include "chainerx/cuda/gemm/device/tile.h"
 #include "chainerx/cuda/gemm/params.h"
 
 namespace chainerx::cuda {
+
+// What is done with the sums: a bias is added, which is rectified, or the rows of x1 are summed.
+enum class GemmEnd { kNone, kRectifies, kSumsRows };
 
 // A matrix of which a tile is loaded at `row`; 0 outside of it.
 template <typename T>
@@ -31,8 +35,48 @@ struct TileOf {
     }
 };
 
-// What is done with the sums: a bias is added, which is rectified, or the rows of x1 are summed.
-enum class GemmEnd { kNone, kRectifies, kSumsRows };
+// The matrices of a batch.
+struct GemmBatch {
+    const char* x1;
+    const char* x2;
+
+    GemmBatch(const GemmParams& p, uint32_t batch) : x1{p.x1}, x2{p.x2} {
+        for (int d = p.batch_ndim - 1; d >= 0; --d) {
+            const auto size = static_cast<uint32_t>(p.batch_sizes[d]);
+            const int64_t at = batch % size;
+            batch /= size;
+            x1 += at * p.batch_strides[0][d];
+            x2 += at * p.batch_strides[1][d];
+        }
+    }
+};
+
+// Stores element i of all, in column c; those after the products are the sums of rows.
+template <typename T, GemmEnd kEnd>
+inline void StoreProduct(const GemmParams& p, int64_t i, int64_t c, Number<T> y) {
+    if (kEnd == GemmEnd::kSumsRows && i >= p.n_out) {
+        reinterpret_cast<T*>(static_cast<char*>(p.bias))[i - p.n_out] = AsNumbers::Store<T>(y);
+        return;
+    }
+    if (kEnd != GemmEnd::kSumsRows && p.bias != nullptr) {
+        const Number<T> offset = AsNumbers::Load(
+            *reinterpret_cast<const T*>(static_cast<char*>(p.bias) + c * p.bias_stride));
+        // As a product that is stored, and then read again to be added to.
+        y = static_cast<Number<T>>(AsNumbers::Load(AsNumbers::Store<T>(y)) + offset);
+        if constexpr (kEnd == GemmEnd::kRectifies) {
+            y = y > Number<T>(0) || y != y ? y : Number<T>(0);
+        }
+    }
+    reinterpret_cast<T*>(static_cast<char*>(p.out))[i] = AsNumbers::Store<T>(y);
+}
+template <typename T, GemmEnd kEnd>
+inline void StorePiece(const GemmParams& p, int64_t piece, int64_t i, int64_t c, Number<T> y) {
+    if (p.pieces == 1) {
+        StoreProduct<T, kEnd>(p, i, c, y);
+    } else {
+        reinterpret_cast<Number<T>*>(static_cast<char*>(p.parts))[piece * p.n_sums + i] = y;
+    }
+}
 
 template <typename T, GemmEnd kEnd>
 inline void Multiply(const GemmParams& p) {
@@ -41,66 +85,97 @@ inline void Multiply(const GemmParams& p) {
     CX_SHARED(typename Product::Memory, a, Product::kMemory);
     CX_SHARED(typename Product::Memory, b, Product::kMemory);
 
-    int64_t block = blockIdx.x;
-    const int64_t column = block % p.column_blocks * kGemmTile;
+    uint32_t block = blockIdx.x;
+    const int64_t column = static_cast<int64_t>(block % p.column_blocks) * kGemmTile;
     block /= p.column_blocks;
-    const int64_t row = block % p.row_blocks * kGemmTile;
-    const int64_t batch = block / p.row_blocks;
-    const char* x1 = p.x1;
-    const char* x2 = p.x2;
-    int64_t rest = batch;
-    for (int d = p.batch_ndim - 1; d >= 0; --d) {
-        const int64_t at = rest % p.batch_sizes[d];
-        rest /= p.batch_sizes[d];
-        x1 += at * p.batch_strides[0][d];
-        x2 += at * p.batch_strides[1][d];
-    }
-    const TileOf<T> rows{x1, row, p.m, p.k, {p.strides1[0], p.strides1[1]}};
-    const TileOf<T> columns{x2, column, p.n, p.k, {p.strides2[1], p.strides2[0]}};
+    const int64_t row = static_cast<int64_t>(block % p.row_blocks) * kGemmTile;
+    block /= p.row_blocks;
+    const uint32_t piece = block % p.pieces;
+    const uint32_t batch = block / p.pieces;
+    const GemmBatch matrices{p, batch};
+    const PieceRange range{p.k, p.piece, piece};
+    const TileOf<T> rows{matrices.x1, row, p.m, range.end, {p.strides1[0], p.strides1[1]}};
+    const TileOf<T> columns{matrices.x2, column, p.n, range.end, {p.strides2[1], p.strides2[0]}};
     TileLoads<T> loads1{p.strides1[0] < p.strides1[1]};
     TileLoads<T> loads2{p.strides2[1] < p.strides2[0]};
     Product product;
-    C row_sum = 0;
-    rows.Fetch(loads1, 0);
-    columns.Fetch(loads2, 0);
-    for (int64_t depth = 0; depth < p.k; depth += kGemmDepth) {
+    C row_sum{};
+    const int thread = static_cast<int>(threadIdx.x);
+    const bool sums_row =
+        kEnd == GemmEnd::kSumsRows && column == 0 && thread < kGemmTile && row + thread < p.m;
+    rows.Fetch(loads1, range.begin);
+    columns.Fetch(loads2, range.begin);
+    for (int64_t depth = range.begin; depth < range.end; depth += kGemmDepth) {
         loads1.Put(a);
         loads2.Put(b);
         __syncthreads();
-        if (depth + kGemmDepth < p.k) {  // in flight while this tile is computed
+        if (depth + kGemmDepth < range.end) {  // in flight while this tile is computed
             rows.Fetch(loads1, depth + kGemmDepth);
             columns.Fetch(loads2, depth + kGemmDepth);
         }
-        const int count = p.k - depth < kGemmDepth ? static_cast<int>(p.k - depth) : kGemmDepth;
+        const int64_t rest = range.end - depth;
+        const int count = rest < kGemmDepth ? static_cast<int>(rest) : kGemmDepth;
         product.Add(a, b, count);
-        if (kEnd == GemmEnd::kSumsRows && column == 0 && threadIdx.x < kGemmTile) {
-            C sum = 0;
+        if (sums_row) {
+            C sum{};
             for (int k = 0; k < count; ++k) {
-                const auto v = Product::Get(a, static_cast<int>(threadIdx.x), k);
-                sum = static_cast<C>(sum + static_cast<C>(v));
+                sum = static_cast<C>(sum + static_cast<C>(Product::Get(a, thread, k)));
             }
             row_sum = static_cast<C>(row_sum + sum);
         }
         __syncthreads();
     }
-    T* out = reinterpret_cast<T*>(static_cast<char*>(p.out)) + batch * p.m * p.n;
-    char* const bias = p.bias;
-    if (kEnd == GemmEnd::kSumsRows && column == 0 && threadIdx.x < kGemmTile &&
-        row + threadIdx.x < p.m) {
-        reinterpret_cast<T*>(bias)[row + threadIdx.x] = AsNumbers::Store<T>(row_sum);
-    }
+    if (sums_row) StorePiece<T, kEnd>(p, piece, p.n_out + row + thread, 0, row_sum);
     product.ForEach([&](int i, int j, C y) {
         const int64_t r = row + i;
         const int64_t c = column + j;
         if (r >= p.m || c >= p.n) return;
-        if (kEnd != GemmEnd::kSumsRows && bias != nullptr) {
-            const C offset = AsNumbers::Load(*reinterpret_cast<const T*>(bias + c * p.bias_stride));
-            // As a product that is stored, and then read again to be added to.
-            y = static_cast<C>(AsNumbers::Load(AsNumbers::Store<T>(y)) + offset);
-            if constexpr (kEnd == GemmEnd::kRectifies) y = y > C(0) || y != y ? y : C(0);
-        }
-        out[r * p.n + c] = AsNumbers::Store<T>(y);
+        StorePiece<T, kEnd>(p, piece, (batch * p.m + r) * p.n + c, c, y);
     });
+}
+
+// Few elements, or many batches of few: the lanes of an element sum every so many products, and are
+// then added in halves.
+template <typename T, GemmEnd kEnd>
+inline void Dots(const GemmParams& p) {
+    using C = Number<T>;
+    CX_SHARED(C, sums, kGemmThreads);
+    const int thread = static_cast<int>(threadIdx.x);
+    const int lane = thread % p.lanes;
+    const uint32_t task =
+        blockIdx.x * static_cast<uint32_t>(kGemmThreads / p.lanes) + threadIdx.x / p.lanes;
+    const uint32_t piece = task / static_cast<uint32_t>(p.n_out);
+    const uint32_t i = task % static_cast<uint32_t>(p.n_out);
+    const uint32_t c = i % static_cast<uint32_t>(p.n);
+    C sum{};
+    if (piece < p.pieces) {
+        const uint32_t row = i / static_cast<uint32_t>(p.n);
+        const auto m = static_cast<uint32_t>(p.m);
+        const GemmBatch matrices{p, row / m};
+        const char* x1 = matrices.x1 + row % m * p.strides1[0];
+        const char* x2 = matrices.x2 + c * p.strides2[1];
+        const PieceRange range{p.k, p.piece, piece};
+        for (int64_t k = range.begin + lane; k < range.end; k += p.lanes) {
+            sum = MultiplyAdd(AsNumbers::Load(*reinterpret_cast<const T*>(x1 + k * p.strides1[1])),
+                              AsNumbers::Load(*reinterpret_cast<const T*>(x2 + k * p.strides2[0])),
+                              sum);
+        }
+    }
+    for (int half = p.lanes / 2; half > 0; half /= 2) {
+        __syncthreads();
+        sums[thread] = sum;
+        __syncthreads();
+        if (lane < half) sum = static_cast<C>(sum + sums[thread + half]);
+    }
+    if (piece < p.pieces && lane == 0) StorePiece<T, kEnd>(p, piece, i, c, sum);
+}
+
+template <typename T, GemmEnd kEnd>
+inline void CombineProducts(const GemmParams& p) {
+    const int64_t i = static_cast<int64_t>(blockIdx.x) * kGemmThreads + threadIdx.x;
+    if (i >= p.n_sums) return;
+    const int64_t c = kEnd == GemmEnd::kSumsRows || p.bias == nullptr ? 0 : i % p.n;
+    StoreProduct<T, kEnd>(p, i, c, SumPieces<Number<T>>(p.parts, p.pieces, p.n_sums, i));
 }
 
 }  // namespace chainerx::cuda

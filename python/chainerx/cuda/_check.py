@@ -10,6 +10,7 @@ import numpy as np
 import chainerx
 from chainerx import cuda
 from chainerx.cuda._check_layers import check_layers
+from chainerx.cuda._check_products import check_convolutions, check_products
 
 Report = dict[str, tp.Any]
 
@@ -224,25 +225,6 @@ def check_gradients(checks: Checks) -> None:
     checks.compare('gradient', gradient, x, x[::-1])
 
 
-def check_products(checks: Checks) -> None:
-    random = np.random.default_rng(3)
-    for m, k, n in ((1, 1, 1), (65, 17, 63), (128, 784, 10), (300, 200, 100)):
-        a = random.normal(size=(m, k))
-        b = random.normal(size=(k, n))
-        for dtype, tolerance in (('float32', 1e-5), ('float64', 1e-13)):
-            x, y = (chainerx.array(v.astype(dtype), device=checks.device) for v in (a, b))
-            try:
-                result = chainerx.to_numpy(x @ y)
-            except chainerx.ChainerxError:
-                checks.missing.append('matmul')
-                continue
-            error = np.abs(result - a @ b).max() / np.sqrt(k)
-            if error < tolerance:
-                checks.passed += 1
-            else:
-                checks.fail(f'matmul {dtype} {(m, k, n)}', f'error {error}')
-
-
 def seconds_of(device: str, f: tp.Callable[[], tp.Any], repeats: int = 20) -> float:
     """The time of one call on the device, out of many that are queued together."""
     chainer_device = chainerx.get_device(device)
@@ -306,12 +288,34 @@ def measure_host(device: str) -> Report:
     return report
 
 
-def measure_product(device: str, size: int = 4096) -> float:
-    """Returns TFLOP/s of a product of float32 matrices."""
-    x = chainerx.ones((size, size), 'float32', device=device)
-    rate = 2e-12 * size**3 / seconds_of(device, lambda: x @ x, 3)
-    print(f'  product of {size}      {rate:10.2f} TFLOP/s', flush=True)
-    return round(rate, 2)
+def measure_products(device: str) -> Report:
+    """Returns TFLOP/s of products of matrices, and of a convolution with its gradients."""
+    report: Report = {}
+    for dtype in ('float32', 'bfloat16'):
+        size = 4096
+        a = chainerx.ones((size, size), dtype, device=device)
+        x = chainerx.ones((64, 256, 28, 28), dtype, device=device)
+        w = chainerx.ones((256, 256, 3, 3), dtype, device=device)
+        x.require_grad()
+        w.require_grad()
+
+        def product(a: tp.Any = a) -> tp.Any:
+            return a @ a
+
+        def step(x: tp.Any = x, w: tp.Any = w) -> None:
+            y = chainerx.conv(x, w, pad=1)
+            y.grad = y.as_grad_stopped()
+            y.backward()
+
+        rows: list[tuple[str, float, tp.Callable[[], tp.Any]]] = [
+            (f'product of {size}', 2 * size**3, product),
+            ('convolution, 3 passes', 6 * 64 * 28 * 28 * 256 * 256 * 9, step),
+        ]
+        for name, operations, f in rows:
+            rate = round(operations * 1e-12 / seconds_of(device, f, 3), 2)
+            report[f'{name}, {dtype}'] = rate
+            print(f'  {name}, {dtype:10} {rate:10.2f} TFLOP/s', flush=True)
+    return report
 
 
 def run(device: str, *, quick: bool = False) -> Report:
@@ -339,6 +343,7 @@ def run(device: str, *, quick: bool = False) -> Report:
         ('reductions', check_reductions),
         ('gradients', check_gradients),
         ('products', check_products),
+        ('convolutions', check_convolutions),
         ('layers', check_layers),
     ):
         before = checks.passed
@@ -353,7 +358,7 @@ def run(device: str, *, quick: bool = False) -> Report:
         print('speed:')
         report['gigabytes per second'] = measure_bandwidth(device)
         report['host microseconds'] = measure_host(device)
-        report['product of 4096, TFLOP/s'] = measure_product(device)
+        report['TFLOP/s'] = measure_products(device)
     report['seconds'] = round(time.perf_counter() - start, 1)
     print(
         f'{checks.passed} passed, {len(checks.failed)} failed, {len(checks.missing)} not there '

@@ -25,7 +25,7 @@ if(CHAINERX_SANITIZE)
     # -O1 takes half of the time of -O3 to build.
     # vptr checks need type information that hidden visibility keeps apart between libraries.
     set(sanitize -O1 "-fsanitize=${CHAINERX_SANITIZE}" -fno-sanitize-recover=undefined
-        -fno-omit-frame-pointer -g)
+        -fno-omit-frame-pointer -g1)
     if(CHAINERX_SANITIZE MATCHES "undefined")
         list(APPEND sanitize -fno-sanitize=vptr)
     endif()

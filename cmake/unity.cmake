@@ -1,8 +1,13 @@
 # Unity builds (CHAINERX_UNITY): up to 8 sources of a folder are compiled as one, since most of the
 # work on a small source is to read its headers. So names in unnamed namespaces of a folder differ.
 
-# Sources that are large by themselves, and two that expand one table each to the same names.
-set(lone_pattern "/python/engine/|/ops/elementwise/tables/|/bindings/elementwise/")
+# Sources that are large by themselves, or that give the same names to other things than their
+# neighbours do: by a table which they expand, or by the two directions of a normalization.
+set(lone_pattern
+    "/python/engine/"
+    "/(ops/elementwise/tables|bindings/elementwise|families)/"
+    "/native/(norm/|linalg/factor\\.)")
+list(JOIN lone_pattern "|" lone_pattern)
 
 function(chainerx_unite target)
     if(NOT CHAINERX_UNITY)

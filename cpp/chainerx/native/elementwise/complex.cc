@@ -15,17 +15,17 @@ CX_DISPATCH(complex, ComplexLoops)
 
 namespace {
 
-constexpr int64_t kBlock = 16 * 1024;  // elements of a chunk
+constexpr int64_t kComplexBlock = 16 * 1024;  // elements of a chunk
 
 void RunLoop(const UnaryLoops& loops, const Array& x, const Array& out) {
     const UnaryLoop loop = RealDtype(x.dtype()) == Dtype::kFloat32 ? loops.f32 : loops.f64;
-    if (out.GetTotalSize() <= kBlock && out.IsContiguous() && InStep(x, out)) {
+    if (out.GetTotalSize() <= kComplexBlock && out.IsContiguous() && InStep(x, out)) {
         loop(x.raw_data(), out.raw_data(), out.GetTotalSize());
         return;
     }
     StridedIterator<2> iter{AxisOrder::kByStride, out, x};
     const LoopTraits<2> traits{{out.GetItemSize(), x.GetItemSize()}, false, INT64_MAX};
-    RunTiles(iter, traits, BlockSizes::OfLight(kBlock),
+    RunTiles(iter, traits, BlockSizes::OfLight(kComplexBlock),
              [loop](char* const* p, const int64_t*, int64_t n) { loop(p[1], p[0], n); });
 }
 

@@ -16,7 +16,7 @@ CX_DISPATCH(divide, DivideLoops)
 namespace {
 
 // Elements per chunk of a thread. A result does not depend on its chunk.
-constexpr int64_t kBlock = 32 * 1024;
+constexpr int64_t kElementwiseBlock = 32 * 1024;
 constexpr int64_t kHeavyBlock = 8 * 1024;
 constexpr BlockSizes BlockSizesOf(Cost cost) {
     switch (cost) {
@@ -27,7 +27,7 @@ constexpr BlockSizes BlockSizesOf(Cost cost) {
         case Cost::kSlow:
             return {kHeavyBlock, kHeavyBlock};
     }
-    return BlockSizes::OfLight(kBlock);
+    return BlockSizes::OfLight(kElementwiseBlock);
 }
 // Elements of a 16-bit float that are upcast at a time.
 constexpr int64_t kHalfTile = 1024;

@@ -11,7 +11,7 @@
 namespace chainerx::native {
 namespace {
 
-constexpr int64_t kBlock = 32 * 1024;
+constexpr int64_t kWhereBlock = 32 * 1024;
 
 // Blends bits, since a branch on the condition would be unpredictable.
 template <typename T>
@@ -69,7 +69,7 @@ struct Value {
 
 // Fast path for small contiguous arrays of one shape, without a strided iterator.
 bool TryPlain(const Array& condition, const Operand& x, const Operand& y, const Array& out) {
-    if (out.GetTotalSize() > kBlock || !out.IsContiguous() || !InStep(condition, out) ||
+    if (out.GetTotalSize() > kWhereBlock || !out.IsContiguous() || !InStep(condition, out) ||
         !x.is_array() || !InStep(x.array(), out) || !y.is_array() || !InStep(y.array(), out)) {
         return false;
     }
@@ -93,7 +93,7 @@ void Where(const Array& condition, const Operand& x, const Operand& y, const Arr
     const int64_t size = out.GetItemSize();
     const LoopTraits<4> traits{{size, 1, size, size}, true, INT64_MAX};
     VisitItemSize(size, [&]<typename T>() {
-        RunTiles(iter, traits, BlockSizes::OfLight(kBlock),
+        RunTiles(iter, traits, BlockSizes::OfLight(kWhereBlock),
                  [](char* const* p, const int64_t* steps, int64_t n) {
                      WhereRun<T>(p[1], steps[1], p[2], steps[2], p[3], steps[3], p[0], n);
                  });

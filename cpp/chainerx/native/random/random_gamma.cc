@@ -11,7 +11,7 @@
 namespace chainerx::native {
 namespace {
 
-constexpr int64_t kChunk = 512;  // elements
+constexpr int64_t kGammaChunk = 512;  // elements
 constexpr int64_t kGrain = 1 << 13;
 
 template <typename C>
@@ -68,9 +68,9 @@ class GammaChunk {
     philox::Stream stream_;
     Each<double> shapes_;
     bool log_;
-    alignas(64) C z_[kChunk];
-    alignas(64) C u_[kChunk];
-    alignas(64) double powers_[kChunk];
+    alignas(64) C z_[kGammaChunk];
+    alignas(64) C u_[kGammaChunk];
+    alignas(64) double powers_[kGammaChunk];
 };
 
 void RandomGamma(const Array& state, const Array& shape, bool log, const Array& out) {
@@ -82,8 +82,8 @@ void RandomGamma(const Array& state, const Array& shape, bool log, const Array& 
         ParallelFor(CeilDiv(n, kGrain), [&](int64_t task) {
             GammaChunk<C> chunk{stream, shapes, log};
             const int64_t end = std::min(n, (task + 1) * kGrain);
-            for (int64_t i = task * kGrain; i < end; i += kChunk) {
-                chunk.Draw(i, std::min(kChunk, end - i), to + i);
+            for (int64_t i = task * kGrain; i < end; i += kGammaChunk) {
+                chunk.Draw(i, std::min(kGammaChunk, end - i), to + i);
             }
         });
     });

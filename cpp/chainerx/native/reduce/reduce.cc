@@ -16,7 +16,7 @@ CX_REDUCE(SumSquares, SquareSumPolicy, StoreSame, 0)
 CX_REDUCE(NanSum, NanSumPolicy, StoreTotal, 0)
 CX_REDUCE(Prod, ProdPolicy, StoreTotal, 1)
 
-[[maybe_unused]] const bool kIsa =
+[[maybe_unused]] const bool kSumIsa =
     UseIsa(g_table<SumPolicy, StoreTotal>, reduce_loops().sum) &&
     UseIsa(g_table<SumPolicy, StoreTotal>, reduce_auto_loops().sum) &&
     UseIsa(g_table<WideSumPolicy, StoreWide>, reduce_auto_loops().wide_sum) &&

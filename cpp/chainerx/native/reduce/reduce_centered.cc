@@ -44,7 +44,7 @@ void LogSumExp(const Array& x, const Axes& axes, const Array& out) {
 }
 CX_NATIVE_KERNEL(LogSumExp)
 
-[[maybe_unused]] const bool kIsa =
+[[maybe_unused]] const bool kCenteredIsa =
     UseIsa(g_table<MeanPolicy, StoreMean>, reduce_loops().sum) &&
     UseIsa(g_table<MeanPolicy, StoreMean>, reduce_auto_loops().mean) &&
     UseIsa(g_table<MeanPolicy, StoreCenter>, reduce_loops().sum) &&

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kGrain = kReduceGrain;
 // Maximum partial accumulators (of up to 16 bytes) kept at a time.
-constexpr int64_t kMaxParts = 1024;
+constexpr int64_t kMaxPartials = 1024;
 // Outputs whose accumulators are stored together.
 constexpr int64_t kRunsAtOnce = 64;
 
@@ -78,8 +78,8 @@ void ReduceRuns(const ReducePlan& plan, const ReduceLoops& loops, const char* ce
     }
     // Reduces the chunks of some outputs, then combines these in order.
     const int64_t acc_size = loops.acc_size;
-    alignas(64) char parts[kMaxParts * 16];
-    const int64_t group = kMaxParts / n_pieces;
+    alignas(64) char parts[kMaxPartials * 16];
+    const int64_t group = kMaxPartials / n_pieces;
     StridedCursor<2> to{plan.kept, 0};
     for (int64_t first = 0; first < plan.n_out; first += group) {
         const int64_t n_group = std::min(group, plan.n_out - first);

@@ -9,7 +9,7 @@ CX_REDUCE(All, AllPolicy, StoreBool, true)
 CX_REDUCE(Any, AnyPolicy, StoreBool, false)
 CX_REDUCE(CountNonzero, CountPolicy, StoreCount, 0)
 
-[[maybe_unused]] const bool kIsa =
+[[maybe_unused]] const bool kLogicIsa =
     UseIsa(g_table<AllPolicy, StoreBool>, reduce_auto_loops().all) &&
     UseIsa(g_table<AnyPolicy, StoreBool>, reduce_auto_loops().any) &&
     UseIsa(g_table<CountPolicy, StoreCount>, reduce_auto_loops().count);

@@ -10,7 +10,7 @@ CX_REDUCE(Min, MinPolicy, StoreSame, 0)
 CX_REDUCE(NanMax, NanMaxPolicy, StoreSame, 0)
 CX_REDUCE(NanMin, NanMinPolicy, StoreSame, 0)
 
-[[maybe_unused]] const bool kIsa =
+[[maybe_unused]] const bool kExtremeIsa =
     UseIsa(g_table<MaxPolicy, StoreSame>, reduce_loops().max) &&
     UseIsa(g_table<MaxPolicy, StoreSame>, reduce_auto_loops().max) &&
     UseIsa(g_table<MinPolicy, StoreSame>, reduce_loops().min) &&

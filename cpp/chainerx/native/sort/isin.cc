@@ -13,13 +13,13 @@
 namespace chainerx::native {
 namespace {
 
-constexpr int64_t kGrain = 1 << 12;
+constexpr int64_t kIsinGrain = 1 << 12;
 
 // Calls f(begin, count) for chunks of n elements, from several threads.
 void ForEachChunk(int64_t n, const auto& f) {
-    ParallelFor(CeilDiv(n, kGrain), [&](int64_t piece) {
+    ParallelFor(CeilDiv(n, kIsinGrain), [&](int64_t piece) {
         internal::CheckInterrupt();
-        f(piece * kGrain, std::min(kGrain, n - piece * kGrain));
+        f(piece * kIsinGrain, std::min(kIsinGrain, n - piece * kIsinGrain));
     });
 }
 
@@ -79,7 +79,7 @@ void FindKeys(const Array& test, const Array& x, Encoder<K> encode, bool are_flo
         for (int64_t i = 0; i < n; ++i) table.data()[static_cast<uint64_t>(keys[i]) - least] = true;
     }
     ForEachChunk(size, [&](int64_t begin, int64_t count) {
-        alignas(64) K room[kGrain];
+        alignas(64) K room[kIsinGrain];
         const K* const wanted = encode(x.raw_data(), begin, count, room);
         bool* const to = out + begin;
         if (width > 0) {
@@ -89,7 +89,7 @@ void FindKeys(const Array& test, const Array& x, Encoder<K> encode, bool are_flo
         } else if (n <= LoopsOf<K>().leaf / 4) {
             LoopsOf<K>().find(wanted, count, keys, n, to);
         } else {
-            int64_t places[kGrain];
+            int64_t places[kIsinGrain];
             Search<false>(keys, n, wanted, count, places);
             for (int64_t i = 0; i < count; ++i) {
                 to[i] = keys[std::min(places[i], n - 1)] == wanted[i];

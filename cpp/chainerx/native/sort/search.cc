@@ -10,7 +10,7 @@
 namespace chainerx::native {
 namespace {
 
-constexpr int64_t kGrain = 1 << 12;
+constexpr int64_t kSearchGrain = 1 << 12;
 
 template <typename T>
 void SearchNumbers(const Array& sorted, const Array& v, bool right, int64_t* out) {
@@ -20,11 +20,11 @@ void SearchNumbers(const Array& sorted, const Array& v, bool right, int64_t* out
     EncodeKeys<T>(reinterpret_cast<const T*>(sorted.raw_data()), n, true, 0, keys.data());
     const T* x = reinterpret_cast<const T*>(v.raw_data());
     const int64_t size = v.GetTotalSize();
-    ParallelFor(CeilDiv(size, kGrain), [&](int64_t piece) {
+    ParallelFor(CeilDiv(size, kSearchGrain), [&](int64_t piece) {
         internal::CheckInterrupt();
-        const int64_t begin = piece * kGrain;
-        const int64_t count = std::min(kGrain, size - begin);
-        alignas(64) K wanted[kGrain];
+        const int64_t begin = piece * kSearchGrain;
+        const int64_t count = std::min(kSearchGrain, size - begin);
+        alignas(64) K wanted[kSearchGrain];
         EncodeKeys<T>(x + begin, count, true, 0, wanted);
         if (right) {
             Search<true>(keys.data(), n, wanted, count, out + begin);

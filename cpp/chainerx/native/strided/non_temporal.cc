@@ -17,7 +17,7 @@ namespace chainerx::native {
 
 namespace {
 
-constexpr int64_t kLine = 64;  // bytes: the write-combining unit
+constexpr int64_t kCombined = 64;  // bytes: the write-combining unit
 
 int64_t FindThreshold() {
     const char* given = std::getenv("CHAINERX_TEST_STREAM_BYTES");
@@ -39,10 +39,10 @@ int64_t NonTemporalThreshold() {
 
 void CopyNonTemporal(char* dst, const char* src, int64_t nbytes) {
     const int64_t head = std::min<int64_t>(
-        nbytes, -static_cast<int64_t>(reinterpret_cast<uintptr_t>(dst)) & (kLine - 1));
+        nbytes, -static_cast<int64_t>(reinterpret_cast<uintptr_t>(dst)) & (kCombined - 1));
     std::memcpy(dst, src, static_cast<size_t>(head));
     int64_t i = head;
-    for (; i + kLine <= nbytes; i += kLine) {
+    for (; i + kCombined <= nbytes; i += kCombined) {
         __m128i v[4];
         std::memcpy(v, src + i, sizeof(v));
         auto* to = reinterpret_cast<__m128i*>(dst + i);

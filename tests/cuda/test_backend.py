@@ -24,6 +24,7 @@ print(checks.passed)
         ('check_layouts', 6),
         ('check_reductions', 180),
         ('check_gradients', 1),
+        ('check_streams', 5),
         ('check_products', 8),
         ('check_layers', 29),
     ],
@@ -34,7 +35,7 @@ def test_results_are_those_of_native(run, function, passed):
 
 @pytest.mark.parametrize('order', ['reverse', 'random:7'])
 def test_accesses_are_right_and_orders_make_no_difference(run, order):
-    for function in ('check_layouts', 'check_gradients', 'check_products'):
+    for function in ('check_layouts', 'check_gradients', 'check_products', 'check_streams'):
         run(CHECK.format(function=function), ORDER=order, CHECKED=1)
 
 

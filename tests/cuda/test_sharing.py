@@ -266,7 +266,35 @@ assert (chx.to_numpy(x * 2) == 8).all()
 print('done')
 """
 
+GONE_STREAMS = """
+theirs = new_stream()
+with cuda.Stream.from_ptr(theirs):
+    x = chx.ones(N, 'int32', device='cuda:0')
+    y = chx.zeros(N, 'int32', device='cuda:0')
+    block = Blocked(theirs)
+    y += x
+    later(block)
+    z = y * 2
+side = cuda.Stream()
+side.wait_stream(cuda.Stream.from_ptr(theirs))
+with side:
+    assert int((z + y).sum()) == 3 * N
+del x, y, z
+finish(theirs)
+call('cuStreamDestroy_v2', ctypes.c_void_p(theirs))
+
+# Nothing is asked of the stream any more, although its blocks are still cached.
+driver.cx_test_calls.restype = ctypes.c_uint64
+before = driver.cx_test_calls(b'cuStreamSynchronize')
+cuda.empty_cache()
+assert driver.cx_test_calls(b'cuStreamSynchronize') == before
+x = chx.asarray(Foreign(stream=None))
+del x
+print('done')
+"""
+
 PROGRAMS = {
+    'streams that have gone': GONE_STREAMS,
     'from __cuda_array_interface__': FROM_INTERFACE,
     'to __cuda_array_interface__': TO_INTERFACE,
     'to DLPack': TO_DLPACK,

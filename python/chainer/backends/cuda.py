@@ -46,7 +46,8 @@ def check_cuda_available() -> None:
     if not available:
         raise RuntimeError(
             'CUDA environment is not correctly set up: CuPy cannot be used. '
-            f'{type(_resolution_error).__name__}: {_resolution_error}'
+            f'{type(_resolution_error).__name__}: {_resolution_error}. '
+            "chainerx computes on GPUs without CuPy: its devices are named 'cuda:0', not 0."
         ) from _resolution_error
 
 

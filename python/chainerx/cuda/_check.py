@@ -225,6 +225,69 @@ def check_gradients(checks: Checks) -> None:
     checks.compare('gradient', gradient, x, x[::-1])
 
 
+def check_streams(checks: Checks) -> None:
+    def of_gpu(x: tp.Any) -> bool:
+        return x.device.name == checks.device
+
+    def beside(x: tp.Any, y: tp.Any) -> tp.Any:
+        if not of_gpu(x):
+            return (x * 2 + 1) * y
+        main, side = cuda.current_stream(x.device), cuda.Stream(x.device, priority=-1)
+        side.wait_stream(main)
+        with side:
+            x = x * 2
+            event = side.record()
+            x = x + 1
+        main.wait_event(event)
+        main.wait_stream(side)
+        return x * y
+
+    def reused(x: tp.Any) -> tp.Any:
+        # Memory that is freed on one stream while another one still reads it.
+        total = x * 0
+        side = cuda.Stream(x.device) if of_gpu(x) else None
+        for _ in range(20):
+            y = x + 1
+            if side is not None:
+                side.wait_stream(cuda.current_stream(x.device))
+                with side:
+                    z = y * 2
+                del y
+                filler = x * 0 - 1
+                cuda.current_stream(x.device).wait_stream(side)
+                del filler
+            else:
+                z = y * 2
+            total = total + z
+        return total
+
+    def pinned(x: tp.Any) -> tp.Any:
+        if not of_gpu(x):
+            return x * 3
+        host = cuda.to_host(x * 3)
+        back = cuda.to_gpu(host, x.device)
+        del host
+        return back
+
+    def shared(x: tp.Any) -> tp.Any:
+        return chainerx.from_dlpack(chainerx.from_dlpack(x + 1).__dlpack__(max_version=(1, 0))) * 2
+
+    def described(x: tp.Any) -> tp.Any:
+        class Other:
+            def __init__(self, y: tp.Any) -> None:
+                self.y = y
+                self.__cuda_array_interface__ = y.__cuda_array_interface__
+
+        return chainerx.asarray(Other(x + 1)) * 2 if of_gpu(x) else (x + 1) * 2
+
+    x = np.random.default_rng(4).normal(size=(500, 700)).astype('float32')
+    checks.compare('two streams', beside, x, x[::-1])
+    checks.compare('memory of two streams', reused, x)
+    checks.compare('pinned memory', pinned, x)
+    checks.compare('DLPack', shared, x)
+    checks.compare('__cuda_array_interface__', described, x)
+
+
 def seconds_of(device: str, f: tp.Callable[[], tp.Any], repeats: int = 20) -> float:
     """The time of one call on the device, out of many that are queued together."""
     chainer_device = chainerx.get_device(device)
@@ -264,6 +327,23 @@ def measure_bandwidth(device: str) -> Report:
     report: Report = {}
     for name, passes, f in rows:
         report[name] = round(passes * 4e-9 * n / seconds_of(device, f), 1)
+        print(f'  {name:20} {report[name]:10.1f} GB/s', flush=True)
+    return report
+
+
+def measure_copies(device: str) -> Report:
+    """Returns gigabytes per second of copies of 256 MiB between the host and the GPU."""
+    x = cuda.empty_pinned(2**26, 'float32', device)
+    y = chainerx.ones(2**26, 'float32', device=device)
+    rows: list[tuple[str, tp.Callable[[], tp.Any]]] = [
+        ('pinned to device', lambda: cuda.copy_async(x, y)),
+        ('device to pinned', lambda: cuda.copy_async(y, x)),
+        ('pageable to device', lambda: chainerx.array(host, device=device)),
+    ]
+    host = np.ones(2**26, 'float32')
+    report: Report = {}
+    for name, f in rows:
+        report[name] = round(2**28 * 1e-9 / seconds_of(device, f, 5), 1)
         print(f'  {name:20} {report[name]:10.1f} GB/s', flush=True)
     return report
 
@@ -344,6 +424,7 @@ def run(device: str, *, quick: bool = False) -> Report:
         ('gradients', check_gradients),
         ('products', check_products),
         ('convolutions', check_convolutions),
+        ('streams', check_streams),
         ('layers', check_layers),
     ):
         before = checks.passed
@@ -357,6 +438,7 @@ def run(device: str, *, quick: bool = False) -> Report:
     if not quick:
         print('speed:')
         report['gigabytes per second'] = measure_bandwidth(device)
+        report['copies, gigabytes per second'] = measure_copies(device)
         report['host microseconds'] = measure_host(device)
         report['TFLOP/s'] = measure_products(device)
     report['seconds'] = round(time.perf_counter() - start, 1)

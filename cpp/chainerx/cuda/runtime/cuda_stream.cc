@@ -1,6 +1,7 @@
 #include "chainerx/cuda/runtime/cuda_stream.h"
 
 #include <mutex>
+#include <utility>
 
 #include "chainerx/cuda/driver/driver.h"
 #include "chainerx/cuda/runtime/cuda_device.h"
@@ -25,6 +26,11 @@ CudaStream::~CudaStream() {
 
 CudaDevice& CudaStream::device() { return static_cast<CudaDevice&>(Stream::device()); }
 
+bool CudaStream::SetSuccessor(CudaStream* successor) noexcept {
+    const std::lock_guard lock{mutex_};
+    return std::exchange(successor_, successor) == nullptr;
+}
+
 Stream::Ticket CudaStream::Mark() noexcept {
     device().Activate();
     const Driver& driver = GetDriver();
@@ -37,9 +43,10 @@ Stream::Ticket CudaStream::Mark() noexcept {
     } else if (driver.EventCreate(&event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) {
         event = nullptr;
     }
+    CUstream queue = successor_ != nullptr ? successor_->handle_ : handle_;
     // Without an event, waiting here keeps the promise of the ticket.
-    if (event == nullptr || driver.EventRecord(event, handle_) != CUDA_SUCCESS) {
-        driver.StreamSynchronize(handle_);
+    if (event == nullptr || driver.EventRecord(event, queue) != CUDA_SUCCESS) {
+        driver.StreamSynchronize(queue);
         if (event != nullptr) unused_.push_back(event);
         for (const Event& e : events_) unused_.push_back(e.event);
         events_.clear();

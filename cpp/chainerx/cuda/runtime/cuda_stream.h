@@ -21,7 +21,11 @@ class CudaStream : public Stream {
 
     CUstream handle() const { return handle_; }
     bool is_foreign() const { return is_foreign_; }
-    int holders{0};  // of a foreign stream; with the lock of the device
+    int holders{0};  // who took or wrapped it; with the lock of the device
+
+    // For a foreign stream that may be destroyed from now on: `successor`, which has waited for it,
+    // gives its tickets. Returns whether there was none before.
+    bool SetSuccessor(CudaStream* successor) noexcept;
 
     Ticket Mark() noexcept override;
     bool IsDone(Ticket ticket) noexcept override;
@@ -44,6 +48,7 @@ class CudaStream : public Stream {
 
     CUstream handle_{nullptr};
     const bool is_foreign_;
+    CudaStream* successor_{nullptr};
     internal::ForkMutex mutex_;
     Ticket marked_{0};
     Ticket done_{0};

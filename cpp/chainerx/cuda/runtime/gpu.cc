@@ -49,19 +49,26 @@ Stream& CudaDevice::WrapStream(void* handle) {
     if (found == streams_.end()) {
         found = streams_.insert(found, std::make_unique<CudaStream>(*this, wanted));
     }
-    ++(*found)->holders;
-    return **found;
+    CudaStream& stream = **found;
+    ++stream.holders;
+    // A new stream may have the handle of an old one, whose memory it will use again.
+    if (!stream.SetSuccessor(nullptr)) stream.WaitFor(*joined_, joined_->Mark());
+    return stream;
 }
 
 void CudaDevice::GiveStreamBack(Stream& given) noexcept {
     auto& stream = static_cast<CudaStream&>(given);
     const std::lock_guard lock{mutex_};
-    if (!stream.is_foreign()) {
-        if (--stream.holders == 0 && &stream != default_stream()) {
-            unused_streams_.push_back(&stream);
+    if (--stream.holders != 0) return;
+    try {
+        if (!stream.is_foreign()) {
+            if (&stream != default_stream()) unused_streams_.push_back(&stream);
+            return;
         }
-    } else if (--stream.holders == 0) {
-        JoinedStream().WaitFor(stream, stream.Mark());  // the last time that it surely exists
+        CudaStream& joined = JoinedStream();
+        joined.WaitFor(stream, stream.Mark());  // the last time that it surely exists
+        stream.SetSuccessor(&joined);
+    } catch (const std::exception&) {  // of a broken context: it stays unused
     }
 }
 

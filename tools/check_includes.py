@@ -69,6 +69,7 @@ CUDA_FLOORS: dict[str, set[str]] = {
     'sort': {'strided'},
     'rnn': {'strided'},
     'loss': {'norm'},
+    'attention': {'gemm', 'norm'},
 }
 FLOORS = {'native': NATIVE_FLOORS, 'cuda': CUDA_FLOORS}
 

@@ -26,7 +26,7 @@ print(checks.passed)
         ('check_gradients', 1),
         ('check_streams', 5),
         ('check_products', 8),
-        ('check_layers', 29),
+        ('check_layers', 39),
     ],
 )
 def test_results_are_those_of_native(run, function, passed):

@@ -99,7 +99,43 @@ def check_ctc(checks: Checks) -> None:
         checks.close(f'ctc {dtype}', outputs_and_gradients(run), tolerance, x)
 
 
+def check_attention(checks: Checks) -> None:
+    random = np.random.default_rng(7)
+    attention = chainerx.scaled_dot_product_attention
+    for dtype, tolerance in (('float16', 4e-3), ('float32', 3e-6), ('float64', 2e-14)):
+        for heads, queries, keys, width, options in (
+            (2, 65, 130, 64, {}),
+            (2, 100, 100, 33, {'is_causal': True}),
+            (4, 70, 90, 130, {'dropout_p': 0.3, 'dropout_key': 12345, 'enable_gqa': True}),
+        ):
+            arrays = [
+                random.normal(size=shape).astype(dtype)
+                for shape in (
+                    (2, heads, queries, width),
+                    (2, 2, keys, width),
+                    (2, 2, keys, width + 7),
+                    (heads, queries, keys),
+                )
+            ]
+            n = 3 if options.get('is_causal') else 4
+
+            def run(*arrays: tp.Any, options: tp.Any = options) -> list[tp.Any]:
+                return [attention(*arrays, **options)]
+
+            checks.close(
+                f'attention {dtype} {arrays[0].shape} {options}',
+                outputs_and_gradients(run),
+                tolerance,
+                *arrays[:n],
+            )
+    x = random.normal(size=(3, 5, 70)).astype('float32')
+    checks.compare(
+        'rotary embedding', outputs_and_gradients(lambda a: [chainerx.rotary_embedding(a)]), x
+    )
+
+
 def check_layers(checks: Checks) -> None:
     check_cells(checks)
     check_recurrent(checks)
     check_ctc(checks)
+    check_attention(checks)

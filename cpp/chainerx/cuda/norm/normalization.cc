@@ -11,16 +11,15 @@
 #include "chainerx/cuda/runtime/function_table.h"
 #include "chainerx/cuda/runtime/launch.h"
 #include "chainerx/cuda/runtime/source.h"
+#include "chainerx/native/norm/row_order.h"
 
 namespace chainerx::cuda {
 namespace {
 
-// Threads of a channel. The names are those of device/channels.h.
-enum Layout : int8_t { kBlocks, kWarps, kColumns };
-constexpr int kLayouts = 3;
+enum Layout : int8_t { kRuns, kColumns };
+constexpr int kLayouts = 2;
 enum Step : int8_t { kSums, kFinish, kWrite };
 constexpr int kSteps = 3;
-constexpr int kLanesOf[] = {256, 32, 8};
 constexpr int64_t kSizeOfState = 24;
 constexpr int64_t kSizeOfParam = 32;
 
@@ -33,13 +32,12 @@ struct NormKernel {
 // A call: the shape in `params` decides on threads and pieces.
 class Call {
  public:
-    Call(const Array& x, int64_t n, int64_t c, int64_t s)
+    explicit Call(const Array& x)
         : device_{static_cast<CudaDevice&>(x.device())},
           stream_{device_.current_stream()},
           dtype_{x.dtype()} {
         device_.Activate();
         Use(params.x, x);
-        SetShape(n, c, s);
     }
 
     // Returns nothing for a missing array.
@@ -48,55 +46,74 @@ class Call {
         p = x.GetTotalSize() == 0 ? nullptr : x.raw_data();
     }
 
-    void SetShape(int64_t n, int64_t c, int64_t s) {
+    // Runs of a channel; `is_flat` if they are one piece.
+    void SetRuns(int64_t n, int64_t c, int64_t s, bool is_flat) {
+        layout_ = kRuns;
         params.n = n;
         params.c = c;
         params.s = s;
-        const int64_t count = n * s;
-        layout_ = s == 1 && c > 1 ? kColumns : count <= kShortChannel ? kWarps : kBlocks;
-        tiles_ = CeilDiv(c, kNormThreads / kLanesOf[layout_]);
-        const int64_t least = kItemsOfLane * kLanesOf[layout_];
-        const int64_t pieces =
-            std::clamp<int64_t>(std::min(count / least, kEnoughBlocks / tiles_), 1, kMaxPieces);
-        params.piece = CeilDiv(count, pieces);
-        params.pieces = CeilDiv(count, params.piece);
+        params.cuts = is_flat ? 1 : CeilDiv(s, native::kNormPiece);
+        params.block = is_flat ? n : std::max<int64_t>(1, native::kNormPiece / s);
+        const int64_t length = params.cuts == 1 ? s : native::kNormPiece;
+        params.units_of_piece =
+            length > native::kNormUnit
+                ? params.block * CeilDiv(length, native::kNormUnit)
+                : CeilDiv(params.block, native::NormRunsOfUnit(std::max<int64_t>(length, 1)));
+        params.units = CeilDiv(n, params.block) * params.cuts * params.units_of_piece;
+        units_ = c * params.units;
+    }
+    void SetColumns(int64_t n, int64_t c, int64_t s, const native::NormColumns& columns) {
+        layout_ = kColumns;
+        params.n = n;
+        params.c = c;
+        params.s = s;
+        params.period = columns.period;
+        params.rows = columns.rows;
+        params.rest = columns.rest;
+        params.block = columns.block;
+        params.units_of_piece = CeilDiv(columns.block, native::kNormRows);
+        params.units = CeilDiv(columns.rows, columns.block) * params.units_of_piece;
+        units_ = params.units * columns.period + columns.rest;
     }
 
     void Run(const NormKernel& kernel) {
+        const bool is_one = layout_ == kRuns && params.units == 1;
         Array scratch;
-        if (params.pieces > 1) {
-            const int64_t of_sums = params.pieces * params.c * kSizeOfState;
+        if (!is_one) {
+            const int64_t of_sums = units_ * kSizeOfState;
             scratch =
                 EmptyUnchecked(Shape{of_sums + params.c * kSizeOfParam}, Dtype::kUInt8, device_);
             params.sums = scratch.raw_data();
             params.of_channels = scratch.raw_data() + of_sums;
         }
-        LaunchStep(kernel, kSums, tiles_ * params.pieces);
-        if (params.pieces == 1) return;
+        LaunchStep(kernel, kSums, BlocksOfUnits());
+        if (is_one) return;
         LaunchStep(kernel, kFinish, CeilDiv(params.c, kNormThreads));
-        if (params.y.address != nullptr) LaunchStep(kernel, kWrite, tiles_ * params.pieces);
+        if (params.y.address != nullptr) LaunchStep(kernel, kWrite, BlocksOfUnits());
     }
 
     void RunFixed(const NormKernel& kernel) {
-        Get(kernel, kWrite, StrCat("NormFixed<", DeviceTypeOf(dtype_), LayoutArguments()),
-            tiles_ * params.pieces);
+        Get(kernel, kWrite, StrCat("NormFixed<", DeviceTypeOf(dtype_), ">"),
+            CeilDiv(params.n * params.c * params.s, kNormThreads));
     }
 
     NormParams params{};
 
  private:
+    int64_t Lanes() const {
+        if (layout_ == kColumns) return 1;
+        return dtype_ == Dtype::kFloat64 ? native::NormLanes<double>() : native::NormLanes<float>();
+    }
+    int64_t BlocksOfUnits() const { return CeilDiv(units_ * Lanes(), kNormThreads); }
     void LaunchStep(const NormKernel& kernel, Step step, int64_t blocks) {
         static constexpr const char* kFunctions[] = {"NormSums<", "NormFinish<", "NormWrite<"};
         Get(kernel, step,
-            StrCat(kFunctions[step], kernel.op, "<", DeviceTypeOf(dtype_), kernel.flag, ">",
-                   step == kFinish ? ">" : LayoutArguments()),
+            StrCat(kFunctions[step], kernel.op, "<", DeviceTypeOf(dtype_), kernel.flag, ">, ",
+                   step == kFinish ? static_cast<int64_t>(layout_) : Lanes(), ">"),
             blocks);
     }
-    std::string LayoutArguments() const {
-        return StrCat(", ", kLanesOf[layout_], layout_ == kColumns ? ", true>" : ", false>");
-    }
     void Get(const NormKernel& kernel, Step step, const std::string& call, int64_t blocks) {
-        const int column = step * kLayouts + (step == kFinish ? 0 : layout_);
+        const int column = step * kLayouts + layout_;
         const CUfunction function =
             kernel.functions.Get(device_, static_cast<int>(dtype_), column, [&] {
                 return MakeSource(StrCat(kernel.op, "_", GetDtypeName(dtype_), "_", column),
@@ -106,19 +123,25 @@ class Call {
         Launch(stream_, function, {blocks, kNormThreads}, params);
     }
 
-    static constexpr int64_t kShortChannel = 1024;
-    static constexpr int64_t kItemsOfLane = 32;
-    static constexpr int64_t kEnoughBlocks = 1024;
-    static constexpr int64_t kMaxPieces = 64;
-
     CudaDevice& device_;
     CudaStream& stream_;
     Dtype dtype_;
-    Layout layout_{kBlocks};
-    int64_t tiles_{0};
+    Layout layout_{kRuns};
+    int64_t units_{0};
 };
 
-Call CallOfChannels(const Array& x) { return {x, x.shape()[0], x.shape()[1], x.shape()[2]}; }
+Call CallOfChannels(const Array& x) {
+    Call call{x};
+    const int64_t n = x.shape()[0];
+    const int64_t c = x.shape()[1];
+    const int64_t s = x.shape()[2];
+    if (s >= native::kNormLongRun) {
+        call.SetRuns(n, c, s, native::IsOneNormPiece(n * s, c));
+    } else {
+        call.SetColumns(n, c, s, native::ColumnsOf(n, c, s));
+    }
+    return call;
+}
 
 constinit const NormKernel kBatchNorm{"BatchNorm", ""};
 constinit const NormKernel kBatchNormGrad{"BatchNormGrad", ""};
@@ -184,7 +207,10 @@ CX_CUDA_KERNEL(FixedBatchNorm)
 
 Call CallOfRows(const Array& x, double eps) {
     const Shape& shape = x.shape();
-    Call call{x, 1, shape[0] * shape[1], shape[2] * shape[3]};
+    Call call{x};
+    const int64_t rows = shape[0] * shape[1];
+    const int64_t length = shape[2] * shape[3];
+    call.SetRuns(1, rows, length, native::IsOneNormPiece(length, rows));
     call.params.groups = shape[1];
     call.params.stretches = shape[2];
     call.params.stretch = shape[3];
@@ -209,6 +235,7 @@ void RowNormGrad(const Array& x, const Array& gamma, const Array& mean, const Ar
                  const Array& gbeta) {
     const int64_t rows = x.shape()[0] * x.shape()[1];
     const Dtype wide = gamma.dtype();
+    const int64_t length = x.shape()[2] * x.shape()[3];
     Call call = CallOfRows(x, eps);
     call.Use(call.params.gamma, gamma);
     Array own[2];
@@ -216,6 +243,7 @@ void RowNormGrad(const Array& x, const Array& gamma, const Array& mean, const Ar
         for (Array& of : own) of = EmptyUnchecked(Shape{rows}, wide, x.device());
         call.params.mean = own[0].raw_data();
         call.params.inv_std = own[1].raw_data();
+        call.SetRuns(1, rows, length, true);
         call.Run(kRowNorm[centered]);
     } else {
         call.Use(call.params.mean, mean);
@@ -225,11 +253,21 @@ void RowNormGrad(const Array& x, const Array& gamma, const Array& mean, const Ar
     call.params.of_rows = of_rows.raw_data();
     call.Use(call.params.gy, gy);
     call.Use(call.params.y, gx);
+    call.SetRuns(1, rows, length, length <= native::kNormShortRow);
     call.Run(kRowNormGrad[centered]);
     call.params.y = nullptr;
     call.Use(call.params.ggamma, ggamma);
     call.Use(call.params.gbeta, gbeta);
-    call.SetShape(x.shape()[0], x.shape()[1] * x.shape()[2], x.shape()[3]);
+    const int64_t n = x.shape()[0];
+    const int64_t channels = x.shape()[1] * x.shape()[2];
+    const int64_t stretch = x.shape()[3];
+    if (stretch < native::kNormLongRun) {
+        const int64_t image = channels * stretch;
+        const int64_t block = native::GammaBlock(n, image, length);
+        call.SetColumns(n, channels, stretch, {1, image, n, 0, block});
+    } else {
+        call.SetRuns(n, channels, stretch, true);
+    }
     call.Run(kRowNormGradGamma);
 }
 CX_CUDA_KERNEL(RowNormGrad)

@@ -43,8 +43,8 @@ struct CountParams {
     Ptr<char> results[2];
 };
 
-// Arrays are (n, c, s), with statistics for each channel of c; the elements of a channel are cut
-// into pieces.
+// Arrays are (n, c, s), with statistics for each channel of c. native/norm/row_order.h has the
+// order of sums.
 struct NormParams {
     Ptr<char> x;
     Ptr<char> gy;
@@ -63,9 +63,14 @@ struct NormParams {
     int64_t n;
     int64_t c;
     int64_t s;
-    int64_t piece;
-    int64_t pieces;
-    Ptr<char> sums;         // of pieces
+    int64_t units;           // of a channel, or of a column
+    int64_t units_of_piece;  // the last piece may have fewer
+    int64_t block;           // images, or rows of columns, of a piece
+    int64_t cuts;            // pieces of a long run
+    int64_t period;          // columns
+    int64_t rows;
+    int64_t rest;
+    Ptr<char> sums;         // of units
     Ptr<char> of_channels;  // what results are written with
     // Of rows: a row is a channel of one of `groups`, whose elements have the gamma of their
     // stretch.

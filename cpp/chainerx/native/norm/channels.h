@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "chainerx/core/thread_pool.h"
+#include "chainerx/native/norm/row_order.h"
 #include "chainerx/native/ranges.h"
 
 namespace chainerx::native {
@@ -42,7 +43,7 @@ class ChannelRun {
     ChannelRun(const ChannelShape& shape, Op& op) : shape_{shape}, op_{op} {}
 
     void Run() {
-        if (shape_.s >= kLongRun) {
+        if (shape_.s >= kNormLongRun) {
             RunRuns();
         } else {
             RunColumns();
@@ -52,25 +53,15 @@ class ChannelRun {
  private:
     static constexpr int kSums = Op::kSums;
     static constexpr int kParams = Op::kParams;
-    static constexpr int64_t kLongRun = 16;
-    static constexpr int64_t kGrain = 1 << 16;      // elements worth a thread
+    static constexpr int64_t kGrain = kNormPiece;   // elements worth a thread
     static constexpr int64_t kSmallTask = 1 << 14;  // minimum elements of a task
-    static constexpr int64_t kCached = 1 << 17;     // elements that stay in a cache
-    // maximum elements of a task, for the sake of Ctrl-C
-    static constexpr int64_t kLargeTask = 1 << 20;
-    static constexpr int64_t kEnoughTasks = 64;  // tasks that are enough for all threads
-    static constexpr int64_t kGroup = 64;        // maximum channels of one task
-    static constexpr int64_t kTile = 128;        // columns
-    static constexpr int64_t kRows = 64;         // rows whose columns are summed in T
-
-    static bool IsTask(int64_t elements, int64_t tasks) {
-        return elements <= kCached || (elements <= kLargeTask && tasks >= kEnoughTasks);
-    }
+    static constexpr int64_t kGroup = 64;           // maximum channels of one task
+    static constexpr int64_t kTile = kNormTile;
 
     void RunRuns() {
         const auto [n, c, s] = shape_;
         const int64_t count = shape_.count();
-        if (!IsTask(count, c)) {
+        if (!IsOneNormPiece(count, c)) {
             RunPieces();
             return;
         }
@@ -136,10 +127,11 @@ class ChannelRun {
     void RunColumns() {
         const auto [n, c, s] = shape_;
         const int64_t tiles = CeilDiv(c, kTile);
-        if (s == 1 && c >= kTile / 2 && IsTask(n * std::min(c, kTile), tiles)) {
+        const NormColumns columns = ColumnsOf(n, c, s);
+        if (columns.block == n && s == 1 && columns.period == c && c >= kTile / 2) {
             RunTiles(tiles);
         } else {
-            RunRowBlocks();
+            RunRowBlocks(columns);
         }
     }
 
@@ -172,14 +164,10 @@ class ChannelRun {
     }
 
     // Handles blocks of rows; joins the columns of a channel afterwards.
-    void RunRowBlocks() {
+    void RunRowBlocks(const NormColumns& columns) {
         const auto [n, c, s] = shape_;
         const int64_t image = c * s;
-        const int64_t images = std::clamp<int64_t>(kTile / 2 / image, 1, n);  // of a row
-        const int64_t period = images * image;
-        const int64_t rows = n / images;
-        const int64_t rest = n % images * image;  // columns of the last, partial row
-        const int64_t block = CeilDiv(CeilDiv(kGrain, period), kRows) * kRows;
+        const auto [images, period, rows, rest, block] = columns;
         const int64_t blocks = CeilDiv(rows, block);
 
         const std::unique_ptr<T[]> centers = Spread(op_.Centers(), 1, period);

@@ -8,6 +8,7 @@
 #include "chainerx/native/isa.h"
 #include "chainerx/native/native_kernel.h"
 #include "chainerx/native/norm/normalization_common.h"
+#include "chainerx/native/norm/row_order.h"
 #include "chainerx/native/upcast.h"
 
 namespace chainerx::native {
@@ -16,16 +17,11 @@ CX_DISPATCH(normalization, NormalizationIsaLoops)
 
 namespace {
 
-constexpr int64_t kGrain = 1 << 14;        // elements worth a thread
-constexpr int64_t kStreamGrain = 1 << 16;  // elements worth a thread if they come from memory
-constexpr int64_t kLongRun = 16;           // below, each element has its own gamma
-constexpr int64_t kShortRow = 1 << 14;
-constexpr int64_t kCachedRow = 1 << 17;
-constexpr int64_t kEnoughTasks = 64;
+constexpr int64_t kGrain = 1 << 14;  // elements worth a thread
+constexpr int64_t kStreamGrain = kNormPiece;
 constexpr int64_t kRowsAtOnce = 4;
 constexpr int64_t kNearby = 1 << 12;  // elements
 constexpr int64_t kTile = 4096;       // columns of a task
-constexpr int64_t kExactRows = 64;    // rows summed in T
 
 // x is (n, g, k, s). If s is short, gamma and beta are expanded over it, and s is 1.
 struct RowShape {
@@ -39,7 +35,8 @@ struct RowShape {
     int64_t rows() const { return n * g; }
     int64_t length() const { return k * s; }
     int64_t image() const { return g * k * s; }
-    bool is_by_element() const { return s < kLongRun; }
+    // Whether each element has its own gamma.
+    bool is_by_element() const { return s < kNormLongRun; }
 };
 
 template <typename T>
@@ -66,7 +63,8 @@ class Spread {
     std::unique_ptr<T[]> own_;
 };
 
-// ---- forward -----------------------------------------------------------------------------------
+// ---- forward
+// -----------------------------------------------------------------------------------
 
 template <typename T>
 struct Forward {
@@ -128,7 +126,7 @@ struct Forward {
         const int64_t length = shape.length();
         const Spread<T> wide_gamma{gamma, shape};
         const Spread<T> wide_beta{beta, shape};
-        if (length <= kCachedRow || (rows >= kEnoughTasks && length <= 8 * kCachedRow)) {
+        if (IsOneNormPiece(length, rows)) {
             const int64_t group = std::max<int64_t>(1, kGrain / length);
             // Sums several rows while they are in cache, so that their additions overlap.
             const int64_t at_once = std::clamp<int64_t>(kNearby / length, 1, kRowsAtOnce);
@@ -195,7 +193,8 @@ void RowNorm(const Array& x, const Array& gamma, const Array& beta, bool centere
 }
 CX_NATIVE_KERNEL(RowNorm)
 
-// ---- backward ----------------------------------------------------------------------------------
+// ---- backward
+// ----------------------------------------------------------------------------------
 
 template <typename T>
 struct Backward {
@@ -212,8 +211,8 @@ struct Backward {
     T* ggamma;
     T* gbeta;
 
-    // Parameters of gx, from the sums of d = x - mean, h = g * gamma, and h * d: gx = r * (h - mean
-    // of h - u * mean of h * u), where u = (d - rest) * r.
+    // Parameters of gx, from the sums of d = x - mean, h = g * gamma, and h * d: gx = r * (h -
+    // mean of h - u * mean of h * u), where u = (d - rest) * r.
     struct Row {
         double rest;  // rounding error of the mean
         double r;
@@ -229,7 +228,7 @@ struct Backward {
 
     void Run() {
         const Spread<T> wide{gamma, shape};
-        if (shape.is_by_element() && shape.length() <= kShortRow) {
+        if (shape.is_by_element() && shape.length() <= kNormShortRow) {
             RunShortRows(wide.get());
             return;
         }
@@ -277,9 +276,9 @@ struct Backward {
     // width), a few rows at a time in T.
     void SumRows(int64_t rows, int64_t width, double* sums, T* buffer, const auto& add) const {
         std::fill_n(buffer, 2 * width, T{0});
-        for (int64_t first = 0; first < rows; first += kExactRows) {
+        for (int64_t first = 0; first < rows; first += kNormRows) {
             if (first != 0) internal::CheckInterrupt();
-            add(first, std::min(kExactRows, rows - first), buffer, buffer + width);
+            add(first, std::min(kNormRows, rows - first), buffer, buffer + width);
             loops.flush(buffer, 2 * width, first == 0, sums);
         }
     }
@@ -308,8 +307,7 @@ struct Backward {
     void RunShortRows(const T* wide) const {
         const int64_t length = shape.length();
         const int64_t image = shape.image();
-        const int64_t block = std::max({CeilDiv(2 * kGrain, image), CeilDiv(shape.n, kEnoughTasks),
-                                        std::min<int64_t>(shape.n, 8)});
+        const int64_t block = GammaBlock(shape.n, image, length);
         const int64_t blocks = CeilDiv(shape.n, block);
         const auto partial = Allocate<double>(blocks * 2 * image);
         ParallelFor(blocks * shape.g, [&](int64_t task) {
@@ -445,7 +443,7 @@ struct Backward {
                 loops.affine2(x + at, g + at, 1, 0, s, p, 0, gx + at);
             }
         };
-        if (length <= kCachedRow || (rows >= kEnoughTasks && length <= 8 * kCachedRow)) {
+        if (IsOneNormPiece(length, rows)) {
             const int64_t group = std::max<int64_t>(1, kGrain / length);
             ParallelFor(CeilDiv(rows, group), [&](int64_t task) {
                 for (int64_t row = task * group; row < std::min(rows, (task + 1) * group); ++row) {

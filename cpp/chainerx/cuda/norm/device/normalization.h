@@ -1,5 +1,4 @@
-// What batch and row normalizations sum and write. Sums are in double; a few elements are summed
-// in T before, as distances from their own mean.
+// What batch and row normalizations sum and write: see channels.h.
 #pragma once
 
 #include "chainerx/cuda/norm/device/channels.h"
@@ -33,41 +32,77 @@ struct MomentsOf {
     using C = Number<T>;
     using State = Moments;
     static State Zero() { return {0, 0, 0}; }
-    static void Join(State& a, const State& b) {
-        if constexpr (kCentered) {
-            JoinMoments(a, b);
-        } else {
-            a.square += b.square;
+    static void Join(State& a, const State& b) { JoinMoments(a, b); }
+    static void JoinColumns(State& a, const State& b) {
+        if (a.count == 0) {
+            a = b;
+            return;
         }
+        const double part = b.count / (a.count + b.count);
+        const double delta = b.mean - a.mean;
+        a.mean = Fma(delta, part, a.mean);
+        a.square = a.square + b.square + delta * delta * (part * a.count);
+        a.count += b.count;
     }
-    static void AddBatch(const NormParams& p, State& state, int64_t /*channel*/,
-                         const Elements& elements) {
-        C v[kBatch];
-#pragma unroll
-        for (int u = 0; u < kBatch; ++u) v[u] = static_cast<C>(*At<const T>(p.x, elements.at[u]));
-        const auto count = static_cast<double>(elements.count);
+
+    static C Load(const NormParams& p, int64_t at) { return static_cast<C>(*At<const T>(p.x, at)); }
+    // Sums of distances from an estimate of the mean; from a better one, if digits are lost.
+    template <int kLanes>
+    static State SumUnit(const NormParams& p, const Unit& unit, int lane) {
+        constexpr bool kColumns = kLanes == 1;
+        constexpr double kBadGuess = 4;
+        const auto count = static_cast<double>(unit.runs * unit.length);
+        const double one_of_count = 1 / count;
         C center = C(0);
-        if constexpr (kCentered) {
-            C sum = C(0);
-#pragma unroll
-            for (int u = 0; u < kBatch; ++u) sum += u < elements.count ? v[u] : C(0);
-            center = sum / static_cast<C>(elements.count);
-        }
-        C off = C(0);
-        C square = C(0);
-#pragma unroll
-        for (int u = 0; u < kBatch; ++u) {
-            const C d = u < elements.count ? v[u] - center : C(0);
-            off += d;
-            square = Fma(d, d, square);
-        }
-        if constexpr (kCentered) {
-            const double rest = static_cast<double>(off) / count;
-            const double squares = static_cast<double>(square) - rest * rest * count;
-            Join(state, {count, static_cast<double>(center) + rest, squares < 0 ? 0 : squares});
+        if (kCentered && unit.runs > 0) center = Guess<kColumns>(p, unit);
+        C sum;
+        C square;
+        const auto add_up = [&] {
+            sum = square = C(0);
+            ForElements<kLanes>(unit, lane, [&](int64_t at) {
+                const C d = Load(p, at) - center;
+                sum += d;
+                square = Fma(d, d, square);
+            });
+            sum = SumOfLanes<kLanes>(sum);
+            square = SumOfLanes<kLanes>(square);
+        };
+        add_up();
+        if constexpr (!kCentered) return {count, 0, static_cast<double>(square)};
+        bool is_bad;
+        if constexpr (kColumns) {
+            const C of_guess = sum * sum * static_cast<C>(one_of_count);
+            is_bad = of_guess > (square - of_guess) * static_cast<C>(kBadGuess);
+            if (is_bad) center += sum * static_cast<C>(one_of_count);
         } else {
-            state.square += static_cast<double>(square);
+            const double off = static_cast<double>(sum) * one_of_count;
+            const double of_guess = off * off * count;
+            is_bad = of_guess > kBadGuess * (static_cast<double>(square) - of_guess);
+            if (is_bad) center += static_cast<C>(off);
         }
+        // The lanes of a warp stay together; good estimates are summed to the same again.
+        if (__any_sync(0xffffffffu, is_bad)) add_up();
+        const double off = static_cast<double>(sum) * one_of_count;
+        const double squares = static_cast<double>(square) - off * off * count;
+        return {count, static_cast<double>(center) + off, squares < 0 ? 0 : squares};
+    }
+
+ private:
+    // The mean of a few elements of the whole unit, since the first may be padding.
+    template <bool kColumns>
+    static C Guess(const NormParams& p, const Unit& unit) {
+        const auto mean = [&](int64_t a, int64_t b, int64_t c, int64_t d) {
+            return ((Load(p, a) + Load(p, b)) + (Load(p, c) + Load(p, d))) * C(0.25);
+        };
+        if constexpr (kColumns) {
+            const auto row = [&](int64_t r) {
+                return unit.at + (r < unit.runs ? r : 0) * unit.step;
+            };
+            return mean(row(0), row(1), row(2), row(3));
+        }
+        const int64_t last = unit.at + (unit.runs - 1) * unit.step;
+        return mean(unit.at, unit.at + unit.length / 3, last + unit.length / 2,
+                    last + unit.length - 1);
     }
 };
 
@@ -132,7 +167,7 @@ struct BatchNorm : MomentsOf<T, true>, WriteAffine<T> {
     }
 };
 
-// Nothing is summed: the host launches NormFinish and NormWrite alone.
+// Nothing is summed.
 template <typename T>
 struct FixedBatchNorm : WriteAffine<T> {
     using C = Number<T>;
@@ -143,16 +178,12 @@ struct FixedBatchNorm : WriteAffine<T> {
                              static_cast<double>(*At<const C>(p.beta, channel)));
     }
 };
-template <typename T, int kLanes, bool kColumns>
+template <typename T>
 inline void NormFixed(const NormParams& p) {
-    using Op = FixedBatchNorm<T>;
-    using Param = typename Op::Param;
-    const Tile<kLanes, kColumns> tile{p};
-    constexpr int kChannels = Tile<kLanes, kColumns>::kChannels;
-    CX_SHARED(Param, params, kChannels);
-    if (tile.lane == 0 && tile.channel < p.c) params[tile.own] = Op::Finish(p, tile.channel);
-    __syncthreads();
-    if (tile.channel < p.c) WriteTile<Op>(p, tile, params[tile.own]);
+    const int64_t i = static_cast<int64_t>(blockIdx.x) * kNormThreads + threadIdx.x;
+    if (i >= p.n * p.c * p.s) return;
+    const int64_t channel = Quotient(i, p.s) % p.c;
+    FixedBatchNorm<T>::Write(p, FixedBatchNorm<T>::Finish(p, channel), channel, i);
 }
 
 // Sums of d = x - mean, g and g * d.
@@ -161,6 +192,8 @@ struct Dots {
     double g;
     double gd;
 };
+// Op::Add(p, channel, place, sums) adds those of an element.
+template <typename Op, typename C>
 struct SumDots {
     using State = Dots;
     static State Zero() { return {0, 0, 0}; }
@@ -168,6 +201,16 @@ struct SumDots {
         a.d += b.d;
         a.g += b.g;
         a.gd += b.gd;
+    }
+    static void JoinColumns(State& a, const State& b) { Join(a, b); }
+    template <int kLanes>
+    static State SumUnit(const NormParams& p, const Unit& unit, int lane) {
+        C sums[3] = {};
+        ForElements<kLanes>(unit, lane, [&](int64_t at) { Op::Add(p, unit.channel, at, sums); });
+#pragma unroll
+        for (C& sum : sums) sum = SumOfLanes<kLanes>(sum);
+        return {static_cast<double>(sums[0]), static_cast<double>(sums[1]),
+                static_cast<double>(sums[2])};
     }
 };
 
@@ -181,24 +224,15 @@ struct Affine2 {
 };
 
 template <typename T>
-struct BatchNormGrad : SumDots {
+struct BatchNormGrad : SumDots<BatchNormGrad<T>, Number<T>> {
     using C = Number<T>;
     using Param = Affine2<C>;
-    static void AddBatch(const NormParams& p, Dots& state, int64_t channel,
-                         const Elements& elements) {
-        const C center = *At<const C>(p.mean, channel);
-        C sums[3] = {};
-#pragma unroll
-        for (int u = 0; u < kBatch; ++u) {
-            if (u >= elements.count) break;
-            const C d = static_cast<C>(*At<const T>(p.x, elements.at[u])) - center;
-            const C g = static_cast<C>(*At<const T>(p.gy, elements.at[u]));
-            sums[0] += d;
-            sums[1] += g;
-            sums[2] = Fma(g, d, sums[2]);
-        }
-        Join(state, {static_cast<double>(sums[0]), static_cast<double>(sums[1]),
-                     static_cast<double>(sums[2])});
+    static void Add(const NormParams& p, int64_t channel, int64_t at, C* sums) {
+        const C d = static_cast<C>(*At<const T>(p.x, at)) - *At<const C>(p.mean, channel);
+        const C g = static_cast<C>(*At<const T>(p.gy, at));
+        sums[0] += d;
+        sums[1] += g;
+        sums[2] = Fma(g, d, sums[2]);
     }
     static Param Finish(const NormParams& p, int64_t channel, const Dots& of) {
         const auto count = static_cast<double>(p.n * p.s);
@@ -228,24 +262,39 @@ inline int64_t GammaOf(const NormParams& p, int64_t row, int64_t at) {
 template <typename T, bool kCentered>
 struct RowNorm : MomentsOf<T, kCentered> {
     using C = Number<T>;
-    using Param = Affine<C>;
+    struct Param {
+        C center;
+        double rest;  // rounding error of the center
+        double r;
+    };
     static Param Finish(const NormParams& p, int64_t row, const Moments& of) {
         const double r = 1 / Root(of.square / static_cast<double>(p.s) + p.eps);
-        *At<C>(p.mean, row) = static_cast<C>(of.mean);
+        const C center = static_cast<C>(of.mean);
+        *At<C>(p.mean, row) = center;
         *At<C>(p.inv_std, row) = static_cast<C>(r);
-        return MakeAffine<C>(of.mean, r, 0);
+        return {center, of.mean - static_cast<double>(center), r};
     }
+    // Long stretches have a function of their own, which saves an operation.
     static void Write(const NormParams& p, const Param& of, int64_t row, int64_t at) {
         const int64_t k = GammaOf(p, row, at);
-        const C x = static_cast<C>(*At<const T>(p.x, at));
-        *At<T>(p.y, at) = static_cast<T>(Fma(Fma(x - of.center, of.scale, of.shift),
-                                             *At<const C>(p.gamma, k), *At<const C>(p.beta, k)));
+        const C gamma = *At<const C>(p.gamma, k);
+        const C beta = *At<const C>(p.beta, k);
+        const C d = static_cast<C>(*At<const T>(p.x, at)) - of.center;
+        C y;
+        if (p.stretch < native::kNormLongRun) {
+            y = Fma(Fma(d, static_cast<C>(of.r), static_cast<C>(-of.rest * of.r)), gamma, beta);
+        } else {
+            const double scale = static_cast<double>(gamma) * of.r;
+            y = Fma(d, static_cast<C>(scale),
+                    static_cast<C>(static_cast<double>(beta) - of.rest * scale));
+        }
+        *At<T>(p.y, at) = static_cast<T>(y);
     }
 };
 
 // The part of a row's gradient that gx needs: sums of d, h = g * gamma and h * d.
 template <typename T, bool kCentered>
-struct RowNormGrad : SumDots {
+struct RowNormGrad : SumDots<RowNormGrad<T, kCentered>, Number<T>> {
     using C = Number<T>;
     struct Param {
         C center;
@@ -253,22 +302,13 @@ struct RowNormGrad : SumDots {
         C of_x;
         C shift;
     };
-    static void AddBatch(const NormParams& p, Dots& state, int64_t row, const Elements& elements) {
-        const C center = *At<const C>(p.mean, row);
-        C sums[3] = {};
-#pragma unroll
-        for (int u = 0; u < kBatch; ++u) {
-            if (u >= elements.count) break;
-            const int64_t at = elements.at[u];
-            const C d = static_cast<C>(*At<const T>(p.x, at)) - center;
-            const C h =
-                static_cast<C>(*At<const T>(p.gy, at)) * *At<const C>(p.gamma, GammaOf(p, row, at));
-            sums[0] += d;
-            sums[1] += h;
-            sums[2] = Fma(h, d, sums[2]);
-        }
-        Join(state, {static_cast<double>(sums[0]), static_cast<double>(sums[1]),
-                     static_cast<double>(sums[2])});
+    static void Add(const NormParams& p, int64_t row, int64_t at, C* sums) {
+        const C d = static_cast<C>(*At<const T>(p.x, at)) - *At<const C>(p.mean, row);
+        const C h =
+            static_cast<C>(*At<const T>(p.gy, at)) * *At<const C>(p.gamma, GammaOf(p, row, at));
+        sums[0] += d;
+        sums[1] += h;
+        sums[2] = Fma(h, d, sums[2]);
     }
     static Param Finish(const NormParams& p, int64_t row, const Dots& of) {
         const auto r = static_cast<double>(*At<const C>(p.inv_std, row));
@@ -292,25 +332,16 @@ struct RowNormGrad : SumDots {
 
 // The gradients of gamma and beta: channels of (n, groups * stretches, stretch).
 template <typename T>
-struct RowNormGradGamma : SumDots {
+struct RowNormGradGamma : SumDots<RowNormGradGamma<T>, Number<T>> {
     using C = Number<T>;
     struct Param {};
-    static void AddBatch(const NormParams& p, Dots& state, int64_t channel,
-                         const Elements& elements) {
-        C sums[2] = {};
-        const int64_t group = Quotient(channel, p.stretches);
-#pragma unroll
-        for (int u = 0; u < kBatch; ++u) {
-            if (u >= elements.count) break;
-            const int64_t at = elements.at[u];
-            const int64_t image = Quotient(at, p.c * p.s);
-            const Affine<C> of = *At<const Affine<C>>(p.of_rows, image * p.groups + group);
-            const C g = static_cast<C>(*At<const T>(p.gy, at));
-            const C x = static_cast<C>(*At<const T>(p.x, at));
-            sums[0] += g;
-            sums[1] = Fma(g, Fma(x - of.center, of.scale, of.shift), sums[1]);
-        }
-        Join(state, {0, static_cast<double>(sums[0]), static_cast<double>(sums[1])});
+    static void Add(const NormParams& p, int64_t channel, int64_t at, C* sums) {
+        const int64_t row = Quotient(at, p.c * p.s) * p.groups + Quotient(channel, p.stretches);
+        const Affine<C> of = *At<const Affine<C>>(p.of_rows, row);
+        const C g = static_cast<C>(*At<const T>(p.gy, at));
+        const C x = static_cast<C>(*At<const T>(p.x, at));
+        sums[1] += g;
+        sums[2] = Fma(g, Fma(x - of.center, of.scale, of.shift), sums[2]);
     }
     static Param Finish(const NormParams& p, int64_t channel, const Dots& of) {
         *At<C>(p.ggamma, channel) = static_cast<C>(of.gd);

@@ -8,25 +8,17 @@
 namespace chainerx::native::CX_ISA {
 namespace {
 
-// Elements summed in T.
-constexpr int64_t kBlockLength = 4096;
-// Short runs are merged up to about this many elements, but not from too many addresses.
-constexpr int64_t kEnough = 1024;
-constexpr int64_t kMaxRuns = 16;
-constexpr int64_t kRowGroup = 64;
-
 // f(offset, number of runs, their length)
 inline void ForBlocks(int64_t runs, int64_t stride, int64_t n, const auto& f) {
-    if (n > kBlockLength) {
+    if (n > kNormUnit) {
         for (int64_t r = 0; r < runs; ++r) {
-            for (int64_t i = 0; i < n; i += kBlockLength) {
-                f(r * stride + i, 1, n - i < kBlockLength ? n - i : kBlockLength);
+            for (int64_t i = 0; i < n; i += kNormUnit) {
+                f(r * stride + i, 1, n - i < kNormUnit ? n - i : kNormUnit);
             }
         }
         return;
     }
-    int64_t group = kEnough / n;
-    group = group < 1 ? 1 : group > kMaxRuns ? kMaxRuns : group;
+    const int64_t group = NormRunsOfUnit(n);
     for (int64_t r = 0; r < runs; r += group) {
         f(r * stride, runs - r < group ? runs - r : group, n);
     }
@@ -34,7 +26,7 @@ inline void ForBlocks(int64_t runs, int64_t stride, int64_t n, const auto& f) {
 
 // f(first row, number of rows)
 inline void ForRowGroups(int64_t rows, const auto& f) {
-    for (int64_t r = 0; r < rows; r += kRowGroup) f(r, rows - r < kRowGroup ? rows - r : kRowGroup);
+    for (int64_t r = 0; r < rows; r += kNormRows) f(r, rows - r < kNormRows ? rows - r : kNormRows);
 }
 
 // Calls f<batches, is_part>(first column, part) for four batches of columns at a time, then for

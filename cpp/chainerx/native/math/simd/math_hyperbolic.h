@@ -96,7 +96,7 @@ inline BatchF Sinh(const BatchF& x) {
 
 // Up to here a^2 is finite; beyond, asinh(a) and acosh(a) are log(2 a).
 template <typename T>
-inline constexpr T kFarOut = sizeof(T) == 4 ? T(0x1p13) : T(0x1p500);
+inline constexpr T kFarOut = static_cast<T>(sizeof(T) == 4 ? 0x1p13 : 0x1p500);
 template <typename T>
 inline Batch<T> LogOfDouble(const Batch<T>& a) {
     return Log(a) + Batch<T>(T(0x1.62e42fefa39efp-1));

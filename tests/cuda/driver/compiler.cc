@@ -2,15 +2,18 @@
 
 #include <dlfcn.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <string_view>
 
 #include "image.h"
+#include "text.h"
 
 namespace chainerx::cuda::test {
 
@@ -74,7 +77,30 @@ void WriteFile(const fs::path& path, const std::string& text) {
     std::ofstream{path} << text;
 }
 
+// Another process may write the same: the file appears at once, with all of it.
+void Keep(const fs::path& path, const std::string& text) {
+    if (fs::exists(path)) return;
+    const fs::path temporary = path.string() + "." + std::to_string(getpid());
+    WriteFile(temporary, text);
+    std::error_code ignored;
+    fs::rename(temporary, path, ignored);
+}
+
 }  // namespace
+
+void KeepSource(const Source& source, const std::string& options) {
+    const char* folder = std::getenv("CHAINERX_CUDA_TEST_SOURCES");
+    if (folder == nullptr || *folder == 0 || source.headers.empty()) return;
+    const auto hash = [](const std::string& text) {
+        return Format("%016zx", std::hash<std::string>{}(text));
+    };
+    std::string all;
+    for (const auto& [name, text] : source.headers) all += name + '\0' + text + '\0';
+    const fs::path headers = fs::path{folder} / ("headers-" + hash(all));
+    for (const auto& [name, text] : source.headers) Keep(headers / name, text);
+    const std::string text = "// " + headers.filename().string() + options + "\n" + source.text;
+    Keep(fs::path{folder} / (source.name + "-" + hash(text) + ".cu"), text);
+}
 
 std::optional<std::string> CompileShared(const Source& source,
                                          const std::vector<std::string>& options,

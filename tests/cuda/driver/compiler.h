@@ -17,6 +17,10 @@ struct Source {
 std::optional<std::string> CompileShared(const Source& source,
                                          const std::vector<std::string>& options, std::string& log);
 
+// Writes it and its headers to $CHAINERX_CUDA_TEST_SOURCES, for tools/check_cuda_kernels.py; a
+// source without headers is a test's own.
+void KeepSource(const Source& source, const std::string& options);
+
 // Precompiles test_prelude.h beside this library, with access hooks and without.
 bool PrecompilePreludes();
 

@@ -79,6 +79,9 @@ nvrtcResult Compile(nvrtcProgram_st& program, int count, const char* const* opti
     program.log.clear();
     program.code.clear();
     program.header = {.arch = 75, .checked = test::Checked()};
+    std::string words;
+    for (int i = 0; i < count; ++i) words += std::string{" "} + options[i];
+    test::KeepSource(program.source, words);
     for (int i = 0; i < count; ++i) {
         std::string option = options[i];
         // The value may be an option of its own.

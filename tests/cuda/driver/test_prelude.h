@@ -13,8 +13,8 @@
 
 #include "kernel_abi.h"
 
-#define CX_KERNEL_OF(Name, Params, threads) CX_TEST_KERNEL(Name, Params, threads)
-#define CX_TEST_KERNEL(Name, Params, threads)                                                    \
+#define CX_KERNEL_OF(Name, Params, ...) CX_TEST_KERNEL(Name, Params, __VA_ARGS__, 1)
+#define CX_TEST_KERNEL(Name, Params, threads, ...)                                               \
     static void Name(const Params& p);                                                           \
     extern "C" {                                                                                 \
     [[gnu::visibility("default")]] ::chainerx::cuda::test::Kernel cx_kernel_##Name = {           \

@@ -2,7 +2,10 @@
 // the test driver (tests/cuda) can give another meaning, so that it runs the same texts on the CPU.
 //
 //   CX_KERNEL(Name, Params)        a kernel of up to 256 threads a block; its only parameter is the
-//                                  struct Params, named p. CX_KERNEL_OF(Name, Params, threads)
+//                                  struct Params, named p. CX_KERNEL_OF(Name, Params, threads,
+//                                  blocks) has registers for so many blocks of a processor at
+//                                  least: else the compiler may spill in order to place more of
+//                                  them
 //   Ptr<T>                         device memory in Params: dereference, index, add, or convert to
 //                                  T*; other structs hold no pointers
 //   CX_SHARED(T, name, n)          an array in shared memory; its values are undefined
@@ -19,8 +22,8 @@
 #include <test_prelude.h>
 #elif defined(__CUDACC_RTC__)
 
-#define CX_KERNEL_OF(Name, Params, threads) \
-    extern "C" __global__ void __launch_bounds__(threads) Name(const __grid_constant__ Params p)
+#define CX_KERNEL_OF(Name, Params, ...) \
+    extern "C" __global__ void __launch_bounds__(__VA_ARGS__) Name(const __grid_constant__ Params p)
 #define CX_SHARED(T, name, n) __shared__ T name[n]
 #define CX_DYNAMIC_SHARED(T, name)                             \
     extern __shared__ __align__(16) unsigned char cx_shared[]; \

@@ -42,7 +42,7 @@ using PoolTable = FunctionTable<kNumDtypes, 4>;
 void Run(CudaDevice& device, const PoolTable& functions, int row, int variant,
          const std::string& name, const std::string& call, const Grid& grid, const PoolParams& p) {
     const CUfunction function = functions.Get(device, row, variant, [&] {
-        return MakeSource(name, "pool/device/pool.h", "PoolParams", call);
+        return MakeSource(name, "pool/device/pool.h", "PoolParams", call, "256, 4");
     });
     Launch(device.current_stream(), function, grid, p);
 }

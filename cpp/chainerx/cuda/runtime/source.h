@@ -11,11 +11,12 @@
 namespace chainerx::cuda {
 
 // The kernel `name` runs `call`, such as "Take<float>(p);", of a header of cuda/<room>/device.
+// `bounds`: the threads of a block, and perhaps how many blocks fit at least (CX_KERNEL_OF).
 inline DeviceSource MakeSource(std::string name, const char* header, const char* params,
-                               const std::string& call) {
-    std::string text = StrCat("#include \"chainerx/cuda/", header,
-                              "\"\n\nnamespace chainerx::cuda {\n\nCX_KERNEL(", name, ", ", params,
-                              ") {\n    CX_BEGIN();\n    ", call, "\n}\n\n}\n");
+                               const std::string& call, const char* bounds = "256") {
+    std::string text = StrCat(
+        "#include \"chainerx/cuda/", header, "\"\n\nnamespace chainerx::cuda {\n\nCX_KERNEL_OF(",
+        name, ", ", params, ", ", bounds, ") {\n    CX_BEGIN();\n    ", call, "\n}\n\n}\n");
     return {std::move(name), std::move(text)};
 }
 

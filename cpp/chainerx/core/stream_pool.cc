@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -79,10 +80,7 @@ Buffer* StreamPool::Allocate(int64_t nbytes) {
             Release();
             data = AllocateBlock(ClassSize(c));
         }
-        if (data == nullptr) {
-            throw OutOfMemoryError{device_.name(),       ": out of memory: ", nbytes,
-                                   " bytes asked for, ", bytes_in_use(),      " are in use"};
-        }
+        if (data == nullptr) ThrowOutOfMemory(nbytes);
         try {
             block = new Block{data, c, home};
         } catch (...) {  // nobody else has the memory
@@ -96,6 +94,7 @@ Buffer* StreamPool::Allocate(int64_t nbytes) {
         in_use_ += ClassSize(c);
         peak_in_use_ = std::max(peak_in_use_, in_use_);
         ++allocations_;
+        ++counts_[c];
         return buffer;
     } catch (...) {  // the block becomes free again
         const std::lock_guard lock{mutex_};
@@ -103,6 +102,22 @@ Buffer* StreamPool::Allocate(int64_t nbytes) {
         block->next = std::exchange(free_[c], block);
         throw;
     }
+}
+
+void StreamPool::ThrowOutOfMemory(int64_t nbytes) {
+    const int64_t free = ReadFreeBytes();
+    const std::lock_guard lock{mutex_};
+    std::string text = StrCat(device_.name(), ": out of memory: ", nbytes, " bytes asked for, ",
+                              in_use_, " are in use, ", cached_, " are cached");
+    if (free >= 0) text += StrCat(", ", free, " are free");
+    int left = 4;
+    for (int c = kNumClasses - 1; c >= 0 && left > 0; --c) {
+        if (counts_[c] == 0) continue;
+        text += StrCat(left == 4 ? "; the largest blocks in use: " : ", ", counts_[c], " of ",
+                       ClassSize(c));
+        --left;
+    }
+    throw OutOfMemoryError{text};
 }
 
 void StreamPool::RecordUse(Buffer& buffer, Stream& stream) {
@@ -132,6 +147,7 @@ void StreamPool::Free(Block* block) noexcept {
     in_use_ -= ClassSize(block->size_class);
     cached_ += ClassSize(block->size_class);
     --allocations_;
+    --counts_[block->size_class];
     Block*& list = block->uses.empty() ? free_[block->size_class] : pending_;
     block->next = std::exchange(list, block);
 }

@@ -22,8 +22,8 @@ class CX_API StreamPool {
     StreamPool(const StreamPool&) = delete;
     StreamPool& operator=(const StreamPool&) = delete;
 
-    // For Device::Allocate. OutOfMemoryError if there is no memory even after all free and pending
-    // blocks have been released.
+    // For Device::Allocate. OutOfMemoryError, with the largest blocks in use, if there is no memory
+    // even after all free and pending blocks have been released.
     Buffer* Allocate(int64_t nbytes);
 
     // For every operand of a kernel, before it is queued to `stream`. Ignores buffers of other
@@ -44,6 +44,8 @@ class CX_API StreamPool {
     // Returns memory of the device, aligned to 64 bytes, or null; `nbytes` is a multiple of 256.
     virtual void* AllocateBlock(int64_t nbytes) = 0;
     virtual void FreeBlock(void* data, int64_t nbytes) noexcept = 0;
+    // Returns how many bytes there are still, for messages; -1 if that is not known.
+    virtual int64_t ReadFreeBytes() { return -1; }
 
  private:
     friend struct internal::LayoutAccess;
@@ -60,6 +62,7 @@ class CX_API StreamPool {
     Block* TakeFree(int c, Stream* home) noexcept;
     void Collect() noexcept;
     Block* TakeAll() noexcept;
+    CX_COLD void ThrowOutOfMemory(int64_t nbytes);
 
     Device& device_;
     internal::ForkMutex& mutex_{*new internal::ForkMutex};  // never destroyed
@@ -69,6 +72,7 @@ class CX_API StreamPool {
     int64_t cached_{0};
     // Free lists that are linked through the blocks: freeing never allocates.
     Block* free_[kNumClasses]{};
+    int32_t counts_[kNumClasses]{};  // of blocks in use
     Block* pending_{nullptr};
 };
 

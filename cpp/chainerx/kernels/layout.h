@@ -144,7 +144,11 @@ struct LayoutAccess {
     }
     static uint64_t OfStreamPool() {
         using T = StreamPool;
-        return LayoutHash::Of<T>().Virtual(&T::AllocateBlock).Virtual(&T::FreeBlock).h;
+        return LayoutHash::Of<T>()
+            .Virtual(&T::AllocateBlock)
+            .Virtual(&T::FreeBlock)
+            .Virtual(&T::ReadFreeBytes)
+            .h;
     }
     static uint64_t OfArrayBody() {
         using T = ArrayBody;

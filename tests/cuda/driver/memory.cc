@@ -212,9 +212,11 @@ std::size_t Memory::Create(int device, std::size_t nbytes) {
     Require(nbytes > 0 && nbytes % kGranularity == 0);
     const std::lock_guard lock{mutex_};
     const auto begin = Take(device, nbytes, physical_ranges_, nbytes, kGranularity);
-    void* p = Remap(nullptr, nbytes, kReadWrite, MAP_SHARED, physical_, begin);
-    std::memset(p, kFresh, nbytes);
-    munmap(p, nbytes);
+    if (!GetSettings().empty) {  // else there may be more than this machine has
+        void* p = Remap(nullptr, nbytes, kReadWrite, MAP_SHARED, physical_, begin);
+        std::memset(p, kFresh, nbytes);
+        munmap(p, nbytes);
+    }
     handles_[next_handle_] = {device, begin, nbytes, 1};
     return next_handle_++;
 }

@@ -1,5 +1,6 @@
 #include "chainerx/cuda/runtime/block_source.h"
 
+#include <algorithm>
 #include <iterator>
 #include <mutex>
 
@@ -8,52 +9,147 @@
 namespace chainerx::cuda {
 namespace {
 
-char* AllocateOfDriver(int64_t nbytes) {
-    CUdeviceptr p = 0;
-    const CUresult result = GetDriver().MemAlloc(&p, static_cast<size_t>(nbytes));
-    if (result == CUDA_ERROR_OUT_OF_MEMORY) return nullptr;
-    Check(result, "cuMemAlloc");
-    return reinterpret_cast<char*>(p);
+CUdeviceptr Address(char* p) { return reinterpret_cast<CUdeviceptr>(p); }
+
+// Throws for errors other than a lack of memory.
+bool HasMemory(CUresult result, const char* function) {
+    if (result == CUDA_ERROR_OUT_OF_MEMORY) return false;
+    Check(result, function);
+    return true;
 }
 
 }  // namespace
 
-void* BlockSource::Allocate(int64_t nbytes) {
-    return nbytes <= kMaxSmall ? AllocateSmall(nbytes) : AllocateOfDriver(nbytes);
+void BlockSource::Start(CUdevice device) {
+    is_started_ = true;
+    const Driver& driver = GetDriver();
+    int can_map = 0;
+    driver.DeviceGetAttribute(&can_map, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
+                              device);
+    property_.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    property_.location = {CU_MEM_LOCATION_TYPE_DEVICE, device};
+    size_t granularity = 0;
+    if (can_map != 0 &&
+        driver.MemGetAllocationGranularity(&granularity, &property_,
+                                           CU_MEM_ALLOC_GRANULARITY_MINIMUM) == CUDA_SUCCESS) {
+        granularity_ = static_cast<int64_t>(granularity);
+    }
 }
 
-void* BlockSource::AllocateSmall(int64_t nbytes) {
+void* BlockSource::Allocate(CUdevice device, int64_t nbytes, CUstream stream) {
     const std::lock_guard lock{mutex_};
-    auto slab = slabs_.find(current_);
-    if (slab == slabs_.end() || kSlab - slab->second.used < nbytes) {
-        char* data = AllocateOfDriver(kSlab);
-        if (data == nullptr) return AllocateOfDriver(nbytes);
-        slab = slabs_.emplace(data, Slab{}).first;
-        current_ = data;
+    if (!is_started_) Start(device);
+    if (granularity_ == 0) {
+        CUdeviceptr p = 0;
+        const CUresult result = GetDriver().MemAllocAsync(&p, static_cast<size_t>(nbytes), stream);
+        return HasMemory(result, "cuMemAllocAsync") ? reinterpret_cast<void*>(p) : nullptr;
     }
-    char* data = slab->first + slab->second.used;
-    slab->second.used += nbytes;
-    ++slab->second.live;
+    if (nbytes <= kMaxSmall) {
+        if (char* data = CutFromSlab(nbytes)) return data;
+        if (char* slab = Map(kSlab, true)) {
+            GiveToSlab(mappings_.find(slab), slab, kSlab);
+            return CutFromSlab(nbytes);
+        }
+    }
+    return Map(nbytes, false);
+}
+
+char* BlockSource::Map(int64_t nbytes, bool is_slab) {
+    const Driver& driver = GetDriver();
+    nbytes = (nbytes + granularity_ - 1) / granularity_ * granularity_;
+    const auto size = static_cast<size_t>(nbytes);
+    Mapping mapping{0, nbytes, is_slab};
+    if (!HasMemory(driver.MemCreate(&mapping.handle, size, &property_, 0), "cuMemCreate")) {
+        return nullptr;
+    }
+    CUdeviceptr p = 0;
+    CUresult result = driver.MemAddressReserve(&p, size, 0, 0, 0);
+    const char* function = "cuMemAddressReserve";
+    if (result == CUDA_SUCCESS) {
+        result = driver.MemMap(p, size, 0, mapping.handle, 0);
+        function = "cuMemMap";
+        if (result == CUDA_SUCCESS) {
+            const CUmemAccessDesc access{property_.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+            result = driver.MemSetAccess(p, size, &access, 1);
+            function = "cuMemSetAccess";
+            if (result == CUDA_SUCCESS) {
+                char* const data = reinterpret_cast<char*>(p);
+                // Free ranges are at most as many as blocks and slabs: giving back needs no memory.
+                mappings_.emplace(data, mapping);
+                free_.reserve(live_ + mappings_.size() + 1);
+                return data;
+            }
+            driver.MemUnmap(p, size);
+        }
+        driver.MemAddressFree(p, size);
+    }
+    driver.MemRelease(mapping.handle);
+    HasMemory(result, function);
+    return nullptr;
+}
+
+void BlockSource::Unmap(Mappings::iterator mapping) noexcept {
+    const Driver& driver = GetDriver();
+    const CUdeviceptr p = Address(mapping->first);
+    const auto size = static_cast<size_t>(mapping->second.nbytes);
+    driver.MemUnmap(p, size);
+    driver.MemAddressFree(p, size);
+    driver.MemRelease(mapping->second.handle);
+    mappings_.erase(mapping);
+}
+
+// The smallest range that is large enough, so that large ones remain; null if there is none.
+char* BlockSource::CutFromSlab(int64_t nbytes) {
+    auto best = free_.end();
+    for (auto it = free_.begin(); it != free_.end(); ++it) {
+        if (it->nbytes < nbytes || (best != free_.end() && best->nbytes <= it->nbytes)) continue;
+        best = it;
+    }
+    if (best == free_.end()) return nullptr;
+    char* const data = best->begin;
+    const auto at = best - free_.begin();
+    ++live_;
+    free_.reserve(live_ + mappings_.size() + 1);
+    best = free_.begin() + at;
+    best->begin += nbytes;
+    best->nbytes -= nbytes;
+    if (best->nbytes == 0) free_.erase(best);
     return data;
 }
 
-void BlockSource::Free(void* data, int64_t nbytes) noexcept {
-    const Driver& driver = GetDriver();
-    if (nbytes <= kMaxSmall) {
-        const std::lock_guard lock{mutex_};
-        auto slab = slabs_.upper_bound(static_cast<char*>(data));
-        if (slab != slabs_.begin()) {
-            --slab;
-            if (static_cast<char*>(data) < slab->first + kSlab) {
-                if (--slab->second.live != 0) return;
-                if (slab->first == current_) current_ = nullptr;
-                driver.MemFree(reinterpret_cast<CUdeviceptr>(slab->first));
-                slabs_.erase(slab);
-                return;
-            }
+// Joins it with its neighbours in the slab, and unmaps a slab that is free.
+void BlockSource::GiveToSlab(Mappings::iterator slab, char* begin, int64_t nbytes) noexcept {
+    char* const slab_end = slab->first + slab->second.nbytes;
+    const bool is_new = nbytes == slab->second.nbytes;
+    auto next = std::ranges::lower_bound(free_, begin, {}, &Range::begin);
+    if (next != free_.end() && begin + nbytes == next->begin && next->begin < slab_end) {
+        nbytes += next->nbytes;
+        next = free_.erase(next);
+    }
+    if (next != free_.begin() && begin > slab->first) {
+        const auto last = std::prev(next);
+        if (last->begin + last->nbytes == begin) {
+            begin = last->begin;
+            nbytes += last->nbytes;
+            next = free_.erase(last);
         }
     }
-    driver.MemFree(reinterpret_cast<CUdeviceptr>(data));
+    if (nbytes == slab->second.nbytes && !is_new) return Unmap(slab);
+    free_.insert(next, {begin, nbytes});
+}
+
+void BlockSource::Free(void* data, int64_t nbytes) noexcept {
+    const std::lock_guard lock{mutex_};
+    auto* const p = static_cast<char*>(data);
+    auto mapping = mappings_.upper_bound(p);
+    if (mapping == mappings_.begin() || p >= (--mapping)->first + mapping->second.nbytes) {
+        GetDriver().MemFree(Address(p));
+    } else if (!mapping->second.is_slab) {
+        Unmap(mapping);
+    } else {
+        --live_;
+        GiveToSlab(mapping, p, nbytes);
+    }
 }
 
 }  // namespace chainerx::cuda

@@ -80,11 +80,14 @@ Buffer* CudaDevice::Allocate(int64_t nbytes) { return StreamPool::Allocate(nbyte
 void* CudaDevice::AllocateBlock(int64_t nbytes) {
     Activate();
     if (held_.fetch_add(nbytes) + nbytes <= limit_) {
-        if (void* data = blocks_.Allocate(nbytes)) return data;
+        void* data = blocks_.Allocate(device_, nbytes, current_stream().handle());
+        if (data != nullptr) return data;
     }
     held_ -= nbytes;
     return nullptr;
 }
+
+int64_t CudaDevice::ReadFreeBytes() { return std::min(GetFreeAndTotal().first, limit_ - held_); }
 
 void CudaDevice::FreeBlock(void* data, int64_t nbytes) noexcept {
     driver_.CtxSetCurrent(context_);

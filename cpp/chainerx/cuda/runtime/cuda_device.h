@@ -92,6 +92,7 @@ class CudaDevice : public Device, public Gpu, public DeviceTimer, private Stream
     void Wait(Stream* stream) override;
     void* AllocateBlock(int64_t nbytes) override;
     void FreeBlock(void* data, int64_t nbytes) noexcept override;
+    int64_t ReadFreeBytes() override;
 
  private:
     void ReportErrors();

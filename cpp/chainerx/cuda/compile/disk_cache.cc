@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -57,13 +58,16 @@ bool ReadAll(const fs::path& path, std::string& bytes) {
     return true;
 }
 
-bool WriteAll(const fs::path& path, const Header& header, std::string_view code) {
+void WriteAll(const fs::path& path, const Header& header, std::string_view code,
+              std::error_code& error) {
     std::FILE* file = std::fopen(path.c_str(), "wb");
-    if (file == nullptr) return false;
-    const bool ok = std::fwrite(&header, sizeof(header), 1, file) == 1 &&
-                    std::fwrite(code.data(), 1, code.size(), file) == code.size();
+    const bool is_written = file != nullptr && std::fwrite(&header, sizeof(header), 1, file) == 1 &&
+                            std::fwrite(code.data(), 1, code.size(), file) == code.size();
+    if (!is_written) error = {errno, std::generic_category()};
     // A full disk may show only when the file is closed.
-    return (std::fclose(file) == 0) && ok;
+    if (file != nullptr && std::fclose(file) != 0 && is_written) {
+        error = {errno, std::generic_category()};
+    }
 }
 
 int64_t LimitInBytes() {
@@ -139,19 +143,28 @@ std::string DiskCache::Find(const Key& key) {
 }
 
 void DiskCache::Put(const Key& key, std::string_view code) {
-    if (LimitInBytes() == 0) return;
+    static std::atomic<bool> has_failed{false};
+    if (LimitInBytes() == 0 || has_failed) return;
     const fs::path path = PathOf(key);
     std::error_code error;
     fs::create_directories(path.parent_path(), error);
-    if (error) return;
     Header header{{}, code.size(), KeyOf("", code)};
     std::memcpy(header.magic, kMagic, sizeof(header.magic));
     static std::atomic<int> count{0};
     const int number = count.fetch_add(1);
     const fs::path temporary = StrCat(path.string(), ".", getpid(), ".", number);
-    const bool is_written = WriteAll(temporary, header, code);
-    if (is_written) fs::rename(temporary, path, error);
-    if (!is_written || error) fs::remove(temporary, error);
+    if (!error) WriteAll(temporary, header, code, error);
+    if (!error) fs::rename(temporary, path, error);
+    if (error) {
+        std::error_code ignored;
+        fs::remove(temporary, ignored);
+        if (has_failed.exchange(true)) return;
+        std::fprintf(stderr,
+                     "chainerx: compiled CUDA kernels can't be kept in %s (%s): every process "
+                     "compiles them anew; $CHAINERX_CACHE_DIR names another folder\n",
+                     Folder().c_str(), error.message().c_str());
+        return;
+    }
     if (number % kWritesPerCheck == 0) Shrink();
 }
 

@@ -1,5 +1,5 @@
 // Compiled kernels on disk: found by what went into them, safe for many processes and for network
-// file systems. It never fails: without a writable folder it keeps nothing.
+// file systems. It never fails: where it can't write it says so once, and keeps nothing.
 #pragma once
 
 #include <cstdint>

@@ -24,9 +24,6 @@ inline float __builtin_nanf(const char*) { return __int_as_float(0x7fc00000); }
 inline double __builtin_nan(const char*) { return __longlong_as_double(0x7ff8000000000000); }
 inline float __builtin_fmodf(float x, float y) { return ::fmodf(x, y); }
 inline double __builtin_fmod(double x, double y) { return ::fmod(x, y); }
-inline double __builtin_sin(double x) { return ::sin(x); }
-inline double __builtin_cos(double x) { return ::cos(x); }
-inline double __builtin_tan(double x) { return ::tan(x); }
 
 namespace std {
 

@@ -1,8 +1,8 @@
 // math:: trigonometric functions and their inverses.
 //
 // sin, cos, tan: x = n pi/2 + r with pi/2 in three parts (Cody and Waite), valid up to
-// kReduceLimit. Beyond it, and without FMA, floats are computed in double; doubles beyond it by the
-// C library, element by element. Polynomials are our own minimax fits (Remez).
+// kReduceLimit. Beyond it, and without FMA, floats are computed in double; doubles beyond it are
+// reduced one by one (math_huge_angle.h). Polynomials are our own minimax fits (Remez).
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 
 #include "chainerx/native/math/simd/math_basic.h"
 #include "chainerx/native/math/simd/math_explog.h"
+#include "chainerx/native/math/simd/math_huge_angle.h"
 #include "chainerx/native/strided/simd/batch.h"
 
 namespace chainerx::native::CX_ISA {
@@ -51,6 +52,29 @@ inline Quadrant<T> ReduceByParts(const Batch<T>& x, T inverse, T high, T middle,
 inline Quadrant<double> ReduceByHalfPi(const BatchD& x) {
     return ReduceByParts(x, 0x1.45f306dc9c883p-1, 0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54,
                          -0x1.f1976b7ed8fbcp-110, 0x1.8p52);
+}
+inline xsimd::batch_bool<double> IsHuge(const BatchD& x) {
+    return xsimd::abs(x) > BatchD(kReduceLimit<double>);
+}
+// For lanes that are huge; the results of others mean nothing.
+inline Quadrant<double> ReduceHugeLanes(const BatchD& x) {
+    constexpr int64_t kWidth = BatchD::size;
+    alignas(64) double high[kWidth];
+    alignas(64) double low[kWidth];
+    alignas(64) uint64_t n[kWidth];
+    Where(IsHuge(x), x, BatchD(kReduceLimit<double>)).store_aligned(high);
+    for (int64_t i = 0; i < kWidth; ++i) {
+        const HugeAngle angle = ReduceHuge(high[i]);
+        high[i] = angle.high;
+        low[i] = angle.low;
+        n[i] = angle.n;
+    }
+    const BatchD half_pi(0x1.921fb54442d18p+0);
+    const BatchD turn = BatchD::load_aligned(high);
+    const BatchD r = turn * half_pi;
+    const BatchD rest = BatchD::load_aligned(low) * half_pi + ProductError(turn, half_pi, r);
+    return {Batch<uint64_t>::load_aligned(n), r,
+            xsimd::fma(turn, BatchD(0x1.1a62633145c07p-54), rest)};
 }
 #if defined(__FMA__) || defined(__aarch64__)
 // For floats, r is the difference of `first` and the exact product. All parts of pi/2 are positive,
@@ -145,7 +169,6 @@ struct Sine {
     static Batch<T> Pick(const Quadrant<T>& q, const Batch<T>& sine, const Batch<T>& cosine) {
         return QuadrantSign<T>(q.n) ^ Where(IsOdd<T>(q.n), cosine, sine);
     }
-    static double Huge(double x) { return __builtin_sin(x); }
 };
 struct Cosine {
     template <typename T>
@@ -153,7 +176,6 @@ struct Cosine {
         using Bits = typename Quadrant<T>::Bits;
         return QuadrantSign<T>(q.n + Batch<Bits>(1)) ^ Where(IsOdd<T>(q.n), sine, cosine);
     }
-    static double Huge(double x) { return __builtin_cos(x); }
 };
 struct Tangent {
     template <typename T>
@@ -161,13 +183,20 @@ struct Tangent {
         const auto odd = IsOdd<T>(q.n);
         return Where(odd, Negate(cosine), sine) / Where(odd, sine, cosine);
     }
-    static double Huge(double x) { return __builtin_tan(x); }
 };
 
 template <typename F, typename T>
-inline Batch<T> CircularNear(const Batch<T>& x) {
-    const Quadrant<T> q = ReduceByHalfPi(x);
+inline Batch<T> CircularOf(const Quadrant<T>& q) {
     return F::Pick(q, SinCore(q.r, q.r_low), CosCore(q.r, q.r_low));
+}
+template <typename F, typename T>
+inline Batch<T> CircularNear(const Batch<T>& x) {
+    return CircularOf<F>(ReduceByHalfPi(x));
+}
+// `near` where x is not huge.
+template <typename F>
+[[gnu::noinline]] BatchD CircularWithHuge(const BatchD& x, const BatchD& near) {
+    return Where(IsHuge(x), CircularOf<F>(ReduceHugeLanes(x)), near);
 }
 template <typename F>
 inline BatchD CircularForFloat(const BatchD& x) {
@@ -177,16 +206,20 @@ inline BatchD CircularForFloat(const BatchD& x) {
 
 template <typename F>
 inline BatchD Circular(const BatchD& x) {
-    return PatchLanes(CircularNear<F>(x), xsimd::abs(x) > BatchD(kReduceLimit<double>), x, x,
-                      [](double v, double) { return F::Huge(v); });
+    const BatchD near = CircularNear<F>(x);
+    if (!xsimd::any(IsHuge(x))) [[likely]]
+        return near;
+    return CircularWithHuge<F>(x, near);
 }
 template <typename F>
 inline BatchF CircularByDouble(const BatchF& x) {
     const PairD wide = Widen(x);
-    const BatchF y = Narrow({CircularForFloat<F>(wide.low), CircularForFloat<F>(wide.high)});
+    PairD y{CircularForFloat<F>(wide.low), CircularForFloat<F>(wide.high)};
     const BatchF limit(static_cast<float>(kReduceLimit<double>));
-    return PatchLanes(y, xsimd::abs(x) > limit, x, x,
-                      [](float v, float) { return static_cast<float>(F::Huge(v)); });
+    if (xsimd::any(xsimd::abs(x) > limit)) [[unlikely]] {
+        y = {CircularWithHuge<F>(wide.low, y.low), CircularWithHuge<F>(wide.high, y.high)};
+    }
+    return Narrow(y);
 }
 // `near` where |x| <= kReduceLimit, else the slow path.
 template <typename F>

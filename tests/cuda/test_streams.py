@@ -164,6 +164,40 @@ cuda.empty_cache()
 print('done')
 """
 
+FORKED = """
+import os
+import sys
+import chainerx as chx
+from chainerx import cuda
+
+x = chx.ones(1000, 'float32', device='cuda:0')
+side, wrapped, event = cuda.Stream(), cuda.Stream.from_ptr(1), cuda.Event()
+host = cuda.pinned([1.0, 2.0])
+side.wait_stream(cuda.current_stream())
+with side:
+    y = x + 1
+    z = cuda.to_gpu(host)
+wrapped.wait_stream(side)
+with wrapped:
+    w = x + y
+event.record()
+cuda.synchronize()
+pid = os.fork()
+if pid == 0:
+    # A child can do nothing but forget.
+    del x, y, z, w, host, side, wrapped, event
+    try:
+        chx.ones(3, device='cuda:0')
+    except chx.BackendError as error:
+        assert 'forked' in str(error), error
+        print('child')
+        sys.exit(0)
+    sys.exit(1)
+assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+assert float(w.sum()) == 3000
+print('done')
+"""
+
 PROGRAMS = {
     'streams': STREAMS,
     'events': EVENTS,
@@ -171,6 +205,10 @@ PROGRAMS = {
     'memory': MEMORY,
     'copies': COPIES,
 }
+
+
+def test_forked_children_forget_what_they_have(run):
+    assert run(FORKED).split() == ['child', 'done']
 
 
 @pytest.mark.parametrize('name', PROGRAMS)

@@ -62,7 +62,7 @@ CudaDevice::CudaDevice(Backend* backend, int index)
 CudaDevice::~CudaDevice() = default;
 
 void CudaDevice::Stop() noexcept {
-    driver_.CtxSetCurrent(context_);
+    TryActivate();
     driver_.CtxSynchronize();
 }
 
@@ -90,7 +90,7 @@ void* CudaDevice::AllocateBlock(int64_t nbytes) {
 int64_t CudaDevice::ReadFreeBytes() { return std::min(GetFreeAndTotal().first, limit_ - held_); }
 
 void CudaDevice::FreeBlock(void* data, int64_t nbytes) noexcept {
-    driver_.CtxSetCurrent(context_);
+    TryActivate();
     blocks_.Free(data, nbytes);
     held_ -= nbytes;
 }

@@ -34,6 +34,9 @@ class CudaDevice : public Device, public Gpu, public DeviceTimer, private Stream
         }
     }
 
+    // Where a failure, as in a forked child, shows in the calls that follow.
+    void TryActivate() noexcept { driver_.CtxSetCurrent(context_); }
+
     int arch() const { return arch_; }  // 90 is compute capability 9.0
     CudaStream& current_stream() const {
         return static_cast<CudaStream&>(*GetCurrentStream(*this));

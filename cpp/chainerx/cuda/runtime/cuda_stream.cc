@@ -32,7 +32,7 @@ bool CudaStream::SetSuccessor(CudaStream* successor) noexcept {
 }
 
 Stream::Ticket CudaStream::Mark() noexcept {
-    device().Activate();
+    device().TryActivate();
     const Driver& driver = GetDriver();
     const std::lock_guard lock{mutex_};
     Collect();
@@ -66,7 +66,7 @@ void CudaStream::Collect() noexcept {
 }
 
 bool CudaStream::IsDone(Ticket ticket) noexcept {
-    device().Activate();
+    device().TryActivate();
     const std::lock_guard lock{mutex_};
     Collect();
     return done_ >= ticket;

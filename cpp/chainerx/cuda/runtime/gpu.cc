@@ -104,7 +104,7 @@ void* CudaDevice::CreateEvent(bool timing) {
 }
 
 void CudaDevice::DestroyEvent(void* event) noexcept {
-    driver_.CtxSetCurrent(context_);
+    TryActivate();
     driver_.EventDestroy(ToEvent(event));
 }
 
@@ -227,12 +227,12 @@ void CudaDevice::Order(void* earlier, void* later) {
 }
 
 void CudaDevice::WaitForAll() noexcept {
-    driver_.CtxSetCurrent(context_);
+    TryActivate();
     driver_.CtxSynchronize();
 }
 
 void CudaDevice::CallLater(void (*f)(void* data), void* data) noexcept {
-    driver_.CtxSetCurrent(context_);
+    TryActivate();
     bool is_idle = true;
     try {
         const std::lock_guard lock{mutex_};

@@ -52,9 +52,9 @@ Device& DeviceOf(const char* op, int64_t index) {
 
 void Release(void* owner) { ReleaseObject(static_cast<PyObject*>(owner)); }
 
-// The stream of CuPy on which this thread computes on its current device.
-uintptr_t CurrentStream() {
-    const Ref stream = Check(PyObject_CallNoArgs(g_stream));
+// The stream of CuPy on which this thread computes on a device.
+uintptr_t CurrentStream(const Device& device) {
+    const Ref stream = Check(PyObject_CallFunction(g_stream, "i", device.index()));
     const Ref handle = Attribute(stream.get(), "ptr");
     return reinterpret_cast<uintptr_t>(ToAddress(handle.get()));
 }
@@ -68,7 +68,7 @@ Array Wrapped(PyObject* array, Device& device) {
     const Dtype type = ToDtype(dtype.get());
     const auto dims = ToDims<Shape>(shape.get());
     const auto steps = ToDims<Strides>(strides.get());
-    if (HasCudaStreams(device)) OrderUsAfterOthers(device, CurrentStream());
+    if (HasCudaStreams(device)) OrderUsAfterOthers(device, CurrentStream(device));
     return internal::WrapForeign(ToAddress(address.get()), dims, steps, type, device,
                                  ReleaseInOrder(device, {Py_NewRef(array), &Release}), true);
 }
@@ -108,7 +108,7 @@ PyObject* ToCupy(const Array& x) {
     }
     const Array view = internal::Detached(x);
     if (HasCudaStreams(x.device())) {
-        OrderOthersAfterUs(x.device(), CurrentStream());
+        OrderOthersAfterUs(x.device(), CurrentStream(x.device()));
         KeepForOthers(x, kLegacyStream);
     }
     Buffer* buffer = view.buffer();

@@ -78,7 +78,7 @@ class Stream:
 Stream.null = Stream(null=True)
 
 
-def get_current_stream():
+def get_current_stream(device_id=-1):
     return Stream.current[-1] if Stream.current else Stream.null
 
 

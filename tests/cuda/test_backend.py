@@ -22,6 +22,7 @@ print(checks.passed)
     [
         ('check_elementwise', 150),
         ('check_layouts', 6),
+        ('check_scatter', 14),
         ('check_reductions', 180),
         ('check_gradients', 1),
         ('check_streams', 5),

@@ -215,6 +215,30 @@ def check_layouts(checks: Checks) -> None:
     checks.compare('empty', lambda a: a[:0] + 1, x)
 
 
+def check_scatter(checks: Checks) -> None:
+    def add(i: tp.Any, values: tp.Any) -> tp.Any:
+        out = chainerx.zeros((700, 3), values.dtype, device=i.device)
+        chainerx.add_at(out, i, values)
+        return out
+
+    def assign(i: tp.Any, values: tp.Any) -> tp.Any:
+        out = chainerx.zeros((700, 3), values.dtype, device=i.device)
+        out[i] = values
+        return out
+
+    random = np.random.default_rng(5)
+    for n in (2000, 20000):
+        indices = random.integers(-700, 700, n)
+        for dtype in ('float16', 'float32', 'int64'):
+            values = (random.normal(size=(n, 3)) * 10).astype(dtype)
+            checks.compare(f'add_at {dtype} {n}', add, indices, values)
+            checks.compare(f'assign {dtype} {n}', assign, indices, values)
+        weights = random.normal(size=n)
+        checks.compare(
+            f'bincount {n}', lambda i, w: chainerx.bincount(i, weights=w), abs(indices), weights
+        )
+
+
 def check_gradients(checks: Checks) -> None:
     def gradient(x: tp.Any, w: tp.Any) -> tp.Any:
         x.require_grad()
@@ -358,6 +382,7 @@ def run(device: str, *, quick: bool = False) -> Report:
         ('elementwise', check_elementwise),
         ('complex numbers', check_complex),
         ('layouts', check_layouts),
+        ('scatter', check_scatter),
         ('reductions', check_reductions),
         ('gradients', check_gradients),
         ('products', check_products),

@@ -13,6 +13,7 @@
 #include "chainerx/cuda/runtime/function_table.h"
 #include "chainerx/cuda/runtime/launch.h"
 #include "chainerx/cuda/runtime/source.h"
+#include "chainerx/kernels/sort/sorting.h"
 #include "chainerx/kernels/strided/memory.h"
 #include "chainerx/native/strided/strided_iterator.h"
 
@@ -107,11 +108,55 @@ CX_CUDA_KERNEL(Take)
 
 // By the dtype of the values, or log2 of the item size, and by that of indices.
 using ScatterTable = FunctionTable<kNumDtypes, kNumDtypes>;
+struct ScatterTables {
+    ScatterTable unsorted{};
+    ScatterTable sorted{};
+};
+
+// Above so many indices they are sorted; below, each thread goes over all of them.
+constexpr int64_t kMaxUnsorted = 2048;
+
+void RunSortedScatter(CudaDevice& device, IndexParams& p, const ScatterTable& functions, int row,
+                      const char* name, const char* rule, const char* type, const char* value,
+                      Dtype index) {
+    // Sorting makes a pass for each byte.
+    const Dtype target = p.length <= 1 << 16            ? Dtype::kUInt16
+                         : p.length <= int64_t{1} << 32 ? Dtype::kUInt32
+                                                        : Dtype::kInt64;
+    const Array targets = EmptyUnchecked(Shape{1, p.n}, target, device);
+    const Array order = EmptyUnchecked(Shape{1, p.n}, Dtype::kInt64, device);
+    const Array is_bad = EmptyUnchecked(Shape{1}, Dtype::kInt32, device);
+    CallOn<kernels::Fill>(device, is_bad, Scalar{0});
+    p.targets = targets.raw_data();
+    p.order = order.raw_data();
+    p.is_bad = is_bad.raw_data();
+    static constinit const FunctionTable<kNumDtypes, kNumDtypes> resolve{};
+    const CUfunction first =
+        resolve.Get(device, static_cast<int>(index), static_cast<int>(target), [&] {
+            return MakeSource(
+                StrCat("ResolveAll_", GetDtypeName(index), "_", GetDtypeName(target)), kHeader,
+                "IndexParams",
+                StrCat("ResolveAll<", DeviceTypeOf(index), ", ", DeviceTypeOf(target), ">(p);"));
+        });
+    Launch(device.current_stream(), first, {BlocksFor(p.n), kIndexThreads}, p);
+    CallOn<kernels::ArgSort>(device, targets, false, order);
+    const CUfunction second = functions.Get(device, row, static_cast<int>(target), [&] {
+        return MakeSource(StrCat(name, "Sorted_", value, "_", GetDtypeName(target)), kHeader,
+                          "IndexParams",
+                          StrCat("ScatterSorted<", rule, ", ", type, ", ", value, ", ",
+                                 DeviceTypeOf(target), ">(p);"));
+    });
+    Launch(device.current_stream(), second, {BlocksFor(p.n * p.outer * p.run), kIndexThreads}, p);
+}
 
 // `type` is that of the target, `value` of what is combined with it.
-void RunScatter(CudaDevice& device, IndexParams& p, const ScatterTable& functions, int row,
+void RunScatter(CudaDevice& device, IndexParams& p, const ScatterTables& tables, int row,
                 const char* name, const char* rule, const char* type, const char* value,
                 Dtype index) {
+    if (p.n > kMaxUnsorted) {
+        return RunSortedScatter(device, p, tables.sorted, row, name, rule, type, value, index);
+    }
+    const ScatterTable& functions = tables.unsorted;
     const int64_t positions = p.outer * p.run;
     // Enough threads to fill a device; each goes over all indices.
     constexpr int64_t kThreads = int64_t{1} << 16;
@@ -127,7 +172,7 @@ void RunScatter(CudaDevice& device, IndexParams& p, const ScatterTable& function
 }
 
 void ScatterAlong(const char* op, const Array& out, int8_t axis, const Array& indices,
-                  IndexBoundsMode mode, const Array& x, const ScatterTable& functions, int row,
+                  IndexBoundsMode mode, const Array& x, const ScatterTables& functions, int row,
                   const char* name, const char* rule, const char* type) {
     CudaDevice& device = Prepare(out, x, indices);
     IndexParams p{};
@@ -143,7 +188,7 @@ void ScatterAlong(const char* op, const Array& out, int8_t axis, const Array& in
 
 void AddAt(const char* op, const Array& out, int8_t axis, const Array& indices,
            IndexBoundsMode mode, const Array& x) {
-    static constinit const ScatterTable functions{};
+    static constinit const ScatterTables functions{};
     ScatterAlong(op, out, axis, indices, mode, x, functions, static_cast<int>(out.dtype()), "AddAt",
                  "AddTo", DeviceTypeOf(out.dtype()));
 }
@@ -151,7 +196,7 @@ CX_CUDA_KERNEL(AddAt)
 
 void SetAt(const char* op, const Array& out, int8_t axis, const Array& indices,
            IndexBoundsMode mode, const Array& x) {
-    static constinit const ScatterTable functions{};
+    static constinit const ScatterTables functions{};
     const int64_t size = out.GetItemSize();
     ScatterAlong(op, out, axis, indices, mode, x, functions, SizeLog(size), "SetAt", "Assign",
                  BytesTypeOf(size));
@@ -160,7 +205,7 @@ CX_CUDA_KERNEL(SetAt)
 
 void CombineAt(const char* op, const Array& out, int8_t axis, const Array& indices,
                IndexBoundsMode mode, ScatterRule rule, const Array& x) {
-    static constinit const ScatterTable functions[3]{};
+    static constinit const ScatterTables functions[3]{};
     static constexpr const char* kNames[] = {"MultiplyAt", "MinimumAt", "MaximumAt"};
     static constexpr const char* kRules[] = {"MultiplyBy", "KeepExtreme<false>",
                                              "KeepExtreme<true>"};
@@ -217,7 +262,7 @@ void SumEach(const char* op, const Array& numbers, const Array& weights, const A
     p.axis_y = 1;
     p.run = 1;
     p.outer = 1;
-    static constinit const ScatterTable functions{};
+    static constinit const ScatterTables functions{};
     RunScatter(device, p, functions, static_cast<int>(weights.dtype()), "SumEach", "AddTo",
                "double", DeviceTypeOf(weights.dtype()), numbers.dtype());
 }

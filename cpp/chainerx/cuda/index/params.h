@@ -30,8 +30,13 @@ struct IndexParams {
     int64_t run;      // positions after the axis
     int64_t outer;    // positions before it
     int64_t groups;   // scatter: threads per position, each with every groups-th target
-    int64_t factor;   // of LinearIndex
-    int n_after;      // the first dimensions, fastest first, lie after the axis
+    // Of many indices to scatter to: their targets, the order that sorts those, and whether one is
+    // out of range.
+    Ptr<char> targets;
+    Ptr<int64_t> order;
+    Ptr<int> is_bad;
+    int64_t factor;  // of LinearIndex
+    int n_after;     // the first dimensions, fastest first, lie after the axis
     int ndim;
     int64_t dims[kMaxIndexDims];
     int64_t strides[kMaxIndexDims];  // of x, in bytes

@@ -152,6 +152,55 @@ inline void Scatter(const IndexParams& p) {
     }
 }
 
+// The targets of all indices, as keys to be sorted.
+template <typename Index, typename Target>
+inline void ResolveAll(const IndexParams& p) {
+    const int64_t j = GlobalThread();
+    if (j >= p.n) return;
+    const int64_t at = Resolve<Index>(p, j);
+    if (at < 0) {
+        ReportIndex<Index>(p, j);
+        atomicOr(static_cast<int*>(p.is_bad), 1);
+    }
+    reinterpret_cast<Target*>(static_cast<char*>(p.targets))[j] = static_cast<Target>(at);
+}
+
+// The same as Scatter, for many indices whose order is known: the thread of the first one of a
+// target combines all of them, for one position of the other axes.
+template <typename Rule, typename T, typename V, typename Target>
+inline void ScatterSorted(const IndexParams& p) {
+    const int64_t positions = p.outer * p.run;
+    const int64_t thread = GlobalThread();
+    int64_t k = thread / positions;
+    if (k >= p.n || *p.is_bad != 0) return;
+    const int64_t position = thread - k * positions;
+    const Target* targets = reinterpret_cast<const Target*>(static_cast<char*>(p.targets));
+    const Target at = targets[p.order[k]];
+    constexpr bool kTakesLast = std::is_same_v<Rule, Assign>;
+    if (kTakesLast ? k + 1 < p.n && targets[p.order[k + 1]] == at
+                   : k > 0 && targets[p.order[k - 1]] == at) {
+        return;
+    }
+    const int64_t o = position / p.run;
+    const int64_t r = position - o * p.run;
+    char* x =
+        static_cast<char*>(p.x) + OffsetOf(p, r, 0, p.n_after) + OffsetOf(p, o, p.n_after, p.ndim);
+    T& to = *reinterpret_cast<T*>(x + static_cast<int64_t>(at) * p.axis_x);
+    const V* y = reinterpret_cast<const V*>(static_cast<char*>(p.y));
+    if (p.axis_y != 0) y += o * p.outer_y + r;
+    if constexpr (kTakesLast) {
+        to = y[p.order[k] * p.axis_y];
+    } else {
+        using C = Number<T>;
+        T value = to;
+        do {
+            const C from = static_cast<C>(AsConverted::Load(y[p.order[k] * p.axis_y]));
+            value = Rule::template Of<C, T>(value, from);
+        } while (++k < p.n && targets[p.order[k]] == at);
+        to = value;
+    }
+}
+
 template <typename Index>
 inline void LinearIndex(const IndexParams& p) {
     const int64_t j = GlobalThread();

@@ -26,7 +26,8 @@ print(checks.passed)
         ('check_reductions', 180),
         ('check_gradients', 1),
         ('check_streams', 5),
-        ('check_products', 8),
+        ('check_products', 30),
+        ('check_convolutions', 31),
         ('check_layers', 39),
     ],
 )

@@ -22,12 +22,14 @@ CONVOLUTIONS: list[tuple[Shape, Shape, dict[str, tp.Any]]] = [
     ((2, 34, 15, 17), (34, 2, 3, 3), {'stride': (2, 3), 'pad': 1, 'dilate': 2, 'groups': 17}),
     ((2, 35, 29, 31), (35, 1, 3, 3), {'pad': 1, 'groups': 35}),
     ((1, 300, 5, 5), (90, 300, 3, 3), {'pad': 1}),
+    ((1, 8, 128, 130), (128, 8, 3, 3), {'pad': 1}),
     ((4, 17, 301), (19, 17, 5), {'dilate': 3, 'pad': 4}),
     ((2, 5, 9, 11, 13), (7, 5, 3, 2, 3), {'stride': (1, 2, 2), 'pad': (1, 0, 1)}),
     ((1, 3, 4, 5, 6, 7), (4, 3, 2, 3, 2, 3), {'pad': 1, 'stride': (1, 2, 1, 2)}),
 ]
 
-#: Shapes of matrices: single tiles, borders, few elements of long sums, batches.
+#: Shapes of matrices: single tiles, borders, few elements of long sums, batches,
+#: large tiles.
 PRODUCTS: list[tuple[Shape, Shape]] = [
     ((1, 1), (1, 1)),
     ((65, 17), (17, 63)),
@@ -36,6 +38,7 @@ PRODUCTS: list[tuple[Shape, Shape]] = [
     ((1, 70000), (70000, 1)),
     ((70, 5000), (5000, 3)),
     ((6, 9, 30), (6, 30, 8)),
+    ((1500, 20), (20, 1504)),
 ]
 
 TOLERANCES = (('float16', 2e-3), ('float32', 1e-5), ('float64', 1e-13))

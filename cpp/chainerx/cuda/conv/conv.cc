@@ -5,8 +5,9 @@
 #include <string>
 
 #include "chainerx/cuda/conv/params.h"
+#include "chainerx/cuda/elementwise/operands.h"
 #include "chainerx/cuda/gemm/params.h"
-#include "chainerx/cuda/gemm/pieces.h"
+#include "chainerx/cuda/gemm/plan.h"
 #include "chainerx/cuda/runtime/cuda_backend.h"
 #include "chainerx/cuda/runtime/device_type.h"
 #include "chainerx/cuda/runtime/function_table.h"
@@ -22,8 +23,10 @@ namespace {
 // As ConvPass of cuda/conv/device/axes.h.
 enum Pass { kForward, kInputGrad, kWeightGrad };
 
+enum Algorithm { kTiles, kLargeTiles, kDirect };
+
 // Columns of the table: dimensions by pass by algorithm, and the sum of pieces.
-constexpr int kVariants = 4 * 3 * 2;
+constexpr int kVariants = 4 * 3 * 3;
 constinit const FunctionTable<kNumDtypes, kVariants + 1> g_functions;
 
 // A pass on the way to its launch. The parameters know all but addresses and how work is divided.
@@ -37,7 +40,7 @@ class Call {
         p.classes = 1;
     }
 
-    // The axes are the last ones; those before them have length 1.
+    // Axes after those of the arrays have length 1.
     void SetAxes(const auto& axis_of) {
         for (int d = 0; d < kMaxConvDims; ++d) p.axes[d] = {1, 1, 1, 0, 1, 1, 1, 0, 0, 0};
         int64_t out_stride = 1;
@@ -70,10 +73,10 @@ class Call {
             RunTiles(device);
         } else if (pass_ == kWeightGrad) {
             const Array parts = Divide(device, p.n_out, kConvThreads * 8);
-            LaunchVariant(device, true, p.n_out * p.pieces);
+            LaunchVariant(device, kDirect, p.n_out * p.pieces);
             Combine(device);
         } else {
-            LaunchVariant(device, true, CeilDiv(p.n_out, kConvThreads));
+            LaunchVariant(device, kDirect, CeilDiv(p.n_out, kConvThreads));
         }
     }
 
@@ -87,25 +90,37 @@ class Call {
             p.classes *= stride;
             columns *= CeilDiv(p.axes[d].n_size, stride);
         }
-        const int64_t row_tiles = CeilDiv(p.m, kGemmTile);
-        const int64_t column_tiles = CeilDiv(columns, kGemmTile);
+        const bool is_large =
+            dims_ <= 3 && PrefersLargeTiles(out_.dtype(), p.classes * p.groups, p.m, columns);
+        const int64_t tile = is_large ? kGemmLargeTile : kGemmTile;
+        const int64_t row_tiles = CeilDiv(p.m, tile);
+        const int64_t column_tiles = CeilDiv(columns, tile);
         p.row_tiles = static_cast<uint32_t>(row_tiles);
         p.column_tiles = static_cast<uint32_t>(column_tiles);
-        // Elements of a weight that meet an element of the gradient are far from each other, unless
-        // the window is of one.
+        // Of an input gradient with windows of one element, rows are nearer.
         p.a_rows_first = p.a_row < p.axes[ndim_ - 1].a_stride ||
                          (p.a_row < p.a_outer && p.axes[ndim_ - 1].k_size == 1);
+        // Of a forward pass, all of k is adjacent; of a weight gradient, the positions are.
+        const int64_t adjacent = pass_ == kForward ? p.k_outer : 1;
+        p.a_quads = pass_ != kInputGrad && a_.IsContiguous() &&
+                    IsAligned(a_, AlignOfQuad(a_.GetItemSize())) && adjacent * CountTaps() % 4 == 0;
+        if (p.a_quads) p.a_rows_first = false;
         const int64_t tiles = p.classes * p.groups * row_tiles * column_tiles;
         const Array parts = Divide(device, tiles, kGemmDepth * 16);
-        LaunchVariant(device, false, tiles * p.pieces);
+        LaunchVariant(device, is_large ? kLargeTiles : kTiles, tiles * p.pieces);
         Combine(device);
+    }
+
+    int64_t CountTaps() const {
+        int64_t n = 1;
+        for (int d = 0; d < ndim_; ++d) n *= p.axes[d].k_size;
+        return n;
     }
 
     // Cuts k into pieces, at least so long, if there would be few blocks. Returns memory for their
     // sums.
     Array Divide(CudaDevice& device, int64_t blocks, int64_t least) {
-        int64_t k = p.k_outer;
-        for (int d = 0; d < ndim_; ++d) k *= p.axes[d].k_size;
+        const int64_t k = p.k_outer * CountTaps();
         p.pieces = CountPieces(blocks, k, least);
         p.piece = CeilDiv(CeilDiv(k, p.pieces), kConvThreads) * kConvThreads;
         if (p.pieces == 1) return {};
@@ -125,19 +140,23 @@ class Call {
                p);
     }
 
-    void LaunchVariant(CudaDevice& device, bool is_direct, int64_t blocks) {
+    void LaunchVariant(CudaDevice& device, Algorithm algorithm, int64_t blocks) {
         static constexpr const char* kPasses[] = {"kForward", "kInputGrad", "kWeightGrad"};
-        const int variant = (std::min(dims_, 4) - 1) * 6 + pass_ * 2 + (is_direct ? 1 : 0);
+        static constexpr const char* kAlgorithms[] = {"tiles", "large_tiles", "direct"};
+        const int variant = ((std::min(dims_, 4) - 1) * 3 + pass_) * 3 + algorithm;
         const CUfunction function =
             g_functions.Get(device, static_cast<int>(out_.dtype()), variant, [&] {
-                const bool sums_alone = is_direct && pass_ == kWeightGrad;
+                const std::string pass = StrCat(", ConvPass::", kPasses[pass_]);
                 return WriteSource(
-                    StrCat(kPasses[pass_], is_direct ? "_direct_" : "_", dims_),
-                    StrCat(sums_alone  ? "ConvDirectWeightGrad<"
-                           : is_direct ? "ConvDirect<"
-                                       : "ConvTiles<",
+                    StrCat(kPasses[pass_], "_", kAlgorithms[algorithm], "_", dims_),
+                    StrCat(algorithm != kDirect   ? "ConvTiles<"
+                           : pass_ == kWeightGrad ? "ConvDirectWeightGrad<"
+                                                  : "ConvDirect<",
                            DeviceTypeOf(out_.dtype()), ", ", dims_,
-                           sums_alone ? "" : StrCat(", ConvPass::", kPasses[pass_])));
+                           algorithm != kDirect
+                               ? pass + (algorithm == kTiles ? ", kGemmTile" : ", kGemmLargeTile")
+                           : pass_ == kWeightGrad ? ""
+                                                  : pass));
             });
         Launch(device.current_stream(), function, {blocks, kConvThreads}, p);
     }

@@ -63,6 +63,7 @@ struct ConvParams {
     int64_t out_group;
     int64_t out_row;
     int64_t out_outer;
+    bool a_quads;       // whether `a` is loaded by four elements, along k
     bool a_rows_first;  // whether neighbouring rows of `a` are nearer than neighbouring steps
     ConvAxis axes[kMaxConvDims];
 };

@@ -4,8 +4,9 @@
 #include <cstdint>
 
 #include "chainerx/core/error.h"
+#include "chainerx/cuda/elementwise/operands.h"
 #include "chainerx/cuda/gemm/params.h"
-#include "chainerx/cuda/gemm/pieces.h"
+#include "chainerx/cuda/gemm/plan.h"
 #include "chainerx/cuda/runtime/cuda_backend.h"
 #include "chainerx/cuda/runtime/device_type.h"
 #include "chainerx/cuda/runtime/function_table.h"
@@ -20,23 +21,40 @@ namespace {
 // As GemmEnd of cuda/gemm/device/gemm.h.
 enum End { kNone, kRectifies, kSumsRows };
 
-enum Algorithm { kTiles, kDots, kCombine };
+enum Algorithm { kTiles, kLargeTiles, kDots, kCombine };
 
-constinit const FunctionTable<kNumDtypes, 9> g_functions;
+constinit const FunctionTable<kNumDtypes, 12> g_functions;
 
 void LaunchProduct(CudaDevice& device, Algorithm algorithm, Dtype dtype, End end, int64_t blocks,
                    const GemmParams& params) {
     static constexpr const char* kEnds[] = {"kNone", "kRectifies", "kSumsRows"};
-    static constexpr const char* kFunctions[] = {"Multiply", "Dots", "CombineProducts"};
+    static constexpr const char* kFunctions[] = {"Multiply", "Multiply", "Dots", "CombineProducts"};
+    static constexpr const char* kTile[] = {", kGemmTile", ", kGemmLargeTile", "", ""};
     const CUfunction function =
         g_functions.Get(device, static_cast<int>(dtype), algorithm * 3 + end, [&] {
             return MakeSource(
-                StrCat(kFunctions[algorithm], "_", GetDtypeName(dtype), "_", kEnds[end]),
+                StrCat(kFunctions[algorithm], algorithm == kLargeTiles ? "_large_" : "_",
+                       GetDtypeName(dtype), "_", kEnds[end]),
                 "gemm/device/gemm.h", "GemmParams",
                 StrCat(kFunctions[algorithm], "<", DeviceTypeOf(dtype), ", GemmEnd::", kEnds[end],
-                       ">(p);"));
+                       kTile[algorithm], ">(p);"));
         });
     Launch(device.current_stream(), function, {blocks, kGemmThreads}, params);
+}
+
+// Whether rows (strides[0]), or steps of k, are adjacent in x, and four of them aligned.
+bool LoadsQuads(const Array& x, const GemmParams& params, int operand, int64_t rows,
+                const int64_t (&strides)[2]) {
+    const int64_t item = x.GetItemSize();
+    const int64_t align = AlignOfQuad(item);
+    const bool rows_first = strides[0] < strides[1];
+    bool is_aligned = strides[rows_first ? 0 : 1] == item &&
+                      strides[rows_first ? 1 : 0] % align == 0 &&
+                      (rows_first ? rows : params.k) % 4 == 0 && IsAligned(x, align);
+    for (int d = 0; d < params.batch_ndim; ++d) {
+        is_aligned = is_aligned && params.batch_strides[operand][d] % align == 0;
+    }
+    return is_aligned;
 }
 
 // Runs the product; the sizes and strides are in `params`. How it is cut depends on them alone, as
@@ -58,10 +76,16 @@ void Run(GemmParams& params, const Array& x1, const Array& x2, const Array* bias
     params.x1 = x1.raw_data();
     params.x2 = x2.raw_data();
     params.out = out.raw_data();
-    const int64_t row_blocks = CeilDiv(params.m, kGemmTile);
-    const int64_t column_blocks = std::max<int64_t>(CeilDiv(params.n, kGemmTile), 1);
-    int64_t tiles = row_blocks * column_blocks;
-    for (int d = 0; d < params.batch_ndim; ++d) tiles *= params.batch_sizes[d];
+    params.quads[0] = LoadsQuads(x1, params, 0, params.m, params.strides1);
+    const int64_t strides2[2] = {params.strides2[1], params.strides2[0]};
+    params.quads[1] = LoadsQuads(x2, params, 1, params.n, strides2);
+    int64_t batch = 1;
+    for (int d = 0; d < params.batch_ndim; ++d) batch *= params.batch_sizes[d];
+    const bool is_large = PrefersLargeTiles(out.dtype(), batch, params.m, params.n);
+    const int64_t tile = is_large ? kGemmLargeTile : kGemmTile;
+    const int64_t row_blocks = CeilDiv(params.m, tile);
+    const int64_t column_blocks = std::max<int64_t>(CeilDiv(params.n, tile), 1);
+    const int64_t tiles = batch * row_blocks * column_blocks;
     params.row_blocks = static_cast<uint32_t>(row_blocks);
     params.column_blocks = static_cast<uint32_t>(column_blocks);
     // Most of a tile would be empty.
@@ -87,7 +111,7 @@ void Run(GemmParams& params, const Array& x1, const Array& x2, const Array* bias
     if (sums_each) {
         launch(kDots, CeilDiv(pieces * params.n_out * params.lanes, kGemmThreads));
     } else {
-        launch(kTiles, tiles * pieces);
+        launch(is_large ? kLargeTiles : kTiles, tiles * pieces);
     }
     if (pieces > 1) launch(kCombine, CeilDiv(params.n_sums, kGemmThreads));
 }

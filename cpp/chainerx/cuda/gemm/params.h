@@ -8,7 +8,9 @@
 namespace chainerx::cuda {
 
 inline constexpr int kGemmThreads = 256;
-inline constexpr int kGemmTile = 64;  // rows and columns of the result of a block
+// Rows and columns of the result of a block: where there are few, and many.
+inline constexpr int kGemmTile = 64;
+inline constexpr int kGemmLargeTile = 128;
 inline constexpr int kGemmDepth = 16;
 inline constexpr int kMaxBatchDims = 10;
 
@@ -32,7 +34,8 @@ struct GemmParams {
     int64_t strides1[2];  // along m, k
     int64_t strides2[2];  // along k, n
     int64_t bias_stride;
-    int lanes;  // threads of an element, where each is a sum of its own
+    int lanes;      // threads of an element, where each is a sum of its own
+    bool quads[2];  // whether x1 and x2 are loaded by four elements
     int batch_ndim;
     int64_t batch_sizes[kMaxBatchDims];  // outermost first
     int64_t batch_strides[2][kMaxBatchDims];

@@ -31,23 +31,22 @@ inline void StoreSum(const ConvParams& p, int64_t piece, int64_t row, int64_t i,
     reinterpret_cast<T*>(static_cast<char*>(p.out))[i] = AsNumbers::Store<T>(sum);
 }
 
-template <typename T, int kDims, ConvPass kPass>
+template <typename T, int kDims, ConvPass kPass, int kTile>
 inline void ConvTiles(const ConvParams& p) {
-    using Product = TileProduct<T>;
-    using Item = typename Product::Item;
+    using Product = TileProduct<T, kTile>;
     using Place = ConvPlace<kDims>;
     CX_SHARED(typename Product::Memory, tile_a, Product::kMemory);
     CX_SHARED(typename Product::Memory, tile_b, Product::kMemory);
     CX_SHARED(ConvAxes<kDims>, shared_axes, 1);
-    CX_SHARED(Place, columns, kGemmTile);
+    CX_SHARED(Place, columns, kTile);
     CX_SHARED(Place, steps, 2 * kGemmDepth);  // of this tile and the next, in turn
     ConvAxes<kDims>& axes = shared_axes[0];
     const int thread = static_cast<int>(threadIdx.x);
 
     uint32_t block = blockIdx.x;
-    const int64_t first_row = static_cast<int64_t>(block % p.row_tiles) * kGemmTile;
+    const int64_t first_row = static_cast<int64_t>(block % p.row_tiles) * kTile;
     block /= p.row_tiles;
-    const int64_t first_column = static_cast<int64_t>(block % p.column_tiles) * kGemmTile;
+    const int64_t first_column = static_cast<int64_t>(block % p.column_tiles) * kTile;
     block /= p.column_tiles;
     const uint32_t piece = block % static_cast<uint32_t>(p.pieces);
     block /= static_cast<uint32_t>(p.pieces);
@@ -63,13 +62,13 @@ inline void ConvTiles(const ConvParams& p) {
         if (k < range.end) place = PlaceOfK(p, axes, k);
         steps[slot] = place;
     };
-    if (thread < kGemmTile) {
+    if (thread < kTile) {
         Place place{};
         place.at[0] = kOutside<kDims>;
         if (first_column + thread < n) place = PlaceOfN(p, axes, first_column + thread);
         columns[thread] = place;
-    } else if (thread < kGemmTile + 2 * kGemmDepth) {
-        set_step(thread - kGemmTile, range.begin + thread - kGemmTile);
+    } else if (thread < kTile + 2 * kGemmDepth) {
+        set_step(thread - kTile, range.begin + thread - kTile);
     }
     __syncthreads();
 
@@ -83,21 +82,20 @@ inline void ConvTiles(const ConvParams& p) {
     }
     // Neighbouring threads load neighbouring columns, but along k for the weight gradient.
     constexpr bool kColumnsFirst = kPass != ConvPass::kWeightGrad;
-    TileLoads<T> loads_a{p.a_rows_first};
-    TileLoads<T> loads_b{kColumnsFirst};
+    TileLoads<T, kTile> loads_a{p.a_rows_first, p.a_quads};
+    TileLoads<T, kTile> loads_b{kColumnsFirst, false};
     Place own;
-    if constexpr (kColumnsFirst) own = columns[thread % kGemmTile];
+    if constexpr (kColumnsFirst) own = columns[thread % kTile];
     const auto fetch = [&](int slot, int64_t k) {
-        loads_a.Fetch([&](int row, int step) -> Item {
-            if (first_row + row >= p.m || k + step >= range.end) return Product::Load(T{});
-            return Product::Load(
-                ConvItem<T>(a + (first_row + row) * p.a_row + steps[slot + step].other));
+        loads_a.Fetch([&](int row, int step) -> const char* {
+            if (first_row + row >= p.m || k + step >= range.end) return nullptr;
+            return a + (first_row + row) * p.a_row + steps[slot + step].other;
         });
-        loads_b.Fetch([&](int column, int step) -> Item {
+        loads_b.Fetch([&](int column, int step) -> const char* {
             const Place& place = kColumnsFirst ? own : columns[column];
             const Place& of_k = steps[slot + step];
-            if (!IsInside(axes, place, of_k)) return Product::Load(T{});
-            return Product::Load(ConvItem<T>(b + place.offset + of_k.offset));
+            if (!IsInside(axes, place, of_k)) return nullptr;
+            return b + place.offset + of_k.offset;
         });
     };
     Product product;

@@ -15,23 +15,20 @@ namespace chainerx::cuda {
 // What is done with the sums: a bias is added, which is rectified, or the rows of x1 are summed.
 enum class GemmEnd { kNone, kRectifies, kSumsRows };
 
-// A matrix of which a tile is loaded at `row`; 0 outside of it.
-template <typename T>
+// A matrix of which tiles are loaded from `row` on.
 struct TileOf {
-    using Product = TileProduct<T>;
     const char* x;
     int64_t row;
     int64_t rows;
     int64_t columns;
     int64_t strides[2];
 
-    typename Product::Item At(int64_t r, int64_t c) const {
-        if (row + r >= rows || c >= columns) return Product::Load(T{});
-        return Product::Load(
-            *reinterpret_cast<const T*>(x + (row + r) * strides[0] + c * strides[1]));
-    }
-    void Fetch(TileLoads<T>& loads, int64_t column) const {
-        loads.Fetch([&](int r, int c) { return At(r, column + c); });
+    template <typename Loads>
+    void Fetch(Loads& loads, int64_t column) const {
+        loads.Fetch([&](int r, int c) -> const char* {
+            if (row + r >= rows || column + c >= columns) return nullptr;
+            return x + (row + r) * strides[0] + (column + c) * strides[1];
+        });
     }
 };
 
@@ -78,31 +75,31 @@ inline void StorePiece(const GemmParams& p, int64_t piece, int64_t i, int64_t c,
     }
 }
 
-template <typename T, GemmEnd kEnd>
+template <typename T, GemmEnd kEnd, int kTile>
 inline void Multiply(const GemmParams& p) {
-    using Product = TileProduct<T>;
+    using Product = TileProduct<T, kTile>;
     using C = Number<T>;
     CX_SHARED(typename Product::Memory, a, Product::kMemory);
     CX_SHARED(typename Product::Memory, b, Product::kMemory);
 
     uint32_t block = blockIdx.x;
-    const int64_t column = static_cast<int64_t>(block % p.column_blocks) * kGemmTile;
+    const int64_t column = static_cast<int64_t>(block % p.column_blocks) * kTile;
     block /= p.column_blocks;
-    const int64_t row = static_cast<int64_t>(block % p.row_blocks) * kGemmTile;
+    const int64_t row = static_cast<int64_t>(block % p.row_blocks) * kTile;
     block /= p.row_blocks;
     const uint32_t piece = block % p.pieces;
     const uint32_t batch = block / p.pieces;
     const GemmBatch matrices{p, batch};
     const PieceRange range{p.k, p.piece, piece};
-    const TileOf<T> rows{matrices.x1, row, p.m, range.end, {p.strides1[0], p.strides1[1]}};
-    const TileOf<T> columns{matrices.x2, column, p.n, range.end, {p.strides2[1], p.strides2[0]}};
-    TileLoads<T> loads1{p.strides1[0] < p.strides1[1]};
-    TileLoads<T> loads2{p.strides2[1] < p.strides2[0]};
+    const TileOf rows{matrices.x1, row, p.m, range.end, {p.strides1[0], p.strides1[1]}};
+    const TileOf columns{matrices.x2, column, p.n, range.end, {p.strides2[1], p.strides2[0]}};
+    TileLoads<T, kTile> loads1{p.strides1[0] < p.strides1[1], p.quads[0]};
+    TileLoads<T, kTile> loads2{p.strides2[1] < p.strides2[0], p.quads[1]};
     Product product;
     C row_sum{};
     const int thread = static_cast<int>(threadIdx.x);
     const bool sums_row =
-        kEnd == GemmEnd::kSumsRows && column == 0 && thread < kGemmTile && row + thread < p.m;
+        kEnd == GemmEnd::kSumsRows && column == 0 && thread < kTile && row + thread < p.m;
     rows.Fetch(loads1, range.begin);
     columns.Fetch(loads2, range.begin);
     for (int64_t depth = range.begin; depth < range.end; depth += kGemmDepth) {
@@ -119,7 +116,8 @@ inline void Multiply(const GemmParams& p) {
         if (sums_row) {
             C sum{};
             for (int k = 0; k < count; ++k) {
-                sum = static_cast<C>(sum + static_cast<C>(Product::Get(a, thread, k)));
+                const auto* x = reinterpret_cast<const typename Product::Item*>(a);
+                sum = static_cast<C>(sum + static_cast<C>(x[Product::PlaceOf(thread, k)]));
             }
             row_sum = static_cast<C>(row_sum + sum);
         }

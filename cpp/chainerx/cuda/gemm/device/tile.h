@@ -32,23 +32,19 @@ struct alignas(sizeof(C) < 4 ? 4 * sizeof(C) : 16) Quad {
     C of[4];
 };
 
-// A tile of kGemmTile rows by kGemmDepth steps of k, whose rows are adjacent. A thread computes
-// kEach x kEach elements, in quads.
-template <typename T>
+// A tile has kTile rows by kGemmDepth steps of k; here rows are adjacent. A thread computes kEach x
+// kEach elements, in quads.
+template <typename T, int kTile>
 class TileProduct {
  public:
     using C = Number<T>;
     using Item = C;
     using Memory = Quad<C>;
-    static constexpr int kMemory = kGemmDepth * (kGemmTile + 4) / 4;  // of one tile
+    static constexpr int kMemory = kGemmDepth * (kTile + 4) / 4;  // of one tile
 
+    static constexpr bool kStepsAdjacent = false;
+    static int PlaceOf(int row, int k) { return k * kPitch + row; }
     static Item Load(const T& x) { return AsNumbers::Load(x); }
-    static void Put(Memory* tile, int row, int k, Item x) {
-        reinterpret_cast<C*>(tile)[k * kPitch + row] = x;
-    }
-    static Item Get(const Memory* tile, int row, int k) {
-        return reinterpret_cast<const C*>(tile)[k * kPitch + row];
-    }
 
     // Adds the products of the first `count` steps.
     void Add(const Memory* a, const Memory* b, int count) {
@@ -92,31 +88,27 @@ class TileProduct {
     }
 
  private:
-    static constexpr int kPitch = kGemmTile + 4;
+    static constexpr int kPitch = kTile + 4;
     static constexpr int kThreads = 16;  // along rows, and along columns
-    static constexpr int kEach = kGemmTile / kThreads;
+    static constexpr int kEach = kTile / kThreads;
     static constexpr int kQuads = kEach / 4;
 
     C sums_[kEach][kEach] = {};
 };
 
-// The same of 16-bit floats, by tensor cores, which sum in float: 16 steps of k are adjacent. Eight
-// warps, two by four, compute 32 x 16 elements each, in pieces of 16 x 8.
-template <typename T>
+// The same of 16-bit floats, by tensor cores, which sum in float. Eight warps, two by four, compute
+// pieces of 16 x 8 elements.
+template <typename T, int kTile>
 class HalfTileProduct {
  public:
     using C = float;
     using Item = T;
     using Memory = Quad<uint32_t>;
-    static constexpr int kMemory = kGemmTile * (kGemmDepth + 8) / 8;
+    static constexpr int kMemory = kTile * (kGemmDepth + 8) / 8;
 
+    static constexpr bool kStepsAdjacent = true;
+    static int PlaceOf(int row, int k) { return row * kPitch + k; }
     static Item Load(const T& x) { return x; }
-    static void Put(Memory* tile, int row, int k, Item x) {
-        reinterpret_cast<T*>(tile)[row * kPitch + k] = x;
-    }
-    static Item Get(const Memory* tile, int row, int k) {
-        return reinterpret_cast<const T*>(tile)[row * kPitch + k];
-    }
 
     // Adds the products of all steps; those after `count` are of zeros.
     void Add(const Memory* a, const Memory* b, int /*count*/) {
@@ -138,8 +130,9 @@ class HalfTileProduct {
 #else
         for (int k = 0; k < kGemmDepth; ++k) {
             Each([&](int row, int column, float& sum) {
-                sum = ::fmaf(static_cast<float>(Get(a, row, k)),
-                             static_cast<float>(Get(b, column, k)), sum);
+                const T* x = reinterpret_cast<const T*>(a) + PlaceOf(row, k);
+                const T* y = reinterpret_cast<const T*>(b) + PlaceOf(column, k);
+                sum = ::fmaf(static_cast<float>(*x), static_cast<float>(*y), sum);
             });
         }
 #endif
@@ -152,12 +145,12 @@ class HalfTileProduct {
 
  private:
     static constexpr int kPitch = kGemmDepth + 8;  // 8 rows lie in different banks
-    static constexpr int kDown = kGemmTile / 2 / 16;
-    static constexpr int kAcross = kGemmTile / 4 / 8;
+    static constexpr int kDown = kTile / 2 / 16;
+    static constexpr int kAcross = kTile / 4 / 8;
 
     static int Lane() { return static_cast<int>(threadIdx.x) % 32; }
-    static int Row() { return static_cast<int>(threadIdx.x) / 128 * (kGemmTile / 2); }
-    static int Column() { return static_cast<int>(threadIdx.x) / 32 % 4 * (kGemmTile / 4); }
+    static int Row() { return static_cast<int>(threadIdx.x) / 128 * (kTile / 2); }
+    static int Column() { return static_cast<int>(threadIdx.x) / 32 % 4 * (kTile / 4); }
 
     template <typename F>
     void Each(const F& f) {
@@ -192,44 +185,83 @@ class HalfTileProduct {
 
     float sums_[kDown][kAcross][4] = {};
 };
-template <>
-class TileProduct<Float16> : public HalfTileProduct<Float16> {};
-template <>
-class TileProduct<BFloat16> : public HalfTileProduct<BFloat16> {};
+template <int kTile>
+class TileProduct<Float16, kTile> : public HalfTileProduct<Float16, kTile> {};
+template <int kTile>
+class TileProduct<BFloat16, kTile> : public HalfTileProduct<BFloat16, kTile> {};
 
 // A thread's elements of a tile, on their way to shared memory. Neighbouring threads load
-// neighbouring rows, or neighbouring steps.
-template <typename T>
+// neighbouring rows, or neighbouring steps; by quads, where memory and sizes are multiples of four.
+template <typename T, int kTile>
 class TileLoads {
  public:
-    using Product = TileProduct<T>;
+    using Product = TileProduct<T, kTile>;
+    using Item = typename Product::Item;
 
-    explicit TileLoads(bool rows_first) : rows_first_{rows_first} {}
+    TileLoads(bool rows_first, bool quads) : rows_first_{rows_first}, quads_{quads} {}
 
-    // load(row, k) returns an element.
-    template <typename Load>
-    void Fetch(const Load& load) {
+    // address(row, k) is that of an element, or null for 0.
+    template <typename Address>
+    void Fetch(const Address& address) {
+        if (quads_) {
 #pragma unroll
-        for (int i = 0; i < kEach; ++i) items_[i] = load(Row(i), Step(i));
+            for (int i = 0; i < kEach; i += 4) {
+                Quad<T> x{};
+                const char* from = address(Row<4>(i / 4), Step<4>(i / 4));
+                if (from != nullptr) x = *reinterpret_cast<const Quad<T>*>(from);
+#pragma unroll
+                for (int j = 0; j < 4; ++j) items_[i + j] = Product::Load(x.of[j]);
+            }
+        } else {
+#pragma unroll
+            for (int i = 0; i < kEach; ++i) {
+                const char* from = address(Row<1>(i), Step<1>(i));
+                items_[i] =
+                    Product::Load(from != nullptr ? *reinterpret_cast<const T*>(from) : T{});
+            }
+        }
     }
     void Put(typename Product::Memory* tile) const {
+        auto* to = reinterpret_cast<Item*>(tile);
+        if (!quads_) {
 #pragma unroll
-        for (int i = 0; i < kEach; ++i) Product::Put(tile, Row(i), Step(i), items_[i]);
+            for (int i = 0; i < kEach; ++i) to[Product::PlaceOf(Row<1>(i), Step<1>(i))] = items_[i];
+            return;
+        }
+#pragma unroll
+        for (int i = 0; i < kEach; i += 4) {
+            const int row = Row<4>(i / 4);
+            const int k = Step<4>(i / 4);
+            if (rows_first_ != Product::kStepsAdjacent) {
+                *reinterpret_cast<Quad<Item>*>(to + Product::PlaceOf(row, k)) = {
+                    items_[i], items_[i + 1], items_[i + 2], items_[i + 3]};
+            } else {
+#pragma unroll
+                for (int j = 0; j < 4; ++j) {
+                    to[Product::PlaceOf(rows_first_ ? row + j : row, rows_first_ ? k : k + j)] =
+                        items_[i + j];
+                }
+            }
+        }
     }
 
  private:
-    static constexpr int kEach = kGemmTile * kGemmDepth / kGemmThreads;
+    static constexpr int kEach = kTile * kGemmDepth / kGemmThreads;
+    // The first place of run i of kWidth elements.
+    template <int kWidth>
     int Row(int i) const {
         const int e = static_cast<int>(threadIdx.x) + i * kGemmThreads;
-        return rows_first_ ? e % kGemmTile : e / kGemmDepth;
+        return rows_first_ ? e % (kTile / kWidth) * kWidth : e / (kGemmDepth / kWidth);
     }
+    template <int kWidth>
     int Step(int i) const {
         const int e = static_cast<int>(threadIdx.x) + i * kGemmThreads;
-        return rows_first_ ? e / kGemmTile : e % kGemmDepth;
+        return rows_first_ ? e / (kTile / kWidth) : e % (kGemmDepth / kWidth) * kWidth;
     }
 
     bool rows_first_;
-    typename Product::Item items_[kEach];
+    bool quads_;
+    Item items_[kEach];
 };
 
 }  // namespace chainerx::cuda

@@ -80,23 +80,46 @@ if(NOT CHAINERX_GNU_LD OR NOT CMAKE_OBJCOPY)
     message(FATAL_ERROR "chainerx: GNU ld and objcopy (binutils) are needed to build the native kernels")
 endif()
 
+# How a target is compiled for an instruction set.
+function(chainerx_compile_for_isa target isa)
+    string(TOUPPER "${isa}" isa_upper)
+    target_link_libraries(${target} PRIVATE chainerx_flags chainerx_xsimd chainerx_pocketfft)
+    target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/cpp")
+    target_compile_options(${target} PRIVATE ${CX_ISA_FLAGS_${isa}} -fno-gnu-unique)
+    target_compile_definitions(${target} PRIVATE CHAINERX_BUILDING
+        CX_ISA=${isa} CX_ISA_${isa_upper}=1)
+endfunction()
+
+# Precompiles for each instruction set what nearly all of its units include.
+function(chainerx_add_isa_headers)
+    set(source "${PROJECT_BINARY_DIR}/isa_headers.cc")
+    file(CONFIGURE OUTPUT "${source}" CONTENT "")
+    foreach(isa IN LISTS built_isas)
+        add_library(isa_headers_${isa} OBJECT "${source}")
+        chainerx_compile_for_isa(isa_headers_${isa} ${isa})
+        target_precompile_headers(isa_headers_${isa} PRIVATE <algorithm> <cmath> <cstdint>
+            <type_traits> <utility> <xsimd/xsimd.hpp>)
+    endforeach()
+endfunction()
+if(CHAINERX_PCH)
+    chainerx_add_isa_headers()
+endif()
+
 # Adds the sealed objects of `source` to `target`.
 function(chainerx_add_isa_unit target source)
     get_filename_component(unit "${source}" NAME_WE)
     foreach(isa IN LISTS built_isas)
-        string(TOUPPER "${isa}" isa_upper)
         set(object_target isa_${unit}_${isa})
         set(entry cx_${unit}_${isa})
         set(sealed "${PROJECT_BINARY_DIR}/isa/${unit}.${isa}.o")
 
         add_library(${object_target} OBJECT "${source}")
-        target_link_libraries(${object_target} PRIVATE
-            chainerx_flags chainerx_xsimd chainerx_pocketfft)
-        target_include_directories(${object_target} PRIVATE "${PROJECT_SOURCE_DIR}/cpp")
-        target_compile_options(${object_target} PRIVATE
-            ${CX_ISA_FLAGS_${isa}} ${unit_flags_${unit}} -fno-gnu-unique)
-        target_compile_definitions(${object_target} PRIVATE CHAINERX_BUILDING
-            CX_ISA=${isa} CX_ISA_${isa_upper}=1 CX_UNIT_ENTRY=${entry})
+        chainerx_compile_for_isa(${object_target} ${isa})
+        target_compile_options(${object_target} PRIVATE ${unit_flags_${unit}})
+        target_compile_definitions(${object_target} PRIVATE CX_UNIT_ENTRY=${entry})
+        if(CHAINERX_PCH AND NOT unit_flags_${unit})
+            target_precompile_headers(${object_target} REUSE_FROM isa_headers_${isa})
+        endif()
 
         add_custom_command(
             OUTPUT "${sealed}"

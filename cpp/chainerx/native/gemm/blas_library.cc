@@ -189,9 +189,11 @@ std::unique_ptr<native::BlasLibrary> Load() {
     }
     const std::string folder = OwnFolder();
     // pip puts the package scipy-openblas32 into the second folder, relative to chainerx/lib.
-    paths.push_back(folder + "/libscipy_openblas.so");
-    paths.push_back(folder + "/../../scipy_openblas32/lib/libscipy_openblas.so");
-    paths.push_back(folder + "/libopenblas.so.0");
+    for (const char* name :
+         {"/libscipy_openblas.so", "/../../scipy_openblas32/lib/libscipy_openblas.so",
+          "/libopenblas.so.0"}) {
+        paths.push_back(folder + name);
+    }
     paths.push_back("libopenblas.so.0");
     paths.push_back("libopenblas.so");
     const bool only_openblas = engine == native::BlasEngine::kOpenBlas;

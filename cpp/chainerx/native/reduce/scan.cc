@@ -152,7 +152,8 @@ void ScanLine(int64_t length, const auto& x, const auto& out) {
             using Acc = typename P::Acc;
             ScanCarry<Acc, 1> carry{P::Identity()};
             Acc before = P::Identity();
-            ForGroups(length, [&](int64_t first, auto n) {
+            ForGroups(length, [&](int64_t first, auto size) {
+                const int64_t n = size;
                 Acc sums[kScanGroup];
                 acc = P::Identity();
 #pragma GCC unroll 16

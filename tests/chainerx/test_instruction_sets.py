@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import pytest
+from cases import CASES
 
 FOLDER = pathlib.Path(__file__).parent
 SETS = ('sse4', 'avx2', 'avx512', 'neon')
@@ -114,10 +115,7 @@ def differing(name1, name2):
 
 # Convolutions omit products with padding, depending on the width of a tile; transforms treat rows
 # that fill lanes differently. All else is added in an order that follows from shapes.
-BY_LANES = {
-    *('conv', 'conv_transpose'),
-    *('fft.rfft2', 'fft.rfftn'),
-}
+BY_LANES = {case.name for case in CASES if case.sums == 'convolution'} | {'fft.rfft2', 'fft.rfftn'}
 # Functions without polynomials need no fused multiply-add either.
 PLAIN = """
     add subtract multiply divide true_divide floor_divide remainder negative square absolute

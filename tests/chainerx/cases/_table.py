@@ -217,6 +217,9 @@ class Case:
     huge: bool = True  # 2**62-sized inputs end at once (an error, or a view)
     check: Callable | None = None  # check(xp, device): for routines without a reference
     layouts: bool = True
+    # Whose sums have an order that each backend chooses: a 'product', 'convolution', 'attention'.
+    # All other results have the same bits on every device, but for those that tests list.
+    sums: str = ''
     fn: Callable | None = None  # the callable if it is not a single routine: gets the arrays
     multi: type | None = None  # list or tuple: the type of the op's result
 

@@ -114,5 +114,6 @@ CASES = [
             (call(f(2, 3), f(4, 3), f(4, 3), scale='x'), 'TypeError', 'scale'),
             (call(f(2, 3), f(4, 3), 'x'), 'TypeError', 'value'),
         ],
+        sums='attention',
     ),
 ]

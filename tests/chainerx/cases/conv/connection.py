@@ -152,6 +152,7 @@ CASES = [
             (call(f(1, 2, 3), f(2, 2, 2), 'x'), 'TypeError'),
         ],
         big=call(f(5, 8, 33, 35), f(12, 4, 3, 3), f(12), stride=2, pad=1, groups=2),
+        sums='convolution',
     ),
     Case(
         'conv_transpose',
@@ -208,5 +209,6 @@ CASES = [
             (call(f(1, 2, 3), f(2, 2, 2), outsize='4'), 'TypeError'),
         ],
         big=call(f(5, 12, 17, 16), f(12, 4, 3, 3), f(8), stride=2, pad=1, groups=2),
+        sums='convolution',
     ),
 ]

@@ -19,6 +19,7 @@ def _case(calls, ref=_ref, dtypes=ALL, **kw):
         bools='yes',
         tol=20,
         **kw,
+        sums='product',
     )
 
 

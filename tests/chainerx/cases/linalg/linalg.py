@@ -181,6 +181,7 @@ CASES = [
             (call(f(2, 3), f(4)), 'DimensionError'),
         ],
         big=call(f(130, 260), f(260, 140)),
+        sums='product',
     ),
     Case(
         'matmul',
@@ -208,6 +209,7 @@ CASES = [
             (call(f(2, 3), f()), 'DimensionError'),
         ],
         big=call(f(3, 130, 260), f(3, 260, 140)),
+        sums='product',
     ),
     Case(
         'linear',
@@ -233,5 +235,6 @@ CASES = [
             (call(f(2, 3), f(4, 3), f(4), n_batch_axes=-1), 'DimensionError'),
         ],
         big=call(f(100, 784), f(200, 784), f(200)),
+        sums='product',
     ),
 ]

@@ -20,6 +20,7 @@ def _pairs(name, calls, ref=None, dtypes=ALL, errors=(), **kw):
         tol=8,
         gtol=8,
         errors=list(errors),
+        sums='product',
         **kw,
     )
 
@@ -293,6 +294,7 @@ CASES = [
             (call([f(2, 3), f(3), f(3, 2)]), 'DimensionError', r'arrays\[1\] has 1 axes'),
             (call([f(2, 2, 3), f(3, 2)]), 'DimensionError', r'arrays\[0\] has 3 axes'),
         ],
+        sums='product',
     ),
     Case(
         'linalg.matrix_power',
@@ -313,6 +315,7 @@ CASES = [
             (call(f(2, 2), 1.5), 'TypeError'),
             (call(c([[1.0, 1.0], [1.0, 1.0]]), -1), 'LinAlgError', 'singular'),
         ],
+        sums='product',
     ),
     Case(
         'linalg.matrix_power',
@@ -321,6 +324,7 @@ CASES = [
         dtypes=ALL,
         order=0,
         diff=(),
+        sums='product',
     ),
     Case(
         'linalg.matrix_power',
@@ -330,6 +334,7 @@ CASES = [
         tol=20,
         gtol=20,
         layouts=False,
+        sums='product',
     ),
     Case(
         'linalg.tensorsolve',
@@ -351,6 +356,7 @@ CASES = [
             (call(f(2), f(2, 3)), 'DimensionError', 'b has 2 axes'),
             (call(c([[0.0]]), f(1)), 'LinAlgError', 'singular'),
         ],
+        sums='product',
     ),
     Case(
         'linalg.tensorinv',
@@ -372,6 +378,7 @@ CASES = [
             (call(f(2, 2), 3), 'ValueError', 'ind is 3'),
             (call(c([[0.0]]), 1), 'LinAlgError', 'singular'),
         ],
+        sums='product',
     ),
     _norm(
         'norm',

@@ -137,6 +137,7 @@ def case(name, cell, directions, **kw):
         tol=16,
         gtol=16,
         huge=False,
+        sums='product',
         errors=list(error_calls(cell, directions)),
         **kw,
     )

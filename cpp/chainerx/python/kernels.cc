@@ -162,9 +162,9 @@ void InitKernels(PyObject* module) {
                 }
                 return threads;
             },
-            "One entry per thread: process id, thread id, rows, the kept calls as four 64-bit "
-            "numbers each: start and duration in nanoseconds, bytes, row; and their times on "
-            "devices: start, duration, number of the stream, row.")
+            "One entry per thread: process id, thread id, rows, its calls, and their times on "
+            "devices; a call as four 64-bit numbers: start, nanoseconds, bytes (on devices: "
+            "stream), row.")
         .def_prop_ro("dropped", &KernelProfiler::dropped, "The number of calls that were not kept.")
         .def("reset", &KernelProfiler::Reset, "Resets all counters.");
     nb::class_<KernelValidator, KernelHook>(m, "Validator",

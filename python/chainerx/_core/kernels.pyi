@@ -63,7 +63,7 @@ class Profiler(Hook):
 
     def threads(self) -> list:
         """
-        One entry per thread: process id, thread id, rows, the kept calls as four 64-bit numbers each: start and duration in nanoseconds, bytes, row; and their times on devices: start, duration, number of the stream, row.
+        One entry per thread: process id, thread id, rows, its calls, and their times on devices; a call as four 64-bit numbers: start, nanoseconds, bytes (on devices: stream), row.
         """
 
     @property

@@ -17,7 +17,10 @@ list(APPEND found
     chainerx/native/elementwise/complex_number.h
     chainerx/native/elementwise/integer_math.h
     chainerx/native/loss/simd/log_sum_of_three.h
+    chainerx/native/math/incomplete_beta.cc
+    chainerx/native/math/incomplete_gamma.cc
     chainerx/native/math/incomplete_gamma_beta.h
+    chainerx/native/math/incomplete_parts.h
     chainerx/native/norm/row_order.h
     chainerx/native/random/choice.h
     chainerx/native/random/counts.h
@@ -41,7 +44,7 @@ endforeach()
 list(APPEND device_texts chainerx/native/strided/simd/batch.h chainerx/cuda/device/batch.h
     chainerx/native/rnn/simd/units.h chainerx/cuda/rnn/device/units.h
     complex chainerx/cuda/device/std_complex.h)
-foreach(name algorithm bit cmath cstdint initializer_list limits type_traits)
+foreach(name algorithm bit cmath cstdint initializer_list limits type_traits utility)
     list(APPEND device_texts ${name} chainerx/cuda/device/std.h)
 endforeach()
 

@@ -24,6 +24,7 @@ inline float __builtin_nanf(const char*) { return __int_as_float(0x7fc00000); }
 inline double __builtin_nan(const char*) { return __longlong_as_double(0x7ff8000000000000); }
 inline float __builtin_fmodf(float x, float y) { return ::fmodf(x, y); }
 inline double __builtin_fmod(double x, double y) { return ::fmod(x, y); }
+inline double lgamma_r(double x, int* /*sign*/) { return ::lgamma(x); }
 
 namespace std {
 
@@ -113,8 +114,8 @@ template <typename T>
 struct numeric_limits;
 template <>
 struct numeric_limits<float> {
-    static float infinity() { return __builtin_inff(); }
-    static float quiet_NaN() { return __builtin_nanf(""); }
+    static constexpr float infinity() { return __builtin_bit_cast(float, 0x7f800000); }
+    static constexpr float quiet_NaN() { return __builtin_bit_cast(float, 0x7fc00000); }
     static constexpr float max() { return 0x1.fffffep127f; }
     static constexpr float min() { return 0x1p-126f; }
     static constexpr float epsilon() { return 0x1p-23f; }
@@ -123,8 +124,8 @@ struct numeric_limits<float> {
 };
 template <>
 struct numeric_limits<double> {
-    static double infinity() { return __builtin_inf(); }
-    static double quiet_NaN() { return __builtin_nan(""); }
+    static constexpr double infinity() { return __builtin_bit_cast(double, 0x7ff0000000000000); }
+    static constexpr double quiet_NaN() { return __builtin_bit_cast(double, 0x7ff8000000000000); }
     static constexpr double max() { return 0x1.fffffffffffffp1023; }
     static constexpr double min() { return 0x1p-1022; }
     static constexpr double epsilon() { return 0x1p-52; }
@@ -162,6 +163,16 @@ inline double log1p(double x) { return ::log1p(x); }
 inline double pow(double x, double y) { return ::pow(x, y); }
 inline double cos(double x) { return ::cos(x); }
 inline double acos(double x) { return ::acos(x); }
+inline double fma(double x, double y, double z) { return ::fma(x, y, z); }
+inline double hypot(double x, double y) { return ::hypot(x, y); }
+inline double tgamma(double x) { return ::tgamma(x); }
+inline bool isfinite(double x) { return ::fabs(x) < __builtin_inf(); }
+template <typename T>
+inline void swap(T& a, T& b) {
+    const T old = a;
+    a = b;
+    b = old;
+}
 
 template <typename T>
 constexpr const T& min(const T& a, const T& b) {

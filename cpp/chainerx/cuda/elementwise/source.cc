@@ -16,6 +16,22 @@ struct Numbers {
     const char* name_space;  // of the functions math:: that the expression calls
     const char* numbers;
 };
+// Functions whose texts take long to compile: only rows of them include these. Null for others.
+const char* IncompleteOf(std::string_view expression) {
+    const auto has = [&](const char* name) { return expression.find(name) != expression.npos; };
+    if (has("Gammainc") || has("GammaDensity")) {
+        return "#include \"chainerx/cuda/elementwise/device/batch_numbers.h\"\n"
+               "#include \"chainerx/native/math/incomplete_gamma.cc\"\n"
+               "#include \"chainerx/native/math/simd/math_incomplete.h\"\n";
+    }
+    if (has("Betainc") || has("BetaDensity")) {
+        return "#include \"chainerx/cuda/elementwise/device/batch_numbers.h\"\n"
+               "#include \"chainerx/native/math/incomplete_beta.cc\"\n"
+               "#include \"chainerx/native/math/simd/math_incomplete.h\"\n";
+    }
+    return nullptr;
+}
+
 Numbers NumbersOf(const ElementwiseKernel& kernel, Dtype dtype) {
     if (std::string_view{kernel.family} == "memory") {
         return {"", "chainerx::cuda", "AsConverted"};
@@ -40,6 +56,9 @@ Numbers NumbersOf(const ElementwiseKernel& kernel, Dtype dtype) {
             "#include \"chainerx/cuda/elementwise/device/batch_numbers.h\"\n"
             "#include \"chainerx/native/math/simd/math.h\"\n",
             "chainerx::native::gpu", numbers};
+    }
+    if (const char* includes = IncompleteOf(kernel.expression)) {
+        return {includes, "chainerx::native::gpu", numbers};
     }
     return {
         "#include \"chainerx/cuda/elementwise/device/batch_numbers.h\"\n"

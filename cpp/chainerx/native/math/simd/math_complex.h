@@ -100,7 +100,7 @@ template <typename T>
 inline Batch<T> Abs(const ComplexBatch<T>& z) {
     using B = Batch<T>;
     const B sum = z.real * z.real + z.imag * z.imag;
-    const auto is_usual = (sum >= B(sizeof(T) == 4 ? T(0x1p-96f) : T(0x1p-900))) &
+    const auto is_usual = (sum >= B(T(sizeof(T) == 4 ? 0x1p-96 : 0x1p-900))) &
                           (sum <= B(std::numeric_limits<T>::max()));
     const B root = xsimd::sqrt(sum);
     if (xsimd::all(is_usual)) [[likely]]
@@ -113,7 +113,7 @@ inline Batch<T> Abs(const ComplexBatch<T>& z) {
 template <typename T>
 inline constexpr T kScaledFrom = sizeof(T) == 4 ? T(80) : T(700);
 template <typename T>
-inline constexpr T kExpScale = sizeof(T) == 4 ? T(0x1.55779cp+115) : T(0x1.d945df4f8ec8ep+1009);
+inline constexpr T kExpScale = T(sizeof(T) == 4 ? 0x1.55779cp+115 : 0x1.d945df4f8ec8ep+1009);
 template <typename T>
 struct ScaledPair {
     Batch<T> odd;
@@ -278,10 +278,10 @@ template <typename T>
 inline ComplexBatch<T> Sqrt(const ComplexBatch<T>& z) {
     using B = Batch<T>;
     // After scaling by a power of 4 sums neither overflow nor lose digits.
-    constexpr T kBig = sizeof(T) == 4 ? T(0x1p120f) : T(0x1p1000);
-    constexpr T kSmall = sizeof(T) == 4 ? T(0x1p-90f) : T(0x1p-900);
-    constexpr T kUp = sizeof(T) == 4 ? T(0x1p80f) : T(0x1p800);
-    constexpr T kBack = sizeof(T) == 4 ? T(0x1p-40f) : T(0x1p-400);
+    constexpr T kBig = T(sizeof(T) == 4 ? 0x1p120 : 0x1p1000);
+    constexpr T kSmall = T(sizeof(T) == 4 ? 0x1p-90 : 0x1p-900);
+    constexpr T kUp = T(sizeof(T) == 4 ? 0x1p80 : 0x1p800);
+    constexpr T kBack = T(sizeof(T) == 4 ? 0x1p-40 : 0x1p-400);
     const auto is_big = (xsimd::abs(z.real) > B(kBig)) | (xsimd::abs(z.imag) > B(kBig));
     const auto is_small = (xsimd::abs(z.real) < B(kSmall)) & (xsimd::abs(z.imag) < B(kSmall));
     const B scale = Where(is_big, B(T(0.0625)), Where(is_small, B(kUp), B(T(1))));
@@ -299,7 +299,7 @@ inline ComplexBatch<T> Sqrt(const ComplexBatch<T>& z) {
 
 // Beyond, z^2 - 1 is z^2. A NaN beside a finite number is not far.
 template <typename T>
-inline constexpr T kFarFromOne = sizeof(T) == 4 ? T(0x1p40f) : T(0x1p400);
+inline constexpr T kFarFromOne = T(sizeof(T) == 4 ? 0x1p40 : 0x1p400);
 template <typename T>
 inline xsimd::batch_bool<T> IsFarFromOne(const ComplexBatch<T>& z) {
     const Batch<T> limit(kFarFromOne<T>);
@@ -383,7 +383,7 @@ inline ComplexBatch<T> Atanh(const ComplexBatch<T>& z) {
     B real = B(T(0.25)) * Log1p(B(T(4)) * a / divisor);
     B imag = B(T(0.5)) * Atan2(z.imag + z.imag, less * (one + a) - square);
     // At 1 the divisor underflows.
-    const auto is_close = divisor < B(sizeof(T) == 4 ? T(0x1p-60f) : T(0x1p-600));
+    const auto is_close = divisor < B(T(sizeof(T) == 4 ? 0x1p-60 : 0x1p-600));
     if (xsimd::any(is_close)) {
         const B log = LogOfMagnitude(less, z.imag);
         real = Where(is_close, B(T(0.5)) * (B(T(0x1.62e42fefa39efp-1)) - log), real);

@@ -21,6 +21,7 @@ print(checks.passed)
     ('function', 'passed'),
     [
         ('check_elementwise', 150),
+        ('check_complex', 128),
         ('check_layouts', 6),
         ('check_scatter', 14),
         ('check_reductions', 180),

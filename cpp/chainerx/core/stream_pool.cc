@@ -73,6 +73,7 @@ Buffer* StreamPool::Allocate(int64_t nbytes) {
         const std::lock_guard lock{mutex_};
         Collect();
         block = TakeFree(c, home);
+        if (block != nullptr) CountTaken(c);
     }
     if (block == nullptr) {
         void* data = AllocateBlock(ClassSize(c));
@@ -87,21 +88,22 @@ Buffer* StreamPool::Allocate(int64_t nbytes) {
             FreeBlock(data, ClassSize(c));
             throw;
         }
+        const std::lock_guard lock{mutex_};
+        CountTaken(c);
     }
     try {
-        Buffer* buffer = new PooledBuffer{this, &device_, block, nbytes};
-        const std::lock_guard lock{mutex_};
-        in_use_ += ClassSize(c);
-        peak_in_use_ = std::max(peak_in_use_, in_use_);
-        ++allocations_;
-        ++counts_[c];
-        return buffer;
-    } catch (...) {  // the block becomes free again
-        const std::lock_guard lock{mutex_};
-        cached_ += ClassSize(c);
-        block->next = std::exchange(free_[c], block);
+        return new PooledBuffer{this, &device_, block, nbytes};
+    } catch (...) {
+        Free(block);
         throw;
     }
+}
+
+void StreamPool::CountTaken(int c) noexcept {
+    in_use_ += ClassSize(c);
+    peak_in_use_ = std::max(peak_in_use_, in_use_);
+    ++allocations_;
+    ++counts_[c];
 }
 
 void StreamPool::ThrowOutOfMemory(int64_t nbytes) {

@@ -60,6 +60,7 @@ class CX_API StreamPool {
     static void Delete(Buffer* buffer);
     void Free(Block* block) noexcept;
     Block* TakeFree(int c, Stream* home) noexcept;
+    void CountTaken(int c) noexcept;
     void Collect() noexcept;
     Block* TakeAll() noexcept;
     CX_COLD void ThrowOutOfMemory(int64_t nbytes);

@@ -17,7 +17,7 @@ template <typename P, typename T>
 struct Cumulative {
     static constexpr bool kIsLinear = false;
     using State = typename P::Acc;
-    static constexpr bool kIsFloatSum = kIsFloat<T> && std::is_same_v<P, Sum<T>>;
+    static constexpr bool kIsFloatSum = kIsInexact<T> && std::is_same_v<P, Sum<T>>;
     static State Load(const char* x, const char* /*a*/) {
         return P::Load(*reinterpret_cast<const T*>(x), {});
     }

@@ -117,8 +117,8 @@ class Call {
         const CUfunction function =
             kernel.functions.Get(device_, static_cast<int>(dtype_), column, [&] {
                 return MakeSource(StrCat(kernel.op, "_", GetDtypeName(dtype_), "_", column),
-                                  "norm/device/normalization.h", "NormParams", StrCat(call, "(p);"),
-                                  "256, 1");
+                                  "norm/device/normalization.h", "NormParams",
+                                  StrCat(call, "(p);"));
             });
         Launch(stream_, function, {blocks, kNormThreads}, params);
     }

@@ -43,8 +43,7 @@ DeviceSource WriteSource(const Reduction& reduction, Dtype in, Dtype out, Varian
     return MakeSource(StrCat(reduction.name, "_", GetDtypeName(in), "_", kNames[variant]),
                       StrCat("reduce/device/", reduction.header).c_str(), "ReduceParams",
                       StrCat(kFunctions[variant], "<", reduction.policy, "<", DeviceTypeOf(in),
-                             ">, ", reduction.store, "<", result, ">, ", item, result, ">(p);"),
-                      "256, 2");
+                             ">, ", reduction.store, "<", result, ">, ", item, result, ">(p);"));
 }
 
 // One call: the plan is the same as native's.

@@ -1,6 +1,8 @@
 // math:: products with logarithms, and the logistic function's logarithm and inverse.
 #pragma once
 
+#include <limits>
+
 #include "chainerx/native/math/simd/math_basic.h"
 #include "chainerx/native/math/simd/math_explog.h"
 #include "chainerx/native/math/simd/math_hyperbolic.h"
@@ -27,7 +29,7 @@ template <typename T>
 inline Batch<T> Entr(const Batch<T>& x) {
     using B = Batch<T>;
     const B positive = Where(x == B(0), B(0), -x * Log(x));
-    return Where(x < B(0), B(-INFINITY), positive);
+    return Where(x < B(0), B(-std::numeric_limits<T>::infinity()), positive);
 }
 template <typename T>
 inline Batch<T> Xlogy(const Batch<T>& x1, const Batch<T>& x2) {
@@ -46,10 +48,12 @@ template <typename T>
 inline Batch<T> RelEntr(const Batch<T>& x1, const Batch<T>& x2) {
     using B = Batch<T>;
     const B ratio = x1 / x2;
-    const B far = Where((ratio > B(0)) & (ratio < B(INFINITY)), Log(ratio), Log(x1) - Log(x2));
+    const B far = Where((ratio > B(0)) & (ratio < B(std::numeric_limits<T>::infinity())),
+                        Log(ratio), Log(x1) - Log(x2));
     const B near = Log1p((x1 - x2) / x2);
     const B inside = x1 * Where(Abs(x1 - x2) < x2 * B(0.5), near, far);
-    const B outside = Where((x1 == x1) & (x2 == x2), B(INFINITY), x1 + x2);
+    const B outside =
+        Where((x1 == x1) & (x2 == x2), B(std::numeric_limits<T>::infinity()), x1 + x2);
     const B border = Where((x1 == B(0)) & (x2 >= B(0)), B(0), outside);
     return Where((x1 > B(0)) & (x2 > B(0)), inside, border);
 }

@@ -34,6 +34,13 @@ def pytest_addoption(parser):
         'sample 0, which is the default of a run that names no tests; may be repeated',
     )
     parser.addoption(
+        '--every',
+        type=int,
+        default=1,
+        help='of what is chosen, run one test of so many, by a hash of its name: for devices on '
+        'which each takes long',
+    )
+    parser.addoption(
         '--full',
         action='store_true',
         help='run all rows of all tables, and the long forms of the tests that have one: '
@@ -94,7 +101,10 @@ def is_slow(item):
 def pytest_collection_modifyitems(config, items):
     chosen, others = [], []
     for item, sample in zip(items, samples_of(items), strict=True):
-        (chosen if sample in config.option.sample else others).append(item)
+        is_chosen = sample in config.option.sample and not (
+            zlib.crc32(item.nodeid.encode()) % config.option.every
+        )
+        (chosen if is_chosen else others).append(item)
     # A slow test that starts last keeps one process busy while the others wait. Those that share
     # a build come first, before `--dist worksteal` takes some of them to another process.
     items[:] = sorted(

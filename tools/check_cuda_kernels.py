@@ -21,8 +21,11 @@ BOUNDS = pathlib.Path(__file__).resolve().parent / 'cuda_registers.txt'
 MAIN = 90
 OTHERS = [80, 100, 120]
 SECONDS = 60  # for one kernel
+#: Kernels that spill, up to so many bytes: values live across calls of long functions, and a tile
+#: of scores leaves few registers on sm_120.
+SPILLS = {'(Log)?(Gamma|Beta)inc': 160, 'AttentionGradKeys_float32': 128}
 
-state = {}
+state: dict[str, 'Library'] = {}
 
 
 class Library:
@@ -79,9 +82,10 @@ def compile_kernel(task):
     seconds = time.monotonic() - start
     if code:
         return task, None, f'does not compile: {log.strip()[:500]}', seconds
-    spilled = re.search(r'(?!0 )\b(\d+) bytes spill stores, (\d+) bytes spill loads', log)
-    if spilled:
-        return task, None, f'spills: {spilled[0]}', seconds
+    allowed = [number for name, number in SPILLS.items() if re.match(name, path.stem)]
+    for spilled in re.finditer(r'(\d+) bytes spill stores, (\d+) bytes spill loads', log):
+        if max(map(int, spilled.groups())) > max(allowed, default=0):
+            return task, None, f'spills: {spilled[0]}', seconds
     registers = max(map(int, re.findall(r'Used (\d+) registers', log)), default=None)
     fault = 'has no report of ptxas' if registers is None else None
     return task, registers, fault, seconds
@@ -120,10 +124,10 @@ def write_bounds(used):
 
 def run(tasks, jobs, seconds):
     """Compiles until the time is up; returns the results, and how many tasks were left out."""
-    done = []
+    done: list[tuple] = []
     deadline = time.monotonic() + seconds
     with concurrent.futures.ProcessPoolExecutor(jobs) as pool:
-        waiting = collections.deque()
+        waiting: collections.deque[tuple] = collections.deque()
         rest = iter(tasks)
         while True:
             while len(waiting) < 4 * jobs and time.monotonic() < deadline:
@@ -146,7 +150,7 @@ def run(tasks, jobs, seconds):
 def report(results, bounds):
     """Prints one line per fault; returns how many, and the registers for MAIN by kernel."""
     faults = 0
-    used = collections.Counter()
+    used: collections.Counter[str] = collections.Counter()
     for (path, folder, arch), registers, fault, _ in results:
         name = kernel_of(path)
         if registers is not None and arch == MAIN:

@@ -12,7 +12,9 @@ HERE = pathlib.Path(__file__).parent
 
 @pytest.fixture(scope='session')
 def driver(tmp_path_factory):
-    """The folder of the driver for tests."""
+    """The folder of the driver for tests: $CHAINERX_CUDA_TEST_DRIVER, or one of this session."""
+    if given := os.environ.get('CHAINERX_CUDA_TEST_DRIVER'):
+        return pathlib.Path(given)
     folder = tmp_path_factory.getbasetemp()
     if os.environ.get('PYTEST_XDIST_WORKER'):
         folder = folder.parent
@@ -23,7 +25,7 @@ def driver(tmp_path_factory):
 @pytest.fixture(scope='session')
 def run(driver):
     """Runs a program with the driver for tests, and returns what it prints."""
-    cache = driver.parent / 'cache'
+    cache = os.environ.get('CHAINERX_CACHE_DIR') or driver.parent / 'cache'
 
     def run(program, *, check=True, environment=None, **variables):
         names = {'CHAINERX_CUDA_TEST_DRIVER': driver, 'CHAINERX_CACHE_DIR': cache}

@@ -9,11 +9,12 @@ import pytest
 
 CHECK = """
 from chainerx.cuda import _check
-checks = _check.Checks('cuda:0')
+checks = _check.Checks('cuda:0', {every})
 _check.{function}(checks)
+assert checks.passed
 assert not checks.failed, checks.failed
 assert not checks.missing, checks.missing
-print(checks.passed)
+print(checks.passed + checks.left_out)
 """
 
 
@@ -32,14 +33,15 @@ print(checks.passed)
         ('check_layers', 39),
     ],
 )
-def test_results_are_those_of_native(run, function, passed):
-    assert int(run(CHECK.format(function=function))) >= passed
+def test_results_are_those_of_native(run, request, function, passed):
+    is_sample = function != 'check_elementwise' and passed > 20 and not request.config.option.full
+    assert int(run(CHECK.format(function=function, every=3 if is_sample else 1))) >= passed
 
 
 @pytest.mark.parametrize('order', ['reverse', 'random:7'])
 def test_accesses_are_right_and_orders_make_no_difference(run, order):
     for function in ('check_layouts', 'check_gradients', 'check_products', 'check_streams'):
-        run(CHECK.format(function=function), ORDER=order, CHECKED=1)
+        run(CHECK.format(function=function, every=3), ORDER=order, CHECKED=1)
 
 
 def test_config_says_what_is_taken(run):

@@ -8,7 +8,7 @@ TABLE = pathlib.Path(__file__).parents[1] / 'chainerx'
 # Prints which rows have native's bits: of the op table (results and gradients of some calls of
 # float32), of random numbers, and of optimizers.
 PROGRAM = """
-import importlib, json, pathlib, sys
+import importlib, json, pathlib, sys, zlib
 sys.path.insert(0, {table!r})
 import chainer, chainerx as chx, numpy as np
 from cases import index, loss, norm, pool, reduce
@@ -47,6 +47,8 @@ def of_update(name, device):
 
 found = {{}}
 def compare(name, f, *arguments):
+    if zlib.crc32(name.encode()) % {every}:
+        return
     try:
         found[name] = f(*arguments, 'native:0') == f(*arguments, 'cuda:0')
     except NotImplementedError as error:
@@ -100,10 +102,11 @@ LISTED = {
 }
 
 
-def test_rows_have_the_bits_of_native(run):
-    found = json.loads(run(PROGRAM.format(table=str(TABLE))).splitlines()[-1])
+def test_rows_have_the_bits_of_native(run, request):
+    every = 1 if request.config.option.full else 3
+    found = json.loads(run(PROGRAM.format(table=str(TABLE), every=every)).splitlines()[-1])
     differing = {name for name, same in found.items() if same is not True}
     names = {name.split()[0] for name in differing}
     assert names <= LISTED.keys(), sorted(names - LISTED.keys())
-    assert len(found) > 100
+    assert len(found) > 120 // every
     assert len(differing) <= len(found) / 10, sorted(differing)

@@ -210,7 +210,7 @@ CX_CUDA_KERNEL(Std)
 
 // The maximum, then the sum of exp(x - maximum).
 constinit const Reduction kShift{"Shift", "Max", "StoreShift", &ComputeSize, "log_sum_exp.h"};
-constinit const Reduction kLogSumExp{"LogSumExp", "Exps", "StoreLogSumExp", &ComputeSize,
+constinit const Reduction kLogSumExp{"LogSumExp", "Exps", "StoreLogSumExp", &TotalSize,
                                      "log_sum_exp.h"};
 
 void LogSumExp(const Array& x, const Axes& axes, const Array& out) {

@@ -9,7 +9,7 @@ namespace chainerx::cuda {
 template <typename T, int kColumns>
 inline void Attention(const AttentionParams& p) {
     using C = Number<T>;
-    using Product = TileProduct<T>;
+    using Product = TileProduct<T, kTile>;
     CX_ATTENTION_TILES(T, tiles);
     CX_SHARED(C, factors, kTile);
     int64_t block = blockIdx.x;
@@ -21,7 +21,7 @@ inline void Attention(const AttentionParams& p) {
     const char* const q = QueriesOf(p, p.q, matrix);
     const char* const k = KeysOf(p, p.k, matrix / p.group);
     const char* const v = KeysOf(p, p.v, matrix / p.group);
-    const TileOf<T> queries = RowsOf<T>(q, p.q, first, p.queries, p.width);
+    const TileOf queries = RowsOf(q, p.q, first, p.queries, p.width);
     const int row = tiles.Row();
     C most = -Infinity<C>();
     C sum = C(0);
@@ -30,7 +30,7 @@ inline void Attention(const AttentionParams& p) {
     for (int64_t key = 0; key < end; key += kTile) {
         {
             Product product;
-            tiles.Add(product, queries, RowsOf<T>(k, p.k, key, p.keys, p.width));
+            tiles.Add(product, queries, RowsOf(k, p.k, key, p.keys, p.width));
             tiles.Store(product);
         }
         C max = most;
@@ -70,8 +70,8 @@ inline void Attention(const AttentionParams& p) {
 #pragma unroll
         for (int c = 0; c < kColumns; ++c) {
             Product product;
-            tiles.AddWeighted(product,
-                              ColumnsOf<T>(v, p.v, column + c * kTile, p.keys, p.value_width), key);
+            tiles.AddWeighted(product, ColumnsOf(v, p.v, column + c * kTile, p.keys, p.value_width),
+                              key);
             int n = 0;
             product.ForEach([&](int i, int, C y) {
                 outputs[c][n] = outputs[c][n] * factors[i] + y;

@@ -32,7 +32,7 @@ inline void AttentionDeltas(const AttentionParams& p) {
 template <typename T>
 struct Slopes {
     using C = Number<T>;
-    using Product = TileProduct<T>;
+    using Product = TileProduct<T, kTile>;
 
     C weights[kEachOfTile];
     C slopes[kEachOfTile];
@@ -50,8 +50,8 @@ struct Slopes {
         {
             Product product;
             tiles.Add(product,
-                      RowsOf<T>(QueriesOf(p, p.q, matrix), p.q, first_query, p.queries, p.width),
-                      RowsOf<T>(KeysOf(p, p.k, key_matrix), p.k, key, p.keys, p.width));
+                      RowsOf(QueriesOf(p, p.q, matrix), p.q, first_query, p.queries, p.width),
+                      RowsOf(KeysOf(p, p.k, key_matrix), p.k, key, p.keys, p.width));
             tiles.Store(product);
         }
         uint32_t dropped = 0;
@@ -69,8 +69,8 @@ struct Slopes {
             Product product;
             tiles.Add(
                 product,
-                RowsOf<T>(QueriesOf(p, p.gy, matrix), p.gy, first_query, p.queries, p.value_width),
-                RowsOf<T>(KeysOf(p, p.v, key_matrix), p.v, key, p.keys, p.value_width));
+                RowsOf(QueriesOf(p, p.gy, matrix), p.gy, first_query, p.queries, p.value_width),
+                RowsOf(KeysOf(p, p.v, key_matrix), p.v, key, p.keys, p.value_width));
             tiles.Store(product);
         }
 #pragma unroll
@@ -85,8 +85,8 @@ struct Slopes {
 };
 
 template <typename T>
-inline void StoreTile(const TileProduct<T>& product, char* x, const MatricesOf& of, int64_t row,
-                      int64_t rows, int64_t column, int64_t columns) {
+inline void StoreTile(const TileProduct<T, kTile>& product, char* x, const MatricesOf& of,
+                      int64_t row, int64_t rows, int64_t column, int64_t columns) {
     product.ForEach([&](int i, int j, Number<T> y) {
         if (row + i < rows && column + j < columns) {
             reinterpret_cast<T*>(x + (row + i) * of.row)[column + j] = static_cast<T>(y);
@@ -106,11 +106,11 @@ inline void AttentionGradQueries(const AttentionParams& p) {
     const int64_t matrix = block / p.row_blocks;
     const char* const k = KeysOf(p, p.k, matrix / p.group);
     const int64_t end = ScoreTerms<C>{p, matrix}.KeysSeen(first + kTile);
-    TileProduct<T> sums;
+    TileProduct<T, kTile> sums;
     for (int64_t key = 0; key < end; key += kTile) {
         const Slopes<T> of{p, tiles, matrix, first, key, static_cast<C>(p.scale)};
         tiles.PutShare(of.slopes, false);
-        tiles.AddWeighted(sums, ColumnsOf<T>(k, p.k, column, p.keys, p.width), key);
+        tiles.AddWeighted(sums, ColumnsOf(k, p.k, column, p.keys, p.width), key);
     }
     StoreTile(sums, const_cast<char*>(QueriesOf(p, p.gq, matrix)), p.gq, first, p.queries, column,
               p.width);
@@ -128,8 +128,8 @@ inline void AttentionGradKeys(const AttentionParams& p) {
     const int64_t key_matrix = block / p.row_blocks;
     const bool has_k = kOfKeys && p.gk.data != nullptr && column < p.width;
     const bool has_v = kOfValues && p.gv.data != nullptr && column < p.value_width;
-    TileProduct<T> gk;
-    TileProduct<T> gv;
+    TileProduct<T, kTile> gk;
+    TileProduct<T, kTile> gv;
     for (int64_t head = 0; head < p.group; ++head) {
         const int64_t matrix = key_matrix * p.group + head;
         const char* const q = QueriesOf(p, p.q, matrix);
@@ -138,12 +138,11 @@ inline void AttentionGradKeys(const AttentionParams& p) {
             const Slopes<T> of{p, tiles, matrix, query, first, static_cast<C>(p.scale)};
             if (has_v) {
                 tiles.PutShare(of.weights, true);
-                tiles.AddWeighted(gv, ColumnsOf<T>(gy, p.gy, column, p.queries, p.value_width),
-                                  query);
+                tiles.AddWeighted(gv, ColumnsOf(gy, p.gy, column, p.queries, p.value_width), query);
             }
             if (has_k) {
                 tiles.PutShare(of.slopes, true);
-                tiles.AddWeighted(gk, ColumnsOf<T>(q, p.q, column, p.queries, p.width), query);
+                tiles.AddWeighted(gk, ColumnsOf(q, p.q, column, p.queries, p.width), query);
             }
         }
     }

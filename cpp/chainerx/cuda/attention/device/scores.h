@@ -45,14 +45,12 @@ inline const char* KeysOf(const AttentionParams& p, const MatricesOf& x, int64_t
 }
 
 // Rows of a matrix from `row` on, or its columns: the depth of a product is the other axis.
-template <typename T>
-inline TileOf<T> RowsOf(const char* x, const MatricesOf& of, int64_t row, int64_t rows,
-                        int64_t columns) {
+inline TileOf RowsOf(const char* x, const MatricesOf& of, int64_t row, int64_t rows,
+                     int64_t columns) {
     return {x, row, rows, columns, {of.row, of.column}};
 }
-template <typename T>
-inline TileOf<T> ColumnsOf(const char* x, const MatricesOf& of, int64_t column, int64_t rows,
-                           int64_t columns) {
+inline TileOf ColumnsOf(const char* x, const MatricesOf& of, int64_t column, int64_t rows,
+                        int64_t columns) {
     return {x, column, columns, rows, {of.column, of.row}};
 }
 
@@ -61,7 +59,7 @@ inline TileOf<T> ColumnsOf(const char* x, const MatricesOf& of, int64_t column, 
 template <typename T>
 struct AttentionTiles {
     using C = Number<T>;
-    using Product = TileProduct<T>;
+    using Product = TileProduct<T, kTile>;
     using Memory = typename Product::Memory;
     static constexpr int kPitch = kTile + 1;  // of scores
     static constexpr int kChunks = kTile / kGemmDepth;
@@ -83,8 +81,9 @@ struct AttentionTiles {
     }
     // Element k of a row of the first operand of AddWeighted.
     void Put(int row, int k, C x) const {
-        Product::Put(first + k / kGemmDepth * Product::kMemory, row, k % kGemmDepth,
-                     Product::Load(static_cast<T>(x)));
+        auto* tile =
+            reinterpret_cast<typename Product::Item*>(first + k / kGemmDepth * Product::kMemory);
+        tile[Product::PlaceOf(row, k % kGemmDepth)] = Product::Load(static_cast<T>(x));
     }
     // Puts this thread's share of a row of scores, or transposes it.
     void PutShare(const C (&x)[kEachOfTile], bool transposes) const {
@@ -96,9 +95,9 @@ struct AttentionTiles {
         __syncthreads();
     }
     // Adds the product of rows a and rows b along their columns.
-    void Add(Product& product, const TileOf<T>& a, const TileOf<T>& b) const {
-        TileLoads<T> loads1{a.strides[0] < a.strides[1]};
-        TileLoads<T> loads2{b.strides[0] < b.strides[1]};
+    void Add(Product& product, const TileOf& a, const TileOf& b) const {
+        TileLoads<T, kTile> loads1{a.strides[0] < a.strides[1], false};
+        TileLoads<T, kTile> loads2{b.strides[0] < b.strides[1], false};
         const int64_t depth = a.columns;
         a.Fetch(loads1, 0);
         b.Fetch(loads2, 0);
@@ -117,8 +116,8 @@ struct AttentionTiles {
         }
     }
     // Adds the product of what was Put and of rows b, from column `begin` on.
-    void AddWeighted(Product& product, const TileOf<T>& b, int64_t begin) const {
-        TileLoads<T> loads{b.strides[0] < b.strides[1]};
+    void AddWeighted(Product& product, const TileOf& b, int64_t begin) const {
+        TileLoads<T, kTile> loads{b.strides[0] < b.strides[1], false};
         b.Fetch(loads, begin);
         const int64_t depth = b.columns - begin < kTile ? b.columns - begin : kTile;
 #pragma unroll 1

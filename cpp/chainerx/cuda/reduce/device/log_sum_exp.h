@@ -8,11 +8,13 @@ namespace chainerx::cuda {
 
 template <typename T>
 struct Exps {
-    using Acc = Number<T>;
+    using Acc = MeanOf<T>;
     using Center = Acc;
     static Acc Identity() { return Acc(0); }
     static Acc Load(const T& x, Center c) {
-        return native::gpu::math::Exp(xsimd::batch<Acc>(static_cast<Acc>(x) - c)).v;
+        return native::gpu::math::Exp(
+                   xsimd::batch<Acc>(static_cast<Acc>(static_cast<Number<T>>(x)) - c))
+            .v;
     }
     static Acc Combine(Acc a, Acc b) { return a + b; }
 };

@@ -74,7 +74,7 @@ constexpr LaneNumbers<T> kLaneNumbers;
 
 // Loads 0 < n < size elements; the other lanes are `fill`.
 template <typename T>
-inline Batch<T> LoadFilled(const T* x, int64_t n, T fill) {
+[[gnu::always_inline]] inline Batch<T> LoadFilled(const T* x, int64_t n, T fill) {
     const auto lane = Batch<T>::load_aligned(kLaneNumbers<T>.v);
     return xsimd::select(lane < Batch<T>(static_cast<T>(n)), LoadPart(x, n), Batch<T>(fill));
 }
@@ -92,15 +92,20 @@ inline T MaxOfRow(const T* x, int64_t n) {
 // Sums the terms of a row in the order of row_order.h. f<is_part>(first element, count) has the
 // terms of a batch; those beyond `count` are 0.
 template <typename T, typename F>
+[[gnu::always_inline]] inline LaneSums<T, kRowLanes> SumOfBlock(int64_t begin, int64_t end,
+                                                                const F& f) {
+    LaneSums<T, kRowLanes> sum;
+    ForLanes<T, kRowLanes>(begin, end, [&]<bool kPart>(auto k, int64_t i, int64_t count) {
+        sum.part[k] += f.template operator()<kPart>(i, count);
+    });
+    return sum;
+}
+template <typename T, typename F>
 [[gnu::always_inline]] inline T SumOfTerms(int64_t n, const F& f) {
+    if (n <= kRowBlock) return SumOfBlock<T>(0, n, f).total();
     LaneSums<T, kRowLanes> total;
     for (int64_t begin = 0; begin < n; begin += kRowBlock) {
-        LaneSums<T, kRowLanes> sum;
-        ForLanes<T, kRowLanes>(begin, n - begin < kRowBlock ? n : begin + kRowBlock,
-                               [&]<bool kPart>(auto k, int64_t i, int64_t count) {
-                                   sum.part[k] += f.template operator()<kPart>(i, count);
-                               });
-        if (n <= kRowBlock) return sum.total();
+        const auto sum = SumOfBlock<T>(begin, n - begin < kRowBlock ? n : begin + kRowBlock, f);
         for (int64_t k = 0; k < sum.kBatches; ++k) total.part[k] += sum.part[k];
     }
     return total.total();

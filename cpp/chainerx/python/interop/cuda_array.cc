@@ -11,7 +11,7 @@
 namespace chainerx::python {
 namespace {
 
-constexpr const char* kName = "__cuda_array_interface__";
+constexpr const char* kInterface = "__cuda_array_interface__";
 
 // Null for None and what is not there; borrowed.
 PyObject* Find(PyObject* dict, const char* key) {
@@ -21,7 +21,7 @@ PyObject* Find(PyObject* dict, const char* key) {
 
 PyObject* Get(PyObject* dict, const char* key) {
     PyObject* value = Find(dict, key);
-    if (value == nullptr) throw ValueError{kName, ": it has no ", key};
+    if (value == nullptr) throw ValueError{kInterface, ": it has no ", key};
     return value;
 }
 
@@ -29,7 +29,7 @@ Device& DeviceOf(const void* data) {
     Device& first = GetDefaultContext().GetDevice("cuda", 0);
     const int index = data == nullptr ? 0 : cuda::GpuOf(first).FindDevice(data);
     if (index < 0) {
-        throw ValueError{kName, ": its data, ", reinterpret_cast<uintptr_t>(data),
+        throw ValueError{kInterface, ": its data, ", reinterpret_cast<uintptr_t>(data),
                          ", is no address of a GPU"};
     }
     return GetDefaultContext().GetDevice("cuda", index);
@@ -38,9 +38,9 @@ Device& DeviceOf(const void* data) {
 void Order(PyObject* dict, Device& device) {
     PyObject* stream = Find(dict, "stream");
     if (stream == nullptr) return;  // nothing to wait for
-    const int64_t number = ToInt(kName, "stream", stream);
+    const int64_t number = ToInt(kInterface, "stream", stream);
     if (number <= 0) {
-        throw ValueError{kName, ": stream is ", number, ", expected 1, 2 or an address"};
+        throw ValueError{kInterface, ": stream is ", number, ", expected 1, 2 or an address"};
     }
     OrderUsAfterOthers(device, static_cast<uintptr_t>(number));
 }
@@ -52,35 +52,35 @@ bool HasCudaArrayInterface(PyObject* o) {
         PyFloat_CheckExact(o) || PyLong_CheckExact(o) || PyBool_Check(o)) {
         return false;
     }
-    return PyObject_HasAttrString(o, kName) != 0;
+    return PyObject_HasAttrString(o, kInterface) != 0;
 }
 
 Array FromCudaArrayInterface(PyObject* o) {
     ReleaseDeferred();
-    const Ref owned = Check(PyObject_GetAttrString(o, kName));
+    const Ref owned = Check(PyObject_GetAttrString(o, kInterface));
     PyObject* dict = owned.get();
     if (!PyDict_Check(dict)) {
-        throw TypeError{kName, " is a ", Py_TYPE(dict)->tp_name, ", expected a dict"};
+        throw TypeError{kInterface, " is a ", Py_TYPE(dict)->tp_name, ", expected a dict"};
     }
-    if (Find(dict, "mask") != nullptr) throw ValueError{kName, ": masks are not supported"};
-    const Shape shape = ToShape(kName, "shape", Get(dict, "shape"));
+    if (Find(dict, "mask") != nullptr) throw ValueError{kInterface, ": masks are not supported"};
+    const Shape shape = ToShape(kInterface, "shape", Get(dict, "shape"));
     const Dtype dtype = ToDtype(Get(dict, "typestr"));
-    CheckedNBytes(kName, shape, GetItemSize(dtype));
+    CheckedNBytes(kInterface, shape, GetItemSize(dtype));
     Strides strides{shape, GetItemSize(dtype)};
     if (PyObject* given = Find(dict, "strides")) {
         const Ref sequence = Check(PySequence_Tuple(given));
         const auto n = PyTuple_GET_SIZE(sequence.get());
         if (n != shape.size()) {
-            throw ValueError{kName, ": it has ", int64_t{n}, " strides for shape ", shape};
+            throw ValueError{kInterface, ": it has ", int64_t{n}, " strides for shape ", shape};
         }
         strides = {};
         for (Py_ssize_t i = 0; i < n; ++i) {
-            strides.push_back(ToInt(kName, "strides", PyTuple_GET_ITEM(sequence.get(), i)));
+            strides.push_back(ToInt(kInterface, "strides", PyTuple_GET_ITEM(sequence.get(), i)));
         }
     }
     PyObject* data = Get(dict, "data");
     if (!PyTuple_Check(data) || PyTuple_GET_SIZE(data) != 2) {
-        throw TypeError{kName, ": data is a ", Py_TYPE(data)->tp_name,
+        throw TypeError{kInterface, ": data is a ", Py_TYPE(data)->tp_name,
                         ", expected a tuple of address and read-only flag"};
     }
     void* address = PyLong_AsVoidPtr(PyTuple_GET_ITEM(data, 0));
@@ -95,7 +95,7 @@ Array FromCudaArrayInterface(PyObject* o) {
     Array x = internal::WrapForeign(address, shape, strides, dtype, device,
                                     ReleaseInOrder(device, owner), writable);
     if (!internal::IsAligned(x)) {
-        throw ValueError{kName, ": the memory is not aligned to elements of ", dtype};
+        throw ValueError{kInterface, ": the memory is not aligned to elements of ", dtype};
     }
     return x;
 }
@@ -103,12 +103,12 @@ Array FromCudaArrayInterface(PyObject* o) {
 PyObject* CudaArrayInterface(const Array& x) {
     Device& device = x.device();
     if (!HasCudaStreams(device)) {
-        PyErr_Format(PyExc_AttributeError, "%s: the array is on %s, which is no GPU", kName,
+        PyErr_Format(PyExc_AttributeError, "%s: the array is on %s, which is no GPU", kInterface,
                      device.name().c_str());
         return nullptr;
     }
     if (x.dtype() == Dtype::kBFloat16) {
-        PyErr_Format(PyExc_AttributeError, "%s: bfloat16 has no type string", kName);
+        PyErr_Format(PyExc_AttributeError, "%s: bfloat16 has no type string", kInterface);
         return nullptr;
     }
     KeepForOthers(x, kLegacyStream);

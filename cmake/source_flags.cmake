@@ -26,9 +26,10 @@ set(cold_pattern
     "/linalg/(routines_)?(decomposition|det_gradient|einsum|factor|norm|pseudo_inverse)"
     "/ops/elementwise/tables/special\\."
     "/ops/random/random_(discrete|gamma|truncated)\\."
-    "/ops/to_string"
+    "/ops/(attention/|to_string)"
     "/bindings/(attention|conv|loss|norm|pool|random)/"
-    "/bindings/elementwise/routines_special\\.")
+    "/bindings/elementwise/routines_special\\."
+    "/python/(cuda|interop/cuda_array)\\.")
 list(JOIN cold_pattern "|" cold_pattern)
 
 # Moves the cold ones of the list `from` to the list `to`.

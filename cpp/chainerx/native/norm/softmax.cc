@@ -122,21 +122,27 @@ void SoftmaxCrossEntropy(const Array& x, const Array& t, int64_t ignore, double 
 }
 CX_NATIVE_KERNEL(SoftmaxCrossEntropy)
 
+// The sum of f(begin), ..., f(end - 1) in kLanes.
+template <int64_t kLanes>
+double SumInLanes(int64_t begin, int64_t end, const auto& f) {
+    double lanes[kLanes] = {};
+    for (int64_t i = begin; i < end; ++i) lanes[(i - begin) % kLanes] += f(i);
+    double all = FoldLanes(lanes);
+    for (int64_t k = kRowLanes; k < kLanes; k += kRowLanes) all += FoldLanes(lanes + k);
+    return all;
+}
+
 // The sum of f(0), ..., f(n - 1): pieces of kLabelledPiece, then their sums, in kLabelledLanes.
 double SumOfLabelled(int64_t n, const auto& f) {
-    const auto sum = [&](int64_t begin, int64_t end, const auto& at) {
-        double lanes[kLabelledLanes] = {};
-        for (int64_t i = begin; i < end; ++i) lanes[(i - begin) % kLabelledLanes] += at(i);
-        double all = FoldLanes(lanes);
-        for (int64_t k = kRowLanes; k < kLabelledLanes; k += kRowLanes) all += FoldLanes(lanes + k);
-        return all;
-    };
+    if (n <= kRowLanes) return SumInLanes<kRowLanes>(0, n, f);  // the other lanes would be 0
+    if (n <= kLabelledPiece) return SumInLanes<kLabelledLanes>(0, n, f);
     std::vector<double> pieces;
     for (int64_t begin = 0; begin < n; begin += kLabelledPiece) {
-        pieces.push_back(sum(begin, std::min(n, begin + kLabelledPiece), f));
+        const int64_t end = std::min(n, begin + kLabelledPiece);
+        pieces.push_back(SumInLanes<kLabelledLanes>(begin, end, f));
     }
-    return sum(0, static_cast<int64_t>(pieces.size()),
-               [&](int64_t i) { return pieces[static_cast<size_t>(i)]; });
+    return SumInLanes<kLabelledLanes>(0, static_cast<int64_t>(pieces.size()),
+                                      [&](int64_t i) { return pieces[static_cast<size_t>(i)]; });
 }
 
 void MeanOfLabelled(const Array& loss, const Array& t, int64_t ignore, const Array& mean,

@@ -17,11 +17,12 @@
 namespace chainerx::cuda {
 namespace {
 
-enum Variant { kLines, kChunks, kTotals, kVariants };
+enum Variant { kLines, kInOrder, kChunks, kTotals, kVariants };
 
 struct ScanKind {
     const char* name;
     const char* policy;  // of cuda/reduce/device/policies.h, or null for a linear scan
+    bool adds;
     FunctionTable<kNumDtypes, kVariants> functions{};
 };
 
@@ -29,7 +30,8 @@ struct ScanKind {
 constexpr int64_t kEnoughLines = 8192;
 
 DeviceSource WriteSource(const ScanKind& kind, Dtype in, Dtype out, Variant variant) {
-    static constexpr const char* kFunctions[] = {"ScanLines", "ScanChunks", "ScanTotals"};
+    static constexpr const char* kFunctions[] = {"ScanLines", "ScanInOrder", "ScanChunks",
+                                                 "ScanTotals"};
     const std::string item = DeviceTypeOf(in);
     const std::string scan = kind.policy == nullptr
                                  ? StrCat("Linear<", item, ">")
@@ -81,6 +83,10 @@ void Scan(const ScanKind& kind, const Array& x, const Array* a, int8_t axis, boo
         launch(kLines, (params.n_lines + kReduceThreads - 1) / kReduceThreads);
         return;
     }
+    if (!kind.adds && IsDifferentiable(x.dtype())) {
+        launch(kInOrder, params.n_lines);
+        return;
+    }
     params.n_chunks = (params.length + kScanChunk - 1) / kScanChunk;
     Array totals;
     if (params.n_chunks > 1) {
@@ -96,9 +102,9 @@ void Scan(const ScanKind& kind, const Array& x, const Array* a, int8_t axis, boo
     launch(kChunks, params.n_lines * params.n_chunks);
 }
 
-constinit const ScanKind kCumSum{"CumSum", "Sum"};
-constinit const ScanKind kCumProd{"CumProd", "Prod"};
-constinit const ScanKind kLinearScan{"LinearScan", nullptr};
+constinit const ScanKind kCumSum{"CumSum", "Sum", true};
+constinit const ScanKind kCumProd{"CumProd", "Prod", false};
+constinit const ScanKind kLinearScan{"LinearScan", nullptr, false};
 
 void CumSum(const Array& x, int8_t axis, bool reverse, const Array& out) {
     Scan(kCumSum, x, nullptr, axis, reverse, out);

@@ -1,6 +1,7 @@
 // Cumulative sums and products, and the recurrence of their gradients. Short lines, and many of
 // them, are scanned by a thread each. Long ones are cut into chunks: their totals are scanned
-// first. native/reduce/scan_order.h has the order.
+// first. Not so products of floats and recurrences, which are computed one by one: what is 0 times
+// a group's product would be NaN where that overflows. native/reduce/scan_order.h has the order.
 #pragma once
 
 #include <cstdint>
@@ -42,11 +43,8 @@ struct Linear {
         return {static_cast<C>(*reinterpret_cast<const T*>(a)),
                 static_cast<C>(*reinterpret_cast<const T*>(x))};
     }
-    static State Join(State s1, State s2) {
-        // A product of many factors may overflow.
-        const C product = s1.value == C(0) ? C(0) : s2.factor * s1.value;
-        return {s1.factor * s2.factor, s2.value + product};
-    }
+    // s2 is one step.
+    static State Join(State s1, State s2) { return {C(1), s2.value + s2.factor * s1.value}; }
     static State Identity() { return {C(1), C(0)}; }
     static State Begin(State first) { return first; }
     static C Of(State s) { return s.value; }
@@ -92,21 +90,44 @@ inline void ScanLines(const ScanParams& p) {
 #pragma unroll
         for (int k = 0; k < kScanItems; ++k) {
             if (k >= n) break;
-            if constexpr (S::kIsLinear) {
-                if (i + k == 0) {
-                    state = items[k];
-                } else {
-                    state.value = items[k].value + items[k].factor * state.value;
-                }
-            } else {
-                const bool begins = has_groups ? k == 0 : i + k == 0;
-                state = begins ? S::Begin(items[k]) : S::Join(state, items[k]);
-            }
+            const bool begins = has_groups ? k == 0 : i + k == 0;
+            state = begins ? S::Begin(items[k]) : S::Join(state, items[k]);
             *reinterpret_cast<Out*>(at.p[0] + (i + k) * p.steps[0]) =
                 AsConverted::Store<Out>(S::Of(has_groups ? S::Join(before, state) : state));
         }
         if constexpr (S::kIsFloatSum) {
             if (has_groups) carry.Take(&state, 1, &before, S::Join);
+        }
+    }
+}
+
+// A block scans a line one by one: its threads load and store, one computes.
+template <typename S, typename Out>
+inline void ScanInOrder(const ScanParams& p) {
+    using State = typename S::State;
+    constexpr int kStretch = 4 * kReduceThreads;
+    CX_SHARED(State, states, kStretch);
+    const ScanLine at = LineOf(p, blockIdx.x);
+    const int j = static_cast<int>(threadIdx.x);
+    State state{};
+    for (int64_t first = 0; first < p.length; first += kStretch) {
+        const int n = static_cast<int>(p.length - first < kStretch ? p.length - first : kStretch);
+        for (int k = j; k < n; k += kReduceThreads) {
+            const char* a = S::kIsLinear ? at.p[2] + (first + k) * p.steps[2] : nullptr;
+            states[k] = S::Load(at.p[1] + (first + k) * p.steps[1], a);
+        }
+        __syncthreads();
+        if (j == 0) {
+#pragma unroll 8
+            for (int k = 0; k < n; ++k) {
+                state = first + k == 0 ? S::Begin(states[k]) : S::Join(state, states[k]);
+                states[k] = state;
+            }
+        }
+        __syncthreads();
+        for (int k = j; k < n; k += kReduceThreads) {
+            *reinterpret_cast<Out*>(at.p[0] + (first + k) * p.steps[0]) =
+                AsConverted::Store<Out>(S::Of(states[k]));
         }
     }
 }
@@ -160,8 +181,7 @@ inline void ScanChunks(const ScanParams& p) {
 #pragma unroll
     for (int k = 0; k < kScanItems; ++k) {
         if (k >= left) break;
-        const char* a = S::kIsLinear ? at.p[2] + (first + k) * p.steps[2] : nullptr;
-        items[k] = S::Load(at.p[1] + (first + k) * p.steps[1], a);
+        items[k] = S::Load(at.p[1] + (first + k) * p.steps[1], nullptr);
         items[k] = k > 0 ? S::Join(items[k - 1], items[k]) : S::Begin(items[k]);
     }
     // Threads beyond the end come last: what they join is not used.

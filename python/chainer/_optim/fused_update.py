@@ -104,8 +104,6 @@ def _find_obstacle(params: list[Parameter], rules: list[FormulaRule]) -> str | N
         return _DIFFERENT_RULES
     if any(getattr(cls, name, None) is not part for name, part in cls._made_of.items()):
         return f'{cls.__name__} has been changed'
-    if any(rule._state is None for rule in rules):
-        return ''  # the first update makes the states
     key = first.fused_key()
     if any(rule.fused_key() != key for rule in rules):
         return _DIFFERENT_RULES
@@ -115,6 +113,11 @@ def _find_obstacle(params: list[Parameter], rules: list[FormulaRule]) -> str | N
         return 'the rule of a parameter has a hook'
     if any(rule._use_fp32_update for rule in rules):
         return 'a parameter is updated in float32'
+    for param, rule in zip(params, rules, strict=True):
+        if rule._state is None:
+            if param.array is None:
+                return ''  # nothing to speak of
+            rule._prepare_states(param)
     return None
 
 

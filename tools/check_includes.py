@@ -70,6 +70,8 @@ CUDA_FLOORS: dict[str, set[str]] = {
     'rnn': {'strided'},
     'loss': {'norm'},
     'attention': {'gemm', 'norm'},
+    'signal': {'strided'},
+    'linalg': {'gemm'},
 }
 FLOORS = {'native': NATIVE_FLOORS, 'cuda': CUDA_FLOORS}
 

@@ -125,7 +125,12 @@ def _bytes(n: int) -> str:
 
 
 #: NVIDIA's libraries in chainerx.cuda.describe().
-CUDA_LIBRARIES = {'driver': 'CUDA driver', 'nvrtc': 'NVRTC'}
+CUDA_LIBRARIES = {
+    'driver': 'CUDA driver',
+    'nvrtc': 'NVRTC',
+    'cufft': 'cuFFT',
+    'cusolver': 'cuSOLVER',
+}
 
 
 def _cuda_lines(cuda: dict[str, tp.Any]) -> tp.Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Builds the test driver, libcuda.so.1 and libnvrtc.so.13, into a folder: build_driver.py DIR."""
+"""Builds the test driver, stand-ins for libraries of NVIDIA, into a folder: build_driver.py DIR."""
 
 import argparse
 import concurrent.futures
@@ -16,6 +16,8 @@ ROOT = SOURCES.parents[2]
 PRELUDE = ['test_prelude.h', 'test_intrinsics.h', 'kernel_abi.h']
 MODES = ['plain', 'checked']
 NVRTC = ['nvrtc.cc', 'compiler.cc']
+# Stand-ins that run on the streams of libcuda, one source each.
+LIBRARIES = {'libcufft.so.12': 'cufft.cc'}
 # Cubins that were cached with another prelude are invalid.
 HASH = hashlib.sha256(b''.join((SOURCES / name).read_bytes() for name in PRELUDE)).hexdigest()[:16]
 FLAGS = [
@@ -31,13 +33,13 @@ FLAGS = [
 ]
 
 
-def compile_library(target, sources):
+def compile_library(target, sources, *options):
     """One unit: the headers of the standard library take most of the time."""
     compiler = os.environ.get('CXX') or 'g++'
     made = target.with_suffix(f'.{os.getpid()}')
     command = [compiler, *FLAGS, f'-I{ROOT / "cpp"}', f'-Wl,-soname,{target.name},--no-undefined']
     text = ''.join(f'#include "{source}"\n' for source in sources)
-    command += ['-x', 'c++', '-', '-ldl', '-o', made]
+    command += ['-x', 'c++', '-', '-x', 'none', '-ldl', *options, '-o', made]
     subprocess.run(command, check=True, input=text.encode())
     made.replace(target)
 
@@ -54,7 +56,8 @@ def build(folder):
 
 def build_locked(folder):
     border = ROOT / 'cpp/chainerx/cuda/driver'
-    inputs = [pathlib.Path(__file__), *SOURCES.iterdir(), border / 'types.h', *border.glob('*.def')]
+    inputs = [pathlib.Path(__file__), *SOURCES.rglob('*.*'), *border.glob('*types.h')]
+    inputs += border.glob('*.def')
     done = folder / 'done'
     if done.exists() and done.stat().st_mtime > max(path.stat().st_mtime for path in inputs):
         return
@@ -70,6 +73,10 @@ def build_locked(folder):
         if ctypes.CDLL(str(folder / 'libnvrtc.so.13')).cx_test_precompile() != 0:
             raise RuntimeError('the prelude of kernels does not compile')
         made.result()
+        for name, source in LIBRARIES.items():
+            sources = [SOURCES / 'libraries' / source]
+            options = (folder / 'libcuda.so.1', '-Wl,-rpath,$ORIGIN')
+            pool.submit(compile_library, folder / name, sources, *options).result()
     done.touch()
 
 

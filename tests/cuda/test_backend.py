@@ -30,6 +30,7 @@ print(checks.passed + checks.left_out)
         ('check_streams', 5),
         ('check_products', 30),
         ('check_convolutions', 31),
+        ('check_fourier', 20),
         ('check_layers', 39),
     ],
 )

@@ -44,33 +44,40 @@ def _plugin() -> _typing.Any:
     return plugin
 
 
-def describe() -> dict[str, _typing.Any]:
-    """Return what there is of CUDA: the driver with its devices, NVRTC, the cache of kernels.
+def describe(*, libraries: bool = True) -> dict[str, _typing.Any]:
+    """Return what there is of CUDA: the driver with its devices, libraries, the cache of kernels.
+
+    Parameters
+    ----------
+    libraries : bool
+        Whether to open all libraries, not only those that every kernel needs.
 
     Returns
     -------
     dict
-        ``driver`` and ``nvrtc`` have ``path`` and ``version``, or ``error``: why there is none, and
-        where it was looked for. ``driver['devices']`` has, by device, ``name``,
-        ``compute_capability``, ``memory`` in bytes and ``multiprocessors``. ``cache`` is the folder
-        of compiled kernels, ``test_driver`` that of the driver for tests, if it is used, or None.
+        ``driver``, ``nvrtc``, ``cufft`` and ``cusolver`` have ``path`` and ``version``, or
+        ``error``: why there is none, and where it was looked for. ``driver['devices']`` has, by
+        device, ``name``, ``compute_capability``, ``memory`` in bytes and ``multiprocessors``.
+        ``cache`` is the folder of compiled kernels, ``test_driver`` that of the driver for tests,
+        if it is used, or None.
     """
     try:
-        text = _plugin().ChainerxCudaDescribe()
+        text = _plugin().ChainerxCudaDescribe(int(libraries))
     except OSError as error:
         missing = {'error': f'chainerx was built without the plug-in of CUDA: {error}'}
-        return {'driver': missing, 'nvrtc': missing, 'cache': '', 'test_driver': None}
+        names = ['driver', 'nvrtc', 'cufft', 'cusolver']
+        return dict.fromkeys(names, missing) | {'cache': '', 'test_driver': None}
     return _json.loads(text)
 
 
 def device_count() -> int:
     """Return the number of GPUs that this process can use; 0 if there is no driver."""
-    return len(describe()['driver'].get('devices', []))
+    return len(describe(libraries=False)['driver'].get('devices', []))
 
 
 def is_available() -> bool:
     """Return whether arrays can be computed on ``cuda:0``: there is a GPU, its driver and NVRTC."""
-    return device_count() > 0 and 'error' not in describe()['nvrtc']
+    return device_count() > 0 and 'error' not in describe(libraries=False)['nvrtc']
 
 
 def _gpu_of(device: _DeviceLike | None) -> _core.Device:

@@ -11,6 +11,7 @@ import numpy as np
 import chainerx
 from chainerx import cuda
 from chainerx.cuda._check_layers import check_layers
+from chainerx.cuda._check_libraries import check_fourier
 from chainerx.cuda._check_products import check_convolutions, check_products
 from chainerx.cuda._check_streams import check_streams
 
@@ -404,6 +405,7 @@ def run(device: str, *, quick: bool = False) -> Report:
         ('gradients', check_gradients),
         ('products', check_products),
         ('convolutions', check_convolutions),
+        ('fourier', check_fourier),
         ('streams', check_streams),
         ('layers', check_layers),
     ):

@@ -188,3 +188,20 @@ void cx_test_stats(cx_test_statistics* statistics) {
 }
 
 void cx_test_reload() { test::ReloadSettings(); }
+
+int cx_test_enqueue(void* stream, void (*run)(void*), void* data, void (*drop)(void*)) {
+    const std::shared_ptr<void> keep{data, drop};
+    try {
+        CUctx_st& context = CurrentContext();
+        Enqueue(context.Stream(static_cast<CUstream>(stream)), [keep, run, owner = &context] {
+            if (owner->error == CUDA_SUCCESS) run(keep.get());
+        });
+        return CUDA_SUCCESS;
+    } catch (CUresult error) {
+        return error;
+    }
+}
+
+bool cx_test_covers(const void* p, std::uint64_t nbytes) {
+    return test::Memory::Get().Covers(reinterpret_cast<CUdeviceptr>(p), nbytes, true);
+}

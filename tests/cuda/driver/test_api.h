@@ -17,5 +17,11 @@ void cx_test_reload();
 void cx_test_stats(cx_test_statistics* statistics);
 // How often a function was called, or all bits if there is none of the name.
 unsigned long long cx_test_calls(const char* symbol);
+
+// For the stand-ins for NVIDIA's libraries. Queues run(data), or adds it to a captured graph;
+// drop(data) comes when it can't run any more. Returns a CUresult.
+int cx_test_enqueue(void* stream, void (*run)(void*), void* data, void (*drop)(void*));
+// Does memory of a device, or pinned memory, have all these bytes?
+bool cx_test_covers(const void* p, std::uint64_t nbytes);
 }
 #pragma GCC visibility pop

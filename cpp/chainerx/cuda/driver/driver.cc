@@ -102,6 +102,14 @@ constinit internal::Lazy<const Driver> g_driver;
 
 const Driver& GetDriver() { return g_driver.Get(&Open); }
 
+int GetDriverVersion() {
+    try {
+        return GetDriver().version;
+    } catch (const BackendError&) {
+        return 13000;
+    }
+}
+
 void CheckFailed(CUresult result, const char* function) {
     if (g_owner != 0 && getpid() != g_owner) {
         throw BackendError{

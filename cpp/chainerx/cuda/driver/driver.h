@@ -17,6 +17,8 @@ struct Driver {
 
 // Throws BackendError, which says what is missing and what to do, if there is none that works here.
 const Driver& GetDriver();
+// Without a driver, as for compiling for another machine, that of the newest.
+int GetDriverVersion();
 
 // Throws what a result other than success means: OutOfMemoryError, or BackendError with the
 // function, the name of the error and, where known, what to do.

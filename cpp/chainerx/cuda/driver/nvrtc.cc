@@ -16,18 +16,9 @@ LibraryNames NamesFor(int driver_version) {
     return {"NVRTC", {"libnvrtc.so.12"}, {"nvidia/cuda_nvrtc/lib"}};
 }
 
-// Without a driver, compiling for another machine: the newest.
-int DriverVersion() {
-    try {
-        return GetDriver().version;
-    } catch (const BackendError&) {
-        return 13000;
-    }
-}
-
 Nvrtc* Open() {
     auto* nvrtc = new Nvrtc{};
-    const int version = DriverVersion();
+    const int version = GetDriverVersion();
     nvrtc->library = FindLibrary(NamesFor(version));
     if (nvrtc->library.handle == nullptr) {
         if (const FoundLibrary other = FindLibrary(kNewest); other.handle != nullptr) {

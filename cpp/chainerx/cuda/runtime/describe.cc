@@ -9,6 +9,7 @@
 #include "chainerx/cuda/compile/compiler.h"
 #include "chainerx/cuda/compile/disk_cache.h"
 #include "chainerx/cuda/driver/driver.h"
+#include "chainerx/cuda/driver/libraries.h"
 #include "chainerx/cuda/driver/nvrtc.h"
 
 namespace chainerx::cuda {
@@ -65,7 +66,18 @@ std::string DescribeLibrary(const F& describe) {
     }
 }
 
-std::string Describe() {
+// Its members in the description.
+template <typename L>
+std::string DescribeWheel(const char* name, const L& (*get)()) {
+    return StrCat(", \"", name, "\": ", DescribeLibrary([&] {
+                      const L& library = get();
+                      return StrCat("{\"path\": ", Quote(library.library.path),
+                                    ", \"version\": ", Quote(library.version), "}");
+                  }));
+}
+
+// With `all`, opens the libraries that kernels may need.
+std::string Describe(bool all) {
     const std::string driver = DescribeLibrary([] {
         const Driver& d = GetDriver();
         return StrCat("{\"path\": ", Quote(d.library.path), ", \"version\": \"", d.version / 1000,
@@ -76,8 +88,11 @@ std::string Describe() {
         return StrCat("{\"path\": ", Quote(n.library.path), ", \"version\": \"", n.major, ".",
                       n.minor, "\"}");
     });
+    const std::string others =
+        !all ? ""
+             : StrCat(DescribeWheel("cufft", &GetCufft), DescribeWheel("cusolver", &GetCusolver));
     const char* test_driver = TestDriverFolder();
-    return StrCat("{\"driver\": ", driver, ", \"nvrtc\": ", nvrtc,
+    return StrCat("{\"driver\": ", driver, ", \"nvrtc\": ", nvrtc, others,
                   ", \"cache\": ", Quote(DiskCache::Folder()),
                   ", \"test_driver\": ", test_driver != nullptr ? Quote(test_driver) : "null", "}");
 }
@@ -101,9 +116,9 @@ const char* Keep(std::string made) {
 }  // namespace
 }  // namespace chainerx::cuda
 
-// JSON.
-extern "C" CX_API const char* ChainerxCudaDescribe() {
-    return chainerx::cuda::Keep(chainerx::cuda::Describe());
+// JSON; with `all` of all libraries.
+extern "C" CX_API const char* ChainerxCudaDescribe(int all) {
+    return chainerx::cuda::Keep(chainerx::cuda::Describe(all != 0));
 }
 
 // The sources that were compiled so far, or found on disk, as JSON.

@@ -1,0 +1,106 @@
+#include "chainerx/cuda/driver/libraries.h"
+
+#include <dlfcn.h>
+
+#include <string_view>
+
+#include "chainerx/core/error.h"
+#include "chainerx/core/fork_mutex.h"
+#include "chainerx/cuda/driver/driver.h"
+
+namespace chainerx::cuda {
+namespace {
+
+// Where a library comes from. CUDA 13's wheels share a folder.
+struct Wheel {
+    const char* title;
+    const char* use;
+    const char* soname13;
+    const char* soname12;
+    const char* folder12;
+    const char* package;
+};
+
+constexpr Wheel kCufft{"cuFFT",          "Fourier transforms", "libcufft.so.12",
+                       "libcufft.so.11", "nvidia/cufft/lib",   "nvidia-cufft"};
+constexpr Wheel kCusolver{"cuSOLVER",          "decompositions of matrices", "libcusolver.so.12",
+                          "libcusolver.so.11", "nvidia/cusolver/lib",        "nvidia-cusolver"};
+
+FoundLibrary OpenWheel(const Wheel& wheel) {
+    const bool has_cuda13 = GetDriverVersion() >= 13000;
+    LibraryNames names{wheel.title, {wheel.soname12}, {wheel.folder12}};
+    if (has_cuda13) {
+        names.sonames.insert(names.sonames.begin(), wheel.soname13);
+        names.wheel_folders.insert(names.wheel_folders.begin(), "nvidia/cu13/lib");
+    }
+    FoundLibrary found = FindLibrary(names);
+    if (found.handle == nullptr) {
+        throw BackendError{"cuda: ",
+                           wheel.title,
+                           ", which computes ",
+                           wheel.use,
+                           ", was not found; `pip install ",
+                           wheel.package,
+                           has_cuda13 ? "" : "-cu12",
+                           "` installs it; tried:",
+                           found.tried};
+    }
+    return found;
+}
+
+// 12345 is 12.3.45.
+std::string ReadVersion(int (*read)(int* version)) {
+    int version = 0;
+    if (read == nullptr || read(&version) != 0) return "unknown";
+    return StrCat(version / 1000, ".", version / 100 % 10, ".", version % 100);
+}
+
+Cufft* OpenCufft() {
+    auto* cufft = new Cufft{};
+    cufft->library = OpenWheel(kCufft);
+#define CX_CUFFT(Name, symbol, params) \
+    cufft->Name = reinterpret_cast<int(*) params>(dlsym(cufft->library.handle, #symbol));
+#include "chainerx/cuda/driver/cufft.def"
+#undef CX_CUFFT
+    cufft->version = ReadVersion(cufft->GetVersion);
+    return cufft;
+}
+
+Cusolver* OpenCusolver() {
+    auto* cusolver = new Cusolver{};
+    cusolver->library = OpenWheel(kCusolver);
+#define CX_CUSOLVER(Name, symbol, params) \
+    cusolver->Name = reinterpret_cast<int(*) params>(dlsym(cusolver->library.handle, #symbol));
+#include "chainerx/cuda/driver/cusolver.def"
+#undef CX_CUSOLVER
+    cusolver->version = ReadVersion(cusolver->GetVersion);
+    return cusolver;
+}
+
+constinit internal::Lazy<const Cufft> g_cufft;
+constinit internal::Lazy<const Cusolver> g_cusolver;
+
+}  // namespace
+
+const Cufft& GetCufft() { return g_cufft.Get(&OpenCufft); }
+const Cusolver& GetCusolver() { return g_cusolver.Get(&OpenCusolver); }
+
+void CheckLibraryFailed(const FoundLibrary& library, const char* function, int status) {
+    // Of all of them.
+    constexpr int kAllocFailed = 2;
+    constexpr int kCublasAllocFailed = 3;
+    const bool is_cublas = std::string_view{function}.starts_with("cublas");
+    const std::string text =
+        StrCat("cuda: ", function, " of ", library.path, " failed with status ", status);
+    if (status == (is_cublas ? kCublasAllocFailed : kAllocFailed)) {
+        throw OutOfMemoryError{StrCat(text, ": out of memory of the device")};
+    }
+    throw BackendError{text};
+}
+
+void ThrowNoFunction(const FoundLibrary& library, const char* function) {
+    throw BackendError{"cuda: ", library.path, " has no function ", function,
+                       "; a newer version is needed"};
+}
+
+}  // namespace chainerx::cuda

@@ -1,0 +1,58 @@
+// NVIDIA's libraries beyond the driver and NVRTC, each opened when a kernel first needs it.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "chainerx/core/macro.h"
+#include "chainerx/cuda/driver/library.h"
+#include "chainerx/cuda/driver/library_types.h"
+
+namespace chainerx::cuda {
+
+// Functions that the version at hand lacks are null until one is called.
+struct Cufft {
+#define CX_CUFFT(Name, symbol, params) int(*Name) params;
+#include "chainerx/cuda/driver/cufft.def"
+#undef CX_CUFFT
+    FoundLibrary library;
+    std::string version;
+};
+
+struct Cusolver {
+#define CX_CUSOLVER(Name, symbol, params) int(*Name) params;
+#include "chainerx/cuda/driver/cusolver.def"
+#undef CX_CUSOLVER
+    FoundLibrary library;
+    std::string version;
+};
+
+// They throw BackendError, which names the wheel to install and says where was looked.
+const Cufft& GetCufft();
+const Cusolver& GetCusolver();
+
+// Throws what a status other than 0 means: OutOfMemoryError, or BackendError.
+CX_COLD void CheckLibraryFailed(const FoundLibrary& library, const char* function, int status);
+[[noreturn]] CX_COLD void ThrowNoFunction(const FoundLibrary& library, const char* function);
+
+template <typename... Params, typename... Args>
+void CallLibrary(const FoundLibrary& library, const char* name, int (*function)(Params...),
+                 Args... args) {
+    if (function == nullptr) [[unlikely]]
+        ThrowNoFunction(library, name);
+    if (const int status = function(args...); status != 0) [[unlikely]] {
+        CheckLibraryFailed(library, name, status);
+    }
+}
+
+}  // namespace chainerx::cuda
+
+// Calls a function of a library: CX_CUFFT_CALL(SetStream, plan, stream).
+#define CX_CUFFT_CALL(Name, ...)                                                       \
+    ::chainerx::cuda::CallLibrary(::chainerx::cuda::GetCufft().library, "cufft" #Name, \
+                                  ::chainerx::cuda::GetCufft().Name, __VA_ARGS__)
+#define CX_CUSOLVER_CALL(Name, ...)                                                            \
+    ::chainerx::cuda::CallLibrary(::chainerx::cuda::GetCusolver().library, "cusolverDn" #Name, \
+                                  ::chainerx::cuda::GetCusolver().Name, __VA_ARGS__)

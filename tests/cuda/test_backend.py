@@ -194,6 +194,22 @@ print(cuda._plugin().ChainerxCudaCompile(b'Broken', text.encode(), 90).decode())
     assert '// two\nint f()' in message.split('\nSource:\n')[1]
 
 
+FIRST_STEP = """
+import json, chainer, chainerx as chx
+from chainer import functions as F, links as L
+model = L.Classifier(chainer.Sequential(L.Linear(64, 20), F.relu, L.Linear(20, 10)))
+model.to_device('cuda:0')
+optimizer = chainer.optimizers.Adam().setup(model)
+x = chx.ones((32, 64), 'float32', device='cuda:0')
+optimizer.update(model, x, chx.zeros(32, 'int32', device='cuda:0'))
+print(len(json.loads(chx.cuda._plugin().ChainerxCudaSources())))
+"""
+
+
+def test_a_first_step_of_training_compiles_few_kernels(run):
+    assert int(run(FIRST_STEP)) <= 17
+
+
 def test_lists_of_kernels_are_compiled_ahead(driver, tmp_path):
     program = tmp_path / 'program.py'
     program.write_text(

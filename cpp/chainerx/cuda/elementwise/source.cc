@@ -1,5 +1,6 @@
 // Writes device sources of elementwise kernels. See cuda/elementwise/device/loops.h for what they
 // include.
+#include <algorithm>
 #include <string_view>
 
 #include "chainerx/core/error.h"
@@ -16,6 +17,21 @@ struct Numbers {
     const char* name_space;  // of the functions math:: that the expression calls
     const char* numbers;
 };
+// Whether a row calls no functions but those of the short header: the others take as long to parse
+// as the rest of a compilation.
+bool IsBasic(std::string_view expression) {
+    static constexpr std::string_view kPrefix = "math::";
+    static constexpr const char* kShort[] = {"Abs(", "Max(", "Min(", "Sqrt(", "Where("};
+    for (size_t at = 0; (at = expression.find(kPrefix, at)) != expression.npos;) {
+        at += kPrefix.size();
+        const std::string_view rest = expression.substr(at);
+        if (std::ranges::none_of(kShort, [&](const char* f) { return rest.starts_with(f); })) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // Functions whose texts take long to compile: only rows of them include these. Null for others.
 const char* IncompleteOf(std::string_view expression) {
     const auto has = [&](const char* name) { return expression.find(name) != expression.npos; };
@@ -51,6 +67,12 @@ Numbers NumbersOf(const ElementwiseKernel& kernel, Dtype dtype) {
             "chainerx::native", "AsNumbers"};
     }
     const char* numbers = kernel.out_dtype == ElementwiseKernel::kSame ? "AsBatches" : "AsNumbers";
+    if (IsBasic(kernel.expression)) {
+        return {
+            "#include \"chainerx/cuda/elementwise/device/batch_numbers.h\"\n"
+            "#include \"chainerx/native/math/simd/math_basic.h\"\n",
+            "chainerx::native::gpu", numbers};
+    }
     if (std::string_view{kernel.family} != "special") {
         return {
             "#include \"chainerx/cuda/elementwise/device/batch_numbers.h\"\n"

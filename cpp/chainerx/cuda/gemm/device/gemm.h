@@ -100,16 +100,19 @@ inline void Multiply(const GemmParams& p) {
     const int thread = static_cast<int>(threadIdx.x);
     const bool sums_row =
         kEnd == GemmEnd::kSumsRows && column == 0 && thread < kTile && row + thread < p.m;
-    rows.Fetch(loads1, range.begin);
-    columns.Fetch(loads2, range.begin);
-    for (int64_t depth = range.begin; depth < range.end; depth += kGemmDepth) {
-        loads1.Put(a);
-        loads2.Put(b);
-        __syncthreads();
-        if (depth + kGemmDepth < range.end) {  // in flight while this tile is computed
+    // What is loaded for the next step is in flight while this one is computed. Fetch stands once:
+    // its text is long when compiled.
+    for (int64_t depth = range.begin - kGemmDepth; depth < range.end; depth += kGemmDepth) {
+        if (depth >= range.begin) {
+            loads1.Put(a);
+            loads2.Put(b);
+            __syncthreads();
+        }
+        if (depth + kGemmDepth < range.end) {
             rows.Fetch(loads1, depth + kGemmDepth);
             columns.Fetch(loads2, depth + kGemmDepth);
         }
+        if (depth < range.begin) continue;
         const int64_t rest = range.end - depth;
         const int count = rest < kGemmDepth ? static_cast<int>(rest) : kGemmDepth;
         product.Add(a, b, count);

@@ -6,7 +6,7 @@
 
 #include "chainerx/cuda/device/errors.h"
 #include "chainerx/cuda/norm/device/group.h"
-#include "chainerx/native/math/simd/math.h"
+#include "chainerx/native/math/simd/math_explog.h"
 
 namespace chainerx::cuda {
 

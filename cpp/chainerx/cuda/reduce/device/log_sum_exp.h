@@ -2,7 +2,7 @@
 #pragma once
 
 #include "chainerx/cuda/reduce/device/reduce.h"
-#include "chainerx/native/math/simd/math.h"
+#include "chainerx/native/math/simd/math_explog.h"
 
 namespace chainerx::cuda {
 

@@ -11,10 +11,12 @@ namespace chainerx {
 std::string KernelError::ToString() const {
     switch (kind) {
         case Kind::kIndex:
-            return StrCat(op, ": index ", value, " is out of range for an axis of length ", bound);
         case Kind::kUnsignedIndex:
-            return StrCat(op, ": index ", static_cast<uint64_t>(value),
-                          " is out of range for an axis of length ", bound);
+            return StrCat(
+                op, ": index ",
+                kind == Kind::kIndex ? StrCat(value) : StrCat(static_cast<uint64_t>(value)),
+                " is out of range for an axis of length ", bound, ": ", argument, "[", position,
+                "]");
         case Kind::kLabel: {
             std::string text =
                 StrCat(op, ": ", argument, "[", position, "] is ", value, ", but x1 has ", bound,

@@ -1,5 +1,8 @@
 #include "chainerx/core/backend.h"
 
+#include <cstdlib>
+#include <string>
+
 #include "chainerx/core/error.h"
 
 namespace chainerx {
@@ -14,8 +17,14 @@ Backend::~Backend() = default;
 Device& Backend::GetDevice(int index) {
     const int count = GetDeviceCount();
     if (index < 0 || index >= count) {
-        throw IndexError{"device index ", index, " is out of range: backend '",      name_,
-                         "' has ",        count, count == 1 ? " device" : " devices"};
+        std::string text = StrCat("device index ", index, " is out of range: backend '", name_,
+                                  "' has ", count, count == 1 ? " device" : " devices");
+        const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+        if (name_ == "cuda" && visible != nullptr) {
+            text += StrCat("; CUDA_VISIBLE_DEVICES is '", visible,
+                           "', and GPUs that it does not name are hidden");
+        }
+        throw IndexError{text};
     }
     const auto find = [&] {
         return devices_.Find([&](const Device& d) { return d.index() == index; });

@@ -41,6 +41,12 @@ struct Hash {
     }
 };
 
+// An empty variable is none.
+const char* VariableOr(const char* name, const char* otherwise) {
+    const char* value = std::getenv(name);
+    return value != nullptr && *value != 0 ? value : otherwise;
+}
+
 fs::path PathOf(const DiskCache::Key& key) {
     char name[40];
     std::snprintf(name, sizeof(name), "%016llx%016llx", static_cast<unsigned long long>(key.high),
@@ -49,6 +55,8 @@ fs::path PathOf(const DiskCache::Key& key) {
 }
 
 bool ReadAll(const fs::path& path, std::string& bytes) {
+    std::error_code error;
+    if (!fs::is_regular_file(path, error)) return false;  // a pipe would wait, a device never end
     std::FILE* file = std::fopen(path.c_str(), "rb");
     if (file == nullptr) return false;
     char buffer[1 << 16];
@@ -71,8 +79,14 @@ void WriteAll(const fs::path& path, const Header& header, std::string_view code,
 }
 
 int64_t LimitInBytes() {
-    const char* megabytes = std::getenv("CHAINERX_CACHE_MB");
-    return (megabytes != nullptr ? std::max(0l, std::atol(megabytes)) : 512l) * 1000000;
+    const char* text = VariableOr("CHAINERX_CACHE_MB", "512");
+    char* end = nullptr;
+    const long megabytes = std::strtol(text, &end, 10);
+    if (*end != 0 || megabytes < 0) {
+        throw ValueError{"CHAINERX_CACHE_MB is '", text,
+                         "', expected a number of megabytes, at least 0"};
+    }
+    return std::min(megabytes, 1l << 40) * 1000000;
 }
 
 // Deletes the oldest files until three quarters of the limit are in use.
@@ -116,10 +130,11 @@ DiskCache::Key DiskCache::KeyOf(std::string_view circumstances, std::string_view
 }
 
 std::string DiskCache::Folder() {
-    if (const char* folder = std::getenv("CHAINERX_CACHE_DIR")) return folder;
-    if (const char* folder = std::getenv("XDG_CACHE_HOME")) return StrCat(folder, "/chainerx");
-    const char* home = std::getenv("HOME");
-    return StrCat(home != nullptr ? home : "", "/.cache/chainerx");
+    if (const char* folder = VariableOr("CHAINERX_CACHE_DIR", nullptr)) return folder;
+    if (const char* folder = VariableOr("XDG_CACHE_HOME", nullptr)) {
+        return StrCat(folder, "/chainerx");
+    }
+    return StrCat(VariableOr("HOME", ""), "/.cache/chainerx");
 }
 
 std::string DiskCache::Find(const Key& key) {

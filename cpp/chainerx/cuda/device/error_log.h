@@ -9,7 +9,8 @@ namespace chainerx::cuda {
 
 // What the host knows of an error before it happens. The addresses are those of literals.
 struct ErrorSite {
-    int32_t kind;  // KernelError::Kind
+    unsigned long long key;  // of the operation, the argument and the thread; not 0
+    int32_t kind;            // KernelError::Kind
     int32_t may_ignore;
     uint64_t op;
     uint64_t argument;
@@ -19,16 +20,16 @@ struct ErrorSite {
 };
 
 struct ErrorEntry {
+    unsigned long long taken;  // the key of the site that has it; 0: free
+    unsigned is_written;       // from then on until it is free, it is the host's
     ErrorSite site;
     int64_t position;
     int64_t value;
 };
 
 struct ErrorLog {
-    static constexpr unsigned kSize = 16;
-
-    unsigned count;  // may exceed kSize
-    ErrorEntry entries[kSize];
+    unsigned has_written;
+    ErrorEntry entries[64];
 };
 
 }  // namespace chainerx::cuda

@@ -14,8 +14,8 @@
 //   threadIdx.x, blockIdx, blockDim, gridDim, __syncthreads(), __syncthreads_or(), __syncwarp(),
 //   __shfl_sync(), __shfl_up_sync(), __shfl_down_sync(), __shfl_xor_sync(), __ballot_sync(),
 //   __any_sync(), __all_sync(), __match_any_sync(), __activemask(), atomicAdd(), atomicCAS(),
-//   atomicMax(), atomicMin(), atomicExch(), atomicOr(), __threadfence(), __ldg()
-//                                  as in CUDA
+//   atomicMax(), atomicMin(), atomicExch(), atomicOr(), __threadfence(), __threadfence_system(),
+//   __ldg()                        as in CUDA
 #pragma once
 
 #if defined(CX_TEST_DRIVER)

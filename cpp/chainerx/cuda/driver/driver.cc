@@ -45,8 +45,6 @@ std::string AdviceFor(CUresult result) {
             return "a compatibility library of CUDA is in the way of this GPU's own driver: remove "
                    "it "
                    "from LD_LIBRARY_PATH";
-        case CUDA_ERROR_UNKNOWN:
-            return "the driver could not start: see dmesg; after a suspend, reload nvidia_uvm";
         case CUDA_ERROR_ILLEGAL_ADDRESS:
         case CUDA_ERROR_LAUNCH_FAILED:
             return "a kernel has failed, and nothing more can be computed on this GPU by this "
@@ -87,7 +85,9 @@ Driver* Open() {
     if (const CUresult result = driver->Init(0); result != CUDA_SUCCESS) {
         const char* name = nullptr;
         driver->GetErrorName(result, &name);
-        const std::string advice = AdviceFor(result);
+        const std::string advice = result == CUDA_ERROR_UNKNOWN
+                                       ? "see dmesg; after a suspend, reload nvidia_uvm"
+                                       : AdviceFor(result);
         throw BackendError{"cuda: the driver (",       driver->library.path,
                            ") does not start: ",       name != nullptr ? name : "unknown error",
                            advice.empty() ? "" : "; ", advice};

@@ -72,22 +72,39 @@ void CudaDevice::RecordUse(const Array& x, CudaStream& stream) {
 
 Stream& CudaDevice::NewStream() {
     const std::lock_guard lock{mutex_};
-    return *streams_.emplace_back(std::make_unique<CudaStream>(*this));
+    CudaStream& made = *streams_.emplace_back(std::make_unique<CudaStream>(*this));
+    made.holders = 1;  // for ever
+    return made;
 }
 
-Buffer* CudaDevice::Allocate(int64_t nbytes) { return StreamPool::Allocate(nbytes); }
+Buffer* CudaDevice::Allocate(int64_t nbytes) {
+    try {
+        return StreamPool::Allocate(nbytes);
+    } catch (const OutOfMemoryError& e) {
+        const int64_t limit = limit_;
+        if (limit == INT64_MAX) throw;
+        throw OutOfMemoryError{e.what(), "; set_memory_limit() allows ", limit};
+    }
+}
 
 void* CudaDevice::AllocateBlock(int64_t nbytes) {
     Activate();
     if (held_.fetch_add(nbytes) + nbytes <= limit_) {
-        void* data = blocks_.Allocate(device_, nbytes, current_stream().handle());
-        if (data != nullptr) return data;
+        try {
+            void* data = blocks_.Allocate(device_, nbytes, current_stream().handle());
+            if (data != nullptr) return data;
+        } catch (...) {
+            held_ -= nbytes;
+            throw;
+        }
     }
     held_ -= nbytes;
     return nullptr;
 }
 
-int64_t CudaDevice::ReadFreeBytes() { return std::min(GetFreeAndTotal().first, limit_ - held_); }
+int64_t CudaDevice::ReadFreeBytes() {
+    return std::min(GetFreeAndTotal().first, std::max<int64_t>(0, limit_ - held_));
+}
 
 void CudaDevice::FreeBlock(void* data, int64_t nbytes) noexcept {
     TryActivate();
@@ -144,17 +161,20 @@ void CudaDevice::Wait(Stream* stream) {
 }
 
 // Kernels that still run may add errors meanwhile: those are reported at the next synchronization
-// of their stream, in the order in which they were counted.
+// of their stream.
 void CudaDevice::ReportErrors() {
-    std::atomic_ref<unsigned> count{error_log_->count};
-    unsigned n = count.load(std::memory_order_acquire);
-    if (n == 0) [[likely]]
+    std::atomic_ref<unsigned> has_written{error_log_->has_written};
+    if (has_written.load(std::memory_order_acquire) == 0) [[likely]]
         return;
     const std::lock_guard lock{mutex_};
-    n = std::min(count.load(std::memory_order_acquire), ErrorLog::kSize);
-    if (n == 0) return;
-    for (unsigned i = 0; i < n; ++i) Report(ToKernelError(error_log_->entries[i]));
-    count.store(0, std::memory_order_release);
+    has_written.store(0);
+    for (ErrorEntry& entry : error_log_->entries) {
+        std::atomic_ref<unsigned> is_written{entry.is_written};
+        if (is_written.load() == 0) continue;
+        Report(ToKernelError(entry));
+        is_written.store(0);
+        std::atomic_ref<unsigned long long>{entry.taken}.store(0);
+    }
 }
 
 }  // namespace chainerx::cuda

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "chainerx/core/array.h"
@@ -41,7 +42,20 @@ class CudaDevice : public Device, public Gpu, public DeviceTimer, private Stream
     CudaStream& current_stream() const {
         return static_cast<CudaStream&>(*GetCurrentStream(*this));
     }
-    ModuleCache& modules() { return modules_; }
+    // Compiles and loads a kernel if that has not been done yet.
+    CUfunction Load(const DeviceSource& source) {
+        return WithRoom([&] { return modules_.Load(source, arch_); });
+    }
+    // Calls f, which may need memory that the pool holds: if it fails, once more without that.
+    template <typename F>
+    std::invoke_result_t<F> WithRoom(const F& f) {
+        try {
+            return f();
+        } catch (const OutOfMemoryError&) {
+            ReleaseCachedMemory();
+        }
+        return f();
+    }
     // The address of the log for kernels.
     void* error_log() const { return error_log_device_; }
 

@@ -8,6 +8,16 @@
 
 namespace chainerx::cuda {
 
+// Different for different sites, but for one case in 2^64.
+inline uint64_t KeyOf(const ErrorSite& site) {
+    uint64_t key = 1;
+    for (const uint64_t part : {site.op, site.argument, site.thread}) {
+        key = (key ^ part) * 0x9e3779b97f4a7c15u;
+        key ^= key >> 29;
+    }
+    return key != 0 ? key : 1;
+}
+
 // The site of an error whose position and value the kernel fills in.
 inline ErrorSite MakeErrorSite(const KernelError& error) {
     ErrorSite site{};
@@ -21,6 +31,7 @@ inline ErrorSite MakeErrorSite(const KernelError& error) {
     if (error.kind == KernelError::Kind::kDomain) {  // it has a text in place of a bound
         site.bound = reinterpret_cast<int64_t>(error.expected);
     }
+    site.key = KeyOf(site);
     return site;
 }
 

@@ -31,7 +31,7 @@ class FunctionTable {
         std::atomic<CUfunction>& function = code->of[row][column];
         CUfunction found = function.load(std::memory_order_acquire);
         if (found == nullptr) [[unlikely]] {
-            found = device.modules().Load(write(), device.arch());
+            found = device.Load(write());
             function.store(found, std::memory_order_release);
         }
         return found;

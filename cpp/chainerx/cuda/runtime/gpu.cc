@@ -51,6 +51,10 @@ Stream& CudaDevice::WrapStream(void* handle) {
     }
     CudaStream& stream = **found;
     ++stream.holders;
+    if (!stream.is_foreign()) {
+        std::erase(unused_streams_, &stream);
+        return stream;
+    }
     // A new stream may have the handle of an old one, whose memory it will use again.
     if (!stream.SetSuccessor(nullptr)) stream.WaitFor(*joined_, joined_->Mark());
     return stream;
@@ -62,7 +66,7 @@ void CudaDevice::GiveStreamBack(Stream& given) noexcept {
     if (--stream.holders != 0) return;
     try {
         if (!stream.is_foreign()) {
-            if (&stream != default_stream()) unused_streams_.push_back(&stream);
+            unused_streams_.push_back(&stream);
             return;
         }
         CudaStream& joined = JoinedStream();
@@ -255,12 +259,11 @@ int CudaDevice::FindDevice(const void* data) {
     const auto p = reinterpret_cast<CUdeviceptr>(data);
     CUmemorytype type{};
     int index = -1;
-    if (driver_.PointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p) != CUDA_SUCCESS ||
-        type != CU_MEMORYTYPE_DEVICE ||
-        driver_.PointerGetAttribute(&index, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, p) !=
-            CUDA_SUCCESS) {
-        return -1;
-    }
+    const CUresult result = driver_.PointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p);
+    if (result == CUDA_ERROR_INVALID_VALUE) return -1;  // of nobody's memory
+    Check(result, "cuPointerGetAttribute");
+    if (type != CU_MEMORYTYPE_DEVICE) return -1;
+    CX_CU(PointerGetAttribute, &index, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, p);
     return index;
 }
 

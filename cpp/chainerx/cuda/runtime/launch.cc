@@ -4,7 +4,7 @@
 
 namespace chainerx::cuda {
 
-void LaunchErased(CUstream stream, CUfunction function, const Grid& grid, const void* params) {
+void LaunchErased(CudaStream& stream, CUfunction function, const Grid& grid, const void* params) {
     // Lets a kernel start before the one in front of it has ended: it waits by CX_BEGIN, and the
     // launch takes a third less of the host's time.
     static constexpr auto kOverlap = [] {
@@ -23,11 +23,14 @@ void LaunchErased(CUstream stream, CUfunction function, const Grid& grid, const 
                                 1,
                                 1,
                                 static_cast<unsigned>(grid.shared_bytes),
-                                stream,
+                                stream.handle(),
                                 const_cast<CUlaunchAttribute*>(&kOverlap),
                                 1};
     void* pointers[] = {const_cast<void*>(params)};
-    CX_CU(LaunchKernelEx, &config, function, pointers, nullptr);
+    // The first launch of a kernel may load its code, and make room for its stack.
+    static_cast<CudaDevice&>(static_cast<Stream&>(stream).device()).WithRoom([&] {
+        CX_CU(LaunchKernelEx, &config, function, pointers, nullptr);
+    });
 }
 
 }  // namespace chainerx::cuda

@@ -28,12 +28,12 @@ struct Grid {
 };
 
 // `params` has the layout of the kernel's one parameter.
-void LaunchErased(CUstream stream, CUfunction function, const Grid& grid, const void* params);
+void LaunchErased(CudaStream& stream, CUfunction function, const Grid& grid, const void* params);
 
 template <typename Params>
 void Launch(CudaStream& stream, CUfunction function, const Grid& grid, const Params& params) {
     static_assert(sizeof(Params) <= 4000, "parameters of a kernel are at most 4,096 bytes");
-    LaunchErased(stream.handle(), function, grid, &params);
+    LaunchErased(stream, function, grid, &params);
 }
 
 }  // namespace chainerx::cuda

@@ -54,14 +54,16 @@ class PyStream {
     Device& device() const { return stream_.device(); }
     Gpu& gpu() const { return GpuOf(device()); }
 
-    void Enter() {
-        scopes_.emplace_back(internal::GetThreadToken(), std::make_unique<StreamScope>(stream_));
+    // `self` is this object, which stays until it is left: a scope can't end on another thread.
+    void Enter(nb::object self) {
+        scopes_.push_back(
+            {internal::GetThreadToken(), std::make_unique<StreamScope>(stream_), std::move(self)});
     }
     // Several threads may have entered it.
     void Exit() {
         const uint64_t thread = internal::GetThreadToken();
         for (auto it = scopes_.rbegin(); it != scopes_.rend(); ++it) {
-            if (it->first != thread) continue;
+            if (it->thread != thread) continue;
             scopes_.erase(std::next(it).base());
             return;
         }
@@ -69,9 +71,15 @@ class PyStream {
     }
 
  private:
+    struct Scope {
+        uint64_t thread;
+        std::unique_ptr<StreamScope> scope;
+        nb::object self;
+    };
+
     Stream& stream_;
     bool is_taken_;
-    std::vector<std::pair<uint64_t, std::unique_ptr<StreamScope>>> scopes_;
+    std::vector<Scope> scopes_;
 };
 
 Stream& ToStream(nb::handle stream, Device& device) {
@@ -155,7 +163,12 @@ void BindStream(nb::module_& m) {
                     made.Record(s.stream());
                     return nb::cast(std::move(made));
                 }
-                nb::cast<Event&>(event).Record(s.stream());
+                Event* given = nullptr;
+                if (!nb::try_cast(event, given) || given == nullptr) {
+                    throw TypeError{"record: event is a ", Py_TYPE(event.ptr())->tp_name,
+                                    ", expected a chainerx.cuda.Event"};
+                }
+                given->Record(s.stream());
                 return nb::borrow(event);
             },
             nb::arg("event") = nb::none(),
@@ -163,11 +176,11 @@ void BindStream(nb::module_& m) {
             "Records an event, a new one if none is given, and returns it.")
         .def(
             "__enter__",
-            [](PyStream& s) -> PyStream& {
-                s.Enter();
-                return s;
+            [](nb::object self) {
+                nb::cast<PyStream&>(self).Enter(self);
+                return self;
             },
-            nb::rv_policy::reference, nb::sig("def __enter__(self) -> Stream"))
+            nb::sig("def __enter__(self) -> Stream"))
         .def("__exit__", [](PyStream& s, nb::args) { s.Exit(); })
         .def(
             "__eq__",

@@ -67,7 +67,7 @@ def describe(*, libraries: bool = True) -> dict[str, _typing.Any]:
         missing = {'error': f'chainerx was built without the plug-in of CUDA: {error}'}
         names = ['driver', 'nvrtc', 'cufft', 'cusolver']
         return dict.fromkeys(names, missing) | {'cache': '', 'test_driver': None}
-    return _json.loads(text)
+    return _json.loads(text.decode(errors='surrogateescape'))
 
 
 def device_count() -> int:
@@ -121,7 +121,7 @@ def pinned(x: _typing.Any, dtype: _typing.Any = None) -> _ndarray:
     """
     host = _core.asarray(x, dtype).to_device('native:0')
     copied = empty_pinned(host.shape, host.dtype)
-    copied[...] = host
+    copied[...] = host.as_grad_stopped()
     return copied
 
 

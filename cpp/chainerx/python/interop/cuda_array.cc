@@ -52,7 +52,11 @@ bool HasCudaArrayInterface(PyObject* o) {
         PyFloat_CheckExact(o) || PyLong_CheckExact(o) || PyBool_Check(o)) {
         return false;
     }
-    return PyObject_HasAttrString(o, kInterface) != 0;
+    const Ref found{PyObject_GetAttrString(o, kInterface)};
+    if (found.get() != nullptr) return true;
+    if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0) throw PythonError{};
+    PyErr_Clear();
+    return false;
 }
 
 Array FromCudaArrayInterface(PyObject* o) {
@@ -75,7 +79,14 @@ Array FromCudaArrayInterface(PyObject* o) {
         }
         strides = {};
         for (Py_ssize_t i = 0; i < n; ++i) {
-            strides.push_back(ToInt(kInterface, "strides", PyTuple_GET_ITEM(sequence.get(), i)));
+            const int64_t stride =
+                ToInt(kInterface, "strides", PyTuple_GET_ITEM(sequence.get(), i));
+            int64_t reach = 0;
+            if (__builtin_mul_overflow(stride, shape[static_cast<int8_t>(i)], &reach)) {
+                throw ValueError{kInterface, ": strides[", int64_t{i},
+                                 "] is ",    stride,       ", too large to address"};
+            }
+            strides.push_back(stride);
         }
     }
     PyObject* data = Get(dict, "data");
@@ -86,6 +97,9 @@ Array FromCudaArrayInterface(PyObject* o) {
     void* address = PyLong_AsVoidPtr(PyTuple_GET_ITEM(data, 0));
     if (address == nullptr && PyErr_Occurred() != nullptr) throw PythonError{};
     const bool writable = !ToBool(PyTuple_GET_ITEM(data, 1), false);
+    if (address == nullptr && shape.GetTotalSize() != 0) {
+        throw ValueError{kInterface, ": its data is null, and shape ", shape, " has elements"};
+    }
     Device& device = DeviceOf(address);
     Order(dict, device);
     const internal::Owner owner{

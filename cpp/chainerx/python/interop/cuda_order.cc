@@ -31,6 +31,8 @@ bool HasCudaStreams(const Device& device) {
     return dynamic_cast<const cuda::Gpu*>(&device) != nullptr;
 }
 
+int FindGpu(Device& any, const void* data) { return cuda::GpuOf(any).FindDevice(data); }
+
 uintptr_t CurrentCudaStream(Device& device) {
     return reinterpret_cast<uintptr_t>(cuda::GpuOf(device).GetHandle(*GetCurrentStream(device)));
 }

@@ -16,6 +16,9 @@ inline constexpr uintptr_t kPerThreadStream = 2;
 // False for other devices, and for GPUs that are no devices of the plug-in cuda.
 bool HasCudaStreams(const Device& device);
 
+// The index of the GPU that has the memory at an address; -1 if none has. Of GPUs with streams.
+int FindGpu(Device& any, const void* data);
+
 // The current stream of a GPU with streams.
 uintptr_t CurrentCudaStream(Device& device);
 // What `stream` is given from now on by others runs after what this thread has queued.

@@ -341,6 +341,13 @@ Strides StridesOf(const DLTensor& t, const Shape& shape, int64_t item_size) {
     return strides;
 }
 
+// Memory that the driver does not know is left to the producer.
+void CheckGpu(Device& device, const void* data) {
+    const int index = FindGpu(device, data);
+    if (index < 0 || index == device.index()) return;
+    ThrowBufferError("from_dlpack: the memory is of cuda:", index, ", not of ", device.name());
+}
+
 template <typename Managed>
 Array Take(PyObject* capsule) {
     auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, kName<Managed>));
@@ -357,6 +364,7 @@ Array Take(PyObject* capsule) {
     CheckTensor(t);
     const Dtype dtype = FromDlDtype(t.dtype);
     Device& device = FromDlDevice(t.device);
+    if (HasCudaStreams(device) && t.data != nullptr) CheckGpu(device, t.data);
     const Shape shape{t.shape, t.shape + t.ndim};
     CheckedNBytes("from_dlpack", shape, GetItemSize(dtype));
     const Strides strides = StridesOf(t, shape, GetItemSize(dtype));

@@ -28,6 +28,7 @@ def parse_args(text, more=(), **counts):
             parser.error(f'{_option(name)} must be at least 1')
     if args.device.lstrip('-').isdigit():  # as in old programs: -1 is NumPy, 0 the first GPU
         args.device = '@numpy' if int(args.device) < 0 else f'@cupy:{args.device}'
+    chainer.get_device(args.device).use()  # where the arrays of xp.array() and the like are
     np.random.seed(args.seed)  # initial weights, the order of minibatches, all random numbers
     return args
 

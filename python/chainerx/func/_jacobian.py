@@ -90,9 +90,8 @@ def _by_complex(x: Operand, along_real: Operand, along_imaginary: Operand) -> Tr
 
 def _at(structure: _tree.Structure, leaves: list[Operand], i: int, value: Operand) -> Tree:
     """A tree of zeros except for one leaf."""
-    return _tree.unflatten(
-        structure, [value if k == i else chainerx.zeros_like(x) for k, x in enumerate(leaves)]
-    )
+    zeros = [chainerx.zeros_like(x, x.device) for x in leaves]
+    return _tree.unflatten(structure, [*zeros[:i], value, *zeros[i + 1 :]])
 
 
 def _stack(trees: list[Tree], structure: _tree.Structure, like: list[Operand], axis: int) -> Tree:
@@ -176,7 +175,7 @@ def _jacrev(
         def gradients_of(i: int, unit: complex) -> Tree:
             y = ys[i]
             if y.size == 1:
-                return pull(_at(structure, ys, i, chainerx.ones_like(y) * unit))
+                return pull(_at(structure, ys, i, chainerx.ones_like(y, y.device) * unit))
 
             def row(u: Operand) -> Tree:
                 return _reverse.vjp_of(op, function, chosen, False)[1](_at(structure, ys, i, u))

@@ -74,7 +74,7 @@ def _value_and_grad(op: str, fun: Function, argnums: Argnums, has_aux: bool) -> 
                 'expected a real one; jacrev takes the derivatives of both parts'
             )
         raw = pullback.outputs
-        seeds = [chainerx.ones_like(raw[0]), *[None] * (len(raw) - 1)]
+        seeds = [chainerx.ones_like(raw[0], raw[0].device), *[None] * (len(raw) - 1)]
         gradient = split.trees(pullback(seeds))
         result = call.result(raw)
         return ((result, call.aux_result(raw)) if has_aux else result), gradient

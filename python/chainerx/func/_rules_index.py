@@ -223,7 +223,7 @@ def _setitem(level: Level, function: Routine, x: Operand, index: Index, value: O
     need_batch('setitem', x, level)
     found = _mask_of_each(x, index)
     if found is not None:
-        written = chainerx.zeros_like(x)
+        written = chainerx.zeros_like(x, x.device)
         written[...] = _for_any_mask('setitem', value, found[1], x)
         x[...] = chainerx.where(found[0], written, x)
         return
@@ -277,7 +277,7 @@ def _update(name: str) -> Operand:
             mask, behind = found
             values = _for_any_mask(f'at[].{name}', values, behind, x)
             # The derivatives of unchanged elements do not depend on the update, whatever its value.
-            picked = chainerx.where(mask, x, chainerx.ones_like(x))
+            picked = chainerx.where(mask, x, chainerx.ones_like(x, x.device))
             y = getattr(picked.at[...], name)(values)
             return full(chainerx.where(mask, y, x.astype(y.dtype, copy=False)), level)
         full_index, values = _place(level, x, index, values)

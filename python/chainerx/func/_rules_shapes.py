@@ -222,7 +222,7 @@ def _vander(x: Operand, N: int | None = None, increasing: bool = False) -> Opera
     if x.ndim != 1:
         raise chainerx.DimensionError(f'vander: x has {x.ndim} axes, expected 1')
     n = x.size if N is None else N
-    wide: Operand = chainerx.ones_like(x)
+    wide: Operand = chainerx.ones_like(x, x.device)
     columns: list[Operand] = []
     for _ in range(n):
         columns.append(wide)
@@ -293,7 +293,7 @@ def _polyval(p: Operand, x: Operand) -> Operand:
     if p.ndim != 1:
         raise chainerx.DimensionError(f'polyval: p has {p.ndim} axes, expected 1')
     x = _array(x, p)
-    y = chainerx.zeros_like(x)
+    y = chainerx.zeros_like(x, x.device)
     for i in range(p.size):
         y = y * x + p[i]
     return y

@@ -23,7 +23,7 @@ def _refuse_numpy(name: str, arrays: tp.Iterable[object]) -> None:
     if any(isinstance(x, np.ndarray) for x in arrays):
         raise TypeError(
             f'{name}: one operand is a numpy.ndarray, the other a chainerx.ndarray; '
-            'convert with chainerx.array(x) or chainerx.to_numpy(x)'
+            'convert with chainerx.array(x, device=...) or chainerx.to_numpy(x)'
         )
 
 

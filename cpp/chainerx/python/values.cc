@@ -48,7 +48,9 @@ Array ToValues(const char* op, const char* name, const Array& x, PyObject* o) {
                         x.device().name(),
                         ", ",
                         name,
-                        " on the host; convert it with chainerx.array()"};
+                        " on the host; convert it with chainerx.array(x, device='",
+                        x.device().name(),
+                        "')"};
     }
     return WithGraphs(o, FromNumpy(o, std::nullopt, Sharing::kUnlessOddBools, x.device()));
 }

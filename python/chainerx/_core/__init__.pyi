@@ -602,7 +602,10 @@ class ndarray:
     __hash__: None  # type: ignore[assignment]
 
     def __array__(self, dtype: DtypeLike | None = None, copy: builtins.bool | None = None) -> numpy.ndarray:
-        """Called by numpy.asarray(): shares the memory of native arrays unless ``copy`` is set or ``dtype`` differs."""
+        """Called by numpy.asarray(): shares the memory of native arrays unless ``copy`` is set or ``dtype`` differs; other devices' memory is copied.
+
+        Raises:
+            ValueError: If ``copy`` is False and the host can't read the device's memory."""
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """The module chainerx, for programs written for the array API standard.

@@ -253,3 +253,13 @@ for t in threads:
         [sys.executable, '-c', code], env=environment, capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_arrays_of_the_host_are_not_copied_unasked(device):
+    """Where the host can't read the memory, errors name the device to copy from or to."""
+    x = chx.arange(3)
+    with pytest.raises(ValueError, match='the memory of async_toy:0; leave copy=False away'):
+        np.asarray(x, copy=False)
+    assert np.asarray(x).tolist() == np.asarray(x, copy=True).tolist() == [0, 1, 2]
+    with pytest.raises(TypeError, match=r"on the host; .*array\(x, device='async_toy:0'\)"):
+        x[:2] = np.ones(2)

@@ -14,7 +14,7 @@ CX_COLD void CheckNotNumpy(const char* op, PyObject* o) {
     if (PyObject_TypeCheck(o, Numpy().ndarray)) {
         throw TypeError{op,
                         ": one operand is a numpy.ndarray, the other a chainerx.ndarray; "
-                        "convert with chainerx.array(x) or chainerx.to_numpy(x)"};
+                        "convert with chainerx.array(x, device=...) or chainerx.to_numpy(x)"};
     }
 }
 

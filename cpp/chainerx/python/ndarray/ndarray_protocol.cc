@@ -213,8 +213,14 @@ CX_METHOD(__format__, "format_spec: str) -> str",
 
 CX_METHOD(__array__, "dtype: DtypeLike | None = None, copy: bool | None = None) -> numpy.ndarray",
           "Called by numpy.asarray(): shares the memory of native arrays unless ``copy`` is set or "
-          "``dtype`` differs.") {
+          "``dtype`` differs; other devices' memory is copied.\n\n"
+          "Raises:\n"
+          "    ValueError: If ``copy`` is False and the host can't read the device's memory.") {
     const bool copy = a[1] == Py_True;
+    if (a[1] == Py_False && !Self(self).device().IsHostAccessible()) {
+        throw ValueError{"__array__: NumPy can't share the memory of ", Self(self).device().name(),
+                         "; leave copy=False away to copy it"};
+    }
     if (!Given(a[0])) return ToNumpy(Self(self), copy);
     PyObject* array = ToNumpy(Self(self), false);
     PyObject* keywords = Py_BuildValue("{s:O}", "copy", copy ? Py_True : Py_False);

@@ -26,6 +26,12 @@ LARGE_TABLE = 1000
 
 def pytest_addoption(parser):
     parser.addoption(
+        '--device',
+        action='append',
+        default=None,
+        help='chainerx device to test, may be repeated (default: native:0)',
+    )
+    parser.addoption(
         '--sample',
         action='append',
         type=int,

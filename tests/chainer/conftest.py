@@ -9,13 +9,17 @@ for _folder in (_here := pathlib.Path(__file__).parent, _here.parent / 'chainerx
     if str(_folder) not in sys.path:
         sys.path.append(str(_folder))
 
-from devices import DEVICES, maker  # noqa: E402
+import devices  # noqa: E402
 
 
-@pytest.fixture(params=DEVICES)
+def pytest_configure(config):
+    devices.choose(config.getoption('--device', default=None))
+
+
+@pytest.fixture(params=devices.DEVICES)
 def make(request):
     """A function that makes an array of each kind from a NumPy array."""
-    return maker(request.param)
+    return devices.maker(request.param)
 
 
 def pytest_collection_modifyitems(items):

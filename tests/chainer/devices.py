@@ -1,10 +1,27 @@
-"""The devices that tests of variables, links and optimizers run on, one per kind of array."""
+"""The devices that tests of Chainer run on, one per kind of array; `--device` names others."""
 
 import chainer
 import numpy as np
 from chainer.backends import cuda
 
 DEVICES = ['@numpy', 'native:0', *(['@cupy:0'] if cuda.available else [])]
+
+
+def choose(names):
+    """Runs tests on these devices of chainerx alone; before the tests are imported."""
+    if names:
+        DEVICES[:] = names
+
+
+def ours():
+    """The name of the chainerx device under test."""
+    return next(name for name in DEVICES if not name.startswith('@'))
+
+
+def kinds():
+    """The kinds of arrays under test: numpy, native (arrays of `ours()`), cupy."""
+    names = {'@numpy': 'numpy', '@cupy:0': 'cupy'}
+    return tuple(dict.fromkeys(names.get(name, 'native') for name in DEVICES))
 
 
 def maker(device):

@@ -11,12 +11,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))  # for `cases`, whatever 
 
 def pytest_addoption(parser):
     parser.addoption(
-        '--device',
-        action='append',
-        default=None,
-        help='chainerx device to test, may be repeated (default: native:0)',
-    )
-    parser.addoption(
         '--whole-table',
         action='store_true',
         help='run a third of the other rows of the op table, too, under each lower instruction set',

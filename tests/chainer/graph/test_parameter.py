@@ -10,7 +10,7 @@ import chainerx
 import numpy as np
 import pytest
 from chainer import Parameter, Variable, initializers
-from devices import to_numpy
+from devices import DEVICES, to_numpy
 
 
 def test_initialized():
@@ -120,7 +120,7 @@ def test_copies_of_uninitialized():
         assert r.grad is None
 
 
-@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+@pytest.mark.parametrize('device', DEVICES)
 def test_copies_are_initialized_together_again(device):
     p = Parameter(2, (2,))
     p.to_device(device)

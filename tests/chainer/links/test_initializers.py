@@ -9,6 +9,7 @@ import chainerx
 import numpy as np
 import pytest
 from chainer import initializer, initializers
+from devices import DEVICES
 
 SHAPES = [(2, 3), (4, 4), (3, 2, 3, 3), (6, 2, 5), (1, 7), (7, 1)]
 DTYPES = ['e', 'f', 'd', 'i']
@@ -108,7 +109,7 @@ def test_fan_option():
         initializers.HeNormal(fan_option='x')(np.empty((2, 3)))
 
 
-@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+@pytest.mark.parametrize('device', DEVICES)
 @pytest.mark.parametrize(
     ('made', 'value'),
     [
@@ -127,7 +128,7 @@ def test_constants(device, made, value, dtype):
     np.testing.assert_array_equal(numpy_of(array), np.broadcast_to(value, (2, 3)).astype(dtype))
 
 
-@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+@pytest.mark.parametrize('device', DEVICES)
 def test_nan(device):
     array = make(device, (2, 3))
     initializers.NaN()(array)
@@ -141,7 +142,7 @@ def test_constant_errors():
         initializers.Constant(np.arange(2))(np.empty(3))
 
 
-@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+@pytest.mark.parametrize('device', DEVICES)
 def test_identity(device):
     array = make(device, (3, 3))
     initializers.Identity(2)(array)
@@ -151,7 +152,7 @@ def test_identity(device):
             initializers.Identity()(make(device, shape))
 
 
-@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+@pytest.mark.parametrize('device', DEVICES)
 @pytest.mark.parametrize('shape', [*SHAPES, (3,), (1,)])
 @pytest.mark.parametrize(('dtype', 'tol'), [('e', 3e-3), ('f', 1e-6), ('d', 1e-14)])
 def test_orthogonal(device, shape, dtype, tol):
@@ -201,7 +202,7 @@ def test_orthogonal_errors():
 LINES = {1: [1], 2: [0.5, 0.5], 3: [0.5, 1, 0.5], 4: [0.25, 0.75, 0.75, 0.25]}
 
 
-@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+@pytest.mark.parametrize('device', DEVICES)
 @pytest.mark.parametrize('size', LINES)
 def test_sampling_filters(device, size):
     line = np.array(LINES[size])

@@ -9,12 +9,13 @@ import chainerx
 import numpy as np
 import pytest
 from chainer import Variable
+from devices import kinds, ours
 from functions.cases._harness import RTOL, as_numpy, check_gradients, lay
 from links.cases import GONE, MODELS, ROWS
 from links.cases._table import draw, make, run, values_of
 
-KINDS = ('numpy', 'native')
-DEVICES = {'numpy': '@numpy', 'native': 'native:0'}
+KINDS = [kind for kind in kinds() if kind != 'cupy']
+DEVICES = {'numpy': '@numpy', 'native': ours()}
 DTYPES = ('float16', 'float32', 'float64')
 on_each_kind = pytest.mark.parametrize('kind', KINDS)
 

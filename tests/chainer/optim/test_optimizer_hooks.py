@@ -14,7 +14,8 @@ from devices import DEVICES
 
 @pytest.fixture(params=DEVICES)
 def device(request):
-    return request.param
+    with chainer.using_device(request.param):
+        yield request.param
 
 
 def link_of(dtype, device):

@@ -14,7 +14,8 @@ from optim.small_net import Net, half, ones, sgd, to_list
 
 @pytest.fixture(params=DEVICES)
 def device(request):
-    return request.param
+    with chainer.using_device(request.param):
+        yield request.param
 
 
 def test_static_loss_scale(device):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import chainer
 import numpy as np
 import pytest
 from chainer import optimizers
@@ -12,7 +13,8 @@ from optim.small_net import CountingRule, Net, half, ones, sgd, to_list
 
 @pytest.fixture(params=DEVICES)
 def device(request):
-    return request.param
+    with chainer.using_device(request.param):
+        yield request.param
 
 
 def saved(optimizer):

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from chainer import links as L
 from chainer import serializers
+from devices import DEVICES
 
 SUFFIXES = ['.npz', '.h5', '.safetensors']
-DEVICES = ['@numpy', 'native:0']
 
 
 @pytest.fixture(params=SUFFIXES)

@@ -6,6 +6,7 @@ import pathlib
 import numpy as np
 import pytest
 from chainer import backend, serializers
+from devices import DEVICES
 
 DATA = pathlib.Path(__file__).parents[1] / 'data'
 
@@ -55,7 +56,7 @@ def test_loads_on_chainerx(name, suffix):
     assert_same(v7.values(link.to_device('@numpy')), v7.values(v7.fill(v7.MODELS[name]())))
 
 
-@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+@pytest.mark.parametrize('device', DEVICES)
 @pytest.mark.parametrize('name', v7.MODELS)
 def test_ours_has_the_members_of_v7s_npz(name, device, tmp_path):
     obj = v7.fill(v7.MODELS[name]())
@@ -112,7 +113,7 @@ def test_an_uninitialized_parameter_of_the_file_leaves_the_target():
     np.testing.assert_array_equal(link.lazy.W.array, before)
 
 
-@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+@pytest.mark.parametrize('device', DEVICES)
 def test_initializes_a_parameter_on_its_device(device):
     import chainer
     from chainer import links as L

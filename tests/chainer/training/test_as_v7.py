@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import v7_programs
 import v7_resumed
+from devices import DEVICES
 
 DATA = pathlib.Path(__file__).parents[1] / 'data'
 
@@ -54,7 +55,7 @@ def test_whole_training(v7, tmp_path):
     assert list(differences(v7_resumed.run_whole(tmp_path), v7['resumed'])) == []
 
 
-@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+@pytest.mark.parametrize('device', DEVICES)
 @pytest.mark.parametrize('how', ['load_npz', 'autoload'])
 def test_resumes_a_snapshot_of_v7(how, device, v7, tmp_path):
     name = f'snapshot_iter_{v7_resumed.WHERE}'

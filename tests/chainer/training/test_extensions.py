@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from chainer import training
 from chainer.training import extensions, triggers
+from devices import DEVICES
 from v7_programs import DATA, make_evaluator, make_model, make_trainer, model_of
 
 EVERY = (1, 'iteration')
@@ -160,7 +161,7 @@ def test_a_value_that_is_no_real_number_is_named(tmp_path):
             trainer.run(show_loop_exception_msg=False)
 
 
-@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+@pytest.mark.parametrize('device', DEVICES)
 def test_evaluator_of_dicts_hooks_and_functions(device):
     model = make_model().to_device(device)
     hooked = []
@@ -302,7 +303,7 @@ def test_without_matplotlib(tmp_path, monkeypatch):
 # ---- graphs ----
 
 
-@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+@pytest.mark.parametrize('device', DEVICES)
 def test_dump_graph(device, tmp_path):
     trainer = make_trainer(tmp_path, device=device)
     trainer.extend(extensions.DumpGraph('main/loss', filename='graph.dot'))
@@ -367,7 +368,7 @@ def test_errors_of_shifts(tmp_path):
     assert trainer.updater.iteration == 0
 
 
-@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+@pytest.mark.parametrize('device', DEVICES)
 def test_exponential_moving_average(device, tmp_path):
     def train(out, stop):
         trainer = make_trainer(out, (stop, 'iteration'), device=device)
@@ -397,7 +398,7 @@ def test_exponential_moving_average(device, tmp_path):
             extensions.ExponentialMovingAverage(*arguments)
 
 
-@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+@pytest.mark.parametrize('device', DEVICES)
 def test_averages_of_weights_of_16_bits(device, tmp_path):
     """Averages of 16-bit weights are kept in float32, as small steps would be lost."""
 

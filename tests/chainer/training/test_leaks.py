@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from chainer import training
 from chainer.training import extensions
+from devices import DEVICES
 
 PAGE = os.sysconf('SC_PAGE_SIZE')
 
@@ -100,7 +101,7 @@ def resident():
         return int(stream.read().split()[1]) * PAGE
 
 
-@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+@pytest.mark.parametrize('device', DEVICES)
 def test_memory_stays_flat(tmp_path, request, device):
     full = request.config.getoption('--full', default=False)
     n = 20_000 if full else 1200

@@ -17,6 +17,7 @@ import pytest
 from chainer import training
 from chainer.training import extensions
 from chainer.training.extensions import snapshot_writers
+from devices import DEVICES
 from v7_programs import make_trainer, model_of
 
 WRITERS = ['SimpleWriter', 'ThreadWriter', 'ProcessWriter', 'ThreadQueueWriter',
@@ -72,7 +73,7 @@ def numbers_of(trainer):
     return {k: v for k, v in state_of(trainer)[0].items() if k.startswith('updater/')}
 
 
-@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+@pytest.mark.parametrize('device', DEVICES)
 def test_resumes_with_the_same_bits_from_each_iteration(device, tmp_path):
     whole = make_noisy(tmp_path / 'whole', device=device)
     whole.run()

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from chainer import training
 from chainer.training import extensions
+from devices import DEVICES
 from v7_programs import make_evaluator, make_trainer, model_of
 
 
@@ -175,7 +176,7 @@ def make_diverging(out, device, **kwargs):
     return trainer, model
 
 
-@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+@pytest.mark.parametrize('device', DEVICES)
 def test_a_nan_loss_is_found_after_the_update(tmp_path, device):
     trainer, model = make_diverging(tmp_path, device)
     text = 'is not finite after iteration 3; main/loss = nan, main/accuracy = '
@@ -184,7 +185,7 @@ def test_a_nan_loss_is_found_after_the_update(tmp_path, device):
     assert np.isnan(chainer.cuda.to_cpu(model.predictor.W.array)).any()
 
 
-@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+@pytest.mark.parametrize('device', DEVICES)
 def test_a_nan_loss_is_found_before_the_update(tmp_path, device):
     trainer, model = make_diverging(tmp_path, device, before_update=True)
     trainer.extend(extensions.snapshot(snapshot_on_error=True), trigger=(100, 'epoch'))

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from chainer import training
 from chainer.training import extensions, updaters
+from devices import DEVICES
 from v7_programs import DATA, X, make_model
 
 
@@ -53,7 +54,7 @@ def test_devices(device):
     assert optimizer.t == updater.iteration == 1
 
 
-@pytest.mark.parametrize('place', ['@numpy', 'native:0'])
+@pytest.mark.parametrize('place', DEVICES)
 @pytest.mark.parametrize('is_converter', [False, True])
 def test_without_device_nothing_is_moved(place, is_converter):
     """Without a device, converters get None, and their result is passed on unchanged."""
@@ -348,7 +349,7 @@ def make_processes(devices, reduce='sum', shuffle=False, model=None, data=None, 
 
 
 @pytest.mark.parametrize('reduce', ['sum', 'mean'])
-@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+@pytest.mark.parametrize('device', DEVICES)
 def test_processes_are_as_one_with_the_joined_batch(device, reduce, tmp_path):
     updater = make_processes([device, device], reduce)
     trainer = training.Trainer(updater, (5, 'iteration'), str(tmp_path))

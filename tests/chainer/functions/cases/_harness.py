@@ -5,11 +5,12 @@ import chainerx
 import numpy as np
 from chainer import Variable
 from chainer.backends import cuda
+from devices import kinds, ours
 from functions.cases._table import Arg, seeded
 
 from cases._harness import RTOL, make, wide
 
-KINDS = ('numpy', 'native', *(('cupy',) if cuda.available else ()))
+KINDS = kinds()
 ARRAY_TYPES = {'numpy': np.ndarray, 'native': chainerx.ndarray, 'cupy': cuda.ndarray}
 LAYOUTS = ('transposed', 'reversed', 'strided', 'broadcast')
 
@@ -17,7 +18,7 @@ LAYOUTS = ('transposed', 'reversed', 'strided', 'broadcast')
 def lay(values, layout, kind):
     """An array of a kind with these values (of its first slice, if broadcast)."""
     if kind == 'native':
-        return make(values, layout, 'native:0')
+        return make(values, layout, ours())
     xp = cuda.cupy if kind == 'cupy' else np
     if layout == 'transposed':
         return xp.array(np.array(values.T, order='C')).T

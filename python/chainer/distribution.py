@@ -190,8 +190,9 @@ def _log_of_part(part: variable.Variable, rest: variable.Variable) -> variable.V
     part, rest = variable.as_variable(part), variable.as_variable(rest)
     is_small = ~(part.array > 0.5)
     # The other side must stay finite, for its gradient.
-    near_0 = F.where(is_small, part, part.xp.ones_like(part.array))
-    near_1 = F.where(is_small, rest.xp.zeros_like(rest.array), rest)
+    with backend.using_device(part.device):
+        near_0 = F.where(is_small, part, part.xp.ones_like(part.array))
+        near_1 = F.where(is_small, rest.xp.zeros_like(rest.array), rest)
     return F.where(is_small, F.log(near_0), F.log1p(-near_1))
 
 

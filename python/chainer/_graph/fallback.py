@@ -12,6 +12,7 @@ import chainerx
 from chainerx._core import engine
 
 from chainer import backend, configuration
+from chainer.backends import cuda
 from chainer.warnings import PerformanceWarning
 
 
@@ -47,6 +48,23 @@ def note(function: str, shapes: str, reason: str) -> None:
         raise ValueError(
             f"chainer.config.chainerx_fallback: expected 'allow', 'warn' or 'error', got {mode!r}"
         )
+
+
+def check_cupy(function: str, device: backend.Device, own: str, ours: str) -> None:
+    """Raises RuntimeError if the user's code needs arrays of CuPy and there is no CuPy.
+
+    Args:
+        function: What is computed.
+        device: Where its arrays are.
+        own: The method that computes with NumPy or CuPy.
+        ours: The method that would compute with chainerx.
+    """
+    if device.name.startswith('cuda') and not cuda.available:
+        raise RuntimeError(
+            f'{function}: {own}() gets arrays of CuPy for arrays on {device.name}, and CuPy cannot '
+            f'be used ({cuda._resolution_error}); install it, or define {ours}(), which gets '
+            'arrays of chainerx'
+        ) from cuda._resolution_error
 
 
 def count(function: str, shapes: str, reason: str) -> None:

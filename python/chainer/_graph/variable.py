@@ -325,7 +325,8 @@ class Variable(_Creator, engine.Variable):
         self._fill_grad_with_zeros()
 
     def _fill_grad_with_zeros(self) -> None:
-        self.grad = None if self.array is None else self.xp.zeros_like(self.array)
+        with backend.using_device(self.device):
+            self.grad = None if self.array is None else self.xp.zeros_like(self.array)
 
     def addgrad(self, var: Variable) -> None:
         """Adds the gradient of another variable, which may be on another device.

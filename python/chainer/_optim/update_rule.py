@@ -173,7 +173,8 @@ class UpdateRule:
         if isinstance(array, chainerx.ndarray) or (
             array is None and isinstance(param.device, backend.ChainerxDevice)
         ):
-            self.update_core_chainerx(param)
+            with backend.using_device(param.device):
+                self.update_core_chainerx(param)
         elif cuda.available and isinstance(array, cuda.ndarray):
             self.update_core_gpu(param)
         else:
@@ -213,6 +214,8 @@ class UpdateRule:
             f'{array.shape} {array.dtype}',
             'the update rule has no update_core_chainerx',
         )
+        device = param.device
+        fallback.check_cupy(type(self).__name__, device, 'update_core_gpu', 'update_core_chainerx')
         view = Parameter(backend.from_chx(array), name=param.name)
         view.grad = backend.from_chx(param.grad)
         given, state = view.array, self._state or {}
@@ -228,9 +231,9 @@ class UpdateRule:
             self._state = state
         for key, value in changed.items():
             if value is not views.get(key):
-                state[key] = backend.to_chx(value) if _is_array(value) else value
+                state[key] = device.send(value) if _is_array(value) else value
         if view.array is not given:
-            array[...] = backend.to_chx(view.array)
+            array[...] = device.send(view.array)
 
     # ---- states ----
 

@@ -47,7 +47,8 @@ def check_cuda_available() -> None:
         raise RuntimeError(
             'CUDA environment is not correctly set up: CuPy cannot be used. '
             f'{type(_resolution_error).__name__}: {_resolution_error}. '
-            "chainerx computes on GPUs without CuPy: its devices are named 'cuda:0', not 0."
+            "Without CuPy, models and arrays go to GPUs by to_device('cuda:0'), not by to_gpu() or "
+            'a number; they are arrays of chainerx there.'
         ) from _resolution_error
 
 

@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 
-from chainer import distribution, variable
+from chainer import backend, distribution, variable
 from chainer import functions as F
 from chainer.distributions import utils
 from chainer.distributions._draws import Source
@@ -32,7 +32,9 @@ def _log1p_square(z: variable.Variable) -> variable.Variable:
 
 def _cauchy_cdf(z: variable.Variable) -> variable.Variable:
     """The standard distribution up to ``z``: an angle, which is small on the left."""
-    return F.arctan2(z.xp.ones_like(z.array), -z) * (1 / math.pi)
+    with backend.using_device(z.device):
+        one = z.xp.ones_like(z.array)
+    return F.arctan2(one, -z) * (1 / math.pi)
 
 
 def _cauchy_log_cdf(z: variable.Variable) -> variable.Variable:

@@ -62,6 +62,7 @@ class PrintHook(FunctionHook):
 
 def _describe(array: NdArray | None, grad: NdArray | None) -> str:
     if array is None:
-        array = backend.get_array_module(grad).zeros_like(grad)
+        with backend.using_device(backend.get_device_from_array(grad)):
+            array = backend.get_array_module(grad).zeros_like(grad)
     v = variable.Variable(array, grad=grad, requires_grad=grad is not None)
     return v.debug_print()

@@ -1,5 +1,6 @@
 #include "chainerx/python/engine/application.h"
 
+#include <string>
 #include <utility>
 
 #include "chainerx/core/error.h"
@@ -80,10 +81,41 @@ void Application::ThrowNotArray(size_t i, PyObject* o) const {
                     " is a ", Py_TYPE(o)->tp_name, ", expected a Variable or an array"};
 }
 
-void Application::ThrowMixed(Kind kind) const {
-    throw TypeError{name_,         ": incompatible array types are mixed in the inputs: ",
-                    NameOf(kind_), " and ",
-                    NameOf(kind),  "; move them to one device with to_device()"};
+std::string Application::DeviceOf(const Input& input) const {
+    const Kind kind = input.is_variable ? input.variable()->storage->kind : KindOf(input.object);
+    if (kind == Kind::kChainerx) return RecordOf(input).device().name();
+    if (kind == Kind::kNumpy) return "@numpy";
+    const Ref array{input.is_variable ? ArrayOf(input.variable()) : Py_NewRef(input.object)};
+    const Ref device = Check(PyObject_GetAttrString(array.get(), "device"));
+    const Ref id = Check(PyObject_GetAttrString(device.get(), "id"));
+    return "@cupy:" + std::to_string(PyLong_AsLong(id.get()));
+}
+
+std::string Application::Describe(size_t i) const {
+    std::string text = "input " + std::to_string(i);
+    PyObject* name = inputs_[i].is_variable ? inputs_[i].variable()->name : nullptr;
+    const char* given = name == nullptr ? nullptr : PyUnicode_AsUTF8(name);
+    if (given == nullptr) {
+        PyErr_Clear();
+    } else {
+        text += std::string{" ("} + given + ")";
+    }
+    return text + " is on " + DeviceOf(inputs_[i]);
+}
+
+void Application::ThrowMixed(size_t i) const {
+    size_t first = 0;
+    while (inputs_[first].object == nullptr) ++first;
+    // Parameters stay where they are, and inputs of a model are often on the host by mistake.
+    const size_t target = kind_ == Kind::kNumpy ? i : first;
+    throw TypeError{name_,
+                    ": incompatible array types are mixed in the inputs: ",
+                    Describe(first),
+                    ", ",
+                    Describe(i),
+                    "; move one with chainer.get_device('",
+                    DeviceOf(inputs_[target]),
+                    "').send(x)"};
 }
 
 }  // namespace chainerx::python::engine

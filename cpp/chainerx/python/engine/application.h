@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -101,7 +102,9 @@ class Application {
     // Adds results that no gradient function was recorded for.
     CX_COLD void AddOpaque(const OpInfo& op, Results& results, internal::Region* region);
     [[noreturn]] CX_COLD void ThrowNotArray(size_t i, PyObject* o) const;
-    [[noreturn]] CX_COLD void ThrowMixed(Kind kind) const;
+    [[noreturn]] CX_COLD void ThrowMixed(size_t i) const;
+    CX_COLD std::string DeviceOf(const Input& input) const;
+    CX_COLD std::string Describe(size_t i) const;  // for errors
 
     const char* name_;
     Needs needs_;
@@ -129,7 +132,7 @@ inline void Application::SetInputs(PyObject* const* args, bool any) {
             SetArray(input, o, kind);
         }
         if (kind_ == Kind::kNone) kind_ = kind;
-        if (kind != kind_) ThrowMixed(kind);
+        if (kind != kind_) ThrowMixed(i);
         if (input.is_variable) RecordOf(input);
     }
     if (kind_ == Kind::kNone) throw TypeError{name_, ": no input is an array"};

@@ -32,11 +32,18 @@ print(checks.passed + checks.left_out)
         ('check_convolutions', 31),
         ('check_fourier', 20),
         ('check_layers', 39),
+        ('check_softmax', 37),
+        ('check_norm', 45),
+        ('check_scan', 32),
+        ('check_sort', 70),
+        ('check_random', 16),
+        ('check_optim', 18),
     ],
 )
 def test_results_are_those_of_native(run, request, function, passed):
     is_sample = function != 'check_elementwise' and passed > 20 and not request.config.option.full
-    assert int(run(CHECK.format(function=function, every=3 if is_sample else 1))) >= passed
+    every = 1 if not is_sample else 6 if passed > 40 else 3
+    assert int(run(CHECK.format(function=function, every=every))) >= passed
 
 
 @pytest.mark.parametrize('order', ['reverse', 'random:7'])

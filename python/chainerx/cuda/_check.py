@@ -13,6 +13,14 @@ from chainerx import cuda
 from chainerx.cuda._check_layers import check_layers
 from chainerx.cuda._check_libraries import check_fourier
 from chainerx.cuda._check_products import check_convolutions, check_products
+from chainerx.cuda._check_rooms import (
+    check_norm,
+    check_optim,
+    check_random,
+    check_scan,
+    check_softmax,
+    check_sort,
+)
 from chainerx.cuda._check_streams import check_streams
 
 Report = dict[str, tp.Any]
@@ -403,6 +411,12 @@ def run(device: str, *, quick: bool = False) -> Report:
         ('scatter', check_scatter),
         ('reductions', check_reductions),
         ('gradients', check_gradients),
+        ('softmax', check_softmax),
+        ('norm', check_norm),
+        ('scan', check_scan),
+        ('sort', check_sort),
+        ('random', check_random),
+        ('optim', check_optim),
         ('products', check_products),
         ('convolutions', check_convolutions),
         ('fourier', check_fourier),

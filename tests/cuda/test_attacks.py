@@ -167,7 +167,52 @@ host = cuda.pinned(chx.ones(3, 'float32').require_grad())
 assert float(host.sum()) == 3
 """
 
-PROGRAMS = {'streams': STREAMS, 'indices': INDICES, 'shared': SHARED, 'memory': MEMORY}
+# Ctrl-C ends each wait, and the work goes on.
+INTERRUPTS = """
+import ctypes
+import os
+import signal
+
+driver = ctypes.CDLL(os.environ['CHAINERX_CUDA_TEST_DRIVER'] + '/libcuda.so.1')
+stream = cuda.current_stream()
+event = cuda.Event()
+y = x + 1
+cuda.synchronize()
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+def wait(_):
+    assert go.wait(30)
+
+
+for work in (
+    cuda.synchronize,
+    stream.synchronize,
+    event.synchronize,
+    lambda: float(y[0, 0]),
+    lambda: chx.to_numpy(y),
+):
+    go = threading.Event()
+    assert driver.cuLaunchHostFunc(ctypes.c_void_p(stream.ptr), wait, None) == 0
+    y += 1
+    event.record()
+    timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert not event.query()
+    go.set()
+    timer.join()
+assert float(y[0, 0]) == 6
+"""
+
+PROGRAMS = {
+    'streams': STREAMS,
+    'indices': INDICES,
+    'shared': SHARED,
+    'memory': MEMORY,
+    'interrupts': INTERRUPTS,
+}
 
 
 @pytest.mark.parametrize('name', PROGRAMS)
@@ -201,8 +246,6 @@ assert float(chx.ones(3, 'float32', device='cuda:0').sum()) == 3
 
 def test_hidden_devices_are_named(run):
     program = "import chainerx; chainerx.ones(3, device='cuda:1')"
-    message = (
-        "index 1 is out of range: backend 'cuda' has 1 device; CUDA_VISIBLE_DEVICES is '3'"
-    )
+    message = "index 1 is out of range: backend 'cuda' has 1 device; CUDA_VISIBLE_DEVICES is '3'"
     environment = {'CUDA_VISIBLE_DEVICES': '3'}
     assert message in run(program, check=False, DEVICES=1, environment=environment)

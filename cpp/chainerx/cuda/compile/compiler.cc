@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "chainerx/core/error.h"
+#include "chainerx/core/fork_mutex.h"
 #include "chainerx/cuda/compile/disk_cache.h"
 #include "chainerx/cuda/compile/texts.h"
 #include "chainerx/cuda/driver/nvrtc.h"
@@ -17,7 +18,7 @@ namespace {
 // The total time after which users learn what they are waiting for.
 constexpr double kNoticeSeconds = 2;
 
-std::mutex g_mutex;  // of what follows
+constinit internal::ForkMutex g_mutex;  // of what follows
 std::vector<DeviceSource> g_sources;
 double g_seconds = 0;
 bool g_noticed = false;

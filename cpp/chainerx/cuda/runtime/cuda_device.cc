@@ -129,6 +129,7 @@ void CudaDevice::CopyFromHost(void* dst, const void* src, int64_t nbytes) {
 void CudaDevice::ReadToHost(void* dst, const void* src, int64_t nbytes) {
     Activate();
     CudaStream& stream = current_stream();
+    WaitWhileBusy(stream.handle());  // a copy that has been queued can't be stopped
     if (nbytes != 0) {
         CX_CU(MemcpyDtoHAsync, dst, ToDriver(src), static_cast<size_t>(nbytes), stream.handle());
     }
@@ -153,11 +154,23 @@ void CudaDevice::CopyFromPeer(void* dst, Device& src_device, const void* src, in
 void CudaDevice::Wait(Stream* stream) {
     Activate();
     if (stream != nullptr) {
-        static_cast<CudaStream*>(stream)->WaitForAll();
+        auto& waited = static_cast<CudaStream&>(*stream);
+        WaitWhileBusy(waited.handle());
+        waited.WaitForAll();
     } else {
+        for (const CUstream handle : OwnStreams()) WaitWhileBusy(handle);
         CX_CU(CtxSynchronize);
     }
     ReportErrors();
+}
+
+std::vector<CUstream> CudaDevice::OwnStreams() {
+    const std::lock_guard lock{mutex_};
+    std::vector<CUstream> handles;
+    for (const auto& stream : streams_) {
+        if (!stream->is_foreign()) handles.push_back(stream->handle());
+    }
+    return handles;
 }
 
 // Kernels that still run may add errors meanwhile: those are reported at the next synchronization

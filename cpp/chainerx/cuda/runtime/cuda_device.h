@@ -1,10 +1,13 @@
 // A GPU.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -12,6 +15,7 @@
 #include "chainerx/core/device.h"
 #include "chainerx/core/device_timer.h"
 #include "chainerx/core/fork_mutex.h"
+#include "chainerx/core/interrupt.h"
 #include "chainerx/core/stream_pool.h"
 #include "chainerx/cuda/device/error_log.h"
 #include "chainerx/cuda/driver/driver.h"
@@ -112,7 +116,26 @@ class CudaDevice : public Device, public Gpu, public DeviceTimer, private Stream
     int64_t ReadFreeBytes() override;
 
  private:
+    // Returns when query() no longer says that it is not ready, or is interrupted, as by Ctrl-C:
+    // the driver's own waits can't be.
+    template <typename F>
+    static void WaitWhileNotReady(const F& query) {
+        using std::chrono::steady_clock;
+        const auto start = steady_clock::now();
+        while (query() == CUDA_ERROR_NOT_READY) {
+            internal::CheckInterrupt();
+            const auto elapsed = steady_clock::now() - start;
+            // The CPU is free after a while, for some percent of the time.
+            if (elapsed < std::chrono::milliseconds{2}) continue;
+            std::this_thread::sleep_for(
+                std::min<steady_clock::duration>(elapsed / 32, std::chrono::milliseconds{1}));
+        }
+    }
+    void WaitWhileBusy(CUstream stream) {
+        WaitWhileNotReady([&] { return driver_.StreamQuery(stream); });
+    }
     void ReportErrors();
+    std::vector<CUstream> OwnStreams();
     CudaStream& JoinedStream();
 
     const Driver& driver_;

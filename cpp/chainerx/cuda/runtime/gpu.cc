@@ -126,6 +126,7 @@ bool CudaDevice::IsDone(void* event) {
 
 void CudaDevice::WaitForEvent(void* event) {
     Activate();
+    WaitWhileNotReady([&] { return driver_.EventQuery(ToEvent(event)); });
     CX_CU(EventSynchronize, ToEvent(event));
 }
 

@@ -4,43 +4,23 @@
 #include <algorithm>
 #include <cmath>
 
-#include "chainerx/core/error.h"
 #include "chainerx/cuda/attention/params.h"
-#include "chainerx/cuda/runtime/cuda_backend.h"
-#include "chainerx/cuda/runtime/device_type.h"
-#include "chainerx/cuda/runtime/function_table.h"
-#include "chainerx/cuda/runtime/launch.h"
-#include "chainerx/cuda/runtime/source.h"
+#include "chainerx/cuda/runtime/kernel.h"
 
 namespace chainerx::cuda {
 namespace {
 
-struct AttentionKernel {
-    const char* name;
-    const char* header;
-    FunctionTable<kNumDtypes, 3> functions{};
-};
-constinit const AttentionKernel kForward{"Attention", "attention/device/attention.h"};
-constinit const AttentionKernel kDeltas{"AttentionDeltas", "attention/device/attention_grad.h"};
-constinit const AttentionKernel kQueries{"AttentionGradQueries",
-                                         "attention/device/attention_grad.h"};
-constinit const AttentionKernel kKeys{"AttentionGradKeys", "attention/device/attention_grad.h"};
-constinit const AttentionKernel kMask{"AttentionGradMask", "attention/device/attention_grad.h"};
-
-// `arguments` follow the dtype in the kernel's template.
-void LaunchAttention(const AttentionKernel& kernel, const Array& q, int variant,
-                     const char* arguments, int64_t blocks, const AttentionParams& params) {
-    if (blocks == 0) return;
-    auto& device = static_cast<CudaDevice&>(q.device());
-    const CUfunction function =
-        kernel.functions.Get(device, static_cast<int>(q.dtype()), variant, [&] {
-            return MakeSource(
-                StrCat(kernel.name, "_", GetDtypeName(q.dtype()), "_", variant), kernel.header,
-                "AttentionParams",
-                StrCat(kernel.name, "<", DeviceTypeOf(q.dtype()), arguments, ">(p);"));
-        });
-    Launch(device.current_stream(), function, {blocks, kGemmThreads}, params);
-}
+#define CX_ATTENTION_KERNEL(variable, header, function) \
+    CX_DEVICE_KERNEL(variable, "attention/device/" header, AttentionParams, function, Dtype)
+CX_ATTENTION_KERNEL(kForward, "attention.h", "Attention<T, 1>")
+CX_ATTENTION_KERNEL(kWideForward, "attention.h", "Attention<T, 2>")
+CX_ATTENTION_KERNEL(kDeltas, "attention_grad.h", "AttentionDeltas<T>")
+CX_ATTENTION_KERNEL(kQueries, "attention_grad.h", "AttentionGradQueries<T>")
+CX_ATTENTION_KERNEL(kKeys, "attention_grad.h", "AttentionGradKeys<T, true, false>")
+CX_ATTENTION_KERNEL(kValues, "attention_grad.h", "AttentionGradKeys<T, false, true>")
+CX_ATTENTION_KERNEL(kKeysAndValues, "attention_grad.h", "AttentionGradKeys<T, true, true>")
+CX_ATTENTION_KERNEL(kMask, "attention_grad.h", "AttentionGradMask<T>")
+#undef CX_ATTENTION_KERNEL
 
 MatricesOf ToMatrices(const Array& x) {
     MatricesOf of{};
@@ -100,26 +80,27 @@ int64_t CountTiles(int64_t n) { return CeilDiv(n, kGemmTile); }
 void Attention(const Array& q, const Array& k, const Array& v, const Array& mask, const Array& key,
                const AttentionOptions& options, const Array& y, const Array& stats) {
     AttentionParams params = ParamsOf(q, k, v, mask, key, options);
-    Prepare(q, k, v, mask, key, y, stats);
     params.y = ToMatrices(y);
     params.stats = stats.GetTotalSize() != 0 ? stats.raw_data() : nullptr;
     params.row_blocks = CountTiles(params.queries);
     const int64_t tiles = std::max<int64_t>(1, CountTiles(params.value_width));
     const bool is_wide = tiles > 1 && q.dtype() != Dtype::kFloat64;
     params.column_blocks = CeilDiv(tiles, is_wide ? 2 : 1);
-    LaunchAttention(kForward, q, is_wide ? 1 : 0, is_wide ? ", 2" : ", 1",
-                    params.matrices * params.row_blocks * params.column_blocks, params);
+    (is_wide ? kWideForward : kForward)
+        .Launch(Prepare(q, k, v, mask, key, y, stats),
+                {params.matrices * params.row_blocks * params.column_blocks}, params, q.dtype());
 }
 CX_CUDA_KERNEL(Attention)
 
 // What all gradients need; returns what `params` has the address of.
-Array SetGradient(AttentionParams& params, const Array& y, const Array& stats, const Array& gy) {
+Array SetGradient(AttentionParams& params, CudaDevice& device, const Array& y, const Array& stats,
+                  const Array& gy) {
     params.y = ToMatrices(y);
     params.gy = ToMatrices(gy);
     params.stats = stats.raw_data();
-    const Array deltas = EmptyUnchecked(stats.shape(), stats.dtype(), y.device());
+    const Array deltas = EmptyUnchecked(stats.shape(), stats.dtype(), device);
     params.deltas = deltas.raw_data();
-    LaunchAttention(kDeltas, y, 0, "", CeilDiv(params.matrices * params.queries, 8), params);
+    kDeltas.Launch(device, {CeilDiv(params.matrices * params.queries, 8)}, params, y.dtype());
     return deltas;
 }
 
@@ -128,28 +109,27 @@ void AttentionGrad(const Array& q, const Array& k, const Array& v, const Array& 
                    const Array& stats, const Array& gy, const Array& gq, const Array& gk,
                    const Array& gv) {
     AttentionParams params = ParamsOf(q, k, v, mask, key, options);
-    Prepare(q, k, v, mask, key, y, stats, gy, gq, gk, gv);
-    const Array deltas = SetGradient(params, y, stats, gy);
+    CudaDevice& device = Prepare(q, k, v, mask, key, y, stats, gy, gq, gk, gv);
+    const Array deltas = SetGradient(params, device, y, stats, gy);
     params.gq = ToMatrices(gq);
     params.gk = ToMatrices(gk);
     params.gv = ToMatrices(gv);
     if (gq.ndim() >= 2) {
         params.row_blocks = CountTiles(params.queries);
         params.column_blocks = CountTiles(params.width);
-        LaunchAttention(kQueries, q, 0, "",
-                        params.matrices * params.row_blocks * params.column_blocks, params);
+        kQueries.Launch(device, {params.matrices * params.row_blocks * params.column_blocks},
+                        params, q.dtype());
     }
     if (gk.ndim() >= 2 || gv.ndim() >= 2) {
         params.row_blocks = CountTiles(params.keys);
         params.column_blocks = CountTiles(
             std::max(gk.ndim() >= 2 ? params.width : 0, gv.ndim() >= 2 ? params.value_width : 0));
-        const int64_t blocks =
-            params.matrices / params.group * params.row_blocks * params.column_blocks;
+        const Grid grid{params.matrices / params.group * params.row_blocks * params.column_blocks};
         if (q.dtype() == Dtype::kFloat64) {  // both need more registers than there are
-            if (gk.ndim() >= 2) LaunchAttention(kKeys, q, 0, ", true, false", blocks, params);
-            if (gv.ndim() >= 2) LaunchAttention(kKeys, q, 1, ", false, true", blocks, params);
+            if (gk.ndim() >= 2) kKeys.Launch(device, grid, params, q.dtype());
+            if (gv.ndim() >= 2) kValues.Launch(device, grid, params, q.dtype());
         } else {
-            LaunchAttention(kKeys, q, 2, ", true, true", blocks, params);
+            kKeysAndValues.Launch(device, grid, params, q.dtype());
         }
     }
 }
@@ -159,8 +139,8 @@ void AttentionMaskGrad(const Array& q, const Array& k, const Array& v, const Arr
                        const Array& key, const AttentionOptions& options, const Array& y,
                        const Array& stats, const Array& gy, const Array& gmask) {
     AttentionParams params = ParamsOf(q, k, v, mask, key, options);
-    Prepare(q, k, v, mask, key, y, stats, gy, gmask);
-    const Array deltas = SetGradient(params, y, stats, gy);
+    CudaDevice& device = Prepare(q, k, v, mask, key, y, stats, gy, gmask);
+    const Array deltas = SetGradient(params, device, y, stats, gy);
     const int8_t ndim = gmask.ndim();
     params.gmask = gmask.raw_data();
     params.mask_dtype = MaskDtype(gmask);
@@ -173,7 +153,7 @@ void AttentionMaskGrad(const Array& q, const Array& k, const Array& v, const Arr
     params.has_keys = gmask.shape()[ndim - 1] == params.keys ? 1 : 0;
     params.row_blocks = params.has_queries != 0 ? CountTiles(params.queries) : 1;
     params.column_blocks = params.has_keys != 0 ? CountTiles(params.keys) : 1;
-    LaunchAttention(kMask, q, 0, "", blocks * params.row_blocks * params.column_blocks, params);
+    kMask.Launch(device, {blocks * params.row_blocks * params.column_blocks}, params, q.dtype());
 }
 CX_CUDA_KERNEL(AttentionMaskGrad)
 

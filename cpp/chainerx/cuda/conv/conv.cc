@@ -2,17 +2,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
-#include <string>
 
 #include "chainerx/cuda/conv/params.h"
 #include "chainerx/cuda/elementwise/operands.h"
 #include "chainerx/cuda/gemm/params.h"
 #include "chainerx/cuda/gemm/plan.h"
-#include "chainerx/cuda/runtime/cuda_backend.h"
-#include "chainerx/cuda/runtime/device_type.h"
-#include "chainerx/cuda/runtime/function_table.h"
-#include "chainerx/cuda/runtime/launch.h"
-#include "chainerx/cuda/runtime/source.h"
+#include "chainerx/cuda/runtime/kernel.h"
 #include "chainerx/kernels/algorithm.h"
 #include "chainerx/kernels/conv/connection.h"
 #include "chainerx/kernels/linalg/linalg.h"
@@ -22,12 +17,17 @@ namespace {
 
 // As ConvPass of cuda/conv/device/axes.h.
 enum Pass { kForward, kInputGrad, kWeightGrad };
+using PassChoice = Choice<3>;
+using DimsChoice = Choice<4>;
 
-enum Algorithm { kTiles, kLargeTiles, kDirect };
-
-// Columns of the table: dimensions by pass by algorithm, and the sum of pieces.
-constexpr int kVariants = 4 * 3 * 3;
-constinit const FunctionTable<kNumDtypes, kVariants + 1> g_functions;
+#define CX_CONV_KERNEL(variable, function, ...) \
+    CX_DEVICE_KERNEL(variable, "conv/device/conv.h", ConvParams, function, Dtype, __VA_ARGS__)
+CX_CONV_KERNEL(kTiles, "ConvTiles<T, U, V, kGemmTile>", DimsChoice, PassChoice)
+CX_CONV_KERNEL(kLargeTiles, "ConvTiles<T, U, V, kGemmLargeTile>", DimsChoice, PassChoice)
+CX_CONV_KERNEL(kDirect, "ConvDirect<T, U, V>", DimsChoice, PassChoice)
+CX_CONV_KERNEL(kDirectWeightGrad, "ConvDirectWeightGrad<T, U>", DimsChoice)
+#undef CX_CONV_KERNEL
+CX_DEVICE_KERNEL(kCombine, "conv/device/conv.h", ConvParams, "CombinePieces<T>", Dtype)
 
 // A pass on the way to its launch. The parameters know all but addresses and how work is divided.
 class Call {
@@ -40,17 +40,25 @@ class Call {
         p.classes = 1;
     }
 
-    // Axes after those of the arrays have length 1.
-    void SetAxes(const auto& axis_of) {
+    // Windows start at `origin` of the geometry, and are `n_step` apart; axes after those of the
+    // arrays have length 1.
+    void SetAxes(const int64_t* pad, const int64_t* n_step, const int64_t* k_step) {
         for (int d = 0; d < kMaxConvDims; ++d) p.axes[d] = {1, 1, 1, 0, 1, 1, 1, 0, 0, 0};
-        int64_t out_stride = 1;
         for (int d = ndim_ - 1; d >= 0; --d) {
+            const int i = out_.ndim() - ndim_ + d;
             ConvAxis& axis = p.axes[d];
-            axis = axis_of(d);
-            axis.out_stride = out_stride;
-            out_stride *= axis.n_size;
+            axis.n_size = out_.shape()[i];
+            axis.k_size = a_.shape()[i];
+            axis.length = b_.shape()[i];
+            axis.origin = pass_ == kInputGrad ? pad[d] : -pad[d];
+            axis.n_step = n_step[d];
+            axis.k_step = k_step[d];
+            if (pass_ == kInputGrad) axis.tap_step = n_step[d] / std::gcd(n_step[d], k_step[d]);
+            axis.a_stride = a_.strides()[i];
+            axis.b_stride = b_.strides()[i];
+            axis.out_stride = positions_;
+            positions_ *= axis.n_size;
         }
-        positions_ = out_stride;
         dims_ = ndim_ <= 3 && FitsInt32() ? ndim_ : kMaxConvDims;
     }
     int64_t positions() const { return positions_; }
@@ -73,10 +81,10 @@ class Call {
             RunTiles(device);
         } else if (pass_ == kWeightGrad) {
             const Array parts = Divide(device, p.n_out, kConvThreads * 8);
-            LaunchVariant(device, kDirect, p.n_out * p.pieces);
+            kDirectWeightGrad.Launch(device, {p.n_out * p.pieces}, p, out_.dtype(), Dims());
             Combine(device);
         } else {
-            LaunchVariant(device, kDirect, CeilDiv(p.n_out, kConvThreads));
+            kDirect.Launch(device, ThreadsFor(p.n_out), p, out_.dtype(), Dims(), PassText());
         }
     }
 
@@ -107,7 +115,8 @@ class Call {
         if (p.a_quads) p.a_rows_first = false;
         const int64_t tiles = p.classes * p.groups * row_tiles * column_tiles;
         const Array parts = Divide(device, tiles, kGemmDepth * 16);
-        LaunchVariant(device, is_large ? kLargeTiles : kTiles, tiles * p.pieces);
+        (is_large ? kLargeTiles : kTiles)
+            .Launch(device, {tiles * p.pieces}, p, out_.dtype(), Dims(), PassText());
         Combine(device);
     }
 
@@ -131,38 +140,18 @@ class Call {
         return parts;
     }
     void Combine(CudaDevice& device) {
-        if (p.pieces == 1) return;
-        const CUfunction function =
-            g_functions.Get(device, static_cast<int>(out_.dtype()), kVariants, [&] {
-                return WriteSource("combine", StrCat("CombinePieces<", DeviceTypeOf(out_.dtype())));
-            });
-        Launch(device.current_stream(), function, {CeilDiv(p.n_out, kConvThreads), kConvThreads},
-               p);
+        if (p.pieces > 1) kCombine.Launch(device, ThreadsFor(p.n_out), p, out_.dtype());
     }
 
-    void LaunchVariant(CudaDevice& device, Algorithm algorithm, int64_t blocks) {
-        static constexpr const char* kPasses[] = {"kForward", "kInputGrad", "kWeightGrad"};
-        static constexpr const char* kAlgorithms[] = {"tiles", "large_tiles", "direct"};
-        const int variant = ((std::min(dims_, 4) - 1) * 3 + pass_) * 3 + algorithm;
-        const CUfunction function =
-            g_functions.Get(device, static_cast<int>(out_.dtype()), variant, [&] {
-                const std::string pass = StrCat(", ConvPass::", kPasses[pass_]);
-                return WriteSource(
-                    StrCat(kPasses[pass_], "_", kAlgorithms[algorithm], "_", dims_),
-                    StrCat(algorithm != kDirect   ? "ConvTiles<"
-                           : pass_ == kWeightGrad ? "ConvDirectWeightGrad<"
-                                                  : "ConvDirect<",
-                           DeviceTypeOf(out_.dtype()), ", ", dims_,
-                           algorithm != kDirect
-                               ? pass + (algorithm == kTiles ? ", kGemmTile" : ", kGemmLargeTile")
-                           : pass_ == kWeightGrad ? ""
-                                                  : pass));
-            });
-        Launch(device.current_stream(), function, {blocks, kConvThreads}, p);
+    DimsChoice Dims() const {
+        static constexpr const char* kTexts[] = {"1", "2", "3", "kMaxConvDims"};
+        const int k = std::min(dims_, 4) - 1;
+        return {k, kTexts[k]};
     }
-    DeviceSource WriteSource(const std::string& name, const std::string& call) const {
-        return MakeSource(StrCat("Conv_", GetDtypeName(out_.dtype()), "_", name),
-                          "conv/device/conv.h", "ConvParams", StrCat(call, ">(p);"));
+    PassChoice PassText() const {
+        static constexpr const char* kTexts[] = {"ConvPass::kForward", "ConvPass::kInputGrad",
+                                                 "ConvPass::kWeightGrad"};
+        return {pass_, kTexts[pass_]};
     }
 
     // Whether 32-bit numbers count all there is, with room for what is outside.
@@ -208,19 +197,7 @@ void Conv(const Array& x, const Array& w, const Array& b, const ConvGeometry& ge
     p.b_group = p.k_outer * x.strides()[1];
     p.b_n_outer = x.strides()[0];
     p.b_k_outer = x.strides()[1];
-    call.SetAxes([&](int d) -> ConvAxis {
-        const int i = d + 2;
-        return {y.shape()[i],
-                w.shape()[i],
-                x.shape()[i],
-                -geometry.pad[d],
-                geometry.stride[d],
-                geometry.dilate[d],
-                1,
-                w.strides()[i],
-                x.strides()[i],
-                0};
-    });
+    call.SetAxes(geometry.pad, geometry.stride, geometry.dilate);
     p.out_row = call.positions();
     p.out_group = p.m * p.out_row;
     p.out_outer = p.groups * p.out_group;
@@ -242,21 +219,7 @@ void ConvInputGrad(const Array& gy, const Array& w, const Array& b, const ConvGe
     p.b_group = p.k_outer * gy.strides()[1];
     p.b_n_outer = gy.strides()[0];
     p.b_k_outer = gy.strides()[1];
-    call.SetAxes([&](int d) -> ConvAxis {
-        const int i = d + 2;
-        const int64_t stride = geometry.stride[d];
-        const int64_t dilate = geometry.dilate[d];
-        return {gx.shape()[i],
-                w.shape()[i],
-                gy.shape()[i],
-                geometry.pad[d],
-                stride,
-                dilate,
-                stride / std::gcd(stride, dilate),
-                w.strides()[i],
-                gy.strides()[i],
-                0};
-    });
+    call.SetAxes(geometry.pad, geometry.stride, geometry.dilate);
     p.out_row = call.positions();
     p.out_group = p.m * p.out_row;
     p.out_outer = p.groups * p.out_group;
@@ -278,19 +241,7 @@ void ConvWeightGrad(const Array& x, const Array& gy, const ConvGeometry& geometr
     p.b_group = p.n_outer * x.strides()[1];
     p.b_n_outer = x.strides()[1];
     p.b_k_outer = x.strides()[0];
-    call.SetAxes([&](int d) -> ConvAxis {
-        const int i = d + 2;
-        return {gw.shape()[i],
-                gy.shape()[i],
-                x.shape()[i],
-                -geometry.pad[d],
-                geometry.dilate[d],
-                geometry.stride[d],
-                1,
-                gy.strides()[i],
-                x.strides()[i],
-                0};
-    });
+    call.SetAxes(geometry.pad, geometry.dilate, geometry.stride);
     p.out_outer = call.positions();
     p.out_row = p.n_outer * p.out_outer;
     p.out_group = p.m * p.out_row;
@@ -303,18 +254,8 @@ void SlidingProduct(const Array& x, const Array& w, int64_t before, const Array&
     Call call{kForward, w, x, out, 1};
     ConvParams& p = call.p;
     p.m = p.n_outer = p.k_outer = 1;
-    call.SetAxes([&](int) -> ConvAxis {
-        return {out.shape()[0],
-                w.shape()[0],
-                x.shape()[0],
-                -before,
-                1,
-                1,
-                1,
-                w.strides()[0],
-                x.strides()[0],
-                0};
-    });
+    constexpr int64_t kOne = 1;
+    call.SetAxes(&before, &kOne, &kOne);
     p.out_row = p.out_group = p.out_outer = call.positions();
     call.Run(nullptr);
 }

@@ -27,7 +27,7 @@ class ElementwiseKernel {
     int out_dtype;  // a Dtype, or kSame: that of the inputs
     int inputs;
     const char* parameters;  // of the expression, as C++ declares them
-    const char* expression;
+    const char* expression;  // or none: where.h selects
 
     Dtype OutDtype(Dtype in) const {
         return out_dtype == kSame ? in : static_cast<Dtype>(out_dtype);
@@ -45,7 +45,7 @@ inline Dtype DtypeOfArrays(std::span<const Operand> inputs) {
     return inputs[k].array().dtype();
 }
 
-// Arrays among the inputs are of `dtype`, scalars are converted to it.
+// Arrays among the inputs are of `dtype`, but for a condition; scalars are converted to it.
 void RunElementwise(const ElementwiseKernel& kernel, std::span<const Operand> inputs, Dtype dtype,
                     const Array& out);
 

@@ -5,7 +5,7 @@
 
 #include "chainerx/core/error.h"
 #include "chainerx/cuda/elementwise/elementwise.h"
-#include "chainerx/cuda/runtime/device_type.h"
+#include "chainerx/cuda/runtime/kernel.h"
 
 namespace chainerx::cuda {
 namespace {
@@ -103,6 +103,20 @@ std::string LayoutName(const ElementwiseKernel& kernel, int layout) {
 }  // namespace
 
 DeviceSource WriteElementwiseSource(const ElementwiseKernel& kernel, Dtype dtype, int layout) {
+    const bool is_strided = layout >= static_cast<int>(ElementwiseLayout::kStrided);
+    const bool is_wide = layout == static_cast<int>(ElementwiseLayout::kStridedWide);
+    const std::string params =
+        StrCat(is_strided ? "StridedParams<" : "ElementwiseParams<", kernel.inputs, ">");
+    const std::string variant = is_wide      ? "uint64_t"
+                                : is_strided ? "uint32_t"
+                                             : std::to_string(layout);
+    if (std::string_view{kernel.family} == "where") {
+        const ItemSize size{GetItemSize(dtype)};
+        return MakeSource(StrCat("Where_", size.bytes, "_", layout), "elementwise/device/where.h",
+                          params.c_str(),
+                          StrCat(is_strided ? "WhereStrided<" : "WhereContiguous<",
+                                 TemplateArgument<ItemSize>::TextOf(size), ", ", variant, ">(p);"));
+    }
     const Numbers numbers = NumbersOf(kernel, dtype);
     const std::string_view in = DeviceTypeOf(dtype);
     const std::string_view out = DeviceTypeOf(kernel.OutDtype(dtype));
@@ -111,15 +125,8 @@ DeviceSource WriteElementwiseSource(const ElementwiseKernel& kernel, Dtype dtype
     const char* result = is_truth ? "bool" : is_part ? "typename T::Part" : "T";
     std::string name =
         StrCat(kernel.name, "_", GetDtypeName(dtype), "_", LayoutName(kernel, layout));
-    const bool is_strided = layout >= static_cast<int>(ElementwiseLayout::kStrided);
-    const bool is_wide = layout == static_cast<int>(ElementwiseLayout::kStridedWide);
-    const std::string params =
-        StrCat(is_strided ? "StridedParams<" : "ElementwiseParams<", kernel.inputs, ">");
-    const std::string call = is_strided
-                                 ? StrCat("ComputeStrided<Row, ", numbers.numbers, ", ", in, ", ",
-                                          out, ", ", is_wide ? "uint64_t" : "uint32_t", ">(p);")
-                                 : StrCat("ComputeContiguous<Row, ", numbers.numbers, ", ", in,
-                                          ", ", out, ", ", layout, ">(p);");
+    const std::string call = StrCat(is_strided ? "ComputeStrided<Row, " : "ComputeContiguous<Row, ",
+                                    numbers.numbers, ", ", in, ", ", out, ", ", variant, ">(p);");
     std::string text = StrCat("#include \"chainerx/cuda/elementwise/device/loops.h\"\n",
                               numbers.includes, "\nnamespace ", numbers.name_space,
                               " {\n"

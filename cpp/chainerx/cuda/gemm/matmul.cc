@@ -3,44 +3,28 @@
 #include <bit>
 #include <cstdint>
 
-#include "chainerx/core/error.h"
 #include "chainerx/cuda/elementwise/operands.h"
 #include "chainerx/cuda/gemm/params.h"
 #include "chainerx/cuda/gemm/plan.h"
-#include "chainerx/cuda/runtime/cuda_backend.h"
-#include "chainerx/cuda/runtime/device_type.h"
-#include "chainerx/cuda/runtime/function_table.h"
-#include "chainerx/cuda/runtime/launch.h"
-#include "chainerx/cuda/runtime/source.h"
+#include "chainerx/cuda/runtime/kernel.h"
 #include "chainerx/kernels/linalg/linalg.h"
 #include "chainerx/kernels/strided/memory.h"
 
 namespace chainerx::cuda {
 namespace {
 
-// As GemmEnd of cuda/gemm/device/gemm.h.
-enum End { kNone, kRectifies, kSumsRows };
+using GemmEnd = Choice<3>;
+constexpr GemmEnd kNone{0, "GemmEnd::kNone"};
+constexpr GemmEnd kRectifies{1, "GemmEnd::kRectifies"};
+constexpr GemmEnd kSumsRows{2, "GemmEnd::kSumsRows"};
 
-enum Algorithm { kTiles, kLargeTiles, kDots, kCombine };
-
-constinit const FunctionTable<kNumDtypes, 12> g_functions;
-
-void LaunchProduct(CudaDevice& device, Algorithm algorithm, Dtype dtype, End end, int64_t blocks,
-                   const GemmParams& params) {
-    static constexpr const char* kEnds[] = {"kNone", "kRectifies", "kSumsRows"};
-    static constexpr const char* kFunctions[] = {"Multiply", "Multiply", "Dots", "CombineProducts"};
-    static constexpr const char* kTile[] = {", kGemmTile", ", kGemmLargeTile", "", ""};
-    const CUfunction function =
-        g_functions.Get(device, static_cast<int>(dtype), algorithm * 3 + end, [&] {
-            return MakeSource(
-                StrCat(kFunctions[algorithm], algorithm == kLargeTiles ? "_large_" : "_",
-                       GetDtypeName(dtype), "_", kEnds[end]),
-                "gemm/device/gemm.h", "GemmParams",
-                StrCat(kFunctions[algorithm], "<", DeviceTypeOf(dtype), ", GemmEnd::", kEnds[end],
-                       kTile[algorithm], ">(p);"));
-        });
-    Launch(device.current_stream(), function, {blocks, kGemmThreads}, params);
-}
+#define CX_GEMM_KERNEL(variable, function) \
+    CX_DEVICE_KERNEL(variable, "gemm/device/gemm.h", GemmParams, function, Dtype, GemmEnd)
+CX_GEMM_KERNEL(kTiles, "Multiply<T, U, kGemmTile>")
+CX_GEMM_KERNEL(kLargeTiles, "Multiply<T, U, kGemmLargeTile>")
+CX_GEMM_KERNEL(kDots, "Dots<T, U>")
+CX_GEMM_KERNEL(kCombine, "CombineProducts<T, U>")
+#undef CX_GEMM_KERNEL
 
 // Whether rows (strides[0]), or steps of k, are adjacent in x, and four of them aligned.
 bool LoadsQuads(const Array& x, const GemmParams& params, int operand, int64_t rows,
@@ -60,12 +44,13 @@ bool LoadsQuads(const Array& x, const GemmParams& params, int operand, int64_t r
 // Runs the product; the sizes and strides are in `params`. How it is cut depends on them alone, as
 // the bits do.
 void Run(GemmParams& params, const Array& x1, const Array& x2, const Array* bias, const Array& out,
-         End end) {
+         GemmEnd end) {
     constexpr int64_t kFewElements = 16;  // of a matrix
     constexpr int64_t kShort = 64;
     constexpr int64_t kLeastPiece = 256;
     params.n_out = out.GetTotalSize();
-    params.n_sums = params.n_out + (end == kSumsRows ? params.m : 0);
+    const bool sums_rows = end.index == kSumsRows.index;
+    params.n_sums = params.n_out + (sums_rows ? params.m : 0);
     if (params.n_sums == 0) return;
     CudaDevice& device = Prepare(out, x1, x2);
     if (bias != nullptr) {
@@ -89,7 +74,7 @@ void Run(GemmParams& params, const Array& x1, const Array& x2, const Array* bias
     params.row_blocks = static_cast<uint32_t>(row_blocks);
     params.column_blocks = static_cast<uint32_t>(column_blocks);
     // Most of a tile would be empty.
-    const bool sums_each = end != kSumsRows && params.n_out < INT32_MAX / 256 &&
+    const bool sums_each = !sums_rows && params.n_out < INT32_MAX / 256 &&
                            params.m * params.n <= (params.k <= kShort ? 256 : kFewElements);
     params.lanes = params.k < 2048 ? static_cast<int>(std::clamp<uint64_t>(
                                          std::bit_ceil(static_cast<uint64_t>(params.k)) / 8, 1, 32))
@@ -105,15 +90,23 @@ void Run(GemmParams& params, const Array& x1, const Array& x2, const Array* bias
         parts = EmptyUnchecked(Shape{pieces * params.n_sums * size}, Dtype::kUInt8, device);
         params.parts = parts.raw_data();
     }
-    const auto launch = [&](Algorithm algorithm, int64_t n) {
-        LaunchProduct(device, algorithm, out.dtype(), end, n, params);
-    };
     if (sums_each) {
-        launch(kDots, CeilDiv(pieces * params.n_out * params.lanes, kGemmThreads));
+        kDots.Launch(device, ThreadsFor(pieces * params.n_out * params.lanes), params, out.dtype(),
+                     end);
     } else {
-        launch(is_large ? kLargeTiles : kTiles, tiles * pieces);
+        (is_large ? kLargeTiles : kTiles)
+            .Launch(device, {tiles * pieces}, params, out.dtype(), end);
     }
-    if (pieces > 1) launch(kCombine, CeilDiv(params.n_sums, kGemmThreads));
+    if (pieces > 1) kCombine.Launch(device, ThreadsFor(params.n_sums), params, out.dtype(), end);
+}
+
+void SetBatch(GemmParams& params, const Array& x1, const Array& x2, const Array& out, int ndim) {
+    params.batch_ndim = ndim;
+    for (int d = 0; d < ndim; ++d) {
+        params.batch_sizes[d] = out.shape()[d];
+        params.batch_strides[0][d] = x1.strides()[d];
+        params.batch_strides[1][d] = x2.strides()[d];
+    }
 }
 
 void Matmul(const Array& x1, const Array& x2, const Array& out) {
@@ -126,12 +119,7 @@ void Matmul(const Array& x1, const Array& x2, const Array& out) {
         params.strides1[k] = x1.strides()[ndim - 2 + k];
         params.strides2[k] = x2.strides()[ndim - 2 + k];
     }
-    params.batch_ndim = ndim - 2;
-    for (int8_t d = 0; d < ndim - 2; ++d) {
-        params.batch_sizes[d] = out.shape()[d];
-        params.batch_strides[0][d] = x1.strides()[d];
-        params.batch_strides[1][d] = x2.strides()[d];
-    }
+    SetBatch(params, x1, x2, out, ndim - 2);
     Run(params, x1, x2, nullptr, out, kNone);
 }
 CX_CUDA_KERNEL(Matmul)
@@ -144,48 +132,37 @@ void Vecdot(const Array& x1, const Array& x2, const Array& out) {
     params.k = x1.shape()[last];
     params.strides1[1] = x1.strides()[last];
     params.strides2[0] = x2.strides()[last];
-    params.batch_ndim = last;
-    for (int8_t d = 0; d < last; ++d) {
-        params.batch_sizes[d] = out.shape()[d];
-        params.batch_strides[0][d] = x1.strides()[d];
-        params.batch_strides[1][d] = x2.strides()[d];
-    }
+    SetBatch(params, x1, x2, out, last);
     Run(params, x1, x2, nullptr, out, kNone);
 }
 CX_CUDA_KERNEL(Vecdot)
 
-void RunLinear(const Array& x, const Array& w, const Array& b, const Array& out, End end) {
+// The product of x1 (m, k), or of its transpose, by x2 (k, n), or by its transpose.
+void RunLinear(const Array& x1, bool transposes1, const Array& x2, bool transposes2, const Array& b,
+               const Array& out, GemmEnd end) {
     GemmParams params{};
     params.m = out.shape()[0];
     params.n = out.shape()[1];
-    params.k = x.shape()[1];
-    params.strides1[0] = x.strides()[0];
-    params.strides1[1] = x.strides()[1];
-    params.strides2[0] = w.strides()[1];
-    params.strides2[1] = w.strides()[0];
-    Run(params, x, w, &b, out, end);
+    params.k = x1.shape()[transposes1 ? 0 : 1];
+    for (int k = 0; k < 2; ++k) {
+        params.strides1[k] = x1.strides()[transposes1 ? 1 - k : k];
+        params.strides2[k] = x2.strides()[transposes2 ? 1 - k : k];
+    }
+    Run(params, x1, x2, &b, out, end);
 }
 
 void Linear(const Array& x, const Array& w, const Array& b, const Array& out) {
-    RunLinear(x, w, b, out, kNone);
+    RunLinear(x, false, w, true, b, out, kNone);
 }
 CX_CUDA_KERNEL(Linear)
 
 void RectifiedLinear(const Array& x, const Array& w, const Array& b, const Array& out) {
-    RunLinear(x, w, b, out, kRectifies);
+    RunLinear(x, false, w, true, b, out, kRectifies);
 }
 CX_CUDA_KERNEL(RectifiedLinear)
 
 void LinearParamGrad(const Array& gy, const Array& x, const Array& gw, const Array& gb) {
-    GemmParams params{};
-    params.m = gw.shape()[0];
-    params.n = gw.shape()[1];
-    params.k = gy.shape()[0];
-    params.strides1[0] = gy.strides()[1];
-    params.strides1[1] = gy.strides()[0];
-    params.strides2[0] = x.strides()[0];
-    params.strides2[1] = x.strides()[1];
-    Run(params, gy, x, &gb, gw, kSumsRows);
+    RunLinear(gy, true, x, false, gb, gw, kSumsRows);
 }
 CX_CUDA_KERNEL(LinearParamGrad)
 

@@ -3,16 +3,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <string>
 
 #include "chainerx/core/kernel_error.h"
 #include "chainerx/cuda/index/params.h"
-#include "chainerx/cuda/runtime/cuda_backend.h"
-#include "chainerx/cuda/runtime/device_type.h"
 #include "chainerx/cuda/runtime/error_site.h"
-#include "chainerx/cuda/runtime/function_table.h"
-#include "chainerx/cuda/runtime/launch.h"
-#include "chainerx/cuda/runtime/source.h"
+#include "chainerx/cuda/runtime/kernel.h"
 #include "chainerx/kernels/sort/sorting.h"
 #include "chainerx/kernels/strided/memory.h"
 #include "chainerx/native/strided/strided_iterator.h"
@@ -21,9 +16,6 @@ namespace chainerx::cuda {
 namespace {
 
 constexpr const char* kHeader = "index/device/index.h";
-
-int64_t BlocksFor(int64_t n) { return (n + kIndexThreads - 1) / kIndexThreads; }
-int SizeLog(int64_t item_size) { return std::countr_zero(static_cast<uint64_t>(item_size)); }
 
 void SetIndices(IndexParams& p, CudaDevice& device, const char* op, const char* argument,
                 const Array& indices, int64_t length, BoundsCheck bounds) {
@@ -76,16 +68,8 @@ int64_t Widen(IndexParams& p, const Array& y, int64_t item_size) {
     return width;
 }
 
-// By the dtype of indices.
-void RunCheck(CudaDevice& device, const IndexParams& p, Dtype index) {
-    if (p.n == 0) return;
-    static constinit const FunctionTable<1, kNumDtypes> functions{};
-    const CUfunction function = functions.Get(device, 0, static_cast<int>(index), [&] {
-        return MakeSource(StrCat("CheckIndices_", GetDtypeName(index)), kHeader, "IndexParams",
-                          StrCat("CheckIndices<", DeviceTypeOf(index), ">(p);"));
-    });
-    Launch(device.current_stream(), function, {BlocksFor(p.n), kIndexThreads}, p);
-}
+CX_DEVICE_KERNEL(kCheck, kHeader, IndexParams, "CheckIndices<T>", Dtype)
+CX_DEVICE_KERNEL(kTake, kHeader, IndexParams, "Take<T, U>", ItemSize, Dtype)
 
 void Take(const char* op, const Array& x, int8_t axis, const Array& indices, IndexBoundsMode mode,
           const Array& out) {
@@ -93,32 +77,40 @@ void Take(const char* op, const Array& x, int8_t axis, const Array& indices, Ind
     IndexParams p{};
     SetIndices(p, device, op, "indices", indices, x.shape()[axis], BoundsOf(mode));
     const Dtype index = indices.dtype();
-    if (out.GetTotalSize() == 0) return RunCheck(device, p, index);
+    if (out.GetTotalSize() == 0) return kCheck.Launch(device, ThreadsFor(p.n), p, index);
     SetAxis(p, x, axis);
     p.y = out.raw_data();
-    const int64_t size = Widen(p, out, x.GetItemSize());
-    static constinit const FunctionTable<5, kNumDtypes> functions{};
-    const CUfunction function = functions.Get(device, SizeLog(size), static_cast<int>(index), [&] {
-        return MakeSource(StrCat("Take_", size, "_", GetDtypeName(index)), kHeader, "IndexParams",
-                          StrCat("Take<", BytesTypeOf(size), ", ", DeviceTypeOf(index), ">(p);"));
-    });
-    Launch(device.current_stream(), function, {BlocksFor(p.outer * p.n * p.run), kIndexThreads}, p);
+    const ItemSize size{Widen(p, out, x.GetItemSize())};
+    kTake.Launch(device, ThreadsFor(p.outer * p.n * p.run), p, size, index);
 }
 CX_CUDA_KERNEL(Take)
 
-// By the dtype of the values, or log2 of the item size, and by that of indices.
-using ScatterTable = FunctionTable<kNumDtypes, kNumDtypes>;
-struct ScatterTables {
-    ScatterTable unsorted{};
-    ScatterTable sorted{};
+// `Value` is what is combined with the target: a dtype, or a size if it is only moved. The other
+// dtype is that of indices, or of what they are turned into for sorting.
+template <typename Value>
+struct ScatterKernels {
+    Kernel<IndexParams, Value, Dtype> unsorted;
+    Kernel<IndexParams, Value, Dtype> sorted;
 };
+#define CX_SCATTER(rule, type)                                      \
+    {{kHeader, "IndexParams", "Scatter<" rule ", " type ", T, U>"}, \
+     {kHeader, "IndexParams", "ScatterSorted<" rule ", " type ", T, U>"}}
+constinit const ScatterKernels<Dtype> kAddAt CX_SCATTER("AddTo", "T");
+constinit const ScatterKernels<ItemSize> kSetAt CX_SCATTER("Assign", "T");
+constinit const ScatterKernels<Dtype> kSumEach CX_SCATTER("AddTo", "double");
+constinit const ScatterKernels<Dtype> kCombineAt[] = {
+    // by ScatterRule
+    CX_SCATTER("MultiplyBy", "T"), CX_SCATTER("KeepExtreme<false>", "T"),
+    CX_SCATTER("KeepExtreme<true>", "T")};
+#undef CX_SCATTER
+CX_DEVICE_KERNEL(kResolveAll, kHeader, IndexParams, "ResolveAll<T, U>", Dtype, Dtype)
 
 // Above so many indices they are sorted; below, each thread goes over all of them.
 constexpr int64_t kMaxUnsorted = 2048;
 
-void RunSortedScatter(CudaDevice& device, IndexParams& p, const ScatterTable& functions, int row,
-                      const char* name, const char* rule, const char* type, const char* value,
-                      Dtype index) {
+template <typename Value>
+void RunSortedScatter(CudaDevice& device, IndexParams& p,
+                      const Kernel<IndexParams, Value, Dtype>& kernel, Value value, Dtype index) {
     // Sorting makes a pass for each byte.
     const Dtype target = p.length <= 1 << 16            ? Dtype::kUInt16
                          : p.length <= int64_t{1} << 32 ? Dtype::kUInt32
@@ -130,91 +122,62 @@ void RunSortedScatter(CudaDevice& device, IndexParams& p, const ScatterTable& fu
     p.targets = targets.raw_data();
     p.order = order.raw_data();
     p.is_bad = is_bad.raw_data();
-    static constinit const FunctionTable<kNumDtypes, kNumDtypes> resolve{};
-    const CUfunction first =
-        resolve.Get(device, static_cast<int>(index), static_cast<int>(target), [&] {
-            return MakeSource(
-                StrCat("ResolveAll_", GetDtypeName(index), "_", GetDtypeName(target)), kHeader,
-                "IndexParams",
-                StrCat("ResolveAll<", DeviceTypeOf(index), ", ", DeviceTypeOf(target), ">(p);"));
-        });
-    Launch(device.current_stream(), first, {BlocksFor(p.n), kIndexThreads}, p);
+    kResolveAll.Launch(device, ThreadsFor(p.n), p, index, target);
     CallOn<kernels::ArgSort>(device, targets, false, order);
-    const CUfunction second = functions.Get(device, row, static_cast<int>(target), [&] {
-        return MakeSource(StrCat(name, "Sorted_", value, "_", GetDtypeName(target)), kHeader,
-                          "IndexParams",
-                          StrCat("ScatterSorted<", rule, ", ", type, ", ", value, ", ",
-                                 DeviceTypeOf(target), ">(p);"));
-    });
-    Launch(device.current_stream(), second, {BlocksFor(p.n * p.outer * p.run), kIndexThreads}, p);
+    kernel.Launch(device, ThreadsFor(p.n * p.outer * p.run), p, value, target);
 }
 
-// `type` is that of the target, `value` of what is combined with it.
-void RunScatter(CudaDevice& device, IndexParams& p, const ScatterTables& tables, int row,
-                const char* name, const char* rule, const char* type, const char* value,
-                Dtype index) {
-    if (p.n > kMaxUnsorted) {
-        return RunSortedScatter(device, p, tables.sorted, row, name, rule, type, value, index);
-    }
-    const ScatterTable& functions = tables.unsorted;
+template <typename Value>
+void RunScatter(CudaDevice& device, IndexParams& p, const ScatterKernels<Value>& kernels,
+                Value value, Dtype index) {
+    if (p.n > kMaxUnsorted) return RunSortedScatter(device, p, kernels.sorted, value, index);
     const int64_t positions = p.outer * p.run;
     // Enough threads to fill a device; each goes over all indices.
     constexpr int64_t kThreads = int64_t{1} << 16;
     const auto wanted = static_cast<uint64_t>(std::max<int64_t>(1, kThreads / positions));
     const auto targets = std::bit_ceil(static_cast<uint64_t>(p.length));
     p.groups = static_cast<int64_t>(std::min(std::bit_floor(wanted), targets));
-    const CUfunction function = functions.Get(device, row, static_cast<int>(index), [&] {
-        return MakeSource(
-            StrCat(name, "_", value, "_", GetDtypeName(index)), kHeader, "IndexParams",
-            StrCat("Scatter<", rule, ", ", type, ", ", value, ", ", DeviceTypeOf(index), ">(p);"));
-    });
-    Launch(device.current_stream(), function, {BlocksFor(positions * p.groups), kIndexThreads}, p);
+    kernels.unsorted.Launch(device, ThreadsFor(positions * p.groups), p, value, index);
 }
 
+template <typename Value>
 void ScatterAlong(const char* op, const Array& out, int8_t axis, const Array& indices,
-                  IndexBoundsMode mode, const Array& x, const ScatterTables& functions, int row,
-                  const char* name, const char* rule, const char* type) {
+                  IndexBoundsMode mode, const Array& x, const ScatterKernels<Value>& kernels,
+                  Value value) {
     CudaDevice& device = Prepare(out, x, indices);
     IndexParams p{};
     SetIndices(p, device, op, "indices", indices, out.shape()[axis], BoundsOf(mode));
     SetAxis(p, out, axis);
-    if (p.outer * p.run * p.n == 0) return RunCheck(device, p, indices.dtype());
+    if (p.outer * p.run * p.n == 0) {
+        return kCheck.Launch(device, ThreadsFor(p.n), p, indices.dtype());
+    }
     p.y = x.raw_data();
     const bool is_one = x.ndim() == 0;
     p.axis_y = is_one ? 0 : p.run;
     p.outer_y = p.run * p.n;
-    RunScatter(device, p, functions, row, name, rule, type, type, indices.dtype());
+    RunScatter(device, p, kernels, value, indices.dtype());
 }
 
 void AddAt(const char* op, const Array& out, int8_t axis, const Array& indices,
            IndexBoundsMode mode, const Array& x) {
-    static constinit const ScatterTables functions{};
-    ScatterAlong(op, out, axis, indices, mode, x, functions, static_cast<int>(out.dtype()), "AddAt",
-                 "AddTo", DeviceTypeOf(out.dtype()));
+    ScatterAlong(op, out, axis, indices, mode, x, kAddAt, out.dtype());
 }
 CX_CUDA_KERNEL(AddAt)
 
 void SetAt(const char* op, const Array& out, int8_t axis, const Array& indices,
            IndexBoundsMode mode, const Array& x) {
-    static constinit const ScatterTables functions{};
-    const int64_t size = out.GetItemSize();
-    ScatterAlong(op, out, axis, indices, mode, x, functions, SizeLog(size), "SetAt", "Assign",
-                 BytesTypeOf(size));
+    ScatterAlong(op, out, axis, indices, mode, x, kSetAt, ItemSize{out.GetItemSize()});
 }
 CX_CUDA_KERNEL(SetAt)
 
 void CombineAt(const char* op, const Array& out, int8_t axis, const Array& indices,
                IndexBoundsMode mode, ScatterRule rule, const Array& x) {
-    static constinit const ScatterTables functions[3]{};
-    static constexpr const char* kNames[] = {"MultiplyAt", "MinimumAt", "MaximumAt"};
-    static constexpr const char* kRules[] = {"MultiplyBy", "KeepExtreme<false>",
-                                             "KeepExtreme<true>"};
     const int k = rule == ScatterRule::kMultiply ? 0 : rule == ScatterRule::kMinimum ? 1 : 2;
-    ScatterAlong(op, out, axis, indices, mode, x, functions[k], static_cast<int>(out.dtype()),
-                 kNames[k], kRules[k], DeviceTypeOf(out.dtype()));
+    ScatterAlong(op, out, axis, indices, mode, x, kCombineAt[k], out.dtype());
 }
 CX_CUDA_KERNEL(CombineAt)
 
+CX_DEVICE_KERNEL(kLinearIndex, kHeader, IndexParams, "LinearIndex<T>", Dtype)
 void LinearIndex(const char* op, const Array& indices, int64_t length, int64_t factor,
                  const Array& out) {
     if (indices.GetTotalSize() == 0) return;
@@ -223,16 +186,11 @@ void LinearIndex(const char* op, const Array& indices, int64_t length, int64_t f
     SetIndices(p, device, op, "indices", indices, length, BoundsCheck::kRaise);
     p.x = out.raw_data();
     p.factor = factor;
-    static constinit const FunctionTable<1, kNumDtypes> functions{};
-    const Dtype index = indices.dtype();
-    const CUfunction function = functions.Get(device, 0, static_cast<int>(index), [&] {
-        return MakeSource(StrCat("LinearIndex_", GetDtypeName(index)), kHeader, "IndexParams",
-                          StrCat("LinearIndex<", DeviceTypeOf(index), ">(p);"));
-    });
-    Launch(device.current_stream(), function, {BlocksFor(p.n), kIndexThreads}, p);
+    kLinearIndex.Launch(device, ThreadsFor(p.n), p, indices.dtype());
 }
 CX_CUDA_KERNEL(LinearIndex)
 
+CX_DEVICE_KERNEL(kCountEach, kHeader, IndexParams, "CountEach<T>", Dtype)
 void CountEach(const char* op, const Array& numbers, const Array& out) {
     CallOn<kernels::Fill>(out.device(), out, Scalar{0});
     if (numbers.GetTotalSize() == 0) return;
@@ -240,13 +198,7 @@ void CountEach(const char* op, const Array& numbers, const Array& out) {
     IndexParams p{};
     SetIndices(p, device, op, "x", numbers, out.GetTotalSize(), BoundsCheck::kRaiseNegative);
     p.x = out.raw_data();
-    static constinit const FunctionTable<1, kNumDtypes> functions{};
-    const Dtype index = numbers.dtype();
-    const CUfunction function = functions.Get(device, 0, static_cast<int>(index), [&] {
-        return MakeSource(StrCat("CountEach_", GetDtypeName(index)), kHeader, "IndexParams",
-                          StrCat("CountEach<", DeviceTypeOf(index), ">(p);"));
-    });
-    Launch(device.current_stream(), function, {BlocksFor(p.n), kIndexThreads}, p);
+    kCountEach.Launch(device, ThreadsFor(p.n), p, numbers.dtype());
 }
 CX_CUDA_KERNEL(CountEach)
 
@@ -262,42 +214,31 @@ void SumEach(const char* op, const Array& numbers, const Array& weights, const A
     p.axis_y = 1;
     p.run = 1;
     p.outer = 1;
-    static constinit const ScatterTables functions{};
-    RunScatter(device, p, functions, static_cast<int>(weights.dtype()), "SumEach", "AddTo",
-               "double", DeviceTypeOf(weights.dtype()), numbers.dtype());
+    RunScatter(device, p, kSumEach, weights.dtype(), numbers.dtype());
 }
 CX_CUDA_KERNEL(SumEach)
 
-enum MaskStep { kCountTrue, kCountChunks, kSumChunks, kWriteNonzero, kWriteCompressed };
-constinit const FunctionTable<5, 5> kMaskFunctions{};
-
-// `item_size` is that of elements to compress.
-void RunMask(CudaDevice& device, MaskStep step, const MaskParams& p, int64_t item_size = 1) {
-    static constexpr const char* kNames[] = {"CountTrue", "CountChunks", "SumChunks",
-                                             "WriteNonzero", "WriteCompressed"};
-    const CUfunction function = kMaskFunctions.Get(device, step, SizeLog(item_size), [&] {
-        const bool copies = step == kWriteCompressed;
-        return MakeSource(
-            StrCat(kNames[step], "_", item_size), "index/device/mask.h", "MaskParams",
-            StrCat(kNames[step], copies ? StrCat("<", BytesTypeOf(item_size), ">") : "", "(p);"));
-    });
-    Launch(device.current_stream(), function, {step == kSumChunks ? 1 : p.n_chunks, kIndexThreads},
-           p);
-}
+constexpr const char* kMaskHeader = "index/device/mask.h";
+CX_DEVICE_KERNEL(kCountTrue, kMaskHeader, MaskParams, "CountTrue")
+CX_DEVICE_KERNEL(kCountChunks, kMaskHeader, MaskParams, "CountChunks")
+CX_DEVICE_KERNEL(kSumChunks, kMaskHeader, MaskParams, "SumChunks")
+CX_DEVICE_KERNEL(kWriteNonzero, kMaskHeader, MaskParams, "WriteNonzero")
+CX_DEVICE_KERNEL(kWriteCompressed, kMaskHeader, MaskParams, "WriteCompressed<T>", ItemSize)
 
 MaskParams MakeMask(const Array& mask, const Array& out) {
     MaskParams p{};
     p.mask = mask.raw_data();
     p.out = out.raw_data();
     p.n = mask.GetTotalSize();
-    p.n_chunks = (p.n + kMaskChunk - 1) / kMaskChunk;
+    p.n_chunks = CeilDiv(p.n, kMaskChunk);
     return p;
 }
 
 void NonzeroCount(const Array& x, const Array& count) {
     CallOn<kernels::Fill>(count.device(), count, Scalar{0});
     if (x.GetTotalSize() == 0) return;
-    RunMask(Prepare(count, x), kCountTrue, MakeMask(x, count));
+    const MaskParams p = MakeMask(x, count);
+    kCountTrue.Launch(Prepare(count, x), {p.n_chunks}, p);
 }
 CX_CUDA_KERNEL(NonzeroCount)
 
@@ -305,8 +246,8 @@ CX_CUDA_KERNEL(NonzeroCount)
 Array CountBefore(CudaDevice& device, MaskParams& p) {
     Array ends = EmptyUnchecked(Shape{p.n_chunks}, Dtype::kInt64, device);
     p.ends = ends.raw_data();
-    RunMask(device, kCountChunks, p);
-    RunMask(device, kSumChunks, p);
+    kCountChunks.Launch(device, {p.n_chunks}, p);
+    kSumChunks.Launch(device, {1}, p);
     return ends;
 }
 
@@ -318,7 +259,7 @@ void Nonzero(const Array& x, const Array& out) {
     p.ndim = x.ndim();
     for (int d = 0; d < p.ndim; ++d) p.dims[d] = x.shape()[d];
     const Array ends = CountBefore(device, p);
-    RunMask(device, kWriteNonzero, p);
+    kWriteNonzero.Launch(device, {p.n_chunks}, p);
 }
 CX_CUDA_KERNEL(Nonzero)
 
@@ -329,7 +270,7 @@ void Compress(const Array& x, const Array& mask, const Array& out) {
     p.x = x.raw_data();
     p.count = out.GetTotalSize();
     const Array ends = CountBefore(device, p);
-    RunMask(device, kWriteCompressed, p, x.GetItemSize());
+    kWriteCompressed.Launch(device, {p.n_chunks}, p, ItemSize{x.GetItemSize()});
 }
 CX_CUDA_KERNEL(Compress)
 

@@ -2,45 +2,29 @@
 // step of a row.
 #include "chainerx/kernels/loss/ctc.h"
 
-#include "chainerx/core/error.h"
 #include "chainerx/cuda/loss/params.h"
-#include "chainerx/cuda/runtime/cuda_backend.h"
-#include "chainerx/cuda/runtime/device_type.h"
 #include "chainerx/cuda/runtime/error_site.h"
-#include "chainerx/cuda/runtime/function_table.h"
-#include "chainerx/cuda/runtime/launch.h"
-#include "chainerx/cuda/runtime/source.h"
+#include "chainerx/cuda/runtime/kernel.h"
 #include "chainerx/kernels/norm/softmax.h"
 #include "chainerx/kernels/strided/memory.h"
 
 namespace chainerx::cuda {
 namespace {
 
-struct CtcKernel {
-    const char* name;
-    const char* header;
-    FunctionTable<kNumDtypes, 1> functions{};
-};
-constinit const CtcKernel kCtc{"Ctc", "loss/device/ctc.h"};
-constinit const CtcKernel kWeights{"CtcWeights", "loss/device/ctc.h"};
-constinit const CtcKernel kJoin{"CtcJoin", "loss/device/ctc.h"};
-constinit const CtcKernel kGrad{"CtcGrad", "loss/device/ctc.h"};
-constinit const CtcKernel kDualStats{"CtcDualStats", "loss/device/ctc_jvp.h"};
-constinit const CtcKernel kDualWeights{"CtcDualWeights", "loss/device/ctc_jvp.h"};
-constinit const CtcKernel kGradAlong{"CtcGradAlong", "loss/device/ctc_jvp.h"};
+using CtcKernel = Kernel<CtcParams, Dtype>;
+#define CX_CTC_KERNEL(variable, header, function) \
+    CX_DEVICE_KERNEL(variable, "loss/device/" header, CtcParams, function, Dtype)
+CX_CTC_KERNEL(kCtc, "ctc.h", "Ctc<T>")
+CX_CTC_KERNEL(kWeights, "ctc.h", "CtcWeights<T>")
+CX_CTC_KERNEL(kJoin, "ctc.h", "CtcJoin<T>")
+CX_CTC_KERNEL(kGrad, "ctc.h", "CtcGrad<T>")
+CX_CTC_KERNEL(kDualStats, "ctc_jvp.h", "CtcDualStats<T>")
+CX_CTC_KERNEL(kDualWeights, "ctc_jvp.h", "CtcDualWeights<T>")
+CX_CTC_KERNEL(kGradAlong, "ctc_jvp.h", "CtcGradAlong<T>")
+#undef CX_CTC_KERNEL
 
-constexpr int64_t kWarps = kCtcThreads / 32;
-
-void LaunchCtc(const CtcKernel& kernel, const Array& x, int64_t blocks, const CtcParams& params,
-               int64_t shared_bytes = 0) {
-    auto& device = static_cast<CudaDevice&>(x.device());
-    const CUfunction function = kernel.functions.Get(device, static_cast<int>(x.dtype()), 0, [&] {
-        return MakeSource(StrCat(kernel.name, "_", GetDtypeName(x.dtype())), kernel.header,
-                          "CtcParams", StrCat(kernel.name, "<", DeviceTypeOf(x.dtype()), ">(p);"));
-    });
-    if (blocks == 0) return;
-    Launch(device.current_stream(), function, {blocks, kCtcThreads, shared_bytes}, params);
-}
+// A warp for each step of a row.
+Grid WarpsFor(int64_t steps) { return ThreadsFor(32 * steps); }
 
 CtcParams ParamsOf(const Array& x, const Array& t, const Array& input_length,
                    const Array& label_length, int64_t blank, const Array& out) {
@@ -85,7 +69,6 @@ void Ctc(const Array& x, const Array& t, const Array& input_length, const Array&
                                {params.classes * x.GetItemSize(), x.GetItemSize()}, x.raw_data());
         CallOn<kernels::SoftmaxCrossEntropy>(device, rows, labels, 0, 0.0, losses, stats);
     }
-    Prepare(x, t, input_length, label_length, loss, stats);
     params.stats = stats.raw_data();
     const int64_t row_bytes = 2 * params.states * stats.GetItemSize();
     constexpr int64_t kMaxShared = 40 << 10;
@@ -94,7 +77,9 @@ void Ctc(const Array& x, const Array& t, const Array& input_length, const Array&
         weights = Bytes(row_bytes * params.rows, device);
         params.weights[0] = weights.raw_data();
     }
-    LaunchCtc(kCtc, x, params.rows, params, row_bytes > kMaxShared ? 0 : row_bytes);
+    kCtc.Launch(Prepare(x, t, input_length, label_length, loss, stats),
+                {params.rows, kCtcThreads, row_bytes > kMaxShared ? 0 : row_bytes}, params,
+                x.dtype());
 }
 CX_CUDA_KERNEL(Ctc)
 
@@ -121,18 +106,17 @@ struct States {
 void CtcGrad(const Array& x, const Array& t, const Array& input_length, const Array& label_length,
              int64_t blank, const Array& stats, const Array& gy, const Array& gx) {
     CtcParams params = ParamsOf(x, t, input_length, label_length, blank, gx);
-    Device& device = x.device();
+    CudaDevice& device = Prepare(x, t, input_length, label_length, stats, gy, gx);
     const States states{params, 1, stats.dtype(), device};
-    Prepare(x, t, input_length, label_length, stats, gy, gx);
     params.stats = stats.raw_data();
     params.gy = gy.raw_data();
-    LaunchCtc(kWeights, x, 2 * params.rows, params);
+    kWeights.Launch(device, {2 * params.rows}, params, x.dtype());
     const int64_t steps = params.rows * params.steps;
-    LaunchCtc(kJoin, x, CeilDiv(steps * params.states, kCtcThreads), params);
+    kJoin.Launch(device, ThreadsFor(steps * params.states), params, x.dtype());
     // Into the other weights, which are joined already.
     if (steps != 0) CallOn<kernels::Softmax>(device, states.weights[0], states.weights[1]);
     params.posterior = states.weights[1].raw_data();
-    LaunchCtc(kGrad, x, CeilDiv(steps, kWarps), params);
+    kGrad.Launch(device, WarpsFor(steps), params, x.dtype());
 }
 CX_CUDA_KERNEL(CtcGrad)
 
@@ -140,17 +124,16 @@ void CtcGradAlong(const Array& x, const Array& t, const Array& input_length,
                   const Array& label_length, int64_t blank, const Array& gy, const Array& v,
                   const Array& out) {
     CtcParams params = ParamsOf(x, t, input_length, label_length, blank, out);
-    Device& device = x.device();
+    CudaDevice& device = Prepare(x, t, input_length, label_length, gy, v, out);
     const States states{params, 2, Dtype::kFloat64, device};
     const int64_t steps = params.rows * params.steps;
     const Array stats = Bytes(steps * 16, device);
-    Prepare(x, t, input_length, label_length, gy, v, out);
     params.stats = stats.raw_data();
     params.gy = gy.raw_data();
     params.v = v.raw_data();
-    LaunchCtc(kDualStats, x, CeilDiv(steps, kWarps), params);
-    LaunchCtc(kDualWeights, x, 2 * params.rows, params);
-    LaunchCtc(kGradAlong, x, CeilDiv(steps, kWarps), params);
+    kDualStats.Launch(device, WarpsFor(steps), params, x.dtype());
+    kDualWeights.Launch(device, {2 * params.rows}, params, x.dtype());
+    kGradAlong.Launch(device, WarpsFor(steps), params, x.dtype());
 }
 CX_CUDA_KERNEL(CtcGradAlong)
 

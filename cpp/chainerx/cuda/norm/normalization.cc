@@ -2,32 +2,39 @@
 #include "chainerx/kernels/norm/normalization.h"
 
 #include <algorithm>
-#include <string>
 
-#include "chainerx/core/error.h"
 #include "chainerx/cuda/norm/params.h"
-#include "chainerx/cuda/runtime/cuda_backend.h"
-#include "chainerx/cuda/runtime/device_type.h"
-#include "chainerx/cuda/runtime/function_table.h"
-#include "chainerx/cuda/runtime/launch.h"
-#include "chainerx/cuda/runtime/source.h"
+#include "chainerx/cuda/runtime/kernel.h"
 #include "chainerx/native/norm/row_order.h"
 
 namespace chainerx::cuda {
 namespace {
 
 enum Layout : int8_t { kRuns, kColumns };
-constexpr int kLayouts = 2;
-enum Step : int8_t { kSums, kFinish, kWrite };
-constexpr int kSteps = 3;
 constexpr int64_t kSizeOfState = 24;
 constexpr int64_t kSizeOfParam = 32;
 
+// The steps of an operation, by layout: lanes sum a unit of runs.
 struct NormKernel {
-    const char* op;
-    const char* flag;  // after the dtype in its template
-    FunctionTable<kNumDtypes, kSteps * kLayouts> functions{};
+    Kernel<NormParams, Dtype> sums[2];
+    Kernel<NormParams, Dtype> finish[2];
+    Kernel<NormParams, Dtype> write[2];
 };
+constexpr const char* kHeader = "norm/device/normalization.h";
+#define CX_NORM_STEP(step, op, of_runs, of_columns)         \
+    {{kHeader, "NormParams", step "<" op ", " of_runs ">"}, \
+     {kHeader, "NormParams", step "<" op ", " of_columns ">"}}
+#define CX_NORM(op)                                                       \
+    {CX_NORM_STEP("NormSums", op, "native::NormLanes<Number<T>>()", "1"), \
+     CX_NORM_STEP("NormFinish", op, "false", "true"),                     \
+     CX_NORM_STEP("NormWrite", op, "native::NormLanes<Number<T>>()", "1")}
+constinit const NormKernel kBatchNorm CX_NORM("BatchNorm<T>");
+constinit const NormKernel kBatchNormGrad CX_NORM("BatchNormGrad<T>");
+constinit const NormKernel kRowNorm[] = {CX_NORM("RowNorm<T, false>"), CX_NORM("RowNorm<T, true>")};
+constinit const NormKernel kRowNormGrad[] = {CX_NORM("RowNormGrad<T, false>"),
+                                             CX_NORM("RowNormGrad<T, true>")};
+constinit const NormKernel kRowNormGradGamma CX_NORM("RowNormGradGamma<T>");
+CX_DEVICE_KERNEL(kFixedBatchNorm, kHeader, NormParams, "NormFixed<T>", Dtype)
 
 // A call: the shape in `params` decides on threads and pieces.
 class Call {
@@ -86,15 +93,16 @@ class Call {
             params.sums = scratch.raw_data();
             params.of_channels = scratch.raw_data() + of_sums;
         }
-        LaunchStep(kernel, kSums, BlocksOfUnits());
+        const Grid of_units = ThreadsFor(units_ * Lanes());
+        kernel.sums[layout_].Launch(device_, of_units, params, dtype_);
         if (is_one) return;
-        LaunchStep(kernel, kFinish, CeilDiv(params.c, kNormThreads));
-        if (params.y.address != nullptr) LaunchStep(kernel, kWrite, BlocksOfUnits());
+        kernel.finish[layout_].Launch(device_, ThreadsFor(params.c), params, dtype_);
+        if (params.y.address == nullptr) return;
+        kernel.write[layout_].Launch(device_, of_units, params, dtype_);
     }
 
-    void RunFixed(const NormKernel& kernel) {
-        Get(kernel, kWrite, StrCat("NormFixed<", DeviceTypeOf(dtype_), ">"),
-            CeilDiv(params.n * params.c * params.s, kNormThreads));
+    void RunFixed() {
+        kFixedBatchNorm.Launch(device_, ThreadsFor(params.n * params.c * params.s), params, dtype_);
     }
 
     NormParams params{};
@@ -103,24 +111,6 @@ class Call {
     int64_t Lanes() const {
         if (layout_ == kColumns) return 1;
         return dtype_ == Dtype::kFloat64 ? native::NormLanes<double>() : native::NormLanes<float>();
-    }
-    int64_t BlocksOfUnits() const { return CeilDiv(units_ * Lanes(), kNormThreads); }
-    void LaunchStep(const NormKernel& kernel, Step step, int64_t blocks) {
-        static constexpr const char* kFunctions[] = {"NormSums<", "NormFinish<", "NormWrite<"};
-        Get(kernel, step,
-            StrCat(kFunctions[step], kernel.op, "<", DeviceTypeOf(dtype_), kernel.flag, ">, ",
-                   step == kFinish ? static_cast<int64_t>(layout_) : Lanes(), ">"),
-            blocks);
-    }
-    void Get(const NormKernel& kernel, Step step, const std::string& call, int64_t blocks) {
-        const int column = step * kLayouts + layout_;
-        const CUfunction function =
-            kernel.functions.Get(device_, static_cast<int>(dtype_), column, [&] {
-                return MakeSource(StrCat(kernel.op, "_", GetDtypeName(dtype_), "_", column),
-                                  "norm/device/normalization.h", "NormParams",
-                                  StrCat(call, "(p);"));
-            });
-        Launch(stream_, function, {blocks, kNormThreads}, params);
     }
 
     CudaDevice& device_;
@@ -142,13 +132,6 @@ Call CallOfChannels(const Array& x) {
     }
     return call;
 }
-
-constinit const NormKernel kBatchNorm{"BatchNorm", ""};
-constinit const NormKernel kBatchNormGrad{"BatchNormGrad", ""};
-constinit const NormKernel kFixedBatchNorm{"FixedBatchNorm", ""};
-constinit const NormKernel kRowNorm[] = {{"RowNorm", ", false"}, {"RowNorm", ", true"}};
-constinit const NormKernel kRowNormGrad[] = {{"RowNormGrad", ", false"}, {"RowNormGrad", ", true"}};
-constinit const NormKernel kRowNormGradGamma{"RowNormGradGamma", ""};
 
 void SetRunning(Call& call, int k, const Array& running) {
     call.Use(call.params.running[k], running);
@@ -201,7 +184,7 @@ void FixedBatchNorm(const Array& x, const Array& gamma, const Array& beta, const
     call.Use(call.params.inv_std, var);
     call.Use(call.params.y, y);
     call.params.eps = eps;
-    call.RunFixed(kFixedBatchNorm);
+    call.RunFixed();
 }
 CX_CUDA_KERNEL(FixedBatchNorm)
 

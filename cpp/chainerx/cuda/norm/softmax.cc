@@ -3,64 +3,47 @@
 
 #include <algorithm>
 #include <optional>
-#include <string>
 
-#include "chainerx/core/error.h"
 #include "chainerx/core/kernel_error.h"
 #include "chainerx/cuda/norm/params.h"
-#include "chainerx/cuda/runtime/cuda_backend.h"
-#include "chainerx/cuda/runtime/device_type.h"
 #include "chainerx/cuda/runtime/error_site.h"
-#include "chainerx/cuda/runtime/function_table.h"
-#include "chainerx/cuda/runtime/launch.h"
-#include "chainerx/cuda/runtime/source.h"
+#include "chainerx/cuda/runtime/kernel.h"
 #include "chainerx/native/norm/row_order.h"
 
 namespace chainerx::cuda {
 namespace {
 
+constexpr const char* kHeader = "norm/device/softmax.h";
+
 // Threads of a row and its elements per thread: 0 if they are read again.
 struct RowVariant {
     int64_t columns;  // at most
     int threads;
-    int items;
+    const char* arguments;
 };
-constexpr RowVariant kRowVariants[] = {
-    {32, 8, 4}, {256, 32, 8}, {1024, 32, 32}, {8192, 256, 32}, {INT64_MAX, 256, 0}};
-constexpr int kVariants = 5;
+constexpr RowVariant kRowVariants[] = {{32, 8, "8, 4"},
+                                       {256, 32, "32, 8"},
+                                       {1024, 32, "32, 32"},
+                                       {8192, 256, "256, 32"},
+                                       {INT64_MAX, 256, "256, 0"}};
+using RowChoice = Choice<5>;
+using RowKernel = Kernel<SoftmaxParams, Dtype, RowChoice>;
+CX_DEVICE_KERNEL(kSoftmax, kHeader, SoftmaxParams, "Softmax<T, U>", Dtype, RowChoice)
+CX_DEVICE_KERNEL(kLogSoftmax, kHeader, SoftmaxParams, "LogSoftmax<T, U>", Dtype, RowChoice)
+CX_DEVICE_KERNEL(kEntropy, kHeader, SoftmaxParams, "SoftmaxCrossEntropy<T, U>", Dtype, RowChoice)
+CX_DEVICE_KERNEL(kEntropyGrad, kHeader, SoftmaxParams, "SoftmaxCrossEntropyGrad<T>", Dtype)
+CX_DEVICE_KERNEL(kOneHot, kHeader, SoftmaxParams, "OneHot<T>", Dtype)
 
-struct SoftmaxKernel {
-    const char* name;
-    const char* params;
-    FunctionTable<kNumDtypes, kVariants> functions{};
-};
-
-int64_t BlocksFor(int64_t n) { return (n + kNormThreads - 1) / kNormThreads; }
-
-// A kernel of one call; `arguments` follow the dtype in its template.
-template <typename Params>
-void LaunchKernel(const SoftmaxKernel& kernel, Dtype dtype, int variant,
-                  const std::string& arguments, const Array& on, int64_t blocks,
-                  const Params& params) {
-    auto& device = static_cast<CudaDevice&>(on.device());
-    const CUfunction function = kernel.functions.Get(device, static_cast<int>(dtype), variant, [&] {
-        return MakeSource(StrCat(kernel.name, "_", GetDtypeName(dtype), "_", variant),
-                          "norm/device/softmax.h", kernel.params,
-                          StrCat(kernel.name, "<", DeviceTypeOf(dtype), arguments, ">(p);"));
-    });
-    Launch(device.current_stream(), function, {blocks, kNormThreads}, params);
-}
-
-void LaunchRows(const SoftmaxKernel& kernel, const Array& x, SoftmaxParams& params) {
+void LaunchRows(const RowKernel& kernel, CudaDevice& device, const Array& x,
+                SoftmaxParams& params) {
     params.x = x.raw_data();
     params.rows = x.shape()[0];
     params.columns = x.shape()[1];
     int variant = 0;
     while (params.columns > kRowVariants[variant].columns) ++variant;
-    const auto [columns, threads, items] = kRowVariants[variant];
-    const int64_t rows = kNormThreads / threads;  // of a block
-    LaunchKernel(kernel, x.dtype(), variant, StrCat(", ", threads, ", ", items), x,
-                 (params.rows + rows - 1) / rows, params);
+    const auto [columns, threads, arguments] = kRowVariants[variant];
+    kernel.Launch(device, ThreadsFor(params.rows * threads), params, x.dtype(),
+                  {variant, arguments});
 }
 
 void SetLabels(SoftmaxParams& params, const Array& t, const char* op, const int64_t* ignored,
@@ -72,22 +55,11 @@ void SetLabels(SoftmaxParams& params, const Array& t, const char* op, const int6
     params.site = MakeErrorSite(KernelError::Label(op, "x2", 0, 0, classes, ignored));
 }
 
-constinit const SoftmaxKernel kSoftmax{"Softmax", "SoftmaxParams"};
-constinit const SoftmaxKernel kLogSoftmax{"LogSoftmax", "SoftmaxParams"};
-constinit const SoftmaxKernel kEntropy{"SoftmaxCrossEntropy", "SoftmaxParams"};
-constinit const SoftmaxKernel kEntropyGrad{"SoftmaxCrossEntropyGrad", "SoftmaxParams"};
-constinit const SoftmaxKernel kOneHot{"OneHot", "SoftmaxParams"};
-constinit const SoftmaxKernel kMean{"MeanOfLabelled", "CountParams"};
-constinit const SoftmaxKernel kMeanOfBlocks{"MeanOfBlocks", "CountParams"};
-constinit const SoftmaxKernel kHits{"CountHits", "CountParams"};
-constinit const SoftmaxKernel kHitsOfBlocks{"HitsOfBlocks", "CountParams"};
-
-void ComputeRows(const SoftmaxKernel& kernel, const Array& x, const Array& out) {
+void ComputeRows(const RowKernel& kernel, const Array& x, const Array& out) {
     if (out.GetTotalSize() == 0) return;
-    Prepare(x, out);
     SoftmaxParams params{};
     params.out = out.raw_data();
-    LaunchRows(kernel, x, params);
+    LaunchRows(kernel, Prepare(x, out), x, params);
 }
 
 void Softmax(const Array& x, const Array& out) { ComputeRows(kSoftmax, x, out); }
@@ -99,20 +71,18 @@ CX_CUDA_KERNEL(LogSoftmax)
 void SoftmaxCrossEntropy(const Array& x, const Array& t, int64_t ignore, double smoothing,
                          const Array& loss, const Array& stats) {
     if (x.shape()[0] == 0) return;
-    Prepare(x, t, loss, stats);
     SoftmaxParams params{};
     params.loss = loss.raw_data();
     params.stats = stats.raw_data();
     params.smoothing = smoothing;
     SetLabels(params, t, "softmax_cross_entropy", &ignore, x.shape()[1]);
-    LaunchRows(kEntropy, x, params);
+    LaunchRows(kEntropy, Prepare(x, t, loss, stats), x, params);
 }
 CX_CUDA_KERNEL(SoftmaxCrossEntropy)
 
 void SoftmaxCrossEntropyGrad(const Array& x, const Array& t, int64_t ignore, double smoothing,
                              const Array& stats, const Array& gy, const Array& gx) {
     if (gx.GetTotalSize() == 0) return;
-    Prepare(x, t, stats, gy, gx);
     SoftmaxParams params{};
     params.x = x.raw_data();
     params.out = gx.raw_data();
@@ -123,40 +93,46 @@ void SoftmaxCrossEntropyGrad(const Array& x, const Array& t, int64_t ignore, dou
     params.columns = x.shape()[1];
     params.smoothing = smoothing;
     SetLabels(params, t, "softmax_cross_entropy", &ignore, params.columns);
-    LaunchKernel(kEntropyGrad, x.dtype(), 0, "", x, BlocksFor(gx.GetTotalSize()), params);
+    kEntropyGrad.Launch(Prepare(x, t, stats, gy, gx), ThreadsFor(gx.GetTotalSize()), params,
+                        x.dtype());
 }
 CX_CUDA_KERNEL(SoftmaxCrossEntropyGrad)
 
 void OneHot(const char* op, const Array& t, const std::optional<int64_t>& ignore,
             const Array& out) {
     if (out.GetTotalSize() == 0) return;
-    Prepare(t, out);
     SoftmaxParams params{};
     params.out = out.raw_data();
     params.rows = t.GetTotalSize();
     params.columns = out.shape()[1];
     SetLabels(params, t, op, ignore ? &*ignore : nullptr, params.columns);
-    LaunchKernel(kOneHot, out.dtype(), 0, "", out, BlocksFor(out.GetTotalSize()), params);
+    kOneHot.Launch(Prepare(t, out), ThreadsFor(out.GetTotalSize()), params, out.dtype());
 }
 CX_CUDA_KERNEL(OneHot)
 
+using CountKernel = Kernel<CountParams, Dtype>;
+CX_DEVICE_KERNEL(kMean, kHeader, CountParams, "MeanOfLabelled<T>", Dtype)
+CX_DEVICE_KERNEL(kMeanOfBlocks, kHeader, CountParams, "MeanOfBlocks<T>", Dtype)
+CX_DEVICE_KERNEL(kHits, kHeader, CountParams, "CountHits<T, 1>", Dtype)
+CX_DEVICE_KERNEL(kHitsOfWarps, kHeader, CountParams, "CountHits<T, 32>", Dtype)
+CX_DEVICE_KERNEL(kHitsOfBlocks, kHeader, CountParams, "HitsOfBlocks<T>", Dtype)
+
 // Counts by blocks, then their sums.
-void Count(const SoftmaxKernel& first, const SoftmaxKernel& second, const Array& x,
-           const std::string& arguments, int variant, int64_t blocks, CountParams& params) {
+void Count(CudaDevice& device, const CountKernel& first, const CountKernel& second, Dtype dtype,
+           int64_t blocks, CountParams& params) {
     params.blocks = std::max<int64_t>(blocks, 1);
     Array sums;
     if (params.blocks > 1) {
-        sums = EmptyUnchecked(Shape{params.blocks * 24}, Dtype::kUInt8, x.device());
+        sums = EmptyUnchecked(Shape{params.blocks * 24}, Dtype::kUInt8, device);
         params.sums = sums.raw_data();
         params.counts = sums.raw_data() + params.blocks * 8;
     }
-    LaunchKernel(first, x.dtype(), variant, arguments, x, params.blocks, params);
-    if (params.blocks > 1) LaunchKernel(second, x.dtype(), 0, "", x, 1, params);
+    first.Launch(device, {params.blocks}, params, dtype);
+    if (params.blocks > 1) second.Launch(device, {1}, params, dtype);
 }
 
 void MeanOfLabelled(const Array& loss, const Array& t, int64_t ignore, const Array& mean,
                     const Array& scale) {
-    Prepare(loss, t, mean, scale);
     CountParams params{};
     params.x = loss.raw_data();
     params.labels = t.raw_data();
@@ -164,13 +140,13 @@ void MeanOfLabelled(const Array& loss, const Array& t, int64_t ignore, const Arr
     params.ignored = ignore;
     params.results[0] = mean.raw_data();
     params.results[1] = scale.raw_data();
-    Count(kMean, kMeanOfBlocks, loss, "", 0, CeilDiv(params.n, native::kLabelledPiece), params);
+    Count(Prepare(loss, t, mean, scale), kMean, kMeanOfBlocks, loss.dtype(),
+          CeilDiv(params.n, native::kLabelledPiece), params);
 }
 CX_CUDA_KERNEL(MeanOfLabelled)
 
 void CountHits(const Array& y, const Array& t, const std::optional<int64_t>& ignore,
                const Array& hits, const Array& counted) {
-    Prepare(y, t, hits, counted);
     CountParams params{};
     params.x = y.raw_data();
     for (int8_t i = 0; i < 3; ++i) params.strides[i] = y.strides()[i];
@@ -186,7 +162,7 @@ void CountHits(const Array& y, const Array& t, const std::optional<int64_t>& ign
     const bool is_wide = params.classes > 16 && params.positions == 1;
     constexpr int64_t kMaxBlocks = 512;
     const int64_t share = (is_wide ? 8 : kNormThreads) * 4;
-    Count(kHits, kHitsOfBlocks, y, is_wide ? ", 32" : ", 1", is_wide ? 1 : 0,
+    Count(Prepare(y, t, hits, counted), is_wide ? kHitsOfWarps : kHits, kHitsOfBlocks, y.dtype(),
           std::min(CeilDiv(params.n, share), kMaxBlocks), params);
 }
 CX_CUDA_KERNEL(CountHits)

@@ -7,10 +7,7 @@
 
 #include "chainerx/core/error.h"
 #include "chainerx/cuda/optim/params.h"
-#include "chainerx/cuda/runtime/cuda_backend.h"
-#include "chainerx/cuda/runtime/device_type.h"
-#include "chainerx/cuda/runtime/function_table.h"
-#include "chainerx/cuda/runtime/launch.h"
+#include "chainerx/cuda/runtime/kernel.h"
 
 namespace chainerx::cuda {
 namespace {
@@ -85,12 +82,7 @@ DeviceSource WriteUpdateSource(UpdateRule rule, Dtype dtype) {
 void UpdateNumbers(UpdateRule rule, const Array& settings, const Array& step,
                    const Array& numbers) {
     static constinit const FunctionTable<kRules, 1> functions{};
-    auto& device = static_cast<CudaDevice&>(numbers.device());
-    CudaStream& stream = device.current_stream();
-    device.Activate();
-    for (const Array& x : {ConstArrayRef{settings}, ConstArrayRef{step}, ConstArrayRef{numbers}}) {
-        device.RecordUse(x, stream);
-    }
+    CudaDevice& device = Prepare(settings, step, numbers);
     const CUfunction function =
         functions.Get(device, static_cast<int>(rule), 0, [&] { return WriteNumbersSource(rule); });
     NumbersParams params{};
@@ -98,7 +90,7 @@ void UpdateNumbers(UpdateRule rule, const Array& settings, const Array& step,
     params.step = step.raw_data();
     params.numbers = numbers.raw_data();
     params.count = static_cast<int>(numbers.GetTotalSize());
-    Launch(stream, function, {1, 1}, params);
+    Launch(device.current_stream(), function, {1, 1}, params);
 }
 CX_CUDA_KERNEL(UpdateNumbers)
 
@@ -131,7 +123,7 @@ class Updates {
         array.size = size;
         array.first_block = blocks_;
         const int64_t chunk = kUpdateThreads * (kUpdateBytes / GetItemSize(dtype_));
-        blocks_ += (size + chunk - 1) / chunk;
+        blocks_ += CeilDiv(size, chunk);
     }
 
     void Run() {
@@ -167,9 +159,7 @@ void UpdateAll(UpdateRule rule, const Array& numbers, Arrays grads, Arrays state
 
 void UpdateParameters(UpdateRule rule, const Array& numbers, Arrays grads, Arrays states,
                       Arrays params) {
-    auto& device = static_cast<CudaDevice&>(numbers.device());
-    device.Activate();
-    device.RecordUse(numbers, device.current_stream());
+    Prepare(numbers);
     switch (kUpdates[static_cast<int>(rule)].states) {
         case 0:
             return UpdateAll<0>(rule, numbers, grads, states, params);

@@ -2,31 +2,29 @@
 #include <cmath>
 #include <limits>
 
-#include "chainerx/core/error.h"
 #include "chainerx/cuda/random/calls.h"
 #include "chainerx/cuda/random/params.h"
-#include "chainerx/cuda/runtime/cuda_backend.h"
-#include "chainerx/cuda/runtime/device_type.h"
 #include "chainerx/cuda/runtime/error_site.h"
-#include "chainerx/cuda/runtime/function_table.h"
 #include "chainerx/kernels/random/parameters.h"
 #include "chainerx/kernels/random/random.h"
 
 namespace chainerx::cuda {
 namespace {
 
+constexpr const char* kHeader = "random/device/between.h";
+CX_DEVICE_KERNEL(kBetween, kHeader, BetweenParams, "FillBetween<T>", Dtype)
+CX_DEVICE_KERNEL(kBetweenEach, kHeader, BetweenParams, "FillBetweenEach<T>", Dtype)
 void RandomBetween(const Array& state, const Array& low, const Array& high, bool closed,
                    const Array& out) {
-    static constinit const FunctionTable<kNumDtypes, 2> functions{};
     BetweenParams params{};
     params.size = out.GetTotalSize();
     params.low_step = low.GetTotalSize() == 1 ? 0 : 1;
     params.high_step = high.GetTotalSize() == 1 ? 0 : 1;
     const bool is_one = params.low_step == 0 && params.high_step == 0;
     const int64_t width = is_one ? 4 : 2;
-    const RandomLaunch launch{state, (params.size + width - 1) / width};
+    const RandomLaunch launch{state, CeilDiv(params.size, width)};
     for (const Array& x : {ConstArrayRef{low}, ConstArrayRef{high}, ConstArrayRef{out}}) {
-        launch.device().RecordUse(x, launch.stream());
+        launch.Use(x);
     }
     params.call = launch.call();
     params.out = out.raw_data();
@@ -40,26 +38,15 @@ void RandomBetween(const Array& state, const Array& low, const Array& high, bool
     params.sites[0] = MakeErrorSite(MakeRangeError(false, true, closed, 0, 0));
     params.sites[1] = MakeErrorSite(MakeRangeError(true, false, closed, 0, 0));
     params.sites[2] = MakeErrorSite(MakeRangeError(false, false, closed, 0, 0));
-    const Dtype dtype = out.dtype();
-    const CUfunction function =
-        functions.Get(launch.device(), static_cast<int>(dtype), is_one ? 0 : 1, [&] {
-            return WriteRandomSource(
-                StrCat(is_one ? "RandomBetween_" : "RandomBetweenEach_", GetDtypeName(dtype)),
-                "between.h", "BetweenParams",
-                StrCat(is_one ? "FillBetween<" : "FillBetweenEach<", DeviceTypeOf(dtype), ">"));
-        });
-    launch.Run(function, params);
+    launch.Run(is_one ? kBetween : kBetweenEach, params, out.dtype());
 }
 CX_CUDA_KERNEL(RandomBetween)
 
+CX_DEVICE_KERNEL(kReportOutside, kHeader, DomainParams, "ReportOutside")
 void CheckDomain(const Array& x, const char* op, const char* argument, const Domain& domain) {
-    static constinit const FunctionTable<1, 1> functions{};
     if (x.GetTotalSize() == 0) return;
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    auto& device = static_cast<CudaDevice&>(x.device());
-    CudaStream& stream = device.current_stream();
-    device.Activate();
-    device.RecordUse(x, stream);
+    CudaDevice& device = Prepare(x);
     DomainParams params{};
     params.in = x.raw_data();
     params.size = x.GetTotalSize();
@@ -68,11 +55,7 @@ void CheckDomain(const Array& x, const char* op, const char* argument, const Dom
     params.has_position = x.ndim() != 0;
     params.log = device.error_log();
     params.site = MakeErrorSite(KernelError::Domain(op, argument, 0, 0, domain.expected));
-    const CUfunction function = functions.Get(device, 0, 0, [] {
-        return WriteRandomSource("CheckDomain", "between.h", "DomainParams", "ReportOutside");
-    });
-    Launch(stream, function, {(params.size + kRandomThreads - 1) / kRandomThreads, kRandomThreads},
-           params);
+    kReportOutside.Launch(device, ThreadsFor(params.size), params);
 }
 CX_CUDA_KERNEL(CheckDomain)
 

@@ -3,7 +3,7 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/cuda/random/params.h"
-#include "chainerx/cuda/runtime/launch.h"
+#include "chainerx/cuda/runtime/kernel.h"
 
 namespace chainerx::cuda {
 
@@ -15,17 +15,18 @@ class RandomLaunch {
     RandomLaunch(const Array& state, int64_t threads);
 
     CudaDevice& device() const { return device_; }
-    CudaStream& stream() const { return stream_; }
+    // Keeps the memory of an operand until the launch is done.
+    void Use(const Array& x) const { device_.RecordUse(x, device_.current_stream()); }
     const RandomCall& call() const { return call_; }
 
-    template <typename Params>
-    void Run(CUfunction function, const Params& params) const {
-        if (blocks_ != 0) Launch(stream_, function, {blocks_, kRandomThreads}, params);
+    template <typename Params, typename... Arguments>
+    void Run(const Kernel<Params, Arguments...>& kernel, const Params& params,
+             const Arguments&... arguments) const {
+        kernel.Launch(device_, {blocks_}, params, arguments...);
     }
 
  private:
     CudaDevice& device_;
-    CudaStream& stream_;
     int64_t blocks_;
     Array key_;
     RandomCall call_{};
@@ -33,9 +34,5 @@ class RandomLaunch {
 
 // Launches what stores the next call of a generator.
 void TakeCallInto(const Array& state, const Array& key);
-
-// Writes the source of a kernel that calls a function of cuda/random/device/`header`.
-DeviceSource WriteRandomSource(std::string name, const char* header, const char* params,
-                               const std::string& function);
 
 }  // namespace chainerx::cuda

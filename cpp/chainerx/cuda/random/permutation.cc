@@ -1,11 +1,8 @@
 // Random permutations: see cuda/random/device/permutation.h.
 #include <cstdint>
 
-#include "chainerx/core/error.h"
 #include "chainerx/cuda/random/calls.h"
 #include "chainerx/cuda/random/params.h"
-#include "chainerx/cuda/runtime/cuda_backend.h"
-#include "chainerx/cuda/runtime/function_table.h"
 #include "chainerx/kernels/random/random.h"
 
 namespace chainerx::cuda {
@@ -14,21 +11,14 @@ namespace {
 // Up to here, one block of threads is faster than five launches.
 constexpr int64_t kAtOnce = 16 * kRandomThreads;
 
-// Kernels, and functions of cuda/random/device/permutation.h.
-constexpr const char* kPhases[] = {"ClearLists", "AddSteps", "FindLeast", "FollowChains",
-                                   "ShuffleAtOnce"};
-constexpr int kAtOncePhase = 4;
-
-constinit const FunctionTable<2, 5> g_functions{};
-
-CUfunction GetPhase(CudaDevice& device, bool is_wide, int phase) {
-    return g_functions.Get(device, is_wide ? 1 : 0, phase, [&] {
-        const char* function = kPhases[phase];
-        return WriteRandomSource(StrCat("RandomPermutation_", function, is_wide ? "_wide" : ""),
-                                 "permutation.h", "PermutationParams",
-                                 StrCat(function, is_wide ? "<int64_t>" : "<int32_t>"));
-    });
-}
+#define CX_PERMUTATION_KERNEL(variable, function) \
+    CX_DEVICE_KERNEL(variable, "random/device/permutation.h", PermutationParams, function, Dtype)
+CX_PERMUTATION_KERNEL(kClearLists, "ClearLists<T>")
+CX_PERMUTATION_KERNEL(kAddSteps, "AddSteps<T>")
+CX_PERMUTATION_KERNEL(kFindLeast, "FindLeast<T>")
+CX_PERMUTATION_KERNEL(kFollowChains, "FollowChains<T>")
+CX_PERMUTATION_KERNEL(kShuffleAtOnce, "ShuffleAtOnce<T>")
+#undef CX_PERMUTATION_KERNEL
 
 void RandomPermutation(const Array& state, const Array& out) {
     PermutationParams params{};
@@ -37,21 +27,17 @@ void RandomPermutation(const Array& state, const Array& out) {
     const RandomLaunch launch{state, at_once && params.size != 0 ? 1 : params.size};
     params.call = launch.call();
     if (params.size == 0) return;
-    CudaDevice& device = launch.device();
-    device.RecordUse(out, launch.stream());
-    const bool is_wide = params.size > INT32_MAX;
-    const int64_t bytes = params.size * (is_wide ? 8 : 4);
-    const Array lists = EmptyUnchecked(Shape{3, bytes}, Dtype::kUInt8, device);
+    launch.Use(out);
+    const Dtype place = params.size > INT32_MAX ? Dtype::kInt64 : Dtype::kInt32;
+    const int64_t bytes = params.size * GetItemSize(place);
+    const Array lists = EmptyUnchecked(Shape{3, bytes}, Dtype::kUInt8, out.device());
     params.out = out.raw_data();
     params.heads = lists.raw_data();
     params.next = lists.raw_data() + bytes;
     params.least = lists.raw_data() + 2 * bytes;
-    if (at_once) {
-        launch.Run(GetPhase(device, is_wide, kAtOncePhase), params);
-        return;
-    }
-    for (int phase = 0; phase < kAtOncePhase; ++phase) {
-        launch.Run(GetPhase(device, is_wide, phase), params);
+    if (at_once) return launch.Run(kShuffleAtOnce, params, place);
+    for (const auto* kernel : {&kClearLists, &kAddSteps, &kFindLeast, &kFollowChains}) {
+        launch.Run(*kernel, params, place);
     }
 }
 CX_CUDA_KERNEL(RandomPermutation)

@@ -5,50 +5,30 @@
 #include <cmath>
 #include <initializer_list>
 
-#include "chainerx/core/error.h"
 #include "chainerx/cuda/random/calls.h"
 #include "chainerx/cuda/random/params.h"
-#include "chainerx/cuda/runtime/cuda_backend.h"
-#include "chainerx/cuda/runtime/device_type.h"
-#include "chainerx/cuda/runtime/function_table.h"
 #include "chainerx/kernels/random/parameters.h"
 #include "chainerx/kernels/random/short_range.h"
 
 namespace chainerx::cuda {
 namespace {
 
-// A kernel of cuda/random/device, for each dtype of results.
-struct RandomKernel {
-    const char* name;
-    const char* header;
-    const char* params;
-    const char* function;  // if it has a parameter, it is the dtype
-    bool of_dtype;
-    FunctionTable<kNumDtypes, 1> functions{};
-
-    CUfunction Get(CudaDevice& device, Dtype dtype) const {
-        return functions.Get(device, static_cast<int>(dtype), 0, [&] {
-            if (!of_dtype) return WriteRandomSource(name, header, params, function);
-            return WriteRandomSource(StrCat(name, "_", GetDtypeName(dtype)), header, params,
-                                     StrCat(function, "<", DeviceTypeOf(dtype), ">"));
-        });
-    }
-};
+constexpr const char* kFillHeader = "random/device/fill.h";
 
 // `width` numbers come from one Philox block.
-void Fill(const RandomKernel& kernel, const Array& state, const Array& out, int64_t width,
-          FillParams params) {
+void Fill(const Kernel<FillParams, Dtype>& kernel, const Array& state, const Array& out,
+          int64_t width, FillParams params) {
     params.size = out.GetTotalSize();
     const RandomLaunch launch{state, CeilDiv(params.size, width)};
-    launch.device().RecordUse(out, launch.stream());
+    launch.Use(out);
     params.call = launch.call();
     params.out = out.raw_data();
-    launch.Run(kernel.Get(launch.device(), out.dtype()), params);
+    launch.Run(kernel, params, out.dtype());
 }
 
 int64_t FloatsOfBlock(Dtype dtype) { return dtype == Dtype::kFloat64 ? 2 : 4; }
 
-constinit const RandomKernel kUniform{"RandomUniform", "fill.h", "FillParams", "FillUniform", true};
+CX_DEVICE_KERNEL(kUniform, kFillHeader, FillParams, "FillUniform<T>", Dtype)
 void RandomUniform(const Array& state, double low, double high, const Array& out) {
     FillParams params{};
     VisitFloat(out.dtype(), [&]<typename T>() {
@@ -62,7 +42,7 @@ void RandomUniform(const Array& state, double low, double high, const Array& out
 }
 CX_CUDA_KERNEL(RandomUniform)
 
-constinit const RandomKernel kNormal{"RandomNormal", "normal.h", "FillParams", "FillNormal", true};
+CX_DEVICE_KERNEL(kNormal, "random/device/normal.h", FillParams, "FillNormal<T>", Dtype)
 void RandomNormal(const Array& state, double loc, double scale, const Array& out) {
     FillParams params{};
     params.range[0] = loc;
@@ -71,10 +51,8 @@ void RandomNormal(const Array& state, double loc, double scale, const Array& out
 }
 CX_CUDA_KERNEL(RandomNormal)
 
-constinit const RandomKernel kIntegers{"RandomIntegers", "fill.h", "FillParams", "FillIntegers",
-                                       true};
-constinit const RandomKernel kShortIntegers{"RandomShortIntegers", "fill.h", "FillParams",
-                                            "FillShortIntegers", true};
+CX_DEVICE_KERNEL(kIntegers, kFillHeader, FillParams, "FillIntegers<T>", Dtype)
+CX_DEVICE_KERNEL(kShortIntegers, kFillHeader, FillParams, "FillShortIntegers<T>", Dtype)
 void RandomIntegers(const Array& state, int64_t low, uint64_t range, const Array& out) {
     FillParams params{};
     params.start = static_cast<uint64_t>(low);
@@ -85,35 +63,36 @@ void RandomIntegers(const Array& state, int64_t low, uint64_t range, const Array
 CX_CUDA_KERNEL(RandomIntegers)
 
 // `width` elements of a thread; `inputs` are the distribution's parameters.
-void Draw(const RandomKernel& kernel, const Array& state,
-          std::initializer_list<ConstArrayRef> inputs, const Array& out, int64_t width = 1,
-          DrawParams params = {}) {
+template <typename... Arguments>
+void Draw(const Kernel<DrawParams, Arguments...>& kernel, const Array& state,
+          std::initializer_list<ConstArrayRef> inputs, const Array& out, int64_t width,
+          DrawParams params, const Arguments&... arguments) {
     params.size = out.GetTotalSize();
     const RandomLaunch launch{state, CeilDiv(params.size, width)};
-    launch.device().RecordUse(out, launch.stream());
+    launch.Use(out);
     params.call = launch.call();
     params.out = out.raw_data();
     int k = 0;
     for (const Array& x : inputs) {
-        launch.device().RecordUse(x, launch.stream());
+        launch.Use(x);
         params.in[k] = x.raw_data();
         params.steps[k] = x.GetTotalSize() == 1 ? 0 : 1;
         ++k;
     }
-    launch.Run(kernel.Get(launch.device(), out.dtype()), params);
+    launch.Run(kernel, params, arguments...);
 }
 
-constinit const RandomKernel kGamma{"RandomGamma", "gamma.h", "DrawParams", "DrawGamma", true};
+CX_DEVICE_KERNEL(kGamma, "random/device/gamma.h", DrawParams, "DrawGamma<T>", Dtype)
 void RandomGamma(const Array& state, const Array& shape, bool log, const Array& out) {
     DrawParams params{};
     params.log = log;
-    Draw(kGamma, state, {shape}, out, FloatsOfBlock(out.dtype()), params);
+    Draw(kGamma, state, {shape}, out, FloatsOfBlock(out.dtype()), params, out.dtype());
 }
 CX_CUDA_KERNEL(RandomGamma)
 
-#define CX_DRAWN(Name, Draws)                                                    \
-    constinit const RandomKernel k##Name{#Name, "distributions.h", "DrawParams", \
-                                         "DrawFromPairs<" #Draws ">", false};
+#define CX_DRAWN(Name, Draws)                                              \
+    CX_DEVICE_KERNEL(k##Name, "random/device/distributions.h", DrawParams, \
+                     "DrawFromPairs<" #Draws ">")
 CX_DRAWN(RandomPoisson, DrawPoisson)
 CX_DRAWN(RandomBinomial, DrawBinomial)
 CX_DRAWN(RandomZipf, DrawZipf)
@@ -123,28 +102,28 @@ CX_DRAWN(RandomIndex, DrawIndex)
 #undef CX_DRAWN
 
 void RandomPoisson(const Array& state, const Array& mean, const Array& out) {
-    Draw(kRandomPoisson, state, {mean}, out);
+    Draw(kRandomPoisson, state, {mean}, out, 1, {});
 }
 CX_CUDA_KERNEL(RandomPoisson)
 
 void RandomBinomial(const Array& state, const Array& n, const Array& p, const Array& out) {
-    Draw(kRandomBinomial, state, {n, p}, out);
+    Draw(kRandomBinomial, state, {n, p}, out, 1, {});
 }
 CX_CUDA_KERNEL(RandomBinomial)
 
 void RandomZipf(const Array& state, const Array& a, const Array& out) {
-    Draw(kRandomZipf, state, {a}, out);
+    Draw(kRandomZipf, state, {a}, out, 1, {});
 }
 CX_CUDA_KERNEL(RandomZipf)
 
 void RandomHypergeometric(const Array& state, const Array& good, const Array& bad,
                           const Array& sample, const Array& out) {
-    Draw(kRandomHypergeometric, state, {good, bad, sample}, out);
+    Draw(kRandomHypergeometric, state, {good, bad, sample}, out, 1, {});
 }
 CX_CUDA_KERNEL(RandomHypergeometric)
 
 void RandomVonMises(const Array& state, const Array& kappa, const Array& out) {
-    Draw(kRandomVonMises, state, {kappa}, out);
+    Draw(kRandomVonMises, state, {kappa}, out, 1, {});
 }
 CX_CUDA_KERNEL(RandomVonMises)
 
@@ -156,15 +135,9 @@ void RandomIndex(const Array& state, const Array& sums, const Array& out) {
 }
 CX_CUDA_KERNEL(RandomIndex)
 
-constinit const RandomKernel kDropout{"Dropout", "fill.h", "DropoutParams", "DropElements", true};
+CX_DEVICE_KERNEL(kDropElements, kFillHeader, DropoutParams, "DropElements<T>", Dtype)
 void Dropout(const Array& x, const Array& key, double ratio, const Array& out) {
     if (x.GetTotalSize() == 0) return;
-    auto& device = static_cast<CudaDevice&>(out.device());
-    CudaStream& stream = device.current_stream();
-    device.Activate();
-    for (const Array& a : {ConstArrayRef{x}, ConstArrayRef{key}, ConstArrayRef{out}}) {
-        device.RecordUse(a, stream);
-    }
     DropoutParams params{};
     params.key = key.raw_data();
     params.in = x.raw_data();
@@ -173,9 +146,8 @@ void Dropout(const Array& x, const Array& key, double ratio, const Array& out) {
     params.scale = 1 / (1 - ratio);
     params.threshold = DropoutThreshold(ratio);
     // Eight threads for 32 elements.
-    const int64_t threads = 8 * CeilDiv(params.size, 32);
-    Launch(stream, kDropout.Get(device, x.dtype()),
-           {CeilDiv(threads, kRandomThreads), kRandomThreads}, params);
+    kDropElements.Launch(Prepare(x, key, out), ThreadsFor(8 * CeilDiv(params.size, 32)), params,
+                         x.dtype());
 }
 CX_CUDA_KERNEL(Dropout)
 

@@ -1,15 +1,9 @@
 // Reductions: Sum, Mean, Max and their like. cuda/reduce/device/reduce.h computes.
 #include <limits>
-#include <string>
 
-#include "chainerx/core/error.h"
 #include "chainerx/cuda/reduce/params.h"
 #include "chainerx/cuda/reduce/plan_params.h"
-#include "chainerx/cuda/runtime/cuda_backend.h"
-#include "chainerx/cuda/runtime/device_type.h"
-#include "chainerx/cuda/runtime/function_table.h"
-#include "chainerx/cuda/runtime/launch.h"
-#include "chainerx/cuda/runtime/source.h"
+#include "chainerx/cuda/runtime/kernel.h"
 #include "chainerx/kernels/reduce/reduction.h"
 #include "chainerx/kernels/strided/memory.h"
 #include "chainerx/native/reduce/reduce_plan.h"
@@ -20,31 +14,26 @@ namespace {
 using native::ReducePlan;
 using native::RowPieces;
 
-enum Variant { kRuns, kCombineRuns, kRows, kNarrowRows, kCombineRows, kVariants };
-
+using ReduceKernel = Kernel<ReduceParams, Dtype, Dtype>;
 struct Reduction {
-    const char* name;
-    const char* policy;  // of cuda/reduce/device/policies.h
-    const char* store;
     // The size of an accumulator for an element of that dtype.
     int64_t (*acc_size)(Dtype dtype);
-    const char* header{"reduce.h"};
-    FunctionTable<kNumDtypes, kVariants> functions{};
+    ReduceKernel runs;
+    ReduceKernel combine_runs;
+    ReduceKernel rows;
+    ReduceKernel narrow_rows;
+    ReduceKernel combine_rows;
 };
-
-DeviceSource WriteSource(const Reduction& reduction, Dtype in, Dtype out, Variant variant) {
-    static constexpr const char* kNames[] = {"runs", "combine_runs", "rows", "narrow_rows",
-                                             "combine_rows"};
-    static constexpr const char* kFunctions[] = {"ReduceRuns", "CombineRuns", "ReduceRows",
-                                                 "ReduceNarrowRows", "CombineRows"};
-    const std::string result = DeviceTypeOf(out);
-    const bool combines = variant == kCombineRuns || variant == kCombineRows;
-    const std::string item = combines ? "" : StrCat(DeviceTypeOf(in), ", ");
-    return MakeSource(StrCat(reduction.name, "_", GetDtypeName(in), "_", kNames[variant]),
-                      StrCat("reduce/device/", reduction.header).c_str(), "ReduceParams",
-                      StrCat(kFunctions[variant], "<", reduction.policy, "<", DeviceTypeOf(in),
-                             ">, ", reduction.store, "<", result, ">, ", item, result, ">(p);"));
-}
+#define CX_REDUCE_KERNEL(header, function, arguments) \
+    {"reduce/device/" header, "ReduceParams", function "<" arguments ">"}
+// `policy` and `store` are of cuda/reduce/device/policies.h, or of the header.
+#define CX_REDUCTION(header, policy, store, acc_size)                                \
+    {&acc_size,                                                                      \
+     CX_REDUCE_KERNEL(header, "ReduceRuns", policy "<T>, " store "<U>, T, U"),       \
+     CX_REDUCE_KERNEL(header, "CombineRuns", policy "<T>, " store "<U>, U"),         \
+     CX_REDUCE_KERNEL(header, "ReduceRows", policy "<T>, " store "<U>, T, U"),       \
+     CX_REDUCE_KERNEL(header, "ReduceNarrowRows", policy "<T>, " store "<U>, T, U"), \
+     CX_REDUCE_KERNEL(header, "CombineRows", policy "<T>, " store "<U>, U")}
 
 // One call: the plan is the same as native's.
 class Call {
@@ -53,7 +42,6 @@ class Call {
          Dtype out, const void* centers)
         : reduction_{reduction},
           device_{device},
-          stream_{device.current_stream()},
           plan_{plan},
           in_{in},
           out_{out},
@@ -82,9 +70,9 @@ class Call {
         const int threads = params_.n <= native::kReduceBlock
                                 ? static_cast<int>(native::ReduceLanes(acc_size_))
                                 : kReduceThreads;
-        LaunchVariant(kRuns, std::min(params_.n_out * params_.n_pieces, kMaxBlocks), threads);
+        Launch(reduction_.runs, {std::min(params_.n_out * params_.n_pieces, kMaxBlocks), threads});
         if (params_.n_pieces > 1) {
-            LaunchVariant(kCombineRuns, std::min(params_.n_out, kMaxBlocks), kReduceThreads);
+            Launch(reduction_.combine_runs, {std::min(params_.n_out, kMaxBlocks)});
         }
     }
 
@@ -96,21 +84,18 @@ class Call {
         for (int k = 0; k < 2; ++k) params_.column_strides[k] = plan_.kept.run_stride(k);
         const Array parts = Divide(pieces.piece);
         const int64_t n_rows = pieces.n_outer * params_.n_pieces;
-        const auto blocks_for = [](int64_t n) { return (n + kReduceThreads - 1) / kReduceThreads; };
         if (pieces.merged > 1 && pieces.piece >= 4 * pieces.merged) {
-            LaunchVariant(kNarrowRows, n_rows, kReduceThreads);
+            Launch(reduction_.narrow_rows, {n_rows});
         } else {
-            LaunchVariant(kRows, blocks_for(n_rows * pieces.n_columns), kReduceThreads);
+            Launch(reduction_.rows, ThreadsFor(n_rows * pieces.n_columns));
         }
-        if (params_.n_pieces > 1) {
-            LaunchVariant(kCombineRows, blocks_for(params_.n_out), kReduceThreads);
-        }
+        if (params_.n_pieces > 1) Launch(reduction_.combine_rows, ThreadsFor(params_.n_out));
     }
 
     // Returns memory for the accumulators of the pieces, if there are several per output.
     Array Divide(int64_t piece) {
         params_.piece = piece;
-        params_.n_pieces = (params_.n + piece - 1) / piece;
+        params_.n_pieces = CeilDiv(params_.n, piece);
         if (params_.n_pieces == 1) return {};
         Array parts = EmptyUnchecked(Shape{params_.n_out * params_.n_pieces * acc_size_},
                                      Dtype::kUInt8, device_);
@@ -118,11 +103,8 @@ class Call {
         return parts;
     }
 
-    void LaunchVariant(Variant variant, int64_t blocks, int threads) {
-        const CUfunction function =
-            reduction_.functions.Get(device_, static_cast<int>(in_), variant,
-                                     [&] { return WriteSource(reduction_, in_, out_, variant); });
-        Launch(stream_, function, {blocks, threads}, params_);
+    void Launch(const ReduceKernel& kernel, const Grid& grid) {
+        kernel.Launch(device_, grid, params_, in_, out_);
     }
 
     // Blocks take several outputs each where there are more.
@@ -130,7 +112,6 @@ class Call {
 
     const Reduction& reduction_;
     CudaDevice& device_;
-    CudaStream& stream_;
     const ReducePlan& plan_;
     Dtype in_;
     Dtype out_;
@@ -157,11 +138,11 @@ int64_t PartSize(Dtype dtype) { return TotalSize(RealDtype(dtype)); }
 int64_t EightBytes(Dtype /*dtype*/) { return 8; }
 int64_t OneByte(Dtype /*dtype*/) { return 1; }
 
-#define CX_REDUCE(Name, store, acc_size, identity)                      \
-    constinit const Reduction k##Name{#Name, #Name, #store, &acc_size}; \
-    void Name(const Array& x, const Axes& axes, const Array& out) {     \
-        Reduce(k##Name, x, axes, out, identity);                        \
-    }                                                                   \
+#define CX_REDUCE(Name, store, acc_size, identity)                                       \
+    constinit const Reduction k##Name CX_REDUCTION("reduce.h", #Name, #store, acc_size); \
+    void Name(const Array& x, const Axes& axes, const Array& out) {                      \
+        Reduce(k##Name, x, axes, out, identity);                                         \
+    }                                                                                    \
     CX_CUDA_KERNEL(Name)
 
 CX_REDUCE(Sum, StoreCast, TotalSize, 0)
@@ -179,9 +160,8 @@ CX_REDUCE(CountNonzero, StoreCast, EightBytes, 0)
 CX_REDUCE(Mean, StoreQuotient, TotalSize, std::numeric_limits<double>::quiet_NaN())
 
 // Second passes are centered on the results of a first one.
-constinit const Reduction kCenters{"Centers", "Mean", "StoreQuotient", &TotalSize};
-constinit const Reduction kVar{"Var", "Squares", "StoreQuotient", &PartSize};
-constinit const Reduction kStd{"Std", "Squares", "StoreRoot", &PartSize};
+constinit const Reduction kVar CX_REDUCTION("reduce.h", "Squares", "StoreQuotient", PartSize);
+constinit const Reduction kStd CX_REDUCTION("reduce.h", "Squares", "StoreRoot", PartSize);
 
 // `first` computes the center of each output, in the type of accumulators.
 void ReduceTwice(const Reduction& first, const Reduction& reduction, const Array& x,
@@ -199,19 +179,19 @@ void ReduceTwice(const Reduction& first, const Reduction& reduction, const Array
 }
 
 void Var(const Array& x, const Axes& axes, const Array& out) {
-    ReduceTwice(kCenters, kVar, x, axes, out, std::numeric_limits<double>::quiet_NaN());
+    ReduceTwice(kMean, kVar, x, axes, out, std::numeric_limits<double>::quiet_NaN());
 }
 CX_CUDA_KERNEL(Var)
 
 void Std(const Array& x, const Axes& axes, const Array& out) {
-    ReduceTwice(kCenters, kStd, x, axes, out, std::numeric_limits<double>::quiet_NaN());
+    ReduceTwice(kMean, kStd, x, axes, out, std::numeric_limits<double>::quiet_NaN());
 }
 CX_CUDA_KERNEL(Std)
 
 // The maximum, then the sum of exp(x - maximum).
-constinit const Reduction kShift{"Shift", "Max", "StoreShift", &ComputeSize, "log_sum_exp.h"};
-constinit const Reduction kLogSumExp{"LogSumExp", "Exps", "StoreLogSumExp", &TotalSize,
-                                     "log_sum_exp.h"};
+constinit const Reduction kShift CX_REDUCTION("log_sum_exp.h", "Max", "StoreShift", ComputeSize);
+constinit const Reduction kLogSumExp CX_REDUCTION("log_sum_exp.h", "Exps", "StoreLogSumExp",
+                                                  TotalSize);
 
 void LogSumExp(const Array& x, const Axes& axes, const Array& out) {
     const double least = -std::numeric_limits<double>::infinity();

@@ -1,15 +1,8 @@
 // CumSum, CumProd, LinearScan. cuda/reduce/device/scan.h computes.
 #include <algorithm>
-#include <cstdlib>
-#include <string>
 
-#include "chainerx/core/error.h"
 #include "chainerx/cuda/reduce/params.h"
-#include "chainerx/cuda/runtime/cuda_backend.h"
-#include "chainerx/cuda/runtime/device_type.h"
-#include "chainerx/cuda/runtime/function_table.h"
-#include "chainerx/cuda/runtime/launch.h"
-#include "chainerx/cuda/runtime/source.h"
+#include "chainerx/cuda/runtime/kernel.h"
 #include "chainerx/kernels/reduce/reduction.h"
 #include "chainerx/native/reduce/scan_order.h"
 #include "chainerx/native/strided/strided_iterator.h"
@@ -17,44 +10,27 @@
 namespace chainerx::cuda {
 namespace {
 
-enum Variant { kLines, kInOrder, kChunks, kTotals, kVariants };
-
-struct ScanKind {
-    const char* name;
-    const char* policy;  // of cuda/reduce/device/policies.h, or null for a linear scan
+struct ScanKernels {
     bool adds;
-    FunctionTable<kNumDtypes, kVariants> functions{};
+    Kernel<ScanParams, Dtype, Dtype> lines;
+    Kernel<ScanParams, Dtype, Dtype> in_order;
+    Kernel<ScanParams, Dtype, Dtype> chunks;
+    Kernel<ScanParams, Dtype> totals;
 };
 
 // Lines that are short, and as many lines as keep the device busy, are scanned by a thread each.
 constexpr int64_t kEnoughLines = 8192;
 
-DeviceSource WriteSource(const ScanKind& kind, Dtype in, Dtype out, Variant variant) {
-    static constexpr const char* kFunctions[] = {"ScanLines", "ScanInOrder", "ScanChunks",
-                                                 "ScanTotals"};
-    const std::string item = DeviceTypeOf(in);
-    const std::string scan = kind.policy == nullptr
-                                 ? StrCat("Linear<", item, ">")
-                                 : StrCat("Cumulative<", kind.policy, "<", item, ">, ", item, ">");
-    const std::string rest = variant == kTotals ? ">" : StrCat(", ", DeviceTypeOf(out), ">");
-    return MakeSource(StrCat(kind.name, "_", GetDtypeName(in), "_", kFunctions[variant]),
-                      "reduce/device/scan.h", "ScanParams",
-                      StrCat(kFunctions[variant], "<", scan, rest, "(p);"));
-}
-
 // `a` may be null.
-void Scan(const ScanKind& kind, const Array& x, const Array* a, int8_t axis, bool reverse,
+void Scan(const ScanKernels& kernels, const Array& x, const Array* a, int8_t axis, bool reverse,
           const Array& out) {
     if (x.GetTotalSize() == 0) return;
-    auto& device = static_cast<CudaDevice&>(out.device());
-    CudaStream& stream = device.current_stream();
-    device.Activate();
     const Array* const arrays[3] = {&out, &x, a == nullptr ? &x : a};
+    CudaDevice& device = Prepare(out, x, *arrays[2]);
     native::StridedIterator<3> lines;
     ScanParams params{};
     params.length = x.ndim() == 0 ? 1 : x.shape()[axis];
     for (int k = 0; k < 3; ++k) {
-        device.RecordUse(*arrays[k], stream);
         lines.data[k] = arrays[k]->raw_data();
         params.steps[k] = x.ndim() == 0 ? 0 : arrays[k]->strides()[axis];
         if (!reverse) continue;
@@ -73,21 +49,17 @@ void Scan(const ScanKind& kind, const Array& x, const Array* a, int8_t axis, boo
     }
     for (int k = 0; k < 3; ++k) params.data[k] = lines.data[k];
     params.n_lines = lines.total;
-    const auto launch = [&](Variant variant, int64_t blocks) {
-        const CUfunction function =
-            kind.functions.Get(device, static_cast<int>(x.dtype()), variant,
-                               [&] { return WriteSource(kind, x.dtype(), out.dtype(), variant); });
-        Launch(stream, function, {blocks, kReduceThreads}, params);
+    const auto launch = [&](const auto& kernel, const Grid& grid) {
+        kernel.Launch(device, grid, params, x.dtype(), out.dtype());
     };
     if (params.length <= native::kShortScan || params.n_lines >= kEnoughLines) {
-        launch(kLines, (params.n_lines + kReduceThreads - 1) / kReduceThreads);
-        return;
+        return launch(kernels.lines, ThreadsFor(params.n_lines));
     }
-    if (!kind.adds && IsDifferentiable(x.dtype())) {
-        launch(kInOrder, params.n_lines);
-        return;
+    if (!kernels.adds && IsDifferentiable(x.dtype())) {
+        return launch(kernels.in_order, {params.n_lines});
     }
-    params.n_chunks = (params.length + kScanChunk - 1) / kScanChunk;
+    params.n_chunks = CeilDiv(params.length, kScanChunk);
+    const Grid chunks{params.n_lines * params.n_chunks};
     Array totals;
     if (params.n_chunks > 1) {
         const int64_t state = std::max<int64_t>(16, 2 * x.GetItemSize());
@@ -95,16 +67,20 @@ void Scan(const ScanKind& kind, const Array& x, const Array* a, int8_t axis, boo
             EmptyUnchecked(Shape{params.n_lines * params.n_chunks * state}, Dtype::kUInt8, device);
         params.totals = totals.raw_data();
         params.passes_totals = 1;
-        launch(kChunks, params.n_lines * params.n_chunks);
-        launch(kTotals, params.n_lines);
+        launch(kernels.chunks, chunks);
+        kernels.totals.Launch(device, {params.n_lines}, params, x.dtype());
         params.passes_totals = 0;
     }
-    launch(kChunks, params.n_lines * params.n_chunks);
+    launch(kernels.chunks, chunks);
 }
 
-constinit const ScanKind kCumSum{"CumSum", "Sum", true};
-constinit const ScanKind kCumProd{"CumProd", "Prod", false};
-constinit const ScanKind kLinearScan{"LinearScan", nullptr, false};
+#define CX_SCAN_KERNEL(function) {"reduce/device/scan.h", "ScanParams", function}
+#define CX_SCAN(adds, scan)                                                                      \
+    {adds, CX_SCAN_KERNEL("ScanLines<" scan ", U>"), CX_SCAN_KERNEL("ScanInOrder<" scan ", U>"), \
+     CX_SCAN_KERNEL("ScanChunks<" scan ", U>"), CX_SCAN_KERNEL("ScanTotals<" scan ">")}
+constinit const ScanKernels kCumSum CX_SCAN(true, "Cumulative<Sum<T>, T>");
+constinit const ScanKernels kCumProd CX_SCAN(false, "Cumulative<Prod<T>, T>");
+constinit const ScanKernels kLinearScan CX_SCAN(false, "Linear<T>");
 
 void CumSum(const Array& x, int8_t axis, bool reverse, const Array& out) {
     Scan(kCumSum, x, nullptr, axis, reverse, out);

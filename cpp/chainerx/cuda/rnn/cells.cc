@@ -2,13 +2,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "chainerx/core/error.h"
 #include "chainerx/cuda/rnn/params.h"
-#include "chainerx/cuda/runtime/cuda_backend.h"
-#include "chainerx/cuda/runtime/device_type.h"
-#include "chainerx/cuda/runtime/function_table.h"
-#include "chainerx/cuda/runtime/launch.h"
-#include "chainerx/cuda/runtime/source.h"
+#include "chainerx/cuda/runtime/kernel.h"
 #include "chainerx/kernels/rnn/recurrent.h"
 
 namespace chainerx::cuda {
@@ -52,37 +47,32 @@ class CellLists {
     Array uploaded_;
 };
 
-enum Variant : int { kAdjacent, kGroups, kRows, kVariants };
-constexpr const char* kLayouts[] = {"kAdjacent", "kGroups", "kRows"};
+using GateLayout = Choice<3>;
+constexpr GateLayout kAdjacent{0, "GateLayout::kAdjacent"};
+constexpr GateLayout kGroups{1, "GateLayout::kGroups"};
+constexpr GateLayout kRows{2, "GateLayout::kRows"};
 
-struct CellKernel {
-    const char* name;
-    FunctionTable<kNumDtypes, kVariants> functions{};
-};
-constinit const CellKernel kCells{"GatedCells"};
-constinit const CellKernel kCellsGrad{"GatedCellsGrad"};
+using CellKernel = Kernel<CellParams, Dtype, GateLayout>;
+constexpr const char* kHeader = "rnn/device/cells.h";
+CX_DEVICE_KERNEL(kCells, kHeader, CellParams, "GatedCells<T, U>", Dtype, GateLayout)
+CX_DEVICE_KERNEL(kCellsGrad, kHeader, CellParams, "GatedCellsGrad<T, U>", Dtype, GateLayout)
 
 // Sets the geometry of cells of `c`, of which the first m rows have gates, and launches.
 void LaunchCells(const CellKernel& kernel, CellParams& params, CudaDevice& device, GateOrder order,
                  const Array& c, int64_t m) {
     const Shape& shape = c.shape();
     const int64_t inner = c.GetTotalSize() / (shape[0] * shape[1]);
-    const Variant variant = order == GateOrder::kByGate ? kRows : inner == 1 ? kAdjacent : kGroups;
-    params.n_gates = variant == kRows ? 3 + params.n_cells : 4;
-    params.across = variant == kAdjacent ? 4 : 1;
-    params.size = variant == kRows ? shape[1] * inner : variant == kGroups ? inner : shape[1];
+    const bool by_gate = order == GateOrder::kByGate;
+    const bool is_adjacent = !by_gate && inner == 1;
+    params.n_gates = by_gate ? 3 + params.n_cells : 4;
+    params.across = is_adjacent ? 4 : 1;
+    params.size = by_gate ? shape[1] * inner : is_adjacent ? shape[1] : inner;
     params.n = m * shape[1] * inner;
     params.total = c.GetTotalSize();
-    const CUfunction function =
-        kernel.functions.Get(device, static_cast<int>(c.dtype()), variant, [&] {
-            return MakeSource(
-                StrCat(kernel.name, "_", GetDtypeName(c.dtype()), "_", kLayouts[variant]),
-                "rnn/device/cells.h", "CellParams",
-                StrCat(kernel.name, "<", DeviceTypeOf(c.dtype()),
-                       ", GateLayout::", kLayouts[variant], ">(p);"));
-        });
-    Launch(device.current_stream(), function, {CeilDiv(params.total, kCellThreads), kCellThreads},
-           params);
+    kernel.Launch(device, ThreadsFor(params.total), params, c.dtype(),
+                  by_gate       ? kRows
+                  : is_adjacent ? kAdjacent
+                                : kGroups);
 }
 
 void GatedCell(GateOrder order, ArrayRefs cs, ArrayRefs xs, const Array& c, const Array& h) {

@@ -1,13 +1,8 @@
 // Recurrent layers: a launch per step.
 #include "chainerx/kernels/rnn/recurrent.h"
 
-#include "chainerx/core/error.h"
 #include "chainerx/cuda/rnn/params.h"
-#include "chainerx/cuda/runtime/cuda_backend.h"
-#include "chainerx/cuda/runtime/device_type.h"
-#include "chainerx/cuda/runtime/function_table.h"
-#include "chainerx/cuda/runtime/launch.h"
-#include "chainerx/cuda/runtime/source.h"
+#include "chainerx/cuda/runtime/kernel.h"
 #include "chainerx/kernels/linalg/linalg.h"
 #include "chainerx/kernels/reduce/reduction.h"
 #include "chainerx/kernels/strided/memory.h"
@@ -17,15 +12,20 @@ namespace {
 
 using ArrayRefs = std::span<const ConstArrayRef>;
 
-constexpr int kCells = 4;
-constexpr const char* kCellNames[kCells] = {"kLstm", "kGru", "kTanh", "kRelu"};
+using CellChoice = Choice<4>;
+CellChoice ChoiceOf(RecurrentCell cell) {
+    static constexpr const char* kTexts[] = {"RecurrentCell::kLstm", "RecurrentCell::kGru",
+                                             "RecurrentCell::kTanh", "RecurrentCell::kRelu"};
+    return {static_cast<int>(cell), kTexts[static_cast<int>(cell)]};
+}
 
-enum Pass : int { kForward, kForwardWithInput, kBackward, kPasses };
-constexpr const char* kPassNames[kPasses] = {"RecurrentForward", "RecurrentForward",
-                                             "RecurrentBackward"};
-constexpr const char* kPassArguments[kPasses] = {", false", ", true", ""};
-
-constinit const FunctionTable<2 * kCells, kPasses> g_functions;
+using StepKernel = Kernel<StepParams, Dtype, CellChoice>;
+#define CX_STEP_KERNEL(variable, function) \
+    CX_DEVICE_KERNEL(variable, "rnn/device/steps.h", StepParams, function, Dtype, CellChoice)
+CX_STEP_KERNEL(kForward, "RecurrentForward<T, U, false>")
+CX_STEP_KERNEL(kForwardWithInput, "RecurrentForward<T, U, true>")
+CX_STEP_KERNEL(kBackward, "RecurrentBackward<T, U>")
+#undef CX_STEP_KERNEL
 
 void* AddressOf(const Array& x) { return x.GetTotalSize() == 0 ? nullptr : x.raw_data(); }
 
@@ -38,22 +38,14 @@ Array CopyOf(const Array& x) {
 // Launches steps of `sequences` at most.
 class Steps {
  public:
-    Steps(StepParams& params, RecurrentCell cell, Pass pass, const Array& ys, int64_t sequences)
+    Steps(StepParams& params, RecurrentCell cell, const StepKernel& kernel, const Array& ys,
+          int64_t sequences)
         : params_{params}, device_{static_cast<CudaDevice&>(ys.device())} {
         params.rows = ys.shape()[0];
         params.size = ys.shape()[1];
         params.unit_blocks = CeilDiv(params.size, kStepTile);
         blocks_ = CeilDiv(sequences, kStepTile) * params.unit_blocks;
-        const int i = static_cast<int>(cell);
-        const int is_double = ys.dtype() == Dtype::kFloat64 ? 1 : 0;
-        function_ = g_functions.Get(device_, 2 * i + is_double, pass, [&] {
-            const char* dtype = DeviceTypeOf(ys.dtype());
-            return MakeSource(
-                StrCat("Recurrent_", dtype, "_", kCellNames[i], "_", static_cast<int>(pass)),
-                "rnn/device/steps.h", "StepParams",
-                StrCat(kPassNames[pass], "<", dtype, ", RecurrentCell::", kCellNames[i],
-                       kPassArguments[pass], ">(p);"));
-        });
+        function_ = kernel.Get(device_, ys.dtype(), ChoiceOf(cell));
     }
     void Run(int64_t before, int64_t step, int64_t next) const {
         params_.before = before;

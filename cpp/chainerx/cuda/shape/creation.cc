@@ -2,14 +2,9 @@
 #include "chainerx/kernels/shape/creation.h"
 
 #include <bit>
-#include <string>
 
 #include "chainerx/cuda/elementwise/elementwise.h"
-#include "chainerx/cuda/runtime/cuda_backend.h"
-#include "chainerx/cuda/runtime/device_type.h"
-#include "chainerx/cuda/runtime/function_table.h"
-#include "chainerx/cuda/runtime/launch.h"
-#include "chainerx/cuda/runtime/source.h"
+#include "chainerx/cuda/runtime/kernel.h"
 #include "chainerx/cuda/shape/params.h"
 #include "chainerx/kernels/shape/manipulation.h"
 #include "chainerx/kernels/strided/memory.h"
@@ -19,18 +14,9 @@ namespace {
 
 constexpr const char* kHeader = "shape/device/shape.h";
 
-// A thread for each of n elements.
-template <typename Params>
-void RunEach(CudaDevice& device, CUfunction function, int64_t n, const Params& p) {
-    Launch(device.current_stream(), function,
-           {(n + kShapeThreads - 1) / kShapeThreads, kShapeThreads}, p);
-}
-
-int SizeLog(int64_t item_size) { return std::countr_zero(static_cast<uint64_t>(item_size)); }
-
+CX_DEVICE_KERNEL(kArange, kHeader, ArangeParams, "Arange<T>", Dtype)
 void Arange(const Scalar& start, const Scalar& step, const Array& out) {
     if (out.GetTotalSize() == 0) return;
-    CudaDevice& device = Prepare(out);
     ArangeParams p{};
     p.out = out.raw_data();
     p.n = out.GetTotalSize();
@@ -43,19 +29,13 @@ void Arange(const Scalar& start, const Scalar& step, const Array& out) {
         p.first = start.To<double>();
         p.step = step.To<double>();
     }
-    static constinit const FunctionTable<1, kNumDtypes> functions{};
-    const CUfunction function = functions.Get(device, 0, static_cast<int>(out.dtype()), [&] {
-        return MakeSource(StrCat("Arange_", GetDtypeName(out.dtype())), kHeader, "ArangeParams",
-                          StrCat("Arange<", DeviceTypeOf(out.dtype()), ">(p);"));
-    });
-    RunEach(device, function, p.n, p);
+    kArange.Launch(Prepare(out), ThreadsFor(p.n), p, out.dtype());
 }
 CX_CUDA_KERNEL(Arange)
 
+CX_DEVICE_KERNEL(kTriangle, kHeader, TriangleParams, "Triangle<T>", ItemSize)
 void Triangle(const Array& x, int64_t k, bool lower, const Array& out) {
     if (out.GetTotalSize() == 0) return;
-    CudaDevice& device = Prepare(out);
-    device.RecordUse(x, device.current_stream());
     TriangleParams p{};
     p.x = x.raw_data();
     p.out = out.raw_data();
@@ -69,15 +49,11 @@ void Triangle(const Array& x, int64_t k, bool lower, const Array& out) {
         p.strides[0][d] = x.strides()[from];
         p.strides[1][d] = out.strides()[from];
     }
-    const int64_t size = x.GetItemSize();
-    static constinit const FunctionTable<1, 5> functions{};
-    const CUfunction function = functions.Get(device, 0, SizeLog(size), [&] {
-        return MakeSource(StrCat("Triangle_", size), kHeader, "TriangleParams",
-                          StrCat("Triangle<", BytesTypeOf(size), ">(p);"));
-    });
-    RunEach(device, function, p.n, p);
+    kTriangle.Launch(Prepare(x, out), ThreadsFor(p.n), p, ItemSize{x.GetItemSize()});
 }
 CX_CUDA_KERNEL(Triangle)
+
+CX_DEVICE_KERNEL(kConcatenate, kHeader, ConcatenateParams, "Concatenate<T>", ItemSize)
 
 // Copies contiguous inputs, many per launch, in items as large as all lengths and addresses allow.
 class Joiner {
@@ -108,12 +84,7 @@ class Joiner {
             params_.places[k] /= size;
             params_.ends[k] /= size;
         }
-        static constinit const FunctionTable<1, 5> functions{};
-        const CUfunction function = functions.Get(device_, 0, SizeLog(size), [&] {
-            return MakeSource(StrCat("Concatenate_", size), kHeader, "ConcatenateParams",
-                              StrCat("Concatenate<", BytesTypeOf(size), ">(p);"));
-        });
-        RunEach(device_, function, rows_ * params_.row, params_);
+        kConcatenate.Launch(device_, ThreadsFor(rows_ * params_.row), params_, ItemSize{size});
         Clear();
     }
 
@@ -172,11 +143,12 @@ void CountBits(const Array& x, const Array& out) {
 }
 CX_CUDA_KERNEL(CountBits)
 
-void RunBits(const char* name, const FunctionTable<1, 1>& functions, const Array& x,
-             const Array& bits, bool big, const Array& out) {
+CX_DEVICE_KERNEL(kPackBits, kHeader, BitsParams, "PackBits")
+CX_DEVICE_KERNEL(kUnpackBits, kHeader, BitsParams, "UnpackBits")
+
+void RunBits(const Kernel<BitsParams>& kernel, const Array& x, const Array& bits, bool big,
+             const Array& out) {
     if (out.GetTotalSize() == 0) return;
-    CudaDevice& device = Prepare(out);
-    device.RecordUse(x, device.current_stream());
     BitsParams p{};
     p.x = x.raw_data();
     p.out = out.raw_data();
@@ -184,21 +156,14 @@ void RunBits(const char* name, const FunctionTable<1, 1>& functions, const Array
     p.row = out.shape()[out.ndim() - 1];
     p.bits = bits.shape()[bits.ndim() - 1];
     p.is_big = big;
-    const CUfunction function = functions.Get(device, 0, 0, [&] {
-        return MakeSource(StrCat(name, "_uint8"), kHeader, "BitsParams", StrCat(name, "(p);"));
-    });
-    RunEach(device, function, p.n, p);
+    kernel.Launch(Prepare(x, out), ThreadsFor(p.n), p);
 }
 
-void PackBits(const Array& x, bool big, const Array& out) {
-    static constinit const FunctionTable<1, 1> functions{};
-    RunBits("PackBits", functions, x, x, big, out);
-}
+void PackBits(const Array& x, bool big, const Array& out) { RunBits(kPackBits, x, x, big, out); }
 CX_CUDA_KERNEL(PackBits)
 
 void UnpackBits(const Array& x, bool big, const Array& out) {
-    static constinit const FunctionTable<1, 1> functions{};
-    RunBits("UnpackBits", functions, x, out, big, out);
+    RunBits(kUnpackBits, x, out, big, out);
 }
 CX_CUDA_KERNEL(UnpackBits)
 

@@ -11,11 +11,7 @@
 #include "chainerx/core/fork_mutex.h"
 #include "chainerx/cuda/driver/libraries.h"
 #include "chainerx/cuda/elementwise/operands.h"
-#include "chainerx/cuda/runtime/cuda_backend.h"
-#include "chainerx/cuda/runtime/device_type.h"
-#include "chainerx/cuda/runtime/function_table.h"
-#include "chainerx/cuda/runtime/launch.h"
-#include "chainerx/cuda/runtime/source.h"
+#include "chainerx/cuda/runtime/kernel.h"
 #include "chainerx/cuda/signal/params.h"
 #include "chainerx/kernels/strided/memory.h"
 
@@ -35,12 +31,11 @@ cudaDataType TransformTypeOf(Dtype dtype) {
     }
 }
 
-constinit const FunctionTable<kNumDtypes, 1> g_functions;
+CX_DEVICE_KERNEL(kCopyRows, "signal/device/rows.h", RowsParams, "CopyRows<T>", Dtype)
 
 // Copies numbers; both arrays have the same shape.
 void CopyRows(const Array& from, const Array& to, int8_t axis, const RowsChange& change) {
     RowsParams params{};
-    CudaDevice& device = Prepare(to, from);
     params.in = from.raw_data();
     params.out = to.raw_data();
     params.n = to.GetTotalSize();
@@ -54,12 +49,7 @@ void CopyRows(const Array& from, const Array& to, int8_t axis, const RowsChange&
     for (int8_t d = to.ndim() - 1; d >= 0; --d) {
         if (d != axis) add(d);
     }
-    const CUfunction function = g_functions.Get(device, static_cast<int>(to.dtype()), 0, [&] {
-        return MakeSource(StrCat("CopyRows_", GetDtypeName(to.dtype())), "signal/device/rows.h",
-                          "RowsParams", StrCat("CopyRows<", DeviceTypeOf(to.dtype()), ">(p);"));
-    });
-    Launch(device.current_stream(), function, {CeilDiv(params.n, kRowsThreads), kRowsThreads},
-           params);
+    kCopyRows.Launch(Prepare(to, from), ThreadsFor(params.n), params, to.dtype());
 }
 
 // Whether cuFFT reads the array, or writes it, as it is.

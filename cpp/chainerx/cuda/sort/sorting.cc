@@ -4,77 +4,42 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
-#include <string>
 
 #include "chainerx/core/error.h"
-#include "chainerx/cuda/runtime/cuda_backend.h"
-#include "chainerx/cuda/runtime/device_type.h"
-#include "chainerx/cuda/runtime/function_table.h"
-#include "chainerx/cuda/runtime/launch.h"
-#include "chainerx/cuda/runtime/source.h"
+#include "chainerx/cuda/runtime/kernel.h"
 #include "chainerx/cuda/sort/params.h"
 
 namespace chainerx::cuda {
 namespace {
 
-struct SortKernel {
-    const char* name;
-    const char* header;
-    const char* params;
-    const char* rest;  // of the template, after the dtype
-    FunctionTable<kNumDtypes, 1> functions{};
-};
+constexpr const char* kBlockHeader = "sort/device/block_sort.h";
+constexpr const char* kRadixHeader = "sort/device/radix.h";
+constexpr const char* kSearchHeader = "sort/device/search.h";
 
-template <typename Params>
-void LaunchKernel(const SortKernel& kernel, const Array& on, Dtype dtype, int64_t blocks,
-                  const Params& params) {
-    auto& device = static_cast<CudaDevice&>(on.device());
-    const CUfunction function = kernel.functions.Get(device, static_cast<int>(dtype), 0, [&] {
-        // Digits are taken of keys of the dtype.
-        std::string rest = kernel.rest;
-        if (const size_t at = rest.find('*'); at != std::string::npos) {
-            rest.replace(at, 1, DeviceTypeOf(dtype));
-        }
-        return MakeSource(StrCat(kernel.name, "_", GetDtypeName(dtype)), kernel.header,
-                          kernel.params,
-                          StrCat(kernel.name, "<", DeviceTypeOf(dtype), rest, ">(p);"));
-    });
-    Launch(device.current_stream(), function, {blocks, kSortThreads}, params);
-}
-
-constexpr char kRadixHeader[] = "sort/device/radix.h";
-
-#define CX_SORT_KERNEL(variable, name, header, params, rest) \
-    constinit const SortKernel variable{name, header, params, rest};
-CX_SORT_KERNEL(kBlockSort, "BlockSort", "sort/device/block_sort.h", "SortParams", ", false")
-CX_SORT_KERNEL(kBlockArgSort, "BlockSort", "sort/device/block_sort.h", "SortParams", ", true")
-CX_SORT_KERNEL(kCount, "RadixCount", kRadixHeader, "SortParams", ", ByByte<*>")
-CX_SORT_KERNEL(kCountByPivot, "RadixCount", kRadixHeader, "SortParams", ", ByPivot<*>")
-CX_SORT_KERNEL(kScatter, "RadixScatter", kRadixHeader, "SortParams", ", ByByte<*>, false")
-CX_SORT_KERNEL(kArgScatter, "RadixScatter", kRadixHeader, "SortParams", ", ByByte<*>, true")
-CX_SORT_KERNEL(kPartition, "RadixScatter", kRadixHeader, "SortParams", ", ByPivot<*>, false")
-CX_SORT_KERNEL(kArgPartition, "RadixScatter", kRadixHeader, "SortParams", ", ByPivot<*>, true")
-CX_SORT_KERNEL(kPick, "Pick", kRadixHeader, "PickParams", "")
-CX_SORT_KERNEL(kSearchSorted, "SearchSorted", "sort/device/search.h", "SearchParams", "")
-CX_SORT_KERNEL(kIsin, "Isin", "sort/device/search.h", "SearchParams", "")
-CX_SORT_KERNEL(kInterp, "Interp", "sort/device/search.h", "SearchParams", "")
+using SortKernel = Kernel<SortParams, Dtype>;
+#define CX_SORT_KERNEL(variable, header, function) \
+    CX_DEVICE_KERNEL(variable, header, SortParams, function, Dtype)
+CX_SORT_KERNEL(kBlockSort, kBlockHeader, "BlockSort<T, false>")
+CX_SORT_KERNEL(kBlockArgSort, kBlockHeader, "BlockSort<T, true>")
+CX_SORT_KERNEL(kCount, kRadixHeader, "RadixCount<T, ByByte<T>>")
+CX_SORT_KERNEL(kCountByPivot, kRadixHeader, "RadixCount<T, ByPivot<T>>")
+CX_SORT_KERNEL(kScatter, kRadixHeader, "RadixScatter<T, ByByte<T>, false>")
+CX_SORT_KERNEL(kArgScatter, kRadixHeader, "RadixScatter<T, ByByte<T>, true>")
+CX_SORT_KERNEL(kPartition, kRadixHeader, "RadixScatter<T, ByPivot<T>, false>")
+CX_SORT_KERNEL(kArgPartition, kRadixHeader, "RadixScatter<T, ByPivot<T>, true>")
 #undef CX_SORT_KERNEL
-
-CUfunction SumFunction(CudaDevice& device) {
-    static constinit const FunctionTable<1, 1> functions{};
-    return functions.Get(device, 0, 0, [] {
-        return MakeSource("RadixSum_all", kRadixHeader, "SortParams", "RadixSum(p);");
-    });
-}
+CX_DEVICE_KERNEL(kRadixSum, kRadixHeader, SortParams, "RadixSum")
+CX_DEVICE_KERNEL(kPick, kRadixHeader, PickParams, "Pick<T>", Dtype)
+CX_DEVICE_KERNEL(kSearchSorted, kSearchHeader, SearchParams, "SearchSorted<T>", Dtype)
+CX_DEVICE_KERNEL(kIsin, kSearchHeader, SearchParams, "Isin<T>", Dtype)
+CX_DEVICE_KERNEL(kInterp, kSearchHeader, SearchParams, "Interp<T>", Dtype)
 
 // A stable pass over all rows by a digit.
-void Pass(const SortKernel& count, const SortKernel& scatter, const Array& x,
+void Pass(CudaDevice& device, const SortKernel& count, const SortKernel& scatter, Dtype dtype,
           const SortParams& params) {
-    auto& device = static_cast<CudaDevice&>(x.device());
-    LaunchKernel(count, x, x.dtype(), params.rows * params.tiles, params);
-    Launch(device.current_stream(), SumFunction(device), {params.rows * kDigits, kSortThreads},
-           params);
-    LaunchKernel(scatter, x, x.dtype(), params.rows * params.tiles, params);
+    count.Launch(device, {params.rows * params.tiles}, params, dtype);
+    kRadixSum.Launch(device, {params.rows * kDigits}, params);
+    scatter.Launch(device, {params.rows * params.tiles}, params, dtype);
 }
 
 SortParams ParamsOf(const Array& x, const Array& out) {
@@ -103,14 +68,13 @@ Array SetTiles(SortParams& params, const Array& x) {
 // Sorts along the last axis.
 void SortInto(const Array& x, bool descending, const Array& out, bool places) {
     if (x.GetTotalSize() == 0) return;
-    Prepare(x, out);
+    CudaDevice& device = Prepare(x, out);
     SortParams params = ParamsOf(x, out);
     params.descending = descending ? 1 : 0;
     if (params.n <= kBlockSortSize) {
         params.width = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(params.n)));
-        LaunchKernel(places ? kBlockArgSort : kBlockSort, x, x.dtype(),
-                     CeilDiv(params.rows, kBlockSortSize / params.width), params);
-        return;
+        const int64_t blocks = CeilDiv(params.rows, kBlockSortSize / params.width);
+        return (places ? kBlockArgSort : kBlockSort).Launch(device, {blocks}, params, x.dtype());
     }
     const Array counts = SetTiles(params, x);
     const int64_t passes = x.GetItemSize();
@@ -130,7 +94,7 @@ void SortInto(const Array& x, bool descending, const Array& out, bool places) {
             params.keys[k] = data;
             params.places[k] = is_used ? data + size * key_size : nullptr;
         }
-        Pass(kCount, places ? kArgScatter : kScatter, x, params);
+        Pass(device, kCount, places ? kArgScatter : kScatter, x.dtype(), params);
     }
 }
 
@@ -144,23 +108,23 @@ void ArgSort(const Array& x, bool descending, const Array& out) {
 }
 CX_CUDA_KERNEL(ArgSort)
 
-// `positions` may be null: then the first of each row.
-void PickInto(const Array& x, const Ptr<int64_t>& positions, const Array& out) {
+// `positions` may be null: then the first of each row, from `first` on.
+void PickInto(const Array& x, const Ptr<int64_t>& positions, const Array& out, int64_t first = 0) {
     PickParams params{};
-    params.x = x.raw_data();
+    params.x = x.raw_data() + first * x.GetItemSize();
     params.out = out.raw_data();
     params.positions = positions;
     params.rows = x.shape()[0];
     params.n = x.shape()[1];
     params.m = out.shape()[1];
-    LaunchKernel(kPick, x, x.dtype(), CeilDiv(out.GetTotalSize(), kSortThreads), params);
+    kPick.Launch(Prepare(x, out), ThreadsFor(out.GetTotalSize()), params, x.dtype());
 }
 
 void SelectSorted(const Array& x, const Array& positions, const Array& out) {
     if (out.GetTotalSize() == 0) return;
     const Array sorted = EmptyUnchecked(x.shape(), x.dtype(), x.device());
     SortInto(x, false, sorted, false);
-    Prepare(positions, out);
+    Prepare(positions);
     PickInto(sorted, positions.raw_data(), out);
 }
 CX_CUDA_KERNEL(SelectSorted)
@@ -170,22 +134,14 @@ void PartitionInto(const SortKernel& scatter, const Array& x, int64_t position, 
     const Array sorted = EmptyUnchecked(x.shape(), x.dtype(), x.device());
     SortInto(x, false, sorted, false);
     const Array pivots = EmptyUnchecked(Shape{x.shape()[0], 1}, x.dtype(), x.device());
-    // Without a copy of the position: the rows begin there.
-    PickParams pick{};
-    pick.x = sorted.raw_data() + position * x.GetItemSize();
-    pick.out = pivots.raw_data();
-    pick.positions = nullptr;
-    pick.rows = x.shape()[0];
-    pick.n = x.shape()[1];
-    pick.m = 1;
-    LaunchKernel(kPick, x, x.dtype(), CeilDiv(pick.rows, kSortThreads), pick);
-    Prepare(x, out);
+    PickInto(sorted, nullptr, pivots, position);
+    CudaDevice& device = Prepare(x, out);
     SortParams params = ParamsOf(x, out);
     params.pivots = pivots.raw_data();
     params.is_first = 1;
     params.is_last = 1;
     const Array counts = SetTiles(params, x);
-    Pass(kCountByPivot, scatter, x, params);
+    Pass(device, kCountByPivot, scatter, x.dtype(), params);
 }
 
 void ArgPartition(const Array& x, int64_t position, const Array& out) {
@@ -202,11 +158,7 @@ void ArgTopK(const Array& x, bool largest, bool sorted, const Array& out) {
     if (out.GetTotalSize() == 0) return;
     const Array places = EmptyUnchecked(x.shape(), Dtype::kInt64, x.device());
     SortInto(x, largest, places, true);
-    Prepare(out);
-    if (sorted) {
-        PickInto(places, nullptr, out);
-        return;
-    }
+    if (sorted) return PickInto(places, nullptr, out);
     const Array first = EmptyUnchecked(out.shape(), Dtype::kInt64, x.device());
     PickInto(places, nullptr, first);
     SortInto(first, false, out, false);
@@ -225,10 +177,9 @@ SearchParams SearchOf(const Array& sorted, const Array& x, const Array& out) {
 
 void SearchSorted(const Array& sorted, const Array& v, bool right, const Array& out) {
     if (out.GetTotalSize() == 0) return;
-    Prepare(sorted, v, out);
     SearchParams params = SearchOf(sorted, v, out);
     params.right = right ? 1 : 0;
-    LaunchKernel(kSearchSorted, v, v.dtype(), CeilDiv(params.size, kSortThreads), params);
+    kSearchSorted.Launch(Prepare(sorted, v, out), ThreadsFor(params.size), params, v.dtype());
 }
 CX_CUDA_KERNEL(SearchSorted)
 
@@ -237,24 +188,22 @@ void Isin(const Array& test, const Array& x, bool invert, const Array& out) {
     const int64_t n = test.GetTotalSize();
     const Array row = EmptyUnchecked(Shape{n}, test.dtype(), test.device());
     SortInto(test, false, row, false);
-    Prepare(x, out);
     SearchParams params = SearchOf(row, x, out);
     params.invert = invert ? 1 : 0;
-    LaunchKernel(kIsin, x, x.dtype(), CeilDiv(params.size, kSortThreads), params);
+    kIsin.Launch(Prepare(x, out), ThreadsFor(params.size), params, x.dtype());
 }
 CX_CUDA_KERNEL(Isin)
 
 void Interp(const Array& x, const Array& xp, const Array& fp, const std::optional<double>& left,
             const std::optional<double>& right, const Array& out) {
     if (out.GetTotalSize() == 0) return;
-    Prepare(x, xp, fp, out);
     SearchParams params = SearchOf(xp, x, out);
     params.values = fp.raw_data();
     params.has_left = left ? 1 : 0;
     params.has_right = right ? 1 : 0;
     params.left = left.value_or(0);
     params.right_value = right.value_or(0);
-    LaunchKernel(kInterp, x, x.dtype(), CeilDiv(params.size, kSortThreads), params);
+    kInterp.Launch(Prepare(x, xp, fp, out), ThreadsFor(params.size), params, x.dtype());
 }
 CX_CUDA_KERNEL(Interp)
 

@@ -29,41 +29,37 @@ CX_CONV_KERNEL(kDirectWeightGrad, "ConvDirectWeightGrad<T, U>", DimsChoice)
 #undef CX_CONV_KERNEL
 CX_DEVICE_KERNEL(kCombine, "conv/device/conv.h", ConvParams, "CombinePieces<T>", Dtype)
 
-// A pass on the way to its launch. The parameters know all but addresses and how work is divided.
+// A pass on the way to its launch.
 class Call {
  public:
-    Call(Pass pass, const Array& a, const Array& b, const Array& out, int ndim)
-        : a_{a}, b_{b}, out_{out}, pass_{pass}, ndim_{ndim} {
-        p.n_out = out.GetTotalSize();
-        p.groups = 1;
+    // `out` of `a` and `b`, as in cuda/conv/params.h. The parameters know all but addresses and how
+    // work is divided.
+    Call(Pass pass, const Array& a, const Array& b, const ConvGeometry& geometry, const Array& out)
+        : a_{a}, b_{b}, out_{out}, pass_{pass}, ndim_{out.ndim() - 2} {
+        const bool is_weights = pass == kWeightGrad;
+        const int row = pass == kForward ? 0 : 1;  // the axis of a that m counts
+        const int n = is_weights ? 1 : 0;          // the axis of b that n_outer counts
+        const int grouped = is_weights ? 1 : 0;    // the axis of a that has the groups
+        p.groups = geometry.groups;
         p.pieces = 1;
         p.classes = 1;
+        p.m = out.shape()[1 - grouped] / p.groups;
+        p.n_outer = out.shape()[grouped];
+        p.k_outer = is_weights ? b.shape()[0] : b.shape()[1] / p.groups;
+        p.a_group = a.shape()[grouped] / p.groups * a.strides()[grouped];
+        p.a_row = a.strides()[row];
+        p.a_outer = a.strides()[1 - row];
+        p.b_group = b.shape()[1] / p.groups * b.strides()[1];
+        p.b_n_outer = b.strides()[n];
+        p.b_k_outer = b.strides()[1 - n];
+        p.n_out = out.GetTotalSize();
+        const int64_t positions = SetAxes(geometry);
+        p.out_row = is_weights ? p.n_outer * positions : positions;
+        p.out_group = p.m * p.out_row;
+        p.out_outer = is_weights ? positions : p.groups * p.out_group;
     }
 
-    // Windows start at `origin` of the geometry, and are `n_step` apart; axes after those of the
-    // arrays have length 1.
-    void SetAxes(const int64_t* pad, const int64_t* n_step, const int64_t* k_step) {
-        for (int d = 0; d < kMaxConvDims; ++d) p.axes[d] = {1, 1, 1, 0, 1, 1, 1, 0, 0, 0};
-        for (int d = ndim_ - 1; d >= 0; --d) {
-            const int i = out_.ndim() - ndim_ + d;
-            ConvAxis& axis = p.axes[d];
-            axis.n_size = out_.shape()[i];
-            axis.k_size = a_.shape()[i];
-            axis.length = b_.shape()[i];
-            axis.origin = pass_ == kInputGrad ? pad[d] : -pad[d];
-            axis.n_step = n_step[d];
-            axis.k_step = k_step[d];
-            if (pass_ == kInputGrad) axis.tap_step = n_step[d] / std::gcd(n_step[d], k_step[d]);
-            axis.a_stride = a_.strides()[i];
-            axis.b_stride = b_.strides()[i];
-            axis.out_stride = positions_;
-            positions_ *= axis.n_size;
-        }
-        dims_ = ndim_ <= 3 && FitsInt32() ? ndim_ : kMaxConvDims;
-    }
-    int64_t positions() const { return positions_; }
-
-    void Run(const Array* bias) {
+    void Run(const Array* bias = nullptr) {
         if (p.n_out == 0) return;
         CudaDevice& device = Prepare(out_, a_, b_);
         p.a = a_.raw_data();
@@ -88,9 +84,32 @@ class Call {
         }
     }
 
-    ConvParams p{};
-
  private:
+    // Axes after those of the arrays have length 1. Returns the product of the others' of `out`.
+    int64_t SetAxes(const ConvGeometry& geometry) {
+        for (int d = 0; d < kMaxConvDims; ++d) p.axes[d] = {1, 1, 1, 0, 1, 1, 1, 0, 0, 0};
+        int64_t positions = 1;
+        for (int d = ndim_ - 1; d >= 0; --d) {
+            const int i = d + 2;
+            const int64_t stride = geometry.stride[d];
+            const int64_t dilate = geometry.dilate[d];
+            const bool is_transposed = pass_ == kInputGrad;
+            p.axes[d] = {out_.shape()[i],
+                         a_.shape()[i],
+                         b_.shape()[i],
+                         is_transposed ? geometry.pad[d] : -geometry.pad[d],
+                         pass_ == kWeightGrad ? dilate : stride,
+                         pass_ == kWeightGrad ? stride : dilate,
+                         is_transposed ? stride / std::gcd(stride, dilate) : 1,
+                         a_.strides()[i],
+                         b_.strides()[i],
+                         positions};
+            positions *= out_.shape()[i];
+        }
+        dims_ = ndim_ <= 3 && FitsInt32() ? ndim_ : kMaxConvDims;
+        return positions;
+    }
+
     void RunTiles(CudaDevice& device) {
         int64_t columns = p.n_outer;
         for (int d = 0; d < ndim_; ++d) {
@@ -180,84 +199,37 @@ class Call {
     Pass pass_;
     int ndim_;
     int dims_{0};
-    int64_t positions_{1};
+    ConvParams p{};
 };
 
 void Conv(const Array& x, const Array& w, const Array& b, const ConvGeometry& geometry,
           const Array& y) {
-    Call call{kForward, w, x, y, x.ndim() - 2};
-    ConvParams& p = call.p;
-    p.groups = geometry.groups;
-    p.m = w.shape()[0] / p.groups;
-    p.n_outer = y.shape()[0];
-    p.k_outer = w.shape()[1];
-    p.a_group = p.m * w.strides()[0];
-    p.a_row = w.strides()[0];
-    p.a_outer = w.strides()[1];
-    p.b_group = p.k_outer * x.strides()[1];
-    p.b_n_outer = x.strides()[0];
-    p.b_k_outer = x.strides()[1];
-    call.SetAxes(geometry.pad, geometry.stride, geometry.dilate);
-    p.out_row = call.positions();
-    p.out_group = p.m * p.out_row;
-    p.out_outer = p.groups * p.out_group;
-    call.Run(&b);
+    Call{kForward, w, x, geometry, y}.Run(&b);
 }
 CX_CUDA_KERNEL(Conv)
 
 void ConvInputGrad(const Array& gy, const Array& w, const Array& b, const ConvGeometry& geometry,
                    const Array& gx) {
-    Call call{kInputGrad, w, gy, gx, gx.ndim() - 2};
-    ConvParams& p = call.p;
-    p.groups = geometry.groups;
-    p.m = w.shape()[1];
-    p.n_outer = gx.shape()[0];
-    p.k_outer = w.shape()[0] / p.groups;
-    p.a_group = p.k_outer * w.strides()[0];
-    p.a_row = w.strides()[1];
-    p.a_outer = w.strides()[0];
-    p.b_group = p.k_outer * gy.strides()[1];
-    p.b_n_outer = gy.strides()[0];
-    p.b_k_outer = gy.strides()[1];
-    call.SetAxes(geometry.pad, geometry.stride, geometry.dilate);
-    p.out_row = call.positions();
-    p.out_group = p.m * p.out_row;
-    p.out_outer = p.groups * p.out_group;
-    call.Run(&b);
+    Call{kInputGrad, w, gy, geometry, gx}.Run(&b);
 }
 CX_CUDA_KERNEL(ConvInputGrad)
 
 void ConvWeightGrad(const Array& x, const Array& gy, const ConvGeometry& geometry,
                     const Array& gw) {
-    Call call{kWeightGrad, gy, x, gw, gw.ndim() - 2};
-    ConvParams& p = call.p;
-    p.groups = geometry.groups;
-    p.m = gw.shape()[0] / p.groups;
-    p.n_outer = gw.shape()[1];
-    p.k_outer = gy.shape()[0];
-    p.a_group = p.m * gy.strides()[1];
-    p.a_row = gy.strides()[1];
-    p.a_outer = gy.strides()[0];
-    p.b_group = p.n_outer * x.strides()[1];
-    p.b_n_outer = x.strides()[1];
-    p.b_k_outer = x.strides()[0];
-    call.SetAxes(geometry.pad, geometry.dilate, geometry.stride);
-    p.out_outer = call.positions();
-    p.out_row = p.n_outer * p.out_outer;
-    p.out_group = p.m * p.out_row;
-    call.Run(nullptr);
+    Call{kWeightGrad, gy, x, geometry, gw}.Run();
 }
 CX_CUDA_KERNEL(ConvWeightGrad)
 
 // The convolution of one channel by one window.
 void SlidingProduct(const Array& x, const Array& w, int64_t before, const Array& out) {
-    Call call{kForward, w, x, out, 1};
-    ConvParams& p = call.p;
-    p.m = p.n_outer = p.k_outer = 1;
-    constexpr int64_t kOne = 1;
-    call.SetAxes(&before, &kOne, &kOne);
-    p.out_row = p.out_group = p.out_outer = call.positions();
-    call.Run(nullptr);
+    const auto as_image = [](const Array& a) {
+        return internal::MakeView(a, {1, 1, a.shape()[0]}, {0, 0, a.strides()[0]}, a.raw_data());
+    };
+    ConvGeometry geometry{};
+    geometry.stride[0] = geometry.dilate[0] = 1;
+    geometry.pad[0] = before;
+    geometry.groups = 1;
+    Call{kForward, as_image(w), as_image(x), geometry, as_image(out)}.Run();
 }
 CX_CUDA_KERNEL(SlidingProduct)
 

@@ -82,24 +82,18 @@ FoundLibrary FindLibrary(const LibraryNames& names) {
     for (const std::string& soname : names.sonames) {
         if (Open(found, soname, kFlags | RTLD_NOLOAD, ", already loaded")) return found;
     }
-    std::vector<std::string> folders;
+    std::vector<std::string> places;
     for (const std::string& root : WheelRoots()) {
         for (const std::string& folder : names.wheel_folders) {
-            folders.push_back(StrCat(root, "/", folder));
+            places.push_back(StrCat(root, "/", folder, "/"));
         }
     }
-    if (const char* conda = std::getenv("CONDA_PREFIX")) folders.push_back(StrCat(conda, "/lib"));
-    for (const std::string& folder : folders) {
+    if (const char* conda = std::getenv("CONDA_PREFIX")) places.push_back(StrCat(conda, "/lib/"));
+    places.emplace_back();  // where the system's loader looks
+    if (const char* home = std::getenv("CUDA_HOME")) places.push_back(StrCat(home, "/lib64/"));
+    for (const std::string& place : places) {
         for (const std::string& soname : names.sonames) {
-            if (Open(found, StrCat(folder, "/", soname), kFlags, "")) return found;
-        }
-    }
-    for (const std::string& soname : names.sonames) {
-        if (Open(found, soname, kFlags, "")) return found;
-    }
-    if (const char* home = std::getenv("CUDA_HOME")) {
-        for (const std::string& soname : names.sonames) {
-            if (Open(found, StrCat(home, "/lib64/", soname), kFlags, "")) return found;
+            if (Open(found, place + soname, kFlags, "")) return found;
         }
     }
     return found;

@@ -30,18 +30,7 @@ class DriverError(Exception):
 
 
 class Statistics(ctypes.Structure):
-    _fields_ = [
-        (name, ctypes.c_uint64)
-        for name in [
-            'live',
-            'live_bytes',
-            'peak_bytes',
-            'pinned_bytes',
-            'launches',
-            'copies',
-            'longest_queue',
-        ]
-    ]
+    _fields_ = [('live', ctypes.c_uint64), ('live_bytes', ctypes.c_uint64)]
 
 
 class Config(ctypes.Structure):

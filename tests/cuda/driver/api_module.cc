@@ -88,15 +88,6 @@ void impl::cuModuleLoadData(CUmodule* module, const void* image) {
     *module = Handles<CUmod_st>::Get().Add(std::move(made));
 }
 
-void impl::cuModuleUnload(CUmodule handle) {
-    CUctx_st& context = CurrentContext();
-    ForbidCapture();
-    context.Synchronize();
-    const auto module = Handles<CUmod_st>::Get().Remove(handle);
-    Require(module != nullptr, CUDA_ERROR_INVALID_HANDLE);
-    dlclose(module->library);
-}
-
 void impl::cuModuleGetFunction(CUfunction* function, CUmodule handle, const char* name) {
     CUmod_st& module = Handles<CUmod_st>::Get().At(handle);
     Require(function != nullptr && name != nullptr);
@@ -115,37 +106,10 @@ void impl::cuModuleGetFunction(CUfunction* function, CUmodule handle, const char
     module.functions.push_back(std::move(made));
 }
 
-void impl::cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
-    Require(value != nullptr && function != nullptr);
-    switch (attribute) {
-        case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-            *value = static_cast<int>(function->kernel.max_threads);
-            return;
-        case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
-        case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
-            *value = 0;
-            return;
-        case CU_FUNC_ATTRIBUTE_NUM_REGS:
-            *value = 32;
-            return;
-        case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-            *value = function->dynamic_shared_limit;
-            return;
-    }
-    throw CUDA_ERROR_INVALID_VALUE;
-}
-
 void impl::cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
     Require(function != nullptr && attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
     Require(value >= 0 && static_cast<std::size_t>(value) <= SharedMemory::kLimit);
     function->dynamic_shared_limit = value;
-}
-
-void impl::cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function,
-                                                       int block_size, size_t shared) {
-    Require(blocks != nullptr && function != nullptr && block_size > 0 && block_size <= 1024);
-    *blocks = std::min(2048 / ((block_size + 31) / 32 * 32), 32);
-    if (shared > 0) *blocks = std::min(*blocks, static_cast<int>((228 << 10) / shared));
 }
 
 void impl::cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** params,
@@ -163,7 +127,6 @@ void impl::cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, v
     Require(c.sharedMemBytes <= static_cast<unsigned>(function->dynamic_shared_limit.load()));
     const bool must_begin = MustBegin(c);
     if (test::GetSettings().empty) return;
-    ++test::GetStatistics().launches;
     test::Launch launch{function->name,
                         kernel,
                         {c.gridDimX, c.gridDimY, c.gridDimZ},

@@ -8,8 +8,8 @@
 
 #include "context.h"
 #include "engine.h"
+#include "errors.h"
 #include "memory.h"
-#include "text.h"
 
 namespace chainerx::cuda::test {
 
@@ -103,7 +103,7 @@ void CheckDevice(Engine& engine, CUdeviceptr p, const Access& access) {
     if (a->kind == Allocation::kMapped && !a->accessible) fail(", before cuMemSetAccess");
     if (!memory.Covers(p, access.nbytes, false)) fail(", over the end of an allocation");
     const bool mine = a->kind == Allocation::kPinned || a->device == context->device;
-    if (!mine && !context->HasPeer(a->device)) fail(" of another device");
+    if (!mine) fail(" of another device");
     known[next++ % 8] = {generation, context, a->address, a->nbytes};
 }
 
@@ -168,8 +168,7 @@ struct cx_mismatch {
 void __ubsan_handle_type_mismatch_v1(cx_mismatch* place, void* p) {
     auto* engine = chainerx::cuda::test::Engine::Get();
     if (engine == nullptr || !engine->running()) return;
-    engine->Fail(
-        chainerx::cuda::test::Format("misaligned access to %p in line %u", p, place->line));
+    engine->Fail(chainerx::cuda::Format("misaligned access to %p in line %u", p, place->line));
 }
 }
 #pragma GCC visibility pop

@@ -12,8 +12,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "errors.h"
 #include "image.h"
-#include "text.h"
 
 namespace chainerx::cuda::test {
 

@@ -1,6 +1,5 @@
 #include "context.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <thread>
 
@@ -11,11 +10,6 @@
 
 namespace chainerx::cuda {
 
-test::Statistics& test::GetStatistics() {
-    static auto* const statistics = new Statistics;
-    return *statistics;
-}
-
 void CUctx_st::Break(const std::string& what, CUresult code) {
     CUresult none = CUDA_SUCCESS;
     if (!error.compare_exchange_strong(none, code)) return;
@@ -24,7 +18,7 @@ void CUctx_st::Break(const std::string& what, CUresult code) {
 
 std::shared_ptr<CUstream_st> CUctx_st::Stream(CUstream handle) {
     const std::lock_guard lock{mutex};
-    if (handle == nullptr || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD) {
+    if (handle == nullptr || handle == CU_STREAM_LEGACY) {
         if (null_stream == nullptr) {
             null_stream = std::make_shared<CUstream_st>(this);
             CUstream_st::Start(null_stream);
@@ -58,14 +52,8 @@ void CUctx_st::Destroy() {
     if (null_stream != nullptr) null_stream->Close();
     streams.clear();
     null_stream.reset();
-    peers.clear();
     test::Memory::Get().FreeAll(device);
     error = CUDA_SUCCESS;
-}
-
-bool CUctx_st::HasPeer(int other) {
-    const std::lock_guard lock{mutex};
-    return std::any_of(peers.begin(), peers.end(), [&](CUcontext p) { return p->device == other; });
 }
 
 void CUstream_st::Start(const std::shared_ptr<CUstream_st>& stream) {
@@ -78,10 +66,6 @@ void CUstream_st::Push(test::Task task) {
     const std::lock_guard lock{mutex_};
     tasks_.push_back(std::move(task));
     ++pushed_;
-    auto& longest = test::GetStatistics().longest_queue;
-    std::uint64_t seen = longest;
-    while (seen < tasks_.size() && !longest.compare_exchange_weak(seen, tasks_.size())) {
-    }
     changed_.notify_all();
 }
 

@@ -22,11 +22,6 @@ namespace test {
 
 using Task = std::function<void()>;
 
-struct Statistics {
-    std::atomic<std::uint64_t> launches{0}, copies{0}, longest_queue{0};
-};
-Statistics& GetStatistics();
-
 // What one cuEventRecord waits for.
 struct Mark {
     std::atomic<bool> done{false};
@@ -56,17 +51,15 @@ struct CUctx_st {
     std::set<std::shared_ptr<CUstream_st>> streams;
     std::vector<std::weak_ptr<CUstream_st>> closed_streams;  // they may still have tasks
     std::shared_ptr<CUstream_st> null_stream;
-    std::set<CUcontext> peers;
 
     // Prints what is wrong, and makes it the result of every later call.
     void Break(const std::string& what, CUresult code = CUDA_ERROR_ILLEGAL_ADDRESS);
-    // The stream of a handle; null and the special handles stand for the null stream, which
+    // The stream of a handle; null and CU_STREAM_LEGACY stand for the null stream, which
     // synchronizes with no other.
     std::shared_ptr<CUstream_st> Stream(CUstream handle);
     // Waits for all streams.
     void Synchronize();
     void Destroy();
-    bool HasPeer(int other);
 };
 
 // Runs its tasks in their order on a thread of its own, late at random.

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "errors.h"
 #include "settings.h"
-#include "text.h"
 
 __thread chainerx::cuda::test::Current* cx_current __attribute__((tls_model("initial-exec"))) =
     nullptr;

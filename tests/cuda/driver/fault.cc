@@ -6,8 +6,8 @@
 #include <mutex>
 
 #include "engine.h"
+#include "errors.h"
 #include "memory.h"
-#include "text.h"
 
 namespace chainerx::cuda::test {
 

@@ -36,42 +36,6 @@ cx_switch:
     ret
 .size cx_switch, .-cx_switch
 )");
-#elif defined(__aarch64__)
-extern "C" void cx_switch(void** from, void* to) __attribute__((visibility("hidden")));
-asm(R"(
-.text
-.globl cx_switch
-.hidden cx_switch
-.type cx_switch, %function
-cx_switch:
-    sub sp, sp, #160
-    stp x19, x20, [sp]
-    stp x21, x22, [sp, #16]
-    stp x23, x24, [sp, #32]
-    stp x25, x26, [sp, #48]
-    stp x27, x28, [sp, #64]
-    stp x29, x30, [sp, #80]
-    stp d8, d9, [sp, #96]
-    stp d10, d11, [sp, #112]
-    stp d12, d13, [sp, #128]
-    stp d14, d15, [sp, #144]
-    mov x2, sp
-    str x2, [x0]
-    mov sp, x1
-    ldp x19, x20, [sp]
-    ldp x21, x22, [sp, #16]
-    ldp x23, x24, [sp, #32]
-    ldp x25, x26, [sp, #48]
-    ldp x27, x28, [sp, #64]
-    ldp x29, x30, [sp, #80]
-    ldp d8, d9, [sp, #96]
-    ldp d10, d11, [sp, #112]
-    ldp d12, d13, [sp, #128]
-    ldp d14, d15, [sp, #144]
-    add sp, sp, #160
-    ret
-.size cx_switch, .-cx_switch
-)");
 #endif
 
 namespace chainerx::cuda::test {
@@ -93,18 +57,13 @@ bool Fiber::Holds(const void* p) const {
     return stack_ != nullptr && p >= stack_ && p < stack_ + kGuardPage + kStack;
 }
 
-#if defined(__x86_64__) || defined(__aarch64__)
+#if defined(__x86_64__)
 
 void Fiber::Restart() {
     auto* words = reinterpret_cast<void**>(stack_ + kGuardPage + kStack);
-#if defined(__x86_64__)
     // Six registers, where to return to, and a word as if `main` had been called.
     words -= 8;
     words[6] = reinterpret_cast<void*>(main_);
-#else
-    words -= 20;
-    words[11] = reinterpret_cast<void*>(main_);
-#endif
     top_ = words;
 }
 

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#if !defined(__x86_64__) && !defined(__aarch64__)
+#if !defined(__x86_64__)
 #include <ucontext.h>
 #endif
 
@@ -32,7 +32,7 @@ class Fiber {
  private:
     char* stack_ = nullptr;
     void (*main_)() = nullptr;
-#if defined(__x86_64__) || defined(__aarch64__)
+#if defined(__x86_64__)
     void* top_ = nullptr;  // the stack pointer while it is suspended
 #else
     ucontext_t state_;

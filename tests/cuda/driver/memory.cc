@@ -12,7 +12,6 @@
 
 #include "errors.h"
 #include "settings.h"
-#include "text.h"
 
 namespace chainerx::cuda::test {
 
@@ -78,7 +77,6 @@ std::uint64_t Memory::Take(int device, std::size_t nbytes, RangeAllocator& range
     const auto begin = ranges.Take(extent, alignment);
     Require(begin.has_value(), CUDA_ERROR_OUT_OF_MEMORY);
     used_[device] += nbytes;
-    peak_[device] = std::max<std::size_t>(peak_[device], used_[device]);
     return *begin;
 }
 

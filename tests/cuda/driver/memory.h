@@ -68,7 +68,6 @@ class Memory {
 
     // Of a device; of the host's pinned memory, where the number is that after the last device.
     std::size_t used(int device) const { return used_[device]; }
-    std::size_t peak(int device) const { return peak_[device]; }
     // Allocations and handles that are alive, of all devices and of the host.
     std::size_t Live() const;
 
@@ -101,7 +100,7 @@ class Memory {
     std::deque<Allocation> freed_;  // the last ones
     std::size_t next_handle_ = 1;
     std::atomic<std::uint64_t> generation_{0};
-    std::array<std::atomic<std::size_t>, 9> used_ = {}, peak_ = {};
+    std::array<std::atomic<std::size_t>, 9> used_ = {};
 };
 
 }  // namespace chainerx::cuda::test

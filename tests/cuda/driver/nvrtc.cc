@@ -35,11 +35,8 @@ using Programs = test::Handles<nvrtcProgram_st>;
 
 constexpr std::array kArchs{75, 80, 86, 89, 90, 100, 120};
 
-// Options that change nothing here, without dashes; those with '=' take any value.
-constexpr std::string_view kIgnored =
-    " default-device device-as-default-execution-space std= fmad= ftz= prec-div= prec-sqrt="
-    " ptxas-options= Xptxas= maxrregcount= generate-line-info lineinfo minimal no-cache dopt="
-    " diag-suppress= disable-warnings ";
+// Options that change nothing here, without dashes and values.
+constexpr std::string_view kIgnored = " default-device std fmad disable-warnings ";
 
 // sm_90, sm_90a, compute_90; is it known?
 bool ParseArch(std::string_view text, test::ImageHeader& header) {
@@ -54,24 +51,17 @@ bool ParseArch(std::string_view text, test::ImageHeader& header) {
 }
 
 // Appends what the host's compiler understands; is the option known?
-bool Translate(std::string option, std::vector<std::string>& translated,
+bool Translate(const std::string& option, std::vector<std::string>& translated,
                test::ImageHeader& header) {
+    constexpr std::string_view kArch = "--gpu-architecture=";
     if (option.starts_with("-D")) {
         translated.push_back(option);
         return option.size() > 2;
     }
-    option.erase(0, option.find_first_not_of('-'));
-    const std::size_t equals = option.find('=');
-    const std::string name = option.substr(0, equals);
-    if (name == "gpu-architecture" || name == "arch") {
-        return equals != option.npos && ParseArch(option.substr(equals + 1), header);
-    }
-    if (name == "define-macro" && equals != option.npos) {
-        translated.push_back("-D" + option.substr(equals + 1));
-        return true;
-    }
-    const std::string key = " " + name + (equals == option.npos ? " " : "= ");
-    return kIgnored.find(key) != kIgnored.npos;
+    if (option.starts_with(kArch)) return ParseArch(option.substr(kArch.size()), header);
+    const std::string name = option.substr(0, option.find('='));
+    const std::string key = " " + name.substr(std::min(name.find_first_not_of('-'), name.size()));
+    return kIgnored.find(key + " ") != kIgnored.npos;
 }
 
 nvrtcResult Compile(nvrtcProgram_st& program, int count, const char* const* options) {
@@ -83,12 +73,8 @@ nvrtcResult Compile(nvrtcProgram_st& program, int count, const char* const* opti
     for (int i = 0; i < count; ++i) words += std::string{" "} + options[i];
     test::KeepSource(program.source, words);
     for (int i = 0; i < count; ++i) {
-        std::string option = options[i];
-        // The value may be an option of its own.
-        if (option == "-D" && i + 1 < count) option += options[++i];
-        if (option.ends_with("-arch") && i + 1 < count) option += "=" + std::string{options[++i]};
-        if (Translate(option, translated, program.header)) continue;
-        program.log = "nvrtc: error: unknown option or value: " + option + "\n";
+        if (Translate(options[i], translated, program.header)) continue;
+        program.log = "nvrtc: error: unknown option or value: " + std::string{options[i]} + "\n";
         return NVRTC_ERROR_INVALID_OPTION;
     }
     program.code = test::CompileShared(program.source, translated, program.log).value_or("");

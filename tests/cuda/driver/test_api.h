@@ -3,9 +3,10 @@
 
 #include <cstdint>
 
+// What is alive: allocations and handles of memory, of all devices and of the host; and the bytes
+// of the devices'.
 struct cx_test_statistics {
-    std::uint64_t live_allocations, live_bytes, peak_bytes, pinned_bytes;
-    std::uint64_t launches, copies, longest_queue;
+    std::uint64_t live_allocations, live_bytes;
 };
 
 #pragma GCC visibility push(default)

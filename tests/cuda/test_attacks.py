@@ -167,6 +167,24 @@ host = cuda.pinned(chx.ones(3, 'float32').require_grad())
 assert float(host.sum()) == 3
 """
 
+# A kernel that failed gives no values, wherever they are copied.
+FAILED = """
+class Producer:
+    __cuda_array_interface__ = dict(x.__cuda_array_interface__, shape=(9,), strides=(1 << 40,))
+
+
+bad = chx.asarray(Producer())
+x[:, 0] * 2  # loads the kernel
+cuda.synchronize()
+queued = bad * 2
+for device in ('cuda:1', 'native:0'):
+    with pytest.raises(chx.BackendError, match='nothing more can be computed on this GPU by this'):
+        queued.to_device(device)
+with pytest.raises(chx.BackendError, match='a kernel has failed'):
+    chx.asarray(Producer())
+assert float(chx.ones(3, 'float32', device='cuda:1').sum()) == 3
+"""
+
 # Ctrl-C ends each wait, and the work goes on.
 INTERRUPTS = """
 import ctypes
@@ -211,6 +229,7 @@ PROGRAMS = {
     'indices': INDICES,
     'shared': SHARED,
     'memory': MEMORY,
+    'failed': FAILED,
     'interrupts': INTERRUPTS,
 }
 
@@ -242,6 +261,12 @@ assert cuda.memory_stats()['cached'] > 0
 assert float(chx.ones(3, 'float32', device='cuda:0').sum()) == 3
 """
     assert run(HEAD + program + "print('done')", FAIL=f'{function}:2:2') == 'done\n'
+
+
+def test_no_more_pinned_memory(run):
+    program = 'import chainerx; chainerx.cuda.empty_pinned(3)'
+    message = run(program, check=False, FAIL='cuMemHostAlloc:2+:2')
+    assert 'empty_pinned: the host has no more page-locked memory: ' in message
 
 
 def test_hidden_devices_are_named(run):

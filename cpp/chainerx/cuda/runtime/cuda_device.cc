@@ -141,8 +141,7 @@ void CudaDevice::CopyFromPeer(void* dst, Device& src_device, const void* src, in
     if (nbytes == 0) return;
     auto& other = static_cast<CudaDevice&>(src_device);
     // What the other device has queued comes first.
-    CudaStream& from = other.current_stream();
-    from.Wait(from.Mark());
+    other.current_stream().WaitForAll();
     Activate();
     CudaStream& stream = current_stream();
     CX_CU(MemcpyPeerAsync, ToDriver(dst), context_, ToDriver(src), other.context_,

@@ -66,7 +66,7 @@ void CudaDevice::GiveStreamBack(Stream& given) noexcept {
     if (--stream.holders != 0) return;
     try {
         if (!stream.is_foreign()) {
-            unused_streams_.push_back(&stream);
+            if (&stream != default_stream()) unused_streams_.push_back(&stream);
             return;
         }
         CudaStream& joined = JoinedStream();
@@ -166,7 +166,12 @@ std::pair<int64_t, int64_t> CudaDevice::GetFreeAndTotal() {
 Array CudaDevice::EmptyPinned(const Shape& shape, Dtype dtype) {
     Activate();
     const int64_t nbytes = CheckedNBytes("empty_pinned", shape, GetItemSize(dtype));
-    Buffer* buffer = PinnedOf(*this).Allocate(nbytes);
+    Buffer* buffer = nullptr;
+    try {
+        buffer = PinnedOf(*this).Allocate(nbytes);
+    } catch (const OutOfMemoryError& e) {
+        throw OutOfMemoryError{"empty_pinned: the host has no more page-locked memory: ", e.what()};
+    }
     return internal::MakeArray(shape, Strides{shape, GetItemSize(dtype)}, dtype, *buffer->device(),
                                buffer, static_cast<char*>(buffer->data()));
 }

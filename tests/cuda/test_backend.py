@@ -31,6 +31,7 @@ print(checks.passed + checks.left_out)
         ('check_products', 30),
         ('check_convolutions', 31),
         ('check_fourier', 20),
+        ('check_linalg', 76),
         ('check_layers', 39),
         ('check_softmax', 37),
         ('check_norm', 45),

@@ -4,6 +4,7 @@ import pytest
 
 LIBRARIES = {
     'cufft': ('libcufft.so.12', 'nvidia-cufft', 'chainerx.fft.fft(x)'),
+    'cusolver': ('libcusolver.so.12', 'nvidia-cusolver', 'chainerx.linalg.svd(x)'),
 }
 
 
@@ -39,7 +40,7 @@ def test_missing_library_names_its_wheel(run, driver_alone, name):
 
 def test_config_names_libraries(run):
     text = run('import chainerx; chainerx.show_config()')
-    for line in ('cuFFT: ',):
+    for line in ('cuFFT: ', 'cuSOLVER: '):
         assert line in text
 
 
@@ -54,4 +55,50 @@ def test_more_plans_than_are_kept(run):
         "            y = chainerx.fft.rfft(chainerx.array(x, device='cuda:0'))\n"
         '        stream.synchronize()\n'
         '        np.testing.assert_allclose(chainerx.to_numpy(y), np.fft.rfft(x), atol=1e-11)'
+    )
+
+
+@pytest.mark.parametrize('n', [5, 70])  # by kernels of our own, by cuSOLVER
+def test_matrices_without_factors_are_errors_as_of_native(run, n):
+    run(
+        'import numpy as np, chainerx\n'
+        'def error_of(f, *arrays, device):\n'
+        '    try:\n'
+        '        f(*[chainerx.array(x, device=device) for x in arrays])\n'
+        '        chainerx.cuda.synchronize()\n'
+        '    except chainerx.LinAlgError as error:\n'
+        '        return str(error)\n'
+        f'a = np.random.default_rng(0).normal(size=(3, {n}, {n}))\n'
+        'positive = a @ a.swapaxes(1, 2)\n'
+        'positive[1, 3, 3] = -1\n'
+        'singular = a.copy()\n'
+        'singular[2, :, 2] = 0\n'
+        'infinite = a.copy()\n'
+        'infinite[1, 2, 2] = np.inf\n'
+        'linalg = chainerx.linalg\n'
+        'for f, *arrays in (\n'
+        '    (linalg.cholesky, positive),\n'
+        '    (linalg.solve, singular, a),\n'
+        '    (linalg.inv, singular),\n'
+        '    (linalg.svd, infinite[:, :5, :5]),\n'
+        '    (linalg.eigh, infinite[:, :5, :5]),\n'
+        '    (linalg.eigvals, infinite[:, :5, :5]),\n'
+        '):\n'
+        "    errors = [error_of(f, *arrays, device=name) for name in ('native:0', 'cuda:0')]\n"
+        '    assert errors[0] and errors[0] == errors[1], errors\n'
+        "x = chainerx.ones(3, device='cuda:0')\n"
+        'assert (x + x).sum().item() == 6'
+    )
+
+
+def test_triangles_that_are_not_read_may_have_anything(run):
+    run(
+        'import numpy as np, chainerx\n'
+        'a = np.random.default_rng(0).normal(size=(6, 6)) + 1j\n'
+        'a = a + a.conj().T\n'
+        "for uplo in 'LU':\n"
+        "    b = np.where(np.tri(6) == (uplo == 'L'), a, np.nan)\n"
+        '    b[range(6), range(6)] = np.diag(a) + 5j\n'
+        "    w = chainerx.linalg.eigvalsh(chainerx.array(b, device='cuda:0'), UPLO=uplo)\n"
+        '    np.testing.assert_allclose(chainerx.to_numpy(w), np.linalg.eigvalsh(a))'
     )

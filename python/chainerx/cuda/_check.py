@@ -11,7 +11,7 @@ import numpy as np
 import chainerx
 from chainerx import cuda
 from chainerx.cuda._check_layers import check_layers
-from chainerx.cuda._check_libraries import check_fourier
+from chainerx.cuda._check_libraries import check_fourier, check_linalg
 from chainerx.cuda._check_products import check_convolutions, check_products
 from chainerx.cuda._check_rooms import (
     check_norm,
@@ -420,6 +420,7 @@ def run(device: str, *, quick: bool = False) -> Report:
         ('products', check_products),
         ('convolutions', check_convolutions),
         ('fourier', check_fourier),
+        ('linalg', check_linalg),
         ('streams', check_streams),
         ('layers', check_layers),
     ):

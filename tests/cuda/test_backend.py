@@ -202,6 +202,34 @@ print(cuda._plugin().ChainerxCudaCompile(b'Broken', text.encode(), 90).decode())
     assert '// two\nint f()' in message.split('\nSource:\n')[1]
 
 
+ATOMIC = """
+import numpy as np, chainerx as chx
+random = np.random.default_rng(0)
+indices, values = random.integers(0, 7, 5000), random.normal(size=(5000, 3))
+def add(device, dtype):
+    y = chx.zeros((7, 3), dtype, device=device)
+    chx.add_at(y, *(chx.array(x, device=device) for x in (indices, values.astype(dtype))))
+    return chx.to_numpy(y)
+with chx.profile() as profile:
+    for dtype in ('float32', 'float64', 'int64'):
+        np.testing.assert_allclose(add('cuda:0', dtype), add('native:0', dtype), 1e-4)
+print(profile)
+try:
+    with chx.testing.force_algorithm('scatter', 'atomic'):
+        add('cuda:0', 'int64')
+except ValueError as error:
+    print(error)
+"""
+
+
+def test_sums_of_scattered_values_may_be_atomic(run):
+    text = run(ATOMIC, environment={'CHAINERX_SCATTER': 'atomic'})
+    assert 'AddAt[atomic]' in text
+    assert 'AddAt[ordered]' in text  # of integers
+    assert "can't add numbers of dtype int64" in text
+    assert 'atomic]' not in run(ATOMIC)
+
+
 FIRST_STEP = """
 import json, chainer, chainerx as chx
 from chainer import functions as F, links as L

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 
+#include "chainerx/core/error.h"
 #include "chainerx/core/kernel_error.h"
 #include "chainerx/cuda/index/params.h"
 #include "chainerx/cuda/runtime/error_site.h"
 #include "chainerx/cuda/runtime/kernel.h"
+#include "chainerx/kernels/algorithm.h"
 #include "chainerx/kernels/sort/sorting.h"
 #include "chainerx/kernels/strided/memory.h"
 #include "chainerx/native/strided/strided_iterator.h"
@@ -91,19 +94,39 @@ template <typename Value>
 struct ScatterKernels {
     Kernel<IndexParams, Value, Dtype> unsorted;
     Kernel<IndexParams, Value, Dtype> sorted;
+    Kernel<IndexParams, Value, Dtype> atomic;  // its function is null but for sums
 };
-#define CX_SCATTER(rule, type)                                      \
-    {{kHeader, "IndexParams", "Scatter<" rule ", " type ", T, U>"}, \
-     {kHeader, "IndexParams", "ScatterSorted<" rule ", " type ", T, U>"}}
-constinit const ScatterKernels<Dtype> kAddAt CX_SCATTER("AddTo", "T");
-constinit const ScatterKernels<ItemSize> kSetAt CX_SCATTER("Assign", "T");
-constinit const ScatterKernels<Dtype> kSumEach CX_SCATTER("AddTo", "double");
+#define CX_SCATTER(rule, type, atomic)                                             \
+    {                                                                              \
+        {kHeader, "IndexParams", "Scatter<" rule ", " type ", T, U>"},             \
+            {kHeader, "IndexParams", "ScatterSorted<" rule ", " type ", T, U>"}, { \
+            kHeader, "IndexParams", atomic                                         \
+        }                                                                          \
+    }
+constinit const ScatterKernels<Dtype> kAddAt CX_SCATTER("AddTo", "T", "AddAtomically<T, T, U>");
+constinit const ScatterKernels<ItemSize> kSetAt CX_SCATTER("Assign", "T", nullptr);
+constinit const ScatterKernels<Dtype> kSumEach CX_SCATTER("AddTo", "double",
+                                                          "AddAtomically<double, T, U>");
 constinit const ScatterKernels<Dtype> kCombineAt[] = {
     // by ScatterRule
-    CX_SCATTER("MultiplyBy", "T"), CX_SCATTER("KeepExtreme<false>", "T"),
-    CX_SCATTER("KeepExtreme<true>", "T")};
+    CX_SCATTER("MultiplyBy", "T", nullptr), CX_SCATTER("KeepExtreme<false>", "T", nullptr),
+    CX_SCATTER("KeepExtreme<true>", "T", nullptr)};
 #undef CX_SCATTER
 CX_DEVICE_KERNEL(kResolveAll, kHeader, IndexParams, "ResolveAll<T, U>", Dtype, Dtype)
+
+constexpr const char* kScatterNames[] = {"ordered", "atomic"};
+const AlgorithmChoice g_scatter_choice{"scatter", "CHAINERX_SCATTER", kScatterNames};
+
+// Whether sums in a dtype shall be atomic additions, and can be.
+bool AddsAtomically(Dtype dtype) {
+    if (!g_scatter_choice.MayBeForced()) return false;
+    const AlgorithmChoice::Forced forced = g_scatter_choice.forced();
+    if (forced.row != 1) return false;
+    if (dtype == Dtype::kFloat32 || dtype == Dtype::kFloat64) return true;
+    if (!forced.is_strict) return false;
+    throw ValueError{"algorithm 'atomic', which is forced, can't add numbers of dtype ",
+                     GetDtypeName(dtype)};
+}
 
 // Above so many indices they are sorted; below, each thread goes over all of them.
 constexpr int64_t kMaxUnsorted = 2048;
@@ -130,6 +153,15 @@ void RunSortedScatter(CudaDevice& device, IndexParams& p,
 template <typename Value>
 void RunScatter(CudaDevice& device, IndexParams& p, const ScatterKernels<Value>& kernels,
                 Value value, Dtype index) {
+    if constexpr (std::is_same_v<Value, Dtype>) {
+        const bool is_atomic = kernels.atomic.function != nullptr &&
+                               AddsAtomically(&kernels == &kSumEach ? Dtype::kFloat64 : value);
+        internal::NoteAlgorithm(kScatterNames[is_atomic ? 1 : 0]);
+        if (is_atomic) {
+            const int64_t threads = p.n * p.outer * p.run;
+            return kernels.atomic.Launch(device, ThreadsFor(threads), p, value, index);
+        }
+    }
     if (p.n > kMaxUnsorted) return RunSortedScatter(device, p, kernels.sorted, value, index);
     const int64_t positions = p.outer * p.run;
     // Enough threads to fill a device; each goes over all indices.

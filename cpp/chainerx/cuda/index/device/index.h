@@ -201,6 +201,27 @@ inline void ScatterSorted(const IndexParams& p) {
     }
 }
 
+// Adds in whatever order threads happen to have; where an index is bad, the others count.
+template <typename T, typename V, typename Index>
+inline void AddAtomically(const IndexParams& p) {
+    const int64_t positions = p.outer * p.run;
+    const int64_t j = GlobalThread() / positions;
+    if (j >= p.n) return;
+    const int64_t position = GlobalThread() - j * positions;
+    const int64_t at = Resolve<Index>(p, j);
+    if (at < 0) {
+        if (position == 0) ReportIndex<Index>(p, j);
+        return;
+    }
+    const int64_t o = position / p.run;
+    const int64_t r = position - o * p.run;
+    char* const x = static_cast<char*>(p.x) + at * p.axis_x + OffsetOf(p, r, 0, p.n_after) +
+                    OffsetOf(p, o, p.n_after, p.ndim);
+    const V* y = reinterpret_cast<const V*>(static_cast<char*>(p.y));
+    if (p.axis_y != 0) y += j * p.axis_y + o * p.outer_y + r;
+    atomicAdd(reinterpret_cast<T*>(x), static_cast<T>(AsConverted::Load(*y)));
+}
+
 template <typename Index>
 inline void LinearIndex(const IndexParams& p) {
     const int64_t j = GlobalThread();

@@ -1,10 +1,7 @@
 #include "chainerx/cuda/linalg/matrices.h"
 
-#include "chainerx/cuda/runtime/device_type.h"
 #include "chainerx/cuda/runtime/error_site.h"
-#include "chainerx/cuda/runtime/function_table.h"
-#include "chainerx/cuda/runtime/launch.h"
-#include "chainerx/cuda/runtime/source.h"
+#include "chainerx/cuda/runtime/kernel.h"
 #include "chainerx/kernels/strided/memory.h"
 
 namespace chainerx::cuda {

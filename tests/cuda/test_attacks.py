@@ -269,6 +269,13 @@ def test_no_more_pinned_memory(run):
     assert 'empty_pinned: the host has no more page-locked memory: ' in message
 
 
+def test_an_old_gpu_is_refused(run):
+    program = 'import chainerx as chx\nassert not chx.cuda.is_available()\n'
+    program += "chx.ones(3, device='cuda:0')"
+    message = 'has compute capability 7.5, but 8.0 is needed; use another GPU, or device='
+    assert message in run(program, check=False, ARCH=75)
+
+
 def test_hidden_devices_are_named(run):
     program = "import chainerx; chainerx.ones(3, device='cuda:1')"
     message = "index 1 is out of range: backend 'cuda' has 1 device; CUDA_VISIBLE_DEVICES is '3'"

@@ -77,7 +77,11 @@ def device_count() -> int:
 
 def is_available() -> bool:
     """Return whether arrays can be computed on ``cuda:0``: there is a GPU, its driver and NVRTC."""
-    return device_count() > 0 and 'error' not in describe(libraries=False)['nvrtc']
+    found = describe(libraries=False)
+    devices = found['driver'].get('devices', [])
+    if not devices or 'error' in found['nvrtc']:
+        return False
+    return float(devices[0]['compute_capability']) >= 8
 
 
 def _gpu_of(device: _DeviceLike | None) -> _core.Device:

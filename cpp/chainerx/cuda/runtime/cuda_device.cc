@@ -11,6 +11,8 @@
 namespace chainerx::cuda {
 namespace {
 
+constexpr int kOldestArch = 80;
+
 int ReadAttribute(const Driver& driver, CUdevice device, CUdevice_attribute attribute) {
     int value = 0;
     Check(driver.DeviceGetAttribute(&value, attribute, device), "cuDeviceGetAttribute");
@@ -44,6 +46,20 @@ CudaDevice::CudaDevice(Backend* backend, int index)
     Check(driver_.DeviceGet(&device_, index), "cuDeviceGet");
     arch_ = ReadAttribute(driver_, device_, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) * 10 +
             ReadAttribute(driver_, device_, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+    if (arch_ < kOldestArch) {
+        char gpu[256] = "";
+        driver_.DeviceGetName(gpu, sizeof(gpu), device_);
+        throw BackendError{"cuda: ",
+                           name(),
+                           ", ",
+                           gpu,
+                           ", has compute capability ",
+                           arch_ / 10,
+                           ".",
+                           arch_ % 10,
+                           ", but 8.0 is needed; use another GPU, or "
+                           "device='native'"};
+    }
     Check(driver_.DevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain");
     Activate();
     void* log = nullptr;

@@ -290,6 +290,7 @@ DeviceTimer::Mark CudaDevice::PutMark() {
 
 void CudaDevice::TakeMarks(std::span<const Mark> marks, int64_t* times) {
     if (marks.empty()) return;
+    const internal::NoInterruptScope whole;  // callers hold locks
     for (const Mark mark : marks) WaitForEvent(mark);
     // Both clocks are read now; the device's counts from here backwards.
     const Event now{*this};

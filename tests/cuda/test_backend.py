@@ -271,6 +271,11 @@ def test_lists_of_kernels_are_compiled_ahead(driver, tmp_path):
     assert run('record', '--output', made, program, '-x', '1') == "[2. 2. 2.] ['-x', '1']\n"
     assert count() == 2  # Fill and Multiply
     assert len(json.loads(made.read_text())['kernels']) == 2
+    path = os.pathsep.join([str(tmp_path), os.environ.get('PYTHONPATH', '')])
+    again = tmp_path / 'again.json'
+    printed = run('record', '--output', again, '-m', 'program', '-x', PYTHONPATH=path)
+    assert printed == "[2. 2. 2.] ['-x']\n"
+    assert again.read_text() == made.read_text()
     # There need not be a GPU.
     text = run('compile', made, '--arch', '8.0', '12.0', CHAINERX_CUDA_TEST_DEVICES=0)
     assert text.startswith('2 kernels for 2 architectures are in ')

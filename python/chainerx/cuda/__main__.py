@@ -24,6 +24,7 @@ def main() -> None:
     check.add_argument('--quick', action='store_true', help='small arrays only, no measurements')
     record = commands.add_parser('record', help='run a program, and list its kernels')
     record.add_argument('--output', metavar='FILE', default='kernels.json', help='the list')
+    record.add_argument('-m', dest='module', action='store_true', help='the program is a module')
     record.add_argument('program', help='the program, a file of Python')
     record.add_argument('arguments', nargs=argparse.REMAINDER, help='what it is given')
     fill = commands.add_parser('compile', help='compile the kernels of lists')
@@ -36,7 +37,9 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     if arguments.command == 'record':
-        _prepare.record(arguments.program, arguments.arguments, arguments.output)
+        _prepare.record(
+            arguments.program, arguments.arguments, arguments.output, is_module=arguments.module
+        )
         return
     if arguments.command == 'compile':
         _prepare.compile_lists(arguments.lists, arguments.arch)

@@ -12,12 +12,15 @@ import typing as tp
 from chainerx import _files, cuda
 
 
-def record(program: str, arguments: list[str], output: str) -> None:
-    """Runs a program as ``python program arguments`` does, and writes the list of its kernels."""
+def record(program: str, arguments: list[str], output: str, *, is_module: bool = False) -> None:
+    """Runs a program as ``python [-m] program arguments`` does, and lists its kernels."""
     sys.argv = [program, *arguments]
-    sys.path.insert(0, os.path.dirname(os.path.abspath(program)))
+    sys.path.insert(0, os.getcwd() if is_module else os.path.dirname(os.path.abspath(program)))
     try:
-        runpy.run_path(program, run_name='__main__')
+        if is_module:
+            runpy.run_module(program, run_name='__main__', alter_sys=True)
+        else:
+            runpy.run_path(program, run_name='__main__')
     finally:
         sources = json.loads(cuda._plugin().ChainerxCudaSources())
         with _files.replaced(output) as whole, open(whole, 'w', encoding='utf-8') as file:

@@ -18,6 +18,11 @@ def ours():
     return next(name for name in DEVICES if not name.startswith('@'))
 
 
+def has_fallback():
+    """Whether functions of the user's, which are written for NumPy or CuPy, run on `ours()`."""
+    return cuda.available or not ours().startswith('cuda')
+
+
 def kinds():
     """The kinds of arrays under test: numpy, native (arrays of `ours()`), cupy."""
     names = {'@numpy': 'numpy', '@cupy:0': 'cupy'}

@@ -1,7 +1,6 @@
 """Options and fixtures of the chainerx tests."""
 
 import pathlib
-import re
 import sys
 
 import pytest
@@ -15,11 +14,6 @@ def pytest_addoption(parser):
         action='store_true',
         help='run a third of the other rows of the op table, too, under each lower instruction set',
     )
-    parser.addoption(
-        '--skip-missing-kernels',
-        action='store_true',
-        help='for a backend that has not all kernels yet: skip what needs others, and name them',
-    )
     parser.addoption('--fuzz-seed', type=int, help='of the calls of test_fuzz.py')
 
 
@@ -28,22 +22,6 @@ def pytest_generate_tests(metafunc):
         # Not parsed yet when this file is found only during collection.
         names = metafunc.config.getoption('--device', default=None) or ['native:0']
         metafunc.parametrize('device', names, indirect=True)
-
-
-MISSING_KERNEL = re.compile(
-    r'kernel (\w+) is not there on backend|there are no kernels for (\w+) yet'
-)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item, call):
-    report = yield
-    skips = item.config.getoption('--skip-missing-kernels', default=False)
-    match = MISSING_KERNEL.search(str(call.excinfo.value)) if report.failed and skips else None
-    if match:
-        report.outcome = 'skipped'
-        report.longrepr = (str(item.path), 0, f'no kernel for {match[1] or match[2]}')
-    return report
 
 
 @pytest.fixture(autouse=True)

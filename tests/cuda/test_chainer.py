@@ -85,7 +85,12 @@ class Own(chainer.FunctionNode):
     def forward(self, inputs):
         return inputs[0] * 2,
 
+class Old(chainer.Function):
+    def forward(self, inputs):
+        return inputs[0] * 2,
+
 print(error(Own().apply, (link.W,)))
+print(error(Old(), link.W))
 
 class Rule(chainer.UpdateRule):
     def update_core_cpu(self, param):
@@ -99,7 +104,7 @@ print(error(link.W.update))
 
 @pytest.mark.skipif(importlib.util.find_spec('cupy') is not None, reason='CuPy is there')
 def test_errors_say_what_to_do(run):
-    mixed, *gpu, own, rule = run(ERRORS).splitlines()
+    mixed, *gpu, own, old, rule = run(ERRORS).splitlines()
     assert (
         "input 0 is on @numpy, input 1 (W) is on cuda:0; move one with chainer.get_device('"
         in mixed
@@ -107,5 +112,7 @@ def test_errors_say_what_to_do(run):
     for text in gpu[:3]:
         assert "to_device('cuda:0'), not by to_gpu() or a number" in text
     assert own.startswith('Own: forward() gets arrays of CuPy for arrays on cuda:0')
+    assert 'define forward_chainerx()' in own
+    assert 'define FunctionNode.forward_chainerx()' in old
     assert rule.startswith('Rule: update_core_gpu() gets arrays of CuPy for arrays on cuda:0')
     assert 'define update_core_chainerx()' in rule

@@ -112,7 +112,9 @@ class FunctionNode(engine.FunctionNode):
         shapes = ', '.join(str(getattr(x, 'shape', None)) for x in in_data)
         fallback.note(self._impl_name, shapes, reason)
         device = backend.get_device_from_array(*in_data)
-        fallback.check_cupy(self._impl_name, device, 'forward', 'forward_chainerx')
+        is_old = self._owner_of_attributes is not self
+        native = f'{"FunctionNode." if is_old else ""}forward_chainerx'
+        fallback.check_cupy(self._impl_name, device, 'forward', native)
         self.chainerx_device = device
         arrays = tuple(backend.from_chx(x) for x in in_data)
         with fallback.converted_attributes(self._owner_of_attributes, device):

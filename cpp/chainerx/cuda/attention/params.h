@@ -11,7 +11,7 @@ namespace chainerx::cuda {
 // Matrices along leading axes; strides are in bytes.
 struct MatricesOf {
     Ptr<char> data;  // or null
-    int64_t batch_strides[kMaxBatchDims];
+    int64_t batch_strides[kMaxDims];
     int64_t row;
     int64_t column;
 };
@@ -31,9 +31,9 @@ struct AttentionParams {
     Ptr<char> deltas;
     Ptr<const uint64_t> key;  // of dropout, or null
     int batch_ndim;
-    int64_t batch_sizes[kMaxBatchDims];  // of queries; of keys only the last one differs
-    int64_t mask_sizes[kMaxBatchDims];   // of gmask
-    int64_t group;                       // heads that share a matrix of keys
+    int64_t batch_sizes[kMaxDims];  // of queries; of keys only the last one differs
+    int64_t mask_sizes[kMaxDims];   // of gmask
+    int64_t group;                  // heads that share a matrix of keys
     int64_t queries;
     int64_t keys;
     int64_t width;
@@ -55,8 +55,8 @@ struct RotaryParams {
     Ptr<const char> in[3];
     Ptr<char> out;
     int ndim;
-    int64_t sizes[kMaxBatchDims + 2];
-    int64_t strides[3][kMaxBatchDims + 2];
+    int64_t sizes[kMaxDims + 2];
+    int64_t strides[3][kMaxDims + 2];
     int64_t n;       // pairs of a row
     int64_t total;   // pairs
     int64_t across;  // from pair to pair

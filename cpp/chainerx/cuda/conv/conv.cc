@@ -76,7 +76,7 @@ class Call {
         if (!is_direct) {
             RunTiles(device);
         } else if (pass_ == kWeightGrad) {
-            const Array parts = Divide(device, p.n_out, kConvThreads * 8);
+            const Array parts = Divide(device, p.n_out, kBlockThreads * 8);
             kDirectWeightGrad.Launch(device, {p.n_out * p.pieces}, p, out_.dtype(), Dims());
             Combine(device);
         } else {
@@ -150,7 +150,7 @@ class Call {
     Array Divide(CudaDevice& device, int64_t blocks, int64_t least) {
         const int64_t k = p.k_outer * CountTaps();
         p.pieces = CountPieces(blocks, k, least);
-        p.piece = CeilDiv(CeilDiv(k, p.pieces), kConvThreads) * kConvThreads;
+        p.piece = CeilDiv(CeilDiv(k, p.pieces), kBlockThreads) * kBlockThreads;
         if (p.pieces == 1) return {};
         const Array parts =
             EmptyUnchecked(Shape{p.pieces * p.n_out * std::max<int64_t>(4, out_.GetItemSize())},

@@ -7,7 +7,6 @@
 
 namespace chainerx::cuda {
 
-inline constexpr int kConvThreads = 256;
 inline constexpr int kMaxConvDims = 8;
 
 // A spatial axis. The window of output i along n has element t along k at the coordinate

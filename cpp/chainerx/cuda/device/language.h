@@ -18,6 +18,13 @@
 //   __ldg()                        as in CUDA
 #pragma once
 
+namespace chainerx::cuda {
+
+inline constexpr int kBlockThreads = 256;  // but for few kernels
+inline constexpr int kMaxDims = 10;        // of an array
+
+}  // namespace chainerx::cuda
+
 #if defined(CX_TEST_DRIVER)
 #include <test_prelude.h>
 #elif defined(__CUDACC_RTC__)

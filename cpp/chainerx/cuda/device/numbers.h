@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "chainerx/core/float16.h"
+#include "chainerx/cuda/device/block.h"
 #include "chainerx/native/elementwise/complex_number.h"
 
 namespace chainerx::cuda {

@@ -217,6 +217,7 @@ template <typename To, typename From>
 inline To bit_cast(const From& x) {
     return __builtin_bit_cast(To, x);
 }
+inline int countl_zero(uint64_t x) { return __clzll(static_cast<long long>(x)); }
 
 }  // namespace std
 

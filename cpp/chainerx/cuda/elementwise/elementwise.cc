@@ -81,9 +81,9 @@ class Call {
     void RunContiguous() {
         ElementwiseParams<kInputs> params{};
         const unsigned scalar_mask = FillOperands(params);
-        const int64_t chunk = kElementwiseThreads * PackWidth(out_, dtype_);
+        const int64_t chunk = kBlockThreads * PackWidth(out_, dtype_);
         const CUfunction function = Function(static_cast<int>(scalar_mask));
-        Launch(stream_, function, {(params.size + chunk - 1) / chunk, kElementwiseThreads}, params);
+        Launch(stream_, function, {(params.size + chunk - 1) / chunk, kBlockThreads}, params);
     }
 
     void RunStrided() {
@@ -96,10 +96,9 @@ class Call {
         SetStrides(params, out_.shape(), arrays);
         const bool is_wide = params.size > INT32_MAX;
         const auto layout = is_wide ? ElementwiseLayout::kStridedWide : ElementwiseLayout::kStrided;
-        constexpr int64_t kChunk = kElementwiseThreads * kStridedElements;
+        constexpr int64_t kChunk = kBlockThreads * kStridedElements;
         const CUfunction function = Function(static_cast<int>(layout));
-        Launch(stream_, function, {(params.size + kChunk - 1) / kChunk, kElementwiseThreads},
-               params);
+        Launch(stream_, function, {(params.size + kChunk - 1) / kChunk, kBlockThreads}, params);
     }
 
     const ElementwiseKernel& kernel_;

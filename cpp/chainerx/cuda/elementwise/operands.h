@@ -1,7 +1,6 @@
 // Fills in the parameters of kernels that go over all elements of some arrays.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -18,19 +17,6 @@ inline void StoreScalar(const Scalar& scalar, Dtype dtype, ScalarBytes& bytes) {
         const T value = scalar.To<T>();
         std::memcpy(bytes.bytes, &value, sizeof(T));
     });
-}
-
-// For 0 <= x < 2^31: x / size is (high half of x * multiplier, plus x) >> shift.
-inline Divisor MakeDivisor(int64_t size) {
-    Divisor divisor{size, 0, 0};
-    if (size > INT32_MAX || size == 0) return divisor;
-    const int shift = std::bit_width(static_cast<uint64_t>(size) - 1);
-    const uint64_t power = uint64_t{1} << shift;
-    divisor.shift = static_cast<uint32_t>(shift);
-    divisor.multiplier = static_cast<uint32_t>(
-        (uint64_t{1} << 32) * (power - static_cast<uint64_t>(size)) / static_cast<uint64_t>(size) +
-        1);
-    return divisor;
 }
 
 inline bool IsAligned(const Array& x, int64_t nbytes) {

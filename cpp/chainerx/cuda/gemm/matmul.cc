@@ -78,8 +78,8 @@ void Run(GemmParams& params, const Array& x1, const Array& x2, const Array* bias
                            params.m * params.n <= (params.k <= kShort ? 256 : kFewElements);
     params.lanes = params.k < 2048 ? static_cast<int>(std::clamp<uint64_t>(
                                          std::bit_ceil(static_cast<uint64_t>(params.k)) / 8, 1, 32))
-                                   : kGemmThreads;
-    const int64_t blocks = sums_each ? CeilDiv(params.n_out * params.lanes, kGemmThreads) : tiles;
+                                   : kBlockThreads;
+    const int64_t blocks = sums_each ? CeilDiv(params.n_out * params.lanes, kBlockThreads) : tiles;
     const int64_t least = sums_each ? params.lanes * 8 : kLeastPiece;
     const int64_t pieces = CountPieces(blocks, params.k, least);
     params.pieces = static_cast<uint32_t>(pieces);

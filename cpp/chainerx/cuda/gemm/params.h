@@ -7,12 +7,10 @@
 
 namespace chainerx::cuda {
 
-inline constexpr int kGemmThreads = 256;
 // Rows and columns of the result of a block: where there are few, and many.
 inline constexpr int kGemmTile = 64;
 inline constexpr int kGemmLargeTile = 128;
 inline constexpr int kGemmDepth = 16;
-inline constexpr int kMaxBatchDims = 10;
 
 // out (batch, m, n) = x1 (batch, m, k) x2 (batch, k, n), plus the bias (n,). Strides are in bytes;
 // out is contiguous. Where the rows of x1 are summed, the bias is their sums (m,).
@@ -37,8 +35,8 @@ struct GemmParams {
     int lanes;      // threads of an element, where each is a sum of its own
     bool quads[2];  // whether x1 and x2 are loaded by four elements
     int batch_ndim;
-    int64_t batch_sizes[kMaxBatchDims];  // outermost first
-    int64_t batch_strides[2][kMaxBatchDims];
+    int64_t batch_sizes[kMaxDims];  // outermost first
+    int64_t batch_strides[2][kMaxDims];
 };
 
 }  // namespace chainerx::cuda

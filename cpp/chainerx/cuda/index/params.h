@@ -8,8 +8,6 @@
 
 namespace chainerx::cuda {
 
-inline constexpr int kIndexThreads = 256;
-inline constexpr int kMaxIndexDims = 10;
 // Elements of a mask that a block of threads handles.
 inline constexpr int64_t kMaskChunk = 4096;
 
@@ -38,8 +36,8 @@ struct IndexParams {
     int64_t factor;  // of LinearIndex
     int n_after;     // the first dimensions, fastest first, lie after the axis
     int ndim;
-    int64_t dims[kMaxIndexDims];
-    int64_t strides[kMaxIndexDims];  // of x, in bytes
+    int64_t dims[kMaxDims];
+    int64_t strides[kMaxDims];  // of x, in bytes
 };
 
 struct MaskParams {
@@ -51,7 +49,7 @@ struct MaskParams {
     int64_t n_chunks;
     int64_t count;  // elements of `out`, per dimension
     int ndim;
-    int64_t dims[kMaxIndexDims];  // outermost first
+    int64_t dims[kMaxDims];  // outermost first
 };
 
 }  // namespace chainerx::cuda

@@ -78,7 +78,7 @@ void Ctc(const Array& x, const Array& t, const Array& input_length, const Array&
         params.weights[0] = weights.raw_data();
     }
     kCtc.Launch(Prepare(x, t, input_length, label_length, loss, stats),
-                {params.rows, kCtcThreads, row_bytes > kMaxShared ? 0 : row_bytes}, params,
+                {params.rows, kBlockThreads, row_bytes > kMaxShared ? 0 : row_bytes}, params,
                 x.dtype());
 }
 CX_CUDA_KERNEL(Ctc)

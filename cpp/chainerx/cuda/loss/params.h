@@ -9,8 +9,6 @@
 
 namespace chainerx::cuda {
 
-inline constexpr int kCtcThreads = 256;
-
 // A row has up to `states` states: a blank before, between and after its labels.
 struct CtcParams {
     Ptr<const char> x;

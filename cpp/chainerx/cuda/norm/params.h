@@ -8,8 +8,6 @@
 
 namespace chainerx::cuda {
 
-inline constexpr int kNormThreads = 256;
-
 struct SoftmaxParams {
     Ptr<char> x;
     Ptr<char> out;

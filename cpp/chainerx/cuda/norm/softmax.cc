@@ -161,7 +161,7 @@ void CountHits(const Array& y, const Array& t, const std::optional<int64_t>& ign
     // A warp for adjacent scores, else a thread: those of its neighbours are adjacent.
     const bool is_wide = params.classes > 16 && params.positions == 1;
     constexpr int64_t kMaxBlocks = 512;
-    const int64_t share = (is_wide ? 8 : kNormThreads) * 4;
+    const int64_t share = (is_wide ? 8 : kBlockThreads) * 4;
     Count(Prepare(y, t, hits, counted), is_wide ? kHitsOfWarps : kHits, kHitsOfBlocks, y.dtype(),
           std::min(CeilDiv(params.n, share), kMaxBlocks), params);
 }

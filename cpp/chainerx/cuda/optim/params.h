@@ -7,7 +7,6 @@
 
 namespace chainerx::cuda {
 
-inline constexpr int kUpdateThreads = 256;
 inline constexpr int kUpdateBytes = 16;  // of a parameter that a thread updates
 
 struct NumbersParams {

@@ -122,7 +122,7 @@ class Updates {
         }
         array.size = size;
         array.first_block = blocks_;
-        const int64_t chunk = kUpdateThreads * (kUpdateBytes / GetItemSize(dtype_));
+        const int64_t chunk = kBlockThreads * (kUpdateBytes / GetItemSize(dtype_));
         blocks_ += CeilDiv(size, chunk);
     }
 
@@ -132,7 +132,7 @@ class Updates {
         const CUfunction function =
             functions.Get(device_, static_cast<int>(rule_), static_cast<int>(dtype_),
                           [&] { return WriteUpdateSource(rule_, dtype_); });
-        Launch(device_.current_stream(), function, {blocks_, kUpdateThreads}, params_);
+        Launch(device_.current_stream(), function, {blocks_, kBlockThreads}, params_);
         params_.count = 0;
         blocks_ = 0;
     }

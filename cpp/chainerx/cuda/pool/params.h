@@ -8,7 +8,6 @@
 
 namespace chainerx::cuda {
 
-inline constexpr int kPoolThreads = 256;
 inline constexpr int kMaxPoolDims = 9;
 
 // A spatial axis, as native's PoolAxis.

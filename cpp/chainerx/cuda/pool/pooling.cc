@@ -38,45 +38,16 @@ constexpr Kernel<PoolParams, Arguments...> MakeKernel(const char* function) {
     return {kHeader, "PoolParams", function, kBounds};
 }
 
-const char* SmallestOf(Dtype dtype) {
-    switch (dtype) {
-        case Dtype::kInt8:
-            return "-128";
-        case Dtype::kInt16:
-            return "-32768";
-        case Dtype::kInt32:
-            return "-2147483647 - 1";
-        case Dtype::kInt64:
-            return "-INT64_MAX - 1";
-        case Dtype::kFloat16:
-        case Dtype::kBFloat16:
-        case Dtype::kFloat32:
-            return "-__builtin_inff()";
-        case Dtype::kFloat64:
-            return "-__builtin_inf()";
-        default:
-            return "0";
-    }
-}
-
+constinit const auto kMaxPool = MakeKernel<Dtype, Choice<3>>("MaxPool<T, U>");
 void MaxPool(const Array& x, const PoolWindow& window, const Array& y, const Array& indices) {
     static constexpr const char* kIndices[] = {"void", "uint8_t", "int64_t"};
-    static constinit const FunctionTable<kNumDtypes, 3> functions{};
     const PoolPlan plan{x.shape(), y.shape(), window, true};
     const bool has_indices = indices.GetTotalSize() != 0;
-    CudaDevice& device = Prepare(x, y, indices);
     PoolParams p = MakeParams(plan, x, y);
     if (has_indices) p.indices = indices.raw_data();
     const int variant = !has_indices ? 0 : indices.dtype() == Dtype::kUInt8 ? 1 : 2;
-    const Dtype dtype = x.dtype();
-    const CUfunction function = functions.Get(device, static_cast<int>(dtype), variant, [&] {
-        return MakeSource(StrCat("MaxPool_", GetDtypeName(dtype), "_", variant), kHeader,
-                          "PoolParams",
-                          StrCat("MaxPool<", DeviceTypeOf(dtype), ", ", kIndices[variant], ">(p, ",
-                                 SmallestOf(dtype), ");"),
-                          kBounds);
-    });
-    Launch(device.current_stream(), function, ThreadsFor(p.n_out), p);
+    kMaxPool.Launch(Prepare(x, y, indices), ThreadsFor(p.n_out), p, x.dtype(),
+                    {variant, kIndices[variant]});
 }
 CX_CUDA_KERNEL(MaxPool)
 

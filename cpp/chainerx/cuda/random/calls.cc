@@ -5,7 +5,7 @@
 namespace chainerx::cuda {
 
 RandomLaunch::RandomLaunch(const Array& state, int64_t threads)
-    : device_{static_cast<CudaDevice&>(state.device())}, blocks_{CeilDiv(threads, kRandomThreads)} {
+    : device_{static_cast<CudaDevice&>(state.device())}, blocks_{CeilDiv(threads, kBlockThreads)} {
     device_.Activate();
     if (blocks_ == 1) {
         Use(state);

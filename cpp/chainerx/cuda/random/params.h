@@ -8,8 +8,6 @@
 
 namespace chainerx::cuda {
 
-inline constexpr int kRandomThreads = 256;
-
 // The seed and the number of a call: a block of threads that is alone takes the next call of
 // `state`; if there are several, an earlier kernel has done it for them, and stored both in `key`.
 struct RandomCall {

@@ -9,7 +9,7 @@ namespace chainerx::cuda {
 namespace {
 
 // Up to here, one block of threads is faster than five launches.
-constexpr int64_t kAtOnce = 16 * kRandomThreads;
+constexpr int64_t kAtOnce = 16 * kBlockThreads;
 
 #define CX_PERMUTATION_KERNEL(variable, function) \
     CX_DEVICE_KERNEL(variable, "random/device/permutation.h", PermutationParams, function, Dtype)

@@ -39,7 +39,7 @@ void Find(const ArgReduction& reduction, const Array& x, const Axes& axes, const
     const auto launch = [&](const ArgKernel& kernel, const Grid& grid) {
         kernel.Launch(device, grid, params, x.dtype());
     };
-    const int64_t blocks = plan.by_rows ? CeilDiv(plan.n_out, kReduceThreads) : plan.n_out;
+    const int64_t blocks = plan.by_rows ? CeilDiv(plan.n_out, kBlockThreads) : plan.n_out;
     const int64_t least = plan.by_rows ? kRowsOfThread : kRunOfBlock;
     params.n_pieces = std::clamp<int64_t>(std::min(plan.n_reduced / least, kEnoughBlocks / blocks),
                                           1, kMaxPieces);

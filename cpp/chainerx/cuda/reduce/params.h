@@ -7,14 +7,11 @@
 
 namespace chainerx::cuda {
 
-inline constexpr int kReduceThreads = 256;
-inline constexpr int kMaxReduceDims = 10;
-
 // Some dimensions of an array and of the result, outermost first; strides are in bytes.
 struct ReduceDims {
     int ndim;
-    int64_t sizes[kMaxReduceDims];
-    int64_t strides[2][kMaxReduceDims];
+    int64_t sizes[kMaxDims];
+    int64_t strides[2][kMaxDims];
 };
 
 struct ReduceParams {
@@ -36,14 +33,14 @@ struct ReduceParams {
 
 // Of scans: arrays without the scanned axis, whose `length` elements are `steps` bytes apart.
 inline constexpr int kScanItems = 16;  // adjacent elements of a thread: a group of scan_order.h
-inline constexpr int64_t kScanChunk = kReduceThreads * kScanItems;
+inline constexpr int64_t kScanChunk = kBlockThreads * kScanItems;
 
 struct ScanParams {
     Ptr<char> data[3];  // the result, x, and a of a linear scan
     int64_t steps[3];
     int ndim;
-    int64_t sizes[kMaxReduceDims];  // outermost first
-    int64_t strides[3][kMaxReduceDims];
+    int64_t sizes[kMaxDims];  // outermost first
+    int64_t strides[3][kMaxDims];
     int64_t n_lines;
     int64_t length;
     Ptr<char> totals;  // of the chunks of each line, or null

@@ -69,7 +69,7 @@ class Call {
         // Threads for the lanes of one block of elements, or of several at a time.
         const int threads = params_.n <= native::kReduceBlock
                                 ? static_cast<int>(native::ReduceLanes(acc_size_))
-                                : kReduceThreads;
+                                : kBlockThreads;
         Launch(reduction_.runs, {std::min(params_.n_out * params_.n_pieces, kMaxBlocks), threads});
         if (params_.n_pieces > 1) {
             Launch(reduction_.combine_runs, {std::min(params_.n_out, kMaxBlocks)});

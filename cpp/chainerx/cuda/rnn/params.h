@@ -7,8 +7,6 @@
 
 namespace chainerx::cuda {
 
-inline constexpr int kCellThreads = 256;
-
 // LSTM cells with given gates. The addresses of lists of arrays are in the parameters, or in
 // memory if there are many.
 inline constexpr int kFewCells = 16;

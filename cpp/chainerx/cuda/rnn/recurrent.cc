@@ -51,7 +51,7 @@ class Steps {
         params_.before = before;
         params_.step = step;
         params_.next = next;
-        Launch(device_.current_stream(), function_, {blocks_, kCellThreads}, params_);
+        Launch(device_.current_stream(), function_, {blocks_, kBlockThreads}, params_);
     }
 
  private:

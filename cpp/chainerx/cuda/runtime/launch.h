@@ -23,12 +23,12 @@ CudaDevice& Prepare(const Array& first, const Arrays&... arrays) {
 
 struct Grid {
     int64_t blocks;
-    int threads{256};
+    int threads{kBlockThreads};
     int64_t shared_bytes{0};
 };
 
 // A thread for each of n elements.
-inline Grid ThreadsFor(int64_t n) { return {CeilDiv(n, 256), 256}; }
+inline Grid ThreadsFor(int64_t n) { return {CeilDiv(n, kBlockThreads)}; }
 
 // `params` has the layout of the kernel's one parameter.
 void LaunchErased(CudaStream& stream, CUfunction function, const Grid& grid, const void* params);

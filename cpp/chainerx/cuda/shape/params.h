@@ -7,8 +7,6 @@
 
 namespace chainerx::cuda {
 
-inline constexpr int kShapeThreads = 256;
-inline constexpr int kMaxShapeDims = 10;
 inline constexpr int kMaxPieces = 64;
 
 struct ArangeParams {
@@ -29,8 +27,8 @@ struct TriangleParams {
     int64_t k;
     bool lower;
     int ndim;
-    int64_t dims[kMaxShapeDims];  // fastest first: columns, rows, ...
-    int64_t strides[2][kMaxShapeDims];
+    int64_t dims[kMaxDims];  // fastest first: columns, rows, ...
+    int64_t strides[2][kMaxDims];
 };
 
 // Some contiguous inputs of one launch; all lengths count items of one size.

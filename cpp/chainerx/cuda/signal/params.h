@@ -8,9 +8,6 @@
 
 namespace chainerx::cuda {
 
-inline constexpr int kRowsThreads = 256;
-inline constexpr int kMaxRowsDims = 10;
-
 // How numbers are changed on the way.
 struct RowsChange {
     double scale{1};
@@ -26,9 +23,9 @@ struct RowsParams {
     int64_t n;
     RowsChange change;
     int ndim;
-    int64_t dims[kMaxRowsDims];  // the axis of the transform first
-    int64_t in_strides[kMaxRowsDims];
-    int64_t out_strides[kMaxRowsDims];
+    int64_t dims[kMaxDims];  // the axis of the transform first
+    int64_t in_strides[kMaxDims];
+    int64_t out_strides[kMaxDims];
 };
 
 }  // namespace chainerx::cuda

@@ -7,10 +7,9 @@
 
 namespace chainerx::cuda {
 
-inline constexpr int kSortThreads = 256;
 inline constexpr int kBlockSortSize = 1024;  // elements of a block
 inline constexpr int kRadixItems = 8;        // elements of a thread
-inline constexpr int64_t kRadixTile = kSortThreads * kRadixItems;
+inline constexpr int64_t kRadixTile = kBlockThreads * kRadixItems;
 inline constexpr int kDigits = 256;
 
 // x and out are (rows, n), contiguous. Places are 32-bit while they are sorted.

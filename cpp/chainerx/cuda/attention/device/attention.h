@@ -12,11 +12,7 @@ inline void Attention(const AttentionParams& p) {
     using Product = TileProduct<T, kTile>;
     CX_ATTENTION_TILES(T, tiles);
     CX_SHARED(C, factors, kTile);
-    int64_t block = blockIdx.x;
-    const int64_t column = block % p.column_blocks * kColumns * kTile;
-    block /= p.column_blocks;
-    const int64_t first = block % p.row_blocks * kTile;
-    const int64_t matrix = block / p.row_blocks;
+    const auto [column, first, matrix] = BlockPlace{p, kColumns * kTile};
     const ScoreTerms<C> terms{p, matrix};
     const char* const q = QueriesOf(p, p.q, matrix);
     const char* const k = KeysOf(p, p.k, matrix / p.group);
@@ -84,7 +80,7 @@ inline void Attention(const AttentionParams& p) {
         factors[row] = sum;
         const int64_t query = first + row;
         if (p.stats != nullptr && column == 0 && query < p.queries) {
-            C* const stats = reinterpret_cast<C*>(static_cast<char*>(p.stats));
+            C* const stats = At<C>(p.stats);
             stats[matrix * p.queries + query] =
                 sum == C(0) ? Infinity<C>()
                             : most + native::CX_ISA::math::Log2(xsimd::batch<C>(sum)).v;

@@ -24,7 +24,7 @@ inline void AttentionDeltas(const AttentionParams& p) {
                          static_cast<C>(*reinterpret_cast<const T*>(gy + j * p.gy.column)), sum);
     }
     sum = Warp::Sum(sum);
-    if (Warp::Lane() == 0) reinterpret_cast<C*>(static_cast<char*>(p.deltas))[i] = sum;
+    if (Warp::Lane() == 0) At<C>(p.deltas)[i] = sum;
 }
 
 // Weights after dropout, and `scale` times the gradients of scores, of this thread's share of a
@@ -44,8 +44,8 @@ struct Slopes {
         const int64_t query = first_query + row;
         const bool is_inside = query < p.queries;
         const int64_t place = matrix * p.queries + (is_inside ? query : 0);
-        const C stat = reinterpret_cast<const C*>(static_cast<char*>(p.stats))[place];
-        const C delta = reinterpret_cast<const C*>(static_cast<char*>(p.deltas))[place];
+        const C stat = At<const C>(p.stats)[place];
+        const C delta = At<const C>(p.deltas)[place];
         const int64_t key_matrix = matrix / p.group;
         {
             Product product;
@@ -99,11 +99,7 @@ template <typename T>
 inline void AttentionGradQueries(const AttentionParams& p) {
     using C = Number<T>;
     CX_ATTENTION_TILES(T, tiles);
-    int64_t block = blockIdx.x;
-    const int64_t column = block % p.column_blocks * kTile;
-    block /= p.column_blocks;
-    const int64_t first = block % p.row_blocks * kTile;
-    const int64_t matrix = block / p.row_blocks;
+    const auto [column, first, matrix] = BlockPlace{p, kTile};
     const char* const k = KeysOf(p, p.k, matrix / p.group);
     const int64_t end = ScoreTerms<C>{p, matrix}.KeysSeen(first + kTile);
     TileProduct<T, kTile> sums;
@@ -121,11 +117,7 @@ template <typename T, bool kOfKeys, bool kOfValues>
 inline void AttentionGradKeys(const AttentionParams& p) {
     using C = Number<T>;
     CX_ATTENTION_TILES(T, tiles);
-    int64_t block = blockIdx.x;
-    const int64_t column = block % p.column_blocks * kTile;
-    block /= p.column_blocks;
-    const int64_t first = block % p.row_blocks * kTile;
-    const int64_t key_matrix = block / p.row_blocks;
+    const auto [column, first, key_matrix] = BlockPlace{p, kTile};
     const bool has_k = kOfKeys && p.gk.data != nullptr && column < p.width;
     const bool has_v = kOfValues && p.gv.data != nullptr && column < p.value_width;
     TileProduct<T, kTile> gk;
@@ -179,11 +171,7 @@ template <typename T>
 inline void AttentionGradMask(const AttentionParams& p) {
     using C = Number<T>;
     CX_ATTENTION_TILES(T, tiles);
-    int64_t block = blockIdx.x;
-    const int64_t column = block % p.column_blocks * kTile;
-    block /= p.column_blocks;
-    const int64_t row = block % p.row_blocks * kTile;
-    const int64_t of_mask = block / p.row_blocks;
+    const auto [column, row, of_mask] = BlockPlace{p, kTile};
     int64_t sharers = 1;
     for (int d = 0; d < p.batch_ndim; ++d) {
         if (p.mask_sizes[d] != p.batch_sizes[d]) sharers *= p.batch_sizes[d];
@@ -217,7 +205,7 @@ inline void AttentionGradMask(const AttentionParams& p) {
     __syncthreads();
     const int64_t columns = p.has_keys != 0 ? p.keys : 1;
     const int64_t rows = p.has_queries != 0 ? p.queries : 1;
-    for (int e = static_cast<int>(threadIdx.x); e < kTile * kTile; e += kGemmThreads) {
+    for (int e = static_cast<int>(threadIdx.x); e < kTile * kTile; e += kBlockThreads) {
         const int i = e / kTile;
         const int j = e % kTile;
         if (row + i >= rows || column + j >= columns) continue;

@@ -11,11 +11,11 @@ namespace chainerx::cuda {
 template <typename T>
 inline void RotatePairs(const RotaryParams& p) {
     using C = Number<T>;
-    const int64_t i = static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x;
+    const int64_t i = ThreadNumber();
     if (i >= p.total) return;
     int64_t row = i / p.n;
     const int64_t pair = i - row * p.n;
-    T* const out = reinterpret_cast<T*>(static_cast<char*>(p.out)) + 2 * row * p.n;
+    T* const out = At<T>(p.out) + 2 * row * p.n;
     const char* at[3] = {p.in[0], p.in[1], p.in[2]};
     for (int d = p.ndim - 1; d >= 0; --d) {
         const int64_t k = row % p.sizes[d];

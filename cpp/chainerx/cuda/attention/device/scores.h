@@ -12,9 +12,9 @@
 namespace chainerx::cuda {
 
 inline constexpr int kTile = kGemmTile;
-inline constexpr int kEachOfTile = kTile * kTile / kGemmThreads;
+inline constexpr int kEachOfTile = kTile * kTile / kBlockThreads;
 // Threads of a row of scores: each has every kRowLanes-th of them.
-inline constexpr int kRowLanes = kGemmThreads / kTile;
+inline constexpr int kRowLanes = kBlockThreads / kTile;
 
 template <typename C>
 inline C Infinity() {
@@ -43,6 +43,20 @@ inline const char* KeysOf(const AttentionParams& p, const MatricesOf& x, int64_t
     return MatrixOf(p, x, key_matrix,
                     p.batch_ndim == 0 ? 1 : p.batch_sizes[p.batch_ndim - 1] / p.group);
 }
+
+// The tile of a block: its first column and row, and its matrix.
+struct BlockPlace {
+    int64_t column;
+    int64_t row;
+    int64_t matrix;
+
+    BlockPlace(const AttentionParams& p, int columns) {
+        const int64_t block = blockIdx.x / p.column_blocks;
+        column = blockIdx.x % p.column_blocks * columns;
+        row = block % p.row_blocks * kTile;
+        matrix = block / p.row_blocks;
+    }
+};
 
 // Rows of a matrix from `row` on, or its columns: the depth of a product is the other axis.
 inline TileOf RowsOf(const char* x, const MatricesOf& of, int64_t row, int64_t rows,

@@ -20,19 +20,6 @@ using Coordinate = std::conditional_t<(kDims <= 3), int32_t, int64_t>;
 template <int kDims>
 inline constexpr Coordinate<kDims> kOutside = -(Coordinate<kDims>(1) << (kDims <= 3 ? 30 : 62));
 
-inline Divisor DivisorBy(int64_t size) {
-    Divisor divisor{size, 0, 0};
-    if (size > 0x7fffffff || size <= 0) return divisor;
-    const int shift = size == 1 ? 0 : 32 - __clz(static_cast<int>(size - 1));
-    const uint64_t power = static_cast<uint64_t>(1) << shift;
-    divisor.shift = static_cast<uint32_t>(shift);
-    divisor.multiplier = static_cast<uint32_t>((static_cast<uint64_t>(1) << 32) *
-                                                   (power - static_cast<uint64_t>(size)) /
-                                                   static_cast<uint64_t>(size) +
-                                               1);
-    return divisor;
-}
-
 // An axis of the positions of `out` whose rest modulo the stride is given. Of a transposed
 // convolution they are a convolution of stride 1 by some elements of the window; `a` and `out` are
 // then entered at offsets. I has room for all coordinates.
@@ -94,8 +81,8 @@ struct ConvAxes {
             int64_t a_offset = 0;
             int64_t out_offset = 0;
             of[d] = AxisOf<kPass>(p.axes[d], rest, &a_offset, &out_offset);
-            n_sizes[d] = DivisorBy(of[d].n_size);
-            k_sizes[d] = DivisorBy(of[d].k_size);
+            n_sizes[d] = MakeDivisor(of[d].n_size);
+            k_sizes[d] = MakeDivisor(of[d].k_size);
             a_offsets[d] = a_offset;
             out_offsets[d] = out_offset;
         }
@@ -121,50 +108,28 @@ struct ConvPlace {
     Coordinate<kDims> at[kDims];
 };
 
-// Coordinates are multiplied by strides within the places, so that a place of n and one of k add up
-// to an address.
-template <int kDims>
-inline ConvPlace<kDims> PlaceOfN(const ConvParams& p, const ConvAxes<kDims>& axes, int64_t n) {
+// The place of a value of n, or of k. Coordinates are multiplied by strides within the places, so
+// that a place of n and one of k add up to an address.
+template <bool kIsN, int kDims>
+inline ConvPlace<kDims> PlaceOf(const ConvParams& p, const ConvAxes<kDims>& axes, int64_t number) {
     using Index = typename ConvAxes<kDims>::Index;
     ConvPlace<kDims> place;
     place.offset = 0;
     place.other = 0;
-    auto rest = static_cast<Index>(n);
+    auto rest = static_cast<Index>(number);
 #pragma unroll
     for (int d = kDims - 1; d >= 0; --d) {
         const ConvAxis& axis = axes.of[d];
-        const Index next = axes.n_sizes[d].Divide(rest);
-        const int64_t i = rest - next * static_cast<Index>(axis.n_size);
+        const Index next = (kIsN ? axes.n_sizes : axes.k_sizes)[d].Divide(rest);
+        const int64_t i = rest - next * static_cast<Index>(kIsN ? axis.n_size : axis.k_size);
         rest = next;
-        const int64_t at = axis.origin + i * axis.n_step;
+        const int64_t at = kIsN ? axis.origin + i * axis.n_step : i * axis.k_step;
         place.at[d] = static_cast<Coordinate<kDims>>(at);
         place.offset += at * axis.b_stride;
-        place.other += i * axis.out_stride;
+        place.other += i * (kIsN ? axis.out_stride : axis.a_stride);
     }
-    place.offset += rest * p.b_n_outer;
-    place.other += rest * p.out_outer;
-    return place;
-}
-
-template <int kDims>
-inline ConvPlace<kDims> PlaceOfK(const ConvParams& p, const ConvAxes<kDims>& axes, int64_t k) {
-    using Index = typename ConvAxes<kDims>::Index;
-    ConvPlace<kDims> place;
-    place.offset = 0;
-    place.other = 0;
-    auto rest = static_cast<Index>(k);
-#pragma unroll
-    for (int d = kDims - 1; d >= 0; --d) {
-        const ConvAxis& axis = axes.of[d];
-        const Index next = axes.k_sizes[d].Divide(rest);
-        const int64_t t = rest - next * static_cast<Index>(axis.k_size);
-        rest = next;
-        place.at[d] = static_cast<Coordinate<kDims>>(t * axis.k_step);
-        place.offset += t * axis.k_step * axis.b_stride;
-        place.other += t * axis.a_stride;
-    }
-    place.offset += rest * p.b_k_outer;
-    place.other += rest * p.a_outer;
+    place.offset += rest * (kIsN ? p.b_n_outer : p.b_k_outer);
+    place.other += rest * (kIsN ? p.out_outer : p.a_outer);
     return place;
 }
 

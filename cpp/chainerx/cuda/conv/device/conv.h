@@ -22,13 +22,13 @@ inline const T& ConvItem(const char* p) {
 template <typename T>
 inline void StoreSum(const ConvParams& p, int64_t piece, int64_t row, int64_t i, Number<T> sum) {
     if (p.pieces > 1) {
-        reinterpret_cast<Number<T>*>(static_cast<char*>(p.parts))[piece * p.n_out + i] = sum;
+        At<Number<T>>(p.parts)[piece * p.n_out + i] = sum;
         return;
     }
     if (p.bias != nullptr) {
         sum += AsNumbers::Load(ConvItem<T>(static_cast<char*>(p.bias) + row * p.bias_stride));
     }
-    reinterpret_cast<T*>(static_cast<char*>(p.out))[i] = AsNumbers::Store<T>(sum);
+    At<T>(p.out)[i] = AsNumbers::Store<T>(sum);
 }
 
 template <typename T, int kDims, ConvPass kPass, int kTile>
@@ -59,13 +59,13 @@ inline void ConvTiles(const ConvParams& p) {
     const auto set_step = [&](int slot, int64_t k) {
         Place place{};
         place.at[0] = kOutside<kDims>;
-        if (k < range.end) place = PlaceOfK(p, axes, k);
+        if (k < range.end) place = PlaceOf<false>(p, axes, k);
         steps[slot] = place;
     };
     if (thread < kTile) {
         Place place{};
         place.at[0] = kOutside<kDims>;
-        if (first_column + thread < n) place = PlaceOfN(p, axes, first_column + thread);
+        if (first_column + thread < n) place = PlaceOf<true>(p, axes, first_column + thread);
         columns[thread] = place;
     } else if (thread < kTile + 2 * kGemmDepth) {
         set_step(thread - kTile, range.begin + thread - kTile);
@@ -157,7 +157,7 @@ struct DirectWindow {
 template <typename T, int kDims, ConvPass kPass>
 inline void ConvDirect(const ConvParams& p) {
     using Index = typename ConvAxes<kDims>::Index;
-    const int64_t i = static_cast<int64_t>(blockIdx.x) * kConvThreads + threadIdx.x;
+    const int64_t i = ThreadNumber();
     if (i >= p.n_out) return;
     DirectWindow<T, kDims> window;
     window.sum = 0;
@@ -201,7 +201,7 @@ template <typename T, int kDims>
 inline void ConvDirectWeightGrad(const ConvParams& p) {
     using C = Number<T>;
     CX_SHARED(ConvAxes<kDims>, shared_axes, 1);
-    CX_SHARED(C, sums, kConvThreads);
+    CX_SHARED(C, sums, kBlockThreads);
     ConvAxes<kDims>& axes = shared_axes[0];
     axes.template Set<ConvPass::kWeightGrad>(p, 0);
     const int thread = static_cast<int>(threadIdx.x);
@@ -211,23 +211,18 @@ inline void ConvDirectWeightGrad(const ConvParams& p) {
     const auto n = static_cast<uint32_t>(p.out_row);
     const uint32_t row = i / n;
     const uint32_t group = row / static_cast<uint32_t>(p.m);
-    const ConvPlace<kDims> place = PlaceOfN(p, axes, i - row * n);
+    const ConvPlace<kDims> place = PlaceOf<true>(p, axes, i - row * n);
     const char* a = p.a + group * p.a_group + (row - group * p.m) * p.a_row;
     const char* b = p.b + group * p.b_group + place.offset;
     const PieceRange range{p.k_outer * axes.CountTaps(), p.piece, piece};
     C sum = 0;
-    for (int64_t k = range.begin + thread; k < range.end; k += kConvThreads) {
-        const ConvPlace<kDims> of_k = PlaceOfK(p, axes, k);
+    for (int64_t k = range.begin + thread; k < range.end; k += kBlockThreads) {
+        const ConvPlace<kDims> of_k = PlaceOf<false>(p, axes, k);
         if (!IsInside(axes, place, of_k)) continue;
         sum = MultiplyAdd(AsNumbers::Load(ConvItem<T>(a + of_k.other)),
                           AsNumbers::Load(ConvItem<T>(b + of_k.offset)), sum);
     }
-    for (int half = kConvThreads / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if (thread < 2 * half) sums[thread] = sum;
-        __syncthreads();
-        if (thread < half) sum += sums[thread + half];
-    }
+    sum = FoldLanes(sum, sums, kBlockThreads, [](C a, C b) { return a + b; });
     if (thread == 0) StoreSum<T>(p, piece, row, i, sum);
 }
 
@@ -235,14 +230,14 @@ inline void ConvDirectWeightGrad(const ConvParams& p) {
 template <typename T>
 inline void CombinePieces(const ConvParams& p) {
     using C = Number<T>;
-    const int64_t i = static_cast<int64_t>(blockIdx.x) * kConvThreads + threadIdx.x;
+    const int64_t i = ThreadNumber();
     if (i >= p.n_out) return;
     C sum = SumPieces<C>(p.parts, p.pieces, p.n_out, i);
     if (p.bias != nullptr) {
         const int64_t row = i / p.out_row % (p.groups * p.m);
         sum += AsNumbers::Load(ConvItem<T>(static_cast<char*>(p.bias) + row * p.bias_stride));
     }
-    reinterpret_cast<T*>(static_cast<char*>(p.out))[i] = AsNumbers::Store<T>(sum);
+    At<T>(p.out)[i] = AsNumbers::Store<T>(sum);
 }
 
 }  // namespace chainerx::cuda

@@ -15,10 +15,6 @@ struct alignas(sizeof(T) * kWidth) Pack {
 };
 
 template <typename T>
-inline T* At(const Ptr<char>& p, int64_t offset = 0) {
-    return reinterpret_cast<T*>(static_cast<char*>(p) + offset);
-}
-template <typename T>
 inline const T& ValueOf(const ScalarBytes& scalar) {
     return *reinterpret_cast<const T*>(scalar.bytes);
 }
@@ -45,8 +41,7 @@ inline void ComputeContiguous(const ElementwiseParams<kInputs>& p) {
     constexpr int kWidth = 16 / (sizeof(T) > sizeof(Out) ? sizeof(T) : sizeof(Out));
     using C = typename Numbers::template Compute<T>;
     using In = Pack<T, kWidth>;
-    const int64_t first =
-        (static_cast<int64_t>(blockIdx.x) * kElementwiseThreads + threadIdx.x) * kWidth;
+    const int64_t first = ThreadNumber() * kWidth;
     if (first >= p.size) return;
     const bool is_whole = first + kWidth <= p.size;
 
@@ -89,9 +84,9 @@ template <typename Row, typename Numbers, typename T, typename Out, typename Ind
 inline void ComputeStrided(const StridedParams<kInputs>& p) {
     using C = typename Numbers::template Compute<T>;
     const Index first =
-        static_cast<Index>(blockIdx.x) * (kElementwiseThreads * kStridedElements) + threadIdx.x;
+        static_cast<Index>(blockIdx.x) * (kBlockThreads * kStridedElements) + threadIdx.x;
     for (int u = 0; u < kStridedElements; ++u) {
-        const Index i = first + u * kElementwiseThreads;
+        const Index i = first + u * kBlockThreads;
         if (i >= static_cast<Index>(p.size)) return;
         int64_t offsets[kInputs + 1] = {};
         Index rest = i;
@@ -107,9 +102,9 @@ inline void ComputeStrided(const StridedParams<kInputs>& p) {
         for (int k = 0; k < kInputs; ++k) {
             x[k] = (p.scalar_mask >> k & 1) != 0
                        ? Numbers::Load(ValueOf<T>(p.scalars[k]))
-                       : Numbers::Load(*At<const T>(p.in[k], offsets[k + 1]));
+                       : Numbers::Load(*AtByte<const T>(p.in[k], offsets[k + 1]));
         }
-        *At<Out>(p.out, offsets[0]) = Numbers::template Store<Out>(Apply<Row>(x));
+        *AtByte<Out>(p.out, offsets[0]) = Numbers::template Store<Out>(Apply<Row>(x));
     }
 }
 

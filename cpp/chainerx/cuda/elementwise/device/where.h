@@ -11,8 +11,7 @@ namespace chainerx::cuda {
 template <typename T, unsigned kScalarMask>
 inline void WhereContiguous(const ElementwiseParams<3>& p) {
     constexpr int kWidth = 16 / sizeof(T);
-    const int64_t first =
-        (static_cast<int64_t>(blockIdx.x) * kElementwiseThreads + threadIdx.x) * kWidth;
+    const int64_t first = ThreadNumber() * kWidth;
     if (first >= p.size) return;
     const bool is_whole = first + kWidth <= p.size;
     const uint8_t* condition = At<const uint8_t>(p.in[0]) + first;
@@ -58,9 +57,9 @@ inline void WhereContiguous(const ElementwiseParams<3>& p) {
 template <typename T, typename Index>
 inline void WhereStrided(const StridedParams<3>& p) {
     const Index first =
-        static_cast<Index>(blockIdx.x) * (kElementwiseThreads * kStridedElements) + threadIdx.x;
+        static_cast<Index>(blockIdx.x) * (kBlockThreads * kStridedElements) + threadIdx.x;
     for (int u = 0; u < kStridedElements; ++u) {
-        const Index i = first + u * kElementwiseThreads;
+        const Index i = first + u * kBlockThreads;
         if (i >= static_cast<Index>(p.size)) return;
         int64_t offsets[4] = {};
         Index rest = i;
@@ -71,13 +70,13 @@ inline void WhereStrided(const StridedParams<3>& p) {
             for (int k = 0; k < 4; ++k) offsets[k] += at * p.strides[k][d];
             rest = next;
         }
-        T* out = At<T>(p.out, offsets[0]);
-        if (*At<const uint8_t>(p.in[0], offsets[1]) != 0) {
+        T* out = AtByte<T>(p.out, offsets[0]);
+        if (*AtByte<const uint8_t>(p.in[0], offsets[1]) != 0) {
             *out = (p.scalar_mask >> 1 & 1) != 0 ? ValueOf<T>(p.scalars[1])
-                                                 : *At<const T>(p.in[1], offsets[2]);
+                                                 : *AtByte<const T>(p.in[1], offsets[2]);
         } else {
             *out = (p.scalar_mask >> 2 & 1) != 0 ? ValueOf<T>(p.scalars[2])
-                                                 : *At<const T>(p.in[2], offsets[3]);
+                                                 : *AtByte<const T>(p.in[2], offsets[3]);
         }
     }
 }

@@ -52,7 +52,7 @@ struct GemmBatch {
 template <typename T, GemmEnd kEnd>
 inline void StoreProduct(const GemmParams& p, int64_t i, int64_t c, Number<T> y) {
     if (kEnd == GemmEnd::kSumsRows && i >= p.n_out) {
-        reinterpret_cast<T*>(static_cast<char*>(p.bias))[i - p.n_out] = AsNumbers::Store<T>(y);
+        At<T>(p.bias)[i - p.n_out] = AsNumbers::Store<T>(y);
         return;
     }
     if (kEnd != GemmEnd::kSumsRows && p.bias != nullptr) {
@@ -64,14 +64,14 @@ inline void StoreProduct(const GemmParams& p, int64_t i, int64_t c, Number<T> y)
             y = y > Number<T>(0) || y != y ? y : Number<T>(0);
         }
     }
-    reinterpret_cast<T*>(static_cast<char*>(p.out))[i] = AsNumbers::Store<T>(y);
+    At<T>(p.out)[i] = AsNumbers::Store<T>(y);
 }
 template <typename T, GemmEnd kEnd>
 inline void StorePiece(const GemmParams& p, int64_t piece, int64_t i, int64_t c, Number<T> y) {
     if (p.pieces == 1) {
         StoreProduct<T, kEnd>(p, i, c, y);
     } else {
-        reinterpret_cast<Number<T>*>(static_cast<char*>(p.parts))[piece * p.n_sums + i] = y;
+        At<Number<T>>(p.parts)[piece * p.n_sums + i] = y;
     }
 }
 
@@ -140,11 +140,11 @@ inline void Multiply(const GemmParams& p) {
 template <typename T, GemmEnd kEnd>
 inline void Dots(const GemmParams& p) {
     using C = Number<T>;
-    CX_SHARED(C, sums, kGemmThreads);
+    CX_SHARED(C, sums, kBlockThreads);
     const int thread = static_cast<int>(threadIdx.x);
     const int lane = thread % p.lanes;
     const uint32_t task =
-        blockIdx.x * static_cast<uint32_t>(kGemmThreads / p.lanes) + threadIdx.x / p.lanes;
+        blockIdx.x * static_cast<uint32_t>(kBlockThreads / p.lanes) + threadIdx.x / p.lanes;
     const uint32_t piece = task / static_cast<uint32_t>(p.n_out);
     const uint32_t i = task % static_cast<uint32_t>(p.n_out);
     const uint32_t c = i % static_cast<uint32_t>(p.n);
@@ -173,7 +173,7 @@ inline void Dots(const GemmParams& p) {
 
 template <typename T, GemmEnd kEnd>
 inline void CombineProducts(const GemmParams& p) {
-    const int64_t i = static_cast<int64_t>(blockIdx.x) * kGemmThreads + threadIdx.x;
+    const int64_t i = ThreadNumber();
     if (i >= p.n_sums) return;
     const int64_t c = kEnd == GemmEnd::kSumsRows || p.bias == nullptr ? 0 : i % p.n;
     StoreProduct<T, kEnd>(p, i, c, SumPieces<Number<T>>(p.parts, p.pieces, p.n_sums, i));

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "chainerx/cuda/device/language.h"
+#include "chainerx/cuda/device/block.h"
 
 namespace chainerx::cuda {
 
@@ -22,7 +22,7 @@ struct PieceRange {
 // The sum of element i, of which there are n in each piece.
 template <typename C>
 inline C SumPieces(const Ptr<char>& parts, int64_t pieces, int64_t n, int64_t i) {
-    const C* of = reinterpret_cast<const C*>(static_cast<char*>(parts)) + i;
+    const C* of = At<const C>(parts) + i;
     C sum = of[0];
     for (int64_t piece = 1; piece < pieces; ++piece) {
         sum = static_cast<C>(sum + of[piece * n]);

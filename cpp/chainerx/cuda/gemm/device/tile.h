@@ -246,16 +246,16 @@ class TileLoads {
     }
 
  private:
-    static constexpr int kEach = kTile * kGemmDepth / kGemmThreads;
+    static constexpr int kEach = kTile * kGemmDepth / kBlockThreads;
     // The first place of run i of kWidth elements.
     template <int kWidth>
     int Row(int i) const {
-        const int e = static_cast<int>(threadIdx.x) + i * kGemmThreads;
+        const int e = static_cast<int>(threadIdx.x) + i * kBlockThreads;
         return rows_first_ ? e % (kTile / kWidth) * kWidth : e / (kGemmDepth / kWidth);
     }
     template <int kWidth>
     int Step(int i) const {
-        const int e = static_cast<int>(threadIdx.x) + i * kGemmThreads;
+        const int e = static_cast<int>(threadIdx.x) + i * kBlockThreads;
         return rows_first_ ? e / (kTile / kWidth) : e % (kGemmDepth / kWidth) * kWidth;
     }
 

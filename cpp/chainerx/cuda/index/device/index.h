@@ -14,7 +14,7 @@ namespace chainerx::cuda {
 template <typename Index>
 inline int64_t Resolve(const IndexParams& p, int64_t j) {
     using Wide = std::conditional_t<std::is_signed_v<Index>, int64_t, uint64_t>;
-    auto i = static_cast<Wide>(reinterpret_cast<const Index*>(static_cast<char*>(p.indices))[j]);
+    auto i = static_cast<Wide>(At<const Index>(p.indices)[j]);
     const auto n = static_cast<Wide>(p.length);
     if (i >= 0 && i < n) return static_cast<int64_t>(i);
     switch (static_cast<BoundsCheck>(p.bounds)) {
@@ -33,12 +33,8 @@ inline int64_t Resolve(const IndexParams& p, int64_t j) {
 
 template <typename Index>
 inline void ReportIndex(const IndexParams& p, int64_t j) {
-    const Index index = reinterpret_cast<const Index*>(static_cast<char*>(p.indices))[j];
+    const Index index = At<const Index>(p.indices)[j];
     ReportError(p.log, p.site, j, static_cast<int64_t>(index));
-}
-
-inline int64_t GlobalThread() {
-    return static_cast<int64_t>(blockIdx.x) * kIndexThreads + threadIdx.x;
 }
 
 // The distance in x of position i among dimensions [first, last).
@@ -52,17 +48,38 @@ inline int64_t OffsetOf(const IndexParams& p, int64_t i, int first, int last) {
     return offset;
 }
 
+// The same, which reports what is out of range.
+template <typename Index>
+inline int64_t ResolveOrReport(const IndexParams& p, int64_t j) {
+    const int64_t at = Resolve<Index>(p, j);
+    if (at < 0) ReportIndex<Index>(p, j);
+    return at;
+}
+
+// Where a position of the axes other than the indexed one lies in x, and in y.
+struct OtherAxes {
+    char* x;
+    int64_t y;
+
+    OtherAxes(const IndexParams& p, int64_t position) {
+        const int64_t o = position / p.run;
+        const int64_t r = position - o * p.run;
+        x = AtByte<char>(p.x, OffsetOf(p, r, 0, p.n_after) + OffsetOf(p, o, p.n_after, p.ndim));
+        y = p.axis_y != 0 ? o * p.outer_y + r : 0;
+    }
+};
+
 // Only looks for indices out of range.
 template <typename Index>
 inline void CheckIndices(const IndexParams& p) {
-    const int64_t j = GlobalThread();
-    if (j < p.n && Resolve<Index>(p, j) < 0) ReportIndex<Index>(p, j);
+    const int64_t j = ThreadNumber();
+    if (j < p.n) ResolveOrReport<Index>(p, j);
 }
 
 // A thread takes one element.
 template <typename T, typename Index>
 inline void Take(const IndexParams& p) {
-    const int64_t i = GlobalThread();
+    const int64_t i = ThreadNumber();
     if (i >= p.outer * p.n * p.run) return;
     const int64_t row = i / p.run;
     const int64_t r = i - row * p.run;
@@ -77,7 +94,7 @@ inline void Take(const IndexParams& p) {
     } else if (r == 0 && o == 0) {
         ReportIndex<Index>(p, j);
     }
-    reinterpret_cast<T*>(static_cast<char*>(p.y))[i] = value;
+    At<T>(p.y)[i] = value;
 }
 
 struct Assign {
@@ -114,16 +131,12 @@ struct KeepExtreme {
 template <typename Rule, typename T, typename V, typename Index>
 inline void Scatter(const IndexParams& p) {
     const int64_t positions = p.outer * p.run;
-    const int64_t thread = GlobalThread();
+    const int64_t thread = ThreadNumber();
     const int64_t group = thread / positions;
     if (group >= p.groups) return;
     const int64_t position = thread - group * positions;
-    const int64_t o = position / p.run;
-    const int64_t r = position - o * p.run;
-    char* x =
-        static_cast<char*>(p.x) + OffsetOf(p, r, 0, p.n_after) + OffsetOf(p, o, p.n_after, p.ndim);
-    const V* y = reinterpret_cast<const V*>(static_cast<char*>(p.y));
-    if (p.axis_y != 0) y += o * p.outer_y + r;
+    const OtherAxes other{p, position};
+    const V* const y = At<const V>(p.y, other.y);
     const auto groups = static_cast<uint64_t>(p.groups);
     const bool is_power = (groups & (groups - 1)) == 0;
     // Each thread looks at all indices first: where one is bad, nothing is written.
@@ -142,7 +155,7 @@ inline void Scatter(const IndexParams& p) {
         if ((is_power ? target & (groups - 1) : target % groups) != static_cast<uint64_t>(group)) {
             continue;
         }
-        T& to = *reinterpret_cast<T*>(x + at * p.axis_x);
+        T& to = *reinterpret_cast<T*>(other.x + at * p.axis_x);
         if constexpr (std::is_same_v<Rule, Assign>) {
             to = y[j * p.axis_y];
         } else {
@@ -155,14 +168,11 @@ inline void Scatter(const IndexParams& p) {
 // The targets of all indices, as keys to be sorted.
 template <typename Index, typename Target>
 inline void ResolveAll(const IndexParams& p) {
-    const int64_t j = GlobalThread();
+    const int64_t j = ThreadNumber();
     if (j >= p.n) return;
-    const int64_t at = Resolve<Index>(p, j);
-    if (at < 0) {
-        ReportIndex<Index>(p, j);
-        atomicOr(static_cast<int*>(p.is_bad), 1);
-    }
-    reinterpret_cast<Target*>(static_cast<char*>(p.targets))[j] = static_cast<Target>(at);
+    const int64_t at = ResolveOrReport<Index>(p, j);
+    if (at < 0) atomicOr(static_cast<int*>(p.is_bad), 1);
+    At<Target>(p.targets)[j] = static_cast<Target>(at);
 }
 
 // The same as Scatter, for many indices whose order is known: the thread of the first one of a
@@ -170,24 +180,20 @@ inline void ResolveAll(const IndexParams& p) {
 template <typename Rule, typename T, typename V, typename Target>
 inline void ScatterSorted(const IndexParams& p) {
     const int64_t positions = p.outer * p.run;
-    const int64_t thread = GlobalThread();
+    const int64_t thread = ThreadNumber();
     int64_t k = thread / positions;
     if (k >= p.n || *p.is_bad != 0) return;
     const int64_t position = thread - k * positions;
-    const Target* targets = reinterpret_cast<const Target*>(static_cast<char*>(p.targets));
+    const Target* targets = At<const Target>(p.targets);
     const Target at = targets[p.order[k]];
     constexpr bool kTakesLast = std::is_same_v<Rule, Assign>;
     if (kTakesLast ? k + 1 < p.n && targets[p.order[k + 1]] == at
                    : k > 0 && targets[p.order[k - 1]] == at) {
         return;
     }
-    const int64_t o = position / p.run;
-    const int64_t r = position - o * p.run;
-    char* x =
-        static_cast<char*>(p.x) + OffsetOf(p, r, 0, p.n_after) + OffsetOf(p, o, p.n_after, p.ndim);
-    T& to = *reinterpret_cast<T*>(x + static_cast<int64_t>(at) * p.axis_x);
-    const V* y = reinterpret_cast<const V*>(static_cast<char*>(p.y));
-    if (p.axis_y != 0) y += o * p.outer_y + r;
+    const OtherAxes other{p, position};
+    T& to = *reinterpret_cast<T*>(other.x + static_cast<int64_t>(at) * p.axis_x);
+    const V* const y = At<const V>(p.y, other.y);
     if constexpr (kTakesLast) {
         to = y[p.order[k] * p.axis_y];
     } else {
@@ -205,45 +211,36 @@ inline void ScatterSorted(const IndexParams& p) {
 template <typename T, typename V, typename Index>
 inline void AddAtomically(const IndexParams& p) {
     const int64_t positions = p.outer * p.run;
-    const int64_t j = GlobalThread() / positions;
+    const int64_t thread = ThreadNumber();
+    const int64_t j = thread / positions;
     if (j >= p.n) return;
-    const int64_t position = GlobalThread() - j * positions;
+    const int64_t position = thread - j * positions;
     const int64_t at = Resolve<Index>(p, j);
     if (at < 0) {
         if (position == 0) ReportIndex<Index>(p, j);
         return;
     }
-    const int64_t o = position / p.run;
-    const int64_t r = position - o * p.run;
-    char* const x = static_cast<char*>(p.x) + at * p.axis_x + OffsetOf(p, r, 0, p.n_after) +
-                    OffsetOf(p, o, p.n_after, p.ndim);
-    const V* y = reinterpret_cast<const V*>(static_cast<char*>(p.y));
-    if (p.axis_y != 0) y += j * p.axis_y + o * p.outer_y + r;
-    atomicAdd(reinterpret_cast<T*>(x), static_cast<T>(AsConverted::Load(*y)));
+    const OtherAxes other{p, position};
+    const V y = *At<const V>(p.y, other.y + j * p.axis_y);
+    atomicAdd(reinterpret_cast<T*>(other.x + at * p.axis_x), static_cast<T>(AsConverted::Load(y)));
 }
 
 template <typename Index>
 inline void LinearIndex(const IndexParams& p) {
-    const int64_t j = GlobalThread();
+    const int64_t j = ThreadNumber();
     if (j >= p.n) return;
-    const int64_t at = Resolve<Index>(p, j);
-    if (at < 0) {
-        ReportIndex<Index>(p, j);
-        return;
-    }
-    reinterpret_cast<int64_t*>(static_cast<char*>(p.x))[j] += p.factor * at;
+    const int64_t at = ResolveOrReport<Index>(p, j);
+    if (at < 0) return;
+    At<int64_t>(p.x)[j] += p.factor * at;
 }
 
 template <typename Index>
 inline void CountEach(const IndexParams& p) {
-    const int64_t j = GlobalThread();
+    const int64_t j = ThreadNumber();
     if (j >= p.n) return;
-    const int64_t at = Resolve<Index>(p, j);
-    if (at < 0) {
-        ReportIndex<Index>(p, j);
-        return;
-    }
-    atomicAdd(reinterpret_cast<unsigned long long*>(static_cast<char*>(p.x)) + at, 1ull);
+    const int64_t at = ResolveOrReport<Index>(p, j);
+    if (at < 0) return;
+    atomicAdd(At<unsigned long long>(p.x) + at, 1ull);
 }
 
 }  // namespace chainerx::cuda

@@ -9,11 +9,9 @@
 
 namespace chainerx::cuda {
 
-inline int64_t* EndsOf(const MaskParams& p) {
-    return reinterpret_cast<int64_t*>(static_cast<char*>(p.ends));
-}
+inline int64_t* EndsOf(const MaskParams& p) { return At<int64_t>(p.ends); }
 inline bool IsTrue(const MaskParams& p, int64_t i) {
-    return i < p.n && reinterpret_cast<const uint8_t*>(static_cast<char*>(p.mask))[i] != 0;
+    return i < p.n && At<const uint8_t>(p.mask)[i] != 0;
 }
 
 // The number of set bits of a ballot, in all and below this lane.
@@ -26,7 +24,7 @@ struct WarpSums {
     int total;
 };
 inline WarpSums SumWarps(int mine) {
-    constexpr int kWarps = kIndexThreads / 32;
+    constexpr int kWarps = kBlockThreads / 32;
     CX_SHARED(int, counts, kWarps);
     const int warp = static_cast<int>(threadIdx.x) / 32;
     __syncthreads();
@@ -40,40 +38,39 @@ inline WarpSums SumWarps(int mine) {
     return sums;
 }
 
-inline void CountChunks(const MaskParams& p) {
+// The number of true elements of this block's chunk, to each thread.
+inline int CountInChunk(const MaskParams& p) {
     const int64_t first = blockIdx.x * kMaskChunk;
     int count = 0;
-    for (int64_t k = threadIdx.x; k < kMaskChunk; k += kIndexThreads) {
+    for (int64_t k = threadIdx.x; k < kMaskChunk; k += kBlockThreads) {
         count += CountBitsOf(__ballot_sync(0xffffffffu, IsTrue(p, first + k)));
     }
-    const int total = SumWarps(count).total;
+    return SumWarps(count).total;
+}
+
+inline void CountChunks(const MaskParams& p) {
+    const int total = CountInChunk(p);
     if (threadIdx.x == 0) EndsOf(p)[blockIdx.x] = total;
 }
 
 // All counts, into one number.
 inline void CountTrue(const MaskParams& p) {
-    const int64_t first = blockIdx.x * kMaskChunk;
-    int count = 0;
-    for (int64_t k = threadIdx.x; k < kMaskChunk; k += kIndexThreads) {
-        count += CountBitsOf(__ballot_sync(0xffffffffu, IsTrue(p, first + k)));
-    }
-    const int total = SumWarps(count).total;
+    const int total = CountInChunk(p);
     if (threadIdx.x == 0) {
-        atomicAdd(reinterpret_cast<unsigned long long*>(static_cast<char*>(p.out)),
-                  static_cast<unsigned long long>(total));
+        atomicAdd(At<unsigned long long>(p.out), static_cast<unsigned long long>(total));
     }
 }
 
 // One block of threads: replaces the counts by the sums of those before.
 inline void SumChunks(const MaskParams& p) {
-    CX_SHARED(int64_t, sums, kIndexThreads);
+    CX_SHARED(int64_t, sums, kBlockThreads);
     const int t = static_cast<int>(threadIdx.x);
     int64_t carry = 0;
-    for (int64_t base = 0; base < p.n_chunks; base += kIndexThreads) {
+    for (int64_t base = 0; base < p.n_chunks; base += kBlockThreads) {
         const int64_t k = base + t;
         const int64_t mine = k < p.n_chunks ? EndsOf(p)[k] : 0;
         int64_t sum = mine;
-        for (int step = 1; step < kIndexThreads; step *= 2) {
+        for (int step = 1; step < kBlockThreads; step *= 2) {
             __syncthreads();
             sums[t] = sum;
             __syncthreads();
@@ -83,7 +80,7 @@ inline void SumChunks(const MaskParams& p) {
         sums[t] = sum;
         __syncthreads();
         if (k < p.n_chunks) EndsOf(p)[k] = carry + sum - mine;
-        carry += sums[kIndexThreads - 1];
+        carry += sums[kBlockThreads - 1];
     }
 }
 
@@ -92,7 +89,7 @@ template <typename F>
 inline void ForTrue(const MaskParams& p, const F& write) {
     const int64_t first = blockIdx.x * kMaskChunk;
     int64_t begin = EndsOf(p)[blockIdx.x];
-    for (int64_t k = threadIdx.x; k < kMaskChunk; k += kIndexThreads) {
+    for (int64_t k = threadIdx.x; k < kMaskChunk; k += kBlockThreads) {
         const int64_t i = first + k;
         const bool is_true = IsTrue(p, i);
         const unsigned bits = __ballot_sync(0xffffffffu, is_true);
@@ -105,7 +102,7 @@ inline void ForTrue(const MaskParams& p, const F& write) {
 
 inline void WriteNonzero(const MaskParams& p) {
     ForTrue(p, [&](int64_t i, int64_t number) {
-        auto* out = reinterpret_cast<int64_t*>(static_cast<char*>(p.out));
+        auto* out = At<int64_t>(p.out);
         for (int d = p.ndim - 1; d >= 0; --d) {
             const int64_t next = d == 0 ? 0 : i / p.dims[d];
             out[d * p.count + number] = i - next * p.dims[d];
@@ -116,10 +113,7 @@ inline void WriteNonzero(const MaskParams& p) {
 
 template <typename T>
 inline void WriteCompressed(const MaskParams& p) {
-    ForTrue(p, [&](int64_t i, int64_t number) {
-        reinterpret_cast<T*>(static_cast<char*>(p.out))[number] =
-            reinterpret_cast<const T*>(static_cast<char*>(p.x))[i];
-    });
+    ForTrue(p, [&](int64_t i, int64_t number) { At<T>(p.out)[number] = At<const T>(p.x)[i]; });
 }
 
 }  // namespace chainerx::cuda

@@ -11,7 +11,7 @@ inline void Ctc(const CtcParams& p) {
     CX_DYNAMIC_SHARED(C, shared);
     const int64_t row = blockIdx.x;
     const int64_t steps = CheckRow(p, row, true);
-    T* const loss = reinterpret_cast<T*>(static_cast<char*>(p.out)) + row;
+    T* const loss = At<T>(p.out) + row;
     if (steps < 0) {
         if (threadIdx.x == 0) *loss = static_cast<T>(C(0));
         return;
@@ -46,7 +46,7 @@ inline void CtcWeights(const CtcParams& p) {
 template <typename T>
 inline void CtcJoin(const CtcParams& p) {
     using C = Number<T>;
-    const int64_t i = static_cast<int64_t>(blockIdx.x) * kCtcThreads + threadIdx.x;
+    const int64_t i = ThreadNumber();
     if (i >= p.rows * p.steps * p.states) return;
     const int64_t s = i % p.states;
     const int64_t t = i / p.states % p.steps;
@@ -75,7 +75,7 @@ inline void CtcOutputs(const CtcParams& p) {
     if (i >= p.steps * p.rows) return;
     const int64_t t = i / p.rows;
     const int64_t row = i - t * p.rows;
-    T* const out = reinterpret_cast<T*>(static_cast<char*>(p.out)) + i * p.classes;
+    T* const out = At<T>(p.out) + i * p.classes;
     const int lane = CtcWarp::Lane();
     const int64_t steps = p.valid[row];
     if (t >= steps) {
@@ -83,7 +83,7 @@ inline void CtcOutputs(const CtcParams& p) {
         return;
     }
     const CtcPath path{p, row, steps};
-    const Terms terms{path, t, static_cast<C>(*CtcAt<const T>(p.gy, row))};
+    const Terms terms{path, t, static_cast<C>(*At<const T>(p.gy, row))};
     for (int64_t k = lane; k < p.classes; k += 32) {
         out[k] = static_cast<T>(terms.End(terms.Begin(k)));
     }
@@ -109,7 +109,7 @@ struct GradTerms {
     C Begin(int64_t k) const {
         return native::CX_ISA::math::Exp(xsimd::batch<C>(CtcScores<T>::Of(path, t, k))).v * gy;
     }
-    C OfState(int64_t s) const { return gy * *CtcAt<const C>(path.p.posterior, path.Place(t) + s); }
+    C OfState(int64_t s) const { return gy * *At<const C>(path.p.posterior, path.Place(t) + s); }
     C End(C y) const { return y; }
 };
 template <typename T>

@@ -55,12 +55,12 @@ struct ByThread {
 template <typename T>
 inline Dual RawScore(const CtcParams& p, int64_t i, int64_t k) {
     const int64_t at = i * p.classes + k;
-    return {static_cast<double>(static_cast<Number<T>>(*CtcAt<const T>(p.x, at))),
-            static_cast<double>(static_cast<Number<T>>(*CtcAt<const T>(p.v, at)))};
+    return {static_cast<double>(static_cast<Number<T>>(*At<const T>(p.x, at))),
+            static_cast<double>(static_cast<Number<T>>(*At<const T>(p.v, at)))};
 }
 template <typename T>
 inline Dual Score(const CtcPath& path, int64_t t, int64_t k) {
-    return RawScore<T>(path.p, path.Step(t), k) - *CtcAt<const Dual>(path.p.stats, path.Step(t));
+    return RawScore<T>(path.p, path.Step(t), k) - *At<const Dual>(path.p.stats, path.Step(t));
 }
 
 template <typename T>
@@ -68,7 +68,7 @@ inline void CtcDualStats(const CtcParams& p) {
     const int64_t i = CtcWarp::Row();
     if (i >= p.steps * p.rows) return;
     const Dual y = SumOfExp<ByWarp>(p.classes, [&](int64_t k) { return RawScore<T>(p, i, k); });
-    if (CtcWarp::Lane() == 0) *const_cast<Dual*>(CtcAt<const Dual>(p.stats, i)) = y;
+    if (CtcWarp::Lane() == 0) *const_cast<Dual*>(At<const Dual>(p.stats, i)) = y;
 }
 
 // The weights of all paths to (or from) the states of each step, with the emission of the step.
@@ -87,7 +87,7 @@ inline void CtcDualWeights(const CtcParams& p) {
     const int back = is_forward ? -1 : 1;
     for (int64_t i = 0; i < steps; ++i) {
         const int64_t t = is_forward ? i : steps - 1 - i;
-        for (int64_t j = threadIdx.x; j <= last; j += kCtcThreads) {
+        for (int64_t j = threadIdx.x; j <= last; j += kBlockThreads) {
             const int64_t s = is_forward ? j : last - j;
             const Dual emission = Score<T>(path, t, path.ClassOf(s));
             Dual y;

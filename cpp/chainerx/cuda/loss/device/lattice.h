@@ -12,14 +12,8 @@
 
 namespace chainerx::cuda {
 
-static_assert(kCtcThreads == kNormThreads, "Group has as many threads");
-using CtcBlock = Group<kCtcThreads>;
+using CtcBlock = Group<kBlockThreads>;
 using CtcWarp = Group<32>;
-
-template <typename T>
-inline const T* CtcAt(const Ptr<const char>& p, int64_t i) {
-    return reinterpret_cast<const T*>(static_cast<const char*>(p)) + i;
-}
 
 // All threads of a block come here together. Returns the number of steps, or -1 after an error.
 inline int64_t CheckRow(const CtcParams& p, int64_t row, bool reports) {
@@ -36,7 +30,7 @@ inline int64_t CheckRow(const CtcParams& p, int64_t row, bool reports) {
     }
     int is_bad = 0;
     int64_t repeated = 0;  // equal adjacent labels need a blank between them
-    for (int64_t i = threadIdx.x; i < n; i += kCtcThreads) {
+    for (int64_t i = threadIdx.x; i < n; i += kBlockThreads) {
         const int64_t at = row * p.labels + i;
         const int64_t label = p.t[at];
         if (label < 0 || label >= p.classes) {
@@ -82,8 +76,8 @@ struct CtcScores {
     static C None() { return -std::numeric_limits<C>::infinity(); }
     static C Of(const CtcPath& path, int64_t t, int64_t k) {
         const CtcParams& p = path.p;
-        const C* const stats = CtcAt<const C>(p.stats, 2 * path.Step(t));
-        const C x = static_cast<C>(*CtcAt<const T>(p.x, path.Step(t) * p.classes + k));
+        const C* const stats = At<const C>(p.stats, 2 * path.Step(t));
+        const C x = static_cast<C>(*At<const T>(p.x, path.Step(t) * p.classes + k));
         return (x - stats[0]) - stats[1];
     }
 };
@@ -107,7 +101,7 @@ inline double RunLattice(const CtcPath& path, bool is_forward, const Rows& row_a
         taken_off += static_cast<double>(less);
         highest = none;
         C* const to = row_at(t);
-        for (int64_t j = threadIdx.x; j <= last; j += kCtcThreads) {
+        for (int64_t j = threadIdx.x; j <= last; j += kBlockThreads) {
             const int64_t s = is_forward ? j : last - j;
             const C emission = Scores::Of(path, t, path.ClassOf(s));
             C y;
@@ -146,7 +140,7 @@ inline double LogProbability(const CtcPath& path, const C* last, double taken_of
 
 // Links the states of the same class.
 inline void LinkStates(const CtcPath& path) {
-    for (int64_t s = threadIdx.x; s < path.size; s += kCtcThreads) {
+    for (int64_t s = threadIdx.x; s < path.size; s += kBlockThreads) {
         const int64_t k = path.ClassOf(s);
         int64_t next = s + 1;
         while (next < path.size && path.ClassOf(next) != k) ++next;

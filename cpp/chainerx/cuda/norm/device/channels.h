@@ -111,7 +111,7 @@ template <typename Op, int kLanes>
 inline void NormSums(const NormParams& p) {
     using Param = typename Op::Param;
     constexpr bool kColumns = kLanes == 1;
-    constexpr int kUnits = kNormThreads / kLanes;
+    constexpr int kUnits = kBlockThreads / kLanes;
     const int lane = static_cast<int>(threadIdx.x) % kLanes;
     const int own = static_cast<int>(threadIdx.x) / kLanes;
     const int64_t index = static_cast<int64_t>(blockIdx.x) * kUnits + own;
@@ -180,7 +180,7 @@ inline typename Op::State SumOfColumns(const NormParams& p, int64_t channel) {
 
 template <typename Op, bool kColumns>
 inline void NormFinish(const NormParams& p) {
-    const int64_t channel = static_cast<int64_t>(blockIdx.x) * kNormThreads + threadIdx.x;
+    const int64_t channel = ThreadNumber();
     if (channel >= p.c) return;
     const auto all = kColumns ? SumOfColumns<Op>(p, channel) : SumOfRuns<Op>(p, channel);
     const auto param = Op::Finish(p, channel, all);
@@ -189,7 +189,7 @@ inline void NormFinish(const NormParams& p) {
 
 template <typename Op, int kLanes>
 inline void NormWrite(const NormParams& p) {
-    constexpr int kUnits = kNormThreads / kLanes;
+    constexpr int kUnits = kBlockThreads / kLanes;
     const Unit unit =
         UnitOf<kLanes == 1>(p, static_cast<int64_t>(blockIdx.x) * kUnits + threadIdx.x / kLanes);
     if (unit.runs == 0) return;

@@ -9,14 +9,9 @@
 
 namespace chainerx::cuda {
 
-template <typename T>
-inline T* At(const Ptr<char>& p, int64_t i) {
-    return reinterpret_cast<T*>(static_cast<char*>(p)) + i;
-}
-
 template <int kThreads>
 struct Group {
-    static constexpr int kRows = kNormThreads / kThreads;  // of a block
+    static constexpr int kRows = kBlockThreads / kThreads;  // of a block
     static constexpr int kWidth = kThreads < 32 ? kThreads : 32;
 
     static int Lane() { return static_cast<int>(threadIdx.x) % kThreads; }

@@ -180,7 +180,7 @@ struct FixedBatchNorm : WriteAffine<T> {
 };
 template <typename T>
 inline void NormFixed(const NormParams& p) {
-    const int64_t i = static_cast<int64_t>(blockIdx.x) * kNormThreads + threadIdx.x;
+    const int64_t i = ThreadNumber();
     if (i >= p.n * p.c * p.s) return;
     const int64_t channel = Quotient(i, p.s) % p.c;
     FixedBatchNorm<T>::Write(p, FixedBatchNorm<T>::Finish(p, channel), channel, i);

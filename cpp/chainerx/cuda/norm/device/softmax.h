@@ -123,7 +123,7 @@ inline void SoftmaxCrossEntropy(const SoftmaxParams& p) {
 
 // The element of this thread; returns whether there is one.
 inline bool FindElement(const SoftmaxParams& p, int64_t* row, int64_t* column) {
-    const int64_t i = static_cast<int64_t>(blockIdx.x) * kNormThreads + threadIdx.x;
+    const int64_t i = ThreadNumber();
     if (i >= p.rows * p.columns) return false;
     *row = i <= 0x7fffffff && p.columns <= 0x7fffffff
                ? static_cast<uint32_t>(i) / static_cast<uint32_t>(p.columns)
@@ -178,14 +178,14 @@ struct Counted {
     int64_t counts[2];
 };
 inline Counted SumOfBlock(Counted of) {
-    using G = Group<kNormThreads>;
+    using G = Group<kBlockThreads>;
     of.sum = G::Sum(of.sum);
     for (int k = 0; k < 2; ++k) of.counts[k] = G::Sum(of.counts[k]);
     return of;
 }
 inline Counted SumOfBlocks(const CountParams& p) {
     Counted of{};
-    for (int64_t b = threadIdx.x; b < p.blocks; b += kNormThreads) {
+    for (int64_t b = threadIdx.x; b < p.blocks; b += kBlockThreads) {
         of.sum += p.sums[b];
         for (int k = 0; k < 2; ++k) of.counts[k] += p.counts[2 * b + k];
     }
@@ -203,7 +203,7 @@ inline void StoreMean(const CountParams& p, const Counted& of) {
     *At<T>(p.results[0], 0) = static_cast<T>(of.sum / counted);
     *At<C>(p.results[1], 0) = static_cast<C>(1 / counted);
 }
-static_assert(native::kLabelledLanes == kNormThreads && native::kNarrowRow == 4 * kNarrowThreads);
+static_assert(native::kLabelledLanes == kBlockThreads && native::kNarrowRow == 4 * kNarrowThreads);
 
 template <typename T>
 inline void MeanOfLabelled(const CountParams& p) {

@@ -1,6 +1,7 @@
 // An optimizer's step. The host writes Row, with the statements of CX_UPDATE.
 #pragma once
 
+#include "chainerx/cuda/device/block.h"
 #include "chainerx/cuda/optim/params.h"
 #include "chainerx/native/math/simd/math_basic.h"
 #include "chainerx/native/strided/simd/batch.h"
@@ -56,18 +57,18 @@ inline void Update(const UpdateParams<kStates>& p) {
     using Pack = UpdatePack<T, kWidth>;
     const UpdatedArray<kStates>& array = p.arrays[FindArray(p)];
     const int64_t block = blockIdx.x - array.first_block;
-    const int64_t first = (block * kUpdateThreads + threadIdx.x) * kWidth;
+    const int64_t first = (block * kBlockThreads + threadIdx.x) * kWidth;
     const int64_t left = array.size - first;
     if (left <= 0) return;
 
-    T* param = reinterpret_cast<T*>(static_cast<char*>(array.param)) + first;
-    const T* grad = reinterpret_cast<const T*>(static_cast<const char*>(array.grad)) + first;
+    T* param = At<T>(array.param) + first;
+    const T* grad = At<const T>(array.grad) + first;
     T* states[kStates + 1] = {};
     auto addresses = reinterpret_cast<uintptr_t>(param) | reinterpret_cast<uintptr_t>(grad);
     if constexpr (kStates > 0) {
 #pragma unroll
         for (int k = 0; k < kStates; ++k) {
-            states[k] = reinterpret_cast<T*>(static_cast<char*>(array.states[k])) + first;
+            states[k] = At<T>(array.states[k]) + first;
             addresses |= reinterpret_cast<uintptr_t>(states[k]);
         }
     }

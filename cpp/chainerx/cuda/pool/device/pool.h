@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "chainerx/cuda/device/errors.h"
@@ -30,10 +31,6 @@ inline PoolSpan OutputsOf(const PoolDim& a, int64_t i) {
     const int64_t first = i + a.pad - a.size + 1;
     const int64_t end = (i + a.pad) / a.stride + 1;
     return {first <= 0 ? 0 : (first + a.stride - 1) / a.stride, end < a.out ? end : a.out};
-}
-
-inline int64_t PoolThread() {
-    return static_cast<int64_t>(blockIdx.x) * kPoolThreads + threadIdx.x;
 }
 
 // Splits number i of an element of the input or output into its places; returns its plane.
@@ -71,19 +68,10 @@ inline int64_t Ravel(const PoolParams& p, const int64_t* at, int n) {
     return i;
 }
 
-template <typename T>
-inline const T* PoolData(const Ptr<char>& p) {
-    return reinterpret_cast<const T*>(static_cast<char*>(p));
-}
-template <typename T>
-inline T& PoolElement(const Ptr<char>& p, int64_t i) {
-    return reinterpret_cast<T*>(static_cast<char*>(p))[i];
-}
-
 // The first largest element; NaN is larger than numbers.
 template <typename T, typename Index>
-inline void MaxPool(const PoolParams& p, Number<T> smallest) {
-    const int64_t i = PoolThread();
+inline void MaxPool(const PoolParams& p) {
+    const int64_t i = ThreadNumber();
     if (i >= p.n_out) return;
     int64_t at[kMaxPoolDims];
     const int64_t plane = Unravel<false>(p, i, at);
@@ -95,8 +83,13 @@ inline void MaxPool(const PoolParams& p, Number<T> smallest) {
         origin[d] = WindowOf(p.dims[d], at[d]).begin;
         elements *= p.dims[d].in;
     }
-    const T* x = PoolData<T>(p.x) + plane * elements;
-    Number<T> value = smallest;
+    const T* x = At<const T>(p.x) + plane * elements;
+    Number<T> value{};
+    if constexpr (std::is_floating_point_v<Number<T>>) {
+        value = -std::numeric_limits<Number<T>>::infinity();
+    } else if constexpr (!std::is_same_v<T, Bool8>) {
+        value = std::numeric_limits<T>::lowest();
+    }
     int64_t number = 0;
     bool is_first = true;
     ForPlaces(spans, p.ndim, [&](const int64_t* place) {
@@ -109,9 +102,9 @@ inline void MaxPool(const PoolParams& p, Number<T> smallest) {
             number = number * p.dims[d].size + (place[d] - origin[d]);
         }
     });
-    PoolElement<T>(p.y, i) = AsNumbers::Store<T>(value);
+    *At<T>(p.y, i) = AsNumbers::Store<T>(value);
     if constexpr (!std::is_same_v<Index, void>) {
-        PoolElement<Index>(p.indices, i) = static_cast<Index>(number);
+        *At<Index>(p.indices, i) = static_cast<Index>(number);
     }
 }
 
@@ -125,8 +118,8 @@ inline int64_t TapOf(const PoolParams& p, Index index) {
 
 template <typename T, typename Index>
 inline void PoolScatter(const PoolParams& p) {
-    const int64_t i = PoolThread();
-    const Index* indices = PoolData<Index>(p.indices);
+    const int64_t i = ThreadNumber();
+    const Index* indices = At<const Index>(p.indices);
     if (i < p.n_out && TapOf<Index>(p, indices[i]) < 0) {
         ReportError(p.log, p.site, i, static_cast<int64_t>(indices[i]));
     }
@@ -148,17 +141,17 @@ inline void PoolScatter(const PoolParams& p) {
         }
         const int64_t o = plane * elements + Ravel<false>(p, place, p.ndim);
         if (TapOf<Index>(p, indices[o]) != number) return;
-        const C g = AsNumbers::Load(PoolData<T>(p.y)[o]);
+        const C g = AsNumbers::Load(At<const T>(p.y)[o]);
         sum = p.copies ? g : static_cast<C>(sum + g);
     });
-    PoolElement<T>(p.x, i) = AsNumbers::Store<T>(sum);
+    *At<T>(p.x, i) = AsNumbers::Store<T>(sum);
 }
 
 template <typename T, typename Index>
 inline void PoolGather(const PoolParams& p) {
-    const int64_t i = PoolThread();
+    const int64_t i = ThreadNumber();
     if (i >= p.n_out) return;
-    const Index index = PoolData<Index>(p.indices)[i];
+    const Index index = At<const Index>(p.indices)[i];
     int64_t number = TapOf<Index>(p, index);
     T value{};
     if (number < 0) {
@@ -176,10 +169,10 @@ inline void PoolGather(const PoolParams& p) {
             elements *= a.in;
         }
         if (is_inside) {
-            value = PoolData<T>(p.x)[plane * elements + Ravel<true>(p, at, p.ndim)];
+            value = At<const T>(p.x)[plane * elements + Ravel<true>(p, at, p.ndim)];
         }
     }
-    PoolElement<T>(p.y, i) = value;
+    *At<T>(p.y, i) = value;
 }
 
 inline int64_t CountOf(const PoolSpan& s) { return s.end > s.begin ? s.end - s.begin : 0; }
@@ -211,7 +204,7 @@ struct SumWindow {
         }
         width = CountOf(spans[p.ndim - 1]);
         last_output = at[p.ndim - 1];
-        x = PoolData<T>(p.x) + plane * elements;
+        x = At<const T>(p.x) + plane * elements;
     }
 
     // The sum of all rows at one place of the last axis.
@@ -249,13 +242,13 @@ struct SumWindow {
     }
     void Store(int64_t i, C sum) const {
         const auto divisor = static_cast<C>(DivisorOf(p, rows * width));
-        PoolElement<T>(p.y, i) = AsNumbers::Store<T>(sum / divisor);
+        *At<T>(p.y, i) = AsNumbers::Store<T>(sum / divisor);
     }
 };
 
 template <typename T>
 inline void SumPool(const PoolParams& p) {
-    const int64_t i = PoolThread();
+    const int64_t i = ThreadNumber();
     if (i >= p.n_out) return;
     const SumWindow<T> window{p, i};
     window.Store(i, window.SumInOrder());
@@ -278,12 +271,7 @@ inline void SumPoolAlong(const PoolParams& p) {
         for (int64_t t = lane; t < window.width; t += kLanes) {
             sum += window.SumRows(window.spans[p.ndim - 1].begin + t);
         }
-        for (int half = kLanes / 2; half > 0; half /= 2) {
-            __syncthreads();
-            if (lane < 2 * half) shared[lane] = sum;
-            __syncthreads();
-            if (lane < half) sum += shared[lane + half];
-        }
+        sum = FoldLanes(sum, shared, kLanes, [](C a, C b) { return a + b; });
         if (lane == 0) window.Store(i, sum);
     }
 }
@@ -293,7 +281,7 @@ inline void SumPoolAlong(const PoolParams& p) {
 template <typename T, bool kDividesEach>
 inline void SumPoolGrad(const PoolParams& p) {
     using C = Number<T>;
-    const int64_t i = PoolThread();
+    const int64_t i = ThreadNumber();
     if (i >= p.n_in) return;
     int64_t at[kMaxPoolDims];
     const int64_t plane = Unravel<true>(p, i, at);
@@ -304,7 +292,7 @@ inline void SumPoolGrad(const PoolParams& p) {
         elements *= p.dims[d].out;
     }
     const int last = p.ndim - 1;
-    const T* gy = PoolData<T>(p.y) + plane * elements;
+    const T* gy = At<const T>(p.y) + plane * elements;
     const auto divisor = static_cast<C>(kDividesEach ? 1 : DivisorOf(p, p.taps));
     C sum = 0;
     for (int64_t o = spans[last].begin; o < spans[last].end; ++o) {
@@ -324,7 +312,7 @@ inline void SumPoolGrad(const PoolParams& p) {
         const C total = divisor == C(1) ? rows : rows / divisor;
         sum = p.copies ? total : sum + total;
     }
-    PoolElement<T>(p.x, i) = AsNumbers::Store<T>(sum);
+    *At<T>(p.x, i) = AsNumbers::Store<T>(sum);
 }
 
 }  // namespace chainerx::cuda

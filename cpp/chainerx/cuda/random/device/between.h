@@ -25,7 +25,7 @@ inline native::IntegerRange RangeAt(const BetweenParams& p, int64_t i, bool repo
 template <typename T>
 inline void FillBetween(const BetweenParams& p) {
     const philox::Stream stream = StreamOf(p.call);
-    const int64_t first = 4 * ThreadIndex();
+    const int64_t first = 4 * ThreadNumber();
     if (first >= p.size) return;
     const native::IntegerRange range = RangeAt<T>(p, 0, first == 0);
     if (IsShortRange(range.size)) {
@@ -43,7 +43,7 @@ inline void FillBetween(const BetweenParams& p) {
 template <typename T>
 inline void FillBetweenEach(const BetweenParams& p) {
     const philox::Stream stream = StreamOf(p.call);
-    const int64_t first = 2 * ThreadIndex();
+    const int64_t first = 2 * ThreadNumber();
     if (first >= p.size) return;
     Numbers<T, 2> y{};
     for (int j = 0; j < 2 && first + j < p.size; ++j) {
@@ -56,11 +56,11 @@ inline void FillBetweenEach(const BetweenParams& p) {
 // Reports the first element of the block of threads that is not from low to high.
 inline void ReportOutside(const DomainParams& p) {
     CX_SHARED(unsigned, first, 1);
-    const int64_t i = ThreadIndex();
+    const int64_t i = ThreadNumber();
     const double x = i < p.size ? p.in[i] : p.low;
     const bool is_bad = !(x >= p.low && x <= p.high);
     if (__syncthreads_or(is_bad ? 1 : 0) == 0) return;
-    if (threadIdx.x == 0) first[0] = kRandomThreads;
+    if (threadIdx.x == 0) first[0] = kBlockThreads;
     __syncthreads();
     if (is_bad) atomicMin(&first[0], threadIdx.x);
     __syncthreads();

@@ -1,6 +1,7 @@
 // The streams of random numbers of calls.
 #pragma once
 
+#include "chainerx/cuda/device/block.h"
 #include "chainerx/cuda/random/params.h"
 #include "chainerx/native/random/random.h"
 
@@ -28,10 +29,6 @@ inline philox::Stream StreamOf(const RandomCall& call) {
     }
     __syncthreads();
     return {words[0], words[1]};
-}
-
-inline int64_t ThreadIndex() {
-    return static_cast<int64_t>(blockIdx.x) * kRandomThreads + threadIdx.x;
 }
 
 }  // namespace chainerx::cuda

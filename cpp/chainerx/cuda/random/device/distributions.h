@@ -10,7 +10,7 @@ namespace chainerx::cuda {
 
 template <typename T>
 inline T ParameterOf(const DrawParams& p, int k, int64_t i) {
-    return reinterpret_cast<const T*>(static_cast<const char*>(p.in[k]))[i * p.steps[k]];
+    return At<const T>(p.in[k])[i * p.steps[k]];
 }
 
 // Draws element i, from the two uniform numbers of its Philox block.
@@ -56,7 +56,7 @@ struct DrawVonMises {
 struct DrawIndex {
     using Out = int64_t;
     static Out Of(const DrawParams& p, const philox::Stream&, int64_t i, double u, double) {
-        const auto* sums = reinterpret_cast<const double*>(static_cast<const char*>(p.in[0]));
+        const auto* sums = At<const double>(p.in[0]);
         return native::FindPlace(sums + i % p.rows * p.columns, p.columns, u);
     }
 };
@@ -64,12 +64,11 @@ struct DrawIndex {
 template <typename Draw>
 inline void DrawFromPairs(const DrawParams& p) {
     const philox::Stream stream = StreamOf(p.call);
-    const int64_t i = ThreadIndex();
+    const int64_t i = ThreadNumber();
     if (i >= p.size) return;
     double u[2];
     ToUniforms(stream.Get(static_cast<uint64_t>(i)), u);
-    reinterpret_cast<typename Draw::Out*>(static_cast<char*>(p.out))[i] =
-        Draw::Of(p, stream, i, u[0], u[1]);
+    At<typename Draw::Out>(p.out)[i] = Draw::Of(p, stream, i, u[0], u[1]);
 }
 
 }  // namespace chainerx::cuda

@@ -17,7 +17,7 @@ struct alignas(sizeof(T) * kWidth < 16 ? sizeof(T) * kWidth : 16) Numbers {
 template <typename T, int kWidth>
 inline void StoreNumbers(const Ptr<char>& to, int64_t size, int64_t first,
                          const Numbers<T, kWidth>& y) {
-    T* out = reinterpret_cast<T*>(static_cast<char*>(to)) + first;
+    T* out = At<T>(to) + first;
     if (first + kWidth <= size &&
         reinterpret_cast<uintptr_t>(out) % alignof(Numbers<T, kWidth>) == 0) {
         *reinterpret_cast<Numbers<T, kWidth>*>(out) = y;
@@ -48,7 +48,7 @@ inline void FillUniform(const FillParams& p) {
     using C = Number<T>;
     constexpr int kWidth = kFloatsOfBlock<T>;
     const philox::Stream stream = StreamOf(p.call);
-    const int64_t i = ThreadIndex();
+    const int64_t i = ThreadNumber();
     if (i * kWidth >= p.size) return;
     C u[kWidth];
     ToUniforms(stream.Get(static_cast<uint64_t>(i)), u);
@@ -102,7 +102,7 @@ inline Numbers<T, 2> DrawIntegers(const philox::Stream& stream, int64_t first, u
 template <typename T>
 inline void FillShortIntegers(const FillParams& p) {
     const philox::Stream stream = StreamOf(p.call);
-    const int64_t first = 4 * ThreadIndex();
+    const int64_t first = 4 * ThreadNumber();
     if (first >= p.size) return;
     const auto range = static_cast<uint32_t>(p.count);
     StoreNumbers(p.out, p.size, first, DrawShortIntegers<T>(stream, first, p.start, range));
@@ -110,7 +110,7 @@ inline void FillShortIntegers(const FillParams& p) {
 template <typename T>
 inline void FillIntegers(const FillParams& p) {
     const philox::Stream stream = StreamOf(p.call);
-    const int64_t first = 2 * ThreadIndex();
+    const int64_t first = 2 * ThreadNumber();
     if (first >= p.size) return;
     StoreNumbers(p.out, p.size, first, DrawIntegers<T>(stream, first, p.start, p.count));
 }
@@ -120,13 +120,13 @@ template <typename T>
 inline void DropElements(const DropoutParams& p) {
     using C = Number<T>;
     const philox::Stream stream{p.key[0], p.key[1]};
-    const int64_t block = ThreadIndex();
+    const int64_t block = ThreadNumber();
     const int64_t first = block / 8 * 32 + block % 8;
     if (first >= p.size) return;
     const philox::Block bits = stream.Get(static_cast<uint64_t>(block));
     const C scale = static_cast<C>(p.scale);
-    const T* in = reinterpret_cast<const T*>(static_cast<const char*>(p.in));
-    T* out = reinterpret_cast<T*>(static_cast<char*>(p.out));
+    const T* in = At<const T>(p.in);
+    T* out = At<T>(p.out);
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
         const int64_t i = first + 8 * k;

@@ -12,13 +12,13 @@ template <typename C>
 inline void DrawGamma(const DrawParams& p) {
     constexpr int kWidth = 16 / sizeof(C);
     const philox::Stream stream = StreamOf(p.call);
-    const int64_t block = ThreadIndex();
+    const int64_t block = ThreadNumber();
     if (block * kWidth >= p.size) return;
     C z[kWidth];
     C u[kWidth];
     ToNormals(stream.Get(static_cast<uint64_t>(block)), z);
     ToUniforms(stream.Get(native::kSecondNumbers + static_cast<uint64_t>(block)), u);
-    C* out = reinterpret_cast<C*>(static_cast<char*>(p.out));
+    C* out = At<C>(p.out);
 #pragma unroll 1
     for (int j = 0; j < kWidth; ++j) {
         const int64_t i = block * kWidth + j;

@@ -29,7 +29,7 @@ inline void FillNormal(const FillParams& p) {
     using C = Number<T>;
     constexpr int kWidth = kFloatsOfBlock<T>;
     const philox::Stream stream = StreamOf(p.call);
-    const int64_t i = ThreadIndex();
+    const int64_t i = ThreadNumber();
     if (i * kWidth >= p.size) return;
     C z[kWidth];
     ToNormals(stream.Get(static_cast<uint64_t>(i)), z);

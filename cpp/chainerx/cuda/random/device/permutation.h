@@ -14,11 +14,6 @@
 
 namespace chainerx::cuda {
 
-template <typename Index>
-inline Index* IndicesAt(const Ptr<char>& p) {
-    return reinterpret_cast<Index*>(static_cast<char*>(p));
-}
-
 inline int64_t ShuffleTarget(const PermutationParams& p, const philox::Stream& stream, int64_t a) {
     const int64_t k = p.size - 1 - a;
     const philox::Block block = stream.Get(static_cast<uint64_t>(k / 2));
@@ -31,7 +26,7 @@ inline int64_t ShuffleTarget(const PermutationParams& p, const philox::Stream& s
 template <typename Index>
 inline Index LeastAbove(const PermutationParams& p, int64_t x, int64_t a) {
     Index least = -1;
-    for (Index m = IndicesAt<Index>(p.heads)[x]; m >= 0; m = IndicesAt<Index>(p.next)[m]) {
+    for (Index m = At<Index>(p.heads)[x]; m >= 0; m = At<Index>(p.next)[m]) {
         if (m > a && (least < 0 || m < least)) least = m;
     }
     return least;
@@ -40,9 +35,9 @@ inline Index LeastAbove(const PermutationParams& p, int64_t x, int64_t a) {
 template <typename Index>
 inline void AddStep(const PermutationParams& p, const philox::Stream& stream, int64_t a) {
     // Element 0 has no step, and gets one that does nothing.
-    Index* head = IndicesAt<Index>(p.heads) + ShuffleTarget(p, stream, a);
+    Index* head = At<Index>(p.heads) + ShuffleTarget(p, stream, a);
     using Bits = std::conditional_t<sizeof(Index) == 4, unsigned, unsigned long long>;
-    IndicesAt<Index>(p.next)[a] =
+    At<Index>(p.next)[a] =
         static_cast<Index>(atomicExch(reinterpret_cast<Bits*>(head), static_cast<Bits>(a)));
 }
 template <typename Index>
@@ -50,7 +45,7 @@ inline void FollowChain(const PermutationParams& p, const philox::Stream& stream
     const int64_t b = ShuffleTarget(p, stream, a);
     int64_t m = LeastAbove<Index>(p, b, a);
     if (m >= 0) {
-        const Index* least = IndicesAt<Index>(p.least);
+        const Index* least = At<Index>(p.least);
         while (least[m] >= 0) m = least[m];
     }
     p.out[a] = m >= 0 ? m : b;
@@ -59,24 +54,24 @@ inline void FollowChain(const PermutationParams& p, const philox::Stream& stream
 // The phases, each a kernel.
 template <typename Index>
 inline void ClearLists(const PermutationParams& p) {
-    const int64_t i = ThreadIndex();
-    if (i < p.size) IndicesAt<Index>(p.heads)[i] = -1;
+    const int64_t i = ThreadNumber();
+    if (i < p.size) At<Index>(p.heads)[i] = -1;
 }
 template <typename Index>
 inline void AddSteps(const PermutationParams& p) {
     const philox::Stream stream = StreamOf(p.call);
-    const int64_t i = ThreadIndex();
+    const int64_t i = ThreadNumber();
     if (i < p.size) AddStep<Index>(p, stream, i);
 }
 template <typename Index>
 inline void FindLeast(const PermutationParams& p) {
-    const int64_t i = ThreadIndex();
-    if (i < p.size) IndicesAt<Index>(p.least)[i] = LeastAbove<Index>(p, i, i);
+    const int64_t i = ThreadNumber();
+    if (i < p.size) At<Index>(p.least)[i] = LeastAbove<Index>(p, i, i);
 }
 template <typename Index>
 inline void FollowChains(const PermutationParams& p) {
     const philox::Stream stream = StreamOf(p.call);
-    const int64_t i = ThreadIndex();
+    const int64_t i = ThreadNumber();
     if (i < p.size) FollowChain<Index>(p, stream, i);
 }
 
@@ -85,15 +80,15 @@ template <typename Index>
 inline void ShuffleAtOnce(const PermutationParams& p) {
     const philox::Stream stream = StreamOf(p.call);
     const int64_t t = threadIdx.x;
-    for (int64_t i = t; i < p.size; i += kRandomThreads) IndicesAt<Index>(p.heads)[i] = -1;
+    for (int64_t i = t; i < p.size; i += kBlockThreads) At<Index>(p.heads)[i] = -1;
     __syncthreads();
-    for (int64_t i = t; i < p.size; i += kRandomThreads) AddStep<Index>(p, stream, i);
+    for (int64_t i = t; i < p.size; i += kBlockThreads) AddStep<Index>(p, stream, i);
     __syncthreads();
-    for (int64_t i = t; i < p.size; i += kRandomThreads) {
-        IndicesAt<Index>(p.least)[i] = LeastAbove<Index>(p, i, i);
+    for (int64_t i = t; i < p.size; i += kBlockThreads) {
+        At<Index>(p.least)[i] = LeastAbove<Index>(p, i, i);
     }
     __syncthreads();
-    for (int64_t i = t; i < p.size; i += kRandomThreads) FollowChain<Index>(p, stream, i);
+    for (int64_t i = t; i < p.size; i += kBlockThreads) FollowChain<Index>(p, stream, i);
 }
 
 }  // namespace chainerx::cuda

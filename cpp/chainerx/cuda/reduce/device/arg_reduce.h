@@ -45,7 +45,7 @@ inline const char* ElementOf(const ReduceParams& p, const char* in, int64_t i) {
 template <typename C>
 inline void StoreBest(const ReduceParams& p, int64_t i, int64_t piece, const Best<C>& best) {
     if (p.n_pieces > 1) {
-        reinterpret_cast<Best<C>*>(static_cast<char*>(p.parts))[piece * p.n_out + i] = best;
+        At<Best<C>>(p.parts)[piece * p.n_out + i] = best;
         return;
     }
     *reinterpret_cast<int64_t*>(static_cast<char*>(p.out) + OffsetOf(p.kept, i, 1)) =
@@ -69,7 +69,7 @@ template <typename E>
 inline void ArgReduceWarps(const ReduceParams& p) {
     using C = typename E::C;
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    const int64_t i = static_cast<int64_t>(blockIdx.x) * (kReduceThreads / 32) + threadIdx.x / 32;
+    const int64_t i = static_cast<int64_t>(blockIdx.x) * (kBlockThreads / 32) + threadIdx.x / 32;
     Best<C> best{C(0), -1};
     if (i < p.n_out) {
         const char* in = static_cast<char*>(p.in) + OffsetOf(p.kept, i, 0);
@@ -85,8 +85,8 @@ inline void ArgReduceWarps(const ReduceParams& p) {
 template <typename E>
 inline void ArgReduceBlocks(const ReduceParams& p) {
     using C = typename E::C;
-    CX_SHARED(C, values, kReduceThreads / 32);
-    CX_SHARED(int64_t, indices, kReduceThreads / 32);
+    CX_SHARED(C, values, kBlockThreads / 32);
+    CX_SHARED(int64_t, indices, kBlockThreads / 32);
     const int j = static_cast<int>(threadIdx.x);
     const int64_t piece = blockIdx.x / p.n_out;
     const int64_t i = blockIdx.x - piece * p.n_out;
@@ -94,7 +94,7 @@ inline void ArgReduceBlocks(const ReduceParams& p) {
     const int64_t begin = piece * p.piece;
     const int64_t end = begin + p.piece < p.n ? begin + p.piece : p.n;
     Best<C> best{C(0), -1};
-    for (int64_t k = begin + j; k < end; k += kReduceThreads) {
+    for (int64_t k = begin + j; k < end; k += kBlockThreads) {
         best = E::Combine(best, E::Load(ElementOf(p, in, k), k));
     }
     best = BestOfWarp<E>(best);
@@ -104,7 +104,7 @@ inline void ArgReduceBlocks(const ReduceParams& p) {
     }
     __syncthreads();
     if (j != 0) return;
-    for (int w = 1; w < kReduceThreads / 32; ++w) {
+    for (int w = 1; w < kBlockThreads / 32; ++w) {
         best = E::Combine(best, Best<C>{values[w], indices[w]});
     }
     StoreBest(p, i, piece, best);
@@ -114,7 +114,7 @@ inline void ArgReduceBlocks(const ReduceParams& p) {
 template <typename E>
 inline void ArgReduceRows(const ReduceParams& p) {
     using C = typename E::C;
-    const int64_t task = static_cast<int64_t>(blockIdx.x) * kReduceThreads + threadIdx.x;
+    const int64_t task = ThreadNumber();
     const int64_t piece = task / p.n_out;
     const int64_t i = task - piece * p.n_out;
     if (piece >= p.n_pieces) return;
@@ -132,9 +132,9 @@ inline void ArgReduceRows(const ReduceParams& p) {
 template <typename E>
 inline void ArgCombine(const ReduceParams& p) {
     using C = typename E::C;
-    const int64_t i = static_cast<int64_t>(blockIdx.x) * kReduceThreads + threadIdx.x;
+    const int64_t i = ThreadNumber();
     if (i >= p.n_out) return;
-    const auto* parts = reinterpret_cast<const Best<C>*>(static_cast<char*>(p.parts));
+    const auto* parts = At<const Best<C>>(p.parts);
     Best<C> best = parts[i];
     for (int64_t k = 1; k < p.n_pieces; ++k) best = E::Combine(best, parts[k * p.n_out + i]);
     *reinterpret_cast<int64_t*>(static_cast<char*>(p.out) + OffsetOf(p.kept, i, 1)) =

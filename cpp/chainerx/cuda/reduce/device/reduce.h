@@ -33,7 +33,7 @@ inline Center CenterOf(const ReduceParams& p, int64_t output) {
     if constexpr (std::is_same_v<Center, NoCenter>) {
         return {};
     } else {
-        return reinterpret_cast<const Center*>(static_cast<char*>(p.centers))[output];
+        return At<const Center>(p.centers)[output];
     }
 }
 
@@ -73,29 +73,21 @@ class Cascade {
     int counts_[kLevels] = {};
 };
 
-// Folds the lanes of a block of threads, thread j having lane j; the result is thread 0's.
-template <typename P>
-inline typename P::Acc FoldLanes(typename P::Acc x, typename P::Acc* shared, int lanes) {
-    const int j = static_cast<int>(threadIdx.x);
-    for (int w = lanes / 2; w > 0; w /= 2) {
-        __syncthreads();
-        if (j < 2 * w) shared[j] = x;
-        __syncthreads();
-        if (j < w) x = P::Combine(x, shared[j + w]);
-    }
-    return x;
+// Stores the result of output i, which lies at an offset.
+template <typename P, typename Store, typename Out>
+inline void StoreOutput(const ReduceParams& p, int64_t offset, int64_t i, typename P::Acc acc) {
+    *AtByte<Out>(p.out, offset) = Store::Of(acc, p.n, CenterOf<typename P::Center>(p, i));
 }
 
-// Stores the result of output i, or the accumulator of its piece.
+// The same, or the accumulator of its piece.
 template <typename P, typename Store, typename Out>
 inline void Finish(const ReduceParams& p, int64_t i, int64_t piece, typename P::Acc acc) {
     using Acc = typename P::Acc;
     if (p.n_pieces > 1) {
-        reinterpret_cast<Acc*>(static_cast<char*>(p.parts))[i * p.n_pieces + piece] = acc;
+        At<Acc>(p.parts)[i * p.n_pieces + piece] = acc;
         return;
     }
-    *reinterpret_cast<Out*>(static_cast<char*>(p.out) + OffsetOf(p.kept, i, 1)) =
-        Store::Of(acc, p.n, CenterOf<typename P::Center>(p, i));
+    StoreOutput<P, Store, Out>(p, OffsetOf(p.kept, i, 1), i, acc);
 }
 
 // A block of threads reduces a piece of an output: its 64 or 32 lanes once or several times, each
@@ -105,9 +97,10 @@ inline void ReduceRuns(const ReduceParams& p) {
     using Acc = typename P::Acc;
     constexpr int kWidth = kLanes<Acc>;
     const int groups = static_cast<int>(blockDim.x) / kWidth;
-    CX_SHARED(Acc, shared, kReduceThreads);
+    CX_SHARED(Acc, shared, kBlockThreads);
     const int lane = static_cast<int>(threadIdx.x) % kWidth;
     const int group = static_cast<int>(threadIdx.x) / kWidth;
+    const auto combine = [](Acc a, Acc b) { return P::Combine(a, b); };
     const bool is_adjacent =
         p.reduced.ndim == 0 || (p.reduced.ndim == 1 && p.reduced.strides[0][0] == sizeof(T));
 
@@ -130,7 +123,7 @@ inline void ReduceRuns(const ReduceParams& p) {
         };
         if (end - begin <= kReduceBlock) {
             const Acc x = group == 0 ? fold_block(begin) : P::Identity();
-            const Acc acc = FoldLanes<P>(x, shared, kWidth);
+            const Acc acc = FoldLanes(x, shared, kWidth, combine);
             if (threadIdx.x == 0) Finish<P, Store, Out>(p, i, piece, acc);
             continue;
         }
@@ -164,7 +157,7 @@ inline void ReduceRuns(const ReduceParams& p) {
         }
         Acc total{};
         if (group == 0) total = has_partial ? cascade.FinishWith(partial) : cascade.Finish();
-        const Acc acc = FoldLanes<P>(total, shared, kWidth);
+        const Acc acc = FoldLanes(total, shared, kWidth, combine);
         if (threadIdx.x == 0) Finish<P, Store, Out>(p, i, piece, acc);
     }
 }
@@ -173,13 +166,12 @@ inline void ReduceRuns(const ReduceParams& p) {
 template <typename P, typename Store, typename Out>
 inline void CombineRuns(const ReduceParams& p) {
     using Acc = typename P::Acc;
-    CX_SHARED(Acc, shared, kReduceThreads);  // there are at most as many pieces
+    CX_SHARED(Acc, shared, kBlockThreads);  // there are at most as many pieces
     const auto j = static_cast<int64_t>(threadIdx.x);
     for (int64_t i = blockIdx.x; i < p.n_out; i += gridDim.x) {
         __syncthreads();
         if (j < p.n_pieces) {
-            shared[j] =
-                reinterpret_cast<const Acc*>(static_cast<char*>(p.parts))[i * p.n_pieces + j];
+            shared[j] = At<const Acc>(p.parts)[i * p.n_pieces + j];
         }
         for (int64_t m = p.n_pieces; m > 1;) {
             const int64_t half = (m + 1) / 2;
@@ -188,8 +180,7 @@ inline void CombineRuns(const ReduceParams& p) {
             m = half;
         }
         if (j != 0) continue;
-        *reinterpret_cast<Out*>(static_cast<char*>(p.out) + OffsetOf(p.kept, i, 1)) =
-            Store::Of(shared[0], p.n, CenterOf<typename P::Center>(p, i));
+        StoreOutput<P, Store, Out>(p, OffsetOf(p.kept, i, 1), i, shared[0]);
     }
 }
 
@@ -224,19 +215,17 @@ inline void FinishColumn(const ReduceParams& p, int64_t outer, int64_t piece, in
                          typename P::Acc acc) {
     using Acc = typename P::Acc;
     if (p.n_pieces > 1) {
-        reinterpret_cast<Acc*>(
-            static_cast<char*>(p.parts))[(outer * p.n_pieces + piece) * p.n_columns + column] = acc;
+        At<Acc>(p.parts)[(outer * p.n_pieces + piece) * p.n_columns + column] = acc;
         return;
     }
-    *reinterpret_cast<Out*>(static_cast<char*>(p.out) + OffsetOf(p.kept, outer, 1) +
-                            column * p.column_strides[1]) =
-        Store::Of(acc, p.n, CenterOf<typename P::Center>(p, outer * p.n_columns + column));
+    StoreOutput<P, Store, Out>(p, OffsetOf(p.kept, outer, 1) + column * p.column_strides[1],
+                               outer * p.n_columns + column, acc);
 }
 
 // A thread reduces a column, or a piece of it.
 template <typename P, typename Store, typename T, typename Out>
 inline void ReduceRows(const ReduceParams& p) {
-    const int64_t task = static_cast<int64_t>(blockIdx.x) * kReduceThreads + threadIdx.x;
+    const int64_t task = ThreadNumber();
     const int64_t row = task / p.n_columns;
     const int64_t column = task - row * p.n_columns;
     const int64_t outer = row / p.n_pieces;
@@ -256,7 +245,7 @@ inline void ReduceRows(const ReduceParams& p) {
 template <typename P, typename Store, typename T, typename Out>
 inline void ReduceNarrowRows(const ReduceParams& p) {
     using Acc = typename P::Acc;
-    CX_SHARED(Acc, shared, kReduceThreads);  // merged * n_columns is less than that
+    CX_SHARED(Acc, shared, kBlockThreads);  // merged * n_columns is less than that
     const auto j = static_cast<int64_t>(threadIdx.x);
     const int64_t outer = blockIdx.x / p.n_pieces;
     const int64_t piece = blockIdx.x - outer * p.n_pieces;
@@ -295,12 +284,11 @@ inline void ReduceNarrowRows(const ReduceParams& p) {
 template <typename P, typename Store, typename Out>
 inline void CombineRows(const ReduceParams& p) {
     using Acc = typename P::Acc;
-    const int64_t i = static_cast<int64_t>(blockIdx.x) * kReduceThreads + threadIdx.x;
+    const int64_t i = ThreadNumber();
     if (i >= p.n_out) return;
     const int64_t outer = i / p.n_columns;
     const int64_t column = i - outer * p.n_columns;
-    Acc* parts = reinterpret_cast<Acc*>(static_cast<char*>(p.parts)) +
-                 outer * p.n_pieces * p.n_columns + column;
+    Acc* parts = At<Acc>(p.parts) + outer * p.n_pieces * p.n_columns + column;
     for (int64_t m = p.n_pieces; m > 1;) {
         const int64_t half = (m + 1) / 2;
         for (int64_t k = 0; k < m - half; ++k) {
@@ -309,9 +297,8 @@ inline void CombineRows(const ReduceParams& p) {
         }
         m = half;
     }
-    *reinterpret_cast<Out*>(static_cast<char*>(p.out) + OffsetOf(p.kept, outer, 1) +
-                            column * p.column_strides[1]) =
-        Store::Of(parts[0], p.n, CenterOf<typename P::Center>(p, i));
+    StoreOutput<P, Store, Out>(p, OffsetOf(p.kept, outer, 1) + column * p.column_strides[1], i,
+                               parts[0]);
 }
 
 }  // namespace chainerx::cuda

@@ -71,7 +71,7 @@ inline ScanLine LineOf(const ScanParams& p, int64_t line) {
 template <typename S, typename Out>
 inline void ScanLines(const ScanParams& p) {
     using State = typename S::State;
-    const int64_t line = static_cast<int64_t>(blockIdx.x) * kReduceThreads + threadIdx.x;
+    const int64_t line = ThreadNumber();
     if (line >= p.n_lines) return;
     const ScanLine at = LineOf(p, line);
     const bool has_groups = S::kIsFloatSum && p.length > native::kShortScan;
@@ -105,14 +105,14 @@ inline void ScanLines(const ScanParams& p) {
 template <typename S, typename Out>
 inline void ScanInOrder(const ScanParams& p) {
     using State = typename S::State;
-    constexpr int kStretch = 4 * kReduceThreads;
+    constexpr int kStretch = 4 * kBlockThreads;
     CX_SHARED(State, states, kStretch);
     const ScanLine at = LineOf(p, blockIdx.x);
     const int j = static_cast<int>(threadIdx.x);
     State state{};
     for (int64_t first = 0; first < p.length; first += kStretch) {
         const int n = static_cast<int>(p.length - first < kStretch ? p.length - first : kStretch);
-        for (int k = j; k < n; k += kReduceThreads) {
+        for (int k = j; k < n; k += kBlockThreads) {
             const char* a = S::kIsLinear ? at.p[2] + (first + k) * p.steps[2] : nullptr;
             states[k] = S::Load(at.p[1] + (first + k) * p.steps[1], a);
         }
@@ -125,7 +125,7 @@ inline void ScanInOrder(const ScanParams& p) {
             }
         }
         __syncthreads();
-        for (int k = j; k < n; k += kReduceThreads) {
+        for (int k = j; k < n; k += kBlockThreads) {
             *reinterpret_cast<Out*>(at.p[0] + (first + k) * p.steps[0]) =
                 AsConverted::Store<Out>(S::Of(states[k]));
         }
@@ -139,7 +139,7 @@ inline typename S::State BeforeThread(typename S::State own, typename S::State b
                                       typename S::State* shared, typename S::State* total) {
     using State = typename S::State;
     constexpr int kGroup = native::kScanGroup;
-    static_assert(kScanItems == kGroup && kReduceThreads == kGroup * kGroup);
+    static_assert(kScanItems == kGroup && kBlockThreads == kGroup * kGroup);
     const int j = static_cast<int>(threadIdx.x);
     const int group = j / kGroup;
     // The states [begin, end), which are not none.
@@ -170,7 +170,7 @@ inline typename S::State BeforeThread(typename S::State own, typename S::State b
 template <typename S, typename Out>
 inline void ScanChunks(const ScanParams& p) {
     using State = typename S::State;
-    CX_SHARED(State, shared, kReduceThreads);
+    CX_SHARED(State, shared, kBlockThreads);
     const int64_t line = blockIdx.x / p.n_chunks;
     const int64_t chunk = blockIdx.x - line * p.n_chunks;
     const ScanLine at = LineOf(p, line);
@@ -188,13 +188,13 @@ inline void ScanChunks(const ScanParams& p) {
     State own{};
 #pragma unroll
     for (int k = 0; k < kScanItems; ++k) own = k < left ? items[k] : own;
-    auto* const totals = reinterpret_cast<State*>(static_cast<char*>(p.totals)) + line * p.n_chunks;
+    auto* const totals = At<State>(p.totals) + line * p.n_chunks;
     const bool is_total = p.passes_totals != 0;
     State total;
     const State before = BeforeThread<S>(
         own, is_total || chunk == 0 ? S::Identity() : totals[chunk - 1], shared, &total);
     if (is_total) {
-        if (left > 0 && (left <= kScanItems || j == kReduceThreads - 1)) totals[chunk] = total;
+        if (left > 0 && (left <= kScanItems || j == kBlockThreads - 1)) totals[chunk] = total;
         return;
     }
 #pragma unroll
@@ -209,9 +209,8 @@ inline void ScanChunks(const ScanParams& p) {
 template <typename S>
 inline void ScanTotals(const ScanParams& p) {
     using State = typename S::State;
-    CX_SHARED(State, shared, kReduceThreads);
-    auto* const totals =
-        reinterpret_cast<State*>(static_cast<char*>(p.totals)) + blockIdx.x * p.n_chunks;
+    CX_SHARED(State, shared, kBlockThreads);
+    auto* const totals = At<State>(p.totals) + blockIdx.x * p.n_chunks;
     const int j = static_cast<int>(threadIdx.x);
     native::ScanCarry<State, 1> carry{S::Identity()};
     State before_all = S::Identity();
@@ -226,7 +225,7 @@ inline void ScanTotals(const ScanParams& p) {
         __syncthreads();
         shared[j] = total;
         __syncthreads();
-        total = shared[kReduceThreads - 1];
+        total = shared[kBlockThreads - 1];
         carry.Take(&total, 1, &before_all, S::Join);
         __syncthreads();
         shared[j] = before;
@@ -235,9 +234,9 @@ inline void ScanTotals(const ScanParams& p) {
         for (int k = 0; k < kScanItems && first + k < p.n_chunks; ++k) {
             sum = k == 0 ? totals[first] : S::Join(sum, totals[first + k]);
             const bool is_last = k == kScanItems - 1;
-            totals[first + k] = !is_last                 ? S::Join(before, sum)
-                                : j < kReduceThreads - 1 ? shared[j + 1]
-                                                         : before_all;
+            totals[first + k] = !is_last                ? S::Join(before, sum)
+                                : j < kBlockThreads - 1 ? shared[j + 1]
+                                                        : before_all;
         }
     }
 }

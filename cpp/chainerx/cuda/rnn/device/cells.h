@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "chainerx/cuda/device/numbers.h"
 #include "chainerx/cuda/rnn/params.h"
 #include "chainerx/native/rnn/simd/lstm_cells.h"
 
@@ -10,17 +11,12 @@ namespace chainerx::cuda {
 
 using native::GateLayout;
 
-template <typename T>
-inline T* AddressOf(const Ptr<char>& p) {
-    return reinterpret_cast<T*>(static_cast<char*>(p));
-}
-
 // A list of arrays.
 template <typename T>
 struct CellList {
     const Ptr<char>* arrays;
 
-    T* operator[](int64_t k) const { return AddressOf<T>(arrays[k]); }
+    T* operator[](int64_t k) const { return At<T>(arrays[k]); }
 };
 
 // Cell i; n, gates and arrays of it. Rows are groups.
@@ -39,20 +35,18 @@ struct Cell : native::LstmCells<T, CellList> {
         this->n_cells = p.n_cells;
         this->cs = {list(0)};
         this->xs = {list(1)};
-        this->c = AddressOf<T>(p.c);
-        this->h = AddressOf<T>(p.h);
-        this->gc = AddressOf<const T>(p.gc);
-        this->gh = AddressOf<const T>(p.gh);
+        this->c = At<T>(p.c);
+        this->h = At<T>(p.h);
+        this->gc = At<const T>(p.gc);
+        this->gh = At<const T>(p.gh);
         this->gcs = {list(2)};
         this->gxs = {list(3)};
     }
 };
 
-inline int64_t CellIndex() { return static_cast<int64_t>(blockIdx.x) * kCellThreads + threadIdx.x; }
-
 template <typename T, GateLayout kLayout>
 inline void GatedCells(const CellParams& p) {
-    const int64_t i = CellIndex();
+    const int64_t i = ThreadNumber();
     if (i >= p.total) return;
     const Cell<T> cell{p, i};
     if (cell.has_gates) {
@@ -64,7 +58,7 @@ inline void GatedCells(const CellParams& p) {
 
 template <typename T, GateLayout kLayout>
 inline void GatedCellsGrad(const CellParams& p) {
-    const int64_t i = CellIndex();
+    const int64_t i = ThreadNumber();
     if (i >= p.total) return;
     const Cell<T> cell{p, i};
     if (cell.has_gates) {

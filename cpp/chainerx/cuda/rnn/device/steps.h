@@ -60,13 +60,14 @@ inline void MultiplyStep(Index depth, const Rows& row_at, const Weights& weight_
     for (Index first = 0; first < depth; first += kStepDepth) {
         const int count = depth - first < kStepDepth ? static_cast<int>(depth - first) : kStepDepth;
         __syncthreads();
-        for (int e = static_cast<int>(threadIdx.x); e < kStepTile * kStepDepth; e += kCellThreads) {
+        for (int e = static_cast<int>(threadIdx.x); e < kStepTile * kStepDepth;
+             e += kBlockThreads) {
             const int k = e % kStepDepth;
             const T* const from = row_at(e / kStepDepth);
             a[e / kStepDepth * kRow + k] = from != nullptr && k < count ? from[first + k] : T(0);
         }
         for (int e = static_cast<int>(threadIdx.x); e < kColumns * kStepTile * kStepDepth;
-             e += kCellThreads) {
+             e += kBlockThreads) {
             const int k = kIsRowWise ? e % kStepDepth : e / kStepTile % kStepDepth;
             const int j = kIsRowWise ? e / kStepDepth % kStepTile : e % kStepTile;
             const int c = e / (kStepDepth * kStepTile);

@@ -8,15 +8,11 @@
 
 namespace chainerx::cuda {
 
-inline int64_t ThreadNumber() {
-    return static_cast<int64_t>(blockIdx.x) * kShapeThreads + threadIdx.x;
-}
-
 template <typename T>
 inline void Arange(const ArangeParams& p) {
     const int64_t i = ThreadNumber();
     if (i >= p.n) return;
-    T& to = *reinterpret_cast<T*>(static_cast<char*>(p.out) + i * p.stride);
+    T& to = *AtByte<T>(p.out, i * p.stride);
     if (p.is_whole) {
         // Unsigned, since overflow wraps as in NumPy.
         const uint64_t value = p.first_whole + static_cast<uint64_t>(i) * p.step_whole;
@@ -46,9 +42,9 @@ inline void Triangle(const TriangleParams& p) {
     const bool is_above = at[0] - at[1] >= p.k;
     T value{};
     if (p.lower ? is_below : is_above) {
-        value = *reinterpret_cast<const T*>(static_cast<char*>(p.x) + offsets[0]);
+        value = *AtByte<const T>(p.x, offsets[0]);
     }
-    *reinterpret_cast<T*>(static_cast<char*>(p.out) + offsets[1]) = value;
+    *AtByte<T>(p.out, offsets[1]) = value;
 }
 
 template <typename T>
@@ -70,9 +66,8 @@ inline void Concatenate(const ConcatenateParams& p) {
     }
     const int64_t begin = low == 0 ? 0 : p.ends[low - 1];
     const int64_t length = p.ends[low] - begin;
-    reinterpret_cast<T*>(
-        static_cast<char*>(p.out))[r * p.out_row + p.places[low] + column - begin] =
-        reinterpret_cast<const T*>(static_cast<char*>(p.from[low]))[r * length + column - begin];
+    At<T>(p.out)[r * p.out_row + p.places[low] + column - begin] =
+        At<const T>(p.from[low])[r * length + column - begin];
 }
 
 inline void PackBits(const BitsParams& p) {
@@ -80,21 +75,20 @@ inline void PackBits(const BitsParams& p) {
     if (i >= p.n) return;
     const int64_t r = i / p.row;
     const int64_t first = (i - r * p.row) * 8;
-    const auto* x = reinterpret_cast<const uint8_t*>(static_cast<char*>(p.x)) + r * p.bits + first;
+    const auto* x = At<const uint8_t>(p.x) + r * p.bits + first;
     unsigned byte = 0;
     for (int k = 0; k < 8 && first + k < p.bits; ++k) {
         if (x[k] != 0) byte |= 1u << (p.is_big ? 7 - k : k);
     }
-    reinterpret_cast<uint8_t*>(static_cast<char*>(p.out))[i] = static_cast<uint8_t>(byte);
+    At<uint8_t>(p.out)[i] = static_cast<uint8_t>(byte);
 }
 
 inline void UnpackBits(const BitsParams& p) {
     const int64_t i = ThreadNumber();
     if (i >= p.n) return;
     const auto k = static_cast<int>(i % 8);
-    const unsigned byte = reinterpret_cast<const uint8_t*>(static_cast<char*>(p.x))[i / 8];
-    reinterpret_cast<uint8_t*>(static_cast<char*>(p.out))[i] =
-        static_cast<uint8_t>(byte >> (p.is_big ? 7 - k : k) & 1);
+    const unsigned byte = At<const uint8_t>(p.x)[i / 8];
+    At<uint8_t>(p.out)[i] = static_cast<uint8_t>(byte >> (p.is_big ? 7 - k : k) & 1);
 }
 
 }  // namespace chainerx::cuda

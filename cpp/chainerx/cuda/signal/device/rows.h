@@ -10,7 +10,7 @@ namespace chainerx::cuda {
 
 template <typename T>
 inline void CopyRows(const RowsParams& p) {
-    const int64_t i = static_cast<int64_t>(blockIdx.x) * kRowsThreads + threadIdx.x;
+    const int64_t i = ThreadNumber();
     if (i >= p.n) return;
     int64_t from = 0;
     int64_t to = 0;

@@ -25,19 +25,17 @@ inline void BlockSort(const SortParams& p) {
     };
     int64_t row;
     int column;
-    for (int i = static_cast<int>(threadIdx.x); i < kBlockSortSize; i += kSortThreads) {
+    for (int i = static_cast<int>(threadIdx.x); i < kBlockSortSize; i += kBlockThreads) {
         const bool is_inside = place_of(i, &row, &column);
-        keys[i] = is_inside
-                      ? Keys<T>::Encode(
-                            reinterpret_cast<const T*>(static_cast<char*>(p.x))[row * p.n + column],
-                            descending)
-                      : ~K(0);
+        keys[i] =
+            is_inside ? Keys<T>::Encode(At<const T>(p.x)[row * p.n + column], descending) : ~K(0);
         places[i] = static_cast<uint32_t>(column);  // those beyond the row are the largest
     }
     for (int size = 2; size <= width; size *= 2) {
         for (int step = size / 2; step > 0; step /= 2) {
             __syncthreads();
-            for (int k = static_cast<int>(threadIdx.x); k < kBlockSortSize / 2; k += kSortThreads) {
+            for (int k = static_cast<int>(threadIdx.x); k < kBlockSortSize / 2;
+                 k += kBlockThreads) {
                 const int i = 2 * k - k % step;
                 const int j = i + step;
                 const bool is_up = (i % width & size) == 0;
@@ -54,15 +52,14 @@ inline void BlockSort(const SortParams& p) {
         }
     }
     __syncthreads();
-    for (int i = static_cast<int>(threadIdx.x); i < kBlockSortSize; i += kSortThreads) {
+    for (int i = static_cast<int>(threadIdx.x); i < kBlockSortSize; i += kBlockThreads) {
         if (!place_of(i, &row, &column)) continue;
         const int64_t at = row * p.n + column;
         if constexpr (kPlaces) {
-            reinterpret_cast<int64_t*>(static_cast<char*>(p.out))[at] = places[i];
+            At<int64_t>(p.out)[at] = places[i];
         } else {
-            const T* x = reinterpret_cast<const T*>(static_cast<char*>(p.x)) + row * p.n;
-            reinterpret_cast<T*>(static_cast<char*>(p.out))[at] =
-                Keys<T>::Restore(keys[i], descending, x + places[i]);
+            const T* x = At<const T>(p.x) + row * p.n;
+            At<T>(p.out)[at] = Keys<T>::Restore(keys[i], descending, x + places[i]);
         }
     }
 }

@@ -20,18 +20,16 @@ template <typename T>
 struct ByPivot {
     KeyOf<T> pivot;
     ByPivot(const SortParams& p, int64_t row)
-        : pivot{Keys<T>::Encode(reinterpret_cast<const T*>(static_cast<char*>(p.pivots))[row],
-                                false)} {}
+        : pivot{Keys<T>::Encode(At<const T>(p.pivots)[row], false)} {}
     int operator()(KeyOf<T> key) const { return key < pivot ? 0 : key == pivot ? 1 : 2; }
 };
 
 template <typename T>
 inline KeyOf<T> LoadKey(const SortParams& p, int64_t at) {
     if (p.is_first != 0) {
-        return Keys<T>::Encode(reinterpret_cast<const T*>(static_cast<char*>(p.x))[at],
-                               p.descending != 0);
+        return Keys<T>::Encode(At<const T>(p.x)[at], p.descending != 0);
     }
-    return reinterpret_cast<const KeyOf<T>*>(static_cast<char*>(p.keys[0]))[at];
+    return At<const KeyOf<T>>(p.keys[0])[at];
 }
 
 // Item u of this thread: the elements of a warp are adjacent.
@@ -62,7 +60,7 @@ inline uint32_t SumBefore(uint32_t x, uint32_t* shared, uint32_t* total) {
     uint32_t sum = x;
     __syncthreads();
     shared[j] = sum;
-    for (int w = 1; w < kSortThreads; w *= 2) {
+    for (int w = 1; w < kBlockThreads; w *= 2) {
         __syncthreads();
         const uint32_t before = j < w ? 0 : shared[j - w];
         __syncthreads();
@@ -70,17 +68,17 @@ inline uint32_t SumBefore(uint32_t x, uint32_t* shared, uint32_t* total) {
         shared[j] = sum;
     }
     __syncthreads();
-    *total = shared[kSortThreads - 1];
+    *total = shared[kBlockThreads - 1];
     return sum - x;
 }
 
 // A block sums the counts of a row's digit over its tiles, in place.
 inline void RadixSum(const SortParams& p) {
-    CX_SHARED(uint32_t, shared, kSortThreads);
+    CX_SHARED(uint32_t, shared, kBlockThreads);
     const int j = static_cast<int>(threadIdx.x);
     uint32_t* const counts = p.counts + static_cast<int64_t>(blockIdx.x) * p.tiles;
     uint32_t carry = 0;
-    for (int64_t begin = 0; begin < p.tiles; begin += kSortThreads) {
+    for (int64_t begin = 0; begin < p.tiles; begin += kBlockThreads) {
         const bool is_inside = begin + j < p.tiles;
         uint32_t total;
         const uint32_t before = SumBefore(is_inside ? counts[begin + j] : 0, shared, &total);
@@ -94,10 +92,10 @@ inline void RadixSum(const SortParams& p) {
 template <typename T, typename Digit, bool kPlaces>
 inline void RadixScatter(const SortParams& p) {
     using K = KeyOf<T>;
-    constexpr int kWarps = kSortThreads / 32;
+    constexpr int kWarps = kBlockThreads / 32;
     constexpr bool kCarriesPlaces = kPlaces || kHasZeros<T>;
     CX_SHARED(uint32_t, counts, kWarps* kDigits);
-    CX_SHARED(uint32_t, shared, kSortThreads);
+    CX_SHARED(uint32_t, shared, kBlockThreads);
     const int j = static_cast<int>(threadIdx.x);
     const int lane = j % 32;
     const int64_t row = blockIdx.x / p.tiles;
@@ -141,14 +139,13 @@ inline void RadixScatter(const SortParams& p) {
             if (p.is_first == 0) place = p.places[0][row * p.n + i];
         }
         if (p.is_last == 0) {
-            reinterpret_cast<K*>(static_cast<char*>(p.keys[1]))[to] = keys[u];
+            At<K>(p.keys[1])[to] = keys[u];
             if constexpr (kCarriesPlaces) p.places[1][to] = place;
         } else if constexpr (kPlaces) {
-            reinterpret_cast<int64_t*>(static_cast<char*>(p.out))[to] = place;
+            At<int64_t>(p.out)[to] = place;
         } else {
-            const T* x = reinterpret_cast<const T*>(static_cast<char*>(p.x)) + row * p.n;
-            reinterpret_cast<T*>(static_cast<char*>(p.out))[to] =
-                Keys<T>::Restore(keys[u], p.descending != 0, x + place);
+            const T* x = At<const T>(p.x) + row * p.n;
+            At<T>(p.out)[to] = Keys<T>::Restore(keys[u], p.descending != 0, x + place);
         }
     }
 }
@@ -156,13 +153,12 @@ inline void RadixScatter(const SortParams& p) {
 // out[i, j] = x[i, positions[j]]
 template <typename T>
 inline void Pick(const PickParams& p) {
-    const int64_t i = static_cast<int64_t>(blockIdx.x) * kSortThreads + threadIdx.x;
+    const int64_t i = ThreadNumber();
     if (i >= p.rows * p.m) return;
     const int64_t row = i / p.m;
     const int64_t j = i - row * p.m;
     const int64_t at = p.positions == nullptr ? j : p.positions[j];
-    reinterpret_cast<T*>(static_cast<char*>(p.out))[i] =
-        reinterpret_cast<const T*>(static_cast<char*>(p.x))[row * p.n + at];
+    At<T>(p.out)[i] = At<const T>(p.x)[row * p.n + at];
 }
 
 }  // namespace chainerx::cuda

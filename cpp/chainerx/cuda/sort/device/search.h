@@ -9,18 +9,10 @@
 
 namespace chainerx::cuda {
 
-template <typename T>
-inline const T* DataOf(const Ptr<char>& p) {
-    return reinterpret_cast<const T*>(static_cast<char*>(p));
-}
-inline int64_t SearchIndex() {
-    return static_cast<int64_t>(blockIdx.x) * kSortThreads + threadIdx.x;
-}
-
 // The number of sorted numbers below the key, or with `right` below or equal.
 template <typename T>
 inline int64_t CountBelow(const SearchParams& p, KeyOf<T> key, bool right) {
-    const T* sorted = DataOf<T>(p.sorted);
+    const T* sorted = At<const T>(p.sorted);
     int64_t at = 0;
     for (int64_t left = p.n; left > 0;) {
         const int64_t half = left / 2;
@@ -37,22 +29,22 @@ inline int64_t CountBelow(const SearchParams& p, KeyOf<T> key, bool right) {
 
 template <typename T>
 inline void SearchSorted(const SearchParams& p) {
-    const int64_t i = SearchIndex();
+    const int64_t i = ThreadNumber();
     if (i >= p.size) return;
-    const KeyOf<T> key = Keys<T>::Encode(DataOf<T>(p.x)[i], false);
-    reinterpret_cast<int64_t*>(static_cast<char*>(p.out))[i] = CountBelow<T>(p, key, p.right != 0);
+    const KeyOf<T> key = Keys<T>::Encode(At<const T>(p.x)[i], false);
+    At<int64_t>(p.out)[i] = CountBelow<T>(p, key, p.right != 0);
 }
 
 template <typename T>
 inline void Isin(const SearchParams& p) {
-    const int64_t i = SearchIndex();
+    const int64_t i = ThreadNumber();
     if (i >= p.size) return;
-    const KeyOf<T> key = Keys<T>::Encode(DataOf<T>(p.x)[i], false);
+    const KeyOf<T> key = Keys<T>::Encode(At<const T>(p.x)[i], false);
     const int64_t at = CountBelow<T>(p, key, false);
-    bool is_in = at < p.n && Keys<T>::Encode(DataOf<T>(p.sorted)[at], false) == key;
-    const auto x = static_cast<Number<T>>(DataOf<T>(p.x)[i]);
+    bool is_in = at < p.n && Keys<T>::Encode(At<const T>(p.sorted)[at], false) == key;
+    const auto x = static_cast<Number<T>>(At<const T>(p.x)[i]);
     is_in = is_in && x == x;  // not NaN
-    reinterpret_cast<Bool8*>(static_cast<char*>(p.out))[i] = Bool8(is_in != (p.invert != 0));
+    At<Bool8>(p.out)[i] = Bool8(is_in != (p.invert != 0));
 }
 
 // As native/signal/interp.cc.
@@ -72,11 +64,11 @@ inline T OnHardLine(T x0, T x1, T y0, T y1, T slope, T x) {
 }
 template <typename T>
 inline void Interp(const SearchParams& p) {
-    const int64_t i = SearchIndex();
+    const int64_t i = ThreadNumber();
     if (i >= p.size) return;
-    const T* const xp = DataOf<T>(p.sorted);
-    const T* const fp = DataOf<T>(p.values);
-    const T x = DataOf<T>(p.x)[i];
+    const T* const xp = At<const T>(p.sorted);
+    const T* const fp = At<const T>(p.values);
+    const T x = At<const T>(p.x)[i];
     // The last interval whose start is not above x, or the first.
     int64_t at = 0;
     for (int64_t left = p.n - 1; left > 1;) {
@@ -103,7 +95,7 @@ inline void Interp(const SearchParams& p) {
     if (x >= last) y = fp[p.n - 1];
     if (x > last && p.has_right != 0) y = static_cast<T>(p.right_value);
     if (x < xp[0]) y = p.has_left != 0 ? static_cast<T>(p.left) : fp[0];
-    reinterpret_cast<T*>(static_cast<char*>(p.out))[i] = y;
+    At<T>(p.out)[i] = y;
 }
 
 }  // namespace chainerx::cuda

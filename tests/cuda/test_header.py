@@ -56,15 +56,58 @@ int main() {
 """
 
 
-def test_program(driver, tmp_path):
+# Threads of which each frees what it has, before it asks for another size.
+THREADS = r"""
+#include <cstdio>
+#include <thread>
+#include <vector>
+
+#include "chainerx/chainerx.h"
+#include "chainerx/cuda/gpu.h"
+
+namespace chx = chainerx;
+
+int main() {
+    chx::Context context;
+    chx::SetGlobalDefaultContext(&context);
+    chx::Device& device = chx::GetDevice("cuda:0");
+    std::vector<std::thread> threads;
+    for (int k = 0; k < 3; ++k) {
+        threads.emplace_back([&, k] {
+            const chx::StreamScope scope{chx::cuda::GpuOf(device).TakeStream(0)};
+            for (int i = 0; i < 50; ++i) {
+                const int64_t megabytes = 5 + (i * 7 + k * 5) % 4;
+                chx::Empty({megabytes << 20}, chx::Dtype::kUInt8, device);
+            }
+        });
+    }
+    for (std::thread& t : threads) t.join();
+    std::puts("done");
+}
+"""
+
+
+def run(driver, tmp_path, source, **variables):
+    """Compiles a program, and returns what it prints."""
     libraries = pathlib.Path(chainerx.__file__).parent / 'lib'
     command = [os.environ.get('CXX') or 'g++', '-std=c++20', '-x', 'c++', '-', '-x', 'none']
     command += [f'-I{ROOT / "cpp"}', f'-L{libraries}', f'-Wl,-rpath,{libraries}', '-lchainerx']
-    subprocess.run([*command, '-o', tmp_path / 'program'], input=PROGRAM, text=True, check=True)
-    variables = {'CHAINERX_CUDA_TEST_DRIVER': driver, 'CHAINERX_CACHE_DIR': tmp_path / 'cache'}
+    subprocess.run([*command, '-o', tmp_path / 'program'], input=source, text=True, check=True)
+    variables['CHAINERX_CUDA_TEST_DRIVER'] = driver
+    variables['CHAINERX_CACHE_DIR'] = tmp_path / 'cache'
     environment = os.environ | {name: str(value) for name, value in variables.items()}
     done = subprocess.run(
         [tmp_path / 'program'], env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert 'native:0 is no device of the backend cuda' in done.stdout
+    return done.stdout
+
+
+def test_program(driver, tmp_path):
+    printed = run(driver, tmp_path, PROGRAM)
+    assert 'native:0 is no device of the backend cuda' in printed
+
+
+def test_threads_share_what_is_free(driver, tmp_path):
+    printed = run(driver, tmp_path, THREADS, CHAINERX_CUDA_TEST_MEMORY=28 << 20)
+    assert printed == 'done\n'

@@ -16,6 +16,11 @@ namespace {
 
 constexpr int64_t kGrain = 256;
 constexpr int64_t kMaxBytes = int64_t{1} << 46;
+constexpr int kMaxReleases = 8;
+
+// Of all pools, for when memory is short: what one thread releases is in no list until it has been
+// released, so that another would find nothing.
+constinit internal::ForkMutex g_release_mutex;
 
 struct Use {
     Stream* stream;
@@ -77,10 +82,7 @@ Buffer* StreamPool::Allocate(int64_t nbytes) {
     }
     if (block == nullptr) {
         void* data = AllocateBlock(ClassSize(c));
-        if (data == nullptr) {
-            Release();
-            data = AllocateBlock(ClassSize(c));
-        }
+        if (data == nullptr) data = ReleaseAndAllocate(ClassSize(c));
         if (data == nullptr) ThrowOutOfMemory(nbytes);
         try {
             block = new Block{data, c, home};
@@ -97,6 +99,18 @@ Buffer* StreamPool::Allocate(int64_t nbytes) {
         Free(block);
         throw;
     }
+}
+
+void* StreamPool::ReleaseAndAllocate(int64_t nbytes) {
+    const std::lock_guard turn{g_release_mutex};
+    void* data = AllocateBlock(nbytes);
+    for (int i = 0; i < kMaxReleases && data == nullptr; ++i) {
+        Release();
+        data = AllocateBlock(nbytes);
+        const std::lock_guard lock{mutex_};
+        if (cached_ == 0) break;  // else others have freed memory meanwhile
+    }
+    return data;
 }
 
 void StreamPool::CountTaken(int c) noexcept {

@@ -63,6 +63,8 @@ class CX_API StreamPool {
     void CountTaken(int c) noexcept;
     void Collect() noexcept;
     Block* TakeAll() noexcept;
+    // Null if there is no memory even then.
+    CX_COLD void* ReleaseAndAllocate(int64_t nbytes);
     CX_COLD void ThrowOutOfMemory(int64_t nbytes);
 
     Device& device_;

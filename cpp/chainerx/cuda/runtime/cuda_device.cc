@@ -105,17 +105,19 @@ Buffer* CudaDevice::Allocate(int64_t nbytes) {
 
 void* CudaDevice::AllocateBlock(int64_t nbytes) {
     Activate();
-    if (held_.fetch_add(nbytes) + nbytes <= limit_) {
-        try {
-            void* data = blocks_.Allocate(device_, nbytes, current_stream().handle());
-            if (data != nullptr) return data;
-        } catch (...) {
-            held_ -= nbytes;
-            throw;
-        }
+    int64_t held = held_;
+    do {
+        if (held + nbytes > limit_) return nullptr;
+    } while (!held_.compare_exchange_weak(held, held + nbytes));
+    void* data = nullptr;
+    try {
+        data = blocks_.Allocate(device_, nbytes, current_stream().handle());
+    } catch (...) {
+        held_ -= nbytes;
+        throw;
     }
-    held_ -= nbytes;
-    return nullptr;
+    if (data == nullptr) held_ -= nbytes;
+    return data;
 }
 
 int64_t CudaDevice::ReadFreeBytes() {

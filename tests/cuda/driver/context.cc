@@ -18,7 +18,7 @@ void CUctx_st::Break(const std::string& what, CUresult code) {
 
 std::shared_ptr<CUstream_st> CUctx_st::Stream(CUstream handle) {
     const std::lock_guard lock{mutex};
-    if (handle == nullptr || handle == CU_STREAM_LEGACY) {
+    if (handle == nullptr || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD) {
         if (null_stream == nullptr) {
             null_stream = std::make_shared<CUstream_st>(this);
             CUstream_st::Start(null_stream);

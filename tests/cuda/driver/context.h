@@ -54,8 +54,8 @@ struct CUctx_st {
 
     // Prints what is wrong, and makes it the result of every later call.
     void Break(const std::string& what, CUresult code = CUDA_ERROR_ILLEGAL_ADDRESS);
-    // The stream of a handle; null and CU_STREAM_LEGACY stand for the null stream, which
-    // synchronizes with no other.
+    // The stream of a handle; null, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD stand for the null
+    // stream, which synchronizes with no other.
     std::shared_ptr<CUstream_st> Stream(CUstream handle);
     // Waits for all streams.
     void Synchronize();

@@ -65,8 +65,9 @@ enum CUpointer_attribute : int {
 enum CUmemorytype : int { CU_MEMORYTYPE_HOST = 1, CU_MEMORYTYPE_DEVICE = 2 };
 
 inline constexpr unsigned CU_STREAM_NON_BLOCKING = 1;
-// The handle of the default stream, which waits for all others.
+// Handles of the default stream, which waits for all others, and of that of each thread.
 inline const auto CU_STREAM_LEGACY = reinterpret_cast<CUstream>(1);
+inline const auto CU_STREAM_PER_THREAD = reinterpret_cast<CUstream>(2);
 inline constexpr unsigned CU_EVENT_DISABLE_TIMING = 2;
 inline constexpr unsigned CU_MEMHOSTALLOC_PORTABLE = 1;
 inline constexpr unsigned CU_MEMHOSTALLOC_DEVICEMAP = 2;

@@ -128,6 +128,7 @@ def _bytes(n: int) -> str:
 CUDA_LIBRARIES = {
     'driver': 'CUDA driver',
     'nvrtc': 'NVRTC',
+    'cublaslt': 'cuBLASLt',
     'cufft': 'cuFFT',
     'cusolver': 'cuSOLVER',
 }

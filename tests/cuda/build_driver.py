@@ -17,7 +17,11 @@ PRELUDE = ['test_prelude.h', 'test_intrinsics.h', 'kernel_abi.h']
 MODES = ['plain', 'checked']
 NVRTC = ['nvrtc.cc', 'compiler.cc']
 # Stand-ins that run on the streams of libcuda, one source each.
-LIBRARIES = {'libcufft.so.12': 'cufft.cc', 'libcusolver.so.12': 'cusolver.cc'}
+LIBRARIES = {
+    'libcufft.so.12': 'cufft.cc',
+    'libcusolver.so.12': 'cusolver.cc',
+    'libcublasLt.so.13': 'cublaslt.cc',
+}
 # Cubins that were cached with another prelude are invalid.
 HASH = hashlib.sha256(b''.join((SOURCES / name).read_bytes() for name in PRELUDE)).hexdigest()[:16]
 FLAGS = [

@@ -40,7 +40,7 @@ def test_missing_library_names_its_wheel(run, driver_alone, name):
 
 def test_config_names_libraries(run):
     text = run('import chainerx; chainerx.show_config()')
-    for line in ('cuFFT: ', 'cuSOLVER: '):
+    for line in ('cuBLASLt: ', 'cuFFT: ', 'cuSOLVER: '):
         assert line in text
 
 
@@ -102,3 +102,29 @@ def test_triangles_that_are_not_read_may_have_anything(run):
         "    w = chainerx.linalg.eigvalsh(chainerx.array(b, device='cuda:0'), UPLO=uplo)\n"
         '    np.testing.assert_allclose(chainerx.to_numpy(w), np.linalg.eigvalsh(a))'
     )
+
+
+def test_large_products_are_those_of_the_library(run, driver_alone):
+    program = (
+        'import numpy as np, chainerx\n'
+        'from chainerx import testing\n'
+        'x = np.random.default_rng(0).normal(size=(128, 128)).astype("float32")\n'
+        "a = chainerx.array(x, device='cuda:0')\n"
+        'def error():\n'
+        '    return abs(chainerx.to_numpy(a @ a) - x.astype("float64") @ x).max()\n'
+        'assert error() < 1e-4\n'
+        'assert chainerx.cuda.allow_tf32(True) is False\n'
+        'print(error() > 1e-3)\n'
+        'assert chainerx.cuda.allow_tf32(False) is True\n'
+        "with testing.force_algorithm('cuda_product', 'tiles'):\n"
+        '    assert error() < 1e-4\n'
+        'try:\n'
+        "    with testing.force_algorithm('cuda_product', 'cublaslt'):\n"
+        '        assert error() < 1e-4\n'
+        '        a[1:, 1:] @ a[1:, 1:]\n'  # not aligned
+        'except chainerx.ChainerxError as error:\n'
+        "    print('cuBLASLt' in str(error))"
+    )
+    assert run(program).split() == ['True', 'True']
+    alone = run(program, environment={'CHAINERX_CUDA_TEST_DRIVER': driver_alone})
+    assert alone.split() == ['False', 'True']

@@ -55,17 +55,17 @@ def describe(*, libraries: bool = True) -> dict[str, _typing.Any]:
     Returns
     -------
     dict
-        ``driver``, ``nvrtc``, ``cufft`` and ``cusolver`` have ``path`` and ``version``, or
-        ``error``: why there is none, and where it was looked for. ``driver['devices']`` has, by
-        device, ``name``, ``compute_capability``, ``memory`` in bytes and ``multiprocessors``.
-        ``cache`` is the folder of compiled kernels, ``test_driver`` that of the driver for tests,
-        if it is used, or None.
+        ``driver``, ``nvrtc``, ``cublaslt``, ``cufft`` and ``cusolver`` have ``path`` and
+        ``version``, or ``error``: why there is none, and where it was looked for.
+        ``driver['devices']`` has, by device, ``name``, ``compute_capability``, ``memory`` in bytes
+        and ``multiprocessors``. ``cache`` is the folder of compiled kernels, ``test_driver`` that
+        of the driver for tests, if it is used, or None.
     """
     try:
         text = _plugin().ChainerxCudaDescribe(int(libraries))
     except OSError as error:
         missing = {'error': f'chainerx was built without the plug-in of CUDA: {error}'}
-        names = ['driver', 'nvrtc', 'cufft', 'cusolver']
+        names = ['driver', 'nvrtc', 'cublaslt', 'cufft', 'cusolver']
         return dict.fromkeys(names, missing) | {'cache': '', 'test_driver': None}
     return _json.loads(text.decode(errors='surrogateescape'))
 
@@ -82,6 +82,24 @@ def is_available() -> bool:
     if not devices or 'error' in found['nvrtc']:
         return False
     return float(devices[0]['compute_capability']) >= 8
+
+
+def allow_tf32(allowed: bool | None = None) -> bool:
+    """Choose whether large products of float32 may round their operands to ten bits (TF32).
+
+    cuBLASLt then computes them by tensor cores, several times as fast. By default it may not.
+
+    Parameters
+    ----------
+    allowed : bool
+        What holds from now on, in the whole process; None changes nothing.
+
+    Returns
+    -------
+    bool
+        What held before.
+    """
+    return bool(_plugin().ChainerxCudaAllowTf32(-1 if allowed is None else int(allowed)))
 
 
 def _gpu_of(device: _DeviceLike | None) -> _core.Device:

@@ -7,6 +7,7 @@ import typing as tp
 import numpy as np
 
 import chainerx
+from chainerx import testing
 from chainerx.cuda._check_layers import outputs_and_gradients
 
 if tp.TYPE_CHECKING:
@@ -41,10 +42,60 @@ PRODUCTS: list[tuple[Shape, Shape]] = [
     ((1500, 20), (20, 1504)),
 ]
 
+#: For cuBLASLt: odd sizes, a batch, one matrix for all of a batch.
+LARGE: list[tuple[Shape, Shape]] = [
+    ((129, 77), (77, 131)),
+    ((4, 72, 64), (4, 64, 80)),
+    ((2, 3, 64, 96), (96, 48)),
+]
+
 TOLERANCES = (('float16', 2e-3), ('float32', 1e-5), ('float64', 1e-13))
 
 
 def check_products(checks: Checks) -> None:
+    chainerx.get_device(checks.device)  # loads the plug-in, which knows the algorithms
+    with testing.force_algorithm('cuda_product', 'tiles'):
+        check_own_products(checks)
+    check_library_products(checks)
+
+
+def check_library_products(checks: Checks) -> None:
+    """Products that are large enough for cuBLASLt, where it is there."""
+    random = np.random.default_rng(5)
+
+    def draw(shape: Shape, dtype: str) -> np.ndarray:
+        x = random.normal(size=(*shape, 2)).view('complex128')[..., 0]
+        return (x if dtype.startswith('c') else x.real).astype(dtype)
+
+    for dtype, tolerance in (*TOLERANCES, ('complex64', 1e-5), ('complex128', 1e-13)):
+        for shapes in LARGE:
+            x1, x2 = (draw(shape, dtype) for shape in shapes)
+            name = f'large matmul {dtype} {shapes}'
+            checks.close(name, chainerx.matmul, tolerance, x1, x2)
+            checks.close(f'{name} transposed', _transposed_matmul, tolerance, x1, x2)
+    for dtype, tolerance in TOLERANCES:
+        x, w, b = (draw(s, dtype) for s in ((136, 90), (104, 90), (104,)))
+        for name, function in (('linear', chainerx.linear), ('relu', _rectified_linear)):
+
+            def apply(*args: tp.Any, function: tp.Any = function) -> list[tp.Any]:
+                return [function(*args)]
+
+            compute = outputs_and_gradients(apply)
+            checks.close(f'large {name} {dtype}', compute, tolerance, x, w, b)
+
+
+def _transposed_matmul(x1: tp.Any, x2: tp.Any) -> tp.Any:
+    def copied(x: tp.Any) -> tp.Any:
+        return chainerx.ascontiguousarray(x.swapaxes(-1, -2)).swapaxes(-1, -2)
+
+    return chainerx.matmul(copied(x1), copied(x2))
+
+
+def _rectified_linear(*args: tp.Any) -> tp.Any:
+    return chainerx.relu(chainerx.linear(*args))
+
+
+def check_own_products(checks: Checks) -> None:
     random = np.random.default_rng(3)
     for dtype, tolerance in TOLERANCES:
         for shapes in PRODUCTS:

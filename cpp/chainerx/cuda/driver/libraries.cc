@@ -26,6 +26,9 @@ constexpr Wheel kCufft{"cuFFT",          "Fourier transforms", "libcufft.so.12",
 constexpr Wheel kCusolver{"cuSOLVER",          "decompositions of matrices", "libcusolver.so.12",
                           "libcusolver.so.11", "nvidia/cusolver/lib",        "nvidia-cusolver"};
 
+constexpr Wheel kCublasLt{"cuBLASLt",          "products of large matrices", "libcublasLt.so.13",
+                          "libcublasLt.so.12", "nvidia/cublas/lib",          "nvidia-cublas"};
+
 FoundLibrary OpenWheel(const Wheel& wheel) {
     const bool has_cuda13 = GetDriverVersion() >= 13000;
     LibraryNames names{wheel.title, {wheel.soname12}, {wheel.folder12}};
@@ -77,13 +80,54 @@ Cusolver* OpenCusolver() {
     return cusolver;
 }
 
+CublasLt* OpenCublasLt() {
+    auto* cublaslt = new CublasLt{};
+    cublaslt->library = OpenWheel(kCublasLt);
+#define CX_CUBLASLT(Name, symbol, params) \
+    cublaslt->Name = reinterpret_cast<int(*) params>(dlsym(cublaslt->library.handle, #symbol));
+#include "chainerx/cuda/driver/cublaslt.def"
+#undef CX_CUBLASLT
+    cublaslt->version = "unknown";
+    const auto read =
+        reinterpret_cast<size_t (*)()>(dlsym(cublaslt->library.handle, "cublasLtGetVersion"));
+    if (read != nullptr) {
+        const size_t version = read();
+        cublaslt->version = StrCat(version / 10000, ".", version / 100 % 100, ".", version % 100);
+    }
+    return cublaslt;
+}
+
+// Whether it is there; null where it is not.
+struct OptionalCublasLt {
+    const CublasLt* library;
+};
+
+constinit internal::Lazy<const CublasLt> g_cublaslt;
+constinit internal::Lazy<const OptionalCublasLt> g_optional_cublaslt;
 constinit internal::Lazy<const Cufft> g_cufft;
 constinit internal::Lazy<const Cusolver> g_cusolver;
 
 }  // namespace
 
 const Cufft& GetCufft() { return g_cufft.Get(&OpenCufft); }
+const CublasLt& GetCublasLt() { return g_cublaslt.Get(&OpenCublasLt); }
+const CublasLt* FindCublasLt() {
+    return g_optional_cublaslt
+        .Get([] {
+            try {
+                return new OptionalCublasLt{&GetCublasLt()};
+            } catch (const BackendError&) {
+                return new OptionalCublasLt{nullptr};
+            }
+        })
+        .library;
+}
 const Cusolver& GetCusolver() { return g_cusolver.Get(&OpenCusolver); }
+
+std::atomic<bool>& AllowsTf32() {
+    static constinit std::atomic<bool> allows{false};
+    return allows;
+}
 
 void CheckLibraryFailed(const FoundLibrary& library, const char* function, int status) {
     // Of all of them.

@@ -1,6 +1,7 @@
 // NVIDIA's libraries beyond the driver and NVRTC, each opened when a kernel first needs it.
 #pragma once
 
+#include <atomic>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
@@ -29,9 +30,23 @@ struct Cusolver {
     std::string version;
 };
 
+struct CublasLt {
+#define CX_CUBLASLT(Name, symbol, params) int(*Name) params;
+#include "chainerx/cuda/driver/cublaslt.def"
+#undef CX_CUBLASLT
+    FoundLibrary library;
+    std::string version;
+};
+
 // They throw BackendError, which names the wheel to install and says where was looked.
 const Cufft& GetCufft();
 const Cusolver& GetCusolver();
+const CublasLt& GetCublasLt();
+// Null if there is none; it was looked for once.
+const CublasLt* FindCublasLt();
+
+// Whether products of float32 may be computed by tensor cores, from operands rounded to TF32.
+std::atomic<bool>& AllowsTf32();
 
 // Throws what a status other than 0 means: OutOfMemoryError, or BackendError.
 CX_COLD void CheckLibraryFailed(const FoundLibrary& library, const char* function, int status);
@@ -56,3 +71,6 @@ void CallLibrary(const FoundLibrary& library, const char* name, int (*function)(
 #define CX_CUSOLVER_CALL(Name, ...)                                                            \
     ::chainerx::cuda::CallLibrary(::chainerx::cuda::GetCusolver().library, "cusolverDn" #Name, \
                                   ::chainerx::cuda::GetCusolver().Name, __VA_ARGS__)
+#define CX_CUBLASLT_CALL(Name, ...)                                                          \
+    ::chainerx::cuda::CallLibrary(::chainerx::cuda::GetCublasLt().library, "cublasLt" #Name, \
+                                  ::chainerx::cuda::GetCublasLt().Name, __VA_ARGS__)

@@ -1,6 +1,9 @@
 // Our own declarations of the types that NVIDIA's libraries share, and of their handles.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+
 #include "chainerx/cuda/driver/types.h"
 
 namespace chainerx::cuda {
@@ -24,5 +27,43 @@ inline constexpr int CUFFT_INVERSE = 1;
 using cusolverDnHandle_t = struct cusolverDnContext*;
 using cusolverDnParams_t = struct cusolverDnParams*;
 enum cusolverEigMode_t : int { CUSOLVER_EIG_MODE_NOVECTOR = 0, CUSOLVER_EIG_MODE_VECTOR = 1 };
+
+using cublasLtHandle_t = struct cublasLtContext*;
+using cublasLtMatmulDesc_t = struct cublasLtMatmulDescOpaque*;
+using cublasLtMatrixLayout_t = struct cublasLtMatrixLayoutOpaque*;
+using cublasLtMatmulPreference_t = struct cublasLtMatmulPreferenceOpaque*;
+enum cublasComputeType_t : int {
+    CUBLAS_COMPUTE_32F = 68,
+    CUBLAS_COMPUTE_64F = 70,
+    CUBLAS_COMPUTE_32F_FAST_TF32 = 77,
+};
+enum cublasLtMatmulDescAttributes_t : int {
+    CUBLASLT_MATMUL_DESC_TRANSA = 3,
+    CUBLASLT_MATMUL_DESC_TRANSB = 4,
+    CUBLASLT_MATMUL_DESC_EPILOGUE = 7,
+    CUBLASLT_MATMUL_DESC_BIAS_POINTER = 8,
+};
+enum cublasLtEpilogue_t : int { CUBLASLT_EPILOGUE_DEFAULT = 1, CUBLASLT_EPILOGUE_BIAS = 4 };
+enum cublasLtMatrixLayoutAttribute_t : int {
+    CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT = 5,           // int32_t
+    CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET = 6,  // int64_t
+};
+enum cublasLtMatmulPreferenceAttributes_t : int {
+    CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES = 1,    // uint64_t
+    CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES = 5,  // uint32_t
+    CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES = 6,
+    CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES = 7,
+    CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES = 8,
+};
+struct cublasLtMatmulAlgo_t {
+    uint64_t data[8];
+};
+struct cublasLtMatmulHeuristicResult_t {
+    cublasLtMatmulAlgo_t algo;
+    size_t workspaceSize;
+    int state;  // of this result, 0 if it can be used
+    float wavesCount;
+    int reserved[4];
+};
 
 }  // namespace chainerx::cuda

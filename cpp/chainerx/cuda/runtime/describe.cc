@@ -1,5 +1,6 @@
 // What this process has of CUDA, for chainerx.cuda (python/chainerx/cuda) and for show_config. The
 // functions have C's conventions and throw nothing.
+#include <atomic>
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -90,7 +91,8 @@ std::string Describe(bool all) {
     });
     const std::string others =
         !all ? ""
-             : StrCat(DescribeWheel("cufft", &GetCufft), DescribeWheel("cusolver", &GetCusolver));
+             : StrCat(DescribeWheel("cufft", &GetCufft), DescribeWheel("cusolver", &GetCusolver),
+                      DescribeWheel("cublaslt", &GetCublasLt));
     const char* test_driver = TestDriverFolder();
     return StrCat("{\"driver\": ", driver, ", \"nvrtc\": ", nvrtc, others,
                   ", \"cache\": ", Quote(DiskCache::Folder()),
@@ -124,6 +126,12 @@ extern "C" CX_API const char* ChainerxCudaDescribe(int all) {
 // The sources that were compiled so far, or found on disk, as JSON.
 extern "C" CX_API const char* ChainerxCudaSources() {
     return chainerx::cuda::Keep(chainerx::cuda::DescribeSources());
+}
+
+// Whether products of float32 may round their operands to TF32: -1 only asks. Returns what was.
+extern "C" CX_API int ChainerxCudaAllowTf32(int allowed) {
+    std::atomic<bool>& allows = chainerx::cuda::AllowsTf32();
+    return allowed < 0 ? allows.load() : allows.exchange(allowed != 0);
 }
 
 // Compiles a source into the cache on disk, without a GPU. Returns an error, or "".

@@ -8,7 +8,8 @@ import typing as tp
 _LABEL: tp.Final = re.compile(r'(\w+: )x2(\[\d+\] is -?\d+, but )x1( has \d+ classes.*)')
 _INDEX: tp.Final = re.compile(
     r'(?:\w+: )?index (-?\d+) is out of '
-    r'(?:range for an axis of length|bounds for axis \d+ with size) (\d+)(?:: \w+\[.*\])?'  # ours, NumPy's
+    r'(?:range for an axis of length|bounds for axis \d+ with size) (\d+)'  # ours, NumPy's
+    r'(?:: \w+\[.*\])?'  # its place
 )
 _EMPTY: tp.Final = re.compile(r'(?:\w+: )?cannot take from axis \d+ of shape .*, which is empty')
 

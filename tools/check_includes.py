@@ -55,6 +55,7 @@ CUDA_FLOORS: dict[str, set[str]] = {
     'driver': set(),
     'compile': {'driver'},
     'runtime': {'compile', 'device'},
+    'custom': {'runtime'},
     'elementwise': {'runtime'},
     'strided': {'elementwise'},
     'shape': {'strided'},

@@ -13,9 +13,9 @@ import subprocess
 SOURCES = pathlib.Path(__file__).resolve().parent / 'driver'
 ROOT = SOURCES.parents[2]
 # What kernels include; each mode has a folder, for each has a precompiled prelude of its own.
-PRELUDE = ['test_prelude.h', 'test_intrinsics.h', 'kernel_abi.h']
+PRELUDE = ['test_prelude.h', 'test_intrinsics.h', 'test_raw.h', 'kernel_abi.h']
 MODES = ['plain', 'checked']
-NVRTC = ['nvrtc.cc', 'compiler.cc']
+NVRTC = ['nvrtc.cc', 'compiler.cc', 'raw_kernels.cc']
 # Stand-ins that run on the streams of libcuda, one source each.
 LIBRARIES = {
     'libcufft.so.12': 'cufft.cc',

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/backend.h"
@@ -14,6 +16,13 @@
 #include "chainerx/core/stream.h"
 
 namespace chainerx::cuda {
+
+// How often a kernel runs, in up to three dimensions, and the dynamic shared memory of a block.
+struct KernelGrid {
+    unsigned blocks[3]{1, 1, 1};
+    unsigned threads[3]{1, 1, 1};
+    unsigned shared_bytes{0};
+};
 
 // What devices of the backend "cuda" have beyond those of others. Handles are those of CUDA's
 // driver, as pointers. New functions are added at the end, so that older programs go on.
@@ -72,6 +81,17 @@ class CX_API Gpu {
     virtual void CallLater(void (*f)(void* data), void* data) noexcept = 0;
     // The index of the device that has the memory at an address; -1 if none has.
     virtual int FindDevice(const void* data) = 0;
+
+    // Returns the kernel `name` of a text in CUDA C++, an `extern "C" __global__` function, which
+    // is compiled on its first use, with options of NVRTC besides those for the device. It lives as
+    // long as the device. BackendError, with the compiler's log, if the text does not compile.
+    virtual void* GetKernel(const std::string& name, const std::string& text,
+                            const std::vector<std::string>& options) = 0;
+    // Queues such a kernel to the current stream. `params`: its parameters, each at its alignment,
+    // as in a struct. `arrays`: all whose memory it uses. Nothing is checked, and graphs see
+    // nothing of it.
+    virtual void LaunchKernel(void* kernel, const KernelGrid& grid, const void* params,
+                              size_t nbytes, const std::vector<const Array*>& arrays) = 0;
 };
 
 // DeviceError if it is of another backend.

@@ -1,11 +1,16 @@
 // Streams, events and memory of NVIDIA's GPUs: chainerx.cuda. The plug-in is reached through the
 // interface in cuda/gpu.h.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -346,6 +351,56 @@ void BindMemory(nb::module_& m) {
         "    dst (ndarray): Another one, of the other side, with the same shape and dtype.");
 }
 
+// A kernel of a text that chainerx.cuda has written, or its user.
+struct PyKernel {
+    Device* device;
+    void* kernel;
+};
+
+void BindKernel(nb::module_& m) {
+    nb::class_<PyKernel>(m, "Kernel", "A kernel of CUDA C++ that a GPU has loaded.")
+        .def(
+            "__init__",
+            [](PyKernel* self, const std::string& name, const std::string& text,
+               const std::vector<std::string>& options, nb::handle device) {
+                Device& gpu = ToGpuDevice(device);
+                const internal::BlockingScope blocking;
+                new (self) PyKernel{&gpu, GpuOf(gpu).GetKernel(name, text, options)};
+            },
+            nb::arg("name"), nb::arg("text"), nb::arg("options"), nb::arg("device"),
+            nb::sig("def __init__(self, name: str, text: str, options: Sequence[str], device: str "
+                    "| Device | None) -> None"))
+        .def(
+            "launch",
+            [](const PyKernel& self, const std::array<unsigned, 3>& blocks,
+               const std::array<unsigned, 3>& threads, unsigned shared, nb::bytes params,
+               nb::list arrays) {
+                std::vector<const Array*> used;
+                for (nb::handle x : arrays) {
+                    used.push_back(&ToArray("launch", "arrays", x.ptr()));
+                    CheckSameDevice("launch", *self.device, used.back()->device());
+                }
+                cuda::KernelGrid grid{};
+                std::ranges::copy(blocks, grid.blocks);
+                std::ranges::copy(threads, grid.threads);
+                grid.shared_bytes = shared;
+                GpuOf(*self.device)
+                    .LaunchKernel(self.kernel, grid, params.c_str(), params.size(), used);
+            },
+            nb::arg("blocks"), nb::arg("threads"), nb::arg("shared"), nb::arg("params"),
+            nb::arg("arrays"),
+            nb::sig("def launch(self, blocks: tuple[int, int, int], threads: tuple[int, int, int], "
+                    "shared: int, params: bytes, arrays: list[ndarray]) -> None"),
+            "Queues it to the current stream.\n\n"
+            "Args:\n"
+            "    blocks (tuple of ints): The grid.\n"
+            "    threads (tuple of ints): Of a block.\n"
+            "    shared (int): Bytes of dynamic shared memory.\n"
+            "    params (bytes): The parameters, laid out as a struct.\n"
+            "    arrays (list): Those whose memory it uses.")
+        .def("__reduce__", &RefuseCopies);
+}
+
 }  // namespace
 
 void InitCuda(PyObject* module) {
@@ -354,6 +409,7 @@ void InitCuda(PyObject* module) {
     BindStream(m);
     BindEvent(m);
     BindMemory(m);
+    BindKernel(m);
     m.def(
         "current_stream",
         [](nb::handle device) {

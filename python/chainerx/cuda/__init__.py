@@ -27,6 +27,12 @@ from chainerx._core._cuda import is_pinned as is_pinned
 from chainerx._core._cuda import mem_info as mem_info
 from chainerx._core._cuda import set_memory_limit as set_memory_limit
 from chainerx._core._cuda import synchronize as synchronize
+from chainerx.cuda._kernels import ElementwiseKernel as ElementwiseKernel
+from chainerx.cuda._kernels import RawKernel as RawKernel
+from chainerx.cuda._kernels import ReductionKernel as ReductionKernel
+from chainerx.cuda._kernels import elementwise as elementwise
+from chainerx.cuda._kernels import raw as raw
+from chainerx.cuda._kernels import reduce as reduce
 
 if _typing.TYPE_CHECKING:
     from chainerx import ndarray as _ndarray

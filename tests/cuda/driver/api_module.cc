@@ -22,10 +22,6 @@ using test::Handles, test::SharedMemory;
 
 namespace {
 
-void* const kParamEnd = nullptr;
-void* const kParamPointer = reinterpret_cast<void*>(1);
-void* const kParamSize = reinterpret_cast<void*>(2);
-
 // A file is needed, and a name that no other module had: dlopen compares them.
 void* Open(const char* code, std::size_t nbytes) {
     static std::atomic<int> count{0};
@@ -45,9 +41,9 @@ std::shared_ptr<void> CopyParams(const test::Kernel& kernel, void** params, void
     const void* source = nullptr;
     if (extra != nullptr) {
         std::size_t nbytes = ~std::size_t{0};
-        for (; *extra != kParamEnd; extra += 2) {
-            if (*extra == kParamPointer) source = extra[1];
-            if (*extra == kParamSize) nbytes = *static_cast<std::size_t*>(extra[1]);
+        for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
+            if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER) source = extra[1];
+            if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE) nbytes = *static_cast<std::size_t*>(extra[1]);
         }
         Require(nbytes == kernel.params_size);
     } else {

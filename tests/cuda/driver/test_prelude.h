@@ -198,3 +198,4 @@ T atomicCAS(T* p, std::type_identity_t<T> expected, std::type_identity_t<T> x) {
 }
 
 #include "test_intrinsics.h"
+#include "test_raw.h"

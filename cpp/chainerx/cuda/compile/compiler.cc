@@ -25,19 +25,23 @@ bool g_noticed = false;
 
 // Options that decide results: no fusing of products and sums but where the text asks for it, IEEE
 // division and square roots, denormals kept, as on the CPU.
-std::vector<std::string> OptionsFor(int arch) {
+std::vector<std::string> OptionsFor(const DeviceSource& source, int arch) {
     const Nvrtc& nvrtc = GetNvrtc();
     const bool is_known = std::ranges::find(nvrtc.archs, arch) != nvrtc.archs.end();
     // An unknown GPU is newer than NVRTC: its driver compiles PTX for the newest one known.
     const int known = nvrtc.archs.empty() ? arch : *std::ranges::max_element(nvrtc.archs);
-    return {is_known ? StrCat("--gpu-architecture=sm_", arch)
-                     : StrCat("--gpu-architecture=compute_", known),
-            "--std=c++20",
-            "--fmad=false",
-            "-default-device",
-            "--disable-warnings",
-            "-DCX_ISA=gpu",
-            "-D__FMA__"};
+    const auto& custom = source.custom;
+    const auto is_standard = [](const std::string& option) {
+        return option.find("std=") != std::string::npos;
+    };
+    std::vector<std::string> options{is_known ? StrCat("--gpu-architecture=sm_", arch)
+                                              : StrCat("--gpu-architecture=compute_", known)};
+    if (!custom || std::ranges::none_of(*custom, is_standard)) options.emplace_back("--std=c++20");
+    if (!custom) options.emplace_back("--fmad=false");
+    options.insert(options.end(),
+                   {"-default-device", "--disable-warnings", "-DCX_ISA=gpu", "-D__FMA__"});
+    if (custom) options.insert(options.end(), custom->begin(), custom->end());
+    return options;
 }
 
 bool MakesMachineCode(const std::vector<std::string>& options) {
@@ -45,6 +49,10 @@ bool MakesMachineCode(const std::vector<std::string>& options) {
 }
 
 [[noreturn]] void ThrowCompileError(const DeviceSource& source, const std::string& log) {
+    if (source.custom) {
+        throw BackendError{"cuda: the kernel ", source.kernel, " does not compile.\nLog:\n",
+                           log, "\nSource:\n", source.text};
+    }
     throw BackendError{"cuda: the kernel ",
                        source.kernel,
                        " does not compile, which is a defect of chainerx or of this version of "
@@ -129,11 +137,11 @@ std::vector<DeviceSource> GetCompiledSources() {
 }
 
 std::string CompileForArch(const DeviceSource& source, int arch) {
-    {
+    if (!source.custom) {
         const std::lock_guard lock{g_mutex};
         g_sources.push_back(source);
     }
-    const std::vector<std::string> options = OptionsFor(arch);
+    const std::vector<std::string> options = OptionsFor(source, arch);
     const DiskCache::Key key = DiskCache::KeyOf(Circumstances(options), source.text);
     if (std::string code = DiskCache::Find(key); !code.empty()) return code;
     const auto start = std::chrono::steady_clock::now();

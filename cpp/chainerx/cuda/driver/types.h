@@ -103,7 +103,11 @@ struct CUmemAccessDesc {
 };
 static_assert(sizeof(CUmemAccessDesc) == 12);
 
-// Launches.
+// Launches. The last of cuLaunchKernelEx's parameters are pairs of these and a pointer.
+inline void* const CU_LAUNCH_PARAM_END = nullptr;
+inline void* const CU_LAUNCH_PARAM_BUFFER_POINTER = reinterpret_cast<void*>(1);
+inline void* const CU_LAUNCH_PARAM_BUFFER_SIZE = reinterpret_cast<void*>(2);
+
 enum CUlaunchAttributeID : int {
     CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6,
 };

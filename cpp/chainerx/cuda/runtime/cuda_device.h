@@ -101,6 +101,10 @@ class CudaDevice : public Device, public Gpu, public DeviceTimer, private Stream
     void WaitForAll() noexcept override;
     void CallLater(void (*f)(void* data), void* data) noexcept override;
     int FindDevice(const void* data) override;
+    void* GetKernel(const std::string& name, const std::string& text,
+                    const std::vector<std::string>& options) override;
+    void LaunchKernel(void* kernel, const KernelGrid& grid, const void* params, size_t nbytes,
+                      const std::vector<const Array*>& arrays) override;
 
     Mark PutMark() override;
     void TakeMarks(std::span<const Mark> marks, int64_t* times) override;

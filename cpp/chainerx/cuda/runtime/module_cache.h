@@ -17,7 +17,7 @@ class ModuleCache {
 
  private:
     internal::ForkMutex mutex_;
-    std::unordered_map<std::string, CUfunction> functions_;  // by the text of the source
+    std::unordered_map<std::string, CUfunction> functions_;  // by all of the source
 };
 
 }  // namespace chainerx::cuda

@@ -12,7 +12,7 @@ import chainerx
 from chainerx._core import engine
 
 from chainer import backend, configuration
-from chainer.backends import cuda
+from chainer.backends._chainerx import to_fallback
 from chainer.warnings import PerformanceWarning
 
 
@@ -50,23 +50,6 @@ def note(function: str, shapes: str, reason: str) -> None:
         )
 
 
-def check_cupy(function: str, device: backend.Device, own: str, ours: str) -> None:
-    """Raises RuntimeError if the user's code needs arrays of CuPy and there is no CuPy.
-
-    Args:
-        function: What is computed.
-        device: Where its arrays are.
-        own: The method that computes with NumPy or CuPy.
-        ours: The method that would compute with chainerx.
-    """
-    if device.name.startswith('cuda') and not cuda.available:
-        raise RuntimeError(
-            f'{function}: {own}() gets arrays of CuPy for arrays on {device.name}, and CuPy cannot '
-            f'be used ({cuda._resolution_error}); install it, or define {ours}(), which gets '
-            'arrays of chainerx'
-        ) from cuda._resolution_error
-
-
 def count(function: str, shapes: str, reason: str) -> None:
     """Counts calls that left the fast path by the user's own wish, and nothing more."""
     _counts[function, shapes, reason] += 1
@@ -81,7 +64,7 @@ def converted_attributes(owner: object, device: backend.Device) -> c.Iterator[No
     """
     attributes = vars(owner)
     before = {name: x for name, x in attributes.items() if isinstance(x, chainerx.ndarray)}
-    attributes.update({name: backend.from_chx(x) for name, x in before.items()})
+    attributes.update({name: to_fallback(x) for name, x in before.items()})
     lent = dict(attributes)
     try:
         yield

@@ -6,6 +6,7 @@ import contextlib
 import typing as tp
 import weakref
 
+import chainerx
 from chainerx._core import engine
 
 from chainer import backend, configuration
@@ -13,6 +14,7 @@ from chainer._base import environment
 from chainer._graph import fallback, variable
 from chainer._graph.function_node import FunctionNode, check_unwritten
 from chainer.backends import cuda
+from chainer.backends._chainerx import to_fallback
 from chainer.function_hook import FunctionHook
 
 if tp.TYPE_CHECKING:
@@ -136,7 +138,7 @@ class _OldStyleGradient(FunctionNode):
 
 
 def _to_fallback(array: NdArray | None) -> NdArray | None:
-    return None if array is None else backend.from_chx(array)
+    return None if array is None else to_fallback(array)
 
 
 def _to_array(
@@ -347,7 +349,7 @@ class Function:
 
 
 def _on_gpu(arrays: tp.Iterable[NdArray | None]) -> bool:
-    return any(isinstance(x, cuda.ndarray) for x in arrays)
+    return any(isinstance(x, (cuda.ndarray, chainerx.ndarray)) for x in arrays)
 
 
 engine.set_callbacks(adapter_class=FunctionAdapter)

@@ -14,6 +14,7 @@ from chainer._base import environment
 from chainer._graph import callbacks, debug, fallback, variable
 from chainer._graph.backprop import grad  # noqa: F401  (v7 has it here, too)
 from chainer.backends import cuda
+from chainer.backends._chainerx import to_fallback
 from chainer.function_hook import FunctionHook
 
 if tp.TYPE_CHECKING:
@@ -112,11 +113,8 @@ class FunctionNode(engine.FunctionNode):
         shapes = ', '.join(str(getattr(x, 'shape', None)) for x in in_data)
         fallback.note(self._impl_name, shapes, reason)
         device = backend.get_device_from_array(*in_data)
-        is_old = self._owner_of_attributes is not self
-        native = f'{"FunctionNode." if is_old else ""}forward_chainerx'
-        fallback.check_cupy(self._impl_name, device, 'forward', native)
         self.chainerx_device = device
-        arrays = tuple(backend.from_chx(x) for x in in_data)
+        arrays = tuple(to_fallback(x) for x in in_data)
         with fallback.converted_attributes(self._owner_of_attributes, device):
             outputs = self._compute(arrays, hooks)
         converted = tuple(None if y is None else device.send(y) for y in outputs)
@@ -213,7 +211,7 @@ class FunctionNode(engine.FunctionNode):
         Returns:
             tuple of array: The outputs; one may be None.
         """
-        if any(isinstance(x, cuda.ndarray) for x in inputs):
+        if any(isinstance(x, (cuda.ndarray, chainerx.ndarray)) for x in inputs):
             return self.forward_gpu(inputs)
         return self.forward_cpu(inputs)
 
@@ -229,7 +227,7 @@ class FunctionNode(engine.FunctionNode):
         raise NotImplementedError(f'{type(self).__name__} has neither forward nor forward_cpu')
 
     def forward_gpu(self, inputs: Arrays) -> Arrays:
-        """Computes the outputs from CuPy arrays.
+        """Computes the outputs from CuPy arrays; from those of ChainerX where there is no CuPy.
 
         Args:
             inputs (tuple of cupy.ndarray): The data of the inputs.

@@ -14,6 +14,7 @@ from chainer._graph import fallback
 from chainer._optim.hookable import Hook, _Hookable
 from chainer._optim.hyperparameter import Hyperparameter
 from chainer.backends import cuda
+from chainer.backends._chainerx import to_fallback
 from chainer.serializer import AbstractSerializer, Deserializer
 from chainer.utils import force_array
 from chainer.variable import Parameter
@@ -214,10 +215,8 @@ class UpdateRule:
             f'{array.shape} {array.dtype}',
             'the update rule has no update_core_chainerx',
         )
-        device = param.device
-        fallback.check_cupy(type(self).__name__, device, 'update_core_gpu', 'update_core_chainerx')
-        view = Parameter(backend.from_chx(array), name=param.name)
-        view.grad = backend.from_chx(param.grad)
+        view = Parameter(to_fallback(array), name=param.name)
+        view.grad = to_fallback(param.grad)
         given, state = view.array, self._state or {}
         views = {key: _from_chx(value) for key, value in state.items()}
         self._state = dict(views)
@@ -395,7 +394,7 @@ def _same_place(x: tp.Any, y: tp.Any) -> bool:
 
 
 def _from_chx(value: tp.Any) -> tp.Any:
-    return backend.from_chx(value) if isinstance(value, chainerx.ndarray) else value
+    return to_fallback(value) if isinstance(value, chainerx.ndarray) else value
 
 
 UpdateRule.__module__ = 'chainer.optimizer'

@@ -134,6 +134,27 @@ def from_chx(array: tp.Any) -> tp.Any:
     return devices._convert_arrays(array, _array_from_chainerx)
 
 
+def to_fallback(array: tp.Any) -> tp.Any:
+    """Converts a ChainerX array for code that knows NumPy and CuPy, as `from_chx` does.
+
+    Without CuPy an array of a GPU stays what it is, in no graph: much of such code is written for
+    ``get_array_module(x)``, and kernels of `chainer.backends.cuda` take these arrays as well.
+
+    Args:
+        array: An array or None.
+
+    Returns:
+        An array of NumPy, CuPy or ChainerX over the same memory; None stays None.
+    """
+    if (
+        not cuda.available
+        and isinstance(array, chainerx.ndarray)
+        and array.device.backend.name == 'cuda'
+    ):
+        return array.as_grad_stopped()
+    return from_chx(array)
+
+
 def _get_chainerx_device(device_spec: tp.Any) -> chainerx.Device:
     if isinstance(device_spec, chainerx.Device):
         return device_spec

@@ -371,26 +371,24 @@ def clear_memo() -> None:
 
 
 @memoize()
-def _elementwise_kernel(in_params, out_params, operation, name, options):
-    return cupy.ElementwiseKernel(in_params, out_params, operation, name, **dict(options))
+def _make_kernel(kind, args, options):
+    return getattr(cupy, kind)(*args, **dict(options))
 
 
-@memoize()
-def _reduction_kernel(in_params, out_params, map_expr, reduce_expr, post, identity, name, options):
-    return cupy.ReductionKernel(
-        in_params, out_params, map_expr, reduce_expr, post, identity, name, **dict(options)
-    )
-
-
-@memoize()
-def _raw_kernel(code, name, args, options):
-    return cupy.RawKernel(code, name, *args, **dict(options))
+def _kernel(kind: str, other: tp.Any, *args: object, **kwargs: object) -> tp.Any:
+    """A kernel of CuPy; without it one of chainerx.cuda, which the other function makes."""
+    if available:
+        return _make_kernel(kind, args, tuple(kwargs.items()))
+    if not chainerx.cuda.is_available():
+        check_cuda_available()
+    return other(*args, **kwargs)
 
 
 def elementwise(
     in_params: str, out_params: str, operation: str, name: str, **kwargs: object
 ) -> tp.Any:
-    """A ``cupy.ElementwiseKernel``, made once per set of arguments.
+    """A ``cupy.ElementwiseKernel``, made once per set of arguments; without CuPy one of
+    :class:`chainerx.cuda.ElementwiseKernel`.
 
     Args:
         in_params (str): Types and names of the inputs.
@@ -403,10 +401,17 @@ def elementwise(
         cupy.ElementwiseKernel: The same one for the same arguments.
 
     Raises:
-        RuntimeError: If CuPy can't be used.
+        RuntimeError: If there is neither CuPy nor a GPU for ChainerX.
     """
-    check_cuda_available()
-    return _elementwise_kernel(in_params, out_params, operation, name, tuple(kwargs.items()))
+    return _kernel(
+        'ElementwiseKernel',
+        chainerx.cuda.elementwise,
+        in_params,
+        out_params,
+        operation,
+        name,
+        **kwargs,
+    )
 
 
 def reduce(
@@ -419,7 +424,8 @@ def reduce(
     name: str,
     **kwargs: object,
 ) -> tp.Any:
-    """A ``cupy.ReductionKernel``, made once per set of arguments.
+    """A ``cupy.ReductionKernel``, made once per set of arguments; without CuPy one of
+    :class:`chainerx.cuda.ReductionKernel`.
 
     Args:
         in_params (str): Types and names of the inputs.
@@ -435,17 +441,15 @@ def reduce(
         cupy.ReductionKernel: The same one for the same arguments.
 
     Raises:
-        RuntimeError: If CuPy can't be used.
+        RuntimeError: If there is neither CuPy nor a GPU for ChainerX.
     """
-    check_cuda_available()
-    options = tuple(kwargs.items())
-    return _reduction_kernel(
-        in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name, options
-    )
+    texts = (in_params, out_params, map_expr, reduce_expr, post_map_expr)
+    return _kernel('ReductionKernel', chainerx.cuda.reduce, *texts, identity, name, **kwargs)
 
 
 def raw(code: str, name: str, *args: object, **kwargs: object) -> tp.Any:
-    """A ``cupy.RawKernel``, made once per set of arguments.
+    """A ``cupy.RawKernel``, made once per set of arguments; without CuPy one of
+    :class:`chainerx.cuda.RawKernel`.
 
     Args:
         code (str): The CUDA C++ source.
@@ -457,10 +461,9 @@ def raw(code: str, name: str, *args: object, **kwargs: object) -> tp.Any:
         cupy.RawKernel: The same one for the same arguments.
 
     Raises:
-        RuntimeError: If CuPy can't be used.
+        RuntimeError: If there is neither CuPy nor a GPU for ChainerX.
     """
-    check_cuda_available()
-    return _raw_kernel(code, name, args, tuple(kwargs.items()))
+    return _kernel('RawKernel', chainerx.cuda.raw, code, name, *args, **kwargs)
 
 
 def fuse(*args: object, **kwargs: object) -> tp.Any:

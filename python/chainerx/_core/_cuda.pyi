@@ -194,6 +194,25 @@ def copy_async(src: ndarray, dst: ndarray) -> None:
         dst (ndarray): Another one, of the other side, with the same shape and dtype.
     """
 
+class Kernel:
+    """A kernel of CUDA C++ that a GPU has loaded."""
+
+    def __init__(self, name: str, text: str, options: Sequence[str], device: str | Device | None) -> None: ...
+
+    def launch(self, blocks: tuple[builtins.int, builtins.int, builtins.int], threads: tuple[builtins.int, builtins.int, builtins.int], shared: builtins.int, params: bytes, arrays: list[ndarray]) -> None:
+        """
+        Queues it to the current stream.
+
+        Args:
+            blocks (tuple of ints): The grid.
+            threads (tuple of ints): Of a block.
+            shared (builtins.int): Bytes of dynamic shared memory.
+            params (bytes): The parameters, laid out as a struct.
+            arrays (list): Those whose memory it uses.
+        """
+
+    def __reduce__(self) -> Any: ...
+
 def current_stream(device: str | Device | None = None) -> Stream:
     """
     The stream on which this thread computes on a GPU.

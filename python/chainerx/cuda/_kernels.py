@@ -45,6 +45,7 @@ class _Kernel:
         self.name = name
         self.in_params = _sources.parse_params(name, in_params)
         self.out_params = _sources.parse_params(name, out_params)
+        _sources.check_names(name, self.in_params + self.out_params)
         self.nin = len(self.in_params)
         self.nout = len(self.out_params)
         if self.nout == 0:
@@ -199,10 +200,12 @@ class ReductionKernel(_Kernel):
         As for :class:`ElementwiseKernel`.
     map_expr : str
         The expression that is reduced, of the inputs.
+        ``_J`` is the position along the reduced axes, ``_j`` that in the whole array if all axes
+        are reduced.
     reduce_expr : str
         The combination of two values, ``a`` and ``b``.
     post_map_expr : str
-        Statements that set the outputs by the result ``a``.
+        Statements that set the outputs by the result ``a``; scalars and raw arrays are there, too.
     identity : str
         The result of nothing; None if there is no such thing.
     name : str

@@ -80,7 +80,7 @@ def parse_params(kernel: str, text: str) -> list[Param]:
     TypeError
         If a type is unknown.
     ValueError
-        If a parameter has not just a type and a name, which is used once.
+        If a parameter has not just a type and a name.
     """
     params = []
     for spelled in text.split(','):
@@ -92,11 +92,15 @@ def parse_params(kernel: str, text: str) -> list[Param]:
         if len(words) < 2 or rest or not words[-1].isidentifier():
             raise ValueError(f'{kernel}: {spelled.strip()!r} is no parameter, as "float32 x" is')
         params.append(Param(_parse_type(kernel, words[-2], spelled.strip()), words[-1], is_raw))
+    return params
+
+
+def check_names(kernel: str, params: list[Param]) -> None:
+    """Refuses names that are used twice, or by the kernel itself."""
     names = [p.name for p in params]
     for name in names:
-        if names.count(name) > 1 or name in ('i', 'n', 'p'):
+        if names.count(name) > 1 or name in ('i', 'n') or name.endswith('_'):
             raise ValueError(f'{kernel}: a parameter can not be named {name} here')
-    return params
 
 
 def _is_used(name: str, *texts: str) -> bool:
@@ -123,10 +127,10 @@ def _write_local(variable: Variable, is_output: bool, offset: str) -> str:
     """The declaration of the name that the user's text has for a parameter."""
     name = variable.param.name
     if variable.param.is_raw:
-        return f'const auto& {name} = p.{name};\n'
+        return f'const auto& {name} = params_.{name};\n'
     if variable.ndim is None:
-        return f'const {variable.value} {name} = p.{name}.Get();\n'
-    at = f'{_CUSTOM}::At<{variable.stored}>(p.{name}.data, {offset.format(name=name, v=variable)})'
+        return f'const {variable.value} {name} = params_.{name}.Get();\n'
+    at = f'{_CUSTOM}::At<{variable.stored}>(params_.{name}.data, {offset.format(name=name, v=variable)})'
     if is_output:
         return f'{_CUSTOM}::Reference<{variable.stored}> {name} = {at};\n'
     return f'const {variable.value} {name} = {at};\n'
@@ -146,7 +150,7 @@ def _write_source(kernel: tp.Any, params: str, typedefs: str, body: str) -> str:
         f'struct Params_ {{\n{params}}};\n\n'
         '}\n\n'
         f'CX_KERNEL({kernel.name}, Params_) {{\n'
-        f'    CX_BEGIN();\n{body}}}\n'
+        f'    CX_BEGIN();\n    const auto& params_ = p;\n{body}}}\n'
     )
 
 
@@ -159,9 +163,9 @@ def write_elementwise(
     if not is_flat:
         members += f'    {_CUSTOM}::Sizes<{dims}> shape;\n'
     members += ''.join(_write_member(v, ndim, is_flat) for v in variables)
-    offset = 'i * sizeof({v.stored})' if is_flat else 'p.{name}.Offset(_ind.get())'
+    offset = 'i * sizeof({v.stored})' if is_flat else 'params_.{name}.Offset(_ind.get())'
     texts = (kernel.operation, kernel.loop_prep, kernel.after_loop)
-    body = '    const int64_t n = p.size;\n'
+    body = '    const int64_t n = params_.size;\n'
     body += _indent(kernel.loop_prep, 4)
     body += (
         f'    const int64_t step_ = static_cast<int64_t>(gridDim.x) * {_CUSTOM}::kThreads;\n'
@@ -169,7 +173,7 @@ def write_elementwise(
         'threadIdx.x; i < n; i += step_) {\n'
     )
     if not is_flat:
-        body += f'        const {_CUSTOM}::Indexer<{dims}> _ind(p.shape, i);\n'
+        body += f'        const {_CUSTOM}::Indexer<{dims}> _ind(params_.shape, i);\n'
     elif _is_used('_ind', *texts):
         body += f'        const {_CUSTOM}::Indexer<1> _ind({_CUSTOM}::Sizes<1>{{{{n}}}}, i);\n'
     for index, v in enumerate(variables):
@@ -187,10 +191,7 @@ def write_reduction(
 ) -> str:
     """The source of a ReductionKernel: axes that stay come first."""
     ndim = kept + reduced
-    members = (
-        '    int64_t count;\n'
-        '    int64_t reduced;\n'
-    )
+    members = '    int64_t count;\n    int64_t reduced;\n'
     shapes = {'kept_shape': kept, 'reduced_shape': reduced}
     for name, dims in shapes.items():
         if dims > 0:
@@ -200,11 +201,20 @@ def write_reduction(
     typedefs = _write_typedefs([*ins, *outs])
 
     def from_params(name: str) -> str:
-        return f' = p.{name}' if shapes[name] > 0 else '{}'
+        return f' = params_.{name}' if shapes[name] > 0 else '{}'
 
     result = kernel.reduce_type or outs[0].value
+    offset = 'params_.{name}.Offset(_in_ind.get())'
+    each = f'            const {_CUSTOM}::Indexer<{ndim}> _in_ind(shape_, i_);\n'
+    whole = ''
+    for v in ins:
+        if v.ndim is None or v.param.is_raw:
+            whole += ' ' * 4 + _write_local(v, False, '')
+        else:
+            each += ' ' * 12 + _write_local(v, False, offset)
     body = (
         f'    using _type_reduce = {result};\n'
+        f'{whole}'
         f'    CX_SHARED(_type_reduce, shared_, {_CUSTOM}::kThreads);\n'
         '    const auto combine_ = [](const _type_reduce& a, const _type_reduce& b) {\n'
         f'        return static_cast<_type_reduce>({kernel.reduce_expr});\n'
@@ -212,32 +222,31 @@ def write_reduction(
         f'    const {_CUSTOM}::Sizes<{kept}> kept_{from_params("kept_shape")};\n'
         f'    const {_CUSTOM}::Sizes<{reduced}> reduced_{from_params("reduced_shape")};\n'
         f'    const {_CUSTOM}::Sizes<{ndim}> shape_ = {_CUSTOM}::Join(kept_, reduced_);\n'
-        '    for (int64_t out_ = blockIdx.x; out_ < p.count; out_ += gridDim.x) {\n'
+        '    for (int64_t out_ = blockIdx.x; out_ < params_.count; out_ += gridDim.x) {\n'
     )
-    offset = 'p.{name}.Offset(_in_ind.get())'
-    each = f'            const {_CUSTOM}::Indexer<{ndim}> _in_ind(shape_, i);\n'
-    for v in ins:
-        each += ' ' * 12 + _write_local(v, False, offset)
     identity = kernel.identity
     body += (
-        '        const auto map_ = [&](int64_t _j) {\n'
-        '            const int64_t i = out_ * p.reduced + _j;\n'
+        '        const auto map_ = [&](int64_t _J) {\n'
+        '            const int64_t i_ = out_ * params_.reduced + _J;\n'
+        '            const int64_t _j = _J * params_.count + out_;\n'
         f'{each}'
         f'            return static_cast<_type_reduce>({kernel.map_expr});\n'
         '        };\n'
     )
     if identity is None:
         # Threads beyond the number of values repeat the last one, and are left out below.
-        body += '        _type_reduce sum_ = map_(threadIdx.x < p.reduced ? threadIdx.x : 0);\n'
+        body += (
+            '        _type_reduce sum_ = map_(threadIdx.x < params_.reduced ? threadIdx.x : 0);\n'
+        )
         start = f'threadIdx.x + {_CUSTOM}::kThreads'
     else:
         body += f'        _type_reduce sum_ = static_cast<_type_reduce>({identity});\n'
         start = 'threadIdx.x'
     body += (
-        f'        for (int64_t j_ = {start}; j_ < p.reduced; j_ += {_CUSTOM}::kThreads) {{\n'
+        f'        for (int64_t j_ = {start}; j_ < params_.reduced; j_ += {_CUSTOM}::kThreads) {{\n'
         '            sum_ = combine_(sum_, map_(j_));\n'
         '        }\n'
-        f'        const int64_t threads_ = p.reduced < {_CUSTOM}::kThreads ? p.reduced : '
+        f'        const int64_t threads_ = params_.reduced < {_CUSTOM}::kThreads ? params_.reduced : '
         f'{_CUSTOM}::kThreads;\n'
         f'        const _type_reduce a = {_CUSTOM}::ReduceBlock(shared_, sum_, threads_, '
         'combine_);\n'
@@ -245,6 +254,6 @@ def write_reduction(
         f'            const {_CUSTOM}::Indexer<{kept}> _out_ind(kept_, out_);\n'
     )
     for v in outs:
-        body += ' ' * 12 + _write_local(v, True, 'p.{name}.Offset(_out_ind.get())')
+        body += ' ' * 12 + _write_local(v, True, 'params_.{name}.Offset(_out_ind.get())')
     body += _indent(kernel.post_map_expr + ';', 12) + '        }\n        __syncthreads();\n    }\n'
     return _write_source(kernel, members, typedefs, body)

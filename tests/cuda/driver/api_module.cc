@@ -43,7 +43,8 @@ std::shared_ptr<void> CopyParams(const test::Kernel& kernel, void** params, void
         std::size_t nbytes = ~std::size_t{0};
         for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
             if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER) source = extra[1];
-            if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE) nbytes = *static_cast<std::size_t*>(extra[1]);
+            if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE)
+                nbytes = *static_cast<std::size_t*>(extra[1]);
         }
         Require(nbytes == kernel.params_size);
     } else {

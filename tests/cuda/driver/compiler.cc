@@ -111,7 +111,8 @@ std::optional<std::string> CompileShared(const Source& source,
     for (const auto& [name, text] : source.headers) {
         if (!IsStandard(name)) WriteFile(folder + "/" + name, text);
     }
-    WriteFile(folder + "/kernel.cc", "#line 1 \"" + source.name + "\"\n" + TranslateRawKernels(source.text));
+    WriteFile(folder + "/kernel.cc",
+              "#line 1 \"" + source.name + "\"\n" + TranslateRawKernels(source.text));
     std::string words;
     for (const std::string& option : options) words += " " + Quote(option);
     const bool success = Run(folder, Checked(), words + kLinkOptions + Quote(Folder()), log);

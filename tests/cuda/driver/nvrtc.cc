@@ -71,7 +71,6 @@ nvrtcResult Compile(nvrtcProgram_st& program, int count, const char* const* opti
     program.header = {.arch = 75, .checked = test::Checked()};
     std::string words;
     for (int i = 0; i < count; ++i) words += std::string{" "} + options[i];
-    test::KeepSource(program.source, words);
     for (int i = 0; i < count; ++i) {
         if (Translate(options[i], translated, program.header)) continue;
         program.log = "nvrtc: error: unknown option or value: " + std::string{options[i]} + "\n";
@@ -79,7 +78,9 @@ nvrtcResult Compile(nvrtcProgram_st& program, int count, const char* const* opti
     }
     program.code = test::CompileShared(program.source, translated, program.log).value_or("");
     program.header.nbytes = program.code.size();
-    return program.code.empty() ? NVRTC_ERROR_COMPILATION : NVRTC_SUCCESS;
+    if (program.code.empty()) return NVRTC_ERROR_COMPILATION;
+    test::KeepSource(program.source, words);
+    return NVRTC_SUCCESS;
 }
 
 template <typename F>

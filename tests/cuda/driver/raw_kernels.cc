@@ -17,8 +17,7 @@ std::string TranslateRawKernels(const std::string& text) {
     }
     if (names.empty()) return text;
     std::string out = std::regex_replace(text, dynamic, "CX_DYNAMIC_SHARED($1, $2);");
-    out = std::regex_replace(
-        out, shared, "using $2_type = $1$3; CX_TEST_SHARED($2_type, $2);");
+    out = std::regex_replace(out, shared, "using $2_type = $1$3; CX_TEST_SHARED($2_type, $2);");
     for (const std::string& name : names) out += "\nCX_TEST_RAW_KERNEL(" + name + ")";
     return out + "\n";
 }

@@ -11,11 +11,11 @@
 #define CX_TEST_SHARED(T, name)         \
     static const char name##_place = 0; \
     T& name = *static_cast<T*>(cx_shared(&name##_place, sizeof(T), alignof(T)))
-#define CX_TEST_RAW_KERNEL(Name)                                                        \
-    extern "C" {                                                                        \
-    [[gnu::visibility("default")]] ::chainerx::cuda::test::Kernel cx_kernel_##Name = {  \
-        [](const void* p) { ::chainerx::cuda::test::CallPacked(&Name, p); },            \
-        ::chainerx::cuda::test::PackedSize(&Name), 1024};                               \
+#define CX_TEST_RAW_KERNEL(Name)                                                       \
+    extern "C" {                                                                       \
+    [[gnu::visibility("default")]] ::chainerx::cuda::test::Kernel cx_kernel_##Name = { \
+        [](const void* p) { ::chainerx::cuda::test::CallPacked(&Name, p); },           \
+        ::chainerx::cuda::test::PackedSize(&Name), 1024};                              \
     }
 
 namespace chainerx::cuda::test {

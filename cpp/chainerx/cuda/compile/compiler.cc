@@ -50,8 +50,8 @@ bool MakesMachineCode(const std::vector<std::string>& options) {
 
 [[noreturn]] void ThrowCompileError(const DeviceSource& source, const std::string& log) {
     if (source.custom) {
-        throw BackendError{"cuda: the kernel ", source.kernel, " does not compile.\nLog:\n",
-                           log, "\nSource:\n", source.text};
+        throw BackendError{"cuda: the kernel ", source.kernel, " does not compile.\nLog:\n", log,
+                           "\nSource:\n",       source.text};
     }
     throw BackendError{"cuda: the kernel ",
                        source.kernel,

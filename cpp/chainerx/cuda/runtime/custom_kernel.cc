@@ -27,10 +27,9 @@ void CudaDevice::LaunchKernel(void* kernel, const KernelGrid& grid, const void* 
               static_cast<int>(grid.shared_bytes));
     }
     // Without the attribute of LaunchErased: these kernels need not wait for those before them.
-    const CUlaunchConfig config{grid.blocks[0],    grid.blocks[1],  grid.blocks[2],
-                                grid.threads[0],   grid.threads[1], grid.threads[2],
-                                grid.shared_bytes, stream.handle(), nullptr,
-                                0};
+    const CUlaunchConfig config{
+        grid.blocks[0],  grid.blocks[1],    grid.blocks[2],  grid.threads[0], grid.threads[1],
+        grid.threads[2], grid.shared_bytes, stream.handle(), nullptr,         0};
     void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, const_cast<void*>(params),
                      CU_LAUNCH_PARAM_BUFFER_SIZE, &nbytes, CU_LAUNCH_PARAM_END};
     CX_CU(LaunchKernelEx, &config, function, nullptr, extra);

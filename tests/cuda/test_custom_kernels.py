@@ -40,6 +40,11 @@ for dtype in ['bool', 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uin
     assert chx.array_equal(out.to_device('native')[:, :2].T, wanted), dtype
     assert float(abs(out[:, 2:].astype('float32')).sum()) == 0
 
+z = on(values + 1j * values[::-1])
+both = cuda.elementwise('T z, T w', 'T y', 'y = conj(z); y *= w; y -= z / (w + T(1, 1))', 'both')
+wanted = host(z).conj() * host(z.T[:1].T) - host(z) / (host(z.T[:1].T) + 1 + 1j)
+assert np.allclose(host(both(z, z[:, :1])), wanted, 1e-6)
+
 # Several outputs, the position, raw arrays, what a kernel has around the loop.
 two = cuda.elementwise(
     'raw T x, int32 shift', 'T y, int64 at',

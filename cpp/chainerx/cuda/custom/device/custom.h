@@ -12,6 +12,40 @@
 template <typename T>
 using complex = chainerx::native::ComplexNumber<T>;
 
+// What users expect of complex numbers, and kernels of our own do without.
+namespace chainerx::native {
+
+template <typename T>
+inline ComplexNumber<T>& operator+=(ComplexNumber<T>& a, const ComplexNumber<T>& b) {
+    return a = a + b;
+}
+template <typename T>
+inline ComplexNumber<T>& operator-=(ComplexNumber<T>& a, const ComplexNumber<T>& b) {
+    return a = a - b;
+}
+template <typename T>
+inline ComplexNumber<T>& operator*=(ComplexNumber<T>& a, const ComplexNumber<T>& b) {
+    return a = a * b;
+}
+template <typename T>
+inline ComplexNumber<T>& operator/=(ComplexNumber<T>& a, const ComplexNumber<T>& b) {
+    return a = a / b;
+}
+template <typename T>
+inline T real(const ComplexNumber<T>& z) {
+    return z.real();
+}
+template <typename T>
+inline T imag(const ComplexNumber<T>& z) {
+    return z.imag();
+}
+template <typename T>
+inline ComplexNumber<T> conj(const ComplexNumber<T>& z) {
+    return {z.real(), -z.imag()};
+}
+
+}  // namespace chainerx::native
+
 namespace chainerx::cuda::custom {
 
 inline constexpr int kThreads = 256;

@@ -215,6 +215,7 @@ class UpdateRule:
             f'{array.shape} {array.dtype}',
             'the update rule has no update_core_chainerx',
         )
+        device = param.device
         view = Parameter(to_fallback(array), name=param.name)
         view.grad = to_fallback(param.grad)
         given, state = view.array, self._state or {}

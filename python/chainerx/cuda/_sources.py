@@ -130,7 +130,8 @@ def _write_local(variable: Variable, is_output: bool, offset: str) -> str:
         return f'const auto& {name} = params_.{name};\n'
     if variable.ndim is None:
         return f'const {variable.value} {name} = params_.{name}.Get();\n'
-    at = f'{_CUSTOM}::At<{variable.stored}>(params_.{name}.data, {offset.format(name=name, v=variable)})'
+    offset = offset.format(name=name, v=variable)
+    at = f'{_CUSTOM}::At<{variable.stored}>(params_.{name}.data, {offset})'
     if is_output:
         return f'{_CUSTOM}::Reference<{variable.stored}> {name} = {at};\n'
     return f'const {variable.value} {name} = {at};\n'
@@ -246,8 +247,7 @@ def write_reduction(
         f'        for (int64_t j_ = {start}; j_ < params_.reduced; j_ += {_CUSTOM}::kThreads) {{\n'
         '            sum_ = combine_(sum_, map_(j_));\n'
         '        }\n'
-        f'        const int64_t threads_ = params_.reduced < {_CUSTOM}::kThreads ? params_.reduced : '
-        f'{_CUSTOM}::kThreads;\n'
+        f'        const int64_t threads_ = min(params_.reduced, int64_t{{{_CUSTOM}::kThreads}});\n'
         f'        const _type_reduce a = {_CUSTOM}::ReduceBlock(shared_, sum_, threads_, '
         'combine_);\n'
         '        if (threadIdx.x == 0) {\n'

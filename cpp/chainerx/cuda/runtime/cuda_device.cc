@@ -7,11 +7,14 @@
 #include "chainerx/core/backend.h"
 #include "chainerx/core/blocking.h"
 #include "chainerx/core/kernel_error.h"
+#include "chainerx/cuda/runtime/pinned_pool.h"
 
 namespace chainerx::cuda {
 namespace {
 
 constexpr int kOldestArch = 80;
+// What is copied to the host by way of pinned memory.
+constexpr int64_t kStagedBytes = 64 << 10;
 
 int ReadAttribute(const Driver& driver, CUdevice device, CUdevice_attribute attribute) {
     int value = 0;
@@ -147,12 +150,27 @@ void CudaDevice::CopyFromHost(void* dst, const void* src, int64_t nbytes) {
 void CudaDevice::ReadToHost(void* dst, const void* src, int64_t nbytes) {
     Activate();
     CudaStream& stream = current_stream();
-    WaitWhileBusy(stream.handle());  // a copy that has been queued can't be stopped
-    if (nbytes != 0) {
-        CX_CU(MemcpyDtoHAsync, dst, ToDriver(src), static_cast<size_t>(nbytes), stream.handle());
+    const auto wait = [&] {
+        WaitWhileBusy(stream.handle());
+        stream.WaitForAll();
+        ReportErrors();
+    };
+    // A copy that has been queued can't be stopped, so memory of the caller has to wait until the
+    // stream is idle. Small results wait once: the pool keeps their block even if the wait is
+    // interrupted.
+    if (nbytes > 0 && nbytes <= kStagedBytes) {
+        const Array staged = EmptyPinned(Shape{nbytes}, Dtype::kUInt8);
+        pinned().RecordUse(*staged.buffer(), stream);
+        CX_CU(MemcpyDtoHAsync, staged.raw_data(), ToDriver(src), static_cast<size_t>(nbytes),
+              stream.handle());
+        wait();
+        std::memcpy(dst, staged.raw_data(), static_cast<size_t>(nbytes));
+        return;
     }
+    wait();
+    if (nbytes == 0) return;
+    CX_CU(MemcpyDtoHAsync, dst, ToDriver(src), static_cast<size_t>(nbytes), stream.handle());
     stream.WaitForAll();
-    ReportErrors();
 }
 
 void CudaDevice::CopyFromPeer(void* dst, Device& src_device, const void* src, int64_t nbytes) {

@@ -26,6 +26,8 @@
 
 namespace chainerx::cuda {
 
+class PinnedPool;
+
 class CudaDevice : public Device, public Gpu, public DeviceTimer, private StreamPool {
  public:
     CudaDevice(Backend* backend, int index);
@@ -138,6 +140,7 @@ class CudaDevice : public Device, public Gpu, public DeviceTimer, private Stream
     void WaitWhileBusy(CUstream stream) {
         WaitWhileNotReady([&] { return driver_.StreamQuery(stream); });
     }
+    PinnedPool& pinned() const;
     void ReportErrors();
     std::vector<CUstream> OwnStreams();
     CudaStream& JoinedStream();

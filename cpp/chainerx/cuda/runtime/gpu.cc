@@ -15,11 +15,9 @@ CUevent ToEvent(void* event) { return static_cast<CUevent>(event); }
 
 CUstream HandleOf(Stream& stream) { return static_cast<CudaStream&>(stream).handle(); }
 
-PinnedPool& PinnedOf(const Device& device) {
-    return static_cast<CudaBackend&>(*device.backend()).pinned();
-}
-
 }  // namespace
+
+PinnedPool& CudaDevice::pinned() const { return static_cast<CudaBackend&>(*backend()).pinned(); }
 
 Stream& CudaDevice::TakeStream(int priority) {
     Activate();
@@ -152,7 +150,7 @@ double CudaDevice::GetMilliseconds(void* start, void* end) {
 void CudaDevice::ReleaseCachedMemory() {
     Activate();
     Release();
-    PinnedOf(*this).Release();
+    pinned().Release();
 }
 
 std::pair<int64_t, int64_t> CudaDevice::GetFreeAndTotal() {
@@ -168,7 +166,7 @@ Array CudaDevice::EmptyPinned(const Shape& shape, Dtype dtype) {
     const int64_t nbytes = CheckedNBytes("empty_pinned", shape, GetItemSize(dtype));
     Buffer* buffer = nullptr;
     try {
-        buffer = PinnedOf(*this).Allocate(nbytes);
+        buffer = pinned().Allocate(nbytes);
     } catch (const OutOfMemoryError& e) {
         throw OutOfMemoryError{"empty_pinned: the host has no more page-locked memory: ", e.what()};
     }
@@ -210,11 +208,11 @@ void CudaDevice::CopyAsync(const Array& src, const Array& dst) {
     CudaStream& stream = current_stream();
     RecordUse(own, stream);
     // Only of blocks of the pool it is known that they stay until the copy is done.
-    if (!PinnedOf(*this).Owns(*host.buffer())) {
+    if (!pinned().Owns(*host.buffer())) {
         if (to_device) return CopyFromHost(dst.raw_data(), src.raw_data(), nbytes);
         return CopyToHost(dst.raw_data(), src.raw_data(), nbytes);
     }
-    PinnedOf(*this).RecordUse(*host.buffer(), stream);
+    pinned().RecordUse(*host.buffer(), stream);
     const auto device_address = reinterpret_cast<CUdeviceptr>(own.raw_data());
     if (to_device) {
         CX_CU(MemcpyHtoDAsync, device_address, src.raw_data(), static_cast<size_t>(nbytes),

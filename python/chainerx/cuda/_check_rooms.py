@@ -99,7 +99,10 @@ def check_sort(checks: Checks) -> None:
             name = f'{dtype} {shape}'
             checks.compare(f'sort {name}', chainerx.sort, x)
             checks.compare(f'argsort {name}', chainerx.argsort, x)
-            checks.compare(f'topk {name}', lambda a: chainerx.topk(a, 7)[0], x)
+            for is_sorted in (True, False):
+                topk = functools.partial(chainerx.topk, k=7, sorted=is_sorted)
+                checks.compare(f'topk {is_sorted} {name}', lambda a, topk=topk: topk(a)[1], x)
+            checks.compare(f'partition {name}', lambda a: chainerx.partition(a, 9), x)
             checks.compare(f'argmax {name}', lambda a: chainerx.argmax(a, axis=-1), x)
         checks.compare(f'unique {dtype}', chainerx.unique, x)
         checks.compare(f'searchsorted {dtype}', chainerx.searchsorted, np.sort(x), x[:3000])

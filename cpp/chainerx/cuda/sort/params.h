@@ -29,13 +29,18 @@ struct SortParams {
     int64_t tiles;         // of a row
     Ptr<uint32_t> counts;  // (rows, kDigits, tiles)
     Ptr<uint32_t> totals;  // (rows, kDigits)
-    Ptr<char> pivots;      // of a partition: a number for each row
+    // Of a partition: a number for each row; with `ranks` a key. Of a selection: keys as far as
+    // they are known, with their ranks among the keys that agree so far.
+    Ptr<char> pivots;
+    Ptr<uint32_t> ranks;
+    int64_t rank;
 };
 
 struct PickParams {
     Ptr<char> x;             // (rows, n)
     Ptr<char> out;           // (rows, m)
-    Ptr<int64_t> positions;  // (m,), or null for the first m
+    Ptr<int64_t> positions;  // (m,), or with `has_rows` (rows, m); null for the first m
+    int64_t has_rows;
     int64_t rows;
     int64_t n;
     int64_t m;

@@ -23,6 +23,8 @@ CX_SORT_KERNEL(kBlockSort, kBlockHeader, "BlockSort<T, false>")
 CX_SORT_KERNEL(kBlockArgSort, kBlockHeader, "BlockSort<T, true>")
 CX_SORT_KERNEL(kCount, kRadixHeader, "RadixCount<T, ByByte<T>>")
 CX_SORT_KERNEL(kCountByPivot, kRadixHeader, "RadixCount<T, ByPivot<T>>")
+CX_SORT_KERNEL(kCountByPrefix, kRadixHeader, "RadixCount<T, ByPrefix<T>>")
+CX_SORT_KERNEL(kSelectDigit, kRadixHeader, "SelectDigit<T>")
 CX_SORT_KERNEL(kScatter, kRadixHeader, "RadixScatter<T, ByByte<T>, false>")
 CX_SORT_KERNEL(kArgScatter, kRadixHeader, "RadixScatter<T, ByByte<T>, true>")
 CX_SORT_KERNEL(kPartition, kRadixHeader, "RadixScatter<T, ByPivot<T>, false>")
@@ -109,8 +111,10 @@ void ArgSort(const Array& x, bool descending, const Array& out) {
 CX_CUDA_KERNEL(ArgSort)
 
 // `positions` may be null: then the first of each row, from `first` on.
-void PickInto(const Array& x, const Ptr<int64_t>& positions, const Array& out, int64_t first = 0) {
+void PickInto(const Array& x, const Ptr<int64_t>& positions, const Array& out, int64_t first = 0,
+              bool has_rows = false) {
     PickParams params{};
+    params.has_rows = has_rows ? 1 : 0;
     params.x = x.raw_data() + first * x.GetItemSize();
     params.out = out.raw_data();
     params.positions = positions;
@@ -129,18 +133,40 @@ void SelectSorted(const Array& x, const Array& positions, const Array& out) {
 }
 CX_CUDA_KERNEL(SelectSorted)
 
-void PartitionInto(const SortKernel& scatter, const Array& x, int64_t position, const Array& out) {
+// Sets the keys of a rank, and returns their memory: by counts of one byte after the other.
+Array SelectKeys(CudaDevice& device, const Array& x, int64_t rank, SortParams& params) {
+    const int64_t key_size = std::max<int64_t>(x.GetItemSize(), 4);
+    Array memory = EmptyUnchecked(Shape{params.rows * (key_size + 4)}, Dtype::kUInt8, x.device());
+    params.pivots = memory.raw_data();
+    params.ranks = memory.raw_data() + params.rows * key_size;
+    params.rank = rank;
+    for (params.shift = 8 * (x.GetItemSize() - 1); params.shift >= 0; params.shift -= 8) {
+        kCountByPrefix.Launch(device, {params.rows * params.tiles}, params, x.dtype());
+        kRadixSum.Launch(device, {params.rows * kDigits}, params);
+        kSelectDigit.Launch(device, {params.rows}, params, x.dtype());
+    }
+    return memory;
+}
+
+void PartitionInto(const SortKernel& scatter, const Array& x, int64_t position, const Array& out,
+                   bool descending = false) {
     if (x.GetTotalSize() == 0) return;
-    const Array sorted = EmptyUnchecked(x.shape(), x.dtype(), x.device());
-    SortInto(x, false, sorted, false);
-    const Array pivots = EmptyUnchecked(Shape{x.shape()[0], 1}, x.dtype(), x.device());
-    PickInto(sorted, nullptr, pivots, position);
     CudaDevice& device = Prepare(x, out);
     SortParams params = ParamsOf(x, out);
-    params.pivots = pivots.raw_data();
+    params.descending = descending ? 1 : 0;
     params.is_first = 1;
     params.is_last = 1;
     const Array counts = SetTiles(params, x);
+    Array pivots;
+    if (params.n > kBlockSortSize) {
+        pivots = SelectKeys(device, x, position, params);
+    } else {
+        const Array sorted = EmptyUnchecked(x.shape(), x.dtype(), x.device());
+        SortInto(x, descending, sorted, false);
+        pivots = EmptyUnchecked(Shape{x.shape()[0], 1}, x.dtype(), x.device());
+        PickInto(sorted, nullptr, pivots, position);
+        params.pivots = pivots.raw_data();
+    }
     Pass(device, kCountByPivot, scatter, x.dtype(), params);
 }
 
@@ -157,11 +183,23 @@ CX_CUDA_KERNEL(PartitionRows)
 void ArgTopK(const Array& x, bool largest, bool sorted, const Array& out) {
     if (out.GetTotalSize() == 0) return;
     const Array places = EmptyUnchecked(x.shape(), Dtype::kInt64, x.device());
-    SortInto(x, largest, places, true);
-    if (sorted) return PickInto(places, nullptr, out);
     const Array first = EmptyUnchecked(out.shape(), Dtype::kInt64, x.device());
+    const int64_t k = out.shape()[1];
+    // The first places of a partition are those of a sort, but in another order.
+    const bool selects = x.shape()[1] > std::max<int64_t>(kBlockSortSize, 4 * k);
+    if (selects) {
+        PartitionInto(kArgPartition, x, k - 1, places, largest);
+    } else {
+        SortInto(x, largest, places, true);
+        if (sorted) return PickInto(places, nullptr, out);
+    }
     PickInto(places, nullptr, first);
-    SortInto(first, false, out, false);
+    if (!sorted) return SortInto(first, false, out, false);
+    const Array values = EmptyUnchecked(out.shape(), x.dtype(), x.device());
+    const Array order = EmptyUnchecked(out.shape(), Dtype::kInt64, x.device());
+    PickInto(x, first.raw_data(), values, 0, true);
+    SortInto(values, largest, order, true);
+    PickInto(first, order.raw_data(), out, 0, true);
 }
 CX_CUDA_KERNEL(ArgTopK)
 

@@ -1,6 +1,7 @@
 // Stable passes over long rows by a digit: counts of each tile, their sums, and the places that
 // follow. A sort takes a pass for each byte, from the lowest on; a partition one, by whether a key
-// is below, equal to or above a pivot.
+// is below, equal to or above a pivot. A selection finds the key of a rank by counts alone, byte by
+// byte from the highest on.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,11 @@
 #include "chainerx/cuda/sort/params.h"
 
 namespace chainerx::cuda {
+
+template <typename T>
+inline bool IsHighest(const SortParams& p) {
+    return p.shift == Keys<T>::kBits - 8;
+}
 
 template <typename T>
 struct ByByte {
@@ -20,8 +26,22 @@ template <typename T>
 struct ByPivot {
     KeyOf<T> pivot;
     ByPivot(const SortParams& p, int64_t row)
-        : pivot{Keys<T>::Encode(At<const T>(p.pivots)[row], false)} {}
+        : pivot{p.ranks != nullptr
+                    ? At<const KeyOf<T>>(p.pivots)[row]
+                    : Keys<T>::Encode(At<const T>(p.pivots)[row], p.descending != 0)} {}
     int operator()(KeyOf<T> key) const { return key < pivot ? 0 : key == pivot ? 1 : 2; }
+};
+// Of keys whose higher bytes are those of the one that is selected; others have no digit.
+template <typename T>
+struct ByPrefix {
+    KeyOf<T> prefix;
+    int64_t shift;
+    ByPrefix(const SortParams& p, int64_t row)
+        : prefix{IsHighest<T>(p) ? 0 : At<const KeyOf<T>>(p.pivots)[row]}, shift{p.shift} {}
+    int operator()(KeyOf<T> key) const {
+        const KeyOf<T> digit = (key ^ prefix) >> shift;
+        return digit < kDigits ? static_cast<int>(digit) : kDigits;
+    }
 };
 
 template <typename T>
@@ -48,7 +68,9 @@ inline void RadixCount(const SortParams& p) {
     const Digit digit_of{p, row};
     for (int u = 0; u < kRadixItems; ++u) {
         const int64_t i = ItemOf(tile, u);
-        if (i < p.n) atomicAdd(&counts[digit_of(LoadKey<T>(p, row * p.n + i))], 1u);
+        if (i >= p.n) continue;
+        const int digit = digit_of(LoadKey<T>(p, row * p.n + i));
+        if (digit < kDigits) atomicAdd(&counts[digit], 1u);
     }
     __syncthreads();
     p.counts[(row * kDigits + threadIdx.x) * p.tiles + tile] = counts[threadIdx.x];
@@ -86,6 +108,26 @@ inline void RadixSum(const SortParams& p) {
         carry += total;
     }
     if (j == 0) p.totals[blockIdx.x] = carry;
+}
+
+// A block finds the digit of a row's key: `pivots` has its higher bytes, `ranks` its rank among the
+// keys that share them.
+template <typename T>
+inline void SelectDigit(const SortParams& p) {
+    CX_SHARED(uint32_t, shared, kBlockThreads);
+    const int j = static_cast<int>(threadIdx.x);
+    const int64_t row = blockIdx.x;
+    KeyOf<T>* const keys = At<KeyOf<T>>(p.pivots);
+    const bool is_first = IsHighest<T>(p);
+    const KeyOf<T> prefix = is_first ? 0 : keys[row];
+    const uint32_t rank = is_first ? static_cast<uint32_t>(p.rank) : p.ranks[row];
+    const uint32_t count = p.totals[row * kDigits + j];
+    uint32_t total;
+    const uint32_t before = SumBefore(count, shared, &total);
+    if (before <= rank && rank - before < count) {
+        keys[row] = prefix | static_cast<KeyOf<T>>(j) << p.shift;
+        p.ranks[row] = rank - before;
+    }
 }
 
 // kPlaces: results are places, else numbers.
@@ -150,14 +192,14 @@ inline void RadixScatter(const SortParams& p) {
     }
 }
 
-// out[i, j] = x[i, positions[j]]
+// out[i, j] = x[i, positions[j]], or positions[i, j] if each row has its own.
 template <typename T>
 inline void Pick(const PickParams& p) {
     const int64_t i = ThreadNumber();
     if (i >= p.rows * p.m) return;
     const int64_t row = i / p.m;
     const int64_t j = i - row * p.m;
-    const int64_t at = p.positions == nullptr ? j : p.positions[j];
+    const int64_t at = p.positions == nullptr ? j : p.positions[p.has_rows != 0 ? i : j];
     At<T>(p.out)[i] = At<const T>(p.x)[row * p.n + at];
 }
 

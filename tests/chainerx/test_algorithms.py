@@ -31,7 +31,8 @@ def run(kernel, value, body):
 
 
 def test_each_table_is_tested():
-    assert set(TABLES) == set(CALLS)
+    # Those of a plug-in are there once it is loaded; tests/cuda has its tests.
+    assert set(TABLES) - {'cuda_product', 'scatter'} == set(CALLS)
 
 
 @pytest.mark.parametrize('kernel', CALLS)

@@ -26,10 +26,14 @@ set(cold_pattern
     "/linalg/(routines_)?(decomposition|det_gradient|einsum|factor|norm|pseudo_inverse)"
     "/ops/elementwise/tables/special\\."
     "/ops/random/random_(discrete|gamma|truncated)\\."
-    "/ops/(attention/|to_string)"
+    "/ops/(attention/|to_string|checkpoint|loss/(crf|ctc)|reduce/(covariance|statistics))"
+    "/ops/(index/(choose|histogram|put)|shape/(block|diagonal|pad_values|padding|tiling))"
+    "/core/(kernel_error|memory_stats|plugin)\\."
     "/bindings/(attention|conv|loss|norm|pool|random)/"
+    "/bindings/(index/routines_(choosing|histogram|put)|rnn/|shape/routines_padding)"
+    "/bindings/elementwise/routines_closeness\\."
     "/bindings/elementwise/routines_special\\."
-    "/python/(cuda|interop/cuda_array)\\.")
+    "/python/(cuda|errors|generator|interop/cuda_array)\\.")
 list(JOIN cold_pattern "|" cold_pattern)
 
 # Moves the cold ones of the list `from` to the list `to`.

@@ -29,6 +29,7 @@ SPILLS = {
     '(Log)?(Gamma|Beta)inc': 160,
     'AttentionGradKeys_float32': 128,
     '(Minimum|Maximum)_uint8_vv': 160,
+    'GammaDensity_float32_vv': 8,
 }
 
 state: dict[str, 'Library'] = {}
@@ -89,6 +90,8 @@ def compile_kernel(task):
     if code:
         return task, None, f'does not compile: {log.strip()[:500]}', seconds
     allowed = [number for name, number in SPILLS.items() if re.match(name, path.stem)]
+    if is_custom(path):
+        allowed.append(sys.maxsize)
     for spilled in re.finditer(r'(\d+) bytes spill stores, (\d+) bytes spill loads', log):
         if max(map(int, spilled.groups())) > max(allowed, default=0):
             return task, None, f'spills: {spilled[0]}', seconds
@@ -155,7 +158,7 @@ def run(tasks, jobs):
 
 def report(results, bounds, first):
     """Prints one line per fault; returns how many, and the registers of the first NVRTC for MAIN,
-    by kernel. Those that users write have no bounds.
+    by kernel. Those that users write have no bounds, and may spill.
     """
     faults = 0
     used: collections.Counter[str] = collections.Counter()
@@ -182,7 +185,10 @@ def main():
     parser.add_argument('--most', type=int, help='compiles so many times, always the same ones')
     parser.add_argument('--jobs', type=int, default=len(os.sched_getaffinity(0)))
     args = parser.parse_args()
-    unique = {kernel_of(path) + path.read_text(): path for path in args.sources.glob('*.cu')}
+    texts = {path: path.read_text() for path in args.sources.glob('*.cu')}
+    # Tests of the test driver itself have programs that no GPU runs.
+    ours = re.compile('-DCX_ISA=gpu.*\n(.*\n)*?(#include "chainerx/|.*__global__)')
+    unique = {kernel_of(path) + text: path for path, text in texts.items() if ours.search(text)}
     paths = sorted(path for path in unique.values() if args.only in kernel_of(path))
     if not paths:
         sys.exit(f'no sources in {args.sources}')

@@ -30,7 +30,7 @@ set(cold_pattern
     "/ops/(index/(choose|histogram|put)|shape/(block|diagonal|pad_values|padding|tiling))"
     "/core/(kernel_error|memory_stats|plugin)\\."
     "/bindings/(attention|conv|loss|norm|pool|random)/"
-    "/bindings/(index/routines_(choosing|histogram|put)|rnn/|shape/routines_padding)"
+    "/bindings/(index/routines_(choosing|histogram|put)|shape/routines_padding)"
     "/bindings/elementwise/routines_closeness\\."
     "/bindings/elementwise/routines_special\\."
     "/python/(cuda|errors|generator|interop/cuda_array)\\.")

@@ -190,6 +190,14 @@ assert not kernel(x, 1.0).is_backprop_required()
 y = x * 2
 with pytest.raises(chx.ChainerxError, match='z is part of a graph'):
     kernel(x, x, y)
+w = on(values).require_grad()
+data = on(values)
+z = w * data
+kernel(1.0, 2.0, data[0, 0])
+with pytest.raises(chx.GradientError):
+    chx.backward(z.sum())
+with pytest.raises(ValueError, match='plus: an output is read-only'):
+    kernel(x, 1.0, chx.broadcast_to(data[0], (3, 4)))
 with pytest.raises(TypeError):
     copy.deepcopy(next(iter(kernel._compiled.values())))
 # Streams: memory lives until the kernel has run.

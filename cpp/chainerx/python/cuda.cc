@@ -353,6 +353,7 @@ void BindMemory(nb::module_& m) {
 
 // A kernel of a text that chainerx.cuda has written, or its user.
 struct PyKernel {
+    std::string name;
     Device* device;
     void* kernel;
 };
@@ -365,7 +366,7 @@ void BindKernel(nb::module_& m) {
                const std::vector<std::string>& options, nb::handle device) {
                 Device& gpu = ToGpuDevice(device);
                 const internal::BlockingScope blocking;
-                new (self) PyKernel{&gpu, GpuOf(gpu).GetKernel(name, text, options)};
+                new (self) PyKernel{name, &gpu, GpuOf(gpu).GetKernel(name, text, options)};
             },
             nb::arg("name"), nb::arg("text"), nb::arg("options"), nb::arg("device"),
             nb::sig("def __init__(self, name: str, text: str, options: Sequence[str], device: str "
@@ -374,11 +375,18 @@ void BindKernel(nb::module_& m) {
             "launch",
             [](const PyKernel& self, const std::array<unsigned, 3>& blocks,
                const std::array<unsigned, 3>& threads, unsigned shared, nb::bytes params,
-               nb::list arrays) {
+               nb::list arrays, size_t outputs) {
                 std::vector<const Array*> used;
                 for (nb::handle x : arrays) {
                     used.push_back(&ToArray("launch", "arrays", x.ptr()));
                     CheckSameDevice("launch", *self.device, used.back()->device());
+                }
+                for (size_t k = used.size() - std::min(outputs, used.size()); k < used.size();
+                     ++k) {
+                    if (!used[k]->IsWritable()) {
+                        throw ValueError{self.name, ": an output is read-only"};
+                    }
+                    used[k]->buffer()->MarkWritten();
                 }
                 cuda::KernelGrid grid{};
                 std::ranges::copy(blocks, grid.blocks);
@@ -388,16 +396,17 @@ void BindKernel(nb::module_& m) {
                     .LaunchKernel(self.kernel, grid, params.c_str(), params.size(), used);
             },
             nb::arg("blocks"), nb::arg("threads"), nb::arg("shared"), nb::arg("params"),
-            nb::arg("arrays"),
+            nb::arg("arrays"), nb::arg("outputs"),
             nb::sig("def launch(self, blocks: tuple[int, int, int], threads: tuple[int, int, int], "
-                    "shared: int, params: bytes, arrays: list[ndarray]) -> None"),
+                    "shared: int, params: bytes, arrays: list[ndarray], outputs: int) -> None"),
             "Queues it to the current stream.\n\n"
             "Args:\n"
             "    blocks (tuple of ints): The grid.\n"
             "    threads (tuple of ints): Of a block.\n"
             "    shared (int): Bytes of dynamic shared memory.\n"
             "    params (bytes): The parameters, laid out as a struct.\n"
-            "    arrays (list): Those whose memory it uses.")
+            "    arrays (list): Those whose memory it uses.\n"
+            "    outputs (int): How many of the last ones it writes.")
         .def("__reduce__", &RefuseCopies);
 }
 

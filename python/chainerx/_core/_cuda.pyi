@@ -199,7 +199,7 @@ class Kernel:
 
     def __init__(self, name: str, text: str, options: Sequence[str], device: str | Device | None) -> None: ...
 
-    def launch(self, blocks: tuple[builtins.int, builtins.int, builtins.int], threads: tuple[builtins.int, builtins.int, builtins.int], shared: builtins.int, params: bytes, arrays: list[ndarray]) -> None:
+    def launch(self, blocks: tuple[builtins.int, builtins.int, builtins.int], threads: tuple[builtins.int, builtins.int, builtins.int], shared: builtins.int, params: bytes, arrays: list[ndarray], outputs: builtins.int) -> None:
         """
         Queues it to the current stream.
 
@@ -209,6 +209,7 @@ class Kernel:
             shared (builtins.int): Bytes of dynamic shared memory.
             params (bytes): The parameters, laid out as a struct.
             arrays (list): Those whose memory it uses.
+            outputs (builtins.int): How many of the last ones it writes.
         """
 
     def __reduce__(self) -> Any: ...

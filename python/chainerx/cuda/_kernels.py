@@ -79,6 +79,13 @@ class _Kernel:
             self._compiled[key] = _cuda.Kernel(self.name, write(), self.options, call.device)
         return self._compiled[key]
 
+    def _run(
+        self, kernel: tp.Any, blocks: int, params: bytes, operands: tp.Sequence[Operand]
+    ) -> None:
+        """Launches; the outputs come last."""
+        grid = (min(blocks, _MAX_BLOCKS), 1, 1)
+        kernel.launch(grid, (_THREADS, 1, 1), 0, params, arrays_of(operands), self.nout)
+
 
 class ElementwiseKernel(_Kernel):
     """A kernel that computes each element of its outputs by statements in C++.
@@ -187,8 +194,8 @@ class ElementwiseKernel(_Kernel):
         )
         params = pack_ints([count] if is_flat else [count, *shape])
         params += pack_operands(operands, shape, is_flat)
-        blocks = min(-(-count // _THREADS), _MAX_BLOCKS)
-        kernel.launch((blocks, 1, 1), (_THREADS, 1, 1), 0, params, arrays_of(operands))
+        blocks = -(-count // _THREADS)
+        self._run(kernel, blocks, params, operands)
 
 
 class ReductionKernel(_Kernel):
@@ -321,8 +328,7 @@ class ReductionKernel(_Kernel):
         reduced = math.prod(ordered[len(kept) :])
         params = pack_ints([blocks, reduced, *ordered]) + pack_operands(moved, ordered, False)
         params += pack_operands(squeezed, kept_shape, False)
-        arrays = arrays_of([*moved, *squeezed])
-        kernel.launch((min(blocks, _MAX_BLOCKS), 1, 1), (_THREADS, 1, 1), 0, params, arrays)
+        self._run(kernel, blocks, params, [*moved, *squeezed])
 
 
 class RawKernel:
@@ -409,7 +415,7 @@ class RawKernel:
         blocks, threads = _three(self.name, 'grid', grid), _three(self.name, 'block', block)
         if math.prod(blocks) > 0:
             kernel = self._compiled[device.name]
-            kernel.launch(blocks, threads, shared_mem, params, arrays)
+            kernel.launch(blocks, threads, shared_mem, params, arrays, 0)
 
 
 def _three(kernel: str, what: str, sizes: tp.Sequence[int]) -> tuple[int, int, int]:

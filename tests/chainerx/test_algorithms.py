@@ -56,7 +56,8 @@ def test_unknown_tables():
         testing.force_algorithm('exp', 'direct'),
     ):
         pass
-    assert set(str(e.value).split(': ')[-1].split(', ')) == set(TABLES)
+    # A plug-in may have been loaded since, and has tables of its own.
+    assert set(str(e.value).split(': ')[-1].split(', ')) == set(chx._core.kernels.algorithms())
 
 
 @pytest.mark.parametrize('kernel', CALLS)

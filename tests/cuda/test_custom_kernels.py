@@ -46,6 +46,13 @@ both = cuda.elementwise('T z, T w', 'T y', 'y = conj(z); y *= w; y -= z / (w + T
 wanted = host(z).conj() * host(z.T[:1].T) - host(z) / (host(z.T[:1].T) + 1 + 1j)
 assert np.allclose(host(both(z, z[:, :1])), wanted, 1e-6)
 
+# Outputs over inputs: elements are read before they are written.
+long = np.arange(3000, dtype='float32')
+for read, write in [('[:-1]', '[1:]'), ('[1:]', '[:-1]'), ('[::-1]', '[:]'), ('[:]', '[:]')]:
+    z = on(long)
+    double(eval('z' + read), eval('z' + write))
+    assert (host(eval('z' + write)) == 2 * eval('long' + read)).all(), (read, write)
+
 # Several outputs, the position, raw arrays, what a kernel has around the loop.
 two = cuda.elementwise(
     'raw T x, int32 shift', 'T y, int64 at',
@@ -93,6 +100,9 @@ assert host(first(on([[5, 1], [1, 1], [3, 4]], 'int32'), axis=1)).tolist() == [1
 out = chx.zeros((2, 3), 'float32', device='cuda:0')
 assert least(x, axis=1, out=out.T) is not None
 assert (host(out).T == large.min(1)).all()
+both = on(large)
+least(both, axis=1, out=both[:, 0])
+assert (host(both)[:, 0] == large.min(1)).all() and (host(both)[:, 1:] == large[:, 1:]).all()
 assert host(dot(x[:, :0], 1, axis=1)).tolist() == [[0, 0]] * 3
 assert dot(x[:0], 1, axis=1).shape == (0, 2)
 for width in [1, 2, 255, 256, 257]:  # of a block's 256 threads

@@ -20,6 +20,7 @@ from chainerx.cuda._operands import (
     Operand,
     align,
     arrays_of,
+    copy_overlapping,
     find_device,
     merge_shapes,
     normalize_axes,
@@ -170,7 +171,7 @@ class ElementwiseKernel(_Kernel):
         elif not is_shaped and all(p.is_raw for p in self.in_params) and self.in_params:
             raise ValueError(f'{self.name}: all arrays are raw, so size must be given')
         outputs = [call.output(p, x, shape) for p, x in zip(self.out_params, outs, strict=True)]
-        operands = call.operands + outputs
+        operands = copy_overlapping(call.operands, outputs, by_element=True) + outputs
         count = math.prod(shape)
         if count > 0:
             self._launch(call, operands, shape, count)
@@ -291,6 +292,7 @@ class ReductionKernel(_Kernel):
         if reduced == 0 and self.identity is None:
             raise ValueError(f'{self.name}: a reduction of nothing, which has no identity')
         if math.prod(out_shape) > 0:
+            call.operands = copy_overlapping(call.operands, outputs, by_element=False)
             self._launch(call, outputs, shape, kept, axes)
         arrays = arrays_of(outputs)
         return arrays[0] if self.nout == 1 else tuple(arrays)

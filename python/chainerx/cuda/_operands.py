@@ -154,6 +154,30 @@ class Call:
         return made
 
 
+def _is_same(x: _core.ndarray, y: _core.ndarray) -> bool:
+    """Whether both have the same elements at the same places."""
+    return (x.shape, x.strides, pack_address(x)) == (y.shape, y.strides, pack_address(y))
+
+
+def copy_overlapping(
+    operands: tp.Sequence[Operand], outputs: tp.Sequence[Operand], *, by_element: bool
+) -> list[Operand]:
+    """Inputs, copied where their memory is written, but by the thread that reads the element."""
+    written = arrays_of(outputs)
+
+    def is_lost(x: _core.ndarray) -> bool:
+        return any(
+            _core._extents_meet(x, y) and not (by_element and _is_same(x, y)) for y in written
+        )
+
+    return [
+        o
+        if o.array is None or o.param.is_raw or not is_lost(o.array)
+        else o._replace(array=o.array.as_grad_stopped(copy=True))
+        for o in operands
+    ]
+
+
 def merge_shapes(kernel: str, operands: tp.Sequence[Operand]) -> tuple[int, ...]:
     shapes = [o.array.shape for o in operands if o.array is not None and not o.param.is_raw]
     try:

@@ -124,6 +124,23 @@ const CublasLt* FindCublasLt() {
 }
 const Cusolver& GetCusolver() { return g_cusolver.Get(&OpenCusolver); }
 
+cudaDataType DataTypeOf(Dtype dtype) {
+    switch (dtype) {
+        case Dtype::kFloat16:
+            return CUDA_R_16F;
+        case Dtype::kBFloat16:
+            return CUDA_R_16BF;
+        case Dtype::kFloat32:
+            return CUDA_R_32F;
+        case Dtype::kFloat64:
+            return CUDA_R_64F;
+        case Dtype::kComplex64:
+            return CUDA_C_32F;
+        default:
+            return CUDA_C_64F;
+    }
+}
+
 std::atomic<bool>& AllowsTf32() {
     static constinit std::atomic<bool> allows{false};
     return allows;

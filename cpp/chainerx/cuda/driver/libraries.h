@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "chainerx/core/dtype.h"
 #include "chainerx/core/macro.h"
 #include "chainerx/cuda/driver/library.h"
 #include "chainerx/cuda/driver/library_types.h"
@@ -37,6 +38,9 @@ struct CublasLt {
     FoundLibrary library;
     std::string version;
 };
+
+// Of floating-point and complex dtypes.
+cudaDataType DataTypeOf(Dtype dtype);
 
 // They throw BackendError, which names the wheel to install and says where was looked.
 const Cufft& GetCufft();

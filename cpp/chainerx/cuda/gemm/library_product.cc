@@ -87,23 +87,11 @@ struct ProductType {
 };
 
 std::optional<ProductType> FindProductType(Dtype dtype, bool is_tf32) {
-    const cublasComputeType_t single = is_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
-    switch (dtype) {
-        case Dtype::kFloat16:
-            return ProductType{CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
-        case Dtype::kBFloat16:
-            return ProductType{CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F};
-        case Dtype::kFloat32:
-            return ProductType{CUDA_R_32F, CUDA_R_32F, single};
-        case Dtype::kFloat64:
-            return ProductType{CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F};
-        case Dtype::kComplex64:
-            return ProductType{CUDA_C_32F, CUDA_C_32F, single};
-        case Dtype::kComplex128:
-            return ProductType{CUDA_C_64F, CUDA_C_64F, CUBLAS_COMPUTE_64F};
-        default:
-            return std::nullopt;
-    }
+    if (!IsFloat(dtype) && !IsComplex(dtype)) return std::nullopt;
+    const cudaDataType data = DataTypeOf(dtype);
+    if (RealDtype(dtype) == Dtype::kFloat64) return ProductType{data, data, CUBLAS_COMPUTE_64F};
+    if (GetItemSize(dtype) == 2) return ProductType{data, CUDA_R_32F, CUBLAS_COMPUTE_32F};
+    return ProductType{data, data, is_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F};
 }
 
 // What the library needs for a product, with the algorithm that it has chosen.
@@ -220,7 +208,7 @@ class LibraryProducts {
  private:
     static constexpr size_t kMostPlans = 4096;
 
-    std::mutex mutex_;
+    internal::ForkMutex mutex_;
     std::map<int, cublasLtHandle_t> handles_;
     std::map<ProductKey, LibraryPlan> plans_;
 };

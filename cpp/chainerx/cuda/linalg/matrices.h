@@ -7,16 +7,9 @@
 #include "chainerx/core/kernel_error.h"
 #include "chainerx/cuda/linalg/params.h"
 #include "chainerx/cuda/runtime/cuda_device.h"
+#include "chainerx/kernels/linalg/matrix_batch.h"
 
 namespace chainerx::cuda {
-
-inline int64_t Rows(const Array& a) { return a.shape()[a.ndim() - 2]; }
-inline int64_t Columns(const Array& a) { return a.shape()[a.ndim() - 1]; }
-inline int64_t CountMatrices(const Array& a) {
-    int64_t count = 1;
-    for (int8_t i = 0; i < a.ndim() - 2; ++i) count *= a.shape()[i];
-    return count;
-}
 
 // Kernels of cuda/linalg/device.
 enum class MatrixKernel : int {

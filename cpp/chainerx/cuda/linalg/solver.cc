@@ -17,10 +17,8 @@ struct Handle {
 // a stream that takes the place of another takes its handle.
 using Handles = std::map<std::pair<int, CUstream>, Handle>;
 
-std::mutex& GetSolverMutex() {
-    static auto* const mutex = new std::mutex;
-    return *mutex;
-}
+constinit internal::ForkMutex g_solver_mutex;
+constinit internal::Lazy<Handles> g_handles;
 
 Handle MakeHandle(CUstream stream) {
     Handle handle{};
@@ -31,11 +29,11 @@ Handle MakeHandle(CUstream stream) {
 }
 
 const Handle& FindHandle(CudaDevice& device) {
-    static auto* const handles = new Handles;
+    Handles& handles = g_handles.Get();
     const CUstream stream = device.current_stream().handle();
     const std::pair key{device.index(), stream};
-    auto found = handles->find(key);
-    if (found == handles->end()) {
+    auto found = handles.find(key);
+    if (found == handles.end()) {
         Handle made{};
         try {
             made = MakeHandle(stream);
@@ -43,14 +41,14 @@ const Handle& FindHandle(CudaDevice& device) {
             device.ReleaseCachedMemory();
             made = MakeHandle(stream);
         }
-        found = handles->emplace(key, made).first;
+        found = handles.emplace(key, made).first;
     }
     return found->second;
 }
 
 }  // namespace
 
-Solver::Solver(CudaDevice& device, int64_t count) : device_{device}, lock_{GetSolverMutex()} {
+Solver::Solver(CudaDevice& device, int64_t count) : device_{device}, lock_{g_solver_mutex} {
     device.Activate();
     const Handle& handle = FindHandle(device);
     handle_ = handle.solver;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "chainerx/core/array.h"
+#include "chainerx/core/fork_mutex.h"
 #include "chainerx/cuda/driver/libraries.h"
 #include "chainerx/cuda/runtime/cuda_device.h"
 
@@ -31,7 +32,7 @@ class Solver {
 
  private:
     CudaDevice& device_;
-    std::lock_guard<std::mutex> lock_;
+    std::lock_guard<internal::ForkMutex> lock_;
     cusolverDnHandle_t handle_{nullptr};
     cusolverDnParams_t params_{nullptr};
     Array info_;
@@ -39,22 +40,5 @@ class Solver {
     size_t device_size_{0};
     std::vector<char> host_work_;
 };
-
-inline cudaDataType DataTypeOf(Dtype dtype) {
-    switch (dtype) {
-        case Dtype::kFloat16:
-            return CUDA_R_16F;
-        case Dtype::kBFloat16:
-            return CUDA_R_16BF;
-        case Dtype::kFloat32:
-            return CUDA_R_32F;
-        case Dtype::kFloat64:
-            return CUDA_R_64F;
-        case Dtype::kComplex64:
-            return CUDA_C_32F;
-        default:
-            return CUDA_C_64F;
-    }
-}
 
 }  // namespace chainerx::cuda

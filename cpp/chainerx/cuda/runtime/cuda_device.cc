@@ -209,12 +209,14 @@ std::vector<CUstream> CudaDevice::OwnStreams() {
 }
 
 // Kernels that still run may add errors meanwhile: those are reported at the next synchronization
-// of their stream.
+// of their stream. A thread whose error another one is just reporting waits for that.
 void CudaDevice::ReportErrors() {
     std::atomic_ref<unsigned> has_written{error_log_->has_written};
-    if (has_written.load(std::memory_order_acquire) == 0) [[likely]]
+    if (has_written.load(std::memory_order_acquire) == 0 && !is_reporting_.load()) [[likely]]
         return;
     const std::lock_guard lock{mutex_};
+    if (has_written.load() == 0) return;
+    is_reporting_ = true;  // before the log says that there is nothing
     has_written.store(0);
     for (ErrorEntry& entry : error_log_->entries) {
         std::atomic_ref<unsigned> is_written{entry.is_written};
@@ -223,6 +225,7 @@ void CudaDevice::ReportErrors() {
         is_written.store(0);
         std::atomic_ref<unsigned long long>{entry.taken}.store(0);
     }
+    is_reporting_ = false;
 }
 
 }  // namespace chainerx::cuda

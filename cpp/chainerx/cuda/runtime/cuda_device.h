@@ -153,6 +153,7 @@ class CudaDevice : public Device, public Gpu, public DeviceTimer, private Stream
     ModuleCache modules_;
     ErrorLog* error_log_{nullptr};
     void* error_log_device_{nullptr};
+    std::atomic<bool> is_reporting_{false};
     std::atomic<int64_t> limit_{INT64_MAX};  // of held_
     std::atomic<int64_t> held_{0};           // bytes of blocks
     internal::ForkMutex mutex_;              // of the lists

@@ -18,19 +18,6 @@
 namespace chainerx::cuda {
 namespace {
 
-cudaDataType TransformTypeOf(Dtype dtype) {
-    switch (dtype) {
-        case Dtype::kFloat32:
-            return CUDA_R_32F;
-        case Dtype::kFloat64:
-            return CUDA_R_64F;
-        case Dtype::kComplex64:
-            return CUDA_C_32F;
-        default:
-            return CUDA_C_64F;
-    }
-}
-
 CX_DEVICE_KERNEL(kCopyRows, "signal/device/rows.h", RowsParams, "CopyRows<T>", Dtype)
 
 // Copies numbers; both arrays have the same shape.
@@ -153,7 +140,7 @@ class Plans {
         return plans_.emplace_front(plan);
     }
 
-    std::mutex mutex_;
+    internal::ForkMutex mutex_;
     std::list<Plan> plans_;
 };
 
@@ -190,8 +177,8 @@ void Transform(const Array& x, int8_t axis, bool inverse, double scale, double i
     const Array rows = HasRows(out, axis) ? out : EmptyRows(out.shape(), axis, out.dtype(), device);
     const TransformKey key{device.index(),
                            device.current_stream().handle(),
-                           TransformTypeOf(x.dtype()),
-                           TransformTypeOf(out.dtype()),
+                           DataTypeOf(x.dtype()),
+                           DataTypeOf(out.dtype()),
                            n,
                            out.GetTotalSize() / out.shape()[axis]};
     Prepare(in, rows);

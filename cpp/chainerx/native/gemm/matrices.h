@@ -5,17 +5,9 @@
 #include <cstdint>
 
 #include "chainerx/core/array.h"
+#include "chainerx/kernels/linalg/matrix_batch.h"
 
 namespace chainerx::native {
-
-inline int64_t Rows(const Array& a) { return a.shape()[a.ndim() - 2]; }
-inline int64_t Columns(const Array& a) { return a.shape()[a.ndim() - 1]; }
-
-inline int64_t CountMatrices(const Array& a) {
-    int64_t count = 1;
-    for (int8_t i = 0; i < a.ndim() - 2; ++i) count *= a.shape()[i];
-    return count;
-}
 
 template <typename T>
 T* Data(const Array& a) {

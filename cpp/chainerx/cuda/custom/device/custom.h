@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "chainerx/cuda/device/language.h"
 #include "chainerx/cuda/device/numbers.h"
@@ -52,31 +53,7 @@ inline constexpr int kThreads = 256;
 
 // What users compute with: the type in memory, but for those that have no arithmetic.
 template <typename T>
-struct ValueType {
-    using Type = T;
-};
-template <>
-struct ValueType<Bool8> {
-    using Type = bool;
-};
-template <>
-struct ValueType<Float16> {
-    using Type = float;
-};
-template <>
-struct ValueType<BFloat16> {
-    using Type = float;
-};
-template <>
-struct ValueType<Complex64> {
-    using Type = complex<float>;
-};
-template <>
-struct ValueType<Complex128> {
-    using Type = complex<double>;
-};
-template <typename T>
-using Value = typename ValueType<T>::Type;
+using Value = std::conditional_t<std::is_integral_v<T>, T, Number<T>>;
 
 // An element in memory that is read and written as its value.
 template <typename T>

@@ -54,6 +54,7 @@ void RunPartsUnary(const void* x_data, void* out_data, int64_t n) {
 template <typename Row, typename T>
 void RunPartsBinary(const void* x1_data, int64_t step1, const void* x2_data, int64_t step2,
                     void* out_data, int64_t n) {
+    if (n == 0) return;  // there may be no first element
     const auto loader = [](const void* data, int64_t step) {
         const T* x = static_cast<const T*>(data);
         const ComplexBatch<T> value{Batch<T>(x[0]), Batch<T>(x[1])};

@@ -1,6 +1,7 @@
 """``python -m chainerx.cuda``: checks what there is of CUDA, in a few minutes.
 
-``check`` computes on the GPU and on the CPU, compares the bits, and measures memory and the host.
+``check`` computes on the GPU and on the CPU, compares the bits, and measures how long work takes,
+beside PyTorch where that is installed.
 ``record`` runs a program and keeps the list of the kernels that it compiled; ``compile`` compiles
 those of such lists into the cache on disk ($CHAINERX_CACHE_DIR), for any GPU, on machines with or
 without one.
@@ -22,6 +23,19 @@ def main() -> None:
     check.add_argument('--json', metavar='FILE', help='write the results there, too')
     check.add_argument('--device', default='cuda:0', help='the device (default: cuda:0)')
     check.add_argument('--quick', action='store_true', help='small arrays only, no measurements')
+    check.add_argument(
+        '--only', nargs='+', metavar='NAME', help="what is run; patterns such as 'step*', too"
+    )
+    check.add_argument(
+        '--in-process', action='store_true', help='in this process, which what fails may end'
+    )
+    check.add_argument(
+        '--limit',
+        type=float,
+        default=120.0,
+        metavar='SECONDS',
+        help='after which a part of it is given up (default: 120)',
+    )
     record = commands.add_parser('record', help='run a program, and list its kernels')
     record.add_argument('--output', metavar='FILE', default='kernels.json', help='the list')
     record.add_argument('-m', dest='module', action='store_true', help='the program is a module')
@@ -44,7 +58,13 @@ def main() -> None:
     if arguments.command == 'compile':
         _prepare.compile_lists(arguments.lists, arguments.arch)
         return
-    report = _check.run(arguments.device, quick=arguments.quick)
+    report = _check.run(
+        arguments.device,
+        quick=arguments.quick,
+        only=arguments.only,
+        limit=arguments.limit,
+        isolated=not (arguments.in_process or _prepare.is_recording),
+    )
     if arguments.json:
         with open(arguments.json, 'w') as file:
             json.dump(report, file, indent=1)

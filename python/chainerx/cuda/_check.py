@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import fnmatch
+import functools
+import importlib
+import shutil
+import subprocess
+import sys
 import time
 import typing as tp
-import zlib
-
-import numpy as np
 
 import chainerx
 from chainerx import cuda
+from chainerx._core import kernels
+from chainerx.cuda import _figures
+from chainerx.cuda._check_gradients import check_gradients
 from chainerx.cuda._check_layers import check_layers
 from chainerx.cuda._check_libraries import check_fourier, check_linalg
 from chainerx.cuda._check_products import check_convolutions, check_products
@@ -21,375 +27,140 @@ from chainerx.cuda._check_rooms import (
     check_softmax,
     check_sort,
 )
+from chainerx.cuda._check_runtime import check_runtime
 from chainerx.cuda._check_streams import check_streams
-
-Report = dict[str, tp.Any]
-
-#: Functions of one array, compared over floats of all magnitudes.
-UNARY = (
-    'exp expm1 exp2 log log1p log2 log10 sqrt cbrt square reciprocal negative abs sign floor ceil '
-    'trunc rint sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh sigmoid '
-    'relu isnan isinf isfinite logical_not'
+from chainerx.cuda._check_training import check_training
+from chainerx.cuda._check_values import (
+    Checks,
+    check_complex,
+    check_elementwise,
+    check_layouts,
+    check_reductions,
+    check_scatter,
 )
-SPECIAL = 'erf erfc erfcx erfinv ndtr ndtri log_ndtr gammaln digamma i0 i0e i1 i1e expit logit entr'
-BINARY = (
-    'add subtract multiply divide power maximum minimum fmod remainder floor_divide arctan2 hypot '
-    'logaddexp copysign equal less logical_and'
-)
-#: Functions of complex numbers.
-COMPLEX_UNARY = (
-    'sqrt exp exp2 expm1 log log1p log2 log10 sin cos tan arcsin arccos arctan sinh cosh tanh '
-    'arcsinh arccosh arctanh square reciprocal negative abs conj isnan isinf isfinite'
-)
-COMPLEX_BINARY = 'add subtract multiply divide power equal logical_and'
-REDUCTIONS = 'sum prod max min mean var std any all count_nonzero'
-SHAPES: list[tuple[tuple[int, ...], tp.Any]] = [
-    ((1000,), None),
-    ((70000,), None),
-    ((300, 500), 0),
-    ((300, 500), 1),
-    ((5000, 3), 0),
-    ((40, 30, 7), 1),
-]
+from chainerx.cuda._check_worker import Report, run_part, run_parts
+
+#: What is compared with the CPU, by name.
+SECTIONS: tp.Final[dict[str, tp.Callable[[Checks], None]]] = {
+    'elementwise': check_elementwise,
+    'complex numbers': check_complex,
+    'layouts': check_layouts,
+    'scatter': check_scatter,
+    'reductions': check_reductions,
+    'gradients': check_gradients,
+    'softmax': check_softmax,
+    'norm': check_norm,
+    'scan': check_scan,
+    'sort': check_sort,
+    'random': check_random,
+    'optim': check_optim,
+    'products': check_products,
+    'convolutions': check_convolutions,
+    'fourier': check_fourier,
+    'linalg': check_linalg,
+    'streams': check_streams,
+    'layers': check_layers,
+    'memory, errors, profiler': check_runtime,
+    'training': check_training,
+}
+#: What takes long on small arrays, too.
+SLOW: tp.Final = {'training'}
+#: Which of them compute-sanitizer sees, where it is installed; it takes tens of times as long.
+SANITIZED: tp.Final = ('scatter', 'streams', 'layouts')
 
 
-class Checks:
-    """Counts comparisons, and prints those that fail; runs one of `every`, by their names."""
-
-    def __init__(self, device: str, every: int = 1) -> None:
-        self.device = device
-        self.every = every
-        self.left_out = 0
-        self.failed: list[str] = []
-        self.missing: list[str] = []
-        self.passed = 0
-
-    def compare(self, name: str, compute: tp.Callable[..., tp.Any], *arrays: np.ndarray) -> None:
-        """Compares the bits of the results on the device with those on the CPU."""
-        self.close(name, compute, None, *arrays)
-
-    def close(
-        self,
-        name: str,
-        compute: tp.Callable[..., tp.Any],
-        tolerance: float | None,
-        *arrays: np.ndarray,
-    ) -> None:
-        """Compares results up to errors of `tolerance` times the largest one."""
-        if zlib.crc32(name.encode()) % self.every:
-            self.left_out += 1
-            return
-        with np.errstate(all='ignore'):
-            expected = chainerx.to_numpy(compute(*map(chainerx.array, arrays)))
-        try:
-            on_device = [chainerx.array(x, device=self.device) for x in arrays]
-            result = chainerx.to_numpy(compute(*on_device))
-        except (chainerx.ChainerxError, NotImplementedError) as error:
-            if 'is not there on backend' in str(error) or 'no kernels' in str(error):
-                self.missing.append(name)
-            else:
-                self.fail(name, str(error).splitlines()[0])
-            return
-        if tolerance is not None and result.shape == expected.shape:
-            result = np.where(_are_close(result, expected, tolerance), expected, result)
-        if difference := describe_difference(result, expected):
-            self.fail(name, difference)
-        else:
-            self.passed += 1
-
-    def fail(self, name: str, reason: str) -> None:
-        self.failed.append(f'{name}: {reason}')
-        print(f'  FAILED {name}: {reason}', flush=True)
-
-
-def _are_close(result: np.ndarray, expected: np.ndarray, tolerance: float) -> np.ndarray:
-    finite = np.abs(expected[np.isfinite(expected)])
-    return np.abs(result - expected) <= tolerance * (finite.max() if finite.size else 0)
-
-
-def describe_difference(result: np.ndarray, expected: np.ndarray) -> str:
-    """Says how two arrays differ; NaNs are equal, whatever their bits."""
-    if result.dtype != expected.dtype or result.shape != expected.shape:
-        return f'{result.dtype}{result.shape} is not {expected.dtype}{expected.shape}'
-    if result.dtype.kind == 'c':  # by parts
-        part = result.real.dtype
-        result, expected = (np.atleast_1d(x).view(part) for x in (result, expected))
-    with np.errstate(all='ignore'):
-        equal = (result == expected) | ((result != result) & (expected != expected))
-    if result.dtype.kind == 'f':
-        equal &= (np.signbit(result) == np.signbit(expected)) | (result != result)
-    if equal.all():
-        return ''
-    first = tuple(int(i) for i in np.argwhere(~equal)[0])
-    return (
-        f'{int((~equal).sum())} of {equal.size} differ, first at {first}: '
-        f'{result[first]!r}, expected {expected[first]!r}'
-    )
-
-
-def floats(dtype: str, n: int = 24000) -> np.ndarray:
-    """Numbers of all magnitudes: around 1, random bits, and the special ones."""
-    random = np.random.default_rng(0)
-    bits = np.dtype(dtype).str.replace('f', 'u')
-    info = np.finfo(dtype)
-    special: list[tp.Any] = [
-        0.0,
-        -0.0,
-        1,
-        -1,
-        0.5,
-        2,
-        np.inf,
-        -np.inf,
-        np.nan,
-        88.8,
-        -104,
-        710,
-        -746,
-    ]
-    special += [info.max, info.min, info.tiny, -info.tiny, info.smallest_subnormal]
-    parts = [
-        np.array(special, dtype),
-        (random.normal(size=n // 4) * 3).astype(dtype),
-        random.uniform(-1, 1, n // 4).astype(dtype),
-        (random.normal(size=n // 4) * 100).astype(dtype),
-        random.integers(0, np.iinfo(bits).max, n // 4, dtype=bits).view(dtype),
-    ]
-    return np.concatenate(parts)
-
-
-def check_elementwise(checks: Checks) -> None:
-    for dtype in ('float32', 'float64'):
-        x = floats(dtype)
-        y = np.roll(x, 7)
-        for name in UNARY.split():
-            checks.compare(f'{name} {dtype}', getattr(chainerx, name), x)
-        for name in SPECIAL.split():
-            checks.compare(f'special.{name} {dtype}', getattr(chainerx.special, name), x)
-        for name in BINARY.split():
-            checks.compare(f'{name} {dtype}', getattr(chainerx, name), x, y)
-    numbers = np.arange(-3000, 3000)
-    for dtype in ('int8', 'uint8', 'int32', 'int64', 'float16', 'bool'):
-        x = numbers.astype(dtype)
-        checks.compare(f'multiply {dtype}', chainerx.multiply, x, x[::-1])
-        checks.compare(f'astype {dtype}', lambda a: a.astype('float32'), x)
-        checks.compare(f'equal {dtype}', chainerx.equal, x, np.roll(x, 1))
-
-
-def check_complex(checks: Checks) -> None:
-    random = np.random.default_rng(5)
-    special = [0.0, -0.0, 1, -1, 0.5, -2.5, 100, 710, 1e-40, 1e200, np.inf, -np.inf, np.nan]
-    for dtype in ('complex64', 'complex128'):
-        with np.errstate(all='ignore'):
-            borders = np.array([complex(a, b) for a in special for b in special]).astype(dtype)
-        parts = random.normal(size=(3000, 2)) * random.choice([1e-3, 1, 30, 1e3], (3000, 1))
-        x = np.concatenate([borders, (parts[:, 0] + 1j * parts[:, 1]).astype(dtype)])
-        y = np.roll(x, 17)
-        for name in COMPLEX_UNARY.split():
-            checks.compare(f'{name} {dtype}', getattr(chainerx, name), x)
-        for name in COMPLEX_BINARY.split():
-            checks.compare(f'{name} {dtype}', getattr(chainerx, name), x, y)
-        numbers = x[len(borders) :]
-        for other in ('bool', 'int32', 'float16', 'float32', 'complex64', 'complex128'):
-            checks.compare(f'{dtype} to {other}', lambda a, to=other: a.astype(to), numbers)
-        for name in ('sum', 'prod', 'mean', 'var', 'std', 'any', 'count_nonzero'):
-            function = getattr(chainerx, name)
-            for axis in (None, 0, 1):
-                checks.compare(
-                    f'{name} {dtype} {axis}',
-                    lambda a, function=function, axis=axis: function(a, axis=axis),
-                    numbers.reshape(30, 100) / 30,
-                )
-        for name in ('sort', 'argsort'):
-            checks.compare(f'{name} {dtype}', getattr(chainerx, name), np.round(x))
-        checks.compare(f'cumsum {dtype}', lambda a: chainerx.cumsum(a, axis=0), x[-400:])
-    # In float64, whose logarithms and powers are not those of the CPU.
-    random = np.random.default_rng(8)
-    a, b, x = (np.exp(random.normal(size=2000) * 2.5) for _ in range(3))
-    p = random.uniform(size=2000)
-    for name, arrays in (
-        ('gammainc', (a, x)),
-        ('gammaincinv', (a, p)),
-        ('betainc', (a, b, p)),
-        ('log_betaincc', (a, b, p)),
-    ):
-        checks.close(f'special.{name}', getattr(chainerx.special, name), 1e-12, *arrays)
-
-
-def check_reductions(checks: Checks) -> None:
-    random = np.random.default_rng(1)
-    for dtype in ('float32', 'float64', 'int32'):
-        for shape, axis in SHAPES:
-            x = (random.normal(size=shape) * 3).astype(dtype)
-            for name in REDUCTIONS.split():
-                function = getattr(chainerx, name)
-                checks.compare(
-                    f'{name} {dtype} {shape} {axis}',
-                    lambda a, function=function, axis=axis: function(a, axis=axis),
-                    x,
-                )
-
-
-def check_layouts(checks: Checks) -> None:
-    x = np.arange(60000, dtype='float32').reshape(20, 30, 100)
-    row = np.arange(100, dtype='float32')
-    checks.compare('transposed copy', lambda a: a.transpose(2, 0, 1).copy(), x)
-    checks.compare('negative strides', lambda a: a[::-2, :, ::-3] * 2, x)
-    checks.compare('row broadcast', lambda a, b: a + b, x, row)
-    checks.compare('column broadcast', lambda a: a - a[:, :, :1], x)
-    checks.compare('unaligned', lambda a: a.ravel()[1:] * 3, x)
-    checks.compare('empty', lambda a: a[:0] + 1, x)
-
-
-def check_scatter(checks: Checks) -> None:
-    def add(i: tp.Any, values: tp.Any) -> tp.Any:
-        out = chainerx.zeros((700, 3), values.dtype, device=i.device)
-        chainerx.add_at(out, i, values)
-        return out
-
-    def assign(i: tp.Any, values: tp.Any) -> tp.Any:
-        out = chainerx.zeros((700, 3), values.dtype, device=i.device)
-        out[i] = values
-        return out
-
-    random = np.random.default_rng(5)
-    for n in (2000, 20000):
-        indices = random.integers(-700, 700, n)
-        for dtype in ('float16', 'float32', 'int64'):
-            values = (random.normal(size=(n, 3)) * 10).astype(dtype)
-            checks.compare(f'add_at {dtype} {n}', add, indices, values)
-            checks.compare(f'assign {dtype} {n}', assign, indices, values)
-        weights = random.normal(size=n)
-        checks.compare(
-            f'bincount {n}', lambda i, w: chainerx.bincount(i, weights=w), abs(indices), weights
-        )
-
-
-def check_gradients(checks: Checks) -> None:
-    def gradient(x: tp.Any, w: tp.Any) -> tp.Any:
-        x.require_grad()
-        chainerx.sum(chainerx.tanh(x * w) ** 2 / (1 + chainerx.exp(-x))).backward()
-        return x.grad
-
-    random = np.random.default_rng(2)
-    x = random.normal(size=(64, 100)).astype('float32')
-    checks.compare('gradient', gradient, x, x[::-1])
-
-
-def seconds_of(device: str, f: tp.Callable[[], tp.Any], repeats: int = 20) -> float:
-    """The time of one call on the device, out of many that are queued together."""
-    chainer_device = chainerx.get_device(device)
-    f()
-    best = np.inf
-    for _ in range(3):
-        chainer_device.synchronize()
-        start = time.perf_counter()
-        for _ in range(repeats):
-            f()
-        chainer_device.synchronize()
-        best = min(best, (time.perf_counter() - start) / repeats)
-    return best
-
-
-def measure_bandwidth(device: str) -> Report:
-    """Returns gigabytes per second of arrays of 10^8 float32."""
-    n = 10**8
-    x = chainerx.ones(n, 'float32', device=device)
-    y = chainerx.ones(n, 'float32', device=device)
-    matrix = x.reshape(10**5, 1000)
-    row = chainerx.ones(1000, 'float32', device=device)
-    rows: list[tuple[str, float, tp.Callable[[], tp.Any]]] = [
-        ('copy', 2, lambda: x.copy()),
-        ('a + b', 3, lambda: x + y),
-        ('a * 2', 2, lambda: x * 2),
-        ('exp', 2, lambda: chainerx.exp(x)),
-        ('tanh', 2, lambda: chainerx.tanh(x)),
-        ('rows + vector', 2, lambda: matrix + row),
-        ('transposed copy', 2, lambda: matrix.T.copy()),
-        ('sum', 1, lambda: chainerx.sum(x)),
-        ('sum of rows', 1, lambda: chainerx.sum(matrix, axis=1)),
-        ('sum of columns', 1, lambda: chainerx.sum(matrix, axis=0)),
-        ('max', 1, lambda: chainerx.max(x)),
-        ('var of rows', 2, lambda: chainerx.var(matrix, axis=1)),
-    ]
-    report: Report = {}
-    for name, passes, f in rows:
-        report[name] = round(passes * 4e-9 * n / seconds_of(device, f), 1)
-        print(f'  {name:20} {report[name]:10.1f} GB/s', flush=True)
-    return report
-
-
-def measure_copies(device: str) -> Report:
-    """Returns gigabytes per second of copies of 256 MiB between the host and the GPU."""
-    x = cuda.empty_pinned(2**26, 'float32', device)
-    y = chainerx.ones(2**26, 'float32', device=device)
-    rows: list[tuple[str, tp.Callable[[], tp.Any]]] = [
-        ('pinned to device', lambda: cuda.copy_async(x, y)),
-        ('device to pinned', lambda: cuda.copy_async(y, x)),
-        ('pageable to device', lambda: chainerx.array(host, device=device)),
-    ]
-    host = np.ones(2**26, 'float32')
-    report: Report = {}
-    for name, f in rows:
-        report[name] = round(2**28 * 1e-9 / seconds_of(device, f, 5), 1)
-        print(f'  {name:20} {report[name]:10.1f} GB/s', flush=True)
-    return report
-
-
-def measure_host(device: str) -> Report:
-    """Returns microseconds per call on small arrays."""
-    a = chainerx.ones(16, 'float32', device=device)
-    b = chainerx.ones(16, 'float32', device=device)
-    g = chainerx.ones(16, 'float32', device=device).require_grad()
-    rows: list[tuple[str, tp.Callable[[], tp.Any]]] = [
-        ('empty', lambda: chainerx.empty(16, 'float32', device=device)),
-        ('a + b', lambda: a + b),
-        ('a + b with graph', lambda: g + b),
-        ('exp', lambda: chainerx.exp(a)),
-        ('sum', lambda: chainerx.sum(a)),
-        ('float(sum)', lambda: float(chainerx.sum(a))),
-    ]
-    report: Report = {}
-    for name, f in rows:
-        report[name] = round(seconds_of(device, f, 500) * 1e6, 2)
-        print(f'  {name:20} {report[name]:10.2f} us', flush=True)
-    return report
-
-
-def measure_products(device: str) -> Report:
-    """Returns TFLOP/s of products of matrices, and of a convolution with its gradients."""
-    report: Report = {}
-    for dtype in ('float32', 'bfloat16'):
-        size = 4096
-        a = chainerx.ones((size, size), dtype, device=device)
-        x = chainerx.ones((64, 256, 28, 28), dtype, device=device)
-        w = chainerx.ones((256, 256, 3, 3), dtype, device=device)
-        x.require_grad()
-        w.require_grad()
-
-        def product(a: tp.Any = a) -> tp.Any:
-            return a @ a
-
-        def step(x: tp.Any = x, w: tp.Any = w) -> None:
-            y = chainerx.conv(x, w, pad=1)
-            y.grad = y.as_grad_stopped()
-            y.backward()
-
-        rows: list[tuple[str, float, tp.Callable[[], tp.Any]]] = [
-            (f'product of {size}', 2 * size**3, product),
-            ('convolution, 3 passes', 6 * 64 * 28 * 28 * 256 * 256 * 9, step),
-        ]
-        for name, operations, f in rows:
-            rate = round(operations * 1e-12 / seconds_of(device, f, 3), 2)
-            report[f'{name}, {dtype}'] = rate
-            print(f'  {name}, {dtype:10} {rate:10.2f} TFLOP/s', flush=True)
-    return report
-
-
-def run(device: str, *, quick: bool = False) -> Report:
-    """Runs all checks, and returns what was found."""
+def _run_section(name: str, device: str) -> Report:
+    checks = Checks(device)
     start = time.perf_counter()
-    report: Report = {'chainerx': chainerx.__version__, **cuda.describe()}
+    with chainerx.profile() as profile:
+        SECTIONS[name](checks)
+    called = sorted(
+        {row.name.partition('[')[0] for row in profile.rows if row.device != 'native:0'}
+    )
+    return {
+        'passed': checks.passed,
+        'failed': checks.failed,
+        'missing': checks.missing,
+        'kernels': called,
+        'seconds': round(time.perf_counter() - start, 1),
+    }
+
+
+@functools.cache
+def _all_figures() -> dict[str, _figures.Figure]:
+    from chainerx.cuda import _figures_steps  # needs chainer, which stands on chainerx
+
+    return {one.name: one for one in (*_figures.FIGURES, *_figures_steps.STEPS)}
+
+
+@functools.cache
+def _torch() -> tp.Any:
+    try:
+        torch = importlib.import_module('torch')
+    except ImportError:
+        return None
+    return torch if torch.cuda.is_available() else None
+
+
+def _run_figure(name: str, device: str) -> Report:
+    torch = _torch()
+    try:
+        return _figures.measure(_all_figures()[name], _figures.Setting(device, torch))
+    finally:
+        cuda.empty_cache(device)
+        if torch is not None:
+            torch.cuda.empty_cache()
+
+
+def _try_figure(name: str, device: str) -> Report:
+    return _figures.run_once(_all_figures()[name], _figures.Setting(device, small=True))
+
+
+def _run(run: tp.Any, names: list[str], device: str, limit: float | None) -> tp.Any:
+    if limit is not None:
+        return run_parts(run, names, device, limit)
+    return ((name, run_part(run, name, device)[0]) for name in names)
+
+
+def _sanitize(device: str, limit: float) -> Report | None:
+    """What compute-sanitizer says about a few sections; None where it is not installed."""
+    tool = shutil.which('compute-sanitizer')
+    if tool is None:
+        return None
+    command = [tool, '--error-exitcode', '77', sys.executable, '-m', 'chainerx.cuda', 'check']
+    command += ['--quick', '--in-process', '--device', device, '--only', *SANITIZED]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit)
+    except subprocess.TimeoutExpired:
+        return {'error': f'no result in {limit:g} s'}
+    if done.returncode == 0:
+        return {'passed': list(SANITIZED)}
+    lines = [line for line in done.stdout.splitlines() if line.startswith('=====')]
+    return {'error': f'it ended with {done.returncode}', 'lines': lines[:40]}
+
+
+def _time(seconds: float) -> str:
+    for unit, size in (('s', 1.0), ('ms', 1e-3)):
+        if seconds >= size:
+            return f'{seconds / size:.3g} {unit}'
+    return f'{seconds * 1e6:.3g} us'
+
+
+def _line(name: str, result: Report) -> str:
+    """A figure as a line of the table."""
+    write = _size if result['unit'] == 'bytes' else _time
+    here, theirs = ((n and write(n)) or '' for n in (result['ours'], result['PyTorch']))
+    ratio, bar = ((n and f'{n:.2f}') or '' for n in (result['ratio'], result['bar']))
+    star = '*' if theirs and result['source'] == _figures.SOURCE else ' '
+    mark = ' above the bar' if result['is met'] is False else ''
+    return f'{name:58} {here:>9} {theirs:>9}{star}{ratio:>6} {bar:>5}{mark}'
+
+
+def _size(nbytes: float) -> str:
+    return f'{nbytes / 2**30:.2f} GiB'
+
+
+def _print_head(report: Report) -> None:
     for part in ('driver', 'nvrtc'):
         found = report[part]
         print(f'{part}: ' + (found.get('error') or f'{found["version"]}, {found["path"]}'))
@@ -398,49 +169,97 @@ def run(device: str, *, quick: bool = False) -> Report:
             f'cuda:{i}: {found["name"]}, compute capability {found["compute_capability"]}, '
             f'{found["memory"] / 2**30:.1f} GiB'
         )
-    checks = Checks(device)
-    report['failed'] = checks.failed
-    report['missing'] = checks.missing
+
+
+def _compare(report: Report, names: list[str], device: str, limit: float | None) -> None:
+    called = set()
+    for name, result in _run(_run_section, names, device, limit):
+        if error := result.get('error'):
+            report['failed'].append(f'{name}: {error}')
+            print(f'{name}: FAILED: {error}', flush=True)
+            continue
+        report['passed'] += result['passed']
+        report['failed'] += result['failed']
+        report['missing'] += result['missing']
+        called |= set(result['kernels'])
+        print(f'{name}: {result["passed"]} passed, {result["seconds"]} s', flush=True)
+    every = {name for name, *_ in kernels.table()}
+    report['kernels'] = {'called': len(called & every), 'not called': sorted(every - called)}
+    print(f'{len(called & every)} of {len(every)} kernels were called', flush=True)
+
+
+def _measure(report: Report, names: list[str], device: str, limit: float | None) -> None:
+    print(f'{"":58} {"here":>9} {"PyTorch":>9} {"ratio":>6} {"bar":>5}')
+    for name, result in _run(_run_figure, names, device, limit):
+        report['figures'][name] = result
+        if error := result.get('error'):
+            report['failed'].append(f'{name}: {error}')
+            print(f'{name:58} FAILED: {error}', flush=True)
+            continue
+        print(_line(name, result), flush=True)
+        if 'error of PyTorch' in result:
+            print(f'  PyTorch failed: {result["error of PyTorch"]}', flush=True)
+    if any(one.get('source') == _figures.SOURCE for one in report['figures'].values()):
+        print(f'* {_figures.SOURCE}')
+
+
+def _try(report: Report, names: list[str], device: str, limit: float | None) -> None:
+    n_failed = 0
+    for name, result in _run(_try_figure, names, device, limit):
+        if error := result.get('error'):
+            n_failed += 1
+            report['failed'].append(f'{name}: {error}')
+            print(f'{name}: FAILED: {error}', flush=True)
+    print(f'{len(names) - n_failed} of {len(names)} figures can be measured', flush=True)
+
+
+def _matching(names: tp.Iterable[str], patterns: list[str] | None) -> list[str]:
+    return [n for n in names if not patterns or any(fnmatch.fnmatch(n, p) for p in patterns)]
+
+
+def run(
+    device: str,
+    *,
+    quick: bool = False,
+    only: list[str] | None = None,
+    limit: float = 120,
+    isolated: bool = True,
+) -> Report:
+    """Runs all checks, and returns what was found.
+
+    Parameters
+    ----------
+    device : str
+        The GPU.
+    quick : bool
+        Whether arrays are small, and nothing is measured.
+    only : list of str
+        Patterns of the names of what is to be run.
+    limit : float
+        Seconds after which a part is given up, in a process of its own.
+    isolated : bool
+        Whether it runs in processes of its own, which may die.
+    """
+    start = time.perf_counter()
+    report: Report = {'chainerx': chainerx.__version__, **cuda.describe()}
+    _print_head(report)
+    report |= {'passed': 0, 'failed': [], 'missing': [], 'figures': {}}
     if not cuda.is_available():
-        checks.failed.append('there is no CUDA here')
+        report['failed'].append('there is no CUDA here')
         return report
-    for name, check in (
-        ('elementwise', check_elementwise),
-        ('complex numbers', check_complex),
-        ('layouts', check_layouts),
-        ('scatter', check_scatter),
-        ('reductions', check_reductions),
-        ('gradients', check_gradients),
-        ('softmax', check_softmax),
-        ('norm', check_norm),
-        ('scan', check_scan),
-        ('sort', check_sort),
-        ('random', check_random),
-        ('optim', check_optim),
-        ('products', check_products),
-        ('convolutions', check_convolutions),
-        ('fourier', check_fourier),
-        ('linalg', check_linalg),
-        ('streams', check_streams),
-        ('layers', check_layers),
-    ):
-        before = checks.passed
-        begin = time.perf_counter()
-        check(checks)
-        print(
-            f'{name}: {checks.passed - before} passed, {time.perf_counter() - begin:.1f} s',
-            flush=True,
-        )
-    report['passed'] = checks.passed
-    if not quick:
-        print('speed:')
-        report['gigabytes per second'] = measure_bandwidth(device)
-        report['copies, gigabytes per second'] = measure_copies(device)
-        report['host microseconds'] = measure_host(device)
-        report['TFLOP/s'] = measure_products(device)
+    part_limit = limit if isolated else None
+    sections = _matching(SECTIONS.keys() - (SLOW if quick else set()), only)
+    _compare(report, [name for name in SECTIONS if name in sections], device, part_limit)
+    figures = _matching(_all_figures(), only)
+    (_try if quick else _measure)(report, figures, device, part_limit)
+    if not quick and not only:
+        report['compute-sanitizer'] = found = _sanitize(device, limit)
+        print(f'compute-sanitizer: {"not installed" if found is None else found}')
+        if found is not None and 'error' in found:
+            report['failed'].append(f'compute-sanitizer: {found["error"]}')
     report['seconds'] = round(time.perf_counter() - start, 1)
     print(
-        f'{checks.passed} passed, {len(checks.failed)} failed, {len(checks.missing)} not there '
-        f'yet; {report["seconds"]} s'
+        f'{report["passed"]} passed, {len(report["failed"])} failed, {len(report["missing"])} '
+        f'not there yet; {report["seconds"]} s'
     )
     return report

@@ -10,7 +10,7 @@ import chainerx
 from chainerx import _core
 
 if tp.TYPE_CHECKING:
-    from chainerx.cuda._check import Checks
+    from chainerx.cuda._check_values import Checks
 
 
 def outputs_and_gradients(function: tp.Callable[..., tp.Any]) -> tp.Callable[..., tp.Any]:

@@ -10,7 +10,7 @@ import chainerx
 from chainerx.cuda._check_layers import outputs_and_gradients
 
 if tp.TYPE_CHECKING:
-    from chainerx.cuda._check import Checks
+    from chainerx.cuda._check_values import Checks
 
 Array = tp.Any
 

@@ -11,7 +11,7 @@ from chainerx import testing
 from chainerx.cuda._check_layers import outputs_and_gradients
 
 if tp.TYPE_CHECKING:
-    from chainerx.cuda._check import Checks
+    from chainerx.cuda._check_values import Checks
 
 Shape = tuple[int, ...]
 

@@ -11,7 +11,7 @@ import chainerx
 from chainerx.cuda._check_layers import outputs_and_gradients
 
 if tp.TYPE_CHECKING:
-    from chainerx.cuda._check import Checks
+    from chainerx.cuda._check_values import Checks
 
 #: Rows and columns at which kernels choose another way.
 MATRICES: tuple[tuple[int, ...], ...] = ((1000, 10), (70, 100), (30, 1500), (2, 40000))

@@ -10,7 +10,7 @@ import chainerx
 from chainerx import cuda
 
 if tp.TYPE_CHECKING:
-    from chainerx.cuda._check import Checks
+    from chainerx.cuda._check_values import Checks
 
 
 def check_streams(checks: Checks) -> None:

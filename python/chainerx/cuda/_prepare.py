@@ -11,9 +11,14 @@ import typing as tp
 
 from chainerx import _files, cuda
 
+#: Whether this process lists its kernels.
+is_recording = False
+
 
 def record(program: str, arguments: list[str], output: str, *, is_module: bool = False) -> None:
     """Runs a program as ``python [-m] program arguments`` does, and lists its kernels."""
+    global is_recording
+    is_recording = True
     sys.argv = [program, *arguments]
     sys.path.insert(0, os.getcwd() if is_module else os.path.dirname(os.path.abspath(program)))
     try:

@@ -4,6 +4,7 @@
 
 #include "api.h"
 #include "engine.h"
+#include "launch_log.h"
 #include "memory.h"
 #include "settings.h"
 
@@ -33,6 +34,7 @@ bool IsPinned(const void* p) {
 void EnqueueAccess(const std::shared_ptr<CUstream_st>& stream, const char* name, CUdeviceptr dst,
                    CUdeviceptr src, std::size_t nbytes, test::Task task) {
     CUcontext context = stream->context;
+    test::LogLaunch(name);
     Enqueue(stream, [=, task = std::move(task)] {
         for (const CUdeviceptr p : {dst, src}) {
             if (p != 0 && !Memory::Get().Covers(p, nbytes, false)) {

@@ -13,6 +13,7 @@
 #include "engine.h"
 #include "handles.h"
 #include "image.h"
+#include "launch_log.h"
 #include "settings.h"
 #include "shared_memory.h"
 
@@ -123,6 +124,7 @@ void impl::cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, v
     Require(c.blockDimX * c.blockDimY * c.blockDimZ <= kernel.max_threads);
     Require(c.sharedMemBytes <= static_cast<unsigned>(function->dynamic_shared_limit.load()));
     const bool must_begin = MustBegin(c);
+    test::LogLaunch(function->name);
     if (test::GetSettings().empty) return;
     test::Launch launch{function->name,
                         kernel,

@@ -18,6 +18,12 @@ void cx_test_reload();
 void cx_test_stats(cx_test_statistics* statistics);
 // How often a function was called, or all bits if there is none of the name.
 unsigned long long cx_test_calls(const char* symbol);
+// Forgets the launches so far, and begins or ends to list them.
+void cx_test_log_launches(bool enable);
+// Copies the names of those listed, one a line in the order of the calls, and returns the bytes of
+// all: kernels, copies, fills, calls of libraries. They are listed when they are asked for, also
+// where kernels do not run.
+unsigned long long cx_test_launches(char* text, unsigned long long size);
 
 // For the stand-ins for NVIDIA's libraries. Queues run(data), or adds it to a captured graph;
 // drop(data) comes when it can't run any more. Returns a CUresult.

@@ -1,0 +1,28 @@
+"""Training steps launch no more on a GPU than benchmarks/budgets.toml allows."""
+
+import json
+import pathlib
+
+import pytest
+
+PROGRAM = """
+import sys
+sys.path.insert(0, {folder!r})
+import gpu_launches, json
+print(json.dumps([gpu_launches.count_all(), gpu_launches.ceilings()]))
+"""
+FOLDER = pathlib.Path(__file__).parents[2] / 'benchmarks'
+
+
+@pytest.mark.parametrize('product', ['tiles', 'cublaslt'])
+def test_steps_stay_below_their_ceilings(run, product):
+    environment = {'CHAINERX_CUDA_PRODUCT': product}
+    counts, ceilings = json.loads(run(PROGRAM.format(folder=str(FOLDER)), environment=environment))
+    assert counts.keys() == ceilings.keys()
+    assert all(count > 10 for count in counts.values()), counts
+    over = {
+        name: f'{count} launches, at most {ceilings[name]}'
+        for name, count in counts.items()
+        if count > ceilings[name]
+    }
+    assert not over

@@ -115,6 +115,7 @@ void Device::CopyToHost(void* dst, const void* src, int64_t nbytes) {
         ReadToHost(dst, src, nbytes);
     } else {
         CheckAlive("copy_to_host");
+        internal::TellHostAccess(*this, HostAccess::kRead, nbytes);
         const internal::BlockingScope blocking;
         ReadToHost(dst, src, nbytes);
     }
@@ -124,6 +125,7 @@ void Device::CopyToHost(void* dst, const void* src, int64_t nbytes) {
 void Device::Synchronize() {
     if (default_stream_ != nullptr) {
         CheckAlive("synchronize");
+        internal::TellHostAccess(*this, HostAccess::kWait, 0);
         const internal::BlockingScope blocking;
         Wait(nullptr);
     }
@@ -136,6 +138,7 @@ void Device::Synchronize(Stream& stream) {
                           ", not of ", name_};
     }
     CheckAlive("synchronize");
+    internal::TellHostAccess(*this, HostAccess::kWait, 0);
     {
         const internal::BlockingScope blocking;
         Wait(&stream);

@@ -410,6 +410,21 @@ void BindKernel(nb::module_& m) {
         .def("__reduce__", &RefuseCopies);
 }
 
+// Called with the GIL; null if there is none.
+PyObject* g_access_hook = nullptr;
+
+void CallAccessHook(const Device& device, HostAccess access, int64_t nbytes) {
+    if (Py_IsInitialized() == 0) return;
+    const nb::gil_scoped_acquire gil;
+    if (g_access_hook == nullptr || PyErr_Occurred() != nullptr) return;
+    constexpr const char* kNames[] = {"wait", "read", "write"};
+    try {
+        nb::borrow(g_access_hook)(device.name(), kNames[static_cast<int>(access)], nbytes);
+    } catch (nb::python_error& e) {
+        e.discard_as_unraisable("a hook on accesses of the host");
+    }
+}
+
 }  // namespace
 
 void InitCuda(PyObject* module) {
@@ -419,6 +434,19 @@ void InitCuda(PyObject* module) {
     BindEvent(m);
     BindMemory(m);
     BindKernel(m);
+    m.def(
+        "_set_access_hook",
+        [](nb::object hook) {
+            SetHostAccessHook(hook.is_none() ? nullptr : &CallAccessHook);
+            PyObject* old = g_access_hook;
+            g_access_hook = hook.is_none() ? nullptr : hook.release().ptr();
+            Py_XDECREF(old);
+        },
+        nb::arg("hook").none(),
+        nb::sig("def _set_access_hook(hook: Callable[[str, str, int], None] | None) -> None"),
+        "Sets a function that is called when the host waits for an asynchronous device ('wait'), "
+        "reads its memory ('read'), or copies pageable memory to it ('write'): with the name of "
+        "the device, this word, and the number of bytes. None ends it.");
     m.def(
         "current_stream",
         [](nb::handle device) {

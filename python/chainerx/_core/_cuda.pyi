@@ -214,6 +214,11 @@ class Kernel:
 
     def __reduce__(self) -> Any: ...
 
+def _set_access_hook(hook: Callable[[str, str, builtins.int], None] | None) -> None:
+    """
+    Sets a function that is called when the host waits for an asynchronous device ('wait'), reads its memory ('read'), or copies pageable memory to it ('write'): with the name of the device, this word, and the number of bytes. None ends it.
+    """
+
 def current_stream(device: str | Device | None = None) -> Stream:
     """
     The stream on which this thread computes on a GPU.

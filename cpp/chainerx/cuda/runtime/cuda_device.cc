@@ -137,6 +137,7 @@ void CudaDevice::FreeBlock(void* data, int64_t nbytes) noexcept {
 // could write it then, so the host waits.
 void CudaDevice::CopyFromHost(void* dst, const void* src, int64_t nbytes) {
     if (nbytes == 0) return;
+    internal::TellHostAccess(*this, HostAccess::kWrite, nbytes);
     Activate();
     CudaStream& stream = current_stream();
     CX_CU(MemcpyHtoDAsync, ToDriver(dst), src, static_cast<size_t>(nbytes), stream.handle());

@@ -33,7 +33,7 @@ set(cold_pattern
     "/bindings/(index/routines_(choosing|histogram|put)|shape/routines_padding)"
     "/bindings/elementwise/routines_closeness\\."
     "/bindings/elementwise/routines_special\\."
-    "/python/(cuda|errors|interop/cuda_array)\\.")
+    "/python/(cuda|errors|kernels|interop/cuda_array)\\.")
 list(JOIN cold_pattern "|" cold_pattern)
 
 # Moves the cold ones of the list `from` to the list `to`.

@@ -38,6 +38,7 @@ from chainer._base.mixed16 import mixed16 as mixed16
 from chainer._base.version import __version__ as __version__
 from chainer._diagnostics import (
     missing_names,
+    nvtx_ranges,  # noqa: F401  (tells chainerx.cuda.nvtx of itself)
     other_chainer,
     profile_regions,  # noqa: F401  (tells the profiler of itself)
 )

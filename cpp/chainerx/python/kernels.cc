@@ -93,6 +93,30 @@ nb::dict Algorithms() {
     return names;
 }
 
+// Marks the calls for a profiler, by functions of C that begin a range of a name and end it.
+class RangeHook : public KernelHook {
+ public:
+    RangeHook(uintptr_t push, uintptr_t pop)
+        : push_{reinterpret_cast<Push*>(push)}, pop_{reinterpret_cast<Pop*>(pop)} {}
+
+    void Run(KernelCall& call) override {
+        struct Range {
+            Pop* pop;
+            ~Range() { pop(); }
+        };
+        push_(call.kernel().name);
+        const Range range{pop_};
+        call.Proceed();
+    }
+
+ private:
+    using Push = int(const char* name);
+    using Pop = int();
+
+    Push* push_;
+    Pop* pop_;
+};
+
 }  // namespace
 
 void InitKernels(PyObject* module) {
@@ -167,6 +191,14 @@ void InitKernels(PyObject* module) {
             "stream), row.")
         .def_prop_ro("dropped", &KernelProfiler::dropped, "The number of calls that were not kept.")
         .def("reset", &KernelProfiler::Reset, "Resets all counters.");
+    nb::class_<RangeHook, KernelHook>(
+        m, "RangeHook",
+        "RangeHook(push, pop)\n--\n\n"
+        "Marks the calls of kernels for a profiler. Users call chainerx.cuda.nvtx.enable().\n\n"
+        "Args:\n"
+        "    push (int): The address of a function of C that takes a name.\n"
+        "    pop (int): That of one without arguments; both return an int.")
+        .def(nb::init<uintptr_t, uintptr_t>(), nb::arg("push"), nb::arg("pop"));
     nb::class_<KernelValidator, KernelHook>(m, "Validator",
                                             "Validator()\n--\n\nChecks the operands of each call.")
         .def(nb::init<>());

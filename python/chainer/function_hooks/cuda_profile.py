@@ -2,40 +2,28 @@
 
 from __future__ import annotations
 
-import typing as tp
+import chainerx
 
+from chainer._diagnostics.nvtx_ranges import FunctionRanges
 from chainer.backends import cuda
-from chainer.function_hook import FunctionHook
-
-if tp.TYPE_CHECKING:
-    from chainer._graph.function_node import FunctionNode
-    from chainer._typing import Arrays
 
 
-class CUDAProfileHook(FunctionHook):
-    """Makes a range of each function in NVIDIA's profilers (NVTX), through CuPy.
+class CUDAProfileHook(FunctionRanges):
+    """Makes a range of each function in NVIDIA's profilers (NVTX).
+
+    Through CuPy where that is available, else by :mod:`chainerx.cuda.nvtx`.
 
     Raises:
-        RuntimeError: If CuPy is not available.
+        RuntimeError: If there is neither CuPy nor a GPU that chainerx can use.
     """
 
     name = 'CUDAProfileHook'
 
     def __init__(self) -> None:
-        cuda.check_cuda_available()
-
-    def forward_preprocess(self, function: FunctionNode, in_data: Arrays) -> None:
-        cuda.cupy.cuda.nvtx.RangePush(f'{function.label}.forward')
-
-    def forward_postprocess(self, function: FunctionNode, in_data: Arrays) -> None:
-        cuda.cupy.cuda.nvtx.RangePop()
-
-    def backward_preprocess(
-        self, function: FunctionNode, in_data: Arrays, out_grad: Arrays
-    ) -> None:
-        cuda.cupy.cuda.nvtx.RangePush(f'{function.label}.backward')
-
-    def backward_postprocess(
-        self, function: FunctionNode, in_data: Arrays, out_grad: Arrays
-    ) -> None:
-        cuda.cupy.cuda.nvtx.RangePop()
+        if cuda.available:
+            nvtx = cuda.cupy.cuda.nvtx
+            super().__init__(self.name, nvtx.RangePush, nvtx.RangePop)
+            return
+        if not chainerx.cuda.is_available():
+            cuda.check_cuda_available()
+        super().__init__(self.name)

@@ -1,10 +1,13 @@
-"""A hook that measures the memory that functions take from CuPy's pool."""
+"""A hook that measures the memory that functions take from the pool of a GPU."""
 
 from __future__ import annotations
 
 import collections
+import itertools
 import sys
 import typing as tp
+
+import chainerx
 
 from chainer.backends import cuda
 from chainer.function_hook import FunctionHook
@@ -17,30 +20,38 @@ if tp.TYPE_CHECKING:
 class CupyMemoryProfileHook(FunctionHook):
     """Measures how many bytes each function uses, and acquires from the device.
 
+    Both of CuPy's pool and of those of the devices ``cuda`` of chainerx that it computes on.
+
     Attributes:
         call_history (list of (str, int, int)): Function names, bytes used, bytes acquired.
 
     Raises:
-        RuntimeError: If CuPy is not available.
+        RuntimeError: If there is neither CuPy nor a GPU that chainerx can use.
     """
 
     name = 'CupyMemoryProfileHook'
     _units: tp.ClassVar = {'B': 1, 'KB': 2**10, 'MB': 2**20, 'GB': 2**30, 'TB': 2**40, 'PB': 2**50}
 
     def __init__(self) -> None:
-        cuda.check_cuda_available()
+        if not chainerx.cuda.is_available():
+            cuda.check_cuda_available()
         self.call_history: list[tuple[str, int, int]] = []
-        self._running: list[tuple[int, int]] = []
+        # Devices, and the bytes of these before.
+        self._running: list[tuple[set[chainerx.Device], tuple[int, int]]] = []
         self._total_used = 0
         self._total_acquired = 0
 
-    @staticmethod
-    def _now() -> tuple[int, int]:
-        pool = cuda.cupy.get_default_memory_pool()
-        return pool.used_bytes(), pool.total_bytes()
+    def _start(self, *arrays: Arrays) -> None:
+        devices = {
+            x.device
+            for x in itertools.chain(*arrays)
+            if isinstance(x, chainerx.ndarray) and x.device.backend.name == 'cuda'
+        }
+        self._running.append((devices, _read(devices)))
 
     def _stop(self, function: FunctionNode) -> None:
-        start, now = self._running.pop(), self._now()
+        devices, start = self._running.pop()
+        now = _read(devices)
         used, acquired = now[0] - start[0], now[1] - start[1]
         self.call_history.append((function._impl_name, used, acquired))
         if not self._running:
@@ -48,7 +59,7 @@ class CupyMemoryProfileHook(FunctionHook):
             self._total_acquired += acquired
 
     def forward_preprocess(self, function: FunctionNode, in_data: Arrays) -> None:
-        self._running.append(self._now())
+        self._start(in_data)
 
     def forward_postprocess(self, function: FunctionNode, in_data: Arrays) -> None:
         self._stop(function)
@@ -56,7 +67,7 @@ class CupyMemoryProfileHook(FunctionHook):
     def backward_preprocess(
         self, function: FunctionNode, in_data: Arrays, out_grad: Arrays
     ) -> None:
-        self._running.append(self._now())
+        self._start(in_data, out_grad)
 
     def backward_postprocess(
         self, function: FunctionNode, in_data: Arrays, out_grad: Arrays
@@ -109,3 +120,17 @@ class CupyMemoryProfileHook(FunctionHook):
         if unit.startswith('auto'):
             unit = [u for u, size in self._units.items() if abs(n) >= size or u == 'B'][-1]
         return f'{n / self._units[unit]:.2f}{unit}'
+
+
+def _read(devices: set[chainerx.Device]) -> tuple[int, int]:
+    """Bytes in use, and bytes that the pools hold."""
+    used = acquired = 0
+    if cuda.available:
+        pool = cuda.cupy.get_default_memory_pool()
+        used, acquired = pool.used_bytes(), pool.total_bytes()
+    for device in devices:
+        stats = chainerx.memory_stats(device)
+        in_use = stats['in_use'] or 0
+        used += in_use
+        acquired += in_use + (stats['cached'] or 0)
+    return used, acquired

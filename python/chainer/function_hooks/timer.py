@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
-import time
 import typing as tp
 
+import chainerx
+
+from chainer._diagnostics import moments
 from chainer.backends import cuda
 from chainer.function_hook import FunctionHook
 
@@ -17,7 +19,8 @@ if tp.TYPE_CHECKING:
 class TimerHook(FunctionHook):
     """Measures the time of each function, forward and backward.
 
-    On devices that compute asynchronously it waits for the device before reading the clock.
+    On a GPU it is the time between two events of the stream, and each function is waited for; on
+    other devices that compute asynchronously a clock is read when the device is done.
 
     Attributes:
         call_history (list of (str, float)): Function names and seconds, in order.
@@ -28,16 +31,14 @@ class TimerHook(FunctionHook):
 
     def __init__(self) -> None:
         self.call_history: list[tuple[str, float]] = []
-        self._running: list[float] = []
+        self._running: list[moments.Moment] = []
         self._total_time = 0.0
 
     def _start(self, in_data: Arrays) -> None:
-        _synchronize(in_data)
-        self._running.append(time.perf_counter())
+        self._running.append(_now(in_data))
 
     def _stop(self, function: FunctionNode, in_data: Arrays) -> None:
-        _synchronize(in_data)
-        elapsed = time.perf_counter() - self._running.pop()
+        elapsed = moments.seconds(self._running.pop(), _now(in_data))
         self.call_history.append((function._impl_name, elapsed))
         if not self._running:  # the time of nested functions is part of it
             self._total_time += elapsed
@@ -102,12 +103,12 @@ class TimerHook(FunctionHook):
             print(line, file=file or sys.stdout)
 
 
-def _synchronize(arrays: Arrays) -> None:
+def _now(arrays: Arrays) -> moments.Moment:
+    """A moment on the device of the first array that has one."""
     for x in arrays:
         if isinstance(x, cuda.ndarray):
             cuda.Stream.null.synchronize()
-            return
-        synchronize = getattr(getattr(x, 'device', None), 'synchronize', None)
-        if synchronize is not None:
-            synchronize()
-            return
+            break
+        if isinstance(x, chainerx.ndarray):
+            return moments.now(x.device)
+    return moments.now(None)

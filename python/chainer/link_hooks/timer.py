@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
-import time
 import typing as tp
 
+import chainerx
+
 from chainer import backend, link_hook
+from chainer._diagnostics import moments
 from chainer.backends import cuda
 from chainer.link import Link
 
@@ -26,15 +28,17 @@ class TimerHook(link_hook.LinkHook):
 
     def __init__(self) -> None:
         self.call_history: list[tuple[str, float]] = []
-        self._running_stack: list[object] = []
+        self._running_stack: list[tuple[backend.Device, tp.Any]] = []
         self._total_time = 0.0
 
     def forward_preprocess(self, args: _ForwardPreprocessCallbackArgs) -> None:
-        self._running_stack.append(_now(args.link))
+        device = args.link.device
+        self._running_stack.append((device, _now(device)))
 
     def forward_postprocess(self, args: _ForwardPostprocessCallbackArgs) -> None:
         link = args.link
-        elapsed = _seconds(self._running_stack.pop(), _now(link))
+        device, start = self._running_stack.pop()
+        elapsed = _seconds(start, _now(device))
         self.call_history.append((type(link).__name__, elapsed))
         if not self._running_stack:
             self._total_time += elapsed
@@ -87,20 +91,17 @@ class TimerHook(link_hook.LinkHook):
         return self.table['ns'], 'ns'
 
 
-def _now(link: Link) -> tp.Any:
-    """A moment on the link's device: an event of CuPy's, or seconds."""
-    device = link.device
+def _now(device: backend.Device) -> tp.Any:
+    """A moment on a device: an event of a GPU, or seconds."""
     if isinstance(device, backend.GpuDevice):
         event = cuda.Event()
         event.record()
         return event
-    if isinstance(device, backend.ChainerxDevice):
-        device.device.synchronize()  # a kernel may still be running
-    return time.perf_counter()
+    return moments.now(device.device if isinstance(device, backend.ChainerxDevice) else None)
 
 
 def _seconds(start: tp.Any, stop: tp.Any) -> float:
-    if isinstance(stop, float):
-        return stop - start
+    if isinstance(stop, float | chainerx.cuda.Event):
+        return moments.seconds(start, stop)
     stop.synchronize()
     return cuda.cupy.cuda.get_elapsed_time(start, stop) / 1000

@@ -73,6 +73,17 @@ class Profiler(Hook):
     def reset(self) -> None:
         """Resets all counters."""
 
+class RangeHook(Hook):
+    """
+    Marks the calls of kernels for a profiler. Users call chainerx.cuda.nvtx.enable().
+
+    Args:
+        push (builtins.int): The address of a function of C that takes a name.
+        pop (builtins.int): That of one without arguments; both return an builtins.int.
+    """
+
+    def __init__(self, push: builtins.int, pop: builtins.int) -> None: ...
+
 class Validator(Hook):
     """Checks the operands of each call."""
 

@@ -27,6 +27,7 @@ from chainerx._core._cuda import is_pinned as is_pinned
 from chainerx._core._cuda import mem_info as mem_info
 from chainerx._core._cuda import set_memory_limit as set_memory_limit
 from chainerx._core._cuda import synchronize as synchronize
+from chainerx.cuda import nvtx as nvtx
 from chainerx.cuda._kernels import ElementwiseKernel as ElementwiseKernel
 from chainerx.cuda._kernels import RawKernel as RawKernel
 from chainerx.cuda._kernels import ReductionKernel as ReductionKernel
@@ -45,7 +46,7 @@ def _plugin() -> _typing.Any:
 
     path = _pathlib.Path(__file__).parent.parent / 'lib' / 'libchainerx_cuda.so'
     plugin = ctypes.CDLL(str(path))
-    for name in ('Describe', 'Sources', 'Compile'):
+    for name in ('Describe', 'Sources', 'Compile', 'Profiler'):
         getattr(plugin, f'ChainerxCuda{name}').restype = ctypes.c_char_p
     return plugin
 
@@ -106,6 +107,37 @@ def allow_tf32(allowed: bool | None = None) -> bool:
         What held before.
     """
     return bool(_plugin().ChainerxCudaAllowTf32(-1 if allowed is None else int(allowed)))
+
+
+def profiler_start(device: _DeviceLike | None = None) -> None:
+    """Lets a profiler of NVIDIA begin, if it was told to wait for that.
+
+    It is ``cudaProfilerStart`` of CUDA: for ``nsys profile -c cudaProfilerApi``, for example.
+
+    Parameters
+    ----------
+    device : str or Device
+        The GPU; by default the default device, or ``cuda:0``.
+    """
+    _control_profiler(device, 1)
+
+
+def profiler_stop(device: _DeviceLike | None = None) -> None:
+    """Lets a profiler of NVIDIA end.
+
+    Parameters
+    ----------
+    device : str or Device
+        The GPU; by default the default device, or ``cuda:0``.
+    """
+    _control_profiler(device, 0)
+
+
+def _control_profiler(device: _DeviceLike | None, start: int) -> None:
+    mem_info(device)  # makes the context of the GPU that of this thread
+    error = _plugin().ChainerxCudaProfiler(start).decode()
+    if error:
+        raise _core.BackendError(f'profiler_{"start" if start else "stop"}: {error}')
 
 
 def _gpu_of(device: _DeviceLike | None) -> _core.Device:

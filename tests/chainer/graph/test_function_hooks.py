@@ -306,7 +306,7 @@ def test_print():
     assert lines[-1] == '- grad: mean=1.00000000, std=0.00000000'
 
 
-@pytest.mark.skipif(chainer.cuda.available, reason='needs no CuPy')
+@pytest.mark.skipif(chainer.cuda.available or chainerx.cuda.is_available(), reason='there is a GPU')
 @pytest.mark.parametrize('name', ['CUDAProfileHook', 'CupyMemoryProfileHook'])
 def test_hooks_of_cuda(name):
     with pytest.raises(RuntimeError, match='CUDA environment'):

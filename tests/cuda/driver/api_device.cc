@@ -89,6 +89,10 @@ void impl::cuCtxSynchronize() {
     Require(context.error == CUDA_SUCCESS, context.error);
 }
 
+void impl::cuProfilerStart() { CurrentContext(); }
+
+void impl::cuProfilerStop() { CurrentContext(); }
+
 void impl::cuPointerGetAttribute(void* value, CUpointer_attribute attribute, CUdeviceptr p) {
     const auto a = test::Memory::Get().Find(p);
     Require(a.has_value());

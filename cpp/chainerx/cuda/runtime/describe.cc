@@ -134,6 +134,18 @@ extern "C" CX_API int ChainerxCudaAllowTf32(int allowed) {
     return allowed < 0 ? allows.load() : allows.exchange(allowed != 0);
 }
 
+// Lets a profiler begin, or end. Returns an error, or "".
+extern "C" CX_API const char* ChainerxCudaProfiler(int start) {
+    try {
+        const chainerx::cuda::Driver& driver = chainerx::cuda::GetDriver();
+        chainerx::cuda::Check(start != 0 ? driver.ProfilerStart() : driver.ProfilerStop(),
+                              start != 0 ? "cuProfilerStart" : "cuProfilerStop");
+        return "";
+    } catch (const std::exception& e) {
+        return chainerx::cuda::Keep(e.what());
+    }
+}
+
 // Compiles a source into the cache on disk, without a GPU. Returns an error, or "".
 extern "C" CX_API const char* ChainerxCudaCompile(const char* kernel, const char* text, int arch) {
     try {

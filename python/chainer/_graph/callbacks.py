@@ -73,6 +73,8 @@ def forward_begin(function: FunctionNode, in_data: Arrays) -> None:
 def forward_end(function: FunctionNode, in_data: Arrays, out_data: Arrays) -> None:
     for hook in hooks_of(function):
         hook.forward_postprocess(function, in_data)
+        if (see_outputs := getattr(hook, '_see_outputs', None)) is not None:
+            see_outputs(function, out_data)
     if configuration.config.debug:
         debug.check_forward(function, in_data, out_data)
 

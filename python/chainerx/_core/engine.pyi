@@ -104,6 +104,7 @@ class Entry:
     cls: Any
     compose: Any
     attributes: tuple[str, ...]
+    has_graph: bool
     def __init__(
         self,
         cls: Any,

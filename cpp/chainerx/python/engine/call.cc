@@ -233,6 +233,8 @@ PyMemberDef g_entry_members[] = {
     {"compose", T_OBJECT, offsetof(EntryObject, compose), READONLY, "The chainerx composition."},
     {"attributes", T_OBJECT, offsetof(EntryObject, attributes), READONLY,
      "The names of its attributes."},
+    {"has_graph", T_BOOL, offsetof(EntryObject, has_graph), 0,
+     "Whether outputs have a creator; onnx_chainer sees all functions by setting it."},
     {nullptr, 0, 0, 0, nullptr}};
 
 // run_native(function, inputs, method): calls the user's forward_chainerx(arrays) with arrays in

@@ -1,0 +1,130 @@
+"""What a model does, as functions in the order in which they ran."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import typing as tp
+
+import chainer
+import chainerx
+import numpy as np
+from chainer._graph.builtin import BuiltinFunction
+
+if tp.TYPE_CHECKING:
+    from chainer._typing import NdArray
+    from chainer.function_node import FunctionNode
+
+
+@contextlib.contextmanager
+def all_have_graphs() -> tp.Iterator[None]:
+    """While it lasts, functions without a gradient, such as ``F.floor``, have creators, too."""
+    entries = [cls.call for cls in _without_graph(BuiltinFunction)]
+    for entry in entries:
+        entry.has_graph = True
+    try:
+        yield
+    finally:
+        for entry in entries:
+            entry.has_graph = False
+
+
+def _without_graph(base: type[BuiltinFunction]) -> tp.Iterator[type[BuiltinFunction]]:
+    for cls in base.__subclasses__():
+        if not cls.has_graph and 'call' in vars(cls):
+            yield cls
+        yield from _without_graph(cls)
+
+
+@dataclasses.dataclass
+class Call:
+    """A function that ran, with the arrays of its inputs and outputs."""
+
+    order: int
+    function: FunctionNode
+    in_data: tuple[NdArray | None, ...]
+    out_data: tuple[NdArray, ...] = ()
+
+    @property
+    def nodes(self) -> tuple[tp.Any, ...]:
+        """The nodes of the inputs; None where an input is left out, or has no node."""
+        return self.function.inputs or (None,) * len(self.in_data)
+
+    def array_of(self, index: int) -> NdArray | None:
+        """The array of an input."""
+        node = self.nodes[index]
+        if node is not None and node.data is not None:
+            return tp.cast('NdArray', node.data)
+        if len(self.in_data) == len(self.nodes):
+            return self.in_data[index]
+        # Inputs that are left out have no array.
+        return self.in_data[sum(x is not None for x in self.nodes[:index])]
+
+
+class Recorder(chainer.FunctionHook):
+    """Keeps each function with its arrays, all of them alive, so that no memory is used again."""
+
+    name = 'ONNXRecorder'
+
+    def __init__(self) -> None:
+        self._calls: dict[int, Call] = {}
+        self._makers: dict[tp.Any, Call] = {}
+
+    def forward_postprocess(self, function: FunctionNode, in_data: tuple[NdArray, ...]) -> None:
+        self._calls[id(function)] = Call(len(self._calls), function, tuple(in_data))
+
+    def _see_outputs(self, function: FunctionNode, out_data: tuple[NdArray, ...]) -> None:
+        call = self._calls[id(function)]
+        call.out_data = tuple(out_data)
+        for y in call.out_data:
+            self._makers.setdefault(memory_of(y), call)
+
+    def calls_before(
+        self, variables: tp.Iterable[tp.Any], borders: tp.Container[int]
+    ) -> list[Call]:
+        """The calls that variables come from, in their order.
+
+        Values whose Variable was left, as in ``F.where(x.array > 0, ...)``, are found by the memory
+        that a function wrote.
+
+        Args:
+            variables (iterable of Variable): Where to begin.
+            borders (container): Ids of the nodes, and places in memory, where the search ends.
+        """
+        found: dict[int, Call] = {}
+        todo = [self._maker(v.node, v.array, borders) for v in variables]
+        while todo:
+            call = todo.pop()
+            if call is None or id(call.function) in found:
+                continue
+            found[id(call.function)] = call
+            for i, node in enumerate(call.nodes):
+                todo.append(self._maker(node, call.array_of(i), borders))
+        return sorted(found.values(), key=lambda call: (call.order, call.function.rank))
+
+    def _maker(self, node: tp.Any, array: tp.Any, borders: tp.Container[int]) -> Call | None:
+        """The call that made a value; None at a border."""
+        if node is not None:
+            if id(node) in borders:
+                return None
+            if (function := node.creator_node) is not None:
+                known = self._calls.get(id(function))
+                return Call(len(self._calls), function, ()) if known is None else known
+        if array is None or memory_of(array) in borders:
+            return None
+        return self._makers.get(memory_of(array))
+
+
+def memory_of(array: tp.Any) -> tp.Any:
+    """What two arrays have in common that are the same elements of the same memory."""
+    if isinstance(array, chainer.Variable):
+        array = array.array
+    if isinstance(array, np.ndarray):
+        place = array.ctypes.data
+    elif isinstance(array, chainerx.ndarray):
+        place = array.data_ptr
+    elif (memory := getattr(array, 'data', None)) is not None and hasattr(memory, 'ptr'):
+        place = memory.ptr  # CuPy's
+    else:
+        return id(array)
+    return (place, tuple(array.shape), tuple(array.strides), str(array.dtype))

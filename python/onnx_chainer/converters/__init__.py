@@ -1,0 +1,39 @@
+"""How functions of Chainer are written in operators of ONNX."""
+
+from onnx_chainer.converters import (
+    activation,
+    array,
+    connection,
+    loss,
+    math,
+    noise,
+    normalization,
+    pooling,
+    rnn,
+)
+from onnx_chainer.converters._registry import (
+    CONVERTERS,
+    Conversion,
+    FunctionConverterParams,
+    NotInOnnxError,
+    convert,
+    converts,
+)
+
+__all__ = [
+    'CONVERTERS',
+    'Conversion',
+    'FunctionConverterParams',
+    'NotInOnnxError',
+    'activation',
+    'array',
+    'connection',
+    'convert',
+    'converts',
+    'loss',
+    'math',
+    'noise',
+    'normalization',
+    'pooling',
+    'rnn',
+]

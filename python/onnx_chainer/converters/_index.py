@@ -1,0 +1,130 @@
+"""``x[index]`` in operators: slices, then arrays of indices, then new axes."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import numpy as np
+
+from onnx_chainer import onnx_helper
+from onnx_chainer.converters._registry import Conversion
+
+LAST = 2**62
+
+
+def get_item(g: Conversion) -> str:
+    """The nodes of GetItem."""
+    index = g.func.slices
+    index = index if isinstance(index, tuple) else (index,)
+    entries = [_entry(i) for i in index]
+    ndim = len(g.shape(0))
+    used = sum(_n_axes(e) for e in entries)
+    if Ellipsis not in [e for e in entries if not isinstance(e, np.ndarray)]:
+        entries.append(Ellipsis)
+    place = next(i for i, e in enumerate(entries) if e is Ellipsis)
+    entries[place : place + 1] = [slice(None)] * (ndim - used)
+    entries = _without_masks(entries)
+    if any(isinstance(e, np.ndarray) for e in entries):
+        return _advanced(g, entries)
+    return _basic(g, entries)
+
+
+def _entry(i: tp.Any) -> tp.Any:
+    if i is None or i is Ellipsis or isinstance(i, slice):
+        return i
+    if isinstance(i, (bool, np.bool_)):
+        raise ValueError('GetItem: a bool as index has no operator')
+    if isinstance(i, (int, np.integer)):
+        return int(i)
+    array = onnx_helper.to_numpy(np.asarray(i) if isinstance(i, (list, tuple)) else i)
+    return int(array) if array.ndim == 0 and array.dtype != bool else array
+
+
+def _n_axes(e: tp.Any) -> int:
+    if e is None or e is Ellipsis:
+        return 0
+    return e.ndim if isinstance(e, np.ndarray) and e.dtype == bool else 1
+
+
+def _without_masks(entries: list[tp.Any]) -> list[tp.Any]:
+    found: list[tp.Any] = []
+    for e in entries:
+        if isinstance(e, np.ndarray) and e.dtype == bool:
+            found += list(np.nonzero(e))
+        else:
+            found.append(e)
+    return found
+
+
+def _slices(g: Conversion, x: str, entries: list[tp.Any]) -> str:
+    """Applies slices and, as slices of length 1, integers."""
+    starts, ends, axes, steps = [], [], [], []
+    for axis, e in enumerate(e for e in entries if e is not None):
+        if isinstance(e, int):
+            starts.append(e)
+            ends.append(e + 1 if e != -1 else LAST)
+            steps.append(1)
+        elif isinstance(e, slice) and e != slice(None):
+            step = 1 if e.step is None else int(e.step)
+            first, last = (0, LAST) if step > 0 else (-1, -LAST)
+            starts.append(first if e.start is None else int(e.start))
+            ends.append(last if e.stop is None else int(e.stop))
+            steps.append(step)
+        else:
+            continue
+        axes.append(axis)
+    return g.slice(x, starts, ends, axes, steps if any(s != 1 for s in steps) else None)
+
+
+def _basic(g: Conversion, entries: list[tp.Any]) -> str:
+    x = _slices(g, g.x[0], entries)
+    kept = [e for e in entries if e is not None]
+    x = g.squeeze(x, [i for i, e in enumerate(kept) if isinstance(e, int)])
+    shown = [e for e in entries if not isinstance(e, int)]
+    return g.unsqueeze(x, [i for i, e in enumerate(shown) if e is None])
+
+
+def _advanced(g: Conversion, entries: list[tp.Any]) -> str:
+    x = _slices(g, g.x[0], [slice(None) if isinstance(e, int) else e for e in entries])
+    is_index = [isinstance(e, (int, np.ndarray)) for e in entries]
+    first = is_index.index(True)
+    together = all(is_index[first : first + sum(is_index)])
+    indices = np.broadcast_arrays(
+        *[np.asarray(e, np.int64) for e, used in zip(entries, is_index, strict=True) if used]
+    )
+    kept = [e for e in entries if e is not None]
+    axes = [i for i, e in enumerate(kept) if isinstance(e, (int, np.ndarray))]
+    rest = [i for i in range(len(kept)) if i not in axes]
+    n_new = indices[0].ndim
+    wrapped = [
+        np.where(i < 0, i + g.shape(0)[axis], i) for i, axis in zip(indices, axes, strict=True)
+    ]
+    if len(axes) == 1:
+        x = g.op('Gather', [x, g.const(wrapped[0], 'indices')], axis=axes[0])
+        # Gather leaves the new axes where the old one was.
+        order = [*range(axes[0], axes[0] + n_new), *range(axes[0])]
+        order += range(axes[0] + n_new, len(rest) + n_new)
+        x = g.transpose(x, order)
+    else:
+        g.need(11, 'GatherND')
+        x = g.op(
+            'GatherND', [g.transpose(x, axes + rest), g.const(np.stack(wrapped, -1), 'indices')]
+        )
+    # Now the axes of the indices come first, then the rest.
+    before = sum(e is not None for e in entries[:first]) if together else 0
+    order = [n_new + i for i in range(before)] + list(range(n_new))
+    order += [n_new + i for i in range(before, len(rest))]
+    x = g.transpose(x, order)
+    new_axes = []
+    at = 0
+    for i, e in enumerate(entries):
+        if i == first and together:
+            at += n_new
+        if e is None:
+            new_axes.append(at)
+            at += 1
+        elif not is_index[i]:
+            at += 1
+    if not together:
+        new_axes = [i + n_new for i in new_axes]
+    return g.unsqueeze(x, new_axes)

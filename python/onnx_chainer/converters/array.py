@@ -1,0 +1,316 @@
+"""Functions that move elements."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import numpy as np
+
+from onnx_chainer.converters._index import get_item
+from onnx_chainer.converters._registry import Conversion, converts, same
+
+same({'Copy': 'Identity', 'Identity': 'Identity', 'Forget': 'Identity'})
+
+
+@converts('Cast')
+def cast(g: Conversion) -> str:
+    return g.cast(g.x[0], g.func.type)
+
+
+@converts('Concat')
+def concat(g: Conversion) -> str:
+    return g.op('Concat', g.x, axis=_axis(g.func.axis, len(g.shape(0))))
+
+
+@converts('Depth2Space')
+def depth2space(g: Conversion) -> str:
+    return g.op('DepthToSpace', g.x, blocksize=int(g.func.r))
+
+
+@converts('Space2Depth')
+def space2depth(g: Conversion) -> str:
+    return g.op('SpaceToDepth', g.x, blocksize=int(g.func.r))
+
+
+@converts('Reshape')
+def reshape(g: Conversion) -> str:
+    old, new = g.shape(0), g.out_shape()
+    # The first axis is that of examples, whose number may be another in the next run.
+    if new and old and new[0] == old[0] and 0 not in new:
+        return g.reshape(g.x[0], (0, *new[1:]))
+    return g.reshape(g.x[0], new)
+
+
+@converts('Squeeze')
+def squeeze(g: Conversion) -> str:
+    shape, axis = g.shape(0), g.func.axis
+    axes = [i for i, n in enumerate(shape) if n == 1] if axis is None else _axes(axis, len(shape))
+    return g.squeeze(g.x[0], axes)
+
+
+@converts('ExpandDims')
+def expand_dims(g: Conversion) -> str:
+    return g.unsqueeze(g.x[0], [_axis(g.func.axis, len(g.shape(0)) + 1)])
+
+
+@converts('Tile')
+def tile(g: Conversion) -> str:
+    reps = g.func.reps
+    reps = (reps,) if isinstance(reps, int) else tuple(reps)
+    ndim = len(g.shape(0))
+    x = g.unsqueeze(g.x[0], range(len(reps) - ndim))
+    return g.op('Tile', [x, g.ints([1] * (ndim - len(reps)) + list(reps), 'reps')])
+
+
+@converts('Where')
+def where(g: Conversion) -> str:
+    return g.where(g.value_of(g.func.condition, 'condition'), *g.x)
+
+
+@converts('SplitAxis')
+def split_axis(g: Conversion) -> tuple[str, ...]:
+    axis = _axis(g.func.axis, len(g.shape(0)))
+    sizes = [g.out_shape(i)[axis] for i in range(len(g.params.output_names))]
+    return g.split(g.x[0], sizes, axis)
+
+
+@converts('Pad')
+def pad(g: Conversion) -> str:
+    mode = {'symmetric': None}.get(g.func.mode, g.func.mode)
+    if mode not in ('constant', 'reflect', 'edge'):
+        raise ValueError(f'Pad: ONNX has no mode {g.func.mode!r}')
+    ndim = len(g.shape(0))
+    width = np.broadcast_to(np.asarray(g.func.pad_width), (ndim, 2))
+    keywords = g.func.keywords
+    values = np.asarray(keywords.get('constant_values', 0))
+    if values.size > 1 and len(np.unique(values)) > 1:
+        raise ValueError('Pad: ONNX has one value for all axes')
+    value = values.ravel()[0] if values.size else 0
+    return g.pad(g.x[0], [*width[:, 0].tolist(), *width[:, 1].tolist()], value, g.dtype(0), mode)
+
+
+@converts('Transpose')
+def transpose(g: Conversion) -> str:
+    ndim = len(g.shape(0))
+    axes = range(ndim)[::-1] if g.func.axes is None else [_axis(i, ndim) for i in g.func.axes]
+    return g.transpose(g.x[0], list(axes))
+
+
+@converts('Swapaxes')
+def swapaxes(g: Conversion) -> str:
+    perm = np.arange(len(g.shape(0)))
+    return g.transpose(g.x[0], _moved(g, np.swapaxes, g.func.axis1, g.func.axis2, perm))
+
+
+@converts('Moveaxis')
+def moveaxis(g: Conversion) -> str:
+    perm = np.arange(len(g.shape(0)))
+    return g.transpose(g.x[0], _moved(g, np.moveaxis, g.func.source, g.func.destination, perm))
+
+
+@converts('Rollaxis')
+def rollaxis(g: Conversion) -> str:
+    perm = np.arange(len(g.shape(0)))
+    return g.transpose(g.x[0], _moved(g, np.rollaxis, g.func.axis, g.func.start, perm))
+
+
+def _moved(
+    g: Conversion, move: tp.Any, first: tp.Any, second: tp.Any, perm: np.ndarray
+) -> list[int]:
+    """Where NumPy's function takes each axis from."""
+    ndim = len(perm)
+    marked = move(np.empty(range(1, ndim + 1), np.void), first, second)
+    return [n - 1 for n in marked.shape]
+
+
+@converts('Stack')
+def stack(g: Conversion) -> str:
+    axis = _axis(g.func.axis, len(g.shape(0)) + 1)
+    return g.op('Concat', [g.unsqueeze(x, [axis]) for x in g.x], axis=axis)
+
+
+@converts('Hstack')
+def hstack(g: Conversion) -> str:
+    ndim = len(g.shape(0))
+    xs = [g.unsqueeze(x, [0]) for x in g.x] if ndim == 0 else g.x
+    return g.op('Concat', xs, axis=0 if ndim < 2 else 1)
+
+
+@converts('Vstack')
+def vstack(g: Conversion) -> str:
+    ndim = len(g.shape(0))
+    return g.op('Concat', [g.unsqueeze(x, range(2 - ndim)) for x in g.x], axis=0)
+
+
+@converts('Dstack')
+def dstack(g: Conversion) -> str:
+    axes = {0: (0, 1, 2), 1: (0, 2), 2: (2,)}.get(len(g.shape(0)), ())
+    return g.op('Concat', [g.unsqueeze(x, axes) for x in g.x], axis=2)
+
+
+@converts('Separate')
+def separate(g: Conversion) -> tuple[str, ...]:
+    shape = g.shape(0)
+    axis = _axis(g.func.axis, len(shape))
+    return tuple(g.squeeze(part, [axis]) for part in g.split(g.x[0], [1] * shape[axis], axis))
+
+
+@converts('TransposeSequence')
+def transpose_sequence(g: Conversion) -> tuple[str, ...]:
+    lengths = [g.shape(i)[0] for i in range(len(g.x))]
+    if lengths and len(set(lengths)) == 1 and len(lengths) > 1:
+        whole = g.op('Concat', [g.unsqueeze(x, [1]) for x in g.x], axis=1)
+        return tuple(g.squeeze(y, [0]) for y in g.split(whole, [1] * lengths[0], 0))
+    columns = [g.split(x, [1] * n, 0) if n else () for x, n in zip(g.x, lengths, strict=True)]
+    return tuple(
+        g.op('Concat', [column[t] for column in columns if t < len(column)], axis=0)
+        for t in range(max(lengths, default=0))
+    )
+
+
+converts('GetItem')(get_item)
+
+
+@converts('SelectItem')
+def select_item(g: Conversion) -> str:
+    x, t = g.x
+    if g.opset >= 11:
+        found = g.op('GatherElements', [x, g.unsqueeze(t, [1])], axis=1)
+        return g.squeeze(found, [1])
+    chosen = g.cast(g.one_hot(t, g.shape(0)[1], 1, np.float32), bool)
+    zeros = g.op('Sub', [x, x])
+    return g.reduce('Sum', g.where(chosen, x, zeros), [1])
+
+
+@converts('Permutate')
+def permutate(g: Conversion) -> str:
+    indices = np.asarray(_host(g.func.indices), np.int64)
+    if g.func.inv:
+        indices = np.argsort(indices)
+    return g.op('Gather', [g.x[0], g.ints(indices, 'indices')], axis=g.func.axis)
+
+
+@converts('Repeat')
+def repeat(g: Conversion) -> str:
+    shape, axis, x = g.shape(0), g.func.axis, g.x[0]
+    if axis is None:
+        x, shape, axis = g.reshape(x, [-1]), (int(np.prod(shape)),), 0
+    axis = _axis(axis, len(shape))
+    repeats = np.asarray(g.func.repeats)
+    places = np.repeat(
+        np.arange(shape[axis]), repeats if repeats.size > 1 else int(repeats.ravel()[0])
+    )
+    return g.op('Gather', [x, g.ints(places, 'indices')], axis=axis)
+
+
+@converts('BroadcastTo')
+def broadcast_to(g: Conversion) -> str:
+    return _expand(g, g.x[0], g.out_shape())
+
+
+@converts('Broadcast')
+def broadcast(g: Conversion) -> tuple[str, ...]:
+    return tuple(_expand(g, x, g.out_shape(i)) for i, x in enumerate(g.x))
+
+
+def _expand(g: Conversion, x: str, shape: tp.Sequence[int]) -> str:
+    g.need(8, 'Expand')
+    return g.op('Expand', [x, g.ints(shape, 'shape')])
+
+
+@converts('Flip')
+def flip(g: Conversion) -> str:
+    return _flip(g, g.func.axis)
+
+
+@converts('FlipLR')
+def fliplr(g: Conversion) -> str:
+    return _flip(g, 1)
+
+
+@converts('FlipUD')
+def flipud(g: Conversion) -> str:
+    return _flip(g, 0)
+
+
+def _flip(g: Conversion, axis: int) -> str:
+    axis = _axis(axis, len(g.shape(0)))
+    if g.opset >= 10:
+        return g.slice(g.x[0], [-1], [-(2**62)], [axis], [-1])
+    places = range(g.shape(0)[axis])[::-1]
+    return g.op('Gather', [g.x[0], g.ints(places, 'indices')], axis=axis)
+
+
+@converts('PadSequence')
+def pad_sequence(g: Conversion) -> str:
+    length = g.out_shape()[1]
+    rows = []
+    for i, x in enumerate(g.x):
+        shape = g.shape(i)
+        missing = [length - shape[0]] + [0] * (len(shape) - 1)
+        padded = x
+        if missing[0]:
+            padded = g.pad(x, [0] * len(shape) + missing, g.func.padding, g.dtype(i))
+        rows.append(g.unsqueeze(padded, [0]))
+    return g.op('Concat', rows, axis=0)
+
+
+@converts('ResizeImages')
+def resize_images(g: Conversion) -> str:
+    height, width = g.shape(0)[2:]
+    f = g.func
+    if g.opset >= 11:
+        nearest = f.mode == 'nearest'
+        way = 'asymmetric' if nearest else 'align_corners' if f.align_corners else 'half_pixel'
+        sizes = g.ints([*g.shape(0)[:2], f.out_H, f.out_W], 'sizes')
+        return g.op(
+            'Resize',
+            [g.x[0], '', '', sizes]
+            if g.opset >= 13
+            else [g.x[0], _no_floats(g), _no_floats(g), sizes],
+            mode='nearest' if nearest else 'linear',
+            coordinate_transformation_mode=way,
+            nearest_mode='floor' if nearest else None,
+        )
+    is_whole = f.out_H % height == 0 and f.out_W % width == 0
+    if (f.mode != 'nearest' or not is_whole) and (f.out_H, f.out_W) != (height, width):
+        g.need(11, 'the coordinates of F.resize_images in Resize')
+    return upsample(g, g.x[0], (1.0, 1.0, f.out_H / height, f.out_W / width))
+
+
+def _no_floats(g: Conversion) -> str:
+    return g.const(np.zeros(0, np.float32), 'none')
+
+
+def upsample(g: Conversion, x: str, scales: tp.Sequence[float]) -> str:
+    """Repeats elements as often as the scales say."""
+    if g.opset < 9:
+        return g.op('Upsample', [x], scales=list(scales), mode='nearest')
+    name = g.const(np.array(scales, np.float32), 'scales')
+    if g.opset < 10:
+        return g.op('Upsample', [x, name], mode='nearest')
+    if g.opset < 11:
+        return g.op('Resize', [x, name], mode='nearest')
+    roi = '' if g.opset >= 13 else _no_floats(g)
+    return g.op(
+        'Resize',
+        [x, roi, name],
+        mode='nearest',
+        coordinate_transformation_mode='asymmetric',
+        nearest_mode='floor',
+    )
+
+
+def _host(array: tp.Any) -> np.ndarray:
+    from onnx_chainer import onnx_helper
+
+    return onnx_helper.to_numpy(array)
+
+
+def _axis(axis: int, ndim: int) -> int:
+    return int(axis) % ndim if ndim else 0
+
+
+def _axes(axis: int | tp.Sequence[int], ndim: int) -> list[int]:
+    axes = (axis,) if isinstance(axis, int) else axis
+    return sorted(_axis(i, ndim) for i in axes)

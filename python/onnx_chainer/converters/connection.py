@@ -1,0 +1,136 @@
+"""Functions with weights."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import numpy as np
+
+from onnx_chainer.converters._registry import Conversion, converts
+
+
+def more_at_the_end(
+    length: int, window: int, stride: int, pad: int, outs: int, dilate: int = 1
+) -> int:
+    """How many elements behind the padding the last window sees (``cover_all``)."""
+    reach = (outs - 1) * stride + dilate * (window - 1) + 1
+    return max(0, reach - (length + 2 * pad))
+
+
+@converts('Convolution2DFunction')
+def convolution_2d(g: Conversion) -> str:
+    f = g.func
+    return _conv(g, (f.sy, f.sx), (f.ph, f.pw), (f.dy, f.dx), f.groups)
+
+
+@converts('ConvolutionND')
+def convolution_nd(g: Conversion) -> str:
+    f = g.func
+    return _conv(g, f.stride, f.pad, f.dilate, f.groups)
+
+
+def _conv(
+    g: Conversion,
+    stride: tp.Sequence[int],
+    pad: tp.Sequence[int],
+    dilate: tp.Sequence[int],
+    groups: int,
+) -> str:
+    window = g.shape(1)[2:]
+    ends = [
+        p + more_at_the_end(n, k, s, p, out, d)
+        for n, k, s, p, out, d in zip(
+            g.shape(0)[2:], window, stride, pad, g.out_shape()[2:], dilate, strict=True
+        )
+    ]
+    return g.op(
+        'Conv',
+        g.x,
+        kernel_shape=list(window),
+        strides=list(stride),
+        pads=[*pad, *ends],
+        dilations=list(dilate),
+        group=groups,
+    )
+
+
+@converts('Deconvolution2DFunction')
+def deconvolution_2d(g: Conversion) -> str:
+    f = g.func
+    return _deconv(g, (f.sy, f.sx), (f.ph, f.pw), (f.dy, f.dx), f.groups)
+
+
+@converts('DeconvolutionND')
+def deconvolution_nd(g: Conversion) -> str:
+    f = g.func
+    return _deconv(g, f.stride, f.pad, f.dilate, f.groups)
+
+
+def _deconv(
+    g: Conversion,
+    stride: tp.Sequence[int],
+    pad: tp.Sequence[int],
+    dilate: tp.Sequence[int],
+    groups: int,
+) -> str:
+    window = g.shape(1)[2:]
+    ends, added = [], []
+    for n, k, s, p, out, d in zip(
+        g.shape(0)[2:], window, stride, pad, g.out_shape()[2:], dilate, strict=True
+    ):
+        more = out - ((n - 1) * s - 2 * p + d * (k - 1) + 1)
+        added.append(max(more, 0))
+        ends.append(p - min(more, 0))
+    return g.op(
+        'ConvTranspose',
+        g.x,
+        kernel_shape=list(window),
+        strides=list(stride),
+        pads=[*pad, *ends],
+        output_padding=added if any(added) else None,
+        dilations=list(dilate),
+        group=groups,
+    )
+
+
+@converts('LinearFunction')
+def linear(g: Conversion) -> str:
+    return _linear(g)
+
+
+@converts('RectifiedLinear')
+def rectified_linear(g: Conversion) -> str:
+    return g.op('Relu', [_linear(g)])
+
+
+def _linear(g: Conversion) -> str:
+    x, w = g.x[:2]
+    if len(g.shape(0)) > 2:
+        x = g.op('Flatten', [x], axis=1)
+    bias = g.x[2] if g.has(2) else ''
+    if not bias and g.opset < 11:
+        bias = g.const(np.zeros(g.shape(1)[0]), 'bias', g.dtype(1))
+    return g.op('Gemm', [x, w, bias] if bias else [x, w], transB=1)
+
+
+@converts('EmbedIDFunction')
+def embed_id(g: Conversion) -> str:
+    x, w = g.x
+    ignored = g.func.ignore_label
+    if ignored is None:
+        return g.op('Gather', [w, x])
+    is_ignored = g.op('Equal', [x, g.like(ignored)])
+    rows = g.op('Gather', [w, g.where(is_ignored, g.like(0), x)])
+    mask = g.unsqueeze(is_ignored, [len(g.shape(0))])
+    return g.where(mask, g.like(0, 1), rows)
+
+
+@converts('BilinearFunction')
+def bilinear(g: Conversion) -> str:
+    g.need(12, 'Einsum')
+    y = g.op('Einsum', g.x[:3], equation='ni,nj,ijk->nk')
+    if not g.has(3):
+        return y
+    for i, equation in ((0, 'ni,ik->nk'), (1, 'nj,jk->nk')):
+        y = g.op('Add', [y, g.op('Einsum', [g.x[i], g.x[3 + i]], equation=equation)])
+    return g.op('Add', [y, g.x[5]])

@@ -1,0 +1,99 @@
+"""Losses."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onnx_chainer import onnx_helper
+from onnx_chainer.converters._registry import Conversion, converts
+
+
+def _mean_of(g: Conversion, x: str) -> str:
+    return g.reduce('Mean', x, None)
+
+
+@converts('MeanSquaredError')
+def mean_squared_error(g: Conversion) -> str:
+    difference = g.op('Sub', g.x)
+    return _mean_of(g, g.op('Mul', [difference, difference]))
+
+
+@converts('MeanAbsoluteError')
+def mean_absolute_error(g: Conversion) -> str:
+    return _mean_of(g, g.op('Abs', [g.op('Sub', g.x)]))
+
+
+@converts('SquaredError')
+def squared_error(g: Conversion) -> str:
+    difference = g.op('Sub', g.x)
+    return g.op('Mul', [difference, difference])
+
+
+@converts('AbsoluteError')
+def absolute_error(g: Conversion) -> str:
+    return g.op('Abs', [g.op('Sub', g.x)])
+
+
+@converts('HuberLoss')
+def huber_loss(g: Conversion) -> str:
+    delta = float(g.func.delta)
+    a = g.op('Abs', [g.op('Sub', g.x)])
+    near = g.clip(a, None, delta, g.dtype(0))
+    # near (a - near / 2): a^2 / 2 up to delta, a line from there on
+    y = g.op('Mul', [near, g.op('Sub', [a, g.op('Mul', [near, g.like(0.5)])])])
+    if g.func.reduce == 'no':
+        return y
+    return g.reduce('Sum', y, range(1, len(g.shape(0))))
+
+
+@converts('SigmoidCrossEntropy')
+def sigmoid_cross_entropy(g: Conversion) -> str:
+    x, t = g.x
+    dtype = g.dtype(0)
+    is_used = g.op('Not', [g.op('Equal', [t, g.like(-1, 1)])])
+    target = g.cast(t, dtype)
+    # max(x, 0) - x t + log(1 + exp(-|x|))
+    small = g.op('Softplus', [g.op('Neg', [g.op('Abs', [x])])])
+    y = g.op('Add', [g.op('Sub', [g.op('Relu', [x]), g.op('Mul', [x, target])]), small])
+    y = g.where(is_used, y, g.like(0))
+    if g.func.reduce == 'no':
+        return y
+    total = g.reduce('Sum', y, None)
+    if not g.func.normalize:
+        return g.op('Div', [total, g.like(max(g.shape(0)[0], 1))])
+    return g.op('Div', [total, _count(g, is_used)])
+
+
+def _count(g: Conversion, is_used: str) -> str:
+    """How many elements are used, at least 1, in the dtype of input 0."""
+    count = g.reduce('Sum', g.cast(is_used, np.float32), None)
+    return g.cast(g.op('Max', [count, g.const(1, 'one', np.float32)]), g.dtype(0))
+
+
+@converts('SoftmaxCrossEntropy')
+def softmax_cross_entropy(g: Conversion) -> str:
+    f, shape, dtype = g.func, g.shape(0), g.dtype(0)
+    x, t = g.x
+    if np.issubdtype(g.dtype(1), np.floating):
+        raise ValueError('SoftmaxCrossEntropy: probabilities as labels are not written')
+    if f.label_smoothing:
+        raise ValueError('SoftmaxCrossEntropy: label_smoothing is not written')
+    log_p = g.flat_softmax('LogSoftmax', x, 1, len(shape))
+    ignored = g.like(f.ignore_label, 1)
+    is_used = g.op('Not', [g.op('Equal', [t, ignored])])
+    label = g.where(is_used, t, g.like(0, 1))
+    chosen = g.one_hot(label, shape[1], 1, dtype)
+    if f.class_weight is not None:
+        weight = onnx_helper.to_numpy(f.class_weight).reshape(-1, *[1] * (len(shape) - 2))
+        chosen = g.op('Mul', [chosen, g.const(weight[None], 'class_weight', dtype)])
+    is_chosen = g.cast(chosen, bool)
+    # A probability of 0 has -inf as logarithm, whose product with 0 is NaN.
+    picked = g.where(is_chosen, g.op('Mul', [log_p, chosen]), g.like(0))
+    loss = g.op('Neg', [g.reduce('Sum', picked, [1])])
+    loss = g.where(is_used, loss, g.like(0))
+    if f.reduce == 'no':
+        return loss
+    total = g.reduce('Sum', loss, None)
+    if f.normalize:
+        return g.op('Div', [total, _count(g, is_used)])
+    return g.op('Div', [total, g.like(max(shape[0], 1))])

@@ -1,0 +1,307 @@
+"""Arithmetic, reductions, products."""
+
+from __future__ import annotations
+
+import functools
+import math
+import typing as tp
+
+import numpy as np
+
+from onnx_chainer.converters._registry import Conversion, converts, same
+
+same(
+    {
+        'Neg': 'Neg',
+        'Absolute': 'Abs',
+        'Sub': 'Sub',
+        'Mul': 'Mul',
+        'Div': 'Div',
+        'PowVarVar': 'Pow',
+        'Exp': 'Exp',
+        'Log': 'Log',
+        'Sqrt': 'Sqrt',
+        'Sin': 'Sin',
+        'Cos': 'Cos',
+        'Tan': 'Tan',
+        'Arcsin': 'Asin',
+        'Arccos': 'Acos',
+        'Arctan': 'Atan',
+        'Maximum': 'Max',
+        'Minimum': 'Min',
+        '_Floor': 'Floor',
+        '_Ceil': 'Ceil',
+    }
+)
+
+
+def _since(opset: int, operators: dict[str, str]) -> None:
+    for name, op in operators.items():
+
+        def convert(g: Conversion, op: str = op) -> str:
+            g.need(opset, op)
+            return tp.cast(str, g.op(op, g.x))
+
+        converts(name)(convert)
+
+
+_since(9, {'_Sign': 'Sign', 'Erf': 'Erf', 'Arctanh': 'Atanh'})
+_since(11, {'BatchDet': 'Det'})
+
+
+@converts('Add', 'MultiAdd')
+def add(g: Conversion) -> str:
+    return functools.reduce(lambda a, b: tp.cast(str, g.op('Add', [a, b])), g.x)
+
+
+@converts('AddConstant')
+def add_constant(g: Conversion) -> str:
+    return g.op('Add', [g.x[0], g.like(g.func.value)])
+
+
+@converts('SubFromConstant')
+def sub_from_constant(g: Conversion) -> str:
+    return g.op('Sub', [g.like(g.func.value), g.x[0]])
+
+
+@converts('MulConstant')
+def mul_constant(g: Conversion) -> str:
+    return g.op('Mul', [g.x[0], g.like(g.func.value)])
+
+
+@converts('DivFromConstant')
+def div_from_constant(g: Conversion) -> str:
+    return g.op('Div', [g.like(g.func.value), g.x[0]])
+
+
+@converts('PowVarConst')
+def pow_var_const(g: Conversion) -> str:
+    return g.op('Pow', [g.x[0], g.like(g.func.value)])
+
+
+@converts('PowConstVar')
+def pow_const_var(g: Conversion) -> str:
+    return g.op('Pow', [g.like(g.func.value), g.x[0]])
+
+
+@converts('Square')
+def square(g: Conversion) -> str:
+    return g.op('Mul', [g.x[0], g.x[0]])
+
+
+@converts('Log2')
+def log2(g: Conversion) -> str:
+    return g.op('Div', [g.op('Log', g.x), g.like(math.log(2))])
+
+
+@converts('Log10')
+def log10(g: Conversion) -> str:
+    return g.op('Div', [g.op('Log', g.x), g.like(math.log(10))])
+
+
+@converts('Log1p')
+def log1p(g: Conversion) -> str:
+    # log(u) x / (u - 1) for u = 1 + x, which has the rounding error of u in both.
+    x = g.x[0]
+    u = g.op('Add', [x, g.like(1)])
+    near = g.op('Sub', [u, g.like(1)])
+    is_tiny = g.op('Not', [g.cast(near, bool)])
+    ratio = g.op('Div', [x, g.where(is_tiny, g.like(1), near)])
+    return g.where(is_tiny, x, g.op('Mul', [g.op('Log', [u]), ratio]))
+
+
+@converts('Expm1')
+def expm1(g: Conversion) -> str:
+    # 2 sinh(x / 2) exp(x / 2) loses nothing near 0.
+    g.need(9, 'Sinh')
+    half = g.op('Mul', [g.x[0], g.like(0.5)])
+    twice = g.op('Mul', [g.op('Sinh', [half]), g.like(2)])
+    return g.op('Mul', [twice, g.op('Exp', [half])])
+
+
+def _exp_pair(g: Conversion) -> tuple[str, str]:
+    return g.op('Exp', g.x), g.op('Exp', [g.op('Neg', g.x)])
+
+
+@converts('Cosh')
+def cosh(g: Conversion) -> str:
+    if g.opset >= 9:
+        return g.op('Cosh', g.x)
+    return g.op('Mul', [g.op('Add', _exp_pair(g)), g.like(0.5)])
+
+
+@converts('Sinh')
+def sinh(g: Conversion) -> str:
+    if g.opset >= 9:
+        return g.op('Sinh', g.x)
+    return g.op('Mul', [g.op('Sub', _exp_pair(g)), g.like(0.5)])
+
+
+@converts('Erfc')
+def erfc(g: Conversion) -> str:
+    g.need(9, 'Erf')
+    return g.op('Sub', [g.like(1), g.op('Erf', g.x)])
+
+
+@converts('Ndtr')
+def ndtr(g: Conversion) -> str:
+    g.need(9, 'Erf')
+    grown = g.op('Erf', [g.op('Mul', [g.x[0], g.like(math.sqrt(0.5))])])
+    return g.op('Mul', [g.op('Add', [grown, g.like(1)]), g.like(0.5)])
+
+
+@converts('Fmod')
+def fmod(g: Conversion) -> str:
+    g.need(10, 'Mod')
+    return g.op('Mod', g.x, fmod=1)
+
+
+@converts('_Fix')
+def fix(g: Conversion) -> str:
+    sign = g.op('Sign', g.x) if g.opset >= 9 else g.op('Div', [g.x[0], g.op('Abs', g.x)])
+    return g.op('Mul', [g.op('Floor', [g.op('Abs', g.x)]), sign])
+
+
+def _floor_divided(g: Conversion, a: str, b: str) -> str:
+    if not np.issubdtype(g.dtype(0), np.floating):
+        raise ValueError('floor division of integers has no operator')
+    return g.op('Floor', [g.op('Div', [a, b])])
+
+
+@converts('_FloorDivide')
+def floor_divide(g: Conversion) -> str:
+    return _floor_divided(g, *g.x)
+
+
+@converts('_FloorDivideConstant')
+def floor_divide_constant(g: Conversion) -> str:
+    return _floor_divided(g, g.x[0], g.like(g.func.value))
+
+
+@converts('_FloorDivideFromConstant')
+def floor_divide_from_constant(g: Conversion) -> str:
+    return _floor_divided(g, g.like(g.func.value), g.x[0])
+
+
+@converts('Clip')
+def clip(g: Conversion) -> str:
+    return g.clip(g.x[0], _number(g.func.x_min), _number(g.func.x_max), g.dtype(0))
+
+
+def _number(value: tp.Any) -> float | None:
+    return None if value is None else float(value)
+
+
+@converts('LinearInterpolate')
+def linear_interpolate(g: Conversion) -> str:
+    p, x, y = g.x
+    rest = g.op('Mul', [g.op('Sub', [g.like(1), p]), y])
+    return g.op('Add', [g.op('Mul', [p, x]), rest])
+
+
+def _axes(g: Conversion, axis: tp.Any) -> list[int] | None:
+    if axis is None:
+        return None
+    ndim = len(g.shape(0))
+    return sorted(int(i) % max(ndim, 1) for i in ((axis,) if isinstance(axis, int) else axis))
+
+
+def _reduction(name: str, kind: str) -> None:
+    def convert(g: Conversion) -> str:
+        return g.reduce(kind, g.x[0], _axes(g, g.func.axis), getattr(g.func, 'keepdims', False))
+
+    converts(name)(convert)
+
+
+for _name, _kind in {
+    'Sum': 'Sum',
+    'Mean': 'Mean',
+    'Prod': 'Prod',
+    'Max': 'Max',
+    'Min': 'Min',
+    'LogSumExp': 'LogSumExp',
+}.items():
+    _reduction(_name, _kind)
+
+
+@converts('SumTo')
+def sum_to(g: Conversion) -> str:
+    shape, target = g.shape(0), g.out_shape()
+    lead = len(shape) - len(target)
+    axes = [i for i in range(len(shape)) if i < lead or target[i - lead] != shape[i]]
+    y = g.reduce('Sum', g.x[0], axes, keepdims=True)
+    return g.squeeze(y, range(lead))
+
+
+@converts('BatchL2NormSquared')
+def batch_l2_norm_squared(g: Conversion) -> str:
+    return g.reduce('SumSquare', g.x[0], range(1, len(g.shape(0))))
+
+
+def _position(name: str, op: str) -> None:
+    def convert(g: Conversion) -> str:
+        x, axis = g.x[0], g.func.axis
+        if axis is None:
+            x, axis = g.reshape(x, [-1]), 0
+        found = g.op(op, [x], axis=int(axis) % max(len(g.shape(0)), 1), keepdims=0)
+        return g.cast(found, g.out_dtype())
+
+    converts(name)(convert)
+
+
+_position('ArgMax', 'ArgMax')
+_position('ArgMin', 'ArgMin')
+
+
+@converts('Cumsum')
+def cumsum(g: Conversion) -> str:
+    g.need(11, 'CumSum')
+    x, axis = g.x[0], g.func.axis
+    if axis is None:
+        x, axis = g.reshape(x, [-1]), 0
+    return g.op('CumSum', [x, g.const(axis, 'axis', np.int64)])
+
+
+def _turned(g: Conversion, x: str, ndim: int, turn: bool) -> str:
+    if not turn or ndim < 2:
+        return x
+    return g.transpose(x, [*range(ndim - 2), ndim - 1, ndim - 2])
+
+
+@converts('MatMul')
+def matmul(g: Conversion) -> str:
+    f = g.func
+    a = _turned(g, g.x[0], len(g.shape(0)), f.transa)
+    b = _turned(g, g.x[1], len(g.shape(1)), f.transb)
+    return _turned(g, g.op('MatMul', [a, b]), len(g.out_shape()), f.transc)
+
+
+@converts('BatchMatMul')
+def batch_matmul(g: Conversion) -> str:
+    # Two axes are a batch of columns.
+    a, b = (x if len(g.shape(i)) == 3 else g.unsqueeze(x, [2]) for i, x in enumerate(g.x))
+    return g.op('MatMul', [_turned(g, a, 3, g.func.transa), _turned(g, b, 3, g.func.transb)])
+
+
+@converts('EinSum')
+def einsum(g: Conversion) -> str:
+    g.need(12, 'Einsum')
+    equation = f'{g.func.in_subs}->{g.func.out_sub}'.replace('@', '...')
+    return g.op('Einsum', g.x, equation=equation)
+
+
+@converts('TensorDot')
+def tensordot(g: Conversion) -> str:
+    first, second = len(g.shape(0)), len(g.shape(1))
+    axes = g.func.axes
+    if isinstance(axes, int):
+        axes = (range(first - axes, first), range(axes))
+    pairs = [[i] if isinstance(i, int) else list(i) for i in axes]
+    left = [i % first for i in pairs[0]]
+    right = [i % second for i in pairs[1]]
+    kept = [i for i in range(first) if i not in left]
+    rest = [i for i in range(second) if i not in right]
+    n = math.prod(g.shape(0)[i] for i in left)
+    a = g.reshape(g.transpose(g.x[0], kept + left), [-1, n])
+    b = g.reshape(g.transpose(g.x[1], right + rest), [n, -1])
+    return g.reshape(g.op('MatMul', [a, b]), g.out_shape())

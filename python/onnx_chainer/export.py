@@ -1,0 +1,349 @@
+"""`export`: a model as a graph of ONNX."""
+
+from __future__ import annotations
+
+import os
+import typing as tp
+
+import chainer
+import onnx
+
+from onnx_chainer import _opsets, _values, onnx_helper
+from onnx_chainer._trace import Call, Recorder, all_have_graphs, memory_of
+from onnx_chainer.context import Context
+from onnx_chainer.converters import CONVERTERS, FunctionConverterParams, convert
+
+if tp.TYPE_CHECKING:
+    from chainer._typing import AnyCallable
+    from chainer.function_node import FunctionNode
+
+    ExternalConverters = tp.Mapping[str, AnyCallable]
+
+
+class RetainInputHook(chainer.LinkHook):
+    """Keeps the inputs of links while a model runs; `export` needs no help of it here.
+
+    It is a context manager, as in the original, for code that uses it.
+    """
+
+    name = 'RetainInputHook'
+
+    def __init__(self) -> None:
+        self.link_inputs: set[tp.Any] = set()
+
+    def forward_preprocess(self, args: tp.Any) -> None:
+        for value in (*args.args, *args.kwargs.values()):
+            if isinstance(value, chainer.Variable):
+                self.link_inputs.add(value)
+
+
+def convert_parameter(parameter: tp.Any, context: Context) -> onnx.TensorProto:
+    """A parameter as a tensor.
+
+    Args:
+        parameter (Parameter, Variable or array): Its value.
+        context (Context): Has its name.
+
+    Returns:
+        onnx.TensorProto: The tensor.
+
+    Raises:
+        ValueError: If it has no name, or no value yet.
+    """
+    name = context.get_name(parameter)
+    if name is None:
+        path = context.path_of(parameter)
+        if path is None:
+            raise ValueError('convert_parameter: the parameter has no name in this context')
+        name = onnx_helper.cleanse_param_name(path)
+    if isinstance(parameter, chainer.Variable) and parameter.array is None:
+        raise ValueError(f'convert_parameter: {name} is not initialized')
+    return onnx_helper.make_tensor(parameter, name)
+
+
+def export(
+    model: tp.Any,
+    args: tp.Any,
+    filename: str | os.PathLike[str] | None = None,
+    export_params: bool = True,
+    graph_name: str = 'Graph',
+    save_text: bool = False,
+    opset_version: int | None = None,
+    input_names: tp.Any = None,
+    output_names: tp.Any = None,
+    train: bool = False,
+    return_named_inout: bool = False,
+    external_converters: ExternalConverters | None = None,
+    external_opset_imports: tp.Mapping[str, int] | None = None,
+    input_shapes: tp.Any = None,
+    no_testcase: bool = False,
+) -> tp.Any:
+    """Runs a model once, and writes what it did as a graph of ONNX.
+
+    Values that the model computes outside of functions, by NumPy on ``x.array`` say, become
+    constants: they are those of ``args``.
+
+    Args:
+        model (Link or callable): The model.
+        args (array, Variable, list, tuple or dict): Its arguments; of a dict, by keyword. Lists
+            may have lists in them.
+        filename (str): Where to write the model, if anywhere; above 2 GB the tensors go to a file
+            beside it, with ``.data`` behind the name.
+        export_params (bool): Whether the parameters are in the file; else they are inputs.
+        graph_name (str): The name of the graph.
+        save_text (bool): Whether a text of the model is written as well, as ``.txt``.
+        opset_version (int): The version of the operators, from 7 on; default: one that runtimes of
+            the last years read.
+        input_names (list or dict of str): Names of the inputs, as flat as ``args`` is.
+        output_names (list or dict of str): Names of the outputs.
+        train (bool): ``chainer.config.train`` meanwhile.
+        return_named_inout (bool): Whether inputs and outputs are returned, too.
+        external_converters (dict): By the name of a function's class, what makes its nodes: called
+            with a `FunctionConverterParams`, returns a tuple of nodes.
+        external_opset_imports (dict): Versions of operators of other domains.
+        input_shapes (tuple, list or dict): Shapes of the inputs for the file, in which a str is the
+            name of an axis of any length.
+        no_testcase (bool): Accepted; whether a test case follows makes no difference.
+
+    Returns:
+        onnx.ModelProto: The model; with ``return_named_inout`` also two dicts of Variables by name.
+
+    Raises:
+        ValueError: If a function has no converter, an output is no Variable, ``args``, names or
+            ``input_shapes`` do not fit.
+    """
+    opset = _opsets.check_opset_version(opset_version)
+    inputs = _values.Inputs(args, input_names, input_shapes)
+    recorder = Recorder()
+    with (
+        chainer.using_config('train', train),
+        chainer.using_config('enable_backprop', True),
+        all_have_graphs(),
+        recorder,
+    ):
+        found = inputs.call(model)
+    outputs = _values.named_outputs(found, output_names)
+    graph = _Graph(model, inputs, outputs, recorder, opset, external_converters or {})
+    graph.context.train = train
+    made = graph.make(graph_name, export_params)
+    imports = {'': opset, **graph.domains, **(external_opset_imports or {})}
+    proto = onnx.helper.make_model(
+        made,
+        producer_name='Chainer',
+        producer_version=chainer.__version__,
+        opset_imports=[onnx.helper.make_opsetid(k, v) for k, v in imports.items()],
+        ir_version=_opsets.ir_version(opset),
+    )
+    if filename is not None:
+        _write(proto, os.fspath(filename), save_text)
+    if not return_named_inout:
+        return proto
+    return proto, inputs.named, graph.outputs
+
+
+def _write(proto: onnx.ModelProto, filename: str, save_text: bool) -> None:
+    limit = 2**31 - 2**20  # protobuf's own is 2 GB
+    if proto.ByteSize() < limit:
+        onnx.checker.check_model(proto)
+        onnx.save_model(proto, filename)
+    else:
+        onnx.save_model(
+            proto,
+            filename,
+            save_as_external_data=True,
+            location=f'{os.path.basename(filename)}.data',
+        )
+    if save_text:
+        with open(f'{filename}.txt', 'w', encoding='utf-8') as f:
+            f.write(onnx.printer.to_text(proto))
+
+
+class _Graph:
+    def __init__(
+        self,
+        model: tp.Any,
+        inputs: _values.Inputs,
+        outputs: dict[str, chainer.Variable] | list[chainer.Variable],
+        recorder: Recorder,
+        opset: int,
+        external: ExternalConverters,
+    ) -> None:
+        self._inputs = inputs
+        self._recorder = recorder
+        self._opset = opset
+        self._external = external
+        self.domains: dict[str, int] = {}
+        self.context = Context(model)
+        self._nodes: list[onnx.NodeProto] = []
+        self._counts: dict[str, int] = {}
+        for name, variable in inputs.named.items():
+            self.context.set_name(variable, self.context.unused(name), pinned=True)
+            self._know_array(variable.array, name)
+        borders = {id(v.node) for v in inputs.named.values()}
+        borders |= {memory_of(v.array) for v in inputs.named.values()}
+        found = outputs.values() if isinstance(outputs, dict) else outputs
+        self._calls = recorder.calls_before(found, borders)
+        self._prefixes = {id(c.function): self._prefix(c.function) for c in self._calls}
+        self._outputs = outputs
+        self.outputs: dict[str, chainer.Variable] = {}
+
+    def _know_array(self, array: tp.Any, name: str) -> None:
+        """Lets attributes that are this array find the value of the graph."""
+        self.context.arrays[memory_of(array)] = array
+        self.context.set_name(array, name)
+
+    def _prefix(self, function: FunctionNode) -> str:
+        kind = type(function).__name__
+        n = self._counts[kind] = self._counts.get(kind, -1) + 1
+        return f'{kind}_{n}'
+
+    def make(self, graph_name: str, export_params: bool) -> onnx.GraphProto:
+        self._name_outputs()
+        for call in self._calls:
+            self._convert(call)
+        made = [self._output(name, v) for name, v in self.outputs.items()]
+        tensors = self.context.parameters
+        inputs = self._inputs.infos()
+        if not export_params or self._opset < 9:  # tensors were inputs as well, once
+            inputs += [
+                onnx.helper.make_tensor_value_info(t.name, t.data_type, t.dims) for t in tensors
+            ]
+        return onnx.helper.make_graph(
+            self._nodes, graph_name, inputs, made, tensors if export_params else []
+        )
+
+    def _name_outputs(self) -> None:
+        """Outputs that a function makes get their names first; all others an Identity."""
+        given = self._outputs if isinstance(self._outputs, dict) else None
+        for name, v in (given or {}).items():
+            self.outputs[name] = v
+            if v.creator_node is not None and not self.context.is_pinned(v):
+                self.context.set_name(v, self.context.unused(name), pinned=True)
+        if given is not None:
+            return
+        for v in tp.cast('list[chainer.Variable]', self._outputs):
+            function = v.creator_node
+            if (
+                function is not None
+                and id(function) in self._prefixes
+                and not self.context.is_pinned(v)
+            ):
+                name = self._output_name(function, v.node)
+                self.context.set_name(v, name, pinned=True)
+            else:
+                name = 'Identity_0'
+            self.outputs[self._free_output(name)] = v
+
+    def _free_output(self, name: str) -> str:
+        return (
+            name
+            if name not in self.outputs and not name.startswith('Identity')
+            else self.context.unused(name)
+        )
+
+    def _output_name(self, function: FunctionNode, node: tp.Any) -> str:
+        prefix = self._prefixes[id(function)]
+        refs = function.outputs or ()
+        if len(refs) == 1:
+            return prefix
+        place = next(i for i, ref in enumerate(refs) if ref() is node)
+        return f'{prefix}_{place}'
+
+    def _output(self, name: str, v: chainer.Variable) -> onnx.ValueInfoProto:
+        known = self.context.get_name(v)
+        if known is None:
+            known = self._leaf(v.node, v.array)
+        if known != name:
+            node = onnx_helper.make_node('Identity', [known], [name])
+            node.name = name
+            self._nodes.append(node)
+        shape: list[int | str | None] = list(v.shape)
+        if self._inputs.has_free_axes:
+            shape = [None] * len(shape)
+        return onnx.helper.make_tensor_value_info(name, onnx_helper.elem_type(v.dtype), shape)
+
+    def _leaf(self, node: tp.Any, array: tp.Any) -> str:
+        """The name of what no function of the graph made."""
+        if node is not None and (path := self.context.path_of(node)) is not None:
+            return self._tensor(node, array, path)
+        if array is None:
+            raise ValueError(
+                f'{onnx_helper.get_func_name()}: the array of an input is gone; keep its Variable'
+            )
+        if (
+            known := self.context.get_name(self.context.arrays.get(memory_of(array), array))
+        ) is not None:
+            return known
+        if (path := self.context.path_of(array)) is not None:
+            return self._tensor(array, array, path)
+        name = self.context.add_const(array, 'input')
+        if node is not None:
+            self.context.set_name(node, name)
+        return name
+
+    def _tensor(self, key: tp.Any, array: tp.Any, path: str) -> str:
+        name = self.context.get_name(key)
+        if name is None:
+            name = self.context.unused(onnx_helper.cleanse_param_name(path))
+            self.context.parameters.append(onnx_helper.make_tensor(array, name))
+            self.context.set_name(key, name)
+        return name
+
+    def _convert(self, call: Call) -> None:
+        function = call.function
+        kind = type(function).__name__
+        prefix = self._prefixes[id(function)]
+        onnx_helper.set_func_name(prefix)
+        convert_function = self._external.get(kind)
+        if convert_function is None and kind not in CONVERTERS:
+            raise ValueError(
+                f'export: {kind} has no converter to ONNX'
+                f'{self._where(call)}; external_converters={{{kind!r}: ...}} can give one'
+            )
+        names = [self._input(node, call, i) for i, node in enumerate(call.nodes)]
+        outputs = self._outputs_of(call, prefix)
+        params = FunctionConverterParams(function, self._opset, names, outputs, self.context)
+        params.in_values = [
+            call.array_of(i) if node is None else node for i, node in enumerate(call.nodes)
+        ]
+        params.out_values = [
+            (function.outputs[i]() if function.outputs else None) or y
+            for i, y in enumerate(call.out_data)
+        ]
+        try:
+            nodes = convert(params) if convert_function is None else convert_function(params)
+        except ValueError as e:
+            raise ValueError(f'export: {e}{self._where(call)}') from e
+        for node in nodes:
+            if node.domain:
+                self.domains.setdefault(node.domain, 1)
+        self._nodes.extend(nodes)
+
+    def _input(self, node: tp.Any, call: Call, index: int) -> str:
+        """The name of an input of a function; empty for one that is left out."""
+        if node is None and call.function.inputs:
+            return ''
+        if node is not None and (known := self.context.get_name(node)) is not None:
+            return known
+        return self._leaf(node, call.array_of(index))
+
+    def _outputs_of(self, call: Call, prefix: str) -> list[str]:
+        refs = call.function.outputs or (lambda: None,) * len(call.out_data)
+        names = []
+        for i, ref in enumerate(refs):
+            node = ref()
+            name = None if node is None else self.context.get_name(node)
+            if name is None:
+                name = self.context.unused(prefix if len(refs) == 1 else f'{prefix}_{i}')
+                if node is not None:
+                    self.context.set_name(node, name)
+            names.append(name)
+            if i < len(call.out_data):
+                self._know_array(call.out_data[i], name)
+        return names
+
+    def _where(self, call: Call) -> str:
+        """The links whose parameters the function has, for messages."""
+        paths = [self.context.path_of(x) for x in call.nodes if x is not None]
+        known = [path for path in paths if path is not None]
+        return f' (with {", ".join(known)})' if known else ''

@@ -8,14 +8,21 @@
 
 namespace chainerx::cuda {
 
+// Of any integer dtype.
+struct LabelParams {
+    Ptr<char> data;
+    int64_t size;  // bytes of one, negative if they have no sign
+};
+
 struct SoftmaxParams {
     Ptr<char> x;
     Ptr<char> out;
-    Ptr<int64_t> labels;
+    LabelParams labels;
     Ptr<char> loss;
     Ptr<char> stats;
     Ptr<char> gy;
     int64_t gy_stride;  // bytes
+    Ptr<char> scale;    // of gy, or null
     int64_t rows;
     int64_t columns;
     int64_t ignored;
@@ -31,7 +38,7 @@ struct CountParams {
     int64_t strides[3];
     int64_t classes;
     int64_t positions;  // after the classes
-    Ptr<int64_t> labels;
+    LabelParams labels;
     int64_t n;
     int64_t ignored;
     int64_t ignores;

@@ -34,6 +34,11 @@ CX_DEVICE_KERNEL(kEntropy, kHeader, SoftmaxParams, "SoftmaxCrossEntropy<T, U>", 
 CX_DEVICE_KERNEL(kEntropyGrad, kHeader, SoftmaxParams, "SoftmaxCrossEntropyGrad<T>", Dtype)
 CX_DEVICE_KERNEL(kOneHot, kHeader, SoftmaxParams, "OneHot<T>", Dtype)
 
+LabelParams ToLabels(const Array& t) {
+    const int64_t size = t.GetItemSize();
+    return {t.raw_data(), GetKind(t.dtype()) == DtypeKind::kUInt ? -size : size};
+}
+
 void LaunchRows(const RowKernel& kernel, CudaDevice& device, const Array& x,
                 SoftmaxParams& params) {
     params.x = x.raw_data();
@@ -48,7 +53,7 @@ void LaunchRows(const RowKernel& kernel, CudaDevice& device, const Array& x,
 
 void SetLabels(SoftmaxParams& params, const Array& t, const char* op, const int64_t* ignored,
                int64_t classes) {
-    params.labels = t.raw_data();
+    params.labels = ToLabels(t);
     params.ignores = ignored != nullptr ? 1 : 0;
     params.ignored = ignored != nullptr ? *ignored : 0;
     params.log = static_cast<CudaDevice&>(t.device()).error_log();
@@ -81,7 +86,8 @@ void SoftmaxCrossEntropy(const Array& x, const Array& t, int64_t ignore, double 
 CX_CUDA_KERNEL(SoftmaxCrossEntropy)
 
 void SoftmaxCrossEntropyGrad(const Array& x, const Array& t, int64_t ignore, double smoothing,
-                             const Array& stats, const Array& gy, const Array& gx) {
+                             const Array& stats, const Array& gy, const Array& scale,
+                             const Array& gx) {
     if (gx.GetTotalSize() == 0) return;
     SoftmaxParams params{};
     params.x = x.raw_data();
@@ -89,11 +95,12 @@ void SoftmaxCrossEntropyGrad(const Array& x, const Array& t, int64_t ignore, dou
     params.stats = stats.raw_data();
     params.gy = gy.raw_data();
     params.gy_stride = gy.strides()[0];
+    if (scale.GetTotalSize() != 0) params.scale = scale.raw_data();
     params.rows = x.shape()[0];
     params.columns = x.shape()[1];
     params.smoothing = smoothing;
     SetLabels(params, t, "softmax_cross_entropy", &ignore, params.columns);
-    kEntropyGrad.Launch(Prepare(x, t, stats, gy, gx), ThreadsFor(gx.GetTotalSize()), params,
+    kEntropyGrad.Launch(Prepare(x, t, stats, gy, scale, gx), ThreadsFor(gx.GetTotalSize()), params,
                         x.dtype());
 }
 CX_CUDA_KERNEL(SoftmaxCrossEntropyGrad)
@@ -135,7 +142,7 @@ void MeanOfLabelled(const Array& loss, const Array& t, int64_t ignore, const Arr
                     const Array& scale) {
     CountParams params{};
     params.x = loss.raw_data();
-    params.labels = t.raw_data();
+    params.labels = ToLabels(t);
     params.n = t.GetTotalSize();
     params.ignored = ignore;
     params.results[0] = mean.raw_data();
@@ -152,7 +159,7 @@ void CountHits(const Array& y, const Array& t, const std::optional<int64_t>& ign
     for (int8_t i = 0; i < 3; ++i) params.strides[i] = y.strides()[i];
     params.classes = y.shape()[1];
     params.positions = y.shape()[2];
-    params.labels = t.raw_data();
+    params.labels = ToLabels(t);
     params.n = t.GetTotalSize();
     params.ignores = ignore ? 1 : 0;
     params.ignored = ignore.value_or(0);

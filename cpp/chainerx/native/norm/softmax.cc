@@ -84,6 +84,23 @@ T MeanBelow(const T* x, int64_t n, T max) {
     return static_cast<T>(sum / static_cast<double>(n));
 }
 
+// Labels of any integer dtype.
+class LabelReader {
+ public:
+    explicit LabelReader(const Array& t) : data_{t.raw_data()}, dtype_{t.dtype()} {}
+    int64_t operator[](int64_t i) const {
+        if (dtype_ == Dtype::kInt64) return reinterpret_cast<const int64_t*>(data_)[i];
+        if (dtype_ == Dtype::kInt32) return reinterpret_cast<const int32_t*>(data_)[i];
+        return VisitInt(dtype_, [&]<typename T>() {
+            return static_cast<int64_t>(reinterpret_cast<const T*>(data_)[i]);
+        });
+    }
+
+ private:
+    const char* data_;
+    Dtype dtype_;
+};
+
 void SoftmaxCrossEntropy(const Array& x, const Array& t, int64_t ignore, double smoothing,
                          const Array& loss, const Array& stats) {
     if (IsHalf(x)) {
@@ -94,10 +111,11 @@ void SoftmaxCrossEntropy(const Array& x, const Array& t, int64_t ignore, double 
     }
     VisitUpcast(softmax_loops(), x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
         const int64_t cols = x.shape()[1];
+        const LabelReader labels{t};
         ForRows(x, [&](int64_t first, int64_t count) {
             loops.stats(Data<T>(x) + first * cols, count, cols, Data<T>(stats) + 2 * first);
             for (int64_t i = first; i < first + count; ++i) {
-                const int64_t label = Data<const int64_t>(t)[i];
+                const int64_t label = labels[i];
                 if (label == ignore) {
                     Data<T>(loss)[i] = T{0};
                     continue;
@@ -148,8 +166,12 @@ double SumOfLabelled(int64_t n, const auto& f) {
 void MeanOfLabelled(const Array& loss, const Array& t, int64_t ignore, const Array& mean,
                     const Array& scale) {
     const int64_t n = t.GetTotalSize();
-    const auto* labels = Data<const int64_t>(t);
-    const int64_t counted = std::max<int64_t>(1, n - std::count(labels, labels + n, ignore));
+    const int64_t ignored = VisitInt(t.dtype(), [&]<typename T>() {
+        const T* labels = Data<const T>(t);
+        return static_cast<int64_t>(std::count_if(
+            labels, labels + n, [&](T label) { return static_cast<int64_t>(label) == ignore; }));
+    });
+    const int64_t counted = std::max<int64_t>(1, n - ignored);
     VisitFloat(loss.dtype(), [&]<typename T>() {
         const double sum =
             SumOfLabelled(n, [&](int64_t i) { return Cast<double>(Data<T>(loss)[i]); });
@@ -160,24 +182,42 @@ void MeanOfLabelled(const Array& loss, const Array& t, int64_t ignore, const Arr
 }
 CX_NATIVE_KERNEL(MeanOfLabelled)
 
+// The only element of gy times the scale.
+template <typename T>
+T Scaled(const Array& gy, const Array& scale) {
+    return Cast<T>(Cast<ComputeType<T>>(*Data<T>(gy)) * *Data<ComputeType<T>>(scale));
+}
+
 void SoftmaxCrossEntropyGrad(const Array& x, const Array& t, int64_t ignore, double smoothing,
-                             const Array& stats, const Array& gy, const Array& gx) {
+                             const Array& stats, const Array& gy, const Array& scale,
+                             const Array& gx) {
     if (IsHalf(x)) {
         const Array wide_gx = EmptyUnchecked(gx.shape(), Dtype::kFloat32, gx.device());
-        SoftmaxCrossEntropyGrad(ToFloat32(x), t, ignore, smoothing, stats, ToFloat32(gy), wide_gx);
+        const Array wide_gy = ToFloat32(gy);
+        if (scale.GetTotalSize() != 0) {
+            VisitFloat(gy.dtype(), [&]<typename T>() {
+                std::fill_n(Data<float>(wide_gy), wide_gy.GetTotalSize(),
+                            Cast<float>(Scaled<T>(gy, scale)));
+            });
+        }
+        const Array none = EmptyUnchecked(Shape{0}, Dtype::kFloat32, gx.device());
+        SoftmaxCrossEntropyGrad(ToFloat32(x), t, ignore, smoothing, stats, wide_gy, none, wide_gx);
         CallOn<kernels::AsType>(gx.device(), wide_gx, gx);
         return;
     }
     VisitUpcast(softmax_loops(), x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
         const int64_t cols = x.shape()[1];
         const int64_t step = gy.strides()[0] / gy.GetItemSize();
+        const T scaled = scale.GetTotalSize() != 0 ? Scaled<T>(gy, scale) : T{0};
+        const T* gys = scale.GetTotalSize() != 0 ? &scaled : Data<T>(gy);
+        const LabelReader labels{t};
         ForRows(x, [&](int64_t first, int64_t count) {
-            const T* g = Data<T>(gy) + step * first;
+            const T* g = gys + step * first;
             T* to = Data<T>(gx) + first * cols;
             loops.scaled(Data<T>(x) + first * cols, Data<T>(stats) + 2 * first, g, step, count,
                          cols, to);
             for (int64_t i = 0; i < count; ++i, to += cols) {
-                const int64_t label = Data<const int64_t>(t)[first + i];
+                const int64_t label = labels[first + i];
                 // Forward has checked labels, but other threads may have written to the memory
                 // since.
                 if (label != ignore && (label < 0 || label >= cols)) [[unlikely]] {
@@ -203,9 +243,10 @@ void OneHot(const char* op, const Array& t, const std::optional<int64_t>& ignore
             const Array& out) {
     CallOn<kernels::Fill>(out.device(), out, Scalar{0});
     const int64_t cols = out.shape()[1];
+    const LabelReader labels{t};
     VisitFloat(out.dtype(), [&]<typename T>() {
         for (int64_t i = 0; i < t.GetTotalSize(); ++i) {
-            const int64_t label = Data<const int64_t>(t)[i];
+            const int64_t label = labels[i];
             if (label == ignore) continue;
             if (label < 0 || label >= cols) {
                 Fail(KernelError::Label(op, "x2", i, label, cols, ignore ? &*ignore : nullptr));

@@ -52,7 +52,7 @@ Array CallAlongAxes(const Array& x, const Axes& axes) {
 
 Array SumAlong(const Array& x, const Axes& axes) { return Sum(x, axes, true); }
 
-// The terms of all derivatives of the loss. x is (rows, classes), t int64.
+// The terms of all derivatives of the loss. x is (rows, classes).
 struct Labels {
     Array one_hot;  // zeros in ignored rows
     Array counted;  // (rows, 1): 0 in ignored rows, else 1
@@ -72,22 +72,30 @@ Labels MakeLabels(const Array& t, int64_t ignore, const Shape& shape, Dtype dtyp
 
 Array Column(const Array& x) { return Reshape(x, Shape{x.shape()[0], 1}); }
 
-// gy * (softmax(x) - q), in one pass over x, where q is the smoothed one_hot(t); differentiable in
-// x and gy.
+// Multiplies by the scale of a mean; without one it is empty.
+Array Scaled(const Array& x, const Array& scale) {
+    if (scale.GetTotalSize() == 0) return x;
+    return AsType(Multiply(x, scale), x.dtype(), false);
+}
+
+// scale * gy * (softmax(x) - q), in one pass over x, where q is the smoothed one_hot(t);
+// differentiable in x and gy.
 Array SoftmaxCrossEntropyGrad(const Array& x, const Array& t, const LossOptions& options,
-                              const Array& stats, const Array& gy) {
+                              const Array& stats, const Array& gy, const Array& scale) {
     Array gx = EmptyUnchecked(x.shape(), x.dtype(), x.device());
     CallOn<kernels::SoftmaxCrossEntropyGrad>(x.device(), x, t, options.ignore, options.smoothing,
-                                             stats, gy, gx);
+                                             stats, gy, scale, gx);
     if (Record rec{kSoftmaxCrossEntropyGrad, {x, gy}, gx}) {
         const KeptOperand labelled{"softmax_cross_entropy", "x2", t};
-        rec.Grad(0, [x = rec.Save(x), gy = rec.Save(gy), labelled, options](const Array& ggx) {
-            const Array p = Softmax(x());
-            const Labels labels = MakeLabels(labelled(), options.ignore, p.shape(), p.dtype());
-            const Array inner = SumAlong(Multiply(ggx, p), {1});
-            return Multiply(Multiply(Column(gy()), labels.counted), Multiply(p, ggx - inner));
-        });
-        rec.Grad(1, [x = rec.Save(x), labelled, options](const Array& ggx) {
+        rec.Grad(
+            0, [x = rec.Save(x), gy = rec.Save(gy), labelled, options, scale](const Array& ggx) {
+                const Array p = Softmax(x());
+                const Labels labels = MakeLabels(labelled(), options.ignore, p.shape(), p.dtype());
+                const Array inner = SumAlong(Multiply(ggx, p), {1});
+                const Array g = Scaled(Column(gy()), scale);
+                return Multiply(Multiply(g, labels.counted), Multiply(p, ggx - inner));
+            });
+        rec.Grad(1, [x = rec.Save(x), labelled, options, scale](const Array& ggx) {
             const auto [ignore, smoothing] = options;
             const Array p = Softmax(x());
             const Labels labels = MakeLabels(labelled(), ignore, p.shape(), p.dtype());
@@ -96,7 +104,7 @@ Array SoftmaxCrossEntropyGrad(const Array& x, const Array& t, const LossOptions&
                 const double even = 1 / static_cast<double>(p.shape()[1]);
                 d = d + Scalar{smoothing} * (labels.one_hot - labels.counted * Scalar{even});
             }
-            return Sum(Multiply(ggx, d), Axes{1});
+            return Scaled(Sum(Multiply(ggx, d), Axes{1}), scale);
         });
     }
     return gx;
@@ -189,7 +197,7 @@ Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, int64_t ignore_label
     const Array x = AsType(x1, dtype, false);
     // Backward saves the caller's labels, not a copy.
     const auto labels = [given = KeptOperand{kOp, "x2", x2}] {
-        return AsContiguous(AsType(AsVector(given()), Dtype::kInt64, false));
+        return AsContiguous(AsVector(given()));
     };
     const Dtype wide = dtype == Dtype::kFloat64 ? dtype : Dtype::kFloat32;
     const int64_t rows = x2.GetTotalSize();
@@ -205,10 +213,9 @@ Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, int64_t ignore_label
         if (Record rec{kSoftmaxCrossEntropy, {x}, y}) {
             rec.Grad(0, [x = rec.Save(x), labels, options, stats, scale](const Array& gy) {
                 const Array scores = x();
-                const Array g = AsType(Multiply(gy, scale), scores.dtype(), false);
-                const Array gys = BroadcastTo(g, Shape{stats.shape()[0]});
+                const Array gys = BroadcastTo(gy, Shape{stats.shape()[0]});
                 return FromRows(
-                    SoftmaxCrossEntropyGrad(ToRows(scores), labels(), options, stats, gys),
+                    SoftmaxCrossEntropyGrad(ToRows(scores), labels(), options, stats, gys, scale),
                     scores.shape());
             });
         }
@@ -217,9 +224,10 @@ Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, int64_t ignore_label
     if (Record rec{kSoftmaxCrossEntropy, {x}, y}) {
         rec.Grad(0, [x = rec.Save(x), labels, options, stats](const Array& gy) {
             const Array scores = x();
-            return FromRows(
-                SoftmaxCrossEntropyGrad(ToRows(scores), labels(), options, stats, AsVector(gy)),
-                scores.shape());
+            const Array none = EmptyUnchecked(Shape{0}, stats.dtype(), stats.device());
+            return FromRows(SoftmaxCrossEntropyGrad(ToRows(scores), labels(), options, stats,
+                                                    AsVector(gy), none),
+                            scores.shape());
         });
     }
     return y;

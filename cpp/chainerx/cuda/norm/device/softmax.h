@@ -21,6 +21,25 @@ inline C Log(C x) {
     return native::gpu::math::Log(xsimd::batch<C>(x)).v;
 }
 
+inline int64_t LabelAt(const LabelParams& labels, int64_t i) {
+    switch (labels.size) {
+        case 1:
+            return At<const int8_t>(labels.data)[i];
+        case 2:
+            return At<const int16_t>(labels.data)[i];
+        case 4:
+            return At<const int32_t>(labels.data)[i];
+        case -1:
+            return At<const uint8_t>(labels.data)[i];
+        case -2:
+            return At<const uint16_t>(labels.data)[i];
+        case -4:
+            return At<const uint32_t>(labels.data)[i];
+        default:  // large ones of uint64 are negative, and no class
+            return At<const int64_t>(labels.data)[i];
+    }
+}
+
 // The maximum of a row and the sum of exp(x - maximum).
 template <typename T, int kThreads, int kItems>
 struct SoftmaxRow : RowElements<T, kThreads, kItems> {
@@ -106,7 +125,7 @@ inline void SoftmaxCrossEntropy(const SoftmaxParams& p) {
     At<C>(p.stats, 2 * row)[0] = max;
     At<C>(p.stats, 2 * row)[1] = log_sum;
     C loss = C(0);
-    const int64_t label = p.labels[row];
+    const int64_t label = LabelAt(p.labels, row);
     if (label != p.ignored) {
         if (label < 0 || label >= p.columns) {
             ReportError(p.log, p.site, row, label);
@@ -138,7 +157,7 @@ inline void SoftmaxCrossEntropyGrad(const SoftmaxParams& p) {
     int64_t row;
     int64_t column;
     if (!FindElement(p, &row, &column)) return;
-    const int64_t label = p.labels[row];
+    const int64_t label = LabelAt(p.labels, row);
     const int64_t at = row * p.columns + column;
     C y = C(0);
     if (label != p.ignored) {
@@ -146,8 +165,9 @@ inline void SoftmaxCrossEntropyGrad(const SoftmaxParams& p) {
         if (column == 0 && (label < 0 || label >= p.columns)) {
             ReportError(p.log, p.site, row, label);
         }
-        const C g = static_cast<C>(
+        C g = static_cast<C>(
             *reinterpret_cast<const T*>(static_cast<char*>(p.gy) + row * p.gy_stride));
+        if (p.scale != nullptr) g = static_cast<C>(static_cast<T>(g * *At<const C>(p.scale)));
         const C* const stats = At<const C>(p.stats, 2 * row);
         y = Exp((static_cast<C>(*At<const T>(p.x, at)) - stats[0]) - stats[1]) * g;
         if (column == label) y -= static_cast<C>(1 - p.smoothing) * g;
@@ -163,7 +183,7 @@ inline void OneHot(const SoftmaxParams& p) {
     int64_t row;
     int64_t column;
     if (!FindElement(p, &row, &column)) return;
-    const int64_t label = p.labels[row];
+    const int64_t label = LabelAt(p.labels, row);
     const bool counts = p.ignores == 0 || label != p.ignored;
     if (counts && column == 0 && (label < 0 || label >= p.columns)) {
         ReportError(p.log, p.site, row, label);
@@ -213,7 +233,7 @@ inline void MeanOfLabelled(const CountParams& p) {
     const int64_t end = begin + (left < native::kLabelledPiece ? left : native::kLabelledPiece);
     for (int64_t i = begin + threadIdx.x; i < end; i += native::kLabelledLanes) {
         of.sum += static_cast<double>(static_cast<Number<T>>(*At<const T>(p.x, i)));
-        of.counts[0] += p.labels[i] != p.ignored ? 1 : 0;
+        of.counts[0] += LabelAt(p.labels, i) != p.ignored ? 1 : 0;
     }
     of = SumOfBlock(of);
     if (threadIdx.x != 0) return;
@@ -242,7 +262,7 @@ inline void CountHits(const CountParams& p) {
          first += static_cast<int64_t>(gridDim.x) * G::kRows) {
         const int64_t i = first + threadIdx.x / kThreads;
         const bool is_inside = i < p.n;
-        const int64_t label = p.labels[is_inside ? i : 0];
+        const int64_t label = LabelAt(p.labels, is_inside ? i : 0);
         const bool counts = is_inside && (p.ignores == 0 || label != p.ignored);
         const int64_t row = i / p.positions;
         const char* const x =

@@ -266,7 +266,7 @@ void Upload(PlanObject* plan, const double* settings, int n, double t) {
         std::memcpy(plan->host_settings, settings, nbytes);
         device.CopyFromHost(plan->settings.raw_data(), settings, static_cast<int64_t>(nbytes));
     }
-    if (is_new || plan->host_step != t - 1) {
+    if (HasStepNumbers(plan->rule) && (is_new || plan->host_step != t - 1)) {
         plan->host_step = t - 1;
         device.CopyFromHost(plan->step.raw_data(), &plan->host_step, sizeof(double));
     }
@@ -320,12 +320,16 @@ bool Update(PlanObject* plan, const double* settings, double t, F count) {
     }
     if (!plan->places->empty()) {
         Upload(plan, settings, rule.n_numbers, t);
-        CallOn<kernels::UpdateNumbers>(*plan->device, plan->rule, plan->settings, plan->step,
-                                       plan->numbers);
-        plan->host_step = t;
+        const bool has_numbers = HasStepNumbers(plan->rule);
+        if (has_numbers) {
+            CallOn<kernels::UpdateNumbers>(*plan->device, plan->rule, plan->settings, plan->step,
+                                           plan->numbers);
+            plan->host_step = t;
+        }
         using Arrays = std::span<const ConstArrayRef>;
         const std::vector<ConstArrayRef> g{grads.begin(), grads.end()};
-        CallOn<kernels::UpdateParameters>(*plan->device, plan->rule, plan->numbers, Arrays{g},
+        CallOn<kernels::UpdateParameters>(*plan->device, plan->rule,
+                                          has_numbers ? plan->numbers : plan->settings, Arrays{g},
                                           Arrays{*plan->states}, Arrays{*plan->params});
     }
     count();

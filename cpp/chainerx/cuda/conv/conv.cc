@@ -27,7 +27,6 @@ CX_CONV_KERNEL(kLargeTiles, "ConvTiles<T, U, V, kGemmLargeTile>", DimsChoice, Pa
 CX_CONV_KERNEL(kDirect, "ConvDirect<T, U, V>", DimsChoice, PassChoice)
 CX_CONV_KERNEL(kDirectWeightGrad, "ConvDirectWeightGrad<T, U>", DimsChoice)
 #undef CX_CONV_KERNEL
-CX_DEVICE_KERNEL(kCombine, "conv/device/conv.h", ConvParams, "CombinePieces<T>", Dtype)
 
 // A pass on the way to its launch.
 class Call {
@@ -78,7 +77,6 @@ class Call {
         } else if (pass_ == kWeightGrad) {
             const Array parts = Divide(device, p.n_out, kBlockThreads * 8);
             kDirectWeightGrad.Launch(device, {p.n_out * p.pieces}, p, out_.dtype(), Dims());
-            Combine(device);
         } else {
             kDirect.Launch(device, ThreadsFor(p.n_out), p, out_.dtype(), Dims(), PassText());
         }
@@ -136,7 +134,6 @@ class Call {
         const Array parts = Divide(device, tiles, kGemmDepth * 16);
         (is_large ? kLargeTiles : kTiles)
             .Launch(device, {tiles * p.pieces}, p, out_.dtype(), Dims(), PassText());
-        Combine(device);
     }
 
     int64_t CountTaps() const {
@@ -156,10 +153,8 @@ class Call {
             EmptyUnchecked(Shape{p.pieces * p.n_out * std::max<int64_t>(4, out_.GetItemSize())},
                            Dtype::kUInt8, device);
         p.parts = parts.raw_data();
+        p.counters = device.current_stream().counters();
         return parts;
-    }
-    void Combine(CudaDevice& device) {
-        if (p.pieces > 1) kCombine.Launch(device, ThreadsFor(p.n_out), p, out_.dtype());
     }
 
     DimsChoice Dims() const {

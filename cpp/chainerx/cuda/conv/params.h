@@ -39,7 +39,8 @@ struct ConvParams {
     Ptr<char> b;
     Ptr<char> bias;  // (groups * m,), or null
     Ptr<char> out;
-    Ptr<char> parts;  // sums of pieces of k, (pieces, out), or null
+    Ptr<char> parts;         // sums of pieces of k, (pieces, out), or null
+    Ptr<uint32_t> counters;  // of the pieces of each tile that are done, where there are pieces
     int64_t m;
     int64_t n_outer;
     int64_t k_outer;

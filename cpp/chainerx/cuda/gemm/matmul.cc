@@ -26,7 +26,6 @@ constexpr GemmEnd kSumsRows{2, "GemmEnd::kSumsRows"};
 CX_GEMM_KERNEL(kTiles, "Multiply<T, U, kGemmTile>")
 CX_GEMM_KERNEL(kLargeTiles, "Multiply<T, U, kGemmLargeTile>")
 CX_GEMM_KERNEL(kDots, "Dots<T, U>")
-CX_GEMM_KERNEL(kCombine, "CombineProducts<T, U>")
 #undef CX_GEMM_KERNEL
 
 // Whether rows (strides[0]), or steps of k, are adjacent in x, and four of them aligned.
@@ -99,6 +98,7 @@ void Run(GemmParams& params, const Array& x1, const Array& x2, const Array* bias
         const int64_t size = std::max<int64_t>(4, out.GetItemSize());
         parts = EmptyUnchecked(Shape{pieces * params.n_sums * size}, Dtype::kUInt8, device);
         params.parts = parts.raw_data();
+        params.counters = device.current_stream().counters();
     }
     if (sums_each) {
         kDots.Launch(device, ThreadsFor(pieces * params.n_out * params.lanes), params, out.dtype(),
@@ -107,7 +107,6 @@ void Run(GemmParams& params, const Array& x1, const Array& x2, const Array* bias
         (is_large ? kLargeTiles : kTiles)
             .Launch(device, {tiles * pieces}, params, out.dtype(), end);
     }
-    if (pieces > 1) kCombine.Launch(device, ThreadsFor(params.n_sums), params, out.dtype(), end);
 }
 
 void SetBatch(GemmParams& params, const Array& x1, const Array& x2, const Array& out, int ndim) {

@@ -19,7 +19,8 @@ struct GemmParams {
     Ptr<char> x2;
     Ptr<char> bias;  // or null
     Ptr<char> out;
-    Ptr<char> parts;  // sums of pieces of k, (pieces, n_sums), or null
+    Ptr<char> parts;         // sums of pieces of k, (pieces, n_sums), or null
+    Ptr<uint32_t> counters;  // of the pieces of each tile that are done, where there are pieces
     int64_t m;
     int64_t n;
     int64_t k;

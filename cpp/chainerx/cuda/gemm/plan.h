@@ -14,6 +14,7 @@ namespace chainerx::cuda {
 // The number of pieces of k steps, at least so long, of each block's sums.
 inline int64_t CountPieces(int64_t blocks, int64_t k, int64_t least) {
     constexpr int64_t kManyBlocks = 256;
+    static_assert(kManyBlocks <= CudaStream::kCounters, "each block of several pieces has one");
     return std::max<int64_t>(std::min(kManyBlocks / blocks, k / least), 1);
 }
 

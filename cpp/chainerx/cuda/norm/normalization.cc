@@ -93,10 +93,14 @@ class Call {
             params.sums = scratch.raw_data();
             params.of_channels = scratch.raw_data() + of_sums;
         }
+        const bool finishes = !is_one && layout_ == kRuns && params.c <= CudaStream::kCounters;
+        params.counters = finishes ? stream_.counters() : nullptr;
         const Grid of_units = ThreadsFor(units_ * Lanes());
         kernel.sums[layout_].Launch(device_, of_units, params, dtype_);
         if (is_one) return;
-        kernel.finish[layout_].Launch(device_, ThreadsFor(params.c), params, dtype_);
+        if (!finishes) {
+            kernel.finish[layout_].Launch(device_, ThreadsFor(params.c), params, dtype_);
+        }
         if (params.y.address == nullptr) return;
         kernel.write[layout_].Launch(device_, of_units, params, dtype_);
     }

@@ -75,8 +75,9 @@ struct NormParams {
     int64_t period;          // columns
     int64_t rows;
     int64_t rest;
-    Ptr<char> sums;         // of units
-    Ptr<char> of_channels;  // what results are written with
+    Ptr<char> sums;          // of units
+    Ptr<char> of_channels;   // what results are written with
+    Ptr<uint32_t> counters;  // of the blocks of each channel that are done, or null
     // Of rows: a row is a channel of one of `groups`, whose elements have the gamma of their
     // stretch.
     int64_t groups;

@@ -26,6 +26,25 @@ CudaStream::~CudaStream() {
 
 CudaDevice& CudaStream::device() { return static_cast<CudaDevice&>(Stream::device()); }
 
+void* CudaStream::counters() {
+    void* known = counters_.load(std::memory_order_acquire);
+    if (known != nullptr) [[likely]]
+        return known;
+    constexpr size_t kBytes = kCounters * sizeof(uint32_t);
+    CUdeviceptr made = 0;
+    device().WithRoom([&] { CX_CU(MemAlloc, &made, kBytes); });
+    const std::lock_guard lock{mutex_};
+    known = counters_.load(std::memory_order_relaxed);
+    if (known != nullptr) {
+        GetDriver().MemFree(made);
+        return known;
+    }
+    CX_CU(MemsetD8Async, made, 0, kBytes, handle_);
+    known = reinterpret_cast<void*>(made);
+    counters_.store(known, std::memory_order_release);
+    return known;
+}
+
 bool CudaStream::SetSuccessor(CudaStream* successor) noexcept {
     const std::lock_guard lock{mutex_};
     return std::exchange(successor_, successor) == nullptr;

@@ -1,6 +1,8 @@
 // Streams of CUDA.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <deque>
 
 #include "chainerx/core/fork_mutex.h"
@@ -21,6 +23,12 @@ class CudaStream : public Stream {
 
     CUstream handle() const { return handle_; }
     bool is_foreign() const { return is_foreign_; }
+    // kCounters 32-bit zeros, from a first call on, for cuda/device/last_block.h: kernels of a
+    // stream run one after another, and leave zeros. A graph of kernels that is replayed on any
+    // stream needs its own.
+    static constexpr int64_t kCounters = 4096;
+    void* counters();
+
     int holders{0};  // who took or wrapped it; with the lock of the device
 
     // For a foreign stream that may be destroyed from now on: `successor`, which has waited for it,
@@ -54,6 +62,7 @@ class CudaStream : public Stream {
     Ticket done_{0};
     std::deque<Event> events_;  // of tickets in (done_, marked_]
     std::deque<CUevent> unused_;
+    std::atomic<void*> counters_{nullptr};
 };
 
 }  // namespace chainerx::cuda

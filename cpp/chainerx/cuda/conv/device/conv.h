@@ -7,6 +7,7 @@
 
 #include "chainerx/cuda/conv/device/axes.h"
 #include "chainerx/cuda/conv/params.h"
+#include "chainerx/cuda/device/last_block.h"
 #include "chainerx/cuda/device/numbers.h"
 #include "chainerx/cuda/gemm/device/pieces.h"
 #include "chainerx/cuda/gemm/device/tile.h"
@@ -18,17 +19,26 @@ inline const T& ConvItem(const char* p) {
     return *reinterpret_cast<const T*>(p);
 }
 
-// Stores the sum of an element of `out`, or of its piece. `row` counts all groups.
+// Stores the sum of an element of `out`. `row` counts all groups.
 template <typename T>
-inline void StoreSum(const ConvParams& p, int64_t piece, int64_t row, int64_t i, Number<T> sum) {
-    if (p.pieces > 1) {
-        At<Number<T>>(p.parts)[piece * p.n_out + i] = sum;
-        return;
-    }
+inline void StoreSum(const ConvParams& p, int64_t row, int64_t i, Number<T> sum) {
     if (p.bias != nullptr) {
         sum += AsNumbers::Load(ConvItem<T>(static_cast<char*>(p.bias) + row * p.bias_stride));
     }
     At<T>(p.out)[i] = AsNumbers::Store<T>(sum);
+}
+// The same of a piece of the sum.
+template <typename T>
+inline void StorePiece(const ConvParams& p, int64_t piece, int64_t row, int64_t i, Number<T> sum) {
+    if (p.pieces > 1) {
+        At<Number<T>>(p.parts)[piece * p.n_out + i] = sum;
+    } else {
+        StoreSum<T>(p, row, i, sum);
+    }
+}
+template <typename T>
+inline void CombinePieces(const ConvParams& p, int64_t row, int64_t i) {
+    StoreSum<T>(p, row, i, SumPieces<Number<T>>(p.parts, p.pieces, p.n_out, i));
 }
 
 template <typename T, int kDims, ConvPass kPass, int kTile>
@@ -50,6 +60,8 @@ inline void ConvTiles(const ConvParams& p) {
     block /= p.column_tiles;
     const uint32_t piece = block % static_cast<uint32_t>(p.pieces);
     block /= static_cast<uint32_t>(p.pieces);
+    const uint32_t tile =
+        blockIdx.x % (p.row_tiles * p.column_tiles) + block * (p.row_tiles * p.column_tiles);
     const uint32_t group = block % static_cast<uint32_t>(p.groups);
     axes.template Set<kPass>(p, block / static_cast<uint32_t>(p.groups));
     const int64_t n = p.n_outer * axes.CountPositions();
@@ -115,9 +127,17 @@ inline void ConvTiles(const ConvParams& p) {
     product.ForEach([&](int i, int j, Number<T> sum) {
         const int64_t row = first_row + i;
         if (row >= p.m || first_column + j >= n) return;
-        StoreSum<T>(p, piece, group * p.m + row, out_offset + row * p.out_row + columns[j].other,
-                    sum);
+        StorePiece<T>(p, piece, group * p.m + row, out_offset + row * p.out_row + columns[j].other,
+                      sum);
     });
+    if (p.pieces == 1) return;
+    if (!IsLastBlock(At<uint32_t>(p.counters, tile), static_cast<uint32_t>(p.pieces))) return;
+    for (int e = thread; e < kTile * kTile; e += kBlockThreads) {
+        const int64_t row = first_row + e / kTile;
+        const int j = e % kTile;
+        if (row >= p.m || first_column + j >= n) continue;
+        CombinePieces<T>(p, group * p.m + row, out_offset + row * p.out_row + columns[j].other);
+    }
 }
 
 // The window of a thread.
@@ -193,7 +213,7 @@ inline void ConvDirect(const ConvParams& p) {
         a += p.a_outer;
         b += p.b_k_outer;
     }
-    StoreSum<T>(p, 0, row, i, window.sum);
+    StoreSum<T>(p, row, i, window.sum);
 }
 
 // A block computes an element of a weight gradient, or a piece of it.
@@ -223,21 +243,11 @@ inline void ConvDirectWeightGrad(const ConvParams& p) {
                           AsNumbers::Load(ConvItem<T>(b + of_k.offset)), sum);
     }
     sum = FoldLanes(sum, sums, kBlockThreads, [](C a, C b) { return a + b; });
-    if (thread == 0) StoreSum<T>(p, piece, row, i, sum);
-}
-
-// Adds the pieces of each element, in order.
-template <typename T>
-inline void CombinePieces(const ConvParams& p) {
-    using C = Number<T>;
-    const int64_t i = ThreadNumber();
-    if (i >= p.n_out) return;
-    C sum = SumPieces<C>(p.parts, p.pieces, p.n_out, i);
-    if (p.bias != nullptr) {
-        const int64_t row = i / p.out_row % (p.groups * p.m);
-        sum += AsNumbers::Load(ConvItem<T>(static_cast<char*>(p.bias) + row * p.bias_stride));
-    }
-    At<T>(p.out)[i] = AsNumbers::Store<T>(sum);
+    if (thread == 0) StorePiece<T>(p, piece, row, i, sum);
+    if (p.pieces == 1) return;
+    const auto pieces = static_cast<uint32_t>(p.pieces);
+    if (IsLastBlock(At<uint32_t>(p.counters, i), pieces) && thread == 0)
+        CombinePieces<T>(p, row, i);
 }
 
 }  // namespace chainerx::cuda

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "chainerx/cuda/device/last_block.h"
 #include "chainerx/cuda/device/numbers.h"
 #include "chainerx/cuda/gemm/device/pieces.h"
 #include "chainerx/cuda/gemm/device/tile.h"
@@ -75,6 +76,11 @@ inline void StorePiece(const GemmParams& p, int64_t piece, int64_t i, int64_t c,
     }
 }
 
+template <typename T, GemmEnd kEnd>
+inline void CombinePieces(const GemmParams& p, int64_t i, int64_t c) {
+    StoreProduct<T, kEnd>(p, i, c, SumPieces<Number<T>>(p.parts, p.pieces, p.n_sums, i));
+}
+
 template <typename T, GemmEnd kEnd, int kTile>
 inline void Multiply(const GemmParams& p) {
     using Product = TileProduct<T, kTile>;
@@ -133,6 +139,16 @@ inline void Multiply(const GemmParams& p) {
         if (r >= p.m || c >= p.n) return;
         StorePiece<T, kEnd>(p, piece, (batch * p.m + r) * p.n + c, c, y);
     });
+    if (p.pieces == 1) return;
+    const uint32_t tile =
+        blockIdx.x % (p.column_blocks * p.row_blocks) + batch * (p.column_blocks * p.row_blocks);
+    if (!IsLastBlock(At<uint32_t>(p.counters, tile), p.pieces)) return;
+    if (sums_row) CombinePieces<T, kEnd>(p, p.n_out + row + thread, 0);
+    for (int e = thread; e < kTile * kTile; e += kBlockThreads) {
+        const int64_t r = row + e / kTile;
+        const int64_t c = column + e % kTile;
+        if (r < p.m && c < p.n) CombinePieces<T, kEnd>(p, (batch * p.m + r) * p.n + c, c);
+    }
 }
 
 // Few elements, or many batches of few: the lanes of an element sum every so many products, and are
@@ -169,14 +185,10 @@ inline void Dots(const GemmParams& p) {
         if (lane < half) sum = static_cast<C>(sum + sums[thread + half]);
     }
     if (piece < p.pieces && lane == 0) StorePiece<T, kEnd>(p, piece, i, c, sum);
-}
-
-template <typename T, GemmEnd kEnd>
-inline void CombineProducts(const GemmParams& p) {
-    const int64_t i = ThreadNumber();
-    if (i >= p.n_sums) return;
-    const int64_t c = kEnd == GemmEnd::kSumsRows || p.bias == nullptr ? 0 : i % p.n;
-    StoreProduct<T, kEnd>(p, i, c, SumPieces<Number<T>>(p.parts, p.pieces, p.n_sums, i));
+    if (p.pieces == 1 || !IsLastBlock(At<uint32_t>(p.counters), gridDim.x)) return;
+    for (int64_t e = thread; e < p.n_out; e += kBlockThreads) {
+        CombinePieces<T, kEnd>(p, e, e % p.n);
+    }
 }
 
 }  // namespace chainerx::cuda

@@ -1,5 +1,5 @@
-// Long sums are cut into pieces, so that there are blocks for the whole device. The sums of the
-// pieces are added in order: results are the same in each run.
+// Long sums are cut into pieces, so that there are blocks for the whole device. The block that
+// comes last adds the sums of the pieces in order: results are the same in each run.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // Normalizations: sums of each channel of (n, c, s), what follows from them, and results.
 // native/norm/row_order.h has the order of sums: units, whose states are joined by a thread of each
 // channel. Units of runs have a thread for each lane; those of columns have one, whose neighbours
-// are adjacent. A channel of one unit takes one kernel, else there are three.
+// are adjacent. A channel of one unit takes one kernel. Else there are two, for sums and results,
+// and one between them that joins states, unless the last block of each channel has done it.
 #pragma once
 
 #include <cstdint>
@@ -103,36 +104,10 @@ inline C SumOfLanes(C x) {
     return x;
 }
 
-// Op has State, Param, Zero(), SumUnit<kLanes>(p, unit, lane), which returns the sums in every
-// lane, Join(), JoinColumns() within a piece of columns, Finish(p, channel, state), which stores
-// what is of the channel and returns what results are written with, and Write(p, param, channel,
-// place).
-template <typename Op, int kLanes>
-inline void NormSums(const NormParams& p) {
-    using Param = typename Op::Param;
-    constexpr bool kColumns = kLanes == 1;
-    constexpr int kUnits = kBlockThreads / kLanes;
-    const int lane = static_cast<int>(threadIdx.x) % kLanes;
-    const int own = static_cast<int>(threadIdx.x) / kLanes;
-    const int64_t index = static_cast<int64_t>(blockIdx.x) * kUnits + own;
-    const Unit unit = UnitOf<kColumns>(p, index);
-    const auto state = Op::template SumUnit<kLanes>(p, unit, lane);
-    const bool stores = lane == 0 && unit.runs > 0;
-    if (kColumns || p.units > 1) {
-        if (stores) *At<typename Op::State>(p.sums, index) = state;
-        return;
-    }
-    CX_SHARED(Param, params, kUnits);
-    if (stores) {
-        auto all = Op::Zero();
-        Op::Join(all, state);
-        params[own] = Op::Finish(p, unit.channel, all);
-    }
-    if (p.y == nullptr) return;
-    __syncthreads();
-    const Param param = params[unit.runs > 0 ? own : 0];
-    ForElements<kLanes>(unit, lane, [&](int64_t at) { Op::Write(p, param, unit.channel, at); });
-}
+// In what follows, Op has State, Param, Zero(), SumUnit<kLanes>(p, unit, lane), which returns the
+// sums in every lane, Join(), JoinColumns() within a piece of columns, Finish(p, channel, state),
+// which stores what is of the channel and returns what results are written with, and Write(p,
+// param, channel, place).
 
 // The sums of a channel of several units.
 template <typename Op>
@@ -179,12 +154,66 @@ inline typename Op::State SumOfColumns(const NormParams& p, int64_t channel) {
 }
 
 template <typename Op, bool kColumns>
-inline void NormFinish(const NormParams& p) {
-    const int64_t channel = ThreadNumber();
-    if (channel >= p.c) return;
+inline void FinishChannel(const NormParams& p, int64_t channel) {
     const auto all = kColumns ? SumOfColumns<Op>(p, channel) : SumOfRuns<Op>(p, channel);
     const auto param = Op::Finish(p, channel, all);
     if (p.y != nullptr) *At<typename Op::Param>(p.of_channels, channel) = param;
+}
+template <typename Op, bool kColumns>
+inline void NormFinish(const NormParams& p) {
+    const int64_t channel = ThreadNumber();
+    if (channel < p.c) FinishChannel<Op, kColumns>(p, channel);
+}
+
+// Finishes the channels of this block, in the last of the blocks that have units of them: the
+// thread of a channel's first unit here counts the block (cuda/device/last_block.h).
+template <typename Op, int kUnits>
+inline void FinishChannels(const NormParams& p) {
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x >= kUnits) return;
+    const int64_t index = static_cast<int64_t>(blockIdx.x) * kUnits + threadIdx.x;
+    const int64_t channel = Quotient(index, p.units);
+    if (channel >= p.c || (threadIdx.x > 0 && index > channel * p.units)) return;
+    const int64_t first = channel * p.units / kUnits;
+    const int64_t last = (channel * p.units + p.units - 1) / kUnits;
+    if (first < last) {
+        uint32_t* const counter = At<uint32_t>(p.counters, channel);
+        if (atomicAdd(counter, 1u) != static_cast<uint32_t>(last - first)) return;
+        *counter = 0;
+        __threadfence();
+    }
+    FinishChannel<Op, false>(p, channel);
+}
+
+template <typename Op, int kLanes>
+inline void NormSums(const NormParams& p) {
+    using Param = typename Op::Param;
+    constexpr bool kColumns = kLanes == 1;
+    constexpr int kUnits = kBlockThreads / kLanes;
+    const int lane = static_cast<int>(threadIdx.x) % kLanes;
+    const int own = static_cast<int>(threadIdx.x) / kLanes;
+    const int64_t index = static_cast<int64_t>(blockIdx.x) * kUnits + own;
+    const Unit unit = UnitOf<kColumns>(p, index);
+    const auto state = Op::template SumUnit<kLanes>(p, unit, lane);
+    const bool stores = lane == 0 && unit.runs > 0;
+    if (kColumns || p.units > 1) {
+        if (stores) *At<typename Op::State>(p.sums, index) = state;
+        if constexpr (!kColumns) {
+            if (p.counters != nullptr) FinishChannels<Op, kUnits>(p);
+        }
+        return;
+    }
+    CX_SHARED(Param, params, kUnits);
+    if (stores) {
+        auto all = Op::Zero();
+        Op::Join(all, state);
+        params[own] = Op::Finish(p, unit.channel, all);
+    }
+    if (p.y == nullptr) return;
+    __syncthreads();
+    const Param param = params[unit.runs > 0 ? own : 0];
+    ForElements<kLanes>(unit, lane, [&](int64_t at) { Op::Write(p, param, unit.channel, at); });
 }
 
 template <typename Op, int kLanes>

@@ -9,7 +9,7 @@ import onnx
 
 MINIMUM_OPSET_VERSION: tp.Final = 7
 # Operators of later versions are written as those of this one, which every version still reads.
-MAXIMUM_OPSET_VERSION: tp.Final = min(21, onnx.defs.onnx_opset_version())
+MAXIMUM_OPSET_VERSION: tp.Final = min(28, onnx.defs.onnx_opset_version())
 # What runtimes of the last years read.
 DEFAULT_OPSET_VERSION: tp.Final = min(17, onnx.defs.onnx_opset_version())
 

@@ -36,7 +36,7 @@ class Case:
     inputs: tuple
     since: int = 7
     tolerance: float = 1e-5
-    dtypes: tuple = ()  # of inputs, where a runtime lacks the usual one
+    until: int = 99  # the last version that onnxruntime computes
 
     def __str__(self):
         return self.name
@@ -415,6 +415,7 @@ CASES = [
         'roi_pooling_2d',
         lambda v, r: F.roi_pooling_2d(v, r, 2, 3, 0.5),
         (x(2, 3, 8, 8), np.array([[0, 2, 2, 8, 8], [1, 0, 2, 12, 14]], 'f')),
+        until=21,
     ),
 ]
 
@@ -458,7 +459,114 @@ CASES += [
     for name in ('LSTM', 'BiLSTM', 'GRU', 'BiGRU', 'RNNTanh', 'BiRNNTanh', 'RNNReLU', 'BiRNNReLU')
     for n_layers, by_link in ((1, False), (2, True))
 ]
+REGIONS = np.array([[1, 0, 5, 6], [0, 2, 7, 7]], 'f')
+IMAGE_OF_REGIONS = ints([0, 1])
 CASES += [
+    # attention
+    *(
+        Case(
+            f'scaled_dot_product_attention {i}',
+            lambda *vs, kw=kw: F.scaled_dot_product_attention(*vs, **kw),
+            inputs,
+            since,
+        )
+        for i, (inputs, since, kw) in enumerate(
+            [
+                ((x(2, 3, 4, 5), x(2, 3, 6, 5), x(2, 3, 6, 2)), 7, {}),
+                ((x(4, 5), x(4, 5), x(4, 5)), 9, {'is_causal': True, 'scale': 0.3}),
+                ((x(2, 4, 5), x(2, 6, 5), x(2, 6, 5), x(4, 6)), 9, {}),
+                (
+                    (
+                        x(2, 4, 5),
+                        x(2, 3, 5),
+                        x(2, 3, 5),
+                        np.array([[1, 0, 1]] * 3 + [[0] * 3], bool),
+                    ),
+                    9,
+                    {'is_causal': False},
+                ),
+                ((x(2, 4, 3, 5), x(2, 2, 3, 5), x(2, 2, 3, 5)), 7, {'enable_gqa': True}),
+            ]
+        )
+    ),
+    Case('rotary_embedding', F.rotary_embedding, (x(2, 3, 4, 6),)),
+    Case(
+        'rotary_embedding of pairs',
+        lambda v: F.rotary_embedding(v, interleaved=True, offset=2, base=100.0),
+        (x(2, 3, 4, 6),),
+    ),
+    Case('rotary_embedding at', F.rotary_embedding, (x(2, 3, 4, 6), ints([3, 0, 1, 9]))),
+    # places
+    Case('diagonal', F.diagonal, (x(3, 4),)),
+    Case('diagonal of axes', lambda v: F.diagonal(v, 1, 2, -3), (x(3, 4, 5, 2),)),
+    Case('as_strided', lambda v: F.as_strided(v, (3, 3), (1, 2), 1), (x(3, 4),)),
+    Case('im2col', lambda v: F.im2col(v, (3, 2), 2, 1), (x(2, 3, 5, 6),)),
+    Case('im2col that covers', lambda v: F.im2col(v, 2, 2, cover_all=True), (x(2, 3, 5, 5),)),
+    Case('scatter_add', lambda a, b: F.scatter_add(a, [0, 2, 0], b), (x(3, 4), x(3, 4)), 16),
+    Case(
+        'scatter_add of slices',
+        lambda a, b: F.scatter_add(a, (slice(None), slice(1, 3)), b),
+        (x(3, 4), x(3, 2)),
+        16,
+    ),
+    Case(
+        'spatial_transformer_grid', lambda t: F.spatial_transformer_grid(t, (3, 4)), (x(2, 2, 3),)
+    ),
+    Case(
+        'spatial_transformer_sampler',
+        F.spatial_transformer_sampler,
+        (x(2, 3, 4, 5), unit(2, 2, 3, 3) * 1.5),
+        16,
+    ),
+    Case('shift', lambda v: F.shift(v, 3), (x(2, 11, 4, 5),)),
+    Case(
+        'roi_average_align_2d',
+        lambda v, r, i: F.roi_average_align_2d(v, r, i, (2, 3), 0.5, 2),
+        (x(2, 3, 8, 8), REGIONS, IMAGE_OF_REGIONS),
+        10,
+        until=21,
+    ),
+    Case(
+        'roi_average_align_2d of all pixels',
+        lambda v, r, i: F.roi_average_align_2d(v, r, i, 2, 1.0),
+        (x(2, 3, 8, 8), REGIONS, IMAGE_OF_REGIONS),
+        10,
+        until=21,
+    ),
+    Case('fft', lambda a, b: F.fft((a, b)), (x(2, 6), x(2, 6)), 17),
+    Case('ifft', lambda a, b: F.ifft((a, b)), (x(5), x(5)), 17),
+    # loss
+    *(
+        Case(
+            f'{name} {reduce}',
+            lambda *vs, n=name, r=reduce: getattr(F, n)(*vs, reduce=r),
+            inputs,
+            since,
+        )
+        for reduce in ('mean', 'no')
+        for name, inputs, since in (
+            ('contrastive', (x(3, 4), x(3, 4), ints([1, 0, 1])), 9),
+            ('triplet', (x(3, 4), x(3, 4), x(3, 4)), 7),
+            ('hinge', (x(3, 4), ints([1, 0, 3])), 9),
+        )
+    ),
+    Case('hinge of squares', lambda a, t: F.hinge(a, t, norm='L2'), (x(3, 4), ints([1, 0, 3])), 9),
+    Case('accuracy', F.accuracy, (x(4, 3), ints([0, 1, 2, 0]))),
+    Case(
+        'accuracy that ignores',
+        lambda y, t: F.accuracy(y, t, ignore_label=1),
+        (x(4, 3), ints([0, 1, 2, 0])),
+        9,
+    ),
+    Case('binary_accuracy', F.binary_accuracy, (x(4, 3), ints([[0, 1, -1]] * 4)), 7),
+    Case('slstm', F.slstm, (x(2, 3), x(2, 3), x(2, 12), x(2, 12))),
+    Case('tree_lstm', F.tree_lstm, (x(2, 3), x(2, 3), x(2, 15))),
+    Case(
+        'arctan2',
+        F.arctan2,
+        (np.array([1, -1, 1, -1, 0, 0, 2, -2], 'f'), np.array([1, 1, -1, -1, 1, -1, 0, 0], 'f')),
+        9,
+    ),
     Case('lstm', F.lstm, (x(2, 3), x(2, 12))),
     Case('lstm of fewer', F.lstm, (x(3, 3), x(2, 12))),
 ]

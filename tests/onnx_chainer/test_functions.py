@@ -26,6 +26,8 @@ def test_function(case, opset):
         Model(), case.inputs, opset_version=opset, return_named_inout=True
     )
     onnx.checker.check_model(proto, full_check=True)
+    if opset > case.until:
+        return
     # Other numbers than those of the export show what has become a constant.
     arrays = [v[::-1].copy() if v.ndim else np.array(v + 0.5, v.dtype) for v in case.inputs]
     with chainer.using_config('train', False):

@@ -3,6 +3,7 @@
 from onnx_chainer.converters import (
     activation,
     array,
+    attention,
     connection,
     loss,
     math,
@@ -10,6 +11,7 @@ from onnx_chainer.converters import (
     normalization,
     pooling,
     rnn,
+    sampling,
 )
 from onnx_chainer.converters._registry import (
     CONVERTERS,
@@ -27,6 +29,7 @@ __all__ = [
     'NotInOnnxError',
     'activation',
     'array',
+    'attention',
     'connection',
     'convert',
     'converts',
@@ -36,4 +39,5 @@ __all__ = [
     'normalization',
     'pooling',
     'rnn',
+    'sampling',
 ]

@@ -97,3 +97,74 @@ def softmax_cross_entropy(g: Conversion) -> str:
     if f.normalize:
         return g.op('Div', [total, _count(g, is_used)])
     return g.op('Div', [total, g.like(max(shape[0], 1))])
+
+
+def _row_squares(g: Conversion, a: str, b: str) -> str:
+    return g.reduce('SumSquare', g.op('Sub', [a, b]), [1])
+
+
+def _mean_of_rows(g: Conversion, y: str) -> str:
+    return y if g.func.reduce == 'no' else g.reduce('Mean', y, None)
+
+
+@converts('Contrastive')
+def contrastive(g: Conversion) -> str:
+    square = _row_squares(g, g.x[0], g.x[1])
+    short = g.op('Sub', [g.like(g.func.margin), g.op('Sqrt', [square])])
+    short = g.op('Relu', [short])
+    is_one = g.op('Equal', [g.cast(g.x[2], np.int64), g.const(1, 'one', np.int64)])
+    y = g.where(is_one, square, g.op('Mul', [short, short]))
+    return _mean_of_rows(g, g.op('Mul', [y, g.like(0.5)]))
+
+
+@converts('Triplet')
+def triplet(g: Conversion) -> str:
+    anchor, positive, negative = g.x
+    difference = g.op('Sub', [_row_squares(g, anchor, positive), _row_squares(g, anchor, negative)])
+    y = g.op('Relu', [g.op('Add', [difference, g.like(g.func.margin)])])
+    return _mean_of_rows(g, y)
+
+
+@converts('Hinge')
+def hinge(g: Conversion) -> str:
+    x, t = g.x
+    chosen = g.one_hot(t, g.shape(0)[1], 1, g.dtype(0))
+    sign = g.op('Sub', [g.op('Mul', [chosen, g.like(2)]), g.like(1)])
+    y = g.op('Relu', [g.op('Sub', [g.like(1), g.op('Mul', [sign, x])])])
+    if g.func.norm == 'L2':
+        y = g.op('Mul', [y, y])
+    if g.func.reduce == 'no':
+        return y
+    return g.op('Div', [g.reduce('Sum', y, None), g.like(max(g.shape(0)[0], 1))])
+
+
+@converts('Accuracy')
+def accuracy(g: Conversion) -> str:
+    y, t = g.x
+    ignored = g.func.ignore_label
+    best = g.op('ArgMax', [y], axis=1, keepdims=0)
+    missing = len(g.shape(0)) - 1 - len(g.shape(1))
+    t = g.unsqueeze(g.cast(t, np.int64), range(len(g.shape(1)), len(g.shape(1)) + missing))
+    is_right = g.cast(g.op('Equal', [best, t]), g.dtype(0))
+    if ignored is None:
+        return g.reduce('Mean', is_right, None)
+    is_used = g.cast(
+        g.op('Not', [g.op('Equal', [t, g.const(ignored, 'ignored', np.int64)])]), g.dtype(0)
+    )
+    right = g.reduce('Sum', g.op('Mul', [is_right, is_used]), None)
+    count = g.reduce('Sum', is_used, None)
+    none = g.op('Less', [count, g.like(0.5)])
+    return g.where(none, g.like(0), g.op('Div', [right, g.op('Max', [count, g.like(1)])]))
+
+
+@converts('BinaryAccuracy')
+def binary_accuracy(g: Conversion) -> str:
+    y, t = g.x
+    dtype = g.dtype(0)
+    label = g.cast(t, np.int64)
+    is_used = g.op('Not', [g.op('Equal', [label, g.const(-1, 'ignored', np.int64)])])
+    is_above = g.op('Not', [g.op('Less', [y, g.like(0)])])
+    is_one = g.op('Equal', [label, g.const(1, 'one', np.int64)])
+    is_right = g.op('And', [g.op('Not', [g.op('Xor', [is_above, is_one])]), is_used])
+    right = g.reduce('Sum', g.cast(is_right, dtype), None)
+    return g.op('Div', [right, _count(g, is_used)])

@@ -305,3 +305,17 @@ def tensordot(g: Conversion) -> str:
     a = g.reshape(g.transpose(g.x[0], kept + left), [-1, n])
     b = g.reshape(g.transpose(g.x[1], right + rest), [n, -1])
     return g.reshape(g.op('MatMul', [a, b]), g.out_shape())
+
+
+@converts('Arctan2')
+def arctan2(g: Conversion) -> str:
+    y, x = g.x
+    zero, pi = g.like(0), g.like(math.pi)
+    is_axis = g.op('Not', [g.cast(x, bool)])
+    angle = g.op('Atan', [g.op('Div', [y, g.where(is_axis, g.like(1), x)])])
+    is_below = g.op('Less', [y, zero])
+    turned = g.op('Add', [angle, g.where(is_below, g.op('Neg', [pi]), pi)])
+    found = g.where(g.op('Less', [x, zero]), turned, angle)
+    right = g.where(is_below, g.like(-math.pi / 2), g.like(math.pi / 2))
+    right = g.where(g.cast(y, bool), right, zero)
+    return g.where(is_axis, right, found)

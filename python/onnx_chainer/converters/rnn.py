@@ -130,3 +130,32 @@ def lstm(g: Conversion) -> tuple[str, str]:
     y = g.op('Add', [fresh, kept])
     h = g.op('Mul', [g.op('Sigmoid', [o]), g.op('Tanh', [y])])
     return (y if rest is None else g.op('Concat', [y, rest], axis=0), h)
+
+
+@converts('SLSTM')
+def slstm(g: Conversion) -> tuple[str, str]:
+    c1, c2, x1, x2 = g.x
+    units = g.shape(0)[1]
+    sides = []
+    for x in (x1, x2):
+        gates = g.split(g.reshape(x, [0, units, 4, *g.shape(0)[2:]]), [1] * 4, 2)
+        sides.append([g.squeeze(gate, [2]) for gate in gates])
+    terms = []
+    for c, (a, i, f, _) in zip((c1, c2), sides, strict=True):
+        terms.append(g.op('Mul', [g.op('Tanh', [a]), g.op('Sigmoid', [i])]))
+        terms.append(g.op('Mul', [g.op('Sigmoid', [f]), c]))
+    y = g.op('Sum', terms)
+    o = g.op('Sigmoid', [g.op('Add', [side[3] for side in sides])])
+    return y, g.op('Mul', [o, g.op('Tanh', [y])])
+
+
+@converts('TreeLSTM')
+def tree_lstm(g: Conversion) -> tuple[str, str]:
+    *cells, x = g.x
+    units = g.shape(0)[1]
+    a, i, o, *forgets = g.split(x, [units] * (3 + len(cells)), 1)
+    terms = [g.op('Mul', [g.op('Tanh', [a]), g.op('Sigmoid', [i])])]
+    for f, c in zip(forgets, cells, strict=True):
+        terms.append(g.op('Mul', [g.op('Sigmoid', [f]), c]))
+    y = g.op('Sum', terms)
+    return y, g.op('Mul', [g.op('Sigmoid', [o]), g.op('Tanh', [y])])

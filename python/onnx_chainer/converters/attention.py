@@ -1,0 +1,82 @@
+"""Attention."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from onnx_chainer.converters._registry import Conversion, converts
+
+
+@converts('ScaledDotProductAttention')
+def scaled_dot_product_attention(g: Conversion) -> str:
+    f = g.func
+    if f.dropout_p and g.context.train:
+        raise ValueError('ScaledDotProductAttention: dropout_p is written for tests only')
+    query, key, value = g.x[:3]
+    shape, key_shape = g.shape(0), g.shape(1)
+    if f.enable_gqa and shape[-3] != key_shape[-3]:
+        key, value = (_repeated_heads(g, x, i, shape[-3]) for x, i in ((key, 1), (value, 2)))
+    turned = g.transpose(key, _last_two_swapped(len(key_shape)))
+    scale = 1 / math.sqrt(shape[-1]) if f.scale is None else f.scale
+    scores = g.op('Mul', [g.op('MatMul', [query, turned]), g.like(scale)])
+    kept = None
+    if g.has(3):
+        if g.dtype(3).kind == 'b':
+            kept = g.x[3]
+        else:
+            scores = g.op('Add', [scores, g.x[3]])
+    if f.is_causal:
+        seen = np.tril(np.ones((shape[-2], key_shape[-2]), bool))
+        mask = g.const(seen, 'causal')
+        kept = mask if kept is None else g.op('And', [kept, mask])
+    if kept is not None:
+        scores = g.where(kept, scores, g.like(-np.inf))
+    axis = max(len(shape), len(key_shape)) - 1
+    weights = g.flat_softmax('Softmax', scores, axis, axis + 1)
+    if g.has(3):
+        # A query for which no key takes part has NaN.
+        best = g.reduce('Max', scores, [axis], keepdims=True)
+        is_empty = g.op('Less', [best, g.like(np.finfo(g.dtype(0)).min)])
+        weights = g.where(is_empty, g.like(0), weights)
+    return g.op('MatMul', [weights, value])
+
+
+def _last_two_swapped(ndim: int) -> list[int]:
+    return [*range(ndim - 2), ndim - 1, ndim - 2]
+
+
+def _repeated_heads(g: Conversion, x: str, i: int, heads: int) -> str:
+    shape = g.shape(i)
+    axis = len(shape) - 3
+    places = np.repeat(np.arange(shape[axis]), heads // shape[axis])
+    return g.op('Gather', [x, g.ints(places, 'heads')], axis=axis)
+
+
+@converts('RotaryEmbedding')
+def rotary_embedding(g: Conversion) -> str:
+    f, shape = g.func, g.shape(0)
+    depth, pairs = shape[-1], shape[-1] // 2
+    steps = f.base ** (-2.0 * np.arange(pairs) / depth)
+    last = len(shape) - 1
+    if g.has(1):
+        positions = g.op('Add', [g.cast(g.x[1], np.float32), g.const(f.offset, 'offset', 'f')])
+        angles = g.op(
+            'Mul', [g.unsqueeze(positions, [len(g.shape(1))]), g.const(steps, 'steps', 'f')]
+        )
+        cos, sin = (g.cast(g.op(op, [angles]), g.dtype(0)) for op in ('Cos', 'Sin'))
+    else:
+        table = np.outer(np.arange(shape[-2]) + f.offset, steps)
+        cos, sin = g.like(np.cos(table)), g.like(np.sin(table))
+    if f.interleaved:
+        parts = g.split(g.reshape(g.x[0], [*shape[:-1], pairs, 2]), [1, 1], last + 1)
+        a, b = (g.squeeze(part, [last + 1]) for part in parts)
+    else:
+        a, b = g.split(g.x[0], [pairs, pairs], last)
+    first = g.op('Sub', [g.op('Mul', [a, cos]), g.op('Mul', [b, sin])])
+    second = g.op('Add', [g.op('Mul', [b, cos]), g.op('Mul', [a, sin])])
+    if f.interleaved:
+        both = [g.unsqueeze(part, [last + 1]) for part in (first, second)]
+        return g.reshape(g.op('Concat', both, axis=last + 1), shape)
+    return g.op('Concat', [first, second], axis=last)

@@ -1,0 +1,168 @@
+"""Functions that read elements at computed or fixed places of memory."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from onnx_chainer.converters._registry import Conversion, converts
+from onnx_chainer.converters.connection import more_at_the_end
+
+
+@converts('Diagonal')
+def diagonal(g: Conversion) -> str:
+    f, shape = g.func, g.shape(0)
+    ndim = len(shape)
+    first, second = f.axis1 % ndim, f.axis2 % ndim
+    rest = [i for i in range(ndim) if i not in (first, second)]
+    rows, columns = shape[first], shape[second]
+    places = np.arange(rows * columns).reshape(rows, columns).diagonal(f.offset)
+    flat = g.reshape(
+        g.transpose(g.x[0], [*rest, first, second]), [*(shape[i] for i in rest), rows * columns]
+    )
+    return g.op('Gather', [flat, g.ints(places, 'indices')], axis=len(rest))
+
+
+@converts('AsStrided')
+def as_strided(g: Conversion) -> str:
+    f = g.func
+    places = np.full(f.shape, f.storage_offset or 0, np.int64)
+    for axis, (n, stride) in enumerate(zip(f.shape, f.strides, strict=True)):
+        row = np.arange(n) * stride
+        places += row.reshape([-1 if i == axis else 1 for i in range(len(f.shape))])
+    size = math.prod(g.shape(0))
+    if places.size and (places.min() < 0 or places.max() >= size):
+        raise ValueError('AsStrided: elements before or after those of the array')
+    return g.op('Gather', [g.reshape(g.x[0], [-1]), g.const(places, 'indices')], axis=0)
+
+
+@converts('Im2Col')
+def im2col(g: Conversion) -> str:
+    f, channels = g.func, g.shape(0)[1]
+    n = f.kh * f.kw
+    window = np.eye(n).reshape(n, 1, f.kh, f.kw)
+    weight = g.like(np.tile(window, (channels, 1, 1, 1)))
+    ends = [
+        pad + more_at_the_end(length, k, stride, pad, out, dilate)
+        for length, k, stride, pad, out, dilate in zip(
+            g.shape(0)[2:],
+            (f.kh, f.kw),
+            (f.sy, f.sx),
+            (f.ph, f.pw),
+            g.out_shape()[2:],
+            (f.dy, f.dx),
+            strict=True,
+        )
+    ]
+    return g.op(
+        'Conv',
+        [g.x[0], weight],
+        kernel_shape=[f.kh, f.kw],
+        strides=[f.sy, f.sx],
+        pads=[f.ph, f.pw, *ends],
+        dilations=[f.dy, f.dx],
+        group=channels,
+    )
+
+
+@converts('ScatterAdd')
+def scatter_add(g: Conversion) -> str:
+    g.need(16, 'a reduction of ScatterElements')
+    a, b = g.x
+    shape = g.shape(0)
+    size = math.prod(shape)
+    places = np.arange(size).reshape(shape)[g.func.slices].ravel()
+    added = g.reshape(b if g.dtype(0) == g.dtype(1) else g.cast(b, g.dtype(0)), [-1])
+    flat = g.op(
+        'ScatterElements',
+        [g.reshape(a, [-1]), g.ints(places, 'indices'), added],
+        axis=0,
+        reduction='add',
+    )
+    return g.reshape(flat, shape)
+
+
+@converts('SpatialTransformerGrid')
+def spatial_transformer_grid(g: Conversion) -> str:
+    height, width = g.func.output_shape
+    y, x = np.meshgrid(np.linspace(-1, 1, height), np.linspace(-1, 1, width), indexing='ij')
+    points = np.stack([x.ravel(), y.ravel(), np.ones(height * width)])
+    grid = g.op('MatMul', [g.x[0], g.like(points)])
+    return g.reshape(grid, [0, 2, height, width])
+
+
+@converts('SpatialTransformerSampler')
+def spatial_transformer_sampler(g: Conversion) -> str:
+    g.need(16, 'GridSample')
+    grid = g.transpose(g.x[1], [0, 2, 3, 1])
+    mode = 'bilinear' if g.opset < 20 else 'linear'
+    return g.op('GridSample', [g.x[0], grid], mode=mode, padding_mode='zeros', align_corners=1)
+
+
+@converts('Shift')
+def shift(g: Conversion) -> str:
+    f = g.func
+    _, channels, height, width = g.shape(0)
+    offsets = [
+        (f.dy * i, f.dx * j) for i in range(f.kh - 1, -1, -1) for j in range(f.kw - 1, -1, -1)
+    ]
+    # The last group and the channels that are left over stay in place.
+    middle = len(offsets) // 2
+    offsets[middle], offsets[-1] = offsets[-1], offsets[middle]
+    size = channels // len(offsets)
+    sizes = [size] * (len(offsets) - 1) + [channels - size * (len(offsets) - 1)]
+    top, left = f.kh // 2 * f.dy, f.kw // 2 * f.dx
+    padded = g.pad(g.x[0], [0, 0, top, left] * 2, 0, g.dtype(0))
+    groups, begin = [], 0
+    for n, (i, j) in zip(sizes, offsets, strict=True):
+        if n:
+            groups.append(
+                g.slice(padded, [begin, i, j], [begin + n, i + height, j + width], [1, 2, 3])
+            )
+        begin += n
+    return g.op('Concat', groups, axis=1)
+
+
+@converts('ROIAverageAlign2D')
+def roi_average_align_2d(g: Conversion) -> str:
+    return _roi_align(g, 'avg')
+
+
+def _roi_align(g: Conversion, mode: str) -> str:
+    g.need(10, 'RoiAlign')
+    f = g.func
+    ratio = f.sampling_ratio
+    ratios = ratio if isinstance(ratio, (tuple, list)) else (ratio, ratio)
+    if ratios[0] != ratios[1]:
+        raise ValueError(f'{f.label}: ONNX has one sampling_ratio, not {ratio}')
+    # Corners are (top, left, bottom, right) here, (left, top, right, bottom) there.
+    rois = g.op('Gather', [g.x[1], g.ints([1, 0, 3, 2], 'order')], axis=1)
+    return g.op(
+        'RoiAlign',
+        [g.x[0], rois, g.cast(g.x[2], np.int64)],
+        mode=mode,
+        output_height=f.outh,
+        output_width=f.outw,
+        spatial_scale=float(f.spatial_scale),
+        sampling_ratio=int(ratios[0] or 0),
+        coordinate_transformation_mode='output_half_pixel' if g.opset >= 16 else None,
+    )
+
+
+@converts('FFT')
+def fft(g: Conversion) -> tuple[str, ...]:
+    g.need(17, 'DFT')
+    last = len(g.shape(0)) - 1
+    parts = [g.unsqueeze(x, [last + 1]) for x in g.x]
+    whole = g.op('Concat', parts, axis=last + 1)
+    inverse = int(g.func.method == 'ifft')
+    # Runtimes want a batch.
+    lead = [0] if last == 0 else []
+    whole, axis = g.unsqueeze(whole, lead), last + len(lead)
+    if g.opset >= 20:
+        y = g.op('DFT', [whole, '', g.const(axis, 'axis', np.int64)], inverse=inverse)
+    else:
+        y = g.op('DFT', [whole], axis=axis, inverse=inverse)
+    y = g.squeeze(y, lead)
+    return tuple(g.squeeze(part, [last + 1]) for part in g.split(y, [1, 1], last + 1))

@@ -132,6 +132,7 @@ CUDA_LIBRARIES = {
     'cublaslt': 'cuBLASLt',
     'cufft': 'cuFFT',
     'cusolver': 'cuSOLVER',
+    'nccl': 'NCCL',
 }
 
 

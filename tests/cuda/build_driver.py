@@ -21,6 +21,7 @@ LIBRARIES = {
     'libcufft.so.12': 'cufft.cc',
     'libcusolver.so.12': 'cusolver.cc',
     'libcublasLt.so.13': 'cublaslt.cc',
+    'libnccl.so.2': 'nccl.cc',
 }
 # Cubins that were cached with another prelude are invalid.
 HASH = hashlib.sha256(b''.join((SOURCES / name).read_bytes() for name in PRELUDE)).hexdigest()[:16]

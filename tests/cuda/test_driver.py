@@ -480,7 +480,7 @@ def test_words(driver, monkeypatch, checked):
 
 def test_virtual_memory(driver):
     mb = 1 << 20
-    location = struct.pack('=iiiiQQ', 1, 0, 1, 0, 0, 0)
+    location = struct.pack('=iiiiQQ', 1, 0, 1, 1, 0, 0)
     access = struct.pack('=iii', 1, 0, 3)
     assert driver.get('cuMemGetAllocationGranularity', location, 0) == 2 * mb
     p = driver.get('cuMemAddressReserve', 8 * mb, 0, 0, 0)
@@ -699,7 +699,7 @@ def test_image_of_another_driver(driver, monkeypatch):
     assert code_of(driver.get, 'cuModuleLoadData', cubin) == 200
 
 
-def test_two_devices(driver):
+def test_two_devices(driver, monkeypatch, capfd):
     peer = driver.get('cuDevicePrimaryCtxRetain', 1)
     mine = driver.get('cuCtxGetCurrent')
     x = driver.array(np.ones(4, np.float32))
@@ -709,7 +709,27 @@ def test_two_devices(driver):
     assert driver.get('cuPointerGetAttribute', 9, y, type=ctypes.c_int) == 1
     driver.cuMemcpyPeerAsync(y, peer, x, mine, 16, 0)
     assert list(driver.read(y, 4)) == [1] * 4
+    # Only mapped memory is shared, and only where devices can.
+    assert driver.get('cuDeviceCanAccessPeer', 0, 1, type=ctypes.c_int) == 1
+    assert driver.get('cuDeviceCanAccessPeer', 1, 1, type=ctypes.c_int) == 0
+    nbytes = 2 << 20
+    prop = ctypes.create_string_buffer(struct.pack('=iiiiQQ', 1, 0, 1, 1, 0, 0))
+    z = driver.get('cuMemAddressReserve', nbytes, 0, 0, 0)
+    driver.cuMemMap(z, nbytes, 0, driver.get('cuMemCreate', nbytes, prop, 0), 0)
+    own, other = (ctypes.create_string_buffer(struct.pack('=iii', 1, i, 3)) for i in (1, 0))
+    driver.cuMemSetAccess(z, nbytes, own, 1)
+    monkeypatch.setenv('CHAINERX_CUDA_TEST_PEERS', '0')
+    driver.cuda.cx_test_reload()
+    assert driver.get('cuDeviceCanAccessPeer', 0, 1, type=ctypes.c_int) == 0
+    assert code_of(driver.cuMemSetAccess, z, nbytes, other, 1) == INVALID_VALUE
+    monkeypatch.delenv('CHAINERX_CUDA_TEST_PEERS')
+    driver.cuda.cx_test_reload()
+    driver.cuMemSetAccess(z, nbytes, other, 1)
     driver.cuCtxSetCurrent(mine)
+    driver.cuMemcpyDtoDAsync_v2(z, x, 16, 0)
+    assert list(driver.read(z, 4)) == [1] * 4
+    assert code_of(driver.cuMemcpyDtoDAsync_v2, y, x, 16, 0) == ILLEGAL_ADDRESS
+    assert 'memory of a device that this one may not access' in capfd.readouterr().err
     driver.cuDevicePrimaryCtxRelease_v2(1)
     driver.cuCtxSetCurrent(peer)
     assert code_of(driver.get, 'cuMemAlloc_v2', 4) == 709

@@ -93,10 +93,11 @@ void Device::CheckAlive(const char* op) const {
                        " has been destroyed; arrays may not outlive it"};
 }
 
-void Device::CopyFromPeer(void* dst, Device& src_device, const void* src, int64_t nbytes) {
+void Device::CopyFromPeer(const Array& src, const Array& dst) {
+    const int64_t nbytes = src.GetNBytes();
     const std::unique_ptr<char[]> host{new char[static_cast<size_t>(nbytes)]};
-    src_device.CopyToHost(host.get(), src, nbytes);
-    CopyFromHost(dst, host.get(), nbytes);
+    src.device().CopyToHost(host.get(), src.raw_data(), nbytes);
+    CopyFromHost(dst.raw_data(), host.get(), nbytes);
 }
 
 Stream& Device::NewStream() { throw NotImplementedError{"device ", name_, " has no streams"}; }

@@ -13,6 +13,7 @@
 
 namespace chainerx {
 
+class Array;
 class Backend;
 class Context;
 class Stream;
@@ -78,8 +79,10 @@ class CX_API Device {
     virtual void CopyFromHost(void* dst, const void* src, int64_t nbytes) = 0;
     void CopyToHost(void* dst, const void* src, int64_t nbytes);
 
-    // Copies between two devices of one backend; the default goes through host memory.
-    virtual void CopyFromPeer(void* dst, Device& src_device, const void* src, int64_t nbytes);
+    // Copies a contiguous array of another device, whose memory the host can't access either, into
+    // one of this device, in the order of the current streams of both: what either is given later
+    // runs after the copy. The default goes through host memory.
+    virtual void CopyFromPeer(const Array& src, const Array& dst);
 
     // Waits for all kernels launched so far, by any thread, on one stream or on all; then throws
     // the first error that kernels of this thread have reported since the last time (of ended

@@ -29,7 +29,7 @@ class CX_API Stream {
     virtual bool IsDone(Ticket ticket) noexcept = 0;
     // Makes the host wait. It does not throw errors of kernels: see Device::Synchronize.
     virtual void Wait(Ticket ticket) = 0;
-    // Work that is queued from now on runs after `ticket` of another stream of the same device.
+    // Work that is queued from now on runs after `ticket` of another stream of the same backend.
     virtual void WaitFor(Stream& other, Ticket ticket) = 0;
 
  private:

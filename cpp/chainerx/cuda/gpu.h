@@ -24,6 +24,9 @@ struct KernelGrid {
     unsigned shared_bytes{0};
 };
 
+using ArrayLists = std::vector<std::vector<Array>>;
+enum class Reduction { kSum, kMean, kMax, kMin };
+
 // What devices of the backend "cuda" have beyond those of others. Handles are those of CUDA's
 // driver, as pointers. New functions are added at the end, so that older programs go on.
 class CX_API Gpu {
@@ -62,9 +65,10 @@ class CX_API Gpu {
     // Returns an array of native:0 in page-locked memory, which the device can copy by itself.
     virtual Array EmptyPinned(const Shape& shape, Dtype dtype) = 0;
     virtual bool IsPinned(const Array& x) = 0;
-    // Queues a copy between a contiguous array of this device and one of the host to the current
-    // stream. With pinned memory it returns at once, and the host must not write the source, or
-    // read the result, until the stream has passed it; otherwise it waits.
+    // Queues a copy between a contiguous array of this device and one of the host or of another GPU
+    // to the current stream. Two GPUs: their current streams run it in the order of both, and the
+    // host never waits. The host's: with pinned memory it returns at once, and the host must not
+    // write the source, or read the result, until the stream has passed it; otherwise it waits.
     virtual void CopyAsync(const Array& src, const Array& dst) = 0;
 
     // For memory that is shared with other libraries; handles of streams as above.
@@ -92,6 +96,15 @@ class CX_API Gpu {
     // nothing of it.
     virtual void LaunchKernel(void* kernel, const KernelGrid& grid, const void* params,
                               size_t nbytes, const std::vector<const Array*>& arrays) = 0;
+
+    // Several GPUs, of which this may be any, in the order of their current streams. Each list has
+    // the arrays of one GPU; the i-th of all have one shape and dtype. NCCL does it; where it is
+    // not there, or lacks the dtype, copies do, which are combined in the order of the lists.
+    //
+    // Writes the sum (or what else) of the i-th arrays into all of them.
+    virtual void AllReduce(const ArrayLists& lists, Reduction reduction) = 0;
+    // Writes the i-th array of lists[root] into the other i-th ones.
+    virtual void Broadcast(const ArrayLists& lists, size_t root) = 0;
 };
 
 // DeviceError if it is of another backend.

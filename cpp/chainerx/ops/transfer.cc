@@ -18,7 +18,7 @@ void CopyAcross(const Array& from, const Array& to) {
     } else if (dst.IsHostAccessible()) {
         src.CopyToHost(to.raw_data(), from.raw_data(), n);
     } else {
-        dst.CopyFromPeer(to.raw_data(), src, from.raw_data(), n);
+        dst.CopyFromPeer(from, to);
     }
 }
 

@@ -342,13 +342,38 @@ void BindMemory(nb::module_& m) {
         },
         nb::arg("src"), nb::arg("dst"),
         nb::sig("def copy_async(src: ndarray, dst: ndarray) -> None"),
-        "Queues a copy between the host and a GPU to the current stream.\n\n"
-        "With memory of :func:`empty_pinned` it returns at once: until the stream has passed it, "
+        "Queues a copy between the host and a GPU, or two GPUs, to their current streams.\n\n"
+        "Of the host's, with memory of :func:`empty_pinned` it returns at once: until the stream "
+        "has passed it, "
         "the host must not write ``src`` or read ``dst``. With other memory it waits. Graphs see "
         "nothing of it.\n\n"
         "Args:\n"
         "    src (ndarray): A contiguous array, of the host or a GPU.\n"
         "    dst (ndarray): Another one, of the other side, with the same shape and dtype.");
+}
+
+void BindCollectives(nb::module_& m) {
+    m.def(
+        "exchange",
+        [](const std::string& op, nb::list given, int reduction, size_t root) {
+            cuda::ArrayLists lists;
+            Device* device = nullptr;
+            for (nb::handle item : given) {
+                auto& list = lists.emplace_back(ToArrays(op.c_str(), "arrays", item.ptr()));
+                for (const Array& x : list) {
+                    if (device == nullptr) device = &x.device();
+                    if (x.IsWritable() || (reduction < 0 && lists.size() == root + 1)) continue;
+                    throw ValueError{op, ": an array of arrays[", lists.size() - 1,
+                                     "] is read-only"};
+                }
+            }
+            if (device == nullptr) return;
+            if (reduction < 0) return GpuOf(*device).Broadcast(lists, root);
+            GpuOf(*device).AllReduce(lists, static_cast<cuda::Reduction>(reduction));
+        },
+        nb::sig("def exchange(op: str, arrays: list[list[ndarray]], reduction: int, root: int) "
+                "-> None"),
+        "What all_reduce(), and, if `reduction` is negative, broadcast() do.");
 }
 
 // A kernel of a text that chainerx.cuda has written, or its user.
@@ -432,6 +457,7 @@ void InitCuda(PyObject* module) {
         "_cuda", "Streams, events and memory of NVIDIA's GPUs.");
     BindStream(m);
     BindEvent(m);
+    BindCollectives(m);
     BindMemory(m);
     BindKernel(m);
     m.def(

@@ -123,6 +123,9 @@ class Event:
 
     def __reduce__(self) -> Any: ...
 
+def exchange(op: str, arrays: list[list[ndarray]], reduction: builtins.int, root: builtins.int) -> None:
+    """What all_reduce(), and, if `reduction` is negative, broadcast() do."""
+
 def set_memory_limit(nbytes: builtins.int | None, device: str | Device | None = None) -> None:
     """
     Limits the memory that a GPU gives to arrays, used and cached together.
@@ -185,9 +188,9 @@ def is_pinned(x: ndarray, device: str | Device | None = None) -> builtins.bool:
 
 def copy_async(src: ndarray, dst: ndarray) -> None:
     """
-    Queues a copy between the host and a GPU to the current stream.
+    Queues a copy between the host and a GPU, or two GPUs, to their current streams.
 
-    With memory of :func:`empty_pinned` it returns at once: until the stream has passed it, the host must not write ``src`` or read ``dst``. With other memory it waits. Graphs see nothing of it.
+    Of the host's, with memory of :func:`empty_pinned` it returns at once: until the stream has passed it, the host must not write ``src`` or read ``dst``. With other memory it waits. Graphs see nothing of it.
 
     Args:
         src (ndarray): A contiguous array, of the host or a GPU.

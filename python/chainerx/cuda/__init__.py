@@ -28,6 +28,8 @@ from chainerx._core._cuda import mem_info as mem_info
 from chainerx._core._cuda import set_memory_limit as set_memory_limit
 from chainerx._core._cuda import synchronize as synchronize
 from chainerx.cuda import nvtx as nvtx
+from chainerx.cuda._collectives import all_reduce as all_reduce
+from chainerx.cuda._collectives import broadcast as broadcast
 from chainerx.cuda._kernels import ElementwiseKernel as ElementwiseKernel
 from chainerx.cuda._kernels import RawKernel as RawKernel
 from chainerx.cuda._kernels import ReductionKernel as ReductionKernel
@@ -62,7 +64,7 @@ def describe(*, libraries: bool = True) -> dict[str, _typing.Any]:
     Returns
     -------
     dict
-        ``driver``, ``nvrtc``, ``cublaslt``, ``cufft`` and ``cusolver`` have ``path`` and
+        ``driver``, ``nvrtc``, ``cublaslt``, ``cufft``, ``cusolver`` and ``nccl`` have ``path`` and
         ``version``, or ``error``: why there is none, and where it was looked for.
         ``driver['devices']`` has, by device, ``name``, ``compute_capability``, ``memory`` in bytes
         and ``multiprocessors``. ``cache`` is the folder of compiled kernels, ``test_driver`` that
@@ -72,7 +74,7 @@ def describe(*, libraries: bool = True) -> dict[str, _typing.Any]:
         text = _plugin().ChainerxCudaDescribe(int(libraries))
     except OSError as error:
         missing = {'error': f'chainerx was built without the plug-in of CUDA: {error}'}
-        names = ['driver', 'nvrtc', 'cublaslt', 'cufft', 'cusolver']
+        names = ['driver', 'nvrtc', 'cublaslt', 'cufft', 'cusolver', 'nccl']
         return dict.fromkeys(names, missing) | {'cache': '', 'test_driver': None}
     return _json.loads(text.decode(errors='surrogateescape'))
 

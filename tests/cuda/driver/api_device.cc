@@ -61,6 +61,12 @@ void impl::cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevi
     *value = Attribute(attribute);
 }
 
+void impl::cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) {
+    PrimaryContext(device);
+    PrimaryContext(peer);
+    *can = device != peer && test::GetSettings().peers ? 1 : 0;
+}
+
 void impl::cuDeviceTotalMem_v2(size_t* nbytes, CUdevice device) {
     PrimaryContext(device);
     *nbytes = test::GetSettings().memory;

@@ -1,5 +1,6 @@
 // Memory, copies, fills, virtual memory.
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "api.h"
@@ -19,6 +20,11 @@ CUdeviceptr Address(const void* p) { return reinterpret_cast<std::uintptr_t>(p);
 
 void RequireMemory(CUdeviceptr p, std::size_t nbytes) {
     Require(Memory::Get().Covers(p, nbytes, true));
+}
+
+// Can this device access memory of that allocation, once it may?
+bool IsReachable(const std::optional<Allocation>& a, int device) {
+    return a && (a->device == device || test::GetSettings().peers);
 }
 
 // Is it of the driver? Then it must be pinned.
@@ -171,7 +177,15 @@ void impl::cuMemcpyDtoHAsync_v2(void* dst, CUdeviceptr src, size_t nbytes, CUstr
 
 void impl::cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t nbytes, CUstream stream) {
     CUctx_st& context = CurrentContext();
-    if (nbytes > 0) Copy(context.Stream(stream), dst, src, nbytes);
+    if (nbytes == 0) return;
+    for (const CUdeviceptr p : {dst, src}) {
+        const auto a = Memory::Get().Find(p);
+        if (a && !a->IsFor(context.device)) {
+            context.Break("cuMemcpyDtoDAsync: memory of a device that this one may not access");
+            throw CUDA_ERROR_ILLEGAL_ADDRESS;
+        }
+    }
+    Copy(context.Stream(stream), dst, src, nbytes);
 }
 
 void impl::cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src,
@@ -230,9 +244,9 @@ void impl::cuMemSetAccess(CUdeviceptr p, size_t nbytes, const CUmemAccessDesc* a
     for (std::size_t i = 0; i < count; ++i) {
         Require(access[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
                 access[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
-        PrimaryContext(access[i].location.id);
+        Require(IsReachable(Memory::Get().Find(p), PrimaryContext(access[i].location.id).device));
+        Memory::Get().SetAccess(p, nbytes, access[i].location.id);
     }
-    Memory::Get().SetAccess(p, nbytes);
 }
 
 }  // namespace chainerx::cuda

@@ -102,8 +102,7 @@ void CheckDevice(Engine& engine, CUdeviceptr p, const Access& access) {
     if (!a) fail(memory.WasFreed(p) ? ", which was freed" : ", outside of all allocations");
     if (a->kind == Allocation::kMapped && !a->accessible) fail(", before cuMemSetAccess");
     if (!memory.Covers(p, access.nbytes, false)) fail(", over the end of an allocation");
-    const bool mine = a->kind == Allocation::kPinned || a->device == context->device;
-    if (!mine) fail(" of another device");
+    if (!a->IsFor(context->device)) fail(" of another device");
     known[next++ % 8] = {generation, context, a->address, a->nbytes};
 }
 

@@ -274,9 +274,13 @@ void Memory::Unmap(CUdeviceptr p, std::size_t nbytes) {
     for (const auto it : Mappings(p, nbytes)) Erase(it);
 }
 
-void Memory::SetAccess(CUdeviceptr p, std::size_t nbytes) {
+void Memory::SetAccess(CUdeviceptr p, std::size_t nbytes, int device) {
     const std::lock_guard lock{mutex_};
     for (const auto it : Mappings(p, nbytes)) {
+        if (device != it->second.device) {
+            it->second.peers |= 1U << device;
+            continue;
+        }
         it->second.accessible = true;
         RequireSystem(mprotect(View(it->first), it->second.nbytes, kReadWrite) == 0);
     }

@@ -28,6 +28,11 @@ struct Allocation {
     std::size_t nbytes = 0;
     bool accessible = true;  // false: before cuMemSetAccess, or after cuMemFreeAsync
     std::size_t handle = 0;  // of mapped memory
+    unsigned peers = 0;      // a bit for each other device that may access mapped memory
+
+    bool IsFor(int other) const {
+        return kind == kPinned || device == other || (peers >> other & 1) != 0;
+    }
 };
 
 class Memory {
@@ -64,7 +69,7 @@ class Memory {
     void Release(std::size_t handle);
     void Map(CUdeviceptr p, std::size_t nbytes, std::size_t handle);
     void Unmap(CUdeviceptr p, std::size_t nbytes);
-    void SetAccess(CUdeviceptr p, std::size_t nbytes);
+    void SetAccess(CUdeviceptr p, std::size_t nbytes, int device);
 
     // Of a device; of the host's pinned memory, where the number is that after the last device.
     std::size_t used(int device) const { return used_[device]; }

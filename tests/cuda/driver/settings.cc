@@ -25,6 +25,7 @@ Settings Read() {
     Settings settings;
     settings.devices =
         static_cast<int>(std::clamp(GetNumber("DEVICES", settings.devices), 0LL, 8LL));
+    settings.peers = GetNumber("PEERS", 1) != 0;
     settings.arch = static_cast<int>(GetNumber("ARCH", settings.arch));
     settings.version = static_cast<int>(GetNumber("VERSION", settings.version));
     settings.memory =

@@ -10,6 +10,7 @@ struct Settings {
     enum Order { kForward, kReverse, kRandom };
 
     int devices = 2;
+    bool peers = true;  // whether devices can access each other's memory
     int arch = 90;
     int version = 13000;
     std::size_t memory = std::size_t{2} << 30;  // bytes of each device

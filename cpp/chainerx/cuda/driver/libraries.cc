@@ -19,6 +19,7 @@ struct Wheel {
     const char* soname12;
     const char* folder12;
     const char* package;
+    const char* suffix13{""};  // of the package for CUDA 13
 };
 
 constexpr Wheel kCufft{"cuFFT",          "Fourier transforms", "libcufft.so.12",
@@ -29,11 +30,17 @@ constexpr Wheel kCusolver{"cuSOLVER",          "decompositions of matrices", "li
 constexpr Wheel kCublasLt{"cuBLASLt",          "products of large matrices", "libcublasLt.so.13",
                           "libcublasLt.so.12", "nvidia/cublas/lib",          "nvidia-cublas"};
 
+constexpr Wheel kNccl{"NCCL",         "sums over several GPUs", "libnccl.so.2",
+                      "libnccl.so.2", "nvidia/nccl/lib",        "nvidia-nccl",
+                      "-cu13"};
+
 FoundLibrary OpenWheel(const Wheel& wheel) {
     const bool has_cuda13 = GetDriverVersion() >= 13000;
     LibraryNames names{wheel.title, {wheel.soname12}, {wheel.folder12}};
     if (has_cuda13) {
-        names.sonames.insert(names.sonames.begin(), wheel.soname13);
+        if (std::string_view{wheel.soname13} != wheel.soname12) {
+            names.sonames.insert(names.sonames.begin(), wheel.soname13);
+        }
         names.wheel_folders.insert(names.wheel_folders.begin(), "nvidia/cu13/lib");
     }
     FoundLibrary found = FindLibrary(names);
@@ -44,7 +51,7 @@ FoundLibrary OpenWheel(const Wheel& wheel) {
                            wheel.use,
                            ", was not found; `pip install ",
                            wheel.package,
-                           has_cuda13 ? "" : "-cu12",
+                           has_cuda13 ? wheel.suffix13 : "-cu12",
                            "` installs it; tried:",
                            found.tried};
     }
@@ -97,13 +104,39 @@ CublasLt* OpenCublasLt() {
     return cublaslt;
 }
 
+Nccl* OpenNccl() {
+    auto* nccl = new Nccl{};
+    nccl->library = OpenWheel(kNccl);
+#define CX_NCCL(Name, symbol, params) \
+    nccl->Name = reinterpret_cast<int(*) params>(dlsym(nccl->library.handle, #symbol));
+#include "chainerx/cuda/driver/nccl.def"
+#undef CX_NCCL
+    int version = 0;
+    if (nccl->GetVersion != nullptr && nccl->GetVersion(&version) == 0) {
+        nccl->version = StrCat(version / 10000, ".", version / 100 % 100, ".", version % 100);
+    }
+    return nccl;
+}
+
 // Whether it is there; null where it is not.
-struct OptionalCublasLt {
-    const CublasLt* library;
+template <typename L>
+struct Optional {
+    const L* library;
 };
 
+template <typename L, const L& (*kGet)()>
+Optional<L>* Find() {
+    try {
+        return new Optional<L>{&kGet()};
+    } catch (const BackendError&) {
+        return new Optional<L>{nullptr};
+    }
+}
+
 constinit internal::Lazy<const CublasLt> g_cublaslt;
-constinit internal::Lazy<const OptionalCublasLt> g_optional_cublaslt;
+constinit internal::Lazy<const Optional<CublasLt>> g_optional_cublaslt;
+constinit internal::Lazy<const Nccl> g_nccl;
+constinit internal::Lazy<const Optional<Nccl>> g_optional_nccl;
 constinit internal::Lazy<const Cufft> g_cufft;
 constinit internal::Lazy<const Cusolver> g_cusolver;
 
@@ -112,16 +145,10 @@ constinit internal::Lazy<const Cusolver> g_cusolver;
 const Cufft& GetCufft() { return g_cufft.Get(&OpenCufft); }
 const CublasLt& GetCublasLt() { return g_cublaslt.Get(&OpenCublasLt); }
 const CublasLt* FindCublasLt() {
-    return g_optional_cublaslt
-        .Get([] {
-            try {
-                return new OptionalCublasLt{&GetCublasLt()};
-            } catch (const BackendError&) {
-                return new OptionalCublasLt{nullptr};
-            }
-        })
-        .library;
+    return g_optional_cublaslt.Get(&Find<CublasLt, GetCublasLt>).library;
 }
+const Nccl& GetNccl() { return g_nccl.Get(&OpenNccl); }
+const Nccl* FindNccl() { return g_optional_nccl.Get(&Find<Nccl, GetNccl>).library; }
 const Cusolver& GetCusolver() { return g_cusolver.Get(&OpenCusolver); }
 
 cudaDataType DataTypeOf(Dtype dtype) {
@@ -147,8 +174,21 @@ std::atomic<bool>& AllowsTf32() {
 }
 
 void CheckLibraryFailed(const FoundLibrary& library, const char* function, int status) {
-    // Of all of them.
-    constexpr int kAllocFailed = 2;
+    if (std::string_view{function}.starts_with("nccl")) {
+        const auto text =
+            reinterpret_cast<const char* (*)(int)>(dlsym(library.handle, "ncclGetErrorString"));
+        throw BackendError{"cuda: ",
+                           function,
+                           " of ",
+                           library.path,
+                           " failed with status ",
+                           status,
+                           " (",
+                           text != nullptr ? text(status) : "no description",
+                           "); NCCL_DEBUG=WARN says more, CHAINERX_CUDA_ALL_REDUCE=copies does "
+                           "without it"};
+    }
+    constexpr int kAllocFailed = 2;  // of all others
     constexpr int kCublasAllocFailed = 3;
     const bool is_cublas = std::string_view{function}.starts_with("cublas");
     const std::string text =

@@ -39,6 +39,14 @@ struct CublasLt {
     std::string version;
 };
 
+struct Nccl {
+#define CX_NCCL(Name, symbol, params) int(*Name) params;
+#include "chainerx/cuda/driver/nccl.def"
+#undef CX_NCCL
+    FoundLibrary library;
+    std::string version;
+};
+
 // Of floating-point and complex dtypes.
 cudaDataType DataTypeOf(Dtype dtype);
 
@@ -46,8 +54,10 @@ cudaDataType DataTypeOf(Dtype dtype);
 const Cufft& GetCufft();
 const Cusolver& GetCusolver();
 const CublasLt& GetCublasLt();
+const Nccl& GetNccl();
 // Null if there is none; it was looked for once.
 const CublasLt* FindCublasLt();
+const Nccl* FindNccl();
 
 // Whether products of float32 may be computed by tensor cores, from operands rounded to TF32.
 std::atomic<bool>& AllowsTf32();
@@ -75,6 +85,9 @@ void CallLibrary(const FoundLibrary& library, const char* name, int (*function)(
 #define CX_CUSOLVER_CALL(Name, ...)                                                            \
     ::chainerx::cuda::CallLibrary(::chainerx::cuda::GetCusolver().library, "cusolverDn" #Name, \
                                   ::chainerx::cuda::GetCusolver().Name, __VA_ARGS__)
+#define CX_NCCL_CALL(Name, ...)                                                      \
+    ::chainerx::cuda::CallLibrary(::chainerx::cuda::GetNccl().library, "nccl" #Name, \
+                                  ::chainerx::cuda::GetNccl().Name __VA_OPT__(, ) __VA_ARGS__)
 #define CX_CUBLASLT_CALL(Name, ...)                                                          \
     ::chainerx::cuda::CallLibrary(::chainerx::cuda::GetCublasLt().library, "cublasLt" #Name, \
                                   ::chainerx::cuda::GetCublasLt().Name, __VA_ARGS__)

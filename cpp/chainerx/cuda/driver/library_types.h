@@ -55,6 +55,22 @@ enum cublasLtMatmulPreferenceAttributes_t : int {
     CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES = 7,
     CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES = 8,
 };
+// Of NCCL; the values of nccl.h 2.
+using ncclComm_t = struct ncclComm*;
+enum ncclDataType_t : int {
+    ncclInt8 = 0,
+    ncclUint8 = 1,
+    ncclInt32 = 2,
+    ncclUint32 = 3,
+    ncclInt64 = 4,
+    ncclUint64 = 5,
+    ncclFloat16 = 6,
+    ncclFloat32 = 7,
+    ncclFloat64 = 8,
+    ncclBfloat16 = 9,
+};
+enum ncclRedOp_t : int { ncclSum = 0, ncclMax = 2, ncclMin = 3, ncclAvg = 4 };
+
 struct cublasLtMatmulAlgo_t {
     uint64_t data[8];
 };

@@ -28,6 +28,7 @@ void BlockSource::Start(CUdevice device) {
                               device);
     property_.type = CU_MEM_ALLOCATION_TYPE_PINNED;
     property_.location = {CU_MEM_LOCATION_TYPE_DEVICE, device};
+    access_.push_back({property_.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE});
     size_t granularity = 0;
     if (can_map != 0 &&
         driver.MemGetAllocationGranularity(&granularity, &property_,
@@ -69,8 +70,7 @@ char* BlockSource::Map(int64_t nbytes, bool is_slab) {
         result = driver.MemMap(p, size, 0, mapping.handle, 0);
         function = "cuMemMap";
         if (result == CUDA_SUCCESS) {
-            const CUmemAccessDesc access{property_.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-            result = driver.MemSetAccess(p, size, &access, 1);
+            result = driver.MemSetAccess(p, size, access_.data(), access_.size());
             function = "cuMemSetAccess";
             if (result == CUDA_SUCCESS) {
                 char* const data = reinterpret_cast<char*>(p);
@@ -138,11 +138,43 @@ void BlockSource::GiveToSlab(Mappings::iterator slab, char* begin, int64_t nbyte
     free_.insert(next, {begin, nbytes});
 }
 
+BlockSource::Mappings::iterator BlockSource::Find(void* data) {
+    auto* const p = static_cast<char*>(data);
+    const auto next = mappings_.upper_bound(p);
+    if (next == mappings_.begin()) return mappings_.end();
+    const auto mapping = std::prev(next);
+    return p < mapping->first + mapping->second.nbytes ? mapping : mappings_.end();
+}
+
+bool BlockSource::Share(void* data, CUdevice peer) {
+    const std::lock_guard lock{mutex_};
+    auto known = std::ranges::find(peers_, peer, &Peer::device);
+    if (known == peers_.end()) known = peers_.insert(known, {peer, ShareAll(peer)});
+    return known->has_access && Find(data) != mappings_.end();
+}
+
+bool BlockSource::ShareAll(CUdevice peer) {
+    const Driver& driver = GetDriver();
+    int can_access = 0;
+    if (driver.DeviceCanAccessPeer(&can_access, peer, property_.location.id) != CUDA_SUCCESS ||
+        can_access == 0) {
+        return false;
+    }
+    const CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, peer},
+                                 CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    for (const auto& [data, mapping] : mappings_) {
+        const auto size = static_cast<size_t>(mapping.nbytes);
+        if (driver.MemSetAccess(Address(data), size, &access, 1) != CUDA_SUCCESS) return false;
+    }
+    access_.push_back(access);
+    return true;
+}
+
 void BlockSource::Free(void* data, int64_t nbytes) noexcept {
     const std::lock_guard lock{mutex_};
     auto* const p = static_cast<char*>(data);
-    auto mapping = mappings_.upper_bound(p);
-    if (mapping == mappings_.begin() || p >= (--mapping)->first + mapping->second.nbytes) {
+    const auto mapping = Find(p);
+    if (mapping == mappings_.end()) {
         GetDriver().MemFree(Address(p));
     } else if (!mapping->second.is_slab) {
         Unmap(mapping);

@@ -161,6 +161,7 @@ void CudaDevice::ReadToHost(void* dst, const void* src, int64_t nbytes) {
     // interrupted.
     if (nbytes > 0 && nbytes <= kStagedBytes) {
         const Array staged = EmptyPinned(Shape{nbytes}, Dtype::kUInt8);
+        Activate();  // the pool, which is that of all devices, may have asked another one
         pinned().RecordUse(*staged.buffer(), stream);
         CX_CU(MemcpyDtoHAsync, staged.raw_data(), ToDriver(src), static_cast<size_t>(nbytes),
               stream.handle());
@@ -174,17 +175,29 @@ void CudaDevice::ReadToHost(void* dst, const void* src, int64_t nbytes) {
     stream.WaitForAll();
 }
 
-void CudaDevice::CopyFromPeer(void* dst, Device& src_device, const void* src, int64_t nbytes) {
+// Both streams wait for each other: the target's block may have been freed by work that its stream
+// has yet to do, and the source may be written or freed once this returns.
+void CudaDevice::CopyFromPeer(const Array& src, const Array& dst) {
+    if (src.device().backend() != backend()) return Device::CopyFromPeer(src, dst);
+    const auto nbytes = static_cast<size_t>(src.GetNBytes());
     if (nbytes == 0) return;
-    auto& other = static_cast<CudaDevice&>(src_device);
-    // What the other device has queued comes first.
-    other.current_stream().WaitForAll();
-    Activate();
-    CudaStream& stream = current_stream();
-    CX_CU(MemcpyPeerAsync, ToDriver(dst), context_, ToDriver(src), other.context_,
-          static_cast<size_t>(nbytes), stream.handle());
-    // The source may be freed when this returns.
-    stream.WaitForAll();
+    auto& other = static_cast<CudaDevice&>(src.device());
+    CudaStream& from = other.current_stream();
+    CudaStream& to = current_stream();
+    RecordUse(dst, to);
+    other.RecordUse(src, from);
+    from.WaitFor(to, to.Mark());
+    other.Activate();
+    const CUdeviceptr target = ToDriver(dst.raw_data());
+    const CUdeviceptr source = ToDriver(src.raw_data());
+    // Else the driver goes through memory of the host, as far as it must.
+    if (blocks_.Share(dst.raw_data(), other.device_) &&
+        other.blocks_.Share(src.raw_data(), device_)) {
+        CX_CU(MemcpyDtoDAsync, target, source, nbytes, from.handle());
+    } else {
+        CX_CU(MemcpyPeerAsync, target, context_, source, other.context_, nbytes, from.handle());
+    }
+    to.WaitFor(from, from.Mark());
 }
 
 void CudaDevice::Wait(Stream* stream) {

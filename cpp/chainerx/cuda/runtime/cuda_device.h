@@ -73,7 +73,7 @@ class CudaDevice : public Device, public Gpu, public DeviceTimer, private Stream
     MemoryStats ReadMemoryStats() override { return GetStats(); }
     void ResetMemoryPeaks() override { ResetPeaks(); }
     void CopyFromHost(void* dst, const void* src, int64_t nbytes) override;
-    void CopyFromPeer(void* dst, Device& src_device, const void* src, int64_t nbytes) override;
+    void CopyFromPeer(const Array& src, const Array& dst) override;
 
     // gpu.cc has these.
     Stream& TakeStream(int priority) override;
@@ -107,6 +107,9 @@ class CudaDevice : public Device, public Gpu, public DeviceTimer, private Stream
                     const std::vector<std::string>& options) override;
     void LaunchKernel(void* kernel, const KernelGrid& grid, const void* params, size_t nbytes,
                       const std::vector<const Array*>& arrays) override;
+    // collectives.cc has these.
+    void AllReduce(const ArrayLists& lists, Reduction reduction) override;
+    void Broadcast(const ArrayLists& lists, size_t root) override;
 
     Mark PutMark() override;
     void TakeMarks(std::span<const Mark> marks, int64_t* times) override;

@@ -92,7 +92,7 @@ std::string Describe(bool all) {
     const std::string others =
         !all ? ""
              : StrCat(DescribeWheel("cufft", &GetCufft), DescribeWheel("cusolver", &GetCusolver),
-                      DescribeWheel("cublaslt", &GetCublasLt));
+                      DescribeWheel("cublaslt", &GetCublasLt), DescribeWheel("nccl", &GetNccl));
     const char* test_driver = TestDriverFolder();
     return StrCat("{\"driver\": ", driver, ", \"nvrtc\": ", nvrtc, others,
                   ", \"cache\": ", Quote(DiskCache::Folder()),

@@ -193,13 +193,23 @@ void CudaDevice::CopyAsync(const Array& src, const Array& dst) {
     if (!src.IsContiguous() || !dst.IsContiguous()) {
         throw DimensionError{kOp, ": ", src.IsContiguous() ? "dst" : "src", " is not contiguous"};
     }
+    if (src.device().backend() == backend() && dst.device().backend() == backend() &&
+        &src.device() != &dst.device()) {
+        dst.buffer()->MarkWritten();
+        return static_cast<CudaDevice&>(dst.device()).CopyFromPeer(src, dst);
+    }
     const bool to_device = &dst.device() == this;
     const Array& host = to_device ? src : dst;
     const Array& own = to_device ? dst : src;
     if (&own.device() != this || !host.device().IsHostAccessible()) {
-        throw DeviceError{
-            kOp,           ": src is on ", src.device().name(), " and dst on ", dst.device().name(),
-            ", expected ", name(),         " and the host"};
+        throw DeviceError{kOp,
+                          ": src is on ",
+                          src.device().name(),
+                          " and dst on ",
+                          dst.device().name(),
+                          ", expected ",
+                          name(),
+                          " and the host or another GPU"};
     }
     const int64_t nbytes = src.GetNBytes();
     dst.buffer()->MarkWritten();

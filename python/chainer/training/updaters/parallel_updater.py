@@ -6,7 +6,7 @@ import typing as tp
 
 from chainer import backend
 from chainer.dataset import convert as convert_module
-from chainer.training import _convert
+from chainer.training import _convert, _gpus
 from chainer.training.extension import refuse
 from chainer.training.updaters.standard_updater import StandardUpdater
 
@@ -117,20 +117,23 @@ class ParallelUpdater(StandardUpdater):
         batch = self._next_batch()
         optimizer, main = self._get_main_optimizer(), self._models['main']
         names = ['main', *(name for name in self._models if name != 'main')]
+        copies = _gpus.Copies([self._models[name] for name in names])
         if not self._are_alike and not _has_uninitialized(main):
-            for name in names[1:]:
-                self._models[name].copyparams(main)
+            copies.copy_parameters()
             self._are_alike = True
         parts = {name: batch[i :: len(names)] for i, name in enumerate(names)}
+        # All before the first forward: a copy to a GPU may wait for what was queued there.
+        inputs = {
+            name: convert_module.call_converter(self.converter, part, self._devices[name])
+            for name, part in parts.items()
+            if len(part) > 0  # a minibatch may be smaller than the number of devices
+        }
         losses = []
-        for name in names:
+        for name, arrays in inputs.items():
             model = self._models[name]
             if name != 'main' and _has_uninitialized(model):
                 # The first forward of the main model made its parameters; these are to be the same.
                 model.copyparams(main)
-            if len(parts[name]) == 0:
-                continue  # a minibatch that is smaller than the number of devices
-            arrays = convert_module.call_converter(self.converter, parts[name], self._devices[name])
             device = self._devices[name] or model.device
             with backend.using_device(device):
                 loss = _convert.call_with(self.loss_func or model, arrays)
@@ -142,12 +145,10 @@ class ParallelUpdater(StandardUpdater):
         for device, loss in losses:
             with backend.using_device(device):
                 loss.backward(loss_scale=self.loss_scale)
-        del losses, loss
-        for name in names[1:]:
-            main.addgrads(self._models[name])
+        del inputs, losses, loss
+        copies.add_gradients()
         optimizer.update()
-        for name in names[1:]:
-            self._models[name].copyparams(main)
+        copies.copy_parameters()
         self._count_epoch()
 
     def serialize(self, serializer: AbstractSerializer) -> None:

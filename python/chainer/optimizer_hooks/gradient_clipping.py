@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import operator
 import typing as tp
 
+import numpy as np
+
+from chainer import backend
 from chainer._optim.hyperparameter import NON_NEGATIVE_BOUND
 from chainer.optimizer_hooks._gradient import changing, squared_norm
 from chainer.utils import force_array
@@ -38,9 +43,18 @@ class GradientClipping:
 
 
 def _sum_sqnorm_grads(params: tp.Iterable[tp.Any]) -> float:
-    total = 0.0
+    norms = []
     for param in params:
         with changing(param) as (_, _, g):
             if g is not None:
-                total += float(squared_norm(g))
+                norms.append((backend.get_device_from_array(g), squared_norm(g)))
+    total = 0.0
+    for device, group in itertools.groupby(norms, operator.itemgetter(0)):
+        values = [norm for _, norm in group]
+        if device.xp is not np:
+            # One array, since the host waits for each; added in the order of the parameters.
+            with backend.using_device(device):
+                values = device.xp.stack(values).tolist()
+        for value in values:
+            total += float(value)
     return total

@@ -65,7 +65,12 @@ def _as_program(script: str, arguments: list[str]) -> tp.Iterator[None]:
 def _report(doctor: Doctor, failure: str | None, args: argparse.Namespace) -> None:
     if args.json:
         found = [vars(one) for one in doctor.findings]
-        result = {'iterations': doctor.iterations, 'findings': found, 'failure': failure}
+        result = {
+            'iterations': doctor.iterations,
+            'findings': found,
+            'hints': [vars(one) for one in doctor.hints],
+            'failure': failure,
+        }
         print(json.dumps(result, indent=2))
         return
     print(f'\nchainer doctor, {args.script}, {doctor}')

@@ -37,6 +37,15 @@ _MAX_BLOCKS = 2**31 - 1
 _THREADS = 256
 
 
+#: The names of the kernels that were compiled, in order.
+compiled: list[str] = []
+
+
+def _compile(name: str, text: str, options: tuple[str, ...], device: tp.Any) -> _cuda.Kernel:
+    compiled.append(name)
+    return _cuda.Kernel(name, text, options, device)
+
+
 class _Kernel:
     """What the kernels of expressions share: parameters, and compiled variants."""
 
@@ -77,7 +86,7 @@ class _Kernel:
     def _compile(self, call: Call, key: tp.Any, write: tp.Callable[[], str]) -> tp.Any:
         key = (call.device.name, key)
         if key not in self._compiled:
-            self._compiled[key] = _cuda.Kernel(self.name, write(), self.options, call.device)
+            self._compiled[key] = _compile(self.name, write(), self.options, call.device)
         return self._compiled[key]
 
     def _run(
@@ -413,7 +422,7 @@ class RawKernel:
                 )
             params = align(params, alignment) + data
         if device.name not in self._compiled:
-            self._compiled[device.name] = _cuda.Kernel(self.name, self.code, self.options, device)
+            self._compiled[device.name] = _compile(self.name, self.code, self.options, device)
         blocks, threads = _three(self.name, 'grid', grid), _three(self.name, 'block', block)
         if math.prod(blocks) > 0:
             kernel = self._compiled[device.name]

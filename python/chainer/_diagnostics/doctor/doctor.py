@@ -9,6 +9,7 @@ import typing as tp
 from chainerx._core import engine
 
 from chainer import configuration
+from chainer._diagnostics.doctor import gpu
 from chainer._diagnostics.doctor.finding import Finding, OutOfIterations
 from chainer._diagnostics.doctor.gradients import Gradients
 from chainer._diagnostics.doctor.growth import Growth
@@ -53,6 +54,7 @@ class Doctor:
         self._stop = stop
         self._gradients: dict[int, Gradients] = {}
         self._growth = Growth(iterations)
+        self._gpu = gpu.Gpu()
         self._error: Finding | None = None
         self._outputs: tuple[tp.Any, ...] = ()
         self._stack = contextlib.ExitStack()
@@ -82,7 +84,10 @@ class Doctor:
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         self._end()
-        if error is not None and self.has_explained(error):
+        if error is None:
+            return
+        self._error = gpu.explain(error)
+        if isinstance(error, debug.NotFiniteError):
             self._error = Finding(
                 'not finite',
                 f'iteration {self.iterations + 1}: {error}',
@@ -96,11 +101,12 @@ class Doctor:
         Args:
             error (Exception): What was raised.
         """
-        return isinstance(error, debug.NotFiniteError)
+        return isinstance(error, debug.NotFiniteError) or gpu.explain(error) is not None
 
     def _end(self) -> None:
         if Doctor._running is self:
             self._stack.close()
+            self._gpu.stop()
             self._growth.stop()
             Doctor._running = None
         if threading.get_ident() == self._thread:  # whose configuration it is
@@ -140,6 +146,7 @@ class Doctor:
             if self.iterations == 2:
                 self._outputs = ()
             self._growth.sample(optimizer.target)
+            self._gpu.end_iteration(optimizer.target)
             if self.iterations == self._most:
                 self._end()
                 if self._stop:
@@ -158,6 +165,7 @@ class Doctor:
         for gradients in self._gradients.values():
             found += gradients.findings(trained)
         found += self._growth.findings()
+        found += self._gpu.findings()
         if self._error is not None:
             found.append(self._error)
         if not self.iterations and self._error is None:
@@ -170,10 +178,14 @@ class Doctor:
             )
         return found
 
+    @property
+    def hints(self) -> list[Finding]:
+        """What costs time on a GPU, but is no fault."""
+        return list(self._gpu.hints())
+
     def __str__(self) -> str:
         found = self.findings
-        head = f'{self.iterations} iterations: '
-        if not found:
-            return f'{head}nothing wrong was found.'
         noun = 'fault' if len(found) == 1 else 'faults'
-        return '\n'.join([f'{head}{len(found)} {noun}', *(str(one) for one in found)])
+        head = f'{len(found)} {noun}' if found else 'nothing wrong was found.'
+        lines = [f'{self.iterations} iterations: {head}', *map(str, found)]
+        return '\n'.join(lines + [f'hint: {one}' for one in self.hints])

@@ -21,7 +21,7 @@ from chainer.link import Link
 from chainer.variable import Parameter, Variable
 
 # Paths outside of the user's program: this package and the installed ones.
-_PACKAGES: tp.Final = tuple(
+PACKAGES: tp.Final = tuple(
     str(folder) + os.sep
     for folder in (
         pathlib.Path(__file__).resolve().parents[2],
@@ -174,7 +174,7 @@ def _made(before: _Snapshot, after: _Snapshot) -> list[str]:
         if change.count_diff < between or ours:
             continue
         for frame in reversed(change.traceback):  # the innermost one that is not ours
-            if not frame.filename.startswith((*_PACKAGES, '<')):
+            if not frame.filename.startswith((*PACKAGES, '<')):
                 sizes[frame.filename, frame.lineno] += change.size_diff
                 counts[frame.filename, frame.lineno] += change.count_diff
                 break
@@ -212,7 +212,7 @@ def _size(variable: Variable) -> int:
 def _user_frames() -> tp.Iterator[types.FrameType]:
     frame: types.FrameType | None = sys._getframe()
     while frame is not None:
-        if not frame.f_code.co_filename.startswith(_PACKAGES):
+        if not frame.f_code.co_filename.startswith(PACKAGES):
             yield frame
         frame = frame.f_back
 

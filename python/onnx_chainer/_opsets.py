@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing as tp
 import warnings
 
+import numpy as np
 import onnx
 
 MINIMUM_OPSET_VERSION: tp.Final = 7
@@ -23,8 +24,9 @@ def check_opset_version(opset_version: int | None) -> int:
     """
     if opset_version is None:
         return DEFAULT_OPSET_VERSION
-    if not isinstance(opset_version, int) or isinstance(opset_version, bool):
+    if not isinstance(opset_version, (int, np.integer)) or isinstance(opset_version, bool):
         raise TypeError(f'opset_version is {opset_version!r}, expected an int')
+    opset_version = int(opset_version)
     newest = onnx.defs.onnx_opset_version()
     if not 1 <= opset_version <= newest:
         raise ValueError(

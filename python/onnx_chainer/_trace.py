@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import threading
 import typing as tp
 
 import chainer
@@ -16,17 +17,29 @@ if tp.TYPE_CHECKING:
     from chainer.function_node import FunctionNode
 
 
+class _Exports:
+    """How many exports run, in threads or inside of each other's models."""
+
+    lock = threading.Lock()
+    count = 0
+
+
 @contextlib.contextmanager
 def all_have_graphs() -> tp.Iterator[None]:
     """While it lasts, functions without a gradient, such as ``F.floor``, have creators, too."""
     entries = [cls.call for cls in _without_graph(BuiltinFunction)]
-    for entry in entries:
-        entry.has_graph = True
+
+    def change(more: int) -> None:
+        with _Exports.lock:
+            _Exports.count += more
+            for entry in entries:
+                entry.has_graph = _Exports.count > 0
+
+    change(1)
     try:
         yield
     finally:
-        for entry in entries:
-            entry.has_graph = False
+        change(-1)
 
 
 def _without_graph(base: type[BuiltinFunction]) -> tp.Iterator[type[BuiltinFunction]]:
@@ -64,9 +77,9 @@ class Call:
 class Recorder(chainer.FunctionHook):
     """Keeps each function with its arrays, all of them alive, so that no memory is used again."""
 
-    name = 'ONNXRecorder'
-
     def __init__(self) -> None:
+        # A model may export another one while it runs.
+        self.name = f'ONNXRecorder_{id(self)}'
         self._calls: dict[int, Call] = {}
         self._makers: dict[tp.Any, Call] = {}
 
@@ -113,6 +126,31 @@ class Recorder(chainer.FunctionHook):
         if array is None or memory_of(array) in borders:
             return None
         return self._makers.get(memory_of(array))
+
+    def ranges_from(self, arrays: tp.Iterable[tp.Any]) -> list[tuple[int, int]]:
+        """The memory of what depends on arrays, and of themselves: addresses from, to."""
+        known = {memory_of(x): x for x in arrays}
+        dependent: set[int] = set()
+        for call in self._calls.values():
+            if any(
+                (node is not None and id(node.creator_node) in dependent)
+                or ((x := call.array_of(i)) is not None and memory_of(x) in known)
+                for i, node in enumerate(call.nodes)
+            ):
+                dependent.add(id(call.function))
+                known |= {memory_of(y): y for y in call.out_data}
+        return [r for r in map(range_of, known.values()) if r is not None]
+
+
+def range_of(array: tp.Any) -> tuple[int, int] | None:
+    """Where the elements of an array lie, first and behind the last; None without elements."""
+    key = memory_of(array)
+    if not isinstance(key, tuple) or 0 in key[1]:
+        return None
+    place, shape, strides, dtype = key
+    steps = [(n - 1) * stride for n, stride in zip(shape, strides, strict=True)]
+    item = 2 if dtype == 'bfloat16' else np.dtype(dtype).itemsize
+    return place + sum(min(s, 0) for s in steps), place + sum(max(s, 0) for s in steps) + item
 
 
 def memory_of(array: tp.Any) -> tp.Any:

@@ -26,11 +26,10 @@ class Inputs:
                 f'export: args is {type(args).__name__}, expected an array, a Variable, '
                 'or a list, tuple or dict of them'
             )
-        self._args = _to_variables(args)
+        self._args = _to_variables(args, set())
         variables = list(_flatten(self._args))
-        self.named = dict(zip(_input_names(args, variables, names), variables, strict=True))
-        if len(self.named) != len(variables):
-            raise ValueError(f'export: input_names has a name twice: {names}')
+        found = _checked_names('input_names', _input_names(args, variables, names))
+        self.named = dict(zip(found, variables, strict=True))
         self._shapes = _input_shapes(self._args, variables, shapes)
         self.has_free_axes = any(isinstance(n, str) for shape in self._shapes for n in shape)
 
@@ -54,18 +53,47 @@ def _is_array(value: object) -> bool:
     return isinstance(value, chainer.get_array_types())
 
 
-def _to_variables(value: Nested) -> Nested:
+def _to_variables(value: Nested, seen: set[int]) -> Nested:
+    """The argument with Variables in place of arrays; one that is there twice becomes two."""
     if isinstance(value, (list, tuple)):
-        return type(value)(_to_variables(x) for x in value)
+        return like(value, [_to_variables(x, seen) for x in value])
     if isinstance(value, dict):
-        return {name: _to_variables(x) for name, x in value.items()}
+        return {name: _to_variables(x, seen) for name, x in value.items()}
     if isinstance(value, chainer.Variable):
-        return value
+        if value.array is None:
+            raise ValueError('export: args has a Variable or Parameter that is not initialized')
+        if id(value) not in seen:
+            seen.add(id(value))
+            return value
+        return chainer.Variable(value.array)
     if not _is_array(value):
         raise ValueError(
             f'export: args has {type(value).__name__} in it, expected arrays and Variables'
         )
     return chainer.Variable(value)
+
+
+def like(value: tp.Any, elements: list[tp.Any]) -> tp.Any:
+    """A list or tuple of the kind of another, which may be a named tuple."""
+    return type(value)(*elements) if hasattr(value, '_fields') else type(value)(elements)
+
+
+def _checked_names(argument: str, names: tp.Iterable[tp.Any]) -> list[str]:
+    found = list(names)
+    for name in found:
+        if not isinstance(name, str):
+            raise TypeError(f'export: {argument} has {name!r}, expected str')
+        if not name:
+            raise ValueError(f'export: {argument} has an empty name')
+    if len(set(found)) != len(found):
+        raise ValueError(f'export: {argument} has a name twice: {found}')
+    return found
+
+
+def _check_kind(argument: str, value: tp.Any, kinds: tuple[type, ...]) -> None:
+    if not isinstance(value, kinds):
+        expected = ', '.join(kind.__name__ for kind in kinds)
+        raise TypeError(f'export: {argument} is {type(value).__name__}, expected one of {expected}')
 
 
 def _flatten(value: Nested) -> tp.Iterator[chainer.Variable]:
@@ -85,7 +113,7 @@ def _input_names(args: Nested, variables: list[chainer.Variable], names: tp.Any)
             raise ValueError(f'export: input_names has {sorted(unknown)}, args has {list(args)}')
         found: list[str] = []
         for key, value in args.items():
-            flat = list(_flatten(_to_variables(value)))
+            flat = list(_flatten(_to_variables(value, set())))
             name = str(names.get(key, key))
             found += [name] if len(flat) == 1 else [f'{name}_{i}' for i in range(len(flat))]
         return found
@@ -95,6 +123,7 @@ def _input_names(args: Nested, variables: list[chainer.Variable], names: tp.Any)
         names = [names]
     if names is None:
         return [f'Input_{i}' for i in range(len(variables))]
+    _check_kind('input_names', names, (str, list, tuple, dict))
     if len(names) != len(variables):
         raise ValueError(
             f'export: input_names has {len(names)} names, args has {len(variables)} arrays'
@@ -107,6 +136,7 @@ def _input_shapes(
 ) -> list[tuple[int | str | None, ...]]:
     if shapes is None:
         return [tuple(v.shape) for v in variables]
+    _check_kind('input_shapes', shapes, (list, tuple, dict))
     if isinstance(shapes, dict):
         if not isinstance(args, dict):
             raise ValueError('export: input_shapes is a dict, args is not')
@@ -117,6 +147,11 @@ def _input_shapes(
     elif len(variables) == 1 and all(n is None or isinstance(n, (int, str)) for n in shapes):
         shapes = [shapes]
     shapes = list(shapes)
+    for shape in shapes:
+        _check_kind('input_shapes: a shape', shape, (list, tuple))
+        for n in shape:
+            if n is not None and not isinstance(n, (int, str)):
+                raise TypeError(f'export: input_shapes has {n!r}, expected int, str or None')
     if len(shapes) != len(variables):
         raise ValueError(
             f'export: input_shapes has {len(shapes)} shapes, args has {len(variables)} arrays'
@@ -140,7 +175,12 @@ def named_outputs(
     if isinstance(found, chainer.Variable):
         found = [found]
     elif isinstance(found, dict):
-        keys, found = [str(k) for k in found], list(found.values())
+        keys = []
+        for key, value in found.items():
+            n = len(list(_flatten(value)))
+            is_one = not isinstance(value, (list, tuple, dict))
+            keys += [str(key)] if is_one else [f'{key}_{i}' for i in range(n)]
+        found = list(_flatten(found))
     elif isinstance(found, (list, tuple)):
         found = list(_flatten(found))
     else:
@@ -154,6 +194,8 @@ def named_outputs(
                 f'export: the model returned {type(v).__name__} among its outputs, '
                 'expected Variables'
             )
+        if v.array is None:
+            raise ValueError('export: the model returned a Variable that is not initialized')
     if isinstance(names, dict):
         if keys is None or set(names) != set(keys):
             raise ValueError(f'export: output_names has {sorted(names)}, the outputs are {keys}')
@@ -163,10 +205,9 @@ def named_outputs(
     if names is None:
         # Keys of a dict may be no names; v7 has numbered outputs.
         return found
+    _check_kind('output_names', names, (str, list, tuple, dict))
     if len(names) != len(found):
         raise ValueError(
             f'export: output_names has {len(names)} names, the model has {len(found)} outputs'
         )
-    if len(set(names)) != len(names):
-        raise ValueError(f'export: output_names has a name twice: {names}')
-    return dict(zip(names, found, strict=True))
+    return dict(zip(_checked_names('output_names', names), found, strict=True))

@@ -8,6 +8,7 @@ import chainer
 import onnx
 
 from onnx_chainer import onnx_helper
+from onnx_chainer._trace import memory_of
 
 if tp.TYPE_CHECKING:
     from chainer._typing import ArrayLike
@@ -33,7 +34,8 @@ class Context:
         self._kept: list[object] = []  # so that no id is used again
         self._used: set[str] = set()
         self._links: dict[str, chainer.Link] = {}
-        self._paths: dict[int, str] = {}
+        self._paths: dict[tp.Any, str] = {}
+        model = getattr(model, '__self__', model)  # of a method
         if isinstance(model, chainer.Link):
             self._read_paths(model)
 
@@ -47,15 +49,20 @@ class Context:
                 self._paths.setdefault(id(_key(param)), f'{at}/{param.name}')
                 self._kept.append(_key(param))
             for name in link._persistent:
-                self._paths.setdefault(id(getattr(link, name)), f'{at}/{name}')
-                self._kept.append(getattr(link, name))
+                value = getattr(link, name)
+                if isinstance(value, chainer.get_array_types()):
+                    self._paths.setdefault(memory_of(value), f'{at}/{name}')
+                    self._kept.append(value)
         for name, param in model.namedparams(include_uninit=False):
             self._paths.setdefault(id(_key(param)), name)
             self._kept.append(_key(param))
 
     def path_of(self, value: tp.Any) -> str | None:
         """The path of a parameter or a persistent array, None for others."""
-        return self._paths.get(id(_key(value)))
+        found = self._paths.get(id(_key(value)))
+        if found is None and isinstance(value, chainer.get_array_types()):
+            found = self._paths.get(memory_of(value))
+        return found
 
     def get_name(self, variable: tp.Any) -> str | None:
         """The name of a Variable, its node or an array; None if it has none yet."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import collections.abc
+import contextlib
 import os
 import typing as tp
+import warnings
 
 import chainer
 import onnx
 
 from onnx_chainer import _opsets, _values, onnx_helper
-from onnx_chainer._trace import Call, Recorder, all_have_graphs, memory_of
+from onnx_chainer._trace import Call, Recorder, all_have_graphs, memory_of, range_of
 from onnx_chainer.context import Context
 from onnx_chainer.converters import CONVERTERS, FunctionConverterParams, convert
 
@@ -113,12 +116,14 @@ def export(
             ``input_shapes`` do not fit.
     """
     opset = _opsets.check_opset_version(opset_version)
+    _check(model, graph_name, external_converters, external_opset_imports)
     inputs = _values.Inputs(args, input_names, input_shapes)
     recorder = Recorder()
     with (
         chainer.using_config('train', train),
         chainer.using_config('enable_backprop', True),
         all_have_graphs(),
+        _statistics_stay(model if train else None),
         recorder,
     ):
         found = inputs.call(model)
@@ -139,6 +144,61 @@ def export(
     if not return_named_inout:
         return proto
     return proto, inputs.named, graph.outputs
+
+
+@contextlib.contextmanager
+def _statistics_stay(model: tp.Any) -> tp.Iterator[None]:
+    """Gives persistent values back, which training changes, such as the mean of a batch."""
+    kept = []
+    for link in model.links() if isinstance(model, chainer.Link) else ():
+        for name in link._persistent:
+            value = getattr(link, name)
+            is_array = isinstance(value, chainer.get_array_types())
+            kept.append((link, name, value, value.copy() if is_array else None))
+    try:
+        yield
+    finally:
+        for link, name, value, copy in kept:
+            if value is None:
+                continue
+            if copy is not None:
+                value[...] = copy
+            setattr(link, name, value)
+
+
+def _check(model: tp.Any, graph_name: tp.Any, converters: tp.Any, imports: tp.Any) -> None:
+    if not callable(model):
+        raise TypeError(f'export: model is {type(model).__name__}, expected a Link or a callable')
+    if not isinstance(graph_name, str):
+        raise TypeError(f'export: graph_name is {graph_name!r}, expected a str')
+    if not graph_name:
+        raise ValueError('export: graph_name is empty')
+    for argument, value in (
+        ('external_converters', converters),
+        ('external_opset_imports', imports),
+    ):
+        if value is not None and not isinstance(value, collections.abc.Mapping):
+            raise TypeError(f'export: {argument} is {type(value).__name__}, expected a dict')
+    for name, converter in (converters or {}).items():
+        if not callable(converter):
+            raise TypeError(
+                f'export: external_converters[{name!r}] is {type(converter).__name__}, '
+                'expected a callable'
+            )
+
+
+def _nodes_of(kind: str, found: tp.Any) -> list[onnx.NodeProto]:
+    """What a converter of the user's returned."""
+    if isinstance(found, onnx.NodeProto):
+        return [found]
+    nodes = list(found) if isinstance(found, (list, tuple)) else [found]
+    for node in nodes:
+        if not isinstance(node, onnx.NodeProto):
+            raise TypeError(
+                f'export: external_converters[{kind!r}] returned {type(node).__name__}, '
+                'expected a tuple of nodes'
+            )
+    return nodes
 
 
 def _write(proto: onnx.ModelProto, filename: str, save_text: bool) -> None:
@@ -176,6 +236,7 @@ class _Graph:
         self.context = Context(model)
         self._nodes: list[onnx.NodeProto] = []
         self._counts: dict[str, int] = {}
+        self._ranges: list[tuple[int, int]] | None = None
         for name, variable in inputs.named.items():
             self.context.set_name(variable, self.context.unused(name), pinned=True)
             self._know_array(variable.array, name)
@@ -215,6 +276,8 @@ class _Graph:
     def _name_outputs(self) -> None:
         """Outputs that a function makes get their names first; all others an Identity."""
         given = self._outputs if isinstance(self._outputs, dict) else None
+        if both := set(given or ()) & set(self._inputs.named):
+            raise ValueError(f'export: {sorted(both)} are names of inputs and of outputs')
         for name, v in (given or {}).items():
             self.outputs[name] = v
             if v.creator_node is not None and not self.context.is_pinned(v):
@@ -252,6 +315,7 @@ class _Graph:
     def _output(self, name: str, v: chainer.Variable) -> onnx.ValueInfoProto:
         known = self.context.get_name(v)
         if known is None:
+            onnx_helper.set_func_name(name)
             known = self._leaf(v.node, v.array)
         if known != name:
             node = onnx_helper.make_node('Identity', [known], [name])
@@ -276,10 +340,25 @@ class _Graph:
             return known
         if (path := self.context.path_of(array)) is not None:
             return self._tensor(array, array, path)
+        self._warn_of_part(array)
         name = self.context.add_const(array, 'input')
         if node is not None:
             self.context.set_name(node, name)
         return name
+
+    def _warn_of_part(self, array: tp.Any) -> None:
+        """Warns of a constant that is a part of what depends on the arguments."""
+        if self._ranges is None:
+            arrays = [v.array for v in self._inputs.named.values()]
+            self._ranges = self._recorder.ranges_from(arrays)
+        found = range_of(array)
+        if found is not None and any(a < found[1] and found[0] < b for a, b in self._ranges):
+            warnings.warn(
+                f'export: {onnx_helper.get_func_name()} has an array of shape {array.shape} that is '
+                'a part of a value that depends on the arguments, as x.array[0] is; it becomes a '
+                'constant. Functions of Variables, as x[0], are written',
+                stacklevel=3,
+            )
 
     def _tensor(self, key: tp.Any, array: tp.Any, path: str) -> str:
         name = self.context.get_name(key)
@@ -311,7 +390,10 @@ class _Graph:
             for i, y in enumerate(call.out_data)
         ]
         try:
-            nodes = convert(params) if convert_function is None else convert_function(params)
+            if convert_function is None:
+                nodes = list(convert(params))
+            else:
+                nodes = _nodes_of(kind, convert_function(params))
         except ValueError as e:
             raise ValueError(f'export: {e}{self._where(call)}') from e
         for node in nodes:

@@ -32,8 +32,13 @@ def export_testcase(
         onnx.ModelProto: The model; with ``return_named_inout``, as `export`.
 
     Raises:
-        ValueError: See `export`.
+        ValueError: See `export`; with ``output_grad``, if the model is no Link.
     """
+    if output_grad and not isinstance(model, chainer.Link):
+        raise ValueError(
+            f'export_testcase: output_grad needs parameters; the model is {type(model).__name__}, '
+            'expected a Link'
+        )
     out_dir = os.fspath(out_dir)
     os.makedirs(out_dir, exist_ok=True)
     wants_named = kwargs.pop('return_named_inout', False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import typing as tp
 
 import chainer
@@ -13,18 +14,22 @@ from onnx import numpy_helper
 if tp.TYPE_CHECKING:
     from chainer._typing import ArrayLike
 
-_func_name = ''
+
+class _State(threading.local):
+    func_name = ''
+
+
+_state = _State()
 
 
 def set_func_name(func_name: str) -> None:
     """Sets the name from which those of nodes are made."""
-    global _func_name
-    _func_name = func_name
+    _state.func_name = func_name
 
 
 def get_func_name() -> str:
     """The name that `set_func_name` was given."""
-    return _func_name
+    return _state.func_name
 
 
 def make_node(

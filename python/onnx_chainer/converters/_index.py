@@ -2,40 +2,55 @@
 
 from __future__ import annotations
 
+import dataclasses
 import typing as tp
 
 import numpy as np
 
 from onnx_chainer import onnx_helper
-from onnx_chainer.converters._registry import Conversion
+from onnx_chainer.converters._registry import Conversion, memory_key
 
 LAST = 2**62
+
+
+@dataclasses.dataclass
+class _Value:
+    """An array of indices that the graph computes, or that is an input of it."""
+
+    name: str
+    ndim: int
+    dtype: np.dtype
+
+
+ARRAYS: tp.Final = (np.ndarray, _Value)
 
 
 def get_item(g: Conversion) -> str:
     """The nodes of GetItem."""
     index = g.func.slices
     index = index if isinstance(index, tuple) else (index,)
-    entries = [_entry(i) for i in index]
+    entries = [_entry(g, i) for i in index]
     ndim = len(g.shape(0))
     used = sum(_n_axes(e) for e in entries)
-    if Ellipsis not in [e for e in entries if not isinstance(e, np.ndarray)]:
+    if not any(e is Ellipsis for e in entries):
         entries.append(Ellipsis)
     place = next(i for i, e in enumerate(entries) if e is Ellipsis)
     entries[place : place + 1] = [slice(None)] * (ndim - used)
-    entries = _without_masks(entries)
-    if any(isinstance(e, np.ndarray) for e in entries):
+    entries = _without_masks(g, entries)
+    if any(isinstance(e, ARRAYS) for e in entries):
         return _advanced(g, entries)
     return _basic(g, entries)
 
 
-def _entry(i: tp.Any) -> tp.Any:
+def _entry(g: Conversion, i: tp.Any) -> tp.Any:
     if i is None or i is Ellipsis or isinstance(i, slice):
         return i
     if isinstance(i, (bool, np.bool_)):
         raise ValueError('GetItem: a bool as index has no operator')
     if isinstance(i, (int, np.integer)):
         return int(i)
+    if (name := g.context.get_name(memory_key(i, g.context))) is not None:
+        return _Value(name, len(i.shape), np.dtype(i.dtype))
     array = onnx_helper.to_numpy(np.asarray(i) if isinstance(i, (list, tuple)) else i)
     return int(array) if array.ndim == 0 and array.dtype != bool else array
 
@@ -43,13 +58,17 @@ def _entry(i: tp.Any) -> tp.Any:
 def _n_axes(e: tp.Any) -> int:
     if e is None or e is Ellipsis:
         return 0
-    return e.ndim if isinstance(e, np.ndarray) and e.dtype == bool else 1
+    return e.ndim if isinstance(e, ARRAYS) and e.dtype == bool else 1
 
 
-def _without_masks(entries: list[tp.Any]) -> list[tp.Any]:
+def _without_masks(g: Conversion, entries: list[tp.Any]) -> list[tp.Any]:
     found: list[tp.Any] = []
     for e in entries:
-        if isinstance(e, np.ndarray) and e.dtype == bool:
+        if isinstance(e, _Value) and e.dtype == bool:
+            g.need(9, 'NonZero')
+            rows = g.split(g.op('NonZero', [e.name]), [1] * e.ndim, 0)
+            found += [_Value(g.squeeze(row, [0]), 1, np.dtype(np.int64)) for row in rows]
+        elif isinstance(e, np.ndarray) and e.dtype == bool:
             found += list(np.nonzero(e))
         else:
             found.append(e)
@@ -86,30 +105,27 @@ def _basic(g: Conversion, entries: list[tp.Any]) -> str:
 
 def _advanced(g: Conversion, entries: list[tp.Any]) -> str:
     x = _slices(g, g.x[0], [slice(None) if isinstance(e, int) else e for e in entries])
-    is_index = [isinstance(e, (int, np.ndarray)) for e in entries]
+    is_index = [isinstance(e, (int, *ARRAYS)) for e in entries]
     first = is_index.index(True)
     together = all(is_index[first : first + sum(is_index)])
-    indices = np.broadcast_arrays(
-        *[np.asarray(e, np.int64) for e, used in zip(entries, is_index, strict=True) if used]
-    )
     kept = [e for e in entries if e is not None]
-    axes = [i for i, e in enumerate(kept) if isinstance(e, (int, np.ndarray))]
+    axes = [i for i, e in enumerate(kept) if isinstance(e, (int, *ARRAYS))]
     rest = [i for i in range(len(kept)) if i not in axes]
-    n_new = indices[0].ndim
-    wrapped = [
-        np.where(i < 0, i + g.shape(0)[axis], i) for i, axis in zip(indices, axes, strict=True)
-    ]
+    used = [kept[i] for i in axes]
+    n_new = max(0 if isinstance(e, int) else e.ndim for e in used)
+    places = _places(g, used, [g.shape(0)[i] for i in axes])
     if len(axes) == 1:
-        x = g.op('Gather', [x, g.const(wrapped[0], 'indices')], axis=axes[0])
+        x = g.op('Gather', [x, places[0]], axis=axes[0])
         # Gather leaves the new axes where the old one was.
         order = [*range(axes[0], axes[0] + n_new), *range(axes[0])]
         order += range(axes[0] + n_new, len(rest) + n_new)
         x = g.transpose(x, order)
     else:
         g.need(11, 'GatherND')
-        x = g.op(
-            'GatherND', [g.transpose(x, axes + rest), g.const(np.stack(wrapped, -1), 'indices')]
-        )
+        both = places[0]
+        if len(places) > 1:
+            both = g.op('Concat', [g.unsqueeze(i, [n_new]) for i in places], axis=n_new)
+        x = g.op('GatherND', [g.transpose(x, axes + rest), both])
     # Now the axes of the indices come first, then the rest.
     before = sum(e is not None for e in entries[:first]) if together else 0
     order = [n_new + i for i in range(before)] + list(range(n_new))
@@ -128,3 +144,23 @@ def _advanced(g: Conversion, entries: list[tp.Any]) -> str:
     if not together:
         new_axes = [i + n_new for i in new_axes]
     return g.unsqueeze(x, new_axes)
+
+
+def _places(g: Conversion, used: list[tp.Any], lengths: list[int]) -> list[str]:
+    """The indices along several axes, in one shape; constants as one array for GatherND."""
+    if not any(isinstance(e, _Value) for e in used):
+        arrays = np.broadcast_arrays(*[np.asarray(e, np.int64) for e in used])
+        wrapped = [np.where(i < 0, i + n, i) for i, n in zip(arrays, lengths, strict=True)]
+        return [g.const(wrapped[0] if len(used) == 1 else np.stack(wrapped, -1), 'indices')]
+    # Operators wrap negative indices since version 11; before, runtimes refuse them.
+    names = [
+        g.cast(e.name, np.int64) if isinstance(e, _Value) else g.const(e, 'indices', np.int64)
+        for e in used
+    ]
+    if len(names) == 1:
+        return names
+    zero = g.const(0, 'zero', np.int64)
+    zeros = g.op('Mul', [names[0], zero])
+    for name in names[1:]:
+        zeros = g.op('Add', [zeros, g.op('Mul', [name, zero])])
+    return [g.op('Add', [name, zeros]) for name in names]

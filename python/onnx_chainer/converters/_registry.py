@@ -66,6 +66,10 @@ class Conversion(onnx_helper.GraphBuilder):
         self.x = params.input_names
         self.context = params.context
 
+    def node_name(self) -> str:
+        """A name that no other value of the graph has, not even an input of the user's."""
+        return self.context.unused(super().node_name())
+
     def shape(self, i: int) -> tuple[int, ...]:
         """The shape of input i."""
         return tuple(self.params.in_values[i].shape)
@@ -148,6 +152,11 @@ class Conversion(onnx_helper.GraphBuilder):
     def reshape(self, x: str, shape: tp.Sequence[int]) -> str:
         """Another shape; 0 stands for the length that the axis has, -1 for the rest."""
         return tp.cast(str, self.op('Reshape', [x, self.ints(shape, 'shape')]))
+
+    def reshape_empty(self, x: str, shape: tp.Sequence[int]) -> str:
+        """Another shape, in which 0 is a length."""
+        self.need(14, 'allowzero of Reshape')
+        return tp.cast(str, self.op('Reshape', [x, self.ints(shape, 'shape')], allowzero=1))
 
     def split(self, x: str, sizes: tp.Sequence[int], axis: int) -> tuple[str, ...]:
         """Parts of an axis."""

@@ -38,6 +38,9 @@ def reshape(g: Conversion) -> str:
     # The first axis is that of examples, whose number may be another in the next run.
     if new and old and new[0] == old[0] and 0 not in new:
         return g.reshape(g.x[0], (0, *new[1:]))
+    is_same = [n == m for n, m in zip(new, old, strict=False)]
+    if any(n == 0 and not (i < len(old) and is_same[i]) for i, n in enumerate(new)):
+        return g.reshape_empty(g.x[0], new)
     return g.reshape(g.x[0], new)
 
 

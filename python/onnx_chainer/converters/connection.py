@@ -116,11 +116,14 @@ def _linear(g: Conversion) -> str:
 @converts('EmbedIDFunction')
 def embed_id(g: Conversion) -> str:
     x, w = g.x
+    if g.dtype(0).name not in ('int32', 'int64'):  # operators have no other indices
+        x = g.cast(x, np.int64)
+    dtype = np.int32 if g.dtype(0).name == 'int32' else np.int64
     ignored = g.func.ignore_label
     if ignored is None:
         return g.op('Gather', [w, x])
-    is_ignored = g.op('Equal', [x, g.like(ignored)])
-    rows = g.op('Gather', [w, g.where(is_ignored, g.like(0), x)])
+    is_ignored = g.op('Equal', [x, g.const(ignored, 'ignored', dtype)])
+    rows = g.op('Gather', [w, g.where(is_ignored, g.const(0, 'zero', dtype), x)])
     mask = g.unsqueeze(is_ignored, [len(g.shape(0))])
     return g.where(mask, g.like(0, 1), rows)
 

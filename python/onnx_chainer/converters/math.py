@@ -12,7 +12,6 @@ from onnx_chainer.converters._registry import Conversion, converts, same
 
 same(
     {
-        'Neg': 'Neg',
         'Absolute': 'Abs',
         'Sub': 'Sub',
         'Mul': 'Mul',
@@ -162,10 +161,26 @@ def fix(g: Conversion) -> str:
     return g.op('Mul', [g.op('Floor', [g.op('Abs', g.x)]), sign])
 
 
+@converts('Neg')
+def neg(g: Conversion) -> str:
+    if g.dtype(0).kind == 'u':  # operators have no such type
+        return g.op('Sub', [g.like(0), g.x[0]])
+    return g.op('Neg', g.x)
+
+
 def _floor_divided(g: Conversion, a: str, b: str) -> str:
-    if not np.issubdtype(g.dtype(0), np.floating):
-        raise ValueError('floor division of integers has no operator')
-    return g.op('Floor', [g.op('Div', [a, b])])
+    quotient = g.op('Div', [a, b])
+    if np.issubdtype(g.dtype(0), np.floating):
+        return g.op('Floor', [quotient])
+    if g.dtype(0).kind == 'u':
+        return quotient
+    g.need(9, 'Less of integers')
+    # Integers are divided towards 0; a rest with the sign that b has not is one less.
+    rest = g.op('Sub', [a, g.op('Mul', [quotient, b])])
+    zero = g.like(0)
+    is_other = g.op('Xor', [g.op('Less', [rest, zero]), g.op('Less', [b, zero])])
+    has_rest = g.op('Not', [g.op('Equal', [rest, zero])])
+    return g.op('Sub', [quotient, g.cast(g.op('And', [has_rest, is_other]), g.dtype(0))])
 
 
 @converts('_FloorDivide')

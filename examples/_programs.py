@@ -42,12 +42,16 @@ def to_numpy(array):
 
 
 def run_batches(step, n, args):
-    """Calls step(indices of a minibatch) for all epochs; returns the mean losses per epoch."""
+    """Calls step(indices of a minibatch) for all epochs; returns the mean losses per epoch.
+
+    Losses are arrays, which are read at the end of an epoch: a GPU is not waited for before.
+    """
     losses = []
     for epoch in range(args.epochs):
         order = np.random.permutation(n)
         batches = [order[i : i + args.batch_size] for i in range(0, n, args.batch_size)]
-        losses.append(np.mean([step(batch) for batch in batches], axis=0))
+        results = [step(batch) for batch in batches]
+        losses.append(np.mean([to_numpy(result) for result in results], axis=0))
         text = ', '.join(f'{loss:.4f}' for loss in np.atleast_1d(losses[-1]))
         print(f'epoch {epoch + 1}/{args.epochs}: loss {text}', flush=True)
     return losses

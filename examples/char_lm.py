@@ -92,9 +92,9 @@ def main():
         model.cleargrads()
         loss.backward()
         optimizer.update()
-        learning.append(float(loss.array) / np.log(2))
+        learning.append(loss.array / np.log(2))  # on the device: no step waits for it
         if (i + 1) % 50 == 0:
-            print(f'iteration {i + 1}: {learning[-1]:.3f} bits per character')
+            print(f'iteration {i + 1}: {float(learning[-1]):.3f} bits per character')
 
     n_pieces = min(100, (len(text) - n_train) // 201)
     unseen = text[n_train : n_train + n_pieces * 201].reshape(n_pieces, 201)
@@ -105,7 +105,7 @@ def main():
     print(''.join(characters[i] for i in model.sample(start, 200, rng)))
     if not args.no_plots:
         shown = [characters[i] for i in unseen[0, 1:51]]
-        save_surprise(args.out, learning, shown, surprise[:50])
+        save_surprise(args.out, [float(x) for x in learning], shown, surprise[:50])
     print(f'Score: {bits:.3f} bits per character of unseen text (device {args.device})')
     if bits > MOST_BITS:
         sys.exit(f'The score is {bits:.3f}, above the {MOST_BITS} that it may be.')

@@ -100,7 +100,8 @@ def train(model, x, t, epochs, batch_size, lr=0.05):
             model.cleargrads()
             loss.backward()
             optimizer.update()
-            total += float(loss.array) * len(batch)
+            total = total + loss.array * len(batch)  # on the device: no step waits for it
+        total = float(total)
         speed = len(x) / (time.perf_counter() - start)
         losses.append(total / len(x))
         print(f'epoch {epoch + 1}: loss {losses[-1]:.4f}, {speed:.0f} pictures/s', flush=True)

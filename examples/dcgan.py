@@ -111,7 +111,7 @@ def main():
         with reporter.scope({}):
             dis_optimizer.update(loss_dis, dis, y_fake, y_real)
             gen_optimizer.update(loss_gen, gen, y_fake)
-            return [float(reporter.observation[f'{name}/loss'].array) for name in ('dis', 'gen')]
+            return [reporter.observation[f'{name}/loss'].array for name in ('dis', 'gen')]
 
     losses = run_batches(step, len(x), args)
     with chainer.using_config('train', False), chainer.no_backprop_mode():

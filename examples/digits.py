@@ -45,7 +45,7 @@ def train(model, x, t, epochs, batch_size, base_lr=0.1):
         loss = chx.softmax_cross_entropy(y, tb).mean()
         loss.backward()
         model.update(base_lr * ahead)
-        return float(loss), float(chx.accuracy(y.as_grad_stopped(), tb))
+        return loss.as_grad_stopped(), chx.accuracy(y.as_grad_stopped(), tb)
 
     return run_epochs(step, chx.random.permutation, epochs, batch_size)
 

@@ -40,7 +40,7 @@ def train(model, x, t, epochs, batch_size, base_alpha=3e-3):
         loss.backward()
         optimizer.alpha = base_alpha * ahead
         optimizer.update()
-        return float(loss.array), float(F.accuracy(y, tb).array)
+        return loss.array, F.accuracy(y, tb).array
 
     return run_epochs(step, np.random.permutation, epochs, batch_size)
 

@@ -90,9 +90,12 @@ def train(model, dataset, args):
             loss = chx.softmax_cross_entropy(model(x), t).mean()
             loss.backward()
             model.update(args.lr * min(1, (step + 1) / 20) * (1 - step / steps))
-            total += float(loss)
+            total = total + loss.as_grad_stopped()  # on the device: no step waits for it
             if batches.is_new_epoch:
-                print(f'epoch {batches.epoch}: loss {total / (step + 1):.4f} so far', flush=True)
+                print(
+                    f'epoch {batches.epoch}: loss {float(total) / (step + 1):.4f} so far',
+                    flush=True,
+                )
 
 
 def evaluate(model, dataset, args):

@@ -115,7 +115,7 @@ def main():
         model.cleargrads()
         loss.backward()
         optimizer.update()
-        return float(loss.array)
+        return loss.array
 
     losses = run_batches(step, len(xs), args)
     sources, targets = draw(300, np.random.RandomState(2))

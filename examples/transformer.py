@@ -66,8 +66,7 @@ def train(model, ids, steps, batch_size, base_alpha=5e-3):
     optimizer = chainer.optimizers.Adam().setup(model)
     optimizer.add_hook(chainer.optimizer_hooks.GradientClipping(1.0))
     places = np.arange(LENGTH + 1)
-    losses = []
-    bar = trange(steps, unit=' steps')
+    losses, bar = [], trange(steps, unit=' steps')
     for i in bar:
         starts = np.random.randint(0, len(ids) - LENGTH, batch_size)
         loss = loss_of(model, model.device.send(ids[starts[:, None] + places]))
@@ -75,9 +74,10 @@ def train(model, ids, steps, batch_size, base_alpha=5e-3):
         loss.backward()
         optimizer.alpha = base_alpha * min(1.0, (i + 1) / 20, 1.05 - i / steps)
         optimizer.update()
-        losses.append(float(loss.array) / np.log(2))
-        bar.set_postfix_str(f'{losses[-1]:.3f} bits per character', refresh=False)
-    return losses
+        losses.append(loss.array / np.log(2))  # on the device: no step waits for it
+        if i % 20 == 0:
+            bar.set_postfix_str(f'{float(losses[-1]):.3f} bits per character', refresh=False)
+    return [float(loss) for loss in losses]
 
 
 def evaluate(model, ids, n_rows=128):

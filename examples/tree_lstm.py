@@ -127,7 +127,7 @@ def main():
         model.cleargrads()
         loss.backward()
         optimizer.update()
-        return float(loss.array)
+        return loss.array
 
     losses = run_batches(step, n_train, args)
     unseen = trees[n_train:]

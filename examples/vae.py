@@ -86,7 +86,7 @@ def main():
         model.cleargrads()
         loss.backward()
         optimizer.update()
-        return float(loss.array)
+        return loss.array
 
     losses = run_batches(step, len(x_train), args)
     with chainer.using_config('train', False), chainer.no_backprop_mode():

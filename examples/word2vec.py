@@ -86,7 +86,7 @@ def main():
         model.cleargrads()
         loss.backward()
         optimizer.update()
-        return float(loss.array)
+        return loss.array
 
     losses = run_batches(step, len(ids) - 2 * WINDOW, args)
     vectors = to_numpy(model.embed.W.array)

@@ -2,6 +2,7 @@
 
 import json
 import math
+import pathlib
 
 import chainerx
 import pytest
@@ -227,6 +228,28 @@ def test_every_case_is_expected(found):
     faults, hints = found['log']
     assert faults == {}
     assert 'in LogReport: trainer.run()' in hints['extensions wait for the GPU']
+
+
+@pytest.mark.parametrize(
+    'arguments',
+    [
+        ['digits_chainer.py', '--epochs', '1', '--no-plots'],
+        ['train_digits.py', '--net', 'mlp', '--epochs', '1'],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_no_false_alarm_on_examples(run, tmp_path, arguments):
+    pytest.importorskip('sklearn')
+    path = pathlib.Path(__file__).parents[2] / 'examples' / arguments[0]
+    options = ['doctor', '--json', '--iterations', '6', str(path), *arguments[1:]]
+    printed = run(f"""
+import os, sys
+from chainer import _command
+os.chdir({str(tmp_path)!r})
+sys.exit(_command.main({[*options, '--device', 'cuda:0']!r}))
+""")
+    result = json.loads(printed[printed.index('{') :])
+    assert result == {'iterations': 6, 'findings': [], 'hints': [], 'failure': None}
 
 
 @pytest.mark.parametrize(

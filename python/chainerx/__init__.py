@@ -134,17 +134,19 @@ def is_available() -> _builtins.bool:
 
 
 def _rebuild(array: _numpy.ndarray, device_name: str) -> ndarray:
-    """Unpickles an array; falls back on the default device if its own is not there."""
-    try:
-        device = get_device(device_name)  # noqa: F405
-    except (BackendError, IndexError):  # noqa: F405
-        device = get_default_device()  # noqa: F405
-    return _core.array(array, device=device)
+    """Unpickles an array."""
+    return _core.array(array, device=_recover_device(device_name))
 
 
 def _recover_device(name: str) -> Device:  # noqa: F405
-    """Unpickles a device; pickle finds functions by name only if they are written in Python."""
-    return get_device(name)  # noqa: F405
+    """Unpickles a device; falls back on the default one if it is not there, as arrays must, too.
+
+    Pickle finds functions by name only if they are written in Python.
+    """
+    try:
+        return get_device(name)  # noqa: F405
+    except (BackendError, IndexError):  # noqa: F405
+        return get_default_device()  # noqa: F405
 
 
 def _recover_backend(name: str) -> Backend:  # noqa: F405

@@ -330,3 +330,68 @@ def test_parallel_updater(run, without_nccl, nccl):
 
 def test_parallel_updater_of_other_kinds(run):
     assert run(PRELUDE + MODELS + OTHER_PARALLELS, DEVICES=3) == 'done\n'
+
+
+WRITTEN_ON_THE_SECOND = """
+import pickle
+updater, model = make('cuda:1')
+trainer = training.Trainer(updater, (2, 'iteration'), out=FOLDER)
+trainer.extend(training.extensions.snapshot(filename='trainer'))
+trainer.run()
+chainer.serializers.save_npz(FOLDER + '/trainer', trainer)
+with open(FOLDER + '/pickle', 'wb') as file:
+    pickle.dump(model, file)
+print({path: x.tolist() for path, x in values(model).items()})
+"""
+READ_WHERE_IT_IS_NOT = """
+import pickle
+updater, model = make(DEVICE)
+trainer = training.Trainer(updater, (2, 'iteration'), out=FOLDER)
+chainer.serializers.load_npz(FOLDER + '/trainer', trainer)
+print({path: x.tolist() for path, x in values(model).items()})
+assert {p.device.name for p in model.params()} == {DEVICE}
+assert updater.iteration == 2
+updater.update()
+with open(FOLDER + '/pickle', 'rb') as file, chainer.using_device(DEVICE):
+    copy = pickle.load(file)
+assert copy.device.name == DEVICE and {p.device.name for p in copy.params()} == {DEVICE}
+with pytest.raises((IndexError, chx.BackendError), match='cuda'):
+    copy.to_device('cuda:1')
+"""
+
+
+@pytest.mark.parametrize('device', ['cuda:0', 'native:0'])
+def test_snapshot_of_a_gpu_that_is_not_there(run, tmp_path, device):
+    prelude = PRELUDE + MODELS + f'FOLDER, DEVICE = {str(tmp_path)!r}, {device!r}\n'
+    written = run(prelude + WRITTEN_ON_THE_SECOND)
+    assert run(prelude + READ_WHERE_IT_IS_NOT, DEVICES=1 if device == 'cuda:0' else 0) == written
+
+
+PROCESSES = """
+COLUMNS = [np.stack(column) for column in zip(*DATA[:])]
+
+def part(i):
+    return iterators.SerialIterator(TupleDataset(*(column[i::2] for column in COLUMNS)), 3,
+                                    shuffle=False)
+
+np.random.seed(0)
+model = L.Classifier(Net(4))
+optimizer = optimizers.MomentumSGD(0.1).setup(model)
+updater = training.updaters.MultiprocessParallelUpdater(
+    [part(0), part(1)], optimizer, devices=['cuda:0', 'cuda:1'], reduce='mean')
+want, alone = make('cuda:0')
+for _ in range(3):
+    updater.update()
+    want.update()
+check(model, alone)
+assert {p.device.name for p in model.params()} == {'cuda:0'}
+updater.finalize()
+print('done')
+"""
+
+
+def test_processes_with_a_gpu_each(run, tmp_path):
+    # Their own module, for they import what they unpickle.
+    (tmp_path / 'models.py').write_text(PRELUDE + MODELS)
+    program = f'import sys\nsys.path.insert(0, {str(tmp_path)!r})\nfrom models import *\n'
+    assert run(program + PROCESSES) == 'done\n'

@@ -50,7 +50,8 @@ class Copies:
                 for param in params[1:]:
                     params[0].addgrad(param)
         for pairs in together.values():
-            # Each device's, in the order of the parameters.
+            # Those of whole vectors first: others misalign what follows them.
+            pairs.sort(key=lambda pair: pair[0].size % 8 != 0)
             flat = [
                 chainerx.concatenate([grad.as_grad_stopped().ravel() for grad in grads])
                 for grads in zip(*(grads for _, grads in pairs), strict=True)

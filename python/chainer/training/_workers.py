@@ -130,8 +130,11 @@ class Worker:
             self.send('save')
             self._keep(*self.receive())
 
-    def start(self, model: Link, exchange: Exchange) -> None:
-        """Starts the process, unless it runs and nothing was loaded since."""
+    def start(self, model: Link, exchange: Exchange, has_gpus: bool) -> None:
+        """Starts the process, unless it runs and nothing was loaded since.
+
+        With GPUs it is a new one, and no fork of this process, which has used them.
+        """
         import multiprocessing.util
 
         if self._process is not None:
@@ -140,8 +143,13 @@ class Worker:
             self._end()
         self._is_stale = False
         self._pipe, theirs = multiprocessing.Pipe()
+        processes: tp.Any = multiprocessing.get_context()
+        if has_gpus and processes.get_start_method() == 'fork':
+            processes = multiprocessing.get_context('spawn')
+        if has_gpus:  # else the process would begin on the GPU of this one, and stay there
+            model = model.copy(mode='copy').to_device('native:0')
         states = self._random_states or _new_random_states(self.rank)
-        self._process = multiprocessing.Process(
+        self._process = processes.Process(
             target=_work,
             name=f'worker {self.rank}',
             daemon=False,  # for its iterator may have processes, which a daemon must not start

@@ -22,8 +22,10 @@ if tp.TYPE_CHECKING:
 class MultiprocessParallelUpdater(StandardUpdater):
     """Trains in several processes, each with a model, an iterator and a device of its own.
 
-    This process is the first of them. Gradients meet in memory that the processes share, and the
-    optimizer of this one makes the step. Reported values are those of this process. Gradients are
+    This process is the first of them. Gradients meet in memory of the host that the processes
+    share, and the optimizer of this one makes the step. With GPUs, processes are started by
+    ``spawn``: the program needs ``if __name__ == '__main__':``, and `ParallelUpdater` does without
+    the host. Reported values are those of this process. Gradients are
     *added up*, as in Chainer v7; with ``reduce='mean'`` the step is that of their mean.
 
     Workers are started by the first update. If one raises or is killed, so does the update, and the
@@ -34,13 +36,13 @@ class MultiprocessParallelUpdater(StandardUpdater):
             `chainer.datasets.split_dataset_n_random` makes them.
         optimizer: The optimizer.
         converter (callable): As in `StandardUpdater`.
-        devices (list or dict): A device for each process, of the CPU; what `chainer.get_device`
-            takes. Of a dict, ``'main'`` is the first.
+        devices (list or dict): A device for each process, of the CPU or ``cuda:0`` and the like;
+            what `chainer.get_device` takes. Of a dict, ``'main'`` is the first.
         auto_new_epoch (bool): As in `StandardUpdater`.
         **kwargs: ``reduce``: ``'sum'`` or ``'mean'``.
 
     Raises:
-        ValueError: If there are not as many iterators as devices, or a device is a GPU.
+        ValueError: If there are not as many iterators as devices, or a device is of CuPy.
     """
 
     def __init__(
@@ -63,10 +65,12 @@ class MultiprocessParallelUpdater(StandardUpdater):
                 f'are {len(iterators)} iterators and {len(devices)} devices'
             )
         for device in devices:
-            if not _is_on_cpu(device):
+            if not isinstance(
+                device, backend.ChainerxDevice | backend.CpuDevice | backend.Intel64Device
+            ):
                 raise ValueError(
-                    'MultiprocessParallelUpdater: processes share the memory of the CPU, so '
-                    f'devices must be of the CPU, not {device}'
+                    'MultiprocessParallelUpdater: devices must be of the CPU or of chainerx, such '
+                    f'as cuda:0, not {device}'
                 )
         super().__init__(
             iterators[0], optimizer, converter, device=devices[0], auto_new_epoch=auto_new_epoch
@@ -98,7 +102,7 @@ class MultiprocessParallelUpdater(StandardUpdater):
         if self._exchange is None:
             self._exchange = _workers.Exchange(model, len(self._workers))
         for worker in self._workers:
-            worker.start(model, self._exchange)
+            worker.start(model, self._exchange, any(map(_is_gpu, self._devices)))
 
     def update_core(self) -> None:
         """Does one iteration.
@@ -151,7 +155,5 @@ class MultiprocessParallelUpdater(StandardUpdater):
             serialize_new(serializer, f'worker:{worker.rank}', worker)
 
 
-def _is_on_cpu(device: backend.Device | None) -> bool:
-    if isinstance(device, backend.ChainerxDevice):
-        return device.device.backend.name == 'native'
-    return isinstance(device, backend.CpuDevice | backend.Intel64Device)
+def _is_gpu(device: backend.Device | None) -> bool:
+    return isinstance(device, backend.ChainerxDevice) and device.device.backend.name != 'native'

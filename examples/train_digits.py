@@ -5,6 +5,7 @@ snapshot when it is started again: killed at any moment, it ends with the same b
 
     python examples/train_digits.py --device native:0 --out result
     python examples/train_digits.py --net mlp
+    python examples/train_digits.py --devices cuda:0 cuda:1
 """
 
 import argparse
@@ -16,7 +17,7 @@ import chainer.links as L
 import numpy as np
 from _digits import load_data
 from chainer import training
-from chainer.training import extensions
+from chainer.training import extensions, updaters
 
 MIN_ACCURACY = {'cnn': 0.985, 'mlp': 0.97}
 
@@ -53,6 +54,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--net', choices=list(MIN_ACCURACY), default='cnn')
     parser.add_argument('--device', default='native:0', help='@numpy, native:0, cuda:0 or @cupy:0')
+    parser.add_argument('--devices', nargs='+', help='several, which share each minibatch')
     parser.add_argument('--epochs', type=int, default=15)
     parser.add_argument('--batch-size', type=int, default=32)
     parser.add_argument('--seed', type=int, default=0)
@@ -60,17 +62,23 @@ def main():
     args = parser.parse_args()
     if args.epochs < 1 or args.batch_size < 1:
         parser.error('--epochs and --batch-size must be at least 1')
+    devices = args.devices or [args.device]
     np.random.seed(args.seed)
-    chainer.backend.get_device(args.device).xp.random.seed(args.seed)
+    for device in devices:
+        chainer.backend.get_device(device).xp.random.seed(args.seed)
 
     model = make_model(args.net)
     train, test = load_iterators(args.batch_size)
     optimizer = chainer.optimizers.Adam(2e-3).setup(model)
-    updater = training.StandardUpdater(train, optimizer, device=args.device)
+    if args.devices:
+        models = {'main': devices[0]} | {device: device for device in devices[1:]}
+        updater = updaters.ParallelUpdater(train, optimizer, devices=models, reduce='mean')
+    else:
+        updater = training.StandardUpdater(train, optimizer, device=args.device)
     trainer = training.Trainer(updater, (args.epochs, 'epoch'), out=args.out)
     steps = args.epochs * len(train.dataset) // args.batch_size
     trainer.extend(extensions.CosineShift('alpha', steps))
-    trainer.extend(extensions.Evaluator(test, model, device=args.device))
+    trainer.extend(extensions.Evaluator(test, model, device=devices[0]))
     trainer.extend(extensions.LogReport())
     columns = ['epoch', 'main/loss', 'validation/main/loss', 'validation/main/accuracy']
     trainer.extend(extensions.PrintReport(columns))
@@ -80,7 +88,8 @@ def main():
     trainer.run()
 
     accuracy = trainer.get_extension('LogReport').log[-1]['validation/main/accuracy']
-    print(f'Final test accuracy: {accuracy:.4f} on {len(test.dataset)} digits ({args.device})')
+    where = ', '.join(devices)
+    print(f'Final test accuracy: {accuracy:.4f} on {len(test.dataset)} digits ({where})')
     if accuracy < MIN_ACCURACY[args.net]:
         sys.exit(f'That is below the {MIN_ACCURACY[args.net]} that it must reach.')
 

@@ -82,6 +82,15 @@ def test_killed_in_the_middle_it_ends_with_the_same_bits(tmp_path):
     assert result_of(killed) == result_of(whole)
 
 
+def test_two_devices(tmp_path):
+    done = run(
+        '--net', 'mlp', '--epochs', 1, '--out', tmp_path, '--devices', 'native:0', 'native:1'
+    )
+    assert re.search(
+        r'Final test accuracy: 0\.[\d]+ on 360 digits \(native:0, native:1\)', done.stdout
+    )
+
+
 def test_refuses_no_epochs(tmp_path):
     done = run('--epochs', 0, '--out', tmp_path)
     assert done.returncode == 2

@@ -108,3 +108,63 @@ def test_errors_say_what_to_do(run):
         assert "to_device('cuda:0'), not by to_gpu() or a number" in text
     assert own == 'Own has neither forward nor forward_gpu'
     assert rule == 'Rule.update_core_gpu is not implemented'
+
+
+WRONG_LABEL_AHEAD = """
+import chainer, chainerx, numpy as np, pytest
+import chainer.functions as F, chainer.links as L
+from chainer import iterators, optimizers, training
+from chainerx import cuda
+
+labels = np.arange(20, dtype='i') % 3
+labels[9] = 7  # in the third of five minibatches
+x = np.random.RandomState(0).rand(20, 4).astype('f')
+WANT = r'softmax_cross_entropy: .*7'
+
+def make():
+    np.random.seed(0)
+    model = L.Classifier(L.Linear(4, 3)).to_device('cuda:0')
+    return model, optimizers.SGD(0.1).setup(model)
+"""
+PREFETCHED = """
+model, optimizer = make()
+data = chainer.datasets.TupleDataset(x, labels)
+iterator = iterators.SerialIterator(data, 4, shuffle=False)
+ahead = iterators.DevicePrefetchIterator(iterator, 'cuda:0')
+updater = training.StandardUpdater(ahead, optimizer, device='cuda:0')
+updater.update()
+updater.update()
+cuda.synchronize()
+for _ in range(3):
+    updater.update()
+with pytest.raises(IndexError, match=WANT):
+    float(model.loss.array)
+updater.update()  # the GPU goes on
+cuda.synchronize()
+print('done')
+"""
+#: The same by hand: all five are on their way before the first one is used.
+FROM_PINNED_MEMORY = """
+model, optimizer = make()
+pinned = [tuple(cuda.pinned(a[i:i + 4]) for a in (x, labels)) for i in range(0, 20, 4)]
+side, main, sent = cuda.Stream(), cuda.current_stream(), []
+with side:
+    for arrays in pinned:
+        sent.append(([cuda.to_gpu(a) for a in arrays], side.record()))
+for k, (arrays, event) in enumerate(sent):
+    main.wait_event(event)
+    optimizer.update(model, *arrays)
+    if k == 1:
+        side.synchronize()
+        main.synchronize()
+with pytest.raises(IndexError, match=WANT):
+    main.synchronize()
+main.synchronize()
+side.synchronize()
+print('done')
+"""
+
+
+@pytest.mark.parametrize('program', [PREFETCHED, FROM_PINNED_MEMORY])
+def test_wrong_label_in_a_batch_that_was_sent_ahead(run, program):
+    assert run(WRONG_LABEL_AHEAD + program) == 'done\n'

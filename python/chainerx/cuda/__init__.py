@@ -93,6 +93,10 @@ def is_available() -> bool:
     return float(devices[0]['compute_capability']) >= 8
 
 
+def _allow(name: str, allowed: bool | None) -> bool:
+    return bool(_plugin().ChainerxCudaAllow(name.encode(), -1 if allowed is None else int(allowed)))
+
+
 def allow_tf32(allowed: bool | None = None) -> bool:
     """Choose whether large products of float32 may round their operands to ten bits (TF32).
 
@@ -108,7 +112,26 @@ def allow_tf32(allowed: bool | None = None) -> bool:
     bool
         What held before.
     """
-    return bool(_plugin().ChainerxCudaAllowTf32(-1 if allowed is None else int(allowed)))
+    return _allow('tf32', allowed)
+
+
+def allow_reduced_precision(allowed: bool | None = None) -> bool:
+    """Choose whether sums of large products of 16-bit floats may be added in parts of 16 bits.
+
+    Each part is added in float32. cuBLASLt splits long sums in parts where there are few elements
+    to compute, and may round these before it adds them. By default it may, as in PyTorch.
+
+    Parameters
+    ----------
+    allowed : bool
+        What holds from now on, in the whole process; None changes nothing.
+
+    Returns
+    -------
+    bool
+        What held before.
+    """
+    return _allow('reduced_precision', allowed)
 
 
 def profiler_start(device: _DeviceLike | None = None) -> None:

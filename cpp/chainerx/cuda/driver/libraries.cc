@@ -168,11 +168,6 @@ cudaDataType DataTypeOf(Dtype dtype) {
     }
 }
 
-std::atomic<bool>& AllowsTf32() {
-    static constinit std::atomic<bool> allows{false};
-    return allows;
-}
-
 void CheckLibraryFailed(const FoundLibrary& library, const char* function, int status) {
     if (std::string_view{function}.starts_with("nccl")) {
         const auto text =

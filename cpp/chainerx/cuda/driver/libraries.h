@@ -1,7 +1,6 @@
 // NVIDIA's libraries beyond the driver and NVRTC, each opened when a kernel first needs it.
 #pragma once
 
-#include <atomic>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
@@ -58,9 +57,6 @@ const Nccl& GetNccl();
 // Null if there is none; it was looked for once.
 const CublasLt* FindCublasLt();
 const Nccl* FindNccl();
-
-// Whether products of float32 may be computed by tensor cores, from operands rounded to TF32.
-std::atomic<bool>& AllowsTf32();
 
 // Throws what a status other than 0 means: OutOfMemoryError, or BackendError.
 CX_COLD void CheckLibraryFailed(const FoundLibrary& library, const char* function, int status);

@@ -1,266 +1,246 @@
 #include "chainerx/cuda/gemm/library_product.h"
 
 #include <algorithm>
-#include <compare>
+#include <array>
+#include <bit>
 #include <cstdint>
-#include <map>
-#include <mutex>
 #include <optional>
 
 #include "chainerx/core/error.h"
-#include "chainerx/core/fork_mutex.h"
 #include "chainerx/cuda/driver/libraries.h"
 #include "chainerx/cuda/elementwise/operands.h"
+#include "chainerx/cuda/gemm/library_plan.h"
 #include "chainerx/cuda/runtime/launch.h"
+#include "chainerx/cuda/runtime/switches.h"
 #include "chainerx/kernels/algorithm.h"
+#include "chainerx/kernels/elementwise/activation.h"
+#include "chainerx/kernels/elementwise/arithmetic.h"
+#include "chainerx/kernels/reduce/reduction.h"
 
 namespace chainerx::cuda {
 namespace {
 
-constexpr uint32_t kProductAlign = 16;
 constexpr const char* kProductNames[] = {"cublaslt", "tiles"};
 constexpr int kTilesRow = 1;
 const AlgorithmChoice g_product_choice{"cuda_product", "CHAINERX_CUDA_PRODUCT", kProductNames};
 
-// A matrix as the library reads it, by columns: its rows are adjacent.
-struct LibraryMatrix {
-    int is_transposed;
-    int64_t ld;
-    int64_t batch_stride;  // in elements, as ld is
-
-    auto operator<=>(const LibraryMatrix&) const = default;
+// Axes of a batch that are one axis of all operands; strides in bytes.
+struct BatchAxis {
+    int64_t size;
+    int64_t strides[2];
+    int64_t out_stride;
 };
 
-struct ProductKey {
-    int device;
-    Dtype dtype;
-    bool has_bias;
-    bool is_tf32;
-    int64_t rows, columns, depth, batch;  // of the result by columns
-    LibraryMatrix left, right;
-
-    auto operator<=>(const ProductKey&) const = default;
+// A product of matrices by rows, for each index of the axes.
+struct BatchedProduct {
+    int64_t m, n, k;
+    int64_t strides1[2];  // along m, k
+    int64_t strides2[2];  // along k, n
+    int ndim{0};
+    BatchAxis axes[kMaxDims];  // the longest last
 };
 
-// Returns the distance of the matrices of a batch in bytes, if it is one.
-std::optional<int64_t> FindBatchStride(const GemmParams& params, int operand) {
-    int64_t stride = 0;
-    int64_t count = 1;
-    for (int d = params.batch_ndim - 1; d >= 0; --d) {
-        if (params.batch_sizes[d] == 1) continue;
-        if (count == 1) {
-            stride = params.batch_strides[operand][d];
-        } else if (params.batch_strides[operand][d] != stride * count) {
-            return std::nullopt;
+BatchedProduct Merge(const GemmParams& params, int64_t item_size) {
+    BatchedProduct product{params.m, params.n, params.k, {}, {}};
+    std::ranges::copy(params.strides1, product.strides1);
+    std::ranges::copy(params.strides2, product.strides2);
+    int64_t out_stride = params.m * params.n * item_size;
+    for (int d = params.batch_ndim - 1; d >= 0; --d) {  // the outermost comes last
+        const int64_t size = params.batch_sizes[d];
+        const BatchAxis axis{
+            size, {params.batch_strides[0][d], params.batch_strides[1][d]}, out_stride};
+        out_stride *= size;
+        if (size == 1) continue;
+        BatchAxis* inner = product.ndim == 0 ? nullptr : &product.axes[product.ndim - 1];
+        if (inner != nullptr && axis.strides[0] == inner->strides[0] * inner->size &&
+            axis.strides[1] == inner->strides[1] * inner->size) {
+            inner->size *= size;
+        } else if (inner == nullptr && axis.strides[1] == 0 &&
+                   (product.m == 1 || axis.strides[0] == product.strides1[0] * product.m)) {
+            // All share x2, and the rows of x1 follow each other as those of the result do.
+            if (product.m == 1) product.strides1[0] = axis.strides[0];
+            product.m *= size;
+        } else {
+            product.axes[product.ndim++] = axis;
         }
-        count *= params.batch_sizes[d];
     }
-    return stride;
+    std::ranges::sort(product.axes, product.axes + product.ndim, {}, &BatchAxis::size);
+    return product;
 }
 
-// `outer` and `inner` are the strides by which a row-major matrix of these sizes is written.
+// The largest power of two, up to what the library can use, that divides all of these.
+template <typename... Offsets>
+uint32_t AlignmentOf(const void* data, Offsets... offsets) {
+    constexpr uint64_t kMost = 256;
+    const uint64_t bits =
+        ((kMost | reinterpret_cast<uintptr_t>(data)) | ... | static_cast<uint64_t>(offsets));
+    return uint32_t{1} << std::countr_zero(bits);
+}
+
+// How the library reads a row-major matrix with these strides in bytes, if it can. By columns it
+// is the transposed one. The batch is that of the last axis.
 std::optional<LibraryMatrix> FindMatrix(const Array& x, int64_t rows, int64_t columns,
-                                        int64_t row_stride, int64_t column_stride,
-                                        std::optional<int64_t> batch_stride) {
+                                        const int64_t (&strides)[2], const BatchedProduct& product,
+                                        int operand) {
     const int64_t size = x.GetItemSize();
-    if (!batch_stride.has_value() || *batch_stride % kProductAlign != 0 ||
-        !IsAligned(x, kProductAlign)) {
-        return std::nullopt;
+    uint32_t alignment = AlignmentOf(x.raw_data());
+    for (int d = 0; d < product.ndim; ++d) {
+        alignment = std::min(alignment, AlignmentOf(nullptr, product.axes[d].strides[operand]));
     }
+    const int64_t batch =
+        product.ndim == 0 ? 0 : product.axes[product.ndim - 1].strides[operand] / size;
+    if (alignment < size || batch < 0) return std::nullopt;
     const auto reads = [&](int64_t lines, int64_t length, int64_t line, int64_t step) {
-        return step == size && line % size == 0 && (lines == 1 || line / size >= length);
+        return (length == 1 || step == size) &&
+               (lines == 1 || (line % size == 0 && line / size >= length));
     };
-    const int64_t batch = *batch_stride / size;
-    if (reads(rows, columns, row_stride, column_stride)) {
-        return LibraryMatrix{CUBLAS_OP_N, std::max(row_stride / size, columns), batch};
+    const auto ld = [&](int64_t lines, int64_t length, int64_t line) {
+        return lines == 1 ? length : line / size;
+    };
+    if (reads(rows, columns, strides[0], strides[1])) {
+        return LibraryMatrix{ld(rows, columns, strides[0]), batch, CUBLAS_OP_N, alignment};
     }
-    if (reads(columns, rows, column_stride, row_stride)) {
-        return LibraryMatrix{CUBLAS_OP_T, std::max(column_stride / size, rows), batch};
+    if (reads(columns, rows, strides[1], strides[0])) {
+        return LibraryMatrix{ld(columns, rows, strides[1]), batch, CUBLAS_OP_T, alignment};
     }
     return std::nullopt;
 }
 
-struct ProductType {
-    cudaDataType data;
-    cudaDataType scale;
-    cublasComputeType_t compute;
-};
-
-std::optional<ProductType> FindProductType(Dtype dtype, bool is_tf32) {
-    if (!IsFloat(dtype) && !IsComplex(dtype)) return std::nullopt;
-    const cudaDataType data = DataTypeOf(dtype);
-    if (RealDtype(dtype) == Dtype::kFloat64) return ProductType{data, data, CUBLAS_COMPUTE_64F};
-    if (GetItemSize(dtype) == 2) return ProductType{data, CUDA_R_32F, CUBLAS_COMPUTE_32F};
-    return ProductType{data, data, is_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F};
+// Sets how numbers of a dtype are multiplied and added. Returns false if they can't be.
+bool SetTypes(ProductKey& key, Dtype dtype) {
+    if (!IsFloat(dtype) && !IsComplex(dtype)) return false;
+    const Switches& switches = GetSwitches();
+    key.data = key.scale = DataTypeOf(dtype);
+    key.compute = CUBLAS_COMPUTE_32F;
+    key.reductions = CUBLASLT_REDUCTION_SCHEME_MASK;
+    if (RealDtype(dtype) == Dtype::kFloat64) {
+        key.compute = CUBLAS_COMPUTE_64F;
+    } else if (GetItemSize(dtype) == 2) {
+        key.scale = CUDA_R_32F;
+        if (!switches.reduced_precision.load(std::memory_order_relaxed)) {
+            key.reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+        }
+    } else if (switches.tf32.load(std::memory_order_relaxed)) {
+        key.compute = CUBLAS_COMPUTE_32F_FAST_TF32;
+    }
+    return true;
 }
 
-// What the library needs for a product, with the algorithm that it has chosen.
-class LibraryPlan {
- public:
-    LibraryPlan(cublasLtHandle_t handle, const ProductKey& key, const ProductType& type) {
-        CX_CUBLASLT_CALL(MatmulDescCreate, &desc_, type.compute, type.scale);
-        SetDesc(CUBLASLT_MATMUL_DESC_TRANSA, key.left.is_transposed);
-        SetDesc(CUBLASLT_MATMUL_DESC_TRANSB, key.right.is_transposed);
-        if (key.has_bias) SetDesc(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
-        MakeLayout(left_, type.data, key.rows, key.depth, key.left, key.batch);
-        MakeLayout(right_, type.data, key.depth, key.columns, key.right, key.batch);
-        const LibraryMatrix whole{CUBLAS_OP_N, key.rows, key.rows * key.columns};
-        MakeLayout(out_, type.data, key.rows, key.columns, whole, key.batch);
-        Choose(handle);
-    }
-
-    bool is_usable() const { return is_usable_; }
-
-    void Run(cublasLtHandle_t handle, const ProductType& type, CudaDevice& device, const void* left,
-             const void* right, const Array* bias, const Array& out) const {
-        // As the scale has its type: 1 and 0.
-        static constexpr float kSingle[] = {1, 0, 0};
-        static constexpr double kDouble[] = {1, 0, 0};
-        const bool is_double = type.compute == CUBLAS_COMPUTE_64F;
-        const void* one = is_double ? static_cast<const void*>(kDouble) : kSingle;
-        const void* zero = is_double ? static_cast<const void*>(kDouble + 1) : kSingle + 1;
-        if (bias != nullptr) SetDesc(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias->raw_data());
-        Array work;
-        if (work_size_ != 0) {
-            work = EmptyUnchecked(Shape{static_cast<int64_t>(work_size_)}, Dtype::kUInt8, device);
-            device.RecordUse(work, device.current_stream());
+// Runs the product for each index of all axes but the last, which is the library's batch.
+bool RunEach(CudaDevice& device, const ProductKey& key, const BatchedProduct& product,
+             const ProductOperands& operands) {
+    std::array<int64_t, kMaxDims> index{};
+    ProductOperands at = operands;
+    for (;;) {
+        if (!RunLibraryPlan(device, key, at)) return false;
+        int d = product.ndim - 2;
+        for (; d >= 0; --d) {
+            const BatchAxis& axis = product.axes[d];
+            const int64_t steps = ++index[d] == axis.size ? 1 - axis.size : 1;
+            at.left += steps * axis.strides[1];
+            at.right += steps * axis.strides[0];
+            at.out += steps * axis.out_stride;
+            if (steps == 1) break;
+            index[d] = 0;
         }
-        CX_CUBLASLT_CALL(Matmul, handle, desc_, one, left, left_, right, right_, zero,
-                         static_cast<const void*>(out.raw_data()), out_,
-                         static_cast<void*>(out.raw_data()), out_, &algorithm_,
-                         static_cast<void*>(work_size_ != 0 ? work.raw_data() : nullptr),
-                         work_size_, device.current_stream().handle());
+        if (d < 0) return true;
     }
+}
 
- private:
-    template <typename T>
-    void SetDesc(cublasLtMatmulDescAttributes_t attribute, const T& value) const {
-        CX_CUBLASLT_CALL(MatmulDescSetAttribute, desc_, attribute, static_cast<const void*>(&value),
-                         sizeof(value));
+// What the library has for this end, and for the ends that need fewer launches of our own first.
+cublasLtEpilogue_t EpilogueOf(ProductEnd end) {
+    switch (end) {
+        case ProductEnd::kAddsBias:
+            return CUBLASLT_EPILOGUE_BIAS;
+        case ProductEnd::kRectifies:
+            return CUBLASLT_EPILOGUE_RELU_BIAS;
+        case ProductEnd::kSumsRows:
+            return CUBLASLT_EPILOGUE_BGRADB;
+        default:
+            return CUBLASLT_EPILOGUE_DEFAULT;
     }
+}
 
-    static void MakeLayout(cublasLtMatrixLayout_t& layout, cudaDataType type, int64_t rows,
-                           int64_t columns, const LibraryMatrix& matrix, int64_t batch) {
-        if (matrix.is_transposed != CUBLAS_OP_N) std::swap(rows, columns);
-        CX_CUBLASLT_CALL(MatrixLayoutCreate, &layout, type, static_cast<uint64_t>(rows),
-                         static_cast<uint64_t>(columns), matrix.ld);
-        if (batch == 1) return;
-        const auto count = static_cast<int32_t>(batch);
-        CX_CUBLASLT_CALL(MatrixLayoutSetAttribute, layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT,
-                         static_cast<const void*>(&count), sizeof(count));
-        CX_CUBLASLT_CALL(
-            MatrixLayoutSetAttribute, layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
-            static_cast<const void*>(&matrix.batch_stride), sizeof(matrix.batch_stride));
+// By kernels of our own, where the library has no epilogue for the operands.
+void Finish(const Array& x1, const Array& bias, const Array& out, ProductEnd end) {
+    if (end == ProductEnd::kSumsRows) {
+        CallOn<kernels::Sum>(out.device(), x1, Axes{0}, bias);
+        return;
     }
+    const Array row =
+        internal::MakeView(bias, out.shape(), Strides{0, bias.strides()[0]}, bias.raw_data());
+    CallOn<kernels::Add>(out.device(), Operand{out}, Operand{row}, out);
+    if (end == ProductEnd::kRectifies) CallOn<kernels::Rectify>(out.device(), out, out);
+}
 
-    void Choose(cublasLtHandle_t handle) {
-        constexpr uint64_t kMostWork = 32 << 20;
-        cublasLtMatmulPreference_t preference = nullptr;
-        CX_CUBLASLT_CALL(MatmulPreferenceCreate, &preference);
-        CX_CUBLASLT_CALL(MatmulPreferenceSetAttribute, preference,
-                         CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                         static_cast<const void*>(&kMostWork), sizeof(kMostWork));
-        for (const auto attribute : {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
-                                     CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
-                                     CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
-                                     CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES}) {
-            CX_CUBLASLT_CALL(MatmulPreferenceSetAttribute, preference, attribute,
-                             static_cast<const void*>(&kProductAlign), sizeof(kProductAlign));
-        }
-        cublasLtMatmulHeuristicResult_t result{};
-        int count = 0;
-        const int status = GetCublasLt().MatmulAlgoGetHeuristic(
-            handle, desc_, left_, right_, out_, out_, preference, 1, &result, &count);
-        GetCublasLt().MatmulPreferenceDestroy(preference);
-        is_usable_ = status == 0 && count > 0 && result.state == 0;
-        algorithm_ = result.algo;
-        work_size_ = result.workspaceSize;
+bool Run(const BatchedProduct& product, const Array& x1, const Array& x2, const Array* bias,
+         const Array& out, ProductEnd end) {
+    ProductKey key{};
+    if (FindCublasLt() == nullptr || !SetTypes(key, out.dtype())) return false;
+    const int64_t batch = product.ndim == 0 ? 1 : product.axes[product.ndim - 1].size;
+    if (batch > INT32_MAX) return false;
+    // By columns, the result is x2^T x1^T.
+    const auto left = FindMatrix(x2, product.k, product.n, product.strides2, product, 1);
+    const auto right = FindMatrix(x1, product.m, product.k, product.strides1, product, 0);
+    if (!left.has_value() || !right.has_value()) return false;
+    uint32_t alignment = AlignmentOf(out.raw_data());
+    for (int d = 0; d < product.ndim; ++d) {
+        alignment = std::min(alignment, AlignmentOf(nullptr, product.axes[d].out_stride));
     }
-
-    cublasLtMatmulDesc_t desc_{nullptr};
-    cublasLtMatrixLayout_t left_{nullptr};
-    cublasLtMatrixLayout_t right_{nullptr};
-    cublasLtMatrixLayout_t out_{nullptr};
-    cublasLtMatmulAlgo_t algorithm_{};
-    size_t work_size_{0};
-    bool is_usable_{false};
-};
-
-// By device; plans stay, as programs have few shapes, until there are too many: then no more are
-// made, and such products take our own kernels.
-class LibraryProducts {
- public:
-    bool Run(CudaDevice& device, const ProductKey& key, const ProductType& type, const Array& left,
-             const Array& right, const Array* bias, const Array& out) {
-        const std::lock_guard lock{mutex_};
-        cublasLtHandle_t& handle = handles_[key.device];
-        if (handle == nullptr) CX_CUBLASLT_CALL(Create, &handle);
-        auto found = plans_.find(key);
-        if (found == plans_.end()) {
-            if (plans_.size() >= kMostPlans) return false;
-            found = plans_.emplace(key, LibraryPlan{handle, key, type}).first;
-        }
-        if (!found->second.is_usable()) return false;
-        found->second.Run(handle, type, device, left.raw_data(), right.raw_data(), bias, out);
-        return true;
+    if (alignment < out.GetItemSize()) return false;
+    CudaDevice& device = Prepare(out, x1, x2);
+    key.rows = product.n;
+    key.columns = product.m;
+    key.depth = product.k;
+    key.left = *left;
+    key.right = *right;
+    const int64_t out_stride = product.ndim == 0 ? 0 : product.axes[product.ndim - 1].out_stride;
+    key.out = {product.n, out_stride / out.GetItemSize(), CUBLAS_OP_N, alignment};
+    key.batch = static_cast<int32_t>(batch);
+    key.device = device.index();
+    ProductOperands operands{x2.raw_data(), x1.raw_data(), nullptr, out.raw_data()};
+    if (end != ProductEnd::kNone && bias->strides()[0] == bias->GetItemSize()) {
+        device.RecordUse(*bias, device.current_stream());
+        key.epilogue = EpilogueOf(end);
+        key.bias_alignment = AlignmentOf(bias->raw_data());
+        operands.bias = bias->raw_data();
+        if (RunEach(device, key, product, operands)) return true;
     }
-
- private:
-    static constexpr size_t kMostPlans = 4096;
-
-    internal::ForkMutex mutex_;
-    std::map<int, cublasLtHandle_t> handles_;
-    std::map<ProductKey, LibraryPlan> plans_;
-};
-
-constinit internal::Lazy<LibraryProducts> g_products;
+    // A sum that is rounded to 16 bits before the bias is added would lose digits.
+    const bool adds = end == ProductEnd::kAddsBias || end == ProductEnd::kRectifies;
+    if (adds && out.GetItemSize() == 2) return false;
+    key.epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+    key.bias_alignment = 0;
+    operands.bias = nullptr;
+    if (!RunEach(device, key, product, operands)) return false;
+    if (end != ProductEnd::kNone) Finish(x1, *bias, out, end);
+    return true;
+}
 
 // Smaller products are a matter of launches.
-bool IsWorthLibrary(int64_t batch, const GemmParams& params) {
+bool IsWorthLibrary(const BatchedProduct& product) {
     constexpr int64_t kLeastSide = 16;
-    constexpr double kLeastWork = 0x1p20;
-    const double work = static_cast<double>(batch) * static_cast<double>(params.m) *
-                        static_cast<double>(params.n) * static_cast<double>(params.k);
-    return work >= kLeastWork && std::min({params.m, params.n, params.k}) >= kLeastSide;
-}
-
-bool RunLibraryProduct(const GemmParams& params, int64_t batch, const Array& x1, const Array& x2,
-                       const Array* bias, const Array& out) {
-    if (batch > INT32_MAX || FindCublasLt() == nullptr) return false;
-    const bool is_tf32 = AllowsTf32().load(std::memory_order_relaxed);
-    const std::optional<ProductType> type = FindProductType(out.dtype(), is_tf32);
-    if (!type.has_value()) return false;
-    if (bias != nullptr && (out.GetItemSize() > 4 || !IsAligned(*bias, kProductAlign) ||
-                            bias->strides()[0] != bias->GetItemSize())) {
-        return false;
-    }
-    // By columns, the result is x2^T x1^T.
-    const auto left = FindMatrix(x2, params.k, params.n, params.strides2[0], params.strides2[1],
-                                 FindBatchStride(params, 1));
-    const auto right = FindMatrix(x1, params.m, params.k, params.strides1[0], params.strides1[1],
-                                  FindBatchStride(params, 0));
-    if (!left.has_value() || !right.has_value() || !IsAligned(out, kProductAlign) ||
-        (batch > 1 && params.m * params.n * out.GetItemSize() % kProductAlign != 0)) {
-        return false;
-    }
-    CudaDevice& device = Prepare(out, x1, x2);
-    if (bias != nullptr) device.RecordUse(*bias, device.current_stream());
-    const ProductKey key{device.index(), out.dtype(), bias != nullptr, is_tf32, params.n,
-                         params.m,       params.k,    batch,           *left,   *right};
-    return g_products.Get().Run(device, key, *type, x2, x1, bias, out);
+    constexpr double kLeastWork = 0x1p20;        // of all matrices
+    constexpr double kLeastWorkOfMany = 0x1p26;  // of each call, where several are needed
+    double work = static_cast<double>(product.m) * static_cast<double>(product.n) *
+                  static_cast<double>(product.k);
+    if (product.ndim > 0) work *= static_cast<double>(product.axes[product.ndim - 1].size);
+    return work >= (product.ndim > 1 ? kLeastWorkOfMany : kLeastWork) &&
+           std::min({product.m, product.n, product.k}) >= kLeastSide;
 }
 
 }  // namespace
 
 bool TryLibraryProduct(const GemmParams& params, const Array& x1, const Array& x2,
-                       const Array* bias, const Array& out) {
-    int64_t batch = 1;
-    for (int d = 0; d < params.batch_ndim; ++d) batch *= params.batch_sizes[d];
+                       const Array* bias, const Array& out, ProductEnd end) {
+    if (out.GetTotalSize() == 0 || params.k == 0) return false;
     const AlgorithmChoice::Forced forced =
         g_product_choice.MayBeForced() ? g_product_choice.forced() : AlgorithmChoice::Forced{};
-    if (forced.row == kTilesRow || (forced.row < 0 && !IsWorthLibrary(batch, params))) return false;
-    if (out.GetTotalSize() != 0 && params.k != 0 &&
-        RunLibraryProduct(params, batch, x1, x2, bias, out)) {
+    if (forced.row == kTilesRow) return false;
+    const BatchedProduct product = Merge(params, out.GetItemSize());
+    if (forced.row < 0 && !IsWorthLibrary(product)) return false;
+    if (Run(product, x1, x2, bias, out, end)) {
+        internal::NoteAlgorithm(kProductNames[0]);
         return true;
     }
     if (forced.row >= 0 && forced.is_strict) {

@@ -8,10 +8,7 @@
 #include "chainerx/cuda/gemm/params.h"
 #include "chainerx/cuda/gemm/plan.h"
 #include "chainerx/cuda/runtime/kernel.h"
-#include "chainerx/kernels/elementwise/activation.h"
 #include "chainerx/kernels/linalg/linalg.h"
-#include "chainerx/kernels/reduce/reduction.h"
-#include "chainerx/kernels/strided/memory.h"
 
 namespace chainerx::cuda {
 namespace {
@@ -52,15 +49,13 @@ void Run(GemmParams& params, const Array& x1, const Array& x2, const Array* bias
     constexpr int64_t kLeastPiece = 256;
     params.n_out = out.GetTotalSize();
     const bool sums_rows = end.index == kSumsRows.index;
+    const ProductEnd library_end = sums_rows                       ? ProductEnd::kSumsRows
+                                   : end.index == kRectifies.index ? ProductEnd::kRectifies
+                                   : bias != nullptr               ? ProductEnd::kAddsBias
+                                                                   : ProductEnd::kNone;
     params.n_sums = params.n_out + (sums_rows ? params.m : 0);
     if (params.n_sums == 0) return;
-    if (TryLibraryProduct(params, x1, x2, sums_rows ? nullptr : bias, out)) {
-        if (end.index == kRectifies.index) CallOn<kernels::Rectify>(out.device(), out, out);
-        if (sums_rows) {  // params.x1 are the columns of x1
-            CallOn<kernels::Sum>(out.device(), x1, Axes{0}, *bias);
-        }
-        return;
-    }
+    if (TryLibraryProduct(params, x1, x2, bias, out, library_end)) return;
     CudaDevice& device = Prepare(out, x1, x2);
     if (bias != nullptr) {
         device.RecordUse(*bias, device.current_stream());

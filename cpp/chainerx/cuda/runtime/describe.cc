@@ -128,12 +128,6 @@ extern "C" CX_API const char* ChainerxCudaSources() {
     return chainerx::cuda::Keep(chainerx::cuda::DescribeSources());
 }
 
-// Whether products of float32 may round their operands to TF32: -1 only asks. Returns what was.
-extern "C" CX_API int ChainerxCudaAllowTf32(int allowed) {
-    std::atomic<bool>& allows = chainerx::cuda::AllowsTf32();
-    return allowed < 0 ? allows.load() : allows.exchange(allowed != 0);
-}
-
 // Lets a profiler begin, or end. Returns an error, or "".
 extern "C" CX_API const char* ChainerxCudaProfiler(int start) {
     try {

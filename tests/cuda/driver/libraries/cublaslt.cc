@@ -1,9 +1,12 @@
 // The stand-in for cuBLASLt: products by plain loops in double.
+#include <algorithm>
+#include <cmath>
 #include <complex>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <set>
+#include <sstream>
 #include <vector>
 
 #include "chainerx/core/float16.h"
@@ -15,8 +18,8 @@ struct cublasLtContext {};
 struct cublasLtMatmulDescOpaque {
     cublasComputeType_t compute;
     cudaDataType scale;
-    int transposed[2];
-    int epilogue;
+    int operations[2];
+    std::uint32_t epilogue;
     const void* bias;
 };
 struct cublasLtMatrixLayoutOpaque {
@@ -26,14 +29,19 @@ struct cublasLtMatrixLayoutOpaque {
 };
 struct cublasLtMatmulPreferenceOpaque {
     std::uint64_t work;
+    std::uint32_t reductions;
     std::map<int, std::uint32_t> alignments;
 };
 
 namespace standin {
 namespace {
 
-enum Status { kNotInitialized = 1, kInvalidValue = 7 };
+using Layout = cublasLtMatrixLayoutOpaque;
+
+enum Status { kNotInitialized = 1, kInvalidValue = 7, kNotSupported = 15 };
 constexpr std::size_t kWork = 1024;
+constexpr std::uint64_t kWorkAlign = 256;
+constexpr std::int64_t kSplit = 1024;  // steps of k from which sums are cut in two
 
 std::mutex mutex;
 std::set<const void*> objects;
@@ -56,6 +64,11 @@ int Destroy(T* object) {
 
 void Check(bool condition, const char* what) { Require(condition, what, kInvalidValue); }
 
+// What the library has no algorithm for is no mistake of the caller's.
+void Support(bool condition) {
+    if (!condition) throw Failure{kNotSupported};
+}
+
 void CheckAlive(std::initializer_list<const void*> all) {
     const std::lock_guard lock{mutex};
     for (const void* object : all) {
@@ -70,43 +83,117 @@ void Set(T& field, const void* value, std::size_t size) {
     std::memcpy(&field, value, size);
 }
 
+bool IsDouble(cudaDataType type) { return type == CUDA_R_64F || type == CUDA_C_64F; }
+bool IsComplex(cudaDataType type) { return type == CUDA_C_32F || type == CUDA_C_64F; }
+bool HasBias(std::uint32_t epilogue) { return (epilogue & CUBLASLT_EPILOGUE_BIAS) != 0; }
+
+std::uint64_t AlignmentOf(const void* p) {
+    const auto address = reinterpret_cast<std::uintptr_t>(p);
+    return address == 0 ? 256 : std::min<std::uint64_t>(address & (~address + 1), 256);
+}
+
 struct Sizes {
     std::int64_t m, n, k;
 };
 
-Sizes CheckShapes(cublasLtMatmulDesc_t desc, cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
-                  cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d) {
-    CheckAlive({desc, a, b, c, d});
-    const auto side = [](cublasLtMatrixLayout_t x, bool is_second) {
-        return is_second ? x->columns : x->rows;
-    };
-    const bool turns_a = desc->transposed[0] != 0, turns_b = desc->transposed[1] != 0;
-    const Sizes sizes{side(a, turns_a), side(b, !turns_b), side(a, !turns_a)};
-    Check(side(b, turns_b) == sizes.k && d->rows == sizes.m && d->columns == sizes.n &&
-              c->rows == d->rows && c->columns == d->columns,
-          "cuBLASLt: shapes");
-    for (const auto* x : {a, b, c, d}) {
-        Check(x->type == a->type && x->batch == d->batch, "cuBLASLt: types or batches");
-        Check(x->ld >= x->rows, "cuBLASLt: leading dimension");
+Sizes CheckShapes(const cublasLtMatmulDescOpaque& desc, const Layout& a, const Layout& b,
+                  const Layout& c, const Layout& d) {
+    for (const int operation : desc.operations) {
+        Check(operation == CUBLAS_OP_N || operation == CUBLAS_OP_T || operation == CUBLAS_OP_C,
+              "cuBLASLt: operation");
     }
-    const bool is_double = a->type == CUDA_R_64F || a->type == CUDA_C_64F;
-    const bool is_complex = a->type == CUDA_C_32F || a->type == CUDA_C_64F;
-    const cudaDataType scale =
-        is_double ? (is_complex ? CUDA_C_64F : CUDA_R_64F) : (is_complex ? CUDA_C_32F : CUDA_R_32F);
-    const bool is_single =
-        desc->compute == CUBLAS_COMPUTE_32F || (desc->compute == CUBLAS_COMPUTE_32F_FAST_TF32 &&
-                                                (a->type == CUDA_R_32F || a->type == CUDA_C_32F));
-    Check(desc->scale == scale && (is_double ? desc->compute == CUBLAS_COMPUTE_64F : is_single),
-          "cuBLASLt: compute type");
-    Check(desc->epilogue == CUBLASLT_EPILOGUE_DEFAULT ||
-              (desc->epilogue == CUBLASLT_EPILOGUE_BIAS && !is_double && !is_complex),
-          "cuBLASLt: epilogue");
+    const auto side = [](const Layout& x, bool is_second) {
+        return is_second ? x.columns : x.rows;
+    };
+    const bool turns_a = desc.operations[0] != CUBLAS_OP_N;
+    const bool turns_b = desc.operations[1] != CUBLAS_OP_N;
+    const Sizes sizes{side(a, turns_a), side(b, !turns_b), side(a, !turns_a)};
+    Check(side(b, turns_b) == sizes.k && d.rows == sizes.m && d.columns == sizes.n &&
+              c.rows == d.rows && c.columns == d.columns,
+          "cuBLASLt: shapes");
+    Check(sizes.m > 0 && sizes.n > 0 && sizes.k > 0, "cuBLASLt: empty matrices");
+    for (const Layout* x : {&a, &b, &c, &d}) {
+        Check(x->type == a.type && x->batch == d.batch && x->batch > 0,
+              "cuBLASLt: types or batches");
+        Check(x->ld >= x->rows, "cuBLASLt: leading dimension");
+        Check(x->batch == 1 || x->stride >= 0, "cuBLASLt: batch stride");
+    }
+    Check(d.batch == 1 || d.stride >= d.ld * (d.columns - 1) + d.rows, "cuBLASLt: results overlap");
     return sizes;
 }
 
-void CheckData(const void* p, cublasLtMatrixLayout_t x, const char* what) {
-    const std::int64_t count = x->stride * (x->batch - 1) + x->ld * (x->columns - 1) + x->rows;
-    Check(IsMemory(p, count * SizeOf(x->type), 16), what);
+// The combinations of types that its documents list, and the epilogues that have been seen to work
+// with them.
+void CheckSupport(const cublasLtMatmulDescOpaque& desc, const Layout& d) {
+    const bool is_half = d.type == CUDA_R_16F || d.type == CUDA_R_16BF;
+    const cudaDataType scale = is_half ? CUDA_R_32F : d.type;
+    const bool is_single =
+        desc.compute == CUBLAS_COMPUTE_32F ||
+        (desc.compute == CUBLAS_COMPUTE_32F_FAST_TF32 && !is_half && !IsDouble(d.type));
+    Support(desc.scale == scale &&
+            (IsDouble(d.type) ? desc.compute == CUBLAS_COMPUTE_64F : is_single));
+    switch (desc.epilogue) {
+        case CUBLASLT_EPILOGUE_DEFAULT:
+            return;
+        case CUBLASLT_EPILOGUE_BIAS:
+        case CUBLASLT_EPILOGUE_RELU_BIAS:
+            return Support(!IsComplex(d.type));
+        case CUBLASLT_EPILOGUE_BGRADB:
+            return Support(!IsComplex(d.type) && !IsDouble(d.type) && d.batch == 1);
+        default:
+            Check(false, "cuBLASLt: epilogue");
+    }
+}
+
+// What an algorithm was chosen for, in cublasLtMatmulAlgo_t.
+struct Algorithm {
+    std::uint64_t problem;
+    std::uint64_t work;
+    std::uint16_t alignments[4];  // of A, B, D, bias
+    std::uint32_t reductions;
+    std::uint32_t reserved[9];
+};
+static_assert(sizeof(Algorithm) == sizeof(cublasLtMatmulAlgo_t));
+
+std::uint64_t HashProblem(const cublasLtMatmulDescOpaque& desc, const Layout& a, const Layout& b,
+                          const Layout& d) {
+    std::uint64_t hash = 0xcbf29ce484222325;
+    const auto add = [&](std::uint64_t value) { hash = (hash ^ value) * 0x100000001b3; };
+    for (const std::uint64_t value :
+         {std::uint64_t(desc.compute), std::uint64_t(desc.epilogue),
+          std::uint64_t(desc.operations[0]), std::uint64_t(desc.operations[1])}) {
+        add(value);
+    }
+    for (const Layout* x : {&a, &b, &d}) {
+        for (const std::int64_t value : {std::int64_t{x->type}, x->rows, x->columns, x->ld,
+                                         x->stride, std::int64_t{x->batch}}) {
+            add(static_cast<std::uint64_t>(value));
+        }
+    }
+    return hash;
+}
+
+void CheckData(const void* p, const Layout& x, std::uint64_t alignment, const char* what) {
+    const std::int64_t count = x.stride * (x.batch - 1) + x.ld * (x.columns - 1) + x.rows;
+    Check(IsMemory(p, count * SizeOf(x.type), std::max(alignment, SizeOf(x.type))), what);
+}
+
+std::string Text(const Layout& x) {
+    std::ostringstream s;
+    s << "[" << x.rows << ", " << x.columns << ", " << x.ld << ", " << x.batch << ", " << x.stride
+      << "]";
+    return s.str();
+}
+
+// The start of an object that describes a product.
+std::string Text(const char* call, const cublasLtMatmulDescOpaque& desc, const Layout& a,
+                 const Layout& b, const Layout& d) {
+    std::ostringstream s;
+    s << R"({"call": ")" << call << R"(", "compute": )" << desc.compute << R"(, "scale": )"
+      << desc.scale << R"(, "type": )" << d.type << R"(, "epilogue": )" << desc.epilogue
+      << R"(, "operations": [)" << desc.operations[0] << ", " << desc.operations[1] << R"(], "a": )"
+      << Text(a) << R"(, "b": )" << Text(b) << R"(, "d": )" << Text(d);
+    return s.str();
 }
 
 // TF32 has ten bits behind the point.
@@ -118,36 +205,82 @@ float RoundToTf32(float x) {
     return x;
 }
 
+struct Task {
+    cublasLtMatmulDescOpaque desc;
+    Sizes sizes;
+    Layout layouts[3];  // of A, B, D
+    std::uint32_t reductions;
+};
+
 template <typename T, typename Sum>
-void Multiply(const cublasLtMatmulDescOpaque& desc, const Sizes& sizes,
-              const cublasLtMatrixLayoutOpaque (&layouts)[3], const void* a, const void* b,
-              void* d) {
+void Multiply(const Task& task, const void* a, const void* b, void* d) {
+    const auto& [desc, sizes, layouts, reductions] = task;
     const bool is_tf32 = desc.compute == CUBLAS_COMPUTE_32F_FAST_TF32;
     const auto load = [&](const void* p, int which, std::int64_t batch, std::int64_t i,
                           std::int64_t j) {
-        const auto& x = layouts[which];
-        if (desc.transposed[which] != 0) std::swap(i, j);
+        const Layout& x = layouts[which];
+        if (desc.operations[which] != CUBLAS_OP_N) std::swap(i, j);
         const T value = static_cast<const T*>(p)[batch * x.stride + j * x.ld + i];
         if constexpr (std::is_same_v<T, float>) {
             if (is_tf32) return static_cast<Sum>(RoundToTf32(value));
         }
         return static_cast<Sum>(value);
     };
+    const bool rounds_parts = sizeof(T) == 2 && sizes.k >= kSplit && (reductions & 4) != 0;
     std::vector<Sum> row(sizes.k);
     for (std::int64_t batch = 0; batch < layouts[2].batch; ++batch) {
         for (std::int64_t i = 0; i < sizes.m; ++i) {
             for (std::int64_t k = 0; k < sizes.k; ++k) row[k] = load(a, 0, batch, i, k);
             for (std::int64_t j = 0; j < sizes.n; ++j) {
                 Sum sum{};
-                for (std::int64_t k = 0; k < sizes.k; ++k) sum += row[k] * load(b, 1, batch, k, j);
-                if (desc.epilogue == CUBLASLT_EPILOGUE_BIAS) {
+                for (std::int64_t k = 0; k < sizes.k; ++k) {
+                    if (rounds_parts && k == sizes.k / 2)
+                        sum = static_cast<Sum>(static_cast<T>(sum));
+                    sum += row[k] * load(b, 1, batch, k, j);
+                }
+                if (HasBias(desc.epilogue)) {
                     sum += static_cast<Sum>(static_cast<const T*>(desc.bias)[i]);
+                }
+                if constexpr (std::is_floating_point_v<Sum>) {
+                    if (desc.epilogue == CUBLASLT_EPILOGUE_RELU_BIAS && sum < 0) sum = 0;
                 }
                 static_cast<T*>(d)[batch * layouts[2].stride + j * layouts[2].ld + i] =
                     static_cast<T>(sum);
             }
         }
     }
+    if (desc.epilogue != CUBLASLT_EPILOGUE_BGRADB) return;
+    for (std::int64_t j = 0; j < sizes.n; ++j) {
+        Sum sum{};
+        for (std::int64_t k = 0; k < sizes.k; ++k) sum += load(b, 1, 0, k, j);
+        static_cast<T*>(const_cast<void*>(desc.bias))[j] = static_cast<T>(sum);
+    }
+}
+
+void Run(const Task& task, const void* a, const void* b, void* d) {
+    switch (task.layouts[2].type) {
+        case CUDA_R_16F:
+            return Multiply<chainerx::Float16, float>(task, a, b, d);
+        case CUDA_R_16BF:
+            return Multiply<chainerx::BFloat16, float>(task, a, b, d);
+        case CUDA_R_32F:
+            return Multiply<float, double>(task, a, b, d);
+        case CUDA_R_64F:
+            return Multiply<double, double>(task, a, b, d);
+        case CUDA_C_32F:
+            return Multiply<std::complex<float>, std::complex<double>>(task, a, b, d);
+        case CUDA_C_64F:
+            return Multiply<std::complex<double>, std::complex<double>>(task, a, b, d);
+    }
+}
+
+// alpha and beta are numbers of the scale's type, on the host.
+bool IsNumber(const void* p, const cublasLtMatmulDescOpaque& desc, double expected) {
+    if (p == nullptr || cx_test_covers(p, 1)) return false;
+    const auto* singles = static_cast<const float*>(p);
+    const auto* doubles = static_cast<const double*>(p);
+    const auto part = [&](int i) { return IsDouble(desc.scale) ? doubles[i] : singles[i]; };
+    return part(0) == expected && (!IsComplex(desc.scale) || part(1) == 0);
 }
 
 }  // namespace
@@ -174,9 +307,9 @@ CX_EXPORT int cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t desc,
         CheckAlive({desc});
         switch (attribute) {
             case CUBLASLT_MATMUL_DESC_TRANSA:
-                return Set(desc->transposed[0], value, size);
+                return Set(desc->operations[0], value, size);
             case CUBLASLT_MATMUL_DESC_TRANSB:
-                return Set(desc->transposed[1], value, size);
+                return Set(desc->operations[1], value, size);
             case CUBLASLT_MATMUL_DESC_EPILOGUE:
                 return Set(desc->epilogue, value, size);
             case CUBLASLT_MATMUL_DESC_BIAS_POINTER:
@@ -209,7 +342,7 @@ CX_EXPORT int cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
 }
 
 CX_EXPORT int cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* preference) {
-    return Make(preference, {0, {}});
+    return Make(preference, {0, CUBLASLT_REDUCTION_SCHEME_MASK, {}});
 }
 CX_EXPORT int cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t preference) {
     return Destroy(preference);
@@ -222,6 +355,8 @@ CX_EXPORT int cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t pr
         CheckAlive({preference});
         if (attribute == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES) {
             Set(preference->work, value, size);
+        } else if (attribute == CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK) {
+            Set(preference->reductions, value, size);
         } else {
             Set(preference->alignments[attribute], value, size);
         }
@@ -234,14 +369,40 @@ CX_EXPORT int cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMa
                                              cublasLtMatmulPreference_t preference, int most,
                                              cublasLtMatmulHeuristicResult_t* results, int* count) {
     return Run([&] {
-        CheckAlive({handle, preference});
-        CheckShapes(desc, a, b, c, d);
+        *count = 0;
+        CheckAlive({handle, preference, desc, a, b, c, d});
+        CheckShapes(*desc, *a, *b, *c, *d);
         Check(most > 0, "cuBLASLt: number of results");
+        const auto& told = preference->alignments;
         // Without these the library counts on 256 bytes.
-        Check(preference->alignments.size() == 4, "cuBLASLt: alignments are not told");
+        Check(told.size() == 4, "cuBLASLt: alignments are not told");
+        for (const auto& [attribute, alignment] : told) {
+            Check(alignment >= SizeOf(d->type) && (alignment & (alignment - 1)) == 0,
+                  "cuBLASLt: an alignment is no power of two, or less than a number");
+        }
+        Check(desc->epilogue == CUBLASLT_EPILOGUE_DEFAULT || desc->bias != nullptr,
+              "cuBLASLt: the choice depends on the address of the bias");
+        const auto alignment = [&](cublasLtMatmulPreferenceAttributes_t attribute) {
+            return told.at(attribute);
+        };
+        Algorithm algorithm{};
+        algorithm.problem = HashProblem(*desc, *a, *b, *d);
+        algorithm.work = preference->work >= kWork && d->columns % 2 == 0 ? kWork : 0;
+        algorithm.alignments[0] = alignment(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES);
+        algorithm.alignments[1] = alignment(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES);
+        algorithm.alignments[2] = alignment(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES);
+        algorithm.alignments[3] = AlignmentOf(desc->bias);
+        algorithm.reductions = preference->reductions;
+        std::ostringstream s;
+        s << Text("heuristic", *desc, *a, *b, *d) << R"(, "work": )" << preference->work
+          << R"(, "reductions": )" << preference->reductions << R"(, "alignments": [)"
+          << algorithm.alignments[0] << ", " << algorithm.alignments[1] << ", "
+          << algorithm.alignments[2] << ", " << algorithm.alignments[3] << "]}";
+        Trace(s.str());
+        CheckSupport(*desc, *d);
         results[0] = {};
-        results[0].algo.data[0] = 0xc0de;
-        results[0].workspaceSize = preference->work >= kWork && d->columns % 2 == 0 ? kWork : 0;
+        std::memcpy(&results[0].algo, &algorithm, sizeof(algorithm));
+        results[0].workspaceSize = algorithm.work;
         *count = 1;
     });
 }
@@ -250,57 +411,44 @@ CX_EXPORT int cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc,
                              const void* a, cublasLtMatrixLayout_t a_layout, const void* b,
                              cublasLtMatrixLayout_t b_layout, const void* beta, const void* c,
                              cublasLtMatrixLayout_t c_layout, void* d,
-                             cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t* algorithm,
+                             cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t* chosen,
                              void* work, std::size_t work_size, CUstream stream) {
     return Run([&] {
-        CheckAlive({handle});
-        const Sizes sizes = CheckShapes(desc, a_layout, b_layout, c_layout, d_layout);
-        CheckData(a, a_layout, "cuBLASLt: address of the left matrix");
-        CheckData(b, b_layout, "cuBLASLt: address of the right matrix");
-        CheckData(d, d_layout, "cuBLASLt: address of the result");
+        CheckAlive({handle, desc, a_layout, b_layout, c_layout, d_layout});
+        const Sizes sizes = CheckShapes(*desc, *a_layout, *b_layout, *c_layout, *d_layout);
+        CheckSupport(*desc, *d_layout);
+        Check(chosen != nullptr, "cuBLASLt: the stand-in chooses no algorithm in the call");
+        Algorithm algorithm;
+        std::memcpy(&algorithm, chosen, sizeof(algorithm));
+        Check(algorithm.problem == HashProblem(*desc, *a_layout, *b_layout, *d_layout),
+              "cuBLASLt: the algorithm is for another product");
+        CheckData(a, *a_layout, algorithm.alignments[0], "cuBLASLt: address of the left matrix");
+        CheckData(b, *b_layout, algorithm.alignments[1], "cuBLASLt: address of the right matrix");
+        CheckData(d, *d_layout, algorithm.alignments[2], "cuBLASLt: address of the result");
         Check(c == d, "cuBLASLt: the stand-in adds nothing");
-        Check(d_layout->batch == 1 || d_layout->stride >= d_layout->ld * d_layout->columns,
-              "cuBLASLt: results overlap");
-        const bool is_complex = desc->scale == CUDA_C_32F || desc->scale == CUDA_C_64F;
-        const auto has = [&](const void* p, double expected) {
-            const auto* singles = static_cast<const float*>(p);
-            const auto* doubles = static_cast<const double*>(p);
-            const bool is_double = desc->compute == CUBLAS_COMPUTE_64F;
-            const auto part = [&](int i) { return is_double ? doubles[i] : singles[i]; };
-            return part(0) == expected && (!is_complex || part(1) == 0);
-        };
-        Check(has(alpha, 1) && has(beta, 0), "cuBLASLt: the stand-in scales nothing");
-        Check(algorithm != nullptr && algorithm->data[0] == 0xc0de, "cuBLASLt: algorithm");
-        Check(d_layout->columns % 2 != 0 || (work_size >= kWork && IsMemory(work, work_size, 16)),
+        Check(IsNumber(alpha, *desc, 1) && IsNumber(beta, *desc, 0),
+              "cuBLASLt: the stand-in scales nothing");
+        Check(work_size >= algorithm.work &&
+                  (work_size == 0 || IsMemory(work, work_size, kWorkAlign)),
               "cuBLASLt: work space");
-        cublasLtMatmulDescOpaque copy = *desc;
-        if (copy.epilogue == CUBLASLT_EPILOGUE_BIAS) {
-            Check(IsMemory(copy.bias, d_layout->rows * SizeOf(d_layout->type), 16),
+        Task task{*desc, sizes, {*a_layout, *b_layout, *d_layout}, algorithm.reductions};
+        if (desc->epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
+            const std::int64_t length =
+                HasBias(desc->epilogue) ? d_layout->rows : d_layout->columns;
+            Check(IsMemory(desc->bias, length * SizeOf(d_layout->type), algorithm.alignments[3]),
                   "cuBLASLt: address of the bias");
-            copy.bias = View(copy.bias);
+            task.desc.bias = View(desc->bias);
         }
-        const auto run = [=, a_copy = *a_layout, b_copy = *b_layout, d_copy = *d_layout] {
+        std::ostringstream s;
+        s << Text("matmul", *desc, *a_layout, *b_layout, *d_layout) << R"(, "addresses": [)"
+          << reinterpret_cast<std::uintptr_t>(a) << ", " << reinterpret_cast<std::uintptr_t>(b)
+          << ", " << reinterpret_cast<std::uintptr_t>(d) << R"(], "work": )"
+          << reinterpret_cast<std::uintptr_t>(work) << R"(, "work_size": )" << work_size
+          << R"(, "stream": )" << reinterpret_cast<std::uintptr_t>(stream) << "}";
+        Trace(s.str());
+        const auto run = [=] {
             if (work_size != 0) std::memset(View(work), 0xff, work_size);
-            const cublasLtMatrixLayoutOpaque layouts[3] = {a_copy, b_copy, d_copy};
-            const auto multiply = [&]<typename T, typename Sum>() {
-                Multiply<T, Sum>(copy, sizes, layouts, View(a), View(b), View(d));
-            };
-            switch (d_copy.type) {
-                case CUDA_R_16F:
-                    return multiply.template operator()<chainerx::Float16, float>();
-                case CUDA_R_16BF:
-                    return multiply.template operator()<chainerx::BFloat16, float>();
-                case CUDA_R_32F:
-                    return multiply.template operator()<float, double>();
-                case CUDA_R_64F:
-                    return multiply.template operator()<double, double>();
-                case CUDA_C_32F:
-                    return multiply
-                        .template operator()<std::complex<float>, std::complex<double>>();
-                case CUDA_C_64F:
-                    return multiply
-                        .template operator()<std::complex<double>, std::complex<double>>();
-            }
+            Run(task, View(a), View(b), View(d));
         };
         Enqueue(stream, run, kInvalidValue);
     });

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
+#include <string>
 #include <utility>
 
 #include "../kernel_abi.h"
@@ -30,6 +32,16 @@ inline void Require(bool condition, const char* what, int status) {
     if (condition) return;
     std::fprintf(stderr, "chainerx test driver: %s\n", what);
     throw Failure{status};
+}
+
+// Adds a line to the file $CHAINERX_CUDA_TEST_TRACE, if there is one.
+inline void Trace(const std::string& line) {
+    const char* path = std::getenv("CHAINERX_CUDA_TEST_TRACE");
+    if (path == nullptr) return;
+    std::FILE* file = std::fopen(path, "a");
+    if (file == nullptr) return;
+    std::fprintf(file, "%s\n", line.c_str());
+    std::fclose(file);
 }
 
 // Is it memory of the device, aligned so, of so many bytes?

@@ -5,8 +5,8 @@ build it. Run this when a version of CUDA comes out, or when a declaration is ad
 
     pip install --target /tmp/cu13 nvidia-cublas nvidia-cufft nvidia-cusolver nvidia-cusparse \
         nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-cccl nvidia-cuda-nvrtc \
-        nvidia-cuda-profiler-api
-    python tools/check_cuda_headers.py /tmp/cu13/nvidia/cu13/include{,/cccl}
+        nvidia-cuda-profiler-api nvidia-nccl-cu13
+    python tools/check_cuda_headers.py /tmp/cu13/nvidia/{cu13/include{,/cccl},nccl/include}
 
 For CUDA 12, whose headers lie in a folder for each part, give all of these. Exit status 1 and the
 names of what differs: functions (every parameter), constants, structures (sizes and offsets).
@@ -31,6 +31,7 @@ HEADERS = [
     'cufft.h',
     'cufftXt.h',
     'cusolverDn.h',
+    'nccl.h',
 ]
 RESULTS = {
     'driver': 'CUresult',
@@ -38,6 +39,7 @@ RESULTS = {
     'cublaslt': 'cublasStatus_t',
     'cufft': 'cufftResult',
     'cusolver': 'cusolverStatus_t',
+    'nccl': 'ncclResult_t',
 }
 #: Structures whose fields are named as NVIDIA's.
 STRUCTURES = {
@@ -85,6 +87,7 @@ def write_program(text: str) -> str:
     handles = re.findall(r'using (\w+) = struct \w+\*;', text)
     enums = re.findall(r'enum (\w+) : ', text)
     constants = re.findall(r'\b((?:CU|CUDA|CUBLAS|CUBLASLT|CUSOLVER|NVRTC)_\w+) = -?\d', text)
+    constants += re.findall(r'\b(nccl\w+) = \d', text)
     constants += re.findall(r'X\((CUDA_\w+), \d+\)', text)
     types = [
         f'template <> struct Theirs<chainerx::cuda::{name}> {{ using type = ::{name}; }};'
@@ -100,6 +103,7 @@ def write_program(text: str) -> str:
         for line in (DRIVER / f'{file}.def').read_text().splitlines():
             if found := re.fullmatch(r'CX_\w+\(\w+, (\w+), (\(.*\))\)', line):
                 symbol, params = found.groups()
+                params = params.replace('int* error', '::ncclResult_t* error')
                 checks.append(
                     f'CheckFunction<::{result}, int{params}>("{symbol}", (decltype(&::{symbol}))0);'
                 )

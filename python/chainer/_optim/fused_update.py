@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import typing as tp
 
+import chainerx
 from chainerx._core import engine
 
+from chainer import backend
 from chainer._graph import fallback
+from chainer._optim.update_rule import _is_float16
 from chainer.variable import Parameter
 
 if tp.TYPE_CHECKING:
@@ -80,8 +83,12 @@ def update(optimizer: GradientMethod, params: list[Parameter]) -> bool:
     else:
         reason = 'a parameter has an update() of its own, or another attribute that updates use'
     if reason is None:
-        call = rules[0].fused_call(params[0].dtype)
-        reason = _step(optimizer, params, rules, call)
+        narrow = [p for p, rule in zip(params, rules, strict=True) if _has_copy(p, rule)]
+        if narrow:
+            reason = _step_of_copies(optimizer, params, rules, narrow)
+        else:
+            call = rules[0].fused_call(params[0].dtype)
+            reason = _step(optimizer, params, rules, call)
     if reason is None:
         return True
     if reason:
@@ -111,12 +118,10 @@ def _find_obstacle(params: list[Parameter], rules: list[FormulaRule]) -> str | N
         return 'parameters share a rule'
     if any(rule._hookable for rule in rules):
         return 'the rule of a parameter has a hook'
-    if any(rule._use_fp32_update for rule in rules):
-        return 'a parameter is updated in float32'
     for param, rule in zip(params, rules, strict=True):
         if rule._state is None:
-            if param.array is None:
-                return ''  # nothing to speak of
+            if param.array is None or _has_copy(param, rule):
+                return ''  # nothing to speak of: the first update makes a copy, and its states
             rule._prepare_states(param)
     return None
 
@@ -134,10 +139,59 @@ def _is_plain(param: Parameter) -> bool:
     )
 
 
-def _step(
-    optimizer: GradientMethod, params: list[Parameter], rules: list[FormulaRule], call: tp.Any
+def _has_copy(param: Parameter, rule: FormulaRule) -> bool:
+    """Whether a parameter is updated by way of a copy in float32."""
+    return rule._use_fp32_update and _is_float16(param)
+
+
+def _step_of_copies(
+    optimizer: GradientMethod,
+    params: list[Parameter],
+    rules: list[FormulaRule],
+    narrow: list[Parameter],
 ) -> str | None:
-    """None if it was done; else why not."""
+    """The same where some parameters have copies in float32, which are cast all at once."""
+    copies = [p.update_rule._fp32_param for p in narrow]
+    if any(
+        copy is None or copy.shape != p.shape or copy.device != p.device or p.grad is None
+        for copy, p in zip(copies, narrow, strict=True)
+    ):
+        return ''
+    arrays, wide = [p.array for p in narrow], [copy.array for copy in copies]
+    with backend.using_device(narrow[0].device), chainerx.no_backprop_mode():
+        # Values that somebody else has written since count.
+        if not engine.cast_all(arrays, wide, True):
+            return 'a parameter is updated in float32'
+        grads = [copy.xp.empty_like(copy.array) for copy in copies]
+        if not engine.cast_all([p.grad for p in narrow], grads, False):
+            return 'a gradient is laid out unlike its parameter'
+        for copy, grad in zip(copies, grads, strict=True):
+            copy.grad = grad
+        try:
+            replaced = dict(zip(map(id, narrow), copies, strict=True))
+            call = rules[0].fused_call(copies[0].dtype)
+            updated = [replaced.get(id(p), p) for p in params]
+            reason = _step(optimizer, updated, rules, call, repeats=False)
+        finally:
+            for copy in copies:
+                copy.grad = None
+        if reason is None:
+            versions = list(map(engine.version, arrays))
+            engine.cast_all(wide, arrays, False)
+            # Graphs that are older go on with the new values.
+            for array, version in zip(arrays, versions, strict=True):
+                engine.forget_writes(array, version)
+    return reason
+
+
+def _step(
+    optimizer: GradientMethod,
+    params: list[Parameter],
+    rules: list[FormulaRule],
+    call: tp.Any,
+    repeats: bool = True,
+) -> str | None:
+    """None if it was done; else why not. Whether the next one may be a repetition."""
     if call is None:
         return f'{type(rules[0]).__name__} has a formula of its own'
     t = rules[0].t + 1
@@ -147,7 +201,8 @@ def _step(
         and plan.fits(params, rules, call)
         and plan.engine_plan.step(t, call[2], rules)
     ):
-        plan.watch(optimizer)
+        if repeats:
+            plan.watch(optimizer)
         return None
     try:
         plan = optimizer._plan = Plan(params, rules, call)
@@ -155,6 +210,7 @@ def _step(
         optimizer._plan = None
         return str(error)
     if plan.engine_plan.step(t, call[2], rules):
-        plan.watch(optimizer)
+        if repeats:
+            plan.watch(optimizer)
         return None
     return 'a gradient is missing, is laid out unlike its parameter, or shares memory with one'

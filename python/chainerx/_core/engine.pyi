@@ -215,6 +215,7 @@ class LocalConfig:
 class Walk:
     def __reduce__(self) -> tuple[Any, ...]: ...
 
+def cast_all(xs: list[Any], outs: list[Any], keeps: bool, /) -> bool: ...
 class UpdatePlan:
     def __init__(
         self, rule: str, keys: tuple[str, ...], pairs: list[tuple[Any, dict[str, Any]]], /

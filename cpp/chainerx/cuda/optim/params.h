@@ -8,6 +8,7 @@
 namespace chainerx::cuda {
 
 inline constexpr int kUpdateBytes = 16;  // of a parameter that a thread updates
+inline constexpr int kCastItems = 4;     // that a thread casts
 
 struct NumbersParams {
     Ptr<const double> settings;
@@ -41,6 +42,20 @@ struct UpdateParams {
     Ptr<const double> numbers;
     int count;
     UpdatedArray<kStates> arrays[kMax];
+};
+
+struct CastArray {
+    Ptr<const char> x;
+    Ptr<char> out;
+    int64_t size;
+    int64_t first_block;
+};
+struct CastParams {
+    static constexpr int kMax = 3900 / sizeof(CastArray);
+
+    int count;
+    bool keeps;
+    CastArray arrays[kMax];
 };
 
 }  // namespace chainerx::cuda

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "chainerx/cuda/device/block.h"
+#include "chainerx/cuda/optim/device/lists.h"
 #include "chainerx/cuda/optim/params.h"
 #include "chainerx/native/math/simd/math_basic.h"
 #include "chainerx/native/strided/simd/batch.h"
@@ -33,21 +34,6 @@ inline void StorePack(T* to, bool is_whole, int64_t left, const UpdatePack<T, kW
     for (int j = 0; j < kWidth; ++j) {
         if (j < left) to[j] = x.v[j];
     }
-}
-
-// The array of this block of threads, by bisection.
-template <int kStates>
-inline int FindArray(const UpdateParams<kStates>& p) {
-    int first = 0;
-    for (int last = p.count - 1; first < last;) {
-        const int middle = (first + last + 1) / 2;
-        if (static_cast<int64_t>(blockIdx.x) < p.arrays[middle].first_block) {
-            last = middle - 1;
-        } else {
-            first = middle;
-        }
-    }
-    return first;
 }
 
 template <typename Row, typename T, int kStates>

@@ -419,6 +419,50 @@ PyMethodDef g_methods[] = {
      "Repeats the step if nothing was changed; None if only settings are missing."},
     {nullptr, nullptr, 0, nullptr}};
 
+// The arrays of a list, outside of the graph; false if the kernel can't take one.
+bool FindArrays(PyObject* list, std::vector<Array>& arrays) {
+    const Items items{list};
+    for (Py_ssize_t i = 0; i < items.size(); ++i) {
+        if (!IsNdArray(items[i])) return false;
+        const Array x = internal::Detached(Self(items[i]));
+        if (!IsFloat(x.dtype()) || !x.IsContiguous()) return false;
+        arrays.push_back(x);
+        const Array& first = arrays.front();
+        if (x.dtype() != first.dtype() || &x.device() != &first.device()) return false;
+    }
+    return true;
+}
+
+// cast_all(xs, outs, keeps): whether it was done; see kernels/optim/update.def. False if the device
+// has no such kernel, or for arrays that it can't take.
+PyObject* CastAll(PyObject*, PyObject* const* args, Py_ssize_t n_args) try {
+    if (n_args != 3 || !PyList_Check(args[0]) || !PyList_Check(args[1])) {
+        throw TypeError{"cast_all: expected two lists of arrays, and a bool"};
+    }
+    std::vector<Array> xs;
+    std::vector<Array> outs;
+    if (!FindArrays(args[0], xs) || !FindArrays(args[1], outs)) Py_RETURN_FALSE;
+    if (xs.size() != outs.size() || xs.empty()) Py_RETURN_FALSE;
+    Device& device = outs.front().device();
+    if (&xs.front().device() != &device || !HasKernel<kernels::CastAll>(device)) Py_RETURN_FALSE;
+    for (size_t i = 0; i < xs.size(); ++i) {
+        if (xs[i].shape() != outs[i].shape() || !outs[i].IsWritable()) Py_RETURN_FALSE;
+    }
+    for (const Array& out : outs) out.buffer()->MarkWritten();
+    using Arrays = std::span<const ConstArrayRef>;
+    const std::vector<ConstArrayRef> from{xs.begin(), xs.end()};
+    const std::vector<ConstArrayRef> to{outs.begin(), outs.end()};
+    CallOn<kernels::CastAll>(device, args[2] == Py_True, Arrays{from}, Arrays{to});
+    Py_RETURN_TRUE;
+} catch (...) {
+    return Failed("cast_all");
+}
+
+PyMethodDef g_functions[] = {
+    {"cast_all", AsFunction(&CastAll), METH_FASTCALL,
+     "Casts the arrays of one list into those of another; returns False where it can't."},
+    {nullptr, nullptr, 0, nullptr}};
+
 }  // namespace
 
 void InitUpdate(PyObject* module) {
@@ -433,7 +477,7 @@ void InitUpdate(PyObject* module) {
         {0, nullptr}};
     static PyType_Spec spec = {"chainerx._core.engine.UpdatePlan", sizeof(PlanObject), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
-    AddType(module, spec);
+    AddType(module, spec, g_functions);
 }
 
 }  // namespace chainerx::python::engine

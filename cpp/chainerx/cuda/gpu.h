@@ -105,6 +105,14 @@ class CX_API Gpu {
     virtual void AllReduce(const ArrayLists& lists, Reduction reduction) = 0;
     // Writes the i-th array of lists[root] into the other i-th ones.
     virtual void Broadcast(const ArrayLists& lists, size_t root) = 0;
+
+    // The CUcontext of a thread is what other libraries take for its current device. Calls of this
+    // library make it that of their device, and leave it so.
+    //
+    // Makes that of this device the thread's, and returns the one before, which may be null.
+    virtual void* EnterContext() = 0;
+    // Makes what EnterContext has returned the thread's again.
+    virtual void LeaveContext(void* before) noexcept = 0;
 };
 
 // DeviceError if it is of another backend.

@@ -64,7 +64,7 @@ CudaDevice::CudaDevice(Backend* backend, int index)
                            "device='native'"};
     }
     Check(driver_.DevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain");
-    Activate();
+    const ContextScope scope{*this};
     void* log = nullptr;
     Check(driver_.MemHostAlloc(&log, sizeof(ErrorLog),
                                CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
@@ -81,7 +81,7 @@ CudaDevice::CudaDevice(Backend* backend, int index)
 CudaDevice::~CudaDevice() = default;
 
 void CudaDevice::Stop() noexcept {
-    TryActivate();
+    const ContextScope scope{*this};
     driver_.CtxSynchronize();
 }
 
@@ -128,7 +128,7 @@ int64_t CudaDevice::ReadFreeBytes() {
 }
 
 void CudaDevice::FreeBlock(void* data, int64_t nbytes) noexcept {
-    TryActivate();
+    const ContextScope scope{*this};
     blocks_.Free(data, nbytes);
     held_ -= nbytes;
 }

@@ -41,8 +41,27 @@ class CudaDevice : public Device, public Gpu, public DeviceTimer, private Stream
         }
     }
 
-    // Where a failure, as in a forked child, shows in the calls that follow.
-    void TryActivate() noexcept { driver_.CtxSetCurrent(context_); }
+    // Where the context of a device is that of the thread, for what may happen between any two
+    // calls of another library, as deallocations do: the one from before, which is the current
+    // device of that library, comes back. Failures, as in a forked child, show in what follows.
+    class ContextScope {
+     public:
+        explicit ContextScope(const CudaDevice& device) noexcept : driver_{device.driver_} {
+            driver_.CtxGetCurrent(&before_);
+            is_other_ = before_ != device.context_;
+            if (is_other_) driver_.CtxSetCurrent(device.context_);
+        }
+        ~ContextScope() {
+            if (is_other_) driver_.CtxSetCurrent(before_);
+        }
+        ContextScope(const ContextScope&) = delete;
+        ContextScope& operator=(const ContextScope&) = delete;
+
+     private:
+        const Driver& driver_;
+        CUcontext before_{nullptr};
+        bool is_other_;
+    };
 
     int arch() const { return arch_; }  // 90 is compute capability 9.0
     CudaStream& current_stream() const {
@@ -107,6 +126,8 @@ class CudaDevice : public Device, public Gpu, public DeviceTimer, private Stream
                     const std::vector<std::string>& options) override;
     void LaunchKernel(void* kernel, const KernelGrid& grid, const void* params, size_t nbytes,
                       const std::vector<const Array*>& arrays) override;
+    void* EnterContext() override;
+    void LeaveContext(void* before) noexcept override;
     // collectives.cc has these.
     void AllReduce(const ArrayLists& lists, Reduction reduction) override;
     void Broadcast(const ArrayLists& lists, size_t root) override;

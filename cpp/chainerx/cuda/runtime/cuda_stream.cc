@@ -51,7 +51,7 @@ bool CudaStream::SetSuccessor(CudaStream* successor) noexcept {
 }
 
 Stream::Ticket CudaStream::Mark() noexcept {
-    device().TryActivate();
+    const CudaDevice::ContextScope scope{device()};
     const Driver& driver = GetDriver();
     const std::lock_guard lock{mutex_};
     Collect();
@@ -85,7 +85,7 @@ void CudaStream::Collect() noexcept {
 }
 
 bool CudaStream::IsDone(Ticket ticket) noexcept {
-    device().TryActivate();
+    const CudaDevice::ContextScope scope{device()};
     const std::lock_guard lock{mutex_};
     Collect();
     return done_ >= ticket;

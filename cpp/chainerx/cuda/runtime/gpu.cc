@@ -60,6 +60,7 @@ Stream& CudaDevice::WrapStream(void* handle) {
 
 void CudaDevice::GiveStreamBack(Stream& given) noexcept {
     auto& stream = static_cast<CudaStream&>(given);
+    const ContextScope scope{*this};
     const std::lock_guard lock{mutex_};
     if (--stream.holders != 0) return;
     try {
@@ -106,7 +107,7 @@ void* CudaDevice::CreateEvent(bool timing) {
 }
 
 void CudaDevice::DestroyEvent(void* event) noexcept {
-    TryActivate();
+    const ContextScope scope{*this};
     driver_.EventDestroy(ToEvent(event));
 }
 
@@ -245,12 +246,12 @@ void CudaDevice::Order(void* earlier, void* later) {
 }
 
 void CudaDevice::WaitForAll() noexcept {
-    TryActivate();
+    const ContextScope scope{*this};
     driver_.CtxSynchronize();
 }
 
 void CudaDevice::CallLater(void (*f)(void* data), void* data) noexcept {
-    TryActivate();
+    const ContextScope scope{*this};
     bool is_idle = true;
     try {
         const std::lock_guard lock{mutex_};
@@ -279,6 +280,17 @@ int CudaDevice::FindDevice(const void* data) {
     if (type != CU_MEMORYTYPE_DEVICE) return -1;
     CX_CU(PointerGetAttribute, &index, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, p);
     return index;
+}
+
+void* CudaDevice::EnterContext() {
+    CUcontext before = nullptr;
+    CX_CU(CtxGetCurrent, &before);
+    Activate();
+    return before;
+}
+
+void CudaDevice::LeaveContext(void* before) noexcept {
+    driver_.CtxSetCurrent(static_cast<CUcontext>(before));
 }
 
 DeviceTimer::Mark CudaDevice::PutMark() {

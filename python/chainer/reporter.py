@@ -293,6 +293,10 @@ class Summary:
         Args:
             serializer (AbstractSerializer): Where to or from.
         """
+        with _device_context(self._x):
+            self._serialize(serializer)
+
+    def _serialize(self, serializer: serializer_module.AbstractSerializer) -> None:
         x2 = self._m2 + self._x * self._mean
         try:
             x, x2, n = (
@@ -305,12 +309,14 @@ class Summary:
             serializer('_m2', self._m2)
             return
         self._x, self._n = x, n
-        self._mean = x / _replace_0(n)
+        with _device_context(x):
+            self._mean = x / _replace_0(n)
         m2 = None
         with contextlib.suppress(KeyError):  # in snapshots of v7
             m2 = serializer('_m2', None)
         if m2 is None:
-            m2 = backend.get_array_module(x).maximum(x2 - x * self._mean, 0.0)
+            with _device_context(x):
+                m2 = backend.get_array_module(x).maximum(x2 - x * self._mean, 0.0)
         self._m2 = float(m2) if type(x) is float else backend.get_device_from_array(x).send(m2)
 
 

@@ -150,7 +150,8 @@ class FunctionNode(engine.FunctionNode):
         self._output_indexes_to_retain = None
         if hooks is None:
             hooks = self._begin(in_data)
-        outputs = self.forward(in_data)
+        with backend.get_device_from_array(*in_data).create_context():
+            outputs = self.forward(in_data)
         if not isinstance(outputs, tuple):
             raise TypeError(
                 f'forward output must be a tuple ({self.label})\nActual: {type(outputs)}'

@@ -177,7 +177,8 @@ class UpdateRule:
             with backend.using_device(param.device):
                 self.update_core_chainerx(param)
         elif cuda.available and isinstance(array, cuda.ndarray):
-            self.update_core_gpu(param)
+            with backend.using_device(param.device):
+                self.update_core_gpu(param)
         else:
             self.update_core_cpu(param)
 
@@ -225,7 +226,9 @@ class UpdateRule:
             if isinstance(given, np.ndarray):
                 self.update_core_cpu(view)
             else:
-                self.update_core_gpu(view)
+                with backend.using_device(view.device):
+                    self.update_core_gpu(view)
+                engine.side(given)  # what chainerx computes comes after what CuPy has written
             changed = self._state
         finally:
             self._state = state

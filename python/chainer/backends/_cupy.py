@@ -25,6 +25,21 @@ class _Absent:
         raise AttributeError(f'{self.__module}.{name}: CuPy cannot be used. {reason}', name=name)
 
 
+def _explain(error: BaseException) -> BaseException:
+    """The error; or one that names both versions, if CuPy is of a later CUDA than the driver."""
+    try:
+        of_cupy = cupy.cuda.runtime.runtimeGetVersion()
+        of_driver = cupy.cuda.runtime.driverGetVersion()
+    except Exception:  # CuPy, or the driver, is not there
+        return error
+    if of_driver == 0 or of_cupy // 1000 <= of_driver // 1000:
+        return error
+    return RuntimeError(
+        f"this CuPy is of CUDA {of_cupy // 1000}, NVIDIA's driver of CUDA {of_driver // 1000}: "
+        f'install cupy-cuda{of_driver // 1000}x in its place, or a newer driver ({error})'
+    )
+
+
 cupy: tp.Any = _Absent('cupy')
 
 try:
@@ -37,7 +52,7 @@ try:
     if not available:
         _resolution_error = RuntimeError('there is no CUDA device')
 except Exception as e:  # whatever keeps CuPy from working is told when a GPU is asked for
-    _resolution_error = e
+    _resolution_error = _explain(e)
 
 if not available:
 

@@ -1,4 +1,4 @@
-"""Every row of links: values, dtypes, derivatives, kinds of inputs, errors, on NumPy and native."""
+"""Every row of links: values, dtypes, derivatives, kinds of inputs, errors, on each kind."""
 
 import re
 
@@ -14,8 +14,8 @@ from functions.cases._harness import RTOL, as_numpy, check_gradients, lay
 from links.cases import GONE, MODELS, ROWS
 from links.cases._table import draw, make, run, values_of
 
-KINDS = [kind for kind in kinds() if kind != 'cupy']
-DEVICES = {'numpy': '@numpy', 'native': ours()}
+KINDS = kinds()
+DEVICES = {'numpy': '@numpy', 'native': ours(), 'cupy': '@cupy:0'}
 DTYPES = ('float16', 'float32', 'float64')
 on_each_kind = pytest.mark.parametrize('kind', KINDS)
 

@@ -103,19 +103,41 @@ std::string Application::Describe(size_t i) const {
     return text + " is on " + DeviceOf(inputs_[i]);
 }
 
+bool Application::IsParameter(const Input& input) {
+    return input.is_variable && PyObject_IsInstance(input.object, g_callbacks.parameter_class) == 1;
+}
+
+std::string Application::DescribeBoth(size_t first, size_t i, size_t target) const {
+    return Describe(first) + ", " + Describe(i) + "; move one with chainer.get_device('" +
+           DeviceOf(inputs_[target]) + "').send(x)";
+}
+
 void Application::ThrowMixed(size_t i) const {
     size_t first = 0;
     while (inputs_[first].object == nullptr) ++first;
     // Parameters stay where they are, and inputs of a model are often on the host by mistake.
-    const size_t target = kind_ == Kind::kNumpy ? i : first;
-    throw TypeError{name_,
-                    ": incompatible array types are mixed in the inputs: ",
-                    Describe(first),
-                    ", ",
-                    Describe(i),
-                    "; move one with chainer.get_device('",
-                    DeviceOf(inputs_[target]),
-                    "').send(x)"};
+    const Input& other = inputs_[i];
+    const bool is_kept = IsParameter(other) && !IsParameter(inputs_[first]) &&
+                         other.variable()->storage->kind != Kind::kNumpy;
+    const size_t target = kind_ == Kind::kNumpy || is_kept ? i : first;
+    throw TypeError{name_, ": incompatible array types are mixed in the inputs: ",
+                    DescribeBoth(first, i, target)};
+}
+
+void Application::EnterCupy() {
+    cupy_.Enter();
+    size_t first = 0;
+    while (inputs_[first].object == nullptr) ++first;
+    for (size_t i = first + 1; i < size(); ++i) {
+        const Input& input = inputs_[i];
+        if (input.object == nullptr ||
+            &RecordOf(input).device() == &RecordOf(inputs_[first]).device()) {
+            continue;
+        }
+        const size_t target = IsParameter(input) && !IsParameter(inputs_[first]) ? i : first;
+        throw DeviceError{name_, ": arrays of different devices are mixed in the inputs: ",
+                          DescribeBoth(first, i, target)};
+    }
 }
 
 }  // namespace chainerx::python::engine

@@ -11,6 +11,7 @@
 #include "chainerx/core/array.h"
 #include "chainerx/core/error.h"
 #include "chainerx/python/engine/check_cache.h"
+#include "chainerx/python/engine/cupy.h"
 #include "chainerx/python/engine/small_array.h"
 #include "chainerx/python/engine/variable.h"
 #include "chainerx/python/ndarray/ndarray.h"
@@ -103,6 +104,9 @@ class Application {
     CX_COLD void AddOpaque(const OpInfo& op, Results& results, internal::Region* region);
     [[noreturn]] CX_COLD void ThrowNotArray(size_t i, PyObject* o) const;
     [[noreturn]] CX_COLD void ThrowMixed(size_t i) const;
+    CX_COLD void EnterCupy();
+    CX_COLD static bool IsParameter(const Input& input);
+    CX_COLD std::string DescribeBoth(size_t first, size_t i, size_t target) const;
     CX_COLD std::string DeviceOf(const Input& input) const;
     CX_COLD std::string Describe(size_t i) const;  // for errors
 
@@ -111,6 +115,7 @@ class Application {
     Kind kind_{Kind::kNone};
     bool requires_grad_{false};
     SmallArray<Input> inputs_;
+    CupyScope cupy_;
 };
 
 // Inline, since it is called once per operation.
@@ -136,6 +141,9 @@ inline void Application::SetInputs(PyObject* const* args, bool any) {
         if (input.is_variable) RecordOf(input);
     }
     if (kind_ == Kind::kNone) throw TypeError{name_, ": no input is an array"};
+    if (kind_ == Kind::kCupy) [[unlikely]] {
+        EnterCupy();
+    }
 }
 
 inline void Application::AddTo(CheckKey& key) const {

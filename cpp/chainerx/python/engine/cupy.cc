@@ -2,9 +2,17 @@
 // docs/internals/chainer_engine.md for why not through DLPack.
 #include "chainerx/python/engine/cupy.h"
 
+#include <algorithm>
+#include <list>
+#include <memory>
+#include <utility>
+#include <vector>
+
 #include "chainerx/core/context.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/foreign.h"
+#include "chainerx/core/stream.h"
+#include "chainerx/cuda/gpu.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/engine/state.h"
 #include "chainerx/python/errors.h"
@@ -52,14 +60,98 @@ Device& DeviceOf(const char* op, int64_t index) {
 
 void Release(void* owner) { ReleaseObject(static_cast<PyObject*>(owner)); }
 
-// The stream of CuPy on which this thread computes on a device.
-uintptr_t CurrentStream(const Device& device) {
-    const Ref stream = Check(PyObject_CallFunction(g_stream, "i", device.index()));
-    const Ref handle = Attribute(stream.get(), "ptr");
-    return reinterpret_cast<uintptr_t>(ToAddress(handle.get()));
+// A stream of CuPy, which is not destroyed meanwhile.
+class CupyStream {
+ public:
+    CupyStream(Device& device, Ref object, void* handle)
+        : object_{std::move(object)},
+          handle_{handle},
+          stream_{cuda::GpuOf(device).WrapStream(handle)} {}
+    ~CupyStream() { cuda::GpuOf(device()).GiveStreamBack(stream_); }
+    CupyStream(const CupyStream&) = delete;
+    CupyStream& operator=(const CupyStream&) = delete;
+
+    Device& device() const { return stream_.device(); }
+    Stream& stream() const { return stream_; }
+    void* handle() const { return handle_; }
+    // Whether CuPy's object is in use elsewhere.
+    bool is_shared() const { return Py_REFCNT(object_.get()) > 1; }
+
+ private:
+    Ref object_;
+    void* handle_;
+    Stream& stream_;
+};
+using SharedStream = std::shared_ptr<CupyStream>;
+
+// With the GIL held, and never destroyed, since Python ends before: the streams that were current,
+// and the devices of CuPy arrays.
+auto& g_streams = *new std::vector<SharedStream>;
+auto& g_devices = *new std::vector<Device*>;
+
+// Lets streams go that nobody else has any more.
+void ForgetStreams() {
+    std::vector<SharedStream> gone;  // deallocations may run code of the user
+    const auto is_unused = [](const SharedStream& s) {
+        return s.use_count() == 1 && !s->is_shared();
+    };
+    for (SharedStream& s : g_streams) {
+        if (is_unused(s)) gone.push_back(std::move(s));
+    }
+    std::erase(g_streams, nullptr);
 }
 
-Array Wrapped(PyObject* array, Device& device) {
+// The stream of CuPy on which this thread computes on a device.
+SharedStream CurrentStream(Device& device) {
+    Ref object = Check(PyObject_CallFunction(g_stream, "i", device.index()));
+    void* handle = ToAddress(Attribute(object.get(), "ptr").get());
+    const auto it = std::ranges::find_if(g_streams, [&](const SharedStream& s) {
+        return s->handle() == handle && &s->device() == &device;
+    });
+    if (it != g_streams.end()) return *it;
+    ForgetStreams();
+    return g_streams.emplace_back(std::make_shared<CupyStream>(device, std::move(object), handle));
+}
+
+void AddDevice(Device& device) {
+    if (std::ranges::find(g_devices, &device) == g_devices.end()) g_devices.push_back(&device);
+}
+
+enum class Direction : uint8_t { kOursBefore, kOursAfter };
+
+// Makes our current stream and one of CuPy's wait for what the other has been given.
+void Order(const CupyStream& stream, Direction direction) {
+    const auto handle = reinterpret_cast<uintptr_t>(stream.handle());
+    if (direction == Direction::kOursBefore) {
+        OrderOthersAfterUs(stream.device(), handle);
+    } else {
+        OrderUsAfterOthers(stream.device(), handle);
+    }
+}
+
+// What keeps an array for CuPy: the array, and the stream that may still use it when it goes.
+struct Exported {
+    SharedStream stream;
+    Array array;
+
+    static void Delete(PyObject* capsule) {
+        delete static_cast<Exported*>(PyCapsule_GetPointer(capsule, nullptr));
+    }
+};
+
+// The owner of an array's memory while CuPy has it. Work that CuPy queues runs after ours.
+Ref Export(const Array& x) {
+    if (!HasCudaStreams(x.device())) return Ref{Wrap(x)};
+    const CupyDeviceScope scope{x.device()};
+    auto exported = std::make_unique<Exported>(CurrentStream(x.device()), x);
+    Order(*exported->stream, Direction::kOursBefore);
+    cuda::GpuOf(x.device()).KeepFor(x, exported->stream->stream());
+    Ref owner = Check(PyCapsule_New(exported.get(), nullptr, &Exported::Delete));
+    exported.release();
+    return owner;
+}
+
+Array Wrapped(PyObject* array, Device& device, CupyUse use) {
     const Ref memory = Attribute(array, "data");
     const Ref shape = Attribute(array, "shape");
     const Ref strides = Attribute(array, "strides");
@@ -68,9 +160,14 @@ Array Wrapped(PyObject* array, Device& device) {
     const Dtype type = ToDtype(dtype.get());
     const auto dims = ToDims<Shape>(shape.get());
     const auto steps = ToDims<Strides>(strides.get());
-    if (HasCudaStreams(device)) OrderUsAfterOthers(device, CurrentStream(device));
-    return internal::WrapForeign(ToAddress(address.get()), dims, steps, type, device,
-                                 ReleaseInOrder(device, {Py_NewRef(array), &Release}), true);
+    if (HasCudaStreams(device)) AddDevice(device);
+    internal::Owner owner{Py_NewRef(array), &Release};
+    if (use == CupyUse::kAnywhere && HasCudaStreams(device)) {
+        const CupyDeviceScope scope{device};
+        Order(*CurrentStream(device), Direction::kOursAfter);
+        owner = ReleaseInOrder(device, owner);
+    }
+    return internal::WrapForeign(ToAddress(address.get()), dims, steps, type, device, owner, true);
 }
 
 PyObject* SetCupy(PyObject*, PyObject* module) try {
@@ -92,12 +189,12 @@ PyMethodDef g_functions[] = {{"set_cupy", &SetCupy, METH_O,
 
 }  // namespace
 
-Array FromCupy(const char* op, PyObject* array) {
+Array FromCupy(const char* op, PyObject* array, CupyUse use) {
     const Ref index = Attribute(Attribute(array, "data").get(), "device_id");
     Device& device = DeviceOf(op, ToInt(op, "device", index.get()));
-    Array x = Wrapped(array, device);
+    Array x = Wrapped(array, device, use);
     if (internal::IsAligned(x)) return x;
-    return Wrapped(Check(PyObject_CallMethod(array, "copy", nullptr)).get(), device);
+    return Wrapped(Check(PyObject_CallMethod(array, "copy", nullptr)).get(), device, use);
 }
 
 PyObject* ToCupy(const Array& x) {
@@ -107,12 +204,8 @@ PyObject* ToCupy(const Array& x) {
                           ", expected a device of the backend ", kBackend};
     }
     const Array view = internal::Detached(x);
-    if (HasCudaStreams(x.device())) {
-        OrderOthersAfterUs(x.device(), CurrentStream(x.device()));
-        KeepForOthers(x, kLegacyStream);
-    }
     Buffer* buffer = view.buffer();
-    const Ref owner{Wrap(view)};
+    const Ref owner = Export(view);
     const Ref memory = Check(PyObject_CallFunction(
         g_memory, "NLOi", PyLong_FromVoidPtr(buffer->data()),
         static_cast<long long>(buffer->nbytes()), owner.get(), x.device().index()));
@@ -127,6 +220,66 @@ PyObject* ToCupy(const Array& x) {
     return PyObject_CallFunction(reinterpret_cast<PyObject*>(g_cupy_ndarray), "NNOO",
                                  FromShape(view.shape()), FromDtype(view.dtype()), pointer.get(),
                                  strides.get());
+}
+
+CupyDeviceScope::CupyDeviceScope(Device& device) {
+    if (g_cupy_ndarray == nullptr || !HasCudaStreams(device)) return;
+    gpu_ = &cuda::GpuOf(device);
+    before_ = gpu_->EnterContext();
+}
+
+CupyDeviceScope::~CupyDeviceScope() {
+    if (gpu_ != nullptr) gpu_->LeaveContext(before_);
+}
+
+struct CupyScope::Entered {
+    explicit Entered(Device& device) : device{device} {}
+
+    CupyDeviceScope device;
+    std::vector<SharedStream> streams;
+    std::list<StreamScope> scopes;  // left before the streams go
+    bool is_both{false};
+};
+
+void CupyScope::EnterBoth() {
+    if (g_devices.empty()) return;
+    for (Device* device : g_devices) {
+        const CupyDeviceScope scope{*device};
+        Order(*CurrentStream(*device), Direction::kOursBefore);
+    }
+    Enter();
+    entered_->is_both = true;
+}
+
+void CupyScope::Enter() {
+    if (g_devices.empty()) return;
+    auto entered = std::make_unique<Entered>(*g_devices.front());
+    for (Device* device : g_devices) {
+        SharedStream stream = CurrentStream(*device);
+        if (GetCurrentStream(*device) == &stream->stream()) continue;
+        entered->scopes.emplace_back(stream->stream());
+        entered->streams.push_back(std::move(stream));
+    }
+    entered_ = entered.release();
+}
+
+void CupyScope::Leave() noexcept {
+    // Streams that go may run code of the user.
+    PyObject* type;
+    PyObject* value;
+    PyObject* traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    entered_->scopes.clear();
+    if (entered_->is_both) {
+        for (const SharedStream& stream : entered_->streams) {
+            try {
+                Order(*stream, Direction::kOursAfter);
+            } catch (const ChainerxError&) {  // of a broken context, as will be what follows
+            }
+        }
+    }
+    delete entered_;
+    PyErr_Restore(type, value, traceback);
 }
 
 void InitCupy(PyObject* module) {

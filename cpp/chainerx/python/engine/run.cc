@@ -182,6 +182,8 @@ PyObject* RunBackward(PyObject*, PyObject* const* args, Py_ssize_t n) try {
     const bool twice = ToBool(args[3], false);
     const std::optional<double> scale = ToScale("backward", args[4]);
     const bool keep_scale = ToBool(args[5], false);
+    CupyScope cupy;
+    cupy.EnterBoth();  // functions go from one kind of array to another
     const State& state = GetState();
     Observer observer{state};
     const GradientRecordScope recorded{state, twice};
@@ -236,6 +238,8 @@ PyObject* RunGrad(PyObject*, PyObject* const* args, Py_ssize_t n) try {
     PyObject* from_elsewhere = ToGrads("grad", "grad_inputs", args[3], inputs);
     const bool twice = ToBool(args[5], false);
     const std::optional<double> scale = ToScale("grad", args[6]);
+    CupyScope cupy;
+    cupy.EnterBoth();  // functions go from one kind of array to another
     const State& state = GetState();
     Observer observer{state};
     const GradientRecordScope recorded{state, twice};

@@ -4,6 +4,7 @@
 
 #include "chainerx/core/thread_state.h"
 #include "chainerx/python/engine/call.h"
+#include "chainerx/python/engine/cupy.h"
 #include "chainerx/python/engine/function.h"
 #include "chainerx/python/engine/scopes.h"
 
@@ -38,6 +39,7 @@ PyObject* CallUnary(EntryObject* entry, VariableObject* x, std::span<PyObject* c
     }
     const char* name = entry->op->name;
     const Array record = RecordOf(name, x);
+    const CupyScope cupy{x->storage->kind == Kind::kCupy};
     const bool requires_grad = x->requires_grad;
     if (!Records(state)) {
         const NoRecordScope no_record;

@@ -1,6 +1,7 @@
 // Makes a node of the graph of a function of the user, and calls its backward().
 #include "chainerx/python/engine/function.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "chainerx/core/thread_state.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/engine/config.h"
+#include "chainerx/python/engine/cupy.h"
 #include "chainerx/python/engine/node.h"
 #include "chainerx/python/engine/scopes.h"
 #include "chainerx/python/engine/traverse.h"
@@ -141,6 +143,10 @@ void CallBackward(Region* region, GradContext& context, const Places& places) {
     const bool record = (internal::RecordMask(&GetDefaultContext()) & GraphBit()) != 0;
     const BackpropConfig config{record};
     const RecordScope recorded;
+    std::optional<CupyDeviceScope> device;
+    for (int i = 0; i < context.output_count() && !device; ++i) {
+        if (context.HasOutputGrad(i)) device.emplace(context.output_grad(i).device());
+    }
     static PyObject* method = PyUnicode_InternFromString("backward_accumulate");
     const Ref result = Check(PyObject_CallMethodObjArgs(f.get(), method, indexes.get(), grads.get(),
                                                         no_grads.get(), nullptr));

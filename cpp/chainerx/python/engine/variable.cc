@@ -6,7 +6,6 @@
 #include "chainerx/core/error.h"
 #include "chainerx/core/pool.h"
 #include "chainerx/python/convert.h"
-#include "chainerx/python/engine/cupy.h"
 #include "chainerx/python/engine/node.h"
 #include "chainerx/python/engine/traverse.h"
 #include "chainerx/python/errors.h"
@@ -278,7 +277,7 @@ PyObject* SideFunction(PyObject*, PyObject* array) try {
     if (KindOf(array) == Kind::kNone) {
         throw TypeError{"side: got a ", Py_TYPE(array)->tp_name, ", expected an array"};
     }
-    return Wrap(ChainerxArrayOf("side", array));
+    return Wrap(ChainerxArrayOf("side", array, CupyUse::kAnywhere));
 } catch (...) {
     return Failed("side");
 }
@@ -323,12 +322,12 @@ const char* NameOf(Kind kind) {
     return kNames[static_cast<int>(kind)];
 }
 
-Array ChainerxArrayOf(const char* op, PyObject* array) {
+Array ChainerxArrayOf(const char* op, PyObject* array, CupyUse use) {
     if (IsNdArray(array)) return internal::Detached(Self(array));
     const bool cupy = IsCupy(array);
     if (!cupy) CheckUnmasked(op, array);
     try {
-        return cupy ? FromCupy(op, array)
+        return cupy ? FromCupy(op, array, use)
                     : FromNumpy(array, std::nullopt, Sharing::kWherePossible,
                                 GetDefaultContext().GetNativeBackend().GetDevice(0));
     } catch (const PythonError&) {

@@ -8,6 +8,7 @@
 #include "chainerx/core/array.h"
 #include "chainerx/core/context.h"
 #include "chainerx/python/bind.h"
+#include "chainerx/python/engine/cupy.h"
 #include "chainerx/python/engine/state.h"
 #include "chainerx/python/ref.h"
 
@@ -99,7 +100,7 @@ internal::Slot* CurrentSlot(const VariableObject* v);
 
 // A chainerx array over the memory of an array of any kind, outside all graphs. TypeError if
 // chainerx can't hold it; BackendError for a CuPy array without the backend cuda.
-Array ChainerxArrayOf(const char* op, PyObject* array);
+Array ChainerxArrayOf(const char* op, PyObject* array, CupyUse use = CupyUse::kInScopes);
 // The array that the user sees. New reference; None if uninitialized.
 PyObject* ArrayOf(VariableObject* v);
 // As an array of that kind, sharing memory. New reference.

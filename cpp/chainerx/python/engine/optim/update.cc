@@ -310,6 +310,8 @@ bool Update(PlanObject* plan, const double* settings, double t, F count) {
     // A step that a signal handler or a destructor takes in the middle of another has its own list.
     std::vector<Array> grads = std::move(*plan->grads);
     const GradsScope scope{grads};
+    const bool is_cupy = !plan->places->empty() && plan->places->front().kind == Kind::kCupy;
+    const CupyScope cupy{is_cupy};
     if (!FindGrads(plan, grads)) return false;
     const Rule& rule = kRules[static_cast<int>(plan->rule)];
     const internal::NoInterruptScope all_of_them;

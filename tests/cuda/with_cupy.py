@@ -480,3 +480,109 @@ def test_training_by_numbers_of_devices(tmp_path):
     assert model.loss.array.device.id == cupy.cuda.Device().id == 1
     assert {p.array.device.id for p in model.params()} == {1}
     assert not chainer.fallback_report(reset=True)
+
+
+@pytest.mark.parametrize('device', [0, 1])
+def test_batches_that_are_sent_ahead(device):
+    """A stream of its own copies, and the current one waits for it."""
+    convert = chainer.dataset.ConcatWithAsyncTransfer()
+    batch = [(HOST + i, np.int32(i)) for i in range(3)]
+    with cupy.cuda.Device(device), cupy.cuda.Stream() as stream:
+        for step in range(20):
+            x, t = convert(batch, device)
+            assert x.device.id == t.device.id == device
+            y = F.sum(Variable(x) * step) + F.sum(F.cast(t, 'f'))
+            del x, t
+        stream.synchronize()
+        assert y.array.get() == 19 * sum((HOST + i).sum() for i in range(3)) + 3
+
+
+def test_an_iterator_that_sends_the_next_batch():
+    data = [(np.full(4, i, 'f'), np.int32(i)) for i in range(12)]
+    iterator = chainer.iterators.DevicePrefetchIterator(
+        chainer.iterators.SerialIterator(data, 3, repeat=False, shuffle=False), '@cupy:1'
+    )
+    seen = []
+    for batch in iterator:
+        x, t = chainer.dataset.convert.call_converter(
+            chainer.dataset.concat_examples, batch, chainer.get_device('@cupy:1')
+        )
+        assert x.device.id == t.device.id == 1
+        seen.append((F.sum(Variable(x)).array, t))
+    assert [float(total.get()) for total, _ in seen] == [12, 48, 84, 120]
+    np.testing.assert_array_equal(np.concatenate([t.get() for _, t in seen]), np.arange(12))
+
+
+def test_parallel_updater(tmp_path):
+    """The gradients of both halves are added up, each of which is a mean: as in v7."""
+    model = L.Classifier(L.Linear(4, 3, initialW=1))
+    model.to_device('@cupy:0')
+    optimizer = chainer.optimizers.SGD(0.1).setup(model)
+    rng = np.random.RandomState(0)
+    data = chainer.datasets.TupleDataset(
+        rng.rand(8, 4).astype('f'), rng.randint(0, 3, 8).astype('i')
+    )
+    iterator = chainer.iterators.SerialIterator(data, 8, shuffle=False)
+    updater = chainer.training.updaters.ParallelUpdater(
+        iterator, optimizer, devices={'main': 0, 'second': 1}
+    )
+    updater.update()
+    alone = L.Classifier(L.Linear(4, 3, initialW=1))
+    whole = chainer.optimizers.SGD(0.1).setup(alone)
+    whole.update(alone, *chainer.dataset.concat_examples(data[:]))
+    assert model.predictor.W.array.device.id == 0
+    updated = model.predictor.W.array.get()
+    np.testing.assert_allclose(updated - 1, 2 * (alone.predictor.W.array - 1), 1e-3, 1e-6)
+
+
+def test_hooks():
+    x = Variable(gpu(HOST))
+    link = L.Linear(3, 2).to_device('@cupy:0')
+    hooks = [
+        chainer.function_hooks.TimerHook(),
+        chainer.function_hooks.CupyMemoryProfileHook(),
+        chainer.function_hooks.CUDAProfileHook(),
+        chainer.link_hooks.TimerHook(),
+    ]
+    with hooks[0], hooks[1], hooks[2], hooks[3]:
+        F.sum(link(x) * 2).backward()
+    for hook in (hooks[0], hooks[1], hooks[3]):
+        assert hook.call_history
+    assert all(seconds >= 0 for _, seconds in hooks[0].call_history)
+    assert 'LinearFunction' in {name for name, *_ in hooks[1].call_history}
+
+
+def test_pictures_and_sequences():
+    """A step of larger links, and one of a recurrent network, give the numbers of NumPy."""
+
+    class Net(chainer.Chain):
+        def __init__(self):
+            super().__init__()
+            with self.init_scope():
+                self.conv = L.Convolution2D(2, 3, 3, pad=1)
+                self.norm = L.BatchNormalization(3)
+                self.rnn = L.NStepLSTM(1, 12, 5, 0)
+                self.out = L.Linear(5, 2)
+
+        def forward(self, x):
+            h = F.max_pooling_2d(F.relu(self.norm(self.conv(x))), 2)
+            h = F.reshape(h, (len(h), -1))
+            _, _, ys = self.rnn(None, None, [h[:, :12], h[1:, 12:24]])
+            return self.out(F.concat(ys, axis=0))
+
+    results = []
+    for spec in ('@numpy', '@cupy:1'):
+        np.random.seed(0)
+        net = Net().to_device(spec)
+        optimizer = chainer.optimizers.Adam().setup(net)
+        rng = np.random.RandomState(1)
+        x = net.device.send(rng.rand(3, 2, 6, 8).astype('f'))
+        t = net.device.send(np.array([0, 1, 0, 1, 1], 'i'))
+        for _ in range(2):
+            loss = F.softmax_cross_entropy(net(x), t)
+            net.cleargrads()
+            loss.backward()
+            optimizer.update()
+        results.append([backend.CpuDevice().send(p.array) for _, p in sorted(net.namedparams())])
+    for a, b in zip(*results, strict=True):
+        np.testing.assert_allclose(a, b, 1e-3, 1e-4)

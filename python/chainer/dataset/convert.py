@@ -264,7 +264,8 @@ class ConcatWithAsyncTransfer:
     Args:
         stream (cupy.cuda.Stream): On which arrays are copied; default: one of its own for each
             device.
-        compute_stream (cupy.cuda.Stream): On which they are used; default: the null stream.
+        compute_stream (cupy.cuda.Stream): On which they are used; default: the current stream of a
+            call.
     """
 
     def __init__(self, stream: tp.Any = None, compute_stream: tp.Any = None) -> None:
@@ -284,7 +285,9 @@ class ConcatWithAsyncTransfer:
             stream = self._stream or self._streams.get(target.name)
             if stream is None:
                 stream = self._streams[target.name] = cuda.Stream(non_blocking=True)
-            compute = cuda.Stream.null if self._compute_stream is None else self._compute_stream
+            compute = self._compute_stream
+            if compute is None:
+                compute = cuda.cupy.cuda.get_current_stream()
             # Memory that was just freed may still be in use on the stream of computation.
             stream.wait_event(compute.record())
             with stream:

@@ -26,13 +26,12 @@ class Memory:
         self._free = MemoryPool.free[self.device_id, self._stream.ptr, self.size]
         self.ptr = self._free.pop() if self._free else _driver.get('cuMemAlloc_v2', self.size)
         MemoryPool.used += self.size
+        # Who still reads what was there, on another stream, is late.
+        _driver.call('cuMemsetD8Async', self.ptr, _POISON, self.size, self._stream.ptr)
 
     def __del__(self):
         if not hasattr(self, 'ptr') or sys.is_finalizing():
             return
-        # Who reads it from now on, on another stream, is late.
-        with _driver.using(self.device_id):
-            _driver.call('cuMemsetD8Async', self.ptr, _POISON, self.size, self._stream.ptr)
         self._free.append(self.ptr)
         MemoryPool.used -= self.size
 

@@ -22,6 +22,8 @@ LIBRARIES = {
     'libcusolver.so.12': 'cusolver.cc',
     'libcublasLt.so.13': 'cublaslt.cc',
     'libnccl.so.2': 'nccl.cc',
+    'libcudnn.so.9': 'cudnn.cc',
+    'libcudnn_graph.so.9': 'cudnn_graph.cc',
 }
 # Cubins that were cached with another prelude are invalid.
 HASH = hashlib.sha256(b''.join((SOURCES / name).read_bytes() for name in PRELUDE)).hexdigest()[:16]

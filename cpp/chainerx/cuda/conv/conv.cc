@@ -1,8 +1,10 @@
-// Convolutions: forward, input gradient and weight gradient. cuda/conv/device/conv.h computes.
+// Convolutions: forward, input gradient and weight gradient. cuda/conv/device/conv.h computes them
+// where cuDNN does not.
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
 
+#include "chainerx/cuda/conv/library_conv.h"
 #include "chainerx/cuda/conv/params.h"
 #include "chainerx/cuda/elementwise/operands.h"
 #include "chainerx/cuda/gemm/params.h"
@@ -199,18 +201,21 @@ class Call {
 
 void Conv(const Array& x, const Array& w, const Array& b, const ConvGeometry& geometry,
           const Array& y) {
+    if (TryLibraryConv(ConvPass::kForward, x, w, y, geometry, &b)) return;
     Call{kForward, w, x, geometry, y}.Run(&b);
 }
 CX_CUDA_KERNEL(Conv)
 
 void ConvInputGrad(const Array& gy, const Array& w, const Array& b, const ConvGeometry& geometry,
                    const Array& gx) {
+    if (TryLibraryConv(ConvPass::kInputGrad, gx, w, gy, geometry, &b)) return;
     Call{kInputGrad, w, gy, geometry, gx}.Run(&b);
 }
 CX_CUDA_KERNEL(ConvInputGrad)
 
 void ConvWeightGrad(const Array& x, const Array& gy, const ConvGeometry& geometry,
                     const Array& gw) {
+    if (TryLibraryConv(ConvPass::kWeightGrad, x, gw, gy, geometry, nullptr)) return;
     Call{kWeightGrad, gy, x, geometry, gw}.Run();
 }
 CX_CUDA_KERNEL(ConvWeightGrad)

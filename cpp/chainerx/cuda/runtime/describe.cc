@@ -9,6 +9,7 @@
 #include "chainerx/core/macro.h"
 #include "chainerx/cuda/compile/compiler.h"
 #include "chainerx/cuda/compile/disk_cache.h"
+#include "chainerx/cuda/driver/cudnn.h"
 #include "chainerx/cuda/driver/driver.h"
 #include "chainerx/cuda/driver/libraries.h"
 #include "chainerx/cuda/driver/nvrtc.h"
@@ -92,7 +93,8 @@ std::string Describe(bool all) {
     const std::string others =
         !all ? ""
              : StrCat(DescribeWheel("cufft", &GetCufft), DescribeWheel("cusolver", &GetCusolver),
-                      DescribeWheel("cublaslt", &GetCublasLt), DescribeWheel("nccl", &GetNccl));
+                      DescribeWheel("cublaslt", &GetCublasLt), DescribeWheel("cudnn", &GetCudnn),
+                      DescribeWheel("nccl", &GetNccl));
     const char* test_driver = TestDriverFolder();
     return StrCat("{\"driver\": ", driver, ", \"nvrtc\": ", nvrtc, others,
                   ", \"cache\": ", Quote(DiskCache::Folder()),

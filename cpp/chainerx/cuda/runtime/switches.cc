@@ -32,3 +32,9 @@ extern "C" CX_API int ChainerxCudaAllow(const char* name, int allowed) {
     }
     return -1;
 }
+
+// Returns the bytes that a convolution might use for work; negative ones change nothing.
+extern "C" CX_API int64_t ChainerxCudaMaxWorkspace(int64_t bytes) {
+    std::atomic<int64_t>& most = chainerx::cuda::GetSwitches().max_workspace;
+    return bytes < 0 ? most.load() : most.exchange(bytes);
+}

@@ -59,11 +59,11 @@ class GlobalConfig:
     def __setattr__(self, name: str, value: object) -> None:
         _check(name, value)
         object.__setattr__(self, name, value)
-        engine.config_changed()
+        engine.config_changed(self, name, value)
 
     def __delattr__(self, name: str) -> None:
         object.__delattr__(self, name)
-        engine.config_changed()
+        engine.config_changed(self, name)
 
     def show(self, file: tp.TextIO | None = None) -> None:
         """Prints keys and values, one per line, sorted.

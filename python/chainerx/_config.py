@@ -130,6 +130,7 @@ CUDA_LIBRARIES = {
     'driver': 'CUDA driver',
     'nvrtc': 'NVRTC',
     'cublaslt': 'cuBLASLt',
+    'cudnn': 'cuDNN',
     'cufft': 'cuFFT',
     'cusolver': 'cuSOLVER',
     'nccl': 'NCCL',

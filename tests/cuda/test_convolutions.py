@@ -183,3 +183,221 @@ def test_calls_of_a_network(traced, network, shape, dtype, sizes, work):
         assert call['dilate'] == [1, 1]
     assert [call['x'][1:] for call in calls[:1]] == [list(shape[1:])]
     assert [call['y'][2] for call in calls[:layers]] == sizes
+
+
+# A convolution of 2^20 multiplications, or one of fewer.
+LARGE = """
+import chainer, chainerx as chx, numpy as np
+from chainerx import testing
+def conv(dtype='float32', n=2**5, **arguments):
+    x = chx.ones((1, 64, n, 8), dtype, device='cuda:0')
+    w = chx.ones((64, 64, 1, 1), dtype, device='cuda:0')
+    with chx.profile() as profile:
+        y = chx.conv(x, w, **arguments)
+    names = [r.name for r in profile.rows if r.name.startswith('Conv')]
+    assert (chx.to_numpy(y).astype('float64') == 64).all()
+    print(*names)
+"""
+
+
+@pytest.mark.parametrize(
+    ('program', 'names'),
+    [
+        ('conv(); conv(n=31)', 'cudnn implicit_gemm'),
+        ("conv('int32')", 'implicit_gemm'),
+        (
+            "with chainer.using_config('use_cudnn', 'never'): conv()\n"
+            "with chainer.using_config('use_cudnn', 'always'): conv(); conv(n=31)\n"
+            "chainer.global_config.use_cudnn = 'never'; conv()\n"
+            "with chainer.using_config('use_cudnn', 'auto'): conv()\n"
+            "with chainer.using_config('use_cudnn', 'auto', chainer.global_config): conv()\n"
+            'conv()',
+            'implicit_gemm cudnn implicit_gemm implicit_gemm cudnn cudnn implicit_gemm',
+        ),
+        (
+            'import threading\n'
+            "chainer.config.use_cudnn = 'never'\n"
+            't = threading.Thread(target=conv); t.start(); t.join()\n'
+            'conv(); del chainer.config.use_cudnn; conv()',
+            'cudnn implicit_gemm cudnn',
+        ),
+        (
+            "with chainer.using_config('use_cudnn', 'now'):\n"
+            '    try: conv()\n'
+            "    except ValueError as error: assert 'chainer.config.use_cudnn' in str(error)\n"
+            "with chainer.using_config('use_cudnn_tensor_core', 1):\n"
+            '    try: conv()\n'
+            "    except ValueError as error: assert 'use_cudnn_tensor_core' in str(error)\n"
+            'conv()',
+            'cudnn',
+        ),
+        (
+            'conv()\n'
+            "with testing.force_algorithm('cuda_conv', 'tiles'): conv()\n"
+            "with testing.force_algorithm('cuda_conv', 'cudnn'): conv(n=1)",
+            'cudnn implicit_gemm cudnn',
+        ),
+    ],
+)
+def test_which_are_given_to_the_library(run, program, names):
+    text = run(LARGE + program)
+    assert [name.split('[')[1].rstrip(']') for name in text.split()] == names.split()
+
+
+def test_config_of_the_environment(run):
+    for value, name in (('never', 'implicit_gemm'), ('auto', 'cudnn')):
+        text = run(LARGE + 'conv()', environment={'CHAINER_USE_CUDNN': value})
+        assert text.split() == [f'Conv[{name}]']
+
+
+# Of the stand-in: 3 has tensor cores and takes 64 KiB, 5 has none and takes 4 KiB, 6 is the last
+# resort and takes nothing.
+@pytest.mark.parametrize(
+    ('program', 'engines'),
+    [
+        ("conv('float16'); conv('bfloat16'); conv(); conv('float64')", [3, 3, 5, 6]),
+        ('chx.cuda.allow_tf32(True); conv(); chx.cuda.allow_tf32(False); conv()', [3, 5]),
+        (
+            "with chainer.using_config('use_cudnn_tensor_core', 'never'): conv('float16')\n"
+            "with chainer.using_config('use_cudnn_tensor_core', 'always'): conv(); conv('float16')",
+            [5, 3, 3],
+        ),
+        (
+            'chainer.cuda.set_max_workspace_size(2**16)\n'
+            'assert chainer.cuda.get_max_workspace_size() == 2**16\n'
+            "conv('float16')\n"
+            'assert chx.cuda.max_workspace_size(2**12) == 2**16\n'
+            "conv('float16')\n"
+            'chx.cuda.max_workspace_size(0)\n'
+            "conv('float16')",
+            [3, 5, 6],
+        ),
+    ],
+)
+def test_engines(traced, program, engines):
+    done = traced(LARGE + program)
+    assert [call['engine'] for call in of(done.calls, 'execute')] == engines
+
+
+def test_tf32_rounds(run):
+    run(
+        'import chainerx as chx, numpy as np\n'
+        'x = np.random.default_rng(0).normal(size=(1, 64, 32, 8)).astype("float32")\n'
+        'w = np.random.default_rng(1).normal(size=(64, 64, 1, 1)).astype("float32")\n'
+        'exact = np.einsum("ncij,oc->noij", x.astype("float64"), w[..., 0, 0])\n'
+        'def error():\n'
+        "    y = chx.conv(*(chx.array(a, device='cuda:0') for a in (x, w)))\n"
+        '    return abs(chx.to_numpy(y) - exact).max()\n'
+        'assert error() < 1e-4\n'
+        'chx.cuda.allow_tf32(True)\n'
+        'assert 1e-3 < error() < 1e-1\n'
+    )
+
+
+def test_autotune_keeps_the_fastest(traced):
+    program = (
+        LARGE
+        + """
+with chainer.using_config('cudnn_deterministic', True), chainer.using_config('autotune', True):
+    conv('float16')
+with chainer.using_config('autotune', True):
+    conv('float16')
+    conv('float16')
+"""
+    )
+    done = traced(program, 'slow')
+    engines = [call['engine'] for call in of(done.calls, 'execute')]
+    # Once; three times each; the faster one, twice.
+    assert engines == [3, *[3] * 3, *[5] * 3, 5, 5]
+
+
+@pytest.mark.parametrize('word', ['create', 'graph', 'plan', 'execute'])
+def test_failures_of_the_library(run, word):
+    """Our own kernels compute; it is said once, and is an error where the library is forced."""
+    environment = {'CHAINERX_CUDA_TEST_CUDNN': word}
+    program = LARGE + (
+        "conv(); conv('float16'); conv()\n"
+        'try:\n'
+        "    with testing.force_algorithm('cuda_conv', 'cudnn'): conv()\n"
+        'except chx.ChainerxError as error:\n'
+        '    print(error)\n'
+    )
+    text = run(program, environment=environment)
+    assert text.splitlines()[:3] == ['Conv[implicit_gemm]'] * 3
+    assert "cuDNN can't compute this convolution of float32: " in text.splitlines()[3]
+    said = run(program, check=False, environment=environment)
+    notices = said.count("chainerx: a convolution can't use cuDNN: cuda: cudnn")
+    assert notices == (0 if word == 'plan' else 1)
+
+
+def test_a_geometry_without_engine(run):
+    text = run(
+        'import chainerx as chx\n'
+        'from chainerx import testing\n'
+        "x = chx.ones((1, 1, 3, 50), 'float32', device='cuda:0')\n"
+        "w = chx.ones((1, 1, 1, 7), 'float32', device='cuda:0')\n"
+        'try:\n'
+        "    with testing.force_algorithm('cuda_conv', 'cudnn'):\n"
+        '        chx.conv(x, w, dilate=7)\n'
+        'except chx.ChainerxError as error:\n'
+        '    print(error)\n'
+        'assert (chx.to_numpy(chx.conv(x, w, dilate=7)) == 7).all()\n',
+        environment={'CHAINERX_CUDA_CONV': 'cudnn'},
+    )
+    assert 'it has no engine for it' in text
+
+
+@pytest.mark.parametrize(
+    ('environment', 'words'),
+    [
+        ({'CHAINERX_CUDA_TEST_CUDNN_GRAPH': '90100'}, ('9.28.1', 'libcudnn_graph.so.9', '9.1.0')),
+        ({'CHAINERX_CUDA_TEST_CUDNN': 'parts'}, ('9.28.1', 'cudnnCnnVersionCheck')),
+    ],
+)
+def test_parts_that_do_not_match(run, environment, words):
+    program = LARGE + "conv(); conv('float16'); print(chx.cuda.describe()['cudnn']['error'])"
+    text = run(program, environment=environment).splitlines()
+    assert text[:2] == ['Conv[implicit_gemm]'] * 2
+    said = run(program, check=False, environment=environment)
+    assert said.count("chainerx: convolutions don't use cuDNN: cuda: ") == 1
+    for word in words:
+        assert word in text[2]
+        assert word in said
+
+
+def test_a_library_for_a_later_driver(run):
+    text = run(
+        "import chainerx as chx; print(chx.cuda.describe()['cudnn']['error'])",
+        environment={'CHAINERX_CUDA_TEST_VERSION': '12080'},
+    )
+    for word in ('CUDA 13', 'CUDA 12', '`pip install nvidia-cudnn-cu12`'):
+        assert word in text
+
+
+def test_a_part_of_another_folder(run, driver, tmp_path):
+    """Another package has loaded a part of the same name."""
+    other = tmp_path / 'libcudnn_graph.so.9'
+    other.write_bytes((driver / 'libcudnn_graph.so.9').read_bytes())
+    text = run(
+        f"import ctypes; ctypes.CDLL('{other}')\n"
+        "import chainerx as chx; print(chx.cuda.describe()['cudnn']['error'])"
+    )
+    assert 'parts of cuDNN come from two folders' in text
+    assert str(tmp_path) in text
+    assert str(driver / 'libcudnn.so.9') in text
+
+
+def test_without_library(run, driver, tmp_path):
+    for name in ('libcuda.so.1', 'libnvrtc.so.13', 'plain', 'checked'):
+        (tmp_path / name).symlink_to(driver / name)
+    environment = {'CHAINERX_CUDA_TEST_DRIVER': tmp_path}
+    program = LARGE + "conv(); print(chx.cuda.describe()['cudnn']['error'])"
+    first, error = run(program, environment=environment).split('\n', 1)
+    assert first == 'Conv[implicit_gemm]'
+    assert '`pip install nvidia-cudnn-cu13`' in error
+    assert f'{tmp_path}/libcudnn.so.9: no such file' in error
+    assert 'cuDNN' not in run(LARGE + 'conv()', check=False, environment=environment)
+    (tmp_path / 'libcudnn.so.9').symlink_to(driver / 'libcudnn.so.9')
+    error = run(program, environment=environment)
+    assert 'needs cuBLASLt of CUDA 13' in error
+    assert '`pip install nvidia-cublas`' in error

@@ -40,7 +40,7 @@ def test_missing_library_names_its_wheel(run, driver_alone, name):
 
 def test_config_names_libraries(run):
     text = run('import chainerx; chainerx.show_config()')
-    for line in ('cuBLASLt: ', 'cuFFT: ', 'cuSOLVER: '):
+    for line in ('cuBLASLt: ', 'cuDNN: ', 'cuFFT: ', 'cuSOLVER: '):
         assert line in text
 
 

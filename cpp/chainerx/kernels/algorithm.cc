@@ -10,7 +10,7 @@
 namespace chainerx {
 namespace {
 
-constexpr int kMaxChoices = 8;
+constexpr int kMaxChoices = 12;
 constinit const AlgorithmChoice* g_choices[kMaxChoices]{};
 constinit int g_count = 0;
 

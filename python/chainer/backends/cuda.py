@@ -499,21 +499,29 @@ def get_max_workspace_size() -> int:
     """Bytes that cuDNN may use per call; 0 without cuDNN.
 
     Returns:
-        int: Bytes.
+        int: Bytes: of CuPy's arrays, or without CuPy of those of chainerx on ``cuda:``.
     """
-    if not cudnn_enabled:
-        return 0
-    return cudnn.get_max_workspace_size()
+    if cudnn_enabled:
+        return cudnn.get_max_workspace_size()
+    return chainerx.cuda.max_workspace_size() if _has_cudnn() else 0
 
 
 def set_max_workspace_size(size: int) -> None:
     """Sets the bytes that cuDNN may use per call; nothing happens without cuDNN.
 
     Args:
-        size (int): Bytes.
+        size (int): Bytes, for CuPy's arrays and for those of chainerx on ``cuda:``.
     """
     if cudnn_enabled:
         cudnn.set_max_workspace_size(size)
+    if _has_cudnn():
+        chainerx.cuda.max_workspace_size(size)
+
+
+@functools.cache
+def _has_cudnn() -> bool:
+    """Whether arrays of chainerx on ``cuda:`` have cuDNN."""
+    return 'path' in chainerx.cuda.describe().get('cudnn', {})
 
 
 _SHOULD_USE_CUDNN = {

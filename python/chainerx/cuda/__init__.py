@@ -10,6 +10,7 @@ All work is queued to the current stream of the thread. Another one is chosen by
 
 from __future__ import annotations
 
+import ctypes as _ctypes
 import functools as _functools
 import json as _json
 import pathlib as _pathlib
@@ -44,12 +45,11 @@ if _typing.TYPE_CHECKING:
 
 @_functools.cache
 def _plugin() -> _typing.Any:
-    import ctypes
-
     path = _pathlib.Path(__file__).parent.parent / 'lib' / 'libchainerx_cuda.so'
-    plugin = ctypes.CDLL(str(path))
+    plugin = _ctypes.CDLL(str(path))
     for name in ('Describe', 'Sources', 'Compile', 'Profiler'):
-        getattr(plugin, f'ChainerxCuda{name}').restype = ctypes.c_char_p
+        getattr(plugin, f'ChainerxCuda{name}').restype = _ctypes.c_char_p
+    plugin.ChainerxCudaMaxWorkspace.restype = _ctypes.c_int64
     return plugin
 
 
@@ -64,8 +64,8 @@ def describe(*, libraries: bool = True) -> dict[str, _typing.Any]:
     Returns
     -------
     dict
-        ``driver``, ``nvrtc``, ``cublaslt``, ``cufft``, ``cusolver`` and ``nccl`` have ``path`` and
-        ``version``, or ``error``: why there is none, and where it was looked for.
+        ``driver``, ``nvrtc``, ``cublaslt``, ``cudnn``, ``cufft``, ``cusolver`` and ``nccl`` have
+        ``path`` and ``version``, or ``error``: why there is none, and where it was looked for.
         ``driver['devices']`` has, by device, ``name``, ``compute_capability``, ``memory`` in bytes
         and ``multiprocessors``. ``cache`` is the folder of compiled kernels, ``test_driver`` that
         of the driver for tests, if it is used, or None.
@@ -74,7 +74,7 @@ def describe(*, libraries: bool = True) -> dict[str, _typing.Any]:
         text = _plugin().ChainerxCudaDescribe(int(libraries))
     except OSError as error:
         missing = {'error': f'chainerx was built without the plug-in of CUDA: {error}'}
-        names = ['driver', 'nvrtc', 'cublaslt', 'cufft', 'cusolver', 'nccl']
+        names = ['driver', 'nvrtc', 'cublaslt', 'cudnn', 'cufft', 'cusolver', 'nccl']
         return dict.fromkeys(names, missing) | {'cache': '', 'test_driver': None}
     return _json.loads(text.decode(errors='surrogateescape'))
 
@@ -98,9 +98,10 @@ def _allow(name: str, allowed: bool | None) -> bool:
 
 
 def allow_tf32(allowed: bool | None = None) -> bool:
-    """Choose whether large products of float32 may round their operands to ten bits (TF32).
+    """Choose whether large products and convolutions of float32 may round to ten bits (TF32).
 
-    cuBLASLt then computes them by tensor cores, several times as fast. By default it may not.
+    cuBLASLt and cuDNN then compute them by tensor cores, several times as fast. By default they may
+    not round operands.
 
     Parameters
     ----------
@@ -163,6 +164,30 @@ def _control_profiler(device: _DeviceLike | None, start: int) -> None:
     error = _plugin().ChainerxCudaProfiler(start).decode()
     if error:
         raise _core.BackendError(f'profiler_{"start" if start else "stop"}: {error}')
+
+
+def max_workspace_size(size: int | None = None) -> int:
+    """Choose how much work space a convolution by cuDNN may use.
+
+    Parameters
+    ----------
+    size : int
+        Bytes that hold from now on, in the whole process; None changes nothing. An engine that
+        wants more is passed over.
+
+    Returns
+    -------
+    int
+        What held before; at first 1 GiB.
+
+    Raises
+    ------
+    ValueError
+        If ``size`` is negative.
+    """
+    if size is not None and not 0 <= size < 2**63:
+        raise ValueError(f'max_workspace_size: size is {size}, expected 0 or more bytes')
+    return _plugin().ChainerxCudaMaxWorkspace(_ctypes.c_int64(-1 if size is None else size))
 
 
 def _gpu_of(device: _DeviceLike | None) -> _core.Device:

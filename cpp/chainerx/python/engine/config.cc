@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "chainerx/autograd/scopes.h"
 #include "chainerx/core/error.h"
+#include "chainerx/kernels/library_option.h"
 #include "chainerx/python/errors.h"
 #include "chainerx/python/type_object.h"
 
@@ -35,11 +37,46 @@ struct Names {
     PyObject* type_check = PyUnicode_InternFromString("type_check");
     PyObject* debug = PyUnicode_InternFromString("debug");
     PyObject* train = PyUnicode_InternFromString("train");
+    // As LibraryOption.
+    PyObject* options[4] = {PyUnicode_InternFromString("use_cudnn"),
+                            PyUnicode_InternFromString("use_cudnn_tensor_core"),
+                            PyUnicode_InternFromString("autotune"),
+                            PyUnicode_InternFromString("cudnn_deterministic")};
 };
 
 const Names& GetNames() {
     static const Names& names = *new Names;
     return names;
+}
+
+// ---- what backends read -------------------------------------------------------------------------
+
+// `value` null: unset. Nothing is an error before it is needed, as in v7.
+LibraryChoice ChoiceOf(LibraryOption option, PyObject* value) {
+    if (value == nullptr) return LibraryChoice::kUnset;
+    if (option == LibraryOption::kAutotune || option == LibraryOption::kDeterministic) {
+        const int flag = PyObject_IsTrue(value);
+        if (flag < 0) throw PythonError{};
+        return flag != 0 ? LibraryChoice::kAlways : LibraryChoice::kNever;
+    }
+    if (PyUnicode_Check(value)) {
+        constexpr std::pair<const char*, LibraryChoice> kChoices[] = {
+            {"never", LibraryChoice::kNever},
+            {"auto", LibraryChoice::kAuto},
+            {"always", LibraryChoice::kAlways}};
+        for (const auto& [text, choice] : kChoices) {
+            if (PyUnicode_CompareWithASCIIString(value, text) == 0) return choice;
+        }
+    }
+    return LibraryChoice::kInvalid;
+}
+
+void MirrorOption(PyObject* name, PyObject* value, bool of_thread) {
+    const auto& options = GetNames().options;
+    const auto* const found = std::find(std::begin(options), std::end(options), name);
+    if (found == std::end(options)) return;
+    const auto option = static_cast<LibraryOption>(found - options);
+    SetLibraryOption(option, ChoiceOf(option, value), of_thread);
 }
 
 // ---- the configuration --------------------------------------------------------------------------
@@ -104,7 +141,12 @@ Ref Exchange(ConfigObject* config, PyObject* name, PyObject* value) {
     }
     const bool mirrored =
         name == names.enable_backprop || name == names.type_check || name == names.debug;
-    if (mirrored && config == g_config) InvalidateState();
+    if (config != g_config) return old;
+    if (mirrored) {
+        InvalidateState();
+    } else {
+        MirrorOption(name, value, true);
+    }
     return old;
 }
 
@@ -303,14 +345,21 @@ PyMethodDef g_context_methods[] = {
 
 // ---- the module ---------------------------------------------------------------------------------
 
-PyObject* SetConfig(PyObject*, PyObject* config) {
+PyObject* SetConfig(PyObject*, PyObject* config) try {
     if (!PyObject_TypeCheck(config, g_config_type)) {
         PyErr_SetString(PyExc_TypeError, "set_config: expected a LocalConfig");
         return nullptr;
     }
     Py_XSETREF(g_config, AsConfig(Py_NewRef(config)));
     InvalidateState();
+    for (PyObject* name : GetNames().options) {
+        const Ref value{PyObject_GetAttr(g_config->global, name)};
+        if (!value) PyErr_Clear();
+        MirrorOption(name, value.get(), false);
+    }
     Py_RETURN_NONE;
+} catch (...) {
+    return Failed();
 }
 
 PyMethodDef g_functions[] = {
@@ -336,6 +385,10 @@ void ReadConfig(State& state) {
     state.enable_backprop = ReadFlag(names.enable_backprop);
     state.type_check = ReadFlag(names.type_check);
     state.debug = ReadFlag(names.debug);
+}
+
+void MirrorGlobal(PyObject* global_config, PyObject* name, PyObject* value) {
+    if (g_config != nullptr && g_config->global == global_config) MirrorOption(name, value, false);
 }
 
 bool IsTraining() { return g_config != nullptr && ReadFlag(GetNames().train); }

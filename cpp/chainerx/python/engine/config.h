@@ -10,6 +10,10 @@ namespace chainerx::python::engine {
 // Updates the mirror of `chainer.config`. Does nothing before chainer is imported.
 void ReadConfig(State& state);
 
+// After a change of `global_config`, which the engine reads or not: tells backends what it says
+// about libraries. `value` null: it was deleted.
+void MirrorGlobal(PyObject* global_config, PyObject* name, PyObject* value);
+
 // Whether `chainer.config.train` is true.
 bool IsTraining();
 

@@ -2,7 +2,9 @@
 
 #include <atomic>
 
+#include "chainerx/core/error.h"
 #include "chainerx/python/engine/config.h"
+#include "chainerx/python/errors.h"
 #include "chainerx/python/interop/deferred.h"
 
 namespace chainerx::python::engine {
@@ -19,9 +21,15 @@ void Refresh(State& state) {
     ReadConfig(state);
 }
 
-PyObject* ConfigChanged(PyObject*, PyObject*) {
+// config_changed(global_config, name, value=deleted)
+PyObject* ConfigChanged(PyObject*, PyObject* const* args, Py_ssize_t n) try {
+    if (n < 2 || n > 3) throw TypeError{"config_changed: expected a configuration and a name"};
     g_generation.fetch_add(1);
+    MirrorGlobal(args[0], args[1], n == 3 ? args[2] : nullptr);
     Py_RETURN_NONE;
+} catch (...) {
+    TranslateException();
+    return nullptr;
 }
 
 // Python destroys the thread's state while the GIL is held.
@@ -87,8 +95,8 @@ PyObject* SetCallbacks(PyObject*, PyObject* args, PyObject* keywords) {
 }
 
 PyMethodDef g_methods[] = {
-    {"config_changed", &ConfigChanged, METH_NOARGS,
-     "Makes all threads reload the configuration before the next function."},
+    {"config_changed", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&ConfigChanged)),
+     METH_FASTCALL, "Makes all threads reload the configuration before the next function."},
     {"set_hooks", &SetHooks, METH_O,
      "Sets the dict of this thread's function hooks. They are dropped with the returned object, "
      "which the thread must keep."},

@@ -73,7 +73,7 @@ def test_info(capsys):
     assert found['chainerx'] == chainerx.__version__
     assert found['devices'][0] == 'native:0'
     assert found['num_threads'] == chainerx.get_num_threads()
-    libraries = {'driver', 'nvrtc', 'cublaslt', 'cudnn', 'cufft', 'cusolver'}
+    libraries = {'driver', 'nvrtc', 'cublaslt', 'cudnn', 'cufft', 'cusolver', 'nccl'}
     assert set(found['cuda']) == libraries | {'cache', 'test_driver'}
     assert set(found['optional']) == set(info.OPTIONAL)
     assert _command.main(['info']) == 0

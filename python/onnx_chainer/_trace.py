@@ -132,13 +132,21 @@ class Recorder(chainer.FunctionHook):
         known = {memory_of(x): x for x in arrays}
         dependent: set[int] = set()
         for call in self._calls.values():
-            if any(
-                (node is not None and id(node.creator_node) in dependent)
-                or ((x := call.array_of(i)) is not None and memory_of(x) in known)
-                for i, node in enumerate(call.nodes)
-            ):
-                dependent.add(id(call.function))
-                known |= {memory_of(y): y for y in call.out_data}
+            others = []
+            depends = False
+            for i, node in enumerate(call.nodes):
+                x = call.array_of(i)
+                if (node is not None and id(node.creator_node) in dependent) or (
+                    x is not None and memory_of(x) in known
+                ):
+                    depends = True
+                elif x is not None and (r := range_of(x)) is not None:
+                    others.append(r)
+            if not depends:
+                continue
+            dependent.add(id(call.function))
+            # F.broadcast hands a constant on as it is.
+            known |= {memory_of(y): y for y in call.out_data if not overlaps(range_of(y), others)}
         return [r for r in map(range_of, known.values()) if r is not None]
 
 
@@ -151,6 +159,11 @@ def range_of(array: tp.Any) -> tuple[int, int] | None:
     steps = [(n - 1) * stride for n, stride in zip(shape, strides, strict=True)]
     item = 2 if dtype == 'bfloat16' else np.dtype(dtype).itemsize
     return place + sum(min(s, 0) for s in steps), place + sum(max(s, 0) for s in steps) + item
+
+
+def overlaps(r: tuple[int, int] | None, others: tp.Iterable[tuple[int, int]]) -> bool:
+    """Whether a range of memory has anything in common with others."""
+    return r is not None and any(a < r[1] and r[0] < b for a, b in others)
 
 
 def memory_of(array: tp.Any) -> tp.Any:

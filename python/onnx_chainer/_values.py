@@ -8,6 +8,7 @@ import chainer
 import onnx
 
 from onnx_chainer import onnx_helper
+from onnx_chainer._lengths import Lengths
 
 Nested: tp.TypeAlias = tp.Any
 
@@ -31,7 +32,7 @@ class Inputs:
         found = _checked_names('input_names', _input_names(args, variables, names))
         self.named = dict(zip(found, variables, strict=True))
         self._shapes = _input_shapes(self._args, variables, shapes)
-        self.has_free_axes = any(isinstance(n, str) for shape in self._shapes for n in shape)
+        self.has_free_axes = any(not isinstance(n, int) for shape in self._shapes for n in shape)
 
     def call(self, model: tp.Any) -> tp.Any:
         """The result of the model."""
@@ -40,6 +41,15 @@ class Inputs:
         if isinstance(self._args, (list, tuple)):
             return model(*self._args)
         return model(self._args)
+
+    def lengths(self) -> Lengths | None:
+        """The open axes, if there are any."""
+        if not self.has_free_axes:
+            return None
+        found = Lengths()
+        for info, v, shape in zip(self.infos(), self.named.values(), self._shapes, strict=True):
+            found.add_input(info, v.shape, shape)
+        return found
 
     def infos(self) -> list[onnx.ValueInfoProto]:
         """The inputs as the file has them."""

@@ -13,6 +13,8 @@ from onnx_chainer._trace import memory_of
 if tp.TYPE_CHECKING:
     from chainer._typing import ArrayLike
 
+    from onnx_chainer._lengths import Lengths
+
 
 class Context:
     """Names of values, and the tensors that the graph holds: parameters and constants.
@@ -28,6 +30,7 @@ class Context:
     def __init__(self, model: tp.Any) -> None:
         self.parameters: list[onnx.TensorProto] = []
         self.train = False
+        self.lengths: Lengths | None = None  # where axes are open
         self.arrays: dict[tp.Any, tp.Any] = {}  # by where they lie in memory
         self._names: dict[int, str] = {}  # by the id of a node or array
         self._pinned: set[str] = set()

@@ -11,8 +11,8 @@ import warnings
 import chainer
 import onnx
 
-from onnx_chainer import _opsets, _values, onnx_helper
-from onnx_chainer._trace import Call, Recorder, all_have_graphs, memory_of, range_of
+from onnx_chainer import _open_constants, _opsets, _values, onnx_helper
+from onnx_chainer._trace import Call, Recorder, all_have_graphs, memory_of, overlaps, range_of
 from onnx_chainer.context import Context
 from onnx_chainer.converters import CONVERTERS, FunctionConverterParams, convert
 
@@ -20,7 +20,13 @@ if tp.TYPE_CHECKING:
     from chainer._typing import AnyCallable
     from chainer.function_node import FunctionNode
 
+    from onnx_chainer._lengths import Length
+
     ExternalConverters = tp.Mapping[str, AnyCallable]
+
+
+# Of protobuf: 2 GB, some of which is for nodes.
+SIZE_LIMIT: tp.Final = 2**31 - 2**24
 
 
 class RetainInputHook(chainer.LinkHook):
@@ -202,17 +208,19 @@ def _nodes_of(kind: str, found: tp.Any) -> list[onnx.NodeProto]:
 
 
 def _write(proto: onnx.ModelProto, filename: str, save_text: bool) -> None:
-    limit = 2**31 - 2**20  # protobuf's own is 2 GB
-    if proto.ByteSize() < limit:
+    if sum(len(t.raw_data) for t in proto.graph.initializer) < SIZE_LIMIT:
         onnx.checker.check_model(proto)
         onnx.save_model(proto, filename)
     else:
-        onnx.save_model(
-            proto,
-            filename,
-            save_as_external_data=True,
-            location=f'{os.path.basename(filename)}.data',
-        )
+        location = f'{os.path.basename(filename)}.data'
+        folder = os.path.dirname(filename)
+        # The package adds to a file that is there.
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(os.path.join(folder, location))
+        onnx.save_model(proto, filename, save_as_external_data=True, location=location)
+        # The package takes the values of tensors away.
+        onnx.load_external_data_for_model(proto, folder)
+        onnx.checker.check_model(filename)
     if save_text:
         with open(f'{filename}.txt', 'w', encoding='utf-8') as f:
             f.write(onnx.printer.to_text(proto))
@@ -234,6 +242,9 @@ class _Graph:
         self._external = external
         self.domains: dict[str, int] = {}
         self.context = Context(model)
+        self.context.lengths = inputs.lengths()
+        self._tensors: dict[str, onnx.TensorProto] = {}
+        self._constants: set[str] = set()
         self._nodes: list[onnx.NodeProto] = []
         self._counts: dict[str, int] = {}
         self._ranges: list[tuple[int, int]] | None = None
@@ -321,9 +332,10 @@ class _Graph:
             node = onnx_helper.make_node('Identity', [known], [name])
             node.name = name
             self._nodes.append(node)
-        shape: list[int | str | None] = list(v.shape)
-        if self._inputs.has_free_axes:
-            shape = [None] * len(shape)
+        shape: list[Length] | None = list(v.shape)
+        if (lengths := self.context.lengths) is not None:
+            # What is in no function is a tensor of fixed shape.
+            shape = lengths.shown(known) or shape
         return onnx.helper.make_tensor_value_info(name, onnx_helper.elem_type(v.dtype), shape)
 
     def _leaf(self, node: tp.Any, array: tp.Any) -> str:
@@ -342,6 +354,7 @@ class _Graph:
             return self._tensor(array, array, path)
         self._warn_of_part(array)
         name = self.context.add_const(array, 'input')
+        self._constants.add(name)
         if node is not None:
             self.context.set_name(node, name)
         return name
@@ -351,12 +364,11 @@ class _Graph:
         if self._ranges is None:
             arrays = [v.array for v in self._inputs.named.values()]
             self._ranges = self._recorder.ranges_from(arrays)
-        found = range_of(array)
-        if found is not None and any(a < found[1] and found[0] < b for a, b in self._ranges):
+        if overlaps(range_of(array), self._ranges):
             warnings.warn(
-                f'export: {onnx_helper.get_func_name()} has an array of shape {array.shape} that is '
-                'a part of a value that depends on the arguments, as x.array[0] is; it becomes a '
-                'constant. Functions of Variables, as x[0], are written',
+                f'export: {onnx_helper.get_func_name()} has an array of shape {array.shape} that '
+                'is a part of a value that depends on the arguments, as x.array[0] is; it becomes '
+                'a constant. Functions of Variables, as x[0], are written',
                 stacklevel=3,
             )
 
@@ -389,6 +401,7 @@ class _Graph:
             (function.outputs[i]() if function.outputs else None) or y
             for i, y in enumerate(call.out_data)
         ]
+        self._open_constants(call, params)
         try:
             if convert_function is None:
                 nodes = list(convert(params))
@@ -400,6 +413,41 @@ class _Graph:
             if node.domain:
                 self.domains.setdefault(node.domain, 1)
         self._nodes.extend(nodes)
+        # Functions of the user's may have results that nobody kept.
+        known = zip(params.output_names, params.out_values, strict=False)
+        self._learn_lengths(nodes, dict(known))
+
+    def _open_constants(self, call: Call, params: FunctionConverterParams) -> None:
+        if self.context.lengths is None:
+            return
+        for i, name in enumerate(params.input_names):
+            if name not in self._constants:
+                continue
+            tensor = next(t for t in self.context.parameters if t.name == name)
+            if (found := _open_constants.opened(params, i, tensor)) is None:
+                continue
+            params.input_names[i], nodes = found
+            self._nodes.extend(nodes)
+            self._learn_lengths(nodes, {found[0]: params.in_values[i]})
+            # Other functions read the value with the open axis, too.
+            self._constants.discard(name)
+            if (node := call.nodes[i]) is not None:
+                self.context.set_name(node, found[0])
+
+    def _learn_lengths(
+        self, nodes: tp.Sequence[onnx.NodeProto], values: tp.Mapping[str, tp.Any]
+    ) -> None:
+        lengths = self.context.lengths
+        if lengths is None:
+            return
+        for tensor in self.context.parameters[len(self._tensors) :]:
+            self._tensors[tensor.name] = tensor
+        made = {
+            name: (tuple(v.shape), onnx_helper.elem_type(v.dtype)) for name, v in values.items()
+        }
+        imports = [onnx.helper.make_opsetid('', self._opset)]
+        imports += [onnx.helper.make_opsetid(k, n) for k, n in self.domains.items()]
+        lengths.learn(nodes, self._tensors, made, imports)
 
     def _input(self, node: tp.Any, call: Call, index: int) -> str:
         """The name of an input of a function; empty for one that is left out."""

@@ -1,5 +1,7 @@
 """What `export` takes, returns, names and refuses."""
 
+import sys
+
 import chainer
 import chainer.functions as F
 import chainer.links as L
@@ -177,6 +179,20 @@ def test_files(tmp_path):
     proto = onnx_chainer.export(Net(), X, tmp_path / 'net.onnx', save_text=True)
     assert onnx.load(tmp_path / 'net.onnx') == proto
     assert 'LinearFunction_0' in (tmp_path / 'net.onnx.txt').read_text()
+
+
+def test_large_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys.modules['onnx_chainer.export'], 'SIZE_LIMIT', 100)
+    path = tmp_path / 'net.onnx'
+    model = L.Linear(100, 7)
+    x = np.ones((2, 100), 'f')
+    for _ in range(2):
+        proto = onnx_chainer.export(model, x, path)
+        onnx.checker.check_model(path, full_check=True)
+        np.testing.assert_allclose(run(str(path), [x])[0], expected(model, x), rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(run(proto, [x])[0], expected(model, x), rtol=1e-5, atol=1e-5)
+        assert model.W.array.nbytes <= (tmp_path / 'net.onnx.data').stat().st_size < 8192
+    assert path.stat().st_size < 1024
 
 
 def test_testing_helpers(tmp_path, monkeypatch):

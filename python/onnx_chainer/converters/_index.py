@@ -149,8 +149,10 @@ def _advanced(g: Conversion, entries: list[tp.Any]) -> str:
 def _places(g: Conversion, used: list[tp.Any], lengths: list[int]) -> list[str]:
     """The indices along several axes, in one shape; constants as one array for GatherND."""
     if not any(isinstance(e, _Value) for e in used):
-        arrays = np.broadcast_arrays(*[np.asarray(e, np.int64) for e in used])
-        wrapped = [np.where(i < 0, i + n, i) for i, n in zip(arrays, lengths, strict=True)]
+        arrays = list(np.broadcast_arrays(*[np.asarray(e, np.int64) for e in used]))
+        wrapped = arrays
+        if g.opset < 11 or not g.is_open:
+            wrapped = [np.where(i < 0, i + n, i) for i, n in zip(arrays, lengths, strict=True)]
         return [g.const(wrapped[0] if len(used) == 1 else np.stack(wrapped, -1), 'indices')]
     # Operators wrap negative indices since version 11; before, runtimes refuse them.
     names = [

@@ -15,6 +15,7 @@ from onnx_chainer._trace import memory_of
 if tp.TYPE_CHECKING:
     from chainer.function_node import FunctionNode
 
+    from onnx_chainer._lengths import Length, Lengths
     from onnx_chainer.context import Context
 
     Converter = collections.abc.Callable[['Conversion'], str | tuple[str, ...]]
@@ -152,6 +153,63 @@ class Conversion(onnx_helper.GraphBuilder):
     def reshape(self, x: str, shape: tp.Sequence[int]) -> str:
         """Another shape; 0 stands for the length that the axis has, -1 for the rest."""
         return tp.cast(str, self.op('Reshape', [x, self.ints(shape, 'shape')]))
+
+    # Shapes with open axes
+
+    @property
+    def is_open(self) -> bool:
+        """Whether axes of the inputs of the graph have any length."""
+        return self.context.lengths is not None
+
+    def lengths(self, i: int) -> tuple[Length, ...]:
+        """The lengths of input i: ints, names of open axes, None for those that are not known."""
+        known = None if self.context.lengths is None else self.context.lengths.of(self.x[i])
+        return self.shape(i) if known is None else known
+
+    def hint(self, lengths: tp.Sequence[Length], i: int = 0) -> None:
+        """Says what the lengths of output i are, where inference may not know them."""
+        if self.context.lengths is not None:
+            self.context.lengths.hints[self.params.output_names[i]] = list(lengths)
+
+    def guess(self, length: int) -> Length:
+        """The open axis that has the length for the arguments; the length if there is none."""
+        lengths = self.context.lengths
+        name = None if lengths is None or length == 1 else lengths.guess(length)
+        return length if name is None else name
+
+    def length(self, name: str) -> str:
+        """The length of an open axis, a vector of one element."""
+        place, axis = tp.cast('Lengths', self.context.lengths).places[name]
+        return self.length_of(place, axis)
+
+    def length_of(self, x: str, axis: int) -> str:
+        """The length of an axis of a value, a vector of one element."""
+        return self.slice(tp.cast(str, self.op('Shape', [x])), [axis], [axis + 1], [0])
+
+    def lengths_of(self, x: str, begin: int, end: int) -> str:
+        """The lengths of several axes of a value, a vector."""
+        return self.slice(tp.cast(str, self.op('Shape', [x])), [begin], [end], [0])
+
+    def shape_of(self, lengths: tp.Sequence[Length]) -> str:
+        """A vector of lengths; one that is None is -1."""
+        if all(not isinstance(n, str) for n in lengths):
+            return self.ints([-1 if n is None else tp.cast(int, n) for n in lengths], 'shape')
+        parts = [
+            self.length(n) if isinstance(n, str) else self.ints([-1 if n is None else n])
+            for n in lengths
+        ]
+        return tp.cast(str, self.op('Concat', parts, axis=0))
+
+    def reshape_to(self, x: str, lengths: tp.Sequence[Length]) -> str:
+        """Another shape with open axes; at most one length can be found from the others."""
+        found = list(lengths)
+        unknown = [i for i, n in enumerate(found) if n is None]
+        # A runtime that finds one length by itself needs no operators for it.
+        if not unknown and sum(isinstance(n, str) for n in found) == 1:
+            found = [None if isinstance(n, str) else n for n in found]
+        for i in unknown[1:]:
+            found[i] = self.out_shape()[i]
+        return tp.cast(str, self.op('Reshape', [x, self.shape_of(found)]))
 
     def reshape_empty(self, x: str, shape: tp.Sequence[int]) -> str:
         """Another shape, in which 0 is a length."""

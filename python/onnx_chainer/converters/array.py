@@ -6,6 +6,7 @@ import typing as tp
 
 import numpy as np
 
+from onnx_chainer._lengths import Length, reshaped
 from onnx_chainer.converters._index import get_item
 from onnx_chainer.converters._registry import Conversion, converts, same
 
@@ -35,6 +36,19 @@ def space2depth(g: Conversion) -> str:
 @converts('Reshape')
 def reshape(g: Conversion) -> str:
     old, new = g.shape(0), g.out_shape()
+    if (lengths := g.context.lengths) is not None and 0 not in old:
+        given = g.func.shape
+        rest = given.index(-1) if -1 in given else None
+        found = reshaped(lengths, g.lengths(0), old, new, rest)
+        g.hint(found)
+        old_lengths = g.lengths(0)
+        if sum(not isinstance(n, int) for n in found) > 1:
+            # In a shape, 0 is the length that the axis has.
+            found = [
+                0 if isinstance(n, str) and old_lengths[i : i + 1] == (n,) else n
+                for i, n in enumerate(found)
+            ]
+        return g.reshape_to(g.x[0], found)
     # The first axis is that of examples, whose number may be another in the next run.
     if new and old and new[0] == old[0] and 0 not in new:
         return g.reshape(g.x[0], (0, *new[1:]))
@@ -200,6 +214,13 @@ def repeat(g: Conversion) -> str:
         x, shape, axis = g.reshape(x, [-1]), (int(np.prod(shape)),), 0
     axis = _axis(axis, len(shape))
     repeats = np.asarray(g.func.repeats)
+    if repeats.size == 1 and g.is_open and all(isinstance(n, int) for n in shape[axis + 1 :]):
+        # Each element beside itself, whatever the number of elements.
+        x = g.unsqueeze(x, [axis + 1])
+        reps = [1] * len(shape)
+        reps.insert(axis + 1, int(repeats.ravel()[0]))
+        x = g.op('Tile', [x, g.ints(reps, 'reps')])
+        return g.reshape(x, [0] * axis + [-1, *shape[axis + 1 :]])
     places = np.repeat(
         np.arange(shape[axis]), repeats if repeats.size > 1 else int(repeats.ravel()[0])
     )
@@ -208,17 +229,32 @@ def repeat(g: Conversion) -> str:
 
 @converts('BroadcastTo')
 def broadcast_to(g: Conversion) -> str:
-    return _expand(g, g.x[0], g.out_shape())
+    shape: list[Length] = []
+    for n in g.out_shape():
+        name = g.guess(n)
+        shape.append(n if name in shape else name)
+    return _expand(g, 0, shape)
 
 
 @converts('Broadcast')
 def broadcast(g: Conversion) -> tuple[str, ...]:
-    return tuple(_expand(g, x, g.out_shape(i)) for i, x in enumerate(g.x))
+    whole: list[Length] = list(g.out_shape())
+    for i in range(len(g.x)):
+        lead = len(whole) - len(g.shape(i))
+        for axis, n in enumerate(g.lengths(i), lead):
+            if not isinstance(n, int):
+                whole[axis] = n if isinstance(n, str) else g.guess(g.out_shape()[axis])
+    return tuple(_expand(g, i, whole, i) for i in range(len(g.x)))
 
 
-def _expand(g: Conversion, x: str, shape: tp.Sequence[int]) -> str:
+def _expand(g: Conversion, i: int, shape: tp.Sequence[Length], out: int = 0) -> str:
     g.need(8, 'Expand')
-    return g.op('Expand', [x, g.ints(shape, 'shape')])
+    # Axes that the input has already stay as they are for a length of 1.
+    own = [1] * (len(shape) - len(g.shape(i))) + list(g.shape(i))
+    lengths = [1] * (len(shape) - len(g.shape(i))) + list(g.lengths(i))
+    g.hint([n if n != 1 else m for n, m in zip(lengths, shape, strict=True)], out)
+    target = [1 if n != 1 and g.is_open else m for n, m in zip(own, shape, strict=True)]
+    return g.op('Expand', [g.x[i], g.shape_of(target)])
 
 
 @converts('Flip')
@@ -266,6 +302,11 @@ def resize_images(g: Conversion) -> str:
         nearest = f.mode == 'nearest'
         way = 'asymmetric' if nearest else 'align_corners' if f.align_corners else 'half_pixel'
         sizes = g.ints([*g.shape(0)[:2], f.out_H, f.out_W], 'sizes')
+        if g.is_open:
+            images = ((2, f.out_H), (3, f.out_W))
+            g.hint([*g.lengths(0)[:2], *(_resized(g, axis, n) for axis, n in images)])
+            ends = [_size(g, axis, n) for axis, n in images]
+            sizes = g.op('Concat', [g.lengths_of(g.x[0], 0, 2), *ends], axis=0)
         return g.op(
             'Resize',
             [g.x[0], '', '', sizes]
@@ -279,6 +320,22 @@ def resize_images(g: Conversion) -> str:
     if (f.mode != 'nearest' or not is_whole) and (f.out_H, f.out_W) != (height, width):
         g.need(11, 'the coordinates of F.resize_images in Resize')
     return upsample(g, g.x[0], (1.0, 1.0, f.out_H / height, f.out_W / width))
+
+
+def _resized(g: Conversion, axis: int, n: int) -> Length:
+    """What an axis gets: an open one that of another, or a multiple of its own (None)."""
+    if isinstance(g.lengths(0)[axis], int):
+        return n
+    name = g.guess(n)
+    return None if isinstance(name, int) and n % g.shape(0)[axis] == 0 else name
+
+
+def _size(g: Conversion, axis: int, n: int) -> str:
+    found = _resized(g, axis, n)
+    if found is None:
+        times = g.ints([n // g.shape(0)[axis]])
+        return tp.cast(str, g.op('Mul', [g.length_of(g.x[0], axis), times]))
+    return g.length(found) if isinstance(found, str) else g.ints([found])
 
 
 def _no_floats(g: Conversion) -> str:

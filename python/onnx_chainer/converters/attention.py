@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import typing as tp
 
 import numpy as np
 
@@ -28,11 +29,16 @@ def scaled_dot_product_attention(g: Conversion) -> str:
         else:
             scores = g.op('Add', [scores, g.x[3]])
     if f.is_causal:
-        seen = np.tril(np.ones((shape[-2], key_shape[-2]), bool))
-        mask = g.const(seen, 'causal')
+        if isinstance(g.lengths(0)[-2], int) and isinstance(g.lengths(1)[-2], int):
+            mask = g.const(np.tril(np.ones((shape[-2], key_shape[-2]), bool)), 'causal')
+        else:
+            rows = g.unsqueeze(_places(g, g.x[0], len(shape) - 2), [1])
+            mask = g.op('Not', [g.op('Less', [rows, _places(g, g.x[1], len(key_shape) - 2)])])
         kept = mask if kept is None else g.op('And', [kept, mask])
     if kept is not None:
         scores = g.where(kept, scores, g.like(-np.inf))
+    if len(shape) == len(key_shape):
+        g.hint([*g.lengths(0)[:-1], g.lengths(2)[-1]])
     axis = max(len(shape), len(key_shape)) - 1
     weights = g.flat_softmax('Softmax', scores, axis, axis + 1)
     if g.has(3):
@@ -41,6 +47,13 @@ def scaled_dot_product_attention(g: Conversion) -> str:
         is_empty = g.op('Less', [best, g.like(np.finfo(g.dtype(0)).min)])
         weights = g.where(is_empty, g.like(0), weights)
     return g.op('MatMul', [weights, value])
+
+
+def _places(g: Conversion, x: str, axis: int) -> str:
+    """0, 1, ... along an axis of a value."""
+    g.need(11, 'Range')
+    zero, one = (g.const(n, 'bound', np.int64) for n in (0, 1))
+    return tp.cast(str, g.op('Range', [zero, g.squeeze(g.length_of(x, axis), [0]), one]))
 
 
 def _last_two_swapped(ndim: int) -> list[int]:
@@ -57,20 +70,21 @@ def _repeated_heads(g: Conversion, x: str, i: int, heads: int) -> str:
 @converts('RotaryEmbedding')
 def rotary_embedding(g: Conversion) -> str:
     f, shape = g.func, g.shape(0)
+    g.hint(g.lengths(0))
     depth, pairs = shape[-1], shape[-1] // 2
     steps = f.base ** (-2.0 * np.arange(pairs) / depth)
     last = len(shape) - 1
-    if g.has(1):
-        positions = g.op('Add', [g.cast(g.x[1], np.float32), g.const(f.offset, 'offset', 'f')])
-        angles = g.op(
-            'Mul', [g.unsqueeze(positions, [len(g.shape(1))]), g.const(steps, 'steps', 'f')]
-        )
+    if g.has(1) or not isinstance(g.lengths(0)[-2], int):
+        given = g.x[1] if g.has(1) else _places(g, g.x[0], last - 1)
+        positions = g.op('Add', [g.cast(given, np.float32), g.const(f.offset, 'offset', 'f')])
+        n_axes = len(g.shape(1)) if g.has(1) else 1
+        angles = g.op('Mul', [g.unsqueeze(positions, [n_axes]), g.const(steps, 'steps', 'f')])
         cos, sin = (g.cast(g.op(op, [angles]), g.dtype(0)) for op in ('Cos', 'Sin'))
     else:
         table = np.outer(np.arange(shape[-2]) + f.offset, steps)
         cos, sin = g.like(np.cos(table)), g.like(np.sin(table))
     if f.interleaved:
-        parts = g.split(g.reshape(g.x[0], [*shape[:-1], pairs, 2]), [1, 1], last + 1)
+        parts = g.split(g.reshape(g.x[0], [*[0] * last, pairs, 2]), [1, 1], last + 1)
         a, b = (g.squeeze(part, [last + 1]) for part in parts)
     else:
         a, b = g.split(g.x[0], [pairs, pairs], last)
@@ -78,5 +92,5 @@ def rotary_embedding(g: Conversion) -> str:
     second = g.op('Add', [g.op('Mul', [b, cos]), g.op('Mul', [a, sin])])
     if f.interleaved:
         both = [g.unsqueeze(part, [last + 1]) for part in (first, second)]
-        return g.reshape(g.op('Concat', both, axis=last + 1), shape)
+        return g.reshape(g.op('Concat', both, axis=last + 1), [*[0] * last, depth])
     return g.op('Concat', [first, second], axis=last)

@@ -60,8 +60,16 @@ def sigmoid_cross_entropy(g: Conversion) -> str:
         return y
     total = g.reduce('Sum', y, None)
     if not g.func.normalize:
-        return g.op('Div', [total, g.like(max(g.shape(0)[0], 1))])
+        return g.op('Div', [total, _examples(g)])
     return g.op('Div', [total, _count(g, is_used)])
+
+
+def _examples(g: Conversion) -> str:
+    """How many examples input 0 has, at least 1, in its dtype."""
+    if not g.is_open:
+        return g.like(max(g.shape(0)[0], 1))
+    count = g.squeeze(g.cast(g.length_of(g.x[0], 0), np.float32), [0])
+    return g.cast(g.op('Max', [count, g.const(1, 'one', np.float32)]), g.dtype(0))
 
 
 def _count(g: Conversion, is_used: str) -> str:
@@ -96,7 +104,7 @@ def softmax_cross_entropy(g: Conversion) -> str:
     total = g.reduce('Sum', loss, None)
     if f.normalize:
         return g.op('Div', [total, _count(g, is_used)])
-    return g.op('Div', [total, g.like(max(shape[0], 1))])
+    return g.op('Div', [total, _examples(g)])
 
 
 def _row_squares(g: Conversion, a: str, b: str) -> str:
@@ -135,7 +143,7 @@ def hinge(g: Conversion) -> str:
         y = g.op('Mul', [y, y])
     if g.func.reduce == 'no':
         return y
-    return g.op('Div', [g.reduce('Sum', y, None), g.like(max(g.shape(0)[0], 1))])
+    return g.op('Div', [g.reduce('Sum', y, None), _examples(g)])
 
 
 @converts('Accuracy')

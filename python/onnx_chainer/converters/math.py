@@ -319,7 +319,10 @@ def tensordot(g: Conversion) -> str:
     n = math.prod(g.shape(0)[i] for i in left)
     a = g.reshape(g.transpose(g.x[0], kept + left), [-1, n])
     b = g.reshape(g.transpose(g.x[1], right + rest), [n, -1])
-    return g.reshape(g.op('MatMul', [a, b]), g.out_shape())
+    y = g.op('MatMul', [a, b])
+    if not g.is_open:
+        return g.reshape(y, g.out_shape())
+    return g.reshape_to(y, [g.lengths(0)[i] for i in kept] + [g.lengths(1)[i] for i in rest])
 
 
 @converts('Arctan2')

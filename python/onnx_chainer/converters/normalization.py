@@ -49,13 +49,15 @@ def batch_normalization(g: Conversion) -> str:
 def group_normalization(g: Conversion) -> str:
     x, gamma, beta = g.x
     shape, groups, eps = g.shape(0), int(g.func.groups), float(g.func.eps)
+    g.hint(g.lengths(0))
     if g.opset >= 21:
         return g.op('GroupNormalization', g.x, num_groups=groups, epsilon=eps)
     ones = g.const(np.ones(groups), 'ones', g.dtype(0))
     zeros = g.const(np.zeros(groups), 'zeros', g.dtype(0))
     rows = g.reshape(x, [0, groups, -1])
     y = g.op('InstanceNormalization', [rows, ones, zeros], epsilon=eps)
-    y = g.reshape(y, [-1, *shape[1:]])
+    target = g.op('Shape', [x]) if g.is_open else g.ints([0, *shape[1:]], 'shape')
+    y = g.op('Reshape', [y, target])
     axes = range(1, len(shape) - 1)
     y = g.op('Mul', [y, g.unsqueeze(gamma, axes)])
     return g.op('Add', [y, g.unsqueeze(beta, axes)])

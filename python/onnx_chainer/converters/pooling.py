@@ -17,7 +17,14 @@ def _pool(
     pad: tp.Sequence[int],
     **kwargs: tp.Any,
 ) -> str:
+    lengths = g.lengths(0)[2:]
+    is_whole = tuple(window) == g.shape(0)[2:] and not any(pad)
+    if is_whole and lengths and not any(isinstance(n, int) for n in lengths):
+        # A window of x.shape[2:] is as large as the image is.
+        return g.op(f'Global{op}', g.x)
     ends, needs_ceil = [], False
+    if any(not isinstance(n, int) for n in lengths):
+        needs_ceil = bool(getattr(g.func, 'cover_all', False))
     for n, k, s, p, out in zip(g.shape(0)[2:], window, stride, pad, g.out_shape()[2:], strict=True):
         more = more_at_the_end(n, k, s, p, out)
         # Runtimes refuse a padding that is as long as the window.
@@ -80,9 +87,12 @@ def _unpool(
             f'{g.func.label}: windows that overlap or are padded have no operator; '
             f'ksize is {tuple(window)}, stride {tuple(stride)}, pad {tuple(pad)}'
         )
+    g.hint([*g.lengths(0)[:2], *[None] * len(window)])
     y = upsample(g, g.x[0], [1.0, 1.0, *map(float, window)])
     axes = [i for i in range(2, len(shape)) if outs[i] < shape[i] * window[i - 2]]
-    return g.slice(y, [0] * len(axes), [outs[i] for i in axes], axes)
+    # Counted from the end, so that axes may have other lengths.
+    ends = [outs[i] - shape[i] * window[i - 2] for i in axes]
+    return g.slice(y, [0] * len(axes), ends, axes)
 
 
 @converts('ROIPooling2D')

@@ -37,9 +37,17 @@ def n_step(g: Conversion) -> tuple[str, ...]:
     biases = g.x[n_states + n_weights : n_states + 2 * n_weights]
     first = n_states + 2 * n_weights
     shapes = [g.shape(i) for i in range(first, len(g.x))]
-    x, lengths = _padded(g, g.x[first:], shapes, f.by_sequence)
+    is_open = f.by_sequence and any(
+        not isinstance(g.lengths(i)[0], int) for i in range(first, len(g.x))
+    )
+    counts = [g.length_of(x, 0) for x in g.x[first:]] if is_open else []
+    if is_open:
+        x = _padded_open(g, g.x[first:], counts)
+        lens = g.cast(_joined_counts(g, counts), np.int32)
+    else:
+        x, lengths = _padded(g, g.x[first:], shapes, f.by_sequence)
+        lens = g.const(np.array(lengths, np.int32), 'lengths')
     units = g.shape(0)[2]
-    lens = g.const(np.array(lengths, np.int32), 'lengths')
     states: list[list[str]] = [[] for _ in range(n_states)]
     for layer in range(layers):
         if layer and f.dropout_ratio and g.context.train:
@@ -75,16 +83,36 @@ def n_step(g: Conversion) -> tuple[str, ...]:
     ends = [g.op('Concat', s, axis=0) if len(s) > 1 else s[0] for s in states]
     axis = 1 if f.by_sequence else 0
     columns = g.split(x, [1] * len(shapes), axis)
-    ys = [
-        g.slice(g.squeeze(column, [axis]), [0], [shape[0]], [0])
-        for column, shape in zip(columns, shapes, strict=True)
-    ]
+    rows = [g.squeeze(column, [axis]) for column in columns]
+    if is_open:
+        zero = g.ints([0])
+        ys = [g.op('Slice', [x, zero, n, zero]) for x, n in zip(rows, counts, strict=True)]
+    else:
+        ys = [g.slice(x, [0], [shape[0]], [0]) for x, shape in zip(rows, shapes, strict=True)]
     return (*ends, *ys)
 
 
 def _cell(name: str) -> str:
     kind = name.removeprefix('NStep').removeprefix('Bi')
     return {'RNNTanh': 'rnn_tanh', 'RNNReLU': 'rnn_relu'}.get(kind, kind.lower())
+
+
+def _joined_counts(g: Conversion, counts: tp.Sequence[str]) -> str:
+    return g.op('Concat', counts, axis=0) if len(counts) > 1 else counts[0]
+
+
+def _padded_open(g: Conversion, xs: tp.Sequence[str], counts: tp.Sequence[str]) -> str:
+    """All steps of sequences of any length in one array, (steps, sequences, values)."""
+    if len(xs) == 1:
+        return g.unsqueeze(xs[0], [1])
+    g.need(11, 'computed pads of Pad')
+    longest = g.reduce('Max', g.cast(_joined_counts(g, counts), np.float32), [0], keepdims=True)
+    rows = []
+    for x, count in zip(xs, counts, strict=True):
+        missing = g.op('Sub', [g.cast(longest, np.int64), count])
+        pads = g.op('Concat', [g.ints([0, 0]), missing, g.ints([0])], axis=0)
+        rows.append(g.unsqueeze(g.op('Pad', [x, pads]), [1]))
+    return g.op('Concat', rows, axis=1)
 
 
 def _padded(

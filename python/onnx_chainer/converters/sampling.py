@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from onnx_chainer.converters._index import LAST
 from onnx_chainer.converters._registry import Conversion, converts
 from onnx_chainer.converters.connection import more_at_the_end
 
@@ -18,9 +19,9 @@ def diagonal(g: Conversion) -> str:
     rest = [i for i in range(ndim) if i not in (first, second)]
     rows, columns = shape[first], shape[second]
     places = np.arange(rows * columns).reshape(rows, columns).diagonal(f.offset)
-    flat = g.reshape(
-        g.transpose(g.x[0], [*rest, first, second]), [*(shape[i] for i in rest), rows * columns]
-    )
+    # Axes before the two keep their lengths.
+    turned = g.transpose(g.x[0], [*rest, first, second])
+    flat = g.reshape(turned, [*[0] * len(rest), rows * columns])
     return g.op('Gather', [flat, g.ints(places, 'indices')], axis=len(rest))
 
 
@@ -103,7 +104,7 @@ def spatial_transformer_sampler(g: Conversion) -> str:
 @converts('Shift')
 def shift(g: Conversion) -> str:
     f = g.func
-    _, channels, height, width = g.shape(0)
+    channels = g.shape(0)[1]
     offsets = [
         (f.dy * i, f.dx * j) for i in range(f.kh - 1, -1, -1) for j in range(f.kw - 1, -1, -1)
     ]
@@ -117,9 +118,9 @@ def shift(g: Conversion) -> str:
     groups, begin = [], 0
     for n, (i, j) in zip(sizes, offsets, strict=True):
         if n:
-            groups.append(
-                g.slice(padded, [begin, i, j], [begin + n, i + height, j + width], [1, 2, 3])
-            )
+            # Counted from the end, so that images may have other sizes.
+            ends = [begin + n, i - 2 * top or LAST, j - 2 * left or LAST]
+            groups.append(g.slice(padded, [begin, i, j], ends, [1, 2, 3]))
         begin += n
     return g.op('Concat', groups, axis=1)
 

@@ -332,6 +332,77 @@ def test_parallel_updater_of_other_kinds(run):
     assert run(PRELUDE + MODELS + OTHER_PARALLELS, DEVICES=3) == 'done\n'
 
 
+#: Whoever reads values that came from another GPU is told of the errors in their making.
+SENT_ERRORS = """
+import threading
+
+def gather(device, index=9):
+    return chx.arange(3, device=device).take(chx.array([0, index], device=device), axis=0)
+
+def told(call, index):
+    with pytest.raises(IndexError, match=f'take: .*{index}'):
+        call()
+
+x = gather('cuda:2')
+cuda.synchronize('cuda:0')  # nothing came from there
+told(lambda: cuda.synchronize('cuda:2'), 9)
+
+y = gather('cuda:1').to_device('cuda:0')
+told(lambda: chx.to_numpy(y), 9)
+cuda.synchronize('cuda:1')
+
+z = gather('cuda:2', 8).to_device('cuda:1').to_device('cuda:0')
+told(lambda: float(z.sum()), 8)
+
+arrays = [gather(f'cuda:{i}', 2 if i else 7).astype('float32') for i in range(3)]
+cuda.all_reduce(arrays)
+told(lambda: cuda.synchronize('cuda:2'), 7)
+
+# An error is its thread's.
+def work():
+    kept.append(gather('cuda:1', 5))
+    made.set()
+    seen.wait(60)
+    try:
+        cuda.synchronize('cuda:1')
+    except IndexError as error:
+        kept.append(str(error))
+
+kept, made, seen = [], threading.Event(), threading.Event()
+thread = threading.Thread(target=work)
+thread.start()
+assert made.wait(60)
+cuda.synchronize('cuda:0')
+seen.set()
+thread.join()
+assert '5' in kept[1]
+print('done')
+"""
+
+
+def test_errors_come_with_the_values(run):
+    assert run(PRELUDE + SENT_ERRORS, DEVICES=3) == 'done\n'
+
+
+#: The eighth example is the second one of the second GPU in the second minibatch.
+WRONG_LABEL = """
+labels = np.arange(24, dtype='i') % 3
+labels[9] = 11
+data = TupleDataset(np.ones((24, 4), 'f'), labels)
+updater, model = make(TWO, data=data)
+updater.update()
+cuda.synchronize('cuda:0')
+updater.update()
+with pytest.raises(IndexError, match='softmax_cross_entropy: .*11'):
+    chx.to_numpy(model.predictor.l1.W.array)
+print('done')
+"""
+
+
+def test_wrong_label_on_the_second_gpu(run):
+    assert run(PRELUDE + MODELS + WRONG_LABEL) == 'done\n'
+
+
 WRITTEN_ON_THE_SECOND = """
 import pickle
 updater, model = make('cuda:1')

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "chainerx/core/array.h"
 #include "chainerx/core/backend.h"
 #include "chainerx/core/blocking.h"
 #include "chainerx/core/context.h"

@@ -225,6 +225,9 @@ void RunGroup(const ArrayLists& lists, const F& f) {
         throw;
     }
     CX_NCCL_CALL(GroupEnd);
+    for (CudaDevice* device : devices) {
+        for (const CudaDevice* sender : devices) device->AddSender(*sender);
+    }
 }
 
 // Takes out the arrays that NCCL moves.

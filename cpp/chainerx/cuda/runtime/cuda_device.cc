@@ -1,6 +1,7 @@
 #include "chainerx/cuda/runtime/cuda_device.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <mutex>
 
@@ -198,6 +199,7 @@ void CudaDevice::CopyFromPeer(const Array& src, const Array& dst) {
         CX_CU(MemcpyPeerAsync, target, context_, source, other.context_, nbytes, from.handle());
     }
     to.WaitFor(from, from.Mark());
+    AddSender(other);
 }
 
 void CudaDevice::Wait(Stream* stream) {
@@ -222,9 +224,18 @@ std::vector<CUstream> CudaDevice::OwnStreams() {
     return handles;
 }
 
-// Kernels that still run may add errors meanwhile: those are reported at the next synchronization
-// of their stream. A thread whose error another one is just reporting waits for that.
 void CudaDevice::ReportErrors() {
+    ReportErrorsTo(*this);
+    for (uint64_t rest = senders_; rest != 0; rest &= rest - 1) {
+        static_cast<CudaDevice&>(backend()->GetDevice(std::countr_zero(rest)))
+            .ReportErrorsTo(*this);
+    }
+}
+
+// Kernels that still run may add errors meanwhile: those are reported at the next synchronization
+// of their stream. A thread whose error another one is just reporting waits for that. Other threads
+// find theirs at this device.
+void CudaDevice::ReportErrorsTo(CudaDevice& synchronized) {
     std::atomic_ref<unsigned> has_written{error_log_->has_written};
     if (has_written.load(std::memory_order_acquire) == 0 && !is_reporting_.load()) [[likely]]
         return;
@@ -235,7 +246,9 @@ void CudaDevice::ReportErrors() {
     for (ErrorEntry& entry : error_log_->entries) {
         std::atomic_ref<unsigned> is_written{entry.is_written};
         if (is_written.load() == 0) continue;
-        Report(ToKernelError(entry));
+        const KernelError error = ToKernelError(entry);
+        const bool is_own = error.thread == internal::GetThreadToken();
+        (is_own ? synchronized : *this).Report(error);
         is_written.store(0);
         std::atomic_ref<unsigned long long>{entry.taken}.store(0);
     }

@@ -84,6 +84,10 @@ class CudaDevice : public Device, public Gpu, public DeviceTimer, private Stream
     // The address of the log for kernels.
     void* error_log() const { return error_log_device_; }
 
+    // Its values have come to this device: whoever waits for this one is told of its errors, too.
+    void AddSender(const CudaDevice& sender) {
+        senders_ |= uint64_t{1} << sender.index() | sender.senders_;
+    }
     // Before an operand is used on a stream.
     void RecordUse(const Array& x, CudaStream& stream);
 
@@ -166,6 +170,7 @@ class CudaDevice : public Device, public Gpu, public DeviceTimer, private Stream
     }
     PinnedPool& pinned() const;
     void ReportErrors();
+    void ReportErrorsTo(CudaDevice& synchronized);
     std::vector<CUstream> OwnStreams();
     CudaStream& JoinedStream();
 
@@ -178,6 +183,7 @@ class CudaDevice : public Device, public Gpu, public DeviceTimer, private Stream
     ErrorLog* error_log_{nullptr};
     void* error_log_device_{nullptr};
     std::atomic<bool> is_reporting_{false};
+    std::atomic<uint64_t> senders_{0};       // a bit for each
     std::atomic<int64_t> limit_{INT64_MAX};  // of held_
     std::atomic<int64_t> held_{0};           // bytes of blocks
     internal::ForkMutex mutex_;              // of the lists

@@ -68,9 +68,26 @@ def check_streams(checks: Checks) -> None:
 
         return chainerx.asarray(Other(x + 1)) * 2 if of_gpu(x) else (x + 1) * 2
 
+    def elsewhere(x: tp.Any) -> tp.Any:
+        if not of_gpu(x):
+            return x * 2 + 1
+        return ((x * 2).to_device(other) + 1).to_device(x.device)
+
+    def reduced(x: tp.Any) -> tp.Any:
+        if not of_gpu(x):
+            return x * 3
+        arrays = [x * 1, (x * 2).to_device(other)]
+        cuda.all_reduce(arrays)
+        return arrays[1].to_device(x.device)
+
+    count = cuda.device_count()
+    other = f'cuda:{(int(checks.device.rpartition(":")[2]) + 1) % max(count, 1)}'
     x = np.random.default_rng(4).normal(size=(500, 700)).astype('float32')
     checks.compare('two streams', beside, x, x[::-1])
     checks.compare('memory of two streams', reused, x)
     checks.compare('pinned memory', pinned, x)
     checks.compare('DLPack', shared, x)
     checks.compare('__cuda_array_interface__', described, x)
+    if count > 1:
+        checks.compare('another GPU', elsewhere, x)
+        checks.compare('sums over two GPUs', reduced, x)

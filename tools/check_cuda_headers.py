@@ -5,8 +5,9 @@ build it. Run this when a version of CUDA comes out, or when a declaration is ad
 
     pip install --target /tmp/cu13 nvidia-cublas nvidia-cufft nvidia-cusolver nvidia-cusparse \
         nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-cccl nvidia-cuda-nvrtc \
-        nvidia-cuda-profiler-api nvidia-nccl-cu13
-    python tools/check_cuda_headers.py /tmp/cu13/nvidia/{cu13/include{,/cccl},nccl/include}
+        nvidia-cuda-profiler-api nvidia-cudnn-cu13 nvidia-nccl-cu13
+    python tools/check_cuda_headers.py \
+        /tmp/cu13/nvidia/{cu13/include{,/cccl},cudnn/include,nccl/include}
 
 For CUDA 12, whose headers lie in a folder for each part, give all of these. Exit status 1 and the
 names of what differs: functions (every parameter), constants, structures (sizes and offsets).
@@ -28,15 +29,18 @@ HEADERS = [
     'cudaProfiler.h',
     'nvrtc.h',
     'cublasLt.h',
+    'cudnn.h',
     'cufft.h',
     'cufftXt.h',
     'cusolverDn.h',
     'nccl.h',
 ]
+TYPES = ['types.h', 'library_types.h', 'cudnn_types.h']
 RESULTS = {
     'driver': 'CUresult',
     'nvrtc': 'nvrtcResult',
     'cublaslt': 'cublasStatus_t',
+    'cudnn': 'cudnnStatus_t',
     'cufft': 'cufftResult',
     'cusolver': 'cusolverStatus_t',
     'nccl': 'ncclResult_t',
@@ -86,7 +90,7 @@ def write_program(text: str) -> str:
     """A program that prints the names of what differs; `text` is that of our headers."""
     handles = re.findall(r'using (\w+) = struct \w+\*;', text)
     enums = re.findall(r'enum (\w+) : ', text)
-    constants = re.findall(r'\b((?:CU|CUDA|CUBLAS|CUBLASLT|CUSOLVER|NVRTC)_\w+) = -?\d', text)
+    constants = re.findall(r'\b((?:CU|CUDA|CUBLAS|CUBLASLT|CUDNN|CUSOLVER|NVRTC)_\w+) = -?\d', text)
     constants += re.findall(r'\b(nccl\w+) = \d', text)
     constants += re.findall(r'X\((CUDA_\w+), \d+\)', text)
     types = [
@@ -126,13 +130,13 @@ def write_program(text: str) -> str:
     ]
     macros = set(re.findall(r'\b(?:CU|CUFFT)_\w+\b', text))
     lines += [f'#undef {name}' for name in sorted(macros)]
-    lines += [f'#include "{DRIVER / "library_types.h"}"']
+    lines += [f'#include "{DRIVER / name}"' for name in TYPES if name != 'types.h']
     return '\n'.join(lines) + CODE.format(types='\n'.join(types), checks='\n'.join(checks))
 
 
 def find_differences(folders: list[Path]) -> list[str]:
     """The names of what differs from the headers in some folders."""
-    text = ''.join((DRIVER / name).read_text() for name in ('types.h', 'library_types.h'))
+    text = ''.join((DRIVER / name).read_text() for name in TYPES)
     with tempfile.TemporaryDirectory() as folder:
         source, program = Path(folder, 'check.cc'), Path(folder, 'check')
         source.write_text(write_program(text))

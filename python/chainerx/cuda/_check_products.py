@@ -16,7 +16,9 @@ if tp.TYPE_CHECKING:
 Shape = tuple[int, ...]
 
 #: Shapes of x and w, and the other arguments.
-CONVOLUTIONS: list[tuple[Shape, Shape, dict[str, tp.Any]]] = [
+Geometry = tuple[Shape, Shape, dict[str, tp.Any]]
+
+CONVOLUTIONS: list[Geometry] = [
     ((3, 33, 17, 21), (34, 33, 3, 3), {'pad': 1}),
     ((2, 3, 61, 53), (33, 3, 7, 7), {'stride': 2, 'pad': 3}),
     ((3, 65, 13, 17), (70, 65, 1, 1), {}),
@@ -27,6 +29,16 @@ CONVOLUTIONS: list[tuple[Shape, Shape, dict[str, tp.Any]]] = [
     ((4, 17, 301), (19, 17, 5), {'dilate': 3, 'pad': 4}),
     ((2, 5, 9, 11, 13), (7, 5, 3, 2, 3), {'stride': (1, 2, 2), 'pad': (1, 0, 1)}),
     ((1, 3, 4, 5, 6, 7), (4, 3, 2, 3, 2, 3), {'pad': 1, 'stride': (1, 2, 1, 2)}),
+]
+
+#: For cuDNN: padding of both sides and of one, groups, one and three axes.
+LARGE_CONVOLUTIONS: list[Geometry] = [
+    ((4, 32, 17, 21), (40, 32, 3, 3), {'pad': 1}),
+    ((2, 3, 61, 53), (33, 3, 7, 7), {'stride': 2, 'pad': 3}),
+    ((3, 65, 13, 17), (70, 65, 1, 1), {}),
+    ((2, 64, 15, 17), (64, 16, 3, 3), {'pad': ((2, 0), (0, 1)), 'dilate': 2, 'groups': 4}),
+    ((4, 17, 301), (19, 17, 5), {'dilate': 3, 'pad': 4}),
+    ((2, 16, 9, 11, 13), (24, 16, 3, 2, 3), {'stride': (1, 2, 2), 'pad': (1, 0, 1)}),
 ]
 
 #: Shapes of matrices: single tiles, borders, few elements of long sums, batches,
@@ -112,8 +124,18 @@ def check_own_products(checks: Checks) -> None:
 
 
 def check_convolutions(checks: Checks) -> None:
+    chainerx.get_device(checks.device)  # loads the plug-in, which knows the algorithms
+    with testing.force_algorithm('cuda_conv', 'tiles'):
+        _check_geometries(checks, 'conv', CONVOLUTIONS)
+        random = np.random.default_rng(7)
+        x, w = (random.integers(0, 100, s, 'int8') for s in CONVOLUTIONS[0][:2])
+        checks.compare('conv int8', chainerx.conv, x, w)
+    _check_geometries(checks, 'large conv', LARGE_CONVOLUTIONS)
+
+
+def _check_geometries(checks: Checks, title: str, geometries: list[Geometry]) -> None:
     random = np.random.default_rng(7)
-    for x_shape, w_shape, arguments in CONVOLUTIONS:
+    for x_shape, w_shape, arguments in geometries:
 
         def conv(*arrays: tp.Any, arguments: dict[str, tp.Any] = arguments) -> list[tp.Any]:
             return [chainerx.conv(*arrays, **arguments)]
@@ -121,7 +143,5 @@ def check_convolutions(checks: Checks) -> None:
         for dtype, tolerance in TOLERANCES:
             shapes = (x_shape, w_shape, w_shape[:1])
             arrays = [random.normal(size=s).astype(dtype) for s in shapes]
-            name = f'conv {dtype} {x_shape} {w_shape}'
+            name = f'{title} {dtype} {x_shape} {w_shape}'
             checks.close(name, outputs_and_gradients(conv), tolerance, *arrays)
-    x, w = (random.integers(0, 100, s, 'int8') for s in CONVOLUTIONS[0][:2])
-    checks.compare('conv int8', chainerx.conv, x, w)

@@ -160,13 +160,14 @@ Array Wrapped(PyObject* array, Device& device, CupyUse use) {
     const Dtype type = ToDtype(dtype.get());
     const auto dims = ToDims<Shape>(shape.get());
     const auto steps = ToDims<Strides>(strides.get());
+    const bool is_ordered = use == CupyUse::kAnywhere && HasCudaStreams(device);
     if (HasCudaStreams(device)) AddDevice(device);
-    internal::Owner owner{Py_NewRef(array), &Release};
-    if (use == CupyUse::kAnywhere && HasCudaStreams(device)) {
+    if (is_ordered) {
         const CupyDeviceScope scope{device};
         Order(*CurrentStream(device), Direction::kOursAfter);
-        owner = ReleaseInOrder(device, owner);
     }
+    internal::Owner owner{Py_NewRef(array), &Release};
+    if (is_ordered) owner = ReleaseInOrder(device, owner);
     return internal::WrapForeign(ToAddress(address.get()), dims, steps, type, device, owner, true);
 }
 
@@ -243,9 +244,10 @@ struct CupyScope::Entered {
 
 void CupyScope::EnterBoth() {
     if (g_devices.empty()) return;
-    for (Device* device : g_devices) {
-        const CupyDeviceScope scope{*device};
-        Order(*CurrentStream(*device), Direction::kOursBefore);
+    // By index: code of the user that runs meanwhile may add devices.
+    for (size_t i = 0; i < g_devices.size(); ++i) {
+        const CupyDeviceScope scope{*g_devices[i]};
+        Order(*CurrentStream(*g_devices[i]), Direction::kOursBefore);
     }
     Enter();
     entered_->is_both = true;
@@ -254,9 +256,9 @@ void CupyScope::EnterBoth() {
 void CupyScope::Enter() {
     if (g_devices.empty()) return;
     auto entered = std::make_unique<Entered>(*g_devices.front());
-    for (Device* device : g_devices) {
-        SharedStream stream = CurrentStream(*device);
-        if (GetCurrentStream(*device) == &stream->stream()) continue;
+    for (size_t i = 0; i < g_devices.size(); ++i) {
+        SharedStream stream = CurrentStream(*g_devices[i]);
+        if (GetCurrentStream(*g_devices[i]) == &stream->stream()) continue;
         entered->scopes.emplace_back(stream->stream());
         entered->streams.push_back(std::move(stream));
     }

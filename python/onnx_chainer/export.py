@@ -397,10 +397,13 @@ class _Graph:
         params.in_values = [
             call.array_of(i) if node is None else node for i, node in enumerate(call.nodes)
         ]
-        params.out_values = [
-            (function.outputs[i]() if function.outputs else None) or y
-            for i, y in enumerate(call.out_data)
-        ]
+        refs = function.outputs or ()
+        for i in range(len(outputs)):
+            node = refs[i]() if i < len(refs) else None
+            # Functions of the user's may have results that nobody kept.
+            if node is None and i >= len(call.out_data):
+                break
+            params.out_values.append(node or call.out_data[i])
         self._open_constants(call, params)
         try:
             if convert_function is None:
@@ -413,7 +416,6 @@ class _Graph:
             if node.domain:
                 self.domains.setdefault(node.domain, 1)
         self._nodes.extend(nodes)
-        # Functions of the user's may have results that nobody kept.
         known = zip(params.output_names, params.out_values, strict=False)
         self._learn_lengths(nodes, dict(known))
 

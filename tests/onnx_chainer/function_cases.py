@@ -569,4 +569,41 @@ CASES += [
     ),
     Case('lstm', F.lstm, (x(2, 3), x(2, 12))),
     Case('lstm of fewer', F.lstm, (x(3, 3), x(2, 12))),
+    # evaluation
+    Case('r2_score', F.r2_score, (x(4, 3), x(4, 3)), 9),
+    Case('r2_score of each', lambda a, b: F.r2_score(a, b, None, 'raw_values'), (x(4, 3),) * 2, 9),
+    *(
+        Case(f'{name} {kind}', lambda *vs, n=name, r=kind: getattr(F, n)(*vs, reduce=r), inputs)
+        for kind in ('half_squared_sum', 'no')
+        for name, inputs in (('decov', (x(4, 3),)), ('cross_covariance', (x(4, 3), x(4, 2))))
+    ),
+    Case(
+        'classification_summary',
+        lambda y, t: F.classification_summary(y, t, 3, 2.0),
+        (x(9, 3), ints([0, 1, 2, 0, 1, 2, 0, -1, 1])),
+        9,
+    ),
+    Case(
+        'classification_summary of images',
+        lambda y, t: F.classification_summary(y, t, 2, ignore_label=1),
+        (x(2, 3, 4), ints([[0, 1, 2, 0], [1, 0, 0, 2]])),
+        9,
+    ),
+    Case(
+        'local_convolution_2d',
+        lambda *vs: F.local_convolution_2d(*vs, stride=(1, 2)),
+        (x(2, 3, 5, 6), x(4, 4, 2, 3, 2, 3), x(4, 4, 2)),
+    ),
+    Case(
+        'local_convolution_2d without bias',
+        F.local_convolution_2d,
+        (x(2, 3, 4, 4), x(4, 3, 3, 3, 2, 2)),
+    ),
+    Case(
+        'deformable_convolution_2d_sampler',
+        lambda *vs: F.deformable_convolution_2d_sampler(*vs, stride=(2, 1), pad=(1, 0)),
+        (x(2, 3, 7, 6), x(2, 12, 4, 5), x(4, 3, 3, 2), x(4)),
+        19,
+        until=21,
+    ),
 ]

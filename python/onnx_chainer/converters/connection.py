@@ -137,3 +137,43 @@ def bilinear(g: Conversion) -> str:
     for i, equation in ((0, 'ni,ik->nk'), (1, 'nj,jk->nk')):
         y = g.op('Add', [y, g.op('Einsum', [g.x[i], g.x[3 + i]], equation=equation)])
     return g.op('Add', [y, g.x[5]])
+
+
+@converts('LocalConvolution2DFunction')
+def local_convolution_2d(g: Conversion) -> str:
+    f, channels = g.func, g.shape(0)[1]
+    outs, oh, ow, _, kh, kw = g.shape(1)
+    taps = kh * kw
+    # A convolution copies windows; then each place has a product of matrices.
+    window = np.tile(np.eye(taps).reshape(taps, 1, kh, kw), (channels, 1, 1, 1))
+    columns = g.op(
+        'Conv',
+        [g.x[0], g.like(window)],
+        kernel_shape=[kh, kw],
+        strides=[f.sy, f.sx],
+        group=channels,
+    )
+    columns = g.slice(columns, [0, 0], [oh, ow], [2, 3])
+    weights = g.reshape(g.transpose(g.x[1], [1, 2, 3, 4, 5, 0]), [oh, ow, channels * taps, outs])
+    y = g.op('MatMul', [g.transpose(columns, [2, 3, 0, 1]), weights])
+    y = g.transpose(y, [2, 3, 0, 1])
+    return g.op('Add', [y, g.x[2]]) if g.has(2) else y
+
+
+@converts('DeformableConvolution2DSampler')
+def deformable_convolution_2d_sampler(g: Conversion) -> str:
+    g.need(19, 'DeformConv')
+    f = g.func
+    kh, kw = g.shape(2)[2:]
+    taps = kh * kw
+    # All steps across, then all down, here; the two of each tap there, down first.
+    order = np.stack([np.arange(taps) + taps, np.arange(taps)], 1).ravel()
+    offset = g.op('Gather', [g.x[1], g.ints(order, 'order')], axis=1)
+    bias = [g.x[3]] if g.has(3) else []
+    return g.op(
+        'DeformConv',
+        [g.x[0], g.x[2], offset, *bias],
+        kernel_shape=[kh, kw],
+        strides=list(f.stride),
+        pads=list(f.pad) * 2,
+    )
